@@ -3,7 +3,7 @@
 use core::fmt;
 
 use hopwise_core::Node;
-use hopwise_core::wire::DropReason;
+use hopwise_node::wire::DropReason;
 
 /// Why a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

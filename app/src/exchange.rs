@@ -1,8 +1,8 @@
 //! Between programs and router: whoever owns the router moves messages from one side to the other.
 
-use hopwise_core::link::Micros;
-use hopwise_core::router::{Message, MessageKind, Observer, Router, SendError as RouterError};
-use hopwise_core::wire::{Body, Query, body_of};
+use hopwise_node::link::Micros;
+use hopwise_node::router::{Message, MessageKind, Observer, Router, SendError as RouterError};
+use hopwise_node::wire::{Body, Query, body_of};
 
 use crate::error::{RequestError, SendError};
 use crate::links::Neighbour;

@@ -1,6 +1,6 @@
 //! The handle.
 
-use hopwise_core::link::Micros;
+use hopwise_node::link::Micros;
 use hopwise_core::{Network, Node};
 
 use crate::shared::Shared;

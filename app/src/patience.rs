@@ -1,6 +1,6 @@
 //! Waiting for a reader that has no room.
 
-use hopwise_core::link::Micros;
+use hopwise_node::link::Micros;
 
 use crate::mesh::Mesh;
 use crate::persistence::Pauses;

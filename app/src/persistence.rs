@@ -1,6 +1,6 @@
 //! How long to wait for an answer before asking again, and when to give up.
 
-use hopwise_core::link::Micros;
+use hopwise_node::link::Micros;
 
 /// How long an answer may take at least and at most.
 const SHORTEST_WAIT: Micros = 300_000;

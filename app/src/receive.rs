@@ -5,7 +5,7 @@ use core::task::{Context, Poll};
 
 use heapless::Deque;
 use hopwise_core::Node;
-use hopwise_core::wire::AppPort;
+use hopwise_node::wire::AppPort;
 
 use crate::error::OpenError;
 use crate::mesh::Mesh;

@@ -3,7 +3,7 @@
 use core::convert::Infallible;
 
 use hopwise_core::Node;
-use hopwise_core::wire::{AppPort, AppStatus};
+use hopwise_node::wire::{AppPort, AppStatus};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -4,8 +4,8 @@ use core::future::poll_fn;
 use core::task::{Context, Poll};
 
 use hopwise_core::Node;
-use hopwise_core::router::Outcome;
-use hopwise_core::wire::{AppPort, DropReason};
+use hopwise_node::router::Outcome;
+use hopwise_node::wire::{AppPort, DropReason};
 
 use crate::error::SendError;
 use crate::mesh::Mesh;

@@ -4,10 +4,10 @@ use core::cell::{Cell, RefCell};
 use core::task::Waker;
 
 use heapless::{Deque, Vec};
-use hopwise_core::clock::MeshTime;
-use hopwise_core::link::Micros;
-use hopwise_core::router::Outcome;
-use hopwise_core::wire::{AppPort, AppStatus};
+use hopwise_node::clock::MeshTime;
+use hopwise_node::link::Micros;
+use hopwise_node::router::Outcome;
+use hopwise_node::wire::{AppPort, AppStatus};
 use hopwise_core::{Network, Node};
 
 use crate::MAX_MESSAGE;

@@ -5,7 +5,7 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 
 use embassy_futures::select::{Either, select};
-use hopwise_core::link::Micros;
+use hopwise_node::link::Micros;
 
 use crate::mesh::Mesh;
 use crate::shared::Timer;

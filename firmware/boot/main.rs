@@ -1,4 +1,4 @@
-//! The boot loader: starts one of the board's two images. `hopwise_core::boot` decides which one; here are the places in memory, the hash, and the
+//! The boot loader: starts one of the board's two images. `hopwise_node::boot` decides which one; here are the places in memory, the hash, and the
 //! jump. It writes to no flash, so that no power cut can harm what it reads.
 #![no_std]
 #![no_main]
@@ -6,8 +6,8 @@
 use core::panic::PanicInfo;
 use core::ptr::addr_of;
 
-use hopwise_core::boot::{Log, RECORD, TRIAL_BYTES, Trial, choose, has_image};
-use hopwise_core::store::Slot;
+use hopwise_node::boot::{Log, RECORD, TRIAL_BYTES, Trial, choose, has_image};
+use hopwise_node::store::Slot;
 use sha2::{Digest, Sha256};
 
 unsafe extern "C" {

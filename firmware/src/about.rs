@@ -3,12 +3,12 @@
 use core::cell::{Cell, RefCell};
 
 use heapless::{LenType, String};
-use hopwise_core::authority::Authority;
-use hopwise_core::key::Credentials;
-use hopwise_core::link::Micros;
-use hopwise_core::store::Keys;
-use hopwise_core::store::Start;
-use hopwise_core::wire::{BoardState, Card, DEFAULT_BAUD, PAGE_BYTES, Page, Status};
+use hopwise_node::authority::Authority;
+use hopwise_node::key::Credentials;
+use hopwise_node::link::Micros;
+use hopwise_node::store::Keys;
+use hopwise_node::store::Start;
+use hopwise_node::wire::{BoardState, Card, DEFAULT_BAUD, PAGE_BYTES, Page, Status};
 
 use crate::boards::{self, ResetCause};
 use crate::kept::{Boot, Trouble};

@@ -1,9 +1,9 @@
 //! Commands that need no mesh, and the form of all answers.
 
-use hopwise_core::boot::Trial;
-use hopwise_core::limits::BODY;
-use hopwise_core::link::Micros;
-use hopwise_core::wire::{BoardState, Body, Command, Done, Failure, PAGE_BYTES, write_structure};
+use hopwise_node::boot::Trial;
+use hopwise_node::limits::BODY;
+use hopwise_node::link::Micros;
+use hopwise_node::wire::{BoardState, Body, Command, Done, Failure, PAGE_BYTES, write_structure};
 
 use crate::about::About;
 use crate::configuration;

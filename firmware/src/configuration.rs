@@ -5,8 +5,8 @@ use core::ptr::addr_of;
 use embassy_stm32::flash::{self, Blocking, Flash};
 use hopwise_core::Network;
 use hopwise_core::network::expression::BrokenRule;
-use hopwise_core::store::{self, FlashFailed, Slot, Start};
-use hopwise_core::wire::{BadPage, BoardState, PAGE_BYTES, Page};
+use hopwise_node::store::{self, FlashFailed, Slot, Start};
+use hopwise_node::wire::{BadPage, BoardState, PAGE_BYTES, Page};
 
 use crate::boards::{self, LINKS};
 

@@ -13,10 +13,10 @@ use embassy_stm32::usart::UartTx;
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::signal::Signal;
 use embassy_time::{Instant, Timer};
-use hopwise_core::clock::Grains;
-use hopwise_core::link::Micros;
-use hopwise_core::router::ConfigError;
-use hopwise_core::wire::{BoardState, Page, WIRE};
+use hopwise_node::clock::Grains;
+use hopwise_node::link::Micros;
+use hopwise_node::router::ConfigError;
+use hopwise_node::wire::{BoardState, Page, WIRE};
 use hopwise_core::{Network, Node};
 
 use crate::about::About;

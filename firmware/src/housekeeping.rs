@@ -4,9 +4,9 @@ use cortex_m::peripheral::SCB;
 use embassy_stm32::gpio::{Input, Output};
 use embassy_stm32::wdg::{IndependentWatchdog, Instance};
 use embassy_time::{Duration, Ticker};
-use hopwise_core::link::Micros;
-use hopwise_core::store::Store;
-use hopwise_core::wire::{BoardState, Failure};
+use hopwise_node::link::Micros;
+use hopwise_node::store::Store;
+use hopwise_node::wire::{BoardState, Failure};
 
 use crate::answer::Deferred;
 use crate::configuration::Slots;

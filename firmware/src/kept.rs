@@ -7,7 +7,7 @@ use core::ptr::addr_of_mut;
 
 use cortex_m::peripheral::SCB;
 use heapless::String;
-use hopwise_core::store::next_epoch;
+use hopwise_node::store::next_epoch;
 
 use crate::boards::ResetCause;
 

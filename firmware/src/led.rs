@@ -1,6 +1,6 @@
 //! What the LED shows: a rhythm of sixteen steps, inverted every other step while packets pass.
 
-use hopwise_core::wire::BoardState;
+use hopwise_node::wire::BoardState;
 
 use crate::driver::{Driver, Mode};
 

@@ -56,9 +56,9 @@ use embassy_executor::Spawner;
 use embassy_futures::join::join;
 pub use hopwise_app::{AppPort, MAX_MESSAGE, Mesh as Handle, Outcome, Shared};
 use hopwise_app::{Clock, Network, Node};
-use hopwise_core::router::ConfigError;
-use hopwise_core::store::Store;
-use hopwise_core::wire::BoardState;
+use hopwise_node::router::ConfigError;
+use hopwise_node::store::Store;
+use hopwise_node::wire::BoardState;
 use static_cell::StaticCell;
 
 use about::About;

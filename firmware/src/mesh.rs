@@ -1,10 +1,11 @@
 //! A board with a configuration: its router, and what the board does beyond routing.
 
-use hopwise_core::clock::Grains;
-use hopwise_core::link::Micros;
-use hopwise_core::router::{Config, ConfigError, Message, MessageKind, Router};
-use hopwise_core::wire::{AppPort, Command, Done, Page, Query, computers_anywhere, packet_logging, paper_rule};
-use hopwise_core::{Network, Node, Rule, limits};
+use hopwise_node::clock::Grains;
+use hopwise_node::link::Micros;
+use hopwise_node::router::{Config, ConfigError, Message, MessageKind, Router};
+use hopwise_node::wire::{AppPort, Command, Done, Page, Query, computers_anywhere, packet_logging, paper_rule};
+use hopwise_core::{Network, Node, Rule};
+use hopwise_node::limits;
 
 use crate::about::About;
 use crate::answer::{self, Answer, Deferred};

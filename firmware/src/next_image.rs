@@ -6,11 +6,11 @@ use core::ptr::addr_of;
 use cortex_m::peripheral::SCB;
 use embassy_stm32::flash::{self, Blocking, Flash, get_flash_regions};
 use embassy_stm32::peripherals;
-use hopwise_core::boot::{RECORD, TRIAL_BYTES, Trial};
-use hopwise_core::link::Micros;
-use hopwise_core::store::{FlashFailed, Slot};
-use hopwise_core::update::{self, Update};
-use hopwise_core::wire::{Done, UpdatePlan, UpdateState};
+use hopwise_node::boot::{RECORD, TRIAL_BYTES, Trial};
+use hopwise_node::link::Micros;
+use hopwise_node::store::{FlashFailed, Slot};
+use hopwise_node::update::{self, Update};
+use hopwise_node::wire::{Done, UpdatePlan, UpdateState};
 
 use crate::answer::Answer;
 use crate::boards;

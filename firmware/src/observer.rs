@@ -1,7 +1,7 @@
 //! Events of the router: each is a line of the log, and some are shown by the LED.
 
-use hopwise_core::link::Down;
-use hopwise_core::router::{Event, Observer};
+use hopwise_node::link::Down;
+use hopwise_node::router::{Event, Observer};
 
 /// Observes the router for the log and the LED.
 pub(crate) struct BoardObserver {

@@ -1,9 +1,9 @@
 //! Programs of users: what comes for them, and what they send.
 
 use hopwise_app::Shared;
-use hopwise_core::limits::BODY;
-use hopwise_core::link::Micros;
-use hopwise_core::router::{Message, Router};
+use hopwise_node::limits::BODY;
+use hopwise_node::link::Micros;
+use hopwise_node::router::{Message, Router};
 
 use crate::boards::PORTS;
 use crate::driver::Driver;

@@ -7,8 +7,8 @@ use core::cell::Cell;
 
 use cortex_m::interrupt::{self, Mutex};
 use embassy_time::Instant;
-use hopwise_core::clock::{GRAINS, Grains, MeshTime, grains};
-use hopwise_core::link::Micros;
+use hopwise_node::clock::{GRAINS, Grains, MeshTime, grains};
+use hopwise_node::link::Micros;
 
 /// From the line's falling idle to the clock's reading, in grains; half a tick of the clock is taken off.
 const IDLE_LATENCY: Grains = 0;

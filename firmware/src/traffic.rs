@@ -1,9 +1,9 @@
 //! Experiments without a computer: packets that a board sends by itself, and the count of those that come.
 
 use hopwise_core::Node;
-use hopwise_core::link::Micros;
-use hopwise_core::router::{Observer, Router, SendError};
-use hopwise_core::wire::{AppPort, Pattern, Traffic, TrafficReport};
+use hopwise_node::link::Micros;
+use hopwise_node::router::{Observer, Router, SendError};
+use hopwise_node::wire::{AppPort, Pattern, Traffic, TrafficReport};
 
 /// No more packets in a row: the ports must not wait until the router's buffers are full.
 const BURST: usize = 4;

@@ -1,9 +1,9 @@
 //! A board without a usable configuration: in no mesh, but a computer can talk to it.
 
-use hopwise_core::endpoint::{Endpoint, Heard};
-use hopwise_core::limits::BODY;
-use hopwise_core::link::Micros;
-use hopwise_core::wire::{Command, Content, Done, Packet, Query};
+use hopwise_node::endpoint::{Endpoint, Heard};
+use hopwise_node::limits::BODY;
+use hopwise_node::link::Micros;
+use hopwise_node::wire::{Command, Content, Done, Packet, Query};
 
 use crate::about::About;
 use crate::answer::{self, Answer, Deferred};

@@ -6,8 +6,8 @@ mod receive;
 use core::fmt;
 
 use hopwise_core::Node;
-use hopwise_core::link::Micros;
-use hopwise_core::wire::{AppPort, DropReason, crc32c};
+use hopwise_node::link::Micros;
+use hopwise_node::wire::{AppPort, DropReason, crc32c};
 
 use crate::error::{RequestError, SendError};
 use crate::mesh::Mesh;

@@ -5,8 +5,8 @@ use core::task::Poll;
 
 use heapless::Vec;
 use hopwise_core::Node;
-use hopwise_core::link::Micros;
-use hopwise_core::wire::{AppPort, AppStatus, crc32c};
+use hopwise_node::link::Micros;
+use hopwise_node::wire::{AppPort, AppStatus, crc32c};
 
 use super::ask::{Answer, Ask};
 use crate::error::OpenError;

@@ -16,8 +16,8 @@ use core::task::{Context, Poll};
 use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 use heapless::{Deque, Vec};
 use hopwise_core::Node;
-use hopwise_core::link::Micros;
-use hopwise_core::wire::{AppPort, AppStatus};
+use hopwise_node::link::Micros;
+use hopwise_node::wire::{AppPort, AppStatus};
 
 use crate::error::RequestError;
 use crate::mesh::Mesh;

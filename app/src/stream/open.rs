@@ -5,8 +5,8 @@ use core::fmt;
 use embassy_futures::select::{Either, select};
 use heapless::Vec;
 use hopwise_core::Node;
-use hopwise_core::link::Micros;
-use hopwise_core::wire::{AppPort, AppStatus, DropReason};
+use hopwise_node::link::Micros;
+use hopwise_node::wire::{AppPort, AppStatus, DropReason};
 
 use super::Stream;
 use super::speech::{Answer, Speech};

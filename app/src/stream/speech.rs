@@ -17,7 +17,7 @@
 //! bytes asks whether the other end is there, and how much room it has.
 
 use heapless::Vec;
-use hopwise_core::wire::AppPort;
+use hopwise_node::wire::AppPort;
 
 use crate::MAX_MESSAGE;
 

@@ -1,15 +1,10 @@
 //! What the tests use of core, under the names that they use.
 
-pub(crate) use hopwise_core::limits::{self, BODY, BUFFERS, INBOX, MAX_PAYLOAD, OUTSTANDING, PORTS};
-pub(crate) use hopwise_core::link::{Down, Fate, Link, Micros, Received, Token, Turn};
-pub(crate) use hopwise_core::router::{
-    Config, ConfigError, Event, MessageKind, Observer, Outcome, Router, SendError, lanes, times,
-};
-pub(crate) use hopwise_core::wire::{
-    AGE_UNIT, AppPort, AppStatus, Confirmation, DropReason, Flooded, Header, Identity, Kind, LinkReport, LinkTrouble,
-    MAX_HEADER, NodeReport, Offer, Query, Request, Response, Role, RouterCounters, TraceRecord, Verdict, WIRE,
-    read_structure, trace_records,
-};
+pub(crate) use hopwise_node::limits::{self, BODY, BUFFERS, INBOX, MAX_PAYLOAD, OUTSTANDING, PORTS};
+pub(crate) use hopwise_node::link::{Down, Fate, Link, Micros, Received, Token, Turn};
+pub(crate) use hopwise_core::network::lanes;
+pub(crate) use hopwise_node::router::{Config, ConfigError, Event, MessageKind, Observer, Outcome, Router, SendError, times};
+pub(crate) use hopwise_node::wire::{AGE_UNIT, AppPort, AppStatus, Confirmation, DropReason, Flooded, Header, Identity, Kind, LinkReport, LinkTrouble, MAX_HEADER, NodeReport, Offer, Query, Request, Response, Role, RouterCounters, TraceRecord, Verdict, WIRE, read_structure, trace_records};
 pub(crate) use hopwise_core::{Method, Network, Rule, Tree};
 
 /// The number of a node.

@@ -39,7 +39,7 @@ use embassy_stm32::flash::{Blocking, Flash};
 use embassy_stm32::gpio::{AfType, Flex, Input, Output, Pull};
 use embassy_stm32::{Peri, Peripherals, pac, peripherals, usart};
 
-use hopwise_core::wire::rates_agree;
+use hopwise_node::wire::rates_agree;
 
 use crate::uart::SerialPort;
 
@@ -148,7 +148,7 @@ pub(crate) fn flash(peripheral: Peri<'_, peripherals::FLASH>) -> Option<Flash<'_
     (!has_unknown_banks()).then(|| Flash::new_blocking(peripheral))
 }
 
-/// Why a board started, by the numbers of [`Card::reset_cause`](hopwise_core::wire::Card::reset_cause).
+/// Why a board started, by the numbers of [`Card::reset_cause`](hopwise_node::wire::Card::reset_cause).
 #[derive(Clone, Copy, defmt::Format)]
 #[repr(u8)]
 pub(crate) enum ResetCause {

@@ -24,7 +24,7 @@ use embassy_stm32::mode::Async;
 use embassy_stm32::pac::usart::Usart;
 use embassy_stm32::usart::UartTx;
 use embassy_sync::waitqueue::AtomicWaker;
-use hopwise_core::wire::LineFaults;
+use hopwise_node::wire::LineFaults;
 
 pub(crate) use ring::RING;
 use ring::{Piece, Reader};

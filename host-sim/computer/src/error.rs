@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hopwise_core::NoSuchNode;
-use hopwise_core::limits::MAX_PAYLOAD;
-use hopwise_core::wire::{BoardState, DropReason};
+use hopwise_node::limits::MAX_PAYLOAD;
+use hopwise_node::wire::{BoardState, DropReason};
 
 use crate::serial_line::BadPort;
 

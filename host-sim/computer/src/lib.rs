@@ -42,9 +42,9 @@ mod warrants;
 mod worker;
 
 pub use error::{Fate, NoAnswer, NoConnection, RequestError, SendError, TooLong, check_length};
-pub use hopwise_core::authority::MeshKeys;
-pub use hopwise_core::key::Key;
-pub use hopwise_core::wire::{AppPort, DEFAULT_BAUD, DropReason};
+pub use hopwise_node::authority::MeshKeys;
+pub use hopwise_node::key::Key;
+pub use hopwise_node::wire::{AppPort, DEFAULT_BAUD, DropReason};
 pub use host_port::{Incoming, Question};
 pub use mesh::{ANSWER_WITHIN, Ended, Mesh, Receiver};
 pub use questions::NodeState;

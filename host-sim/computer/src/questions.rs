@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hopwise_core::wire::{Command, Done, NodeReport, Query, RouterCounters, trace_records};
+use hopwise_node::wire::{Command, Done, NodeReport, Query, RouterCounters, trace_records};
 use serde::de::DeserializeOwned;
 
 use crate::error::NoAnswer;

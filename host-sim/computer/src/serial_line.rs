@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::Credentials;
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::key::Credentials;
 use serialport::{ClearBuffer, SerialPort};
 
 use crate::host_port::HostPort;

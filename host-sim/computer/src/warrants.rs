@@ -2,9 +2,9 @@
 //!
 //! A board is asked for its challenge first. If another command has come between, the board refuses this one, and it is asked again.
 
-use hopwise_core::authority::{Challenge, authorise, board_key};
-use hopwise_core::key::Key;
-use hopwise_core::wire::{Command, Done, Query};
+use hopwise_node::authority::{Challenge, authorise, board_key};
+use hopwise_node::key::Key;
+use hopwise_node::wire::{Command, Done, Query};
 
 use super::host_port::Reply;
 
@@ -136,14 +136,14 @@ fn challenge(reply: &Reply) -> Option<Challenge> {
 
 #[cfg(test)]
 mod tests {
-    use hopwise_core::authority::Authority;
+    use hopwise_node::authority::Authority;
 
     use super::*;
 
     const KEY: Key = Key::new([2; 16]);
 
     fn answer<T: serde::Serialize>(value: &T) -> Reply {
-        let body = hopwise_core::wire::write_structure::<T, 64>(value).unwrap();
+        let body = hopwise_node::wire::write_structure::<T, 64>(value).unwrap();
         Reply::Answer(body.to_vec())
     }
 

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use hopwise_core::wire::{AppPort, AppStatus, Kind, Query};
+use hopwise_node::wire::{AppPort, AppStatus, Kind, Query};
 
 use crate::host_port::{Incoming, Question, Reply};
 use crate::serial_line::{BadPort, SerialLine};

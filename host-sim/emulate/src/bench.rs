@@ -29,8 +29,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hopwise_core::Network;
-pub use hopwise_core::wire::AppPort;
-use hopwise_core::wire::{AppStatus, DEFAULT_BAUD, Query};
+pub use hopwise_node::wire::AppPort;
+use hopwise_node::wire::{AppStatus, DEFAULT_BAUD, Query};
 use hopwise_emulator::boards::{self, BoardKind};
 use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::image::Image;
@@ -186,7 +186,7 @@ impl Bench {
         if at >= self.world.boards().len() {
             return Err(CannotRun(format!("there is no board {at}")));
         }
-        let mut bytes = [0; hopwise_core::limits::MAX_PAYLOAD];
+        let mut bytes = [0; hopwise_node::limits::MAX_PAYLOAD];
         let bytes = postcard::to_slice(request, &mut bytes).map_err(CannotRun::of)?;
         let question = Question {
             more: bytes.to_vec(),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_core::wire::{Command, Done};
-use hopwise_core::wire::{DropReason, NodeReport, Query, RouterCounters, trace_records};
+use hopwise_node::wire::{Command, Done};
+use hopwise_node::wire::{DropReason, NodeReport, Query, RouterCounters, trace_records};
 use hopwise_core::{Network, Rule};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::World;

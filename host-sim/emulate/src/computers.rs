@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::{Credentials, Key};
-use hopwise_core::wire::{AppPort, AppStatus, Command, Query, Verdict};
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::key::{Credentials, Key};
+use hopwise_node::wire::{AppPort, AppStatus, Command, Query, Verdict};
 use hopwise_emulator::time::{MICROSECOND, Time};
 use hopwise_emulator::world::{BadWire, Port, World};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hopwise_core::Network;
-use hopwise_core::clock::{GRAINS, Grains, MeshTime};
-use hopwise_core::wire::{Page, Pattern, Traffic};
+use hopwise_node::clock::{GRAINS, Grains, MeshTime};
+use hopwise_node::wire::{Page, Pattern, Traffic};
 use hopwise_emulator::boards::NUCLEO_F446RE;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use hopwise_core::store::{KEYED_BYTES, Keys, sealed};
-use hopwise_core::wire::{BadPage, PAGE_BYTES, Page};
+use hopwise_node::store::{KEYED_BYTES, Keys, sealed};
+use hopwise_node::wire::{BadPage, PAGE_BYTES, Page};
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulator::boards::{BoardKind, NUCLEO_F446RE};
 use hopwise_emulator::chip::clocks::Hse;

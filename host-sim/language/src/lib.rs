@@ -9,7 +9,7 @@
 //! Everybody reads all words, and refuses what it cannot do with a sentence that lists what it can.
 //!
 //! ```
-//! use hopwise_core::wire::Pattern;
+//! use hopwise_node::wire::Pattern;
 //! use hopwise_language::{Script, Time, Traffic};
 //!
 //! let time: Time = "1.5s".parse()?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use hopwise_core::Node;
-use hopwise_core::wire::Pattern;
+use hopwise_node::wire::Pattern;
 use serde::{Deserialize, Serialize};
 
 /// A pattern of traffic. Each user does those that make sense there and [refuses](Self::for_user) the others.

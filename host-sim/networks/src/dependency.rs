@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopwise_core::router::lanes;
+use hopwise_core::network::lanes;
 use hopwise_core::{Network, Node, Rule};
 use rayon::prelude::*;
 use serde::Serialize;

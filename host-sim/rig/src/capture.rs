@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use hopwise_core::router::Event;
+use hopwise_node::router::Event;
 use hopwise_figures::LONGEST_TEXT;
 use hopwise_files::{NewFile, check_writable};
 use hopwise_trace::line::{Header, Nanos, Record, TraceLine};

@@ -1,7 +1,7 @@
 //! Events as people read them: `13 -> 4  forwarded  datagram 17 of node 2`.
 
-use hopwise_core::router::{Event, Outcome};
-use hopwise_core::wire::{Identity, PacketId, Role};
+use hopwise_node::router::{Event, Outcome};
+use hopwise_node::wire::{Identity, PacketId, Role};
 
 use crate::mesh::Mesh;
 
@@ -119,8 +119,8 @@ fn words(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hopwise_core::link::Down;
-    use hopwise_core::wire::{DropReason, Kind};
+    use hopwise_node::link::Down;
+    use hopwise_node::wire::{DropReason, Kind};
 
     use super::*;
 

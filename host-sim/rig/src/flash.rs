@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hopwise_core::store::{Keys, SEALED_BYTES, sealed};
-use hopwise_core::wire::{BadPage, PAGE_BYTES};
+use hopwise_node::store::{Keys, SEALED_BYTES, sealed};
+use hopwise_node::wire::{BadPage, PAGE_BYTES};
 use hopwise_files::create_private;
 
 use super::mesh::Mesh;

@@ -8,8 +8,8 @@ use super::talk::Talk;
 use super::update::Boards;
 pub use hopwise_computer::serial_line::{BadPort, PortFault};
 use hopwise_computer::serial_line::{SerialLine, exchange_all};
-use hopwise_core::authority::MeshKeys;
-use hopwise_core::wire::AppPort;
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::wire::AppPort;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_core::wire::{BoardState, Command, LinkReport, LinkTrouble, NodeReport, Query, Status};
+use hopwise_node::wire::{BoardState, Command, LinkReport, LinkTrouble, NodeReport, Query, Status};
 use serde::Serialize;
 
 use super::mesh::Mesh;

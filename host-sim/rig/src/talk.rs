@@ -1,6 +1,6 @@
 //! Asking boards, through serial ports that are real or emulated.
 
-use hopwise_core::wire::Query;
+use hopwise_node::wire::Query;
 use serde::de::DeserializeOwned;
 
 use hopwise_emulate::computers::Question;

@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
-use hopwise_core::router::Event;
-use hopwise_core::wire::{PacketId, Role};
+use hopwise_node::router::Event;
+use hopwise_node::wire::{PacketId, Role};
 use hopwise_trace::line::{Header, Nanos, Record, TraceLine};
 use hopwise_trace::reader::{BadTrace, Reader};
 use hopwise_trace::writer::Writer;

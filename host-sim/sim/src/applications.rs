@@ -1,7 +1,7 @@
 //! What the applications of boards and the computers at them send, and what comes for them.
 
-use hopwise_core::router::{Event, MessageKind, SendError};
-use hopwise_core::wire::{AppPort, Content, DropReason, PacketId, Query, Response};
+use hopwise_node::router::{Event, MessageKind, SendError};
+use hopwise_node::wire::{AppPort, Content, DropReason, PacketId, Query, Response};
 use hopwise_language::Traffic;
 use rand::RngExt;
 

@@ -1,6 +1,6 @@
 //! The clock of a board, which runs as its crystal has it.
 
-use hopwise_core::link::Micros;
+use hopwise_node::link::Micros;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,12 +1,12 @@
 //! A computer at the serial port of a board: it asks nodes what they answer, and keeps what comes back.
 
 use hopwise_core::Node;
-use hopwise_core::endpoint::{Endpoint, Heard};
-use hopwise_core::key::Credentials;
-use hopwise_core::limits::BODY;
-use hopwise_core::link::Micros;
-use hopwise_core::router::{Event, Observer};
-use hopwise_core::wire::{Packet, PacketId, Query};
+use hopwise_node::endpoint::{Endpoint, Heard};
+use hopwise_node::key::Credentials;
+use hopwise_node::limits::BODY;
+use hopwise_node::link::Micros;
+use hopwise_node::router::{Event, Observer};
+use hopwise_node::wire::{Packet, PacketId, Query};
 
 /// So many questions wait for the link or are on it.
 const SLOTS: usize = 4;

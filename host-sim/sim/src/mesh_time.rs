@@ -1,7 +1,7 @@
 //! How well boards agree on the time of the mesh.
 
-use hopwise_core::router::{ConfigError, Event};
-use hopwise_core::wire::{self, AppPort, Frame, TimeSignal};
+use hopwise_node::router::{ConfigError, Event};
+use hopwise_node::wire::{self, AppPort, Frame, TimeSignal};
 use hopwise_core::{Network, Node};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -12,7 +12,7 @@ use crate::world::{Build, Mark, StepOutcome, Watcher, WireEnd, World};
 /// More links than this a board does not have here.
 pub const MOST_LINKS: u64 = 8;
 const PORTS: usize = MOST_LINKS as usize;
-const PEERS: usize = hopwise_core::limits::PEERS;
+const PEERS: usize = hopwise_node::limits::PEERS;
 
 const BAUD: u32 = 1_000_000;
 /// Boards look at frames, and at their timers, up to this much later.

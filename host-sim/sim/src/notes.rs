@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use hopwise_core::router::Event;
-use hopwise_core::wire::{DropReason, PacketId};
+use hopwise_node::router::Event;
+use hopwise_node::wire::{DropReason, PacketId};
 use hopwise_trace::hash::TraceHash;
 use hopwise_trace::writer::Writer;
 

@@ -1,6 +1,6 @@
 //! What a run says at its end, for programs and for people.
 
-use hopwise_core::wire::DropReason;
+use hopwise_node::wire::DropReason;
 use hopwise_figures::Spread;
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::time::Instant;
 
-use hopwise_core::router::ConfigError;
-use hopwise_core::wire::PacketId;
+use hopwise_node::router::ConfigError;
+use hopwise_node::wire::PacketId;
 use hopwise_language::{BadDestinations, Destinations, Script, Traffic};
 use hopwise_trace::line::Header;
 use hopwise_trace::writer::Writer;
@@ -64,7 +64,7 @@ pub struct SimRun {
 pub struct Account {
     /// How packets fared.
     pub tally: Tally,
-    /// What all nodes dropped, by reason, in the order of [`DropReason::ALL`](hopwise_core::wire::DropReason::ALL).
+    /// What all nodes dropped, by reason, in the order of [`DropReason::ALL`](hopwise_node::wire::DropReason::ALL).
     pub drops: Vec<u64>,
     /// Frames sent.
     pub frames: u64,

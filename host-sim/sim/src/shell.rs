@@ -1,8 +1,8 @@
 //! What is between a node and the rest of the world. An honest board has nothing there; the judge is tested with others.
 
-use hopwise_core::limits::BODY;
-use hopwise_core::router::{Event, Message};
-use hopwise_core::wire::RouterCounters;
+use hopwise_node::limits::BODY;
+use hopwise_node::router::{Event, Message};
+use hopwise_node::wire::RouterCounters;
 
 use super::wire::Nanos;
 use super::world::WireEnd;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use hopwise_core::limits::PEERS;
+use hopwise_node::limits::PEERS;
 
 use super::programs::{self, Program, Programs};
 use super::run::{Account, RunError, SimRun, run};

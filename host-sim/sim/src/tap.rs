@@ -3,9 +3,9 @@
 //! What a tap does with what passes is drawn: it lets it pass, swallows it, says earlier things again in either direction, changes bits and
 //! mends the checksum, joins the beginning of one frame to the end of another, adds noise, and speaks in the name of either end.
 
-use hopwise_core::key::{Credentials, Key, Secret};
-use hopwise_core::link::{Link, Micros};
-use hopwise_core::wire::{DELIMITER, Frame, Identity, WIRE, crc32c, decode, encoded_len};
+use hopwise_node::key::{Credentials, Key, Secret};
+use hopwise_node::link::{Link, Micros};
+use hopwise_node::wire::{DELIMITER, Frame, Identity, WIRE, crc32c, decode, encoded_len};
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,6 +1,6 @@
 //! Cables, and what can be wrong with them.
 
-use hopwise_core::wire::WIRE;
+use hopwise_node::wire::WIRE;
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::BufRead;
 
-use hopwise_core::router::times::REMEMBER_PEER;
-use hopwise_core::router::{Event, Outcome};
-use hopwise_core::wire::{PacketId, Role};
+use hopwise_node::router::times::REMEMBER_PEER;
+use hopwise_node::router::{Event, Outcome};
+use hopwise_node::wire::{PacketId, Role};
 use hopwise_core::{Network, Node};
 
 use crate::line::{Nanos, Record, TraceLine};
@@ -282,7 +282,7 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopwise_core::wire::Kind;
+    use hopwise_node::wire::Kind;
 
     const ID: &str = r#""packet":{"source":0,"epoch":1,"kind":"datagram","number":7,"from_host":false}"#;
 

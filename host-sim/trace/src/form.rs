@@ -4,9 +4,9 @@
 //! added there and not here does not build.
 
 use hopwise_core::Node;
-use hopwise_core::link::{Down, Micros};
-use hopwise_core::router::{Event, Outcome};
-use hopwise_core::wire::{DropReason, FrameError, Identity, PacketId, Role};
+use hopwise_node::link::{Down, Micros};
+use hopwise_node::router::{Event, Outcome};
+use hopwise_node::wire::{DropReason, FrameError, Identity, PacketId, Role};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]

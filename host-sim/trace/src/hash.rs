@@ -1,7 +1,7 @@
 //! The hash by which two runs are compared.
 
 use hopwise_core::Node;
-use hopwise_core::router::Event;
+use hopwise_node::router::Event;
 use postcard::ser_flavors::Flavor;
 use sha2::{Digest, Sha256};
 

@@ -1,6 +1,6 @@
 //! Traces: what every node of a mesh noticed and did, on one time line, whether simulated, emulated or real.
 //!
-//! A trace is lines of JSON: a header that names the network, then an event of [`hopwise_core::router::Event`] each, with its time
+//! A trace is lines of JSON: a header that names the network, then an event of [`hopwise_node::router::Event`] each, with its time
 //! and its node. Simulator and rig write it with [`writer`]; a board's log becomes the same events in [`text`].
 //!
 //! - [`mod@line`]: one line, and the version of the format; [`writer`] and [`reader`]: all of them, one after the other;

@@ -1,6 +1,6 @@
 //! One line of a trace.
 
-use hopwise_core::router::Event;
+use hopwise_node::router::Event;
 use hopwise_core::{Network, Node};
 use serde::{Deserialize, Serialize};
 

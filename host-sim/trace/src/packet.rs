@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use hopwise_core::Node;
-use hopwise_core::wire::{DropReason, PacketId};
+use hopwise_node::wire::{DropReason, PacketId};
 
 use crate::line::Nanos;
 

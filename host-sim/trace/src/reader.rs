@@ -179,8 +179,8 @@ impl<R: BufRead> Iterator for Reader<R> {
 mod tests {
     use super::*;
     use crate::line::Record;
-    use hopwise_core::link::Down;
-    use hopwise_core::router::Event;
+    use hopwise_node::link::Down;
+    use hopwise_node::router::Event;
 
     fn read(text: &str) -> (Option<Header>, Vec<Result<TraceLine, BadTrace>>) {
         let reader = Reader::new(text.as_bytes()).unwrap();

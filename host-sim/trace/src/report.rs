@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use hopwise_core::wire::Kind;
+use hopwise_node::wire::Kind;
 use hopwise_core::{Network, Node, Rule};
 use serde::Serialize;
 

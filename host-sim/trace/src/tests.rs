@@ -1,9 +1,9 @@
 //! One event type in all its forms: JSON, the text of a board, and the hash.
 
-use hopwise_core::link::Down;
+use hopwise_node::link::Down;
 
-use hopwise_core::router::{Event, Outcome};
-use hopwise_core::wire::{DropReason, FrameError, Identity, Kind, PacketId, Role};
+use hopwise_node::router::{Event, Outcome};
+use hopwise_node::wire::{DropReason, FrameError, Identity, Kind, PacketId, Role};
 use proptest::prelude::*;
 
 use crate::hash::TraceHash;

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use hopwise_core::router::Event;
+use hopwise_node::router::Event;
 use serde::Deserialize;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, VariantAccess, Visitor};

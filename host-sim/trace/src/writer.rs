@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use hopwise_core::Node;
-use hopwise_core::router::Event;
+use hopwise_node::router::Event;
 
 use crate::line::{Header, Nanos, Record, TraceLine};
 

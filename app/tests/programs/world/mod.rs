@@ -9,8 +9,8 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use hopwise_app::{Clock, Mesh, Micros, Network, Node, Shared};
 use hopwise_core::Rule;
-use hopwise_core::router::{Config, MessageKind, Router};
-use hopwise_core::wire::WIRE;
+use hopwise_node::router::{Config, MessageKind, Router};
+use hopwise_node::wire::WIRE;
 
 pub(crate) const MILLISECOND: Micros = 1_000;
 pub(crate) const SECOND: Micros = 1_000_000;

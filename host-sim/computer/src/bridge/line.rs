@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hopwise_core::wire::AppPort;
+use hopwise_node::wire::AppPort;
 use hopwise_figures::printable_json;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
 
-use hopwise_core::wire::AppPort;
+use hopwise_node::wire::AppPort;
 
 use crate::host_port::Incoming;
 use crate::mesh::ANSWER_WITHIN;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use hopwise_core::wire::DEFAULT_BAUD;
+use hopwise_node::wire::DEFAULT_BAUD;
 use hopwise_core::{Network, Node, Tree};
 use serde::Serialize;
 

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
 use clap::Args;
-use hopwise_core::wire::{DEFAULT_BAUD, PAGE_BYTES};
+use hopwise_node::wire::{DEFAULT_BAUD, PAGE_BYTES};
 use hopwise_emulate::setup::Program;
 use hopwise_rig::boards::{KINDS, Uart};
 use hopwise_rig::doctor::{BoardFault, EmulatedPatient, Examination, SerialPatient, examine};

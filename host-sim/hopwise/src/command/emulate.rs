@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use hopwise_core::Network;
-use hopwise_core::wire::DEFAULT_BAUD;
+use hopwise_node::wire::DEFAULT_BAUD;
 use hopwise_emulator::boards::{BOARDS, BoardKind};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use hopwise_core::wire::Command;
+use hopwise_node::wire::Command;
 use hopwise_emulator::time::{MILLISECOND, Time};
 use indicatif::{MultiProgress, ProgressBar};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use hopwise_collective::CannotRun;
 use hopwise_computer::serial_line::BadPort;
 use hopwise_computer::{NoConnection, SendError, TooLong};
-use hopwise_core::router::ConfigError;
+use hopwise_node::router::ConfigError;
 use hopwise_core::{NoSuchNode, Node, ParseError};
 use hopwise_emulate::app::NoApp;
 use hopwise_emulate::firmware::CannotBuildFirmware;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use hopwise_computer::{Mesh, NodeState, SendError, check_length};
 use hopwise_core::Network;
-use hopwise_core::wire::{BAUD_RATES, DEFAULT_BAUD, DropReason};
+use hopwise_node::wire::{BAUD_RATES, DEFAULT_BAUD, DropReason};
 use hopwise_rig::ports;
 use serde_json::{Map, Value, json};
 

@@ -2,10 +2,7 @@
 
 #[allow(dead_code, reason = "each test uses a part of it")]
 use crate::firmware_support::{Rig, firmware};
-use hopwise_core::wire::{
-    BoardState, Command, Done, DropReason, LinkReport, NodeReport, Page, Pattern, Query, RouterCounters, Status,
-    Traffic, TrafficReport, trace_records,
-};
+use hopwise_node::wire::{BoardState, Command, Done, DropReason, LinkReport, NodeReport, Page, Pattern, Query, RouterCounters, Status, Traffic, TrafficReport, trace_records};
 use hopwise_emulate::check::path;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::firmware_support::{Rig, firmware};
-use hopwise_core::limits::PEERS;
-use hopwise_core::router::{Event, MessageKind};
-use hopwise_core::wire::{PacketId, Query, trace_records};
+use hopwise_node::limits::PEERS;
+use hopwise_node::router::{Event, MessageKind};
+use hopwise_node::wire::{PacketId, Query, trace_records};
 use hopwise_core::{Network, Node};
 use hopwise_emulate::check::path;
 use hopwise_emulate::computers::Question;

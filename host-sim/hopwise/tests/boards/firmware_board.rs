@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::firmware_support::{Rig, firmware, sizes};
-use hopwise_core::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Query, Status, Traffic};
+use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Query, Status, Traffic};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::demangle;
 use hopwise_emulate::host_port::Reply;
@@ -288,13 +288,13 @@ const ROOMS: [(&str, &[&str]); 7] = [
     (
         "router",
         &[
-            "hopwise_core::router",
-            "hopwise_core::service",
-            "hopwise_core::endpoint",
+            "hopwise_node::router",
+            "hopwise_node::service",
+            "hopwise_node::endpoint",
         ],
     ),
-    ("link", &["hopwise_core::link"]),
-    ("wire", &["hopwise_core::wire"]),
+    ("link", &["hopwise_node::link"]),
+    ("wire", &["hopwise_node::wire"]),
     // The tasks are in the storage that embassy polls.
     ("board", &["hopwise_firmware", "embassy_executor::raw::TaskStorage"]),
     ("embassy", &["embassy"]),

@@ -1,7 +1,7 @@
 //! The firmware's own copying, by itself: every length and alignment, on an emulated processor.
 
 use crate::firmware_support::{Rig, firmware};
-use hopwise_core::wire::PAGE_BYTES;
+use hopwise_node::wire::PAGE_BYTES;
 
 /// RAM that a board that has not started yet does not use.
 const SOURCE: u32 = 0x2001_0000;

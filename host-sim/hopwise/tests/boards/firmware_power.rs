@@ -3,7 +3,7 @@
 
 use crate::firmware_support::{Firmware, Rig, firmware};
 use crate::kinds::programmed;
-use hopwise_core::wire::{BoardState, Command, Done, PAGE_BYTES, Page};
+use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};

@@ -1,7 +1,7 @@
 //! Boards of other kinds than the default, alone and together: the firmware for each, on its own chip.
 
 use hopwise_core::Network;
-use hopwise_core::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Traffic};
+use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Traffic};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::firmware;
 use hopwise_emulate::log::LogReaders;

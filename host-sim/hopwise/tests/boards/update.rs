@@ -3,10 +3,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use hopwise_core::store::Slot;
-use hopwise_core::wire::{
-    BoardState, Command, Done, Failure, Page, Pattern, Traffic, TrafficReport, UpdatePhase, UpdatePlan, UpdateState,
-};
+use hopwise_node::store::Slot;
+use hopwise_node::wire::{BoardState, Command, Done, Failure, Page, Pattern, Traffic, TrafficReport, UpdatePhase, UpdatePlan, UpdateState};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::repository::Repository;

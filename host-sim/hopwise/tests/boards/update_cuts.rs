@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hopwise_core::store::Slot;
-use hopwise_core::wire::{AppPort, Block, Command};
+use hopwise_node::store::Slot;
+use hopwise_node::wire::{AppPort, Block, Command};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};

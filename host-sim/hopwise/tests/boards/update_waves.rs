@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use hopwise_core::store::Slot;
-use hopwise_core::wire::{AppPort, Command, Verdict};
+use hopwise_node::store::Slot;
+use hopwise_node::wire::{AppPort, Command, Verdict};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};

@@ -1,8 +1,8 @@
 //! Boards of different versions of the wire format on one wire, and updates between images of one version.
 
 use hopwise_core::Network;
-use hopwise_core::store::Slot;
-use hopwise_core::wire::{DELIMITER, Frame, LinkTrouble, Page, VERSION, crc32c, decode};
+use hopwise_node::store::Slot;
+use hopwise_node::wire::{DELIMITER, Frame, LinkTrouble, Page, VERSION, crc32c, decode};
 use hopwise_emulate::computers::Carry;
 use hopwise_emulate::setup;
 use hopwise_emulator::image::Image;

@@ -1,8 +1,8 @@
 //! Flashing, against a stand-in for the probe-rs program that writes down how it was called.
 
 use crate::rig_support::{Folder, elf, hopwise, refusal};
-use hopwise_core::store::SEALED_BYTES;
-use hopwise_core::wire::{PAGE_BYTES, Page};
+use hopwise_node::store::SEALED_BYTES;
+use hopwise_node::wire::{PAGE_BYTES, Page};
 
 const MESH: &str = r#"
 network = "ring(3)"

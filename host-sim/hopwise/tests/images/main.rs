@@ -7,7 +7,7 @@
 mod firmware_support;
 
 use firmware_support::{Firmware, Rig, build, firmware, load, sizes, stock};
-use hopwise_core::wire::{BoardState, Command, Done, Page, Query, Status};
+use hopwise_node::wire::{BoardState, Command, Done, Page, Query, Status};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::firmware::{self, BOARDS};
 use hopwise_emulate::host_port::Reply;

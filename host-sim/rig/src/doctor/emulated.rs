@@ -3,8 +3,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use hopwise_core::authority::MeshKeys;
-use hopwise_core::wire::{DEFAULT_BAUD, PAGE_BYTES, Page};
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::wire::{DEFAULT_BAUD, PAGE_BYTES, Page};
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::setup::{self, Program};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hopwise_core::wire::PAGE_BYTES;
+use hopwise_node::wire::PAGE_BYTES;
 use serde::Serialize;
 
 /// How something is.

@@ -14,9 +14,7 @@ pub use serial::SerialPatient;
 
 use std::time::Duration;
 
-use hopwise_core::wire::{
-    BoardState, Command, Done, Failure, LinkReport, PAGE_BYTES, Page, Query, Status, rates_agree,
-};
+use hopwise_node::wire::{BoardState, Command, Done, Failure, LinkReport, PAGE_BYTES, Page, Query, Status, rates_agree};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 
@@ -172,7 +170,7 @@ impl Doctor<'_> {
         };
         self.examine_clock(status.as_ref(), kind);
         if both_slots && !self.patient.is_stopped() {
-            let baud = status.map_or(hopwise_core::wire::DEFAULT_BAUD, |status| status.baud);
+            let baud = status.map_or(hopwise_node::wire::DEFAULT_BAUD, |status| status.baud);
             if self.put_on_test_page(baud) {
                 self.examine_links(kind);
             }

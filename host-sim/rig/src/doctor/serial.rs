@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hopwise_core::authority::MeshKeys;
+use hopwise_node::authority::MeshKeys;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 

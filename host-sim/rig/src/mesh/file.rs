@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use hopwise_core::Network;
-use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::{BadKey, Secret};
-use hopwise_core::wire::{Pattern, Traffic};
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::key::{BadKey, Secret};
+use hopwise_node::wire::{Pattern, Traffic};
 use serde::Deserialize;
 use toml::Spanned;
 

@@ -28,8 +28,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use hopwise_core::Network;
-use hopwise_core::authority::MeshKeys;
-use hopwise_core::wire::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Traffic, rates_agree};
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::wire::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Traffic, rates_agree};
 
 use super::boards::{BoardKind, Uart};
 pub use assign::{CannotAssign, with_probe};

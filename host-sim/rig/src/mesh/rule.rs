@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use hopwise_core::key::BadKey;
-use hopwise_core::wire::{BadPage, Traffic};
+use hopwise_node::key::BadKey;
+use hopwise_node::wire::{BadPage, Traffic};
 use hopwise_core::{NoSuchNode, ParseError};
 
 use super::{EMULATED, MOST_NAME, MOST_NODES};

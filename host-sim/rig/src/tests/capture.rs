@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use hopwise_core::router::Event;
-use hopwise_core::wire::{Kind, PacketId};
+use hopwise_node::router::Event;
+use hopwise_node::wire::{Kind, PacketId};
 use hopwise_trace::line::{Record, TraceLine};
 use hopwise_trace::reader::Reader;
 

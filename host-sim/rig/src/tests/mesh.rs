@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::Secret;
-use hopwise_core::wire::{Page, Pattern};
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::key::Secret;
+use hopwise_node::wire::{Page, Pattern};
 use hopwise_emulate::firmware::BOARDS;
 
 use crate::boards::{BoardKind, KINDS, Uart, kind};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_core::wire::{Command, Done, PAGE_BYTES, Status};
+use hopwise_node::wire::{Command, Done, PAGE_BYTES, Status};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use serde::Serialize;

@@ -1,9 +1,8 @@
 //! What the answer to a question must say, as far as it can be known from outside.
 
-use hopwise_core::limits::{BODY, LANES};
-use hopwise_core::wire::{
-    LinkReport, NodeReport, Query, Response, RouterCounters, TraceRecord, read_structure, trace_records,
-};
+use hopwise_core::limits::LANES;
+use hopwise_node::limits::BODY;
+use hopwise_node::wire::{LinkReport, NodeReport, Query, Response, RouterCounters, TraceRecord, read_structure, trace_records};
 use hopwise_core::{Network, Node};
 
 /// A question.
@@ -33,7 +32,7 @@ pub(super) fn is_answer(network: &Network, links: usize, asked: &Asked, with: &[
             (report.network, report.address, usize::from(report.links)) == (network.id(), asked.dest, links)
         }),
         Query::Counters => read_structure(answer).is_some_and(|counters: RouterCounters| {
-            let most = hopwise_core::limits::BUFFERS * (links + LANES);
+            let most = hopwise_node::limits::BUFFERS * (links + LANES);
             counters.held() as usize <= most
         }),
         Query::Link => read_structure(answer).is_some_and(|report: Option<LinkReport>| {

@@ -1,6 +1,6 @@
 //! A glance at a frame on the wire: only as much of it is decoded as is needed to know which packet it carries.
 
-use hopwise_core::wire::{DELIMITER, Header, MAX_HEADER};
+use hopwise_node::wire::{DELIMITER, Header, MAX_HEADER};
 
 /// Before the packet of a data frame: `docs/wire-format.md`.
 const DATA_HEADER: usize = 8;
@@ -87,7 +87,7 @@ fn decode_start(mut frame: &[u8], out: &mut [u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use hopwise_core::wire::{Ack, DataHeader, Kind, Offer, WIRE, write_ack, write_data};
+    use hopwise_node::wire::{Ack, DataHeader, Kind, Offer, WIRE, write_ack, write_data};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! What disturbed the mesh, and when: what excuses a packet that did not arrive.
 
-use hopwise_core::router::times::LIFETIME;
+use hopwise_node::router::times::LIFETIME;
 
 use crate::wire::Nanos;
 

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 
 use hopwise_core::Node;
-use hopwise_core::limits::SERVICE;
-use hopwise_core::router::Event;
-use hopwise_core::wire::{DropReason, Kind, PacketId, RouterCounters};
+use hopwise_node::limits::SERVICE;
+use hopwise_node::router::Event;
+use hopwise_node::wire::{DropReason, Kind, PacketId, RouterCounters};
 
 use super::glance::Glance;
 use crate::world::WireEnd;

@@ -3,9 +3,9 @@
 use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
 
-use hopwise_core::router::Outcome;
-use hopwise_core::router::times::{CONFIRM_WITHIN, LIFETIME, SLACK};
-use hopwise_core::wire::{Kind, PacketId, Query};
+use hopwise_node::router::Outcome;
+use hopwise_node::router::times::{CONFIRM_WITHIN, LIFETIME, SLACK};
+use hopwise_node::wire::{Kind, PacketId, Query};
 
 use super::Exception;
 use crate::wire::Nanos;

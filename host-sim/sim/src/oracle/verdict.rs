@@ -1,6 +1,6 @@
 //! What becomes of packets that have not arrived: what excuses them, and the final account.
 
-use hopwise_core::router::Outcome;
+use hopwise_node::router::Outcome;
 
 use super::record::Record;
 use super::{Broken, Exception, Oracle, Service, Tally, Violation};

@@ -1,6 +1,6 @@
 //! A board that misbehaves: it speaks the wire format well enough to be listened to, and abuses it in one way.
 //!
-//! It is no router. Each of its wires is an end of [`hopwise_core::link`], so that neighbours take it for one of theirs, and what
+//! It is no router. Each of its wires is an end of [`hopwise_node::link`], so that neighbours take it for one of theirs, and what
 //! it sends there is its own. Kinds that are not known by what they withhold send on what passes, so that what is lost
 //! with them is lost by others.
 
@@ -11,10 +11,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use forge::Forger;
-use hopwise_core::limits::BODY;
-use hopwise_core::link::{Fate, Link, Micros, Received, Token, Turn};
-use hopwise_core::router::lanes;
-use hopwise_core::wire::{self, AGE_UNIT, DELIMITER, Frame, Header, Identity, Kind, Packet, PacketId, Role, WIRE};
+use hopwise_node::limits::BODY;
+use hopwise_node::link::{Fate, Link, Micros, Received, Token, Turn};
+use hopwise_core::network::lanes;
+use hopwise_node::wire::{self, AGE_UNIT, DELIMITER, Frame, Header, Identity, Kind, Packet, PacketId, Role, WIRE};
 use hopwise_core::{Network, Node, Rule};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

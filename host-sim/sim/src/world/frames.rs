@@ -1,7 +1,7 @@
 //! How frames leave a board, travel and arrive, and what happens next.
 
-use hopwise_core::clock::{GRAINS, Grains, grains};
-use hopwise_core::router::Event;
+use hopwise_node::clock::{GRAINS, Grains, grains};
+use hopwise_node::router::Event;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,8 +1,8 @@
 //! What a board is: a node, something that misbehaves in its place, or a computer.
 
-use hopwise_core::clock::Grains;
-use hopwise_core::link::Micros;
-use hopwise_core::router::Observer;
+use hopwise_node::clock::Grains;
+use hopwise_node::link::Micros;
+use hopwise_node::router::Observer;
 
 use super::SimNode;
 use super::links::{LinkSet, each};

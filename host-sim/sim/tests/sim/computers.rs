@@ -1,6 +1,6 @@
 //! Computers at the serial ports of boards: they ask, are answered, go, and others come.
 
-use hopwise_core::wire::DropReason;
+use hopwise_node::wire::DropReason;
 use hopwise_sim::Settings;
 use hopwise_sim::oracle::Service;
 

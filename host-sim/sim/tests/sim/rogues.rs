@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_core::wire::PacketId;
+use hopwise_node::wire::PacketId;
 use hopwise_core::{Network, Node, Rule};
 use hopwise_sim::Settings;
 use hopwise_sim::rogue::RogueKind;

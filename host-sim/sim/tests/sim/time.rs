@@ -1,6 +1,6 @@
 //! The clock of the mesh, beside a board that lies about it.
 
-use hopwise_core::clock::GRAINS;
+use hopwise_node::clock::GRAINS;
 use hopwise_figures::Agreement;
 use hopwise_sim::mesh_time::{Lie, TimedNodes, Trial};
 

@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use hopwise_core::Network;
-use hopwise_core::wire::{Pattern, Traffic};
+use hopwise_node::wire::{Pattern, Traffic};
 use hopwise_emulate::log::BoardLine;
 use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::time::SECOND;

@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
-use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::{Key, Secret};
-use hopwise_core::wire::{
-    AppPort, Command, DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Page, Query, RouterCounters, Status,
-};
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::key::{Key, Secret};
+use hopwise_node::wire::{AppPort, Command, DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Page, Query, RouterCounters, Status};
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::demangle;

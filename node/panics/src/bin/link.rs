@@ -1,0 +1,55 @@
+//! One end of a wire.
+
+#![no_std]
+#![no_main]
+
+use core::hint::black_box;
+
+use hopwise_node::key::{Credentials, Key, Secret};
+use hopwise_node::link::Link;
+use hopwise_node::wire::{Identity, Offer, Role, WIRE};
+use hopwise_panics::outside;
+
+#[unsafe(no_mangle)]
+extern "C" fn _start() {
+    let identity = Identity {
+        role: Role::Node,
+        network: black_box(1),
+        address: black_box(1),
+        port: 0,
+        epoch: black_box(1),
+        largest: 255,
+    };
+    let mut link = Link::<WIRE>::welcoming(identity, black_box(1), black_box(0));
+    if black_box(true) {
+        link.lock(&Credentials {
+            secret: Secret {
+                key: Key::new(black_box([1; 16])),
+                encrypts: black_box(false),
+            },
+            random: black_box([2; 16]),
+        });
+    }
+    let mut out = [0; WIRE];
+    let mut input = outside();
+    while black_box(true) {
+        if let Some(received) = link.receive(&mut input, black_box(0)) {
+            black_box(received);
+        }
+        link.take();
+        link.offer(black_box(Offer::new(0, 0)));
+        black_box(link.settled());
+        black_box(link.abandoned());
+        black_box(link.tick(black_box(0)));
+        black_box(link.deadline());
+        black_box(link.turn(black_box(0)));
+        black_box(link.write_control(black_box(0), black_box(&mut out)));
+        black_box(link.write_packet(
+            black_box(0),
+            black_box(0),
+            [outside(), outside()],
+            0,
+            black_box(&mut out),
+        ));
+    }
+}

@@ -1,0 +1,32 @@
+//! The packet parser and writer, and every form of a body.
+
+#![no_std]
+#![no_main]
+
+use core::hint::black_box;
+
+use hopwise_node::limits::BODY;
+use hopwise_node::wire::{Command, Content, Header, Kind, MAX_HEADER, Packet, Page, trace_records};
+use hopwise_panics::outside;
+
+#[unsafe(no_mangle)]
+extern "C" fn _start() {
+    if let Some(mut packet) = Packet::<BODY>::read(outside()) {
+        black_box(packet.content());
+        packet.remove_trail();
+        black_box(packet);
+    }
+    if let Some((header, _)) = Header::read(outside()) {
+        black_box(header.write(&mut black_box([0; MAX_HEADER])));
+    }
+    if let Some(content) = Content::read(black_box(Kind::Request), outside()) {
+        black_box(content.write::<BODY>());
+    }
+    black_box(trace_records(outside()).count());
+    if let Some(command) = Command::read(black_box(0), outside()) {
+        black_box(command.payload());
+    }
+    if let Ok(page) = Page::read(black_box(&[0; 192])) {
+        black_box(page.write());
+    }
+}

@@ -1,0 +1,47 @@
+//! What a board keeps in its flash, whatever is there.
+
+#![no_std]
+#![no_main]
+
+use core::hint::black_box;
+
+use hopwise_node::store::{Flash, FlashFailed, Slot, Store, sealed};
+use hopwise_node::wire::PAGE_BYTES;
+use hopwise_panics::outside;
+
+struct AnyFlash;
+
+impl Flash for AnyFlash {
+    fn slot_bytes(&self) -> usize {
+        black_box(1_024)
+    }
+
+    fn read(&self, slot: Slot, at: usize, bytes: &mut [u8]) {
+        black_box((slot, at));
+        bytes.iter_mut().zip(outside()).for_each(|(byte, any)| *byte = *any);
+    }
+
+    fn erase(&mut self, slot: Slot) -> Result<(), FlashFailed> {
+        black_box(slot);
+        black_box(Ok(()))
+    }
+
+    fn write(&mut self, slot: Slot, at: usize, bytes: &[u8]) -> Result<(), FlashFailed> {
+        black_box((slot, at, bytes));
+        black_box(Err(FlashFailed))
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn _start() {
+    let mut store = Store::new(AnyFlash);
+    while black_box(true) {
+        let page = black_box([0; PAGE_BYTES]);
+        black_box(sealed(&page, black_box(None), black_box(0)));
+        black_box(store.start(black_box(0)));
+        let _ = black_box(store.write_page(&page, black_box(true), black_box(0)));
+        let _ = black_box(store.keep());
+        let _ = black_box(store.go_back(black_box(0)));
+        black_box(store.page());
+    }
+}

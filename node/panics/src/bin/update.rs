@@ -1,0 +1,93 @@
+//! How a board gets its next image and which it starts with, whatever its flash holds and whatever comes.
+
+#![no_std]
+#![no_main]
+
+use core::hint::black_box;
+
+use hopwise_node::boot::{Log, RECORD, TRIAL_BYTES, Trial, choose, has_image};
+use hopwise_node::store::{FlashFailed, Slot};
+use hopwise_node::update::{Flash, Update, is_on_trial, keep};
+use hopwise_node::wire::{Block, UpdatePlan};
+use hopwise_panics::outside;
+
+struct AnyFlash;
+
+impl Flash for AnyFlash {
+    fn board(&self) -> &'static str {
+        black_box("board")
+    }
+
+    fn has_loader(&self) -> bool {
+        black_box(true)
+    }
+
+    fn own_slot(&self) -> Slot {
+        black_box(Slot::First)
+    }
+
+    fn log_records(&self) -> usize {
+        black_box(512)
+    }
+
+    fn read_record(&self, place: usize) -> [u8; RECORD] {
+        black_box(place);
+        black_box([0; RECORD])
+    }
+
+    fn erase_log(&mut self) -> Result<(), FlashFailed> {
+        black_box(Ok(()))
+    }
+
+    fn write_record(&mut self, place: usize, record: &[u8; RECORD]) -> Result<(), FlashFailed> {
+        black_box((place, record));
+        black_box(Ok(()))
+    }
+
+    fn slot_bytes(&self) -> usize {
+        black_box(1 << 18)
+    }
+
+    fn erase_sector(&mut self, at: usize) -> Result<usize, FlashFailed> {
+        black_box(Ok(at))
+    }
+
+    fn read(&self, at: usize) -> [u8; RECORD] {
+        black_box(at);
+        black_box([0; RECORD])
+    }
+
+    fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), FlashFailed> {
+        black_box((at, bytes));
+        black_box(Err(FlashFailed))
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn _start() {
+    let mut flash = AnyFlash;
+    let mut update = Update::new();
+    while black_box(true) {
+        if let Some(plan) = UpdatePlan::read(outside()) {
+            black_box(update.begin(plan, &flash));
+            black_box(plan.write());
+        }
+        if let Some(block) = Block::read(outside()) {
+            black_box(block.write());
+        }
+        update.step(&mut flash);
+        black_box(update.take(outside(), &mut flash));
+        black_box(update.look());
+        black_box(update.take_answer(outside(), &mut flash));
+        black_box(update.block(black_box(0), black_box(0), &flash));
+        black_box(update.state(&flash));
+        black_box(update.trial(outside()).map(|trial| trial.write()));
+        black_box(is_on_trial(&flash));
+        let _ = black_box(keep(&mut flash));
+        let trial = Trial::read(&black_box([0; TRIAL_BYTES])).map(|trial| trial.slot);
+        let log = Log::read((0..black_box(512)).map(|_| black_box([0; RECORD])));
+        black_box(choose(trial, log.kept, |_| {
+            has_image(black_box([0; 2]), black_box(0), black_box(0))
+        }));
+    }
+}

@@ -1,0 +1,144 @@
+//! Who may change a board that has keys: only the computer that holds the management key, and with each of its commands once.
+//!
+//! A board has a key of its own, which follows from the management key and the board's [address](board_key). The computer asks for a
+//! [`Challenge`]: the epoch of the board's start, which is counted in its flash and never comes again, and the number of the next command
+//! since. With the command it sends a tag of both, of the command and of what comes with it. So who hears a command can use it neither
+//! again, nor after a restart, nor at another board; and who steals a board has the key of that one.
+
+use heapless::Vec;
+use serde::{Deserialize, Serialize};
+
+use hopwise_core::Node;
+use crate::key::{Key, Secret, TAG_BYTES, Tag, same_tag};
+use crate::limits::BODY;
+use crate::store::Keys;
+
+/// What a command is to be tagged with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Challenge {
+    /// Of the board's start.
+    pub epoch: u32,
+    /// Commands that changed the board since.
+    pub number: u32,
+}
+
+impl Challenge {
+    fn tag(&self, key: &Key, command: u8, payload: &[u8]) -> Tag {
+        let context = [
+            &self.epoch.to_le_bytes()[..],
+            &self.number.to_le_bytes(),
+            &[command],
+            payload,
+        ];
+        let [t0, t1, t2, t3, t4, t5, t6, t7, ..] = key.derive("command", &context);
+        [t0, t1, t2, t3, t4, t5, t6, t7]
+    }
+}
+
+/// The secrets of a mesh, as the computer has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeshKeys {
+    /// For links and payloads. All boards have it.
+    pub mesh: Secret,
+    /// For commands that change boards. No board has it.
+    pub management: Key,
+}
+
+impl MeshKeys {
+    /// Those that follow from the one secret that people keep.
+    pub fn of(secret: &Secret) -> Self {
+        MeshKeys {
+            mesh: Secret {
+                key: secret.key.derive_key("mesh", &[]),
+                encrypts: secret.encrypts,
+            },
+            management: secret.key.derive_key("management", &[]),
+        }
+    }
+
+    /// What goes into the flash of a board.
+    pub fn of_board(&self, address: Node) -> Keys {
+        Keys {
+            mesh: self.mesh,
+            management: board_key(&self.management, address),
+        }
+    }
+}
+
+/// The key of one board, which it has in its flash.
+pub fn board_key(management: &Key, address: Node) -> Key {
+    management.derive_key("board", &[&address.to_le_bytes()])
+}
+
+/// What comes with a command, and its tag; `None` if that is too long.
+pub fn authorise(key: &Key, challenge: &Challenge, command: u8, payload: &[u8]) -> Option<Vec<u8, BODY>> {
+    let mut bytes = Vec::from_slice(payload).ok()?;
+    bytes.extend_from_slice(&challenge.tag(key, command, payload)).ok()?;
+    Some(bytes)
+}
+
+/// The board's side.
+#[derive(Clone, Debug)]
+pub struct Authority {
+    key: Key,
+    challenge: Challenge,
+}
+
+impl Authority {
+    /// Of a board with this key that has just started.
+    pub fn new(key: Key, epoch: u32) -> Self {
+        let challenge = Challenge { epoch, number: 0 };
+        Authority { key, challenge }
+    }
+
+    /// What the next command is to be tagged with.
+    pub fn challenge(&self) -> Challenge {
+        self.challenge
+    }
+
+    /// What came with a command, without its tag; `None` if it does not come from the computer, or not now.
+    pub fn check<'a>(&mut self, command: u8, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let (payload, tag) = bytes.split_last_chunk::<TAG_BYTES>()?;
+        if !same_tag(&self.challenge.tag(&self.key, command, payload), tag) {
+            return None;
+        }
+        // After the last number nothing is believed until the next start.
+        self.challenge.number = self.challenge.number.checked_add(1)?;
+        Some(payload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{assert, assert_eq};
+
+    const KEY: Key = Key::new(*b"of the computer!");
+
+    #[test]
+    fn a_command_is_believed_once_by_the_board_it_is_for_and_in_its_start() {
+        let (mine, other) = (board_key(&KEY, 7), board_key(&KEY, 8));
+        let mut board = Authority::new(mine, 5);
+        let told = authorise(&mine, &board.challenge(), 3, b"words").unwrap();
+        assert_eq!(Authority::new(mine, 6).check(3, &told), None, "another start");
+        assert_eq!(Authority::new(other, 5).check(3, &told), None, "another board");
+        assert_eq!(board.check(2, &told), None, "another command");
+        for bit in 0..told.len() * 8 {
+            let mut changed = told.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(board.check(3, &changed), None, "bit {bit}");
+        }
+        assert_eq!((board.check(3, &[]), board.check(3, b"words")), (None, None));
+        assert_eq!(board.check(3, &told), Some(&b"words"[..]));
+        assert_eq!(board.check(3, &told), None, "again");
+        let next = authorise(&mine, &board.challenge(), 3, b"words").unwrap();
+        assert!(board.check(3, &next).is_some());
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_authorised() {
+        let challenge = Challenge { epoch: 1, number: 0 };
+        assert!(authorise(&KEY, &challenge, 2, &[0; BODY - TAG_BYTES]).is_some());
+        assert!(authorise(&KEY, &challenge, 2, &[0; BODY - TAG_BYTES + 1]).is_none());
+    }
+}

@@ -1,0 +1,468 @@
+//! One link that asks and answers: a computer at a board, or a board that has no configuration and is in no mesh.
+//!
+//! Like a [`Router`](crate::router::Router) an [`Endpoint`] does no I/O: bytes and the time go in, bytes come out. It forwards
+//! nothing, so it has no lanes and no pool: `SLOTS` packets wait for the link or are under way, in the order in which they were sent.
+//! Who has more to send keeps them until there is [room](Endpoint::has_room).
+
+use heapless::Vec;
+
+use hopwise_core::Node;
+use crate::cipher::Cipher;
+use crate::key::Credentials;
+use crate::limits::BODY;
+use crate::link::{Down, Fate, Link, Micros, Received, Token, Turn};
+use crate::service::{self, Subject};
+use crate::wire::{Body, Card, Content, DropReason, Header, Identity, Kind, LinkReport, MAX_HEADER, MAX_PACKET, NodeReport, Packet, Query, Request, Response, Role, RouterCounters, WIRE};
+
+/// One end of a link that is no router.
+#[derive(Clone, Debug)]
+pub struct Endpoint<const SLOTS: usize> {
+    identity: Identity,
+    started: Micros,
+    /// Links of the board, of which this is the last.
+    links: u8,
+    link: Link<WIRE>,
+    outgoing: Vec<Outgoing, SLOTS>,
+    next_number: u32,
+    next_confirmed: u32,
+    counters: RouterCounters,
+    card: Card,
+    /// Where payloads are encrypted.
+    cipher: Option<Cipher>,
+}
+
+/// A packet until the other end has it.
+#[derive(Clone, Debug)]
+struct Outgoing {
+    token: Token,
+    /// The link has it.
+    under_way: bool,
+    packet: Packet<BODY>,
+}
+
+/// What came in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and it is read at once"
+)]
+pub enum Heard {
+    /// Both ends hear and accept each other.
+    Up(Identity),
+    /// They do not any more, or [not at all](Down::Refused).
+    Down(Down),
+    /// A question for the board around the endpoint, or for an application of the computer. [`Endpoint::reply`] answers it, and has room
+    /// for that if it does so at once.
+    Question(Packet<BODY>),
+    /// Any other packet. Its [content](Packet::content) can be read.
+    Packet(Packet<BODY>),
+}
+
+impl<const SLOTS: usize> Endpoint<SLOTS> {
+    /// A computer that says hello. The epoch must differ from that of the last one, and not be 0.
+    pub fn computer(epoch: u32, baud: u32, now: Micros) -> Self {
+        Endpoint::new(Role::Host, 1, epoch, baud, now)
+    }
+
+    /// A board with so many links, in no mesh, that says hello on the last of them.
+    pub fn board(links: u8, epoch: u32, baud: u32, now: Micros) -> Self {
+        Endpoint::new(Role::Node, links, epoch, baud, now)
+    }
+
+    fn new(role: Role, links: u8, epoch: u32, baud: u32, now: Micros) -> Self {
+        const {
+            assert!(SLOTS > 0, "an endpoint without a slot cannot say a word");
+            assert!(SLOTS <= Token::MAX as usize, "each slot has a token");
+        }
+        let identity = Identity {
+            role,
+            // No expression has this number but by chance.
+            network: 0,
+            address: 0,
+            port: links.saturating_sub(1),
+            epoch,
+            largest: MAX_PACKET as u16,
+        };
+        // As random as the epoch: an answer to whoever was here before is no answer to this one.
+        let first_number = epoch.wrapping_mul(0x9e37_79b9);
+        Endpoint {
+            identity,
+            started: now,
+            links,
+            link: Link::welcoming(identity, baud, now),
+            outgoing: Vec::new(),
+            next_number: first_number,
+            next_confirmed: first_number.rotate_left(16),
+            counters: RouterCounters::default(),
+            card: Card::default(),
+            cipher: None,
+        }
+    }
+
+    /// From now on it talks only to an end with the same key. To be called before anything is sent.
+    pub fn lock(&mut self, credentials: &Credentials) {
+        self.link.lock(credentials);
+        self.cipher = Cipher::of(&credentials.secret);
+        if self.cipher.is_some() {
+            // No nonce may come twice, and the epoch of a computer is only its clock.
+            let [n0, n1, n2, n3, c0, c1, c2, c3, ..] = credentials.random;
+            self.next_number ^= u32::from_le_bytes([n0, n1, n2, n3]);
+            self.next_confirmed ^= u32::from_le_bytes([c0, c1, c2, c3]);
+        }
+    }
+
+    /// Whether both ends hear and accept each other.
+    pub fn is_up(&self) -> bool {
+        self.link.is_open()
+    }
+
+    /// Who is at the other end, if it has been heard of late.
+    pub fn peer(&self) -> Option<Identity> {
+        self.link.peer()
+    }
+
+    /// What it has done.
+    pub fn counters(&self) -> &RouterCounters {
+        &self.counters
+    }
+
+    /// What the endpoint says about its board when asked; the shell fills it in.
+    pub fn card_mut(&mut self) -> &mut Card {
+        &mut self.card
+    }
+
+    /// Whether there is room for another packet.
+    pub fn has_room(&self) -> bool {
+        !self.outgoing.is_full()
+    }
+
+    /// Whether the other end has all that was sent.
+    pub fn is_idle(&self) -> bool {
+        self.outgoing.is_empty()
+    }
+
+    /// Whether a packet of a kind and number that was sent is still here.
+    pub fn holds(&self, kind: Kind, number: u32) -> bool {
+        let is_it =
+            |outgoing: &Outgoing| (outgoing.packet.header.kind, outgoing.packet.header.number) == (kind, number);
+        self.outgoing.iter().any(is_it)
+    }
+
+    /// A question to a node; [`send`](Self::send) asks it.
+    pub fn question(&mut self, dest: Node, query: Query, payload: &[u8], now: Micros) -> Option<Packet<BODY>> {
+        let asked = now as u32;
+        self.packet(dest, &Content::Request(Request { query, asked, payload }))
+    }
+
+    /// A packet that begins here, with the next number of its kind; `None` if its content is too long. [`send`](Self::send) sends it.
+    pub fn packet(&mut self, dest: Node, content: &Content<'_>) -> Option<Packet<BODY>> {
+        let mut packet = self.packet_of(content.kind(), dest, content.write()?);
+        packet.header.traced = matches!(content, Content::Request(request) if request.query == Query::Trace);
+        self.can_be_sent(packet)
+    }
+
+    /// The packet, unless there is no room to encrypt it.
+    fn can_be_sent(&self, packet: Packet<BODY>) -> Option<Packet<BODY>> {
+        (self.cipher.is_none() || Cipher::has_room(&packet)).then_some(packet)
+    }
+
+    fn packet_of(&mut self, kind: Kind, dest: Node, body: Body<BODY>) -> Packet<BODY> {
+        let next = match kind {
+            Kind::Confirmed => &mut self.next_confirmed,
+            _ => &mut self.next_number,
+        };
+        let number = *next;
+        *next = number.wrapping_add(1);
+        let header = Header {
+            from_host: self.identity.role == Role::Host,
+            epoch: self.identity.epoch as u16,
+            number,
+            // A router fills in the hops and, for its computer, the source.
+            ..Header::new(kind, self.identity.address, dest)
+        };
+        Packet { header, body }
+    }
+
+    /// Sends a packet, or gives it back if there is no room.
+    #[allow(clippy::result_large_err, reason = "who keeps packets gets the same one back")]
+    pub fn send(&mut self, packet: Packet<BODY>) -> Result<(), Packet<BODY>> {
+        let mut tokens = 0..SLOTS as Token;
+        let free = tokens.find(|token| self.outgoing.iter().all(|outgoing| outgoing.token != *token));
+        let Some(token) = free else { return Err(packet) };
+        let outgoing = Outgoing {
+            token,
+            under_way: false,
+            packet,
+        };
+        self.outgoing.push(outgoing).map_err(|outgoing| outgoing.packet)?;
+        count(&mut self.counters.originated);
+        Ok(())
+    }
+
+    /// Answers a [question](Heard::Question); `false` if the answer is too long or there is no room.
+    pub fn reply(&mut self, question: &Packet<BODY>, answer: &[u8]) -> bool {
+        self.answer(question, answer)
+            .is_some_and(|packet| self.send(packet).is_ok())
+    }
+
+    /// The answer to a [question](Heard::Question), to be [sent](Self::send); `None` if it is too long.
+    pub fn answer(&mut self, question: &Packet<BODY>, answer: &[u8]) -> Option<Packet<BODY>> {
+        let Some(Content::Request(request)) = question.content() else {
+            return None;
+        };
+        let response = Response {
+            query: request.query,
+            asked: request.asked,
+            number: question.header.number,
+            payload: answer,
+        };
+        let packet = self.response(&question.header, response.write()?);
+        self.can_be_sent(packet)
+    }
+
+    fn response(&mut self, asked: &Header, body: Body<BODY>) -> Packet<BODY> {
+        let mut packet = self.packet_of(Kind::Response, asked.source, body);
+        packet.header.to_host = asked.from_host;
+        packet
+    }
+
+    /// Takes bytes from the front of `input` until something is heard that concerns the shell; `None` when the input is used up.
+    pub fn receive(&mut self, input: &mut &[u8], now: Micros) -> Option<Heard> {
+        loop {
+            let heard = match self.link.receive(input, now)? {
+                Received::Packet { packet, .. } => {
+                    let packet = Packet::read(packet);
+                    self.packet_in(packet, now)
+                }
+                Received::Up(_) | Received::Changed => self.opened(),
+                Received::Down(reason) => Some(Heard::Down(reason)),
+                Received::Frame | Received::Time(_) | Received::Damaged(_) => None,
+            };
+            self.settle();
+            if heard.is_some() {
+                return heard;
+            }
+        }
+    }
+
+    fn opened(&self) -> Option<Heard> {
+        let peer = self.link.peer().filter(|_| self.link.is_open());
+        peer.map(Heard::Up)
+    }
+
+    /// A packet has come. A question is taken only if there is room for the answer; the other end asks again.
+    fn packet_in(&mut self, mut packet: Option<Packet<BODY>>, now: Micros) -> Option<Heard> {
+        if let (Some(cipher), Some(coming)) = (&self.cipher, &mut packet)
+            && cipher.open(coming).is_none()
+        {
+            packet = None;
+        }
+        let content = packet.as_ref().and_then(Packet::content);
+        let is_question = matches!(content, Some(Content::Request(_)));
+        if is_question && !self.has_room() {
+            return None;
+        }
+        self.link.take();
+        count(&mut self.counters.received);
+        let (Some(packet), Some(content)) = (&packet, content) else {
+            self.counters.drop(DropReason::Malformed);
+            return None;
+        };
+        let Content::Request(request) = content else {
+            count(&mut self.counters.delivered);
+            return Some(Heard::Packet(packet.clone()));
+        };
+        let for_shell = match request.query {
+            Query::Board(_) => true,
+            // A board in no mesh has no applications.
+            Query::Application(_) => self.identity.role == Role::Host,
+            _ => false,
+        };
+        if for_shell {
+            count(&mut self.counters.delivered);
+            return Some(Heard::Question(packet.clone()));
+        }
+        match service::answer(&request, packet.header.number, self, now) {
+            Some(body) => {
+                if request.query == Query::ClearCounters {
+                    self.clear_counters();
+                }
+                count(&mut self.counters.delivered);
+                let response = self.response(&packet.header, body);
+                // There is room: it was looked for.
+                let _ = self.send(response);
+            }
+            None => self.counters.drop(DropReason::Malformed),
+        }
+        None
+    }
+
+    fn clear_counters(&mut self) {
+        self.counters = RouterCounters {
+            carried_over: self.counters.held(),
+            ..RouterCounters::default()
+        };
+        self.link.clear_counters();
+    }
+
+    /// Learns what became of packets that were under way.
+    fn settle(&mut self) {
+        while let Some((token, fate)) = self.link.settled() {
+            match fate {
+                Fate::Taken => {
+                    self.outgoing.retain(|outgoing| outgoing.token != token);
+                    count(&mut self.counters.forwarded);
+                }
+                Fate::Refused => self.wait_again(token),
+            }
+        }
+        while let Some(token) = self.link.abandoned() {
+            let is_answer = |outgoing: &Outgoing| outgoing.packet.header.kind == Kind::Response;
+            if self
+                .outgoing
+                .iter()
+                .any(|outgoing| outgoing.token == token && is_answer(outgoing))
+            {
+                // Who asked may be gone, and whoever comes next must not take the answer for another.
+                self.outgoing.retain(|outgoing| outgoing.token != token);
+                self.counters.drop(DropReason::NoHost);
+            } else {
+                // A question asked twice is answered twice; that does no harm.
+                self.wait_again(token);
+            }
+        }
+    }
+
+    fn wait_again(&mut self, token: Token) {
+        if let Some(outgoing) = self.outgoing.iter_mut().find(|outgoing| outgoing.token == token) {
+            outgoing.under_way = false;
+        }
+    }
+
+    /// The bytes to send on the link, which is free, and their number; 0 if there is nothing to send. `out` has room for [`WIRE`].
+    pub fn transmit(&mut self, now: Micros, out: &mut [u8]) -> usize {
+        if let Some(peer) = self.link.peer().filter(|peer| usize::from(peer.largest) < MAX_PACKET) {
+            self.drop_too_long(peer.largest);
+        }
+        let written = match self.link.turn(now) {
+            // It has not asked for one.
+            Turn::Nothing | Turn::Time => None,
+            Turn::Control => self.link.write_control(now, out),
+            Turn::Again(token) => self.write(token, now, out),
+            Turn::New(room) => match self.next_waiting().filter(|_| room.takes(0)) {
+                Some(token) => self.write(token, now, out),
+                None => {
+                    if self.next_waiting().is_some() {
+                        self.link.starves(now);
+                    }
+                    self.link.write_control(now, out)
+                }
+            },
+        };
+        written.unwrap_or(0)
+    }
+
+    fn next_waiting(&self) -> Option<Token> {
+        let mut waiting = self.outgoing.iter().filter(|outgoing| !outgoing.under_way);
+        waiting.next().map(|outgoing| outgoing.token)
+    }
+
+    /// Drops what the other end does not take because of its length.
+    fn drop_too_long(&mut self, most: u16) {
+        let before = self.outgoing.len();
+        self.outgoing
+            .retain(|outgoing| outgoing.under_way || outgoing.packet.length() <= usize::from(most));
+        (self.outgoing.len()..before).for_each(|_| self.counters.drop(DropReason::NoRoute));
+    }
+
+    fn write(&mut self, token: Token, now: Micros, out: &mut [u8]) -> Option<usize> {
+        let outgoing = self.outgoing.iter_mut().find(|outgoing| outgoing.token == token)?;
+        let mut sealed;
+        let packet = match &mut self.cipher {
+            None => &outgoing.packet,
+            Some(cipher) => {
+                sealed = outgoing.packet.clone();
+                // As the router there will fill it in.
+                sealed.header.source = self.link.peer()?.address;
+                if cipher.seal(&mut sealed).is_none() {
+                    // All nonces are used up; what is not encrypted still goes.
+                    self.outgoing.retain(|outgoing| outgoing.token != token);
+                    self.counters.drop(DropReason::NoRoute);
+                    return None;
+                }
+                &sealed
+            }
+        };
+        outgoing.under_way = true;
+        let mut header = [0; MAX_HEADER];
+        let length = packet.header.write(&mut header)?;
+        let parts = [header.get(..length)?, &packet.body];
+        self.link.write_packet(token, 0, parts, now, out)
+    }
+
+    /// Looks at the clock: says so if the link has gone down for silence.
+    pub fn tick(&mut self, now: Micros) -> Option<Down> {
+        let Some(Received::Down(reason)) = self.link.tick(now) else {
+            return None;
+        };
+        self.settle();
+        Some(reason)
+    }
+
+    /// When to [`tick`](Self::tick) and try to [`transmit`](Self::transmit) at the latest, though nothing comes.
+    pub fn deadline(&self) -> Micros {
+        self.link.deadline()
+    }
+
+    /// How long so many bytes take on the wire.
+    pub fn wire_time(&self, bytes: usize) -> Micros {
+        self.link.wire_time(bytes)
+    }
+}
+
+impl<const SLOTS: usize> Subject for Endpoint<SLOTS> {
+    fn address(&self) -> Node {
+        self.identity.address
+    }
+
+    fn report(&self, now: Micros) -> NodeReport {
+        NodeReport {
+            network: self.identity.network,
+            address: self.identity.address,
+            epoch: self.identity.epoch,
+            uptime_ms: now.saturating_sub(self.started) / 1_000,
+            links: self.links,
+            neighbors: 0,
+            neighbors_up: 0,
+            card: self.card.clone(),
+        }
+    }
+
+    fn counters(&self) -> &RouterCounters {
+        &self.counters
+    }
+
+    fn link_report(&self, link: u8) -> Option<LinkReport> {
+        if link != self.identity.port {
+            return None;
+        }
+        let peer = self.link.peer();
+        Some(LinkReport {
+            up: self.link.is_up(),
+            trouble: self.link.trouble(),
+            peer: peer.map(|peer| (peer.network, peer.address, peer.port)),
+            host: peer.is_some_and(|peer| peer.role == Role::Host),
+            wired: false,
+            waiting: self.outgoing.iter().filter(|outgoing| !outgoing.under_way).count() as u8,
+            counters: *self.link.counters(),
+        })
+    }
+}
+
+/// Counters go round rather than stop.
+fn count(counter: &mut u32) {
+    *counter = counter.wrapping_add(1);
+}
+
+#[cfg(test)]
+mod tests;

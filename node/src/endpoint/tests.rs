@@ -1,0 +1,480 @@
+//! A computer at a board without configuration, and at one that is part of a mesh.
+
+use std::boxed::Box;
+use std::vec::Vec;
+
+use super::*;
+use crate::cipher::SEAL_BYTES;
+use crate::key::{Key, Secret};
+use crate::router::{Config, MessageKind, Router};
+use crate::wire::{Addressed, AppPort, Confirmed, Undeliverable, Verdict, read_structure};
+use hopwise_core::{Network, Rule};
+
+const BAUD: u32 = 1_000_000;
+
+type Computer = Endpoint<6>;
+
+/// What the computer is at.
+enum Board {
+    Without(Box<Endpoint<1>>),
+    /// One node of a network, its computer at link 5.
+    In(Box<Router>),
+}
+
+struct Desk {
+    now: Micros,
+    computer: Computer,
+    board: Board,
+    /// When each direction is free: of the computer, of the board.
+    free_at: [Micros; 2],
+    /// What the computer heard.
+    heard: Vec<Heard>,
+    /// Frames of the board that get lost.
+    lose: usize,
+}
+
+impl Desk {
+    fn new(board: Board) -> Self {
+        Desk {
+            now: 0,
+            computer: Endpoint::computer(1, BAUD, 0),
+            board,
+            free_at: [0; 2],
+            heard: Vec::new(),
+            lose: 0,
+        }
+    }
+
+    fn without() -> Self {
+        Desk::new(Board::Without(Box::new(Endpoint::board(6, 9, BAUD, 0))))
+    }
+
+    fn part_of(network: &str, address: Node) -> Self {
+        let network: Network = network.parse().unwrap();
+        let config = Config {
+            network,
+            address,
+            epoch: 3,
+            baud: BAUD,
+            links: 6,
+            computers: 1 << 5,
+            rule: Rule::Exact,
+        };
+        Desk::new(Board::In(Box::new(Router::new(&config, 0).unwrap())))
+    }
+
+    fn step(&mut self) {
+        self.now += 100;
+        let mut out = [0; WIRE];
+        self.computer.tick(self.now);
+        if self.free_at[0] <= self.now {
+            let length = self.computer.transmit(self.now, &mut out);
+            self.free_at[0] = self.now + self.computer.wire_time(length);
+            self.board_hears(&out[..length]);
+        }
+        if self.free_at[1] <= self.now {
+            let length = match &mut self.board {
+                Board::Without(endpoint) => {
+                    endpoint.tick(self.now);
+                    endpoint.transmit(self.now, &mut out)
+                }
+                Board::In(router) => {
+                    router.tick(self.now, &mut ());
+                    router.transmit(5, self.now, &mut out, &mut ())
+                }
+            };
+            self.free_at[1] = self.now + self.computer.wire_time(length);
+            if length > 0 && self.lose > 0 {
+                self.lose -= 1;
+                return;
+            }
+            let mut bytes = &out[..length];
+            while let Some(heard) = self.computer.receive(&mut bytes, self.now) {
+                self.heard.push(heard);
+            }
+        }
+    }
+
+    fn board_hears(&mut self, mut bytes: &[u8]) {
+        match &mut self.board {
+            Board::Without(endpoint) => {
+                while let Some(heard) = endpoint.receive(&mut bytes, self.now) {
+                    if let Heard::Question(question) = heard {
+                        assert!(endpoint.reply(&question, b"done"));
+                    }
+                }
+                assert_eq!(endpoint.counters.held(), endpoint.outgoing.len() as u32);
+            }
+            Board::In(router) => router.receive(5, bytes, self.now, &mut ()),
+        }
+    }
+
+    fn run(&mut self, micros: Micros) {
+        let end = self.now + micros;
+        while self.now < end {
+            self.step();
+        }
+    }
+
+    fn ask(&mut self, dest: Node, query: Query, payload: &[u8]) -> u32 {
+        let packet = self.computer.question(dest, query, payload, self.now).unwrap();
+        let number = packet.header.number;
+        self.computer.send(packet).unwrap();
+        number
+    }
+
+    /// The answers that have come: to which question, and what.
+    fn answers(&mut self) -> Vec<(u32, Vec<u8>)> {
+        let heard = core::mem::take(&mut self.heard);
+        let answer = |heard: &Heard| match heard {
+            Heard::Packet(packet) => match packet.content()? {
+                Content::Response(response) => Some((response.number, response.payload.to_vec())),
+                _ => None,
+            },
+            _ => None,
+        };
+        heard.iter().filter_map(answer).collect()
+    }
+}
+
+#[test]
+fn a_board_without_configuration_answers_all_that_a_router_answers() {
+    let mut desk = Desk::without();
+    desk.run(100_000);
+    assert!(desk.computer.is_up());
+    let ping = desk.ask(0, Query::Ping, b"hello");
+    let identity = desk.ask(0, Query::Identity, &[]);
+    let link = desk.ask(0, Query::Link, &[5]);
+    let board = desk.ask(0, Query::Board(0), &[]);
+    desk.run(100_000);
+    let answers = desk.answers();
+    let numbers: Vec<_> = answers.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, [ping, identity, link, board]);
+    assert_eq!(answers[0].1, b"hello");
+    let report: NodeReport = read_structure(&answers[1].1).unwrap();
+    assert_eq!(
+        (report.network, report.epoch, report.links, report.neighbors),
+        (0, 9, 6, 0)
+    );
+    let report: Option<LinkReport> = read_structure(&answers[2].1).unwrap();
+    assert!(report.is_some_and(|link| link.up && link.host && !link.wired));
+    assert_eq!(answers[3].1, b"done");
+    assert!(desk.computer.is_idle());
+}
+
+#[test]
+fn packets_say_who_began_them() {
+    let mut computer: Computer = Endpoint::computer(0x1_2345, BAUD, 0);
+    let mut board: Endpoint<1> = Endpoint::board(6, 9, BAUD, 0);
+    let [first, first_of_board] = [computer.next_number, board.next_number];
+    for number in [first, first.wrapping_add(1)] {
+        let header = computer
+            .packet(
+                4,
+                &Content::Datagram(Addressed {
+                    port: AppPort(20),
+                    payload: b"x",
+                }),
+            )
+            .unwrap()
+            .header;
+        let expected = Header {
+            from_host: true,
+            epoch: 0x2345,
+            number,
+            ..Header::new(Kind::Datagram, 0, 4)
+        };
+        assert_eq!(header, expected);
+    }
+    let header = board
+        .packet(
+            0,
+            &Content::Datagram(Addressed {
+                port: AppPort(20),
+                payload: b"x",
+            }),
+        )
+        .unwrap()
+        .header;
+    let expected = Header {
+        epoch: 9,
+        number: first_of_board,
+        ..Header::new(Kind::Datagram, 0, 0)
+    };
+    assert_eq!(header, expected);
+}
+
+/// The question itself is held while the counters are cleared: [`Desk::board_hears`] looks at the account.
+#[test]
+fn an_account_that_is_cleared_goes_on() {
+    let mut desk = Desk::without();
+    desk.run(100_000);
+    desk.ask(0, Query::Ping, b"x");
+    desk.run(50_000);
+    let clear = desk.ask(0, Query::ClearCounters, &[]);
+    desk.run(50_000);
+    assert_eq!(desk.answers().pop().map(|(number, _)| number), Some(clear));
+    let Board::Without(board) = &desk.board else { panic!() };
+    let counters = board.counters();
+    assert_eq!(
+        (
+            counters.received,
+            counters.delivered,
+            counters.originated,
+            counters.forwarded
+        ),
+        (0, 1, 1, 1)
+    );
+    assert_eq!(counters.held(), 0);
+}
+
+#[test]
+fn more_questions_than_there_is_room_for_are_answered_one_after_the_other() {
+    let mut desk = Desk::without();
+    desk.run(100_000);
+    let numbers: Vec<_> = (0..6).map(|place| desk.ask(0, Query::Ping, &[place; 100])).collect();
+    assert!(!desk.computer.has_room() && !desk.computer.is_idle());
+    let packet = desk.computer.question(0, Query::Ping, &[], desk.now).unwrap();
+    assert_eq!(desk.computer.send(packet.clone()), Err(packet));
+    desk.run(1_000_000);
+    let mut answered: Vec<_> = desk.answers().into_iter().map(|(number, _)| number).collect();
+    answered.sort_unstable();
+    assert_eq!(answered, numbers);
+}
+
+#[test]
+fn a_computer_asks_again_what_was_under_way_when_the_link_broke_and_a_board_forgets_its_answer() {
+    let mut desk = Desk::without();
+    desk.run(100_000);
+    let lost = desk.ask(0, Query::Ping, b"x");
+    desk.lose = 20;
+    desk.run(3_000_000);
+    assert!(desk.computer.is_up());
+    let answers = desk.answers();
+    assert!(!answers.is_empty() && answers.iter().all(|answer| *answer == (lost, b"x".to_vec())));
+    let Board::Without(board) = &desk.board else { panic!() };
+    assert!(board.is_idle());
+    assert_eq!(board.counters.held(), 0);
+}
+
+/// A program sleeps until something comes or the deadline is there.
+#[test]
+fn who_looks_only_at_the_deadline_says_hello_and_notices_silence() {
+    let mut desk = Desk::without();
+    desk.run(100_000);
+    let Desk {
+        mut computer, mut now, ..
+    } = desk;
+    assert!(computer.is_up());
+    let mut out = [0; WIRE];
+    let mut look = |now: Micros| {
+        let down = computer.tick(now);
+        (down, computer.transmit(now, &mut out) > 0, computer.deadline())
+    };
+    // From now on nothing comes.
+    let (_, _, mut deadline) = look(now);
+    let mut hellos = 0;
+    let down = loop {
+        assert!(deadline > now, "there is time to sleep");
+        assert_eq!(look(deadline - 1), (None, false, deadline), "too early");
+        now = deadline;
+        let (down, says_hello, next) = look(now);
+        hellos += u32::from(says_hello);
+        deadline = next;
+        if let Some(down) = down {
+            break down;
+        }
+    };
+    assert_eq!((down, hellos >= 3), (Down::Silent, true), "{hellos}");
+}
+
+#[test]
+fn a_computer_reaches_the_mesh_through_its_board() {
+    let mut desk = Desk::part_of("ring(3)", 1);
+    desk.run(100_000);
+    let identity = desk.ask(1, Query::Identity, &[]);
+    desk.run(100_000);
+    let [(number, answer)] = &desk.answers()[..] else {
+        panic!("one answer")
+    };
+    assert_eq!(*number, identity);
+    assert_eq!(read_structure::<NodeReport>(answer).unwrap().address, 1);
+
+    let content = Content::Confirmed(Confirmed {
+        known_epoch: 0,
+        port: AppPort(20),
+        payload: b"for node 1",
+    });
+    let to_node_1 = desk.computer.packet(1, &content).unwrap();
+    let to_nobody = desk
+        .computer
+        .packet(
+            2,
+            &Content::Datagram(Addressed {
+                port: AppPort(20),
+                payload: b"nobody is there",
+            }),
+        )
+        .unwrap();
+    let numbers = [&to_node_1, &to_nobody].map(|packet| packet.header.number);
+    desk.computer.send(to_node_1).unwrap();
+    desk.computer.send(to_nobody).unwrap();
+    desk.run(100_000);
+    let contents: Vec<_> = desk
+        .heard
+        .iter()
+        .map(|heard| match heard {
+            Heard::Packet(packet) => packet.content().unwrap(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let confirmed = contents.iter().find_map(|content| match content {
+        Content::Confirmation(confirmation) => Some((confirmation.number, confirmation.verdict)),
+        _ => None,
+    });
+    assert_eq!(confirmed, Some((numbers[0], Verdict::Delivered)));
+    let lost = contents.iter().find_map(|content| match content {
+        Content::Undeliverable(Undeliverable { number, dest, .. }) => Some((*number, *dest)),
+        _ => None,
+    });
+    assert_eq!(lost, Some((numbers[1], 2)));
+}
+
+/// What was asked before is answered to whoever is there now, who must not take it for an answer to a question of its own.
+#[test]
+fn computers_number_their_questions_differently() {
+    let numbers = [1, 2, 0x8000_0000].map(|epoch| {
+        let mut computer: Computer = Endpoint::computer(epoch, BAUD, 0);
+        let question = computer.question(0, Query::Ping, &[], 0).unwrap();
+        question.header.number
+    });
+    let close = |a: u32, b: u32| a.wrapping_sub(b).min(b.wrapping_sub(a)) < 10_000;
+    for (place, &number) in numbers.iter().enumerate() {
+        assert!(
+            numbers[place + 1..].iter().all(|&other| !close(number, other)),
+            "{numbers:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_too_long_is_not_sent() {
+    let mut computer: Computer = Endpoint::computer(1, BAUD, 0);
+    assert!(computer.question(0, Query::Ping, &[0; BODY - 4], 0).is_none());
+    let question = computer.question(0, Query::Board(1), &[0; BODY - 5], 0).unwrap();
+    assert!(!computer.reply(&question, &[0; BODY]));
+    assert!(computer.is_idle());
+}
+
+/// A board that takes only short packets is sent no others.
+#[test]
+fn what_is_too_long_for_the_board_is_dropped() {
+    let mut desk = Desk::without();
+    if let Board::Without(endpoint) = &mut desk.board {
+        let identity = Identity {
+            largest: 60,
+            ..endpoint.identity
+        };
+        endpoint.link = Link::welcoming(identity, BAUD, 0);
+    }
+    desk.run(100_000);
+    desk.ask(0, Query::Ping, &[1; 100]);
+    let short = desk.ask(0, Query::Ping, &[2; 20]);
+    desk.run(2_000_000);
+    assert_eq!(desk.answers(), [(short, [2; 20].to_vec())]);
+    assert_eq!(desk.computer.counters().dropped_in_all(), 1);
+    assert!(desk.computer.is_up() && desk.computer.is_idle());
+}
+
+#[test]
+fn a_node_asks_the_computer_which_answers_in_its_own_time() {
+    let mut desk = Desk::part_of("ring(3)", 0);
+    desk.run(500_000);
+    let now = desk.now;
+    let Board::In(router) = &mut desk.board else {
+        unreachable!("it is in a mesh")
+    };
+    let number = router.ask_computer(0, AppPort(20), b"how many?", now, &mut ()).unwrap();
+    desk.run(100_000);
+    let question = desk.heard.iter().find_map(|heard| match heard {
+        Heard::Question(packet) => Some(packet.clone()),
+        _ => None,
+    });
+    let question = question.expect("a question");
+    let Some(Content::Request(request)) = question.content() else {
+        panic!("not a request: {question:?}")
+    };
+    assert_eq!(
+        (request.query, request.payload),
+        (Query::Application(AppPort(20)), &b"how many?"[..])
+    );
+    desk.run(1_000_000);
+    assert!(desk.computer.reply(&question, b"many"));
+    desk.run(100_000);
+    let Board::In(router) = &mut desk.board else {
+        unreachable!("it is in a mesh")
+    };
+    let answer = router.next_message().expect("an answer");
+    let kind = MessageKind::Answer(Query::Application(AppPort(20)));
+    assert_eq!(
+        (answer.kind, answer.number, &answer.payload[..]),
+        (kind, number, &b"many"[..])
+    );
+}
+
+fn encrypting(random: u8) -> Credentials {
+    Credentials {
+        secret: Secret {
+            key: Key::new([5; 16]),
+            encrypts: true,
+        },
+        random: [random; 16],
+    }
+}
+
+/// What is too long once it is encrypted must not wait in a slot for ever.
+#[test]
+fn what_grows_too_long_by_encryption_is_refused_at_once() {
+    let mut desk = Desk::part_of("path(2)", 0);
+    desk.computer.lock(&encrypting(1));
+    if let Board::In(router) = &mut desk.board {
+        router.lock(&encrypting(2));
+    }
+    desk.run(200_000);
+    assert!(desk.computer.is_up());
+    let port = AppPort(20);
+    let datagram = |length: usize| {
+        Content::Datagram(Addressed {
+            port,
+            payload: &[7; BODY][..length],
+        })
+    };
+    let longest = (0..BODY)
+        .rev()
+        .find(|length| desk.computer.packet(0, &datagram(*length)).is_some());
+    assert_eq!(longest, Some(BODY - 1 - SEAL_BYTES));
+    let asked = Content::Request(Request {
+        query: Query::Application(port),
+        asked: 1,
+        payload: b"?",
+    });
+    let question = desk.computer.packet(0, &asked).unwrap();
+    assert!(!desk.computer.reply(&question, &[7; BODY - 10]));
+    assert!(desk.computer.is_idle());
+    assert!(desk.computer.reply(&question, &[7; 100]));
+    desk.run(100_000);
+    assert!(desk.computer.is_idle());
+}
+
+/// The epoch of a computer is only its clock: two programs may have the same.
+#[test]
+fn no_nonce_comes_twice_though_the_epoch_does() {
+    let first = |random: u8, kind: Kind| {
+        let mut computer: Computer = Endpoint::computer(7, BAUD, 0);
+        computer.lock(&encrypting(random));
+        computer.packet_of(kind, 0, Body::new()).header.number
+    };
+    for kind in [Kind::Datagram, Kind::Confirmed] {
+        assert_ne!(first(1, kind), first(2, kind));
+    }
+}

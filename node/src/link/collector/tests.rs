@@ -1,0 +1,226 @@
+//! Bounded-exhaustive tests of frames as they come: all short inputs, all flips, cuts and garbage around a frame.
+
+use super::*;
+use crate::wire::{Ack, DataHeader, Frame, Hello, Identity, OVERHEAD, Offer, Role, Stance, encoded_len, write_ack, write_data, write_hello};
+use proptest::prelude::*;
+use std::string::String;
+use std::vec::Vec;
+use std::{assert, assert_eq, format};
+
+const ROOM: usize = 96;
+
+fn hello() -> Hello {
+    Hello {
+        identity: Identity {
+            role: Role::Node,
+            network: 0x1234_5678,
+            address: 300,
+            port: 2,
+            epoch: 0x0a00_0b0c,
+            largest: 274,
+        },
+        session: 3,
+        heard: 0x0900,
+        stance: Stance::default(),
+        keyed: false,
+    }
+}
+
+fn ack() -> Ack {
+    Ack {
+        tag: 0x0300,
+        next: 17,
+        refused: 0b100,
+        offer: Offer::new(3, 0x7f),
+        missing: Some(2),
+        pause: 0,
+    }
+}
+
+/// A frame of each type, encoded as it is sent, and what it is in words.
+fn samples() -> [(Vec<u8>, String); 3] {
+    let packet = b"a packet with \0 and \xff in it";
+    let header = DataHeader {
+        ack: ack(),
+        sequence: 18,
+        round: 1,
+        lane: 5,
+    };
+    let data = Frame::Data { header, packet };
+    let encoded = |write: &dyn Fn(&mut [u8]) -> Option<usize>| {
+        let mut out = [0xaa; ROOM];
+        let length = write(&mut out).unwrap();
+        out[..length].to_vec()
+    };
+    [
+        (
+            encoded(&|out| write_hello(&hello(), 0, None, out)),
+            Frame::Hello(hello()),
+        ),
+        (encoded(&|out| write_ack(&ack(), None, out)), Frame::Ack(ack())),
+        (
+            encoded(&|out| write_data(&header, [&packet[..7], &packet[7..]], false, None, out)),
+            data,
+        ),
+    ]
+    .map(|(bytes, frame)| (bytes, format!("{frame:?}")))
+}
+
+/// What a receiver makes of bytes, frame by frame: in words, or `None` where there was none.
+fn read_all<const N: usize>(mut bytes: &[u8]) -> Vec<Option<String>> {
+    let mut collector = Collector::<N>::new();
+    let mut found = Vec::new();
+    while let Some(frame) = collector.next(&mut bytes) {
+        found.push(frame.and_then(Frame::read).ok().map(|frame| format!("{frame:?}")));
+    }
+    found
+}
+
+fn read(bytes: &[u8]) -> Vec<Option<String>> {
+    read_all::<ROOM>(bytes)
+}
+
+#[test]
+fn what_is_written_is_read() {
+    for (bytes, frame) in samples() {
+        assert_eq!(read(&bytes), [Some(frame)]);
+    }
+}
+
+/// Nothing so short has a CRC, let alone content; and nothing panics.
+#[test]
+fn no_three_bytes_are_a_frame() {
+    assert!(Frame::read(&[]).is_err());
+    for a in 0..=255 {
+        assert!(Frame::read(&[a]).is_err());
+        for b in 0..=255 {
+            assert!(Frame::read(&[a, b]).is_err());
+            for c in 0..=255 {
+                assert!(Frame::read(&[a, b, c]).is_err());
+                let mut collector = Collector::<8>::new();
+                let mut input = &[a, b, c, DELIMITER][..];
+                while let Some(frame) = collector.next(&mut input) {
+                    assert!(frame.and_then(Frame::read).is_err());
+                }
+                assert!(input.is_empty());
+            }
+        }
+    }
+}
+
+fn flip(bytes: &mut [u8], bit: usize) {
+    bytes[bit / 8] ^= 1 << (bit % 8);
+}
+
+/// Whatever one or two bits are flipped, the frame is not read, or read as it was.
+#[test]
+fn one_or_two_flipped_bits_are_found() {
+    for (mut bytes, frame) in samples() {
+        let bits = bytes.len() * 8;
+        for first in 0..bits {
+            flip(&mut bytes, first);
+            for second in first..bits {
+                // Both the same: one flip only, since two would undo each other.
+                if second > first {
+                    flip(&mut bytes, second);
+                }
+                let found = read(&bytes);
+                assert!(
+                    found.iter().flatten().all(|found| *found == frame),
+                    "bits {first} and {second} of {frame}: {found:?}"
+                );
+                assert!(
+                    found.iter().flatten().count() <= 1,
+                    "bits {first} and {second} of {frame} twice"
+                );
+                if second > first {
+                    flip(&mut bytes, second);
+                }
+            }
+            flip(&mut bytes, first);
+        }
+    }
+}
+
+/// The end or the beginning of a frame alone is none.
+#[test]
+fn cut_frames_are_not_read() {
+    for (bytes, frame) in samples() {
+        let body = bytes.len() - 1;
+        for cut in 0..body {
+            let found = read(&[&bytes[..cut], &[DELIMITER]].concat());
+            assert!(
+                found.iter().all(Option::is_none),
+                "{frame} without its end from {cut}: {found:?}"
+            );
+        }
+        // A delimiter at the front is not missed.
+        let begin = bytes.iter().take_while(|&&byte| byte == DELIMITER).count();
+        for cut in begin + 1..bytes.len() {
+            let found = read(&bytes[cut..]);
+            assert!(
+                found.iter().all(Option::is_none),
+                "{frame} without its first {cut}: {found:?}"
+            );
+        }
+    }
+}
+
+/// After any garbage at most the frame that it runs into is lost.
+#[test]
+fn in_step_after_at_most_one_frame() {
+    for (bytes, frame) in samples() {
+        let frames = [&bytes[..], &bytes].concat();
+        for garbage in 0..=u16::MAX {
+            for length in 1..=2 {
+                let garbage = &garbage.to_le_bytes()[..length];
+                let found = read(&[garbage, &frames].concat());
+                assert_eq!(found.last(), Some(&Some(frame.clone())), "{garbage:?}");
+                let whole = found.iter().flatten();
+                assert!(whole.clone().all(|found| *found == frame), "{garbage:?}: {found:?}");
+                assert!(whole.count() >= if garbage.ends_with(&[DELIMITER]) { 2 } else { 1 });
+            }
+        }
+    }
+}
+
+/// Where a frame has a delimiter before it, garbage does not cost it.
+#[test]
+fn hello_comes_through_after_any_garbage() {
+    let [(bytes, frame), ..] = samples();
+    for garbage in 0..=u16::MAX {
+        let found = read(&[&garbage.to_le_bytes()[..], &bytes].concat());
+        assert_eq!(found.last(), Some(&Some(frame.clone())), "{garbage:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn in_step_after_long_garbage(garbage: Vec<u8>, which in 0..3_usize) {
+        let (bytes, frame) = &samples()[which];
+        let found = read(&[&garbage[..], bytes, bytes].concat());
+        prop_assert_eq!(found.last(), Some(&Some(frame.clone())));
+    }
+
+    /// Whatever the parts, and however little room there is: all of it or nothing, and without a delimiter inside.
+    #[test]
+    fn any_packet_goes_through_or_does_not_fit(
+        first in proptest::collection::vec(any::<u8>(), 0..300),
+        second: Vec<u8>,
+        room in 0..700_usize,
+    ) {
+        let mut out = std::vec![0xaa; room];
+        let decoded = OVERHEAD + first.len() + second.len();
+        let header = DataHeader { ack: ack(), sequence: 1, round: 0, lane: 0 };
+        match write_data(&header, [&first, &second], true, None, &mut out) {
+            None => prop_assert!(room < encoded_len(decoded)),
+            Some(length) => {
+                prop_assert!(length <= encoded_len(decoded));
+                prop_assert!(out[1..length - 1].iter().all(|&byte| byte != DELIMITER));
+                let packet = [first, second].concat();
+                let frame = Frame::Data { header, packet: &packet };
+                prop_assert_eq!(read_all::<700>(&out[..length]), [Some(format!("{frame:?}"))]);
+            }
+        }
+    }
+}

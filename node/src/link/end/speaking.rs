@@ -1,0 +1,185 @@
+//! What goes out: whose turn it is, and the frame.
+
+use super::pausing::Pause;
+use super::{End, HELLO_WHILE_DOWN, coarse, count};
+use crate::link::security::Security;
+use crate::link::window::{Sent, Token};
+use crate::link::{Micros, Turn};
+use crate::wire::{Ack, DataHeader, Hello, Proof, Seal, Stance, TimeSignal, write_ack, write_data, write_hello, write_time};
+
+/// The seal of the next frame, in a mesh that has a key; `None` if the other end is not known, so that none can be made.
+fn next_seal(security: &mut Option<Security>) -> Option<Option<Seal<'_>>> {
+    match security {
+        Some(security) => security.seal().map(Some),
+        None => Some(None),
+    }
+}
+
+impl End {
+    pub(in crate::link) fn turn(&mut self, now: Micros) -> Turn {
+        if self.is_silent(now) {
+            return Turn::Nothing;
+        }
+        if now >= self.hello_at || self.pause_due().is_some() {
+            return Turn::Control;
+        }
+        if self.is_open() && self.told {
+            if self.wants_time() {
+                return Turn::Time;
+            }
+            if let Some(sent) = self.sender.again() {
+                return Turn::Again(sent.token);
+            }
+            if self.sender.has_room() {
+                return Turn::New(self.room_there.without(self.sender.lanes()));
+            }
+        }
+        if self.is_up() && self.ack_due {
+            Turn::Control
+        } else {
+            Turn::Nothing
+        }
+    }
+
+    pub(in crate::link) fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
+        if self.is_silent(now) {
+            return None;
+        }
+        if now >= self.hello_at && !self.is_paused(now) {
+            return self.write_hello(now, out);
+        }
+        let pause = self.pause_due();
+        if !self.is_up() || !self.ack_due && pause.is_none() {
+            return None;
+        }
+        let ack = Ack {
+            pause: pause.unwrap_or(0),
+            ..self.acknowledgement()?
+        };
+        let seal = next_seal(&mut self.security)?;
+        let length = write_ack(&ack, seal, out)?;
+        self.sent(length, now);
+        match pause {
+            Some(0) => self.pause = Pause::None,
+            Some(_) => self.pause = Pause::Told,
+            None => {}
+        }
+        Some(length)
+    }
+
+    fn write_hello(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
+        let hello = Hello {
+            identity: self.identity,
+            session: self.session,
+            heard: self.state.peer().map_or(0, |peer| peer.tag),
+            stance: Stance {
+                accepts: self.accepts(),
+                holds: self.hold.is_on(),
+            },
+            keyed: self.security.is_some(),
+        };
+        let padding = self.padding();
+        let mut write = |proof: Option<Proof<'_>>| {
+            // Without room for the longest frame a short one must do.
+            write_hello(&hello, padding, proof, out).or_else(|| write_hello(&hello, 0, proof, out))
+        };
+        let length = match &mut self.security {
+            Some(security) => security.with_proof(|proof| write(Some(proof)))?,
+            None => write(None)?,
+        };
+        self.hello_sent_at = now;
+        self.told = hello.stance.accepts && self.is_up();
+        self.sent(length, now);
+        Some(length)
+    }
+
+    /// Whether a time signal is to be sent. While packets are not acknowledged none is: where only short frames come through, the other end would
+    /// take the link for a good one.
+    pub(super) fn wants_time(&self) -> bool {
+        self.time_due && self.told && self.backoff == 0
+    }
+
+    pub(in crate::link) fn want_time(&mut self) {
+        self.time_due = true;
+    }
+
+    pub(in crate::link) fn write_time(&mut self, signal: &TimeSignal, now: Micros, out: &mut [u8]) -> Option<usize> {
+        self.time_due = false;
+        let seal = next_seal(&mut self.security)?;
+        let length = write_time(self.state.peer()?.tag, signal, seal, out)?;
+        self.sent(length, now);
+        Some(length)
+    }
+
+    /// On probation, the hello after a pause is as long as the longest packet. Where long frames do not come through, the other end
+    /// does not learn that the pause is over, and no packet is risked.
+    fn padding(&self) -> usize {
+        if self.is_open() || self.hold.is_on() || !self.hold.on_probation() {
+            return 0;
+        }
+        let there = self.state.peer().map_or(0, |peer| peer.identity.largest);
+        self.identity.largest.min(there).into()
+    }
+
+    pub(in crate::link) fn write_packet(
+        &mut self,
+        token: Token,
+        lane: u8,
+        packet: [&[u8]; 2],
+        now: Micros,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        if !self.is_open() {
+            return None;
+        }
+        let again = match self.sender.again() {
+            Some(sent) => sent.token == token && sent.lane == lane,
+            None => false,
+        };
+        let since = coarse(now);
+        if !again && !self.sender.push(Sent { token, lane, since }) {
+            return None;
+        }
+        let ack = self.acknowledgement()?;
+        let (sequence, round) = self.sender.advance();
+        let header = DataHeader {
+            ack,
+            sequence,
+            round,
+            lane,
+        };
+        let seal = next_seal(&mut self.security)?;
+        let length = write_data(&header, packet, again, seal, out)?;
+        count(if again {
+            &mut self.counters.resent
+        } else {
+            &mut self.counters.packets_sent
+        });
+        self.sent(length, now);
+        let (waited, timeout) = (self.oldest_waited(now), self.first_timeout());
+        self.patience.sent(waited, timeout, now);
+        if self.timeout_at == Micros::MAX {
+            let sent_at = now.saturating_add(self.bytes(length as u64));
+            self.timeout_at = sent_at.saturating_add(self.timeout());
+        }
+        Some(length)
+    }
+
+    fn acknowledgement(&mut self) -> Option<Ack> {
+        let tag = self.state.peer()?.tag;
+        self.ack_due = false;
+        self.told_room = self.room_here;
+        Some(self.receiver.acknowledgement(tag, self.room_here))
+    }
+
+    /// Any frame says that we are here: the next hello is due after a quiet interval.
+    fn sent(&mut self, length: usize, now: Micros) {
+        count(&mut self.counters.frames_sent);
+        let interval = if self.is_open() {
+            self.interval()
+        } else {
+            self.interval() / HELLO_WHILE_DOWN
+        };
+        self.hello_at = now.saturating_add(self.bytes(length as u64) + interval);
+    }
+}

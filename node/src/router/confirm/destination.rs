@@ -1,0 +1,312 @@
+//! The destination of confirmed packets: which are delivered, and what their senders are told.
+
+use heapless::Deque;
+
+use super::super::deferral::Deferral;
+use super::super::doors::Welcome;
+use super::super::times::{CONFIRM_WITHIN, DRIFT, LIFETIME, SLACK};
+use super::peers::{Peers, Standing};
+use hopwise_core::Node;
+use crate::link::Micros;
+use crate::wire::{Confirmation, DropReason, Header, Verdict};
+
+/// Confirmations that wait to be sent.
+const WAITING: usize = 6;
+
+/// So many packets in a row are deferred because too many confirmations wait.
+const MOST_DEFERRED: u8 = 8;
+
+/// A confirmation that has not been sent.
+#[derive(Clone, Copy, Debug)]
+struct Owed {
+    dest: Node,
+    to_host: bool,
+    flooded: bool,
+    again: bool,
+    epoch: u16,
+    number: u32,
+    verdict: Verdict,
+}
+
+/// A confirmation to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Reply {
+    pub(in super::super) dest: Node,
+    pub(in super::super) to_host: bool,
+    /// The packet came as a flood, and so must this.
+    pub(in super::super) flooded: bool,
+    /// The packet was sent again: perhaps a confirmation was lost.
+    pub(in super::super) again: bool,
+    pub(in super::super) confirmation: Confirmation,
+}
+
+/// What a destination knows of its senders.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Destination<const PEERS: usize> {
+    pub(in super::super) peers: Peers<PEERS>,
+    owed: Deque<Owed, WAITING>,
+    /// Packets that came while too many confirmations waited.
+    deferred: Deferral,
+    /// Of this node, the low half.
+    epoch: u16,
+    started: Micros,
+}
+
+impl<const PEERS: usize> Destination<PEERS> {
+    pub(in super::super) const fn new(epoch: u16, started: Micros) -> Self {
+        Destination {
+            peers: Peers::new(),
+            owed: Deque::new(),
+            deferred: Deferral::new(MOST_DEFERRED),
+            epoch,
+            started,
+        }
+    }
+
+    /// Whether a packet had better come later, since too many confirmations wait to be sent.
+    pub(in super::super) fn is_busy(&mut self) -> bool {
+        self.deferred.defer(self.owed.is_full())
+    }
+
+    /// Whether a packet that has come is to be delivered now, or why it is not. Its sender will be told, if there is anything to
+    /// tell. `known_epoch` is what the packet says of this node, `age` how long it has been under way, `flooded`
+    /// whether it came as a flood.
+    pub(in super::super) fn judge(
+        &mut self,
+        header: &Header,
+        known_epoch: u16,
+        age: u32,
+        flooded: bool,
+        welcome: Welcome,
+        now: Micros,
+    ) -> Result<(), DropReason> {
+        if self.owed.is_full() {
+            return Err(DropReason::Busy);
+        }
+        let (verdict, judgement) = if known_epoch != 0 && known_epoch != self.epoch {
+            (Verdict::Restarted, Err(DropReason::Stale))
+        } else {
+            match self.peers.standing(header, age, now) {
+                Standing::New if known_epoch == 0 && self.may_have_had(header, age, now) => {
+                    (Verdict::Restarted, Err(DropReason::Stale))
+                }
+                Standing::New => {
+                    if welcome != Welcome::Busy {
+                        self.peers.record(header, welcome == Welcome::Open, age, now);
+                    }
+                    match welcome {
+                        Welcome::Open => (Verdict::Delivered, Ok(())),
+                        Welcome::Busy => (Verdict::Busy, Err(DropReason::InboxFull)),
+                        Welcome::Full => (Verdict::Full, Err(DropReason::InboxFull)),
+                        Welcome::Unserved => (Verdict::Unserved, Err(DropReason::Unserved)),
+                    }
+                }
+                Standing::Delivered => (Verdict::Delivered, Err(DropReason::Duplicate)),
+                Standing::Refused if welcome == Welcome::Unserved => (Verdict::Unserved, Err(DropReason::Duplicate)),
+                Standing::Refused => (Verdict::Full, Err(DropReason::Duplicate)),
+                Standing::NoRoom | Standing::Unclear => (Verdict::Busy, Err(DropReason::Busy)),
+                // Nobody is there any more who could be told.
+                Standing::Stale => return Err(DropReason::Stale),
+            }
+        };
+        // There is room: it was looked for.
+        let _ = self.owed.push_back(Owed {
+            dest: header.source,
+            to_host: header.from_host,
+            flooded,
+            again: header.copied,
+            epoch: header.epoch,
+            number: header.number,
+            verdict,
+        });
+        judgement
+    }
+
+    /// Whether this node may have delivered a packet before its last start: one whose sender does not know in which life
+    /// of this node it began. The sender is told for how long this node is up, and knows.
+    fn may_have_had(&self, header: &Header, age: u32, now: Micros) -> bool {
+        let oldest = if header.copied {
+            CONFIRM_WITHIN + LIFETIME + SLACK
+        } else {
+            Micros::from(age) + DRIFT
+        };
+        now.saturating_sub(self.started) <= oldest
+    }
+
+    /// The next confirmation to send.
+    pub(in super::super) fn next_reply(&mut self, now: Micros) -> Option<Reply> {
+        let owed = self.owed.pop_front()?;
+        self.deferred.room_was_made();
+        Some(Reply {
+            dest: owed.dest,
+            to_host: owed.to_host,
+            flooded: owed.flooded,
+            again: owed.again,
+            confirmation: Confirmation {
+                number: owed.number,
+                epoch: owed.epoch,
+                verdict: owed.verdict,
+                uptime: now.saturating_sub(self.started).min(u64::from(u32::MAX)) as u32,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Kind;
+
+    const NOW: Micros = 60_000_000;
+
+    fn packet(number: u32) -> Header {
+        Header {
+            epoch: 3,
+            number,
+            ..Header::new(Kind::Confirmed, 2, 7)
+        }
+    }
+
+    fn destination() -> Destination<4> {
+        Destination::new(5, 0)
+    }
+
+    /// What is made of a packet, and what its sender is told.
+    fn judged(
+        destination: &mut Destination<4>,
+        header: &Header,
+        known_epoch: u16,
+        welcome: Welcome,
+        now: Micros,
+    ) -> (Result<(), DropReason>, Option<Verdict>) {
+        let judgement = destination.judge(header, known_epoch, 1_000, false, welcome, now);
+        let reply = destination.next_reply(now);
+        if let Some(reply) = reply {
+            assert_eq!((reply.dest, reply.to_host), (header.source, header.from_host));
+            let Confirmation {
+                number, epoch, uptime, ..
+            } = reply.confirmation;
+            assert_eq!((number, epoch, u64::from(uptime)), (header.number, header.epoch, now));
+        }
+        (judgement, reply.map(|reply| reply.confirmation.verdict))
+    }
+
+    #[test]
+    fn a_packet_is_delivered_once_and_confirmed_each_time() {
+        let mut here = destination();
+        let first = judged(&mut here, &packet(0), 5, Welcome::Open, NOW);
+        assert_eq!(first, (Ok(()), Some(Verdict::Delivered)));
+        let again = judged(&mut here, &packet(0), 5, Welcome::Open, NOW);
+        assert_eq!(again, (Err(DropReason::Duplicate), Some(Verdict::Delivered)));
+    }
+
+    #[test]
+    fn one_without_room_in_the_inbox_may_come_again() {
+        let mut here = destination();
+        let full = judged(&mut here, &packet(0), 5, Welcome::Busy, NOW);
+        assert_eq!(full, (Err(DropReason::InboxFull), Some(Verdict::Busy)));
+        let later = judged(&mut here, &packet(0), 5, Welcome::Open, NOW);
+        assert_eq!(later, (Ok(()), Some(Verdict::Delivered)));
+        let had = judged(&mut here, &packet(0), 5, Welcome::Unserved, NOW);
+        assert_eq!(
+            had,
+            (Err(DropReason::Duplicate), Some(Verdict::Delivered)),
+            "it has been delivered"
+        );
+    }
+
+    #[test]
+    fn one_that_its_application_does_not_take_is_never_delivered() {
+        for (number, welcome, reason, verdict) in [
+            (0, Welcome::Full, DropReason::InboxFull, Verdict::Full),
+            (1, Welcome::Unserved, DropReason::Unserved, Verdict::Unserved),
+        ] {
+            let mut here = destination();
+            let refused = judged(&mut here, &packet(number), 5, welcome, NOW);
+            assert_eq!(refused, (Err(reason), Some(verdict)));
+            let again = judged(&mut here, &packet(number), 5, welcome, NOW);
+            assert_eq!(again, (Err(DropReason::Duplicate), Some(verdict)));
+            let later = judged(&mut here, &packet(number), 5, Welcome::Open, NOW);
+            assert_eq!(later, (Err(DropReason::Duplicate), Some(Verdict::Full)));
+            let next = judged(&mut here, &packet(number + 1), 5, Welcome::Open, NOW);
+            assert_eq!(next, (Ok(()), Some(Verdict::Delivered)));
+            let again = judged(&mut here, &packet(number), 5, Welcome::Busy, NOW);
+            assert_eq!(again, (Err(DropReason::Duplicate), Some(Verdict::Full)));
+        }
+    }
+
+    #[test]
+    fn what_may_have_come_before_a_restart_is_not_delivered() {
+        let restarted = (Err(DropReason::Stale), Some(Verdict::Restarted));
+        let delivered = (Ok(()), Some(Verdict::Delivered));
+        assert_eq!(judged(&mut destination(), &packet(0), 4, Welcome::Open, NOW), restarted);
+        // The sender does not know the epoch: by its age the packet began after the start, or it may have begun before.
+        assert_eq!(
+            judged(&mut destination(), &packet(0), 0, Welcome::Open, 1_001 + DRIFT),
+            delivered
+        );
+        assert_eq!(
+            judged(&mut destination(), &packet(0), 0, Welcome::Open, 1_000 + DRIFT),
+            restarted
+        );
+        let copy = Header {
+            copied: true,
+            ..packet(0)
+        };
+        assert_eq!(
+            judged(&mut destination(), &copy, 0, Welcome::Open, 18_500_000),
+            restarted
+        );
+        assert_eq!(
+            judged(&mut destination(), &copy, 0, Welcome::Open, 18_500_001),
+            delivered
+        );
+    }
+
+    #[test]
+    fn a_sender_that_has_restarted_is_not_told_of_its_earlier_life() {
+        let mut here = destination();
+        assert_eq!(judged(&mut here, &packet(0), 5, Welcome::Open, NOW).0, Ok(()));
+        let earlier = Header { epoch: 2, ..packet(9) };
+        let judgement = here.judge(&earlier, 5, 600_000, false, Welcome::Open, NOW);
+        assert_eq!((judgement, here.next_reply(NOW)), (Err(DropReason::Stale), None));
+        // It began at about the same time: perhaps it is the later one.
+        let told = judged(&mut here, &earlier, 5, Welcome::Open, NOW);
+        assert_eq!(told, (Err(DropReason::Busy), Some(Verdict::Busy)));
+    }
+
+    #[test]
+    fn packets_come_later_while_confirmations_wait_unless_those_are_stuck() {
+        let mut here = destination();
+        let fill = |here: &mut Destination<4>, from: u32| {
+            while !here.owed.is_full() {
+                here.judge(&packet(from + here.owed.len() as u32), 5, 0, false, Welcome::Open, NOW)
+                    .unwrap();
+            }
+        };
+        assert!(!here.is_busy());
+        fill(&mut here, 0);
+        assert!(here.is_busy());
+        here.next_reply(NOW).unwrap();
+        assert!(!here.is_busy());
+        fill(&mut here, 1);
+        assert_eq!((0..99).filter(|_| here.is_busy()).count(), usize::from(MOST_DEFERRED));
+    }
+
+    #[test]
+    fn nothing_is_delivered_that_cannot_be_confirmed() {
+        let mut here = destination();
+        for number in 0..WAITING as u32 {
+            assert_eq!(here.judge(&packet(number), 5, 0, false, Welcome::Open, NOW), Ok(()));
+        }
+        assert_eq!(
+            here.judge(&packet(WAITING as u32), 5, 0, false, Welcome::Open, NOW),
+            Err(DropReason::Busy)
+        );
+        here.next_reply(NOW).unwrap();
+        assert_eq!(
+            here.judge(&packet(WAITING as u32), 5, 0, false, Welcome::Open, NOW),
+            Ok(())
+        );
+    }
+}

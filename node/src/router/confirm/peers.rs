@@ -1,0 +1,464 @@
+//! Senders of confirmed packets: which of their packets have been delivered.
+//!
+//! A sender numbers its confirmed packets and has no two under way to one destination that are [`SPAN`] or more apart. So one
+//! number and one word
+//! of bits tell for every packet under way whether it was delivered: a run. When a sender restarts, with another epoch and
+//! another first number, or has sent many packets elsewhere, another run begins. Epochs have no order. Which of two runs is the
+//! earlier one is known by when their packets began: those of a later run began later. So a packet that is left over from an
+//! earlier run is told from the first of a new one, and a forged packet, whatever it says, neither ends a run nor makes packets of it
+//! seem delivered. Within one life of a sender numbers only rise: what lies before all its runs has had its time.
+//!
+//! A sender is forgotten only when none of its packets can come any more; until then others may find no room, are told so, and try
+//! again.
+
+use heapless::Vec;
+
+use super::super::times::{REMEMBER_PEER, SLACK};
+use hopwise_core::Node;
+use crate::link::{Micros, millis};
+use crate::wire::Header;
+
+/// Numbers of packets under way at once lie within so many.
+pub(in super::super) const SPAN: u32 = u32::BITS;
+
+/// Runs of a sender that are remembered: the present one, and one before or, should that be forged, beside it.
+const RUNS: usize = 2;
+
+/// Packets of a sender whose numbers lie close together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    epoch: u16,
+    /// The first number delivered or refused, and the highest.
+    first: u32,
+    highest: u32,
+    /// Which were delivered or refused of `highest` (bit 0) and those before it. None: this is no run.
+    decided: u32,
+    /// Of those, which were refused instead: their application did not take them, and their sender was told.
+    refused: u32,
+    /// When the packet began that was the first to come: in milliseconds, which go round after 49 days.
+    since: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Peer {
+    node: Node,
+    host: bool,
+    /// As last heard.
+    epoch: u16,
+    /// In milliseconds, which go round after 49 days.
+    heard: u32,
+    runs: [Run; RUNS],
+}
+
+/// What a confirmed packet is to its destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Standing {
+    /// To be delivered.
+    New,
+    /// Delivered before.
+    Delivered,
+    /// Refused before.
+    Refused,
+    /// Left over from before the sender's last restart, or from long ago.
+    Stale,
+    /// Perhaps left over: if it is not, its sender will send it again, and that will be known.
+    Unclear,
+    /// There is no room to remember another sender.
+    NoRoom,
+}
+
+#[derive(Clone, Debug)]
+pub(in super::super) struct Peers<const N: usize> {
+    peers: Vec<Peer, N>,
+}
+
+impl<const N: usize> Peers<N> {
+    pub(in super::super) const fn new() -> Self {
+        Peers { peers: Vec::new() }
+    }
+
+    fn find(&mut self, node: Node, host: bool) -> Option<&mut Peer> {
+        self.peers
+            .iter_mut()
+            .find(|peer| peer.node == node && peer.host == host)
+    }
+
+    /// The epoch of a node as last heard, 0 if it is not known.
+    pub(in super::super) fn epoch_of(&self, node: Node) -> u16 {
+        let peer = self.peers.iter().find(|peer| peer.node == node && !peer.host);
+        peer.map_or(0, |peer| peer.epoch)
+    }
+
+    /// A node has told its epoch, in an answer.
+    pub(in super::super) fn note_epoch(&mut self, node: Node, epoch: u16, now: Micros) {
+        if let Some(peer) = self.find(node, false) {
+            peer.epoch = epoch;
+            return;
+        }
+        self.add(Peer::new(node, false, epoch, now), now);
+    }
+
+    /// Adds a peer in place of one that can be forgotten; `false` if there is none.
+    fn add(&mut self, peer: Peer, now: Micros) -> bool {
+        let Err(peer) = self.peers.push(peer) else {
+            return true;
+        };
+        let forgettable = |known: &&mut Peer| !known.has_run() || known.silence(now) >= REMEMBER_PEER;
+        let oldest = self
+            .peers
+            .iter_mut()
+            .filter(forgettable)
+            .max_by_key(|known| known.silence(now));
+        let Some(place) = oldest else { return false };
+        *place = peer;
+        true
+    }
+
+    /// Where a confirmed packet stands that has been under way for `age` microseconds. One that is new must be
+    /// [recorded](Self::record) if it is delivered.
+    pub(in super::super) fn standing(&mut self, header: &Header, age: u32, now: Micros) -> Standing {
+        if self.find(header.source, header.from_host).is_none()
+            && !self.add(Peer::new(header.source, header.from_host, header.epoch, now), now)
+        {
+            return Standing::NoRoom;
+        }
+        let Some(peer) = self.find(header.source, header.from_host) else {
+            return Standing::NoRoom;
+        };
+        if peer.silence(now) >= REMEMBER_PEER {
+            peer.runs = [Run::default(); RUNS];
+        }
+        let standing = peer.standing(header, born(age, now));
+        if standing != Standing::Stale {
+            peer.heard = millis(now);
+            peer.epoch = header.epoch;
+        }
+        standing
+    }
+
+    /// A packet has been delivered, or refused for good.
+    pub(in super::super) fn record(&mut self, header: &Header, delivered: bool, age: u32, now: Micros) {
+        if let Some(peer) = self.find(header.source, header.from_host) {
+            peer.record(header, delivered, born(age, now));
+        }
+    }
+}
+
+/// When a packet of an age began, in milliseconds.
+fn born(age: u32, now: Micros) -> u32 {
+    millis(now).wrapping_sub(age / 1_000)
+}
+
+/// How much later one time is than another, in milliseconds; negative if it is earlier.
+fn later_by(time: u32, than: u32) -> i64 {
+    i64::from(time.wrapping_sub(than) as i32)
+}
+
+impl Peer {
+    fn new(node: Node, host: bool, epoch: u16, now: Micros) -> Self {
+        Peer {
+            node,
+            host,
+            epoch,
+            heard: millis(now),
+            runs: [Run::default(); RUNS],
+        }
+    }
+
+    /// How long nothing was heard of it.
+    fn silence(&self, now: Micros) -> Micros {
+        Micros::from(millis(now).wrapping_sub(self.heard)) * 1_000
+    }
+
+    fn has_run(&self) -> bool {
+        self.runs.iter().any(Run::is_one)
+    }
+
+    fn standing(&self, header: &Header, born: u32) -> Standing {
+        let own = || self.runs.iter().filter(|run| run.holds(header));
+        if own().next().is_some() {
+            let decided = own().find(|run| run.has_decided(header.number));
+            return match decided {
+                Some(run) if run.has_refused(header.number) => Standing::Refused,
+                Some(_) => Standing::Delivered,
+                None => Standing::New,
+            };
+        }
+        let same_life = || self.runs.iter().filter(|run| run.is_one() && run.epoch == header.epoch);
+        let before_all = same_life().next().is_some() && !same_life().any(|run| run.is_before(header));
+        if before_all || same_life().any(|run| run.spans(header.number)) {
+            // Left over from long ago, or sent once more by someone who has kept it.
+            return Standing::Stale;
+        }
+        let slack = (SLACK / 1_000) as i64;
+        let others = self.runs.iter().filter(|run| run.is_one() && !run.is_before(header));
+        others.fold(Standing::New, |standing, run| match later_by(born, run.since) {
+            earlier if earlier < -slack => Standing::Stale,
+            about if about <= slack && standing == Standing::New => Standing::Unclear,
+            _ => standing,
+        })
+    }
+
+    fn record(&mut self, header: &Header, delivered: bool, born: u32) {
+        let mut recorded = false;
+        for run in self.runs.iter_mut().filter(|run| run.holds(header)) {
+            run.record(header.number, delivered);
+            recorded = true;
+        }
+        if recorded {
+            return;
+        }
+        let free = |run: &Run| {
+            if run.is_one() {
+                later_by(born, run.since)
+            } else {
+                i64::MAX
+            }
+        };
+        if let Some(place) = self.runs.iter_mut().max_by_key(|run| free(run)) {
+            *place = Run {
+                epoch: header.epoch,
+                first: header.number,
+                highest: header.number,
+                decided: 1,
+                refused: u32::from(!delivered),
+                since: born,
+            };
+        }
+    }
+}
+
+impl Run {
+    fn is_one(&self) -> bool {
+        self.decided != 0
+    }
+
+    /// Whether a packet is one of its numbers, or may be one of the next.
+    fn holds(&self, header: &Header) -> bool {
+        let near = |distance: u32| distance < SPAN;
+        let (behind, ahead) = (
+            self.highest.wrapping_sub(header.number),
+            header.number.wrapping_sub(self.highest),
+        );
+        self.is_one() && self.epoch == header.epoch && (near(behind) || near(ahead))
+    }
+
+    /// Whether a number lies between those delivered or refused.
+    fn spans(&self, number: u32) -> bool {
+        number.wrapping_sub(self.first) <= self.highest.wrapping_sub(self.first)
+    }
+
+    /// Whether a packet of the same life of the sender has a higher number than any that it holds.
+    fn is_before(&self, header: &Header) -> bool {
+        self.epoch == header.epoch && header.number.wrapping_sub(self.highest) <= u32::MAX / 2
+    }
+
+    fn has_decided(&self, number: u32) -> bool {
+        self.has(self.decided, number)
+    }
+
+    fn has_refused(&self, number: u32) -> bool {
+        self.has(self.refused, number)
+    }
+
+    fn has(&self, numbers: u32, number: u32) -> bool {
+        let behind = self.highest.wrapping_sub(number);
+        numbers.checked_shr(behind).is_some_and(|bits| bits & 1 == 1)
+    }
+
+    fn record(&mut self, number: u32, delivered: bool) {
+        let ahead = number.wrapping_sub(self.highest);
+        if ahead <= u32::MAX / 2 {
+            self.decided = self.decided.checked_shl(ahead).unwrap_or(0) | 1;
+            self.refused = self.refused.checked_shl(ahead).unwrap_or(0) | u32::from(!delivered);
+            self.highest = number;
+        } else {
+            let behind = ahead.wrapping_neg();
+            self.decided |= 1_u32.checked_shl(behind).unwrap_or(0);
+            self.refused |= u32::from(!delivered).checked_shl(behind).unwrap_or(0);
+            if !self.spans(number) {
+                self.first = number;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Kind;
+
+    fn packet(epoch: u16, number: u32) -> Header {
+        Header {
+            kind: Kind::Confirmed,
+            copied: false,
+            trail: false,
+            traced: false,
+            to_host: false,
+            from_host: false,
+            hops_left: 9,
+            age: 0,
+            epoch,
+            number,
+            source: 2,
+            dest: 7,
+        }
+    }
+
+    fn deliver(peers: &mut Peers<4>, header: &Header) {
+        deliver_at(peers, header, START);
+    }
+
+    fn deliver_at(peers: &mut Peers<4>, header: &Header, now: Micros) {
+        assert_eq!(peers.standing(header, 0, now), Standing::New, "{header:?}");
+        peers.record(header, true, 0, now);
+        assert_eq!(peers.standing(header, 0, now), Standing::Delivered, "{header:?}");
+    }
+
+    const START: Micros = 100_000_000;
+    const AGE: u32 = 2_000_000;
+
+    /// Epochs have no order: any other one is another life, and what is left over of the one before is known by its age.
+    #[test]
+    fn a_packet_of_an_earlier_life_is_told_from_one_of_a_new_life() {
+        for (old, new) in [(1, 2), (2, 1), (500, 499), (7, 60_000)] {
+            let mut peers = Peers::new();
+            deliver_at(&mut peers, &packet(old, 40), START);
+            let later = START + 1_000_000;
+            deliver_at(&mut peers, &packet(new, 9_000), later);
+            assert_eq!(peers.standing(&packet(old, 40), 0, later), Standing::Delivered);
+            // A third life; then what the first has left is not known any more by its numbers.
+            let latest = later + 1_000_000;
+            deliver_at(&mut peers, &packet(3, 5), latest);
+            assert_eq!(peers.standing(&packet(old, 40), AGE, latest), Standing::Stale);
+            assert_eq!(peers.standing(&packet(new, 9_000), 0, latest), Standing::Delivered);
+            assert_eq!(peers.epoch_of(2), new, "as last heard");
+        }
+    }
+
+    #[test]
+    fn what_began_at_about_the_same_time_must_come_again() {
+        let mut peers = Peers::new();
+        deliver_at(&mut peers, &packet(1, 40), START);
+        let soon = START + SLACK - 1_000;
+        assert_eq!(peers.standing(&packet(2, 40), 0, soon), Standing::Unclear);
+        deliver_at(&mut peers, &packet(2, 40), soon + 2_000);
+    }
+
+    /// What was refused stays refused, and is told from what was delivered, before it and after it.
+    #[test]
+    fn what_was_refused_stays_refused() {
+        let mut peers: Peers<4> = Peers::new();
+        let is_refused = |number: u32| number.is_multiple_of(3);
+        for number in [5, 3, 4, 9, 8, 6, 7] {
+            assert_eq!(peers.standing(&packet(1, number), 0, START), Standing::New);
+            peers.record(&packet(1, number), !is_refused(number), 0, START);
+        }
+        for number in 3..10 {
+            let standing = if is_refused(number) {
+                Standing::Refused
+            } else {
+                Standing::Delivered
+            };
+            assert_eq!(peers.standing(&packet(1, number), 0, START), standing, "{number}");
+        }
+        assert_eq!(peers.standing(&packet(1, 10), 0, START), Standing::New);
+    }
+
+    /// One forged packet of any number or epoch: those of the sender are delivered, once each, as if there had been none. Only the
+    /// packet whose very name was taken is lost.
+    #[test]
+    fn a_forged_packet_neither_blocks_a_sender_nor_confirms_anything() {
+        for (epoch, number) in [(1, 1_000), (1, 140), (1, u32::MAX / 4), (9, 0), (65, 100), (0, 5_000)] {
+            let mut peers = Peers::new();
+            deliver_at(&mut peers, &packet(1, 100), START);
+            let forged = packet(epoch, number);
+            let now = START + 1_000_000;
+            assert_eq!(peers.standing(&forged, 0, now), Standing::New);
+            peers.record(&forged, true, 0, now);
+            assert_eq!(peers.standing(&packet(1, 100), 0, now), Standing::Delivered);
+            for next in (101..300_u32).filter(|&next| (epoch, number) != (1, next)) {
+                let time = now + u64::from(next) * 10_000;
+                assert_eq!(
+                    peers.standing(&packet(1, next), 0, time),
+                    Standing::New,
+                    "{next} after {forged:?}"
+                );
+                peers.record(&packet(1, next), true, 0, time);
+                assert_eq!(peers.standing(&packet(1, next), 0, time), Standing::Delivered);
+            }
+        }
+    }
+
+    /// Someone has kept what a sender sent, and sends all of it once more, as if it were young.
+    #[test]
+    fn what_was_delivered_is_never_new_again() {
+        let mut peers = Peers::new();
+        let mut now = START;
+        let sent = (1..40).chain(100..180).chain([250, 252, 251]).chain(400..500_u32);
+        for number in sent.clone() {
+            now += 20_000;
+            deliver_at(&mut peers, &packet(1, number), now);
+            for earlier in sent.clone().take_while(|&earlier| earlier != number) {
+                let standing = peers.standing(&packet(1, earlier), 0, now);
+                assert!(
+                    matches!(standing, Standing::Delivered | Standing::Stale),
+                    "{earlier} after {number}: {standing:?}"
+                );
+            }
+        }
+    }
+
+    /// A sender that has sent much elsewhere: its next packet is new, what is left over from before is not.
+    #[test]
+    fn a_jump_of_the_numbers_is_no_restart() {
+        let mut peers = Peers::new();
+        deliver_at(&mut peers, &packet(1, 100), START);
+        deliver_at(&mut peers, &packet(1, 200), START + 1_000_000);
+        assert_eq!(
+            peers.standing(&packet(1, 100), 0, START + 1_000_000),
+            Standing::Delivered
+        );
+        deliver_at(&mut peers, &packet(1, 300), START + 2_000_000);
+        for age in [0, AGE] {
+            assert_eq!(
+                peers.standing(&packet(1, 100), age, START + 2_000_000),
+                Standing::Stale,
+                "{age}"
+            );
+        }
+        // What is remembered of a sender ends with what it may have under way.
+        let later = START + 2_000_000 + REMEMBER_PEER;
+        assert_eq!(peers.standing(&packet(1, 100), 0, later), Standing::New);
+    }
+
+    #[test]
+    fn numbers_are_told_apart_in_any_order() {
+        let mut peers = Peers::new();
+        for number in [u32::MAX - 1, 3, 0, u32::MAX, 2, 1, 29] {
+            deliver(&mut peers, &packet(9, number));
+        }
+        for number in [u32::MAX - 1, 3, 0, u32::MAX, 2, 1, 29] {
+            assert_eq!(
+                peers.standing(&packet(9, number), 0, START),
+                Standing::Delivered,
+                "{number}"
+            );
+        }
+        assert_eq!(peers.standing(&packet(9, 4), 0, START), Standing::New);
+    }
+
+    #[test]
+    fn a_sender_is_remembered_until_its_packets_have_died_out() {
+        let mut peers = Peers::new();
+        let of = |source| Header { source, ..packet(1, 5) };
+        for source in 0..4 {
+            deliver(&mut peers, &of(source));
+        }
+        assert_eq!(
+            peers.standing(&of(4), 0, START + REMEMBER_PEER - 1_000),
+            Standing::NoRoom
+        );
+        assert_eq!(peers.standing(&of(4), 0, START + REMEMBER_PEER), Standing::New);
+    }
+}

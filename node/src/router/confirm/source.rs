@@ -1,0 +1,518 @@
+//! The source of confirmed packets: which are outstanding, when each is sent again, and how it ends.
+
+use heapless::Vec;
+
+use super::super::event::Outcome;
+use super::super::pool::Place;
+use super::super::times::{CONFIRM_WITHIN, DRIFT, LONGEST_RETRY, UNREACHABLE_FOR};
+use super::peers::SPAN;
+use hopwise_core::Node;
+use crate::limits::OUTSTANDING;
+use crate::link::Micros;
+use crate::wire::{Confirmation, DropReason, Verdict};
+
+/// A destination that cannot be reached so many times is given up, if enough time has passed.
+const UNREACHABLE_TIMES: u8 = 3;
+
+/// A confirmed packet of this node.
+#[derive(Clone, Copy, Debug)]
+struct Outstanding {
+    number: u32,
+    dest: Node,
+    place: Place,
+    started: Micros,
+    retry_at: Micros,
+    patience: u32,
+    /// How often it was sent since anyone answered.
+    attempts: u8,
+    /// What has been heard of its destination came as a flood.
+    only_by_flood: bool,
+    /// What was said of its destination since that was last heard of.
+    unreachable: Option<Unreachable>,
+    stage: Stage,
+}
+
+/// Where an outstanding packet stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It is sent again and again. From here it is given up, or ends.
+    Open,
+    /// It ends as unreachable at the next look at the clock, unless its destination is heard of before.
+    GivenUp,
+    /// The application has not fetched the outcome.
+    Ended(Outcome),
+}
+
+/// How often it could not be delivered, and who said so last, and why.
+#[derive(Clone, Copy, Debug)]
+struct Unreachable {
+    times: u8,
+    at: Node,
+    reason: DropReason,
+}
+
+/// A packet whose fate is known, or known to be unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Settled {
+    pub(in super::super) number: u32,
+    pub(in super::super) outcome: Outcome,
+    /// Where it is kept.
+    pub(in super::super) place: Place,
+}
+
+/// What to do after a confirmation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum AfterConfirmation {
+    /// Nobody waits for it.
+    Unasked,
+    /// The packet kept there goes on. `same_life`: its destination has been up since before it was first sent, so the packet
+    /// may name the epoch.
+    GoesOn { place: Place, same_life: bool },
+    /// It has ended.
+    Ended(Settled),
+}
+
+/// What to do with a packet at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Due {
+    Nothing,
+    /// The packet kept there is sent again, by the path of a rank: 0 is its route.
+    Again {
+        place: Place,
+        rank: u8,
+    },
+    /// The same, as a flood: no path seems to lead to its destination.
+    Flood(Place),
+    /// It has ended.
+    Ended(Settled),
+}
+
+/// The confirmed packets of this node.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Source {
+    outstanding: Vec<Outstanding, OUTSTANDING>,
+    next_number: u32,
+    /// How long the first attempt of a packet is waited for: at least so long, and as it is now.
+    least_patience: u32,
+    patience: u32,
+    /// Between two floods at least so long, and when the next may be.
+    flood_interval: Micros,
+    flood_at: Micros,
+}
+
+/// What a source must know of its mesh.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Mesh {
+    pub(in super::super) nodes: u64,
+    /// In hops.
+    pub(in super::super) longest_route: u16,
+    /// How long the largest frame takes on a wire.
+    pub(in super::super) frame_time: Micros,
+}
+
+/// To a packet that was sent so often, over some seconds, nobody has answered: it is not just late, and other paths were tried.
+const SILENT_ATTEMPTS: u8 = 5;
+
+/// A first attempt is waited for at most so long: what takes longer may have met a board that keeps it.
+const MOST_LEARNED: Micros = 500_000;
+
+/// When answers come sooner than expected patience is lost by so small a part of the difference at each.
+const PATIENCE_LOST: u32 = 4;
+
+/// A flood takes a frame on every wire. If all nodes flood at once, each after such a time, it takes a tenth of the wires.
+const FLOOD_SHARE: u64 = 10;
+
+/// So many can follow each other at once: a destination that does not know this node first asks it something.
+const FLOODS_AT_ONCE: u64 = 3;
+
+/// In large meshes it takes more, so that a packet is flooded at least twice before it is given up.
+const LONGEST_FLOOD_INTERVAL: Micros = 4_000_000;
+
+impl Source {
+    pub(in super::super) fn new(mesh: &Mesh, first_number: u32) -> Self {
+        // There and back, each hop a frame and some thought; longer routes are patient enough by doubling.
+        let hops = u64::from(mesh.longest_route.min(32));
+        let patience = mesh.frame_time.saturating_add(1_000).saturating_mul(2 * hops);
+        let interval = mesh.nodes.saturating_mul(mesh.frame_time).saturating_mul(FLOOD_SHARE);
+        let least_patience = patience.saturating_add(50_000).min(LONGEST_RETRY) as u32;
+        Source {
+            outstanding: Vec::new(),
+            next_number: first_number,
+            least_patience,
+            patience: least_patience,
+            flood_interval: interval.min(LONGEST_FLOOD_INTERVAL),
+            flood_at: 0,
+        }
+    }
+
+    /// When to look at the clock.
+    pub(in super::super) fn deadline(&self) -> Micros {
+        let open = self.outstanding.iter().filter(|entry| !entry.has_ended());
+        open.map(|entry| entry.retry_at).min().unwrap_or(Micros::MAX)
+    }
+
+    /// Whether another packet for a destination may begin. One that takes long keeps back only others for the same destination, which
+    /// tells them apart by their numbers.
+    pub(in super::super) fn has_room(&self, dest: Node) -> bool {
+        let same = self.outstanding.iter().filter(|entry| entry.dest == dest);
+        let widest = same.map(|entry| self.next_number.wrapping_sub(entry.number)).max();
+        !self.outstanding.is_full() && widest.is_none_or(|span| span < SPAN)
+    }
+
+    /// The number the next packet will have.
+    pub(in super::super) fn next_number(&self) -> u32 {
+        self.next_number
+    }
+
+    /// The next packet begins, and is kept at a place.
+    pub(in super::super) fn begin(&mut self, dest: Node, place: Place, now: Micros) {
+        let number = self.next_number;
+        self.next_number = number.wrapping_add(1);
+        // There is room: it was asked for.
+        let _ = self.outstanding.push(Outstanding {
+            number,
+            dest,
+            place,
+            started: now,
+            retry_at: now.saturating_add(Micros::from(self.patience)),
+            patience: self.patience,
+            attempts: 1,
+            only_by_flood: false,
+            unreachable: None,
+            stage: Stage::Open,
+        });
+    }
+
+    /// Someone could not bring a packet on.
+    pub(in super::super) fn undeliverable(&mut self, number: u32, at: Node, reason: DropReason, now: Micros) {
+        let Some(entry) = self.find(number) else { return };
+        // A search that was not complete says nothing about the destination.
+        let complete = u8::from(!is_lost_on_the_way(reason));
+        let times = entry
+            .unreachable
+            .map_or(0, |before| before.times)
+            .saturating_add(complete);
+        entry.unreachable = Some(Unreachable { times, at, reason });
+        if times >= UNREACHABLE_TIMES && now.saturating_sub(entry.started) >= UNREACHABLE_FOR {
+            entry.stage = Stage::GivenUp;
+            entry.retry_at = now;
+        }
+    }
+
+    /// The destination of a packet has answered. The answer was under way for so long, and perhaps came as a flood.
+    pub(in super::super) fn answered(
+        &mut self,
+        from: Node,
+        confirmation: &Confirmation,
+        under_way: Micros,
+        flooded: bool,
+        now: Micros,
+    ) -> AfterConfirmation {
+        self.learn(confirmation.number, now);
+        let Some(entry) = self.find(confirmation.number) else {
+            return AfterConfirmation::Unasked;
+        };
+        // It is reached: what was said before is out of date.
+        entry.unreachable = None;
+        entry.attempts = 0;
+        entry.only_by_flood = flooded;
+        entry.stage = Stage::Open;
+        // If it started before the packet was first sent it has not had it in an earlier life.
+        let age = now.saturating_sub(entry.started).saturating_sub(under_way);
+        let same_life = age.saturating_add(DRIFT) < Micros::from(confirmation.uptime);
+        match confirmation.verdict {
+            Verdict::Delivered => return AfterConfirmation::Ended(entry.end(Outcome::Delivered)),
+            Verdict::Restarted if !same_life => return AfterConfirmation::Ended(entry.end(Outcome::Interrupted)),
+            Verdict::Restarted => entry.retry_at = now,
+            Verdict::Unserved | Verdict::Full => {
+                let reason = match confirmation.verdict {
+                    Verdict::Unserved => DropReason::Unserved,
+                    _ => DropReason::InboxFull,
+                };
+                let outcome = Outcome::Undeliverable { at: from, reason };
+                return AfterConfirmation::Ended(entry.end(outcome));
+            }
+            Verdict::Busy => {}
+        }
+        AfterConfirmation::GoesOn {
+            place: entry.place,
+            same_life,
+        }
+    }
+
+    /// A packet is answered: the next ones are waited for twice as long as it took. If it was sent more than once nobody knows which
+    /// attempt is answered; then they are waited for as long as that one was.
+    fn learn(&mut self, number: u32, now: Micros) {
+        let Some(&mut entry) = self.find(number) else { return };
+        let enough = match entry.attempts {
+            1 => now.saturating_sub(entry.started).saturating_mul(2),
+            _ => entry.patience.into(),
+        };
+        let enough = enough.min(MOST_LEARNED) as u32;
+        let less = self.patience.saturating_sub(enough) / PATIENCE_LOST;
+        self.patience = (self.patience - less).max(enough).max(self.least_patience);
+    }
+
+    /// What to do now with the packet of an index, of which there are [`OUTSTANDING`].
+    pub(in super::super) fn due(&mut self, index: usize, now: Micros) -> Due {
+        let Some(entry) = self.outstanding.get_mut(index) else {
+            return Due::Nothing;
+        };
+        if entry.has_ended() || now < entry.retry_at {
+            return Due::Nothing;
+        }
+        if entry.stage == Stage::GivenUp || now.saturating_sub(entry.started) >= CONFIRM_WITHIN {
+            let outcome = match entry.unreachable {
+                Some(Unreachable { at, reason, .. }) => Outcome::Undeliverable { at, reason },
+                None => Outcome::Unknown,
+            };
+            return Due::Ended(entry.end(outcome));
+        }
+        let may_flood = now >= self.flood_at;
+        let flood = match entry.unreachable {
+            // It is not known that its path leads nowhere: the destination may just be busy.
+            None => may_flood && (entry.only_by_flood || entry.attempts >= SILENT_ATTEMPTS),
+            Some(said) => is_lost_on_the_way(said.reason),
+        };
+        if flood && !may_flood {
+            entry.retry_at = self.flood_at;
+            return Due::Nothing;
+        }
+        entry.attempts = entry.attempts.saturating_add(1);
+        entry.patience = (entry.patience * 2).min(LONGEST_RETRY as u32);
+        entry.retry_at = now.saturating_add(Micros::from(entry.patience));
+        if flood {
+            let earliest = now.saturating_sub(self.flood_interval * (FLOODS_AT_ONCE - 1));
+            self.flood_at = self.flood_at.max(earliest).saturating_add(self.flood_interval);
+            Due::Flood(entry.place)
+        } else {
+            // Whoever has an answer, good or bad, was on the path.
+            let rank = match entry.unreachable {
+                None => entry.attempts.saturating_sub(1),
+                Some(_) => 0,
+            };
+            Due::Again {
+                place: entry.place,
+                rank,
+            }
+        }
+    }
+
+    /// Whom the packet of a number is for, if it is outstanding.
+    pub(in super::super) fn dest_of(&self, number: u32) -> Option<Node> {
+        let mut open = self.outstanding.iter().filter(|entry| !entry.has_ended());
+        open.find(|entry| entry.number == number).map(|entry| entry.dest)
+    }
+
+    fn find(&mut self, number: u32) -> Option<&mut Outstanding> {
+        let mut open = self.outstanding.iter_mut().filter(|entry| !entry.has_ended());
+        open.find(|entry| entry.number == number)
+    }
+
+    pub(in super::super) fn has_outcome(&self) -> bool {
+        self.outstanding.iter().any(Outstanding::has_ended)
+    }
+
+    /// An outcome that nobody has fetched yet, with the number of its packet.
+    pub(in super::super) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
+        let index = self.outstanding.iter().position(Outstanding::has_ended)?;
+        let entry = self.outstanding.remove(index);
+        match entry.stage {
+            Stage::Ended(outcome) => Some((entry.number, outcome)),
+            Stage::Open | Stage::GivenUp => None,
+        }
+    }
+}
+
+impl Outstanding {
+    fn has_ended(&self) -> bool {
+        matches!(self.stage, Stage::Ended(_))
+    }
+
+    fn end(&mut self, outcome: Outcome) -> Settled {
+        self.stage = Stage::Ended(outcome);
+        Settled {
+            number: self.number,
+            outcome,
+            place: self.place,
+        }
+    }
+}
+
+/// Whether a packet that ended for this reason was looking for a path that may exist.
+fn is_lost_on_the_way(reason: DropReason) -> bool {
+    matches!(
+        reason,
+        DropReason::TrailFull | DropReason::HopsUsedUp | DropReason::Expired
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Micros = 1_000_000;
+
+    fn source() -> Source {
+        let mesh = Mesh {
+            nodes: 10,
+            longest_route: 4,
+            frame_time: 2_000,
+        };
+        let mut source = Source::new(&mesh, 0);
+        source.begin(7, 9, START);
+        source
+    }
+
+    fn says(verdict: Verdict, uptime: u32) -> Confirmation {
+        Confirmation {
+            number: 0,
+            epoch: 1,
+            verdict,
+            uptime,
+        }
+    }
+
+    fn ended(outcome: Outcome) -> Settled {
+        Settled {
+            number: 0,
+            outcome,
+            place: 9,
+        }
+    }
+
+    #[test]
+    fn a_packet_is_sent_again_ever_more_patiently_and_ends_unknown() {
+        let mut source = source();
+        let mut waits = std::vec::Vec::new();
+        let mut now = START;
+        loop {
+            let next = source.deadline();
+            assert_eq!(source.due(0, next - 1), Due::Nothing);
+            waits.push(next - now);
+            now = next;
+            match source.due(0, now) {
+                Due::Again { place: 9, .. } | Due::Flood(9) => {}
+                other => break assert_eq!(other, Due::Ended(ended(Outcome::Unknown))),
+            }
+        }
+        assert_eq!(&waits[..4], &[74_000, 148_000, 296_000, 592_000]);
+        assert!(now - START >= CONFIRM_WITHIN && now - START < CONFIRM_WITHIN + LONGEST_RETRY);
+        assert!(waits.iter().all(|&wait| wait <= LONGEST_RETRY));
+        assert_eq!(source.deadline(), Micros::MAX);
+        assert_eq!(source.next_outcome(), Some((0, Outcome::Unknown)));
+        assert_eq!(source.next_outcome(), None);
+    }
+
+    #[test]
+    fn who_is_answered_late_waits_longer_the_next_times() {
+        let mut source = source();
+        let least = source.deadline() - START;
+        let mut now = START;
+        let mut number = 0;
+        // How long the next packet is waited for, after one that took so long.
+        let mut wait_after = |took: Micros| {
+            now += took;
+            let delivered = Confirmation {
+                number,
+                ..says(Verdict::Delivered, 0)
+            };
+            assert!(matches!(
+                source.answered(7, &delivered, 0, false, now),
+                AfterConfirmation::Ended(_)
+            ));
+            source.next_outcome();
+            number += 1;
+            source.begin(7, 9, now);
+            source.deadline() - now
+        };
+        assert_eq!(wait_after(70_000), 140_000);
+        assert_eq!(wait_after(100_000), 200_000);
+        assert_eq!(wait_after(20_000), 200_000 - (200_000 - 40_000) / 4);
+        assert_eq!((0..40).map(|_| wait_after(1_000)).last(), Some(least));
+        assert_eq!(wait_after(9_000_000), MOST_LEARNED);
+    }
+
+    #[test]
+    fn what_the_destination_says_ends_it_or_not() {
+        let now = START + 500_000;
+        let answered = |verdict, uptime| source().answered(7, &says(verdict, uptime), 1_000, false, now);
+        let goes_on = |same_life| AfterConfirmation::GoesOn { place: 9, same_life };
+        for uptime in [10, 5_000_000] {
+            let delivered = AfterConfirmation::Ended(ended(Outcome::Delivered));
+            assert_eq!(answered(Verdict::Delivered, uptime), delivered);
+        }
+        let interrupted = AfterConfirmation::Ended(ended(Outcome::Interrupted));
+        assert_eq!(answered(Verdict::Restarted, 400_000), interrupted);
+        assert_eq!(answered(Verdict::Restarted, 499_000 + DRIFT as u32), interrupted);
+        assert_eq!(answered(Verdict::Restarted, 499_001 + DRIFT as u32), goes_on(true));
+        assert_eq!(answered(Verdict::Busy, 400_000), goes_on(false));
+        assert_eq!(answered(Verdict::Busy, 600_000), goes_on(true));
+        for (verdict, reason) in [
+            (Verdict::Unserved, DropReason::Unserved),
+            (Verdict::Full, DropReason::InboxFull),
+        ] {
+            let outcome = Outcome::Undeliverable { at: 7, reason };
+            assert_eq!(answered(verdict, 600_000), AfterConfirmation::Ended(ended(outcome)));
+        }
+        let other = Confirmation {
+            number: 1,
+            ..says(Verdict::Delivered, 0)
+        };
+        assert_eq!(source().answered(7, &other, 0, false, now), AfterConfirmation::Unasked);
+    }
+
+    #[test]
+    fn a_packet_sent_in_the_same_life_is_sent_again_at_once() {
+        let mut source = source();
+        let now = START + 10_000;
+        assert_eq!(source.due(0, now), Due::Nothing);
+        source.answered(7, &says(Verdict::Restarted, 900_000), 0, false, now);
+        assert_eq!(source.due(0, now), Due::Again { place: 9, rank: 0 });
+    }
+
+    #[test]
+    fn three_reports_over_three_seconds_end_it_unless_the_destination_is_heard_of() {
+        let report = |source: &mut Source, now| source.undeliverable(0, 4, DropReason::NoRoute, now);
+        let late = START + UNREACHABLE_FOR;
+        let given_up = |reports: &[Micros]| {
+            let mut source = source();
+            reports.iter().for_each(|&now| report(&mut source, now));
+            matches!(source.due(0, late), Due::Ended(_))
+        };
+        assert!(given_up(&[START, START, late]));
+        assert!(!given_up(&[START, late]));
+        assert!(!given_up(&[START, START, late - 1]));
+
+        let mut source = source();
+        (0..3).for_each(|_| report(&mut source, late));
+        source.answered(7, &says(Verdict::Busy, 10), 0, false, late);
+        assert_eq!(source.due(0, late), Due::Again { place: 9, rank: 0 });
+        (0..3).for_each(|_| report(&mut source, late));
+        let (at, reason) = (4, DropReason::NoRoute);
+        let end = Outcome::Undeliverable { at, reason };
+        assert_eq!(source.due(0, late), Due::Ended(ended(end)));
+        assert_eq!(source.next_outcome(), Some((0, end)));
+    }
+
+    #[test]
+    fn numbers_under_way_to_one_destination_lie_close_together() {
+        let mut source = source();
+        for number in 1..SPAN {
+            assert!(source.has_room(7));
+            source.begin(7, 1, START);
+            let done = Confirmation {
+                number,
+                ..says(Verdict::Delivered, 0)
+            };
+            source.answered(7, &done, 0, false, START);
+            assert_eq!(source.next_outcome(), Some((number, Outcome::Delivered)));
+        }
+        assert!(!source.has_room(7), "the first is still under way");
+        assert!(source.has_room(8), "to someone else");
+        source.answered(7, &says(Verdict::Delivered, 0), 0, false, START);
+        assert!(!source.has_room(7), "its outcome has not been fetched");
+        source.next_outcome();
+        assert!(source.has_room(7));
+    }
+}

@@ -1,0 +1,402 @@
+//! The next hop of a packet for another node: by the route if its link is up, otherwise by a search whose memory the packet
+//! carries.
+//!
+//! | the packet | the link of the next hop | what it does |
+//! |---|---|---|
+//! | on its route | up | takes it |
+//! | on its route | dead, or [stalled](super::stalls) | begins a trail here, and searches |
+//! | on a trail, nearer than where that began | | leaves the trail, and is on its route |
+//! | on a trail | | goes to the live neighbour nearest to the destination that is neither on the trail nor stalled, or back along it, or else to one that is stalled |
+
+use super::wiring::Wiring;
+use crate::limits::LOOKAHEAD;
+use crate::wire::{DropReason, Packet, Trail};
+use hopwise_core::{Method, Network, Node, Rule};
+
+/// The link a packet takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hop {
+    pub(super) link: u8,
+    /// The neighbour, if the packet searches for a path round a dead link.
+    pub(super) detour: Option<Node>,
+}
+
+/// What a node knows when it sends a packet on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Forwarder<'a, const PORTS: usize> {
+    pub(super) network: &'a Network,
+    pub(super) here: Node,
+    pub(super) rule: Rule,
+    pub(super) wiring: &'a Wiring<PORTS>,
+    /// Links that are taken only where no other is left: bit 0 is link 0.
+    pub(super) avoided: u32,
+    /// The neighbour from which the packet came, if it came from one.
+    pub(super) came_from: Option<Node>,
+}
+
+impl<const PORTS: usize> Forwarder<'_, PORTS> {
+    /// Chooses the link, and writes into the packet what the next node must know.
+    pub(super) fn choose<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<Hop, DropReason> {
+        if packet.header.hops_left == 0 {
+            return Err(DropReason::HopsUsedUp);
+        }
+        if packet.header.trail && self.is_nearer_than_start(packet)? {
+            packet.remove_trail();
+        }
+        if !packet.header.trail {
+            if let Some(link) = self.link_on_route(packet.header.dest) {
+                let round = if self.is_avoided(link) {
+                    self.choose_round(packet)
+                } else {
+                    None
+                };
+                return Ok(round.unwrap_or(Hop { link, detour: None }));
+            }
+            Trail::begin(&mut packet.body, self.here).map_err(|_| DropReason::TrailFull)?;
+            packet.header.trail = true;
+        }
+        self.go_on(packet)
+    }
+
+    /// Goes on with a search.
+    fn go_on<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<Hop, DropReason> {
+        let hop = self.search(packet);
+        if hop.is_err() {
+            packet.remove_trail();
+        }
+        hop
+    }
+
+    /// The live neighbour nearest to a destination that is not on a trail, and its link.
+    fn nearest<const BODY: usize>(&self, dest: Node, trail: &Trail<'_, BODY>) -> Option<(Node, u8)> {
+        let unvisited = self.wiring.live().filter(|&(node, _)| !trail.has(node));
+        unvisited.min_by_key(|&(node, link)| (self.is_avoided(link), self.hops(node, dest)))
+    }
+
+    /// Chooses another link than the route's: of those that are live and not avoided, by how near to the destination they lead, that of
+    /// a rank. So a packet of which nothing was heard goes past whoever may have swallowed it.
+    pub(super) fn choose_other<const BODY: usize>(
+        &self,
+        packet: &mut Packet<BODY>,
+        rank: u8,
+    ) -> Result<Hop, DropReason> {
+        let dest = packet.header.dest;
+        let open = self.wiring.live().filter(|&(_, link)| !self.is_avoided(link));
+        let others = open.count().saturating_sub(1);
+        if self.wiring.link_to(dest).is_some() || others == 0 {
+            return self.choose(packet);
+        }
+        packet.remove_trail();
+        let mut trail = Trail::begin(&mut packet.body, self.here).map_err(|_| DropReason::TrailFull)?;
+        for _ in 0..usize::from(rank) % (others + 1) {
+            if let Some((node, _)) = self.nearest(dest, &trail) {
+                trail.skip(node).map_err(|_| DropReason::TrailFull)?;
+            }
+        }
+        packet.header.trail = true;
+        self.go_on(packet)
+    }
+
+    /// Chooses another link than those that are avoided, if one leads neither back to where the packet came from nor past its
+    /// destination.
+    pub(super) fn choose_round<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Option<Hop> {
+        let dest = packet.header.dest;
+        if self.wiring.link_to(dest).is_some() {
+            return None;
+        }
+        if packet.header.trail {
+            return self.search(packet).ok().filter(|hop| !self.is_avoided(hop.link));
+        }
+        let mut trail = Trail::begin(&mut packet.body, self.here).ok()?;
+        let skipped = self.came_from.map_or(Ok(()), |node| trail.skip(node));
+        let next = self.nearest(dest, &trail);
+        packet.header.trail = true;
+        let next = next.filter(|&(_, link)| skipped.is_ok() && !self.is_avoided(link));
+        if next.is_none() {
+            packet.remove_trail();
+        }
+        next.map(|(node, link)| Hop {
+            link,
+            detour: Some(node),
+        })
+    }
+
+    /// Whether this node is nearer to the destination than where the search began, by the routing rule: on the route from here no
+    /// node is further, so that searches come to an end.
+    fn is_nearer_than_start<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<bool, DropReason> {
+        let dest = packet.header.dest;
+        let trail = Trail::of(&mut packet.body).ok_or(DropReason::Malformed)?;
+        let start = trail.start().ok_or(DropReason::Malformed)?;
+        Ok(self.hops(self.here, dest) < self.hops(start, dest))
+    }
+
+    /// The link of the next hop on the route, if it is up.
+    fn link_on_route(&self, dest: Node) -> Option<u8> {
+        let next = self.network.next_hop(self.here, dest, self.rule).unwrap_or(self.here);
+        self.wiring.link_to(next)
+    }
+
+    fn is_avoided(&self, link: u8) -> bool {
+        self.avoided >> link & 1 == 1
+    }
+
+    /// One step of a depth-first search. Where there is nowhere left to go, there is no path, unless the trail has not kept all
+    /// that it passed.
+    fn search<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<Hop, DropReason> {
+        let dest = packet.header.dest;
+        let mut trail = Trail::of(&mut packet.body).ok_or(DropReason::Malformed)?;
+        if !trail.has(self.here) {
+            trail.push(self.here).map_err(|_| DropReason::TrailFull)?;
+        }
+        let nowhere = if trail.is_partial() {
+            DropReason::TrailFull
+        } else {
+            DropReason::NoRoute
+        };
+        if self.is_hopeless(dest, &trail) {
+            return Err(nowhere);
+        }
+        let hop = |(node, link)| Hop {
+            link,
+            detour: Some(node),
+        };
+        let next = self.nearest(dest, &trail);
+        if let Some(next) = next.filter(|&(_, link)| !self.is_avoided(link)) {
+            return Ok(hop(next));
+        }
+        while let Some(node) = trail.back() {
+            if let Some(link) = self.wiring.link_to(node) {
+                if next.is_some() {
+                    // Past a neighbour that takes nothing now there may be a path.
+                    trail.mark_partial().map_err(|_| DropReason::TrailFull)?;
+                }
+                return Ok(hop((node, link)));
+            }
+        }
+        next.map(hop).ok_or(nowhere)
+    }
+
+    /// Whether everyone who could hand the packet over has been asked in vain.
+    fn is_hopeless<const BODY: usize>(&self, dest: Node, trail: &Trail<'_, BODY>) -> bool {
+        let neighbors = self.network.neighbors(dest);
+        self.wiring.link_to(dest).is_none() && neighbors.is_ok_and(|mut all| all.all(|node| trail.has(node)))
+    }
+
+    /// How far it is by the routing rule.
+    fn hops(&self, from: Node, to: Node) -> u64 {
+        if self.network.method(from, to, self.rule) == Ok(Method::Shortest)
+            && let Ok(Some(distance)) = self.network.distance(from, to)
+        {
+            return distance;
+        }
+        let mut here = from;
+        for hops in 0..u64::from(LOOKAHEAD) {
+            if here == to {
+                return hops;
+            }
+            here = self.network.next_hop(here, to, self.rule).unwrap_or(here);
+        }
+        LOOKAHEAD.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::wiring::tests::wired;
+    use super::*;
+    use crate::wire::{Body, Header, Kind};
+    use std::vec::Vec as List;
+
+    fn packet<const BODY: usize>(dest: Node) -> Packet<BODY> {
+        Packet {
+            header: Header {
+                hops_left: 40,
+                ..Header::new(Kind::Datagram, 0, dest)
+            },
+            body: Body::from_slice(b"payload").unwrap(),
+        }
+    }
+
+    /// The path of a packet through a network in which some pairs of neighbours are cut off from each other.
+    fn path<const BODY: usize>(
+        network: &Network,
+        dest: Node,
+        cuts: &[(Node, Node)],
+    ) -> (List<Node>, Result<(), DropReason>) {
+        let mut packet = packet::<BODY>(dest);
+        let mut path = List::from([0]);
+        loop {
+            let here = *path.last().unwrap();
+            if here == dest {
+                packet.remove_trail();
+                assert_eq!(packet.body, b"payload");
+                return (path, Ok(()));
+            }
+            let dead: List<Node> = cuts
+                .iter()
+                .filter_map(|&(a, b)| [(a, b), (b, a)].into_iter().find(|&(a, _)| a == here))
+                .map(|(_, other)| other)
+                .collect();
+            let wiring = wired::<6>(network, here, &dead);
+            let forwarder = Forwarder {
+                network,
+                here,
+                rule: Rule::Exact,
+                wiring: &wiring,
+                avoided: 0,
+                came_from: None,
+            };
+            match forwarder.choose(&mut packet) {
+                Ok(hop) => path.push(wiring.neighbor_at(hop.link).unwrap()),
+                Err(reason) => return (path, Err(reason)),
+            }
+            packet.header.hops_left -= 1;
+        }
+    }
+
+    #[test]
+    fn a_packet_follows_its_route_where_that_is_whole() {
+        let network: Network = "ring(6)".parse().unwrap();
+        assert_eq!(path::<64>(&network, 2, &[]), (List::from([0, 1, 2]), Ok(())));
+        assert_eq!(path::<64>(&network, 2, &[(4, 5)]), (List::from([0, 1, 2]), Ok(())));
+    }
+
+    #[test]
+    fn a_packet_turns_back_at_a_dead_link_and_goes_round() {
+        let network: Network = "ring(6)".parse().unwrap();
+        let (found, end) = path::<64>(&network, 2, &[(1, 2)]);
+        assert_eq!((found, end), (List::from([0, 1, 0, 5, 4, 3, 2]), Ok(())));
+    }
+
+    #[test]
+    fn where_there_is_no_path_it_says_so_at_once() {
+        let network: Network = "ring(6)".parse().unwrap();
+        let (found, end) = path::<64>(&network, 2, &[(1, 2), (2, 3)]);
+        assert_eq!((found.last(), end), (Some(&3), Err(DropReason::NoRoute)));
+        let (found, end) = path::<64>(&network, 3, &[(1, 2), (4, 5)]);
+        assert_eq!((found.first(), end), (Some(&0), Err(DropReason::NoRoute)));
+    }
+
+    #[test]
+    fn a_trail_that_does_not_fit_ends_the_search() {
+        let network: Network = "ring(6)".parse().unwrap();
+        let (_, end) = path::<9>(&network, 2, &[(1, 2)]);
+        assert_eq!(end, Err(DropReason::TrailFull));
+    }
+
+    #[test]
+    fn a_search_that_has_forgotten_where_it_was_proves_nothing() {
+        let network: Network = "ring(12)".parse().unwrap();
+        let cuts = [(2, 3), (3, 4)];
+        assert_eq!(path::<64>(&network, 3, &cuts).1, Err(DropReason::NoRoute));
+        assert_eq!(path::<14>(&network, 3, &cuts).1, Err(DropReason::TrailFull));
+    }
+
+    /// Where a packet at node 5 of a ring of six goes that is for node 2 and has searched along a path, while nothing goes to some.
+    fn from_five(trail: &[Node], stalled: &[Node], choose: impl Fn(&Forwarder<'_, 6>, &mut Packet<64>) -> Hop) -> Node {
+        let network: Network = "ring(6)".parse().unwrap();
+        let wiring = wired::<6>(&network, 5, &[]);
+        let forwarder = Forwarder {
+            network: &network,
+            here: 5,
+            rule: Rule::Exact,
+            wiring: &wiring,
+            avoided: stalled.iter().map(|&node| 1 << wiring.link_to(node).unwrap()).sum(),
+            came_from: None,
+        };
+        let mut packet = packet::<64>(2);
+        if let Some((&start, rest)) = trail.split_first() {
+            let mut trail = Trail::begin(&mut packet.body, start).unwrap();
+            rest.iter().for_each(|&node| trail.push(node).unwrap());
+            packet.header.trail = true;
+        }
+        wiring.neighbor_at(choose(&forwarder, &mut packet).link).unwrap()
+    }
+
+    #[test]
+    fn a_search_rather_goes_back_than_to_a_neighbour_that_takes_nothing() {
+        let search = |trail: &[Node], stalled: &[Node]| {
+            from_five(trail, stalled, |forwarder, packet| forwarder.choose(packet).unwrap())
+        };
+        assert_eq!(search(&[0], &[]), 4);
+        assert_eq!(search(&[0], &[4]), 0);
+        // There is nowhere to go back to.
+        assert_eq!(search(&[5, 0], &[4]), 4);
+    }
+
+    #[test]
+    fn no_attempt_goes_to_a_neighbour_that_takes_nothing() {
+        for rank in 1..6 {
+            let other = |stalled: &[Node]| {
+                from_five(&[], stalled, |forwarder, packet| {
+                    forwarder.choose_other(packet, rank).unwrap()
+                })
+            };
+            assert_eq!((other(&[0]), other(&[4])), (4, 0), "rank {rank}");
+        }
+    }
+
+    /// By the rule of a paper some routes are longer than they need be: they are as long as packets find them.
+    #[test]
+    fn how_far_it_is_goes_by_the_routing_rule() {
+        let network: Network = "re(ring(4),complete(3),2)".parse().unwrap();
+        let wiring = wired::<6>(&network, 0, &[]);
+        let mut longer = 0;
+        for rule in [Rule::Exact, Rule::Paper] {
+            let forwarder = Forwarder {
+                network: &network,
+                here: 0,
+                rule,
+                wiring: &wiring,
+                avoided: 0,
+                came_from: None,
+            };
+            for (from, to) in (0..network.nodes()).flat_map(|from| (0..network.nodes()).map(move |to| (from, to))) {
+                let walk = core::iter::successors(Some(from), |&here| {
+                    Some(network.next_hop(here, to, rule).unwrap()).filter(|_| here != to)
+                });
+                let hops = walk.count() as u64 - 1;
+                assert_eq!(forwarder.hops(from, to), hops, "{rule:?}: {from} to {to}");
+                longer += u64::from(network.distance(from, to) != Ok(Some(hops)));
+            }
+        }
+        assert!(longer > 0, "the rules do not differ here");
+    }
+
+    #[test]
+    fn hops_are_used_up_and_bytes_that_are_no_trail_are_refused() {
+        let network: Network = "ring(6)".parse().unwrap();
+        let wiring = wired::<6>(&network, 0, &[]);
+        let forwarder = Forwarder {
+            network: &network,
+            here: 0,
+            rule: Rule::Exact,
+            wiring: &wiring,
+            avoided: 0,
+            came_from: None,
+        };
+        let mut tired = packet::<64>(2);
+        tired.header.hops_left = 0;
+        assert_eq!(forwarder.choose(&mut tired), Err(DropReason::HopsUsedUp));
+        let mut bad = packet::<64>(2);
+        bad.header.trail = true;
+        assert_eq!(forwarder.choose(&mut bad), Err(DropReason::Malformed));
+    }
+
+    /// In every network of the list, with every single link dead, every packet arrives, and a path never repeats an edge in
+    /// the same direction more than the search needs.
+    #[test]
+    fn one_dead_link_keeps_nobody_from_anybody() {
+        for expression in ["torus(3,4)", "hypercube(3)", "rdn(ring(3),1)", "heawood"] {
+            let network: Network = expression.parse().unwrap();
+            for a in 0..network.nodes() {
+                for b in network.neighbors(a).unwrap() {
+                    for dest in 1..network.nodes() {
+                        let (found, end) = path::<64>(&network, dest, &[(a, b)]);
+                        assert_eq!(end, Ok(()), "{expression}, {a}-{b} dead, to {dest}: {found:?}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! What a node has seen of late, so that nothing arrives twice.
+//!
+//! Packets do not multiply by themselves: a link delivers each once. Only when a link dies with a packet on the way does its
+//! sender not know, and sends a copy, marked as such. So the node remembers for each source which of its last packets came,
+//! one bit each, and every copy for as long as a twin can be under way. A copy whose twin may have come before the memory
+//! begins is not taken: lost and counted rather than delivered twice. Nor is a packet that began before this node did: the
+//! node may have had its twin before it restarted.
+//!
+//! A [flood](super::broadcast) comes to a node through every link. A second bit for each packet says that it was passed on so.
+
+use heapless::Vec;
+
+use super::times::{LIFETIME, SLACK};
+use hopwise_core::Node;
+use crate::link::{Micros, millis};
+use crate::wire::{AGE_UNIT, Header, PacketId};
+
+/// Copies are rare: they need a link to die. So many are remembered.
+const COPIES: usize = 24;
+
+/// Of each source so many packets are remembered, by number.
+const SPAN: u32 = 128;
+const WORDS: usize = (SPAN / Word::BITS) as usize;
+/// What the processor shifts at once.
+type Word = usize;
+type Bits = [Word; WORDS];
+
+/// The last packets of one source.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    source: Node,
+    from_host: bool,
+    epoch: u16,
+    /// The highest number that came.
+    highest: u32,
+    /// Which have come: bit 0 of word 0 is `highest`, then those before it.
+    came: Bits,
+    /// Which of them were passed on to every neighbour.
+    flooded: Bits,
+    /// In milliseconds, which go round after 49 days.
+    heard: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Seen<const PEERS: usize> {
+    windows: Vec<Window, PEERS>,
+    /// When the last source that was forgotten had been heard: what came later is remembered.
+    forgotten_at: Option<Micros>,
+    /// The same of the last one of which floods had come.
+    flood_forgotten_at: Option<Micros>,
+    copies: Vec<(PacketId, Micros), COPIES>,
+}
+
+/// What a packet is to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    /// Not seen before.
+    New,
+    /// Its twin has come.
+    Duplicate,
+    /// Its twin may have come.
+    Uncertain,
+}
+
+/// What a broadcast, or a copy of a flood, is to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passing {
+    /// Not seen before: it is taken, and passed on.
+    New,
+    /// It is here already, or was before this node restarted; as a flood it is passed on all the same.
+    Known,
+    /// There is nothing left to do with it.
+    Duplicate,
+    /// Its twin may have come.
+    Uncertain,
+}
+
+impl<const PEERS: usize> Seen<PEERS> {
+    pub(super) const fn new() -> Self {
+        Seen {
+            windows: Vec::new(),
+            forgotten_at: None,
+            flood_forgotten_at: None,
+            copies: Vec::new(),
+        }
+    }
+
+    /// Whether a packet for this node alone is new. If it is, it is remembered.
+    pub(super) fn judge(&mut self, header: &Header, now: Micros) -> Judgement {
+        if self.is_known_copy(header, now) {
+            return Judgement::Duplicate;
+        }
+        let uncertain = header.copied && (self.copies.is_full() || self.may_be_forgotten(header, now));
+        let place = self.place(header, now);
+        let Some(window) = self.windows.get_mut(place) else {
+            return Judgement::Uncertain;
+        };
+        let standing = window.standing(header.number);
+        if standing != Judgement::New {
+            return standing;
+        }
+        if uncertain {
+            return Judgement::Uncertain;
+        }
+        window.mark(header.number, now);
+        if header.copied {
+            // There is room: a full memory is uncertain.
+            let _ = self.copies.push((header.id(), now));
+        }
+        Judgement::New
+    }
+
+    /// The same for a packet that goes to everyone, or through everyone. A flood is [marked](Header::copied) as a copy.
+    pub(super) fn judge_passing(&mut self, header: &Header, now: Micros) -> Passing {
+        if self.is_known_copy(header, now) {
+            return Passing::Duplicate;
+        }
+        let forgotten_at = if header.copied {
+            self.forgotten_at
+        } else {
+            self.flood_forgotten_at
+        };
+        let forgotten = forgotten_at.is_some_and(|at| at >= born(header, now));
+        let place = self.place(header, now);
+        let Some(window) = self.windows.get_mut(place) else {
+            return Passing::Uncertain;
+        };
+        let flood = header.copied;
+        match window.standing(header.number) {
+            Judgement::Duplicate if flood && !window.has_flooded(header.number) => {
+                window.note_flooded(header.number);
+                return Passing::Known;
+            }
+            Judgement::Duplicate => return Passing::Duplicate,
+            Judgement::Uncertain => return Passing::Uncertain,
+            // Of a flood any copy may have come; of what goes along the tree only one that was flooded besides.
+            Judgement::New if forgotten => return Passing::Uncertain,
+            Judgement::New => {}
+        }
+        window.mark(header.number, now);
+        if flood {
+            window.note_flooded(header.number);
+        }
+        Passing::New
+    }
+
+    /// A packet that came is now passed on as a flood.
+    pub(super) fn note_flooded(&mut self, header: &Header) {
+        if let Some(window) = self.windows.iter_mut().find(|window| window.is_of(header)) {
+            window.note_flooded(header.number);
+        }
+    }
+
+    /// Whether a packet that goes to everyone would be a [duplicate](Passing::Duplicate).
+    pub(super) fn has_passed(&self, header: &Header) -> bool {
+        let window = self.windows.iter().find(|window| window.is_of(header));
+        window.is_some_and(|window| {
+            window.standing(header.number) == Judgement::Duplicate
+                && (!header.copied || window.has_flooded(header.number))
+        })
+    }
+
+    /// Whether a copy of a packet came of late.
+    fn is_known_copy(&mut self, header: &Header, now: Micros) -> bool {
+        if self.copies.is_empty() {
+            return false;
+        }
+        self.copies.retain(|&(_, at)| now.saturating_sub(at) < LIFETIME + SLACK);
+        let id = header.id();
+        self.copies.iter().any(|&(seen, _)| seen == id)
+    }
+
+    /// Whether a source may have been forgotten since a packet began.
+    fn may_be_forgotten(&self, header: &Header, now: Micros) -> bool {
+        self.forgotten_at.is_some_and(|at| at >= born(header, now))
+    }
+
+    /// Where the window of a packet's source is: in place of the one not heard for longest, if it is new.
+    fn place(&mut self, header: &Header, now: Micros) -> usize {
+        let Header {
+            source,
+            from_host,
+            epoch,
+            number,
+            ..
+        } = *header;
+        if let Some(place) = self.windows.iter().position(|window| window.is_of(header)) {
+            return place;
+        }
+        let now_millis = millis(now);
+        let fresh = Window {
+            source,
+            from_host,
+            epoch,
+            highest: number,
+            came: [0; WORDS],
+            flooded: [0; WORDS],
+            heard: now_millis,
+        };
+        let Err(fresh) = self.windows.push(fresh) else {
+            return self.windows.len() - 1;
+        };
+        let silence = |window: &Window| now_millis.wrapping_sub(window.heard);
+        let oldest = self
+            .windows
+            .iter_mut()
+            .enumerate()
+            .max_by_key(|(_, window)| silence(window));
+        let Some((place, window)) = oldest else { return 0 };
+        let heard = now.saturating_sub(Micros::from(silence(window)) * 1_000);
+        self.forgotten_at = self.forgotten_at.max(Some(heard));
+        if window.flooded != [0; WORDS] {
+            self.flood_forgotten_at = self.flood_forgotten_at.max(Some(heard));
+        }
+        *window = fresh;
+        place
+    }
+}
+
+/// When a packet began, or a little before.
+fn born(header: &Header, now: Micros) -> Micros {
+    now.saturating_sub(u64::from(header.age) * AGE_UNIT + SLACK)
+}
+
+impl Window {
+    fn is_of(&self, header: &Header) -> bool {
+        self.source == header.source && self.from_host == header.from_host && self.epoch == header.epoch
+    }
+
+    /// What a packet of this number is, if it is a copy.
+    fn standing(&self, number: u32) -> Judgement {
+        let behind = self.highest.wrapping_sub(number);
+        if behind > u32::MAX / 2 {
+            return Judgement::New;
+        }
+        match bit(&self.came, behind) {
+            Some(true) => Judgement::Duplicate,
+            Some(false) => Judgement::New,
+            None => Judgement::Uncertain,
+        }
+    }
+
+    fn mark(&mut self, number: u32, now: Micros) {
+        self.heard = millis(now);
+        let ahead = number.wrapping_sub(self.highest);
+        if ahead <= u32::MAX / 2 {
+            self.came = shifted(&self.came, ahead);
+            self.flooded = shifted(&self.flooded, ahead);
+            self.highest = number;
+        }
+        set_bit(&mut self.came, self.highest.wrapping_sub(number));
+    }
+
+    fn has_flooded(&self, number: u32) -> bool {
+        bit(&self.flooded, self.highest.wrapping_sub(number)) == Some(true)
+    }
+
+    fn note_flooded(&mut self, number: u32) {
+        set_bit(&mut self.flooded, self.highest.wrapping_sub(number));
+    }
+}
+
+/// A bit; `None` if it is beyond the last.
+fn bit(bits: &Bits, place: u32) -> Option<bool> {
+    let word = bits.get((place / Word::BITS) as usize)?;
+    Some(word >> (place % Word::BITS) & 1 == 1)
+}
+
+/// One that is beyond the last stays unset.
+fn set_bit(bits: &mut Bits, place: u32) {
+    if let Some(word) = bits.get_mut((place / Word::BITS) as usize) {
+        *word |= 1 << (place % Word::BITS);
+    }
+}
+
+/// All bits `by` places further on.
+fn shifted(old: &Bits, by: u32) -> Bits {
+    let (words, bits) = ((by / Word::BITS) as usize, by % Word::BITS);
+    let at = |place: Option<usize>| place.and_then(|place| old.get(place)).copied().unwrap_or(0);
+    core::array::from_fn(|place| {
+        let high = at(place.checked_sub(words)) << bits;
+        let low = at(place.checked_sub(words + 1))
+            .checked_shr(Word::BITS - bits)
+            .unwrap_or(0);
+        high | low
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Kind;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+    use std::vec::Vec as List;
+
+    fn header(source: Node, number: u32, copied: bool) -> Header {
+        Header {
+            kind: Kind::Datagram,
+            copied,
+            trail: false,
+            traced: false,
+            to_host: false,
+            from_host: false,
+            hops_left: 9,
+            age: 10,
+            epoch: 1,
+            number,
+            source,
+            dest: 0,
+        }
+    }
+
+    #[test]
+    fn a_packet_began_its_age_ago() {
+        let old = Header {
+            age: 4_000,
+            ..header(1, 0, true)
+        };
+        assert_eq!(born(&old, 9_000_000), 9_000_000 - 4_000 * AGE_UNIT - SLACK);
+        assert_eq!(born(&old, 1_000), 0);
+    }
+
+    proptest! {
+        /// Whatever comes in whatever order, as a copy or not: nothing is taken twice, and what is not a copy is taken, unless it
+        /// comes so late that someone may have kept it.
+        #[test]
+        fn nothing_is_taken_twice(
+            arrivals in proptest::collection::vec((0..6_u64, 0..600_u32, any::<bool>()), 0..400),
+            base: u32,
+        ) {
+            let mut seen: Seen<4> = Seen::new();
+            let mut taken = HashSet::new();
+            let mut came: HashSet<(u64, u32)> = HashSet::new();
+            let mut highest = [0; 6];
+            for (step, (source, number, again)) in arrivals.into_iter().enumerate() {
+                // There is one original, which may come before or after its copies.
+                let copied = again || !came.insert((source, number));
+                let header = header(source, base.wrapping_add(number), copied);
+                let judgement = seen.judge(&header, 1_000_000 + step as u64 * 1_000);
+                highest[source as usize] = number.max(highest[source as usize]);
+                if judgement == Judgement::New {
+                    prop_assert!(taken.insert((source, number)), "source {source} number {number}");
+                } else {
+                    let late = number + SPAN <= highest[source as usize];
+                    let known = copied || late || taken.contains(&(source, number));
+                    prop_assert!(known, "source {source} number {number} was refused, and no copy was taken");
+                }
+            }
+        }
+    }
+
+    /// A flood is taken once and passed on once, whether a copy along the tree comes before, after, or when its source is forgotten.
+    #[test]
+    fn a_flood_is_new_once_and_known_once() {
+        let mut seen: Seen<2> = Seen::new();
+        let (tree, flood) = (header(7, 5, false), header(7, 5, true));
+        assert_eq!(seen.judge_passing(&tree, 9_000_000), Passing::New);
+        assert!(seen.has_passed(&tree) && !seen.has_passed(&flood));
+        assert_eq!(seen.judge_passing(&flood, 9_000_000), Passing::Known);
+        assert_eq!(seen.judge_passing(&flood, 9_000_000), Passing::Duplicate);
+        assert!(seen.has_passed(&flood));
+        let flood = header(7, 6, true);
+        assert_eq!(seen.judge_passing(&flood, 9_000_000), Passing::New);
+        assert_eq!(seen.judge_passing(&header(7, 6, false), 9_000_000), Passing::Duplicate);
+        // Two other sources, and it is forgotten. What begins later is new.
+        for source in [8, 9] {
+            assert_eq!(seen.judge_passing(&header(source, 1, false), 9_001_000), Passing::New);
+        }
+        for copied in [false, true] {
+            assert_eq!(seen.judge_passing(&header(7, 6, copied), 9_002_000), Passing::Uncertain);
+        }
+        assert_eq!(seen.judge_passing(&header(7, 7, true), 9_600_000), Passing::New);
+    }
+
+    /// Without floods a source that was forgotten is no reason to drop a broadcast.
+    #[test]
+    fn broadcasts_along_the_tree_need_no_memory() {
+        let mut seen: Seen<2> = Seen::new();
+        for number in 0..300 {
+            for source in 0..9 {
+                let now = 9_000_000 + u64::from(number);
+                assert_eq!(seen.judge_passing(&header(source, number, false), now), Passing::New);
+            }
+        }
+    }
+
+    #[test]
+    fn a_twin_that_comes_after_its_copy_is_known() {
+        let mut seen: Seen<2> = Seen::new();
+        assert_eq!(seen.judge(&header(7, 5, true), 0), Judgement::New);
+        // Many others, so that the windows have moved on and the source is forgotten.
+        let others: List<_> = (0..2_000)
+            .map(|number| header(8 + u64::from(number % 3), number, false))
+            .collect();
+        for other in &others {
+            seen.judge(other, 1_000_000);
+        }
+        assert_eq!(seen.judge(&header(7, 5, false), 2_000_000), Judgement::Duplicate);
+    }
+
+    #[test]
+    fn a_copy_from_before_the_memory_is_uncertain() {
+        let mut seen: Seen<2> = Seen::new();
+        for number in 0..600 {
+            assert_eq!(seen.judge(&header(7, number, false), 9_000_000), Judgement::New);
+        }
+        assert_eq!(seen.judge(&header(7, 1, true), 9_000_000), Judgement::Uncertain);
+        assert_eq!(
+            seen.judge(&header(7, 1, false), 9_000_000),
+            Judgement::Uncertain,
+            "a board may have kept it"
+        );
+        assert_eq!(seen.judge(&header(7, 599, true), 9_000_000), Judgement::Duplicate);
+    }
+}

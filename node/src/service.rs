@@ -1,0 +1,156 @@
+//! What a node answers by itself, be it a [`Router`](crate::router::Router) or an [`Endpoint`](crate::endpoint::Endpoint): ping,
+//! trace, who it is, what it has done. Only what concerns the board around it goes to the shell.
+
+use hopwise_core::Node;
+use crate::link::Micros;
+use crate::wire::{AppPort, AppStatus, Body, LinkReport, NodeReport, Query, Request, Response, RouterCounters, TraceRecord, write_structure};
+
+/// Whom questions are about.
+pub(crate) trait Subject {
+    /// Its address.
+    fn address(&self) -> Node;
+    /// Who it is.
+    fn report(&self, now: Micros) -> NodeReport;
+    /// What it has done.
+    fn counters(&self) -> &RouterCounters;
+    /// Why it does not leave a request to an application. Unless it has applications, it serves none.
+    fn refusal(&self, _port: AppPort) -> AppStatus {
+        AppStatus::Unserved
+    }
+    /// The state of a link; `None` if there is none of that number.
+    fn link_report(&self, link: u8) -> Option<LinkReport>;
+}
+
+/// The body of the answer to a request of a number; `None` if the question is the board's, or the answer too long. A request to an
+/// application is refused: one that is not goes to that application. Clearing the
+/// counters is left to the subject.
+pub(crate) fn answer<const BODY: usize>(
+    request: &Request<'_>,
+    number: u32,
+    subject: &impl Subject,
+    now: Micros,
+) -> Option<Body<BODY>> {
+    let payload: Body<BODY> = match request.query {
+        Query::Ping => Body::from_slice(request.payload).ok()?,
+        Query::Trace => whole_trace(request.payload, subject.address()),
+        Query::Identity => write_structure(&subject.report(now))?,
+        Query::Counters => write_structure(subject.counters())?,
+        Query::Link => write_structure(&request.payload.first().and_then(|&link| subject.link_report(link)))?,
+        Query::ClearCounters => Body::new(),
+        Query::Application(port) => Body::from_slice(&[subject.refusal(port) as u8]).ok()?,
+        Query::Board(_) => return None,
+    };
+    let response = Response {
+        query: request.query,
+        asked: request.asked,
+        number,
+        payload: &payload,
+    };
+    response.write()
+}
+
+/// The records of a trace, and the last one: the packet goes no further, so it waits for nothing. What does not fit is left out.
+fn whole_trace<const BODY: usize>(records: &[u8], here: Node) -> Body<BODY> {
+    let last = TraceRecord { node: here, waited: 0 };
+    let mut bytes = [0; TraceRecord::MAX_BYTES];
+    let length = last.write(&mut bytes).unwrap_or(0);
+    let mut whole = Body::new();
+    for part in [records, bytes.get(..length).unwrap_or(&[])] {
+        if whole.len() + part.len() + Response::PREFIX <= BODY {
+            // There is room: it was looked for.
+            let _ = whole.extend_from_slice(part);
+        }
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Card, LinkCounters, read_structure, trace_records};
+    use std::vec::Vec;
+
+    struct Someone(RouterCounters);
+
+    impl Subject for Someone {
+        fn address(&self) -> Node {
+            7
+        }
+
+        fn report(&self, now: Micros) -> NodeReport {
+            NodeReport {
+                network: 1,
+                address: 7,
+                epoch: 3,
+                uptime_ms: now / 1_000,
+                links: 1,
+                neighbors: 0,
+                neighbors_up: 0,
+                card: Card::default(),
+            }
+        }
+
+        fn counters(&self) -> &RouterCounters {
+            &self.0
+        }
+
+        fn link_report(&self, link: u8) -> Option<LinkReport> {
+            (link == 0).then_some(LinkReport {
+                up: true,
+                trouble: crate::wire::LinkTrouble::None,
+                peer: None,
+                host: false,
+                wired: false,
+                waiting: 0,
+                counters: LinkCounters::default(),
+            })
+        }
+    }
+
+    fn ask(query: Query, payload: &[u8]) -> Option<Body<243>> {
+        let someone = Someone(RouterCounters {
+            received: 5,
+            ..RouterCounters::default()
+        });
+        let request = Request {
+            query,
+            asked: 99,
+            payload,
+        };
+        answer(&request, 42, &someone, 8_000)
+    }
+
+    #[test]
+    fn every_question_gets_its_answer() {
+        let read = |query, payload: &[u8]| {
+            let body = ask(query, payload).unwrap();
+            let response = Response::read(&body).unwrap();
+            assert_eq!((response.query, response.asked, response.number), (query, 99, 42));
+            response.payload.to_vec()
+        };
+        assert_eq!(read(Query::Ping, b"hello"), b"hello");
+        let trace = read(Query::Trace, &[3, 10]);
+        let nodes: Vec<_> = trace_records(&trace)
+            .map(|record| (record.node, record.waited))
+            .collect();
+        assert_eq!(nodes, [(3, 10), (7, 0)]);
+        let report: NodeReport = read_structure(&read(Query::Identity, &[])).unwrap();
+        assert_eq!((report.address, report.uptime_ms), (7, 8));
+        let counters: RouterCounters = read_structure(&read(Query::Counters, &[])).unwrap();
+        assert_eq!(counters.received, 5);
+        let link = |number: &[u8]| read_structure::<Option<LinkReport>>(&read(Query::Link, number)).unwrap();
+        assert!(link(&[0]).is_some() && link(&[1]).is_none() && link(&[]).is_none());
+        assert_eq!(read(Query::ClearCounters, b"x"), b"");
+        let unserved = [AppStatus::Unserved as u8];
+        assert_eq!(read(Query::Application(AppPort(20)), b"x"), unserved);
+    }
+
+    #[test]
+    fn the_board_answers_for_itself_and_nothing_is_cut() {
+        assert_eq!(ask(Query::Board(0), &[]), None);
+        assert!(ask(Query::Ping, &[1; 243 - Response::PREFIX]).is_some());
+        assert_eq!(ask(Query::Ping, &[1; 244 - Response::PREFIX]), None);
+        let full = ask(Query::Trace, &[1; 243 - Response::PREFIX]).unwrap();
+        assert_eq!(full.len(), 243);
+    }
+}

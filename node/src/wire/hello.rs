@@ -1,0 +1,179 @@
+//! Hello: who is at the other end.
+
+use serde::{Deserialize, Serialize};
+
+use super::crc::CRC;
+use super::varint;
+use hopwise_core::Node;
+
+/// The bytes before the address.
+const FIXED: usize = 17;
+
+/// The version of the wire format. Ends of different versions do not link up.
+pub const VERSION: u8 = 3;
+
+const ACCEPTS: u8 = 0x01;
+const HOLDS: u8 = 0x02;
+const KEYED: u8 = 0x04;
+
+/// What is at an end of a wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// A node of the mesh.
+    Node,
+    /// A computer that speaks for a person, not a node.
+    Host,
+}
+
+impl Role {
+    const fn from_number(number: u8) -> Option<Self> {
+        match number {
+            0 => Some(Role::Node),
+            1 => Some(Role::Host),
+            _ => None,
+        }
+    }
+}
+
+/// Who an end is. All but the session stays the same until it restarts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Identity {
+    /// A node or a computer.
+    pub role: Role,
+    /// [Of the expression](hopwise_core::Network::id), so that meshes that do not belong together notice.
+    pub network: u32,
+    /// The node's address; of a computer, anything.
+    pub address: Node,
+    /// The number of the wire at its board, from 0.
+    pub port: u8,
+    /// Higher by one at each start as far as the board can remember, and not 0.
+    pub epoch: u32,
+    /// The largest packet that it takes.
+    pub largest: u16,
+}
+
+impl Identity {
+    /// By what the other end names this one in a session: a number that differs for other boards, other wires of the same
+    /// board, earlier sessions, and the time before a restart. So when plugs are exchanged under traffic, nobody takes what
+    /// is meant for another. It is not 0.
+    pub fn tag(&self, session: u8) -> u16 {
+        let [e0, e1, e2, e3] = self.epoch.to_le_bytes();
+        (CRC.checksum(&[e0, e1, e2, e3, self.port, session]) as u16).max(1)
+    }
+}
+
+/// What an end says of itself, in this [version](VERSION) of the wire format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// Who it is.
+    pub identity: Identity,
+    /// Rises each time this end gives a session up.
+    pub session: u8,
+    /// The [tag](Identity::tag) of the other end as heard of late, 0 if nothing was heard.
+    pub heard: u16,
+    /// Whether this end wants the other there.
+    pub stance: Stance,
+    /// This end has the key of a mesh, and proves it.
+    pub keyed: bool,
+}
+
+/// What an end thinks of the one that it names. A link is used when both ends accept each other on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stance {
+    /// It takes packets from the other end, and has some for it.
+    pub accepts: bool,
+    /// It leaves the wire alone for a while, whoever is there.
+    pub holds: bool,
+}
+
+impl Stance {
+    const fn read(byte: u8) -> Self {
+        Stance {
+            accepts: byte & ACCEPTS != 0,
+            holds: byte & HOLDS != 0,
+        }
+    }
+
+    fn byte(self) -> u8 {
+        (if self.accepts { ACCEPTS } else { 0 }) | (if self.holds { HOLDS } else { 0 })
+    }
+}
+
+/// Why bytes are no hello of this version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BadHello {
+    /// Of another version.
+    Version(u8),
+    /// Of this version, and of a role that is not known here.
+    Role,
+    /// Of this version, but not as it should be.
+    Form,
+}
+
+impl Hello {
+    /// Version, fixed fields, and the longest address.
+    pub(super) const MAX_BYTES: usize = FIXED + varint::MAX_BYTES;
+
+    /// Reads what follows the type of the frame. The version comes first: of another one nothing else is known.
+    pub(super) fn read(bytes: &[u8]) -> Result<Hello, BadHello> {
+        match bytes.split_first() {
+            Some((&VERSION, fields)) => {
+                let (role, hello) = Hello::read_fields(fields).ok_or(BadHello::Form)?;
+                let role = Role::from_number(role).ok_or(BadHello::Role)?;
+                let identity = Identity { role, ..hello.identity };
+                Ok(Hello { identity, ..hello })
+            }
+            Some((&version, _)) => Err(BadHello::Version(version)),
+            None => Err(BadHello::Form),
+        }
+    }
+
+    /// The number of the role, and the rest. What follows the fields that are known is skipped.
+    fn read_fields(bytes: &[u8]) -> Option<(u8, Hello)> {
+        let (&[role, port, session], rest) = bytes.split_first_chunk()?;
+        let (network, rest) = rest.split_first_chunk()?;
+        let (epoch, rest) = rest.split_first_chunk()?;
+        let (heard, rest) = rest.split_first_chunk()?;
+        let (largest, rest) = rest.split_first_chunk()?;
+        let (&stance, rest) = rest.split_first()?;
+        let (address, _) = varint::read(rest)?;
+        let hello = Hello {
+            identity: Identity {
+                role: Role::Node,
+                network: u32::from_le_bytes(*network),
+                address,
+                port,
+                epoch: u32::from_le_bytes(*epoch),
+                largest: u16::from_le_bytes(*largest),
+            },
+            session,
+            heard: u16::from_le_bytes(*heard),
+            stance: Stance::read(stance),
+            keyed: stance & KEYED != 0,
+        };
+        Some((role, hello))
+    }
+
+    /// Writes what follows the type of the frame and returns its length; `None` if there is no room.
+    pub(super) fn write(&self, out: &mut [u8]) -> Option<usize> {
+        let Identity {
+            role,
+            network,
+            address,
+            port,
+            epoch,
+            largest,
+        } = self.identity;
+        let (fixed, rest) = out.split_first_chunk_mut::<FIXED>()?;
+        fixed[..4].copy_from_slice(&[VERSION, u8::from(role == Role::Host), port, self.session]);
+        fixed[4..8].copy_from_slice(&network.to_le_bytes());
+        fixed[8..12].copy_from_slice(&epoch.to_le_bytes());
+        fixed[12..14].copy_from_slice(&self.heard.to_le_bytes());
+        fixed[14..16].copy_from_slice(&largest.to_le_bytes());
+        fixed[16] = self.stance.byte() | if self.keyed { KEYED } else { 0 };
+        Some(FIXED + varint::write(address, rest)?)
+    }
+}

@@ -1,0 +1,106 @@
+//! How much room a receiver says it has.
+
+use hopwise_core::limits::LANES;
+
+/// A set of lanes: bit 0 is lane 0.
+pub type LaneSet = u16;
+
+/// The lanes are the low bits of an offer, the number of packets the others.
+const LANE_BITS: u32 = 12;
+const _: () = assert!(LANES <= LANE_BITS as usize, "an offer names each lane by a bit");
+const ALL_LANES: LaneSet = (1 << LANE_BITS) - 1;
+
+/// The credit one end of a link gives the other: packets it may send after the last one that was acknowledged. It is a word of
+/// honour, not a promise: room is offered to several links at once, so a packet may be refused all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer(u16);
+
+impl Offer {
+    /// So many packets in any lanes that there is no need to count.
+    pub const ALL: Offer = Offer(u16::MAX);
+
+    /// Room for one packet, perhaps.
+    pub(crate) const ONE: Offer = Offer(1 << LANE_BITS);
+
+    /// So many packets in any lanes, and one in each of these.
+    pub fn new(packets: usize, lanes: LaneSet) -> Self {
+        let most = usize::from(u16::MAX >> LANE_BITS);
+        Offer((packets.min(most) as u16) << LANE_BITS | lanes & ALL_LANES)
+    }
+
+    pub(super) const fn from_bytes(bytes: [u8; 2]) -> Self {
+        Offer(u16::from_le_bytes(bytes))
+    }
+
+    pub(super) const fn to_bytes(self) -> [u8; 2] {
+        self.0.to_le_bytes()
+    }
+
+    /// Packets in any lanes.
+    pub(crate) const fn packets(self) -> u16 {
+        self.0 >> LANE_BITS
+    }
+
+    /// Lanes that have room for one packet each.
+    pub(crate) const fn lanes(self) -> LaneSet {
+        self.0 & ALL_LANES
+    }
+
+    /// Whether there is room for a packet in a lane.
+    pub fn takes(self, lane: u8) -> bool {
+        self.packets() > 0 || self.0.checked_shr(lane.into()).unwrap_or(0) & 1 == 1
+    }
+
+    /// What is left of it when packets of these lanes are on the way.
+    pub(crate) fn without(self, on_the_way: impl Iterator<Item = u8>) -> Self {
+        let mut left = self;
+        for lane in on_the_way {
+            let lanes = left.lanes() & !1_u16.checked_shl(lane.into()).unwrap_or(0);
+            left = Offer::new(usize::from(left.packets().saturating_sub(1)), lanes);
+        }
+        left
+    }
+
+    /// Whether it is worth a word to someone who was told another: there is room where there was none.
+    pub(crate) fn is_news_after(self, told: Offer) -> bool {
+        told.packets() == 0 && (self.packets() > 0 || self.lanes() & !told.lanes() != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_on_the_way_uses_an_offer_up() {
+        let offer = Offer::new(2, 0b101);
+        assert!(offer.takes(0) && offer.takes(7));
+        let one = offer.without([0].into_iter());
+        assert!(one.takes(0) && one.takes(7));
+        let none = offer.without([0, 7].into_iter());
+        assert!(!none.takes(0) && !none.takes(7) && none.takes(2));
+        assert_eq!(none.without([2].into_iter()), Offer::new(0, 0));
+        assert!(!Offer::new(0, 0).takes(200));
+    }
+
+    #[test]
+    fn an_offer_is_two_bytes() {
+        for packets in 0..=20 {
+            for lanes in [0, 1, 0x800, ALL_LANES, LaneSet::MAX] {
+                let offer = Offer::new(packets, lanes);
+                assert_eq!(Offer::from_bytes(offer.to_bytes()), offer);
+                assert_eq!(usize::from(offer.packets()), packets.min(15));
+                assert_eq!(offer.lanes(), lanes & ALL_LANES);
+            }
+        }
+    }
+
+    #[test]
+    fn only_room_where_there_was_none_is_news() {
+        let full = Offer::new(0, 0b10);
+        assert!(Offer::new(1, 0).is_news_after(full));
+        assert!(Offer::new(0, 0b100).is_news_after(full));
+        assert!(!Offer::new(0, 0b10).is_news_after(full));
+        assert!(!Offer::new(5, 0b100).is_news_after(Offer::new(1, 0)));
+    }
+}

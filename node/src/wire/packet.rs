@@ -1,0 +1,214 @@
+//! Packets: what a node sends to another, over any number of wires.
+
+use serde::{Deserialize, Serialize};
+
+use super::body::{Body, Kind, body_of};
+use super::content::Content;
+use super::trace::TraceRecord;
+use super::trail::Trail;
+use super::varint;
+use hopwise_core::Node;
+
+/// The name of a packet: no two of a source have the same until it restarts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct PacketId {
+    /// Who sent it.
+    pub source: Node,
+    /// Whether the computer at that node sent it, not the node.
+    pub from_host: bool,
+    /// The low half of the source's boot epoch.
+    pub epoch: u16,
+    /// What it is for; confirmed packets are numbered by themselves.
+    pub kind: Kind,
+    /// A number that rises with each packet.
+    pub number: u32,
+}
+
+/// What stands before the body of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Header {
+    /// What it is for.
+    pub kind: Kind,
+    /// Another copy may exist: a link went down while it was on the way.
+    pub copied: bool,
+    /// The body ends with the trail of a detour: `docs/wire-format.md`.
+    pub trail: bool,
+    /// Every node adds its address and how long the packet was there.
+    pub traced: bool,
+    /// For the computer at the destination, not the node.
+    pub to_host: bool,
+    /// From the computer at the source, not the node.
+    pub from_host: bool,
+    /// It may go so many hops more.
+    pub hops_left: u16,
+    /// How long it has been under way, in units of [`AGE_UNIT`].
+    pub age: u16,
+    /// The low half of the source's boot epoch.
+    pub epoch: u16,
+    /// The number its source gave it.
+    pub number: u32,
+    /// Where it comes from.
+    pub source: Node,
+    /// Where it goes; of a broadcast, its source, or the node from which it is to be passed on.
+    pub dest: Node,
+}
+
+/// Ages are counted in units of so many microseconds.
+pub const AGE_UNIT: u64 = 256;
+
+const FIXED: usize = 11;
+
+/// The longest header.
+pub const MAX_HEADER: usize = FIXED + 2 * varint::MAX_BYTES;
+
+const KIND_BITS: u8 = 0x07;
+const COPIED: u8 = 0x08;
+const TRAIL: u8 = 0x10;
+const TRACED: u8 = 0x20;
+const TO_HOST: u8 = 0x40;
+const FROM_HOST: u8 = 0x80;
+
+impl Header {
+    /// A header without any flags, for a packet that has gone no hop and may go none.
+    pub const fn new(kind: Kind, source: Node, dest: Node) -> Self {
+        Header {
+            kind,
+            copied: false,
+            trail: false,
+            traced: false,
+            to_host: false,
+            from_host: false,
+            hops_left: 0,
+            age: 0,
+            epoch: 0,
+            number: 0,
+            source,
+            dest,
+        }
+    }
+
+    /// The name of the packet.
+    pub fn id(&self) -> PacketId {
+        PacketId {
+            source: self.source,
+            from_host: self.from_host,
+            epoch: self.epoch,
+            kind: self.kind,
+            number: self.number,
+        }
+    }
+
+    /// Reads a header, and gives the body; `None` if it is none.
+    pub fn read(bytes: &[u8]) -> Option<(Header, &[u8])> {
+        let (&[first, h0, h1, a0, a1, e0, e1, n0, n1, n2, n3], rest) = bytes.split_first_chunk::<FIXED>()?;
+        let (source, rest) = varint::read(rest)?;
+        let (dest, body) = varint::read(rest)?;
+        let header = Header {
+            kind: Kind::from_number(first & KIND_BITS)?,
+            copied: first & COPIED != 0,
+            trail: first & TRAIL != 0,
+            traced: first & TRACED != 0,
+            to_host: first & TO_HOST != 0,
+            from_host: first & FROM_HOST != 0,
+            hops_left: u16::from_le_bytes([h0, h1]),
+            age: u16::from_le_bytes([a0, a1]),
+            epoch: u16::from_le_bytes([e0, e1]),
+            number: u32::from_le_bytes([n0, n1, n2, n3]),
+            source,
+            dest,
+        };
+        Some((header, body))
+    }
+
+    /// How many bytes it takes.
+    pub fn length(&self) -> usize {
+        FIXED + varint::length(self.source) + varint::length(self.dest)
+    }
+
+    /// Writes the header and returns its length; `None` if there is no room.
+    pub fn write(&self, out: &mut [u8]) -> Option<usize> {
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        let first = self.kind as u8
+            | flag(self.copied, COPIED)
+            | flag(self.trail, TRAIL)
+            | flag(self.traced, TRACED)
+            | flag(self.to_host, TO_HOST)
+            | flag(self.from_host, FROM_HOST);
+        let ([h0, h1], [a0, a1]) = (self.hops_left.to_le_bytes(), self.age.to_le_bytes());
+        let ([e0, e1], [n0, n1, n2, n3]) = (self.epoch.to_le_bytes(), self.number.to_le_bytes());
+        let (fixed, rest) = out.split_first_chunk_mut::<FIXED>()?;
+        *fixed = [first, h0, h1, a0, a1, e0, e1, n0, n1, n2, n3];
+        let source = varint::write(self.source, rest)?;
+        let dest = varint::write(self.dest, rest.get_mut(source..)?)?;
+        Some(FIXED + source + dest)
+    }
+}
+
+/// A packet with a body of at most `BODY` bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet<const BODY: usize> {
+    /// What stands before the body.
+    pub header: Header,
+    /// The rest.
+    pub body: Body<BODY>,
+}
+
+impl<const BODY: usize> Packet<BODY> {
+    /// Reads a packet; `None` if it is none, or too long.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let (header, body) = Header::read(bytes)?;
+        Some(Packet {
+            header,
+            body: body_of(&[body])?,
+        })
+    }
+
+    /// How many bytes it has.
+    pub fn length(&self) -> usize {
+        self.header.length() + self.body.len()
+    }
+
+    /// The body without the trail of a detour.
+    pub fn body_without_trail(&self) -> &[u8] {
+        let trail = if self.header.trail {
+            Trail::length_in(&self.body).unwrap_or(0)
+        } else {
+            0
+        };
+        let end = self.body.len().saturating_sub(trail);
+        self.body.get(..end).unwrap_or(&[])
+    }
+
+    /// What the body says; `None` if it is not what the kind promises.
+    pub fn content(&self) -> Option<Content<'_>> {
+        Content::read(self.header.kind, self.body_without_trail())
+    }
+
+    /// Takes the trail off the body, if there is one.
+    pub fn remove_trail(&mut self) {
+        if self.header.trail {
+            self.header.trail = false;
+            if let Some(trail) = Trail::of(&mut self.body) {
+                trail.remove();
+            }
+        }
+    }
+
+    /// Adds the record of a node to a traced packet, before the trail. One without room goes on without it.
+    pub fn add_record(&mut self, record: &TraceRecord) {
+        let mut bytes = [0; TraceRecord::MAX_BYTES];
+        let Some(record) = record.write(&mut bytes).and_then(|length| bytes.get(..length)) else {
+            return;
+        };
+        if self.body.len() + record.len() > BODY {
+            return;
+        }
+        let at = self.body_without_trail().len();
+        // There is room: it was looked for.
+        let trail: Body<BODY> = Body::from_slice(self.body.get(at..).unwrap_or(&[])).unwrap_or_default();
+        self.body.truncate(at);
+        let _ = self.body.extend_from_slice(record);
+        let _ = self.body.extend_from_slice(&trail);
+    }
+}

@@ -1,0 +1,125 @@
+//! Why a packet went no further, and the report of it that its sender gets.
+
+use serde::{Deserialize, Serialize};
+
+use super::body::{Body, Kind};
+use super::varint;
+use hopwise_core::Node;
+
+/// Why a packet went no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u8)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropReason {
+    /// It is not a packet.
+    Malformed,
+    /// Its source or destination is not in the network.
+    NoSuchNode,
+    /// No path leads to its destination.
+    NoRoute,
+    /// It may go no hop further.
+    HopsUsedUp,
+    /// It is too old.
+    Expired,
+    /// It has no room for the trail of its detour.
+    TrailFull,
+    /// It has been delivered before.
+    Duplicate,
+    /// It may have been delivered before, and it is not known whether it was.
+    Uncertain,
+    /// The application does not fetch its packets.
+    InboxFull,
+    /// The node has more to answer than it can.
+    Busy,
+    /// There is no computer at its destination.
+    NoHost,
+    /// Its sender has restarted since.
+    Stale,
+    /// Nobody waits for this answer.
+    Unasked,
+    /// No application at its destination serves its port.
+    Unserved,
+}
+
+impl DropReason {
+    /// All of them.
+    pub const ALL: [DropReason; 14] = [
+        DropReason::Malformed,
+        DropReason::NoSuchNode,
+        DropReason::NoRoute,
+        DropReason::HopsUsedUp,
+        DropReason::Expired,
+        DropReason::TrailFull,
+        DropReason::Duplicate,
+        DropReason::Uncertain,
+        DropReason::InboxFull,
+        DropReason::Busy,
+        DropReason::NoHost,
+        DropReason::Stale,
+        DropReason::Unasked,
+        DropReason::Unserved,
+    ];
+
+    /// The reason's name in traces and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropReason::Malformed => "malformed",
+            DropReason::NoSuchNode => "no-such-node",
+            DropReason::NoRoute => "no-route",
+            DropReason::HopsUsedUp => "hops-used-up",
+            DropReason::Expired => "expired",
+            DropReason::TrailFull => "trail-full",
+            DropReason::Duplicate => "duplicate",
+            DropReason::Uncertain => "uncertain",
+            DropReason::InboxFull => "inbox-full",
+            DropReason::Busy => "busy",
+            DropReason::NoHost => "no-host",
+            DropReason::Stale => "stale",
+            DropReason::Unasked => "unasked",
+            DropReason::Unserved => "unserved",
+        }
+    }
+
+    /// The reason of a number on the wire.
+    pub fn from_number(number: u8) -> Option<DropReason> {
+        DropReason::ALL.get(usize::from(number)).copied()
+    }
+}
+
+/// The body of a report that a packet could not be delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undeliverable {
+    /// The packet's number.
+    pub number: u32,
+    /// Its kind.
+    pub kind: Kind,
+    /// Why it went no further.
+    pub reason: DropReason,
+    /// Where it was to go.
+    pub dest: Node,
+}
+
+impl Undeliverable {
+    /// Reads the body; `None` if it is none. What may follow is skipped.
+    pub fn read(body: &[u8]) -> Option<Self> {
+        let (&[n0, n1, n2, n3, kind, reason], rest) = body.split_first_chunk()?;
+        let (dest, _) = varint::read(rest)?;
+        Some(Undeliverable {
+            number: u32::from_le_bytes([n0, n1, n2, n3]),
+            kind: Kind::from_number(kind)?,
+            reason: DropReason::from_number(reason)?,
+            dest,
+        })
+    }
+
+    /// Writes the body; `None` if it is too long.
+    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
+        let mut dest = [0; varint::MAX_BYTES];
+        let length = varint::write(self.dest, &mut dest)?;
+        let mut body = Body::from_slice(&self.number.to_le_bytes()).ok()?;
+        body.extend_from_slice(&[self.kind as u8, self.reason as u8]).ok()?;
+        body.extend_from_slice(dest.get(..length)?).ok()?;
+        Some(body)
+    }
+}

@@ -1,0 +1,102 @@
+//! What two ends write, frame by frame.
+
+use hopwise_node::link::{Fate, Link, Received, Turn};
+use hopwise_node::wire::{Frame, Identity, Offer, WIRE, decode};
+
+use crate::link::pair::identity;
+
+const BAUD: u32 = 1_000_000;
+
+/// Gives what one end has to say of its own accord to the other.
+fn control(from: &mut Link<WIRE>, to: &mut Link<WIRE>, now: u64) {
+    let mut out = [0; WIRE];
+    let length = from.write_control(now, &mut out).unwrap_or(0);
+    to.receive(&mut &out[..length], now);
+}
+
+/// Two ends that are up.
+fn two(one: Identity, other: Identity) -> [Link<WIRE>; 2] {
+    let [mut one, mut other] = [one, other].map(|identity| Link::<WIRE>::welcoming(identity, BAUD, 0));
+    for now in [0, 1_000, 2_000] {
+        control(&mut one, &mut other, now);
+        control(&mut other, &mut one, now);
+    }
+    assert!(one.is_up() && other.is_up());
+    [one, other]
+}
+
+#[test]
+fn sequence_numbers_go_up_to_63_and_begin_again() {
+    let [mut one, mut other] = two(identity(0, 1), identity(1, 1));
+    for count in 0..140_u32 {
+        let mut out = [0; WIRE];
+        let length = one
+            .write_packet(7, (count % 12) as u8, [b"pac", b"ket"], 3_000, &mut out)
+            .unwrap();
+        let mut bytes = out;
+        let mut decoded = &mut bytes[..length];
+        if decoded[0] == 0 {
+            decoded = &mut decoded[1..];
+        }
+        let end = decoded.len() - 1;
+        let decoded = decode(&mut decoded[..end]).unwrap();
+        let Ok(Frame::Data { header, packet }) = Frame::read(decoded) else {
+            panic!("no packet");
+        };
+        assert_eq!((u32::from(header.sequence), header.round), (count % 64, 0));
+        assert_eq!((u32::from(header.lane), packet), (count % 12, &b"packet"[..]));
+        assert!(matches!(
+            other.receive(&mut &out[..length], 3_000),
+            Some(Received::Packet { .. })
+        ));
+        other.take();
+        control(&mut other, &mut one, 3_000);
+        assert_eq!(one.settled(), Some((7, Fate::Taken)));
+    }
+    assert_eq!(
+        (one.counters().packets_sent, other.counters().packets_received),
+        (140, 140)
+    );
+    assert_eq!((one.counters().resent, other.counters().not_taken), (0, 0));
+}
+
+/// Two cables of one board: what is for one end is not taken by the other, though all but the port is the same.
+#[test]
+fn ends_of_one_board_are_told_apart() {
+    let port = |port| Identity { port, ..identity(1, 1) };
+    let [mut here, _] = two(identity(0, 1), port(0));
+    let [_, mut elsewhere] = two(identity(0, 1), port(1));
+    let mut out = [0; WIRE];
+    let length = here.write_packet(1, 0, [b"for port 0", b""], 3_000, &mut out).unwrap();
+    assert_eq!(elsewhere.receive(&mut &out[..length], 3_000), Some(Received::Frame));
+    assert_eq!(
+        (elsewhere.counters().packets_received, elsewhere.counters().useless),
+        (0, 1)
+    );
+    for (one, other) in [(port(0), port(1)), (identity(1, 1), identity(1, 2))] {
+        assert_ne!(one.tag(1), other.tag(1));
+        assert_ne!(one.tag(1), one.tag(2));
+    }
+}
+
+/// The other end had no room, and its word that there is some was lost: one packet is tried after a while.
+#[test]
+fn lost_credit_is_asked_for() {
+    let [mut one, mut other] = two(identity(0, 1), identity(1, 1));
+    other.offer(Offer::new(0, 0));
+    let mut out = [0; WIRE];
+    let length = one.write_packet(1, 0, [b"x", b""], 3_000, &mut out).unwrap();
+    other.receive(&mut &out[..length], 3_000);
+    control(&mut other, &mut one, 3_000);
+    assert_eq!(one.settled(), Some((1, Fate::Refused)));
+    let closed = |link: &mut Link<WIRE>, now| match link.turn(now) {
+        Turn::New(room) => !room.takes(0),
+        other => panic!("{other:?}"),
+    };
+    assert!(closed(&mut one, 4_000));
+    assert_eq!(one.tick(22_000), None);
+    assert!(closed(&mut one, 22_000));
+    assert!(one.deadline() <= 23_000);
+    assert_eq!(one.tick(23_000), None);
+    assert!(!closed(&mut one, 23_000));
+}

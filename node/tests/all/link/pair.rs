@@ -1,0 +1,335 @@
+//! Two links, the wire between them in virtual time, and an account of every packet.
+
+use std::collections::{HashMap, VecDeque};
+
+use hopwise_node::key::Credentials;
+use hopwise_node::link::{Down, Fate, Link, Micros, Received, Token, Turn};
+use hopwise_node::wire::{Identity, Role, WIRE};
+
+/// What happens to a byte on the wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fault {
+    Flip(u8),
+    Lose,
+    Insert(u8),
+    Double,
+}
+
+/// Faults of one direction: each after so many good bytes.
+pub(crate) type Faults = VecDeque<(u16, Fault)>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Notice {
+    Up,
+    Down(Down),
+}
+
+/// One end, and the direction of the wire that leaves it.
+pub(crate) struct End {
+    pub(crate) link: Link<WIRE>,
+    pub(crate) notices: Vec<Notice>,
+    /// Packets that are still to be sent.
+    pub(crate) left: usize,
+    /// The serial number of what each token stands for.
+    on_the_way: HashMap<Token, u64>,
+    next_token: Token,
+    /// Every packet that is given to the link anew has the next one.
+    next_serial: u64,
+    /// Of this end's packets, what the other end did with each: took it, or had no room.
+    arrived: HashMap<u64, bool>,
+    /// One in so many packets finds no room here.
+    refuse_every: u64,
+    pub(crate) dead: bool,
+    /// It stands still: it hears and says nothing, and what comes waits.
+    pub(crate) stands_still: bool,
+    pub(crate) faults: Faults,
+    free_at: Micros,
+    flying: VecDeque<(Micros, Vec<u8>)>,
+    epoch: u32,
+    credentials: Option<Credentials>,
+}
+
+/// Someone on the wire: what comes out of it, given the end that sent something and what it sent.
+pub(crate) type Tamper = dyn FnMut(usize, Vec<u8>) -> Vec<u8>;
+
+pub(crate) struct Pair {
+    pub(crate) tamper: Option<Box<Tamper>>,
+    pub(crate) now: Micros,
+    pub(crate) ends: [End; 2],
+    baud: u32,
+}
+
+pub(crate) fn identity(end: usize, epoch: u32) -> Identity {
+    Identity {
+        role: Role::Node,
+        network: 77,
+        address: end as u64,
+        port: 0,
+        epoch,
+        largest: 250,
+    }
+}
+
+/// The content of a packet follows from its number, so that any damage shows.
+fn content(from: usize, serial: u64) -> Vec<u8> {
+    let mut bytes = vec![from as u8];
+    bytes.extend(serial.to_le_bytes());
+    bytes.extend((0..serial * 7 % 150).map(|place| (serial ^ (place * 3)) as u8));
+    bytes
+}
+
+fn lane(serial: u64) -> u8 {
+    (serial % 4) as u8
+}
+
+impl Pair {
+    pub(crate) fn new(baud: u32, packets: [usize; 2], refuse_every: u64) -> Pair {
+        let end = |place: usize| End {
+            link: Link::welcoming(identity(place, 1), baud, 0),
+            notices: Vec::new(),
+            left: packets[place],
+            on_the_way: HashMap::new(),
+            next_token: 0,
+            next_serial: 0,
+            arrived: HashMap::new(),
+            refuse_every,
+            dead: false,
+            stands_still: false,
+            faults: Faults::new(),
+            free_at: 0,
+            flying: VecDeque::new(),
+            epoch: 1,
+            credentials: None,
+        };
+        Pair {
+            tamper: None,
+            now: 0,
+            ends: [end(0), end(1)],
+            baud,
+        }
+    }
+
+    /// The same, each end with a key, or without.
+    pub(crate) fn locked(
+        baud: u32,
+        packets: [usize; 2],
+        refuse_every: u64,
+        credentials: [Option<Credentials>; 2],
+    ) -> Pair {
+        let mut pair = Pair::new(baud, packets, refuse_every);
+        for (end, credentials) in pair.ends.iter_mut().zip(credentials) {
+            end.credentials = credentials;
+            end.lock();
+        }
+        pair
+    }
+
+    /// An end begins anew, with a new epoch. It still has to send what it does not know to have come.
+    pub(crate) fn restart(&mut self, place: usize) {
+        let end = &mut self.ends[place];
+        end.epoch += 1;
+        end.link = Link::welcoming(identity(place, end.epoch), self.baud, self.now);
+        end.lock();
+        end.left += end.on_the_way.len();
+        end.on_the_way.clear();
+        // What it was sending breaks off.
+        end.flying.clear();
+    }
+
+    /// Bytes that an end has sent and that have not been heard.
+    pub(crate) fn waiting_from(&self, place: usize) -> usize {
+        self.ends[place].flying.iter().map(|(_, bytes)| bytes.len()).sum()
+    }
+
+    pub(crate) fn both_up(&self) -> bool {
+        self.ends.iter().all(|end| end.link.is_open())
+    }
+
+    /// Every packet has come, and its sender knows.
+    pub(crate) fn all_sent(&self) -> bool {
+        self.ends.iter().all(|end| end.left == 0 && end.on_the_way.is_empty())
+    }
+
+    /// Goes on until `done` or for so long; says whether it was done.
+    pub(crate) fn run(&mut self, micros: Micros, done: impl Fn(&Pair) -> bool) -> bool {
+        let end = self.now + micros;
+        while !done(self) {
+            for place in 0..2 {
+                if !self.ends[place].stands_still {
+                    self.arrive(place);
+                    self.look_at_the_clock(place);
+                    self.send(place);
+                }
+            }
+            let awake = self.ends.iter().filter(|end| !end.stands_still);
+            let next = awake.map(|end| end.next_moment(self.now)).min().unwrap_or(end + 1);
+            if next > end {
+                self.now = end;
+                return done(self);
+            }
+            self.now = next;
+        }
+        true
+    }
+
+    fn look_at_the_clock(&mut self, place: usize) {
+        let end = &mut self.ends[place];
+        if let Some(Received::Down(reason)) = end.link.tick(self.now) {
+            end.notices.push(Notice::Down(reason));
+        }
+        end.settle();
+    }
+
+    /// What has come to an end.
+    fn arrive(&mut self, place: usize) {
+        let [zero, one] = &mut self.ends;
+        let (here, there) = if place == 0 { (zero, one) } else { (one, zero) };
+        while there.flying.front().is_some_and(|(at, _)| *at <= self.now) {
+            let Some((_, bytes)) = there.flying.pop_front() else {
+                break;
+            };
+            let mut bytes = &bytes[..];
+            while let Some(received) = here.link.receive(&mut bytes, self.now) {
+                match received {
+                    Received::Packet { lane: found, packet } => {
+                        let serial = check_packet(1 - place, found, packet, there);
+                        let taken = !(serial + 1).is_multiple_of(here.refuse_every);
+                        there.arrived.insert(serial, taken);
+                        if taken {
+                            here.link.take();
+                        }
+                    }
+                    Received::Up(peer) => {
+                        assert_eq!(peer.address, 1 - place as u64);
+                        here.notices.push(Notice::Up);
+                    }
+                    Received::Down(reason) => here.notices.push(Notice::Down(reason)),
+                    Received::Frame | Received::Time(_) | Received::Changed | Received::Damaged(_) => {}
+                }
+                here.settle();
+            }
+        }
+    }
+
+    fn send(&mut self, place: usize) {
+        let now = self.now;
+        let end = &mut self.ends[place];
+        if end.free_at > now {
+            return;
+        }
+        let mut out = [0; WIRE];
+        let length = match end.link.turn(now) {
+            Turn::Nothing | Turn::Time => None,
+            Turn::Control => end.link.write_control(now, &mut out),
+            Turn::Again(token) => {
+                let serial = end.on_the_way[&token];
+                end.link
+                    .write_packet(token, lane(serial), [&content(place, serial), &[]], now, &mut out)
+            }
+            Turn::New(room) if end.left > 0 && room.takes(lane(end.next_serial)) => {
+                let (token, serial) = (end.next_token, end.next_serial);
+                let content = content(place, serial);
+                let (head, body) = content.split_at(5);
+                end.on_the_way.insert(token, serial);
+                end.next_token = token.wrapping_add(1);
+                end.next_serial += 1;
+                end.left -= 1;
+                end.link.write_packet(token, lane(serial), [head, body], now, &mut out)
+            }
+            Turn::New(_) => end.link.write_control(now, &mut out),
+        };
+        if let Some(length) = length {
+            end.free_at = now + end.link.wire_time(length);
+            let mut bytes = end.carried(&out[..length]);
+            if let Some(tamper) = &mut self.tamper {
+                bytes = tamper(place, bytes);
+            }
+            if !end.dead {
+                end.flying.push_back((end.free_at, bytes));
+            }
+        }
+    }
+}
+
+/// A packet came: it was sent, is as it was, and comes after all that came before. Returns its number.
+fn check_packet(from: usize, found_lane: u8, packet: &[u8], sender: &End) -> u64 {
+    let number = packet
+        .get(1..9)
+        .and_then(|bytes| bytes.try_into().ok())
+        .map(u64::from_le_bytes);
+    let serial = number.expect("a packet has a number");
+    assert!(serial < sender.next_serial, "packet {serial} was not sent");
+    assert_eq!((packet, found_lane), (&content(from, serial)[..], lane(serial)));
+    let last = sender.arrived.keys().max();
+    assert!(
+        last.is_none_or(|&last| last < serial),
+        "packet {serial} came after {last:?}"
+    );
+    serial
+}
+
+impl End {
+    fn lock(&mut self) {
+        if let Some(credentials) = &self.credentials {
+            self.link.lock(credentials);
+        }
+    }
+
+    /// Learns the fate of packets; what did not come is to be sent again as a new one.
+    fn settle(&mut self) {
+        while let Some((token, fate)) = self.link.settled() {
+            let serial = self.on_the_way.remove(&token).expect("a token on the way");
+            let taken = self.arrived.get(&serial);
+            assert_eq!(
+                taken,
+                Some(&(fate == Fate::Taken)),
+                "packet {serial} is said to be {fate:?}"
+            );
+            if fate == Fate::Refused {
+                self.left += 1;
+            }
+        }
+        let mut before = None;
+        while let Some(token) = self.link.abandoned() {
+            let serial = self.on_the_way.remove(&token).expect("a token on the way");
+            assert!(before < Some(serial), "the oldest is abandoned first");
+            before = Some(serial);
+            self.left += 1;
+        }
+        if !self.link.is_up() {
+            assert!(self.on_the_way.is_empty(), "all packets come back when a session ends");
+        }
+    }
+
+    fn carried(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for &byte in bytes {
+            let fault = match self.faults.front_mut() {
+                Some((0, _)) => self.faults.pop_front().map(|(_, fault)| fault),
+                Some((wait, _)) => {
+                    *wait -= 1;
+                    None
+                }
+                None => None,
+            };
+            match fault {
+                None => out.push(byte),
+                Some(Fault::Flip(bit)) => out.push(byte ^ 1 << (bit % 8)),
+                Some(Fault::Lose) => {}
+                Some(Fault::Insert(extra)) => out.extend([extra, byte]),
+                Some(Fault::Double) => out.extend([byte, byte]),
+            }
+        }
+        out
+    }
+
+    /// When something may happen next.
+    fn next_moment(&self, now: Micros) -> Micros {
+        let free = Some(self.free_at).filter(|&at| at > now);
+        // What the other end does not fetch is nothing to wait for.
+        let arrival = self.flying.front().map(|&(at, _)| at).filter(|&at| at > now);
+        let deadline = self.link.deadline();
+        let waits = [free, arrival, Some(deadline)].into_iter().flatten();
+        waits.min().unwrap_or(deadline).max(now + 1)
+    }
+}

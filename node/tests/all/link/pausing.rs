@@ -1,0 +1,152 @@
+//! An end that stands still for a while, and has said so.
+
+use hopwise_node::link::{Down, Micros};
+use hopwise_node::wire::PAUSE_UNIT;
+
+use crate::link::pair::{Notice, Pair};
+
+const MILLISECOND: Micros = 1_000;
+const SECOND: Micros = 1_000_000;
+const UNITS: u8 = 12;
+/// By then the other end has been told.
+const TOLD: Micros = 20 * MILLISECOND;
+
+/// Some ends stand still for a while, told or not; then all goes on.
+fn stand_still(pair: &mut Pair, ends: &[usize], told: bool, time: Micros) {
+    if told {
+        ends.iter().for_each(|place| pair.ends[*place].link.pause(UNITS));
+        pair.run(TOLD, |_| false);
+    }
+    ends.iter().for_each(|place| pair.ends[*place].stands_still = true);
+    pair.run(time, |_| false);
+    for place in ends {
+        pair.ends[*place].stands_still = false;
+        pair.ends[*place].link.end_pause(pair.now);
+    }
+}
+
+fn busy_pair() -> Pair {
+    let mut pair = Pair::new(1_000_000, [20_000, 20_000], 50);
+    pair.run(SECOND, |_| false);
+    assert!(pair.both_up() && !pair.all_sent());
+    pair
+}
+
+#[test]
+fn a_pause_that_was_announced_ends_no_session_and_loses_nothing() {
+    for ends in [&[0][..], &[1], &[0, 1]] {
+        let mut pair = busy_pair();
+        for _ in 0..5 {
+            stand_still(&mut pair, ends, true, 2_500 * MILLISECOND);
+            pair.run(300 * MILLISECOND, |_| false);
+        }
+        assert!(pair.run(60 * SECOND, Pair::all_sent));
+        for end in &pair.ends {
+            assert_eq!(end.notices, [Notice::Up], "{ends:?}");
+            let counters = end.link.counters();
+            assert_eq!((counters.damaged, counters.sessions), (0, 1));
+        }
+    }
+}
+
+/// Each must not wait for the other to speak first.
+#[test]
+fn ends_that_were_both_away_find_each_other_at_once() {
+    for first in 0..2 {
+        let mut pair = busy_pair();
+        pair.ends.iter_mut().for_each(|end| end.link.pause(UNITS));
+        pair.run(TOLD, |_| false);
+        pair.ends.iter_mut().for_each(|end| end.stands_still = true);
+        for place in [first, 1 - first] {
+            pair.run(SECOND / 2, |_| false);
+            pair.ends[place].stands_still = false;
+            pair.ends[place].link.end_pause(pair.now);
+        }
+        let before = pair.ends.each_ref().map(|end| end.link.counters().packets_received);
+        pair.run(100 * MILLISECOND, |_| false);
+        let after = pair.ends.each_ref().map(|end| end.link.counters().packets_received);
+        assert!(
+            after[0] > before[0] + 10 && after[1] > before[1] + 10,
+            "{before:?} {after:?}"
+        );
+    }
+}
+
+/// It is read when that one is back; else the link would seem dead then.
+#[test]
+fn a_pause_is_announced_to_an_end_that_is_away_itself() {
+    let mut pair = busy_pair();
+    pair.ends.iter_mut().for_each(|end| end.link.pause(UNITS));
+    pair.run(TOLD, |_| false);
+    pair.ends.iter_mut().for_each(|end| end.stands_still = true);
+    pair.run(SECOND / 2, |_| false);
+    pair.ends[0].stands_still = false;
+    pair.ends[0].link.end_pause(pair.now);
+    pair.run(100 * MILLISECOND, |_| false);
+    pair.ends[0].link.pause(UNITS);
+    pair.run(TOLD, |_| false);
+    pair.ends[0].stands_still = true;
+    for place in [1, 0] {
+        pair.run(SECOND, |_| false);
+        pair.ends[place].stands_still = false;
+        pair.ends[place].link.end_pause(pair.now);
+    }
+    assert!(pair.run(60 * SECOND, Pair::all_sent));
+    for end in &pair.ends {
+        assert_eq!(end.notices, [Notice::Up]);
+        assert_eq!(end.link.counters().damaged, 0);
+    }
+}
+
+#[test]
+fn a_pause_that_was_not_announced_ends_the_session() {
+    let mut pair = busy_pair();
+    stand_still(&mut pair, &[0], false, 2_500 * MILLISECOND);
+    assert!(pair.run(60 * SECOND, Pair::all_sent));
+    assert!(pair.ends.iter().all(|end| end.notices.len() > 1));
+}
+
+#[test]
+fn nothing_is_sent_to_an_end_that_is_away() {
+    let mut pair = busy_pair();
+    pair.ends[0].link.pause(UNITS);
+    pair.run(TOLD, |_| false);
+    pair.ends[0].stands_still = true;
+    pair.run(2 * SECOND, |_| false);
+    assert_eq!(pair.waiting_from(1), 0);
+}
+
+#[test]
+fn an_end_that_does_not_come_back_is_given_up() {
+    let mut pair = busy_pair();
+    pair.ends[0].link.pause(UNITS);
+    pair.run(TOLD, |_| false);
+    pair.ends[0].stands_still = true;
+    let away = u64::from(UNITS) * PAUSE_UNIT;
+    pair.run(away - TOLD, |_| false);
+    assert_eq!(pair.ends[1].notices, [Notice::Up]);
+    pair.run(400 * MILLISECOND, |_| false);
+    assert_eq!(pair.ends[1].notices, [Notice::Up, Notice::Down(Down::Silent)]);
+}
+
+/// A liar that is always about to be away must not keep what others send waiting for ever.
+#[test]
+fn pauses_without_end_are_not_believed() {
+    let mut pair = busy_pair();
+    let start = pair.now;
+    let mut away = 0;
+    while pair.now < start + 100 * SECOND {
+        pair.ends[0].link.pause(UNITS);
+        pair.run(TOLD, |_| false);
+        pair.ends[0].stands_still = true;
+        for _ in 0..30 {
+            pair.run(100 * MILLISECOND, |_| false);
+            away += u64::from(pair.ends[1].link.is_paused(pair.now)) * 100 * MILLISECOND;
+        }
+        pair.ends[0].stands_still = false;
+        pair.ends[0].link.end_pause(pair.now);
+    }
+    // Half a minute, and a tenth of the time.
+    assert!(away > 20 * SECOND && away < 45 * SECOND, "{away}");
+    assert!(pair.ends[1].notices.contains(&Notice::Down(Down::Silent)));
+}

@@ -1,0 +1,245 @@
+//! Coming up and going down, and why.
+
+use cobs::{decode_in_place, encode};
+use crc::{CRC_32_ISCSI, Crc};
+use hopwise_node::link::{Down, Link, Received, Turn};
+use hopwise_node::wire::{DELIMITER, VERSION, WIRE};
+
+use crate::link::pair::{Notice, Pair, identity};
+
+const SECOND: u64 = 1_000_000;
+
+fn pair_that_is_up() -> Pair {
+    let mut pair = Pair::new(115_200, [0, 0], u64::MAX);
+    assert!(pair.run(SECOND, Pair::both_up));
+    pair
+}
+
+#[test]
+fn a_good_wire_is_up_at_once_and_stays_so() {
+    let mut pair = pair_that_is_up();
+    assert!(pair.now < 100_000, "it took {} microseconds", pair.now);
+    pair.run(60 * SECOND, |_| false);
+    for end in &pair.ends {
+        assert_eq!(end.notices, [Notice::Up]);
+    }
+}
+
+#[test]
+fn a_wire_dead_in_one_direction_is_reported_by_the_end_that_hears() {
+    for deaf in 0..2 {
+        let mut pair = Pair::new(115_200, [5, 5], u64::MAX);
+        pair.ends[1 - deaf].dead = true;
+        pair.run(2 * SECOND, |_| false);
+        assert_eq!(
+            pair.ends[1 - deaf].notices,
+            [Notice::Down(Down::OneWay)],
+            "the end that hears, but is not heard"
+        );
+        assert_eq!(pair.ends[deaf].notices, [], "the end that hears nothing");
+        assert!(pair.ends[1 - deaf].link.is_one_way());
+        assert!(!pair.ends[deaf].link.is_one_way());
+        pair.ends[1 - deaf].dead = false;
+        assert!(pair.run(SECOND, Pair::all_sent));
+        assert!(pair.both_up() && pair.ends.iter().all(|end| !end.link.is_one_way()));
+    }
+}
+
+#[test]
+fn a_wire_that_dies_in_one_direction_is_silent_at_one_end_and_one_way_at_the_other() {
+    let mut pair = pair_that_is_up();
+    pair.ends[0].dead = true;
+    pair.run(2 * SECOND, |_| false);
+    assert_eq!(pair.ends[1].notices, [Notice::Up, Notice::Down(Down::Silent)]);
+    assert_eq!(
+        pair.ends[0].notices,
+        [Notice::Up, Notice::Down(Down::Ended), Notice::Down(Down::OneWay)]
+    );
+}
+
+#[test]
+fn silence_ends_a_session_in_time() {
+    let mut pair = pair_that_is_up();
+    pair.ends.iter_mut().for_each(|end| end.dead = true);
+    let pulled = pair.now;
+    assert!(pair.run(SECOND, |pair| pair.ends.iter().all(|end| !end.link.is_up())));
+    assert!(pair.now - pulled < SECOND / 2);
+    for end in &pair.ends {
+        assert_eq!(end.notices, [Notice::Up, Notice::Down(Down::Silent)]);
+    }
+}
+
+#[test]
+fn a_changed_epoch_is_a_restart() {
+    let mut pair = pair_that_is_up();
+    pair.restart(1);
+    assert!(pair.run(SECOND, |pair| pair.ends[0].notices.len() == 3));
+    assert_eq!(
+        pair.ends[0].notices,
+        [Notice::Up, Notice::Down(Down::Restarted), Notice::Up]
+    );
+}
+
+/// A frame as it is on the wire, of a content.
+fn framed(content: &[u8]) -> Vec<u8> {
+    let crc = Crc::<u32>::new(&CRC_32_ISCSI).checksum(content).to_le_bytes();
+    let mut frame = [0; WIRE];
+    let length = encode(&[content, &crc].concat(), &mut frame);
+    frame[length] = DELIMITER;
+    frame[..=length].to_vec()
+}
+
+/// The content of a hello: the type, the version, the role, and so on.
+fn hello() -> Vec<u8> {
+    let mut bytes = [0; WIRE];
+    let mut link = Link::<WIRE>::welcoming(identity(1, 1), 115_200, 0);
+    let length = link.write_control(0, &mut bytes).unwrap();
+    let content = decode_in_place(&mut bytes[1..length]).unwrap() - 4;
+    assert_eq!(bytes[1..4], [0, VERSION, 0]);
+    bytes[1..=content].to_vec()
+}
+
+/// A later version is known as that, whatever follows: more fields, a role that nobody knows yet, or nothing. It is told once.
+#[test]
+fn another_version_is_named_once() {
+    let mut long = hello();
+    long[1] = VERSION + 1;
+    long.extend([7; 100]);
+    let mut role = hello();
+    role[1..3].copy_from_slice(&[VERSION + 1, 77]);
+    for content in [&long[..], &role, &[0, VERSION + 1], &[0, 255, 9]] {
+        let mut pair = pair_that_is_up();
+        let link = &mut pair.ends[0].link;
+        let frame = framed(content);
+        let received = link.receive(&mut &frame[..], pair.now);
+        assert_eq!(received, Some(Received::Down(Down::Version(content[1]))));
+        assert!(!link.is_up() && link.peer().is_none());
+        for later in 1..100 {
+            let now = pair.now + later * 50_000;
+            assert_eq!(link.tick(now), None);
+            assert_eq!(link.receive(&mut &frame[..], now), Some(Received::Frame));
+        }
+        assert_eq!(link.counters().damaged, 0);
+    }
+}
+
+/// Fields that are added at the end of a hello change nothing for those who do not know them.
+#[test]
+fn further_fields_are_skipped() {
+    let mut content = hello();
+    content.extend([1, 2, 3]);
+    let mut link = Link::<WIRE>::welcoming(identity(0, 1), 115_200, 0);
+    assert_eq!(link.receive(&mut &framed(&content)[..], 0), Some(Received::Frame));
+    assert_eq!(link.peer(), Some(identity(1, 1)));
+}
+
+/// Kinds and roles of which nobody knows here are skipped: they do no harm, and nobody complains that something is missing.
+#[test]
+fn unknown_frames_are_skipped_and_counted() {
+    let mut role = hello();
+    role[2] = 2;
+    let mut pair = pair_that_is_up();
+    pair.run(SECOND / 50, |_| false);
+    let link = &mut pair.ends[0].link;
+    for (number, content) in [&[0x83][..], &[0x83; 200], &[0x80], &[0x82; 40], &role]
+        .iter()
+        .enumerate()
+    {
+        let received = link.receive(&mut &framed(content)[..], pair.now);
+        assert_eq!(received, Some(Received::Frame), "{content:?}");
+        assert_eq!(
+            (link.counters().damaged, link.counters().useless),
+            (0, number as u32 + 1)
+        );
+        assert!(link.is_open() && !link.is_due(pair.now), "{content:?}");
+    }
+}
+
+/// One end is up and sends again and again, the other has only heard its first hello: it must hear another.
+#[test]
+fn an_end_that_is_up_says_hello_to_one_that_is_not() {
+    let mut pair = Pair::new(1_000_000, [1, 0], u64::MAX);
+    pair.run(0, |_| false);
+    pair.ends[0].dead = true;
+    // Long enough for the other end to forget what it heard.
+    pair.run(400_000, |_| false);
+    assert!(pair.ends[0].link.is_up() && !pair.ends[1].link.is_up());
+    pair.ends[0].dead = false;
+    assert!(pair.run(SECOND, Pair::all_sent));
+}
+
+/// The wire dies when the first hello has come through: the end that came up by it does not go on as if it were heard.
+#[test]
+fn an_end_that_came_up_without_being_heard_any_more_goes_down() {
+    let mut pair = Pair::new(1_000_000, [1, 0], u64::MAX);
+    pair.run(0, |_| false);
+    pair.ends[0].dead = true;
+    pair.run(2 * SECOND, |_| false);
+    assert_eq!(pair.ends[0].notices, [Notice::Up, Notice::Down(Down::OneWay)]);
+    assert!(pair.ends[0].link.is_one_way());
+    assert_eq!(pair.ends[0].left, 1, "its packet has come back");
+    pair.ends[0].dead = false;
+    assert!(pair.run(SECOND, Pair::all_sent));
+}
+
+/// Gives what one end has to send, of its own accord, to the other.
+fn control(from: &mut Link<WIRE>, to: &mut Link<WIRE>, now: u64) {
+    let mut out = [0; WIRE];
+    let length = from.write_control(now, &mut out).unwrap_or(0);
+    to.receive(&mut &out[..length], now);
+}
+
+/// An end that restarts while the other has packets on the way, and whose first hellos are lost: the frames of the other end
+/// name a session that the restarted end would number the same. They are none of its.
+#[test]
+fn frames_for_the_end_before_its_restart_are_not_taken_for_its_own() {
+    let [mut here, mut there] = [0, 1].map(|end| Link::<WIRE>::welcoming(identity(end, 1), 1_000_000, 0));
+    for now in [0, 1_000, 2_000] {
+        control(&mut here, &mut there, now);
+        control(&mut there, &mut here, now);
+    }
+    assert!(here.is_up() && there.is_up());
+    let mut out = [0; WIRE];
+    // Sequence numbers have come so far that a restarted end's first ones are among those that are expected.
+    for token in 0..62 {
+        let length = there.write_packet(token, 0, [b"packet", b""], 3_000, &mut out).unwrap();
+        assert!(matches!(
+            here.receive(&mut &out[..length], 3_000),
+            Some(Received::Packet { .. })
+        ));
+        here.take();
+        control(&mut here, &mut there, 3_000);
+        assert!(there.settled().is_some());
+    }
+    for token in 100..103 {
+        assert!(there.write_packet(token, 0, [b"lost", b""], 4_000, &mut out).is_some());
+    }
+    let mut here = Link::<WIRE>::welcoming(identity(0, 2), 1_000_000, 5_000);
+    let mut now = 104_000;
+    there.tick(now);
+    while there.turn(now) != Turn::Control {
+        now += 1_000;
+    }
+    control(&mut there, &mut here, now);
+    for token in 100..103 {
+        let length = there.write_packet(token, 0, [b"lost", b""], now, &mut out).unwrap();
+        let received = here.receive(&mut &out[..length], now);
+        assert_eq!(received, Some(Received::Frame), "packet {token}");
+        assert!(!here.is_up());
+    }
+    let length = here.write_control(now, &mut out).expect("hello");
+    assert_eq!(
+        there.receive(&mut &out[..length], now),
+        Some(Received::Down(Down::Restarted))
+    );
+    assert_eq!(there.settled(), None, "nobody has had the packets");
+    assert_eq!(
+        [(); 4].map(|()| there.abandoned()),
+        [Some(100), Some(101), Some(102), None]
+    );
+    for now in [now + 10_000, now + 20_000, now + 30_000] {
+        control(&mut there, &mut here, now);
+        control(&mut here, &mut there, now);
+    }
+    assert!(here.is_up() && there.is_up());
+}

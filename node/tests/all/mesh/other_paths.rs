@@ -1,0 +1,196 @@
+//! Confirmed packets to which nobody answers: by other paths, and by all of them.
+
+use super::datagrams::header;
+use super::harness::Mesh;
+use super::stranger::Heard;
+use crate::support::*;
+use hopwise_node::wire::Undeliverable;
+
+/// Board 0 of `ring(5)`, between strangers in place of nodes 1 and 4.
+fn between() -> (Mesh, usize, usize) {
+    let mut mesh = Mesh::up("ring(5)");
+    let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
+    mesh.run(2 * SECOND);
+    (mesh, one, four)
+}
+
+fn kinds(heard: &[Heard]) -> Vec<Kind> {
+    heard.iter().map(|heard| heard.header.kind).collect()
+}
+
+fn flooded(kind: Kind, number: u32, body: &[u8]) -> Vec<u8> {
+    let inner = Flooded { kind, number, body };
+    inner.write::<BODY>().unwrap().to_vec()
+}
+
+/// What came back as a flood.
+fn unwrapped(heard: &Heard) -> Option<Confirmation> {
+    let inner = Flooded::read(&heard.body).filter(|_| heard.header.kind == Kind::Flooded)?;
+    Confirmation::read(inner.body)
+}
+
+#[test]
+fn what_is_not_answered_goes_by_another_path() {
+    let (mut mesh, one, four) = between();
+    mesh.confirmed(0, 2, b"hello").unwrap();
+    mesh.run(50 * MILLISECOND);
+    assert_eq!(
+        kinds(&mesh.stranger(one).heard),
+        [Kind::Confirmed],
+        "first by its route"
+    );
+    assert_eq!(mesh.stranger(four).heard.len(), 0);
+    // Sooner than the first flood.
+    mesh.run(SECOND);
+    assert!(kinds(&mesh.stranger(four).heard).contains(&Kind::Confirmed));
+    assert!(!kinds(&mesh.stranger(four).heard).contains(&Kind::Flooded));
+}
+
+#[test]
+fn a_packet_that_comes_again_is_confirmed_by_another_path() {
+    let (mut mesh, one, four) = between();
+    // From node 2, whose route leads past node 1.
+    let packet = header(Kind::Confirmed, 2, 0, 9);
+    mesh.stranger_mut(one).send(0, &packet, b"\0\0payload");
+    mesh.run(50 * MILLISECOND);
+    assert_eq!(kinds(&mesh.stranger(one).heard), [Kind::Confirmation]);
+    assert_eq!(mesh.stranger(four).heard.len(), 0);
+    for _ in 0..5 {
+        mesh.stranger_mut(one)
+            .send(0, &Header { copied: true, ..packet }, b"\0\0payload");
+        mesh.run(50 * MILLISECOND);
+    }
+    assert!(kinds(&mesh.stranger(four).heard).contains(&Kind::Confirmation));
+    assert_eq!(mesh.board(0).got.len(), 1);
+}
+
+#[test]
+fn what_comes_as_a_flood_is_answered_by_a_flood() {
+    let (mut mesh, one, four) = between();
+    let flood = Header {
+        copied: true,
+        ..header(Kind::Flooded, 2, 0, 70)
+    };
+    let body = flooded(Kind::Confirmed, 9, b"\x01\0\x14payload");
+    mesh.stranger_mut(one).send(0, &flood, &body);
+    mesh.run(50 * MILLISECOND);
+    assert_eq!(mesh.board(0).payloads(), [(2, &b"payload"[..])]);
+    for stranger in [one, four] {
+        let heard = &mesh.stranger(stranger).heard;
+        let answers: Vec<_> = heard.iter().filter_map(unwrapped).collect();
+        assert_eq!(answers.len(), 1, "{heard:?}");
+        assert_eq!((answers[0].number, answers[0].verdict), (9, Verdict::Delivered));
+    }
+}
+
+/// What node 0 hears of its packet decides how it goes on: the answer came as a flood, or a search did not see all there is.
+#[test]
+fn a_destination_that_only_floods_reach_is_flooded_at_once() {
+    let reach = |said: fn(u32) -> (Header, Vec<u8>)| {
+        let (mut mesh, one, four) = between();
+        let number = mesh.confirmed(0, 2, b"hello").unwrap();
+        mesh.run(20 * MILLISECOND);
+        let (header, body) = said(number);
+        mesh.stranger_mut(one).send(0, &header, &body);
+        // By the second attempt.
+        mesh.run(500 * MILLISECOND);
+        kinds(&mesh.stranger(four).heard).contains(&Kind::Flooded)
+    };
+    assert!(reach(|number| (
+        Header {
+            copied: true,
+            ..header(Kind::Flooded, 2, 0, 70)
+        },
+        flooded(Kind::Confirmation, 50, &answer(number, Verdict::Busy)),
+    )));
+    assert!(!reach(|number| (
+        header(Kind::Confirmation, 2, 0, 50),
+        answer(number, Verdict::Busy)
+    )));
+    assert!(reach(|number| (
+        header(Kind::Undeliverable, 3, 0, 50),
+        report(number, DropReason::TrailFull)
+    )));
+    assert!(!reach(|number| (
+        header(Kind::Undeliverable, 3, 0, 50),
+        report(number, DropReason::NoRoute)
+    )));
+}
+
+fn answer(number: u32, verdict: Verdict) -> Vec<u8> {
+    let answer = Confirmation {
+        number,
+        epoch: 1,
+        verdict,
+        uptime: 9 * SECOND as u32,
+    };
+    answer.write::<BODY>().unwrap().to_vec()
+}
+
+fn report(number: u32, reason: DropReason) -> Vec<u8> {
+    let report = Undeliverable {
+        number,
+        kind: Kind::Confirmed,
+        reason,
+        dest: 2,
+    };
+    report.write::<BODY>().unwrap().to_vec()
+}
+
+/// Three reports that there is no path end a packet after a while; as many of searches that were not complete do not.
+#[test]
+fn only_complete_searches_say_that_there_is_no_path() {
+    for (reason, ends) in [(DropReason::NoRoute, true), (DropReason::TrailFull, false)] {
+        let (mut mesh, one, _) = between();
+        let number = mesh.confirmed(0, 2, b"hello").unwrap();
+        for place in 0..8 {
+            mesh.run(500 * MILLISECOND);
+            let header = header(Kind::Undeliverable, 3, 0, 50 + place);
+            mesh.stranger_mut(one).send(0, &header, &report(number, reason));
+        }
+        mesh.run(100 * MILLISECOND);
+        let ended = mesh
+            .board(0)
+            .outcomes
+            .iter()
+            .map(|&(_, outcome)| outcome)
+            .collect::<Vec<_>>();
+        let expected = if ends {
+            vec![Outcome::Undeliverable { at: 3, reason }]
+        } else {
+            vec![]
+        };
+        assert_eq!(ended, expected, "{reason:?}");
+    }
+}
+
+/// A flood that passes a board with much else to do ends there.
+#[test]
+fn a_busy_board_does_not_pass_floods_on() {
+    for busy in [false, true] {
+        let (mut mesh, one, four) = between();
+        mesh.stranger_mut(four).takes = !busy;
+        mesh.board_mut(0).fetches = !busy;
+        for number in 0..if busy { 10 } else { 0 } {
+            for dest in [0, 3] {
+                let datagram = header(Kind::Datagram, 2, dest, 100 * dest as u32 + number);
+                mesh.stranger_mut(one).send(0, &datagram, &[0; 100]);
+            }
+        }
+        while busy && mesh.broadcast(0, &[0; 50]).is_ok() {}
+        mesh.run(100 * MILLISECOND);
+        let used = mesh.board(0).router.counters().buffers_used as usize;
+        assert_eq!(used > BUFFERS / 2, busy, "{used}");
+        let flood = Header {
+            copied: true,
+            ..header(Kind::Flooded, 1, 3, 170)
+        };
+        mesh.stranger_mut(one)
+            .send(0, &flood, &flooded(Kind::Confirmed, 9, b"\0\0payload"));
+        mesh.run(30 * MILLISECOND);
+        mesh.stranger_mut(four).takes = true;
+        mesh.run(100 * MILLISECOND);
+        let passed = kinds(&mesh.stranger(four).heard).contains(&Kind::Flooded);
+        assert_eq!(passed, !busy);
+    }
+}

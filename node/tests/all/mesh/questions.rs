@@ -1,0 +1,357 @@
+//! Questions and answers, and computers.
+
+use super::datagrams::header;
+use super::harness::{Got, Mesh};
+use crate::support::*;
+
+/// Asks, and gives the answer.
+fn ask(mesh: &mut Mesh, from: Node, to: Node, query: Query, more: &[u8]) -> Got {
+    let known = mesh.board(from).got.len();
+    let asked = mesh.now as u32;
+    let number = mesh.ask(from, to, query, more).unwrap();
+    assert!(
+        mesh.run_until(SECOND, |mesh| mesh.board(from).got.len() > known),
+        "{query:?} is not answered"
+    );
+    let got = mesh.board(from).got[known].clone();
+    assert_eq!((got.kind, got.source), (MessageKind::Answer(query), to));
+    assert_eq!(
+        (got.number, got.asked),
+        (number, asked),
+        "it is told which question it answers"
+    );
+    got
+}
+
+#[test]
+fn a_ping_comes_back_as_it_was() {
+    for expression in ["path(4)", "rdn(ring(3),1)"] {
+        let mut mesh = Mesh::up(expression);
+        for to in 0..mesh.network.nodes() {
+            let answer = ask(&mut mesh, 1, to, Query::Ping, &[to as u8, 2, 3]);
+            assert_eq!(answer.payload, [to as u8, 2, 3]);
+        }
+        mesh.run(20 * MILLISECOND);
+        mesh.assert_at_rest();
+    }
+}
+
+#[test]
+fn a_trace_names_every_node_and_how_long_it_took() {
+    let mut mesh = Mesh::up("path(5)");
+    let answer = ask(&mut mesh, 0, 4, Query::Trace, b"");
+    let records: Vec<TraceRecord> = trace_records(&answer.payload).collect();
+    let nodes: Vec<_> = records.iter().map(|record| record.node).collect();
+    assert_eq!(nodes, [0, 1, 2, 3, 4]);
+    assert!(
+        records.iter().all(|record| record.waited < 2 * MILLISECOND),
+        "{records:?}"
+    );
+    // One that waits somewhere tells where.
+    mesh.set_mute(2, 3, true);
+    mesh.set_mute(3, 2, true);
+    let asked = mesh.now;
+    mesh.ask(0, 4, Query::Trace, b"").unwrap();
+    mesh.run(200 * MILLISECOND);
+    mesh.mend(2, 3);
+    assert!(mesh.run_until(SECOND, |mesh| mesh.board(0).got.len() > 1));
+    let took = mesh.now - asked;
+    let records: Vec<TraceRecord> = trace_records(&mesh.board(0).got[1].payload).collect();
+    assert_eq!(records.len(), 5);
+    let waited: Micros = records.iter().map(|record| record.waited).sum();
+    assert!(waited < took, "{records:?} of {took}");
+}
+
+#[test]
+fn a_node_says_who_it_is() {
+    let mut mesh = Mesh::up("ring(5)");
+    mesh.cut(3, 4);
+    mesh.run(SECOND);
+    *mesh.board_mut(3).router.card_mut() = hopwise_node::wire::Card {
+        reset_cause: 6,
+        stack_free: 1_234,
+        ..Default::default()
+    };
+    let answer = ask(&mut mesh, 0, 3, Query::Identity, b"");
+    let report: NodeReport = read_structure(&answer.payload).unwrap();
+    assert_eq!(
+        (report.address, report.epoch, report.network),
+        (3, 1, mesh.network.id())
+    );
+    assert_eq!(
+        (report.links, report.neighbors, report.neighbors_up),
+        (PORTS as u8, 2, 1)
+    );
+    assert_eq!((report.card.reset_cause, report.card.stack_free), (6, 1_234));
+    let uptime = (mesh.now - SECOND) / 1_000;
+    assert!(
+        (uptime - 10..=uptime).contains(&report.uptime_ms),
+        "{} of {uptime}",
+        report.uptime_ms
+    );
+    assert_eq!(mesh.board(3).router.network(), &mesh.network);
+}
+
+#[test]
+fn a_node_tells_its_counters_and_those_of_its_links_and_clears_them() {
+    let mut mesh = Mesh::up("path(3)");
+    for number in 0..5 {
+        mesh.send(0, 2, &[number]).unwrap();
+    }
+    mesh.send(1, 2, b"x").unwrap();
+    mesh.run(50 * MILLISECOND);
+    let answer = ask(&mut mesh, 0, 1, Query::Counters, b"");
+    let counters: RouterCounters = read_structure(&answer.payload).unwrap();
+    assert_eq!((counters.received, counters.originated, counters.forwarded), (6, 1, 6));
+    assert_eq!(
+        (counters.delivered, counters.dropped_in_all(), counters.copied),
+        (0, 0, 0)
+    );
+    assert!((1..=6).contains(&counters.buffers_used));
+    let to_two = mesh.network.port_to(1, 2).unwrap().unwrap() as u8;
+    let answer = ask(&mut mesh, 0, 1, Query::Link, &[to_two]);
+    let report: Option<LinkReport> = read_structure(&answer.payload).unwrap();
+    let report = report.unwrap();
+    assert_eq!(
+        (report.up, report.trouble, report.host, report.wired),
+        (true, LinkTrouble::None, false, true)
+    );
+    assert_eq!(report.peer, Some((mesh.network.id(), 2, 0)));
+    assert_eq!((report.counters.packets_sent, report.counters.packets_received), (6, 0));
+    assert_eq!((report.counters.sessions, report.waiting), (1, 0));
+    let answer = ask(&mut mesh, 0, 1, Query::Link, &[PORTS as u8]);
+    assert_eq!(read_structure::<Option<LinkReport>>(&answer.payload), Some(None));
+    assert!(ask(&mut mesh, 0, 1, Query::ClearCounters, b"").payload.is_empty());
+    let answer = ask(&mut mesh, 0, 1, Query::Counters, b"");
+    let counters: RouterCounters = read_structure(&answer.payload).unwrap();
+    assert_eq!((counters.received, counters.delivered), (1, 1));
+    let answer = ask(&mut mesh, 0, 1, Query::Link, &[to_two]);
+    let report: Option<LinkReport> = read_structure(&answer.payload).unwrap();
+    assert_eq!(report.unwrap().counters.packets_sent, 0);
+    mesh.run(20 * MILLISECOND);
+    mesh.assert_at_rest();
+}
+
+#[test]
+fn questions_that_are_none_are_malformed() {
+    let mut mesh = Mesh::up("path(3)");
+    let zero = mesh.impersonate(1, 0);
+    mesh.run(SECOND);
+    for (number, body) in [
+        (1, &[][..]),
+        (2, &[0, 1, 2, 3]),
+        (3, &[6, 0, 0, 0, 0]),
+        (4, &[0x3f, 0, 0, 0, 0]),
+    ] {
+        mesh.stranger_mut(zero)
+            .send(0, &header(Kind::Request, 0, 1, number), body);
+    }
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(mesh.board(1).dropped(DropReason::Malformed), 4);
+    assert!(mesh.stranger(zero).heard.is_empty());
+}
+
+#[test]
+fn questions_for_the_board_are_left_to_it() {
+    let mut mesh = Mesh::up("path(3)");
+    let asked = mesh.now as u32;
+    let number = mesh.ask(0, 2, Query::Board(9), b"how?").unwrap();
+    mesh.board_mut(2).fetches = false;
+    mesh.run(20 * MILLISECOND);
+    let now = mesh.now;
+    let question = mesh.board_mut(2).router.next_message().unwrap();
+    assert_eq!(question.kind, MessageKind::Question { number: 9 });
+    assert_eq!(
+        (&question.payload[..], question.number, question.asked),
+        (&b"how?"[..], number, asked)
+    );
+    let reply = mesh
+        .board_mut(2)
+        .act(|router, note| router.reply(&question, b"well", now, note));
+    assert_eq!(reply, Ok(()));
+    let reply = mesh
+        .board_mut(2)
+        .act(|router, note| router.reply(&question, &[0; BODY], now, note));
+    assert_eq!(reply, Err(SendError::TooLong));
+    mesh.run(20 * MILLISECOND);
+    let got = &mesh.board(0).got[0];
+    assert_eq!(got.kind, MessageKind::Answer(Query::Board(9)));
+    assert_eq!((&got.payload[..], got.number, got.asked), (&b"well"[..], number, asked));
+    // Only a question is answered.
+    let mut answer = question.clone();
+    answer.kind = MessageKind::Datagram;
+    let reply = mesh
+        .board_mut(2)
+        .act(|router, note| router.reply(&answer, b"", now, note));
+    assert_eq!(reply, Ok(()));
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(mesh.board(0).got.len(), 1);
+    mesh.assert_at_rest();
+}
+
+/// What a computer sends, as it writes it: its source is none.
+fn from_computer(dest: Node, number: u32) -> Header {
+    Header {
+        hops_left: 0,
+        ..header(Kind::Request, 0, dest, number)
+    }
+}
+
+#[test]
+fn a_computer_asks_through_its_board() {
+    let mut mesh = Mesh::up("path(4)");
+    let computer = mesh.computer(1);
+    let body = Request {
+        query: Query::Ping,
+        asked: 77,
+        payload: b"hello",
+    };
+    let body = body.write::<BODY>().unwrap();
+    for (number, dest) in [(5, 3), (6, 1), (7, 0)] {
+        mesh.stranger_mut(computer).send(0, &from_computer(dest, number), &body);
+        mesh.run(50 * MILLISECOND);
+        let heard = mesh.stranger(computer).heard.last().expect("an answer");
+        let Header {
+            kind,
+            source,
+            dest: to,
+            to_host,
+            from_host,
+            ..
+        } = heard.header;
+        assert_eq!(
+            (kind, source, to, to_host, from_host),
+            (Kind::Response, dest, 1, true, false)
+        );
+        let answer = Response::read(&heard.body).unwrap();
+        assert_eq!((answer.query, answer.asked, answer.number), (Query::Ping, 77, number));
+        assert_eq!(answer.payload, b"hello");
+    }
+    // One that cannot be delivered comes back to the computer.
+    mesh.cut(2, 3);
+    mesh.run(SECOND);
+    mesh.stranger_mut(computer).send(0, &from_computer(3, 8), &body);
+    mesh.run(50 * MILLISECOND);
+    let heard = mesh.stranger(computer).heard.last().unwrap();
+    assert_eq!((heard.header.kind, heard.header.to_host), (Kind::Undeliverable, true));
+    mesh.assert_at_rest();
+}
+
+#[test]
+fn the_board_is_told_that_a_computer_asks() {
+    let mut mesh = Mesh::up("path(3)");
+    let computer = mesh.computer(0);
+    mesh.board_mut(2).fetches = false;
+    let body = Request {
+        query: Query::Board(3),
+        asked: 1,
+        payload: b"",
+    };
+    mesh.stranger_mut(computer)
+        .send(0, &from_computer(2, 9), &body.write::<BODY>().unwrap());
+    mesh.run(50 * MILLISECOND);
+    let now = mesh.now;
+    let question = mesh.board_mut(2).router.next_message().unwrap();
+    let kind = MessageKind::Question { number: 3 };
+    assert_eq!((question.kind, question.source, question.from_host), (kind, 0, true));
+    mesh.board_mut(2)
+        .act(|router, note| router.reply(&question, b"!", now, note))
+        .unwrap();
+    mesh.run(50 * MILLISECOND);
+    assert_eq!(mesh.stranger(computer).heard.len(), 1);
+    assert!(
+        mesh.board(0).got.is_empty(),
+        "it is not for the board at which the computer is"
+    );
+}
+
+#[test]
+fn a_packet_of_its_own_computer_that_comes_back_is_passed_on() {
+    let mut mesh = Mesh::up("path(3)");
+    let zero = mesh.impersonate(1, 0);
+    mesh.run(SECOND);
+    // A copy that has been round: the computer's epoch is not the board's.
+    let of_computer = Header {
+        copied: true,
+        from_host: true,
+        epoch: 9,
+        ..header(Kind::Datagram, 1, 2, 1)
+    };
+    mesh.stranger_mut(zero).send(0, &of_computer, b"on a detour");
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(mesh.board(2).payloads(), [(1, &b"on a detour"[..])]);
+    // The board's own can only be from this start, and none comes back that is not on a detour.
+    for (number, lie) in [
+        (
+            2,
+            Header {
+                from_host: false,
+                ..of_computer
+            },
+        ),
+        (
+            3,
+            Header {
+                copied: false,
+                ..of_computer
+            },
+        ),
+    ] {
+        mesh.stranger_mut(zero).send(0, &Header { number, ..lie }, b"a lie");
+    }
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(mesh.board(1).dropped(DropReason::Malformed), 2);
+    assert_eq!(mesh.board(2).got.len(), 1);
+}
+
+#[test]
+fn without_a_computer_there_is_nobody_to_have_its_packets() {
+    let mut mesh = Mesh::up("path(3)");
+    let zero = mesh.impersonate(1, 0);
+    mesh.run(SECOND);
+    let to_host = Header {
+        to_host: true,
+        ..header(Kind::Datagram, 0, 2, 1)
+    };
+    mesh.stranger_mut(zero).send(0, &to_host, b"x");
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(mesh.board(2).dropped(DropReason::NoHost), 1);
+    assert_eq!(mesh.stranger(zero).heard[0].header.kind, Kind::Undeliverable);
+    // With one it comes, in lane 0 and as it was.
+    let computer = mesh.computer(2);
+    mesh.stranger_mut(zero).send(0, &Header { number: 2, ..to_host }, b"y");
+    mesh.run(20 * MILLISECOND);
+    let heard = &mesh.stranger(computer).heard[0];
+    assert_eq!((heard.lane, heard.header.source, &heard.body[..]), (0, 0, &b"y"[..]));
+    assert!(mesh.board(2).got.is_empty());
+    // What comes a second time does not reach it again.
+    mesh.stranger_mut(zero).send(0, &Header { number: 2, ..to_host }, b"y");
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(mesh.stranger(computer).heard.len(), 1);
+    assert_eq!(mesh.board(2).dropped(DropReason::Duplicate), 1);
+    // It leaves with a packet on the way to it.
+    mesh.stranger_mut(computer).takes = false;
+    mesh.stranger_mut(zero).send(0, &Header { number: 3, ..to_host }, b"z");
+    mesh.run(20 * MILLISECOND);
+    mesh.unplug(2, PORTS as u8 - 1);
+    mesh.run(SECOND);
+    assert_eq!(mesh.board(2).router.host_link(), None);
+    assert_eq!(mesh.board(2).dropped(DropReason::NoHost), 2);
+    mesh.assert_at_rest();
+}
+
+#[test]
+fn more_questions_than_answers_have_room_are_dropped_and_reported_busy() {
+    let mut mesh = Mesh::up("star(6)");
+    for round in 0..6 {
+        for from in 1..6 {
+            mesh.ask(from, 0, Query::Ping, &[round; 100]).unwrap();
+        }
+    }
+    mesh.run(SECOND);
+    let answers: usize = mesh.boards().map(|board| board.got.len()).sum();
+    let busy = mesh.board(0).dropped(DropReason::Busy);
+    assert_eq!(answers as u32 + busy, 30);
+    assert!(answers > limits::SERVICE, "{answers}");
+    mesh.assert_at_rest();
+}
