@@ -48,11 +48,11 @@ mod time;
 mod wakers;
 
 pub use error::{OpenError, RequestError, SendError};
+pub use hopwise_core::{Network, Node};
 pub use hopwise_node::limits::MAX_PAYLOAD as MAX_MESSAGE;
 pub use hopwise_node::link::Micros;
 pub use hopwise_node::router::Outcome;
 pub use hopwise_node::wire::{AppPort, DropReason};
-pub use hopwise_core::{Network, Node};
 pub use large::{LargeError, LargeMessage, LargeReceiver, MAX_LARGE};
 pub use links::{LinkChange, LinkChanges, Neighbour};
 pub use mesh::Mesh;

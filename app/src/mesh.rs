@@ -1,7 +1,7 @@
 //! The handle.
 
-use hopwise_node::link::Micros;
 use hopwise_core::{Network, Node};
+use hopwise_node::link::Micros;
 
 use crate::shared::Shared;
 

@@ -4,11 +4,11 @@ use core::cell::{Cell, RefCell};
 use core::task::Waker;
 
 use heapless::{Deque, Vec};
+use hopwise_core::{Network, Node};
 use hopwise_node::clock::MeshTime;
 use hopwise_node::link::Micros;
 use hopwise_node::router::Outcome;
 use hopwise_node::wire::{AppPort, AppStatus};
-use hopwise_core::{Network, Node};
 
 use crate::MAX_MESSAGE;
 use crate::error::{RequestError, SendError};

@@ -4,26 +4,16 @@
 //! computes the next hop; from that and a broadcast's source, whom to pass it on to. Nothing is stored per node or per
 //! destination, nothing is learned, nothing is allocated: the same code serves 18 boards and 2^63 nodes.
 //!
-//! # The tour of a packet
+//! # What is where
 //!
-//! 1. Bytes come off a cable. [`wire`] has every byte that leaves a board as a typed form: here a frame, and in it a packet.
-//! 2. [`link`] is one end of a cable: it puts the bytes of a frame together, checks it, drops what came twice, acknowledges, and
-//!    sends again what the other end has missed.
-//! 3. [`router`] takes the packet: for this node it goes to the application or to the node's own services, for another one it
-//!    waits for the link that leads on, a broadcast for several.
-//! 4. [`network`] says who is next: [`Network`] is any of the families, each in a file of its own, over the small graphs of
-//!    [`graph`] that they are built from, such as rings, tori and hypercubes.
-//! 5. Then back: the router gives the packet to that link, the link writes it as a frame, and bytes go out.
+//! - [`network`]: [`Network`] is any of the families, each in a file of its own, read from an [expression](network::expression). It says
+//!   which port leads to a destination, whom a broadcast is passed on to, and how far apart two nodes are. Its
+//!   [`lanes`](network::lanes) are the classes of buffers that keep store-and-forward free of deadlock.
+//! - [`graph`]: the small graphs that families are built from, such as rings, tori and hypercubes.
+//! - [`collective`]: what nodes do together, a reduction or a sort: who sends what to whom, round by round, again from addresses alone.
+//! - [`limits`]: every fixed capacity, by name.
 //!
-//! [`collective`] is what nodes do together, a reduction or a sort: who sends what to whom, round by round, again from addresses alone. It
-//! uses network and graph and nothing else.
-//!
-//! [`clock`] is the time that all nodes agree on: links carry what neighbours say of it, and the router tells it to whoever asks.
-//!
-//! Beside the router stands [`endpoint`]: one link that asks and answers, for a computer, or for a board without a configuration.
-//! [`key`] has the secrets of a mesh, with which links prove who they are, and [`authority`] who may change a board.
-//! [`store`] is what a board keeps in its flash, [`boot`] which of its two images it starts with, [`update`] how it gets the next one. [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire; the router uses network,
-//! network uses graph.
+//! The crate computes and does nothing else. `hopwise-node` is the state machine of a node around it: wire format, links, router.
 //!
 //! Nodes and ports have 64 bits everywhere ([`Node`], [`Port`]). Networks compute with 64 too, or, without the feature
 //! `huge-networks`, with 32: enough for 2^31 nodes in half the code, as programs for boards do. Those that must be small do
@@ -53,23 +43,11 @@
 extern crate std;
 
 mod arith;
-pub mod authority;
-pub mod boot;
-pub mod cipher;
-pub mod clock;
 pub mod collective;
-pub mod endpoint;
 pub mod graph;
-pub mod key;
 pub mod limits;
-pub mod link;
 pub mod network;
-pub mod router;
-mod service;
-pub mod store;
 mod topology;
-pub mod update;
-pub mod wire;
 
 pub use graph::Base;
 pub use network::expression::ParseError;

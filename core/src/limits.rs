@@ -48,42 +48,7 @@ pub const MAX_PERMUTED: usize = 7;
 /// `hsn(l,G)` has at most this many digits: over the smallest nucleus, two nodes, that is [`MAX_NODES`].
 pub const MAX_DIGITS: usize = MAX_BITS as usize;
 
-/// The defaults of a node's sizes: five wires and the one to a computer.
-pub const PORTS: usize = 6;
-
-/// A packet's bytes after its header: the payload, and the trail of a detour. With addresses of one byte the packet has 257.
-pub const BODY: usize = 244;
-
-/// An application's payload has at most this many bytes; the rest of [`BODY`] is for detours.
-pub const MAX_PAYLOAD: usize = 200;
-
-/// Packets that a node holds.
-pub const BUFFERS: usize = 30;
-
-/// Lanes: classes of buffers that make store-and-forward free of deadlock, see [`lanes`](crate::router::lanes). A packet changes lane
+/// Lanes: classes of buffers that make store-and-forward free of deadlock, see [`lanes`](crate::network::lanes). A packet changes lane
 /// where its route turns from rising to falling node numbers or back. `re(ring(4),complete(3),3)` needs 10, most others of up
 /// to 200 nodes 4 to 8; `hopwise deadlock EXPR --scheme lanes` counts them. On the wire there is room for 12.
 pub const LANES: usize = 12;
-
-/// Packets that wait for the application.
-pub const INBOX: usize = 4;
-
-/// Ports that the applications of a node serve.
-pub const DOORS: usize = 16;
-
-/// Packets of the application that wait to be sent or confirmed.
-pub const OUTBOX: usize = 16;
-
-/// Answers that a node makes by itself and that wait to be sent.
-pub const SERVICE: usize = 4;
-
-/// Packets of one link that take part in the common buffers.
-pub const LINK_SHARE: usize = 8;
-
-/// Confirmed packets under way at once.
-pub const OUTSTANDING: usize = 6;
-
-/// Other nodes of which a node remembers what came from them, so that nothing comes twice. Should be as many as send to it
-/// within [20 seconds](crate::router::times::REMEMBER_PEER): more confirmed senders must wait, and copies made when a link died
-/// are dropped rather than risked.
-pub const PEERS: usize = 20;

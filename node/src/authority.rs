@@ -8,10 +8,10 @@
 use heapless::Vec;
 use serde::{Deserialize, Serialize};
 
-use hopwise_core::Node;
 use crate::key::{Key, Secret, TAG_BYTES, Tag, same_tag};
 use crate::limits::BODY;
 use crate::store::Keys;
+use hopwise_core::Node;
 
 /// What a command is to be tagged with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,12 @@
 //! What a node answers by itself, be it a [`Router`](crate::router::Router) or an [`Endpoint`](crate::endpoint::Endpoint): ping,
 //! trace, who it is, what it has done. Only what concerns the board around it goes to the shell.
 
-use hopwise_core::Node;
 use crate::link::Micros;
-use crate::wire::{AppPort, AppStatus, Body, LinkReport, NodeReport, Query, Request, Response, RouterCounters, TraceRecord, write_structure};
+use crate::wire::{
+    AppPort, AppStatus, Body, LinkReport, NodeReport, Query, Request, Response, RouterCounters, TraceRecord,
+    write_structure,
+};
+use hopwise_core::Node;
 
 /// Whom questions are about.
 pub(crate) trait Subject {

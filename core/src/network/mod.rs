@@ -17,6 +17,7 @@ mod hierarchy;
 mod hsn;
 #[cfg(feature = "hypernet")]
 mod hypernet;
+pub mod lanes;
 #[cfg(feature = "partial-swapped")]
 mod partial_swapped;
 #[cfg(feature = "rcr")]

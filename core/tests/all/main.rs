@@ -1,12 +1,9 @@
-//! What core promises, tested from outside: the language and the networks, one wire, and a small mesh.
+//! What core promises, tested from outside: the language, the networks and the collectives.
 //!
 //! `support` names everything of core that is used here.
 
 mod collective;
 mod language;
-mod link;
-mod memory;
-mod mesh;
 mod networks;
 mod support;
 mod total;

@@ -1,17 +1,9 @@
 //! What the tests use of core, under the names that they use.
 
-pub(crate) use hopwise_node::limits::{self, BODY, BUFFERS, INBOX, MAX_PAYLOAD, OUTSTANDING, PORTS};
-pub(crate) use hopwise_node::link::{Down, Fate, Link, Micros, Received, Token, Turn};
-pub(crate) use hopwise_core::network::lanes;
-pub(crate) use hopwise_node::router::{Config, ConfigError, Event, MessageKind, Observer, Outcome, Router, SendError, times};
-pub(crate) use hopwise_node::wire::{AGE_UNIT, AppPort, AppStatus, Confirmation, DropReason, Flooded, Header, Identity, Kind, LinkReport, LinkTrouble, MAX_HEADER, NodeReport, Offer, Query, Request, Response, Role, RouterCounters, TraceRecord, Verdict, WIRE, read_structure, trace_records};
 pub(crate) use hopwise_core::{Method, Network, Rule, Tree};
 
 /// The number of a node.
 pub(crate) type Node = u64;
-
-pub(crate) const SECOND: Micros = 1_000_000;
-pub(crate) const MILLISECOND: Micros = 1_000;
 
 pub(crate) fn network(expression: &str) -> Network {
     expression

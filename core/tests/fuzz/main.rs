@@ -3,9 +3,5 @@
 //! `cargo test -p hopwise-core --test fuzz` runs each for a second, after its corpus; `tools/fuzz` for longer. A failure prints
 //! its input, made small, and the BOLERO_RANDOM_SEED that gives it again.
 
-mod endpoints;
 mod expressions;
-mod frames;
 mod input;
-mod nodes;
-mod packets;

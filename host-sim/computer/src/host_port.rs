@@ -9,7 +9,10 @@ use hopwise_node::endpoint::{Endpoint, Heard};
 use hopwise_node::key::{Credentials, Key};
 use hopwise_node::limits::BODY;
 use hopwise_node::link::{Down, Micros, WINDOW};
-use hopwise_node::wire::{Addressed, AppPort, AppStatus, Command, Confirmed, Content, DropReason, Identity, Kind, Packet, Query, Verdict, WIRE, read_structure};
+use hopwise_node::wire::{
+    Addressed, AppPort, AppStatus, Command, Confirmed, Content, DropReason, Identity, Kind, Packet, Query, Verdict,
+    WIRE, read_structure,
+};
 use serde::Deserialize;
 
 use super::warrants::{Next, Warrants};

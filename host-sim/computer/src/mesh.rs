@@ -6,10 +6,10 @@ use std::sync::mpsc::{self, RecvTimeoutError, SyncSender, TrySendError, sync_cha
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use hopwise_core::{Network, NoSuchNode};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::limits::MAX_PAYLOAD;
 use hopwise_node::wire::{AppPort, AppStatus, BoardState, Command, DropReason, Page, Query, Status, Verdict};
-use hopwise_core::{Network, NoSuchNode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

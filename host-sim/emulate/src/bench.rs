@@ -29,13 +29,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hopwise_core::Network;
-pub use hopwise_node::wire::AppPort;
-use hopwise_node::wire::{AppStatus, DEFAULT_BAUD, Query};
 use hopwise_emulator::boards::{self, BoardKind};
 use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::image::Image;
 pub use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Script, World};
+pub use hopwise_node::wire::AppPort;
+use hopwise_node::wire::{AppStatus, DEFAULT_BAUD, Query};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_node::wire::{Command, Done};
-use hopwise_node::wire::{DropReason, NodeReport, Query, RouterCounters, trace_records};
 use hopwise_core::{Network, Rule};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::World;
+use hopwise_node::wire::{Command, Done};
+use hopwise_node::wire::{DropReason, NodeReport, Query, RouterCounters, trace_records};
 use serde::Serialize;
 
 use super::computers::{Computers, Question};

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use hopwise_emulator::time::{MICROSECOND, Time};
+use hopwise_emulator::world::{BadWire, Port, World};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{Credentials, Key};
 use hopwise_node::wire::{AppPort, AppStatus, Command, Query, Verdict};
-use hopwise_emulator::time::{MICROSECOND, Time};
-use hopwise_emulator::world::{BadWire, Port, World};
 
 use crate::host_port::{HostPort, Incoming, Reply};
 

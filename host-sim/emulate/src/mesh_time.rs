@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hopwise_core::Network;
-use hopwise_node::clock::{GRAINS, Grains, MeshTime};
-use hopwise_node::wire::{Page, Pattern, Traffic};
 use hopwise_emulator::boards::NUCLEO_F446RE;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Board, Port, Script, World};
+use hopwise_node::clock::{GRAINS, Grains, MeshTime};
+use hopwise_node::wire::{Page, Pattern, Traffic};
 
 use crate::setup::{self, Blueprint, CannotBuild, Differences};
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use hopwise_node::store::{KEYED_BYTES, Keys, sealed};
-use hopwise_node::wire::{BadPage, PAGE_BYTES, Page};
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulator::boards::{BoardKind, NUCLEO_F446RE};
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::Time;
 use hopwise_emulator::world::{BadWire, Board, BoardOptions, Port, World};
+use hopwise_node::store::{KEYED_BYTES, Keys, sealed};
+use hopwise_node::wire::{BadPage, PAGE_BYTES, Page};
 
 /// Boards that one process emulates at most.
 pub const MOST_BOARDS: u64 = 4096;

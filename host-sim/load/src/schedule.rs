@@ -4,9 +4,9 @@
 use std::io::BufRead;
 
 use hopwise_core::collective::{Operation, Phase, Plan, Ports, Ring, Step, Tree};
+use hopwise_core::{Network, NoSuchNode, Node};
 use hopwise_node::router::Event;
 use hopwise_node::wire::Kind;
-use hopwise_core::{Network, NoSuchNode, Node};
 use hopwise_trace::line::{Nanos, Record};
 use hopwise_trace::reader::{BadTrace, Reader};
 

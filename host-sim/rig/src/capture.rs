@@ -13,9 +13,9 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use hopwise_node::router::Event;
 use hopwise_figures::LONGEST_TEXT;
 use hopwise_files::{NewFile, check_writable};
+use hopwise_node::router::Event;
 use hopwise_trace::line::{Header, Nanos, Record, TraceLine};
 use hopwise_trace::reader::{BadTrace, Reader};
 use hopwise_trace::text::read_event;

@@ -10,14 +10,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hopwise_node::authority::MeshKeys;
-use hopwise_node::key::{KEY_BYTES, Key, Secret};
-use hopwise_node::store::Keys;
-use hopwise_node::wire::{AppPort, BadPage};
 use hopwise_emulator::boards::{self, BoardKind, NUCLEO_F446RE};
 use hopwise_emulator::image::{Image, NotFirmware};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Port, Script, World};
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::key::{KEY_BYTES, Key, Secret};
+use hopwise_node::store::Keys;
+use hopwise_node::wire::{AppPort, BadPage};
 
 use super::mesh::{Mesh, NodePort};
 use super::talk::Talk;

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use hopwise_files::create_private;
 use hopwise_node::store::{Keys, SEALED_BYTES, sealed};
 use hopwise_node::wire::{BadPage, PAGE_BYTES};
-use hopwise_files::create_private;
 
 use super::mesh::Mesh;
 use super::probe_rs::{Call, Program, Target, output_within};

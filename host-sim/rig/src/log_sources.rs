@@ -6,10 +6,10 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hopwise_node::wire::{Pattern, Traffic};
 use hopwise_emulate::log::{BoardLine, LogFormat};
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_node::wire::{Pattern, Traffic};
 use hopwise_trace::reader::Reader;
 
 use super::capture::{CannotCapture, Capture, LogLine};

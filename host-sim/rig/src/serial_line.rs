@@ -8,10 +8,10 @@ use super::talk::Talk;
 use super::update::Boards;
 pub use hopwise_computer::serial_line::{BadPort, PortFault};
 use hopwise_computer::serial_line::{SerialLine, exchange_all};
-use hopwise_node::authority::MeshKeys;
-use hopwise_node::wire::AppPort;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::wire::AppPort;
 
 /// A question is answered within this, or not at all: packets live for six seconds, but a mesh that takes longer than this is in
 /// trouble.

@@ -1,8 +1,8 @@
 //! What the applications of boards and the computers at them send, and what comes for them.
 
+use hopwise_language::Traffic;
 use hopwise_node::router::{Event, MessageKind, SendError};
 use hopwise_node::wire::{AppPort, Content, DropReason, PacketId, Query, Response};
-use hopwise_language::Traffic;
 use rand::RngExt;
 
 use super::oracle::{Broken, Sender, Service};

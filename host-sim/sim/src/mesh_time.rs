@@ -1,8 +1,8 @@
 //! How well boards agree on the time of the mesh.
 
+use hopwise_core::{Network, Node};
 use hopwise_node::router::{ConfigError, Event};
 use hopwise_node::wire::{self, AppPort, Frame, TimeSignal};
-use hopwise_core::{Network, Node};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,7 +1,7 @@
 //! What a run says at its end, for programs and for people.
 
-use hopwise_node::wire::DropReason;
 use hopwise_figures::Spread;
+use hopwise_node::wire::DropReason;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::time::Instant;
 
+use hopwise_language::{BadDestinations, Destinations, Script, Traffic};
 use hopwise_node::router::ConfigError;
 use hopwise_node::wire::PacketId;
-use hopwise_language::{BadDestinations, Destinations, Script, Traffic};
 use hopwise_trace::line::Header;
 use hopwise_trace::writer::Writer;
 use rand::{RngExt, SeedableRng};

@@ -3,11 +3,11 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use hopwise_node::key::{KEY_BYTES, Key, Secret};
-use hopwise_node::limits::MAX_PAYLOAD;
 use hopwise_core::{Network, NoSuchNode, Node, ParseError};
 use hopwise_language::script::{NoSuchPlace, PortName, ScriptError, Stage, on_one_line};
 use hopwise_language::{BadDestinations, Destinations, Script, Time, Traffic, UnsuitableTraffic};
+use hopwise_node::key::{KEY_BYTES, Key, Secret};
+use hopwise_node::limits::MAX_PAYLOAD;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::BufRead;
 
+use hopwise_core::{Network, Node};
 use hopwise_node::router::times::REMEMBER_PEER;
 use hopwise_node::router::{Event, Outcome};
 use hopwise_node::wire::{PacketId, Role};
-use hopwise_core::{Network, Node};
 
 use crate::line::{Nanos, Record, TraceLine};
 use crate::packet::Packet;

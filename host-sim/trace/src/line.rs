@@ -1,7 +1,7 @@
 //! One line of a trace.
 
-use hopwise_node::router::Event;
 use hopwise_core::{Network, Node};
+use hopwise_node::router::Event;
 use serde::{Deserialize, Serialize};
 
 use crate::form::EventForm;

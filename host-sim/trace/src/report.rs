@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use hopwise_node::wire::Kind;
 use hopwise_core::{Network, Node, Rule};
+use hopwise_node::wire::Kind;
 use serde::Serialize;
 
 use crate::follow::{Audience, EndCounts, Overview, follow};

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
-use hopwise_node::wire::Kind;
 use hopwise_core::{Network, Node, Rule};
+use hopwise_node::wire::Kind;
 use hopwise_rig::boards::Pin;
 use hopwise_rig::headers;
 use hopwise_rig::mesh::{Mesh, NodePort};

@@ -23,9 +23,9 @@ mod time;
 use pair::Pair;
 pub use time::MeshTime;
 
-use hopwise_core::Node;
 use crate::link::Micros;
 use crate::wire::TimeSignal;
+use hopwise_core::Node;
 
 /// Time in 256ths of a microsecond.
 pub type Grains = u64;

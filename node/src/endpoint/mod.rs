@@ -6,13 +6,16 @@
 
 use heapless::Vec;
 
-use hopwise_core::Node;
 use crate::cipher::Cipher;
 use crate::key::Credentials;
 use crate::limits::BODY;
 use crate::link::{Down, Fate, Link, Micros, Received, Token, Turn};
 use crate::service::{self, Subject};
-use crate::wire::{Body, Card, Content, DropReason, Header, Identity, Kind, LinkReport, MAX_HEADER, MAX_PACKET, NodeReport, Packet, Query, Request, Response, Role, RouterCounters, WIRE};
+use crate::wire::{
+    Body, Card, Content, DropReason, Header, Identity, Kind, LinkReport, MAX_HEADER, MAX_PACKET, NodeReport, Packet,
+    Query, Request, Response, Role, RouterCounters, WIRE,
+};
+use hopwise_core::Node;
 
 /// One end of a link that is no router.
 #[derive(Clone, Debug)]

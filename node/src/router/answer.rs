@@ -4,10 +4,13 @@ use super::doors::Welcome;
 use super::event::{Event, Observer};
 use super::pool::Place;
 use super::{Router, add};
-use hopwise_core::Node;
 use crate::link::Micros;
 use crate::service::{self, Subject};
-use crate::wire::{AppPort, AppStatus, Content, DropReason, Kind, LinkReport, NodeReport, Packet, Query, Role, RouterCounters, TraceRecord};
+use crate::wire::{
+    AppPort, AppStatus, Content, DropReason, Kind, LinkReport, NodeReport, Packet, Query, Role, RouterCounters,
+    TraceRecord,
+};
+use hopwise_core::Node;
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize> Subject
     for Router<PORTS, BUFFERS, BODY, WIRE, PEERS>

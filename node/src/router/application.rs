@@ -9,7 +9,10 @@ use super::seen::Judgement;
 use super::{Router, add};
 use crate::limits::MAX_PAYLOAD;
 use crate::link::Micros;
-use crate::wire::{Addressed, AppPort, AppStatus, Body, Confirmed, Content, DropReason, Kind, Packet, Query, Request, Response, Undeliverable, body_of};
+use crate::wire::{
+    Addressed, AppPort, AppStatus, Body, Confirmed, Content, DropReason, Kind, Packet, Query, Request, Response,
+    Undeliverable, body_of,
+};
 use hopwise_core::{NoSuchNode, Node};
 
 /// Why a packet was not taken.

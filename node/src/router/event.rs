@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use hopwise_core::Node;
 use crate::link::{Down, Micros};
 use crate::wire::{DropReason, FrameError, Identity, PacketId};
+use hopwise_core::Node;
 
 /// What became of a confirmed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

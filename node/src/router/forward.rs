@@ -9,8 +9,8 @@
 //! | on a trail | | goes to the live neighbour nearest to the destination that is neither on the trail nor stalled, or back along it, or else to one that is stalled |
 
 use super::wiring::Wiring;
-use crate::limits::LOOKAHEAD;
 use crate::wire::{DropReason, Packet, Trail};
+use hopwise_core::limits::LOOKAHEAD;
 use hopwise_core::{Method, Network, Node, Rule};
 
 /// The link a packet takes.

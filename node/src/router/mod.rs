@@ -27,7 +27,6 @@ mod deferral;
 mod doors;
 mod event;
 mod forward;
-pub mod lanes;
 mod passage;
 mod pool;
 mod quota;
@@ -61,7 +60,11 @@ use crate::key::Credentials;
 use crate::limits::{self, INBOX};
 use crate::link::{Link, Micros, Received};
 use crate::service::Subject;
-use crate::wire::{self, AGE_UNIT, Card, Header, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, Packet, PacketId, Role, RouterCounters, SEALED_OVERHEAD, encoded_len};
+use crate::wire::{
+    self, AGE_UNIT, Card, Header, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, Packet, PacketId, Role,
+    RouterCounters, SEALED_OVERHEAD, encoded_len,
+};
+use hopwise_core::network::lanes;
 use hopwise_core::{Network, Node, Port, Rule};
 
 /// What a node must be told.

@@ -5,9 +5,9 @@ use super::forward::{Forwarder, Hop};
 use super::pool::{Origin, Place, Reader, Slot};
 use super::times::LIFETIME;
 use super::{Router, add, age, quota};
-use hopwise_core::Node;
 use crate::link::{Link, Micros};
 use crate::wire::{AGE_UNIT, Content, DropReason, Header, Kind, Packet, Trail, Undeliverable};
+use hopwise_core::Node;
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
     Router<PORTS, BUFFERS, BODY, WIRE, PEERS>

@@ -8,10 +8,10 @@
 use super::deferral::Deferral;
 use super::served::{Served, Share};
 use super::turns::{Claim, Turns, Waiting};
-use hopwise_core::limits::LANES;
 use crate::limits::{INBOX, LINK_SHARE, OUTBOX, SERVICE};
 use crate::link::Micros;
 use crate::wire::{AGE_UNIT, Kind, Offer, Packet};
+use hopwise_core::limits::LANES;
 
 /// The number of a slot.
 pub(super) type Place = u8;

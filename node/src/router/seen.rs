@@ -11,9 +11,9 @@
 use heapless::Vec;
 
 use super::times::{LIFETIME, SLACK};
-use hopwise_core::Node;
 use crate::link::{Micros, millis};
 use crate::wire::{AGE_UNIT, Header, PacketId};
+use hopwise_core::Node;
 
 /// Copies are rare: they need a link to die. So many are remembered.
 const COPIES: usize = 24;

@@ -6,10 +6,11 @@ use super::event::{Event, Observer};
 use super::passage::is_too_old;
 use super::pool::{Place, Slot};
 use super::served::Share;
-use super::{Router, add, age, lanes};
-use hopwise_core::Node;
+use super::{Router, add, age};
 use crate::link::{Fate, Link, Micros, Turn};
 use crate::wire::{MAX_HEADER, Offer};
+use hopwise_core::Node;
+use hopwise_core::network::lanes;
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
     Router<PORTS, BUFFERS, BODY, WIRE, PEERS>

@@ -2,9 +2,9 @@
 
 use super::event::{Event, Observer};
 use super::{Grains, MeshTime, Router};
-use hopwise_core::Node;
 use crate::link::Micros;
 use crate::wire::TimeSignal;
+use hopwise_core::Node;
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
     Router<PORTS, BUFFERS, BODY, WIRE, PEERS>

@@ -5,9 +5,9 @@
 use heapless::Vec;
 
 use super::served::Share;
-use hopwise_core::limits::LANES;
 use crate::link::Micros;
 use crate::wire::AGE_UNIT;
+use hopwise_core::limits::LANES;
 
 /// So many are known to wait at once.
 const TURNS: usize = LANES;

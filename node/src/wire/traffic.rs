@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use hopwise_core::Node;
 use crate::limits::MAX_PAYLOAD;
+use hopwise_core::Node;
 
 /// Where packets of generated traffic go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

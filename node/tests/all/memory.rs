@@ -1,4 +1,4 @@
-//! What a router takes of a board's memory. `cargo test -p hopwise-core --test all memory -- --nocapture` prints it.
+//! What a router takes of a board's memory. `cargo test -p hopwise-node --test all memory -- --nocapture` prints it.
 
 use hopwise_core::Network;
 use hopwise_node::limits;

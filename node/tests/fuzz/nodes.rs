@@ -1,11 +1,11 @@
 //! The whole node: a neighbour that is as it should be, strangers at its other links, and an application, all of which do
 //! what the input says.
 
+use hopwise_core::{Network, Rule};
 use hopwise_node::limits::{BUFFERS, INBOX, OUTSTANDING, PORTS};
 use hopwise_node::link::{Link, Micros, Received};
 use hopwise_node::router::{Config, Router, times};
 use hopwise_node::wire::{AppPort, Header, Identity, Kind, MAX_HEADER, Query, Role, WIRE};
-use hopwise_core::{Network, Rule};
 
 use crate::input::Input;
 

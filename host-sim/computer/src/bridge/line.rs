@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use hopwise_node::wire::AppPort;
 use hopwise_figures::printable_json;
+use hopwise_node::wire::AppPort;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use thiserror::Error;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use hopwise_node::wire::DEFAULT_BAUD;
 use hopwise_core::{Network, Node, Tree};
+use hopwise_node::wire::DEFAULT_BAUD;
 use serde::Serialize;
 
 use super::output::{Outcome, address, print, print_facts, print_json};

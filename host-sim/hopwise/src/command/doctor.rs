@@ -5,8 +5,8 @@ use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
 use clap::Args;
-use hopwise_node::wire::{DEFAULT_BAUD, PAGE_BYTES};
 use hopwise_emulate::setup::Program;
+use hopwise_node::wire::{DEFAULT_BAUD, PAGE_BYTES};
 use hopwise_rig::boards::{KINDS, Uart};
 use hopwise_rig::doctor::{BoardFault, EmulatedPatient, Examination, SerialPatient, examine};
 use hopwise_rig::emulated::{self, Firmware};

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use clap::Args;
 use hopwise_core::Network;
-use hopwise_node::wire::DEFAULT_BAUD;
 use hopwise_emulator::boards::{BOARDS, BoardKind};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
@@ -16,6 +15,7 @@ use hopwise_emulator::world::{Port, Script, World};
 use hopwise_figures::printable_line;
 use hopwise_language::BadTime;
 use hopwise_language::script::{NoSuchPlace, PortName, PortOf};
+use hopwise_node::wire::DEFAULT_BAUD;
 
 use super::output::{Colour, Outcome, coloured, print, print_coloured, print_json, progress_bar, say};
 use super::refusal::Refusal;

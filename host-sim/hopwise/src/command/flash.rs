@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use hopwise_node::wire::Command;
 use hopwise_emulator::time::{MILLISECOND, Time};
+use hopwise_node::wire::Command;
 use indicatif::{MultiProgress, ProgressBar};
 
 use super::output::{Outcome, print};

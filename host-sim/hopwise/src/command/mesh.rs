@@ -9,8 +9,8 @@ use super::output::{Outcome, print};
 use super::refusal::Refusal;
 use super::{NetworkArg, assign};
 use hopwise_computer::{bridge::to_hex, random_bytes};
-use hopwise_node::key::Secret;
 use hopwise_files::{create_private, create_whole};
+use hopwise_node::key::Secret;
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 use hopwise_rig::mesh::Mesh;
 

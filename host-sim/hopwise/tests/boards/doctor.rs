@@ -1,11 +1,11 @@
 //! The doctor passes a good board and names each fault that the emulator can make.
 
 use crate::firmware_support::{KEYS, firmware};
-use hopwise_node::authority::MeshKeys;
-use hopwise_node::wire::{Command, PAGE_BYTES, Page};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::setup::Program;
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::wire::{Command, PAGE_BYTES, Page};
 use hopwise_rig::doctor::{BoardFault, EmulatedPatient, Examination, Verdict, examine};
 use hopwise_rig::talk::Talk;
 

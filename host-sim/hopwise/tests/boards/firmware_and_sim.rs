@@ -4,9 +4,6 @@
 use std::collections::BTreeMap;
 
 use crate::firmware_support::{Rig, firmware};
-use hopwise_node::limits::PEERS;
-use hopwise_node::router::{Event, MessageKind};
-use hopwise_node::wire::{PacketId, Query, trace_records};
 use hopwise_core::{Network, Node};
 use hopwise_emulate::check::path;
 use hopwise_emulate::computers::Question;
@@ -14,6 +11,9 @@ use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
+use hopwise_node::limits::PEERS;
+use hopwise_node::router::{Event, MessageKind};
+use hopwise_node::wire::{PacketId, Query, trace_records};
 use hopwise_sim::wire::{Nanos, Noise};
 use hopwise_sim::world::{Build, StepOutcome, Watcher, WireEnd, World};
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::firmware_support::{Rig, firmware, sizes};
-use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Query, Status, Traffic};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::demangle;
 use hopwise_emulate::host_port::Reply;
@@ -11,6 +10,7 @@ use hopwise_emulate::setup::{LINKS, configuration_slots};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Port, Script};
+use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Query, Status, Traffic};
 
 /// Port and pin of the LED.
 const LED: (usize, u32) = (0, 5);

@@ -1,9 +1,9 @@
 //! A panic is kept over the reset with its true place, also one of embassy's.
 
-use hopwise_node::wire::{Command, Page, Query, Status};
 use hopwise_emulate::computers::Question;
 use hopwise_emulator::cpu::Bus;
 use hopwise_emulator::time::MILLISECOND;
+use hopwise_node::wire::{Command, Page, Query, Status};
 
 use crate::firmware_support::{Rig, firmware};
 

@@ -3,11 +3,11 @@
 
 use crate::firmware_support::{Firmware, Rig, firmware};
 use crate::kinds::programmed;
-use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BoardOptions, Script};
+use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page};
 
 /// For how long the power is away.
 const AWAY: Time = 50 * MILLISECOND;

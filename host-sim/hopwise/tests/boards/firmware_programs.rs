@@ -1,9 +1,9 @@
 //! Programs of users on boards: the examples of the firmware, on emulated ones.
 
-use hopwise_node::wire::{AppPort, AppStatus, Query};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_node::wire::{AppPort, AppStatus, Query};
 
 use crate::firmware_support::{Firmware, Rig, build, load, stock};
 

@@ -1,12 +1,12 @@
 //! What a board does about tasks that hang, crashes that come again and again, a stack that is too small, and bytes that are damaged.
 
 use crate::firmware_support::{Firmware, Rig, firmware};
-use hopwise_node::wire::{BoardState, Command, Done, Failure, PAGE_BYTES, Page};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BoardOptions, Port, Script};
+use hopwise_node::wire::{BoardState, Command, Done, Failure, PAGE_BYTES, Page};
 
 /// UDF, an instruction that is a fault.
 const FAULT: [u8; 2] = [0x00, 0xde];

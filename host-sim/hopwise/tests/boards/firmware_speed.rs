@@ -2,10 +2,10 @@
 
 use crate::firmware_support::{Rig, firmware};
 use crate::next_hop::{a_next_hop_takes_at_most, start};
-use hopwise_node::wire::{Command, Done, Pattern, Traffic, TrafficReport};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_node::wire::{Command, Done, Pattern, Traffic, TrafficReport};
 
 #[test]
 fn instructions_for_a_next_hop() {

@@ -1,12 +1,12 @@
 //! The firmware on boards that are at the edge of their data sheets or beyond, and what the emulator says of broken rules.
 
 use crate::firmware_support::{Rig, firmware};
-use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Status};
 use hopwise_emulate::computers::Question;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::chip::rules::{Rule, Violation};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::BoardOptions;
+use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Status};
 
 const GPIOA: u32 = 0x4002_0000;
 const AFRH: u32 = 0x24;

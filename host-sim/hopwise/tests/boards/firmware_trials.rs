@@ -4,9 +4,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use hopwise_node::wire::{AppPort, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport, encoded_len};
 use hopwise_emulate::computers::Question;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_node::wire::{
+    AppPort, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport, encoded_len,
+};
 use hopwise_sim::{Settings, simulate_programs};
 
 use crate::firmware_programs::{large_example, lines, order};

@@ -1,7 +1,6 @@
 //! Boards of other kinds than the default, alone and together: the firmware for each, on its own chip.
 
 use hopwise_core::Network;
-use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Traffic};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::firmware;
 use hopwise_emulate::log::LogReaders;
@@ -10,6 +9,7 @@ use hopwise_emulator::boards::{self, BoardKind};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, World};
+use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Traffic};
 use hopwise_rig::doctor::{BoardFault, EmulatedPatient, examine};
 use hopwise_rig::emulated;
 use hopwise_rig::mesh::Mesh;

@@ -1,10 +1,10 @@
 //! Instructions for a next hop, counted on emulated boards.
 
 use crate::firmware_support::{Rig, firmware};
-use hopwise_node::wire::{Command, Done, Pattern, Traffic};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::profile;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_node::wire::{Command, Done, Pattern, Traffic};
 
 pub(crate) fn start(rig: &mut Rig, board: usize, traffic: Traffic) {
     let done: Done = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));

@@ -3,14 +3,16 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use hopwise_node::store::Slot;
-use hopwise_node::wire::{BoardState, Command, Done, Failure, Page, Pattern, Traffic, TrafficReport, UpdatePhase, UpdatePlan, UpdateState};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::repository::Repository;
 use hopwise_emulator::image::{FLASH, Image};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Script};
+use hopwise_node::store::Slot;
+use hopwise_node::wire::{
+    BoardState, Command, Done, Failure, Page, Pattern, Traffic, TrafficReport, UpdatePhase, UpdatePlan, UpdateState,
+};
 use hopwise_rig::talk::Talk;
 use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_pages, update};
 

@@ -1,13 +1,13 @@
 //! Boards of different versions of the wire format on one wire, and updates between images of one version.
 
 use hopwise_core::Network;
-use hopwise_node::store::Slot;
-use hopwise_node::wire::{DELIMITER, Frame, LinkTrouble, Page, VERSION, crc32c, decode};
 use hopwise_emulate::computers::Carry;
 use hopwise_emulate::setup;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, Port, World};
+use hopwise_node::store::Slot;
+use hopwise_node::wire::{DELIMITER, Frame, LinkTrouble, Page, VERSION, crc32c, decode};
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::plan::WiringPlan;

@@ -7,11 +7,11 @@
 mod firmware_support;
 
 use firmware_support::{Firmware, Rig, build, firmware, load, sizes, stock};
-use hopwise_node::wire::{BoardState, Command, Done, Page, Query, Status};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::firmware::{self, BOARDS};
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_node::wire::{BoardState, Command, Done, Page, Query, Status};
 
 /// Builds an image that stays until the tests end; `None` if there is no ARM compiler.
 fn built(firmware: &firmware::Firmware<'_>) -> Option<&'static Firmware> {

@@ -3,8 +3,6 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use hopwise_node::authority::MeshKeys;
-use hopwise_node::wire::{DEFAULT_BAUD, PAGE_BYTES, Page};
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::setup::{self, Program};
@@ -12,6 +10,8 @@ use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::time::{MICROSECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Board, BoardOptions, Port, Script, World};
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::wire::{DEFAULT_BAUD, PAGE_BYTES, Page};
 
 use super::Patient;
 use crate::boards::Uart;

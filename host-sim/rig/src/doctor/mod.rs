@@ -14,9 +14,11 @@ pub use serial::SerialPatient;
 
 use std::time::Duration;
 
-use hopwise_node::wire::{BoardState, Command, Done, Failure, LinkReport, PAGE_BYTES, Page, Query, Status, rates_agree};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
+use hopwise_node::wire::{
+    BoardState, Command, Done, Failure, LinkReport, PAGE_BYTES, Page, Query, Status, rates_agree,
+};
 
 use super::boards::{BoardKind, KINDS, Uart};
 use super::talk::{Talk, read};

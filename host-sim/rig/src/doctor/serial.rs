@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hopwise_node::authority::MeshKeys;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
+use hopwise_node::authority::MeshKeys;
 
 use super::Patient;
 use crate::boards::Uart;

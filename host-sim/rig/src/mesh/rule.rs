@@ -3,9 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use hopwise_core::{NoSuchNode, ParseError};
 use hopwise_node::key::BadKey;
 use hopwise_node::wire::{BadPage, Traffic};
-use hopwise_core::{NoSuchNode, ParseError};
 
 use super::{EMULATED, MOST_NAME, MOST_NODES};
 use crate::boards::{BoardKind, KINDS};

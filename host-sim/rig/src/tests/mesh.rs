@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use hopwise_emulate::firmware::BOARDS;
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::Secret;
 use hopwise_node::wire::{Page, Pattern};
-use hopwise_emulate::firmware::BOARDS;
 
 use crate::boards::{BoardKind, KINDS, Uart, kind};
 use crate::mesh::{Mesh, NodePort};

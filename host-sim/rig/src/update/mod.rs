@@ -13,9 +13,9 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use hopwise_emulate::computers::Question;
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{Command, Done, UpdatePhase, UpdateState};
-use hopwise_emulate::computers::Question;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

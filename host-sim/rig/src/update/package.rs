@@ -5,11 +5,11 @@
 use std::io;
 use std::path::Path;
 
+use hopwise_emulate::app::board_of;
+use hopwise_emulator::image::{FLASH, Image};
 use hopwise_node::boot::{HASH_BYTES, RECORD};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{BLOCK, Block, UpdatePlan, crc32c};
-use hopwise_emulate::app::board_of;
-use hopwise_emulator::image::{FLASH, Image};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_node::wire::{Command, Done, PAGE_BYTES, Status};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
+use hopwise_node::wire::{Command, Done, PAGE_BYTES, Status};
 use serde::Serialize;
 
 use super::{Boards, LOOK, LOOKS, ask, does, list};

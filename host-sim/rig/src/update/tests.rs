@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use hopwise_node::store::Slot;
-use hopwise_node::wire::{Block, Command, Done, NAMED_BLOCKS, Query, UpdatePhase, UpdatePlan, UpdateState, write_structure};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
+use hopwise_node::store::Slot;
+use hopwise_node::wire::{
+    Block, Command, Done, NAMED_BLOCKS, Query, UpdatePhase, UpdatePlan, UpdateState, write_structure,
+};
 
 use super::package::Linked;
 use super::*;

@@ -1,9 +1,11 @@
 //! What the answer to a question must say, as far as it can be known from outside.
 
 use hopwise_core::limits::LANES;
-use hopwise_node::limits::BODY;
-use hopwise_node::wire::{LinkReport, NodeReport, Query, Response, RouterCounters, TraceRecord, read_structure, trace_records};
 use hopwise_core::{Network, Node};
+use hopwise_node::limits::BODY;
+use hopwise_node::wire::{
+    LinkReport, NodeReport, Query, Response, RouterCounters, TraceRecord, read_structure, trace_records,
+};
 
 /// A question.
 #[derive(Clone, Copy, Debug)]

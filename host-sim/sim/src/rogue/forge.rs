@@ -1,8 +1,11 @@
 //! What rogues send that nobody asked them to.
 
-use hopwise_node::limits::{BODY, MAX_PAYLOAD};
-use hopwise_node::wire::{Addressed, AppPort, Body, Confirmation, Confirmed, Content, DropReason, Flooded, Header, Kind, Packet, Query, Request, Response, Undeliverable, Verdict};
 use hopwise_core::{Network, Node};
+use hopwise_node::limits::{BODY, MAX_PAYLOAD};
+use hopwise_node::wire::{
+    Addressed, AppPort, Body, Confirmation, Confirmed, Content, DropReason, Flooded, Header, Kind, Packet, Query,
+    Request, Response, Undeliverable, Verdict,
+};
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -11,11 +11,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use forge::Forger;
+use hopwise_core::network::lanes;
+use hopwise_core::{Network, Node, Rule};
 use hopwise_node::limits::BODY;
 use hopwise_node::link::{Fate, Link, Micros, Received, Token, Turn};
-use hopwise_core::network::lanes;
 use hopwise_node::wire::{self, AGE_UNIT, DELIMITER, Frame, Header, Identity, Kind, Packet, PacketId, Role, WIRE};
-use hopwise_core::{Network, Node, Rule};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -11,12 +11,12 @@ mod machine;
 
 use cables::Cable;
 pub use frames::StepOutcome;
+use hopwise_core::{Network, Node, Rule};
 use hopwise_node::clock::{GRAINS, grains};
 use hopwise_node::key::{Credentials, Secret};
 use hopwise_node::link::Micros;
 use hopwise_node::router::{Config, ConfigError, Event, Router};
 use hopwise_node::wire::PacketId;
-use hopwise_core::{Network, Node, Rule};
 use hopwise_node::{limits, wire};
 use links::{ALL_LINKS, LinkSet, only};
 use machine::Machine;

@@ -1,9 +1,9 @@
 //! The judge is judged: boards that lie, each in one way, and it catches every one of them.
 
+use hopwise_language::Traffic;
 use hopwise_node::limits::BODY;
 use hopwise_node::router::{Event, Message, MessageKind};
 use hopwise_node::wire::{DropReason, Frame, Header, Kind, Query, RouterCounters, decode, write_data};
-use hopwise_language::Traffic;
 use hopwise_sim::oracle::{Broken, Violation};
 use hopwise_sim::shell::{Honest, Shell};
 use hopwise_sim::wire::Nanos;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_node::wire::PacketId;
 use hopwise_core::{Network, Node, Rule};
+use hopwise_node::wire::PacketId;
 use hopwise_sim::Settings;
 use hopwise_sim::rogue::RogueKind;
 use hopwise_sim::run::Account;

@@ -1,7 +1,7 @@
 //! The clock of the mesh, beside a board that lies about it.
 
-use hopwise_node::clock::GRAINS;
 use hopwise_figures::Agreement;
+use hopwise_node::clock::GRAINS;
 use hopwise_sim::mesh_time::{Lie, TimedNodes, Trial};
 
 const SECOND: u64 = 1_000_000_000;

@@ -1,7 +1,10 @@
 //! Bounded-exhaustive tests of frames as they come: all short inputs, all flips, cuts and garbage around a frame.
 
 use super::*;
-use crate::wire::{Ack, DataHeader, Frame, Hello, Identity, OVERHEAD, Offer, Role, Stance, encoded_len, write_ack, write_data, write_hello};
+use crate::wire::{
+    Ack, DataHeader, Frame, Hello, Identity, OVERHEAD, Offer, Role, Stance, encoded_len, write_ack, write_data,
+    write_hello,
+};
 use proptest::prelude::*;
 use std::string::String;
 use std::vec::Vec;

@@ -5,7 +5,9 @@ use super::{End, HELLO_WHILE_DOWN, coarse, count};
 use crate::link::security::Security;
 use crate::link::window::{Sent, Token};
 use crate::link::{Micros, Turn};
-use crate::wire::{Ack, DataHeader, Hello, Proof, Seal, Stance, TimeSignal, write_ack, write_data, write_hello, write_time};
+use crate::wire::{
+    Ack, DataHeader, Hello, Proof, Seal, Stance, TimeSignal, write_ack, write_data, write_hello, write_time,
+};
 
 /// The seal of the next frame, in a mesh that has a key; `None` if the other end is not known, so that none can be made.
 fn next_seal(security: &mut Option<Security>) -> Option<Option<Seal<'_>>> {

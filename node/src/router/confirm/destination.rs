@@ -6,9 +6,9 @@ use super::super::deferral::Deferral;
 use super::super::doors::Welcome;
 use super::super::times::{CONFIRM_WITHIN, DRIFT, LIFETIME, SLACK};
 use super::peers::{Peers, Standing};
-use hopwise_core::Node;
 use crate::link::Micros;
 use crate::wire::{Confirmation, DropReason, Header, Verdict};
+use hopwise_core::Node;
 
 /// Confirmations that wait to be sent.
 const WAITING: usize = 6;

@@ -14,9 +14,9 @@
 use heapless::Vec;
 
 use super::super::times::{REMEMBER_PEER, SLACK};
-use hopwise_core::Node;
 use crate::link::{Micros, millis};
 use crate::wire::Header;
+use hopwise_core::Node;
 
 /// Numbers of packets under way at once lie within so many.
 pub(in super::super) const SPAN: u32 = u32::BITS;

@@ -6,10 +6,10 @@ use super::super::event::Outcome;
 use super::super::pool::Place;
 use super::super::times::{CONFIRM_WITHIN, DRIFT, LONGEST_RETRY, UNREACHABLE_FOR};
 use super::peers::SPAN;
-use hopwise_core::Node;
 use crate::limits::OUTSTANDING;
 use crate::link::Micros;
 use crate::wire::{Confirmation, DropReason, Verdict};
+use hopwise_core::Node;
 
 /// A destination that cannot be reached so many times is given up, if enough time has passed.
 const UNREACHABLE_TIMES: u8 = 3;

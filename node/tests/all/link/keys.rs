@@ -2,7 +2,10 @@
 
 use hopwise_node::key::{Credentials, Key, Secret};
 use hopwise_node::link::{Down, Link, Micros, Received};
-use hopwise_node::wire::{Ack, DELIMITER, DataHeader, Frame, FrameError, Offer, Role, TimeSignal, WIRE, decode, encoded_len, write_ack, write_data, write_time};
+use hopwise_node::wire::{
+    Ack, DELIMITER, DataHeader, Frame, FrameError, Offer, Role, TimeSignal, WIRE, decode, encoded_len, write_ack,
+    write_data, write_time,
+};
 use proptest::prelude::*;
 
 use super::pair::{Notice, Pair, identity};

@@ -1,9 +1,9 @@
 //! How much of the wire is payload. `cargo test -p hopwise-core --test link rate -- --nocapture` prints it.
 
+use hopwise_core::{Network, Rule};
 use hopwise_node::limits::MAX_PAYLOAD;
 use hopwise_node::router::{Config, MessageKind, Router};
 use hopwise_node::wire::WIRE;
-use hopwise_core::{Network, Rule};
 
 const SECOND: u64 = 1_000_000_000;
 

@@ -5,10 +5,10 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use hopwise_core::Network;
-use hopwise_node::wire::{Pattern, Traffic};
 use hopwise_emulate::log::BoardLine;
 use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::time::SECOND;
+use hopwise_node::wire::{Pattern, Traffic};
 use hopwise_rig::mesh::Mesh;
 use hopwise_trace::line::{Header, Nanos};
 use hopwise_trace::text::read_event;

@@ -5,9 +5,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
-use hopwise_node::authority::MeshKeys;
-use hopwise_node::key::{Key, Secret};
-use hopwise_node::wire::{AppPort, Command, DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Page, Query, RouterCounters, Status};
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::demangle;
@@ -19,6 +16,11 @@ use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Board, BoardOptions, World};
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::key::{Key, Secret};
+use hopwise_node::wire::{
+    AppPort, Command, DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Page, Query, RouterCounters, Status,
+};
 use serde::de::DeserializeOwned;
 
 pub(crate) struct Firmware {

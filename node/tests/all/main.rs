@@ -1,0 +1,8 @@
+//! What a node promises, tested from outside: one cable, and a small mesh.
+//!
+//! `support` names everything of core and node that is used here.
+
+mod link;
+mod memory;
+mod mesh;
+mod support;

@@ -1,0 +1,10 @@
+//! Fuzz targets: whatever comes in, nothing panics, and what must hold holds.
+//!
+//! `cargo test -p hopwise-node --test fuzz` runs each for a second, after its corpus; `tools/fuzz` for longer. A failure prints
+//! its input, made small, and the BOLERO_RANDOM_SEED that gives it again.
+
+mod endpoints;
+mod frames;
+mod input;
+mod nodes;
+mod packets;
