@@ -5,12 +5,17 @@
 //! writes thousands a second.
 
 use core::fmt;
+#[cfg(feature = "keys")]
 use core::hash::Hasher;
 use core::str::FromStr;
 
+#[cfg(feature = "keys")]
 use blake2::Blake2sMac;
+#[cfg(feature = "keys")]
 use blake2::digest::consts::U16;
+#[cfg(feature = "keys")]
 use blake2::digest::{FixedOutput, Update};
+#[cfg(feature = "keys")]
 use siphasher::sip::SipHasher24;
 
 /// The bytes of a key.
@@ -43,7 +48,10 @@ impl Key {
     pub const fn bytes(&self) -> &[u8; KEY_BYTES] {
         &self.0
     }
+}
 
+#[cfg(feature = "keys")]
+impl Key {
     /// 128 bits that follow from this key, what they are for, and `context`, and tell nobody anything of the key: BLAKE2s, keyed, of the
     /// length of the purpose (one byte), the purpose, and the context.
     pub fn derive(&self, purpose: &str, context: &[&[u8]]) -> [u8; KEY_BYTES] {
@@ -138,6 +146,9 @@ pub fn same_tag(one: &Tag, other: &Tag) -> bool {
 }
 
 /// What an end of a link needs to prove that it belongs to the mesh.
+///
+/// Without the feature `keys` there is no value of this type, so the compiler leaves out what would be done with one: a node without it
+/// cannot be in a mesh that has a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credentials {
     /// Of the mesh.
@@ -145,8 +156,11 @@ pub struct Credentials {
     /// As random as the board can make it, and different on every board. An [epoch](crate::wire::Identity::epoch) that is never used again
     /// makes up for a board that has no random numbers.
     pub random: [u8; 16],
+    #[cfg(not(feature = "keys"))]
+    pub(crate) never: core::convert::Infallible,
 }
 
+#[cfg(feature = "keys")]
 impl Credentials {
     /// The key of links. Who encrypts has another one than who does not, since they would not understand each other.
     pub(crate) fn link_key(&self) -> Key {

@@ -20,14 +20,31 @@
 //! [`store`] is what a board keeps in its flash, [`boot`] which of its two images it starts with, [`update`] how it gets the next one.
 //! [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire.
 //!
+//! # Features
+//!
+//! All are on unless `default-features = false`; what is switched off costs neither flash nor RAM.
+//!
+//! - `keys`: links prove that they belong to the mesh, and commands that change a board need the management key. A node without it does
+//!   not link up with one that has a key.
+//! - `cipher`: payloads are encrypted from end to end. A node without it forwards them, and can neither read nor send any.
+//! - `clock`: all boards agree on the time. A node without it has no time, and others do not learn it through this node.
+//! - `update`: boards take a new image through the mesh.
+//! - `defmt`: events can be logged by defmt. `large-tables`: faster CRCs, for hosts.
+//!
 //! No function here panics, whatever it is given. There is no recursion, no heap, and every queue and loop has a bound.
 
 #![no_std]
 #![forbid(unsafe_code)]
+// What features share is there whether or not one that uses it is built, and nothing follows where a type has no value.
+#![cfg_attr(
+    not(all(feature = "cipher", feature = "clock", feature = "update")),
+    allow(dead_code, unreachable_code, unused_imports)
+)]
 
 #[cfg(test)]
 extern crate std;
 
+#[cfg(feature = "keys")]
 pub mod authority;
 pub mod boot;
 pub mod cipher;
@@ -39,5 +56,6 @@ pub mod link;
 pub mod router;
 mod service;
 pub mod store;
+#[cfg(feature = "update")]
 pub mod update;
 pub mod wire;

@@ -4,8 +4,10 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::*;
+#[cfg(feature = "cipher")]
 use crate::cipher::SEAL_BYTES;
-use crate::key::{Key, Secret};
+#[cfg(feature = "cipher")]
+use crate::key::{Credentials, Key, Secret};
 use crate::router::{Config, MessageKind, Router};
 use crate::wire::{Addressed, AppPort, Confirmed, Undeliverable, Verdict, read_structure};
 use hopwise_core::{Network, Rule};
@@ -422,6 +424,7 @@ fn a_node_asks_the_computer_which_answers_in_its_own_time() {
     );
 }
 
+#[cfg(feature = "cipher")]
 fn encrypting(random: u8) -> Credentials {
     Credentials {
         secret: Secret {
@@ -433,6 +436,7 @@ fn encrypting(random: u8) -> Credentials {
 }
 
 /// What is too long once it is encrypted must not wait in a slot for ever.
+#[cfg(feature = "cipher")]
 #[test]
 fn what_grows_too_long_by_encryption_is_refused_at_once() {
     let mut desk = Desk::part_of("path(2)", 0);
@@ -467,6 +471,7 @@ fn what_grows_too_long_by_encryption_is_refused_at_once() {
 }
 
 /// The epoch of a computer is only its clock: two programs may have the same.
+#[cfg(feature = "cipher")]
 #[test]
 fn no_nonce_comes_twice_though_the_epoch_does() {
     let first = |random: u8, kind: Kind| {

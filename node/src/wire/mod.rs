@@ -24,7 +24,7 @@ mod counters;
 mod crc;
 mod flooded;
 mod frame;
-#[cfg(test)]
+#[cfg(all(test, feature = "cipher"))]
 mod golden;
 mod hello;
 mod offer;

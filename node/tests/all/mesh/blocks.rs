@@ -97,6 +97,7 @@ fn write_slowly(mut mesh: Mesh, slow: Node) {
     mesh.assert_at_rest();
 }
 
+#[cfg(feature = "cipher")]
 #[test]
 fn blocks_wait_for_a_board_that_writes_slowly() {
     write_slowly(boards(Mesh::up("path(4)")), 3);

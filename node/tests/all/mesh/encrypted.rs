@@ -6,6 +6,7 @@ use crate::support::*;
 const SECRET: &[u8] = b"the safe is behind the picture";
 
 /// Says the same by every service, asks an application, and gives what the boards got and whether the payload was seen on a cable.
+#[cfg(feature = "cipher")]
 fn say_it_all(encrypts: bool) -> (Vec<Vec<u8>>, bool) {
     let mut mesh = Mesh::keyed("path(4)", encrypts);
     for node in 0..4 {
@@ -40,6 +41,7 @@ fn say_it_all(encrypts: bool) -> (Vec<Vec<u8>>, bool) {
     (got, overheard)
 }
 
+#[cfg(feature = "cipher")]
 #[test]
 fn payloads_arrive_and_nobody_on_a_cable_reads_them() {
     let (plain, overheard) = say_it_all(false);
@@ -52,6 +54,7 @@ fn payloads_arrive_and_nobody_on_a_cable_reads_them() {
     assert!(!overheard);
 }
 
+#[cfg(feature = "cipher")]
 #[test]
 fn the_longest_payload_still_fits_and_goes_round_a_dead_link() {
     let mut mesh = Mesh::keyed("ring(6)", true);
@@ -62,4 +65,19 @@ fn the_longest_payload_still_fits_and_goes_round_a_dead_link() {
     mesh.confirmed(0, 2, &long).unwrap();
     mesh.run(SECOND);
     assert_eq!(mesh.board(2).payloads(), [(0, &long[..]), (0, &long[..])]);
+}
+
+/// What cannot be encrypted does not leave, and what the boards say of themselves still does.
+#[cfg(not(feature = "cipher"))]
+#[test]
+fn a_node_without_the_cipher_sends_nothing_readable() {
+    let mut mesh = Mesh::keyed("path(3)", true);
+    assert!(mesh.send(0, 2, SECRET).is_err());
+    assert!(mesh.confirmed(0, 2, SECRET).is_err());
+    assert!(mesh.broadcast(0, SECRET).is_err());
+    mesh.ask(0, 2, Query::Ping, &[]).unwrap();
+    mesh.run(SECOND);
+    assert!(mesh.boards().all(|board| board.got.iter().all(|got| got.payload.is_empty())));
+    assert_eq!(mesh.board(0).got.len(), 1, "the answer to the ping");
+    mesh.assert_at_rest();
 }

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use super::stranger::Stranger;
 use crate::support::*;
+#[cfg(feature = "keys")]
 use hopwise_node::key::{Credentials, Key, Secret};
 
 /// What an application got.
@@ -137,6 +138,7 @@ impl Mesh {
     }
 
     /// The same, and its boards have a key.
+    #[cfg(feature = "keys")]
     pub(crate) fn keyed(expression: &str, encrypts: bool) -> Mesh {
         let mut mesh = Mesh::new(expression);
         for node in 0..mesh.network.nodes() {

@@ -7,6 +7,7 @@ mod cables;
 mod confirmed;
 mod datagrams;
 mod detours;
+#[cfg(feature = "keys")]
 mod encrypted;
 mod harness;
 mod lanes;

@@ -9,11 +9,9 @@ use chacha20::cipher::{KeyIvInit, StreamCipher};
 use poly1305::Poly1305;
 use poly1305::universal_hash::{KeyInit, UniversalHash};
 
+use super::{SEAL_BYTES, payload_of};
 use crate::key::{Key, Secret};
-use crate::wire::{AppPort, Content, Header, Packet, Query, Request, Response};
-
-/// The bytes by which a payload grows.
-pub const SEAL_BYTES: usize = 16;
+use crate::wire::{AppPort, Header, Packet};
 
 /// Encrypts and decrypts the payloads of packets.
 #[derive(Clone)]
@@ -103,25 +101,6 @@ fn tag(mut mac: Poly1305, port: AppPort, text: &[u8]) -> [u8; SEAL_BYTES] {
     mac.finalize().into()
 }
 
-/// The application that a packet is for or from, and where in the body its payload begins, which is the rest of it.
-fn payload_of<const BODY: usize>(packet: &Packet<BODY>) -> Option<(AppPort, usize)> {
-    let content = packet.content()?;
-    let port = match content {
-        Content::Datagram(addressed) | Content::Broadcast(addressed) => addressed.port,
-        Content::Confirmed(confirmed) => confirmed.port,
-        Content::Request(Request {
-            query: Query::Application(port),
-            ..
-        })
-        | Content::Response(Response {
-            query: Query::Application(port),
-            ..
-        }) => port,
-        _ => return None,
-    };
-    Some((port, packet.body.len().checked_sub(content.payload().len())?))
-}
-
 fn nonce(header: &Header) -> [u8; 24] {
     let [s0, s1, s2, s3, s4, s5, s6, s7] = header.source.to_le_bytes();
     let [d0, d1, d2, d3, d4, d5, d6, d7] = header.dest.to_le_bytes();
@@ -160,7 +139,7 @@ fn nonce(header: &Header) -> [u8; 24] {
 mod tests {
     use super::*;
     use crate::wire::DropReason;
-    use crate::wire::{Addressed, Confirmed, Kind, Undeliverable};
+    use crate::wire::{Addressed, Confirmed, Content, Kind, Query, Request, Undeliverable};
     use std::vec::Vec;
 
     const KEY: Key = Key::new([7; 16]);

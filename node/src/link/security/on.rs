@@ -11,11 +11,12 @@
 //! An end that leaves a pair of nonces never comes back to it, or it would have to remember how far the numbers of that pair had come: so it
 //! takes a new nonce of its own first.
 
+use super::Verdict;
 use crate::key::{Credentials, Key};
 use crate::wire::{Hello, Identity, Nonce, Proof, Seal, Tagged};
 
 #[derive(Clone, Debug)]
-pub(super) struct Security {
+pub(in crate::link) struct Security {
     key: Key,
     /// Of this end, until the session ends.
     nonce: Nonce,
@@ -31,25 +32,8 @@ struct Pairing {
     here: (Key, u64),
 }
 
-/// What a hello is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// It comes from the other end, now, and names this one.
-    Proven,
-    /// It comes from someone with the mesh's key, now or earlier, who names nobody.
-    Announced,
-    /// The same, and a new nonce was taken to answer it.
-    AnnouncedAnew,
-    /// From someone who has no key.
-    Unkeyed,
-    /// From someone who has another key.
-    WrongKey,
-    /// Anyone may have sent it.
-    Worthless,
-}
-
 impl Security {
-    pub(super) fn new(credentials: &Credentials, identity: &Identity) -> Self {
+    pub(in crate::link) fn new(credentials: &Credentials, identity: &Identity) -> Self {
         let key = credentials.link_key();
         // An epoch is never used again, and a board says hello on several wires in each.
         let start = [identity.port, u8::from(identity.role == crate::wire::Role::Host)];
@@ -67,7 +51,7 @@ impl Security {
     }
 
     /// A new session: with the same other end, if it is still known.
-    pub(super) fn renew(&mut self, is_known: bool) {
+    pub(in crate::link) fn renew(&mut self, is_known: bool) {
         self.nonce = self.key.derive("next nonce", &[&self.nonce]);
         let theirs = self.pairing.take().map(|pairing| pairing.theirs);
         if let Some(theirs) = theirs.filter(|_| is_known) {
@@ -88,7 +72,7 @@ impl Security {
         }
     }
 
-    pub(super) fn is_paired(&self) -> bool {
+    pub(in crate::link) fn is_paired(&self) -> bool {
         self.pairing.is_some()
     }
 
@@ -97,7 +81,7 @@ impl Security {
     }
 
     /// Judges a hello, given with the bytes it was read from. `names_us` and `is_up` are as far as the link knows.
-    pub(super) fn judge(
+    pub(in crate::link) fn judge(
         &mut self,
         hello: &Hello,
         bytes: &[u8],
@@ -144,19 +128,19 @@ impl Security {
     }
 
     /// Whether a frame is the other end's, of this session, and has not come before.
-    pub(super) fn believes(&mut self, tagged: &Tagged<'_>) -> bool {
+    pub(in crate::link) fn believes(&mut self, tagged: &Tagged<'_>) -> bool {
         self.pairing.as_mut().is_some_and(|pairing| pairing.believes(tagged))
     }
 
     /// The seal of the next frame to the other end; `None` if none is known.
-    pub(super) fn seal(&mut self) -> Option<Seal<'_>> {
+    pub(in crate::link) fn seal(&mut self) -> Option<Seal<'_>> {
         let (key, number) = &mut self.pairing.as_mut()?.there;
         *number = number.saturating_add(1);
         Some(Seal { key, number: *number })
     }
 
     /// Gives the next hello its proof: to the other end, or, if none is known, to anyone.
-    pub(super) fn with_proof<T>(&mut self, write: impl FnOnce(Proof<'_>) -> T) -> T {
+    pub(in crate::link) fn with_proof<T>(&mut self, write: impl FnOnce(Proof<'_>) -> T) -> T {
         let nonce = self.nonce;
         if let Some(seal) = self.seal() {
             return write(Proof { nonce: &nonce, seal });
