@@ -1,8 +1,21 @@
 //! Routing in recursively built networks, from addresses alone.
 //!
-//! A node knows its own address and the expression of its network, nothing else. From that and a packet's destination it
-//! computes the next hop; from that and a broadcast's source, whom to pass it on to. Nothing is stored per node or per
-//! destination, nothing is learned, nothing is allocated: the same code serves 18 boards and 2^63 nodes.
+//! From its own address and the destination, a node computes the next hop; from a broadcast's source, which neighbors to forward to; from an
+//! operation, its part in a collective. Nothing is stored per node or per destination, nothing is learned, nothing is allocated: the same
+//! code serves 18 boards and 2^63 nodes.
+//!
+//! # Concepts
+//!
+//! - A **network** is a graph, written as an [expression](network::expression) such as `rdn(ring(3),1)`: a family, the small graph it is built
+//!   from, and its parameters. Everyone who has the expression has the whole network.
+//! - **Nodes** are numbered from 0 ([`Node`]). The literature writes them as digits, which [`Network::address`] prints.
+//! - **Ports** number the links of a node from 0, without gaps ([`Port`]).
+//! - A **routing function** ([`Rule`]) gives the **next hop**: the neighbor that a node sends a packet to. [`Rule::Exact`] follows a shortest
+//!   path wherever one can be computed in the memory set aside, and [`Method`] says what it came to; [`Rule::Paper`] does as the paper that
+//!   defined the network says.
+//! - The **fan-out** of a broadcast are the neighbors that a node forwards it to. Together they are a spanning tree: every node receives it
+//!   exactly once.
+//! - A **virtual channel** is a class of buffers. A packet changes it along its route so that full buffers never wait for each other in a cycle.
 //!
 //! # What is where
 //!
@@ -41,6 +54,11 @@
 
 #[cfg(any(test, feature = "tables"))]
 extern crate std;
+
+/// The README's example is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod arith;
 pub mod collective;
