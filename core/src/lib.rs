@@ -42,7 +42,7 @@
 //! ```
 //!
 //! No function here panics, whatever it is given: a text that is no network gives a [`ParseError`], a node that does not
-//! exist [`NoSuchNode`]. There is no recursion, and every loop has a bound.
+//! exist [`NoSuchNode`]. There is no recursion, and no question takes more steps than [`limits`] states.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -66,6 +66,8 @@ pub mod link;
 pub mod network;
 pub mod router;
 mod service;
+#[cfg(test)]
+mod steps;
 pub mod store;
 mod topology;
 pub mod update;

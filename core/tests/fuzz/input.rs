@@ -1,5 +1,28 @@
 //! Choices, made by the bytes of a fuzzer.
 
+/// Tries a target with random bytes, at most so many, that are the same in every run, and with its corpus. bolero then goes on with others
+/// for as long as it is told, which in `cargo test` is not at all.
+macro_rules! check {
+    ($most:expr, $target:expr) => {{
+        let target = $target;
+        (0..2_000).for_each(|seed| target(&crate::input::random_bytes(seed, ($most >> (seed % 8)) as usize)));
+        bolero::check!().with_max_len($most).for_each(target);
+    }};
+}
+
+/// So many bytes, the same for the same seed.
+pub(crate) fn random_bytes(seed: u64, length: usize) -> Vec<u8> {
+    // Knuth's linear congruential generator, of which the upper bits are good. Close seeds are apart after a few steps.
+    let mut state = seed;
+    let bytes = std::iter::repeat_with(|| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    });
+    bytes.skip(4).take(length).collect()
+}
+
 /// The bytes that are left.
 pub(crate) struct Input<'a>(&'a [u8]);
 
