@@ -21,6 +21,14 @@ pub(crate) type Vertex = Number;
 /// [`limits::MAX_NODES`].
 pub(crate) const MAX_NODES: Number = limits::MAX_NODES as Number;
 
+/// Counts a step toward [`limits::STEPS_PER_QUESTION`] in this crate's own tests, and is nothing elsewhere. All that takes time calls
+/// it: divisions and reductions, bits of a set, questions to base graphs, and the innermost loops of searches.
+#[inline(always)]
+pub(crate) fn count_step() {
+    #[cfg(test)]
+    crate::steps::count();
+}
+
 /// Quotient and remainder. Nothing is divided by zero: no size in a checked network is zero, and `(0, a)` leaves no panic
 /// behind.
 ///
@@ -31,6 +39,7 @@ pub(crate) fn div_rem(a: Number, b: Number) -> (Number, Number) {
     if fits_short(a | b) {
         div_rem_short(a, b)
     } else {
+        count_step();
         let (a, b) = (wide(a), NonZeroU64::new(wide(b)));
         b.map_or((0, a as Number), |b| ((a / b) as Number, (a % b) as Number))
     }
@@ -39,6 +48,7 @@ pub(crate) fn div_rem(a: Number, b: Number) -> (Number, Number) {
 /// [`div_rem`] of numbers known to fit 32 bits.
 #[inline]
 pub(crate) fn div_rem_short(a: Number, b: Number) -> (Number, Number) {
+    count_step();
     let a = a as u32;
     NonZeroU32::new(b as u32).map_or((0, Number::from(a)), |b| (Number::from(a / b), Number::from(a % b)))
 }
@@ -70,12 +80,14 @@ pub(crate) fn narrow(number: u64) -> Option<Number> {
 /// `a mod n` for `a` below `2n`.
 #[inline]
 pub(crate) fn wrap(a: Number, n: Number) -> Number {
+    count_step();
     if a >= n { a - n } else { a }
 }
 
 /// `(a - b) mod n` for `a` and `b` below `n`.
 #[inline]
 pub(crate) fn sub_mod(a: Number, b: Number, n: Number) -> Number {
+    count_step();
     if a >= b { a - b } else { a + n - b }
 }
 
@@ -92,6 +104,7 @@ pub(crate) fn ones(n: Number) -> Number {
 /// The positions of the set bits, lowest first.
 pub(crate) fn bits(mut mask: u64) -> impl Iterator<Item = Number> {
     core::iter::from_fn(move || {
+        count_step();
         let lowest = Number::from(mask.trailing_zeros());
         mask &= mask.checked_sub(1)?;
         Some(lowest)

@@ -45,7 +45,7 @@
 //! ```
 //!
 //! No function here panics, whatever it is given: a text that is no network gives a [`ParseError`], a node that does not
-//! exist [`NoSuchNode`]. There is no recursion, and every loop has a bound.
+//! exist [`NoSuchNode`]. There is no recursion, and no question takes more steps than [`limits`] states.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -65,6 +65,8 @@ pub mod collective;
 pub mod graph;
 pub mod limits;
 pub mod network;
+#[cfg(test)]
+mod steps;
 mod topology;
 
 pub use graph::Base;

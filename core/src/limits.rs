@@ -6,6 +6,22 @@ pub const MAX_NODES: u64 = 1 << MAX_BITS;
 /// The same as an exponent of 2.
 pub const MAX_BITS: u32 = if cfg!(feature = "huge-networks") { 63 } else { 31 };
 
+/// A node of a base graph has at most this many links, which `complete`, `star` and `ghc` could exceed. Boards have 6 and no chip
+/// has 100 serial ports; the largest degree that a paper here is followed to is that of `complete(1000)`. What goes through all links
+/// of a node, as a broadcast does, is fast up to here.
+pub const MAX_DEGREE: u64 = 1_024;
+
+/// No question about routes - next hop, distance, method, diameter - takes more steps than this, in any network; a step is a division, a
+/// bit of a set, a word of a search, or what takes no longer. Most take some hundred. The limit is for exact RE steps that search, for
+/// lifts of a thousand nodes, and for leaders that are tried one by one. With so many times the
+/// [search memory](crate::Network::with_search_memory) of a board it is so many times as much.
+///
+/// A fan-out takes one such question for each link, and one more for the children that are sorted.
+pub const STEPS_PER_QUESTION: u64 = 1 << 24;
+
+/// The same for what needs no search: degree, neighbor, port and address.
+pub const STEPS_PER_LINK: u64 = 1 << 14;
+
 /// `torus`, `mesh` and `ghc` have at most this many dimensions.
 pub const MAX_DIMENSIONS: usize = 8;
 
@@ -29,6 +45,10 @@ pub const BOARD_SEARCH_WORDS: usize = 128;
 #[cfg(feature = "large-walks")]
 pub const HOST_SEARCH_WORDS: usize = 32_768;
 
+/// An exact RE step that searches may go through so many links for each word of its memory: those of 32 states with 32 links each.
+/// Where there are more, as in frames of hundreds of links, the paper's order takes over.
+pub const SEARCH_STEPS_PER_WORD: u32 = 1_024;
+
 /// A route is followed at most this many hops ahead to find its buffer class.
 pub const LOOKAHEAD: u32 = 4_096;
 
@@ -38,8 +58,8 @@ pub const MAX_SORTED_CHILDREN: usize = 32;
 /// `rsn(l,G)` ends here: over the smallest nucleus, two nodes, level 7 would have 2^64 nodes.
 pub const MAX_SWAP_LEVELS: usize = 6;
 
-/// So many distances in the nucleus may go into one distance of an `rsn` with diameter links. It is enough for all leaders
-/// of `rsn(3,hypercube(5),diameter)`.
+/// So many distances in the nucleus may go into one distance of an `rsn` with diameter links, or fewer if each is a search. It is enough
+/// for all leaders of `rsn(3,hypercube(5),diameter)`.
 pub const MAX_LEADER_WORK: u32 = 1 << 17;
 
 /// `hsn(l,G)` tries all orders of so many digits that differ, the lowest of them.

@@ -114,7 +114,8 @@ pub(crate) trait Topology {
         Method::Shortest
     }
 
-    /// The port of `node` that leads to `neighbor`; `None` if they are not linked.
+    /// The port of `node` that leads to `neighbor`; `None` if they are not linked. This one asks all neighbours, which is for
+    /// families whose nodes have at most as many links as an address has bits.
     fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         (0..self.degree(node)).find(|&port| self.neighbor(node, port) == Some(neighbor))
     }
@@ -141,6 +142,12 @@ pub(crate) trait Topology {
     fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         self.passes_on(here, port, source)
             .then(|| self.urgency(here, port, source))
+    }
+
+    /// Whether [`fewest_steps_urgency`](Self::fewest_steps_urgency) is something, which is less to ask where it is the tree of least
+    /// depth.
+    fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {
+        self.passes_on(here, port, source)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The digits of node numbers as the dimensions of a mesh that is embedded in the network.
 
-use crate::arith::{Vertex, div_rem, narrow, wide};
+use crate::arith::{Vertex, div_rem, narrow, sub_mod, wide};
 use crate::collective::{Program, Ring};
 use crate::graph::{Base, Factor, Kind};
 use crate::network::Network;
@@ -53,9 +53,9 @@ impl<'a> Mesh<'a> {
         self.moved(node, dimension, after)
     }
 
-    /// The node before one along a dimension; `None` at the beginning of a path, or if there is no such dimension.
+    /// The node before one along a dimension; `None` at the beginning of a path, or if there is no such dimension. Where the digit's
+    /// graph is no line, ring or complete graph, it asks all values of the digit.
     pub fn previous(&self, node: Node, dimension: u64) -> Result<Option<Node>, NoSuchNode> {
-        let before = |graph: &Base, digit: Vertex| (0..graph.nodes()).find(|&other| after(graph, other) == Some(digit));
         self.moved(node, dimension, before)
     }
 
@@ -86,6 +86,15 @@ fn after(graph: &Base, digit: Vertex) -> Option<Vertex> {
         Kind::Line(line) if line.factor == Factor::Path => Some(digit + 1).filter(|&next| next < line.nodes),
         Kind::Line(line) => Some(div_rem(digit + 1, line.nodes).1),
         _ => narrow(Ring::new(&Network::from(*graph)).next(wide(digit)).ok()?),
+    }
+}
+
+/// The digit before one.
+fn before(graph: &Base, digit: Vertex) -> Option<Vertex> {
+    match &graph.0 {
+        Kind::Line(line) if line.factor == Factor::Path => digit.checked_sub(1),
+        Kind::Line(line) => Some(sub_mod(digit, 1, line.nodes)),
+        _ => (0..graph.nodes()).find(|&other| after(graph, other) == Some(digit)),
     }
 }
 

@@ -44,6 +44,28 @@ impl Factor {
         }
     }
 
+    /// How many neighbours of `node` are below `other`.
+    pub(crate) fn rank(self, n: Number, node: Vertex, other: Vertex) -> Number {
+        match self {
+            Factor::Complete => other - Number::from(other > node),
+            Factor::Ring | Factor::Path => {
+                let ports = 0..self.degree(n, node);
+                let is_below = |&port: &Number| self.neighbor(n, node, port).is_some_and(|neighbor| neighbor < other);
+                ports.filter(is_below).count() as Number
+            }
+        }
+    }
+
+    /// The neighbour with so many others below it.
+    pub(crate) fn ranked(self, n: Number, node: Vertex, rank: Number) -> Option<Vertex> {
+        match self {
+            Factor::Complete => self.neighbor(n, node, rank),
+            Factor::Ring | Factor::Path => (0..self.degree(n, node))
+                .filter_map(|port| self.neighbor(n, node, port))
+                .find(|&neighbor| self.rank(n, node, neighbor) == rank),
+        }
+    }
+
     #[inline]
     pub(crate) fn next(self, n: Number, here: Vertex, dest: Vertex) -> Vertex {
         if here == dest {

@@ -1,9 +1,10 @@
 //! The hypercube and the folded hypercube: bit `i` of a node's number is its place in dimension `i`.
 
+use core::cmp::Ordering;
 use core::fmt;
 
 use super::Graph;
-use crate::arith::{Number, Vertex, ones, wide};
+use crate::arith::{Number, Vertex, bits, ones, wide};
 
 /// `hypercube(n)`. Port `i` flips bit `i`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,6 +70,28 @@ impl Graph for Hypercube {
         let changed = node ^ neighbor;
         let port = changed.trailing_zeros();
         (changed.is_power_of_two() && port < u32::from(self.bits)).then_some(Number::from(port))
+    }
+
+    /// The neighbours that lack a bit of the node's come first, from its highest; then those that have one more, from the lowest.
+    fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
+        let changed = node ^ neighbor;
+        let before = if neighbor < node {
+            (node & !(changed | changed.wrapping_sub(1))).count_ones()
+        } else {
+            node.count_ones() + (!node & changed.wrapping_sub(1)).count_ones()
+        };
+        Number::from(before)
+    }
+
+    fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
+        let lower = Number::from(node.count_ones());
+        let (places, place) = if rank < lower {
+            (node, lower - 1 - rank)
+        } else {
+            (!node & ones(Number::from(self.bits)), rank - lower)
+        };
+        let bit = bits(wide(places)).nth(usize::try_from(place).ok()?)?;
+        Some(node ^ 1 << bit)
     }
 
     fn median(&self, points: [Vertex; 4]) -> Option<Vertex> {
@@ -145,6 +168,25 @@ impl Graph for FoldedHypercube {
             Some(Number::from(self.bits))
         } else {
             self.plain().port_to(node, neighbor)
+        }
+    }
+
+    fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
+        let complement = self.complement(node);
+        if neighbor == complement {
+            let plain = self.plain();
+            plain.neighbors(node).filter(|&other| other < complement).count() as Number
+        } else {
+            self.plain().rank(node, neighbor) + Number::from(complement < neighbor)
+        }
+    }
+
+    fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
+        let complement = self.complement(node);
+        match rank.cmp(&self.rank(node, complement)) {
+            Ordering::Less => self.plain().ranked(node, rank),
+            Ordering::Equal => Some(complement),
+            Ordering::Greater => self.plain().ranked(node, rank - 1),
         }
     }
 

@@ -58,17 +58,11 @@ impl Graph for Line {
     }
 
     fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
-        match self.factor {
-            Factor::Complete => neighbor - Number::from(neighbor > node),
-            Factor::Ring | Factor::Path => self.count_lower_neighbors(node, neighbor),
-        }
+        self.factor.rank(self.nodes, node, neighbor)
     }
 
     fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
-        match self.factor {
-            Factor::Complete => self.neighbor(node, rank),
-            Factor::Ring | Factor::Path => self.neighbor_of_rank(node, rank),
-        }
+        self.factor.ranked(self.nodes, node, rank)
     }
 
     fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {

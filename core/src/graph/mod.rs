@@ -42,7 +42,7 @@ pub(crate) use nstar::NStar;
 pub(crate) use product::Product;
 pub(crate) use star::Star;
 
-use crate::arith::{Number, Vertex, wide};
+use crate::arith::{Number, Vertex, count_step, wide};
 use crate::topology::{Rule, Topology};
 
 /// What every kind of base graph answers. Less than [`Topology`] asks, since a base graph has one rule, and more: here all
@@ -94,14 +94,15 @@ trait Graph {
         None
     }
 
-    /// The place of `neighbor` among the neighbours of `node` in ascending order.
+    /// The place of `neighbor` among the neighbours of `node` in ascending order. This one asks all of them, which is for graphs
+    /// of three links a node.
     fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
-        self.count_lower_neighbors(node, neighbor)
+        self.neighbors(node).filter(|&other| other < neighbor).count() as Number
     }
 
-    /// The neighbour at a place in ascending order.
+    /// The neighbour at a place in ascending order. This one asks all of them for their rank.
     fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
-        self.neighbor_of_rank(node, rank)
+        self.neighbors(node).find(|&neighbor| self.rank(node, neighbor) == rank)
     }
 
     /// [`Topology::urgency`].
@@ -118,16 +119,6 @@ trait Graph {
     fn neighbors(&self, node: Vertex) -> impl Iterator<Item = Vertex> + '_ {
         (0..self.degree(node)).filter_map(move |port| self.neighbor(node, port))
     }
-
-    /// [`rank`](Self::rank) by asking all neighbours.
-    fn count_lower_neighbors(&self, node: Vertex, neighbor: Vertex) -> Number {
-        self.neighbors(node).filter(|&other| other < neighbor).count() as Number
-    }
-
-    /// [`ranked`](Self::ranked) by asking all neighbours.
-    fn neighbor_of_rank(&self, node: Vertex, rank: Number) -> Option<Vertex> {
-        self.neighbors(node).find(|&neighbor| self.rank(node, neighbor) == rank)
-    }
 }
 
 /// Makes [`Kind`] of the types of graphs.
@@ -141,11 +132,12 @@ macro_rules! kinds {
 
         /// Calls a method of whichever kind it is.
         macro_rules! of_kind {
-            ($base:expr, $graph:ident => $call:expr) => {
+            ($base:expr, $graph:ident => $call:expr) => {{
+                count_step();
                 match &$base.0 {
                     $($(#[$built])* Kind::$Name($graph) => $call,)+
                 }
-            };
+            }};
         }
     };
 }
@@ -289,6 +281,25 @@ impl Base {
         of_kind!(self, graph => graph.largest_degree())
     }
 
+    /// What it takes to go through the links of a node in ascending order, counted in links.
+    pub(crate) fn links_to_search(&self) -> Number {
+        let degree = self.largest_degree();
+        match &self.0 {
+            #[cfg(feature = "lift")]
+            Kind::Lift(_) => degree * degree,
+            _ => degree,
+        }
+    }
+
+    /// How much work a distance is, in distances that need no search.
+    pub(crate) fn distance_work(&self) -> Number {
+        match &self.0 {
+            #[cfg(feature = "lift")]
+            Kind::Lift(lift) => lift.search_work(),
+            _ => 1,
+        }
+    }
+
     /// A node with the least sum of distances to four nodes, where it need not be searched for.
     pub(crate) fn median(&self, points: [Vertex; 4]) -> Option<Vertex> {
         of_kind!(self, graph => graph.median(points))
@@ -363,6 +374,10 @@ impl Topology for Base {
     fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         of_kind!(self, graph => graph.fewest_steps_urgency(here, port, source))
     }
+
+    fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {
+        self.fewest_steps_urgency(here, port, source).is_some()
+    }
 }
 
 #[cfg(test)]
@@ -396,6 +411,52 @@ mod tests {
             let network = Network::from(base);
             let degrees = (0..network.nodes()).map(|node| network.degree(node).unwrap());
             assert_eq!(Some(wide(base.largest_degree())), degrees.max(), "{expression}");
+        }
+    }
+
+    #[test]
+    fn ranks_are_places_among_the_neighbors_in_ascending_order() {
+        for expression in [
+            "ring(3)",
+            "ring(6)",
+            "path(2)",
+            "path(5)",
+            "complete(6)",
+            "star(6)",
+            "mesh(3,4,2)",
+            "torus(2,3,5)",
+            "ghc(4,2,5)",
+            "hypercube(5)",
+            "folded-hypercube(2)",
+            "folded-hypercube(4)",
+            "nstar(5)",
+            "petersen",
+            "heawood",
+            "lift(5,a1bb1,b2)",
+            "lift(12,a1a6b,b5)",
+        ] {
+            let base: Base = expression.parse().unwrap();
+            for node in 0..base.nodes() {
+                let mut neighbors: std::vec::Vec<Vertex> = base.neighbors(node).collect();
+                neighbors.sort_unstable();
+                for (rank, &neighbor) in (0..).zip(&neighbors) {
+                    assert_eq!(base.rank(node, neighbor), rank, "{expression}: {node} to {neighbor}");
+                    assert_eq!(
+                        base.ranked(node, rank),
+                        Some(neighbor),
+                        "{expression}: {node} at {rank}"
+                    );
+                }
+                for beyond in [base.degree(node), Number::MAX] {
+                    assert_eq!(base.ranked(node, beyond), None, "{expression}: {node} at {beyond}");
+                }
+                for other in 0..base.nodes() {
+                    let port = base.port_to(node, other);
+                    let is_linked = neighbors.contains(&other);
+                    assert_eq!(port.is_some(), is_linked, "{expression}: {node} to {other}");
+                    assert!(port.is_none_or(|port| base.neighbor(node, port) == Some(other)));
+                }
+            }
         }
     }
 

@@ -6,7 +6,7 @@
 use core::fmt;
 
 use super::Graph;
-use crate::arith::{Number, Vertex, div_rem};
+use crate::arith::{Number, Vertex, count_step, div_rem};
 use crate::limits::MAX_SYMBOLS;
 
 /// A permutation of `0..n` in the first `n` places.
@@ -18,6 +18,7 @@ struct Permutation {
 
 impl Permutation {
     fn get(&self, place: usize) -> u8 {
+        count_step();
         self.symbols.get(place).copied().unwrap_or(0)
     }
 
@@ -153,6 +154,21 @@ impl Graph for NStar {
             .filter(|next| next.relative_to(&to).distance_to_sorted() < distance)
             .min_by_key(|next| next.get(0));
         closer.map_or(here, |next| next.rank())
+    }
+
+    /// The symbol that comes to the front tells the neighbours apart, and it is never the one that is there.
+    fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
+        let (front, other) = (self.permutation(node).get(0), self.permutation(neighbor).get(0));
+        Number::from(other - u8::from(other > front))
+    }
+
+    fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
+        let permutation = self.permutation(node);
+        let symbol = rank.saturating_add(Number::from(rank >= Number::from(permutation.get(0))));
+        let place = self
+            .places()
+            .find(|&place| Number::from(permutation.get(place)) == symbol)?;
+        Some(permutation.swapped(place).rank())
     }
 
     fn hops(&self, from: Vertex, to: Vertex) -> Number {

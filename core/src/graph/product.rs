@@ -167,6 +167,45 @@ impl Graph for Product {
         None
     }
 
+    /// A digit weighs more than all before it: neighbours that lower a higher digit come first, those that raise it last.
+    fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
+        let mut rank = 0;
+        let mut is_beyond = false;
+        for (axis, digit) in self.paired(node, neighbor) {
+            if digit == axis.digit && !is_beyond {
+                rank += self.factor.degree(axis.size, axis.digit);
+                continue;
+            }
+            if digit < axis.digit {
+                rank = 0;
+            }
+            is_beyond = true;
+            rank += self.factor.rank(axis.size, axis.digit, digit);
+        }
+        rank
+    }
+
+    /// Counted from the node itself, down or up, the lower dimensions come first.
+    fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
+        let below = |axis: &Axis| self.factor.rank(axis.size, axis.digit, axis.digit);
+        let lower: Number = self.axes(node).map(|axis| below(&axis)).sum();
+        let is_lower = rank < lower;
+        let mut left = if is_lower { lower - 1 - rank } else { rank - lower };
+        for axis in self.axes(node) {
+            let below = below(&axis);
+            let count = match is_lower {
+                true => below,
+                false => self.factor.degree(axis.size, axis.digit) - below,
+            };
+            if left < count {
+                let place = if is_lower { below - 1 - left } else { below + left };
+                return Some(axis.replace(node, self.factor.ranked(axis.size, axis.digit, place)?));
+            }
+            left -= count;
+        }
+        None
+    }
+
     /// Dimensions add up, so each takes its own median.
     fn median(&self, points: [Vertex; 4]) -> Option<Vertex> {
         let [first, ..] = points;

@@ -29,7 +29,7 @@ use crate::graph::Lift;
 #[cfg(feature = "names")]
 use crate::graph::lift;
 use crate::graph::{Base, Factor, FoldedHypercube, Heawood, Hypercube, Kind, Line, NStar, Petersen, Product, Star};
-use crate::limits::{MAX_BITS, MAX_DIMENSIONS, MAX_SYMBOLS};
+use crate::limits::{MAX_BITS, MAX_DEGREE, MAX_DIMENSIONS, MAX_SYMBOLS};
 
 /// Why a text is not a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,6 +57,8 @@ pub enum BrokenRule {
     AtMostItems(u64),
     /// The network would have more than [`MAX_NODES`](crate::limits::MAX_NODES).
     TooManyNodes,
+    /// A node would have more links than [`MAX_DEGREE`].
+    TooManyLinksOfANode,
     /// The network would have only one node.
     OneNode,
     /// A frame of the unit's size: at most [`MAX_UNIT`](crate::limits::MAX_UNIT) nodes, at least 2.
@@ -92,6 +94,10 @@ impl fmt::Display for ParseError {
             BrokenRule::TooManyNodes => write!(
                 f,
                 "makes more than 2^{MAX_BITS} nodes: this program was built without huge networks"
+            ),
+            BrokenRule::TooManyLinksOfANode => write!(
+                f,
+                "makes nodes of more than {MAX_DEGREE} links, more than any board or simulation has"
             ),
             BrokenRule::OneNode => f.write_str("makes a network of a single node"),
             BrokenRule::UnitSize => f.write_str("must have 2 to 64 nodes"),
@@ -278,12 +284,15 @@ impl<'a> Reader<'a> {
             "lift" => return self.refuse(parameter, BrokenRule::NotBuilt),
             "ring" => self.line(Factor::Ring, "n of ring(n)", 3)?,
             "path" => self.line(Factor::Path, "n of path(n)", 2)?,
-            "complete" => self.line(Factor::Complete, "n of complete(n)", 2)?,
+            "complete" => Kind::Line(Line {
+                factor: Factor::Complete,
+                nodes: self.hub("n of complete(n)")?,
+            }),
             "torus" => self.product_of(Factor::Ring, "a dimension of torus(a,b,..)")?,
             "mesh" => self.product_of(Factor::Path, "a dimension of mesh(a,b,..)")?,
             "ghc" => self.product_of(Factor::Complete, "a dimension of ghc(a,b,..)")?,
             "star" => Kind::Star(Star {
-                nodes: self.size("n of star(n)", 2, MAX_NODES)?,
+                nodes: self.hub("n of star(n)")?,
             }),
             "hypercube" => Kind::Hypercube(Hypercube {
                 bits: self.size("n of hypercube(n)", 1, MAX_BITS.into())? as u8,
@@ -308,10 +317,12 @@ impl<'a> Reader<'a> {
     fn product_of(&mut self, factor: Factor, parameter: &'static str) -> Option<Kind> {
         self.open(parameter)?;
         let mut graph = Product::new(factor);
-        let mut nodes = 1;
+        let (mut nodes, mut degree) = (1, 0);
         loop {
             let size = self.number(parameter, 2, Number::from(u32::MAX))?;
             nodes = self.product(nodes, size, parameter)?;
+            degree += factor.degree(size, 0);
+            self.check_degree(degree, parameter)?;
             if !graph.push(size as u32) {
                 return self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as u64));
             }
@@ -320,6 +331,27 @@ impl<'a> Reader<'a> {
                 return Some(Kind::Product(graph));
             }
         }
+    }
+
+    /// The size of a graph that has a node linked with all others.
+    fn hub(&mut self, parameter: &'static str) -> Option<Number> {
+        self.open(parameter)?;
+        let nodes = self.hub_number(parameter)?;
+        self.close(parameter)?;
+        Some(nodes)
+    }
+
+    pub(crate) fn hub_number(&mut self, parameter: &'static str) -> Option<Number> {
+        let nodes = self.number(parameter, 2, MAX_NODES)?;
+        self.check_degree(nodes - 1, parameter)?;
+        Some(nodes)
+    }
+
+    fn check_degree(&mut self, degree: Number, parameter: &'static str) -> Option<()> {
+        if wide(degree) > MAX_DEGREE {
+            return self.refuse(parameter, BrokenRule::TooManyLinksOfANode);
+        }
+        Some(())
     }
 
     pub(crate) fn size(&mut self, parameter: &'static str, least: Number, most: Number) -> Option<Number> {

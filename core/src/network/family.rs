@@ -176,4 +176,8 @@ impl Topology for Family {
     fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         of_family!(self, network => network.fewest_steps_urgency(here, port, source))
     }
+
+    fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {
+        of_family!(self, network => network.serves_in_fewest_steps(here, port, source))
+    }
 }

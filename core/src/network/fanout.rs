@@ -10,13 +10,14 @@ use crate::topology::{Node, Port, Topology};
 /// The ports and nodes that a broadcast is passed on to, in the order in which to send: the most urgent first, and
 /// beyond [`MAX_SORTED_CHILDREN`] in the order of the ports.
 ///
-/// O(degree) calls of the network's `passes_on` and `urgency`, or `fewest_steps_urgency`.
+/// O(degree) calls of the network's `passes_on` or `serves_in_fewest_steps`, and as many of `urgency` or `fewest_steps_urgency` as are
+/// sorted.
 #[derive(Clone)]
 pub struct Fanout<'a> {
     network: &'a Family,
     here: Vertex,
     source: Vertex,
-    urgency: Urgency,
+    serves: Serves,
     /// The least urgent first, so that the next one is at the end.
     sorted: Vec<Child, MAX_SORTED_CHILDREN>,
     /// The first port that is not in `sorted`.
@@ -27,6 +28,9 @@ pub struct Fanout<'a> {
 ///
 /// A function chosen once: a program that only ever takes one tree does not carry the code of the other.
 type Urgency = fn(&Family, Vertex, Number, Vertex) -> Option<u64>;
+
+/// Whether a node serves a port at all, which is the cheaper question.
+type Serves = fn(&Family, Vertex, Number, Vertex) -> bool;
 
 fn least_depth(network: &Family, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
     network
@@ -43,28 +47,36 @@ struct Child {
 impl<'a> Fanout<'a> {
     /// Along the tree of least depth.
     pub(crate) fn of_least_depth(network: &'a Family, here: Vertex, source: Vertex) -> Self {
-        Fanout::new(network, here, source, least_depth)
+        Fanout::new(network, here, source, least_depth, Family::passes_on)
     }
 
     /// Along the tree of fewest steps.
     pub(crate) fn of_fewest_steps(network: &'a Family, here: Vertex, source: Vertex) -> Self {
-        Fanout::new(network, here, source, Family::fewest_steps_urgency)
+        Fanout::new(
+            network,
+            here,
+            source,
+            Family::fewest_steps_urgency,
+            Family::serves_in_fewest_steps,
+        )
     }
 
-    fn new(network: &'a Family, here: Vertex, source: Vertex, urgency: Urgency) -> Self {
+    fn new(network: &'a Family, here: Vertex, source: Vertex, urgency: Urgency, serves: Serves) -> Self {
         let mut fanout = Fanout {
             network,
             here,
             source,
-            urgency,
+            serves,
             sorted: Vec::new(),
             port: 0,
         };
-        while let Some(child) = fanout.next_child() {
-            if !fanout.insert(child) {
-                fanout.port = child.port;
-                break;
+        for port in 0..network.degree(here) {
+            fanout.port = port;
+            let urgency = urgency(network, here, port, source);
+            if urgency.is_some_and(|urgency| !fanout.insert(Child { port, urgency })) {
+                return fanout;
             }
+            fanout.port += 1;
         }
         fanout
     }
@@ -82,15 +94,12 @@ impl<'a> Fanout<'a> {
         true
     }
 
-    /// The next child, in the order of the ports.
-    fn next_child(&mut self) -> Option<Child> {
-        let degree = self.network.degree(self.here);
-        let child = (self.port..degree).find_map(|port| {
-            let urgency = (self.urgency)(self.network, self.here, port, self.source)?;
-            Some(Child { port, urgency })
-        });
-        self.port = child.map_or(degree, |child| child.port + 1);
-        child
+    /// The next port that is served, in their order.
+    fn next_port(&mut self) -> Option<Number> {
+        let mut ports = self.port..self.network.degree(self.here);
+        let found = ports.find(|&port| (self.serves)(self.network, self.here, port, self.source));
+        self.port = ports.start;
+        found
     }
 }
 
@@ -98,9 +107,9 @@ impl Iterator for Fanout<'_> {
     type Item = (Port, Node);
 
     fn next(&mut self) -> Option<(Port, Node)> {
-        let Child { port, .. } = match self.sorted.pop() {
-            Some(child) => child,
-            None => self.next_child()?,
+        let port = match self.sorted.pop() {
+            Some(child) => child.port,
+            None => self.next_port()?,
         };
         Some((wide(port), wide(self.network.neighbor(self.here, port)?)))
     }

@@ -10,7 +10,7 @@
 
 use core::fmt;
 
-use crate::arith::{Number, Vertex, ones};
+use crate::arith::{Number, Vertex, count_step, ones};
 use crate::graph::next_in_hypercube;
 use crate::network::expression::Reader;
 use crate::network::spelling::{Pen, Spelled};
@@ -170,6 +170,7 @@ impl Hcn3 {
         let cost = |(word, flips): (&&str, &[u8; 32])| {
             let mut cases = cases.iter().take(usize::from(self.bits));
             cases.try_fold(word.len() as Number, |hops, &case| {
+                count_step();
                 let flips = flips.get(usize::from(case)).copied().unwrap_or(IMPOSSIBLE);
                 (flips != IMPOSSIBLE).then(|| hops + Number::from(flips))
             })

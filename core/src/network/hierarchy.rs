@@ -407,6 +407,10 @@ impl Topology for Hierarchy {
         };
         Some(self.order(here, &place, port, entry, within?))
     }
+
+    fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {
+        self.fewest_steps_urgency(here, port, source).is_some()
+    }
 }
 
 impl Spelled for Hierarchy {

@@ -12,7 +12,7 @@ use core::fmt;
 
 use heapless::Vec;
 
-use crate::arith::{Number, Vertex, div_rem, wide};
+use crate::arith::{Number, Vertex, count_step, div_rem, wide};
 use crate::graph::Base;
 use crate::limits::{MAX_DIGITS, MAX_PERMUTED};
 use crate::network::expression::{BrokenRule, Reader};
@@ -67,8 +67,9 @@ struct Order {
 /// A search through the permutations: one wrong position after the other gets a place that its digit goes to. Positions
 /// and places are numbered as in [`Wrong`].
 struct Search<'a> {
-    nucleus: &'a Base,
     wrong: &'a Wrong,
+    /// By position and place, the hops in the nucleus from the digit of the one to that wanted at the other.
+    hops: [[Number; MAX_PERMUTED + 1]; MAX_PERMUTED + 1],
     /// By position, the hops in the nucleus that it and the later ones take at least, wherever they go.
     at_least: [Number; MAX_PERMUTED + 2],
     /// By position so far.
@@ -83,10 +84,16 @@ struct Choice {
 }
 
 impl<'a> Search<'a> {
-    fn new(nucleus: &'a Base, wrong: &'a Wrong) -> Self {
+    fn new(nucleus: &Base, wrong: &'a Wrong) -> Self {
+        let mut hops = [[Number::MAX; MAX_PERMUTED + 1]; MAX_PERMUTED + 1];
+        for (row, &have) in hops.iter_mut().zip(&wrong.have) {
+            for (slot, &want) in row.iter_mut().zip(&wrong.want) {
+                *slot = nucleus.hops(have, want);
+            }
+        }
         let mut search = Search {
-            nucleus,
             wrong,
+            hops,
             at_least: [0; MAX_PERMUTED + 2],
             chosen: Vec::new(),
         };
@@ -107,10 +114,9 @@ impl<'a> Search<'a> {
 
     /// Hops in the nucleus from the digit of a position to the one wanted at a place.
     fn hops(&self, position: usize, place: usize) -> Number {
-        match (self.wrong.have.get(position), self.wrong.want.get(place)) {
-            (Some(&have), Some(&want)) => self.nucleus.hops(have, want),
-            _ => Number::MAX,
-        }
+        count_step();
+        let row = self.hops.get(position);
+        row.and_then(|row| row.get(place)).copied().unwrap_or(Number::MAX)
     }
 
     /// Hops in the nucleus for the positions that have a place.

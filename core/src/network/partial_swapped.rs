@@ -8,7 +8,7 @@
 
 use core::fmt;
 
-use crate::arith::{Number, Vertex};
+use crate::arith::{Number, Vertex, count_step};
 use crate::network::Rsn;
 use crate::network::expression::Reader;
 use crate::network::spelling::{Pen, Spelled};
@@ -78,6 +78,7 @@ const fn bits(word: usize) -> u8 {
 
 /// The distance in `rsn(3,hypercube(2))`.
 fn within(from: Vertex, to: Vertex) -> Number {
+    count_step();
     let in_cluster = |from: Vertex, to: Vertex| {
         let row = IN_CLUSTER.get(from as usize);
         Number::from(row.and_then(|row| row.get(to as usize)).copied().unwrap_or(u8::MAX))

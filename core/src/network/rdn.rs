@@ -290,6 +290,15 @@ impl Topology for Rdn {
         Some(node - within + Triple::split(within, cluster).cross().join(cluster))
     }
 
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
+        let ((cluster, inner), (other_cluster, other)) = (div_rem(node, self.size(0)), div_rem(neighbor, self.size(0)));
+        if cluster == other_cluster {
+            return self.base.port_to(inner, other);
+        }
+        let own = self.base.degree(inner);
+        (own..own + Number::from(self.levels)).find(|&port| self.neighbor(node, port) == Some(neighbor))
+    }
+
     fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
         if self.is_short {
             self.next_by(here, dest, div_rem_short)
@@ -390,6 +399,10 @@ impl Topology for Rdn {
                 Some(self.before_cross(urgency))
             }
         }
+    }
+
+    fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {
+        self.fewest_steps_urgency(here, port, source).is_some()
     }
 }
 

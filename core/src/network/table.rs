@@ -78,6 +78,12 @@ impl Topology for Table {
         self.neighbors.get(place).map(|&neighbor| Number::from(neighbor))
     }
 
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
+        let own = self.first(node) as usize..self.first(node + 1) as usize;
+        let port = self.neighbors.get(own)?.binary_search(&(neighbor as u32)).ok()?;
+        Some(port as Number)
+    }
+
     fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
         if here == dest {
             return here;

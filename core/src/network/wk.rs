@@ -15,7 +15,7 @@
 
 use core::fmt;
 
-use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
+use crate::arith::{Number, Vertex, div_rem, wide};
 use crate::graph::{Base, Kind};
 use crate::limits::MAX_BITS;
 use crate::network::expression::Reader;
@@ -76,7 +76,7 @@ impl Wk {
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const SIZE: &str = "N of wk(N,t)";
         reader.open(SIZE)?;
-        let size = reader.number(SIZE, 2, MAX_NODES)?;
+        let size = reader.hub_number(SIZE)?;
         Wk::parse_digits(reader, Base::complete(size), "t of wk(N,t)")
     }
 

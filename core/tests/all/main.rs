@@ -3,6 +3,7 @@
 //! `support` names everything of core that is used here.
 
 mod collective;
+mod expressions;
 mod language;
 mod networks;
 mod support;

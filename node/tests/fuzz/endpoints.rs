@@ -4,7 +4,7 @@ use hopwise_node::endpoint::{Endpoint, Heard};
 use hopwise_node::link::{Link, Received};
 use hopwise_node::wire::{Header, Identity, Kind, MAX_HEADER, Query, Role, WIRE};
 
-use crate::input::Input;
+use hopwise_testing::fuzz::Input;
 
 const SLOTS: u32 = 3;
 
@@ -106,7 +106,7 @@ impl Desk {
 
 #[test]
 fn an_endpoint_keeps_its_accounts_whatever_comes() {
-    bolero::check!().with_max_len(512).for_each(|bytes: &[u8]| {
+    hopwise_testing::check!(512, |bytes: &[u8]| {
         let mut input = Input::new(bytes);
         let mut desk = Desk::new(input.byte().is_multiple_of(2));
         desk.talk(true);

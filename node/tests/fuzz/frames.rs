@@ -3,7 +3,7 @@
 use hopwise_node::link::{Link, Received};
 use hopwise_node::wire::{DELIMITER, Identity, Role, WIRE};
 
-use crate::input::Input;
+use hopwise_testing::fuzz::Input;
 
 fn identity(address: u64) -> Identity {
     Identity {
@@ -54,7 +54,7 @@ fn heard(end: &mut Link<WIRE>, mut bytes: &[u8], now: u64) -> Vec<String> {
 #[test]
 fn cuts_do_not_matter() {
     let up = ends_that_are_up();
-    bolero::check!().for_each(|bytes: &[u8]| {
+    hopwise_testing::check!(4_096, |bytes: &[u8]| {
         let mut input = Input::new(bytes);
         let [mut whole, mut cut] = [up[0].clone(), up[0].clone()];
         let step = 1 + input.below(9);
@@ -75,7 +75,7 @@ fn cuts_do_not_matter() {
 #[test]
 fn damaged_frames_carry_nothing() {
     let up = ends_that_are_up();
-    bolero::check!().for_each(|bytes: &[u8]| {
+    hopwise_testing::check!(4_096, |bytes: &[u8]| {
         let mut input = Input::new(bytes);
         let [mut from, mut to] = up.clone();
         let mut now = 50_000;

@@ -1,10 +1,9 @@
 //! Fuzz targets: whatever comes in, nothing panics, and what must hold holds.
 //!
-//! `cargo test -p hopwise-node --test fuzz` runs each for a second, after its corpus; `tools/fuzz` for longer. A failure prints
-//! its input, made small, and the BOLERO_RANDOM_SEED that gives it again.
+//! `cargo test -p hopwise-node --test fuzz` tries each with its corpus and with the same random bytes in every run; `tools/fuzz` with new
+//! ones, and prints the input of a failure, made small, and the BOLERO_RANDOM_SEED that gives it again.
 
 mod endpoints;
 mod frames;
-mod input;
 mod nodes;
 mod packets;

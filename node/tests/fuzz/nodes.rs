@@ -7,7 +7,7 @@ use hopwise_node::link::{Link, Micros, Received};
 use hopwise_node::router::{Config, Router, times};
 use hopwise_node::wire::{AppPort, Header, Identity, Kind, MAX_HEADER, Query, Role, WIRE};
 
-use crate::input::Input;
+use hopwise_testing::fuzz::{Input, random_bytes};
 
 const NETWORKS: [&str; 8] = [
     "ring(3)",
@@ -385,23 +385,14 @@ fn live(bytes: &[u8]) {
 
 #[test]
 fn a_node_keeps_its_accounts_whatever_happens() {
-    bolero::check!().with_max_len(1024).for_each(live);
+    hopwise_testing::check!(1_024, live);
 }
 
 /// The same for longer, by chance: what fuzzers make up by themselves is short.
 #[test]
 fn a_node_keeps_its_accounts_in_a_long_life() {
-    bolero::check!().with_type::<u64>().for_each(|seed| {
-        let mut state = *seed;
-        let bytes: Vec<u8> = (0..3_000)
-            .map(|_| {
-                // Knuth's linear congruential generator, of which the upper bits are good.
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1_442_695_040_888_963_407);
-                (state >> 56) as u8
-            })
-            .collect();
-        live(&bytes);
-    });
+    (0..100).for_each(|seed| live(&random_bytes(seed, 3_000)));
+    bolero::check!()
+        .with_type::<u64>()
+        .for_each(|&seed| live(&random_bytes(seed, 3_000)));
 }

@@ -6,7 +6,7 @@ use hopwise_node::wire::{Content, Header, Kind, MAX_HEADER, Packet, Query, Respo
 /// What is read is written and read again as it was; the body is the rest, byte by byte.
 #[test]
 fn what_is_read_is_written_and_read_again() {
-    bolero::check!().for_each(|bytes: &[u8]| {
+    hopwise_testing::check!(4_096, |bytes: &[u8]| {
         let read = Header::read(bytes);
         if let Some((header, body)) = read {
             let mut written = [0; MAX_HEADER];
@@ -35,7 +35,7 @@ fn what_is_read_is_written_and_read_again() {
 /// Answers are taken apart whatever they hold.
 #[test]
 fn any_answer_is_taken_apart() {
-    bolero::check!().for_each(|bytes: &[u8]| {
+    hopwise_testing::check!(4_096, |bytes: &[u8]| {
         if let Some(response) = Response::read(bytes) {
             assert!(bytes.ends_with(response.payload));
             let by_number = match response.query {
@@ -53,7 +53,7 @@ fn any_answer_is_taken_apart() {
 /// Whatever the body of whatever kind: what is read is written again, byte by byte, but for what was skipped at its end.
 #[test]
 fn any_body_is_read_and_written_again() {
-    bolero::check!().for_each(|bytes: &[u8]| {
+    hopwise_testing::check!(4_096, |bytes: &[u8]| {
         let bytes = &bytes[..bytes.len().min(BODY)];
         for kind in Kind::ALL {
             let Some(content) = Content::read(kind, bytes) else {

@@ -22,7 +22,7 @@ mod search;
 use core::fmt;
 
 use super::Graph;
-use crate::arith::{Number, Vertex, div_rem_short, sub_mod, wide, wrap};
+use crate::arith::{Number, Vertex, count_step, div_rem_short, sub_mod, wide, wrap};
 use crate::network::spelling::Pen;
 #[cfg(feature = "names")]
 pub(crate) use names::WORDS;
@@ -127,6 +127,7 @@ impl Lift {
     fn link_at(&self, cursor: &mut Cursor) -> Option<OrbitLink> {
         let orbits = self.k() as u32;
         while u32::from(cursor.from) < orbits {
+            count_step();
             let bits = self.bits_at(cursor.bit) >> 1;
             let is_end = self.bits_at(cursor.bit) & 1 == 1;
             cursor.bit += 1;
@@ -153,6 +154,12 @@ impl Lift {
     /// Whether the set of all nodes has room in a search.
     fn fits(places: Number, orbits: u8) -> bool {
         (places as usize).div_ceil(WORD) * usize::from(orbits) <= MAX_WORDS
+    }
+
+    /// How often a search takes the time of 32 steps: every level goes over both ends of every link, word by word.
+    pub(crate) fn search_work(&self) -> Number {
+        let words = 2 * self.orbit_links().count() as Number * self.m().div_ceil(WORD as Number);
+        (self.diameter() * words / 32).max(1)
     }
 
     /// Orbit and place.
@@ -265,6 +272,16 @@ impl Links {
         });
         found
     }
+
+    /// How many neighbours of a node are below another place.
+    fn rank(&self, node: Place, other: Place) -> Number {
+        let mut lower = 0;
+        self.find_port(node, &mut |_, place| {
+            lower += Number::from(place < other);
+            false
+        });
+        lower
+    }
 }
 
 impl Graph for Lift {
@@ -279,6 +296,23 @@ impl Graph for Lift {
     fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let across = Links::of(self).across(self.split(node), port);
         across.map(|place| self.join(place))
+    }
+
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
+        let (links, node, neighbor) = (Links::of(self), self.split(node), self.split(neighbor));
+        let port = links.find_port(node, &mut |_, place| place == neighbor);
+        (links.across(node, port) == Some(neighbor)).then_some(port)
+    }
+
+    fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
+        Links::of(self).rank(self.split(node), self.split(neighbor))
+    }
+
+    /// Asks all neighbours for their rank: no lift has more than some fifty.
+    fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
+        let (links, node) = (Links::of(self), self.split(node));
+        let port = links.find_port(node, &mut |_, place| links.rank(node, place) == rank);
+        links.across(node, port).map(|place| self.join(place))
     }
 
     /// A port that leads closer. Which of several depends on the orbits and the difference alone, and is another for

@@ -1,7 +1,7 @@
 //! Distances to one node of a lift, of all places of an orbit at once.
 
 use super::{Lift, Links, MAX_WORDS, Place};
-use crate::arith::{Number, sub_mod, wrap};
+use crate::arith::{Number, count_step, sub_mod, wrap};
 use crate::graph::Graph;
 
 const WORD: Number = super::WORD as Number;
@@ -80,6 +80,7 @@ impl<'a> Search<'a> {
             let planes = self.low.iter().zip(&self.high).skip(first).take(self.words);
             let mut any = 0;
             for (slot, (low, high)) in front.iter_mut().zip(planes) {
+                count_step();
                 // Ones where the bit is that of the code.
                 let (low, high) = (low ^ (code & 1).wrapping_sub(1), high ^ (code >> 1).wrapping_sub(1));
                 *slot = low & high;
@@ -134,6 +135,7 @@ impl<'a> Search<'a> {
     }
 
     fn code(&self, (orbit, place): Place) -> u32 {
+        count_step();
         let word = orbit as usize * self.words + (place / WORD) as usize;
         let bit = |plane: &[u32; MAX_WORDS]| plane.get(word).map_or(1, |word| word >> (place % WORD) & 1);
         bit(&self.low) | bit(&self.high) << 1

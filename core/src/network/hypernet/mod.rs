@@ -17,7 +17,7 @@ use core::fmt;
 
 use heapless::Vec;
 
-use crate::arith::{Number, Vertex, ones, wide};
+use crate::arith::{Number, Vertex, count_step, ones, wide};
 use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
@@ -67,7 +67,10 @@ fn only(level: u8) -> Levels {
 
 /// The subsets of a set, larger numbers first.
 fn subsets(set: Levels) -> impl Iterator<Item = Levels> {
-    core::iter::successors(Some(set), move |subset| Some(subset.checked_sub(1)? & set))
+    core::iter::successors(Some(set), move |subset| {
+        count_step();
+        Some(subset.checked_sub(1)? & set)
+    })
 }
 
 /// By set of levels, the hops of the shortest walk that touches a port of each.

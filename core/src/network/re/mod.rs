@@ -477,6 +477,23 @@ impl Topology for Re {
         None
     }
 
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
+        let positions = self.unit.nodes();
+        let ((digits, position), (other_digits, other)) = (div_rem(node, positions), div_rem(neighbor, positions));
+        if digits == other_digits {
+            return self.unit.port_to(position, other);
+        }
+        let mut port = self.unit.degree(position);
+        for (phase, other) in self.phases_of(node).zip(self.phases_of(neighbor)) {
+            if phase.digit != other.digit {
+                port += phase.link_to(other.digit)?;
+                return (self.neighbor(node, port) == Some(neighbor)).then_some(port);
+            }
+            port += phase.links_at(position);
+        }
+        None
+    }
+
     fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
         if here == dest {
             return here;

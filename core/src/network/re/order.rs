@@ -8,7 +8,7 @@
 
 use super::walk::Needed;
 use super::{MAX_UNIT, Phase, Re};
-use crate::arith::{Number, Vertex, ones, wide};
+use crate::arith::{Number, Vertex, bits, ones, wide};
 use crate::graph::{Base, Factor, Kind};
 use crate::topology::Topology;
 
@@ -218,13 +218,17 @@ impl Re {
     /// A child of a place in the unit that meets a condition: pivots before other positions, then in the order of the
     /// descent.
     fn unit_child(&self, place: Place, end: Vertex, descent: Descent, fits: impl Fn(Vertex) -> bool) -> Option<Vertex> {
-        let children = self
-            .unit
-            .neighbors(place.position)
-            .filter(|&next| self.is_child(next, place, end) && fits(next));
-        children.min_by_key(|&next| {
-            let rank = if descent.highest_first { MAX_UNIT - next } else { next };
-            (!self.is_pivot(next), rank)
+        let neighbors = self.unit.neighbors(place.position);
+        let neighbors = neighbors.fold(0u64, |set, neighbor| set | 1 << neighbor);
+        let pivots = u64::MAX >> 64u8.saturating_sub(self.phases).min(63);
+        let is_it = |next: &Vertex| self.is_child(*next, place, end) && fits(*next);
+        // To find out is a search: it is asked in the order of the descent, up to the first.
+        [neighbors & pivots, neighbors & !pivots].into_iter().find_map(|set| {
+            if descent.highest_first {
+                bits(set.reverse_bits()).map(|bit| 63 - bit).find(is_it)
+            } else {
+                bits(set).find(is_it)
+            }
         })
     }
 

@@ -73,6 +73,15 @@ impl Phase<'_> {
         }
     }
 
+    /// The number of the frame link to `digit`, among those at the position that has it.
+    pub(super) fn link_to(&self, digit: Vertex) -> Option<Number> {
+        match self.pivots {
+            Pivots::Each(_) => self.frame.port_to(self.digit, digit),
+            Pivots::Dealt { count, .. } => Some(div_rem(self.frame.rank(self.digit, digit), count).0),
+            Pivots::Coloured(_) => Some(0),
+        }
+    }
+
     /// The positions from which a frame link leads to `digit`, as a set.
     pub(super) fn exits_to(&self, digit: Vertex) -> u64 {
         match self.pivots {

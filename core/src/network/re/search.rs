@@ -11,10 +11,11 @@
 
 use super::phase::Phase;
 use super::{MAX_UNIT, Re};
-use crate::arith::{Number, Vertex, bits, div_rem};
-use crate::limits::BOARD_SEARCH_WORDS;
+use crate::arith::{Number, Vertex, bits, count_step, div_rem, wide};
+use crate::graph::Base;
 #[cfg(feature = "large-walks")]
 use crate::limits::HOST_SEARCH_WORDS;
+use crate::limits::{BOARD_SEARCH_WORDS, SEARCH_STEPS_PER_WORD};
 use crate::topology::Topology;
 
 /// Frames have two nodes or more, so as many digits make more states than any memory here holds.
@@ -60,6 +61,20 @@ impl Part<'_> {
     fn words(&self) -> usize {
         2 * self.states.div_ceil(64) as usize
     }
+
+    /// Whether a search has the memory, and the time that goes with it: for the links of all states, and for the words that it goes
+    /// through again for every hop.
+    fn fits(&self, unit: &Base, words: usize) -> bool {
+        let (mut links, mut hops) = (unit.largest_degree(), 1);
+        for digit in self.digits() {
+            links += digit.phase.frame.links_to_search();
+            hops += digit.phase.frame.nodes();
+        }
+        let steps = words.saturating_mul(SEARCH_STEPS_PER_WORD as usize) as u64;
+        self.words() <= words
+            && wide(self.states) * wide(links) <= steps
+            && wide(hops * unit.nodes()) * self.words() as u64 <= steps
+    }
 }
 
 impl Re {
@@ -86,14 +101,14 @@ impl Re {
 
     pub(super) fn search_fits(&self, here: Vertex, dest: Vertex) -> bool {
         self.part(here, dest)
-            .is_some_and(|part| part.words() <= self.memory as usize)
+            .is_some_and(|part| part.fits(&self.unit, self.memory as usize))
     }
 
     /// Hops and next hop; `None` if the search does not fit the memory.
     pub(super) fn search(&self, here: Vertex, dest: Vertex) -> Option<Found> {
         let part = self
             .part(here, dest)
-            .filter(|part| part.words() <= self.memory as usize)?;
+            .filter(|part| part.fits(&self.unit, self.memory as usize))?;
         // A small search should not pay for clearing the memory of a large one.
         match part.words() {
             ..=BOARD_SEARCH_WORDS => self.search_in(&part, here, dest, &mut [0; BOARD_SEARCH_WORDS]),
@@ -131,6 +146,7 @@ impl Re {
     /// than all in `within`: these need no second look.
     fn widen(&self, part: &Part<'_>, within: &[u64], before: &mut [u64]) {
         for (index, word) in within.iter().enumerate() {
+            count_step();
             // What is added on the way is not in `within`, so the states to look at stay the same.
             let new = word & !before.get(index).copied().unwrap_or(0);
             for state in bits(new).map(|bit| index as Number * 64 + bit) {

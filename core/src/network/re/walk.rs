@@ -10,7 +10,7 @@ use core::ops::Range;
 use heapless::Vec;
 
 use super::MAX_UNIT;
-use crate::arith::{Number, Vertex, bits, sub_mod, wrap};
+use crate::arith::{Number, Vertex, bits, count_step, sub_mod, wrap};
 use crate::graph::{Base, Factor, Kind};
 use crate::limits::BOARD_SEARCH_WORDS;
 #[cfg(feature = "large-walks")]
@@ -228,6 +228,7 @@ impl Round<'_> {
         sets.fill(0);
         for neighbor in bits(neighbors) {
             for (set, other) in sets.iter_mut().zip(before.at(neighbor)?) {
+                count_step();
                 *set |= other;
             }
         }
@@ -312,6 +313,7 @@ fn add_to_all(sets: &mut [u64], bit: u32) {
         ];
         let without = WITHOUT.get(bit as usize).copied().unwrap_or(0);
         for set in sets {
+            count_step();
             *set |= (*set & without) << (1 << bit);
         }
     } else {
@@ -319,6 +321,7 @@ fn add_to_all(sets: &mut [u64], bit: u32) {
         for block in sets.chunks_mut((2 * step).max(1)) {
             let (without, with) = block.split_at_mut(step.min(block.len()));
             for (set, other) in with.iter_mut().zip(without) {
+                count_step();
                 *set |= *other;
             }
         }

@@ -30,7 +30,7 @@ impl Leaders {
     /// distances, at least.
     pub(super) fn plan(nucleus: &Base, sizes: &[Number; MAX_SWAP_LEVELS], levels: u8) -> [Leaders; MAX_SWAP_LEVELS] {
         let mut plan = [Leaders::None; MAX_SWAP_LEVELS];
-        let mut work: Number = 1;
+        let mut work = nucleus.distance_work();
         for (level, (slot, &leaders)) in (2..=levels).zip(plan.iter_mut().skip(1).zip(sizes)) {
             let best = match nucleus.0 {
                 _ if level > 2 => Leaders::All,

@@ -13,7 +13,6 @@ use crate::link::Micros;
 use crate::wire::TimeSignal;
 use hopwise_core::Node;
 
-
 /// Between two rounds of the root, at any speed of the wire where that is not too often.
 const INTERVAL: u32 = 100_000;
 /// A signal takes at most a tenth of a slow wire.
@@ -315,4 +314,3 @@ impl<const PORTS: usize> MeshClock<PORTS> {
 fn earlier(now: Grains, low: u32) -> Grains {
     now.wrapping_sub(u64::from((now as u32).wrapping_sub(low)))
 }
-

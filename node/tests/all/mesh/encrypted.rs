@@ -77,7 +77,10 @@ fn a_node_without_the_cipher_sends_nothing_readable() {
     assert!(mesh.broadcast(0, SECRET).is_err());
     mesh.ask(0, 2, Query::Ping, &[]).unwrap();
     mesh.run(SECOND);
-    assert!(mesh.boards().all(|board| board.got.iter().all(|got| got.payload.is_empty())));
+    assert!(
+        mesh.boards()
+            .all(|board| board.got.iter().all(|got| got.payload.is_empty()))
+    );
     assert_eq!(mesh.board(0).got.len(), 1, "the answer to the ping");
     mesh.assert_at_rest();
 }

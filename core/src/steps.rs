@@ -1,0 +1,140 @@
+//! The work that a question takes, counted: none takes more than [`STEPS_PER_LINK`] or [`STEPS_PER_QUESTION`].
+
+use core::cell::Cell;
+use std::string::ToString;
+
+use proptest::prelude::*;
+
+use crate::limits::{MAX_SORTED_CHILDREN, STEPS_PER_LINK, STEPS_PER_QUESTION};
+use crate::{Network, Rule, Tree};
+
+#[path = "../tests/all/expressions.rs"]
+mod expressions;
+
+std::thread_local! {
+    static STEPS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts one step of this thread.
+pub(crate) fn count() {
+    STEPS.set(STEPS.get() + 1);
+}
+
+/// Asks something, and holds it to so many steps.
+fn ask<T>(network: &Network, question: &str, most: u64, asked: impl FnOnce() -> T) -> T {
+    STEPS.set(0);
+    let answer = asked();
+    let steps = STEPS.get();
+    assert!(
+        steps <= most,
+        "{network}: {question} takes {steps} steps, more than {most}"
+    );
+    answer
+}
+
+/// Asks everything about two nodes.
+fn ask_everything(network: &Network, a: u64, b: u64, port: u64) {
+    let most = STEPS_PER_LINK;
+    let degree = ask(network, "degree", most, || network.degree(a)).unwrap();
+    for port in [port % degree, degree - 1] {
+        let neighbor = ask(network, "neighbor", most, || network.neighbor(a, port))
+            .unwrap()
+            .unwrap();
+        let port_to = |to| ask(network, "port", most, || network.port_to(a, to));
+        assert_eq!(port_to(neighbor), Ok(Some(port)), "{network}: {a} to {neighbor}");
+        let _ = port_to(b);
+    }
+    let _ = ask(network, "address", most, || {
+        network.address(a).map(|address| address.to_string())
+    });
+    let most = STEPS_PER_QUESTION;
+    let _ = ask(network, "distance", most, || network.distance(a, b));
+    let _ = ask(network, "diameter", most, || network.diameter());
+    for rule in [Rule::Exact, Rule::Paper] {
+        let _ = ask(network, "longest route", most, || network.longest_route(rule));
+        let _ = ask(network, "method", most, || network.method(a, b, rule));
+        let _ = ask(network, "next hop", most, || network.next_hop(a, b, rule));
+        let _ = ask(network, "next port", most, || network.next_port(a, b, rule));
+    }
+    let most = most * degree.min(MAX_SORTED_CHILDREN as u64 + 1);
+    for tree in [Tree::LeastDepth, Tree::FewestSteps] {
+        let _ = ask(network, "fan-out", most, || {
+            network.fanout_by(a, b, tree).map(Iterator::count)
+        });
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_random_network_takes_more_steps_than_stated(text in expressions::expression(), a: u64, b: u64, port: u64) {
+        if let Ok(network) = text.parse::<Network>() {
+            ask_everything(&network, a % network.nodes(), b % network.nodes(), port);
+            ask_everything(&network, 0, network.nodes() - 1, port);
+        }
+    }
+}
+
+/// The largest degrees, the deepest nestings, and all that is searched for, each as large as it may be.
+#[test]
+fn no_hard_network_takes_more_steps_than_stated() {
+    for text in [
+        "complete(1025)",
+        "star(1025)",
+        "ghc(512,512)",
+        "nstar(20)",
+        "folded(complete(1025),6)",
+        "re(ghc(342,342,342),path(2),1,sd)",
+        "re(star(1025),path(4),2,sd)",
+        "re(complete(1025),path(2),2,sd)",
+        "re(complete(350),path(2),3,sd)",
+        "re(hypercube(11),path(2),1,sd)",
+        "re(nstar(6),path(2),1,sd)",
+        "re(path(2048),path(2),1,sd)",
+        "re(complete(1025),complete(64),2)",
+        "re(complete(1025),mesh(2,32),2)",
+        "re(complete(2),mesh(2,32),6)",
+        "re(complete(2),ghc(64),6)",
+        "lift(1024,a1a2a3a4a5a6a7a8a9a10a11a12a13a14a15a16a17a18a19a20a21a22a23a24a25a26)",
+        "re(lift(1024,a1a2a3a4a5a6a7a8a9a10a11a12a13a14a15a16a17a18a19a20a21a22a23a24a25a26),path(2),1,sd)",
+        "lift(2048,a1)",
+        "lift(1024,a1b,b3)",
+        "rsn(2,lift(300,a1),diameter)",
+        "rsn(2,lift(1024,a1),diameter)",
+        "rsn(2,nstar(7),diameter)",
+        "rsn(3,hypercube(5),diameter)",
+        "rsn(6,complete(2),diameter)",
+        "hsn(63,complete(2))",
+        "hsn(2,lift(1024,a1))",
+        "hsn(5,lift(2048,a1))",
+        "hsn(8,petersen)",
+        "hypernet(3,6)",
+        "hypernet(5,5)",
+        "hypernet(2,62)",
+        "root-folded(lift(1024,a1),3)",
+        "flooded(path(20000),2)",
+        "rdn(lift(1024,a1),1)",
+        "rcr(1,26,25)",
+        "rcr(1,100000,10)",
+        "symmetric-hypernet(3,10)",
+        "symmetric-hypernet(15,2)",
+        "wk(1000,3)",
+        "wk(2,31)",
+        "partial-swapped",
+        "hcn3(21)",
+        "re-heawood-2(15)",
+        "re-heawood-2(15,one)",
+    ] {
+        let network = match text.parse::<Network>() {
+            Ok(network) => network,
+            // Too large for a board.
+            Err(_) if cfg!(not(feature = "huge-networks")) => continue,
+            Err(error) => panic!("{text}: {error}"),
+        };
+        let nodes = network.nodes();
+        for (a, b) in [(0, nodes - 1), (nodes / 3, nodes / 7 * 5), (1, 0)] {
+            ask_everything(&network, a, b, nodes);
+        }
+    }
+}

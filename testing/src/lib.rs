@@ -1,0 +1,30 @@
+//! What tests of several crates share.
+
+#![forbid(unsafe_code)]
+
+pub mod fuzz;
+
+/// How often a property is tried: `HOPWISE_CASES` percent of `cases`, at least once.
+pub fn cases(cases: u32) -> u32 {
+    let percent = std::env::var("HOPWISE_CASES").ok().and_then(|text| text.parse().ok());
+    (cases * percent.unwrap_or(100) / 100).max(1)
+}
+
+/// A generator of numbers, the same for the same seed (SplitMix64).
+#[derive(Clone, Debug)]
+pub struct Random(pub u64);
+
+impl Random {
+    /// Any number.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    /// A number below a bound.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+}
