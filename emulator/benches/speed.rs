@@ -138,16 +138,16 @@ fn traffic(image: &Arc<Image>, baud: u32) {
         .sum();
     println!(
         "{BOARDS} boards in a chain, all links busy at {baud} baud: {:.2} times faster than real time on one core, \
-         {:.1} million instructions a second, {bytes} bytes and {good} frames received, behaviour {:016x}",
+         {:.1} million instructions a second, {bytes} bytes and {good} frames received, behavior {:016x}",
         0.9 / wall,
         (world.instructions() - before) as f64 / 1e6 / wall,
-        behaviour(&world)
+        behavior(&world)
     );
 }
 
 /// A hash of what the boards have done, as far as firmware and wires can tell: a change that only makes the emulator faster leaves
 /// it as it is. It depends on the firmware, and so on the compiler.
-fn behaviour(world: &World) -> u64 {
+fn behavior(world: &World) -> u64 {
     let mut hash = std::hash::DefaultHasher::new();
     for board in world.boards() {
         let cpu = &board.cpu;

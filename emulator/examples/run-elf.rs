@@ -69,7 +69,7 @@ fn run() -> Result<String, String> {
     let sent: u64 = (0..hopwise_emulator::chip::UARTS)
         .map(|uart| board.traffic(uart).sent)
         .sum();
-    let unmodelled: Vec<&str> = board.remarks().iter().map(|remark| remark.0.as_str()).collect();
+    let unmodeled: Vec<&str> = board.remarks().iter().map(|remark| remark.0.as_str()).collect();
     let broken: Vec<String> = board
         .violations()
         .iter()
@@ -80,12 +80,12 @@ fn run() -> Result<String, String> {
         .first()
         .map(|fault| fault.to_string().lines().next().unwrap_or_default().to_string());
     Ok(format!(
-        "{{\"instructions\":{},\"log_bytes\":{log},\"pin_changes\":{changes},\"bytes_sent\":{sent},\"resets\":{},\"fault\":{},\"unmodelled\":{},\
+        "{{\"instructions\":{},\"log_bytes\":{log},\"pin_changes\":{changes},\"bytes_sent\":{sent},\"resets\":{},\"fault\":{},\"unmodeled\":{},\
          \"violations\":{}}}",
         board.cpu.instructions,
         board.resets(),
         fault.map_or("null".into(), |fault| quoted(&fault)),
-        list(unmodelled.into_iter()),
+        list(unmodeled.into_iter()),
         list(broken.iter().map(String::as_str)),
     ))
 }

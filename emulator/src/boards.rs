@@ -9,15 +9,15 @@ use crate::chip::pins::{Pin, Wiring};
 pub struct BoardKind {
     /// Its name, which is also that of the firmware's feature.
     pub name: &'static str,
-    /// Its chip.
+    /// The chip that is on it.
     pub model: Model,
     /// What is at the HSE pins.
     pub hse: Hse,
     /// The serial ports: the links in the order of their numbers, then the one to the computer.
     pub ports: &'static [Wiring],
-    /// The LED.
+    /// The pin of the LED that programs can use.
     pub led: Pin,
-    /// The button.
+    /// The pin of the button.
     pub button: Pin,
     /// The level of the button's pin while it is pressed.
     pub pressed_high: bool,
@@ -177,7 +177,6 @@ mod tests {
     use super::*;
     use crate::chip::UART_NAMES;
     use crate::chip::map::Kind;
-    use crate::chip::model::{Request, facts};
     use crate::chip::pins::Side;
 
     /// The firmware's file of a board.
@@ -218,24 +217,26 @@ mod tests {
             );
             for (uart, sides) in ports {
                 let has = |kind: Kind| matches!(kind, Kind::Uart(number) if number == uart);
-                let place = chip.places.iter().find(|place| has(place.kind));
-                assert_eq!(place.map(|place| place.name), Some(UART_NAMES[uart]), "{name}");
+                let entry = chip.map.iter().find(|entry| has(entry.kind));
+                assert_eq!(entry.map(|entry| entry.name), Some(UART_NAMES[uart]), "{name}");
                 for (side, (pin, channel)) in [Side::Tx, Side::Rx].into_iter().zip(sides) {
-                    let wanted = (uart, side, Pin::named(pin));
-                    let mut functions = chip.functions.iter();
+                    let mut functions = chip.functions.iter().filter(|function| function.uart == uart);
                     assert!(
-                        functions.any(|function| (function.uart, function.side, function.pin) == wanted),
+                        functions.any(|function| function.side(side).contains(&Pin::named(pin))),
                         "{name}: {} has no {side:?} of {} at {pin}",
                         chip.name,
                         UART_NAMES[uart]
                     );
-                    let Some(facts) = facts(board.model) else { continue };
-                    let reached = |request: &Request| {
-                        let name = format!("DMA{}_CH{}", request.controller + 1, request.stream);
-                        (request.uart, request.side) == (uart, side) && name == channel
-                    };
+                    // A multiplexer lets any port ask any channel.
+                    let own = chip
+                        .requests
+                        .iter()
+                        .filter(|request| (request.uart, request.side) == (uart, side));
+                    let first = usize::from(board.model == Model::L476);
+                    let mut reached =
+                        own.map(|request| format!("DMA{}_CH{}", request.controller + 1, request.channel + first));
                     assert!(
-                        facts.requests.iter().any(reached),
+                        chip.requests.is_empty() || reached.any(|reached| reached == channel),
                         "{name}: {channel} does not serve {side:?} of {}",
                         UART_NAMES[uart]
                     );
@@ -264,12 +265,14 @@ mod tests {
     fn no_pin_is_in_two_functions_of_one_port_and_side() {
         for model in crate::chip::Model::ALL {
             let chip = model.description();
-            for (place, function) in chip.functions.iter().enumerate() {
-                let key = |function: &crate::chip::pins::Function| (function.uart, function.side, function.pin);
-                let again = chip.functions[place + 1..]
-                    .iter()
-                    .any(|other| key(other) == key(function));
-                assert!(!again, "{}: {function:?}", chip.name);
+            for side in [Side::Tx, Side::Rx] {
+                let all = chip.functions.iter();
+                let pins =
+                    all.flat_map(|function| function.side(side).iter().map(|pin| (function.uart, pin.to_string())));
+                let mut seen = std::collections::BTreeSet::new();
+                for pin in pins {
+                    assert!(seen.insert(pin.clone()), "{}: {side:?} of {pin:?}", chip.name);
+                }
             }
         }
     }

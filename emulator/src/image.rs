@@ -11,8 +11,8 @@ use crate::cpu::instruction::Decoded;
 /// Where flash begins.
 pub const FLASH: u32 = 0x0800_0000;
 
-/// No STM32F4 has more flash.
-const MOST: u32 = 2 << 20;
+/// No chip here has more flash.
+const MAX_SIZE: u32 = 2 << 20;
 
 /// Half words within which a comparison and its branch are executed as one: 32 bytes.
 const PAIRED: usize = 16;
@@ -35,7 +35,6 @@ pub struct Symbol {
 pub struct Image {
     bytes: Vec<u8>,
     code: Vec<Decoded>,
-    /// By address.
     symbols: Vec<Symbol>,
 }
 
@@ -65,14 +64,14 @@ impl Image {
             let Some(offset) = header.p_paddr(endian).checked_sub(FLASH) else {
                 continue;
             };
-            if header.p_type(endian) != elf::PT_LOAD || header.p_filesz(endian) == 0 || offset >= MOST {
+            if header.p_type(endian) != elf::PT_LOAD || header.p_filesz(endian) == 0 || offset >= MAX_SIZE {
                 continue;
             }
             let data = header
                 .data(endian, file)
                 .map_err(|()| NotFirmware("the ELF file is cut short".into()))?;
             let (begin, end) = (offset as usize, offset as usize + data.len());
-            if end > MOST as usize {
+            if end > MAX_SIZE as usize {
                 return Err(NotFirmware("it does not fit into the flash of any STM32F4".into()));
             }
             if bytes.len() < end {
@@ -126,7 +125,7 @@ impl Image {
     }
 
     /// One instruction for every halfword, whether one begins there or not.
-    pub fn code(&self) -> &[Decoded] {
+    pub(crate) fn code(&self) -> &[Decoded] {
         &self.code
     }
 

@@ -10,7 +10,7 @@ use crate::cpu::decode::decode;
 use crate::cpu::instruction::{Decoded, Op};
 use crate::hash::mix;
 use crate::image::Image;
-use crate::unfinished::Unfinished;
+use crate::interrupted_flash_op::InterruptedFlashOp;
 
 pub use crate::image::FLASH;
 
@@ -26,7 +26,7 @@ pub struct MemorySizes {
     pub sectors: &'static [u32],
     /// Where RAM begins: [`SRAM`] on most.
     pub sram_base: u32,
-    /// RAM.
+    /// Bytes of RAM.
     pub sram: usize,
     /// Where the core-coupled memory begins: [`CCM`] on most. Below RAM.
     pub ccm_base: u32,
@@ -56,7 +56,7 @@ pub struct Memory {
     /// Offsets into the flash that can no longer be programmed.
     worn_out: Vec<u32>,
     /// What the flash is doing, or was until it did something else.
-    unfinished: Vec<Unfinished>,
+    interrupted: Vec<InterruptedFlashOp>,
     /// RAM; DMA reaches it too.
     pub sram: Vec<u8>,
     /// Core-coupled memory.
@@ -85,7 +85,7 @@ impl Memory {
             own: vec![None; sizes.sectors.len()],
             own_code: (0..sizes.sectors.len()).map(|_| None).collect(),
             worn_out: Vec::new(),
-            unfinished: Vec::new(),
+            interrupted: Vec::new(),
             sram: vec![0; sizes.sram],
             ccm: vec![0; sizes.ccm],
             torn: Vec::new(),
@@ -301,7 +301,7 @@ impl Memory {
         let byte = if self.worn_out.contains(&offset) { 0xff } else { byte };
         let place = &mut self.own_sector(sector, begin, offset)[(offset - begin) as usize];
         let before = std::mem::replace(place, *place & byte);
-        self.unfinished.push(Unfinished {
+        self.interrupted.push(InterruptedFlashOp {
             offset,
             before: vec![before],
             is_erase: false,
@@ -324,7 +324,7 @@ impl Memory {
             let bytes = self.own_sector(sector, begin, begin);
             let before = bytes.to_vec();
             bytes.fill(0xff);
-            self.unfinished.push(Unfinished {
+            self.interrupted.push(InterruptedFlashOp {
                 offset: begin,
                 before,
                 is_erase: true,
@@ -334,15 +334,15 @@ impl Memory {
 
     /// What the flash was told to do is done.
     pub(crate) fn finish(&mut self) {
-        self.unfinished.clear();
+        self.interrupted.clear();
     }
 
     /// The power has failed before what the flash was told to do was done.
-    pub(crate) fn tear_unfinished(&mut self, seed: u64) {
-        for (place, unfinished) in (1..).zip(std::mem::take(&mut self.unfinished)) {
-            let address = FLASH + unfinished.offset;
-            let after = self.bytes(address, unfinished.before.len()).unwrap_or_default();
-            let torn = unfinished.torn(&after, mix(seed ^ mix(place)));
+    pub(crate) fn tear_interrupted(&mut self, seed: u64) {
+        for (place, interrupted) in (1..).zip(std::mem::take(&mut self.interrupted)) {
+            let address = FLASH + interrupted.offset;
+            let after = self.bytes(address, interrupted.before.len()).unwrap_or_default();
+            let torn = interrupted.torn(&after, mix(seed ^ mix(place)));
             // It was changed before, so it is there.
             let _ = self.write_flash(address, &torn);
         }
@@ -372,7 +372,7 @@ impl Memory {
 /// An address outside the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotFlash {
-    /// Which.
+    /// The address that is not in the flash.
     pub address: u32,
 }
 

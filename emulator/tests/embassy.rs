@@ -31,8 +31,8 @@ fn assert_all_arrived(world: &World, frames: u32) {
     let last = world.boards().len() - 1;
     for (number, board) in world.boards().iter().enumerate() {
         for (link, result) in results(board).into_iter().enumerate() {
-            let has_neighbour = link == 0 && number < last || link == 1 && number > 0;
-            let count = if has_neighbour { frames } else { 0 };
+            let has_neighbor = link == 0 && number < last || link == 1 && number > 0;
+            let count = if has_neighbor { frames } else { 0 };
             let expected = LinkResult {
                 sent: count,
                 good: count,

@@ -65,15 +65,9 @@ impl Noted {
     }
 
     /// What one port sends, the other receives.
-    fn carry(&mut self) {
+    fn carry(&mut self, now: Cycles) {
         for (from, to) in [(LINKS[0], LINKS[1]), (LINKS[1], LINKS[0])] {
-            if !self.chip.uart(from).is_some_and(|port| port.has_output()) {
-                continue;
-            }
-            let edges = self.chip.uart_mut(from).map(|port| port.take_output());
-            if let Some(port) = self.chip.uart_mut(to) {
-                edges.into_iter().flatten().for_each(|edge| port.push_edge(edge));
-            }
+            self.chip.carry(from, to, now);
         }
     }
 }
@@ -170,7 +164,7 @@ impl Ours {
             .bytes(self.cpu.next, 2)
             .is_some_and(|code| matches!(u16::from_le_bytes([code[0], code[1]]), 0xbf20 | 0xbf30));
         self.cpu.step();
-        self.cpu.bus.carry();
+        self.cpu.bus.carry(self.cpu.now);
         let has_executed = self.cpu.instructions != before.0;
         let has_received = self.cpu.bus.received() != before.2;
         Executed {

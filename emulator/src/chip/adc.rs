@@ -1,7 +1,5 @@
 //! Analog to digital converters, one conversion at a time, begun by software: RM0390 chapter 13 (F4); RM0351 chapter 18, RM0440 chapter 21 and RM0433 chapter
-//! 25 (L4, G4, H7). Pins read half of the scale. DMA, triggers, injected channels and the watchdogs are not modelled.
-
-use std::hash::{Hash, Hasher};
+//! 25 (L4, G4, H7). Pins read half of the scale. DMA, triggers, injected channels and the watchdogs are not modeled.
 
 use super::peripheral::Peripheral;
 use super::rules::{Rule, Violation};
@@ -21,12 +19,12 @@ const CONVERSION: u64 = 60;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// SR, CR1, CR2.
-    F4,
+    V2,
     /// ISR, IER, CR.
-    Newer,
+    V3,
 }
 
-mod f4 {
+mod v2 {
     pub(super) const SR: u32 = 0x00;
     pub(super) const CR1: u32 = 0x04;
     pub(super) const CR2: u32 = 0x08;
@@ -39,7 +37,7 @@ mod f4 {
     pub(super) const SWSTART: u32 = 1 << 30;
 }
 
-mod newer {
+mod v3 {
     pub(super) const ISR: u32 = 0x00;
     pub(super) const IER: u32 = 0x04;
     pub(super) const CR: u32 = 0x08;
@@ -76,8 +74,8 @@ struct Converter {
 impl Converter {
     fn new(kind: Kind) -> Self {
         let mut registers = [0; 64];
-        if kind == Kind::Newer {
-            registers[newer::CR as usize / 4] = newer::DEEPPWD;
+        if kind == Kind::V3 {
+            registers[v3::CR as usize / 4] = v3::DEEPPWD;
         }
         Converter { registers, work: None }
     }
@@ -112,28 +110,28 @@ impl Adc {
         }
     }
 
-    fn write_f4(&mut self, number: usize, offset: u32, value: u32, done: Cycles) {
+    fn write_v2(&mut self, number: usize, offset: u32, value: u32, done: Cycles) {
         let converter = &mut self.converters[number];
         match offset {
-            f4::SR => *converter.at(f4::SR) &= value,
-            f4::CR2 => {
-                *converter.at(f4::CR2) = value & !f4::SWSTART;
-                if value & f4::SWSTART == 0 {
-                } else if value & f4::ADON != 0 {
-                    *converter.at(f4::SR) |= f4::STRT;
+            v2::SR => *converter.at(v2::SR) &= value,
+            v2::CR2 => {
+                *converter.at(v2::CR2) = value & !v2::SWSTART;
+                if value & v2::SWSTART == 0 {
+                } else if value & v2::ADON != 0 {
+                    *converter.at(v2::SR) |= v2::STRT;
                     converter.work = Some((Work::Converting, done));
                 } else {
                     self.broken
                         .push(format!("ADC{} is to convert while it is off", number + 1));
                 }
             }
-            f4::DR => {}
+            v2::DR => {}
             offset => *converter.at(offset) = value,
         }
     }
 
-    fn write_newer(&mut self, number: usize, offset: u32, value: u32, done: Cycles) {
-        use newer::*;
+    fn write_v3(&mut self, number: usize, offset: u32, value: u32, done: Cycles) {
+        use v3::*;
         let converter = &mut self.converters[number];
         let is_powered = value & ADVREGEN != 0 && value & DEEPPWD == 0;
         match offset {
@@ -177,8 +175,8 @@ impl Peripheral for Adc {
         }
         let converter = &mut self.converters[offset as usize / 0x100];
         match (self.kind, offset & 0xff) {
-            (Kind::F4, f4::DR) => *converter.at(f4::SR) &= !f4::EOC,
-            (Kind::Newer, newer::DR) => *converter.at(newer::ISR) &= !newer::EOC,
+            (Kind::V2, v2::DR) => *converter.at(v2::SR) &= !v2::EOC,
+            (Kind::V3, v3::DR) => *converter.at(v3::ISR) &= !v3::EOC,
             _ => {}
         }
         self.rest(offset)
@@ -188,8 +186,8 @@ impl Peripheral for Adc {
         let done = now + CONVERSION * self.clock.max(1);
         match (offset as usize / 0x100, self.kind) {
             (CONVERTERS, _) => self.common[(offset - COMMON) as usize / 4] = value,
-            (number, Kind::F4) => self.write_f4(number, offset & 0xff, value, done),
-            (number, Kind::Newer) => self.write_newer(number, offset & 0xff, value, done),
+            (number, Kind::V2) => self.write_v2(number, offset & 0xff, value, done),
+            (number, Kind::V3) => self.write_v3(number, offset & 0xff, value, done),
         }
     }
 
@@ -199,12 +197,12 @@ impl Peripheral for Adc {
         }
         let converter = &self.converters[offset as usize / 0x100];
         let busy = match converter.work {
-            Some((Work::Calibrating, _)) => newer::ADCAL,
-            Some((Work::Converting, _)) => newer::ADSTART,
+            Some((Work::Calibrating, _)) => v3::ADCAL,
+            Some((Work::Converting, _)) => v3::ADSTART,
             _ => 0,
         };
         match (self.kind, offset & 0xff) {
-            (Kind::Newer, newer::CR) => converter.get(newer::CR) | busy,
+            (Kind::V3, v3::CR) => converter.get(v3::CR) | busy,
             (_, offset) => converter.get(offset),
         }
     }
@@ -216,10 +214,10 @@ impl Peripheral for Adc {
             };
             converter.work = None;
             let (flags, data) = match (work, self.kind) {
-                (Work::Converting, Kind::F4) => (f4::EOC, f4::DR),
-                (Work::Converting, Kind::Newer) => (newer::EOC | newer::EOS, newer::DR),
-                (Work::Starting, _) => (newer::ADRDY, newer::DR),
-                (Work::Calibrating, _) => (0, newer::DR),
+                (Work::Converting, Kind::V2) => (v2::EOC, v2::DR),
+                (Work::Converting, Kind::V3) => (v3::EOC | v3::EOS, v3::DR),
+                (Work::Starting, _) => (v3::ADRDY, v3::DR),
+                (Work::Calibrating, _) => (0, v3::DR),
             };
             converter.registers[0] |= flags;
             if work == Work::Converting {
@@ -235,8 +233,8 @@ impl Peripheral for Adc {
 
     fn interrupts(&self) -> u32 {
         let requests = |converter: &Converter| match self.kind {
-            Kind::F4 => converter.get(f4::SR) & f4::EOC != 0 && converter.get(f4::CR1) & f4::EOCIE != 0,
-            Kind::Newer => converter.get(newer::ISR) & converter.get(newer::IER) != 0,
+            Kind::V2 => converter.get(v2::SR) & v2::EOC != 0 && converter.get(v2::CR1) & v2::EOCIE != 0,
+            Kind::V3 => converter.get(v3::ISR) & converter.get(v3::IER) != 0,
         };
         u32::from(self.converters.iter().any(requests))
     }
@@ -254,8 +252,8 @@ impl Peripheral for Adc {
 
     fn beyond_model(&self) -> Option<&'static str> {
         let dma = |converter: &Converter| match self.kind {
-            Kind::F4 => converter.get(f4::CR2) & f4::DMA != 0,
-            Kind::Newer => converter.get(newer::CFGR) & 1 != 0,
+            Kind::V2 => converter.get(v2::CR2) & v2::DMA != 0,
+            Kind::V3 => converter.get(v3::CFGR) & 1 != 0,
         };
         self.converters.iter().any(dma).then_some("DMA")
     }
@@ -263,10 +261,6 @@ impl Peripheral for Adc {
     fn take_broken(&mut self) -> Vec<Violation> {
         let broken = self.broken.drain(..);
         broken.map(|how| Violation { rule: Rule::Adc, how }).collect()
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
     }
 }
 
@@ -276,24 +270,24 @@ mod tests {
 
     #[test]
     fn the_f4_converts_when_it_is_on_and_reading_takes_the_flag() {
-        let mut adc = Adc::new(Kind::F4);
-        adc.write(0x100 + f4::CR2, f4::SWSTART, 0);
+        let mut adc = Adc::new(Kind::V2);
+        adc.write(0x100 + v2::CR2, v2::SWSTART, 0);
         assert_eq!(adc.take_broken()[0].how, "ADC2 is to convert while it is off");
         assert_eq!(adc.next_event(), NEVER);
-        adc.write(0x100 + f4::CR1, f4::EOCIE, 0);
-        adc.write(0x100 + f4::CR2, f4::ADON, 0);
-        adc.write(0x100 + f4::CR2, f4::ADON | f4::SWSTART, 0);
+        adc.write(0x100 + v2::CR1, v2::EOCIE, 0);
+        adc.write(0x100 + v2::CR2, v2::ADON, 0);
+        adc.write(0x100 + v2::CR2, v2::ADON | v2::SWSTART, 0);
         adc.advance(CONVERSION - 1);
-        assert_eq!((adc.read(0x100, 0), adc.interrupts()), (f4::STRT, 0));
+        assert_eq!((adc.read(0x100, 0), adc.interrupts()), (v2::STRT, 0));
         adc.advance(CONVERSION);
-        assert_eq!((adc.read(0x100, 0), adc.interrupts()), (f4::STRT | f4::EOC, 1));
-        assert_eq!((adc.read(0x100 + f4::DR, 0), adc.interrupts()), (HALF, 0));
+        assert_eq!((adc.read(0x100, 0), adc.interrupts()), (v2::STRT | v2::EOC, 1));
+        assert_eq!((adc.read(0x100 + v2::DR, 0), adc.interrupts()), (HALF, 0));
     }
 
     #[test]
-    fn newer_ones_want_their_regulator_and_calibrate_while_off() {
-        use newer::*;
-        let mut adc = Adc::new(Kind::Newer);
+    fn those_of_v3_want_their_regulator_and_calibrate_while_off() {
+        use v3::*;
+        let mut adc = Adc::new(Kind::V3);
         adc.write(CR, ADEN, 0);
         assert_eq!(
             (adc.read(CR, 0) & ADEN, adc.take_broken().len()),

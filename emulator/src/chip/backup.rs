@@ -1,11 +1,6 @@
 //! The backup domain: BDCR with the LSE and the clock of the calendar (RM0390 section 6.3.20; the others have the same bits), and the bit DBP that lets
 //! software write there.
 
-use super::Chip;
-use super::rules::Rule;
-use super::slots::Unit;
-use crate::cpu::Cycles;
-
 const LSE_ON: u32 = 1;
 const LSE_READY: u32 = 1 << 1;
 const LSE_BYPASS: u32 = 1 << 2;
@@ -18,22 +13,33 @@ const LSE: u64 = 32_768;
 
 /// What the calendar runs with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CalendarClock {
+pub(super) enum RtcClock {
     /// Nothing.
     Off,
     /// The oscillator that the watchdog has, too.
     Lsi,
-    /// So many Hz.
+    /// An oscillator of that frequency.
     Hertz(u64),
+}
+
+impl RtcClock {
+    /// In Hz; 0 if it is off.
+    pub(super) fn hertz(self, lsi: u32) -> u64 {
+        match self {
+            RtcClock::Off => 0,
+            RtcClock::Lsi => lsi.into(),
+            RtcClock::Hertz(hertz) => hertz,
+        }
+    }
 }
 
 /// The state of the domain, as the RCC has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BackupDomain {
+pub(super) struct BackupDomain {
     /// The clock of the calendar.
-    pub clock: CalendarClock,
+    pub(super) clock: RtcClock,
     /// Whether the domain is held in reset.
-    pub is_reset: bool,
+    pub(super) is_reset: bool,
 }
 
 /// BDCR. A reset of the chip leaves it alone; so does a power cut, as if the battery pin were supplied.
@@ -79,47 +85,15 @@ impl BackupControl {
     /// With an LSI that runs or not, and what the HSE is divided to for the calendar.
     pub(super) fn domain(self, lsi: bool, hse: u64) -> BackupDomain {
         let clock = match (self.register & RTC_SOURCE) >> 8 {
-            _ if self.register & RTC_ON == 0 => CalendarClock::Off,
-            1 if self.is_lse_ready() => CalendarClock::Hertz(LSE),
-            2 if lsi => CalendarClock::Lsi,
-            3 if hse > 0 => CalendarClock::Hertz(hse),
-            _ => CalendarClock::Off,
+            _ if self.register & RTC_ON == 0 => RtcClock::Off,
+            1 if self.is_lse_ready() => RtcClock::Hertz(LSE),
+            2 if lsi => RtcClock::Lsi,
+            3 if hse > 0 => RtcClock::Hertz(hse),
+            _ => RtcClock::Off,
         };
         BackupDomain {
             clock,
             is_reset: self.register & BACKUP_RESET != 0,
-        }
-    }
-}
-
-impl Chip {
-    /// Whether a write goes to the backup domain and is lost, because DBP is 0.
-    pub(super) fn is_backup_locked(&mut self, at: usize, unit: Unit, offset: u32) -> bool {
-        let is_there = match unit {
-            Unit::Calendar => true,
-            Unit::Clock => offset & !3 == self.clock.backup_register(),
-            _ => false,
-        };
-        let is_locked = is_there && !self.power.opens_backup_domain();
-        if is_locked {
-            let name = self.slots.place(at).name;
-            let what = if unit == Unit::Clock { "BDCR" } else { name };
-            self.violate(Rule::Backup, format!("{what} is written while DBP of the PWR is 0"));
-        }
-        is_locked
-    }
-
-    /// The calendar gets the clock that the RCC has for it.
-    pub(super) fn update_backup_domain(&mut self, now: Cycles) {
-        let domain = self.clock.backup_domain();
-        let hertz = match domain.clock {
-            CalendarClock::Off => 0,
-            CalendarClock::Lsi => u64::from(self.lsi),
-            CalendarClock::Hertz(hertz) => hertz,
-        };
-        self.calendar.set_clocks(self.clocks.hclk, hertz, now);
-        if domain.is_reset {
-            self.calendar.reset_domain();
         }
     }
 }
@@ -132,16 +106,16 @@ mod tests {
     fn the_clock_of_the_calendar_is_chosen_once_and_needs_its_oscillator() {
         let mut control = BackupControl::new(true);
         control.write(LSE_ON | 1 << 8);
-        assert_eq!(control.domain(true, 0).clock, CalendarClock::Off, "RTCEN is 0");
+        assert_eq!(control.domain(true, 0).clock, RtcClock::Off, "RTCEN is 0");
         control.write(LSE_ON | 1 << 8 | RTC_ON);
-        assert_eq!(control.domain(false, 0).clock, CalendarClock::Hertz(LSE));
+        assert_eq!(control.domain(false, 0).clock, RtcClock::Hertz(LSE));
         control.write(LSE_ON | 2 << 8 | RTC_ON);
-        assert_eq!(control.domain(true, 0).clock, CalendarClock::Hertz(LSE), "it stays");
+        assert_eq!(control.domain(true, 0).clock, RtcClock::Hertz(LSE), "it stays");
         control.write(BACKUP_RESET);
         assert!(control.domain(true, 0).is_reset);
         control.write(2 << 8 | RTC_ON);
-        assert_eq!(control.domain(true, 0).clock, CalendarClock::Lsi);
-        assert_eq!(control.domain(false, 0).clock, CalendarClock::Off);
+        assert_eq!(control.domain(true, 0).clock, RtcClock::Lsi);
+        assert_eq!(control.domain(false, 0).clock, RtcClock::Off);
     }
 
     #[test]
@@ -149,9 +123,9 @@ mod tests {
         let mut control = BackupControl::new(false);
         control.write(LSE_ON | 1 << 8 | RTC_ON);
         assert!(!control.is_lse_ready());
-        assert_eq!(control.domain(true, 0).clock, CalendarClock::Off);
+        assert_eq!(control.domain(true, 0).clock, RtcClock::Off);
         control.write(BACKUP_RESET);
         control.write(3 << 8 | RTC_ON);
-        assert_eq!(control.domain(false, 1_000_000).clock, CalendarClock::Hertz(1_000_000));
+        assert_eq!(control.domain(false, 1_000_000).clock, RtcClock::Hertz(1_000_000));
     }
 }

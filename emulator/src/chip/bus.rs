@@ -15,15 +15,15 @@ impl Bus for Chip {
                 // Reading takes bytes and flags from units with a time of their own; interrupts of others it leaves alone.
                 self.dirty |= self.slots.touches(at) & !LINES;
                 match unit {
-                    Unit::DebugControl if offset < 4 => self.description.id_code,
-                    Unit::DebugControl => self.debug_control[(offset as usize / 4).min(3)],
+                    Unit::Dbgmcu if offset < 4 => self.description.id_code,
+                    Unit::Dbgmcu => self.debug_control[(offset as usize / 4).min(3)],
                     unit => {
                         self.bring_up_to(unit, now, memory);
                         let word = self
                             .peripheral(unit)
                             .map_or(0, |peripheral| peripheral.read(offset & !3, now));
-                        if unit == Unit::Calendar {
-                            self.judge(unit);
+                        if unit == Unit::Rtc {
+                            self.check_unit(unit);
                         }
                         word
                     }
@@ -42,7 +42,7 @@ impl Bus for Chip {
         if (FLASH..FLASH + memory.flash_size()).contains(&address) {
             let busy = self.flash.program(address, bytes, value, now, memory);
             self.stall += self.clocks.cycles_in(busy);
-            self.judge(Unit::Flash);
+            self.check_unit(Unit::Flash);
             return Some(());
         }
         let (at, unit, offset) = self.find(address)?;
@@ -50,7 +50,7 @@ impl Bus for Chip {
             return Some(());
         }
         self.dirty |= self.slots.touches(at);
-        if unit == Unit::DebugControl {
+        if unit == Unit::Dbgmcu {
             self.debug_control[(offset as usize / 4).min(3)] = value;
         }
         if let Unit::I2c(port) = unit {
@@ -138,7 +138,7 @@ impl Bus for Chip {
     }
 
     fn wants_stop(&self) -> Option<Stop> {
-        if self.watchdog.has_expired() {
+        if self.iwdg.has_expired() {
             Some(Stop::Reset)
         } else if self.clock_changed {
             Some(Stop::Clock)

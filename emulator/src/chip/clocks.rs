@@ -12,7 +12,7 @@ pub enum Source {
 /// What is at the HSE pins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hse {
-    /// Nothing.
+    /// Nothing: the HSE never starts.
     Absent,
     /// A clock of so many Hz, as from the ST-LINK of a Nucleo: bypass mode.
     Fed(u32),
@@ -47,9 +47,9 @@ impl Hse {
 pub struct Pll {
     /// What it is fed, divided.
     pub input: u64,
-    /// Its oscillator.
+    /// Its oscillator, the VCO.
     pub vco: u64,
-    /// What comes out.
+    /// What the system clock can take.
     pub output: u64,
 }
 

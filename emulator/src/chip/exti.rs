@@ -1,14 +1,13 @@
 //! External interrupts: RM0390 chapter 10; on the H7 the registers are in another order, RM0433 chapter 20.
 
-use std::hash::{Hash, Hasher};
-
 use super::peripheral::Peripheral;
 use crate::cpu::Cycles;
 
 /// Where its registers are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// From IMR on, as on most chips.
+    #[default]
     MaskFirst,
     /// From RTSR on, as on the H7.
     EdgesFirst,
@@ -38,7 +37,7 @@ impl Layout {
     }
 }
 
-#[derive(Hash)]
+#[derive(Default, Hash)]
 pub(super) struct Exti {
     layout: Layout,
     mask: u32,
@@ -56,13 +55,7 @@ impl Exti {
     pub(super) fn new(layout: Layout) -> Self {
         Exti {
             layout,
-            mask: 0,
-            event_mask: 0,
-            rising: 0,
-            falling: 0,
-            pending: 0,
-            software: 0,
-            event: false,
+            ..Exti::default()
         }
     }
 
@@ -129,10 +122,6 @@ impl Peripheral for Exti {
 
     fn reset(&mut self, _now: Cycles) {
         *self = Exti::new(self.layout);
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
     }
 }
 

@@ -1,7 +1,5 @@
 //! Pins: RM0390 chapter 7.
 
-use std::hash::{Hash, Hasher};
-
 use super::peripheral::Peripheral;
 use crate::cpu::Cycles;
 
@@ -123,10 +121,6 @@ impl Peripheral for Gpio {
             drives: self.drives,
             ..Gpio::default()
         };
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
     }
 }
 

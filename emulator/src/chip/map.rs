@@ -1,9 +1,9 @@
 //! Where the peripherals of a chip are, and how they hang together with the rest of it.
 
-use super::calendar::Layout;
 use super::exti;
-use super::i2c::{Registers, Wire};
+use super::i2c::{I2cPins, Registers};
 use super::peripheral::Peripheral;
+use super::rtc;
 
 /// Serial ports of all chips together; each has some of them.
 pub const UARTS: usize = 9;
@@ -16,9 +16,9 @@ pub const UART_NAMES: [&str; UARTS] = [
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// The RCC.
-    Clock,
+    Rcc,
     /// The PWR.
-    Power,
+    Pwr,
     /// The controller of the flash.
     Flash,
     /// A port of pins, numbered from A.
@@ -29,22 +29,22 @@ pub enum Kind {
     Syscfg,
     /// A serial port, by its number in [`UART_NAMES`].
     Uart(usize),
-    /// A part of [`DmaControl`](super::peripheral::DmaControl).
+    /// A DMA controller, from 0, or the multiplexer after them.
     Dma(usize),
     /// The RTC.
-    Calendar(Layout),
+    Rtc(rtc::Layout),
     /// An I2C port: its registers, and the pins that can be its wires.
-    I2c(Registers, &'static [Wire]),
+    I2c(Registers, &'static [I2cPins]),
     /// The independent watchdog.
-    Watchdog,
+    Iwdg,
     /// The DBGMCU.
-    DebugControl,
+    Dbgmcu,
     /// A timer: what makes one. Many run faster than the other peripherals on their bus.
     Timer(fn() -> Box<dyn Peripheral>),
     /// Anything else: what makes one.
     Own(fn() -> Box<dyn Peripheral>),
     /// Something that there is no model of: it reads as zero, and its use is told.
-    Unmodelled,
+    Unmodeled,
 }
 
 /// The bit that lets the clock of a peripheral run.
@@ -58,7 +58,7 @@ pub struct Gate {
 
 /// A peripheral with its addresses, its clock and its interrupts.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct MapEntry {
     /// Its first address.
     pub base: u32,
     /// How many addresses it has.
@@ -73,7 +73,7 @@ pub struct Place {
     pub interrupts: &'static [usize],
 }
 
-impl Place {
+impl MapEntry {
     /// A place of 1 KiB, as most are.
     pub const fn new(
         base: u32,
@@ -82,7 +82,7 @@ impl Place {
         gate: Option<Gate>,
         interrupts: &'static [usize],
     ) -> Self {
-        Place {
+        MapEntry {
             base,
             size: 0x400,
             name,
@@ -92,21 +92,21 @@ impl Place {
         }
     }
 
-    /// Its registers and wires, if it is an I2C port.
-    pub(super) fn i2c(&self) -> Option<(Registers, &'static [Wire])> {
+    /// Its registers and pins, if it is an I2C port.
+    pub(super) fn i2c(&self) -> Option<(Registers, &'static [I2cPins])> {
         match self.kind {
-            Kind::I2c(registers, wires) => Some((registers, wires)),
+            Kind::I2c(registers, pins) => Some((registers, pins)),
             _ => None,
         }
     }
 
     /// Something that there is no model of.
-    pub const fn unmodelled(base: u32, size: u32, name: &'static str) -> Self {
-        Place {
+    pub const fn unmodeled(base: u32, size: u32, name: &'static str) -> Self {
+        MapEntry {
             base,
             size,
             name,
-            kind: Kind::Unmodelled,
+            kind: Kind::Unmodeled,
             gate: None,
             interrupts: &[],
         }

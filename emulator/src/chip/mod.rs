@@ -1,111 +1,90 @@
 //! A microcontroller around the core: clocks, pins, timers, serial ports, DMA, watchdog and flash controller.
 //!
-//! What is known of a chip is data: a file of [`model`] each, with the places of its peripherals. What a peripheral does is
+//! What is known of a chip is data: a file of [`model`] each, with the map of its peripherals. What a peripheral does is
 //! a file with a struct that implements [`Peripheral`]. [`Chip`] finds the peripheral of an address, knows which of them
 //! have something to do, and joins them where one acts on another: requests to DMA, clocks to timers, pins to EXTI.
 
 mod adc;
-pub mod backup;
+mod backup;
 mod bus;
-pub mod calendar;
 pub mod clocks;
 mod dma;
-mod external_clock;
-pub mod exti;
+mod exti;
 mod flash;
 mod gpio;
+mod hse;
 pub mod i2c;
-mod judge;
+mod iwdg;
 pub mod map;
 pub mod model;
-mod newer;
+mod parts;
 pub mod peripheral;
 pub mod pins;
-mod power;
+mod pwr;
 mod rcc;
 mod rng;
+mod rtc;
+mod rule_check;
 pub mod rules;
 pub mod rx_pin;
 mod serial;
 mod slots;
 mod spi;
-mod spi_h7;
+mod spi_v3;
 mod supply;
 mod syscfg;
 #[cfg(test)]
 mod tests;
 mod timer;
 pub mod usart;
-mod watchdog;
 pub(crate) mod wave;
 
 use std::hash::{Hash, Hasher};
 
 use crate::cpu::{Cycles, InterruptLines};
 use crate::memory::Memory;
-use calendar::Calendar;
-use clocks::{Clocks, Hse};
-use external_clock::ExternalClock;
+use clocks::Clocks;
+use dma::Controllers;
 use exti::Exti;
 use gpio::Gpio;
-use peripheral::{ClockControl, DmaControl, FlashControl, Parts, PowerControl};
+use i2c::I2cTarget;
+use iwdg::Iwdg;
+use parts::{FlashControl, Parts, PowerControl};
+
 use pins::{Sockets, Wiring};
+use rcc::Rcc;
+use rtc::Rtc;
 use rules::{Rule, Violation};
 use slots::{Changed, LINES, Slots, Unit};
 use syscfg::Syscfg;
 use usart::Usart;
-use watchdog::Watchdog;
 
 pub use map::{UART_NAMES, UARTS};
 pub use model::{Description, Model};
-pub use peripheral::{Peripheral, ResetCause};
+pub use parts::Individual;
+pub use peripheral::{Digest, Peripheral, ResetCause};
 pub use slots::CannotAdd;
 
 /// Something that firmware has done and the chip does not model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Remark(pub String);
 
-/// What differs between chips of one model.
-#[derive(Clone, Copy, Debug)]
-pub struct Individual {
-    /// The number that is unique to the chip.
-    pub unique_id: [u32; 3],
-    /// What is at its HSE pins.
-    pub hse: Hse,
-    /// Microseconds from when that is switched on until it runs.
-    pub hse_start: u32,
-    /// Whether it has a crystal of 32 kHz.
-    pub lse: bool,
-    /// The clock of its watchdog in Hz: 17,000 to 47,000 on the F4.
-    pub lsi: u32,
-    /// How far the times of its flash are from typical to longest, in percent.
-    pub flash_wear: u32,
-    /// The option DBANK of the G4: whether its flash is two banks, as it is delivered.
-    pub dual_bank: bool,
-}
-
-impl Individual {
-    fn external_clock(&self) -> ExternalClock {
-        ExternalClock::new(self.hse, self.hse_start)
-    }
-}
-
 /// The chip without core and memory.
 pub struct Chip {
     description: &'static Description,
     unique_id: [u32; 3],
-    clock: Box<dyn ClockControl>,
+    rcc: Rcc,
     power: Box<dyn PowerControl>,
     flash: Box<dyn FlashControl>,
-    dma: Box<dyn DmaControl>,
+    dma: Controllers,
     uarts: [Option<Box<Usart>>; UARTS],
     /// How far each of them has been brought.
     served: [Cycles; UARTS],
     gpio: [Gpio; gpio::PORTS],
     exti: Exti,
     syscfg: Syscfg,
-    watchdog: Watchdog,
-    calendar: Calendar,
+    iwdg: Iwdg,
+    rtc: Rtc,
     i2c: Vec<Box<dyn i2c::Port>>,
     /// The oscillator of watchdog and calendar, in Hz.
     lsi: u32,
@@ -130,16 +109,16 @@ pub struct Chip {
 
 impl Hash for Chip {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let parts: [&dyn Peripheral; 3] = [&*self.clock, &*self.power, &*self.flash];
+        let parts: [&dyn Peripheral; 3] = [&self.rcc, &*self.power, &*self.flash];
         let uarts = self.uarts.iter().flatten().map(|uart| &**uart as &dyn Peripheral);
         let others = self.others.iter().map(|other| &**other);
         for peripheral in parts.into_iter().chain(uarts).chain(others) {
             peripheral.digest(hasher);
         }
         self.dma.digest(hasher);
-        self.calendar.digest(hasher);
+        self.rtc.digest(hasher);
         self.i2c.iter().for_each(|port| port.digest(hasher));
-        (&self.gpio, &self.exti, &self.syscfg, &self.watchdog, self.debug_control).hash(hasher);
+        (&self.gpio, &self.exti, &self.syscfg, &self.iwdg, self.debug_control).hash(hasher);
         (self.unique_id, self.clocks, self.clock_changed, self.lines).hash(hasher);
         (self.slots.dates(), self.next, self.dirty, self.stall).hash(hasher);
         (&self.remarks, &self.violations).hash(hasher);
@@ -150,29 +129,29 @@ impl Chip {
     /// A chip that has just been powered, with cables at the pins of its serial ports.
     pub fn new(description: &'static Description, wiring: &[Wiring], individual: Individual) -> Self {
         let Parts {
-            clock,
+            rcc,
             power,
             flash,
             dma,
             uarts,
         } = (description.parts)(&individual);
-        let clocks = clock.clocks();
-        let (slots, others) = Slots::new(description.places);
+        let clocks = rcc.clocks();
+        let (slots, others) = Slots::new(description.map);
         let mut chip = Chip {
             description,
             unique_id: individual.unique_id,
-            clock,
+            rcc,
             power,
             flash,
             dma,
             uarts,
             served: [0; UARTS],
             gpio: Default::default(),
-            exti: Exti::new(description.exti()),
+            exti: Exti::new(slots.exti()),
             syscfg: Syscfg::default(),
-            watchdog: Watchdog::new(individual.lsi),
-            calendar: Calendar::new(description.calendar()),
-            i2c: description.i2c(),
+            iwdg: Iwdg::new(individual.lsi),
+            rtc: Rtc::new(slots.rtc()),
+            i2c: slots.i2c(),
             lsi: individual.lsi,
             others,
             debug_control: [0; 4],
@@ -191,10 +170,10 @@ impl Chip {
         chip
     }
 
-    /// Adds a peripheral, at addresses where there is none, or in place of one that is not modelled. What kind `place` says
+    /// Adds a peripheral, at addresses where there is none, or in place of one that is not modeled. What kind `entry` says
     /// does not matter.
-    pub fn add(&mut self, place: map::Place, peripheral: Box<dyn Peripheral>) -> Result<(), CannotAdd> {
-        self.slots.add(place, self.others.len())?;
+    pub fn add(&mut self, entry: map::MapEntry, peripheral: Box<dyn Peripheral>) -> Result<(), CannotAdd> {
+        self.slots.add(entry, self.others.len())?;
         self.others.push(peripheral);
         self.distribute_clocks(0);
         Ok(())
@@ -202,7 +181,7 @@ impl Chip {
 
     /// System reset: everything but what reset leaves alone. Pins, wires and statistics are outside of the chip.
     pub(crate) fn reset(&mut self, cause: ResetCause, now: Cycles) {
-        self.clock.reset_by(cause);
+        self.rcc.reset_by(cause);
         for unit in self.slots.units() {
             if let Some(peripheral) = self.peripheral(unit) {
                 peripheral.reset(now);
@@ -241,10 +220,10 @@ impl Chip {
 
     /// Whether the watchdog has run out.
     pub(crate) fn watchdog_expired(&self) -> bool {
-        self.watchdog.has_expired()
+        self.iwdg.has_expired()
     }
 
-    /// What was done that is not modelled, in the order in which it was first done.
+    /// What was done that is not modeled, in the order in which it was first done.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }
@@ -284,6 +263,16 @@ impl Chip {
         }
     }
 
+    /// Puts something at the wires of an I2C port, with an address of 7 bits. Says whether the chip has the port.
+    pub fn attach_i2c(&mut self, port: &str, address: u8, target: Box<dyn I2cTarget>) -> bool {
+        let mut ports = self.description.map.iter().filter(|entry| entry.i2c().is_some());
+        let Some(number) = ports.position(|entry| entry.name == port) else {
+            return false;
+        };
+        self.i2c[number].bus().attach(address, target);
+        true
+    }
+
     fn remark(&mut self, text: String) {
         if !self.remarks.iter().any(|remark| remark.0 == text) {
             self.remarks.push(Remark(text));
@@ -291,89 +280,99 @@ impl Chip {
     }
 
     fn update_clocks(&mut self, now: Cycles) {
-        let clocks = self.clock.clocks();
+        let clocks = self.rcc.clocks();
         if clocks != self.clocks {
-            self.watchdog.rescale(now, self.clocks.hclk, clocks.hclk);
+            self.iwdg.rescale(now, self.clocks.hclk, clocks.hclk);
             self.clock_changed |= clocks.source != self.clocks.source || clocks.hclk != self.clocks.hclk;
             self.clocks = clocks;
             self.distribute_clocks(now);
         }
         self.update_backup_domain(now);
-        self.judge_clocks();
+        self.check_clocks();
+    }
+
+    /// The calendar gets the clock that the RCC has for it.
+    fn update_backup_domain(&mut self, now: Cycles) {
+        let domain = self.rcc.backup_domain();
+        let hertz = domain.clock.hertz(self.lsi);
+        self.rtc.set_clocks(self.clocks.hclk, hertz, now);
+        if domain.is_reset {
+            self.rtc.reset_domain();
+        }
     }
 
     fn distribute_clocks(&mut self, now: Cycles) {
         for at in 0..self.slots.len() {
-            let cycles = self.clock.cycles_of(self.slots.place(at));
+            let cycles = self.rcc.cycles_of(self.slots.entry(at));
             if let Some(peripheral) = self.peripheral(self.slots.unit(at)) {
                 peripheral.set_clock(cycles, now);
             }
         }
-        self.watchdog.set_core_clock(self.clocks.hclk);
+        self.iwdg.set_core_clock(self.clocks.hclk);
         self.flash.set_core_clock(self.clocks.hclk);
         self.dirty = u64::MAX;
     }
 
     /// The place of an address with the unit there and the offset into it. Where nothing answers there is no place; where the
-    /// unit has no clock, or is not modelled, that is told and there is no unit.
+    /// unit has no clock, or is not modeled, that is told and there is no unit.
     #[inline]
     fn find(&mut self, address: u32) -> Option<(usize, Unit, u32)> {
         let at = self.slots.find(address)?;
-        let (place, unit) = (self.slots.place(at), self.slots.unit(at));
-        let (name, offset) = (place.name, address - place.base);
-        if unit == Unit::Unmodelled {
-            self.remark(format!("{name} is not modelled"));
-            return Some((at, Unit::Unmodelled, 0));
+        let (entry, unit) = (self.slots.entry(at), self.slots.unit(at));
+        let (name, offset) = (entry.name, address - entry.base);
+        if unit == Unit::Unmodeled {
+            self.remark(format!("{name} is not modeled"));
+            return Some((at, Unit::Unmodeled, 0));
         }
-        if place.gate.is_some_and(|gate| !self.clock.is_on(gate)) {
+        if entry.gate.is_some_and(|gate| !self.rcc.is_on(gate)) {
             self.violate(Rule::Clocked, format!("{name} is used while its clock is off"));
-            return Some((at, Unit::Unmodelled, 0));
+            return Some((at, Unit::Unmodeled, 0));
         }
         Some((at, unit, offset))
     }
 
     fn peripheral(&mut self, unit: Unit) -> Option<&mut dyn Peripheral> {
         Some(match unit {
-            Unit::Clock => &mut *self.clock,
-            Unit::Power => &mut *self.power,
+            Unit::Rcc => &mut self.rcc,
+            Unit::Pwr => &mut *self.power,
             Unit::Flash => &mut *self.flash,
             Unit::Gpio(port) => &mut self.gpio[port],
             Unit::Exti => &mut self.exti,
             Unit::Syscfg => &mut self.syscfg,
             Unit::Uart(uart) => &mut **self.uarts[uart].as_mut()?,
             Unit::Dma(part) => self.dma.part(part),
-            Unit::Watchdog => &mut self.watchdog,
-            Unit::Calendar => &mut self.calendar,
+            Unit::Iwdg => &mut self.iwdg,
+            Unit::Rtc => &mut self.rtc,
             Unit::I2c(port) => &mut *self.i2c[port],
             Unit::Other(other) => &mut *self.others[other],
-            Unit::DebugControl | Unit::Unmodelled => return None,
+            Unit::Dbgmcu | Unit::Unmodeled => return None,
         })
     }
 
     /// What follows from a write to a register besides what the unit itself does.
     fn after_write(&mut self, at: usize, unit: Unit, now: Cycles, memory: &mut Memory) {
         match unit {
-            Unit::Clock => {
-                for gate in self.clock.take_resets() {
+            Unit::Rcc => {
+                for gate in self.rcc.take_resets() {
                     self.reset_gate(gate, now);
                 }
-                self.judge(unit);
-                self.judge_model(at, unit);
+                self.check_unit(unit);
+                self.check_model(at, unit);
                 self.update_clocks(now);
             }
-            Unit::Power => {
-                self.judge(unit);
+            Unit::Pwr => {
+                self.check_unit(unit);
                 self.update_clocks(now);
             }
             Unit::Flash => {
                 let busy = self.flash.start_erase(now, memory);
                 self.stall += self.clocks.cycles_in(busy);
-                self.judge(unit);
+                self.check_unit(unit);
                 self.update_clocks(now);
             }
             Unit::Dma(_) => {
                 self.dma.copy_memory(memory);
-                self.judge_dma();
+                self.check_dma();
                 for (uart, port) in self.uarts.iter().enumerate() {
                     if port
                         .as_ref()
@@ -384,18 +383,18 @@ impl Chip {
                 }
             }
             Unit::Uart(uart) => {
-                self.judge_model(at, unit);
-                self.judge(unit);
+                self.check_model(at, unit);
+                self.check_unit(unit);
                 self.connect_pins(uart, now);
             }
             Unit::I2c(port) => {
-                self.judge_i2c(at, port);
-                self.judge_model(at, unit);
-                self.judge(unit);
+                self.check_i2c_pins(at, port);
+                self.check_model(at, unit);
+                self.check_unit(unit);
             }
-            Unit::Other(_) | Unit::Calendar => {
-                self.judge_model(at, unit);
-                self.judge(unit);
+            Unit::Other(_) | Unit::Rtc => {
+                self.check_model(at, unit);
+                self.check_unit(unit);
             }
             Unit::Gpio(_) => (0..UARTS).for_each(|uart| self.connect_pins(uart, now)),
             _ => {}
@@ -405,7 +404,7 @@ impl Chip {
     /// The RCC resets the peripherals behind a gate.
     fn reset_gate(&mut self, gate: map::Gate, now: Cycles) {
         for at in 0..self.slots.len() {
-            if self.slots.place(at).gate != Some(gate) {
+            if self.slots.entry(at).gate != Some(gate) {
                 continue;
             }
             let unit = self.slots.unit(at);
@@ -421,16 +420,16 @@ impl Chip {
 
     fn read_constant(&self, address: u32) -> Option<u32> {
         let (chip, address) = (self.description, address & !3);
-        if let Some(word) = address.checked_sub(chip.unique_id)
+        if let Some(word) = address.checked_sub(chip.system.unique_id)
             && let Some(word) = self.unique_id.get(word as usize / 4)
         {
             return Some(*word);
         }
-        if address == chip.flash_size & !3 {
+        if address == chip.system.flash_size & !3 {
             let kilobytes = chip.memory.sectors.iter().sum::<u32>() / 1024;
-            return Some(kilobytes << (8 * (chip.flash_size & 3)));
+            return Some(kilobytes << (8 * (chip.system.flash_size & 3)));
         }
-        let mut constants = chip.constants.iter();
+        let mut constants = chip.system.constants.iter();
         let found = constants.find(|(first, last, _)| (*first..=*last).contains(&address))?;
         Some(found.2)
     }

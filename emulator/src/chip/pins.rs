@@ -3,7 +3,7 @@
 /// A pin: its port, numbered from A, and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pin {
-    /// The port.
+    /// The port, from 0 for A.
     pub port: usize,
     /// Which of its sixteen.
     pub number: u32,
@@ -43,35 +43,40 @@ pub enum Side {
     Rx,
 }
 
-/// What a pin can be: one side of a serial port, in an alternate function.
-#[derive(Clone, Copy, Debug)]
-pub struct Function {
-    /// The serial port.
-    pub uart: usize,
-    /// Its side.
-    pub side: Side,
-    /// The pin.
-    pub pin: Pin,
-    /// The alternate function that connects them.
-    pub number: u32,
+/// The pins with some names.
+pub(super) const fn pins<const N: usize>(names: [&str; N]) -> [Pin; N] {
+    let mut pins = [Pin { port: 0, number: 0 }; N];
+    let mut at = 0;
+    while at < N {
+        pins[at] = Pin::named(names[at]);
+        at += 1;
+    }
+    pins
 }
 
-impl Function {
-    /// TX of a serial port.
-    pub const fn tx(uart: usize, pin: &str, number: u32) -> Self {
-        Function {
-            uart,
-            side: Side::Tx,
-            pin: Pin::named(pin),
-            number,
-        }
+/// Pins that can be those of a serial port, in one alternate function.
+#[derive(Clone, Copy, Debug)]
+pub struct UartPins {
+    /// The serial port, by its number in [`UART_NAMES`](super::UART_NAMES).
+    pub uart: usize,
+    /// The alternate function that connects them.
+    pub function: u32,
+    /// Where it can send.
+    pub tx: &'static [Pin],
+    /// Where it can receive.
+    pub rx: &'static [Pin],
+}
+
+impl UartPins {
+    pub(super) const fn new(uart: usize, function: u32, tx: &'static [Pin], rx: &'static [Pin]) -> Self {
+        UartPins { uart, function, tx, rx }
     }
 
-    /// RX of a serial port.
-    pub const fn rx(uart: usize, pin: &str, number: u32) -> Self {
-        Function {
-            side: Side::Rx,
-            ..Function::tx(uart, pin, number)
+    /// Those of one side.
+    pub fn side(&self, side: Side) -> &'static [Pin] {
+        match side {
+            Side::Tx => self.tx,
+            Side::Rx => self.rx,
         }
     }
 }
@@ -105,7 +110,6 @@ pub(super) struct Socket {
     pub(super) function: u32,
 }
 
-/// Both sides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sockets {
     pub(super) tx: Socket,
@@ -114,16 +118,12 @@ pub(super) struct Sockets {
 
 impl Sockets {
     /// Where the cable of a serial port is plugged in. `None` if there is none, or if the chip does not have the port there.
-    pub(super) fn of(uart: usize, wiring: &[Wiring], functions: &[Function]) -> Option<Self> {
+    pub(super) fn of(uart: usize, wiring: &[Wiring], functions: &[UartPins]) -> Option<Self> {
         let wiring = wiring.iter().find(|wiring| wiring.uart == uart)?;
         let socket = |side: Side, pin: Pin| {
-            let function = functions
-                .iter()
-                .find(|function| (function.uart, function.side, function.pin) == (uart, side, pin))?;
-            Some(Socket {
-                pin,
-                function: function.number,
-            })
+            let mut own = functions.iter().filter(|function| function.uart == uart);
+            let function = own.find(|function| function.side(side).contains(&pin))?.function;
+            Some(Socket { pin, function })
         };
         Some(Sockets {
             tx: socket(Side::Tx, wiring.tx)?,

@@ -1,8 +1,6 @@
 //! The random number generator: RM0090 chapter 24 (F4), RM0351 chapter 27 (L4), RM0440 chapter 26 (G4), RM0433 chapter 34 (H7). What it gives is
 //! the same in every run, and differs from word to word.
 
-use std::hash::{Hash, Hasher};
-
 use super::peripheral::Peripheral;
 use crate::cpu::{Cycles, NEVER};
 use crate::hash::mix;
@@ -85,10 +83,6 @@ impl Peripheral for Rng {
 
     fn set_clock(&mut self, cycles: u64, _now: Cycles) {
         self.clock = cycles;
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// A rule.
+/// A rule that firmware can break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
     /// A peripheral is used while its clock is on.
@@ -24,7 +24,7 @@ pub enum Rule {
     FlashCache,
     /// DMA streams are set up while they are off, without old flags, for memory that they reach.
     Dma,
-    /// A serial port of a chip newer than the F4 is set up while it is off, within the range of its dividers.
+    /// A serial port of an L4, G4 or H7 is set up while it is off, within the range of its dividers.
     Uart,
     /// A converter is switched on with its regulator, calibrated while it is off, and converts while it is on.
     Adc,
@@ -61,10 +61,16 @@ impl Rule {
 /// A rule that firmware has broken, and how.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Violation {
-    /// Which.
+    /// The rule that was broken.
     pub rule: Rule,
-    /// How.
+    /// What firmware did, in words.
     pub how: String,
+}
+
+impl Violation {
+    pub(super) fn new(rule: Rule, how: impl Into<String>) -> Self {
+        Violation { rule, how: how.into() }
+    }
 }
 
 impl fmt::Display for Violation {

@@ -13,7 +13,6 @@ pub struct Noise {
     pub(crate) chance: u32,
     /// What the chance depends on besides the time.
     pub(crate) seed: u64,
-    /// When it ends.
     pub(crate) until: Cycles,
 }
 

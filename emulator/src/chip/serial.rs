@@ -33,7 +33,7 @@ impl Chip {
         }
         if raised {
             self.dirty |= LINES;
-            self.judge_dma();
+            self.check_dma();
         }
         due
     }
@@ -54,6 +54,14 @@ impl Chip {
         self.slots.date_uart(uart, due);
         self.next = self.next.min(due);
         due
+    }
+
+    /// Leads what a serial port has put out since the last call to another one of the same chip, as a cable between the two would.
+    pub fn carry(&mut self, from: usize, to: usize, now: Cycles) {
+        let waves: Vec<Wave> = self.take_output(from).into_iter().flatten().collect();
+        if !waves.is_empty() {
+            self.hear(to, waves.into_iter(), now);
+        }
     }
 
     /// What a serial port has put out since the last call.

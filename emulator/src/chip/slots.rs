@@ -1,23 +1,24 @@
 //! The peripherals of a chip at run time: by address, by date, by interrupt.
 
-use super::gpio;
-use super::map::{Kind, Place, UARTS};
+use super::i2c::Port;
+use super::map::{Kind, MapEntry, UARTS};
 use super::peripheral::Peripheral;
+use super::{exti, gpio, rtc};
 use crate::cpu::{Cycles, NEVER};
 
 /// In the bits of what software has touched: the interrupts of DMA, EXTI, flash and RCC are to be looked at.
 pub(super) const LINES: u64 = 1 << 63;
 /// Units that can have a date: their bits are below that one.
-const MOST_TIMED: usize = 63;
+const MAX_TIMED: usize = 63;
 
-/// How many places are remembered: most accesses are to a few.
+/// How many entries are remembered: most accesses are to a few.
 const RECENT: usize = 32;
 
 /// Where a peripheral is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
-    Clock,
-    Power,
+    Rcc,
+    Pwr,
     Flash,
     Gpio(usize),
     Exti,
@@ -25,11 +26,11 @@ pub(super) enum Unit {
     Uart(usize),
     I2c(usize),
     Dma(usize),
-    Watchdog,
-    Calendar,
-    DebugControl,
+    Iwdg,
+    Rtc,
+    Dbgmcu,
     Other(usize),
-    Unmodelled,
+    Unmodeled,
 }
 
 /// Why a peripheral cannot be added.
@@ -37,7 +38,7 @@ pub(super) enum Unit {
 pub enum CannotAdd {
     /// Something else is there.
     Taken {
-        /// What.
+        /// The name of the peripheral that has the addresses.
         by: &'static str,
     },
     /// There are too many.
@@ -50,7 +51,7 @@ impl std::fmt::Display for CannotAdd {
             CannotAdd::Taken { by } => write!(out, "the addresses belong to {by}"),
             CannotAdd::TooMany => write!(
                 out,
-                "a chip has at most {MOST_TIMED} peripherals with a time of their own"
+                "a chip has at most {MAX_TIMED} peripherals with a time of their own"
             ),
         }
     }
@@ -59,7 +60,7 @@ impl std::fmt::Display for CannotAdd {
 impl std::error::Error for CannotAdd {}
 
 struct Slot {
-    place: Place,
+    entry: MapEntry,
     unit: Unit,
     /// What is to be looked at when software has touched it.
     touches: u64,
@@ -80,10 +81,10 @@ struct Requester {
 }
 
 impl Requester {
-    fn new(unit: Unit, place: &Place) -> Self {
+    fn new(unit: Unit, entry: &MapEntry) -> Self {
         Requester {
             unit,
-            interrupts: place.interrupts,
+            interrupts: entry.interrupts,
             requested: 0,
         }
     }
@@ -103,7 +104,6 @@ impl Requester {
     }
 }
 
-/// All of them.
 #[derive(Default)]
 pub(super) struct Slots {
     /// First addresses, in order.
@@ -125,79 +125,79 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// The places of a chip, and the peripherals of their own that they make.
-    pub(super) fn new(places: &[Place]) -> (Self, Vec<Box<dyn Peripheral>>) {
+    /// The map of a chip, and the peripherals of their own that its entries make.
+    pub(super) fn new(map: &[MapEntry]) -> (Self, Vec<Box<dyn Peripheral>>) {
         let (mut slots, mut others, mut ports) = (Slots::default(), Vec::new(), 0);
-        for place in places {
-            let unit = match place.kind {
-                Kind::Clock => Unit::Clock,
-                Kind::Power => Unit::Power,
+        for entry in map {
+            let unit = match entry.kind {
+                Kind::Rcc => Unit::Rcc,
+                Kind::Pwr => Unit::Pwr,
                 Kind::Flash => Unit::Flash,
                 Kind::Gpio(port) if port < gpio::PORTS => Unit::Gpio(port),
                 Kind::Exti(_) => Unit::Exti,
                 Kind::Syscfg => Unit::Syscfg,
                 Kind::Uart(uart) if uart < UARTS => Unit::Uart(uart),
                 Kind::Dma(part) => Unit::Dma(part),
-                Kind::Watchdog => Unit::Watchdog,
-                Kind::Calendar(_) => Unit::Calendar,
+                Kind::Iwdg => Unit::Iwdg,
+                Kind::Rtc(_) => Unit::Rtc,
                 Kind::I2c(..) => {
                     ports += 1;
                     Unit::I2c(ports - 1)
                 }
-                Kind::DebugControl => Unit::DebugControl,
+                Kind::Dbgmcu => Unit::Dbgmcu,
                 Kind::Own(make) | Kind::Timer(make) => {
                     others.push(make());
                     Unit::Other(others.len() - 1)
                 }
-                Kind::Unmodelled | Kind::Gpio(_) | Kind::Uart(_) => Unit::Unmodelled,
+                Kind::Unmodeled | Kind::Gpio(_) | Kind::Uart(_) => Unit::Unmodeled,
             };
-            slots.insert(slots.slots.len(), *place, unit);
+            slots.insert(slots.slots.len(), *entry, unit);
         }
         (slots, others)
     }
 
-    fn insert(&mut self, at: usize, place: Place, unit: Unit) {
+    fn insert(&mut self, at: usize, entry: MapEntry, unit: Unit) {
         let bit = 1 << self.timed.len();
         let touches = match unit {
             Unit::Uart(uart) => {
                 self.uarts[uart] = bit;
                 bit
             }
-            Unit::Other(_) | Unit::I2c(_) | Unit::Watchdog | Unit::Flash => bit,
-            Unit::Dma(_) | Unit::Exti | Unit::Gpio(_) | Unit::Syscfg | Unit::Clock => LINES,
-            Unit::Power | Unit::Calendar | Unit::DebugControl | Unit::Unmodelled => 0,
+            Unit::Other(_) | Unit::I2c(_) | Unit::Iwdg | Unit::Flash => bit,
+            Unit::Dma(_) | Unit::Exti | Unit::Gpio(_) | Unit::Syscfg | Unit::Rcc => LINES,
+            Unit::Pwr | Unit::Rtc | Unit::Dbgmcu | Unit::Unmodeled => 0,
         };
         match unit {
-            Unit::Uart(_) | Unit::I2c(_) | Unit::Other(_) | Unit::Watchdog | Unit::Flash => {
-                self.timed.push(Requester::new(unit, &place));
+            Unit::Uart(_) | Unit::I2c(_) | Unit::Other(_) | Unit::Iwdg | Unit::Flash => {
+                self.timed.push(Requester::new(unit, &entry));
                 self.dates.push(NEVER);
             }
-            Unit::Dma(_) | Unit::Exti | Unit::Clock => self.lines.push(Requester::new(unit, &place)),
+            Unit::Dma(_) | Unit::Exti | Unit::Rcc => self.lines.push(Requester::new(unit, &entry)),
             _ => {}
         }
-        self.bases.insert(at, place.base);
-        self.slots.insert(at, Slot { place, unit, touches });
+        self.bases.insert(at, entry.base);
+        self.slots.insert(at, Slot { entry, unit, touches });
     }
 
     /// Makes room for a peripheral that will be the other of a number.
-    pub(super) fn add(&mut self, place: Place, other: usize) -> Result<(), CannotAdd> {
-        if self.timed.len() >= MOST_TIMED {
+    pub(super) fn add(&mut self, entry: MapEntry, other: usize) -> Result<(), CannotAdd> {
+        if self.timed.len() >= MAX_TIMED {
             return Err(CannotAdd::TooMany);
         }
-        let end = u64::from(place.base) + u64::from(place.size);
+        let end = u64::from(entry.base) + u64::from(entry.size);
         let overlaps = |slot: &&Slot| {
-            let slot = &slot.place;
-            u64::from(slot.base) < end && u64::from(slot.base) + u64::from(slot.size) > u64::from(place.base)
+            let slot = &slot.entry;
+            u64::from(slot.base) < end && u64::from(slot.base) + u64::from(slot.size) > u64::from(entry.base)
         };
         let taken = self.slots.iter().filter(overlaps);
-        if let Some(slot) = taken.clone().find(|slot| slot.unit != Unit::Unmodelled) {
-            return Err(CannotAdd::Taken { by: slot.place.name });
+        if let Some(slot) = taken.clone().find(|slot| slot.unit != Unit::Unmodeled) {
+            return Err(CannotAdd::Taken { by: slot.entry.name });
         }
-        let replaced: Vec<u32> = taken.map(|slot| slot.place.base).collect();
-        self.slots.retain(|slot| !replaced.contains(&slot.place.base));
+        let replaced: Vec<u32> = taken.map(|slot| slot.entry.base).collect();
+        self.slots.retain(|slot| !replaced.contains(&slot.entry.base));
         self.bases.retain(|base| !replaced.contains(base));
-        let at = self.bases.partition_point(|base| *base <= place.base);
-        self.insert(at, place, Unit::Other(other));
+        let at = self.bases.partition_point(|base| *base <= entry.base);
+        self.insert(at, entry, Unit::Other(other));
         Ok(())
     }
 
@@ -213,16 +213,44 @@ impl Slots {
     }
 
     fn has(&self, at: usize, address: u32) -> bool {
-        let place = self.slots.get(at).map(|slot| &slot.place);
-        place.is_some_and(|place| address.wrapping_sub(place.base) < place.size)
+        let entry = self.slots.get(at).map(|slot| &slot.entry);
+        entry.is_some_and(|entry| address.wrapping_sub(entry.base) < entry.size)
+    }
+
+    fn kinds(&self) -> impl Iterator<Item = Kind> {
+        self.slots.iter().map(|slot| slot.entry.kind)
+    }
+
+    /// Where the registers of the RTC are.
+    pub(super) fn rtc(&self) -> rtc::Layout {
+        let found = self.kinds().find_map(|kind| match kind {
+            Kind::Rtc(layout) => Some(layout),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+
+    /// Where those of the EXTI are.
+    pub(super) fn exti(&self) -> exti::Layout {
+        let found = self.kinds().find_map(|kind| match kind {
+            Kind::Exti(layout) => Some(layout),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+
+    /// The I2C ports, in the order of their addresses.
+    pub(super) fn i2c(&self) -> Vec<Box<dyn Port>> {
+        let ports = self.slots.iter().filter_map(|slot| slot.entry.i2c());
+        ports.map(|(registers, _)| registers.port()).collect()
     }
 
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    pub(super) fn place(&self, at: usize) -> &Place {
-        &self.slots[at].place
+    pub(super) fn entry(&self, at: usize) -> &MapEntry {
+        &self.slots[at].entry
     }
 
     pub(super) fn unit(&self, at: usize) -> Unit {
@@ -332,10 +360,10 @@ mod tests {
     use crate::chip::Model;
 
     #[test]
-    fn places_are_in_order_and_do_not_overlap() {
+    fn entries_are_in_order_and_do_not_overlap() {
         for model in Model::ALL {
             let chip = model.description();
-            for pair in chip.places.windows(2) {
+            for pair in chip.map.windows(2) {
                 let (first, second) = (pair[0], pair[1]);
                 assert!(
                     first.base + first.size <= second.base,
@@ -350,7 +378,7 @@ mod tests {
 
     #[test]
     fn what_is_due_is_found_and_what_never_is_does_not_count() {
-        let (mut slots, _) = Slots::new(Model::F446.description().places);
+        let (mut slots, _) = Slots::new(Model::F446.description().map);
         assert_eq!((slots.next(), slots.due(Cycles::MAX - 1)), (NEVER, 0));
         for (timed, due) in [(3, 50), (0, 70), (9, 60)] {
             slots.set_date(timed, due, 0);
@@ -363,17 +391,17 @@ mod tests {
 
     #[test]
     fn addresses_are_found() {
-        let (mut slots, _) = Slots::new(Model::F446.description().places);
-        let mut name = |address| slots.find(address).map(|at| slots.place(at).name);
+        let (mut slots, _) = Slots::new(Model::F446.description().map);
+        let mut name = |address| slots.find(address).map(|at| slots.entry(at).name);
         assert_eq!(name(0x4000_4404), Some("USART2"));
         assert_eq!(name(0x4000_2400), None);
         assert_eq!(name(0x5003_ffff), Some("USB OTG FS"));
     }
 
     #[test]
-    fn only_what_is_not_modelled_is_replaced() {
-        let (mut slots, others) = Slots::new(Model::F446.description().places);
-        let place = |base, size| Place::unmodelled(base, size, "new");
+    fn only_what_is_not_modeled_is_replaced() {
+        let (mut slots, others) = Slots::new(Model::F446.description().map);
+        let place = |base, size| MapEntry::unmodeled(base, size, "new");
         assert_eq!(
             slots.add(place(0x4000_4700, 0x200), others.len()),
             Err(CannotAdd::Taken { by: "USART2" })
@@ -381,7 +409,7 @@ mod tests {
         assert_eq!(slots.add(place(0x4000_6400, 0x400), others.len()), Ok(()));
         assert_eq!(slots.add(place(0x6000_0000, 4), others.len() + 1), Ok(()));
         for address in [0x4000_6404, 0x6000_0003] {
-            assert_eq!(slots.find(address).map(|at| slots.place(at).name), Some("new"));
+            assert_eq!(slots.find(address).map(|at| slots.entry(at).name), Some("new"));
         }
         assert_eq!(slots.find(0x6000_0004), None);
         assert!(slots.bases.is_sorted());

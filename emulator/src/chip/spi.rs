@@ -1,9 +1,7 @@
 //! SPI masters with the registers of F4 (RM0390 chapter 26), L4 (RM0351 chapter 42) and G4 (RM0440 chapter 39): one frame at a time, and nothing at the
-//! wires, so that ones are received. DMA, CRC, I2S and the FIFOs' packing are not modelled.
+//! wires, so that ones are received. DMA, CRC, I2S and the FIFOs' packing are not modeled.
 
-use std::hash::{Hash, Hasher};
-
-use super::peripheral::Peripheral;
+use super::peripheral::{Peripheral, first_in_use};
 use crate::cpu::{Cycles, NEVER};
 
 const CR1: u32 = 0x00;
@@ -29,9 +27,9 @@ const I2SMOD: u32 = 1 << 11;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// Frames of 8 or 16 bits, chosen in CR1.
-    F4,
+    V1,
     /// Of 4 to 16 bits, chosen in CR2.
-    Newer,
+    V2,
 }
 
 #[derive(Hash)]
@@ -52,7 +50,7 @@ impl Spi {
     pub(super) fn new(kind: Kind) -> Self {
         Spi {
             kind,
-            control: [0, if kind == Kind::Newer { 7 << 8 } else { 0 }],
+            control: [0, if kind == Kind::V2 { 7 << 8 } else { 0 }],
             others: [0; 6],
             status: TXE,
             received: 0,
@@ -64,10 +62,10 @@ impl Spi {
 
     fn bits(&self) -> u64 {
         match self.kind {
-            Kind::F4 if self.control[0] & DFF != 0 => 16,
-            Kind::F4 => 8,
+            Kind::V1 if self.control[0] & DFF != 0 => 16,
+            Kind::V1 => 8,
             // Less than four are not used: they are eight.
-            Kind::Newer => match self.control[1] >> 8 & 0xf {
+            Kind::V2 => match self.control[1] >> 8 & 0xf {
                 0..3 => 8,
                 bits => u64::from(bits) + 1,
             },
@@ -162,19 +160,11 @@ impl Peripheral for Spi {
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        if self.control[1] & DMA != 0 {
-            Some("DMA")
-        } else if self.others[3] & I2SMOD != 0 {
-            Some("I2S")
-        } else if self.control[0] & (SPE | MSTR) == SPE {
-            Some("the slave")
-        } else {
-            None
-        }
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
+        first_in_use([
+            (self.control[1] & DMA != 0, "DMA"),
+            (self.others[3] & I2SMOD != 0, "I2S"),
+            (self.control[0] & (SPE | MSTR) == SPE, "the slave"),
+        ])
     }
 }
 
@@ -184,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_frame_takes_its_bits_and_what_is_written_before_it_is_on_waits() {
-        for (kind, bits) in [(Kind::F4, 8), (Kind::Newer, 8)] {
+        for (kind, bits) in [(Kind::V1, 8), (Kind::V2, 8)] {
             let mut spi = Spi::new(kind);
             assert_eq!(spi.read(SR, 0), TXE);
             spi.write(DR, 0x55, 0);
@@ -203,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_byte_that_is_not_taken_is_an_overrun_until_it_is() {
-        let mut spi = Spi::new(Kind::F4);
+        let mut spi = Spi::new(Kind::V1);
         spi.write(CR2, 1 << 5, 0);
         spi.write(CR1, MSTR | SPE, 0);
         spi.write(DR, 1, 0);
@@ -218,7 +208,7 @@ mod tests {
 
     #[test]
     fn only_a_master_sends() {
-        let mut spi = Spi::new(Kind::Newer);
+        let mut spi = Spi::new(Kind::V2);
         spi.write(CR1, SPE, 0);
         spi.write(DR, 1, 0);
         assert_eq!((spi.next_event(), spi.beyond_model()), (NEVER, Some("the slave")));

@@ -1,8 +1,6 @@
 //! System configuration: RM0390 chapter 8. Only the choice of the EXTI ports has an effect here.
 
-use std::hash::{Hash, Hasher};
-
-use super::peripheral::Peripheral;
+use super::peripheral::{Peripheral, load, store};
 use crate::cpu::Cycles;
 
 #[derive(Default, Hash)]
@@ -29,20 +27,14 @@ impl Peripheral for Syscfg {
     }
 
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
-        if let Some(register) = self.registers.get_mut(offset as usize / 4) {
-            *register = value;
-        }
+        store(&mut self.registers, offset, value);
     }
 
     fn rest(&self, offset: u32) -> u32 {
-        self.registers.get(offset as usize / 4).copied().unwrap_or(0)
+        load(&self.registers, offset)
     }
 
     fn reset(&mut self, _now: Cycles) {
         *self = Syscfg::default();
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
     }
 }

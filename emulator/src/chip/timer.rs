@@ -1,9 +1,7 @@
-//! Timers: RM0390 chapters 16 to 18. Counting upwards or downwards, with update and four compare
+//! Timers: RM0390 chapters 16 to 18. Counting upward or downward, with update and four compare
 //! channels; without inputs, outputs and triggers.
 
-use std::hash::{Hash, Hasher};
-
-use super::peripheral::Peripheral;
+use super::peripheral::{Peripheral, first_in_use, load, store};
 use crate::cpu::{Cycles, NEVER};
 
 const CEN: u32 = 1;
@@ -165,7 +163,7 @@ impl Peripheral for Timer {
             0x28 => self.prescaler.0,
             0x2c => self.reload.0,
             0x34..=0x40 => self.compare[(offset as usize - 0x34) / 4],
-            offset => self.plain.get(offset as usize / 4).copied().unwrap_or(0),
+            offset => load(&self.plain, offset),
         }
     }
 
@@ -194,11 +192,7 @@ impl Peripheral for Timer {
                 }
             }
             0x34..=0x40 => self.compare[(offset as usize - 0x34) / 4] = value & self.limit,
-            offset => {
-                if let Some(register) = self.plain.get_mut(offset as usize / 4) {
-                    *register = value;
-                }
-            }
+            offset => store(&mut self.plain, offset, value),
         }
     }
 
@@ -212,7 +206,7 @@ impl Peripheral for Timer {
             0x28 => self.prescaler.0,
             0x2c => self.reload.0,
             0x34..=0x40 => self.compare[(offset as usize - 0x34) / 4],
-            offset => self.plain.get(offset as usize / 4).copied().unwrap_or(0),
+            offset => load(&self.plain, offset),
         }
     }
 
@@ -264,19 +258,11 @@ impl Peripheral for Timer {
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        if self.control & CENTER != 0 {
-            Some("center-aligned counting")
-        } else if self.plain[2] & 7 != 0 {
-            Some("the slave mode")
-        } else if self.plain[REPETITIONS] != 0 {
-            Some("the repetition counter")
-        } else {
-            None
-        }
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
+        first_in_use([
+            (self.control & CENTER != 0, "center-aligned counting"),
+            (self.plain[2] & 7 != 0, "the slave mode"),
+            (self.plain[REPETITIONS] != 0, "the repetition counter"),
+        ])
     }
 }
 

@@ -7,12 +7,12 @@
 //! on L4 and G4. Both forget what was used least recently. The H7 has no accelerator: the caches are in its core, 16 KiB of
 //! instructions (ARM DDI 0489), and that of data stays off here.
 //!
-//! Of the caches the manuals tell the sizes and no more. The instruction cache is modelled as sets of 4 ways: a full search
+//! Of the caches the manuals tell the sizes and no more. The instruction cache is modeled as sets of 4 ways: a full search
 //! would cost more than the instruction, and sets only make it a little worse than it is.
 
 use std::ops::Range;
 
-use super::Cycles;
+use super::cycles::Cycles;
 
 const LATENCY: u32 = 0xf;
 const PREFETCH: u32 = 1 << 8;
@@ -293,7 +293,7 @@ mod tests {
         let mut art = Art::new(FlashReading::F4, 5 | DATA);
         art.load(0x0806_0000);
         art.flash_changed(&(0x0806_0010..0x0806_0020));
-        assert_eq!(art.load(0x0806_0004), (0, false), "its neighbour");
+        assert_eq!(art.load(0x0806_0004), (0, false), "its neighbor");
         art.flash_changed(&(0x0806_0000..0x0808_0000));
         assert_eq!(art.load(0x0806_0004), (0, true));
         art.configure(5);

@@ -6,14 +6,19 @@
 
 use super::instruction::{Dsp, Float, Op};
 
+/// Time as the core counts it: cycles of its clock since the board was first powered.
+pub type Cycles = u64;
+/// A time that never comes.
+pub const NEVER: Cycles = Cycles::MAX;
+
 /// Refilling the pipeline after a taken branch.
-pub const BRANCH: u64 = 2;
+pub(crate) const BRANCH: u64 = 2;
 /// From the interrupt to the first instruction of its handler.
-pub const EXCEPTION_ENTRY: u64 = 12;
+pub(crate) const EXCEPTION_ENTRY: u64 = 12;
 /// From the end of a handler to the instruction that was interrupted.
-pub const EXCEPTION_RETURN: u64 = 10;
+pub(crate) const EXCEPTION_RETURN: u64 = 10;
 /// From the end of a handler to the first instruction of the next one.
-pub const TAIL_CHAIN: u64 = 6;
+pub(crate) const TAIL_CHAIN: u64 = 6;
 
 /// Cycles without those of a taken branch.
 pub(super) fn of(op: &Op) -> u8 {
@@ -21,7 +26,7 @@ pub(super) fn of(op: &Op) -> u8 {
         Op::Load { .. } | Op::LoadRegister { .. } | Op::LoadLiteral { .. } => 2,
         Op::Store { .. } | Op::StoreRegister { .. } => 2,
         Op::LoadExclusive { .. } | Op::StoreExclusive { .. } => 2,
-        Op::LoadDual { .. } | Op::StoreDual { .. } => 3,
+        Op::Dual { .. } => 3,
         Op::LoadMultiple { list, .. } | Op::StoreMultiple { list, .. } => 1 + list.count_ones() as u8,
         Op::MultiplyAdd { .. } => 2,
         // Between 2 and 12, depending on the operands.
@@ -39,8 +44,7 @@ fn of_float(op: &Float) -> u8 {
         Float::Divide { .. } | Float::SquareRoot { .. } => 14,
         Float::MultiplyAdd { .. } | Float::FusedMultiplyAdd { .. } => 3,
         Float::PairToCore { .. } | Float::PairFromCore { .. } => 2,
-        Float::Load { words, .. } | Float::Store { words, .. } => 1 + words,
-        Float::LoadMultiple { words, .. } | Float::StoreMultiple { words, .. } => 1 + words,
+        Float::Transfer { words, .. } | Float::Multiple { words, .. } => 1 + words,
         _ => 1,
     }
 }

@@ -1,23 +1,17 @@
-//! Faults: how an instruction can fail, which exception that becomes, and what is reported about it.
-//! Manual section B1.5.14.
+//! Faults: how an instruction can fail, and what is reported about it. Manual section B1.5.14.
 
 use std::fmt;
 
-use super::decode;
+use super::cycles::Cycles;
 use super::nvic::{BUS_FAULT, HARD_FAULT, MEM_MANAGE, USAGE_FAULT};
-use super::{Bus, Cpu, Cycles, Sleep};
 
 /// How many faults of a board are kept in full.
 pub const KEPT: usize = 8;
-/// How many return addresses a report lists.
-const STACK_DEPTH: usize = 16;
-/// How many words of the stack are searched for them.
-const STACK_SEARCHED: u32 = 256;
 
 /// Why an instruction could not be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// No such instruction.
+    /// The instruction does not exist.
     Undefined,
     /// A jump to an even address: there is no ARM instruction set.
     InvalidState,
@@ -47,7 +41,7 @@ pub enum Fault {
 
 impl Fault {
     /// The exception it is, and its bit in CFSR.
-    fn kind(self) -> (usize, u32) {
+    pub(super) fn kind(self) -> (usize, u32) {
         match self {
             Fault::ExecuteNever(_) => (MEM_MANAGE, 1),
             Fault::InstructionBus(_) => (BUS_FAULT, 1 << 8),
@@ -90,7 +84,7 @@ impl fmt::Display for Fault {
 pub struct FaultReport {
     /// What happened.
     pub fault: Fault,
-    /// When.
+    /// When it happened.
     pub at: Cycles,
     /// R0 to R14.
     pub registers: [u32; 15],
@@ -122,113 +116,5 @@ impl fmt::Display for FaultReport {
             writeln!(out, "  {address:#010x} {name}")?;
         }
         Ok(())
-    }
-}
-
-impl<B: Bus> Cpu<B> {
-    /// Makes an exception of a fault of the instruction at `pc`: its own if that is enabled and not masked, else a hard
-    /// fault, else lockup.
-    pub(super) fn take_fault(&mut self, fault: Fault, pc: u32) {
-        self.next = pc;
-        let (exception, status) = fault.kind();
-        self.scs.cfsr |= status;
-        match fault {
-            Fault::DataBus(address) => {
-                self.scs.bfar = address;
-                self.scs.cfsr |= 1 << 15;
-            }
-            Fault::Breakpoint => self.scs.hfsr |= 1 << 31,
-            Fault::VectorTable(_) => self.scs.hfsr |= 1 << 1,
-            _ => {}
-        }
-        let priority = self.execution_priority();
-        let locked_up = priority <= -1;
-        self.report(fault, pc, locked_up);
-        if locked_up {
-            self.lock_up();
-            return;
-        }
-        let enabled = exception != HARD_FAULT && self.scs.shcsr >> (exception + 12) & 1 != 0;
-        if enabled && self.nvic.priority_of(exception) < priority {
-            self.enter_exception(exception);
-        } else {
-            self.scs.hfsr |= if exception == HARD_FAULT { 0 } else { 1 << 30 };
-            self.enter_exception(HARD_FAULT);
-        }
-    }
-
-    pub(super) fn lock_up(&mut self) {
-        self.sleep = Sleep::LockedUp;
-        self.deadline = 0;
-        if let Some(report) = self.faults.last_mut() {
-            report.locked_up = true;
-        }
-    }
-
-    pub(super) fn report(&mut self, fault: Fault, pc: u32, locked_up: bool) {
-        self.fault_count += 1;
-        if self.faults.len() >= KEPT {
-            return;
-        }
-        let half = |address: u32| {
-            let bytes = self.memory.bytes(address, 2)?;
-            Some(u16::from_le_bytes([bytes[0], bytes[1]]))
-        };
-        let instruction = match half(pc) {
-            Some(first) => decode::name(first, half(pc.wrapping_add(2)).unwrap_or(0)),
-            None => "no memory",
-        };
-        let mut registers = [0; 15];
-        registers.copy_from_slice(&self.r[..15]);
-        let stack = self.stack_trace(pc);
-        let (at, xpsr, cfsr) = (self.now, self.xpsr(), self.scs.cfsr);
-        self.faults.push(FaultReport {
-            fault,
-            at,
-            registers,
-            pc,
-            xpsr,
-            instruction,
-            locked_up,
-            cfsr,
-            stack,
-        });
-    }
-
-    /// The functions of `pc`, of the link register and of all words on the stack that look like return addresses.
-    pub fn stack_trace(&self, pc: u32) -> Vec<(u32, String)> {
-        let sp = self.r[13] & !3;
-        let on_stack = (0..STACK_SEARCHED).map_while(|word| {
-            let bytes = self.memory.bytes(sp.checked_add(word * 4)?, 4)?;
-            Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-        });
-        let returns = std::iter::once(self.r[14])
-            .chain(on_stack)
-            .filter(|word| self.follows_a_call(*word));
-        std::iter::once(pc)
-            .chain(returns.map(|word| word & !1))
-            .filter_map(|address| Some((address, self.memory.image().function_at(address)?.name.clone())))
-            .take(STACK_DEPTH)
-            .collect()
-    }
-
-    /// Whether the instruction before this address is a BL or BLX.
-    fn follows_a_call(&self, word: u32) -> bool {
-        let half = |address: u32| {
-            let bytes = self.memory.bytes(address, 2)?;
-            Some(u16::from_le_bytes([bytes[0], bytes[1]]))
-        };
-        let Some(before) = (word & !1).checked_sub(4) else {
-            return false;
-        };
-        if word & 1 == 0 {
-            return false;
-        }
-        match (half(before), half(before + 2)) {
-            (Some(first), Some(second)) => {
-                first & 0xf800 == 0xf000 && second & 0xd000 == 0xd000 || second & 0xff87 == 0x4780
-            }
-            _ => false,
-        }
     }
 }

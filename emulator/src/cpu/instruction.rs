@@ -8,52 +8,34 @@ mod dsp;
 mod float;
 mod frequent;
 
-pub use dsp::{Dsp, LaneResult, Lanes};
-pub use float::Float;
+pub(crate) use dsp::{Dsp, LaneResult, Lanes};
+pub(crate) use float::Float;
 
 /// The sixteen two-operand functions of the data-processing instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Alu {
-    /// Bitwise and.
+pub(crate) enum Alu {
     And,
-    /// And with the complement.
     Bic,
-    /// Bitwise or.
     Orr,
-    /// Or with the complement.
     Orn,
-    /// Bitwise exclusive or.
     Eor,
-    /// Sum.
     Add,
-    /// Sum with carry.
     Adc,
-    /// Difference with borrow.
     Sbc,
-    /// Difference.
     Sub,
-    /// Difference with the operands exchanged.
     Rsb,
-    /// The second operand.
     Mov,
-    /// Complement of the second operand.
     Mvn,
-    /// And, for the flags only.
     Tst,
-    /// Exclusive or, for the flags only.
     Teq,
-    /// Sum, for the flags only.
     Cmn,
-    /// Difference, for the flags only.
     Cmp,
 }
 
 /// When an instruction writes the condition flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SetFlags {
-    /// Never.
+pub(crate) enum SetFlags {
     No,
-    /// Always.
     Yes,
     /// Unless it is inside an IT block: the rule of most 16-bit encodings.
     OutsideIt,
@@ -61,14 +43,12 @@ pub enum SetFlags {
 
 /// How the second operand is shifted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shift {
-    /// Left.
+pub(crate) enum Shift {
     Lsl,
     /// Right, filling with zeros.
     Lsr,
     /// Right, filling with the sign.
     Asr,
-    /// Rotated right.
     Ror,
     /// Rotated right by one through the carry.
     Rrx,
@@ -76,61 +56,49 @@ pub enum Shift {
 
 /// What an expanded immediate does to the carry flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImmediateCarry {
-    /// Leaves it.
+pub(crate) enum ImmediateCarry {
     Keep,
-    /// Clears it.
     Clear,
-    /// Sets it.
     Set,
 }
 
 /// Size of a memory access; the signed ones are loads only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Width {
-    /// One byte, zero-extended.
+pub(crate) enum Width {
     Byte,
-    /// Two bytes, zero-extended.
     Half,
-    /// Four bytes.
     Word,
-    /// One byte, sign-extended.
     SignedByte,
-    /// Two bytes, sign-extended.
     SignedHalf,
 }
 
 /// How base register and offset make an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Index {
+pub(crate) enum Index {
     /// Base plus offset; the base stays.
     Offset,
     /// Base plus offset, which the base becomes.
     Pre,
-    /// The base alone; afterwards the offset is added to it.
+    /// The base alone; afterward the offset is added to it.
     Post,
 }
 
 /// Which part of a register is extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extend {
-    /// Signed halfword.
+pub(crate) enum Extend {
     SignedHalf,
-    /// Unsigned halfword.
     Half,
     /// Two signed bytes to two halfwords.
     SignedBytePair,
     /// Two unsigned bytes to two halfwords.
     BytePair,
-    /// Signed byte.
     SignedByte,
-    /// Unsigned byte.
     Byte,
 }
 
 /// The one-operand reorderings of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reorder {
+pub(crate) enum Reorder {
     /// REV: bytes of the word.
     Bytes,
     /// REV16: bytes of each halfword.
@@ -145,354 +113,99 @@ pub enum Reorder {
 
 /// One operation of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Op {
+// One line an operation.
+#[rustfmt::skip]
+pub(crate) enum Op {
     /// No encoding of the manual, or one that is UNPREDICTABLE.
     Undefined,
 
     // Data processing.
-    MoveImmediate {
-        set: SetFlags,
-        rd: u8,
-        value: u32,
-    },
-    Move {
-        rd: u8,
-        rm: u8,
-    },
-    Add {
-        rd: u8,
-        rn: u8,
-        rm: u8,
-    },
+    MoveImmediate { set: SetFlags, rd: u8, value: u32 },
+    Move { rd: u8, rm: u8 },
+    Add { rd: u8, rn: u8, rm: u8 },
     /// ADDW, SUBW and the SP-relative sums: a 12-bit offset, no flags.
-    AddOffset {
-        rd: u8,
-        rn: u8,
-        offset: i32,
-    },
-    Immediate {
-        alu: Alu,
-        set: SetFlags,
-        rd: u8,
-        rn: u8,
-        carry: ImmediateCarry,
-        value: u32,
-    },
-    Register {
-        alu: Alu,
-        set: SetFlags,
-        rd: u8,
-        rn: u8,
-        rm: u8,
-        shift: Shift,
-        amount: u8,
-    },
-    ShiftByRegister {
-        shift: Shift,
-        set: SetFlags,
-        rd: u8,
-        rn: u8,
-        rm: u8,
-    },
-    MoveTop {
-        rd: u8,
-        value: u16,
-    },
-    BitFieldInsert {
-        rd: u8,
-        rn: u8,
-        lsb: u8,
-        width: u8,
-    },
-    BitFieldClear {
-        rd: u8,
-        lsb: u8,
-        width: u8,
-    },
-    BitFieldExtract {
-        signed: bool,
-        rd: u8,
-        rn: u8,
-        lsb: u8,
-        width: u8,
-    },
-    Saturate {
-        signed: bool,
-        bits: u8,
-        rd: u8,
-        rn: u8,
-        shift: Shift,
-        amount: u8,
-    },
-    SaturatePair {
-        signed: bool,
-        bits: u8,
-        rd: u8,
-        rn: u8,
-    },
+    AddOffset { rd: u8, rn: u8, offset: i32 },
+    Immediate { alu: Alu, set: SetFlags, rd: u8, rn: u8, carry: ImmediateCarry, value: u32 },
+    Register { alu: Alu, set: SetFlags, rd: u8, rn: u8, rm: u8, shift: Shift, amount: u8 },
+    ShiftByRegister { shift: Shift, set: SetFlags, rd: u8, rn: u8, rm: u8 },
+    MoveTop { rd: u8, value: u16 },
+    BitFieldInsert { rd: u8, rn: u8, lsb: u8, width: u8 },
+    BitFieldClear { rd: u8, lsb: u8, width: u8 },
+    BitFieldExtract { signed: bool, rd: u8, rn: u8, lsb: u8, width: u8 },
+    Saturate { signed: bool, bits: u8, rd: u8, rn: u8, shift: Shift, amount: u8 },
+    SaturatePair { signed: bool, bits: u8, rd: u8, rn: u8 },
     /// `rn` 15 means nothing is added.
-    Extend {
-        extend: Extend,
-        rd: u8,
-        rn: u8,
-        rm: u8,
-        rotate: u8,
-    },
-    Reorder {
-        reorder: Reorder,
-        rd: u8,
-        rm: u8,
-    },
+    Extend { extend: Extend, rd: u8, rn: u8, rm: u8, rotate: u8 },
+    Reorder { reorder: Reorder, rd: u8, rm: u8 },
 
     // Multiplication and division.
-    Multiply {
-        set: SetFlags,
-        rd: u8,
-        rn: u8,
-        rm: u8,
-    },
-    MultiplyAdd {
-        subtract: bool,
-        rd: u8,
-        rn: u8,
-        rm: u8,
-        ra: u8,
-    },
-    MultiplyLong {
-        signed: bool,
-        accumulate: bool,
-        lo: u8,
-        hi: u8,
-        rn: u8,
-        rm: u8,
-    },
-    Divide {
-        signed: bool,
-        rd: u8,
-        rn: u8,
-        rm: u8,
-    },
+    Multiply { set: SetFlags, rd: u8, rn: u8, rm: u8 },
+    MultiplyAdd { subtract: bool, rd: u8, rn: u8, rm: u8, ra: u8 },
+    MultiplyLong { signed: bool, accumulate: bool, lo: u8, hi: u8, rn: u8, rm: u8 },
+    Divide { signed: bool, rd: u8, rn: u8, rm: u8 },
     Dsp(Dsp),
 
     // Memory.
-    Load {
-        width: Width,
-        rt: u8,
-        rn: u8,
-        index: Index,
-        offset: i32,
-    },
-    Store {
-        width: Width,
-        rt: u8,
-        rn: u8,
-        index: Index,
-        offset: i32,
-    },
-    LoadRegister {
-        width: Width,
-        rt: u8,
-        rn: u8,
-        rm: u8,
-        shift: u8,
-    },
-    StoreRegister {
-        width: Width,
-        rt: u8,
-        rn: u8,
-        rm: u8,
-        shift: u8,
-    },
-    LoadLiteral {
-        width: Width,
-        rt: u8,
-        address: u32,
-    },
-    LoadDual {
-        rt: u8,
-        rt2: u8,
-        rn: u8,
-        index: Index,
-        offset: i16,
-    },
-    StoreDual {
-        rt: u8,
-        rt2: u8,
-        rn: u8,
-        index: Index,
-        offset: i16,
-    },
-    LoadMultiple {
-        rn: u8,
-        write_back: bool,
-        decrement: bool,
-        list: u16,
-    },
-    StoreMultiple {
-        rn: u8,
-        write_back: bool,
-        decrement: bool,
-        list: u16,
-    },
-    LoadExclusive {
-        width: Width,
-        rt: u8,
-        rn: u8,
-        offset: u16,
-    },
-    StoreExclusive {
-        width: Width,
-        rd: u8,
-        rt: u8,
-        rn: u8,
-        offset: u16,
-    },
+    Load { width: Width, rt: u8, rn: u8, index: Index, offset: i32 },
+    Store { width: Width, rt: u8, rn: u8, index: Index, offset: i32 },
+    LoadRegister { width: Width, rt: u8, rn: u8, rm: u8, shift: u8 },
+    StoreRegister { width: Width, rt: u8, rn: u8, rm: u8, shift: u8 },
+    LoadLiteral { width: Width, rt: u8, address: u32 },
+    Dual { load: bool, rt: u8, rt2: u8, rn: u8, index: Index, offset: i16 },
+    LoadMultiple { rn: u8, write_back: bool, decrement: bool, list: u16 },
+    StoreMultiple { rn: u8, write_back: bool, decrement: bool, list: u16 },
+    LoadExclusive { width: Width, rt: u8, rn: u8, offset: u16 },
+    StoreExclusive { width: Width, rd: u8, rt: u8, rn: u8, offset: u16 },
     ClearExclusive,
 
     // Branches.
-    Branch {
-        to: u32,
-    },
-    BranchIf {
-        condition: u8,
-        to: u32,
-    },
-    BranchLink {
-        to: u32,
-    },
-    BranchExchange {
-        rm: u8,
-    },
-    BranchLinkExchange {
-        rm: u8,
-    },
-    CompareBranch {
-        nonzero: bool,
-        rn: u8,
-        to: u32,
-    },
-    TableBranch {
-        half: bool,
-        rn: u8,
-        rm: u8,
-    },
-    IfThen {
-        state: u8,
-    },
+    Branch { to: u32 },
+    BranchIf { condition: u8, to: u32 },
+    BranchLink { to: u32 },
+    BranchExchange { rm: u8 },
+    BranchLinkExchange { rm: u8 },
+    CompareBranch { nonzero: bool, rn: u8, to: u32 },
+    TableBranch { half: bool, rn: u8, rm: u8 },
+    IfThen { state: u8 },
 
     // System.
     Nop,
     WaitForEvent,
     WaitForInterrupt,
     SendEvent,
-    ChangeMasks {
-        disable: bool,
-        primask: bool,
-        faultmask: bool,
-    },
-    ReadSpecial {
-        rd: u8,
-        special: u8,
-    },
-    WriteSpecial {
-        rn: u8,
-        special: u8,
-        mask: u8,
-    },
+    ChangeMasks { disable: bool, primask: bool, faultmask: bool },
+    ReadSpecial { rd: u8, special: u8 },
+    WriteSpecial { rn: u8, special: u8, mask: u8 },
     SupervisorCall,
     Breakpoint,
     Float(Float),
 
     // Frequent forms of the above, made by [`Op::frequent`].
-    LoadWord {
-        rt: u8,
-        rn: u8,
-        offset: i32,
-    },
-    LoadByte {
-        rt: u8,
-        rn: u8,
-        offset: i32,
-    },
-    StoreWord {
-        rt: u8,
-        rn: u8,
-        offset: i32,
-    },
-    StoreByte {
-        rt: u8,
-        rn: u8,
-        offset: i32,
-    },
-    CompareImmediate {
-        rn: u8,
-        value: u32,
-    },
-    CompareRegister {
-        rn: u8,
-        rm: u8,
-    },
+    LoadWord { rt: u8, rn: u8, offset: i32 },
+    LoadByte { rt: u8, rn: u8, offset: i32 },
+    StoreWord { rt: u8, rn: u8, offset: i32 },
+    StoreByte { rt: u8, rn: u8, offset: i32 },
+    CompareImmediate { rn: u8, value: u32 },
+    CompareRegister { rn: u8, rm: u8 },
     /// A sum, or a difference: then `value` is the complement and `carry` is set.
-    SumImmediate {
-        set: SetFlags,
-        rd: u8,
-        rn: u8,
-        carry: bool,
-        value: u32,
-    },
-    ShiftImmediate {
-        shift: Shift,
-        set: SetFlags,
-        rd: u8,
-        rm: u8,
-        amount: u8,
-    },
+    SumImmediate { set: SetFlags, rd: u8, rn: u8, carry: bool, value: u32 },
+    ShiftImmediate { shift: Shift, set: SetFlags, rd: u8, rm: u8, amount: u8 },
     /// The bits of a mask.
-    Masked {
-        rd: u8,
-        rm: u8,
-        mask: u32,
-    },
-    SumRegister {
-        set: SetFlags,
-        rd: u8,
-        rn: u8,
-        rm: u8,
-    },
-    LoadByteRegister {
-        rt: u8,
-        rn: u8,
-        rm: u8,
-    },
-    StoreByteRegister {
-        rt: u8,
-        rn: u8,
-        rm: u8,
-    },
+    Masked { rd: u8, rm: u8, mask: u32 },
+    SumRegister { set: SetFlags, rd: u8, rn: u8, rm: u8 },
+    LoadByteRegister { rt: u8, rn: u8, rm: u8 },
+    StoreByteRegister { rt: u8, rn: u8, rm: u8 },
 
     // A comparison with the branch of two bytes that follows it, made by [`Decoded::with_branch`].
-    CompareImmediateBranch {
-        rn: u8,
-        condition: u8,
-        value: u32,
-        to: u32,
-    },
-    CompareRegisterBranch {
-        rn: u8,
-        rm: u8,
-        condition: u8,
-        to: u32,
-    },
+    CompareImmediateBranch { rn: u8, condition: u8, value: u32, to: u32 },
+    CompareRegisterBranch { rn: u8, rm: u8, condition: u8, to: u32 },
 }
 
-/// A decoded instruction.
 #[derive(Clone, Copy, Debug)]
-pub struct Decoded {
-    /// What it does.
-    pub op: Op,
+pub(crate) struct Decoded {
+    pub(crate) op: Op,
     /// Its length in bytes, 2 or 4.
-    pub length: u8,
+    pub(crate) length: u8,
     /// Cycles it takes if it does not branch; see [`cycles`](super::cycles).
-    pub cycles: u8,
+    pub(crate) cycles: u8,
 }

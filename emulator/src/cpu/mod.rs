@@ -1,23 +1,26 @@
 //! A Cortex-M4F: registers, instructions, exceptions and the system control space.
 //!
-//! The path of an instruction: [`decode`] looks up its encoding once, `run` fetches the decoded form, `execute` does
+//! The path of an instruction: `decode` looks up its encoding once, `run` fetches the decoded form, `execute` does
 //! what it says, `access` carries its loads and stores to memory or to the [`Bus`]. Whatever interrupts that path is
-//! in `exceptions` and [`fault`]; `nvic`, `systick` and `scs` hold the registers of the system control space.
+//! in `exceptions`, `escalation` and [`fault`]; `nvic`, `systick` and `scs` hold the registers of the system control space.
 
 mod access;
 mod arithmetic;
 mod art;
+mod bus;
 #[cfg(test)]
 mod comparison;
-pub mod cycles;
-pub mod decode;
+mod cycles;
+pub(crate) mod decode;
+mod escalation;
 mod exceptions;
 mod execute;
 pub mod fault;
-pub mod instruction;
+pub(crate) mod instruction;
 mod nvic;
 mod rounding;
 mod run;
+// Knows `Cpu` and is known by it: its registers are those of the core, and so what a write to them does is done to the core.
 mod scs;
 mod systick;
 #[cfg(test)]
@@ -33,70 +36,18 @@ use scs::SystemControl;
 use systick::SysTick;
 
 pub use art::FlashReading;
-pub use run::Stop;
-
-/// Time as the core counts it: cycles of its clock since the board was first powered.
-pub type Cycles = u64;
-/// A time that never comes.
-pub const NEVER: Cycles = Cycles::MAX;
-/// Interrupt request lines of the chip, one bit each.
-pub type InterruptLines = [u32; 4];
-
-/// What is around the core: all addresses that are neither memory nor the core's own registers.
-pub trait Bus {
-    /// Reads 1, 2 or 4 bytes at an address that is a multiple of that; `None` if nothing answers.
-    fn read(&mut self, address: u32, bytes: u32, now: Cycles, memory: &mut Memory) -> Option<u32>;
-    /// Writes 1, 2 or 4 bytes; `None` if nothing answers.
-    fn write(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> Option<()>;
-    /// Does all that is due up to `now` and returns when something is due next.
-    fn poll(&mut self, now: Cycles, memory: &mut Memory) -> Cycles;
-    /// Whether what was read or written since the last poll may have changed what it would find.
-    fn wants_poll(&self) -> bool {
-        true
-    }
-    /// The interrupt requests as of the last poll.
-    fn interrupt_lines(&self) -> InterruptLines;
-    /// Cycles for which the core stands still after a write, asked for once.
-    fn take_stall(&mut self) -> Cycles {
-        0
-    }
-    /// How the flash is read: FLASH_ACR of an STM32F4, with its wait states and its accelerator.
-    fn flash_access(&self) -> u32 {
-        0
-    }
-    /// How much of it at a time, and with which caches.
-    fn flash_reading(&self) -> FlashReading {
-        FlashReading::F4
-    }
-    /// A load has met a place of the flash whose programming or erase was cut off. Returns whether that is a bus fault; if not,
-    /// it is an NMI.
-    fn meets_torn_flash(&mut self, _address: u32) -> bool {
-        false
-    }
-    /// The addresses of the flash that the last write has changed, asked for once.
-    fn take_flash_change(&mut self) -> Option<std::ops::Range<u32>> {
-        None
-    }
-    /// The data cache gave what was in the flash at an address before that was changed.
-    fn stale_data(&mut self, _address: u32) {}
-    /// Whether an event for WFE has come since the last call.
-    fn take_event(&mut self) -> bool {
-        false
-    }
-    /// Whether the chip needs its owner before the core goes on.
-    fn wants_stop(&self) -> Option<Stop> {
-        None
-    }
-}
+pub use bus::{Bus, Stop};
+pub use cycles::{Cycles, NEVER};
+pub use nvic::InterruptLines;
 
 /// Why the core executes nothing at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sleep {
     /// It does execute.
     Awake,
-    /// WFI.
+    /// WFI: an interrupt wakes it.
     ForInterrupt,
-    /// WFE.
+    /// WFE: an event or an interrupt wakes it.
     ForEvent,
     /// A fault inside a fault handler: only a reset helps.
     LockedUp,
@@ -257,7 +208,7 @@ impl<B: Bus> Cpu<B> {
     /// The power fails: what the flash has not done by now is torn.
     pub(crate) fn tear_flash(&mut self, seed: u64) {
         if self.is_stalled() {
-            self.memory.tear_unfinished(seed);
+            self.memory.tear_interrupted(seed);
         }
         self.memory.finish();
     }

@@ -2,7 +2,8 @@
 //!
 //! Exceptions are numbered as in the manual: 1 to 15 are the core's own, 16 and above the interrupts of the chip.
 
-use super::InterruptLines;
+/// Interrupt request lines of the chip, one bit each.
+pub type InterruptLines = [u32; 4];
 
 /// Exceptions there are room for: 16 of the core and 112 interrupts.
 pub(super) const EXCEPTIONS: usize = 128;

@@ -6,19 +6,8 @@ use super::fault::Fault;
 use super::instruction::Decoded;
 use super::nvic::SYS_TICK;
 use super::scs::SEVONPEND;
-use super::{Bus, Cpu, Cycles, NEVER, Sleep, cycles};
+use super::{Bus, Cpu, Cycles, NEVER, Sleep, Stop, cycles};
 use crate::memory::{FLASH, NOTHING};
-
-/// Why [`Cpu::run_until`] came back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// The time is reached.
-    Time,
-    /// A reset is due.
-    Reset,
-    /// The chip has changed the clock: cycles last differently from here on.
-    Clock,
-}
 
 /// Some of a list, nothing if it is not that long. Not inlined: the loop that uses it is to know a slice, not where it comes from.
 #[inline(never)]
@@ -275,7 +264,6 @@ impl<B: Bus> Cpu<B> {
         }
     }
 
-    /// Continues somewhere else.
     #[inline(always)]
     pub(super) fn jump(&mut self, to: u32) {
         self.next = to;

@@ -111,7 +111,7 @@ impl SystemControl {
 }
 
 impl<B: Bus> Cpu<B> {
-    /// Reads a register of the private peripheral bus; those that are not modelled read as zero.
+    /// Reads a register of the private peripheral bus; those that are not modeled read as zero.
     pub(super) fn read_system(&mut self, address: u32) -> u32 {
         match address & !3 {
             0xe000_1000 => self.scs.dwt_ctrl,

@@ -1,6 +1,6 @@
 //! The system timer: manual section B3.3.
 
-use super::{Cycles, NEVER};
+use super::cycles::{Cycles, NEVER};
 
 const ENABLE: u32 = 1;
 const TICKINT: u32 = 2;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::boards::{BoardKind, NUCLEO_F446RE};
 use crate::chip::clocks::{Hse, Source};
 use crate::chip::i2c::I2cTarget;
-use crate::chip::map::Place;
+use crate::chip::map::MapEntry;
 use crate::chip::rules::Violation;
 use crate::chip::rx_pin::Noise;
 use crate::chip::usart::UartCounters;
@@ -25,7 +25,7 @@ use super::supply::{PowerCut, Supply};
 /// What differs between boards of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct BoardOptions {
-    /// Which kind.
+    /// The kind of board, which decides chip, crystal and pins.
     pub kind: &'static BoardKind,
     /// What is at the HSE pins.
     pub hse: Hse,
@@ -92,9 +92,9 @@ pub(crate) enum Intervention {
     },
 }
 
-/// A board.
+/// A board with its chip, its clock, its power and its debug probe.
 pub struct Board {
-    /// Core and chip.
+    /// The core, with the chip as its bus.
     pub cpu: Cpu<Chip>,
     pub(super) supply: Supply,
     pub(super) last_power_cut: Option<PowerCut>,
@@ -149,24 +149,14 @@ impl Board {
         let mut memory = Memory::new(description.memory, image.clone());
         let [a, b, c] = options.unique_id.map(u64::from);
         memory.scramble(mix(a << 32 | b) ^ mix(c ^ options.start));
-        let BoardOptions {
-            unique_id,
-            hse,
-            hse_start,
-            lse,
-            lsi,
-            flash_wear,
-            dual_bank,
-            ..
-        } = options;
         let individual = Individual {
-            unique_id,
-            hse,
-            hse_start,
-            lse,
-            lsi,
-            flash_wear,
-            dual_bank,
+            unique_id: options.unique_id,
+            hse: options.hse,
+            hse_start: options.hse_start,
+            lse: options.lse,
+            lsi: options.lsi,
+            flash_wear: options.flash_wear,
+            dual_bank: options.dual_bank,
         };
         let chip = Chip::new(description, options.kind.ports, individual);
         let clock = BoardClock::new(options.start, chip.clocks().hclk, options.hsi_ppm);
@@ -193,10 +183,9 @@ impl Board {
     /// program that looks at it twice:
     ///
     /// ```
-    /// use std::hash::{Hash, Hasher};
     /// use std::sync::Arc;
     /// use hopwise_emulator::chip::Peripheral;
-    /// use hopwise_emulator::chip::map::Place;
+    /// use hopwise_emulator::chip::map::MapEntry;
     /// use hopwise_emulator::cpu::Cycles;
     /// use hopwise_emulator::image::Image;
     /// use hopwise_emulator::time::MICROSECOND;
@@ -219,10 +208,6 @@ impl Board {
     ///     }
     ///
     ///     fn write(&mut self, _offset: u32, _value: u32, _now: Cycles) {}
-    ///
-    ///     fn digest(&self, mut hasher: &mut dyn Hasher) {
-    ///         self.hash(&mut hasher);
-    ///     }
     /// }
     ///
     /// // Stack pointer, reset handler; ldr r1, =0x60000000; ldr r0, [r1]; ldr r2, [r1]; and a branch to itself.
@@ -231,8 +216,8 @@ impl Board {
     /// ];
     /// let flash = program.iter().flat_map(|half| half.to_le_bytes()).collect();
     /// let mut board = Board::new(&Arc::new(Image::from_bytes(flash)), BoardOptions::default());
-    /// let place = Place::unmodelled(0x6000_0000, 8, "thermometer");
-    /// board.add_peripheral(place, Box::new(Thermometer { degrees: 20 }))?;
+    /// let entry = MapEntry::unmodeled(0x6000_0000, 8, "thermometer");
+    /// board.add_peripheral(entry, Box::new(Thermometer { degrees: 20 }))?;
     ///
     /// let mut world = World::new(1);
     /// world.add(board);
@@ -242,8 +227,8 @@ impl Board {
     /// assert!(board.faults().is_empty());
     /// # Ok::<(), hopwise_emulator::chip::CannotAdd>(())
     /// ```
-    pub fn add_peripheral(&mut self, place: Place, peripheral: Box<dyn Peripheral>) -> Result<(), CannotAdd> {
-        self.cpu.bus.add(place, peripheral)
+    pub fn add_peripheral(&mut self, entry: MapEntry, peripheral: Box<dyn Peripheral>) -> Result<(), CannotAdd> {
+        self.cpu.bus.add(entry, peripheral)
     }
 
     /// Puts something at the wires of an I2C port, such as `"I2C1"`, with an address of 7 bits: an
@@ -398,7 +383,7 @@ impl Board {
         &self.cpu.faults
     }
 
-    /// What the firmware did that is not modelled.
+    /// What the firmware did that is not modeled.
     pub fn remarks(&self) -> &[Remark] {
         self.cpu.bus.remarks()
     }

@@ -4,9 +4,36 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::conductor::{Condition, Conductor, Port};
 use super::script::{Action, Script};
-use super::{BadWire, UARTS};
 use crate::chip::wave::Wave;
+use crate::chip::{UART_NAMES, UARTS};
 use crate::time::Time;
+
+/// A wire that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadWire {
+    /// There is no such port.
+    NoSuchPort(Port),
+    /// The port already has a wire.
+    Taken(Port),
+    /// The port has no wire.
+    NoWire(Port),
+    /// There is no such board.
+    NoSuchBoard(usize),
+}
+
+impl std::fmt::Display for BadWire {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = |port: &Port| format!("{}.{}", port.board, UART_NAMES.get(port.uart).unwrap_or(&"?"));
+        match self {
+            BadWire::NoSuchPort(port) => write!(out, "there is no port {}", name(port)),
+            BadWire::Taken(port) => write!(out, "port {} already has a wire", name(port)),
+            BadWire::NoWire(port) => write!(out, "there is no wire at port {}", name(port)),
+            BadWire::NoSuchBoard(board) => write!(out, "there is no board {board}"),
+        }
+    }
+}
+
+impl std::error::Error for BadWire {}
 
 /// What arrives, with the port that sees it.
 pub(super) type Arrivals = Vec<(Port, Wave)>;
@@ -57,16 +84,16 @@ impl Cables {
         conductor.to.filter(|_| arrives)
     }
 
-    /// Changes what the conductors towards a port and away from it do.
+    /// Changes what the conductors toward a port and away from it do.
     pub(super) fn set(
         &mut self,
         port: Port,
-        towards: Option<Condition>,
+        toward: Option<Condition>,
         away: Option<Condition>,
         now: Time,
         seen: &mut Arrivals,
     ) {
-        let from_far = self.far_end(port).zip(towards);
+        let from_far = self.far_end(port).zip(toward);
         for (from, condition) in from_far.into_iter().chain(away.map(|condition| (port, condition))) {
             self.set_one(from, condition, now, seen);
         }

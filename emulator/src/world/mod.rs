@@ -14,6 +14,7 @@ mod script;
 mod supply;
 
 pub use board::{Board, BoardOptions};
+pub use cables::BadWire;
 pub use conductor::Port;
 pub use script::{Action, Script};
 pub use supply::PowerCut;
@@ -42,39 +43,6 @@ pub struct World {
     rounds: u64,
     threads: usize,
 }
-
-/// A wire that cannot be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadWire {
-    /// There is no such port.
-    NoSuchPort(Port),
-    /// The port already has a wire.
-    Taken(Port),
-    /// The port has no wire.
-    NoWire(Port),
-    /// There is no such board.
-    NoSuchBoard(usize),
-}
-
-impl std::fmt::Display for BadWire {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = |port: &Port| {
-            format!(
-                "{}.{}",
-                port.board,
-                crate::chip::UART_NAMES.get(port.uart).unwrap_or(&"?")
-            )
-        };
-        match self {
-            BadWire::NoSuchPort(port) => write!(out, "there is no port {}", name(port)),
-            BadWire::Taken(port) => write!(out, "port {} already has a wire", name(port)),
-            BadWire::NoWire(port) => write!(out, "there is no wire at port {}", name(port)),
-            BadWire::NoSuchBoard(board) => write!(out, "there is no board {board}"),
-        }
-    }
-}
-
-impl std::error::Error for BadWire {}
 
 impl World {
     /// A world without boards. The seed decides all that happens by chance.

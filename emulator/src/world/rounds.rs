@@ -9,7 +9,7 @@ use crate::chip::wave::Wave;
 use crate::time::{MICROSECOND, Time};
 
 /// A round is not longer than this even if nobody listens to any wire: a receiver that is switched on during a round
-/// hears what was sent in it only afterwards. It is a frame at one million baud.
+/// hears what was sent in it only afterward. It is a frame at one million baud.
 const LONGEST_DEAF_ROUND: Time = 10 * MICROSECOND;
 
 /// What the boards of one thread shall do in a round, and what has come of it. Its lists are used again and again.
@@ -24,7 +24,6 @@ struct Round {
     horizons: Vec<(usize, Horizon)>,
 }
 
-/// Some consecutive boards.
 struct Share<'a> {
     first: usize,
     boards: &'a mut [Board],
@@ -43,7 +42,7 @@ impl Share<'_> {
             let port = waves[0].0;
             let place = port.board - self.first;
             self.boards[place].hear(port.uart, waves.iter().map(|(_, wave)| *wave));
-            // It runs in this round, and says afterwards when it matters.
+            // It runs in this round, and says afterward when it matters.
             if self.wake[place] < round.until {
                 continue;
             }

@@ -4,14 +4,14 @@ use super::conductor::Port;
 use crate::hash::mix;
 use crate::time::{MILLISECOND, SECOND, Time};
 
-/// What happens.
+/// What can happen to wires, boards and their power.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
     /// Both conductors of the wire at a port break.
     Cut(Port),
     /// The wire at a port is whole again.
     Plug(Port),
-    /// The conductor towards a port breaks.
+    /// The conductor toward a port breaks.
     OneWay(Port),
     /// It is whole again.
     BothWays(Port),
@@ -21,23 +21,23 @@ pub enum Action {
     Swap(Port, Port),
     /// The wire is plugged in the wrong way round.
     Reverse(Port),
-    /// The conductor towards a port is held low.
+    /// The conductor toward a port is held low.
     Stuck(Port),
-    /// Each bit towards a port is inverted with this chance.
+    /// Each bit toward a port is inverted with this chance.
     Noise(Port, f64),
-    /// No longer.
+    /// The noise ends.
     Quiet(Port),
-    /// Each bit towards a port is random for a time.
+    /// Each bit toward a port is random for a time.
     Burst(Port, Time),
     /// The button of a board is pressed.
     Press(usize),
-    /// And let go.
+    /// The button of a board is let go.
     Release(usize),
     /// The reset button of a board.
     Reset(usize),
     /// The power of a board fails.
     Off(usize),
-    /// It comes back.
+    /// The power of a board comes back.
     On(usize),
 }
 

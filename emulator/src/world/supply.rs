@@ -1,5 +1,6 @@
 //! What keeps a board from running: a power cut, and a debug probe that halts it.
 
+// These two know each other: what a power cut does to a board is part of `Board`, and stands here so that a file has one concern.
 use super::board::Board;
 use crate::chip::ResetCause;
 use crate::hash::mix;
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_runs_without_power_and_ram_holds_anything_afterwards() {
+    fn nothing_runs_without_power_and_ram_holds_anything_afterward() {
         let mut board = board();
         board.run_until(MILLISECOND);
         let (ram, count) = (board.cpu.memory.sram.clone(), board.cpu.instructions);

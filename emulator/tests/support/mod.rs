@@ -89,7 +89,7 @@ pub(crate) fn board(image: &Arc<Image>, frames: u32, baud: u32, links: u32, opti
     board
 }
 
-/// A chain of boards that send `frames` frames to each neighbour.
+/// A chain of boards that send `frames` frames to each neighbor.
 pub(crate) fn chain(
     image: &Arc<Image>,
     boards: usize,

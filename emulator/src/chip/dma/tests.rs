@@ -1,191 +1,250 @@
-//! Register scripts for streams, alone and behind the mux of the H7.
+//! Register scripts for streams and channels, alone and behind a mux.
 
 use std::sync::Arc;
 
+use super::layout::{CHANNELS_G4, CHANNELS_L4, STREAMS_F4, STREAMS_H7};
 use super::*;
 use crate::chip::Model;
-use crate::chip::model::facts;
-use crate::chip::usart::{Registers, Usart};
+use crate::chip::usart::{RDR, Registers, TDR, Usart};
 use crate::chip::wave::Wave;
 use crate::image::Image;
 use crate::memory::SRAM;
 
-fn memory() -> Memory {
-    Memory::new(Model::F446.memory(), Arc::new(Image::from_bytes(vec![0; 8])))
+const BOTH: [&Layout; 2] = [&STREAMS_F4, &CHANNELS_L4];
+/// Data register of the port with the number 1.
+const DATA: u32 = 0x4000_4404;
+const CHSEL_4: u32 = 4 << 25;
+
+fn memory(model: Model) -> Memory {
+    Memory::new(model.memory(), Arc::new(Image::from_bytes(vec![0; 8])))
 }
 
-/// Sets up a stream; the count first, as drivers do.
-fn stream(dma: &mut Dma, number: u32, count: u32, peripheral: u32, memory: u32, control: u32) {
-    let base = 0x10 + 0x18 * number;
+fn at(layout: &Layout, number: u32, register: u32) -> u32 {
+    layout.base + layout.stride * number + register
+}
+
+/// Sets up a stream or channel; the count first, as drivers do.
+fn set_up(dma: &mut Controller, number: u32, count: u32, peripheral: u32, memory: u32, control: u32) {
     for (register, value) in [(0x04, count), (0x08, peripheral), (0x0c, memory), (0x00, control)] {
-        dma.write(base + register, value, 0);
+        dma.write(at(dma.layout, number, register), value, 0);
     }
+}
+
+fn told(dma: &mut Controller) -> Vec<String> {
+    std::mem::take(&mut dma.broken)
+}
+
+/// A ring for what port 1 receives.
+fn ring(layout: &Layout) -> u32 {
+    EN | layout.memory_counts | layout.circular | if layout.ends { CHSEL_4 } else { 0 }
 }
 
 #[test]
 fn memory_is_copied_to_memory() {
-    let (mut dma, mut memory) = (Dma::default(), memory());
-    memory.sram[..8].copy_from_slice(b"hopwise!");
-    // Words, both addresses counting.
-    stream(
-        &mut dma,
-        0,
-        2,
-        SRAM,
-        SRAM + 64,
-        EN | MEMORY_TO_MEMORY << 6 | MINC | PINC | 2 << 11 | 2 << 13 | 1 << 4,
-    );
-    dma.copy_memory(true, &mut memory);
-    assert_eq!(&memory.sram[64..72], b"hopwise!");
-    assert!(dma.interrupt(0));
-    assert_eq!((dma.read(0x10, 0) & EN, dma.read(0x14, 0)), (0, 0));
-    dma.write(0x08, TCIF, 0);
-    assert!(!dma.interrupt(0));
+    for layout in BOTH {
+        let (mut dma, mut memory) = (Controller::new(layout), memory(Model::F446));
+        memory.sram[..8].copy_from_slice(b"hopwise!");
+        // Words, both addresses counting.
+        let words = EN | layout.copy.1 | layout.memory_counts | layout.peripheral_counts | 2 << layout.size;
+        let words = words | 2 << (layout.size + 2) | layout.complete >> layout.above_enables;
+        set_up(&mut dma, 0, 2, SRAM, SRAM + 64, words & layout.writable);
+        dma.copy_memory(true, &mut memory);
+        assert_eq!((&memory.sram[64..72], dma.interrupts()), (&b"hopwise!"[..], 1));
+        let is_on = dma.read(at(layout, 0, 0), 0) & EN != 0;
+        assert_eq!((is_on, dma.read(at(layout, 0, 4), 0)), (!layout.ends, 0));
+        // The global flag of a channel stands for all of them.
+        let all = if layout.global == 0 {
+            layout.complete | layout.half
+        } else {
+            layout.global
+        };
+        dma.write(layout.clear, all, 0);
+        assert_eq!((dma.interrupts(), dma.read(0x00, 0)), (0, 0));
+    }
 }
 
 #[test]
 fn an_address_without_memory_is_a_transfer_error() {
-    let (mut dma, mut memory) = (Dma::default(), memory());
-    stream(&mut dma, 3, 1, SRAM, 0x1000_0000, EN | MEMORY_TO_MEMORY << 6 | 1 << 2);
-    dma.copy_memory(true, &mut memory);
-    assert!(dma.interrupt(3));
-    assert_eq!(dma.read(0x00, 0) >> 22 & TEIF, TEIF);
-    assert_eq!(
-        std::mem::take(&mut dma.broken),
-        ["stream 3 reaches for 0x10000000, where it has no memory"]
-    );
+    for (layout, name) in BOTH.into_iter().zip(["stream 3", "channel 4"]) {
+        let (mut dma, mut memory) = (Controller::new(layout), memory(Model::F446));
+        let control = EN | layout.copy.1 | layout.error >> layout.above_enables;
+        set_up(&mut dma, 3, 1, SRAM, 0x3000_0000, control);
+        dma.copy_memory(true, &mut memory);
+        assert_eq!(dma.interrupts(), 1 << 3);
+        assert_eq!(dma.flags(3) & layout.error, layout.error);
+        assert_eq!(
+            told(&mut dma),
+            [format!("{name} reaches for 0x30000000, where it has no memory")]
+        );
+        // It stays off until the flag is cleared.
+        let register = at(layout, 3, 0);
+        dma.write(register, EN, 0);
+        let with = if layout.ends {
+            "old flags (0x8)"
+        } else {
+            "the flag of a transfer error"
+        };
+        assert_eq!(told(&mut dma), [format!("{name} is switched on with {with}")]);
+        assert_eq!(dma.read(register, 0) & EN, 0);
+        dma.write(layout.clear, layout.error << layout.shifts[3], 0);
+        dma.write(register, EN, 0);
+        assert_eq!((dma.read(register, 0) & EN, told(&mut dma).len()), (EN, 0));
+    }
 }
 
-/// Data register of USART2.
-const DATA: u32 = 0x4000_4404;
+/// What USART2 of an F446 can reach in DMA1, and the same for channels.
+fn requests(layout: &Layout) -> Vec<Request> {
+    vec![
+        Request::rx(1, 0, 5, if layout.ends { 4 } else { 0 }),
+        Request::tx(1, 0, 6, 4),
+    ]
+}
 
-fn find(dma: &mut Dma) -> Option<(usize, usize)> {
-    let mut registers = [0; UARTS];
-    registers[1] = DATA;
-    let mut both = Controllers::new(facts(Model::F446).expect("an F4").requests, registers);
+fn find(dma: &mut Controller) -> Option<(usize, usize)> {
+    let mut registers = [[0; 2]; UARTS];
+    registers[1] = [DATA; 2];
+    let mut both = Controllers::new(dma.layout, &requests(dma.layout), registers);
     std::mem::swap(&mut both.dma[0], dma);
     let found = both.find(1, Side::Rx);
     std::mem::swap(&mut both.dma[0], dma);
     found
 }
 
-fn received(dma: &mut Dma, memory: &mut Memory, bytes: &[u8]) {
+fn received(dma: &mut Controller, memory: &mut Memory, bytes: &[u8]) {
     for byte in bytes {
-        let value = u32::from(*byte);
         let (_, number) = find(dma).expect("a stream");
-        let stream = dma.streams[number];
-        memory
-            .dma_store(stream.memory_address(), stream.item(), value)
-            .expect("RAM");
+        let channel = dma.channels[number];
+        let (address, item) = (channel.memory_address(dma.layout), channel.item(dma.layout));
+        memory.dma_store(address, item, u32::from(*byte)).expect("RAM");
         dma.count(number);
     }
 }
 
 #[test]
 fn a_ring_goes_round_with_half_and_full_flags() {
-    let (mut dma, mut memory) = (Dma::default(), memory());
-    stream(&mut dma, 5, 4, DATA, SRAM, EN | 4 << 25 | MINC | CIRC);
-    received(&mut dma, &mut memory, b"ab");
-    assert_eq!((dma.flags(5) & (HTIF | TCIF), dma.read(0x8c, 0)), (HTIF, 2));
-    received(&mut dma, &mut memory, b"cde");
-    assert_eq!((dma.flags(5) & (HTIF | TCIF), dma.read(0x8c, 0)), (HTIF | TCIF, 3));
-    assert_eq!(&memory.sram[..4], b"ebcd");
+    for layout in BOTH {
+        let (mut dma, mut memory) = (Controller::new(layout), memory(Model::F446));
+        set_up(&mut dma, 5, 4, DATA, SRAM, ring(layout));
+        let flags = |dma: &mut Controller| {
+            let left = dma.read(at(layout, 5, 4), 0);
+            (dma.flags(5) & (layout.half | layout.complete), left)
+        };
+        received(&mut dma, &mut memory, b"ab");
+        assert_eq!(flags(&mut dma), (layout.half, 2));
+        received(&mut dma, &mut memory, b"cde");
+        assert_eq!(flags(&mut dma), (layout.half | layout.complete, 3));
+        assert_eq!(&memory.sram[..4], b"ebcd");
+    }
 }
 
 #[test]
-fn a_stream_that_is_on_is_left_alone() {
-    let mut dma = Dma::default();
-    stream(&mut dma, 5, 4, DATA, SRAM, EN | 4 << 25 | MINC | CIRC);
-    let base = 0x10 + 0x18 * 5;
-    for (register, name) in [
-        (0x04, "NDTR"),
-        (0x08, "PAR"),
-        (0x0c, "M0AR"),
-        (0x10, "M1AR"),
-        (0x14, "FCR"),
-    ] {
-        let before = dma.read(base + register, 0);
-        dma.write(base + register, 1, 0);
+fn one_that_is_on_is_left_alone() {
+    for (layout, name) in BOTH.into_iter().zip(["stream 5", "channel 6"]) {
+        let mut dma = Controller::new(layout);
+        set_up(&mut dma, 5, 4, DATA, SRAM, ring(layout));
+        for (register, what) in (0..).step_by(4).zip(layout.names).skip(1) {
+            let register = at(layout, 5, register);
+            let before = dma.read(register, 0);
+            dma.write(register, 1, 0);
+            assert_eq!(told(&mut dma), [format!("{what} of {name} is written while it is on")]);
+            assert_eq!(dma.read(register, 0), before);
+        }
+        let register = at(layout, 5, 0);
+        let control = dma.read(register, 0);
+        dma.write(register, control & !layout.circular, 0);
         assert_eq!(
-            std::mem::take(&mut dma.broken),
-            [format!("{name} of stream 5 is written while it is on")]
+            told(&mut dma),
+            [format!("{} of {name} is changed while it is on", layout.names[0])]
         );
-        assert_eq!(dma.read(base + register, 0), before);
+        let with_interrupt = control | layout.complete >> layout.above_enables;
+        dma.write(register, with_interrupt, 0);
+        let after = (told(&mut dma).len(), dma.read(register, 0));
+        assert_eq!(after, (0, with_interrupt), "interrupts may");
     }
-    let control = dma.read(base, 0);
-    dma.write(base, control & !CIRC, 0);
-    assert_eq!(
-        std::mem::take(&mut dma.broken),
-        ["CR of stream 5 is changed while it is on"]
-    );
-    dma.write(base, control | 1 << 4, 0);
-    assert_eq!(
-        (std::mem::take(&mut dma.broken).len(), dma.read(base, 0)),
-        (0, control | 1 << 4),
-        "interrupts may"
-    );
 }
 
 #[test]
 fn the_buffer_that_is_not_in_use_may_be_changed() {
-    let mut dma = Dma::default();
-    stream(&mut dma, 5, 4, DATA, SRAM, EN | 4 << 25 | MINC | DBM);
-    dma.write(0x10 + 0x18 * 5 + 0x10, SRAM + 64, 0);
-    assert_eq!(std::mem::take(&mut dma.broken).len(), 0);
-    dma.write(0x10 + 0x18 * 5 + 0x0c, SRAM + 64, 0);
-    assert_eq!(
-        std::mem::take(&mut dma.broken),
-        ["M0AR of stream 5 is written while it is on"]
-    );
+    let layout = &STREAMS_F4;
+    let mut dma = Controller::new(layout);
+    let control = EN | CHSEL_4 | layout.memory_counts | layout.double_buffer;
+    set_up(&mut dma, 5, 4, DATA, SRAM, control);
+    dma.write(at(layout, 5, 0x10), SRAM + 64, 0);
+    assert_eq!(told(&mut dma).len(), 0);
+    dma.write(at(layout, 5, 0x0c), SRAM + 64, 0);
+    assert_eq!(told(&mut dma), ["M0AR of stream 5 is written while it is on"]);
 }
 
 #[test]
 fn only_the_second_controller_copies_memory() {
-    let (mut dma, mut memory) = (Dma::default(), memory());
-    stream(&mut dma, 3, 1, SRAM, SRAM + 4, EN | MEMORY_TO_MEMORY << 6);
+    let layout = &STREAMS_F4;
+    let (mut dma, mut memory) = (Controller::new(layout), memory(Model::F446));
+    set_up(&mut dma, 3, 1, SRAM, SRAM + 4, EN | layout.copy.1);
     dma.copy_memory(false, &mut memory);
     assert_eq!(
-        std::mem::take(&mut dma.broken),
+        told(&mut dma),
         ["stream 3 is to copy memory to memory, which only DMA2 can"]
     );
-    assert_eq!(dma.read(0x10 + 0x18 * 3, 0) & EN, 0);
+    assert_eq!(dma.read(at(layout, 3, 0), 0) & EN, 0);
 }
 
 #[test]
-fn the_wrong_channel_transfers_nothing() {
-    let mut dma = Dma::default();
-    stream(&mut dma, 5, 4, DATA, SRAM, EN | 3 << 25 | MINC | CIRC);
+fn the_wrong_request_transfers_nothing() {
+    let mut dma = Controller::new(&STREAMS_F4);
+    set_up(&mut dma, 5, 4, DATA, SRAM, ring(&STREAMS_F4) ^ 7 << 25);
     assert_eq!(find(&mut dma), None);
 }
 
 #[test]
 fn stopped_and_enabled_again_it_begins_at_the_first_address_with_the_rest_of_the_count() {
-    let (mut dma, mut memory) = (Dma::default(), memory());
-    stream(&mut dma, 5, 4, DATA, SRAM, EN | 4 << 25 | MINC | CIRC);
+    let layout = &STREAMS_F4;
+    let (mut dma, mut memory) = (Controller::new(layout), memory(Model::F446));
+    set_up(&mut dma, 5, 4, DATA, SRAM, ring(layout));
     received(&mut dma, &mut memory, b"abc");
-    let control = dma.read(0x88, 0);
-    dma.write(0x88, control & !EN, 0);
-    assert_eq!(dma.flags(5) & TCIF, TCIF);
-    dma.write(0x88, control, 0);
-    assert_eq!(
-        (dma.read(0x88, 0) & EN, std::mem::take(&mut dma.broken)),
-        (0, vec!["stream 5 is switched on with old flags (0x30)".to_string()])
-    );
-    dma.write(0x0c, FLAGS << 6, 0);
-    dma.write(0x88, control, 0);
+    let register = at(layout, 5, 0);
+    let control = dma.read(register, 0);
+    dma.write(register, control & !EN, 0);
+    assert_eq!(dma.flags(5) & layout.complete, layout.complete);
+    dma.write(register, control, 0);
+    assert_eq!(dma.read(register, 0) & EN, 0);
+    assert_eq!(told(&mut dma), ["stream 5 is switched on with old flags (0x30)"]);
+    dma.write(0x0c, layout.blocking << 6, 0);
+    dma.write(register, control, 0);
     received(&mut dma, &mut memory, b"d");
-    assert_eq!((&memory.sram[..3], dma.read(0x8c, 0)), (&b"dbc"[..], 4));
+    assert_eq!((&memory.sram[..3], dma.read(at(layout, 5, 4), 0)), (&b"dbc"[..], 4));
+}
+
+#[test]
+fn the_request_is_that_of_the_selection_or_the_mux() {
+    const PORT: u32 = 0x4001_3800;
+    let (from, to) = (Request::rx(0, 0, 4, 2), Request::tx(0, 0, 3, 2));
+    let mut chosen = Controllers::new(&CHANNELS_L4, &[from, to], [[PORT + RDR, PORT + TDR]; UARTS]);
+    set_up(&mut chosen.dma[0], 4, 4, PORT + RDR, SRAM, ring(&CHANNELS_L4));
+    assert_eq!(chosen.find(0, Side::Rx), None, "CSELR is 0");
+    chosen.dma[0].write(0xa8, 2 << 16, 0);
+    assert_eq!(chosen.find(0, Side::Rx), Some((0, 4)));
+    assert_eq!((chosen.find(0, Side::Tx), chosen.find(1, Side::Rx)), (None, None));
+
+    let mux = DmaMux::new(&[(24, 25), (26, 27)]);
+    let mut muxed = Controllers::behind(mux, &CHANNELS_G4, [[PORT + RDR, PORT + TDR]; UARTS]);
+    let to_port = EN | CHANNELS_G4.memory_counts | CHANNELS_G4.from_memory;
+    set_up(&mut muxed.dma[1], 2, 4, PORT + TDR, SRAM, to_port);
+    assert_eq!(muxed.find(1, Side::Tx), None, "no request is chosen");
+    muxed.part(2).write(4 * 10, 27, 0);
+    assert_eq!((muxed.find(1, Side::Tx), muxed.find(0, Side::Tx)), (Some((1, 2)), None));
+    muxed.part(2).write(4 * 10, 26, 0);
+    assert_eq!(muxed.find(1, Side::Rx), None, "the wrong direction");
 }
 
 /// A stream of DMA2 behind the mux of the H7, from a port that has received a byte.
 fn receive_on_h7(address: u32, control: u32) -> (Controllers, Memory) {
     const PORT: u32 = 0x4001_1000;
-    let mut memory = Memory::new(Model::H743.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
-    let mut both = Controllers::behind(DmaMux::new(&[(41, 42)]), [PORT; UARTS]);
+    let mut memory = memory(Model::H743);
+    let mut both = Controllers::behind(DmaMux::new(&[(41, 42)]), &STREAMS_H7, [[PORT + RDR, PORT + TDR]; UARTS]);
     both.part(2).write(4 * (8 + 3), 41, 0);
-    let control = control | EN | MINC;
-    stream(&mut both.dma[1], 3, 4, PORT + newer::RDR, address, control);
-    let mut port = Usart::new(Registers::Newer { fifo: 16 });
+    let control = control | EN | STREAMS_H7.memory_counts;
+    set_up(&mut both.dma[1], 3, 4, PORT + RDR, address, control);
+    let mut port = Usart::new(Registers::V3 { fifo: 16 });
     port.set_pins(true, true, 0);
     for (register, value) in [(0x0c, 16), (0x08, 1 << 6), (0x00, 1 << 2 | 1)] {
         port.write(register, value, 0);
@@ -198,22 +257,20 @@ fn receive_on_h7(address: u32, control: u32) -> (Controllers, Memory) {
 }
 
 #[test]
-fn on_the_h7_the_mux_chooses_and_the_buffer_is_on() {
-    let (mut both, memory) = receive_on_h7(0x2400_0000, TRBUFF);
+fn on_the_h7_the_mux_chooses_the_buffer_is_on_and_the_dtcm_is_out_of_reach() {
+    let trbuff = STREAMS_H7.port_buffer;
+    let (mut both, memory) = receive_on_h7(0x2400_0000, trbuff);
     assert_eq!((memory.sram[0], both.take_broken().len()), (0x5a, 0));
-    let (mut both, _) = receive_on_h7(0x2400_0000, 0);
-    assert_eq!(
-        both.take_broken()[0].how,
-        "DMA2: stream 3 serves a serial port without TRBUFF"
-    );
-}
-
-#[test]
-fn on_the_h7_dma_does_not_reach_the_dtcm() {
-    let (mut both, memory) = receive_on_h7(0x2000_0000, TRBUFF);
-    assert_eq!(
-        both.take_broken()[0].how,
-        "DMA2: stream 3 reaches for 0x20000000, where it has no memory"
-    );
-    assert_eq!(memory.byte(0x2000_0000), Some(0), "the core does");
+    for (address, control, how) in [
+        (0x2400_0000, 0, "DMA2: stream 3 serves a serial port without TRBUFF"),
+        (
+            0x2000_0000,
+            trbuff,
+            "DMA2: stream 3 reaches for 0x20000000, where it has no memory",
+        ),
+    ] {
+        let (mut both, memory) = receive_on_h7(address, control);
+        assert_eq!(both.take_broken()[0].how, how);
+        assert_eq!(memory.byte(0x2000_0000), Some(0), "the core does reach it");
+    }
 }

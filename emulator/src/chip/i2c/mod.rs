@@ -1,21 +1,19 @@
-//! I2C masters, and what can be at their wires. DMA, own addresses, ten bits and SMBus are not modelled.
+//! I2C masters, and what can be at their wires. DMA, own addresses, ten bits and SMBus are not modeled.
 
-mod newer;
-mod older;
 #[cfg(test)]
 mod tests;
+mod v1;
+mod v2;
 
 use std::hash::{Hash, Hasher};
 
-use super::Chip;
-use super::peripheral::Peripheral;
+use super::peripheral::{Digest, Peripheral};
 use super::pins::Pin;
-use super::rules::Rule;
 
 /// Something at an I2C bus that answers to an address.
 ///
 /// It must do the same whenever it is given the same: it asks the host for nothing.
-pub trait I2cTarget: Send {
+pub trait I2cTarget: Digest + Send {
     /// The master has called its address, to read from it or to write. Says whether it acknowledges.
     fn begin(&mut self, _reads: bool) -> bool {
         true
@@ -29,9 +27,6 @@ pub trait I2cTarget: Send {
 
     /// The transfer has ended with a stop.
     fn end(&mut self) {}
-
-    /// Feeds its state to a hash, as [`Peripheral::digest`] does.
-    fn digest(&self, hasher: &mut dyn Hasher);
 }
 
 /// A memory of up to 256 bytes: what is written first is a place, what follows goes there, and reading goes on from there.
@@ -110,48 +105,22 @@ impl I2cTarget for I2cMemory {
         self.step();
         byte
     }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
-    }
 }
 
-/// Which of the two wires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Line {
-    /// The clock.
-    Scl,
-    /// The data.
-    Sda,
-}
-
-/// A pin that can be a wire of a port, in an alternate function.
+/// Pins that can be the wires of a port, in one alternate function.
 #[derive(Clone, Copy, Debug)]
-pub struct Wire {
-    /// Which wire.
-    pub line: Line,
-    /// The pin.
-    pub pin: Pin,
+pub struct I2cPins {
     /// The alternate function.
     pub function: u32,
+    /// Where the clock can be.
+    pub scl: &'static [Pin],
+    /// Where the data can be.
+    pub sda: &'static [Pin],
 }
 
-impl Wire {
-    /// A clock.
-    pub const fn scl(pin: &str, function: u32) -> Self {
-        Wire {
-            line: Line::Scl,
-            pin: Pin::named(pin),
-            function,
-        }
-    }
-
-    /// Data.
-    pub const fn sda(pin: &str, function: u32) -> Self {
-        Wire {
-            line: Line::Sda,
-            ..Wire::scl(pin, function)
-        }
+impl I2cPins {
+    pub(super) const fn new(function: u32, scl: &'static [Pin], sda: &'static [Pin]) -> Self {
+        I2cPins { function, scl, sda }
     }
 }
 
@@ -159,21 +128,20 @@ impl Wire {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Registers {
     /// Those of the F4: SR1, SR2, CCR.
-    Older,
+    V1,
     /// Those with ISR and TIMINGR.
-    Newer,
+    V2,
 }
 
 impl Registers {
     pub(super) fn port(self) -> Box<dyn Port> {
         match self {
-            Registers::Older => Box::new(older::I2c::new()),
-            Registers::Newer => Box::new(newer::I2c::new()),
+            Registers::V1 => Box::new(v1::I2c::new()),
+            Registers::V2 => Box::new(v2::I2c::new()),
         }
     }
 }
 
-/// An I2C port.
 pub(super) trait Port: Peripheral {
     /// What is at its wires.
     fn bus(&mut self) -> &mut Bus;
@@ -186,13 +154,13 @@ pub(super) struct Bus {
     /// The target that has acknowledged its address.
     addressed: Option<usize>,
     /// Whether the wires are at pins.
-    is_connected: bool,
+    pub(super) is_connected: bool,
     /// Whether the master wanted to begin while they are not.
-    is_missed: bool,
+    pub(super) is_missed: bool,
 }
 
 impl Bus {
-    fn attach(&mut self, address: u8, target: Box<dyn I2cTarget>) {
+    pub(super) fn attach(&mut self, address: u8, target: Box<dyn I2cTarget>) {
         self.targets.retain(|(taken, _)| *taken != address);
         self.targets.push((address, target));
     }
@@ -229,53 +197,14 @@ impl Bus {
         }
         self.addressed = None;
     }
+}
 
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        (self.addressed, self.is_connected, self.targets.len()).hash(&mut hasher);
+impl Hash for Bus {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (self.addressed, self.is_connected, self.targets.len()).hash(hasher);
         for (address, target) in &self.targets {
             hasher.write_u8(*address);
             target.digest(hasher);
-        }
-    }
-}
-
-impl Chip {
-    /// Puts something at the wires of an I2C port, with an address of 7 bits. Says whether the chip has the port.
-    pub fn attach_i2c(&mut self, port: &str, address: u8, target: Box<dyn I2cTarget>) -> bool {
-        let ports = self.description.places.iter().filter(|place| place.i2c().is_some());
-        let Some(number) = ports.clone().position(|place| place.name == port) else {
-            return false;
-        };
-        self.i2c[number].bus().attach(address, target);
-        true
-    }
-
-    /// A port has its wires if a pin for each is in its alternate function, and open drain. Before it is written.
-    pub(super) fn connect_i2c(&mut self, at: usize, number: usize) {
-        let Some((_, wires)) = self.slots.place(at).i2c() else {
-            return;
-        };
-        let has = |line: Line| {
-            wires.iter().any(|wire| {
-                let gpio = self.gpio.get(wire.pin.port);
-                wire.line == line
-                    && gpio.is_some_and(|gpio| {
-                        gpio.alternate_function(wire.pin.number) == Some(wire.function)
-                            && gpio.is_open_drain(wire.pin.number)
-                    })
-            })
-        };
-        self.i2c[number].bus().is_connected = has(Line::Scl) && has(Line::Sda);
-    }
-
-    /// Whether it was used without them.
-    pub(super) fn judge_i2c(&mut self, at: usize, number: usize) {
-        if std::mem::take(&mut self.i2c[number].bus().is_missed) {
-            let name = self.slots.place(at).name;
-            self.violate(
-                Rule::Pins,
-                format!("{name} begins a transfer, but no two pins are its clock and its data, open drain"),
-            );
         }
     }
 }

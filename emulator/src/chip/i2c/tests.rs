@@ -19,8 +19,8 @@ impl Script {
         port.bus().is_connected = true;
         let mut script = Script { port, now: 0 };
         match registers {
-            Registers::Older => script.write(&[(0x1c, 10), (0x00, 1)]),
-            Registers::Newer => script.write(&[(0x10, 9 << 8 | 9), (0x00, 1)]),
+            Registers::V1 => script.write(&[(0x1c, 10), (0x00, 1)]),
+            Registers::V2 => script.write(&[(0x10, 9 << 8 | 9), (0x00, 1)]),
         }
         script
     }
@@ -46,7 +46,7 @@ impl Script {
     }
 }
 
-mod older {
+mod v1 {
     use super::*;
 
     const CR1: u32 = 0x00;
@@ -75,7 +75,7 @@ mod older {
 
     #[test]
     fn bytes_are_written_and_read_back_after_another_start() {
-        let mut script = Script::new(Registers::Older);
+        let mut script = Script::new(Registers::V1);
         call(&mut script, 0xa0);
         assert_eq!(script.read(SR1), ADDR);
         assert_eq!(script.read(SR2), 7, "master, busy, sends");
@@ -108,7 +108,7 @@ mod older {
 
     #[test]
     fn a_byte_that_is_not_taken_holds_the_clock() {
-        let mut script = Script::new(Registers::Older);
+        let mut script = Script::new(Registers::V1);
         call(&mut script, 0xa1);
         assert_eq!(script.read(SR1), ADDR);
         script.pass(100);
@@ -124,7 +124,7 @@ mod older {
 
     #[test]
     fn nobody_answers_and_errors_are_told_by_interrupt_until_cleared() {
-        let mut script = Script::new(Registers::Older);
+        let mut script = Script::new(Registers::V1);
         script.write(&[(CR2, 3 << 8)]);
         call(&mut script, 0x22);
         assert_eq!((script.read(SR1), script.port.interrupts()), (AF, 2));
@@ -137,7 +137,7 @@ mod older {
 
     #[test]
     fn an_address_needs_a_look_at_the_status_first() {
-        let mut script = Script::new(Registers::Older);
+        let mut script = Script::new(Registers::V1);
         script.write(&[(CR1, ON | START)]);
         script.pass(1);
         script.write(&[(DR, 0xa0)]);
@@ -147,7 +147,7 @@ mod older {
 
     #[test]
     fn rules() {
-        let mut script = Script::new(Registers::Older);
+        let mut script = Script::new(Registers::V1);
         script.write(&[(0x1c, 11)]);
         assert_eq!(script.broken(), ["CCR or TRISE is changed while the port is on"]);
         assert_eq!(script.read(0x1c), 10);
@@ -156,14 +156,14 @@ mod older {
             script.broken(),
             ["CR1 is written while a START or a STOP is still to be done"]
         );
-        let mut port = Registers::Older.port();
+        let mut port = Registers::V1.port();
         port.bus().is_connected = true;
         port.write(CR1, ON | START, 0);
         assert_eq!(port.take_broken().len(), 1, "without a frequency");
     }
 }
 
-mod newer {
+mod v2 {
     use super::*;
 
     const CR1: u32 = 0x00;
@@ -191,7 +191,7 @@ mod newer {
 
     #[test]
     fn bytes_are_written_and_read_back_after_another_start() {
-        let mut script = Script::new(Registers::Newer);
+        let mut script = Script::new(Registers::V2);
         script.write(&[(CR2, transfer(2, AUTO_END))]);
         assert_eq!(script.read(ISR), BUSY | TXE);
         script.pass(10);
@@ -219,7 +219,7 @@ mod newer {
 
     #[test]
     fn a_byte_that_is_not_taken_holds_the_clock() {
-        let mut script = Script::new(Registers::Newer);
+        let mut script = Script::new(Registers::V2);
         script.write(&[(CR2, transfer(3, AUTO_END | READ))]);
         script.pass(200);
         assert_eq!(script.read(ISR), BUSY | TXE | RXNE, "no stop");
@@ -231,7 +231,7 @@ mod newer {
 
     #[test]
     fn more_bytes_follow_by_reload() {
-        let mut script = Script::new(Registers::Newer);
+        let mut script = Script::new(Registers::V2);
         script.write(&[(CR1, 1 | 1 << 6), (CR2, transfer(1, RELOAD | READ))]);
         script.pass(19);
         assert_eq!((script.read(RXDR), script.read(ISR)), (10, BUSY | TXE | TCR));
@@ -244,7 +244,7 @@ mod newer {
 
     #[test]
     fn what_is_not_acknowledged_ends_with_a_stop() {
-        let mut script = Script::new(Registers::Newer);
+        let mut script = Script::new(Registers::V2);
         script.write(&[(CR1, 1 | 1 << 4), (CR2, AUTO_END | START | 1 << 16 | 0x22)]);
         script.pass(10);
         assert_eq!(script.read(ISR), BUSY | TXE | NACKF);
@@ -263,7 +263,7 @@ mod newer {
 
     #[test]
     fn rules() {
-        let mut script = Script::new(Registers::Newer);
+        let mut script = Script::new(Registers::V2);
         script.write(&[(0x10, 1)]);
         assert_eq!(script.broken(), ["TIMINGR is changed while the port is on"]);
         assert_eq!(script.read(0x10), 0x909);
@@ -273,7 +273,7 @@ mod newer {
 
     #[test]
     fn switching_it_off_ends_everything() {
-        let mut script = Script::new(Registers::Newer);
+        let mut script = Script::new(Registers::V2);
         script.write(&[(CR2, transfer(1, 0))]);
         script.pass(10);
         script.write(&[(CR1, 0)]);
@@ -284,7 +284,7 @@ mod newer {
 
 #[test]
 fn without_its_wires_nothing_begins() {
-    for (registers, offset, start) in [(Registers::Older, 0x00, 0x101), (Registers::Newer, 0x04, 0x2000)] {
+    for (registers, offset, start) in [(Registers::V1, 0x00, 0x101), (Registers::V2, 0x04, 0x2000)] {
         let mut script = Script::new(registers);
         script.port.bus().is_connected = false;
         script.write(&[(offset, start)]);

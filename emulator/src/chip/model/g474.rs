@@ -1,26 +1,21 @@
 //! STM32G474xE: RM0440.
 
-use super::super::i2c::Wire;
-use super::super::map::{Kind, Place};
-use super::super::newer::channel_dma::ChannelControllers;
-use super::super::newer::dma_mux::{DmaMux, Requests};
-use super::super::newer::flash_l4_g4::FlashL4G4;
-use super::super::newer::power::{self, PowerL4G4};
-use super::super::newer::rcc_l4_g4::{self, RccL4G4};
-use super::super::peripheral::Parts;
-use super::super::pins::Function;
-use super::super::{calendar, exti};
-use super::Description;
-use super::newer::*;
+use super::super::dma::Controllers;
+use super::super::dma::dmamux::{DmaMux, Requests};
+use super::super::dma::layout::CHANNELS_G4;
+use super::super::flash::l4_g4::FlashL4G4;
+use super::super::i2c::I2cPins;
+use super::super::map::{Kind, MapEntry};
+use super::super::parts::Parts;
+use super::super::pins::{UartPins, pins};
+use super::super::pwr::l4_g4_h7::PwrL4G4;
+use super::super::rcc::layout::l4_g4::{AHB1, AHB2, APB1, APB1_2, APB2};
+use super::super::rcc::{Family, Rcc};
+use super::super::rtc;
+use super::kinds::*;
+use super::{Description, SystemMemory};
 use crate::cpu::FlashReading;
 use crate::memory::{CCM, MemorySizes, SRAM};
-
-// Enable registers of the RCC.
-const AHB1: u32 = 0x48;
-const AHB2: u32 = 0x4c;
-const APB1: u32 = 0x58;
-const APB1_2: u32 = 0x5c;
-const APB2: u32 = 0x60;
 
 pub(super) static CHIP: Description = Description {
     name: "STM32G474",
@@ -36,57 +31,37 @@ pub(super) static CHIP: Description = Description {
         dma_reaches_ccm: true,
     },
     flash_reading: FlashReading::L4_G4,
-    places: PLACES,
+    map: MAP,
     functions: &[
-        Function::tx(0, "PA9", 7),
-        Function::tx(0, "PB6", 7),
-        Function::tx(0, "PC4", 7),
-        Function::rx(0, "PA10", 7),
-        Function::rx(0, "PB7", 7),
-        Function::rx(0, "PC5", 7),
-        Function::tx(1, "PA2", 7),
-        Function::tx(1, "PA14", 7),
-        Function::tx(1, "PB3", 7),
-        Function::rx(1, "PA3", 7),
-        Function::rx(1, "PA15", 7),
-        Function::rx(1, "PB4", 7),
-        Function::tx(2, "PB9", 7),
-        Function::tx(2, "PB10", 7),
-        Function::tx(2, "PC10", 7),
-        Function::rx(2, "PB8", 7),
-        Function::rx(2, "PB11", 7),
-        Function::rx(2, "PC11", 7),
-        Function::tx(3, "PC10", 5),
-        Function::rx(3, "PC11", 5),
-        Function::tx(4, "PC12", 5),
-        Function::rx(4, "PD2", 5),
-        Function::tx(8, "PA2", 12),
-        Function::tx(8, "PB11", 8),
-        Function::tx(8, "PC1", 8),
-        Function::rx(8, "PA3", 12),
-        Function::rx(8, "PB10", 8),
-        Function::rx(8, "PC0", 8),
+        UartPins::new(0, 7, &pins(["PA9", "PB6", "PC4"]), &pins(["PA10", "PB7", "PC5"])),
+        UartPins::new(1, 7, &pins(["PA2", "PA14", "PB3"]), &pins(["PA3", "PA15", "PB4"])),
+        UartPins::new(2, 7, &pins(["PB9", "PB10", "PC10"]), &pins(["PB8", "PB11", "PC11"])),
+        UartPins::new(3, 5, &pins(["PC10"]), &pins(["PC11"])),
+        UartPins::new(4, 5, &pins(["PC12"]), &pins(["PD2"])),
+        UartPins::new(8, 12, &pins(["PA2"]), &pins(["PA3"])),
+        UartPins::new(8, 8, &pins(["PB11", "PC1"]), &pins(["PB10", "PC0"])),
     ],
-    constants: &[(0x1fff_0000, 0x1fff_6fff, 0xffff_ffff)],
-    unique_id: 0x1fff_7590,
-    flash_size: 0x1fff_75e0,
+    requests: &[],
+    system: SystemMemory {
+        constants: &[(0x1fff_0000, 0x1fff_6fff, 0xffff_ffff)],
+        unique_id: 0x1fff_7590,
+        flash_size: 0x1fff_75e0,
+    },
     parts: |individual| {
-        let Ports { uarts, addresses } = ports(PLACES, 8);
+        let Ports { uarts, data_registers } = ports(MAP, Some(8));
         Parts {
-            clock: Box::new(RccL4G4::new(
-                rcc_l4_g4::Kind::G4,
-                individual.external_clock(),
-                individual.lse,
-            )),
-            power: Box::new(PowerL4G4::new(power::Kind::G4)),
+            rcc: Rcc::new(Family::G4, individual.oscillator(), individual.lse),
+            power: Box::new(PwrL4G4::g4()),
             flash: Box::new(FlashL4G4::new(0x0004_0600, individual.flash_wear, individual.dual_bank)),
-            dma: Box::new(ChannelControllers::behind(DmaMux::new(REQUESTS), addresses)),
+            dma: Controllers::behind(DmaMux::new(REQUESTS), &CHANNELS_G4, data_registers),
             uarts,
         }
     },
 };
 
-const PLACES: &[Place] = &[
+// One line a peripheral.
+#[rustfmt::skip]
+const MAP: &[MapEntry] = &[
     at(0x4000_0000, "TIM2", WIDE, on(APB1, 0), &[28]),
     at(0x4000_0400, "TIM3", NARROW, on(APB1, 1), &[29]),
     at(0x4000_0800, "TIM4", NARROW, on(APB1, 2), &[30]),
@@ -95,92 +70,37 @@ const PLACES: &[Place] = &[
     at(0x4000_1400, "TIM7", NARROW, on(APB1, 5), &[55]),
     none(0x4000_2000, 0x400, "CRS"),
     none(0x4000_2400, 0x400, "TAMP"),
-    at(
-        0x4000_2800,
-        "RTC",
-        Kind::Calendar(calendar::Layout::Newer),
-        on(APB1, 10),
-        &[],
-    ),
+    at(0x4000_2800, "RTC", Kind::Rtc(rtc::Layout::V3), on(APB1, 10), &[]),
     none(0x4000_2c00, 0x400, "WWDG"),
-    at(0x4000_3000, "IWDG", Kind::Watchdog, None, &[]),
-    at(0x4000_3800, "SPI2", SPI, on(APB1, 14), &[36]),
-    at(0x4000_3c00, "SPI3", SPI, on(APB1, 15), &[51]),
+    at(0x4000_3000, "IWDG", Kind::Iwdg, None, &[]),
+    at(0x4000_3800, "SPI2", SPI_V2, on(APB1, 14), &[36]),
+    at(0x4000_3c00, "SPI3", SPI_V2, on(APB1, 15), &[51]),
     at(0x4000_4400, "USART2", Kind::Uart(1), on(APB1, 17), &[38]),
     at(0x4000_4800, "USART3", Kind::Uart(2), on(APB1, 18), &[39]),
     at(0x4000_4c00, "UART4", Kind::Uart(3), on(APB1, 19), &[52]),
     at(0x4000_5000, "UART5", Kind::Uart(4), on(APB1, 20), &[53]),
-    at(
-        0x4000_5400,
-        "I2C1",
-        i2c(&[
-            Wire::scl("PA13", 4),
-            Wire::scl("PA15", 4),
-            Wire::scl("PB8", 4),
-            Wire::sda("PA14", 4),
-            Wire::sda("PB7", 4),
-            Wire::sda("PB9", 4),
-        ]),
-        on(APB1, 21),
-        &[31, 32],
-    ),
-    at(
-        0x4000_5800,
-        "I2C2",
-        i2c(&[
-            Wire::scl("PA9", 4),
-            Wire::scl("PC4", 4),
-            Wire::sda("PA8", 4),
-            Wire::sda("PF0", 4),
-        ]),
-        on(APB1, 22),
-        &[33, 34],
-    ),
+    at(0x4000_5400, "I2C1",
+        i2c(&[I2cPins::new(4, &pins(["PA13", "PA15", "PB8"]), &pins(["PA14", "PB7", "PB9"]))]), on(APB1, 21), &[31, 32]),
+    at(0x4000_5800, "I2C2",
+        i2c(&[I2cPins::new(4, &pins(["PA9", "PC4"]), &pins(["PA8", "PF0"]))]), on(APB1, 22), &[33, 34]),
     none(0x4000_5c00, 0x400, "USB"),
     none(0x4000_6000, 0x400, "USBRAM"),
     none(0x4000_6400, 0x400, "FDCAN1"),
     none(0x4000_6800, 0x400, "FDCAN2"),
     none(0x4000_6c00, 0x400, "FDCAN3"),
-    at(0x4000_7000, "PWR", Kind::Power, on(APB1, 28), &[]),
-    at(
-        0x4000_7800,
-        "I2C3",
-        i2c(&[
-            Wire::scl("PA8", 2),
-            Wire::scl("PC8", 8),
-            Wire::sda("PB5", 8),
-            Wire::sda("PC9", 8),
-            Wire::sda("PC11", 8),
-        ]),
-        on(APB1, 30),
-        &[92, 93],
-    ),
+    at(0x4000_7000, "PWR", Kind::Pwr, on(APB1, 28), &[]),
+    at(0x4000_7800, "I2C3",
+        i2c(&[I2cPins::new(2, &pins(["PA8"]), &pins([])), I2cPins::new(8, &pins(["PC8"]), &pins(["PB5", "PC9", "PC11"]))]), on(APB1, 30), &[92, 93]),
     none(0x4000_7c00, 0x400, "LPTIM1"),
     at(0x4000_8000, "LPUART1", Kind::Uart(8), on(APB1_2, 0), &[91]),
-    at(
-        0x4000_8400,
-        "I2C4",
-        i2c(&[
-            Wire::scl("PA13", 3),
-            Wire::scl("PC6", 8),
-            Wire::sda("PB7", 3),
-            Wire::sda("PC7", 8),
-        ]),
-        on(APB1_2, 1),
-        &[82, 83],
-    ),
+    at(0x4000_8400, "I2C4",
+        i2c(&[I2cPins::new(3, &pins(["PA13"]), &pins(["PB7"])), I2cPins::new(8, &pins(["PC6"]), &pins(["PC7"]))]), on(APB1_2, 1), &[82, 83]),
     none(0x4000_a000, 0x400, "UCPD1"),
     none(0x4000_a400, 0xc00, "FDCANRAM1"),
     at(0x4001_0000, "SYSCFG", Kind::Syscfg, on(APB2, 0), &[]),
-    at(
-        0x4001_0400,
-        "EXTI",
-        Kind::Exti(exti::Layout::MaskFirst),
-        None,
-        &[6, 7, 8, 9, 10, 23, 40],
-    ),
+    exti(0x4001_0400),
     at(0x4001_2c00, "TIM1", ADVANCED, on(APB2, 11), &[25, 27]),
-    at(0x4001_3000, "SPI1", SPI, on(APB2, 12), &[35]),
+    at(0x4001_3000, "SPI1", SPI_V2, on(APB2, 12), &[35]),
     at(0x4001_3400, "TIM8", ADVANCED, on(APB2, 13), &[44, 46]),
     at(0x4001_3800, "USART1", Kind::Uart(0), on(APB2, 14), &[37]),
     at(0x4001_4000, "TIM15", NARROW, on(APB2, 16), &[24]),
@@ -189,23 +109,11 @@ const PLACES: &[Place] = &[
     none(0x4001_5000, 0x400, "TIM20"),
     none(0x4001_5400, 0x400, "SAI1"),
     none(0x4001_6800, 0x400, "HRTIM1"),
-    at(
-        0x4002_0000,
-        "DMA1",
-        Kind::Dma(0),
-        on(AHB1, 0),
-        &[11, 12, 13, 14, 15, 16, 17, 96],
-    ),
-    at(
-        0x4002_0400,
-        "DMA2",
-        Kind::Dma(1),
-        on(AHB1, 1),
-        &[56, 57, 58, 59, 60, 97, 98, 99],
-    ),
+    at(0x4002_0000, "DMA1", Kind::Dma(0), on(AHB1, 0), &[11, 12, 13, 14, 15, 16, 17, 96]),
+    at(0x4002_0400, "DMA2", Kind::Dma(1), on(AHB1, 1), &[56, 57, 58, 59, 60, 97, 98, 99]),
     at(0x4002_0800, "DMAMUX1", Kind::Dma(2), on(AHB1, 2), &[]),
     none(0x4002_0c00, 0x400, "CORDIC"),
-    at(0x4002_1000, "RCC", Kind::Clock, None, &[5]),
+    at(0x4002_1000, "RCC", Kind::Rcc, None, &[5]),
     none(0x4002_1400, 0x400, "FMAC"),
     at(0x4002_2000, "FLASH", Kind::Flash, on(AHB1, 8), &[4]),
     none(0x4002_3000, 0x400, "CRC"),
@@ -216,7 +124,7 @@ const PLACES: &[Place] = &[
     at(0x4800_1000, "GPIOE", Kind::Gpio(4), on(AHB2, 4), &[]),
     at(0x4800_1400, "GPIOF", Kind::Gpio(5), on(AHB2, 5), &[]),
     at(0x4800_1800, "GPIOG", Kind::Gpio(6), on(AHB2, 6), &[]),
-    at(0x5000_0000, "ADC1 and ADC2", ADC, on(AHB2, 13), &[18]),
+    at(0x5000_0000, "ADC1 and ADC2", ADC_V3, on(AHB2, 13), &[18]),
     none(0x5000_0400, 0x400, "ADC3 to ADC5"),
     none(0x5000_0800, 0x400, "DAC1"),
     none(0x5000_0c00, 0x400, "DAC2"),
@@ -224,7 +132,7 @@ const PLACES: &[Place] = &[
     none(0x5000_1400, 0x400, "DAC4"),
     at(0x5006_0800, "RNG", RNG, on(AHB2, 26), &[90]),
     none(0xa000_1000, 0x1000, "QUADSPI"),
-    at(0xe004_2000, "DBGMCU", Kind::DebugControl, None, &[]),
+    at(0xe004_2000, "DBGMCU", Kind::Dbgmcu, None, &[]),
 ];
 
 /// RM0440 table 91; 0 stands for a port that the chip does not have.

@@ -1,26 +1,20 @@
 //! STM32L476xG: RM0351.
 
-use super::super::i2c::Wire;
-use super::super::map::{Kind, Place};
-use super::super::newer::Route;
-use super::super::newer::channel_dma::{ChannelControllers, Selections};
-use super::super::newer::flash_l4_g4::FlashL4G4;
-use super::super::newer::power::{self, PowerL4G4};
-use super::super::newer::rcc_l4_g4::{self, RccL4G4};
-use super::super::peripheral::Parts;
-use super::super::pins::Function;
-use super::super::{calendar, exti};
-use super::Description;
-use super::newer::*;
+use super::super::dma::layout::CHANNELS_L4;
+use super::super::dma::{Controllers, Request};
+use super::super::flash::l4_g4::FlashL4G4;
+use super::super::i2c::I2cPins;
+use super::super::map::{Kind, MapEntry};
+use super::super::parts::Parts;
+use super::super::pins::{UartPins, pins};
+use super::super::pwr::l4_g4_h7::PwrL4G4;
+use super::super::rcc::layout::l4_g4::{AHB1, AHB2, APB1, APB1_2, APB2};
+use super::super::rcc::{Family, Rcc};
+use super::super::rtc;
+use super::kinds::*;
+use super::{Description, SystemMemory};
 use crate::cpu::FlashReading;
 use crate::memory::{CCM, MemorySizes, SRAM};
-
-// Enable registers of the RCC.
-const AHB1: u32 = 0x48;
-const AHB2: u32 = 0x4c;
-const APB1: u32 = 0x58;
-const APB1_2: u32 = 0x5c;
-const APB2: u32 = 0x60;
 
 pub(super) static CHIP: Description = Description {
     name: "STM32L476",
@@ -36,51 +30,36 @@ pub(super) static CHIP: Description = Description {
         dma_reaches_ccm: true,
     },
     flash_reading: FlashReading::L4_G4,
-    places: PLACES,
+    map: MAP,
     functions: &[
-        Function::tx(0, "PA9", 7),
-        Function::tx(0, "PB6", 7),
-        Function::rx(0, "PA10", 7),
-        Function::rx(0, "PB7", 7),
-        Function::tx(1, "PA2", 7),
-        Function::rx(1, "PA3", 7),
-        Function::tx(2, "PB10", 7),
-        Function::tx(2, "PC4", 7),
-        Function::tx(2, "PC10", 7),
-        Function::rx(2, "PB11", 7),
-        Function::rx(2, "PC5", 7),
-        Function::rx(2, "PC11", 7),
-        Function::tx(3, "PA0", 8),
-        Function::tx(3, "PC10", 8),
-        Function::rx(3, "PA1", 8),
-        Function::rx(3, "PC11", 8),
-        Function::tx(4, "PC12", 8),
-        Function::rx(4, "PD2", 8),
-        Function::tx(8, "PB11", 8),
-        Function::tx(8, "PC1", 8),
-        Function::rx(8, "PB10", 8),
-        Function::rx(8, "PC0", 8),
+        UartPins::new(0, 7, &pins(["PA9", "PB6"]), &pins(["PA10", "PB7"])),
+        UartPins::new(1, 7, &pins(["PA2"]), &pins(["PA3"])),
+        UartPins::new(2, 7, &pins(["PB10", "PC4", "PC10"]), &pins(["PB11", "PC5", "PC11"])),
+        UartPins::new(3, 8, &pins(["PA0", "PC10"]), &pins(["PA1", "PC11"])),
+        UartPins::new(4, 8, &pins(["PC12"]), &pins(["PD2"])),
+        UartPins::new(8, 8, &pins(["PB11", "PC1"]), &pins(["PB10", "PC0"])),
     ],
-    constants: &[(0x1fff_0000, 0x1fff_6fff, 0xffff_ffff)],
-    unique_id: 0x1fff_7590,
-    flash_size: 0x1fff_75e0,
+    requests: REQUESTS,
+    system: SystemMemory {
+        constants: &[(0x1fff_0000, 0x1fff_6fff, 0xffff_ffff)],
+        unique_id: 0x1fff_7590,
+        flash_size: 0x1fff_75e0,
+    },
     parts: |individual| {
-        let Ports { uarts, addresses } = ports(PLACES, 0);
+        let Ports { uarts, data_registers } = ports(MAP, Some(0));
         Parts {
-            clock: Box::new(RccL4G4::new(
-                rcc_l4_g4::Kind::L4,
-                individual.external_clock(),
-                individual.lse,
-            )),
-            power: Box::new(PowerL4G4::new(power::Kind::L4)),
+            rcc: Rcc::new(Family::L4, individual.oscillator(), individual.lse),
+            power: Box::new(PwrL4G4::l4()),
             flash: Box::new(FlashL4G4::new(0x600, individual.flash_wear, true)),
-            dma: Box::new(ChannelControllers::choosing([DMA1_REQUESTS, DMA2_REQUESTS], addresses)),
+            dma: Controllers::new(&CHANNELS_L4, REQUESTS, data_registers),
             uarts,
         }
     },
 };
 
-const PLACES: &[Place] = &[
+// One line a peripheral.
+#[rustfmt::skip]
+const MAP: &[MapEntry] = &[
     at(0x4000_0000, "TIM2", WIDE, on(APB1, 0), &[28]),
     at(0x4000_0400, "TIM3", NARROW, on(APB1, 1), &[29]),
     at(0x4000_0800, "TIM4", NARROW, on(APB1, 2), &[30]),
@@ -88,57 +67,23 @@ const PLACES: &[Place] = &[
     at(0x4000_1000, "TIM6", NARROW, on(APB1, 4), &[54]),
     at(0x4000_1400, "TIM7", NARROW, on(APB1, 5), &[55]),
     none(0x4000_2400, 0x400, "LCD"),
-    at(0x4000_2800, "RTC", Kind::Calendar(calendar::Layout::Older), None, &[]),
+    at(0x4000_2800, "RTC", Kind::Rtc(rtc::Layout::V2), None, &[]),
     none(0x4000_2c00, 0x400, "WWDG"),
-    at(0x4000_3000, "IWDG", Kind::Watchdog, None, &[]),
-    at(0x4000_3800, "SPI2", SPI, on(APB1, 14), &[36]),
-    at(0x4000_3c00, "SPI3", SPI, on(APB1, 15), &[51]),
+    at(0x4000_3000, "IWDG", Kind::Iwdg, None, &[]),
+    at(0x4000_3800, "SPI2", SPI_V2, on(APB1, 14), &[36]),
+    at(0x4000_3c00, "SPI3", SPI_V2, on(APB1, 15), &[51]),
     at(0x4000_4400, "USART2", Kind::Uart(1), on(APB1, 17), &[38]),
     at(0x4000_4800, "USART3", Kind::Uart(2), on(APB1, 18), &[39]),
     at(0x4000_4c00, "UART4", Kind::Uart(3), on(APB1, 19), &[52]),
     at(0x4000_5000, "UART5", Kind::Uart(4), on(APB1, 20), &[53]),
-    at(
-        0x4000_5400,
-        "I2C1",
-        i2c(&[
-            Wire::scl("PB6", 4),
-            Wire::scl("PB8", 4),
-            Wire::scl("PG14", 4),
-            Wire::sda("PB7", 4),
-            Wire::sda("PB9", 4),
-            Wire::sda("PG13", 4),
-        ]),
-        on(APB1, 21),
-        &[31, 32],
-    ),
-    at(
-        0x4000_5800,
-        "I2C2",
-        i2c(&[
-            Wire::scl("PB10", 4),
-            Wire::scl("PB13", 4),
-            Wire::scl("PF1", 4),
-            Wire::sda("PB11", 4),
-            Wire::sda("PB14", 4),
-            Wire::sda("PF0", 4),
-        ]),
-        on(APB1, 22),
-        &[33, 34],
-    ),
-    at(
-        0x4000_5c00,
-        "I2C3",
-        i2c(&[
-            Wire::scl("PC0", 4),
-            Wire::scl("PG7", 4),
-            Wire::sda("PC1", 4),
-            Wire::sda("PG8", 4),
-        ]),
-        on(APB1, 23),
-        &[72, 73],
-    ),
+    at(0x4000_5400, "I2C1",
+        i2c(&[I2cPins::new(4, &pins(["PB6", "PB8", "PG14"]), &pins(["PB7", "PB9", "PG13"]))]), on(APB1, 21), &[31, 32]),
+    at(0x4000_5800, "I2C2",
+        i2c(&[I2cPins::new(4, &pins(["PB10", "PB13", "PF1"]), &pins(["PB11", "PB14", "PF0"]))]), on(APB1, 22), &[33, 34]),
+    at(0x4000_5c00, "I2C3",
+        i2c(&[I2cPins::new(4, &pins(["PC0", "PG7"]), &pins(["PC1", "PG8"]))]), on(APB1, 23), &[72, 73]),
     none(0x4000_6400, 0x400, "CAN1"),
-    at(0x4000_7000, "PWR", Kind::Power, on(APB1, 28), &[]),
+    at(0x4000_7000, "PWR", Kind::Pwr, on(APB1, 28), &[]),
     none(0x4000_7400, 0x400, "DAC1"),
     none(0x4000_7800, 0x400, "OPAMP1"),
     none(0x4000_7c00, 0x400, "LPTIM1"),
@@ -146,16 +91,10 @@ const PLACES: &[Place] = &[
     none(0x4000_8800, 0x400, "SWPMI1"),
     none(0x4000_9400, 0x400, "LPTIM2"),
     at(0x4001_0000, "SYSCFG", Kind::Syscfg, on(APB2, 0), &[]),
-    at(
-        0x4001_0400,
-        "EXTI",
-        Kind::Exti(exti::Layout::MaskFirst),
-        None,
-        &[6, 7, 8, 9, 10, 23, 40],
-    ),
+    exti(0x4001_0400),
     none(0x4001_2800, 0x400, "SDMMC1"),
     at(0x4001_2c00, "TIM1", ADVANCED, on(APB2, 11), &[25, 27]),
-    at(0x4001_3000, "SPI1", SPI, on(APB2, 12), &[35]),
+    at(0x4001_3000, "SPI1", SPI_V2, on(APB2, 12), &[35]),
     at(0x4001_3400, "TIM8", ADVANCED, on(APB2, 13), &[44, 46]),
     at(0x4001_3800, "USART1", Kind::Uart(0), on(APB2, 14), &[37]),
     at(0x4001_4000, "TIM15", NARROW, on(APB2, 16), &[24]),
@@ -164,21 +103,9 @@ const PLACES: &[Place] = &[
     none(0x4001_5400, 0x400, "SAI1"),
     none(0x4001_5800, 0x400, "SAI2"),
     none(0x4001_6000, 0x400, "DFSDM1"),
-    at(
-        0x4002_0000,
-        "DMA1",
-        Kind::Dma(0),
-        on(AHB1, 0),
-        &[11, 12, 13, 14, 15, 16, 17],
-    ),
-    at(
-        0x4002_0400,
-        "DMA2",
-        Kind::Dma(1),
-        on(AHB1, 1),
-        &[56, 57, 58, 59, 60, 68, 69],
-    ),
-    at(0x4002_1000, "RCC", Kind::Clock, None, &[5]),
+    at(0x4002_0000, "DMA1", Kind::Dma(0), on(AHB1, 0), &[11, 12, 13, 14, 15, 16, 17]),
+    at(0x4002_0400, "DMA2", Kind::Dma(1), on(AHB1, 1), &[56, 57, 58, 59, 60, 68, 69]),
+    at(0x4002_1000, "RCC", Kind::Rcc, None, &[5]),
     at(0x4002_2000, "FLASH", Kind::Flash, on(AHB1, 8), &[4]),
     none(0x4002_3000, 0x400, "CRC"),
     none(0x4002_4000, 0x400, "TSC"),
@@ -191,30 +118,26 @@ const PLACES: &[Place] = &[
     at(0x4800_1800, "GPIOG", Kind::Gpio(6), on(AHB2, 6), &[]),
     at(0x4800_1c00, "GPIOH", Kind::Gpio(7), on(AHB2, 7), &[]),
     none(0x5000_0000, 0x4_0000, "USB_OTG_FS"),
-    at(0x5004_0000, "ADC1 and ADC2", ADC, on(AHB2, 13), &[18]),
+    at(0x5004_0000, "ADC1 and ADC2", ADC_V3, on(AHB2, 13), &[18]),
     at(0x5006_0800, "RNG", RNG, on(AHB2, 18), &[80]),
     none(0xa000_1000, 0x1000, "QUADSPI"),
-    at(0xe004_2000, "DBGMCU", Kind::DebugControl, None, &[]),
+    at(0xe004_2000, "DBGMCU", Kind::Dbgmcu, None, &[]),
 ];
 
-/// RM0351 table 44: channel from 0, number in CSELR, port.
-const DMA1_REQUESTS: Selections = &[
-    (1, 2, Route::to(2)),
-    (2, 2, Route::from(2)),
-    (3, 2, Route::to(0)),
-    (4, 2, Route::from(0)),
-    (5, 2, Route::from(1)),
-    (6, 2, Route::to(1)),
-];
-
-/// RM0351 table 45.
-const DMA2_REQUESTS: Selections = &[
-    (0, 2, Route::to(4)),
-    (1, 2, Route::from(4)),
-    (2, 2, Route::to(3)),
-    (4, 2, Route::from(3)),
-    (5, 2, Route::to(0)),
-    (5, 4, Route::to(8)),
-    (6, 2, Route::from(0)),
-    (6, 4, Route::from(8)),
+/// RM0351 tables 44 and 45: port, controller, channel from 0, number in CSELR.
+const REQUESTS: &[Request] = &[
+    Request::tx(2, 0, 1, 2),
+    Request::rx(2, 0, 2, 2),
+    Request::tx(0, 0, 3, 2),
+    Request::rx(0, 0, 4, 2),
+    Request::rx(1, 0, 5, 2),
+    Request::tx(1, 0, 6, 2),
+    Request::tx(4, 1, 0, 2),
+    Request::rx(4, 1, 1, 2),
+    Request::tx(3, 1, 2, 2),
+    Request::rx(3, 1, 4, 2),
+    Request::tx(0, 1, 5, 2),
+    Request::tx(8, 1, 5, 4),
+    Request::rx(0, 1, 6, 2),
+    Request::rx(8, 1, 6, 4),
 ];

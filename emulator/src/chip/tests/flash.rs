@@ -84,7 +84,6 @@ fn a_cache_is_emptied_only_while_it_is_off() {
     assert_eq!(script.violations().len(), 1);
 }
 
-/// Unlocks the flash.
 fn unlock(script: &mut Script) {
     script.write(FLASH_REGISTERS + 0x04, 0x4567_0123);
     script.write(FLASH_REGISTERS + 0x04, 0xcdef_89ab);
@@ -101,11 +100,11 @@ fn sectors_of_all_sizes_are_erased_alone_and_take_their_time() {
         (7, 0x0806_0000, 0x0807_ffff, 1000),
     ] {
         let mut script = Script::new(Model::F446);
-        let neighbours: Vec<u32> = [first - 1, last + 1]
+        let neighbors: Vec<u32> = [first - 1, last + 1]
             .into_iter()
             .filter(|place| *place < 0x0808_0000)
             .collect();
-        for place in [first, last].iter().chain(&neighbours) {
+        for place in [first, last].iter().chain(&neighbors) {
             script.memory.write_flash(*place, &[0]).expect("flash");
         }
         unlock(&mut script);
@@ -115,10 +114,7 @@ fn sectors_of_all_sizes_are_erased_alone_and_take_their_time() {
         assert_eq!(script.read(FLASH_REGISTERS + 0x0c), 0);
         let byte = |place: u32| script.memory.byte(place);
         assert_eq!((byte(first), byte(last)), (Some(0xff), Some(0xff)), "sector {sector}");
-        assert!(
-            neighbours.iter().all(|place| byte(*place) == Some(0)),
-            "sector {sector}"
-        );
+        assert!(neighbors.iter().all(|place| byte(*place) == Some(0)), "sector {sector}");
     }
 }
 

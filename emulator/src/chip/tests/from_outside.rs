@@ -41,28 +41,24 @@ impl Peripheral for Alarm {
     fn set_clock(&mut self, cycles: u64, _now: Cycles) {
         self.cycles = cycles;
     }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
-    }
 }
 
 #[test]
 fn a_peripheral_from_outside_has_clock_gate_events_interrupts_and_resets() {
     const ALARM: u32 = 0x4000_6400;
     let mut script = Script::new(Model::F446);
-    let place = map::Place {
+    let place = map::MapEntry {
         gate: Some(map::Gate {
             register: 0x40,
             bit: 21,
         }),
         interrupts: &[31, 96],
-        ..map::Place::unmodelled(ALARM, 0x400, "alarm")
+        ..map::MapEntry::unmodeled(ALARM, 0x400, "alarm")
     };
     script
         .chip
         .add(place, Box::new(Alarm::default()))
-        .expect("not modelled until now");
+        .expect("not modeled until now");
     assert_eq!(
         script.chip.add(place, Box::new(Alarm::default())),
         Err(CannotAdd::Taken { by: "alarm" })
@@ -95,9 +91,9 @@ fn a_peripheral_from_outside_has_clock_gate_events_interrupts_and_resets() {
 fn an_interrupt_that_two_share_is_requested_until_both_are_served() {
     let mut script = Script::new(Model::F446);
     for base in [0x6000_0000, 0x6000_1000] {
-        let place = map::Place {
+        let place = map::MapEntry {
             interrupts: &[31, 54],
-            ..map::Place::unmodelled(base, 4, "alarm")
+            ..map::MapEntry::unmodeled(base, 4, "alarm")
         };
         script.chip.add(place, Box::new(Alarm::default())).expect("room");
         script.write(base, 10);

@@ -42,7 +42,7 @@ impl Usart {
 
     /// Takes the received byte, as a read of the data register does.
     pub(crate) fn take_data(&mut self) -> u32 {
-        if self.newer.is_some() {
+        if self.v3.is_some() {
             return self.take_oldest();
         }
         self.status &= !RXNE;
@@ -63,7 +63,7 @@ impl Usart {
         if self.waiting.len() == self.depth() {
             self.status &= !TXE;
         }
-        if std::mem::take(&mut self.status_read) || self.newer.is_some() {
+        if std::mem::take(&mut self.status_read) || self.v3.is_some() {
             self.status &= !TC;
         }
         if self.sending_until.is_none() {
@@ -113,7 +113,7 @@ impl Usart {
     }
 
     /// What has passed through it.
-    pub(crate) fn counters(&self) -> UartCounters {
+    pub fn counters(&self) -> UartCounters {
         self.counters
     }
 }

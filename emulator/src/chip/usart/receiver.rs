@@ -90,8 +90,8 @@ impl Usart {
 
     pub(super) fn deliver(&mut self, data: u32, noise: bool, framing_error: bool) {
         let errors = (u32::from(noise) * NF) | (u32::from(framing_error) * FE) | self.parity_error(data);
-        if self.newer.is_some() {
-            if !self.keep_newer(data, errors) {
+        if self.v3.is_some() {
+            if !self.keep_v3(data, errors) {
                 return;
             }
         } else if self.status & RXNE != 0 {

@@ -3,10 +3,10 @@
 use super::super::rx_pin::Noise;
 use super::*;
 
-const BIT: u64 = 160;
+pub(super) const BIT: u64 = 160;
 
 fn port(bit: u64, control: u32) -> Usart {
-    let mut port = Usart::default();
+    let mut port = Usart::new(Registers::V2);
     port.set_pins(true, true, 0);
     port.write(0x08, bit as u32, 0);
     port.write(0x0c, UE | TE | RE | control, 0);
@@ -20,7 +20,7 @@ fn carry(from: &mut Usart, to: &mut Usart) {
     }
 }
 
-fn advance(port: &mut Usart, now: Cycles) {
+pub(super) fn advance(port: &mut Usart, now: Cycles) {
     while port.next_event() <= now {
         let then = port.next_event();
         port.advance(then);

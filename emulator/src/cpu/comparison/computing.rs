@@ -16,8 +16,7 @@ fn only_computes(op: &Op) -> bool {
         Op::Multiply { .. } | Op::MultiplyAdd { .. } | Op::Divide { .. } | Op::Dsp(_) => true,
         // With one register for both halves of the result it is UNPREDICTABLE.
         Op::MultiplyLong { lo, hi, .. } => lo != hi,
-        Op::Float(Float::Load { .. } | Float::Store { .. }) => false,
-        Op::Float(Float::LoadMultiple { .. } | Float::StoreMultiple { .. }) => false,
+        Op::Float(Float::Transfer { .. } | Float::Multiple { .. }) => false,
         Op::Float(Float::PairToCore { rt, rt2, .. }) => rt != rt2,
         Op::Float(Float::ReadStatus { .. }) => true,
         Op::Float(_) => true,

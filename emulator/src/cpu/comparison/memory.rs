@@ -103,20 +103,14 @@ fn reach(op: &Op) -> Option<Reach> {
             ..single(rn, rt, width, Index::Offset, 0, false)
         },
         Op::LoadLiteral { width, rt, .. } => single(15, rt, width, Index::Offset, 0, true),
-        Op::LoadDual {
+        Op::Dual {
+            load,
             rt,
             rt2,
             rn,
             index,
             offset,
-        } => dual(rn, rt, rt2, index, offset, true)?,
-        Op::StoreDual {
-            rt,
-            rt2,
-            rn,
-            index,
-            offset,
-        } => dual(rn, rt, rt2, index, offset, false)?,
+        } => dual(rn, rt, rt2, index, offset, load)?,
         Op::LoadMultiple {
             rn,
             write_back,
@@ -129,13 +123,16 @@ fn reach(op: &Op) -> Option<Reach> {
             decrement,
             list,
         } => many(rn, list.count_ones(), decrement, write_back, false, list),
-        Op::Float(Float::Load {
-            words, rn, add, offset, ..
-        }) => float(rn, words, add, offset, true),
-        Op::Float(Float::Store {
-            words, rn, add, offset, ..
-        }) => float(rn, words, add, offset, false),
-        Op::Float(Float::LoadMultiple {
+        Op::Float(Float::Transfer {
+            load,
+            words,
+            rn,
+            add,
+            offset,
+            ..
+        }) => float(rn, words, add, offset, load),
+        Op::Float(Float::Multiple {
+            load,
             words,
             step,
             rn,
@@ -144,18 +141,7 @@ fn reach(op: &Op) -> Option<Reach> {
             ..
         }) => Reach {
             bytes: u32::from(words) * 4,
-            ..many(rn, u32::from(step), decrement, write_back, true, 0)
-        },
-        Op::Float(Float::StoreMultiple {
-            words,
-            step,
-            rn,
-            decrement,
-            write_back,
-            ..
-        }) => Reach {
-            bytes: u32::from(words) * 4,
-            ..many(rn, u32::from(step), decrement, write_back, false, 0)
+            ..many(rn, u32::from(step), decrement, write_back, load, 0)
         },
         _ => return None,
     })
@@ -172,7 +158,7 @@ fn float(rn: u8, words: u8, add: bool, offset: u8, is_load: bool) -> Reach {
 /// Whether the manual says what happens.
 fn is_defined(op: &Op, reach: &Reach, is_wide: bool) -> bool {
     let is_list = matches!(op, Op::LoadMultiple { .. } | Op::StoreMultiple { .. });
-    let is_float_list = matches!(op, Op::Float(Float::LoadMultiple { .. } | Float::StoreMultiple { .. }));
+    let is_float_list = matches!(op, Op::Float(Float::Multiple { .. }));
     let (list, base) = (reach.list, 1u16 << reach.rn);
     let clashes = reach.writes_back && list & base != 0 || list & 1 << 13 != 0;
     let jumps = list & 1 << 15 != 0 && (!reach.is_load || list & 1 << 14 != 0 || !is_list && reach.bytes != 4);

@@ -28,7 +28,6 @@ pub(super) struct Inputs {
     pub(super) s: [u32; 32],
     pub(super) fpscr: u32,
     pub(super) apsr: u32,
-    /// R0 to R14.
     pub(super) r: [u32; 15],
 }
 

@@ -1,221 +1,103 @@
 //! 32-bit data processing: manual sections A5.3.1, A5.3.3, A5.3.11 and A5.3.12.
 
-use super::{Fields, Row, row};
+use super::{Fields, Row, encodings};
 use crate::cpu::arithmetic::expand_immediate;
 use crate::cpu::instruction::{Alu, Extend, Op, Reorder, SetFlags, Shift};
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = encodings! { f:
     // A5.3.1: modified immediate.
-    row("11110 i 0 0000 1 nnnn 0 iii 1111 iiiiiiii", "TST (immediate)", |f| {
-        immediate(f, Alu::Tst)
-    }),
-    row("11110 i 0 0000 s nnnn 0 iii dddd iiiiiiii", "AND (immediate)", |f| {
-        immediate(f, Alu::And)
-    }),
-    row("11110 i 0 0001 s nnnn 0 iii dddd iiiiiiii", "BIC (immediate)", |f| {
-        immediate(f, Alu::Bic)
-    }),
-    row("11110 i 0 0010 s 1111 0 iii dddd iiiiiiii", "MOV (immediate) T2", |f| {
-        immediate(f, Alu::Mov)
-    }),
-    row("11110 i 0 0010 s nnnn 0 iii dddd iiiiiiii", "ORR (immediate)", |f| {
-        immediate(f, Alu::Orr)
-    }),
-    row("11110 i 0 0011 s 1111 0 iii dddd iiiiiiii", "MVN (immediate)", |f| {
-        immediate(f, Alu::Mvn)
-    }),
-    row("11110 i 0 0011 s nnnn 0 iii dddd iiiiiiii", "ORN (immediate)", |f| {
-        immediate(f, Alu::Orn)
-    }),
-    row("11110 i 0 0100 1 nnnn 0 iii 1111 iiiiiiii", "TEQ (immediate)", |f| {
-        immediate(f, Alu::Teq)
-    }),
-    row("11110 i 0 0100 s nnnn 0 iii dddd iiiiiiii", "EOR (immediate)", |f| {
-        immediate(f, Alu::Eor)
-    }),
-    row("11110 i 0 1000 1 nnnn 0 iii 1111 iiiiiiii", "CMN (immediate)", |f| {
-        immediate(f, Alu::Cmn)
-    }),
-    row("11110 i 0 1000 s nnnn 0 iii dddd iiiiiiii", "ADD (immediate) T3", |f| {
-        immediate(f, Alu::Add)
-    }),
-    row("11110 i 0 1010 s nnnn 0 iii dddd iiiiiiii", "ADC (immediate)", |f| {
-        immediate(f, Alu::Adc)
-    }),
-    row("11110 i 0 1011 s nnnn 0 iii dddd iiiiiiii", "SBC (immediate)", |f| {
-        immediate(f, Alu::Sbc)
-    }),
-    row("11110 i 0 1101 1 nnnn 0 iii 1111 iiiiiiii", "CMP (immediate) T2", |f| {
-        immediate(f, Alu::Cmp)
-    }),
-    row("11110 i 0 1101 s nnnn 0 iii dddd iiiiiiii", "SUB (immediate) T3", |f| {
-        immediate(f, Alu::Sub)
-    }),
-    row("11110 i 0 1110 s nnnn 0 iii dddd iiiiiiii", "RSB (immediate) T2", |f| {
-        immediate(f, Alu::Rsb)
-    }),
+    "11110 i 0 0000 1 nnnn 0 iii 1111 iiiiiiii", "TST (immediate)" => immediate(f, Alu::Tst);
+    "11110 i 0 0000 s nnnn 0 iii dddd iiiiiiii", "AND (immediate)" => immediate(f, Alu::And);
+    "11110 i 0 0001 s nnnn 0 iii dddd iiiiiiii", "BIC (immediate)" => immediate(f, Alu::Bic);
+    "11110 i 0 0010 s 1111 0 iii dddd iiiiiiii", "MOV (immediate) T2" => immediate(f, Alu::Mov);
+    "11110 i 0 0010 s nnnn 0 iii dddd iiiiiiii", "ORR (immediate)" => immediate(f, Alu::Orr);
+    "11110 i 0 0011 s 1111 0 iii dddd iiiiiiii", "MVN (immediate)" => immediate(f, Alu::Mvn);
+    "11110 i 0 0011 s nnnn 0 iii dddd iiiiiiii", "ORN (immediate)" => immediate(f, Alu::Orn);
+    "11110 i 0 0100 1 nnnn 0 iii 1111 iiiiiiii", "TEQ (immediate)" => immediate(f, Alu::Teq);
+    "11110 i 0 0100 s nnnn 0 iii dddd iiiiiiii", "EOR (immediate)" => immediate(f, Alu::Eor);
+    "11110 i 0 1000 1 nnnn 0 iii 1111 iiiiiiii", "CMN (immediate)" => immediate(f, Alu::Cmn);
+    "11110 i 0 1000 s nnnn 0 iii dddd iiiiiiii", "ADD (immediate) T3" => immediate(f, Alu::Add);
+    "11110 i 0 1010 s nnnn 0 iii dddd iiiiiiii", "ADC (immediate)" => immediate(f, Alu::Adc);
+    "11110 i 0 1011 s nnnn 0 iii dddd iiiiiiii", "SBC (immediate)" => immediate(f, Alu::Sbc);
+    "11110 i 0 1101 1 nnnn 0 iii 1111 iiiiiiii", "CMP (immediate) T2" => immediate(f, Alu::Cmp);
+    "11110 i 0 1101 s nnnn 0 iii dddd iiiiiiii", "SUB (immediate) T3" => immediate(f, Alu::Sub);
+    "11110 i 0 1110 s nnnn 0 iii dddd iiiiiiii", "RSB (immediate) T2" => immediate(f, Alu::Rsb);
     // A5.3.3: plain binary immediate.
-    row("11110 i 1 0000 0 1111 0 iii dddd iiiiiiii", "ADR T3", |f| {
-        Op::MoveImmediate {
-            set: SetFlags::No,
-            rd: f.small('d'),
-            value: f.aligned_pc().wrapping_add(f.number('i')),
-        }
-    }),
-    row("11110 i 1 0000 0 nnnn 0 iii dddd iiiiiiii", "ADD (immediate) T4", |f| {
-        Op::AddOffset {
-            rd: f.small('d'),
-            rn: f.small('n'),
-            offset: f.number('i') as i32,
-        }
-    }),
+    "11110 i 1 0000 0 1111 0 iii dddd iiiiiiii", "ADR T3" => Op::MoveImmediate {
+        set: SetFlags::No,
+        rd: f.small('d'),
+        value: f.aligned_pc().wrapping_add(f.number('i')),
+    };
+    "11110 i 1 0000 0 nnnn 0 iii dddd iiiiiiii", "ADD (immediate) T4" => Op::AddOffset {
+        rd: f.small('d'),
+        rn: f.small('n'),
+        offset: f.number('i') as i32,
+    };
     // The letters read `imm4:i:imm3:imm8`, as the manual joins them; `j` stands for imm4.
-    row("11110 i 1 0010 0 jjjj 0 iii dddd iiiiiiii", "MOV (immediate) T3", |f| {
-        Op::MoveImmediate {
-            set: SetFlags::No,
-            rd: f.small('d'),
-            value: f.number('j') << 12 | f.number('i'),
-        }
-    }),
-    row("11110 i 1 0101 0 1111 0 iii dddd iiiiiiii", "ADR T2", |f| {
-        Op::MoveImmediate {
-            set: SetFlags::No,
-            rd: f.small('d'),
-            value: f.aligned_pc().wrapping_sub(f.number('i')),
-        }
-    }),
-    row("11110 i 1 0101 0 nnnn 0 iii dddd iiiiiiii", "SUB (immediate) T4", |f| {
-        Op::AddOffset {
-            rd: f.small('d'),
-            rn: f.small('n'),
-            offset: -(f.number('i') as i32),
-        }
-    }),
-    row("11110 i 1 0110 0 jjjj 0 iii dddd iiiiiiii", "MOVT", |f| Op::MoveTop {
+    "11110 i 1 0010 0 jjjj 0 iii dddd iiiiiiii", "MOV (immediate) T3" => Op::MoveImmediate {
+        set: SetFlags::No,
+        rd: f.small('d'),
+        value: f.number('j') << 12 | f.number('i'),
+    };
+    "11110 i 1 0101 0 1111 0 iii dddd iiiiiiii", "ADR T2" => Op::MoveImmediate {
+        set: SetFlags::No,
+        rd: f.small('d'),
+        value: f.aligned_pc().wrapping_sub(f.number('i')),
+    };
+    "11110 i 1 0101 0 nnnn 0 iii dddd iiiiiiii", "SUB (immediate) T4" => Op::AddOffset {
+        rd: f.small('d'),
+        rn: f.small('n'),
+        offset: -(f.number('i') as i32),
+    };
+    "11110 i 1 0110 0 jjjj 0 iii dddd iiiiiiii", "MOVT" => Op::MoveTop {
         rd: f.small('d'),
         value: (f.number('j') << 12 | f.number('i')) as u16,
-    }),
-    row("11110 0 1 1001 0 nnnn 0 000 dddd 00 0 bbbbb", "SSAT16", |f| {
-        saturate_pair(f, true)
-    }),
-    row("11110 0 1 100 k 0 nnnn 0 iii dddd ii 0 bbbbb", "SSAT", |f| {
-        saturate(f, true)
-    }),
-    row("11110 0 1 1010 0 nnnn 0 iii dddd ii 0 wwwww", "SBFX", |f| {
-        extract(f, true)
-    }),
-    row("11110 0 1 1011 0 1111 0 iii dddd ii 0 wwwww", "BFC", |f| {
-        insert(f, true)
-    }),
-    row("11110 0 1 1011 0 nnnn 0 iii dddd ii 0 wwwww", "BFI", |f| {
-        insert(f, false)
-    }),
-    row("11110 0 1 1101 0 nnnn 0 000 dddd 00 0 bbbbb", "USAT16", |f| {
-        saturate_pair(f, false)
-    }),
-    row("11110 0 1 110 k 0 nnnn 0 iii dddd ii 0 bbbbb", "USAT", |f| {
-        saturate(f, false)
-    }),
-    row("11110 0 1 1110 0 nnnn 0 iii dddd ii 0 wwwww", "UBFX", |f| {
-        extract(f, false)
-    }),
+    };
+    "11110 0 1 1001 0 nnnn 0 000 dddd 00 0 bbbbb", "SSAT16" => saturate_pair(f, true);
+    "11110 0 1 100 k 0 nnnn 0 iii dddd ii 0 bbbbb", "SSAT" => saturate(f, true);
+    "11110 0 1 1010 0 nnnn 0 iii dddd ii 0 wwwww", "SBFX" => extract(f, true);
+    "11110 0 1 1011 0 1111 0 iii dddd ii 0 wwwww", "BFC" => insert(f, true);
+    "11110 0 1 1011 0 nnnn 0 iii dddd ii 0 wwwww", "BFI" => insert(f, false);
+    "11110 0 1 1101 0 nnnn 0 000 dddd 00 0 bbbbb", "USAT16" => saturate_pair(f, false);
+    "11110 0 1 110 k 0 nnnn 0 iii dddd ii 0 bbbbb", "USAT" => saturate(f, false);
+    "11110 0 1 1110 0 nnnn 0 iii dddd ii 0 wwwww", "UBFX" => extract(f, false);
     // A5.3.11: shifted register.
-    row("1110101 0000 1 nnnn 0 iii 1111 ii kk mmmm", "TST (register) T2", |f| {
-        register(f, Alu::Tst)
-    }),
-    row("1110101 0000 s nnnn 0 iii dddd ii kk mmmm", "AND (register) T2", |f| {
-        register(f, Alu::And)
-    }),
-    row("1110101 0001 s nnnn 0 iii dddd ii kk mmmm", "BIC (register) T2", |f| {
-        register(f, Alu::Bic)
-    }),
-    row(
-        "1110101 0010 s 1111 0 iii dddd ii kk mmmm",
-        "MOV, shifts (immediate) T2",
-        |f| register(f, Alu::Mov),
-    ),
-    row("1110101 0010 s nnnn 0 iii dddd ii kk mmmm", "ORR (register) T2", |f| {
-        register(f, Alu::Orr)
-    }),
-    row("1110101 0011 s 1111 0 iii dddd ii kk mmmm", "MVN (register) T2", |f| {
-        register(f, Alu::Mvn)
-    }),
-    row("1110101 0011 s nnnn 0 iii dddd ii kk mmmm", "ORN (register)", |f| {
-        register(f, Alu::Orn)
-    }),
-    row("1110101 0100 1 nnnn 0 iii 1111 ii kk mmmm", "TEQ (register)", |f| {
-        register(f, Alu::Teq)
-    }),
-    row("1110101 0100 s nnnn 0 iii dddd ii kk mmmm", "EOR (register) T2", |f| {
-        register(f, Alu::Eor)
-    }),
-    row("1110101 1000 1 nnnn 0 iii 1111 ii kk mmmm", "CMN (register) T2", |f| {
-        register(f, Alu::Cmn)
-    }),
-    row("1110101 1000 s nnnn 0 iii dddd ii kk mmmm", "ADD (register) T3", |f| {
-        register(f, Alu::Add)
-    }),
-    row("1110101 1010 s nnnn 0 iii dddd ii kk mmmm", "ADC (register) T2", |f| {
-        register(f, Alu::Adc)
-    }),
-    row("1110101 1011 s nnnn 0 iii dddd ii kk mmmm", "SBC (register) T2", |f| {
-        register(f, Alu::Sbc)
-    }),
-    row("1110101 1101 1 nnnn 0 iii 1111 ii kk mmmm", "CMP (register) T3", |f| {
-        register(f, Alu::Cmp)
-    }),
-    row("1110101 1101 s nnnn 0 iii dddd ii kk mmmm", "SUB (register) T2", |f| {
-        register(f, Alu::Sub)
-    }),
-    row("1110101 1110 s nnnn 0 iii dddd ii kk mmmm", "RSB (register)", |f| {
-        register(f, Alu::Rsb)
-    }),
+    "1110101 0000 1 nnnn 0 iii 1111 ii kk mmmm", "TST (register) T2" => register(f, Alu::Tst);
+    "1110101 0000 s nnnn 0 iii dddd ii kk mmmm", "AND (register) T2" => register(f, Alu::And);
+    "1110101 0001 s nnnn 0 iii dddd ii kk mmmm", "BIC (register) T2" => register(f, Alu::Bic);
+    "1110101 0010 s 1111 0 iii dddd ii kk mmmm", "MOV, shifts (immediate) T2" => register(f, Alu::Mov);
+    "1110101 0010 s nnnn 0 iii dddd ii kk mmmm", "ORR (register) T2" => register(f, Alu::Orr);
+    "1110101 0011 s 1111 0 iii dddd ii kk mmmm", "MVN (register) T2" => register(f, Alu::Mvn);
+    "1110101 0011 s nnnn 0 iii dddd ii kk mmmm", "ORN (register)" => register(f, Alu::Orn);
+    "1110101 0100 1 nnnn 0 iii 1111 ii kk mmmm", "TEQ (register)" => register(f, Alu::Teq);
+    "1110101 0100 s nnnn 0 iii dddd ii kk mmmm", "EOR (register) T2" => register(f, Alu::Eor);
+    "1110101 1000 1 nnnn 0 iii 1111 ii kk mmmm", "CMN (register) T2" => register(f, Alu::Cmn);
+    "1110101 1000 s nnnn 0 iii dddd ii kk mmmm", "ADD (register) T3" => register(f, Alu::Add);
+    "1110101 1010 s nnnn 0 iii dddd ii kk mmmm", "ADC (register) T2" => register(f, Alu::Adc);
+    "1110101 1011 s nnnn 0 iii dddd ii kk mmmm", "SBC (register) T2" => register(f, Alu::Sbc);
+    "1110101 1101 1 nnnn 0 iii 1111 ii kk mmmm", "CMP (register) T3" => register(f, Alu::Cmp);
+    "1110101 1101 s nnnn 0 iii dddd ii kk mmmm", "SUB (register) T2" => register(f, Alu::Sub);
+    "1110101 1110 s nnnn 0 iii dddd ii kk mmmm", "RSB (register)" => register(f, Alu::Rsb);
     // A5.3.12: register. An Rn of 15 in the extensions means that nothing is added.
-    row(
-        "11111010 0 kk s nnnn 1111 dddd 0000 mmmm",
-        "shifts (register) T2",
-        |f| Op::ShiftByRegister {
-            shift: kind(f.number('k')),
-            set: flags(f),
-            rd: f.small('d'),
-            rn: f.small('n'),
-            rm: f.small('m'),
-        },
-    ),
-    row("11111010 0000 nnnn 1111 dddd 1 x rr mmmm", "SXTAH, SXTH", |f| {
-        extend(f, Extend::SignedHalf)
-    }),
-    row("11111010 0001 nnnn 1111 dddd 1 x rr mmmm", "UXTAH, UXTH", |f| {
-        extend(f, Extend::Half)
-    }),
-    row("11111010 0010 nnnn 1111 dddd 1 x rr mmmm", "SXTAB16, SXTB16", |f| {
-        extend(f, Extend::SignedBytePair)
-    }),
-    row("11111010 0011 nnnn 1111 dddd 1 x rr mmmm", "UXTAB16, UXTB16", |f| {
-        extend(f, Extend::BytePair)
-    }),
-    row("11111010 0100 nnnn 1111 dddd 1 x rr mmmm", "SXTAB, SXTB", |f| {
-        extend(f, Extend::SignedByte)
-    }),
-    row("11111010 0101 nnnn 1111 dddd 1 x rr mmmm", "UXTAB, UXTB", |f| {
-        extend(f, Extend::Byte)
-    }),
-    row("11111010 1001 nnnn 1111 dddd 1000 mmmm", "REV T2", |f| {
-        reorder(f, Reorder::Bytes)
-    }),
-    row("11111010 1001 nnnn 1111 dddd 1001 mmmm", "REV16 T2", |f| {
-        reorder(f, Reorder::BytesOfHalves)
-    }),
-    row("11111010 1001 nnnn 1111 dddd 1010 mmmm", "RBIT", |f| {
-        reorder(f, Reorder::Bits)
-    }),
-    row("11111010 1001 nnnn 1111 dddd 1011 mmmm", "REVSH T2", |f| {
-        reorder(f, Reorder::SignedHalf)
-    }),
-    row("11111010 1011 nnnn 1111 dddd 1000 mmmm", "CLZ", |f| {
-        reorder(f, Reorder::LeadingZeros)
-    }),
-];
+    "11111010 0 kk s nnnn 1111 dddd 0000 mmmm", "shifts (register) T2" => Op::ShiftByRegister {
+        shift: kind(f.number('k')),
+        set: flags(f),
+        rd: f.small('d'),
+        rn: f.small('n'),
+        rm: f.small('m'),
+    };
+    "11111010 0000 nnnn 1111 dddd 1 x rr mmmm", "SXTAH, SXTH" => extend(f, Extend::SignedHalf);
+    "11111010 0001 nnnn 1111 dddd 1 x rr mmmm", "UXTAH, UXTH" => extend(f, Extend::Half);
+    "11111010 0010 nnnn 1111 dddd 1 x rr mmmm", "SXTAB16, SXTB16" => extend(f, Extend::SignedBytePair);
+    "11111010 0011 nnnn 1111 dddd 1 x rr mmmm", "UXTAB16, UXTB16" => extend(f, Extend::BytePair);
+    "11111010 0100 nnnn 1111 dddd 1 x rr mmmm", "SXTAB, SXTB" => extend(f, Extend::SignedByte);
+    "11111010 0101 nnnn 1111 dddd 1 x rr mmmm", "UXTAB, UXTB" => extend(f, Extend::Byte);
+    "11111010 1001 nnnn 1111 dddd 1000 mmmm", "REV T2" => reorder(f, Reorder::Bytes);
+    "11111010 1001 nnnn 1111 dddd 1001 mmmm", "REV16 T2" => reorder(f, Reorder::BytesOfHalves);
+    "11111010 1001 nnnn 1111 dddd 1010 mmmm", "RBIT" => reorder(f, Reorder::Bits);
+    "11111010 1001 nnnn 1111 dddd 1011 mmmm", "REVSH T2" => reorder(f, Reorder::SignedHalf);
+    "11111010 1011 nnnn 1111 dddd 1000 mmmm", "CLZ" => reorder(f, Reorder::LeadingZeros);
+};
 
 fn flags(f: &Fields) -> SetFlags {
     if f.is_set('s') { SetFlags::Yes } else { SetFlags::No }

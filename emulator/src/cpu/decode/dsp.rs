@@ -1,10 +1,10 @@
 //! Multiplication, division and the DSP extension: manual sections A5.3.11 (PKH) and A5.3.13 to A5.3.17.
 
-use super::{Fields, Row, row};
+use super::{Fields, Row, encodings};
 use crate::cpu::instruction::{Dsp, LaneResult, Lanes, Op, SetFlags};
 
-pub(super) const ROWS: &[Row] = &[
-    row("1110101 0110 0 nnnn 0 iii dddd ii t 0 mmmm", "PKHBT, PKHTB", |f| {
+pub(super) const ROWS: &[Row] = encodings! { f:
+    "1110101 0110 0 nnnn 0 iii dddd ii t 0 mmmm", "PKHBT, PKHTB" => {
         let amount = match (f.is_set('t'), f.small('i')) {
             (true, 0) => 32,
             (_, amount) => amount,
@@ -16,107 +16,75 @@ pub(super) const ROWS: &[Row] = &[
             rn: f.small('n'),
             rm: f.small('m'),
         })
-    }),
+    };
     // A5.3.13 and A5.3.14: parallel addition and subtraction; `o` the lanes, `g` unsigned, `h` what becomes of overflow.
-    row(
-        "11111010 1 ooo nnnn 1111 dddd 0 g hh mmmm",
-        "parallel addition and subtraction",
-        parallel,
-    ),
+    "11111010 1 ooo nnnn 1111 dddd 0 g hh mmmm", "parallel addition and subtraction" => parallel(f);
     // A5.3.15: miscellaneous.
-    row(
-        "11111010 1000 nnnn 1111 dddd 10 s o mmmm",
-        "QADD, QDADD, QSUB, QDSUB",
-        |f| {
-            let (rd, rn, rm) = (f.small('d'), f.small('n'), f.small('m'));
-            Op::Dsp(Dsp::SaturatingAdd {
-                double: f.is_set('o'),
-                subtract: f.is_set('s'),
-                rd,
-                rn,
-                rm,
-            })
-        },
-    ),
-    row("11111010 1010 nnnn 1111 dddd 1000 mmmm", "SEL", |f| {
-        Op::Dsp(Dsp::Select {
-            rd: f.small('d'),
-            rn: f.small('n'),
-            rm: f.small('m'),
+    "11111010 1000 nnnn 1111 dddd 10 s o mmmm", "QADD, QDADD, QSUB, QDSUB" => {
+        let (rd, rn, rm) = (f.small('d'), f.small('n'), f.small('m'));
+        Op::Dsp(Dsp::SaturatingAdd {
+            double: f.is_set('o'),
+            subtract: f.is_set('s'),
+            rd,
+            rn,
+            rm,
         })
-    }),
+    };
+    "11111010 1010 nnnn 1111 dddd 1000 mmmm", "SEL" => Op::Dsp(Dsp::Select {
+        rd: f.small('d'),
+        rn: f.small('n'),
+        rm: f.small('m'),
+    });
     // A5.3.16: 32-bit results. An Ra of 15 means that nothing is added.
-    row("11111011 0000 nnnn 1111 dddd 0000 mmmm", "MUL T2", |f| Op::Multiply {
+    "11111011 0000 nnnn 1111 dddd 0000 mmmm", "MUL T2" => Op::Multiply {
         set: SetFlags::No,
         rd: f.small('d'),
         rn: f.small('n'),
         rm: f.small('m'),
-    }),
-    row("11111011 0000 nnnn aaaa dddd 000 s mmmm", "MLA, MLS", |f| {
-        Op::MultiplyAdd {
-            subtract: f.is_set('s'),
-            rd: f.small('d'),
-            rn: f.small('n'),
-            rm: f.small('m'),
-            ra: f.small('a'),
-        }
-    }),
-    row(
-        "11111011 0001 nnnn aaaa dddd 00 p q mmmm",
-        "SMLABB and others, SMULBB and others",
-        |f| {
-            let (rd, rn, rm, ra) = registers(f);
-            Op::Dsp(Dsp::MultiplyHalves {
-                n_top: f.is_set('p'),
-                m_top: f.is_set('q'),
-                rd,
-                rn,
-                rm,
-                ra,
-            })
-        },
-    ),
-    row("11111011 0010 nnnn aaaa dddd 000 e mmmm", "SMLAD, SMUAD", |f| {
-        pair(f, false)
-    }),
-    row(
-        "11111011 0011 nnnn aaaa dddd 000 q mmmm",
-        "SMLAWB and others, SMULWB and others",
-        |f| {
-            let (rd, rn, rm, ra) = registers(f);
-            Op::Dsp(Dsp::MultiplyWordHalf {
-                m_top: f.is_set('q'),
-                rd,
-                rn,
-                rm,
-                ra,
-            })
-        },
-    ),
-    row("11111011 0100 nnnn aaaa dddd 000 e mmmm", "SMLSD, SMUSD", |f| {
-        pair(f, true)
-    }),
-    row("11111011 0101 nnnn aaaa dddd 000 r mmmm", "SMMLA, SMMUL", |f| {
-        top(f, false)
-    }),
-    row("11111011 0110 nnnn aaaa dddd 000 r mmmm", "SMMLS", |f| top(f, true)),
-    row("11111011 0111 nnnn aaaa dddd 0000 mmmm", "USAD8, USADA8", |f| {
+    };
+    "11111011 0000 nnnn aaaa dddd 000 s mmmm", "MLA, MLS" => Op::MultiplyAdd {
+        subtract: f.is_set('s'),
+        rd: f.small('d'),
+        rn: f.small('n'),
+        rm: f.small('m'),
+        ra: f.small('a'),
+    };
+    "11111011 0001 nnnn aaaa dddd 00 p q mmmm", "SMLABB and others, SMULBB and others" => {
+        let (rd, rn, rm, ra) = registers(f);
+        Op::Dsp(Dsp::MultiplyHalves {
+            n_top: f.is_set('p'),
+            m_top: f.is_set('q'),
+            rd,
+            rn,
+            rm,
+            ra,
+        })
+    };
+    "11111011 0010 nnnn aaaa dddd 000 e mmmm", "SMLAD, SMUAD" => pair(f, false);
+    "11111011 0011 nnnn aaaa dddd 000 q mmmm", "SMLAWB and others, SMULWB and others" => {
+        let (rd, rn, rm, ra) = registers(f);
+        Op::Dsp(Dsp::MultiplyWordHalf {
+            m_top: f.is_set('q'),
+            rd,
+            rn,
+            rm,
+            ra,
+        })
+    };
+    "11111011 0100 nnnn aaaa dddd 000 e mmmm", "SMLSD, SMUSD" => pair(f, true);
+    "11111011 0101 nnnn aaaa dddd 000 r mmmm", "SMMLA, SMMUL" => top(f, false);
+    "11111011 0110 nnnn aaaa dddd 000 r mmmm", "SMMLS" => top(f, true);
+    "11111011 0111 nnnn aaaa dddd 0000 mmmm", "USAD8, USADA8" => {
         let (rd, rn, rm, ra) = registers(f);
         Op::Dsp(Dsp::SumOfDifferences { rd, rn, rm, ra })
-    }),
+    };
     // A5.3.17: 64-bit results in RdHi (`h`) and RdLo (`l`), and division.
-    row("11111011 1000 nnnn llll hhhh 0000 mmmm", "SMULL", |f| {
-        long(f, true, false)
-    }),
-    row("11111011 1001 nnnn 1111 hhhh 1111 mmmm", "SDIV", |f| divide(f, true)),
-    row("11111011 1010 nnnn llll hhhh 0000 mmmm", "UMULL", |f| {
-        long(f, false, false)
-    }),
-    row("11111011 1011 nnnn 1111 hhhh 1111 mmmm", "UDIV", |f| divide(f, false)),
-    row("11111011 1100 nnnn llll hhhh 0000 mmmm", "SMLAL", |f| {
-        long(f, true, true)
-    }),
-    row("11111011 1100 nnnn llll hhhh 10 p q mmmm", "SMLALBB and others", |f| {
+    "11111011 1000 nnnn llll hhhh 0000 mmmm", "SMULL" => long(f, true, false);
+    "11111011 1001 nnnn 1111 hhhh 1111 mmmm", "SDIV" => divide(f, true);
+    "11111011 1010 nnnn llll hhhh 0000 mmmm", "UMULL" => long(f, false, false);
+    "11111011 1011 nnnn 1111 hhhh 1111 mmmm", "UDIV" => divide(f, false);
+    "11111011 1100 nnnn llll hhhh 0000 mmmm", "SMLAL" => long(f, true, true);
+    "11111011 1100 nnnn llll hhhh 10 p q mmmm", "SMLALBB and others" => {
         let (lo, hi, rn, rm) = long_registers(f);
         Op::Dsp(Dsp::LongHalves {
             n_top: f.is_set('p'),
@@ -126,21 +94,15 @@ pub(super) const ROWS: &[Row] = &[
             rn,
             rm,
         })
-    }),
-    row("11111011 1100 nnnn llll hhhh 110 e mmmm", "SMLALD", |f| {
-        long_pair(f, false)
-    }),
-    row("11111011 1101 nnnn llll hhhh 110 e mmmm", "SMLSLD", |f| {
-        long_pair(f, true)
-    }),
-    row("11111011 1110 nnnn llll hhhh 0000 mmmm", "UMLAL", |f| {
-        long(f, false, true)
-    }),
-    row("11111011 1110 nnnn llll hhhh 0110 mmmm", "UMAAL", |f| {
+    };
+    "11111011 1100 nnnn llll hhhh 110 e mmmm", "SMLALD" => long_pair(f, false);
+    "11111011 1101 nnnn llll hhhh 110 e mmmm", "SMLSLD" => long_pair(f, true);
+    "11111011 1110 nnnn llll hhhh 0000 mmmm", "UMLAL" => long(f, false, true);
+    "11111011 1110 nnnn llll hhhh 0110 mmmm", "UMAAL" => {
         let (lo, hi, rn, rm) = long_registers(f);
         Op::Dsp(Dsp::LongDoubleAccumulate { lo, hi, rn, rm })
-    }),
-];
+    };
+};
 
 fn parallel(f: &Fields) -> Op {
     let lanes = match f.number('o') {

@@ -4,18 +4,14 @@
 //! have one letter here; [`single`] puts the bits in order. A double register is the pair of singles with the number
 //! `2 * field`; its extra bit must be zero because FPv4-SP has sixteen doubles.
 
-use super::{Fields, Row, row};
+use super::{Fields, Row, encodings};
 use crate::cpu::instruction::{Float, Op};
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = encodings! { f:
     // A6.4: data processing. In these rows the lone letter (D, N, M of the manual) is `e`, `o`, `l`.
-    row("11101110 0 e 00 nnnn dddd 101 0 o p l 0 mmmm", "VMLA, VMLS", |f| {
-        multiply_add(f, false)
-    }),
-    row("11101110 0 e 01 nnnn dddd 101 0 o p l 0 mmmm", "VNMLA, VNMLS", |f| {
-        multiply_add(f, true)
-    }),
-    row("11101110 0 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VMUL, VNMUL", |f| {
+    "11101110 0 e 00 nnnn dddd 101 0 o p l 0 mmmm", "VMLA, VMLS" => multiply_add(f, false);
+    "11101110 0 e 01 nnnn dddd 101 0 o p l 0 mmmm", "VNMLA, VNMLS" => multiply_add(f, true);
+    "11101110 0 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VMUL, VNMUL" => {
         let (d, n, m) = singles(f);
         Op::Float(Float::Multiply {
             negate: f.is_set('p'),
@@ -23,48 +19,30 @@ pub(super) const ROWS: &[Row] = &[
             n,
             m,
         })
-    }),
-    row("11101110 0 e 11 nnnn dddd 101 0 o 0 l 0 mmmm", "VADD", |f| {
+    };
+    "11101110 0 e 11 nnnn dddd 101 0 o 0 l 0 mmmm", "VADD" => {
         let (d, n, m) = singles(f);
         Op::Float(Float::Add { d, n, m })
-    }),
-    row("11101110 0 e 11 nnnn dddd 101 0 o 1 l 0 mmmm", "VSUB", |f| {
+    };
+    "11101110 0 e 11 nnnn dddd 101 0 o 1 l 0 mmmm", "VSUB" => {
         let (d, n, m) = singles(f);
         Op::Float(Float::Subtract { d, n, m })
-    }),
-    row("11101110 1 e 00 nnnn dddd 101 0 o 0 l 0 mmmm", "VDIV", |f| {
+    };
+    "11101110 1 e 00 nnnn dddd 101 0 o 0 l 0 mmmm", "VDIV" => {
         let (d, n, m) = singles(f);
         Op::Float(Float::Divide { d, n, m })
-    }),
-    row("11101110 1 e 01 nnnn dddd 101 0 o p l 0 mmmm", "VFNMA, VFNMS", |f| {
-        fused(f, true)
-    }),
-    row("11101110 1 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VFMA, VFMS", |f| {
-        fused(f, false)
-    }),
-    row(
-        "11101110 1 e 11 iiii dddd 101 0 x 0 x 0 iiii",
-        "VMOV (immediate)",
-        |f| {
-            Op::Float(Float::Immediate {
-                d: single(f, 'd', 'e'),
-                value: f.small('i'),
-            })
-        },
-    ),
-    row("11101110 1 e 11 0000 dddd 101 0 0 1 l 0 mmmm", "VMOV (register)", |f| {
-        unary(f, |d, m| Float::Move { d, m })
-    }),
-    row("11101110 1 e 11 0000 dddd 101 0 1 1 l 0 mmmm", "VABS", |f| {
-        unary(f, |d, m| Float::Absolute { d, m })
-    }),
-    row("11101110 1 e 11 0001 dddd 101 0 0 1 l 0 mmmm", "VNEG", |f| {
-        unary(f, |d, m| Float::Negate { d, m })
-    }),
-    row("11101110 1 e 11 0001 dddd 101 0 1 1 l 0 mmmm", "VSQRT", |f| {
-        unary(f, |d, m| Float::SquareRoot { d, m })
-    }),
-    row("11101110 1 e 11 001 o dddd 101 0 t 1 l 0 mmmm", "VCVTB, VCVTT", |f| {
+    };
+    "11101110 1 e 01 nnnn dddd 101 0 o p l 0 mmmm", "VFNMA, VFNMS" => fused(f, true);
+    "11101110 1 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VFMA, VFMS" => fused(f, false);
+    "11101110 1 e 11 iiii dddd 101 0 x 0 x 0 iiii", "VMOV (immediate)" => Op::Float(Float::Immediate {
+        d: single(f, 'd', 'e'),
+        value: f.small('i'),
+    });
+    "11101110 1 e 11 0000 dddd 101 0 0 1 l 0 mmmm", "VMOV (register)" => unary(f, |d, m| Float::Move { d, m });
+    "11101110 1 e 11 0000 dddd 101 0 1 1 l 0 mmmm", "VABS" => unary(f, |d, m| Float::Absolute { d, m });
+    "11101110 1 e 11 0001 dddd 101 0 0 1 l 0 mmmm", "VNEG" => unary(f, |d, m| Float::Negate { d, m });
+    "11101110 1 e 11 0001 dddd 101 0 1 1 l 0 mmmm", "VSQRT" => unary(f, |d, m| Float::SquareRoot { d, m });
+    "11101110 1 e 11 001 o dddd 101 0 t 1 l 0 mmmm", "VCVTB, VCVTT" => {
         let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
         Op::Float(Float::Half {
             widen: !f.is_set('o'),
@@ -72,161 +50,83 @@ pub(super) const ROWS: &[Row] = &[
             d,
             m,
         })
-    }),
-    row("11101110 1 e 11 0100 dddd 101 0 s 1 l 0 mmmm", "VCMP, VCMPE", |f| {
-        compare(f, false)
-    }),
-    row(
-        "11101110 1 e 11 0101 dddd 101 0 s 1 0 0 0000",
-        "VCMP, VCMPE with zero",
-        |f| compare(f, true),
-    ),
-    row(
-        "11101110 1 e 11 1000 dddd 101 0 s 1 l 0 mmmm",
-        "VCVT from integer",
-        |f| {
-            let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
-            Op::Float(Float::FromInteger {
-                signed: f.is_set('s'),
-                d,
-                m,
-            })
-        },
-    ),
-    row(
-        "11101110 1 e 11 110 s dddd 101 0 z 1 l 0 mmmm",
-        "VCVT, VCVTR to integer",
-        |f| {
-            let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
-            Op::Float(Float::ToInteger {
-                signed: f.is_set('s'),
-                toward_zero: f.is_set('z'),
-                d,
-                m,
-            })
-        },
-    ),
+    };
+    "11101110 1 e 11 0100 dddd 101 0 s 1 l 0 mmmm", "VCMP, VCMPE" => compare(f, false);
+    "11101110 1 e 11 0101 dddd 101 0 s 1 0 0 0000", "VCMP, VCMPE with zero" => compare(f, true);
+    "11101110 1 e 11 1000 dddd 101 0 s 1 l 0 mmmm", "VCVT from integer" => {
+        let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
+        Op::Float(Float::FromInteger {
+            signed: f.is_set('s'),
+            d,
+            m,
+        })
+    };
+    "11101110 1 e 11 110 s dddd 101 0 z 1 l 0 mmmm", "VCVT, VCVTR to integer" => {
+        let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
+        Op::Float(Float::ToInteger {
+            signed: f.is_set('s'),
+            toward_zero: f.is_set('z'),
+            d,
+            m,
+        })
+    };
     // `u` unsigned, `w` 32 bits instead of 16; the fraction bits are the size less `imm4:i`.
-    row(
-        "11101110 1 e 11 101 u dddd 101 0 w 1 l 0 iiii",
-        "VCVT from fixed point",
-        |f| match fraction(f) {
-            Some(fraction) => Op::Float(Float::FromFixed {
-                signed: !f.is_set('u'),
-                wide: f.is_set('w'),
-                fraction,
-                d: single(f, 'd', 'e'),
-            }),
-            None => Op::Undefined,
-        },
-    ),
-    row(
-        "11101110 1 e 11 111 u dddd 101 0 w 1 l 0 iiii",
-        "VCVT to fixed point",
-        |f| match fraction(f) {
-            Some(fraction) => Op::Float(Float::ToFixed {
-                signed: !f.is_set('u'),
-                wide: f.is_set('w'),
-                fraction,
-                d: single(f, 'd', 'e'),
-            }),
-            None => Op::Undefined,
-        },
-    ),
+    "11101110 1 e 11 101 u dddd 101 0 w 1 l 0 iiii", "VCVT from fixed point" => match fraction(f) {
+        Some(fraction) => Op::Float(Float::FromFixed {
+            signed: !f.is_set('u'),
+            wide: f.is_set('w'),
+            fraction,
+            d: single(f, 'd', 'e'),
+        }),
+        None => Op::Undefined,
+    };
+    "11101110 1 e 11 111 u dddd 101 0 w 1 l 0 iiii", "VCVT to fixed point" => match fraction(f) {
+        Some(fraction) => Op::Float(Float::ToFixed {
+            signed: !f.is_set('u'),
+            wide: f.is_set('w'),
+            fraction,
+            d: single(f, 'd', 'e'),
+        }),
+        None => Op::Undefined,
+    };
     // A6.6: transfers of 32 bits. VMOV of half a double register is a VMOV of one of its singles.
-    row("11101110 000 0 nnnn tttt 1010 o 00 1 0000", "VMOV to single", |f| {
-        Op::Float(Float::FromCore {
-            rt: f.small('t'),
-            s: single(f, 'n', 'o'),
-        })
-    }),
-    row("11101110 000 1 nnnn tttt 1010 o 00 1 0000", "VMOV from single", |f| {
-        Op::Float(Float::ToCore {
-            rt: f.small('t'),
-            s: single(f, 'n', 'o'),
-        })
-    }),
-    row(
-        "11101110 00 o 0 nnnn tttt 1011 0 00 1 0000",
-        "VMOV to half of a double",
-        |f| {
-            Op::Float(Float::FromCore {
-                rt: f.small('t'),
-                s: single(f, 'n', 'o'),
-            })
-        },
-    ),
-    row(
-        "11101110 00 o 1 nnnn tttt 1011 0 00 1 0000",
-        "VMOV from half of a double",
-        |f| {
-            Op::Float(Float::ToCore {
-                rt: f.small('t'),
-                s: single(f, 'n', 'o'),
-            })
-        },
-    ),
-    row("11101110 111 0 0001 tttt 1010 0 00 1 0000", "VMSR", |f| {
-        Op::Float(Float::WriteStatus { rt: f.small('t') })
-    }),
-    row("11101110 111 1 0001 tttt 1010 0 00 1 0000", "VMRS", |f| {
-        Op::Float(Float::ReadStatus { rt: f.small('t') })
-    }),
+    "11101110 000 0 nnnn tttt 1010 o 00 1 0000", "VMOV to single" => Op::Float(Float::FromCore {
+        rt: f.small('t'),
+        s: single(f, 'n', 'o'),
+    });
+    "11101110 000 1 nnnn tttt 1010 o 00 1 0000", "VMOV from single" => Op::Float(Float::ToCore {
+        rt: f.small('t'),
+        s: single(f, 'n', 'o'),
+    });
+    "11101110 00 o 0 nnnn tttt 1011 0 00 1 0000", "VMOV to half of a double" => Op::Float(Float::FromCore {
+        rt: f.small('t'),
+        s: single(f, 'n', 'o'),
+    });
+    "11101110 00 o 1 nnnn tttt 1011 0 00 1 0000", "VMOV from half of a double" => Op::Float(Float::ToCore {
+        rt: f.small('t'),
+        s: single(f, 'n', 'o'),
+    });
+    "11101110 111 0 0001 tttt 1010 0 00 1 0000", "VMSR" => Op::Float(Float::WriteStatus { rt: f.small('t') });
+    "11101110 111 1 0001 tttt 1010 0 00 1 0000", "VMRS" => Op::Float(Float::ReadStatus { rt: f.small('t') });
     // A6.7: transfers of 64 bits.
-    row(
-        "11101100 010 0 uuuu tttt 1010 00 l 1 mmmm",
-        "VMOV to two singles",
-        |f| pair(f, single(f, 'm', 'l'), false),
-    ),
-    row(
-        "11101100 010 1 uuuu tttt 1010 00 l 1 mmmm",
-        "VMOV from two singles",
-        |f| pair(f, single(f, 'm', 'l'), true),
-    ),
-    row("11101100 010 0 uuuu tttt 1011 00 0 1 mmmm", "VMOV to double", |f| {
-        pair(f, f.small('m') << 1, false)
-    }),
-    row("11101100 010 1 uuuu tttt 1011 00 0 1 mmmm", "VMOV from double", |f| {
-        pair(f, f.small('m') << 1, true)
-    }),
+    "11101100 010 0 uuuu tttt 1010 00 l 1 mmmm", "VMOV to two singles" => pair(f, single(f, 'm', 'l'), false);
+    "11101100 010 1 uuuu tttt 1010 00 l 1 mmmm", "VMOV from two singles" => pair(f, single(f, 'm', 'l'), true);
+    "11101100 010 0 uuuu tttt 1011 00 0 1 mmmm", "VMOV to double" => pair(f, f.small('m') << 1, false);
+    "11101100 010 1 uuuu tttt 1011 00 0 1 mmmm", "VMOV from double" => pair(f, f.small('m') << 1, true);
     // A6.5: loads and stores. `a` adds the offset, `w` writes back.
-    row("1110110 1 a e 0 0 nnnn dddd 1010 iiiiiiii", "VSTR (single)", |f| {
-        transfer(f, false, single(f, 'd', 'e'), 1)
-    }),
-    row("1110110 1 a 0 0 0 nnnn dddd 1011 iiiiiiii", "VSTR (double)", |f| {
-        transfer(f, false, f.small('d') << 1, 2)
-    }),
-    row("1110110 1 a e 0 1 nnnn dddd 1010 iiiiiiii", "VLDR (single)", |f| {
-        transfer(f, true, single(f, 'd', 'e'), 1)
-    }),
-    row("1110110 1 a 0 0 1 nnnn dddd 1011 iiiiiiii", "VLDR (double)", |f| {
-        transfer(f, true, f.small('d') << 1, 2)
-    }),
-    row("1110110 0 1 e w 0 nnnn dddd 1010 iiiiiiii", "VSTMIA (single)", |f| {
-        many(f, false, First::single(f), false)
-    }),
-    row("1110110 0 1 0 w 0 nnnn dddd 1011 iiiiiiii", "VSTMIA (double)", |f| {
-        many(f, false, First::double(f), false)
-    }),
-    row("1110110 0 1 e w 1 nnnn dddd 1010 iiiiiiii", "VLDMIA (single)", |f| {
-        many(f, true, First::single(f), false)
-    }),
-    row("1110110 0 1 0 w 1 nnnn dddd 1011 iiiiiiii", "VLDMIA (double)", |f| {
-        many(f, true, First::double(f), false)
-    }),
-    row("1110110 1 0 e w 0 nnnn dddd 1010 iiiiiiii", "VSTMDB (single)", |f| {
-        many(f, false, First::single(f), true)
-    }),
-    row("1110110 1 0 0 w 0 nnnn dddd 1011 iiiiiiii", "VSTMDB (double)", |f| {
-        many(f, false, First::double(f), true)
-    }),
-    row("1110110 1 0 e w 1 nnnn dddd 1010 iiiiiiii", "VLDMDB (single)", |f| {
-        many(f, true, First::single(f), true)
-    }),
-    row("1110110 1 0 0 w 1 nnnn dddd 1011 iiiiiiii", "VLDMDB (double)", |f| {
-        many(f, true, First::double(f), true)
-    }),
-];
+    "1110110 1 a e 0 0 nnnn dddd 1010 iiiiiiii", "VSTR (single)" => transfer(f, false, single(f, 'd', 'e'), 1);
+    "1110110 1 a 0 0 0 nnnn dddd 1011 iiiiiiii", "VSTR (double)" => transfer(f, false, f.small('d') << 1, 2);
+    "1110110 1 a e 0 1 nnnn dddd 1010 iiiiiiii", "VLDR (single)" => transfer(f, true, single(f, 'd', 'e'), 1);
+    "1110110 1 a 0 0 1 nnnn dddd 1011 iiiiiiii", "VLDR (double)" => transfer(f, true, f.small('d') << 1, 2);
+    "1110110 0 1 e w 0 nnnn dddd 1010 iiiiiiii", "VSTMIA (single)" => many(f, false, First::single(f), false);
+    "1110110 0 1 0 w 0 nnnn dddd 1011 iiiiiiii", "VSTMIA (double)" => many(f, false, First::double(f), false);
+    "1110110 0 1 e w 1 nnnn dddd 1010 iiiiiiii", "VLDMIA (single)" => many(f, true, First::single(f), false);
+    "1110110 0 1 0 w 1 nnnn dddd 1011 iiiiiiii", "VLDMIA (double)" => many(f, true, First::double(f), false);
+    "1110110 1 0 e w 0 nnnn dddd 1010 iiiiiiii", "VSTMDB (single)" => many(f, false, First::single(f), true);
+    "1110110 1 0 0 w 0 nnnn dddd 1011 iiiiiiii", "VSTMDB (double)" => many(f, false, First::double(f), true);
+    "1110110 1 0 e w 1 nnnn dddd 1010 iiiiiiii", "VLDMDB (single)" => many(f, true, First::single(f), true);
+    "1110110 1 0 0 w 1 nnnn dddd 1011 iiiiiiii", "VLDMDB (double)" => many(f, true, First::double(f), true);
+};
 
 fn single(f: &Fields, field: char, lowest: char) -> u8 {
     f.small(field) << 1 | f.small(lowest)
@@ -288,22 +188,13 @@ fn pair(f: &Fields, s: u8, to_core: bool) -> Op {
 }
 
 fn transfer(f: &Fields, load: bool, s: u8, words: u8) -> Op {
-    let (rn, add, offset) = (f.small('n'), f.is_set('a'), f.small('i'));
-    Op::Float(match load {
-        true => Float::Load {
-            s,
-            words,
-            rn,
-            add,
-            offset,
-        },
-        false => Float::Store {
-            s,
-            words,
-            rn,
-            add,
-            offset,
-        },
+    Op::Float(Float::Transfer {
+        load,
+        s,
+        words,
+        rn: f.small('n'),
+        add: f.is_set('a'),
+        offset: f.small('i'),
     })
 }
 
@@ -334,22 +225,13 @@ fn many(f: &Fields, load: bool, first: First, decrement: bool) -> Op {
     if words == 0 || u32::from(s) + u32::from(words) > 32 || decrement && !write_back {
         return Op::Undefined;
     }
-    Op::Float(match load {
-        true => Float::LoadMultiple {
-            s,
-            words,
-            step,
-            rn,
-            decrement,
-            write_back,
-        },
-        false => Float::StoreMultiple {
-            s,
-            words,
-            step,
-            rn,
-            decrement,
-            write_back,
-        },
+    Op::Float(Float::Multiple {
+        load,
+        s,
+        words,
+        step,
+        rn,
+        decrement,
+        write_back,
     })
 }

@@ -1,160 +1,82 @@
 //! 32-bit loads and stores: manual sections A5.3.5 to A5.3.10.
 
-use super::{Fields, Row, row};
+use super::{Fields, Row, encodings};
 use crate::cpu::instruction::{Index, Op, Width};
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = encodings! { f:
     // A5.3.5: multiple registers. `w` is the write-back bit.
-    row("1110100 010 w 0 nnnn llllllllllllllll", "STM T2", |f| {
-        multiple(f, false, false)
-    }),
-    row("1110100 010 w 1 nnnn llllllllllllllll", "LDM T2", |f| {
-        multiple(f, true, false)
-    }),
-    row("1110100 100 w 0 nnnn llllllllllllllll", "STMDB", |f| {
-        multiple(f, false, true)
-    }),
-    row("1110100 100 w 1 nnnn llllllllllllllll", "LDMDB", |f| {
-        multiple(f, true, true)
-    }),
+    "1110100 010 w 0 nnnn llllllllllllllll", "STM T2" => multiple(f, false, false);
+    "1110100 010 w 1 nnnn llllllllllllllll", "LDM T2" => multiple(f, true, false);
+    "1110100 100 w 0 nnnn llllllllllllllll", "STMDB" => multiple(f, false, true);
+    "1110100 100 w 1 nnnn llllllllllllllll", "LDMDB" => multiple(f, true, true);
     // A5.3.6: dual and exclusive, table branch.
-    row("1110100 0010 0 nnnn tttt dddd iiiiiiii", "STREX", |f| {
-        Op::StoreExclusive {
-            width: Width::Word,
-            rd: f.small('d'),
-            rt: f.small('t'),
-            rn: f.small('n'),
-            offset: (f.number('i') << 2) as u16,
-        }
-    }),
-    row("1110100 0010 1 nnnn tttt xxxx iiiiiiii", "LDREX", |f| {
-        Op::LoadExclusive {
-            width: Width::Word,
-            rt: f.small('t'),
-            rn: f.small('n'),
-            offset: (f.number('i') << 2) as u16,
-        }
-    }),
-    row("1110100 0110 0 nnnn tttt xxxx 0100 dddd", "STREXB", |f| {
-        store_exclusive(f, Width::Byte)
-    }),
-    row("1110100 0110 0 nnnn tttt xxxx 0101 dddd", "STREXH", |f| {
-        store_exclusive(f, Width::Half)
-    }),
-    row("1110100 0110 1 nnnn xxxx xxxx 0000 mmmm", "TBB", |f| {
-        table_branch(f, false)
-    }),
-    row("1110100 0110 1 nnnn xxxx xxxx 0001 mmmm", "TBH", |f| {
-        table_branch(f, true)
-    }),
-    row("1110100 0110 1 nnnn tttt xxxx 0100 xxxx", "LDREXB", |f| {
-        load_exclusive(f, Width::Byte)
-    }),
-    row("1110100 0110 1 nnnn tttt xxxx 0101 xxxx", "LDREXH", |f| {
-        load_exclusive(f, Width::Half)
-    }),
+    "1110100 0010 0 nnnn tttt dddd iiiiiiii", "STREX" => Op::StoreExclusive {
+        width: Width::Word,
+        rd: f.small('d'),
+        rt: f.small('t'),
+        rn: f.small('n'),
+        offset: (f.number('i') << 2) as u16,
+    };
+    "1110100 0010 1 nnnn tttt xxxx iiiiiiii", "LDREX" => Op::LoadExclusive {
+        width: Width::Word,
+        rt: f.small('t'),
+        rn: f.small('n'),
+        offset: (f.number('i') << 2) as u16,
+    };
+    "1110100 0110 0 nnnn tttt xxxx 0100 dddd", "STREXB" => store_exclusive(f, Width::Byte);
+    "1110100 0110 0 nnnn tttt xxxx 0101 dddd", "STREXH" => store_exclusive(f, Width::Half);
+    "1110100 0110 1 nnnn xxxx xxxx 0000 mmmm", "TBB" => table_branch(f, false);
+    "1110100 0110 1 nnnn xxxx xxxx 0001 mmmm", "TBH" => table_branch(f, true);
+    "1110100 0110 1 nnnn tttt xxxx 0100 xxxx", "LDREXB" => load_exclusive(f, Width::Byte);
+    "1110100 0110 1 nnnn tttt xxxx 0101 xxxx", "LDREXH" => load_exclusive(f, Width::Half);
     // `a` says whether the offset is added. The rows above have taken the patterns with neither of P and W.
-    row("1110100 0 a 1 1 0 nnnn tttt uuuu iiiiiiii", "STRD, post-indexed", |f| {
-        dual(f, false, Index::Post)
-    }),
-    row("1110100 0 a 1 1 1 nnnn tttt uuuu iiiiiiii", "LDRD, post-indexed", |f| {
-        dual(f, true, Index::Post)
-    }),
-    row("1110100 1 a 1 0 0 nnnn tttt uuuu iiiiiiii", "STRD", |f| {
-        dual(f, false, Index::Offset)
-    }),
-    row("1110100 1 a 1 0 1 nnnn tttt uuuu iiiiiiii", "LDRD", |f| {
-        dual(f, true, Index::Offset)
-    }),
-    row("1110100 1 a 1 1 0 nnnn tttt uuuu iiiiiiii", "STRD, pre-indexed", |f| {
-        dual(f, false, Index::Pre)
-    }),
-    row("1110100 1 a 1 1 1 nnnn tttt uuuu iiiiiiii", "LDRD, pre-indexed", |f| {
-        dual(f, true, Index::Pre)
-    }),
+    "1110100 0 a 1 1 0 nnnn tttt uuuu iiiiiiii", "STRD, post-indexed" => dual(f, false, Index::Post);
+    "1110100 0 a 1 1 1 nnnn tttt uuuu iiiiiiii", "LDRD, post-indexed" => dual(f, true, Index::Post);
+    "1110100 1 a 1 0 0 nnnn tttt uuuu iiiiiiii", "STRD" => dual(f, false, Index::Offset);
+    "1110100 1 a 1 0 1 nnnn tttt uuuu iiiiiiii", "LDRD" => dual(f, true, Index::Offset);
+    "1110100 1 a 1 1 0 nnnn tttt uuuu iiiiiiii", "STRD, pre-indexed" => dual(f, false, Index::Pre);
+    "1110100 1 a 1 1 1 nnnn tttt uuuu iiiiiiii", "LDRD, pre-indexed" => dual(f, true, Index::Pre);
     // A5.3.7 to A5.3.10: single items. Loads of bytes and halfwords to register 15 are memory hints.
-    row("1111100 p x 0x 1 1111 1111 iiiiiiiiiiii", "PLD, PLI (literal)", |_| {
-        Op::Nop
-    }),
-    row(
-        "1111100 x 1 0x 1 nnnn 1111 iiiiiiiiiiii",
-        "PLD, PLI (immediate) T1",
-        |_| Op::Nop,
-    ),
-    row(
-        "1111100 x 0 0x 1 nnnn 1111 1100 iiiiiiii",
-        "PLD, PLI (immediate) T2",
-        |_| Op::Nop,
-    ),
-    row(
-        "1111100 x 0 0x 1 nnnn 1111 000000 ii mmmm",
-        "PLD, PLI (register)",
-        |_| Op::Nop,
-    ),
-    row(
-        "1111100 g a zz 1 1111 tttt iiiiiiiiiiii",
-        "LDR and others (literal) T2",
-        literal,
-    ),
-    row("1111100 0 a zz 0 1111 tttt iiiiiiiiiiii", "store to a literal", |_| {
-        Op::Undefined
-    }),
-    row(
-        "1111100 0 1 zz 0 nnnn tttt iiiiiiiiiiii",
-        "STR and others (immediate) T3",
-        |f| store(f, Index::Offset, f.number('i') as i32),
-    ),
-    row(
-        "1111100 g 1 zz 1 nnnn tttt iiiiiiiiiiii",
-        "LDR and others (immediate) T3",
-        |f| load(f, Index::Offset, f.number('i') as i32),
-    ),
-    row(
-        "1111100 0 0 zz 0 nnnn tttt 000000 ii mmmm",
-        "STR and others (register) T2",
-        |f| match width(f) {
-            Some(width) => Op::StoreRegister {
-                width,
-                rt: f.small('t'),
-                rn: f.small('n'),
-                rm: f.small('m'),
-                shift: f.small('i'),
-            },
-            None => Op::Undefined,
+    "1111100 p x 0x 1 1111 1111 iiiiiiiiiiii", "PLD, PLI (literal)" => Op::Nop;
+    "1111100 x 1 0x 1 nnnn 1111 iiiiiiiiiiii", "PLD, PLI (immediate) T1" => Op::Nop;
+    "1111100 x 0 0x 1 nnnn 1111 1100 iiiiiiii", "PLD, PLI (immediate) T2" => Op::Nop;
+    "1111100 x 0 0x 1 nnnn 1111 000000 ii mmmm", "PLD, PLI (register)" => Op::Nop;
+    "1111100 g a zz 1 1111 tttt iiiiiiiiiiii", "LDR and others (literal) T2" => literal(f);
+    "1111100 0 a zz 0 1111 tttt iiiiiiiiiiii", "store to a literal" => Op::Undefined;
+    "1111100 0 1 zz 0 nnnn tttt iiiiiiiiiiii", "STR and others (immediate) T3" =>
+        store(f, Index::Offset, f.number('i') as i32);
+    "1111100 g 1 zz 1 nnnn tttt iiiiiiiiiiii", "LDR and others (immediate) T3" =>
+        load(f, Index::Offset, f.number('i') as i32);
+    "1111100 0 0 zz 0 nnnn tttt 000000 ii mmmm", "STR and others (register) T2" => match width(f) {
+        Some(width) => Op::StoreRegister {
+            width,
+            rt: f.small('t'),
+            rn: f.small('n'),
+            rm: f.small('m'),
+            shift: f.small('i'),
         },
-    ),
-    row(
-        "1111100 g 0 zz 1 nnnn tttt 000000 ii mmmm",
-        "LDR and others (register) T2",
-        |f| match width(f) {
-            Some(width) => Op::LoadRegister {
-                width,
-                rt: f.small('t'),
-                rn: f.small('n'),
-                rm: f.small('m'),
-                shift: f.small('i'),
-            },
-            None => Op::Undefined,
+        None => Op::Undefined,
+    };
+    "1111100 g 0 zz 1 nnnn tttt 000000 ii mmmm", "LDR and others (register) T2" => match width(f) {
+        Some(width) => Op::LoadRegister {
+            width,
+            rt: f.small('t'),
+            rn: f.small('n'),
+            rm: f.small('m'),
+            shift: f.small('i'),
         },
-    ),
-    // T4 of the manual: `p` pre-indexed, `u` upwards, `w` with write-back; 1110 are the unprivileged forms.
-    row(
-        "1111100 0 0 zz 0 nnnn tttt 1 p u w iiiiiiii",
-        "STR and others (immediate) T4",
-        |f| match indexed(f) {
-            Some((index, offset)) => store(f, index, offset),
-            None => Op::Undefined,
-        },
-    ),
-    row(
-        "1111100 g 0 zz 1 nnnn tttt 1 p u w iiiiiiii",
-        "LDR and others (immediate) T4",
-        |f| match indexed(f) {
-            Some((index, offset)) => load(f, index, offset),
-            None => Op::Undefined,
-        },
-    ),
-];
+        None => Op::Undefined,
+    };
+    // T4 of the manual: `p` pre-indexed, `u` upward, `w` with write-back; 1110 are the unprivileged forms.
+    "1111100 0 0 zz 0 nnnn tttt 1 p u w iiiiiiii", "STR and others (immediate) T4" => match indexed(f) {
+        Some((index, offset)) => store(f, index, offset),
+        None => Op::Undefined,
+    };
+    "1111100 g 0 zz 1 nnnn tttt 1 p u w iiiiiiii", "LDR and others (immediate) T4" => match indexed(f) {
+        Some((index, offset)) => load(f, index, offset),
+        None => Op::Undefined,
+    };
+};
 
 fn multiple(f: &Fields, load: bool, decrement: bool) -> Op {
     let (rn, write_back, list) = (f.small('n'), f.is_set('w'), f.number('l') as u16);
@@ -205,23 +127,13 @@ fn table_branch(f: &Fields, half: bool) -> Op {
 fn dual(f: &Fields, load: bool, index: Index) -> Op {
     let offset = (f.number('i') << 2) as i16;
     let offset = if f.is_set('a') { offset } else { -offset };
-    let (rt, rt2, rn) = (f.small('t'), f.small('u'), f.small('n'));
-    if load {
-        Op::LoadDual {
-            rt,
-            rt2,
-            rn,
-            index,
-            offset,
-        }
-    } else {
-        Op::StoreDual {
-            rt,
-            rt2,
-            rn,
-            index,
-            offset,
-        }
+    Op::Dual {
+        load,
+        rt: f.small('t'),
+        rt2: f.small('u'),
+        rn: f.small('n'),
+        index,
+        offset,
     }
 }
 

@@ -21,7 +21,6 @@ use super::instruction::{Decoded, Op};
 
 /// One encoding of the manual.
 pub(crate) struct Row {
-    /// The encoding diagram.
     pub(crate) pattern: &'static str,
     /// The name of the instruction and its encoding, for reports.
     pub(crate) name: &'static str,
@@ -29,10 +28,20 @@ pub(crate) struct Row {
     pub(crate) build: fn(&Fields) -> Op,
 }
 
-/// Short form of a [`Row`].
-const fn row(pattern: &'static str, name: &'static str, build: fn(&Fields) -> Op) -> Row {
-    Row { pattern, name, build }
+/// Rows, each with what it makes of the fields `f`.
+macro_rules! encodings {
+    ($f:ident: $($pattern:literal, $name:literal => $op:expr;)*) => {
+        &[$(Row {
+            pattern: $pattern,
+            name: $name,
+            build: |$f| {
+                let _ = $f;
+                $op
+            },
+        }),*]
+    };
 }
+use encodings;
 
 /// The fields of one instruction, by letter.
 pub(crate) struct Fields {
@@ -173,7 +182,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
 }
 
 /// Whether an instruction that begins with this halfword has a second one.
-pub fn is_wide(first: u16) -> bool {
+pub(crate) fn is_wide(first: u16) -> bool {
     first >> 11 >= 0b11101
 }
 
@@ -188,7 +197,7 @@ fn join(first: u16, second: u16) -> u32 {
 }
 
 /// Decodes the instruction of one or two halfwords at `address`.
-pub fn decode(address: u32, first: u16, second: u16) -> Decoded {
+pub(crate) fn decode(address: u32, first: u16, second: u16) -> Decoded {
     let word = join(first, second);
     let op = find(word).map_or(Op::Undefined, |compiled| {
         (compiled.row.build)(&compiled.fields(word, address))
@@ -201,7 +210,7 @@ pub fn decode(address: u32, first: u16, second: u16) -> Decoded {
 }
 
 /// The manual's name of the instruction, for reports.
-pub fn name(first: u16, second: u16) -> &'static str {
+pub(crate) fn name(first: u16, second: u16) -> &'static str {
     find(join(first, second)).map_or("undefined instruction", |compiled| compiled.row.name)
 }
 

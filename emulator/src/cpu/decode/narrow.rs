@@ -1,250 +1,145 @@
 //! The 16-bit encodings: manual section A5.2.
 
-use super::{Fields, Row, row};
+use super::{Fields, Row, encodings};
 use crate::cpu::instruction::{Alu, Extend, ImmediateCarry, Index, Op, Reorder, SetFlags, Shift, Width};
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = encodings! { f:
     // A5.2.1: shift by immediate, add, subtract, move and compare.
-    row("00000 iiiii mmm ddd", "LSL (immediate) T1", |f| {
-        shift(f, Shift::Lsl, f.small('i'))
-    }),
-    row("00001 iiiii mmm ddd", "LSR (immediate) T1", |f| {
-        shift(f, Shift::Lsr, zero_is_32(f))
-    }),
-    row("00010 iiiii mmm ddd", "ASR (immediate) T1", |f| {
-        shift(f, Shift::Asr, zero_is_32(f))
-    }),
-    row("0001100 mmm nnn ddd", "ADD (register) T1", |f| {
-        register(f, Alu::Add, 'n', 'd')
-    }),
-    row("0001101 mmm nnn ddd", "SUB (register) T1", |f| {
-        register(f, Alu::Sub, 'n', 'd')
-    }),
-    row("0001110 iii nnn ddd", "ADD (immediate) T1", |f| {
-        immediate(f, Alu::Add, 'n', 'd')
-    }),
-    row("0001111 iii nnn ddd", "SUB (immediate) T1", |f| {
-        immediate(f, Alu::Sub, 'n', 'd')
-    }),
-    row("00100 ddd iiiiiiii", "MOV (immediate) T1", |f| Op::MoveImmediate {
+    "00000 iiiii mmm ddd", "LSL (immediate) T1" => shift(f, Shift::Lsl, f.small('i'));
+    "00001 iiiii mmm ddd", "LSR (immediate) T1" => shift(f, Shift::Lsr, zero_is_32(f));
+    "00010 iiiii mmm ddd", "ASR (immediate) T1" => shift(f, Shift::Asr, zero_is_32(f));
+    "0001100 mmm nnn ddd", "ADD (register) T1" => register(f, Alu::Add, 'n', 'd');
+    "0001101 mmm nnn ddd", "SUB (register) T1" => register(f, Alu::Sub, 'n', 'd');
+    "0001110 iii nnn ddd", "ADD (immediate) T1" => immediate(f, Alu::Add, 'n', 'd');
+    "0001111 iii nnn ddd", "SUB (immediate) T1" => immediate(f, Alu::Sub, 'n', 'd');
+    "00100 ddd iiiiiiii", "MOV (immediate) T1" => Op::MoveImmediate {
         set: SetFlags::OutsideIt,
         rd: f.small('d'),
         value: f.number('i'),
-    }),
-    row("00101 nnn iiiiiiii", "CMP (immediate) T1", |f| {
-        immediate(f, Alu::Cmp, 'n', 'n')
-    }),
-    row("00110 ddd iiiiiiii", "ADD (immediate) T2", |f| {
-        immediate(f, Alu::Add, 'd', 'd')
-    }),
-    row("00111 ddd iiiiiiii", "SUB (immediate) T2", |f| {
-        immediate(f, Alu::Sub, 'd', 'd')
-    }),
+    };
+    "00101 nnn iiiiiiii", "CMP (immediate) T1" => immediate(f, Alu::Cmp, 'n', 'n');
+    "00110 ddd iiiiiiii", "ADD (immediate) T2" => immediate(f, Alu::Add, 'd', 'd');
+    "00111 ddd iiiiiiii", "SUB (immediate) T2" => immediate(f, Alu::Sub, 'd', 'd');
     // A5.2.2: data processing.
-    row("010000 0000 mmm ddd", "AND (register) T1", |f| {
-        register(f, Alu::And, 'd', 'd')
-    }),
-    row("010000 0001 mmm ddd", "EOR (register) T1", |f| {
-        register(f, Alu::Eor, 'd', 'd')
-    }),
-    row("010000 0010 mmm ddd", "LSL (register) T1", |f| {
-        shift_by_register(f, Shift::Lsl)
-    }),
-    row("010000 0011 mmm ddd", "LSR (register) T1", |f| {
-        shift_by_register(f, Shift::Lsr)
-    }),
-    row("010000 0100 mmm ddd", "ASR (register) T1", |f| {
-        shift_by_register(f, Shift::Asr)
-    }),
-    row("010000 0101 mmm ddd", "ADC (register) T1", |f| {
-        register(f, Alu::Adc, 'd', 'd')
-    }),
-    row("010000 0110 mmm ddd", "SBC (register) T1", |f| {
-        register(f, Alu::Sbc, 'd', 'd')
-    }),
-    row("010000 0111 mmm ddd", "ROR (register) T1", |f| {
-        shift_by_register(f, Shift::Ror)
-    }),
-    row("010000 1000 mmm ddd", "TST (register) T1", |f| {
-        register(f, Alu::Tst, 'd', 'd')
-    }),
+    "010000 0000 mmm ddd", "AND (register) T1" => register(f, Alu::And, 'd', 'd');
+    "010000 0001 mmm ddd", "EOR (register) T1" => register(f, Alu::Eor, 'd', 'd');
+    "010000 0010 mmm ddd", "LSL (register) T1" => shift_by_register(f, Shift::Lsl);
+    "010000 0011 mmm ddd", "LSR (register) T1" => shift_by_register(f, Shift::Lsr);
+    "010000 0100 mmm ddd", "ASR (register) T1" => shift_by_register(f, Shift::Asr);
+    "010000 0101 mmm ddd", "ADC (register) T1" => register(f, Alu::Adc, 'd', 'd');
+    "010000 0110 mmm ddd", "SBC (register) T1" => register(f, Alu::Sbc, 'd', 'd');
+    "010000 0111 mmm ddd", "ROR (register) T1" => shift_by_register(f, Shift::Ror);
+    "010000 1000 mmm ddd", "TST (register) T1" => register(f, Alu::Tst, 'd', 'd');
     // There is no immediate field, so `i` reads as zero.
-    row("010000 1001 nnn ddd", "RSB (immediate) T1", |f| {
-        immediate(f, Alu::Rsb, 'n', 'd')
-    }),
-    row("010000 1010 mmm ddd", "CMP (register) T1", |f| {
-        register(f, Alu::Cmp, 'd', 'd')
-    }),
-    row("010000 1011 mmm ddd", "CMN (register) T1", |f| {
-        register(f, Alu::Cmn, 'd', 'd')
-    }),
-    row("010000 1100 mmm ddd", "ORR (register) T1", |f| {
-        register(f, Alu::Orr, 'd', 'd')
-    }),
-    row("010000 1101 nnn ddd", "MUL T1", |f| Op::Multiply {
+    "010000 1001 nnn ddd", "RSB (immediate) T1" => immediate(f, Alu::Rsb, 'n', 'd');
+    "010000 1010 mmm ddd", "CMP (register) T1" => register(f, Alu::Cmp, 'd', 'd');
+    "010000 1011 mmm ddd", "CMN (register) T1" => register(f, Alu::Cmn, 'd', 'd');
+    "010000 1100 mmm ddd", "ORR (register) T1" => register(f, Alu::Orr, 'd', 'd');
+    "010000 1101 nnn ddd", "MUL T1" => Op::Multiply {
         set: SetFlags::OutsideIt,
         rd: f.small('d'),
         rn: f.small('n'),
         rm: f.small('d'),
-    }),
-    row("010000 1110 mmm ddd", "BIC (register) T1", |f| {
-        register(f, Alu::Bic, 'd', 'd')
-    }),
-    row("010000 1111 mmm ddd", "MVN (register) T1", |f| {
-        register(f, Alu::Mvn, 'd', 'd')
-    }),
+    };
+    "010000 1110 mmm ddd", "BIC (register) T1" => register(f, Alu::Bic, 'd', 'd');
+    "010000 1111 mmm ddd", "MVN (register) T1" => register(f, Alu::Mvn, 'd', 'd');
     // A5.2.3: special data instructions, branch and exchange.
-    row("010001 00 d mmmm ddd", "ADD (register) T2", |f| Op::Add {
-        rd: f.small('d'),
-        rn: f.small('d'),
-        rm: f.small('m'),
-    }),
-    row("010001 01 n mmmm nnn", "CMP (register) T2", |f| {
-        register(f, Alu::Cmp, 'n', 'n')
-    }),
-    row("010001 10 d mmmm ddd", "MOV (register) T1", |f| Op::Move {
-        rd: f.small('d'),
-        rm: f.small('m'),
-    }),
-    row("010001 110 mmmm xxx", "BX T1", |f| Op::BranchExchange {
-        rm: f.small('m'),
-    }),
-    row("010001 111 mmmm xxx", "BLX (register) T1", |f| Op::BranchLinkExchange {
-        rm: f.small('m'),
-    }),
-    row("01001 ttt iiiiiiii", "LDR (literal) T1", |f| Op::LoadLiteral {
+    "010001 00 d mmmm ddd", "ADD (register) T2" => Op::Add { rd: f.small('d'), rn: f.small('d'), rm: f.small('m') };
+    "010001 01 n mmmm nnn", "CMP (register) T2" => register(f, Alu::Cmp, 'n', 'n');
+    "010001 10 d mmmm ddd", "MOV (register) T1" => Op::Move { rd: f.small('d'), rm: f.small('m') };
+    "010001 110 mmmm xxx", "BX T1" => Op::BranchExchange { rm: f.small('m') };
+    "010001 111 mmmm xxx", "BLX (register) T1" => Op::BranchLinkExchange { rm: f.small('m') };
+    "01001 ttt iiiiiiii", "LDR (literal) T1" => Op::LoadLiteral {
         width: Width::Word,
         rt: f.small('t'),
         address: f.aligned_pc().wrapping_add(f.number('i') << 2),
-    }),
+    };
     // A5.2.4: load and store single.
-    row("0101 000 mmm nnn ttt", "STR (register) T1", |f| {
-        store_register(f, Width::Word)
-    }),
-    row("0101 001 mmm nnn ttt", "STRH (register) T1", |f| {
-        store_register(f, Width::Half)
-    }),
-    row("0101 010 mmm nnn ttt", "STRB (register) T1", |f| {
-        store_register(f, Width::Byte)
-    }),
-    row("0101 011 mmm nnn ttt", "LDRSB (register) T1", |f| {
-        load_register(f, Width::SignedByte)
-    }),
-    row("0101 100 mmm nnn ttt", "LDR (register) T1", |f| {
-        load_register(f, Width::Word)
-    }),
-    row("0101 101 mmm nnn ttt", "LDRH (register) T1", |f| {
-        load_register(f, Width::Half)
-    }),
-    row("0101 110 mmm nnn ttt", "LDRB (register) T1", |f| {
-        load_register(f, Width::Byte)
-    }),
-    row("0101 111 mmm nnn ttt", "LDRSH (register) T1", |f| {
-        load_register(f, Width::SignedHalf)
-    }),
-    row("0110 0 iiiii nnn ttt", "STR (immediate) T1", |f| {
-        store(f, Width::Word, f.small('n'), 2)
-    }),
-    row("0110 1 iiiii nnn ttt", "LDR (immediate) T1", |f| {
-        load(f, Width::Word, f.small('n'), 2)
-    }),
-    row("0111 0 iiiii nnn ttt", "STRB (immediate) T1", |f| {
-        store(f, Width::Byte, f.small('n'), 0)
-    }),
-    row("0111 1 iiiii nnn ttt", "LDRB (immediate) T1", |f| {
-        load(f, Width::Byte, f.small('n'), 0)
-    }),
-    row("1000 0 iiiii nnn ttt", "STRH (immediate) T1", |f| {
-        store(f, Width::Half, f.small('n'), 1)
-    }),
-    row("1000 1 iiiii nnn ttt", "LDRH (immediate) T1", |f| {
-        load(f, Width::Half, f.small('n'), 1)
-    }),
-    row("1001 0 ttt iiiiiiii", "STR (immediate) T2", |f| {
-        store(f, Width::Word, 13, 2)
-    }),
-    row("1001 1 ttt iiiiiiii", "LDR (immediate) T2", |f| {
-        load(f, Width::Word, 13, 2)
-    }),
-    row("1010 0 ddd iiiiiiii", "ADR T1", |f| Op::MoveImmediate {
+    "0101 000 mmm nnn ttt", "STR (register) T1" => store_register(f, Width::Word);
+    "0101 001 mmm nnn ttt", "STRH (register) T1" => store_register(f, Width::Half);
+    "0101 010 mmm nnn ttt", "STRB (register) T1" => store_register(f, Width::Byte);
+    "0101 011 mmm nnn ttt", "LDRSB (register) T1" => load_register(f, Width::SignedByte);
+    "0101 100 mmm nnn ttt", "LDR (register) T1" => load_register(f, Width::Word);
+    "0101 101 mmm nnn ttt", "LDRH (register) T1" => load_register(f, Width::Half);
+    "0101 110 mmm nnn ttt", "LDRB (register) T1" => load_register(f, Width::Byte);
+    "0101 111 mmm nnn ttt", "LDRSH (register) T1" => load_register(f, Width::SignedHalf);
+    "0110 0 iiiii nnn ttt", "STR (immediate) T1" => store(f, Width::Word, f.small('n'), 2);
+    "0110 1 iiiii nnn ttt", "LDR (immediate) T1" => load(f, Width::Word, f.small('n'), 2);
+    "0111 0 iiiii nnn ttt", "STRB (immediate) T1" => store(f, Width::Byte, f.small('n'), 0);
+    "0111 1 iiiii nnn ttt", "LDRB (immediate) T1" => load(f, Width::Byte, f.small('n'), 0);
+    "1000 0 iiiii nnn ttt", "STRH (immediate) T1" => store(f, Width::Half, f.small('n'), 1);
+    "1000 1 iiiii nnn ttt", "LDRH (immediate) T1" => load(f, Width::Half, f.small('n'), 1);
+    "1001 0 ttt iiiiiiii", "STR (immediate) T2" => store(f, Width::Word, 13, 2);
+    "1001 1 ttt iiiiiiii", "LDR (immediate) T2" => load(f, Width::Word, 13, 2);
+    "1010 0 ddd iiiiiiii", "ADR T1" => Op::MoveImmediate {
         set: SetFlags::No,
         rd: f.small('d'),
         value: f.aligned_pc().wrapping_add(f.number('i') << 2),
-    }),
-    row("1010 1 ddd iiiiiiii", "ADD (SP plus immediate) T1", |f| Op::AddOffset {
+    };
+    "1010 1 ddd iiiiiiii", "ADD (SP plus immediate) T1" => Op::AddOffset {
         rd: f.small('d'),
         rn: 13,
         offset: (f.number('i') << 2) as i32,
-    }),
+    };
     // A5.2.5: miscellaneous.
-    row("1011 0000 0 iiiiiii", "ADD (SP plus immediate) T2", |f| {
-        move_stack(f.number('i') as i32)
-    }),
-    row("1011 0000 1 iiiiiii", "SUB (SP minus immediate) T1", |f| {
-        move_stack(-(f.number('i') as i32))
-    }),
-    row("1011 o0i1 iiiii nnn", "CBZ, CBNZ T1", |f| Op::CompareBranch {
+    "1011 0000 0 iiiiiii", "ADD (SP plus immediate) T2" => move_stack(f.number('i') as i32);
+    "1011 0000 1 iiiiiii", "SUB (SP minus immediate) T1" => move_stack(-(f.number('i') as i32));
+    "1011 o0i1 iiiii nnn", "CBZ, CBNZ T1" => Op::CompareBranch {
         nonzero: f.is_set('o'),
         rn: f.small('n'),
         to: f.pc().wrapping_add(f.number('i') << 1),
-    }),
-    row("1011 0010 00 mmm ddd", "SXTH T1", |f| extend(f, Extend::SignedHalf)),
-    row("1011 0010 01 mmm ddd", "SXTB T1", |f| extend(f, Extend::SignedByte)),
-    row("1011 0010 10 mmm ddd", "UXTH T1", |f| extend(f, Extend::Half)),
-    row("1011 0010 11 mmm ddd", "UXTB T1", |f| extend(f, Extend::Byte)),
-    row("1011 010 r llllllll", "PUSH T1", |f| Op::StoreMultiple {
+    };
+    "1011 0010 00 mmm ddd", "SXTH T1" => extend(f, Extend::SignedHalf);
+    "1011 0010 01 mmm ddd", "SXTB T1" => extend(f, Extend::SignedByte);
+    "1011 0010 10 mmm ddd", "UXTH T1" => extend(f, Extend::Half);
+    "1011 0010 11 mmm ddd", "UXTB T1" => extend(f, Extend::Byte);
+    "1011 010 r llllllll", "PUSH T1" => Op::StoreMultiple {
         rn: 13,
         write_back: true,
         decrement: true,
         list: (f.number('r') << 14 | f.number('l')) as u16,
-    }),
-    row("1011 110 r llllllll", "POP T1", |f| Op::LoadMultiple {
+    };
+    "1011 110 r llllllll", "POP T1" => Op::LoadMultiple {
         rn: 13,
         write_back: true,
         decrement: false,
         list: (f.number('r') << 15 | f.number('l')) as u16,
-    }),
-    row("1011 0110 011 e 0 x p f", "CPS T1", |f| Op::ChangeMasks {
+    };
+    "1011 0110 011 e 0 x p f", "CPS T1" => Op::ChangeMasks {
         disable: f.is_set('e'),
         primask: f.is_set('p'),
         faultmask: f.is_set('f'),
-    }),
-    row("1011 1010 00 mmm ddd", "REV T1", |f| reorder(f, Reorder::Bytes)),
-    row("1011 1010 01 mmm ddd", "REV16 T1", |f| {
-        reorder(f, Reorder::BytesOfHalves)
-    }),
-    row("1011 1010 11 mmm ddd", "REVSH T1", |f| reorder(f, Reorder::SignedHalf)),
-    row("1011 1110 xxxxxxxx", "BKPT T1", |_| Op::Breakpoint),
-    row("1011 1111 0010 0000", "WFE T1", |_| Op::WaitForEvent),
-    row("1011 1111 0011 0000", "WFI T1", |_| Op::WaitForInterrupt),
-    row("1011 1111 0100 0000", "SEV T1", |_| Op::SendEvent),
-    row("1011 1111 xxxx 0000", "NOP and other hints T1", |_| Op::Nop),
-    row("1011 1111 cccc mmmm", "IT T1", |f| Op::IfThen {
-        state: f.small('c') << 4 | f.small('m'),
-    }),
-    row("1100 0 nnn llllllll", "STM T1", |f| Op::StoreMultiple {
+    };
+    "1011 1010 00 mmm ddd", "REV T1" => reorder(f, Reorder::Bytes);
+    "1011 1010 01 mmm ddd", "REV16 T1" => reorder(f, Reorder::BytesOfHalves);
+    "1011 1010 11 mmm ddd", "REVSH T1" => reorder(f, Reorder::SignedHalf);
+    "1011 1110 xxxxxxxx", "BKPT T1" => Op::Breakpoint;
+    "1011 1111 0010 0000", "WFE T1" => Op::WaitForEvent;
+    "1011 1111 0011 0000", "WFI T1" => Op::WaitForInterrupt;
+    "1011 1111 0100 0000", "SEV T1" => Op::SendEvent;
+    "1011 1111 xxxx 0000", "NOP and other hints T1" => Op::Nop;
+    "1011 1111 cccc mmmm", "IT T1" => Op::IfThen { state: f.small('c') << 4 | f.small('m') };
+    "1100 0 nnn llllllll", "STM T1" => Op::StoreMultiple {
         rn: f.small('n'),
         write_back: true,
         decrement: false,
         list: f.number('l') as u16,
-    }),
-    row("1100 1 nnn llllllll", "LDM T1", |f| Op::LoadMultiple {
+    };
+    "1100 1 nnn llllllll", "LDM T1" => Op::LoadMultiple {
         rn: f.small('n'),
         write_back: f.number('l') >> f.number('n') & 1 == 0,
         decrement: false,
         list: f.number('l') as u16,
-    }),
+    };
     // A5.2.6: conditional branch and supervisor call.
-    row("1101 1110 xxxxxxxx", "UDF T1", |_| Op::Undefined),
-    row("1101 1111 xxxxxxxx", "SVC T1", |_| Op::SupervisorCall),
-    row("1101 cccc iiiiiiii", "B (conditional) T1", |f| Op::BranchIf {
+    "1101 1110 xxxxxxxx", "UDF T1" => Op::Undefined;
+    "1101 1111 xxxxxxxx", "SVC T1" => Op::SupervisorCall;
+    "1101 cccc iiiiiiii", "B (conditional) T1" => Op::BranchIf {
         condition: f.small('c'),
         to: f.target(f.number('i') << 1, 9),
-    }),
-    row("11100 iiiiiiiiiii", "B T2", |f| Op::Branch {
-        to: f.target(f.number('i') << 1, 12),
-    }),
-];
+    };
+    "11100 iiiiiiiiiii", "B T2" => Op::Branch { to: f.target(f.number('i') << 1, 12) };
+};
 
 /// Right shifts by 32 are encoded as shifts by zero.
 fn zero_is_32(f: &Fields) -> u8 {

@@ -152,7 +152,8 @@ impl<B: Bus> Cpu<B> {
             Float::ReadStatus { rt: 15 } => self.set_condition_flags(self.fpscr),
             Float::ReadStatus { rt } => self.set_r(rt, self.fpscr),
             Float::WriteStatus { rt } => self.fpscr = self.r(rt) & 0xf7c0_009f,
-            Float::Load {
+            Float::Transfer {
+                load,
                 s,
                 words,
                 rn,
@@ -160,19 +161,10 @@ impl<B: Bus> Cpu<B> {
                 offset,
             } => {
                 let address = self.float_address(rn, add, offset);
-                return self.load_floats(s, words, address);
+                return self.transfer_floats(load, s, words, address);
             }
-            Float::Store {
-                s,
-                words,
-                rn,
-                add,
-                offset,
-            } => {
-                let address = self.float_address(rn, add, offset);
-                return self.store_floats(s, words, address);
-            }
-            Float::LoadMultiple {
+            Float::Multiple {
+                load,
                 s,
                 words,
                 step,
@@ -181,21 +173,7 @@ impl<B: Bus> Cpu<B> {
                 write_back,
             } => {
                 let (address, base) = self.float_span(rn, step, decrement);
-                self.load_floats(s, words, address)?;
-                if write_back {
-                    self.set_r(rn, base);
-                }
-            }
-            Float::StoreMultiple {
-                s,
-                words,
-                step,
-                rn,
-                decrement,
-                write_back,
-            } => {
-                let (address, base) = self.float_span(rn, step, decrement);
-                self.store_floats(s, words, address)?;
+                self.transfer_floats(load, s, words, address)?;
                 if write_back {
                     self.set_r(rn, base);
                 }
@@ -225,17 +203,15 @@ impl<B: Bus> Cpu<B> {
         }
     }
 
-    fn load_floats(&mut self, first: u8, words: u8, address: u32) -> Result<(), Fault> {
+    fn transfer_floats(&mut self, load: bool, first: u8, words: u8, address: u32) -> Result<(), Fault> {
         for place in 0..words {
-            let value = self.load_word(address.wrapping_add(u32::from(place) * 4))?;
-            self.set_s(first + place, value);
-        }
-        Ok(())
-    }
-
-    fn store_floats(&mut self, first: u8, words: u8, address: u32) -> Result<(), Fault> {
-        for place in 0..words {
-            self.store_word(address.wrapping_add(u32::from(place) * 4), self.s(first + place))?;
+            let address = address.wrapping_add(u32::from(place) * 4);
+            if load {
+                let value = self.load_word(address)?;
+                self.set_s(first + place, value);
+            } else {
+                self.store_word(address, self.s(first + place))?;
+            }
         }
         Ok(())
     }

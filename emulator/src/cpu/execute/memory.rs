@@ -61,26 +61,30 @@ impl<B: Bus> Cpu<B> {
         Ok(())
     }
 
-    pub(super) fn load_dual(&mut self, rt: u8, rt2: u8, rn: u8, index: Index, offset: i16) -> Result<(), Fault> {
+    pub(super) fn dual(
+        &mut self,
+        load: bool,
+        (rt, rt2): (u8, u8),
+        rn: u8,
+        index: Index,
+        offset: i16,
+    ) -> Result<(), Fault> {
         let (address, base) = self.indexed(rn, index, i32::from(offset));
-        // Relative to the program counter means relative to it rounded down to a word.
-        let address = if rn == 15 { address & !3 } else { address };
-        let first = self.load_word(address)?;
-        let second = self.load_word(address.wrapping_add(4))?;
+        let loaded = if load {
+            // Relative to the program counter means relative to it rounded down to a word.
+            let address = if rn == 15 { address & !3 } else { address };
+            Some((self.load_word(address)?, self.load_word(address.wrapping_add(4))?))
+        } else {
+            self.store_word(address, self.r(rt))?;
+            self.store_word(address.wrapping_add(4), self.r(rt2))?;
+            None
+        };
         if let Some(base) = base {
             self.set_r(rn, base);
         }
-        self.set_r(rt, first);
-        self.set_r(rt2, second);
-        Ok(())
-    }
-
-    pub(super) fn store_dual(&mut self, rt: u8, rt2: u8, rn: u8, index: Index, offset: i16) -> Result<(), Fault> {
-        let (address, base) = self.indexed(rn, index, i32::from(offset));
-        self.store_word(address, self.r(rt))?;
-        self.store_word(address.wrapping_add(4), self.r(rt2))?;
-        if let Some(base) = base {
-            self.set_r(rn, base);
+        if let Some((first, second)) = loaded {
+            self.set_r(rt, first);
+            self.set_r(rt2, second);
         }
         Ok(())
     }

@@ -285,20 +285,14 @@ impl<B: Bus> Cpu<B> {
                 self.begin_float()?;
                 return self.execute_float(float);
             }
-            Op::LoadDual {
+            Op::Dual {
+                load,
                 rt,
                 rt2,
                 rn,
                 index,
                 offset,
-            } => return self.load_dual(rt, rt2, rn, index, offset),
-            Op::StoreDual {
-                rt,
-                rt2,
-                rn,
-                index,
-                offset,
-            } => return self.store_dual(rt, rt2, rn, index, offset),
+            } => return self.dual(load, (rt, rt2), rn, index, offset),
             Op::LoadExclusive { width, rt, rn, offset } => return self.load_exclusive(width, rt, rn, offset),
             Op::StoreExclusive {
                 width,

@@ -1,5 +1,5 @@
 //! Single instructions, to be held against the manual: `instructions.txt` is a table of what they do to registers and
-//! flags. Columns: the instruction, its code, what is set before, what is there afterwards. Numbers are hexadecimal. A
+//! flags. Columns: the instruction, its code, what is set before, what is there afterward. Numbers are hexadecimal. A
 //! word of the letters NZCVQ is the set of flags (`-` is none of them); no such word on the right means that they stay.
 //! So do all registers that the right column does not name.
 
@@ -13,7 +13,6 @@ const TABLE: &str = include_str!("instructions.txt");
 /// Everything that a row of the table can name.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
-    /// R0 to R14.
     r: Vec<u32>,
     s: Vec<u32>,
     fpscr: u32,

@@ -1,7 +1,7 @@
-//! Boards in a chain: every board sends numbered frames to both neighbours and checks what they send.
+//! Boards in a chain: every board sends numbered frames to both neighbors and checks what they send.
 //!
 //! What a board does is in four words of the last flash sector: a magic number, how many frames to send on each link
-//! (0: none, the board only blinks; u32::MAX: without end), the baud rate, and which links have a neighbour. What came
+//! (0: none, the board only blinks; u32::MAX: without end), the baud rate, and which links have a neighbor. What came
 //! of it is in [`RESULTS`], which the test reads from memory, and in the log.
 #![no_std]
 #![no_main]
@@ -46,7 +46,7 @@ const MAGIC: u32 = 0x686f_7077;
 /// Marker, number (four bytes), 58 bytes made from the number, sum of all before.
 const FRAME: usize = 64;
 const MARKER: u8 = 0x7e;
-/// The right and the left neighbour on USART1 and USART3, then UART4, UART5, USART6 and USART2.
+/// The right and the left neighbor on USART1 and USART3, then UART4, UART5, USART6 and USART2.
 const LINKS: usize = 6;
 /// Bytes of a link's DMA buffer.
 const RING: usize = 512;
@@ -77,7 +77,7 @@ fn make_frame(number: u32) -> [u8; FRAME] {
 
 #[embassy_executor::task(pool_size = LINKS)]
 async fn send(link: usize, mut tx: UartTx<'static, Async>, frames: u32) {
-    // The neighbour may start later; bytes before its receiver runs would be lost.
+    // The neighbor may start later; bytes before its receiver runs would be lost.
     Timer::after_millis(20).await;
     let mut number = 0;
     while number < frames {

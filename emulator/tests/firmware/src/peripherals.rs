@@ -89,11 +89,11 @@ async fn main(_spawner: Spawner) {
             cortex_m::peripheral::SCB::sys_reset();
         }
         1 => {
-            let mut watchdog = IndependentWatchdog::new(p.IWDG, 50_000);
-            watchdog.unleash();
+            let mut iwdg = IndependentWatchdog::new(p.IWDG, 50_000);
+            iwdg.unleash();
             for _ in 0..5 {
                 Timer::after_millis(30).await;
-                watchdog.pet();
+                iwdg.pet();
             }
             core::future::pending::<()>().await;
         }

@@ -1,27 +1,30 @@
 //! Sees whether firmware keeps the [rules](super::rules).
 
-use super::pins::Socket;
+use super::Chip;
+use super::i2c::I2cPins;
+use super::map::UART_NAMES;
+use super::pins::{Pin, Socket};
 use super::rules::{Rule, Violation};
 use super::slots::Unit;
-use super::{Chip, UART_NAMES};
+
 use crate::cpu::Cycles;
 
 /// No more are told: firmware that breaks a rule all over the flash would never come to an end.
-const MOST: usize = 100;
+const MAX_VIOLATIONS: usize = 100;
 
 impl Chip {
     pub(super) fn violate(&mut self, rule: Rule, how: String) {
         let violation = Violation { rule, how };
-        if self.violations.len() < MOST && !self.violations.contains(&violation) {
+        if self.violations.len() < MAX_VIOLATIONS && !self.violations.contains(&violation) {
             self.violations.push(violation);
         }
     }
 
     /// Clocks and what they need.
-    pub(super) fn judge_clocks(&mut self) {
+    pub(super) fn check_clocks(&mut self) {
         let clocks = self.clocks;
         let limits = self.power.limits();
-        for how in clocks.beyond(limits, self.clock.running_pll()) {
+        for how in clocks.beyond(limits, self.rcc.running_pll()) {
             self.violate(Rule::ClockLimits, how);
         }
         let (latency, hclk) = (self.flash.access() & 0xf, clocks.hclk / clocks.ahb);
@@ -38,24 +41,24 @@ impl Chip {
     }
 
     /// What a unit says was done to it.
-    pub(super) fn judge(&mut self, unit: Unit) {
+    pub(super) fn check_unit(&mut self, unit: Unit) {
         let broken = self.peripheral(unit).map(|peripheral| peripheral.take_broken());
         for Violation { rule, how } in broken.into_iter().flatten() {
             self.violate(rule, how);
         }
     }
 
-    pub(super) fn judge_dma(&mut self) {
+    pub(super) fn check_dma(&mut self) {
         for Violation { rule, how } in self.dma.take_broken() {
             self.violate(rule, how);
         }
     }
 
     /// Whether a unit is in a mode that its model does not have.
-    pub(super) fn judge_model(&mut self, at: usize, unit: Unit) {
+    pub(super) fn check_model(&mut self, at: usize, unit: Unit) {
         let beyond = self.peripheral(unit).and_then(|peripheral| peripheral.beyond_model());
         if let Some(what) = beyond {
-            self.remark(format!("{}: {what} is not modelled", self.slots.place(at).name));
+            self.remark(format!("{}: {what} is not modeled", self.slots.entry(at).name));
         }
     }
 
@@ -96,5 +99,49 @@ impl Chip {
             None => format!("{name} {verb}, but the board has nothing at its pins"),
         };
         self.violate(Rule::Pins, how);
+    }
+
+    /// Whether a write goes to the backup domain and is lost, because DBP is 0.
+    pub(super) fn is_backup_locked(&mut self, at: usize, unit: Unit, offset: u32) -> bool {
+        let is_there = match unit {
+            Unit::Rtc => true,
+            Unit::Rcc => offset & !3 == self.rcc.backup_register(),
+            _ => false,
+        };
+        let is_locked = is_there && !self.power.opens_backup_domain();
+        if is_locked {
+            let name = self.slots.entry(at).name;
+            let what = if unit == Unit::Rcc { "BDCR" } else { name };
+            self.violate(Rule::Backup, format!("{what} is written while DBP of the PWR is 0"));
+        }
+        is_locked
+    }
+
+    /// An I2C port has its wires if a pin for each is in its alternate function, and open drain. Before it is written.
+    pub(super) fn connect_i2c(&mut self, at: usize, number: usize) {
+        let Some((_, pins)) = self.slots.entry(at).i2c() else {
+            return;
+        };
+        let is_at = |pin: &Pin, function: u32| {
+            self.gpio.get(pin.port).is_some_and(|gpio| {
+                gpio.alternate_function(pin.number) == Some(function) && gpio.is_open_drain(pin.number)
+            })
+        };
+        let has = |wire: fn(&I2cPins) -> &'static [Pin]| {
+            let mut all = pins.iter();
+            all.any(|pins| wire(pins).iter().any(|pin| is_at(pin, pins.function)))
+        };
+        self.i2c[number].bus().is_connected = has(|pins| pins.scl) && has(|pins| pins.sda);
+    }
+
+    /// Whether it was used without them.
+    pub(super) fn check_i2c_pins(&mut self, at: usize, number: usize) {
+        if std::mem::take(&mut self.i2c[number].bus().is_missed) {
+            let name = self.slots.entry(at).name;
+            self.violate(
+                Rule::Pins,
+                format!("{name} begins a transfer, but no two pins are its clock and its data, open drain"),
+            );
+        }
     }
 }

@@ -8,7 +8,7 @@ pub(super) const HSE_READY: u32 = 1 << 17;
 pub(super) const HSE_BYPASS: u32 = 1 << 18;
 
 #[derive(Clone, Copy, Hash)]
-pub(super) struct ExternalClock {
+pub(super) struct HseOscillator {
     hse: Hse,
     /// Microseconds from when it is switched on until it runs.
     starts_in: u32,
@@ -16,9 +16,9 @@ pub(super) struct ExternalClock {
     runs_from: Option<Cycles>,
 }
 
-impl ExternalClock {
+impl HseOscillator {
     pub(super) fn new(hse: Hse, starts_in: u32) -> Self {
-        ExternalClock {
+        HseOscillator {
             hse,
             starts_in,
             runs_from: None,
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_crystal_takes_its_time_every_time() {
-        let mut crystal = ExternalClock::new(Hse::Crystal(8_000_000), 2_000);
+        let mut crystal = HseOscillator::new(Hse::Crystal(8_000_000), 2_000);
         for begin in [0, 1_000_000] {
             assert_eq!(crystal.control(0, HSE_ON, begin, 16 * MHZ), None);
             assert_eq!(crystal.ready(begin + 31_999), 0);
@@ -101,7 +101,7 @@ mod tests {
             (Hse::Crystal(8_000_000), 0, HSE_ON | HSE_BYPASS),
             (Hse::Crystal(8_000_000), HSE_ON, HSE_ON | HSE_BYPASS),
         ] {
-            let mut clock = ExternalClock::new(hse, 0);
+            let mut clock = HseOscillator::new(hse, 0);
             if before != 0 {
                 assert_eq!(clock.control(0, before, 0, MHZ), None);
             }

@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use super::clocks::Hse;
 use super::wave::Wave;
 use super::*;
 use crate::cpu::{Bus, Stop};
@@ -100,13 +101,13 @@ fn sent(script: &Script, uart: usize) -> u64 {
 }
 
 #[test]
-fn what_is_not_modelled_is_said_once_and_what_is_not_there_is_an_error() {
+fn what_is_not_modeled_is_said_once_and_what_is_not_there_is_an_error() {
     let mut script = Script::new(Model::F446);
     for _ in 0..3 {
         assert_eq!(script.read(0x4000_6400), 0);
         script.write(0x5005_0000, 1);
     }
-    assert_eq!(script.remarks(), ["CAN1 is not modelled", "DCMI is not modelled"]);
+    assert_eq!(script.remarks(), ["CAN1 is not modeled", "DCMI is not modeled"]);
     let memory = &mut script.memory;
     assert_eq!(script.chip.read(0x4000_2400, 4, 0, memory), None);
     assert_eq!(script.chip.write(0x7000_0000, 4, 0, 0, memory), None);

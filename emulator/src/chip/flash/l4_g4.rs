@@ -1,20 +1,14 @@
 //! The flash controller of L4 and G4: RM0351 chapter 3, RM0440 chapter 3. Double words are programmed, once after each erase of their page, and
 //! pages of 2 KiB are erased. One of the two banks can be changed while the core runs from the other.
 
-use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-use super::super::peripheral::{FlashControl, Peripheral};
+use super::super::parts::FlashControl;
+use super::super::peripheral::Peripheral;
 use super::super::rules::{Rule, Violation};
+use super::{Keys, Operation, access, is_busy, worn};
 use crate::cpu::{Cycles, NEVER};
 use crate::memory::{FLASH, Memory};
-
-const ICEN: u32 = 1 << 9;
-const DCEN: u32 = 1 << 10;
-const ICRST: u32 = 1 << 11;
-const DCRST: u32 = 1 << 12;
-
-const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
 
 const PG: u32 = 1;
 const PER: u32 = 1 << 1;
@@ -39,16 +33,7 @@ const BSY: u32 = 1 << 16;
 const PROGRAM: [u64; 2] = [82, 91];
 const ERASE: [u64; 2] = [22_020, 24_470];
 
-/// An operation that goes on while the core does.
-#[derive(Clone, Hash)]
-struct Operation {
-    until: Cycles,
-    /// What is changed.
-    place: Range<u32>,
-}
-
-/// The controller.
-#[derive(Hash)]
+#[derive(Default, Hash)]
 pub(in crate::chip) struct FlashL4G4 {
     /// FLASH_ACR after reset.
     access_at_reset: u32,
@@ -56,7 +41,7 @@ pub(in crate::chip) struct FlashL4G4 {
     status: u32,
     control: u32,
     ecc: u32,
-    keys: usize,
+    keys: Keys,
     /// How far its times are from typical to longest, in percent.
     wear: u32,
     /// Whether it is two banks. One alone has pages of twice the size.
@@ -78,38 +63,24 @@ impl FlashL4G4 {
             dual_bank,
             access_at_reset,
             access: access_at_reset,
-            status: 0,
             control: LOCK,
-            ecc: 0,
-            keys: 0,
             wear,
             hertz: 1,
-            first_half: None,
-            operation: None,
-            changed: None,
-            torn: None,
-            broken: Vec::new(),
+            ..FlashL4G4::default()
         }
     }
 
-    fn breaks(&mut self, rule: Rule, how: &str) {
-        self.broken.push(Violation { rule, how: how.into() });
-    }
-
-    fn time(&self, [typical, longest]: [u64; 2]) -> u64 {
-        typical + (longest - typical) * u64::from(self.wear) / 100
+    fn breaks(&mut self, how: &str) {
+        self.broken.push(Violation::new(Rule::FlashOrder, how));
     }
 
     fn fail(&mut self, error: u32) {
-        self.breaks(
-            Rule::FlashOrder,
-            match error {
-                PROGERR => "a double word is programmed that is not erased (PROGERR)",
-                PGAERR => "half a double word is followed by another address, or begins in its middle (PGAERR)",
-                SIZERR => "a write that is no word (SIZERR)",
-                _ => "a write or erase out of order (PGSERR)",
-            },
-        );
+        self.breaks(match error {
+            PROGERR => "a double word is programmed that is not erased (PROGERR)",
+            PGAERR => "half a double word is followed by another address, or begins in its middle (PGAERR)",
+            SIZERR => "a write that is no word (SIZERR)",
+            _ => "a write or erase out of order (PGSERR)",
+        });
         self.status |= error;
         self.first_half = None;
     }
@@ -134,36 +105,11 @@ impl FlashL4G4 {
         }
     }
 
-    /// A cache is emptied only while it is off.
-    fn set_access(&mut self, value: u32) {
-        let mut taken = value;
-        for (name, enable, reset) in [("ICRST", ICEN, ICRST), ("DCRST", DCEN, DCRST)] {
-            if value & reset != 0 && self.access & enable != 0 {
-                self.breaks(Rule::FlashCache, &format!("{name} is set while the cache is on"));
-                taken &= !reset;
-            }
-        }
-        self.access = taken;
-    }
-
-    fn unlock(&mut self, key: u32) {
-        if KEYS.get(self.keys) == Some(&key) {
-            self.keys += 1;
-        } else {
-            // A wrong key locks until the next reset.
-            self.keys = KEYS.len() + 1;
-        }
-        if self.keys == KEYS.len() {
-            self.control &= !LOCK;
-            self.keys = 0;
-        }
-    }
-
     fn set_control(&mut self, value: u32, now: Cycles) {
         if self.is_busy(now) {
-            self.breaks(Rule::FlashOrder, "CR is written while the flash is busy");
+            self.breaks("CR is written while the flash is busy");
         } else if self.control & LOCK != 0 {
-            self.breaks(Rule::FlashOrder, "CR is written while it is locked");
+            self.breaks("CR is written while it is locked");
         } else {
             self.control = value;
         }
@@ -207,7 +153,7 @@ impl FlashControl for FlashL4G4 {
                 return 0;
             }
         }
-        self.begin(first..first + 8, self.time(PROGRAM), now, memory)
+        self.begin(first..first + 8, worn(PROGRAM, self.wear), now, memory)
     }
 
     fn start_erase(&mut self, now: Cycles, memory: &mut Memory) -> u64 {
@@ -234,7 +180,7 @@ impl FlashControl for FlashL4G4 {
         }
         let place = memory.sector_range(pages.start).start..memory.sector_range(pages.end - 1).end;
         pages.for_each(|page| memory.erase_sector(page));
-        self.begin(place, self.time(ERASE), now, memory)
+        self.begin(place, worn(ERASE, self.wear), now, memory)
     }
 
     fn access(&self) -> u32 {
@@ -246,7 +192,7 @@ impl FlashControl for FlashL4G4 {
     }
 
     fn is_busy(&self, now: Cycles) -> bool {
-        self.operation.as_ref().is_some_and(|operation| now < operation.until)
+        is_busy(&self.operation, now)
     }
 
     fn take_torn(&mut self) -> Option<Range<u32>> {
@@ -271,8 +217,8 @@ impl Peripheral for FlashL4G4 {
 
     fn write(&mut self, offset: u32, value: u32, now: Cycles) {
         match offset {
-            0x00 => self.set_access(value & 0x0004_7f0f),
-            0x08 => self.unlock(value),
+            0x00 => self.access = access(self.access, value & 0x0004_7f0f, &mut self.broken),
+            0x08 => self.keys.take(value, &mut self.control, LOCK),
             0x10 => self.status &= !(value & (EOP | ERRORS)),
             0x14 => self.set_control(value, now),
             0x18 => self.ecc &= !(value & 0xc000_0000),
@@ -326,10 +272,6 @@ impl Peripheral for FlashL4G4 {
     fn take_broken(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.broken)
     }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
-    }
 }
 
 #[cfg(test)]
@@ -349,7 +291,7 @@ mod tests {
         let memory = Memory::new(Model::L476.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
         let mut flash = FlashL4G4::new(0x600, 0, true);
         flash.set_core_clock(1_000_000);
-        for key in KEYS {
+        for key in super::super::KEYS {
             flash.write(0x08, key, 0);
         }
         (flash, memory)
@@ -482,6 +424,8 @@ mod tests {
 
     #[test]
     fn a_cache_is_emptied_only_while_it_is_off() {
+        const ICEN: u32 = 1 << 9;
+        const DCRST: u32 = 1 << 12;
         let (mut flash, _) = unlocked();
         flash.write(0x00, 0x600 | DCRST, 0);
         assert_eq!((rules(&mut flash), flash.access() & DCRST), (1, 0));

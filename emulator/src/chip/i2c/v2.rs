@@ -1,8 +1,6 @@
 //! The I2C of L4, G4, H7 and the FMPI2C of the F446 as a master: RM0351 chapter 39, RM0440 chapter 41, RM0433 chapter 47.
 
-use std::hash::{Hash, Hasher};
-
-use super::super::peripheral::Peripheral;
+use super::super::peripheral::{Peripheral, first_in_use, load, store};
 use super::super::rules::{Rule, Violation};
 use super::{Bus, Port};
 use crate::cpu::{Cycles, NEVER};
@@ -35,8 +33,9 @@ const BUSY: u32 = 1 << 15;
 const CLEARED: u32 = 0x3f38;
 
 /// What the wires are doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Phase {
+    #[default]
     Idle,
     /// The start and the address.
     Calling,
@@ -47,6 +46,7 @@ enum Phase {
     Stopping,
 }
 
+#[derive(Default, Hash)]
 pub(super) struct I2c {
     control: [u32; 2],
     /// OAR1, OAR2, TIMINGR, TIMEOUTR and PECR, by offset.
@@ -69,18 +69,10 @@ pub(super) struct I2c {
 impl I2c {
     pub(super) fn new() -> Self {
         I2c {
-            control: [0; 2],
-            others: [0; 9],
             status: TXE,
-            phase: Phase::Idle,
             until: NEVER,
-            left: 0,
-            received: 0,
-            refused: false,
-            waiting: None,
             clock: 1,
-            bus: Bus::default(),
-            broken: Vec::new(),
+            ..I2c::default()
         }
     }
 
@@ -92,10 +84,7 @@ impl I2c {
     }
 
     fn breaks(&mut self, how: &str) {
-        self.broken.push(Violation {
-            rule: Rule::I2c,
-            how: how.into(),
-        });
+        self.broken.push(Violation::new(Rule::I2c, how));
     }
 
     fn enter(&mut self, phase: Phase, bits: u64, now: Cycles) {
@@ -272,11 +261,7 @@ impl Peripheral for I2c {
                     self.go_on(now);
                 }
             }
-            offset => {
-                if let Some(register) = self.others.get_mut(offset as usize / 4) {
-                    *register = value;
-                }
-            }
+            offset => store(&mut self.others, offset, value),
         }
     }
 
@@ -284,7 +269,7 @@ impl Peripheral for I2c {
         match offset {
             CR1 | CR2 => self.control[offset as usize / 4],
             ISR | ICR | RXDR | TXDR => 0,
-            offset => self.others.get(offset as usize / 4).copied().unwrap_or(0),
+            offset => load(&self.others, offset),
         }
     }
 
@@ -318,26 +303,18 @@ impl Peripheral for I2c {
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        if self.control[0] & 3 << 14 != 0 {
-            Some("DMA")
-        } else if (self.others[2] | self.others[3]) & 1 << 15 != 0 {
-            Some("an address of its own")
-        } else if self.control[1] & TEN_BITS != 0 {
-            Some("an address of ten bits")
-        } else if self.control[0] >> 20 != 0 {
-            Some("SMBus")
-        } else {
-            None
-        }
+        first_in_use([
+            (self.control[0] & 3 << 14 != 0, "DMA"),
+            (
+                (self.others[2] | self.others[3]) & 1 << 15 != 0,
+                "an address of its own",
+            ),
+            (self.control[1] & TEN_BITS != 0, "an address of ten bits"),
+            (self.control[0] >> 20 != 0, "SMBus"),
+        ])
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.broken)
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        (self.control, self.others, self.status, self.phase).hash(&mut hasher);
-        (self.until, self.left, self.received, self.refused, self.waiting).hash(&mut hasher);
-        self.bus.digest(hasher);
     }
 }

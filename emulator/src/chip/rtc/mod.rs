@@ -1,10 +1,8 @@
 //! The RTC: its calendar, and the backup registers that it has on F4, L4 and H7. RM0390 chapter 22, RM0351 chapter 38, RM0433 chapter 46; on the G4 (RM0440
 //! chapter 35) some registers are elsewhere, and the backup registers belong to the TAMP. Alarms, the wakeup timer, time stamps, calibration and twelve
-//! hours are not modelled.
+//! hours are not modeled.
 
-use std::hash::{Hash, Hasher};
-
-use super::peripheral::Peripheral;
+use super::peripheral::{Peripheral, first_in_use};
 use super::rules::{Rule, Violation};
 use crate::cpu::Cycles;
 
@@ -20,17 +18,18 @@ const INIT: u32 = 1 << 7;
 
 const KEYS: [u32; 2] = [0xca, 0x53];
 /// Cycles of its clock until it is in initialization mode, and until what it shows is up to date.
-const SYNCHRONISATION: u64 = 2;
+const SYNCHRONIZATION: u64 = 2;
 const BACKUP_REGISTERS: usize = 20;
 const FIRST_BACKUP: u32 = 0x50;
 
 /// Where its registers are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// F4, L4 and H7.
-    Older,
+    #[default]
+    V2,
     /// G4.
-    Newer,
+    V3,
 }
 
 /// A register that has an effect here.
@@ -53,14 +52,14 @@ impl Layout {
         Some(match (offset, self) {
             (0x00, _) => Register::Time,
             (0x04, _) => Register::Date,
-            (0x08, Layout::Older) | (0x18, Layout::Newer) => Register::Control,
-            (0x28, Layout::Older) | (0x08, Layout::Newer) => Register::Subseconds,
+            (0x08, Layout::V2) | (0x18, Layout::V3) => Register::Control,
+            (0x28, Layout::V2) | (0x08, Layout::V3) => Register::Subseconds,
             (0x0c, _) => Register::Status,
             (0x10, _) => Register::Prescaler,
             (0x24, _) => Register::Protection,
-            (0x3c, Layout::Older) | (0x28, Layout::Newer) => Register::Calibration,
+            (0x3c, Layout::V2) | (0x28, Layout::V3) => Register::Calibration,
             (0x2c, _) => Register::Shift,
-            (FIRST_BACKUP.., Layout::Older) => {
+            (FIRST_BACKUP.., Layout::V2) => {
                 let register = (offset - FIRST_BACKUP) as usize / 4;
                 return (register < BACKUP_REGISTERS).then_some(Register::Backup(register));
             }
@@ -90,17 +89,22 @@ struct Date {
     year: u32,
 }
 
-impl Date {
-    const FIRST: Date = Date {
-        second: 0,
-        minute: 0,
-        hour: 0,
-        weekday: 1,
-        day: 1,
-        month: 1,
-        year: 0,
-    };
+impl Default for Date {
+    /// What a reset of the backup domain leaves.
+    fn default() -> Self {
+        Date {
+            second: 0,
+            minute: 0,
+            hour: 0,
+            weekday: 1,
+            day: 1,
+            month: 1,
+            year: 0,
+        }
+    }
+}
 
+impl Date {
     fn time_register(&self) -> u32 {
         coded(self.second, 0) | coded(self.minute, 8) | coded(self.hour, 16)
     }
@@ -131,7 +135,6 @@ impl Date {
         }
     }
 
-    /// One second later.
     fn tick(&mut self) {
         let next = |value: &mut u32, first: u32, last: u32| {
             *value = if *value >= last { first } else { *value + 1 };
@@ -148,8 +151,8 @@ impl Date {
     }
 }
 
-#[derive(Hash)]
-pub(super) struct Calendar {
+#[derive(Default, Hash)]
+pub(super) struct Rtc {
     layout: Layout,
     date: Date,
     control: u32,
@@ -176,27 +179,14 @@ pub(super) struct Calendar {
     broken: Vec<Violation>,
 }
 
-impl Calendar {
+impl Rtc {
     pub(super) fn new(layout: Layout) -> Self {
-        Calendar {
+        Rtc {
             layout,
-            date: Date::FIRST,
-            control: 0,
             prescaler: 0x7f_00ff,
-            status: 0,
-            keys: 0,
-            backup: [0; BACKUP_REGISTERS],
-            calibration: 0,
-            is_shifted: false,
-            locked_time: None,
-            locked_date: None,
-            fraction: 0,
-            until_ready: SYNCHRONISATION,
-            at: 0,
-            rest: 0,
+            until_ready: SYNCHRONIZATION,
             core: 1,
-            clock: 0,
-            broken: Vec::new(),
+            ..Rtc::default()
         }
     }
 
@@ -208,11 +198,11 @@ impl Calendar {
 
     /// The backup domain is reset.
     pub(super) fn reset_domain(&mut self) {
-        *self = Calendar {
+        *self = Rtc {
             at: self.at,
             core: self.core,
             clock: self.clock,
-            ..Calendar::new(self.layout)
+            ..Rtc::new(self.layout)
         };
     }
 
@@ -246,10 +236,7 @@ impl Calendar {
     }
 
     fn breaks(&mut self, how: &str) {
-        self.broken.push(Violation {
-            rule: Rule::Rtc,
-            how: how.into(),
-        });
+        self.broken.push(Violation::new(Rule::Rtc, how));
     }
 
     /// Before the calendar is read through its shadow registers. Says whether they are used.
@@ -265,15 +252,15 @@ impl Calendar {
         match (self.status & INIT != 0, value & INIT != 0) {
             (false, true) => {
                 self.status = self.status & !RSF | INIT;
-                self.until_ready = SYNCHRONISATION;
+                self.until_ready = SYNCHRONIZATION;
             }
             (true, false) => {
                 self.status = 0;
-                self.until_ready = SYNCHRONISATION;
+                self.until_ready = SYNCHRONIZATION;
             }
             _ if value & RSF == 0 && self.status & INIT == 0 => {
                 self.status &= !RSF;
-                self.until_ready = SYNCHRONISATION;
+                self.until_ready = SYNCHRONIZATION;
             }
             _ => {}
         }
@@ -307,7 +294,7 @@ impl Calendar {
     }
 }
 
-impl Peripheral for Calendar {
+impl Peripheral for Rtc {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
         let (time, date) = (self.date.time_register(), self.date.date_register());
         match self.layout.register(offset) {
@@ -381,28 +368,23 @@ impl Peripheral for Calendar {
         (self.locked_time, self.locked_date) = (None, None);
         self.status &= !RSF;
         if self.status & INIT == 0 {
-            self.until_ready = SYNCHRONISATION;
+            self.until_ready = SYNCHRONIZATION;
         }
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        if self.control & BEYOND != 0 {
-            Some("an alarm, the wakeup timer, a time stamp or another input")
-        } else if self.control & TWELVE_HOURS != 0 {
-            Some("the format of twelve hours")
-        } else if self.calibration != 0 || self.is_shifted {
-            Some("the calibration")
-        } else {
-            None
-        }
+        first_in_use([
+            (
+                self.control & BEYOND != 0,
+                "an alarm, the wakeup timer, a time stamp or another input",
+            ),
+            (self.control & TWELVE_HOURS != 0, "the format of twelve hours"),
+            (self.calibration != 0 || self.is_shifted, "the calibration"),
+        ])
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.broken)
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
     }
 }
 

@@ -1,15 +1,14 @@
 //! The flash controller of the H7: RM0433 chapter 4. Words of 256 bits are programmed, once after each erase of their sector; sectors have
 //! 128 KiB. Each of the two banks has registers of its own, and can be changed while the core runs from the other.
 
-use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-use super::super::peripheral::{FlashControl, Peripheral};
+use super::super::parts::FlashControl;
+use super::super::peripheral::Peripheral;
 use super::super::rules::{Rule, Violation};
+use super::{Keys, Operation, is_busy, worn};
 use crate::cpu::{Cycles, NEVER};
 use crate::memory::{FLASH, Memory};
-
-const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
 
 const LOCK: u32 = 1;
 const PG: u32 = 1 << 1;
@@ -41,17 +40,11 @@ const ERASE: [[u64; 2]; 4] = [
 /// The highest HCLK in Hz for each delay between two writes (WRHIGHFREQ), at voltage scale 1.
 const WRITE_DELAYS: [u64; 3] = [70_000_000, 185_000_000, 285_000_000];
 
-#[derive(Clone, Hash)]
-struct Operation {
-    until: Cycles,
-    place: Range<u32>,
-}
-
-#[derive(Hash)]
+#[derive(Default, Hash)]
 struct Bank {
     status: u32,
     control: u32,
-    keys: usize,
+    keys: Keys,
     /// The flash word that is being filled: where, and its first bytes.
     buffer: Option<(u32, Vec<u8>)>,
     operation: Option<Operation>,
@@ -60,33 +53,17 @@ struct Bank {
 impl Bank {
     fn new() -> Self {
         Bank {
-            status: 0,
             control: LOCK | 3 << 4,
-            keys: 0,
-            buffer: None,
-            operation: None,
+            ..Bank::default()
         }
     }
 
     fn is_busy(&self, now: Cycles) -> bool {
-        self.operation.as_ref().is_some_and(|operation| now < operation.until)
+        is_busy(&self.operation, now)
     }
 
     fn parallelism(&self) -> usize {
         (self.control >> 4 & 3) as usize
-    }
-
-    fn unlock(&mut self, key: u32) {
-        if KEYS.get(self.keys) == Some(&key) {
-            self.keys += 1;
-        } else {
-            // A wrong key locks until the next reset.
-            self.keys = KEYS.len() + 1;
-        }
-        if self.keys == KEYS.len() {
-            self.control &= !LOCK;
-            self.keys = 0;
-        }
     }
 
     fn finish(&mut self) {
@@ -96,14 +73,12 @@ impl Bank {
     }
 }
 
-/// The controller.
-#[derive(Hash)]
+#[derive(Default, Hash)]
 pub(in crate::chip) struct FlashH7 {
     access: u32,
     banks: [Bank; 2],
     /// How far its times are from typical to longest, in percent.
     wear: u32,
-    /// Of the core.
     hertz: u64,
     changed: Option<Range<u32>>,
     torn: Option<Range<u32>>,
@@ -117,15 +92,12 @@ impl FlashH7 {
             banks: [Bank::new(), Bank::new()],
             wear,
             hertz: 1,
-            changed: None,
-            torn: None,
-            broken: Vec::new(),
+            ..FlashH7::default()
         }
     }
 
     fn breaks(&mut self, how: &str) {
-        let rule = Rule::FlashOrder;
-        self.broken.push(Violation { rule, how: how.into() });
+        self.broken.push(Violation::new(Rule::FlashOrder, how));
     }
 
     fn fail(&mut self, bank: usize, error: u32) {
@@ -135,10 +107,6 @@ impl FlashH7 {
         });
         self.banks[bank].status |= error;
         self.banks[bank].buffer = None;
-    }
-
-    fn time(&self, [typical, longest]: [u64; 2]) -> u64 {
-        typical + (longest - typical) * u64::from(self.wear) / 100
     }
 
     /// Begins an operation. Returns for how many microseconds the core stands still: not at all in the second bank, since the program
@@ -170,7 +138,7 @@ impl FlashH7 {
                 return 0;
             }
         }
-        let time = self.time(PROGRAM[self.banks[bank].parallelism()]);
+        let time = worn(PROGRAM[self.banks[bank].parallelism()], self.wear);
         self.begin(bank, at..at + WORD, time, now)
     }
 
@@ -178,7 +146,7 @@ impl FlashH7 {
         let is_busy = self.banks[bank].is_busy(now);
         let registers = &mut self.banks[bank];
         match offset {
-            0x04 => registers.unlock(value),
+            0x04 => registers.keys.take(value, &mut registers.control, LOCK),
             0x0c if is_busy => self.breaks("CR is written while the flash is busy"),
             0x0c if registers.control & LOCK != 0 && value == registers.control => {}
             0x0c if registers.control & LOCK != 0 => self.breaks("CR is written while it is locked"),
@@ -241,7 +209,7 @@ impl FlashControl for FlashH7 {
         }
         let first = bank * in_bank;
         let place = memory.sector_range(first + sectors.start).start..memory.sector_range(first + sectors.end - 1).end;
-        let time = self.time(ERASE[self.banks[bank].parallelism()]) * sectors.len() as u64;
+        let time = worn(ERASE[self.banks[bank].parallelism()], self.wear) * sectors.len() as u64;
         sectors.for_each(|sector| memory.erase_sector(first + sector));
         self.begin(bank, place, time, now)
     }
@@ -345,10 +313,6 @@ impl Peripheral for FlashH7 {
     fn take_broken(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.broken)
     }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
-    }
 }
 
 #[cfg(test)]
@@ -369,7 +333,7 @@ mod tests {
         let memory = Memory::new(Model::H743.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
         let mut flash = FlashH7::new(0);
         flash.set_core_clock(1_000_000);
-        for key in KEYS {
+        for key in super::super::KEYS {
             flash.write(0x104, key, 0);
         }
         (flash, memory)

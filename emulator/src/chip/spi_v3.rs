@@ -1,9 +1,7 @@
-//! The SPI of the H7 as a master: RM0433 chapter 50. Nothing is at the wires, so that ones are received. DMA, CRC and I2S are not modelled, and its
+//! The SPI of the H7 as a master: RM0433 chapter 50. Nothing is at the wires, so that ones are received. DMA, CRC and I2S are not modeled, and its
 //! clock is that of its bus.
 
-use std::hash::{Hash, Hasher};
-
-use super::peripheral::Peripheral;
+use super::peripheral::{Peripheral, first_in_use, load, store};
 use crate::cpu::{Cycles, NEVER};
 
 const CR1: u32 = 0x00;
@@ -39,7 +37,7 @@ const CLEARED: u32 = 0xff8;
 const FIFO: u32 = 16;
 
 #[derive(Hash)]
-pub(super) struct SpiH7 {
+pub(super) struct SpiV3 {
     registers: [u32; 0x54 / 4],
     flags: u32,
     /// Frames that wait to be sent, and that have been received.
@@ -51,11 +49,11 @@ pub(super) struct SpiH7 {
     clock: u64,
 }
 
-impl SpiH7 {
+impl SpiV3 {
     pub(super) fn new() -> Self {
         let mut registers = [0; 0x54 / 4];
         registers[CFG1 as usize / 4] = 0x0007_0007;
-        SpiH7 {
+        SpiV3 {
             registers,
             flags: 0,
             to_send: 0,
@@ -129,7 +127,7 @@ impl SpiH7 {
     }
 }
 
-impl Peripheral for SpiH7 {
+impl Peripheral for SpiV3 {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
         match offset {
             SR => self.status(),
@@ -152,18 +150,14 @@ impl Peripheral for SpiH7 {
                     self.begin(now);
                 }
             }
-            offset => {
-                if let Some(register) = self.registers.get_mut(offset as usize / 4) {
-                    *register = value;
-                }
-            }
+            offset => store(&mut self.registers, offset, value),
         }
     }
 
     fn rest(&self, offset: u32) -> u32 {
         match offset {
             SR | IFCR | TXDR | RXDR => 0,
-            offset => self.registers.get(offset as usize / 4).copied().unwrap_or(0),
+            offset => load(&self.registers, offset),
         }
     }
 
@@ -194,9 +188,9 @@ impl Peripheral for SpiH7 {
     }
 
     fn reset(&mut self, _now: Cycles) {
-        *self = SpiH7 {
+        *self = SpiV3 {
             clock: self.clock,
-            ..SpiH7::new()
+            ..SpiV3::new()
         };
     }
 
@@ -205,19 +199,14 @@ impl Peripheral for SpiH7 {
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        if self.value(CFG1) & DMA != 0 {
-            Some("DMA")
-        } else if self.value(I2S) & 1 != 0 {
-            Some("I2S")
-        } else if self.value(CR1) & SPE != 0 && self.value(CFG2) & MASTER == 0 {
-            Some("the slave")
-        } else {
-            None
-        }
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
+        first_in_use([
+            (self.value(CFG1) & DMA != 0, "DMA"),
+            (self.value(I2S) & 1 != 0, "I2S"),
+            (
+                self.value(CR1) & SPE != 0 && self.value(CFG2) & MASTER == 0,
+                "the slave",
+            ),
+        ])
     }
 }
 
@@ -225,8 +214,8 @@ impl Peripheral for SpiH7 {
 mod tests {
     use super::*;
 
-    fn master() -> SpiH7 {
-        let mut spi = SpiH7::new();
+    fn master() -> SpiV3 {
+        let mut spi = SpiV3::new();
         spi.write(CFG2, MASTER, 0);
         spi.write(CFG1, 1 << 28 | 7, 0);
         spi
@@ -267,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_taken_is_an_overrun_and_a_slave_is_not_modelled() {
+    fn what_is_not_taken_is_an_overrun_and_a_slave_is_not_modeled() {
         let mut spi = master();
         spi.write(CR1, SPE | CSTART, 0);
         for frame in 0..=u64::from(FIFO) {

@@ -1,7 +1,5 @@
 //! The independent watchdog: RM0390 chapter 20. It counts a clock of its own, the LSI, of 17 to 47 kHz.
 
-use std::hash::{Hash, Hasher};
-
 use super::peripheral::Peripheral;
 use crate::cpu::{Cycles, NEVER};
 
@@ -10,7 +8,7 @@ const RELOAD: u32 = 0xaaaa;
 const UNLOCK: u32 = 0x5555;
 
 #[derive(Hash)]
-pub(super) struct Watchdog {
+pub(super) struct Iwdg {
     prescaler: u32,
     reload: u32,
     unlocked: bool,
@@ -21,9 +19,9 @@ pub(super) struct Watchdog {
     lsi: u64,
 }
 
-impl Watchdog {
+impl Iwdg {
     pub(super) fn new(lsi: u32) -> Self {
-        Watchdog {
+        Iwdg {
             prescaler: 0,
             reload: 0xfff,
             unlocked: false,
@@ -56,7 +54,7 @@ impl Watchdog {
     }
 }
 
-impl Peripheral for Watchdog {
+impl Peripheral for Iwdg {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
         match offset {
             0x4 => self.prescaler,
@@ -92,7 +90,7 @@ impl Peripheral for Watchdog {
 
     /// Its clock goes on.
     fn reset(&mut self, _now: Cycles) {
-        *self = Watchdog {
+        *self = Iwdg {
             prescaler: 0,
             reload: 0xfff,
             unlocked: false,
@@ -100,10 +98,6 @@ impl Peripheral for Watchdog {
             expired: false,
             ..*self
         };
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
     }
 }
 
@@ -113,37 +107,37 @@ mod tests {
 
     #[test]
     fn runs_out_unless_it_is_reloaded() {
-        let mut watchdog = Watchdog::new(32_000);
-        watchdog.set_core_clock(32_000_000);
-        watchdog.write(0x8, 9, 0);
-        assert_eq!(watchdog.read(0x8, 0), 0xfff, "locked");
-        watchdog.write(0x0, UNLOCK, 0);
-        watchdog.write(0x8, 9, 0);
-        watchdog.write(0x0, START, 0);
-        watchdog.write(0x8, 5, 0);
-        assert_eq!(watchdog.read(0x8, 0), 9, "any other key locks again");
+        let mut iwdg = Iwdg::new(32_000);
+        iwdg.set_core_clock(32_000_000);
+        iwdg.write(0x8, 9, 0);
+        assert_eq!(iwdg.read(0x8, 0), 0xfff, "locked");
+        iwdg.write(0x0, UNLOCK, 0);
+        iwdg.write(0x8, 9, 0);
+        iwdg.write(0x0, START, 0);
+        iwdg.write(0x8, 5, 0);
+        assert_eq!(iwdg.read(0x8, 0), 9, "any other key locks again");
         // Ten counts of four ticks of 31.25 us: 1.25 ms.
-        assert_eq!(watchdog.next_event(), 40_000);
-        watchdog.write(0x0, RELOAD, 30_000);
-        watchdog.advance(69_999);
-        assert!(!watchdog.has_expired());
-        watchdog.rescale(50_000, 32_000_000, 16_000_000);
-        assert_eq!(watchdog.next_event(), 60_000);
-        watchdog.advance(60_000);
-        assert!(watchdog.has_expired());
-        watchdog.reset(0);
-        assert_eq!((watchdog.has_expired(), watchdog.next_event()), (false, NEVER));
+        assert_eq!(iwdg.next_event(), 40_000);
+        iwdg.write(0x0, RELOAD, 30_000);
+        iwdg.advance(69_999);
+        assert!(!iwdg.has_expired());
+        iwdg.rescale(50_000, 32_000_000, 16_000_000);
+        assert_eq!(iwdg.next_event(), 60_000);
+        iwdg.advance(60_000);
+        assert!(iwdg.has_expired());
+        iwdg.reset(0);
+        assert_eq!((iwdg.has_expired(), iwdg.next_event()), (false, NEVER));
     }
 
     #[test]
     fn its_clock_is_anything_but_exact() {
         for (lsi, milliseconds) in [(17_000, 7_529), (32_000, 4_000), (47_000, 2_723)] {
-            let mut watchdog = Watchdog::new(lsi);
-            watchdog.set_core_clock(1_000_000);
+            let mut iwdg = Iwdg::new(lsi);
+            iwdg.set_core_clock(1_000_000);
             for (register, value) in [(0, UNLOCK), (4, 5), (8, 999), (0, START)] {
-                watchdog.write(register, value, 0);
+                iwdg.write(register, value, 0);
             }
-            assert_eq!(watchdog.next_event() / 1000, milliseconds);
+            assert_eq!(iwdg.next_event() / 1000, milliseconds);
         }
     }
 }

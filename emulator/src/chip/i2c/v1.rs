@@ -1,8 +1,6 @@
 //! The I2C of the F4 as a master: RM0390 chapter 24.
 
-use std::hash::{Hash, Hasher};
-
-use super::super::peripheral::Peripheral;
+use super::super::peripheral::{Peripheral, first_in_use, load};
 use super::super::rules::{Rule, Violation};
 use super::{Bus, Port};
 use crate::cpu::{Cycles, NEVER};
@@ -32,8 +30,9 @@ const AF: u32 = 1 << 10;
 const ERRORS: u32 = 0xff00;
 
 /// What the wires are doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Phase {
+    #[default]
     Idle,
     Starting,
     Addressing(u8),
@@ -44,6 +43,7 @@ enum Phase {
     Stopping,
 }
 
+#[derive(Default, Hash)]
 pub(super) struct I2c {
     control: [u32; 2],
     /// OAR1, OAR2, CCR, TRISE and FLTR, by offset.
@@ -70,19 +70,10 @@ impl I2c {
         let mut others = [0; 10];
         others[TRISE as usize / 4] = 2;
         I2c {
-            control: [0; 2],
             others,
-            status: 0,
-            has_looked: false,
-            phase: Phase::Idle,
             until: NEVER,
-            reads: false,
-            ended: false,
-            data: 0,
-            waiting: None,
             clock: 1,
-            bus: Bus::default(),
-            broken: Vec::new(),
+            ..I2c::default()
         }
     }
 
@@ -98,10 +89,7 @@ impl I2c {
     }
 
     fn breaks(&mut self, how: &str) {
-        self.broken.push(Violation {
-            rule: Rule::I2c,
-            how: how.into(),
-        });
+        self.broken.push(Violation::new(Rule::I2c, how));
     }
 
     fn enter(&mut self, phase: Phase, bits: u64, now: Cycles) {
@@ -320,7 +308,7 @@ impl Peripheral for I2c {
             CR1 | CR2 => self.control[offset as usize / 4],
             SR1 => u32::MAX,
             DR | SR2 => 0,
-            offset => self.others.get(offset as usize / 4).copied().unwrap_or(0),
+            offset => load(&self.others, offset),
         }
     }
 
@@ -354,24 +342,14 @@ impl Peripheral for I2c {
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        if self.control[1] & 1 << 11 != 0 {
-            Some("DMA")
-        } else if self.control[0] & (1 << 1 | POS) != 0 {
-            Some("SMBus, or POS")
-        } else if self.others[2] & 0xfe != 0 {
-            Some("an address of its own")
-        } else {
-            None
-        }
+        first_in_use([
+            (self.control[1] & 1 << 11 != 0, "DMA"),
+            (self.control[0] & (1 << 1 | POS) != 0, "SMBus, or POS"),
+            (self.others[2] & 0xfe != 0, "an address of its own"),
+        ])
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.broken)
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        (self.control, self.others, self.status, self.has_looked).hash(&mut hasher);
-        (self.phase, self.until, self.reads, self.ended, self.data, self.waiting).hash(&mut hasher);
-        self.bus.digest(hasher);
     }
 }

@@ -1,23 +1,23 @@
-//! Serial ports: RM0390 chapter 25, asynchronous mode. Those of chips newer than the F4 have other registers: `newer`.
+//! Serial ports: RM0390 chapter 25, asynchronous mode; embassy calls these v2. Those of L4, G4 and H7 have other registers: `v3`.
 //!
 //! A wire carries levels: the transmitter puts out those of a frame, the receiver looks at the level three times in the middle
 //! of each bit, as the real one does. Whatever happens to a wire in between, the flags for noise, framing and overrun come out of
 //! the same sampling. Only a frame whose bits are all where the receiver looks for them is read at once.
 
-mod newer;
 mod outside;
 mod receiver;
+mod v3;
 
-use std::collections::VecDeque;
-use std::hash::{Hash, Hasher};
-
-use super::peripheral::Peripheral;
+use super::peripheral::{Peripheral, first_in_use};
 use super::rules::Violation;
 use super::rx_pin::RxPin;
 use super::wave::Wave;
 use crate::cpu::{Cycles, NEVER};
-use newer::Newer;
-pub(super) use newer::Registers;
+use std::collections::VecDeque;
+pub(super) use v3::Registers;
+use v3::V3;
+#[cfg(test)]
+pub(super) use v3::{RDR, TDR};
 
 const TXE: u32 = 1 << 7;
 const TC: u32 = 1 << 6;
@@ -54,7 +54,7 @@ pub struct UartCounters {
     pub overruns: u64,
     /// Received bytes whose stop bit was low.
     pub framing_errors: u64,
-    /// Received bytes of which some sample differed from its neighbours.
+    /// Received bytes of which some sample differed from its neighbors.
     pub noise_errors: u64,
     /// Received bytes with the wrong parity.
     pub parity_errors: u64,
@@ -79,14 +79,14 @@ struct Lengths {
 }
 
 /// One serial port.
-#[derive(Hash)]
+#[derive(Default, Hash)]
 pub struct Usart {
     status: u32,
     received: u32,
     /// What waits for the shift register: one byte, or what its FIFO holds.
     waiting: VecDeque<u32>,
-    /// What chips newer than the F4 have besides.
-    newer: Option<Newer>,
+    /// What L4, G4 and H7 have besides.
+    v3: Option<V3>,
     baud: u32,
     control: [u32; 3],
     guard: u32,
@@ -116,33 +116,6 @@ pub struct Usart {
     counters: UartCounters,
 }
 
-impl Default for Usart {
-    fn default() -> Self {
-        Usart {
-            status: TXE | TC,
-            received: 0,
-            waiting: VecDeque::new(),
-            newer: None,
-            baud: 0,
-            control: [0; 3],
-            guard: 0,
-            status_read: false,
-            clock: 1,
-            lengths: Lengths::default(),
-            sending_until: None,
-            rx_pin: RxPin::default(),
-            has_tx: false,
-            has_rx: false,
-            sent_nowhere: false,
-            receiving_since: None,
-            idle_since: None,
-            output: Vec::new(),
-            bytes: None,
-            counters: UartCounters::default(),
-        }
-    }
-}
-
 impl Usart {
     /// Bits between start and stop, with the parity bit.
     fn data_bits(&self) -> u64 {
@@ -166,8 +139,8 @@ impl Usart {
         } else {
             self.baud
         };
-        let bit = match &self.newer {
-            Some(newer) => newer.bit_time(divider, self.clock),
+        let bit = match &self.v3 {
+            Some(v3) => v3.bit_time(divider, self.clock),
             None => u64::from(divider.max(1)) * self.clock,
         };
         let to_stop = bit * (1 + self.data_bits());
@@ -269,8 +242,8 @@ impl Usart {
 
 impl Peripheral for Usart {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
-        if self.newer.is_some() {
-            return self.read_newer(offset);
+        if self.v3.is_some() {
+            return self.read_v3(offset);
         }
         match offset {
             0x00 => {
@@ -284,7 +257,7 @@ impl Peripheral for Usart {
 
     fn write(&mut self, offset: u32, value: u32, now: Cycles) {
         match offset {
-            _ if self.newer.is_some() => self.write_newer(offset, value, now),
+            _ if self.v3.is_some() => self.write_v3(offset, value, now),
             0x00 => {
                 self.counters.discarded += u64::from(self.status & RXNE != 0 && value & RXNE == 0);
                 self.status &= value | !(TC | RXNE);
@@ -300,8 +273,8 @@ impl Peripheral for Usart {
     }
 
     fn rest(&self, offset: u32) -> u32 {
-        if self.newer.is_some() {
-            return self.rest_newer(offset);
+        if self.v3.is_some() {
+            return self.rest_v3(offset);
         }
         match offset {
             // Flags are cleared by zeros: bytes that are not written must be ones.
@@ -340,7 +313,7 @@ impl Peripheral for Usart {
             || status & PE != 0 && control & PEIE != 0
             || status & (ORE | NF | FE) != 0
                 && self.control[2] & EIE != 0
-                && (self.newer.is_some() || self.control[2] & DMAR != 0);
+                && (self.v3.is_some() || self.control[2] & DMAR != 0);
         u32::from(requested)
     }
 
@@ -350,27 +323,15 @@ impl Peripheral for Usart {
             self.output.push(Wave::level(now, true));
         }
         let old = std::mem::take(self);
-        let Usart {
-            newer,
-            clock,
-            rx_pin,
-            has_tx,
-            has_rx,
-            output,
-            bytes,
-            counters,
-            ..
-        } = old;
         *self = Usart {
-            newer: newer.map(|newer| Newer::new(newer.registers)),
-            clock,
-            rx_pin,
-            has_tx,
-            has_rx,
-            output,
-            bytes,
-            counters,
-            ..Usart::default()
+            clock: old.clock,
+            rx_pin: old.rx_pin,
+            has_tx: old.has_tx,
+            has_rx: old.has_rx,
+            output: old.output,
+            bytes: old.bytes,
+            counters: old.counters,
+            ..Usart::new(old.v3.map_or(Registers::V2, |v3| v3.registers))
         };
         self.set_lengths();
     }
@@ -381,29 +342,19 @@ impl Peripheral for Usart {
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        if self.control[1] & 1 << 14 != 0 {
-            Some("LIN mode")
-        } else if self.control[1] & 1 << 11 != 0 {
-            Some("the synchronous mode")
-        } else if self.control[2] & 1 << 1 != 0 {
-            Some("IrDA mode")
-        } else if self.control[2] & 1 << 3 != 0 {
-            Some("half-duplex mode")
-        } else if self.control[2] & 1 << 5 != 0 {
-            Some("smartcard mode")
-        } else if self.control[2] & 3 << 8 != 0 {
-            Some("hardware flow control")
-        } else {
-            self.newer.as_ref().and_then(|newer| newer.beyond_model(&self.control))
-        }
+        first_in_use([
+            (self.control[1] & 1 << 14 != 0, "LIN mode"),
+            (self.control[1] & 1 << 11 != 0, "the synchronous mode"),
+            (self.control[2] & 1 << 1 != 0, "IrDA mode"),
+            (self.control[2] & 1 << 3 != 0, "half-duplex mode"),
+            (self.control[2] & 1 << 5 != 0, "smartcard mode"),
+            (self.control[2] & 3 << 8 != 0, "hardware flow control"),
+        ])
+        .or_else(|| self.v3.as_ref().and_then(|v3| v3.beyond_model(&self.control)))
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
-        self.newer.as_mut().map(Newer::take_broken).unwrap_or_default()
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
+        self.v3.as_mut().map(V3::take_broken).unwrap_or_default()
     }
 }
 

@@ -1,19 +1,21 @@
-//! Serial ports of chips newer than the F4: RM0351 chapters 40 and 41, RM0440 chapters 37 and 38, RM0433 chapters 48 and 49.
+//! Serial ports of L4 (v3), G4 and H7 (v4, with FIFOs): RM0351 chapters 40 and 41, RM0440 chapters 37 and 38, RM0433 chapters 48 and 49.
 //!
 //! The flags and most enables stand where the F4 has them, in registers of their own: flags are cleared in ICR, received bytes
 //! are in RDR, bytes to send in TDR. G4 and H7 have FIFOs. A received byte with an error raises no DMA request: it is lost
 //! unless software reads it, or DDRE is set.
 
+use super::super::peripheral::first_in_use;
 use super::super::rules::Rule;
+// This is the other half of `Usart`, with the registers of v3: the two files know each other.
 use super::*;
 
 /// Which registers a serial port has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::chip) enum Registers {
     /// SR and DR.
-    F4,
+    V2,
     /// ISR, ICR, RDR and TDR, with FIFOs of so many bytes; 0 if it has none.
-    Newer {
+    V3 {
         /// The bytes of each FIFO.
         fifo: u8,
     },
@@ -22,6 +24,19 @@ pub(in crate::chip) enum Registers {
         /// The bytes of each FIFO.
         fifo: u8,
     },
+}
+
+pub(in crate::chip) const RDR: u32 = 0x24;
+pub(in crate::chip) const TDR: u32 = 0x28;
+
+impl Registers {
+    /// Where received bytes are read and bytes to send are written.
+    pub(in crate::chip) fn data(self) -> [u32; 2] {
+        match self {
+            Registers::V2 => [0x04; 2],
+            Registers::V3 { .. } | Registers::LowPower { .. } => [RDR, TDR],
+        }
+    }
 }
 
 const ENABLE: u32 = 1;
@@ -36,7 +51,7 @@ const FIXED: [u32; 3] = [0x33ff_9e00, 0x007f_ffff, 0x0000_fb3e];
 const ISR_CLEARABLE: u32 = PE | FE | NF | ORE | IDLE | TC;
 
 #[derive(Hash)]
-pub(super) struct Newer {
+pub(super) struct V3 {
     pub(super) registers: Registers,
     /// CR1 as it was written. The F4's form of it is in `control`.
     control: u32,
@@ -47,9 +62,9 @@ pub(super) struct Newer {
     broken: Vec<String>,
 }
 
-impl Newer {
+impl V3 {
     pub(super) fn new(registers: Registers) -> Self {
-        Newer {
+        V3 {
             registers,
             control: 0,
             timeout: 0,
@@ -66,8 +81,8 @@ impl Newer {
 
     fn fifo(&self) -> usize {
         match self.registers {
-            Registers::Newer { fifo } | Registers::LowPower { fifo } => fifo.into(),
-            Registers::F4 => 0,
+            Registers::V3 { fifo } | Registers::LowPower { fifo } => fifo.into(),
+            Registers::V2 => 0,
         }
     }
 
@@ -92,19 +107,13 @@ impl Newer {
     }
 
     pub(super) fn beyond_model(&self, control: &[u32; 3]) -> Option<&'static str> {
-        if self.control & 1 << 28 != 0 {
-            Some("a word of seven bits")
-        } else if self.control & 1 << 13 != 0 {
-            Some("the mute mode")
-        } else if control[1] & 0x000f_8000 != 0 {
-            Some("a swapped, inverted or reversed line")
-        } else if control[1] & 1 << 20 != 0 {
-            Some("the automatic baud rate")
-        } else if control[2] & 1 << 14 != 0 {
-            Some("the driver enable")
-        } else {
-            None
-        }
+        first_in_use([
+            (self.control & 1 << 28 != 0, "a word of seven bits"),
+            (self.control & 1 << 13 != 0, "the mute mode"),
+            (control[1] & 0x000f_8000 != 0, "a swapped, inverted or reversed line"),
+            (control[1] & 1 << 20 != 0, "the automatic baud rate"),
+            (control[2] & 1 << 14 != 0, "the driver enable"),
+        ])
     }
 }
 
@@ -112,23 +121,25 @@ impl Usart {
     /// A port as it is after reset.
     pub(in crate::chip) fn new(registers: Registers) -> Self {
         Usart {
-            newer: (registers != Registers::F4).then(|| Newer::new(registers)),
+            v3: (registers != Registers::V2).then(|| V3::new(registers)),
+            status: TXE | TC,
+            clock: 1,
             ..Usart::default()
         }
     }
 
     /// Bytes that wait in each direction.
     pub(super) fn depth(&self) -> usize {
-        self.newer.as_ref().map_or(1, Newer::depth)
+        self.v3.as_ref().map_or(1, V3::depth)
     }
 
     /// Takes the byte that came first.
     pub(super) fn take_oldest(&mut self) -> u32 {
-        let Some(newer) = &mut self.newer else { return 0 };
-        if let Some(byte) = newer.received.pop_front() {
+        let Some(v3) = &mut self.v3 else { return 0 };
+        if let Some(byte) = v3.received.pop_front() {
             self.received = byte;
         }
-        if newer.received.is_empty() {
+        if v3.received.is_empty() {
             self.status &= !RXNE;
         }
         self.received
@@ -136,33 +147,33 @@ impl Usart {
 
     /// Keeps a byte that was received; false if there is no room. Where DMA takes the bytes, one with an error is not kept,
     /// unless such a one is to stop DMA.
-    pub(super) fn keep_newer(&mut self, data: u32, errors: u32) -> bool {
+    pub(super) fn keep_v3(&mut self, data: u32, errors: u32) -> bool {
         let (depth, control) = (self.depth(), self.control[2]);
-        let Some(newer) = &mut self.newer else { return false };
+        let Some(v3) = &mut self.v3 else { return false };
         if errors != 0 && control & (DMAR | DMA_DISABLE_ON_ERROR) == DMAR {
             return true;
         }
-        if newer.received.len() >= depth {
+        if v3.received.len() >= depth {
             if control & OVERRUN_DISABLE == 0 {
                 self.status |= ORE;
                 self.counters.overruns += 1;
                 return false;
             }
-            newer.received.pop_back();
+            v3.received.pop_back();
         }
-        newer.received.push_back(data);
+        v3.received.push_back(data);
         self.status |= RXNE;
         true
     }
 
     /// Whether an error keeps DMA from taking bytes until its flag is cleared.
     pub(super) fn stops_dma(&self) -> bool {
-        self.newer.is_some() && self.control[2] & DMA_DISABLE_ON_ERROR != 0 && self.status & (PE | FE | NF) != 0
+        self.v3.is_some() && self.control[2] & DMA_DISABLE_ON_ERROR != 0 && self.status & (PE | FE | NF) != 0
     }
 
     fn breaks(&mut self, how: &str) {
-        if let Some(newer) = &mut self.newer {
-            newer.broken.push(how.into());
+        if let Some(v3) = &mut self.v3 {
+            v3.broken.push(how.into());
         }
     }
 
@@ -170,10 +181,10 @@ impl Usart {
         self.control[0] & UE != 0
     }
 
-    fn set_newer_control(&mut self, value: u32, now: Cycles) {
-        let Some(newer) = &mut self.newer else { return };
-        let before = newer.control;
-        newer.control = value;
+    fn set_v3_control(&mut self, value: u32, now: Cycles) {
+        let Some(v3) = &mut self.v3 else { return };
+        let before = v3.control;
+        v3.control = value;
         let goes_off = before & ENABLE != 0 && value & ENABLE == 0;
         if before & value & ENABLE != 0 && (before ^ value) & FIXED[0] != 0 {
             self.breaks("CR1 is changed besides its enables while the port is on");
@@ -191,16 +202,16 @@ impl Usart {
             self.output.push(Wave::level(now, true));
         }
         self.waiting.clear();
-        if let Some(newer) = &mut self.newer {
-            newer.received.clear();
+        if let Some(v3) = &mut self.v3 {
+            v3.received.clear();
         }
         self.status = TXE | TC;
     }
 
     fn request(&mut self, value: u32, now: Cycles) {
         if value & 1 << 3 != 0 {
-            if let Some(newer) = &mut self.newer {
-                newer.received.clear();
+            if let Some(v3) = &mut self.v3 {
+                v3.received.clear();
             }
             self.counters.discarded += u64::from(self.status & RXNE != 0);
             self.status &= !RXNE;
@@ -214,24 +225,18 @@ impl Usart {
         }
     }
 
-    pub(super) fn read_newer(&mut self, offset: u32) -> u32 {
+    pub(super) fn read_v3(&mut self, offset: u32) -> u32 {
         match offset {
             0x1c => self.interrupt_status(),
-            0x24 => self.take_oldest(),
-            offset => self.rest_newer(offset),
+            RDR => self.take_oldest(),
+            offset => self.rest_v3(offset),
         }
     }
 
     fn interrupt_status(&self) -> u32 {
         let acknowledged = if self.is_on() { self.control[0] & (TE | RE) } else { 0 };
-        let (waiting, received) = (
-            self.waiting.len(),
-            self.newer.as_ref().map_or(0, |newer| newer.received.len()),
-        );
-        let fifo = self
-            .newer
-            .as_ref()
-            .is_some_and(|newer| newer.control & FIFO_ENABLE != 0);
+        let (waiting, received) = (self.waiting.len(), self.v3.as_ref().map_or(0, |v3| v3.received.len()));
+        let fifo = self.v3.as_ref().is_some_and(|v3| v3.control & FIFO_ENABLE != 0);
         self.status
             | u32::from(self.receiving_since.is_some()) << 16
             // TEACK and REACK stand 18 and 20 places above TE and RE.
@@ -241,10 +246,10 @@ impl Usart {
             | u32::from(fifo && received == self.depth()) << 24
     }
 
-    pub(super) fn write_newer(&mut self, offset: u32, value: u32, now: Cycles) {
+    pub(super) fn write_v3(&mut self, offset: u32, value: u32, now: Cycles) {
         let is_on = self.is_on();
         match offset {
-            0x00 => self.set_newer_control(value, now),
+            0x00 => self.set_v3_control(value, now),
             0x04 | 0x08 => {
                 let register = offset as usize / 4;
                 if is_on && (self.control[register] ^ value) & FIXED[register] != 0 {
@@ -257,12 +262,12 @@ impl Usart {
             0x10 => self.guard = value,
             0x18 => self.request(value, now),
             0x20 => self.status &= !(value & ISR_CLEARABLE),
-            0x28 => self.give_data(value, now),
+            TDR => self.give_data(value, now),
             _ => {
-                let Some(newer) = &mut self.newer else { return };
+                let Some(v3) = &mut self.v3 else { return };
                 match offset {
-                    0x14 => newer.timeout = value,
-                    0x2c if newer.fifo() > 0 => newer.prescaler = value & 0xf,
+                    0x14 => v3.timeout = value,
+                    0x2c if v3.fifo() > 0 => v3.prescaler = value & 0xf,
                     _ => {}
                 }
             }
@@ -272,8 +277,8 @@ impl Usart {
     /// A divider below the least that the manual allows is a broken rule.
     fn set_divider(&mut self, value: u32) {
         let low_power = matches!(
-            self.newer,
-            Some(Newer {
+            self.v3,
+            Some(V3 {
                 registers: Registers::LowPower { .. },
                 ..
             })
@@ -285,15 +290,15 @@ impl Usart {
         }
     }
 
-    pub(super) fn rest_newer(&self, offset: u32) -> u32 {
-        let Some(newer) = &self.newer else { return 0 };
+    pub(super) fn rest_v3(&self, offset: u32) -> u32 {
+        let Some(v3) = &self.v3 else { return 0 };
         match offset {
-            0x00 => newer.control,
+            0x00 => v3.control,
             0x04 | 0x08 => self.control[offset as usize / 4],
             0x0c => self.baud,
             0x10 => self.guard,
-            0x14 => newer.timeout,
-            0x2c => newer.prescaler,
+            0x14 => v3.timeout,
+            0x2c => v3.prescaler,
             _ => 0,
         }
     }
@@ -301,16 +306,14 @@ impl Usart {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{BIT, advance};
     use super::*;
 
-    const BIT: u64 = 160;
     const CR1: u32 = 0x00;
     const CR3: u32 = 0x08;
     const BRR: u32 = 0x0c;
     const ISR: u32 = 0x1c;
     const ICR: u32 = 0x20;
-    const RDR: u32 = 0x24;
-    const TDR: u32 = 0x28;
 
     fn port(registers: Registers, control: u32, control3: u32) -> Usart {
         let mut port = Usart::new(registers);
@@ -323,17 +326,6 @@ mod tests {
         port.write(CR3, control3, 0);
         port.write(CR1, ENABLE | TE | RE | control, 0);
         port
-    }
-
-    fn advance(port: &mut Usart, now: Cycles) {
-        while port.next_event() <= now {
-            let then = port.next_event();
-            port.advance(then);
-            if port.next_event() <= then {
-                break;
-            }
-        }
-        port.advance(now);
     }
 
     /// Sends bytes to a port one after the other, with their stop bits at these levels.
@@ -349,8 +341,8 @@ mod tests {
     }
 
     const KINDS: [Registers; 3] = [
-        Registers::Newer { fifo: 0 },
-        Registers::Newer { fifo: 8 },
+        Registers::V3 { fifo: 0 },
+        Registers::V3 { fifo: 8 },
         Registers::LowPower { fifo: 8 },
     ];
 
@@ -423,7 +415,7 @@ mod tests {
     #[test]
     fn a_fifo_holds_as_much_as_the_chip_has() {
         for (fifo, enabled, kept) in [(0, 0, 1), (8, 0, 1), (8, FIFO_ENABLE, 8), (16, FIFO_ENABLE, 16)] {
-            let mut port = port(Registers::Newer { fifo }, enabled, 0);
+            let mut port = port(Registers::V3 { fifo }, enabled, 0);
             let bytes: Vec<(u8, bool)> = (0..20).map(|byte| (byte, true)).collect();
             hear(&mut port, &bytes);
             assert_eq!(port.read(ISR, 0) & ORE, ORE);

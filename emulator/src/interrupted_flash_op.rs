@@ -4,16 +4,15 @@ use crate::hash::mix;
 
 /// A change of the flash that takes time: what was there before.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Unfinished {
+pub(crate) struct InterruptedFlashOp {
     /// Where, from the beginning of the flash.
     pub(crate) offset: u32,
-    /// What was there.
     pub(crate) before: Vec<u8>,
     /// It is erased; else it is programmed.
     pub(crate) is_erase: bool,
 }
 
-impl Unfinished {
+impl InterruptedFlashOp {
     /// What is found there when the power comes back, by a seed; `after` is what there would have been.
     pub(crate) fn torn(&self, after: &[u8], seed: u64) -> Vec<u8> {
         let length = self.before.len().max(1) as u64;
@@ -53,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_torn_word_has_bits_of_before_and_after_and_no_others() {
-        let word = Unfinished {
+        let word = InterruptedFlashOp {
             offset: 0,
             before: vec![0xff; 4],
             is_erase: false,
@@ -68,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_torn_erase_leaves_part_of_what_was_there() {
-        let sector = Unfinished {
+        let sector = InterruptedFlashOp {
             offset: 0,
             before: (0..255).collect(),
             is_erase: true,

@@ -1,19 +1,13 @@
 //! The flash controller of the F4: RM0390 chapter 3.
 
-use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-use super::peripheral::{FlashControl, Peripheral};
-use super::rules::{Rule, Violation};
+use super::super::parts::FlashControl;
+use super::super::peripheral::Peripheral;
+use super::super::rules::{Rule, Violation};
+use super::{Keys, access, worn};
 use crate::cpu::Cycles;
 use crate::memory::Memory;
-
-const ICEN: u32 = 1 << 9;
-const DCEN: u32 = 1 << 10;
-const ICRST: u32 = 1 << 11;
-const DCRST: u32 = 1 << 12;
-
-const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
 
 const PG: u32 = 1;
 const SER: u32 = 1 << 1;
@@ -39,13 +33,12 @@ const ERASE: [[[u64; 2]; 3]; 3] = [
     [[2_000_000, 4_000_000], [1_300_000, 2_600_000], [1_000_000, 2_000_000]],
 ];
 
-#[derive(Hash)]
-pub(super) struct FlashController {
+#[derive(Default, Hash)]
+pub(in crate::chip) struct FlashF4 {
     access: u32,
     status: u32,
     control: u32,
-    /// How many keys of the unlock sequence have been written.
-    keys: usize,
+    keys: Keys,
     /// How far its times are from typical to longest, in percent.
     wear: u32,
     /// The addresses that were programmed or erased, until they are asked for.
@@ -54,28 +47,17 @@ pub(super) struct FlashController {
     broken: Vec<Violation>,
 }
 
-impl FlashController {
-    pub(super) fn new(wear: u32) -> Self {
-        FlashController {
-            access: 0,
-            status: 0,
+impl FlashF4 {
+    pub(in crate::chip) fn new(wear: u32) -> Self {
+        FlashF4 {
             control: LOCK,
-            keys: 0,
             wear,
-            changed: None,
-            broken: Vec::new(),
+            ..FlashF4::default()
         }
     }
 
     fn breaks(&mut self, how: &str) {
-        self.broken.push(Violation {
-            rule: Rule::FlashOrder,
-            how: how.into(),
-        });
-    }
-
-    fn time(&self, [typical, longest]: [u64; 2]) -> u64 {
-        typical + (longest - typical) * u64::from(self.wear) / 100
+        self.broken.push(Violation::new(Rule::FlashOrder, how));
     }
 
     fn parallelism(&self) -> usize {
@@ -100,37 +82,9 @@ impl FlashController {
             self.status |= EOP;
         }
     }
-
-    /// A cache is emptied only while it is off.
-    fn set_access(&mut self, value: u32) {
-        let mut taken = value;
-        for (name, enable, reset) in [("ICRST", ICEN, ICRST), ("DCRST", DCEN, DCRST)] {
-            if value & reset != 0 && self.access & enable != 0 {
-                self.broken.push(Violation {
-                    rule: Rule::FlashCache,
-                    how: format!("{name} is set while the cache is on"),
-                });
-                taken &= !reset;
-            }
-        }
-        self.access = taken;
-    }
-
-    fn unlock(&mut self, key: u32) {
-        if KEYS.get(self.keys) == Some(&key) {
-            self.keys += 1;
-        } else {
-            // A wrong key locks until the next reset.
-            self.keys = KEYS.len() + 1;
-        }
-        if self.keys == KEYS.len() {
-            self.control &= !LOCK;
-            self.keys = 0;
-        }
-    }
 }
 
-impl Peripheral for FlashController {
+impl Peripheral for FlashF4 {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
         match offset {
             0x0c => self.status,
@@ -140,8 +94,8 @@ impl Peripheral for FlashController {
 
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
         match offset {
-            0x00 => self.set_access(value & 0x1f0f),
-            0x04 => self.unlock(value),
+            0x00 => self.access = access(self.access, value & 0x1f0f, &mut self.broken),
+            0x04 => self.keys.take(value, &mut self.control, LOCK),
             0x0c => self.status &= !(value & (EOP | ERRORS)),
             0x10 if self.control & LOCK == 0 => self.control = value & 0x8301_03ff,
             _ => {}
@@ -172,13 +126,9 @@ impl Peripheral for FlashController {
     fn take_broken(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.broken)
     }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
-    }
 }
 
-impl FlashControl for FlashController {
+impl FlashControl for FlashF4 {
     /// A store into the flash. Returns for how many microseconds the core stands still, since it executes from there.
     fn program(&mut self, address: u32, bytes: u32, value: u32, _now: Cycles, memory: &mut Memory) -> u64 {
         if self.control & (PG | SER | MER) != PG {
@@ -208,7 +158,7 @@ impl FlashControl for FlashController {
         }
         self.changed = Some(address..address + bytes);
         self.finish();
-        self.time(PROGRAM)
+        worn(PROGRAM, self.wear)
     }
 
     /// Does the erase that was started, if one was. Returns how many microseconds it takes.
@@ -239,7 +189,7 @@ impl FlashControl for FlashController {
                     4 => 1,
                     _ => 2,
                 };
-                self.time(ERASE[size][self.parallelism().min(2)])
+                worn(ERASE[size][self.parallelism().min(2)], self.wear)
             })
             .sum();
         self.finish();

@@ -1,11 +1,10 @@
 //! Power control of L4 (RM0351 chapter 5), G4 (RM0440 chapter 6) and H7 (RM0433 chapter 6). Flags follow what is set at once.
 
-use std::hash::{Hash, Hasher};
-
 use super::super::clocks::Limits;
-use super::super::peripheral::{Peripheral, PowerControl};
-use super::super::power::DBP;
+use super::super::parts::PowerControl;
+use super::super::peripheral::{Peripheral, load, store};
 use super::super::rules::{Rule, Violation};
+use super::DBP;
 use crate::cpu::Cycles;
 
 const MHZ: u64 = 1_000_000;
@@ -68,7 +67,7 @@ const fn h7(core: u64, ahb: u64, apb: u64, wait_states: &'static [u64]) -> Limit
 
 /// Which of the two families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::chip) enum Kind {
+enum Kind {
     L4,
     G4,
 }
@@ -78,22 +77,30 @@ const NORMAL: u32 = 1 << 8;
 
 /// PWR of L4 and G4.
 #[derive(Hash)]
-pub(in crate::chip) struct PowerL4G4 {
+pub(in crate::chip) struct PwrL4G4 {
     kind: Kind,
     registers: [u32; 0x84 / 4],
 }
 
-impl PowerL4G4 {
-    pub(in crate::chip) fn new(kind: Kind) -> Self {
+impl PwrL4G4 {
+    pub(in crate::chip) fn l4() -> Self {
+        Self::new(Kind::L4)
+    }
+
+    pub(in crate::chip) fn g4() -> Self {
+        Self::new(Kind::G4)
+    }
+
+    fn new(kind: Kind) -> Self {
         let mut registers = [0; 0x84 / 4];
         registers[0] = 0x200;
         registers[2] = 0x8000;
         registers[CR5 as usize / 4] = NORMAL;
-        PowerL4G4 { kind, registers }
+        PwrL4G4 { kind, registers }
     }
 }
 
-impl PowerControl for PowerL4G4 {
+impl PowerControl for PwrL4G4 {
     fn opens_backup_domain(&self) -> bool {
         self.registers[CR1] & DBP != 0
     }
@@ -111,7 +118,7 @@ impl PowerControl for PowerL4G4 {
     }
 }
 
-impl Peripheral for PowerL4G4 {
+impl Peripheral for PwrL4G4 {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
         self.rest(offset)
     }
@@ -121,11 +128,7 @@ impl Peripheral for PowerL4G4 {
             // SR1 and SR2 are read only; SCR only clears flags, of which there are none.
             0x10..=0x18 => {}
             CR5 if self.kind == Kind::L4 => {}
-            offset => {
-                if let Some(register) = self.registers.get_mut(offset as usize / 4) {
-                    *register = value;
-                }
-            }
+            offset => store(&mut self.registers, offset, value),
         }
     }
 
@@ -134,16 +137,12 @@ impl Peripheral for PowerL4G4 {
             // REGLPS: the low-power regulator is ready. Neither it nor a change of voltage is under way.
             0x14 => 1 << 8,
             CR5 if self.kind == Kind::L4 => 0,
-            offset => self.registers.get(offset as usize / 4).copied().unwrap_or(0),
+            offset => load(&self.registers, offset),
         }
     }
 
     fn reset(&mut self, _now: Cycles) {
-        *self = PowerL4G4::new(self.kind);
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
+        *self = PwrL4G4::new(self.kind);
     }
 }
 
@@ -156,19 +155,19 @@ const READY: u32 = 1 << 13;
 
 /// PWR of the H7. How the core is supplied is chosen once after power-on, before its voltage is changed.
 #[derive(Hash)]
-pub(in crate::chip) struct PowerH7 {
+pub(in crate::chip) struct PwrH7 {
     registers: [u32; 0x30 / 4],
     is_supply_chosen: bool,
     broken: Vec<Violation>,
 }
 
-impl PowerH7 {
+impl PwrH7 {
     pub(in crate::chip) fn new() -> Self {
         let mut registers = [0; 0x30 / 4];
         registers[CR1] = 0xf000_c000;
         registers[CR3] = 0x6;
         registers[D3CR] = 0x4000;
-        PowerH7 {
+        PwrH7 {
             registers,
             is_supply_chosen: false,
             broken: Vec::new(),
@@ -180,8 +179,7 @@ impl PowerH7 {
     }
 
     fn breaks(&mut self, how: &str) {
-        let rule = Rule::ClockLimits;
-        self.broken.push(Violation { rule, how: how.into() });
+        self.broken.push(Violation::new(Rule::ClockLimits, how));
     }
 
     /// The Nucleo supplies the core by the LDO.
@@ -207,7 +205,7 @@ impl PowerH7 {
     }
 }
 
-impl PowerControl for PowerH7 {
+impl PowerControl for PwrH7 {
     fn opens_backup_domain(&self) -> bool {
         self.registers[CR1] & DBP != 0
     }
@@ -217,7 +215,7 @@ impl PowerControl for PowerH7 {
     }
 }
 
-impl Peripheral for PowerH7 {
+impl Peripheral for PwrH7 {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
         match offset {
             // The voltage is what was asked for, at once.
@@ -232,31 +230,23 @@ impl Peripheral for PowerH7 {
             0x04 => {}
             0x0c => self.choose_supply(value),
             0x18 => self.set_scale(value),
-            offset => {
-                if let Some(register) = self.registers.get_mut(offset as usize / 4) {
-                    *register = value;
-                }
-            }
+            offset => store(&mut self.registers, offset, value),
         }
     }
 
     fn rest(&self, offset: u32) -> u32 {
-        self.registers.get(offset as usize / 4).copied().unwrap_or(0)
+        load(&self.registers, offset)
     }
 
     /// The supply stays as it was chosen.
     fn reset(&mut self, _now: Cycles) {
         let (supply, is_chosen) = (self.registers[CR3], self.is_supply_chosen);
-        *self = PowerH7::new();
+        *self = PwrH7::new();
         (self.registers[CR3], self.is_supply_chosen) = (supply, is_chosen);
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.broken)
-    }
-
-    fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
     }
 }
 
@@ -266,7 +256,7 @@ mod tests {
 
     #[test]
     fn range_and_boost_decide_the_limit() {
-        let mut power = PowerL4G4::new(Kind::G4);
+        let mut power = PwrL4G4::g4();
         assert_eq!(power.limits().hclk, 150 * MHZ);
         power.write(CR5, 0, 0);
         assert_eq!(
@@ -275,7 +265,7 @@ mod tests {
         );
         power.write(0, 0x400, 0);
         assert_eq!(power.limits().hclk, 26 * MHZ);
-        let mut power = PowerL4G4::new(Kind::L4);
+        let mut power = PwrL4G4::l4();
         power.write(CR5, 0, 0);
         assert_eq!(
             (power.limits().hclk, power.limits().wait_states(80 * MHZ)),
@@ -286,10 +276,10 @@ mod tests {
 
     #[test]
     fn the_h7_chooses_its_supply_before_its_voltage() {
-        let mut power = PowerH7::new();
+        let mut power = PwrH7::new();
         power.write(0x18, 0xc000, 0);
         assert_eq!(power.take_broken().len(), 1, "too early");
-        let mut power = PowerH7::new();
+        let mut power = PwrH7::new();
         power.write(0x0c, 0x6, 0);
         power.write(0x18, 0xc000, 0);
         assert_eq!((power.take_broken().len(), power.limits().hclk), (0, 400 * MHZ));
@@ -302,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_supply_that_the_board_does_not_have_is_a_broken_rule() {
-        let mut power = PowerH7::new();
+        let mut power = PwrH7::new();
         power.write(0x0c, 0x1, 0);
         assert_eq!(power.take_broken().len(), 1);
     }

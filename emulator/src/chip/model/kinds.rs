@@ -1,0 +1,80 @@
+//! What the descriptions of chips have in common: the kinds of peripherals that a map lists.
+
+use super::super::adc::{self, Adc};
+use super::super::exti;
+use super::super::i2c::{I2cPins, Registers as I2cRegisters};
+use super::super::map::{Gate, Kind, MapEntry, UART_NAMES, UARTS};
+use super::super::rng::Rng;
+use super::super::spi::{self, Spi};
+use super::super::spi_v3::SpiV3;
+use super::super::timer::Timer;
+use super::super::usart::{Registers, Usart};
+
+/// The serial ports of a chip, and the addresses of their data registers for receiving and for sending.
+pub(super) struct Ports {
+    pub(super) uarts: [Option<Box<Usart>>; UARTS],
+    pub(super) data_registers: [[u32; 2]; UARTS],
+}
+
+/// The serial ports of a map: with the registers of the F4, or with FIFOs of so many bytes.
+pub(super) fn ports(map: &[MapEntry], fifo: Option<u8>) -> Ports {
+    let mut ports = Ports {
+        uarts: Default::default(),
+        data_registers: [[0; 2]; UARTS],
+    };
+    for entry in map {
+        if let Kind::Uart(uart) = entry.kind {
+            let registers = match fifo {
+                None => Registers::V2,
+                Some(fifo) if UART_NAMES[uart].starts_with("LP") => Registers::LowPower { fifo },
+                Some(fifo) => Registers::V3 { fifo },
+            };
+            ports.uarts[uart] = Some(Box::new(Usart::new(registers)));
+            ports.data_registers[uart] = registers.data().map(|offset| entry.base + offset);
+        }
+    }
+    ports
+}
+
+pub(super) const fn at(
+    base: u32,
+    name: &'static str,
+    kind: Kind,
+    gate: Option<Gate>,
+    interrupts: &'static [usize],
+) -> MapEntry {
+    MapEntry::new(base, name, kind, gate, interrupts)
+}
+
+pub(super) const fn none(base: u32, size: u32, name: &'static str) -> MapEntry {
+    MapEntry::unmodeled(base, size, name)
+}
+
+/// A bit of an enable register.
+pub(super) const fn on(register: u32, bit: u32) -> Option<Gate> {
+    Some(Gate { register, bit })
+}
+
+/// An I2C port with ISR and TIMINGR.
+pub(super) const fn i2c(pins: &'static [I2cPins]) -> Kind {
+    Kind::I2c(I2cRegisters::V2, pins)
+}
+
+/// The EXTI of all but the H7, and the interrupts of every EXTI.
+pub(super) const fn exti(base: u32) -> MapEntry {
+    at(base, "EXTI", Kind::Exti(exti::Layout::MaskFirst), None, EXTI_LINES)
+}
+pub(super) const EXTI_LINES: &[usize] = &[6, 7, 8, 9, 10, 23, 40];
+
+/// Masters of the F4, of L4 and G4, and of the H7.
+pub(super) const SPI_V1: Kind = Kind::Own(|| Box::new(Spi::new(spi::Kind::V1)));
+pub(super) const SPI_V2: Kind = Kind::Own(|| Box::new(Spi::new(spi::Kind::V2)));
+pub(super) const SPI_V3: Kind = Kind::Own(|| Box::new(SpiV3::new()));
+/// Converters of the F4, and of the others.
+pub(super) const ADC_V2: Kind = Kind::Own(|| Box::new(Adc::new(adc::Kind::V2)));
+pub(super) const ADC_V3: Kind = Kind::Own(|| Box::new(Adc::new(adc::Kind::V3)));
+pub(super) const RNG: Kind = Kind::Own(|| Box::new(Rng::default()));
+/// Timers of 32 bits, those with two interrupts, and others of 16 bits.
+pub(super) const WIDE: Kind = Kind::Timer(|| Box::new(Timer::new(true)));
+pub(super) const ADVANCED: Kind = Kind::Timer(|| Box::new(Timer::advanced()));
+pub(super) const NARROW: Kind = Kind::Timer(|| Box::new(Timer::new(false)));

@@ -1,0 +1,91 @@
+//! Power control of the F4: RM0390 chapter 5. The ready flags follow their enables at once.
+
+use std::hash::{Hash, Hasher};
+
+use super::super::clocks::Limits;
+use super::super::parts::PowerControl;
+use super::super::peripheral::Peripheral;
+use super::DBP;
+use crate::cpu::Cycles;
+
+const ODEN: u32 = 1 << 16;
+const ODSWEN: u32 = 1 << 17;
+const VOSRDY: u32 = 1 << 14;
+
+/// What differs between F4 chips.
+pub(in crate::chip) struct PwrFacts {
+    /// PWR_CR after reset.
+    pub(in crate::chip) power_control: u32,
+    pub(in crate::chip) has_overdrive: bool,
+    /// What the chip bears, by bits 14 and 15 of PWR_CR, the voltage scale, and by whether the over-drive is on.
+    pub(in crate::chip) limits: fn(u32, bool) -> Limits,
+}
+
+pub(in crate::chip) struct PwrF4 {
+    control: u32,
+    status: u32,
+    facts: &'static PwrFacts,
+}
+
+impl Hash for PwrF4 {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (self.control, self.status).hash(hasher);
+    }
+}
+
+impl PwrF4 {
+    pub(in crate::chip) fn new(facts: &'static PwrFacts) -> Self {
+        PwrF4 {
+            control: facts.power_control,
+            status: 0,
+            facts,
+        }
+    }
+}
+
+impl PowerControl for PwrF4 {
+    fn opens_backup_domain(&self) -> bool {
+        self.control & DBP != 0
+    }
+
+    /// The data sheets' general operating conditions, by voltage scale and over-drive.
+    fn limits(&self) -> Limits {
+        let over_drive = self.facts.has_overdrive && self.control & (ODEN | ODSWEN) == ODEN | ODSWEN;
+        (self.facts.limits)(self.control >> 14 & 3, over_drive)
+    }
+}
+
+impl Peripheral for PwrF4 {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        match offset {
+            0x0 => self.control,
+            0x4 => {
+                let overdrive = if self.facts.has_overdrive {
+                    self.control & (ODEN | ODSWEN)
+                } else {
+                    0
+                };
+                // The backup regulator is ready when it is on.
+                self.status | overdrive | VOSRDY | (self.status >> 9 & 1) << 3
+            }
+            _ => 0,
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
+        match offset {
+            // CWUF and CSBF only clear flags.
+            0x0 => self.control = value & !0xc,
+            0x4 => self.status = value & 0x300,
+            _ => {}
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        if offset == 0 { self.control } else { self.status }
+    }
+
+    fn reset(&mut self, _now: Cycles) {
+        *self = PwrF4::new(self.facts);
+    }
+}
