@@ -6,7 +6,7 @@ use hopwise_core::authority::{Challenge, authorise, board_key};
 use hopwise_core::key::Key;
 use hopwise_core::wire::{Command, Done, Query};
 
-use super::host_port::Reply;
+use super::talk::Reply;
 
 /// So many commands are under way at most.
 const MOST: usize = 64;

@@ -4,14 +4,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::talk::Talk;
 use super::update::Boards;
 pub use hopwise_computer::serial_line::{BadPort, PortFault};
 use hopwise_computer::serial_line::{SerialLine, exchange_all};
+use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_core::authority::MeshKeys;
 use hopwise_core::wire::AppPort;
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
 
 /// A question is answered within this, or not at all: packets live for six seconds, but a mesh that takes longer than this is in
 /// trouble.

@@ -1,13 +1,12 @@
 //! Boards with keys: who may talk to them, who may change them, and someone on a wire. See `docs/keys.md`.
 
 use crate::firmware_support::{KEYS, Rig, firmware};
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_core::authority::{Challenge, MeshKeys, authorise, board_key};
 use hopwise_core::key::{Key, Secret};
 use hopwise_core::wire::{
     Command, Done, LinkTrouble, PAGE_BYTES, Page, Pattern, Query, Status, Traffic, TrafficReport,
 };
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::setup;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Board, BoardOptions, Port, Script, World};

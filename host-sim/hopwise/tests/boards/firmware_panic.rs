@@ -1,7 +1,7 @@
 //! A panic is kept over the reset with its true place, also one of embassy's.
 
+use hopwise_computer::talk::Question;
 use hopwise_core::wire::{Command, Page, Query, Status};
-use hopwise_emulate::computers::Question;
 use hopwise_emulator::cpu::Bus;
 use hopwise_emulator::time::MILLISECOND;
 

@@ -1,8 +1,7 @@
 //! Programs of users on boards: the examples of the firmware, on emulated ones.
 
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_core::wire::{AppPort, AppStatus, Query};
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 
 use crate::firmware_support::{Firmware, Rig, build, load, stock};

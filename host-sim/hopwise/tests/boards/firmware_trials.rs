@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use hopwise_computer::talk::Question;
 use hopwise_core::wire::{
     AppPort, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport, encoded_len,
 };
-use hopwise_emulate::computers::Question;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_sim::{Settings, simulate_programs};
 

@@ -1,8 +1,8 @@
 //! Instructions for a next hop, counted on emulated boards.
 
 use crate::firmware_support::{Rig, firmware};
+use hopwise_computer::talk::Question;
 use hopwise_core::wire::{Command, Done, Pattern, Traffic};
-use hopwise_emulate::computers::Question;
 use hopwise_emulate::profile;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 

@@ -7,10 +7,9 @@
 mod firmware_support;
 
 use firmware_support::{Firmware, Rig, build, firmware, load, sizes, stock};
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_core::wire::{BoardState, Command, Done, Page, Query, Status};
-use hopwise_emulate::computers::Question;
 use hopwise_emulate::firmware::{self, BOARDS};
-use hopwise_emulate::host_port::Reply;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 
 /// Builds an image that stays until the tests end; `None` if there is no ARM compiler.
