@@ -10,50 +10,14 @@ use hopwise_node::key::{Credentials, Key};
 use hopwise_node::limits::BODY;
 use hopwise_node::link::{Down, Micros, WINDOW};
 use hopwise_node::wire::{
-    Addressed, AppPort, AppStatus, Command, Confirmed, Content, DropReason, Identity, Kind, Packet, Query, Verdict,
-    WIRE, read_structure,
+    Addressed, AppPort, AppStatus, Command, Confirmed, Content, Identity, Kind, Packet, Query, WIRE,
 };
-use serde::Deserialize;
 
+use super::talk::Reply;
 use super::warrants::{Next, Warrants};
 
 /// Messages that are kept until someone asks for them; what comes after those is lost.
 const MOST_MESSAGES: usize = 256;
-
-/// What came back for a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reply {
-    /// The answer's bytes.
-    Answer(Vec<u8>),
-    /// The question, or the packet, did not reach its destination.
-    Undeliverable(DropReason),
-    /// What the destination says of a confirmed packet.
-    Confirmed(Verdict),
-}
-
-impl Reply {
-    /// An answer that is in postcard format.
-    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
-        match self {
-            Reply::Answer(bytes) => read_structure(bytes),
-            Reply::Undeliverable(_) | Reply::Confirmed(_) => None,
-        }
-    }
-
-    /// What a packet says of an earlier one, and the number of that.
-    fn of(packet: &Packet<BODY>) -> Option<(u32, Reply)> {
-        match packet.content()? {
-            Content::Response(response) => Some((response.number, Reply::Answer(response.payload.to_vec()))),
-            Content::Undeliverable(report) => Some((report.number, Reply::Undeliverable(report.reason))),
-            Content::Confirmation(confirmation) => Some((confirmation.number, Reply::Confirmed(confirmation.verdict))),
-            Content::Datagram(_)
-            | Content::Broadcast(_)
-            | Content::Confirmed(_)
-            | Content::Request(_)
-            | Content::Flooded(_) => None,
-        }
-    }
-}
 
 /// A message for this computer.
 #[derive(Clone, Debug, PartialEq, Eq)]

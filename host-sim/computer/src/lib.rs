@@ -29,7 +29,8 @@
 //! One program has the port at a time. [`bridge`] lets others in, in any language: lines of JSON, at a loopback socket or through a pipe.
 //!
 //! - [`host_port`]: the computer's end of the link, without I/O, and so for emulated boards as well;
-//! - [`serial_line`]: a real port with it; a thread that owns it runs the errands of all clones of [`Mesh`].
+//! - [`serial_line`]: a real port with it; a thread that owns it runs the errands of all clones of [`Mesh`];
+//! - [`talk`]: questions to nodes through any of several boards.
 
 pub mod bridge;
 mod error;
@@ -38,6 +39,7 @@ mod mesh;
 mod questions;
 mod random;
 pub mod serial_line;
+pub mod talk;
 mod warrants;
 mod worker;
 

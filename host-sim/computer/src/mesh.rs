@@ -14,8 +14,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{Fate, NoConnection, RequestError, SendError, TooLong, check_length};
-use crate::host_port::{Incoming, Reply};
+use crate::host_port::Incoming;
 use crate::serial_line::{BadPort, SerialLine};
+use crate::talk::Reply;
 use crate::worker::{Common, End, Errand, Interest, Job, News, Outlet, SETTLED_WITHIN, run};
 
 /// A request that is not answered by then has no answer: longer than packets live, there and back.

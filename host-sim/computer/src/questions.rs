@@ -6,8 +6,8 @@ use hopwise_node::wire::{Command, Done, NodeReport, Query, RouterCounters, trace
 use serde::de::DeserializeOwned;
 
 use crate::error::NoAnswer;
-use crate::host_port::Reply;
 use crate::mesh::Mesh;
+use crate::talk::Reply;
 
 /// A question is answered within this, or not at all: packets live for six seconds, but a mesh that takes longer than this is in
 /// trouble.

@@ -6,7 +6,7 @@ use hopwise_node::authority::{Challenge, authorise, board_key};
 use hopwise_node::key::Key;
 use hopwise_node::wire::{Command, Done, Query};
 
-use super::host_port::Reply;
+use super::talk::Reply;
 
 /// So many commands are under way at most.
 const MOST: usize = 64;

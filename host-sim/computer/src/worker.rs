@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use hopwise_node::wire::{AppPort, AppStatus, Kind, Query};
 
-use crate::host_port::{Incoming, Question, Reply};
+use crate::host_port::{Incoming, Question};
 use crate::serial_line::{BadPort, SerialLine};
+use crate::talk::Reply;
 
 /// Errands under way at once. More would only wait in the board at the port.
 const AT_ONCE: usize = 8;

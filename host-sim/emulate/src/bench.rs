@@ -28,6 +28,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hopwise_computer::host_port::Incoming;
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_core::Network;
 use hopwise_emulator::boards::{self, BoardKind};
 use hopwise_emulator::chip::UARTS;
@@ -36,13 +38,12 @@ pub use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Script, World};
 pub use hopwise_node::wire::AppPort;
 use hopwise_node::wire::{AppStatus, DEFAULT_BAUD, Query};
+use hopwise_rig::board_log::{BoardLine, LogFormat};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::app::{self, board_of};
-use crate::computers::{Computers, Question};
-use crate::host_port::{Incoming, Reply};
-use crate::log::{BoardLine, LogFormat};
+use crate::computers::Computers;
 use crate::script;
 use crate::setup::{self, Differences, Program};
 

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_core::{Network, Rule};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::World;
 use hopwise_node::wire::{Command, Done};
 use hopwise_node::wire::{DropReason, NodeReport, Query, RouterCounters, trace_records};
+use hopwise_rig::board_log::LogReaders;
 use serde::Serialize;
 
-use super::computers::{Computers, Question};
-use super::log::LogReaders;
-use crate::host_port::Reply;
+use super::computers::Computers;
+use super::log::take_lines;
 
 /// Links are up within this.
 const LINKS_WITHIN: Time = SECOND;
@@ -189,7 +190,7 @@ fn broadcasts(
     readers: &mut LogReaders<'_>,
     report: &mut CheckReport,
 ) {
-    readers.take_lines(world);
+    take_lines(readers, world);
     let mut delivered: BTreeMap<(usize, u64), u64> = BTreeMap::new();
     for node in 0..nodes {
         let order = [Question::command(node as usize, &Command::Broadcast(b"check"))];
@@ -201,7 +202,7 @@ fn broadcasts(
                 .push(format!("board {node} did not broadcast: {:?}", replies[0]));
         }
         computers.run_until(world, world.now() + SETTLE);
-        for line in readers.take_lines(world) {
+        for line in take_lines(readers, world) {
             if let Some(source) = broadcast_source(&line.text) {
                 *delivered.entry((line.board, source)).or_default() += 1;
             }

@@ -6,49 +6,15 @@ use hopwise_emulator::time::{MICROSECOND, Time};
 use hopwise_emulator::world::{BadWire, Port, World};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{Credentials, Key};
-use hopwise_node::wire::{AppPort, AppStatus, Command, Query, Verdict};
+use hopwise_node::wire::{AppPort, AppStatus, Verdict};
 
-use crate::host_port::{HostPort, Incoming, Reply};
+use hopwise_computer::host_port::{HostPort, Incoming};
+use hopwise_computer::talk::{Question, Reply};
 
 /// How often bytes go from board to computer and back.
 const SLICE: Time = 250 * MICROSECOND;
 /// Questions of one computer on their way at once.
 const AT_ONCE: usize = 4;
-
-/// A question: asked at a board, of a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
-    /// The board at whose serial port it is asked.
-    pub at: usize,
-    /// Whom it is for.
-    pub dest: u64,
-    /// What is asked.
-    pub query: Query,
-    /// What comes with it.
-    pub more: Vec<u8>,
-}
-
-impl Question {
-    /// A question without more.
-    pub fn new(at: usize, dest: u64, query: Query) -> Self {
-        Question {
-            at,
-            dest,
-            query,
-            more: Vec::new(),
-        }
-    }
-
-    /// A command to the board where it is given.
-    pub fn command(at: usize, command: &Command<'_>) -> Self {
-        Question {
-            at,
-            dest: at as u64,
-            query: command.query(),
-            more: command.payload().to_vec(),
-        }
-    }
-}
 
 /// What comes out at the other end of a wire for what one of its ends, 0 or 1, has sent by now, in microseconds.
 pub type Carry = Box<dyn FnMut(usize, &[u8], u64) -> Vec<u8>>;

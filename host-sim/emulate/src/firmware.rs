@@ -250,6 +250,11 @@ mod tests {
     }
 
     #[test]
+    fn boards_with_firmware_are_those_that_meshes_are_made_of() {
+        assert_eq!(hopwise_rig::boards::KINDS.map(|kind| kind.name), BOARDS);
+    }
+
+    #[test]
     fn every_image_has_a_file_of_its_own() {
         let stock = Firmware::new(BOARDS[0]);
         let images = [

@@ -3,7 +3,9 @@
 //! [`firmware`] builds the image from the [`repository`], [`setup`] wires the boards, a [`session`] runs them. Around it are
 //! what one has on a desk: a computer at every board's serial port ([`computers`]), the logs ([`log`]), other programs at a
 //! serial port ([`serial`]), a debugger ([`gdb`]), a profile of the instructions ([`profile`]), and [`check`], which asks the
-//! whole mesh whether it does what it should. [`app`] builds programs of users, and a [`bench::Bench`] runs them in tests.
+//! whole mesh whether it does what it should. [`rig`] emulates the boards of a mesh file behind the traits of real ones, [`doctor`] a
+//! board to be examined, [`capture`] logs to be captured; [`package`] makes an update of images. [`app`] builds programs of users, and a
+//! [`bench::Bench`] runs them in tests.
 //!
 //! Three boards with a program of two instructions; an image from a file is read with `Image::from_elf`:
 //!
@@ -11,11 +13,11 @@
 //! use std::sync::Arc;
 //!
 //! use hopwise_core::Network;
-//! use hopwise_emulate::log::LogFormat;
 //! use hopwise_emulate::session::Session;
 //! use hopwise_emulate::setup::{self, Differences};
 //! use hopwise_emulator::image::Image;
 //! use hopwise_emulator::time::MILLISECOND;
+//! use hopwise_rig::board_log::LogFormat;
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     // The stack, where to begin, and there: adds r0, #1 and a branch back to it.
@@ -39,22 +41,24 @@
 
 pub mod app;
 pub mod bench;
+pub mod capture;
 pub mod check;
 pub mod computers;
 pub mod cortex_m;
+pub mod doctor;
 pub mod firmware;
 pub mod gdb;
 mod host_side;
 pub mod log;
 pub mod mesh_time;
+pub mod package;
 pub mod profile;
 pub mod repository;
+pub mod rig;
 pub mod script;
 pub mod serial;
 pub mod session;
 pub mod setup;
-
-pub use hopwise_computer::host_port;
 
 /// The name of a function as its source has it, without the hash.
 pub fn demangle(name: &str) -> String {

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use hopwise_emulator::world::{BadWire, Port, World};
+use hopwise_emulator::world::{Port, World};
 use hopwise_language::script::{BadPort, NoSuchPlace, PortName, PortOf};
 
+pub use super::host_side::CannotOpenPort;
 use super::host_side::HostSide;
 use super::script::default_port;
 
@@ -23,36 +24,6 @@ pub enum BadSerialPort {
     /// There is no such place.
     #[error("'{0}' is neither pty nor unix:PATH")]
     Place(String),
-}
-
-/// Why a serial port cannot be opened to other programs.
-#[derive(Debug, thiserror::Error)]
-pub enum CannotOpenPort {
-    /// There is no such port, or a wire is at it.
-    #[error("{0}")]
-    Wire(BadWire),
-    /// The socket cannot be made.
-    #[error("cannot make the socket {path}: {error}")]
-    Socket {
-        /// Where it was to be.
-        path: String,
-        /// What the system says.
-        error: std::io::Error,
-    },
-    /// Only Unix has sockets and terminals of this kind.
-    #[error(
-        "this system has neither pseudo-terminals nor Unix sockets: boards' serial ports cannot be opened to other programs"
-    )]
-    NoSuchThing,
-    /// The pseudo-terminal cannot be made.
-    #[error("cannot make a terminal: {0}")]
-    Terminal(std::io::Error),
-}
-
-impl From<BadWire> for CannotOpenPort {
-    fn from(error: BadWire) -> Self {
-        CannotOpenPort::Wire(error)
-    }
 }
 
 /// Where a serial port goes.

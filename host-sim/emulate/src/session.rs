@@ -9,13 +9,14 @@ use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::cpu::fault::FaultReport;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{BadWire, Board, Port, World};
+use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use serde::Serialize;
 
 use crate::check::{CheckReport, check};
 use crate::computers::Computers;
 use crate::demangle;
 use crate::gdb::{GdbFailed, GdbServer, Released};
-use crate::log::{BoardLine, LogFormat, LogReaders};
+use crate::log::take_lines;
 use crate::profile;
 use crate::serial::{CannotOpenPort, OpenPort};
 
@@ -149,7 +150,7 @@ impl<'f> Session<'f> {
             let ahead = Duration::from_nanos(self.world.now() / 1000).saturating_sub(self.begin.elapsed());
             std::thread::sleep(ahead);
         }
-        let lines = self.readers.take_lines(&mut self.world);
+        let lines = take_lines(&mut self.readers, &mut self.world);
         self.log_lines += lines.len() as u64;
         lines
     }

@@ -8,7 +8,6 @@
 //! length takes the same memory.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -22,9 +21,9 @@ use hopwise_trace::text::read_event;
 use hopwise_trace::writer::Writer;
 use serde::Serialize;
 
+use super::board_log::BadLogTable;
 use super::clock_notes::{Boots, ClockKey, ClockNotes};
 use super::clocks::Alignment;
-use super::emulated::{BadFirmware, CannotEmulate};
 use super::mesh::Mesh;
 use super::probe_rs::Unfit;
 use super::time_line::{Failed, TimeLine};
@@ -92,7 +91,7 @@ pub enum CannotCapture {
     },
     /// The log cannot be read with this firmware.
     #[error("{0}")]
-    Log(Box<dyn Error + Send + Sync>),
+    Log(#[from] BadLogTable),
     /// There is nothing to read.
     #[error("{}: there are no streams such as 0.rtt with lines in them", .0.display())]
     NoStreams(PathBuf),
@@ -102,12 +101,6 @@ pub enum CannotCapture {
     /// Nor is there a program to do it.
     #[error("{0}")]
     Unfit(#[from] Unfit),
-    /// The firmware is none.
-    #[error("{0}")]
-    Firmware(#[from] BadFirmware),
-    /// The mesh cannot be emulated.
-    #[error("{0}")]
-    Emulate(#[from] CannotEmulate),
 }
 
 /// What a capture comes to. The keys are stable.

@@ -2,14 +2,17 @@
 //!
 //! - [`boards`]: which pins are links, on every kind of board; [`headers`]: a picture of them; [`mesh`]: the mesh file;
 //! - [`plan`]: which cable goes where, and in which order; [`drawing`]: the same as a picture;
-//! - [`emulated`]: the mesh on emulated boards; [`serial_line`]: a real board's serial port; [`talk`]: asking through either;
+//! - [`serial_line`]: boards at serial ports;
 //! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
 //! - [`ports`]: which serial ports lead to boards; [`assign`]: which board is which node;
 //! - [`doctor`]: a self-test of one board;
 //! - [`probe_rs`]: every call of probe-rs; [`flash`]: image and configuration pages, through it;
 //! - [`update`]: a new image into all boards, through the mesh;
 //! - [`capture`]: the logs of all boards as one trace; [`event_text`]: its lines in words; [`clocks`]: boards' clocks made one;
-//! - [`probe_logs`]: logs from real boards; [`log_sources`]: logs from elsewhere.
+//! - [`probe_logs`]: logs from boards at probes; [`log_sources`]: logs from elsewhere; [`board_log`]: what their bytes say.
+//!
+//! Emulated boards are plugged in from outside, behind the same traits as serial ports: [`Talk`](hopwise_computer::talk::Talk),
+//! [`Boards`](update::Boards), [`Patient`](doctor::Patient) and [`Capture`](capture::Capture).
 //!
 //! ```
 //! use hopwise_rig::mesh::Mesh;
@@ -30,13 +33,13 @@
 //! ```
 
 pub mod assign;
+pub mod board_log;
 pub mod boards;
 pub mod capture;
 mod clock_notes;
 pub mod clocks;
 pub mod doctor;
 pub mod drawing;
-pub mod emulated;
 pub mod event_text;
 pub mod flash;
 pub mod headers;
@@ -48,7 +51,6 @@ pub mod probe_logs;
 pub mod probe_rs;
 pub mod serial_line;
 pub mod survey;
-pub mod talk;
 mod time_line;
 pub mod update;
 pub mod wiring_check;

@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::talk::Talk;
 use super::update::Boards;
 pub use hopwise_computer::serial_line::{BadPort, PortFault};
 use hopwise_computer::serial_line::{SerialLine, exchange_all};
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::AppPort;
 

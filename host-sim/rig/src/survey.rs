@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use hopwise_computer::talk::{Talk, ask_nodes, read};
 use hopwise_node::wire::{BoardState, Command, LinkReport, LinkTrouble, NodeReport, Query, Status};
 use serde::Serialize;
 
 use super::mesh::Mesh;
-use super::talk::{Talk, ask_nodes, read};
 
 /// Who is at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Compares what the boards see with the plan, and says which plug to move where.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::Serialize;
 
@@ -52,6 +53,40 @@ pub struct Finding {
     pub expected: Option<String>,
     /// What is there.
     pub found: Option<String>,
+}
+
+/// The column of the kinds in the words of a [`Finding`].
+pub const KIND_WIDTH: usize = 12;
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = match (self.port, self.uart) {
+            (Some(port), Some(uart)) => format!("{}.{port} ({uart})", self.node),
+            (_, Some(uart)) => format!("{} {uart}", self.node),
+            _ => self.node.to_string(),
+        };
+        let expected = self.expected.as_deref().unwrap_or("nothing");
+        let found = self.found.as_deref().unwrap_or("nothing");
+        match self.kind {
+            FindingKind::NoAnswer => write!(f, "no answer   {place}"),
+            FindingKind::WrongBoard => write!(f, "wrong board {place}: {found} instead of {expected}"),
+            FindingKind::Swapped => write!(f, "swapped     {place}: leads to {found} instead of {expected}"),
+            FindingKind::Missing => write!(f, "missing     {place}: nothing is heard of {expected}"),
+            FindingKind::Extra => write!(f, "extra       {place}: leads to {found}, and should be free"),
+            FindingKind::Key => write!(
+                f,
+                "key         {place}: who is there, and should be {expected}, has another key, or none"
+            ),
+            FindingKind::Version => write!(
+                f,
+                "version     {place}: who is there, and should be {expected}, speaks another version of the wire format"
+            ),
+            FindingKind::OneWay => write!(
+                f,
+                "one way     {place}: nothing arrives from {expected}, which hears this end"
+            ),
+        }
+    }
 }
 
 /// What a check comes to. The keys are stable.

@@ -17,7 +17,6 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::layout::Drawing;
-use super::rounds::Rounds;
 
 /// The page holds the next hop of every pair, and has to stay fluid.
 pub const MOST_NODES: u64 = 1024;
@@ -71,6 +70,17 @@ pub struct Replay {
     pub hops: Vec<HopRow>,
     pub marks: Vec<MarkRow>,
     pub reasons: Vec<&'static str>,
+}
+
+/// What all nodes of a network did together, in synchronous rounds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Rounds {
+    /// The operation, by name.
+    pub operation: String,
+    /// How it went about it.
+    pub method: String,
+    /// The messages of each round: from, to, bytes. `page/rounds.js` shows how many there are.
+    pub sent: Vec<Vec<(Node, Node, u64)>>,
 }
 
 /// Source, destination (none for a broadcast), kind, number, when accepted, when delivered first.

@@ -1,7 +1,7 @@
 //! One page of HTML, with nothing to load from elsewhere, that draws a network and replays a trace on it.
 //!
 //! - [`layout`]: where nodes, clusters and links are drawn;
-//! - [`data`]: what the page is told; [`rounds`]: the rounds of a collective; [`page`]: the page, whose script and style are in `page/`;
+//! - [`data`]: what the page is told; [`page`]: the page, whose script and style are in `page/`;
 //! - [`picture`]: a network alone, as a picture.
 //!
 //! ```
@@ -22,7 +22,7 @@ pub mod data;
 pub mod layout;
 pub mod page;
 pub mod picture;
-pub mod rounds;
+mod rounds;
 
 #[cfg(test)]
 mod tests;

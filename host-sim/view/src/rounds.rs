@@ -1,24 +1,12 @@
 //! The rounds of a collective, as the page plays them: a trace in which a round takes a second.
 
-use hopwise_core::{Network, Node};
-use serde::Serialize;
+use hopwise_core::Network;
 
-use super::data::{MOST_HOPS, Mark, NoPage, PageData, Replay};
+use super::data::{MOST_HOPS, Mark, NoPage, PageData, Replay, Rounds};
 
 /// A round, in microseconds of the page, and the part of it in which messages are seen to move.
 const ROUND: f64 = 1e6;
 const MOVES: f64 = 0.85 * ROUND;
-
-/// What all nodes of a network did together, in synchronous rounds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Rounds {
-    /// The operation, by name.
-    pub operation: String,
-    /// How it went about it.
-    pub method: String,
-    /// The messages of each round: from, to, bytes. `page/rounds.js` shows how many there are.
-    pub sent: Vec<Vec<(Node, Node, u64)>>,
-}
 
 impl PageData {
     /// Of a network and the rounds of a collective on it.

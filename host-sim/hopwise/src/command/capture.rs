@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use hopwise_emulate::capture::{self as emulated, EmulatedRun};
+use hopwise_emulate::rig::Firmware;
 use hopwise_emulator::time::{SECOND, Time};
 use hopwise_figures::printable_line;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::capture::{Capture, CaptureSummary, LogLine};
-use hopwise_rig::emulated::Firmware;
 use hopwise_rig::event_text::{EventText, event_text};
-use hopwise_rig::log_sources::{EmulatedRun, LEVELS, from_emulated, from_streams, from_unaligned};
+use hopwise_rig::log_sources::{LEVELS, from_streams, from_unaligned};
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::probe_logs::{PAUSES, ProbeNews, ProbeRun, from_probes};
 use hopwise_trace::line::Record;
@@ -148,7 +149,8 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
             traffic: args.traffic,
             record: args.record.clone(),
         };
-        from_emulated(&mesh, &firmware, &run, &mut capture, &stop)?;
+        let boards = emulated::boards(&mesh, &firmware.image, &run)?;
+        emulated::from_emulated(boards, &firmware.elf, &run, &mut capture, &stop)?;
     } else {
         let kind = one_kind(mesh.kinds(), "one image must do to read the logs of all")?;
         let elf = args.image.find(repository, kind.name)?;

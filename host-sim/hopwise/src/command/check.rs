@@ -10,15 +10,15 @@ use serde::Serialize;
 use super::output::{Colour, Outcome, coloured, counted, print_coloured, print_json};
 use super::refusal::Refusal;
 use super::{MeshArg, RepositoryArg, watch};
+use hopwise_emulate::rig::{EmulatedMesh, Firmware, FreeLink, Mistakes};
 use hopwise_figures::printable_line;
 use hopwise_rig::boards::KINDS;
-use hopwise_rig::emulated::{EmulatedMesh, Firmware, FreeLink, Mistakes};
 use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::plan::WiringPlan;
 use hopwise_rig::ports::{self, NoPortMeant};
 use hopwise_rig::serial_line::SerialMesh;
 use hopwise_rig::survey::{LineErrors, Seen, line_errors, survey};
-use hopwise_rig::wiring_check::{Finding, FindingKind, WiringReport, boards_of, compare};
+use hopwise_rig::wiring_check::{KIND_WIDTH, WiringReport, boards_of, compare};
 
 /// After this every board has heard all who are at its links, and found out who does not hear it.
 const SETTLE: Time = 600 * MILLISECOND;
@@ -189,7 +189,7 @@ fn show(
     };
     writeln!(out, "{}", colour.paint(&summary, coloured))?;
     for finding in &report.findings {
-        let sentence = sentence(finding);
+        let sentence = finding.to_string();
         let (kind, rest) = sentence.split_at(KIND_WIDTH.min(sentence.len()));
         writeln!(out, "  {}{}", Colour::Red.paint(kind, coloured), printable_line(rest))?;
     }
@@ -207,33 +207,4 @@ fn show(
     (1..)
         .zip(&report.moves)
         .try_for_each(|(number, step): (usize, _)| writeln!(out, "  {number}. {}", printable_line(step)))
-}
-
-/// The column of the kinds in [`sentence`].
-const KIND_WIDTH: usize = 12;
-
-pub(super) fn sentence(finding: &Finding) -> String {
-    let place = match (finding.port, finding.uart) {
-        (Some(port), Some(uart)) => format!("{}.{port} ({uart})", finding.node),
-        (_, Some(uart)) => format!("{} {uart}", finding.node),
-        _ => finding.node.to_string(),
-    };
-    let expected = finding.expected.as_deref().unwrap_or("nothing");
-    let found = finding.found.as_deref().unwrap_or("nothing");
-    match finding.kind {
-        FindingKind::NoAnswer => format!("no answer   {place}"),
-        FindingKind::WrongBoard => format!("wrong board {place}: {found} instead of {expected}"),
-        FindingKind::Swapped => format!("swapped     {place}: leads to {found} instead of {expected}"),
-        FindingKind::Missing => format!("missing     {place}: nothing is heard of {expected}"),
-        FindingKind::Extra => format!("extra       {place}: leads to {found}, and should be free"),
-        FindingKind::Key => {
-            format!("key         {place}: who is there, and should be {expected}, has another key, or none")
-        }
-        FindingKind::Version => {
-            format!(
-                "version     {place}: who is there, and should be {expected}, speaks another version of the wire format"
-            )
-        }
-        FindingKind::OneWay => format!("one way     {place}: nothing arrives from {expected}, which hears this end"),
-    }
 }

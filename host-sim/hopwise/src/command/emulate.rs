@@ -22,12 +22,12 @@ use super::refusal::Refusal;
 use super::{ImageArg, RepositoryArg, parse};
 use hopwise_emulate::check::CheckReport;
 use hopwise_emulate::gdb::GdbServer;
-use hopwise_emulate::log::{BoardLine, LogFormat, LogReaders};
+use hopwise_emulate::rig::{self, CannotEmulate};
 use hopwise_emulate::script;
 use hopwise_emulate::serial::{CannotOpenPort, SerialPort};
 use hopwise_emulate::session::{RunFigures, Session};
 use hopwise_emulate::setup::{self, Program};
-use hopwise_rig::emulated::{self, CannotEmulate};
+use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use hopwise_rig::mesh::{Mesh, NodePort};
 use trace::TraceFile;
 
@@ -153,7 +153,7 @@ impl Subject {
             (true, Some(_)) => Err(Refusal::BoardOfMesh),
             (false, board) => {
                 let board = board.as_deref().unwrap_or(BOARDS[0].name);
-                Ok(Subject::Network(parse(&args.what)?, emulated::board(board)?))
+                Ok(Subject::Network(parse(&args.what)?, rig::board(board)?))
             }
         }
     }
@@ -174,7 +174,7 @@ impl Subject {
         match self {
             Subject::Network(_, kind) => Ok(vec![kind]),
             Subject::Mesh(mesh) => {
-                let kinds = mesh.kinds().into_iter().map(|kind| emulated::board(kind.name));
+                let kinds = mesh.kinds().into_iter().map(|kind| rig::board(kind.name));
                 Ok(kinds.collect::<Result<_, _>>()?)
             }
         }
@@ -203,7 +203,7 @@ impl Subject {
                 })
             }
             (Subject::Network(..), []) => Err(CannotEmulate::NoImage(0).into()),
-            (Subject::Mesh(mesh), programs) => Ok(emulated::build(mesh, programs, differences)?),
+            (Subject::Mesh(mesh), programs) => Ok(rig::build(mesh, programs, differences)?),
         }
     }
 
@@ -223,7 +223,7 @@ impl Subject {
                     return script::default_port(name);
                 };
                 let port = NodePort { node: name.node, port };
-                emulated::port(mesh, port).map_err(|error| NoSuchPlace::NotOnBoard(error.to_string()))
+                rig::port(mesh, port).map_err(|error| NoSuchPlace::NotOnBoard(error.to_string()))
             }
         }
     }

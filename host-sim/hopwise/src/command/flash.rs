@@ -12,13 +12,12 @@ use indicatif::{MultiProgress, ProgressBar};
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
 use super::{ImageArg, MeshArg, RepositoryArg, one_kind, update};
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Reply, ask_nodes};
+use hopwise_emulate::rig::{EmulatedMesh, Firmware, Mistakes};
 use hopwise_rig::boards::KINDS;
-use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
 use hopwise_rig::flash::{FlashFailure, FlashJob, FlashStep, Flasher, jobs, write_pages};
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::probe_rs::Program;
-use hopwise_rig::talk::ask_nodes;
 
 /// Emulated boards answer after this.
 const START: Time = 200 * MILLISECOND;

@@ -10,9 +10,10 @@ use super::mesh::parse_kind;
 use super::output::{Outcome, check_output, print, print_json};
 use super::refusal::Refusal;
 use super::{RepositoryArg, one_kind, parse};
+use hopwise_emulate::package::package;
+use hopwise_emulate::rig::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
 use hopwise_emulate::setup::Program;
 use hopwise_rig::boards::{BoardKind, KINDS};
-use hopwise_rig::emulated::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::ports::{self, NoPortMeant};
 use hopwise_rig::serial_line::SerialMesh;
@@ -111,7 +112,7 @@ fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<
         };
         let firmware = Firmware::load(&first)?.with_loader(&loader)?;
         let program = Program {
-            kind: emulated::board(kind.name)?,
+            kind: rig::board(kind.name)?,
             image: firmware.image,
         };
         let mut emulated = EmulatedMesh::start_real(mesh, &[program], &[ENTRANCE])?;
@@ -176,7 +177,7 @@ fn build(repository: &RepositoryArg, board: &str) -> Result<Package, Refusal> {
 
 fn pair(first: &Path, second: &Path) -> Result<Package, Refusal> {
     let (one, other) = (Firmware::load(first)?, Firmware::load(second)?);
-    Package::new(&one.image, &other.image).map_err(|error| Refusal::Package {
+    package(&one.image, &other.image).map_err(|error| Refusal::Package {
         path: second.into(),
         error,
     })

@@ -13,10 +13,9 @@ use hopwise_collective::{MAX_NODES, Request, run as carry_out, values};
 use hopwise_core::Network;
 use hopwise_core::collective::{Operation, Ports};
 use hopwise_rig::mesh::Mesh;
-use hopwise_view::data::{NoPage, PageData};
+use hopwise_view::data::{NoPage, PageData, Rounds};
 use hopwise_view::page;
 use hopwise_view::picture::Picture;
-use hopwise_view::rounds::Rounds;
 
 #[derive(Args)]
 pub(super) struct ViewArgs {

@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::check::sentence;
 use super::output::{Colour, Outcome, coloured, print, print_coloured, stop_on_ctrl_c};
 use super::refusal::Refusal;
 use hopwise_figures::printable_line;
@@ -40,7 +39,7 @@ pub(super) fn run(line: &mut SerialMesh, mesh: &Mesh, plan: &WiringPlan, cables:
         let wrong = report.findings.iter().filter(|finding| !is_to_come(finding, next));
         let mut text = format!("cable {} of {cables}: {}\n", next.number, instruction(next));
         for finding in wrong {
-            text += &format!("  {}\n", printable_line(&sentence(finding)));
+            text += &format!("  {}\n", printable_line(&finding.to_string()));
         }
         if text != said {
             print(|out| write!(out, "{text}"))?;

@@ -1,13 +1,12 @@
 //! The doctor passes a good board and names each fault that the emulator can make.
 
 use crate::firmware_support::{KEYS, firmware};
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Question, Reply, Talk};
+use hopwise_emulate::doctor::{BoardFault, EmulatedPatient};
 use hopwise_emulate::setup::Program;
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::{Command, PAGE_BYTES, Page};
-use hopwise_rig::doctor::{BoardFault, EmulatedPatient, Examination, Verdict, examine};
-use hopwise_rig::talk::Talk;
+use hopwise_rig::doctor::{Examination, Verdict, examine};
 
 fn page() -> [u8; PAGE_BYTES] {
     Page::new("ring(5)", 3).expect("a page").write()

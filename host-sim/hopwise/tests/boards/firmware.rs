@@ -2,10 +2,8 @@
 
 #[allow(dead_code, reason = "each test uses a part of it")]
 use crate::firmware_support::{Rig, firmware};
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulate::check::path;
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
-use hopwise_emulate::log::BoardLine;
 use hopwise_emulate::setup::{LINKS, configure};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
@@ -13,6 +11,7 @@ use hopwise_node::wire::{
     BoardState, Command, Done, DropReason, LinkReport, NodeReport, Page, Pattern, Query, RouterCounters, Status,
     Traffic, TrafficReport, trace_records,
 };
+use hopwise_rig::board_log::BoardLine;
 
 /// Everything that `hopwise emulate --check` looks at.
 fn checks_out(expression: &str) {

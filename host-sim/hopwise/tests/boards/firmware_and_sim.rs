@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::firmware_support::{Rig, firmware};
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_core::{Network, Node};
 use hopwise_emulate::check::path;
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::firmware_support::{Rig, firmware, sizes};
-use hopwise_emulate::computers::Question;
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulate::demangle;
-use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::setup::{LINKS, configuration_slots};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};

@@ -1,8 +1,7 @@
 //! Boards with keys: who may talk to them, who may change them, and someone on a wire. See `docs/keys.md`.
 
 use crate::firmware_support::{KEYS, Rig, firmware};
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulate::setup;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Board, BoardOptions, Port, Script, World};

@@ -1,6 +1,6 @@
 //! A panic is kept over the reset with its true place, also one of embassy's.
 
-use hopwise_emulate::computers::Question;
+use hopwise_computer::talk::Question;
 use hopwise_emulator::cpu::Bus;
 use hopwise_emulator::time::MILLISECOND;
 use hopwise_node::wire::{Command, Page, Query, Status};

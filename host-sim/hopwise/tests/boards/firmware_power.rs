@@ -3,8 +3,7 @@
 
 use crate::firmware_support::{Firmware, Rig, firmware};
 use crate::kinds::programmed;
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BoardOptions, Script};
 use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page};

@@ -1,7 +1,6 @@
 //! Programs of users on boards: the examples of the firmware, on emulated ones.
 
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_node::wire::{AppPort, AppStatus, Query};
 

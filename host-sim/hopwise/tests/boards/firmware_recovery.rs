@@ -1,7 +1,7 @@
 //! What a board does about tasks that hang, crashes that come again and again, a stack that is too small, and bytes that are damaged.
 
 use crate::firmware_support::{Firmware, Rig, firmware};
-use hopwise_emulate::computers::Question;
+use hopwise_computer::talk::Question;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};

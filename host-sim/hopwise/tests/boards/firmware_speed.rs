@@ -2,7 +2,7 @@
 
 use crate::firmware_support::{Rig, firmware};
 use crate::next_hop::{a_next_hop_takes_at_most, start};
-use hopwise_emulate::computers::Question;
+use hopwise_computer::talk::Question;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_node::wire::{Command, Done, Pattern, Traffic, TrafficReport};

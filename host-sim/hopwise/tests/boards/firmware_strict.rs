@@ -1,7 +1,7 @@
 //! The firmware on boards that are at the edge of their data sheets or beyond, and what the emulator says of broken rules.
 
 use crate::firmware_support::{Rig, firmware};
-use hopwise_emulate::computers::Question;
+use hopwise_computer::talk::Question;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::chip::rules::{Rule, Violation};
 use hopwise_emulator::time::{MILLISECOND, SECOND};

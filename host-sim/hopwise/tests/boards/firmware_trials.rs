@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use hopwise_emulate::computers::Question;
+use hopwise_computer::talk::Question;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_node::wire::{
     AppPort, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport, encoded_len,

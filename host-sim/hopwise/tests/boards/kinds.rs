@@ -1,17 +1,18 @@
 //! Boards of other kinds than the default, alone and together: the firmware for each, on its own chip.
 
+use hopwise_computer::talk::Question;
 use hopwise_core::Network;
-use hopwise_emulate::computers::Question;
+use hopwise_emulate::doctor::{BoardFault, EmulatedPatient};
 use hopwise_emulate::firmware;
-use hopwise_emulate::log::LogReaders;
+use hopwise_emulate::rig;
 use hopwise_emulate::setup::{self, Differences, Program};
 use hopwise_emulator::boards::{self, BoardKind};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, World};
 use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Traffic};
-use hopwise_rig::doctor::{BoardFault, EmulatedPatient, examine};
-use hopwise_rig::emulated;
+use hopwise_rig::board_log::LogReaders;
+use hopwise_rig::doctor::examine;
 use hopwise_rig::mesh::Mesh;
 
 use crate::firmware_power::stored;
@@ -238,7 +239,7 @@ pub(crate) fn a_ring_of_many_kinds(names: &[&str]) {
     }
     let mesh = Mesh::parse(&text).expect("a mesh");
     let (programs, images): (Vec<Program>, Vec<&Firmware>) = programs.into_iter().unzip();
-    let world = emulated::build(&mesh, &programs, DIFFERENCES).expect("boards");
+    let world = rig::build(&mesh, &programs, DIFFERENCES).expect("boards");
     let kinds: Vec<&BoardKind> = world.boards().iter().map(|board| board.kind()).collect();
     assert!(
         kinds

@@ -17,8 +17,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use firmware_power::Pace;
+use hopwise_emulate::doctor::BoardFault;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND};
-use hopwise_rig::doctor::BoardFault;
 use next_hop::a_next_hop_takes_at_most;
 use update::{Desk, images};
 use update_cuts::Tally;

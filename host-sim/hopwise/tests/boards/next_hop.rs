@@ -1,7 +1,7 @@
 //! Instructions for a next hop, counted on emulated boards.
 
 use crate::firmware_support::{Rig, firmware};
-use hopwise_emulate::computers::Question;
+use hopwise_computer::talk::Question;
 use hopwise_emulate::profile;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_node::wire::{Command, Done, Pattern, Traffic};

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Question, Reply, Talk};
+use hopwise_emulate::package::package;
 use hopwise_emulate::repository::Repository;
 use hopwise_emulator::image::{FLASH, Image};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
@@ -13,7 +13,6 @@ use hopwise_node::store::Slot;
 use hopwise_node::wire::{
     BoardState, Command, Done, Failure, Page, Pattern, Traffic, TrafficReport, UpdatePhase, UpdatePlan, UpdateState,
 };
-use hopwise_rig::talk::Talk;
 use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_pages, update};
 
 use crate::firmware_support::{Firmware, Rig, build, firmware, load, stock};
@@ -38,7 +37,7 @@ pub(crate) fn images() -> Option<&'static Images> {
         let linked = [flashed.image.clone(), second.image];
         flashed.image = Arc::new(flashed.image.with_loader(&loader));
         Some(Images {
-            package: Package::new(&linked[0], &linked[1]).expect("an update"),
+            package: package(&linked[0], &linked[1]).expect("an update"),
             flashed,
             linked,
         })

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Script};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{AppPort, Block, Command};
-use hopwise_rig::talk::Talk;
 use hopwise_rig::update::{Boards, Package, update};
 
 use crate::firmware_power::draw;

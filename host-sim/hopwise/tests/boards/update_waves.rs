@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Script};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{AppPort, Command, Verdict};
-use hopwise_rig::talk::Talk;
 use hopwise_rig::update::{Boards, CannotUpdate, update};
 
 use crate::update::{Desk, images};

@@ -2,6 +2,7 @@
 
 use hopwise_core::Network;
 use hopwise_emulate::computers::Carry;
+use hopwise_emulate::package::package;
 use hopwise_emulate::setup;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
@@ -143,7 +144,7 @@ fn another_build(before: &str, program: &str) -> Package {
         }
         Image::from_elf(&elf).expect("firmware")
     });
-    Package::new(&first, &second).expect("an update")
+    package(&first, &second).expect("an update")
 }
 
 /// Old and new boards of one wire format work together: an older build comes board by board, and the newer one the same way.

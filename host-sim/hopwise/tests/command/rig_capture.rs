@@ -6,11 +6,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::rig_support::{Folder, elf, hopwise, json, refusal};
-use hopwise_emulate::log::LogFormat;
+use hopwise_emulate::log::take_lines;
+use hopwise_emulate::rig::{Firmware, blueprint};
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_rig::board_log::LogFormat;
 use hopwise_rig::capture::{Capture, LogLine};
-use hopwise_rig::emulated::{Firmware, blueprint};
 use hopwise_rig::mesh::Mesh;
 use hopwise_trace::reader::Reader;
 use serde_json::{Value, json as value};
@@ -204,7 +205,7 @@ fn captures_the_true_time(settings: &str, time: Time) {
     let mut capture = Capture::create(Path::new(&trace), &mesh, &mut show).unwrap();
     // The lines of a board stay in their order.
     let mut arrivals: HashMap<u64, Vec<f64>> = HashMap::new();
-    for line in format.readers(18).take_lines(&mut world) {
+    for line in take_lines(&mut format.readers(18), &mut world) {
         let (node, arrived) = (line.board as u64, line.at as f64 / SECOND as f64);
         arrivals.entry(node).or_default().insert(0, arrived);
         let line = LogLine {

@@ -7,9 +7,8 @@
 mod firmware_support;
 
 use firmware_support::{Firmware, Rig, build, firmware, load, sizes, stock};
-use hopwise_emulate::computers::Question;
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulate::firmware::{self, BOARDS};
-use hopwise_emulate::host_port::Reply;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_node::wire::{BoardState, Command, Done, Page, Query, Status};
 

@@ -4,24 +4,20 @@
 //! come through. The flash is examined by writing the board's own page into both slots, one after the other: at no moment is it
 //! in neither.
 
-mod emulated;
 mod findings;
 mod serial;
 
-pub use emulated::{BoardFault, EmulatedPatient, NoBoardFault};
 pub use findings::{Examination, Finding, Verdict};
 pub use serial::SerialPatient;
 
 use std::time::Duration;
 
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Question, Reply, Talk, read};
 use hopwise_node::wire::{
     BoardState, Command, Done, Failure, LinkReport, PAGE_BYTES, Page, Query, Status, rates_agree,
 };
 
 use super::boards::{BoardKind, KINDS, Uart};
-use super::talk::{Talk, read};
 
 /// A restart is looked for so often, and for so long: a page is written in at most three seconds, and the slowest watchdog takes eight.
 const LOOK: Duration = Duration::from_millis(250);

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 
 use super::Patient;
 use crate::boards::Uart;
 use crate::serial_line::{BadPort, SerialMesh};
-use crate::talk::Talk;
 
 /// A board at a serial port, and someone who plugs the jumper wire.
 pub struct SerialPatient<F> {

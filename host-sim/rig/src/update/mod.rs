@@ -13,13 +13,12 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use hopwise_emulate::computers::Question;
+use hopwise_computer::talk::{Question, Talk, ask_nodes, read};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{Command, Done, UpdatePhase, UpdateState};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::talk::{Talk, ask_nodes, read};
 pub use package::{BadPackage, Linked, Package};
 pub use pages::{CannotChange, PagesReport, change_pages};
 

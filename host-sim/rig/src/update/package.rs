@@ -5,8 +5,6 @@
 use std::io;
 use std::path::Path;
 
-use hopwise_emulate::app::board_of;
-use hopwise_emulator::image::{FLASH, Image};
 use hopwise_node::boot::{HASH_BYTES, RECORD};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{BLOCK, Block, UpdatePlan, crc32c};
@@ -23,14 +21,14 @@ pub enum BadPackage {
     Io(#[from] io::Error),
     #[error("it is no update file; `hopwise update --save` writes one")]
     NoUpdate,
-    #[error("it is cut short or damaged: the image for the {0} slot does not have its hash")]
-    Damaged(&'static str),
+    #[error("it is cut short or damaged: the image for the {} slot does not have its hash", in_words(*.0))]
+    Damaged(Slot),
     #[error("the image does not say which board it is for")]
     NoBoard,
     #[error("the images are for {0} and {1}")]
     TwoBoards(&'static str, &'static str),
-    #[error("the image is not linked for the {0} slot")]
-    OtherSlot(&'static str),
+    #[error("the image is not linked for the {} slot", in_words(*.0))]
+    OtherSlot(Slot),
 }
 
 /// One program, linked for either slot.
@@ -61,7 +59,8 @@ impl Linked {
         block.write().to_vec()
     }
 
-    pub(super) fn new(board: &str, slot: Slot, mut bytes: Vec<u8>) -> Self {
+    /// The bytes of an image for a slot of a board.
+    pub fn new(board: &str, slot: Slot, mut bytes: Vec<u8>) -> Self {
         bytes.resize(bytes.len().next_multiple_of(RECORD), 0xff);
         let plan = UpdatePlan {
             board: UpdatePlan::board_named(board),
@@ -86,21 +85,6 @@ struct Entry {
     sha256: String,
 }
 
-/// What an image puts into the slot at `own`. Something else may come behind that in the flash: on an H7 the boot loader's log does.
-fn in_slot(image: &Image, own: u32) -> &[u8] {
-    let others = ["_other_image", "_boot_log", "_configuration_slots"];
-    let behind = others.iter().filter_map(|name| image.address_of(name));
-    let behind = behind.filter(|place| *place > own).min();
-    let bytes = image.bytes().get((own - FLASH) as usize..).unwrap_or_default();
-    match behind.and_then(|place| bytes.get(..(place - own) as usize)) {
-        Some(slot) => {
-            let used = slot.iter().rposition(|byte| *byte != 0xff);
-            &slot[..used.map_or(0, |last| last + 1)]
-        }
-        None => bytes,
-    }
-}
-
 fn in_words(slot: Slot) -> &'static str {
     match slot {
         Slot::First => "first",
@@ -113,31 +97,8 @@ fn hex(hash: &[u8; HASH_BYTES]) -> String {
 }
 
 impl Package {
-    /// Of images that were linked for the first and for the second slot.
-    pub fn new(first: &Image, second: &Image) -> Result<Self, BadPackage> {
-        let board = |image| board_of(image).ok_or(BadPackage::NoBoard);
-        let (name, other) = (board(first)?.name, board(second)?.name);
-        if name != other {
-            return Err(BadPackage::TwoBoards(name, other));
-        }
-        let linked = |image: &Image, slot: Slot| {
-            let places = ["_own_image", "_other_image"].map(|name| image.address_of(name));
-            let [Some(own), Some(other)] = places else {
-                return Err(BadPackage::NoUpdate);
-            };
-            if (own > other) != (slot == Slot::Second) {
-                return Err(BadPackage::OtherSlot(in_words(slot)));
-            }
-            Ok(Linked::new(name, slot, in_slot(image, own).to_vec()))
-        };
-        Ok(Package {
-            board: name.into(),
-            images: [linked(first, Slot::First)?, linked(second, Slot::Second)?],
-        })
-    }
-
-    #[cfg(test)]
-    pub(super) fn of(board: &str, images: [Linked; 2]) -> Self {
+    /// Of images for the first and for the second slot of a board.
+    pub fn new(board: &str, images: [Linked; 2]) -> Self {
         Package {
             board: board.into(),
             images,
@@ -189,7 +150,7 @@ impl Package {
         let contents: Contents = serde_json::from_slice(contents).map_err(|_| BadPackage::NoUpdate)?;
         let mut rest = &rest[1..];
         let mut take = |entry: &Entry, slot: Slot| {
-            let damaged = || BadPackage::Damaged(in_words(slot));
+            let damaged = || BadPackage::Damaged(slot);
             let (bytes, after) = rest.split_at_checked(entry.bytes).ok_or_else(damaged)?;
             rest = after;
             let image = Linked::new(&contents.board, slot, bytes.to_vec());
@@ -217,7 +178,7 @@ mod tests {
             Linked::new(board, Slot::First, vec![3; 1_000]),
             Linked::new(board, Slot::Second, vec![4; 1_010]),
         ];
-        Package::of(board, images)
+        Package::new(board, images)
     }
 
     #[test]

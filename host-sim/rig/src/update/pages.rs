@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Question, Reply, Talk, ask_nodes, read};
 use hopwise_node::wire::{Command, Done, PAGE_BYTES, Status};
 use serde::Serialize;
 
 use super::{Boards, LOOK, LOOKS, ask, does, list};
-use crate::talk::{Talk, ask_nodes, read};
 
 /// How it went. The names are those of the JSON keys of `hopwise update --pages`.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::Reply;
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{
     Block, Command, Done, NAMED_BLOCKS, Query, UpdatePhase, UpdatePlan, UpdateState, write_structure,
@@ -21,7 +20,7 @@ fn package() -> Package {
             .map(|place| (place / 7) as u8 ^ seed)
             .collect::<Vec<u8>>()
     };
-    Package::of(
+    Package::new(
         BOARD,
         [
             Linked::new(BOARD, Slot::First, bytes(1)),

@@ -5,10 +5,11 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use hopwise_core::Network;
-use hopwise_emulate::log::BoardLine;
+use hopwise_emulate::rig::CannotEmulate;
 use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::time::SECOND;
 use hopwise_node::wire::{Pattern, Traffic};
+use hopwise_rig::board_log::BoardLine;
 use hopwise_rig::mesh::Mesh;
 use hopwise_trace::line::{Header, Nanos};
 use hopwise_trace::text::read_event;
@@ -24,7 +25,7 @@ const PACKET_BYTES: u8 = 32;
 /// The mesh of boards of a kind: what boards do besides routing is said in its configuration.
 pub(super) fn mesh(network: Network, kind: &BoardKind) -> Result<Mesh, Refusal> {
     let known = hopwise_rig::boards::kind(kind.name);
-    let kind = known.ok_or_else(|| hopwise_rig::emulated::CannotEmulate::NoSuchBoard(kind.name.into()))?;
+    let kind = known.ok_or_else(|| CannotEmulate::NoSuchBoard(kind.name.into()))?;
     Ok(Mesh::new(network, kind)?)
 }
 

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use hopwise_computer::talk::{Question, Reply};
 use hopwise_core::Network;
 use hopwise_emulate::check::{CheckReport, check};
-use hopwise_emulate::computers::{Computers, Question};
+use hopwise_emulate::computers::Computers;
 use hopwise_emulate::demangle;
 use hopwise_emulate::firmware::{self, BOARDS, CannotBuildFirmware};
-use hopwise_emulate::host_port::Reply;
-use hopwise_emulate::log::{BoardLine, LogFormat, LogReaders};
+use hopwise_emulate::log::take_lines;
 use hopwise_emulate::repository::Repository;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
@@ -21,6 +21,7 @@ use hopwise_node::key::{Key, Secret};
 use hopwise_node::wire::{
     AppPort, Command, DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Page, Query, RouterCounters, Status,
 };
+use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use serde::de::DeserializeOwned;
 
 pub(crate) struct Firmware {
@@ -223,7 +224,7 @@ impl Rig {
     }
 
     pub(crate) fn log(&mut self) -> Vec<BoardLine> {
-        self.readers.take_lines(&mut self.world)
+        take_lines(&mut self.readers, &mut self.world)
     }
 
     /// Puts other instructions at the beginning of a function of board 0, and returns those that were there. `path` is part of its

@@ -10,6 +10,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_emulator::boards::{self, BoardKind, NUCLEO_F446RE};
 use hopwise_emulator::image::{Image, NotFirmware};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
@@ -18,13 +19,11 @@ use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{KEY_BYTES, Key, Secret};
 use hopwise_node::store::Keys;
 use hopwise_node::wire::{AppPort, BadPage};
+use hopwise_rig::mesh::{Mesh, NodePort};
+use hopwise_rig::update::Boards;
 
-use super::mesh::{Mesh, NodePort};
-use super::talk::Talk;
-use super::update::Boards;
-use hopwise_emulate::computers::{Computers, Question};
-use hopwise_emulate::host_port::Reply;
-use hopwise_emulate::setup::{self, Blueprint, CannotBuild, Differences, Program};
+use crate::computers::Computers;
+use crate::setup::{self, Blueprint, CannotBuild, Differences, Program};
 
 /// A question is answered within this, or not at all.
 const ANSWERS_WITHIN: Time = SECOND;

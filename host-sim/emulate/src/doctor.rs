@@ -3,20 +3,19 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use hopwise_emulate::computers::{Computers, Question};
-use hopwise_emulate::host_port::Reply;
-use hopwise_emulate::setup::{self, Program};
+use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::time::{MICROSECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Board, BoardOptions, Port, Script, World};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::{DEFAULT_BAUD, PAGE_BYTES, Page};
+use hopwise_rig::boards::Uart;
+use hopwise_rig::doctor::Patient;
 
-use super::Patient;
-use crate::boards::Uart;
-use crate::emulated::CannotEmulate;
-use crate::talk::Talk;
+use crate::computers::Computers;
+use crate::rig::CannotEmulate;
+use crate::setup::{self, Program};
 
 /// What can be wrong with an emulated board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

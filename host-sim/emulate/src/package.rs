@@ -1,0 +1,43 @@
+//! An update file, of images that were linked for either slot.
+
+use hopwise_emulator::image::{FLASH, Image};
+use hopwise_node::store::Slot;
+use hopwise_rig::update::{BadPackage, Linked, Package};
+
+use crate::app::board_of;
+
+/// The update file of images that were linked for the first and for the second slot.
+pub fn package(first: &Image, second: &Image) -> Result<Package, BadPackage> {
+    let board = |image| board_of(image).ok_or(BadPackage::NoBoard);
+    let (name, other) = (board(first)?.name, board(second)?.name);
+    if name != other {
+        return Err(BadPackage::TwoBoards(name, other));
+    }
+    let linked = |image: &Image, slot: Slot| {
+        let places = ["_own_image", "_other_image"].map(|name| image.address_of(name));
+        let [Some(own), Some(other)] = places else {
+            return Err(BadPackage::NoUpdate);
+        };
+        if (own > other) != (slot == Slot::Second) {
+            return Err(BadPackage::OtherSlot(slot));
+        }
+        Ok(Linked::new(name, slot, in_slot(image, own).to_vec()))
+    };
+    let images = [linked(first, Slot::First)?, linked(second, Slot::Second)?];
+    Ok(Package::new(name, images))
+}
+
+/// What an image puts into the slot at `own`. Something else may come behind that in the flash: on an H7 the boot loader's log does.
+fn in_slot(image: &Image, own: u32) -> &[u8] {
+    let others = ["_other_image", "_boot_log", "_configuration_slots"];
+    let behind = others.iter().filter_map(|name| image.address_of(name));
+    let behind = behind.filter(|place| *place > own).min();
+    let bytes = image.bytes().get((own - FLASH) as usize..).unwrap_or_default();
+    match behind.and_then(|place| bytes.get(..(place - own) as usize)) {
+        Some(slot) => {
+            let used = slot.iter().rposition(|byte| *byte != 0xff);
+            &slot[..used.map_or(0, |last| last + 1)]
+        }
+        None => bytes,
+    }
+}
