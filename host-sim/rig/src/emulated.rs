@@ -14,7 +14,7 @@ use hopwise_core::authority::MeshKeys;
 use hopwise_core::key::{KEY_BYTES, Key, Secret};
 use hopwise_core::store::Keys;
 use hopwise_core::wire::{AppPort, BadPage};
-use hopwise_emulator::boards::{self, BoardKind, NUCLEO_F446RE};
+use hopwise_emulator::boards::{self, BOARDS, BoardKind};
 use hopwise_emulator::image::{Image, NotFirmware};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Port, Script, World};
@@ -116,7 +116,7 @@ pub enum CannotEmulate {
         board: &'static str,
         links: usize,
     },
-    #[error("there is no emulated {0}, only {known}", known = boards::BOARDS.map(|board| board.name).join(", "))]
+    #[error("there is no emulated {0}, only {known}", known = crate::boards::names())]
     NoSuchBoard(String),
     #[error("there is no image for node {0}")]
     NoImage(u64),
@@ -152,7 +152,7 @@ pub fn port(mesh: &Mesh, port: NodePort) -> Result<Port, CannotEmulate> {
 
 /// The same, in a rehearsal.
 fn default_port(mesh: &Mesh, port: NodePort) -> Result<Port, CannotEmulate> {
-    port_on(&NUCLEO_F446RE, mesh, port)
+    port_on(BOARDS[0], mesh, port)
 }
 
 fn port_on(kind: &'static BoardKind, mesh: &Mesh, port: NodePort) -> Result<Port, CannotEmulate> {
@@ -263,7 +263,7 @@ impl FreeLink {
                 link: self.clone(),
                 port,
             }),
-            None => emulated_port(&NUCLEO_F446RE, *node, link).ok_or(CannotEmulate::NotEmulated(link)),
+            None => emulated_port(BOARDS[0], *node, link).ok_or(CannotEmulate::NotEmulated(link)),
         }
     }
 }

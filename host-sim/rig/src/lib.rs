@@ -30,7 +30,6 @@
 //! ```
 
 pub mod assign;
-pub mod boards;
 pub mod capture;
 mod clock_notes;
 pub mod clocks;
@@ -52,6 +51,8 @@ pub mod talk;
 mod time_line;
 pub mod update;
 pub mod wiring_check;
+
+pub use hopwise_boards as boards;
 
 #[cfg(all(test, unix))]
 mod tests;

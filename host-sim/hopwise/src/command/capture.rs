@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use hopwise_emulator::time::{SECOND, Time};
 use hopwise_figures::printable_line;
-use hopwise_rig::boards::KINDS;
+use hopwise_rig::boards::DEFAULT;
 use hopwise_rig::capture::{Capture, CaptureSummary, LogLine};
 use hopwise_rig::emulated::Firmware;
 use hopwise_rig::event_text::{EventText, event_text};
@@ -141,7 +141,7 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
         let elf = args.image.find(repository, kind.name)?;
         from_streams(&mesh, &elf, folder, &mut capture)?;
     } else if args.emulated || mesh.is_emulated() {
-        let firmware = Firmware::load(&args.image.find(repository, KINDS[0].name)?)?;
+        let firmware = Firmware::load(&args.image.find(repository, DEFAULT)?)?;
         let run = EmulatedRun {
             seed: args.seed,
             duration: args.duration.unwrap_or(USUAL_TIME),

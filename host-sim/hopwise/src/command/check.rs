@@ -11,7 +11,7 @@ use super::output::{Colour, Outcome, coloured, counted, print_coloured, print_js
 use super::refusal::Refusal;
 use super::{MeshArg, RepositoryArg, watch};
 use hopwise_figures::printable_line;
-use hopwise_rig::boards::KINDS;
+use hopwise_rig::boards::DEFAULT;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, FreeLink, Mistakes};
 use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::plan::WiringPlan;
@@ -107,7 +107,7 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
     let boards = boards_of(&plan, cables);
     let (seen, kind) = if args.port.is_empty() && !args.watch && (args.emulated || mesh.is_emulated()) {
         // Boards of all kinds are emulated as the first.
-        (look_at_emulated(args, repository, &mesh, &boards)?, Some(KINDS[0].name))
+        (look_at_emulated(args, repository, &mesh, &boards)?, Some(DEFAULT))
     } else {
         let ports = match args.port.is_empty() {
             true => ports::meant_by(&mesh).map_err(|error| match error {
@@ -164,7 +164,7 @@ fn look_at_emulated(
         keyless: args.no_key.clone(),
         other_key: args.other_key.clone(),
     };
-    let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
+    let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), DEFAULT)?)?;
     let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &mistakes, &args.at)?;
     emulated.run_for(SETTLE);
     Ok(survey(&mut emulated, mesh, boards))

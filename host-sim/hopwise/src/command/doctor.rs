@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hopwise_core::wire::{DEFAULT_BAUD, PAGE_BYTES};
 use hopwise_emulate::setup::Program;
-use hopwise_rig::boards::{KINDS, Uart};
+use hopwise_rig::boards::{DEFAULT, Uart};
 use hopwise_rig::doctor::{BoardFault, EmulatedPatient, Examination, SerialPatient, examine};
 use hopwise_rig::emulated::{self, Firmware};
 use hopwise_rig::mesh::read_keys;
@@ -88,7 +88,7 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
             (examination, stop.load(std::sync::atomic::Ordering::Relaxed))
         }
         None => {
-            let kind = emulated::board(args.board.as_deref().unwrap_or(KINDS[0].name))?;
+            let kind = emulated::board(args.board.as_deref().unwrap_or(DEFAULT))?;
             let Firmware { image, .. } = Firmware::load(&repository.elf(args.elf.as_deref(), kind.name)?)?;
             let mut patient = EmulatedPatient::new(&Program { kind, image }, &[0xff; PAGE_BYTES], keys, &args.fault)?;
             (examine(&mut patient), false)

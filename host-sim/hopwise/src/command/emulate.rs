@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::Args;
 use hopwise_core::Network;
 use hopwise_core::wire::DEFAULT_BAUD;
-use hopwise_emulator::boards::{BOARDS, BoardKind};
+use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Port, Script, World};
@@ -27,6 +27,7 @@ use hopwise_emulate::script;
 use hopwise_emulate::serial::{CannotOpenPort, SerialPort};
 use hopwise_emulate::session::{RunFigures, Session};
 use hopwise_emulate::setup::{self, Program};
+use hopwise_rig::boards::DEFAULT;
 use hopwise_rig::emulated::{self, CannotEmulate};
 use hopwise_rig::mesh::{Mesh, NodePort};
 use trace::TraceFile;
@@ -152,7 +153,7 @@ impl Subject {
             (true, None) => Ok(Subject::Mesh(Mesh::read(Path::new(&args.what))?)),
             (true, Some(_)) => Err(Refusal::BoardOfMesh),
             (false, board) => {
-                let board = board.as_deref().unwrap_or(BOARDS[0].name);
+                let board = board.as_deref().unwrap_or(DEFAULT);
                 Ok(Subject::Network(parse(&args.what)?, emulated::board(board)?))
             }
         }

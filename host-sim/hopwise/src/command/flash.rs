@@ -13,7 +13,7 @@ use super::output::{Outcome, print};
 use super::refusal::Refusal;
 use super::{ImageArg, MeshArg, RepositoryArg, one_kind, update};
 use hopwise_emulate::host_port::Reply;
-use hopwise_rig::boards::KINDS;
+use hopwise_rig::boards::DEFAULT;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
 use hopwise_rig::flash::{FlashFailure, FlashJob, FlashStep, Flasher, jobs, write_pages};
 use hopwise_rig::mesh::Mesh;
@@ -193,7 +193,7 @@ fn flash_emulated(
         print(|out| writeln!(out, "nothing to do: the boards are emulated"))?;
         return Ok(Outcome::Done);
     }
-    let firmware = Firmware::load(&args.image.find(repository, KINDS[0].name)?)?;
+    let firmware = Firmware::load(&args.image.find(repository, DEFAULT)?)?;
     let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &Mistakes::default(), &[])?;
     emulated.run_for(START);
     let replies = ask_nodes(&mut emulated, nodes, Command::ReadPage.query(), &[]);

@@ -13,7 +13,7 @@ use hopwise_core::wire::{
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::demangle;
-use hopwise_emulate::firmware::{self, BOARDS, CannotBuildFirmware};
+use hopwise_emulate::firmware::{self, CannotBuildFirmware};
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::log::{BoardLine, LogFormat, LogReaders};
 use hopwise_emulate::repository::Repository;
@@ -36,7 +36,7 @@ pub(crate) fn firmware() -> Option<&'static Firmware> {
 
 /// The image of the default board that people flash.
 pub(crate) fn stock() -> firmware::Firmware<'static> {
-    firmware::Firmware::new(BOARDS[0])
+    firmware::Firmware::new(hopwise_rig::boards::DEFAULT)
 }
 
 /// Builds an image from the repository that this crate is in.

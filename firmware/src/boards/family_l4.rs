@@ -1,0 +1,75 @@
+//! The L4: clocks and reset flags. It runs from the internal MSI, kept exact by a crystal of 32 kHz.
+
+use embassy_stm32::pac;
+use embassy_stm32::rcc::*;
+use embassy_stm32::time::Hertz;
+
+use super::{CLOCK, ResetFlags};
+
+pub(super) use embassy_stm32::peripherals::IWDG as Watchdog;
+pub(super) use embassy_stm32::rcc::PllRDiv as PllDiv;
+
+const _: () = assert!(CLOCK.pll_input == 4_000_000, "the MSI has 4 MHz");
+
+pub(super) fn start() -> embassy_stm32::Peripherals {
+    let mut config = embassy_stm32::Config::default();
+    config.rcc.msi = Some(MSIRange::RANGE4M);
+    config.rcc.ls = LsConfig {
+        rtc: RtcClockSource::DISABLE,
+        lsi: false,
+        lse: lse_runs().then_some(LseConfig {
+            frequency: Hertz(32_768),
+            mode: LseMode::Oscillator(DRIVE),
+        }),
+    };
+    config.rcc.pll = Some(Pll {
+        source: PllSource::MSI,
+        prediv: CLOCK.prediv,
+        mul: CLOCK.mul,
+        divp: None,
+        divq: None,
+        divr: Some(CLOCK.div),
+    });
+    config.rcc.ahb_pre = CLOCK.ahb;
+    config.rcc.apb1_pre = CLOCK.apb1;
+    config.rcc.apb2_pre = CLOCK.apb2;
+    config.rcc.sys = Sysclk::PLL1_R;
+    embassy_stm32::init(config)
+}
+
+const DRIVE: LseDrive = LseDrive::MediumHigh;
+
+/// Whether the crystal of 32 kHz runs. embassy would wait for it for ever. It takes up to two seconds after power-on.
+fn lse_runs() -> bool {
+    pac::RCC.apb1enr1().modify(|w| w.set_pwren(true));
+    pac::PWR.cr1().modify(|w| w.set_dbp(true));
+    pac::RCC.bdcr().modify(|w| w.set_lsedrv(DRIVE.into()));
+    pac::RCC.bdcr().modify(|w| w.set_lseon(true));
+    // At the 4 MHz that the chip begins with, about two seconds.
+    let runs = (0..10 * super::LOOKS).any(|_| pac::RCC.bdcr().read().lserdy());
+    if !runs {
+        pac::RCC.bdcr().modify(|w| w.set_lseon(false));
+    }
+    runs
+}
+
+/// Whether nothing external keeps the clocks exact.
+pub(super) fn is_clocked_from_inside() -> bool {
+    !pac::RCC.cr().read().msipllen()
+}
+
+/// The caches are on after reset, and embassy switches on the prefetch.
+pub(super) fn accelerate() {}
+
+/// Why the board started, and clears that.
+pub(super) fn reset_flags() -> ResetFlags {
+    let flags = pac::RCC.csr().read();
+    pac::RCC.csr().modify(|w| w.set_rmvf(true));
+    ResetFlags {
+        watchdog: flags.iwdgrstf() || flags.wwdgrstf(),
+        low_power: flags.lpwrrstf(),
+        software: flags.sftrstf(),
+        power: flags.borrstf(),
+        pin: flags.pinrstf(),
+    }
+}
