@@ -126,6 +126,37 @@ mod tests {
         }
     }
 
+    /// Where sectors of so many bytes end.
+    fn ends(sectors: impl Iterator<Item = u32>) -> Vec<u32> {
+        let end = |end: &mut u32, bytes: u32| {
+            *end += bytes;
+            Some(*end)
+        };
+        sectors.scan(0, end).collect()
+    }
+
+    #[test]
+    fn the_memory_of_a_board_is_that_of_its_chip() {
+        for (kind, board) in KINDS.iter().zip(BOARDS.iter()) {
+            let (memory, chip) = (&kind.memory, board.model.memory());
+            let sectors = memory.sectors.iter();
+            let sectors = sectors.flat_map(|(count, kib)| std::iter::repeat_n(kib << 10, *count as usize));
+            let (said, real) = (ends(sectors), ends(chip.sectors.iter().copied()));
+            assert_eq!(said.last(), real.last(), "{}: memory.sectors", kind.name);
+            assert!(
+                said.iter().all(|end| real.contains(end)),
+                "{}: memory.sectors",
+                kind.name
+            );
+            assert_eq!(memory.stack.at, chip.sram_base, "{}: memory.stack", kind.name);
+            assert!(
+                memory.ram.end() <= u64::from(chip.sram_base) + chip.sram as u64,
+                "{}: memory.ram",
+                kind.name
+            );
+        }
+    }
+
     #[test]
     fn no_pin_is_in_two_functions_of_one_port_and_side() {
         for model in crate::chip::Model::ALL {

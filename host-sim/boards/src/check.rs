@@ -18,6 +18,8 @@ const MAX_BAUD_ERROR: f64 = 7.5;
 /// The least room for a program.
 const MIN_IMAGE_KIB: u32 = 192;
 const FLASH_BEGIN: u32 = 0x0800_0000;
+/// Where the RAM begins that DMA reaches: on most chips, and on the H7.
+const RAM_BEGINS: [u32; 2] = [0x2000_0000, 0x2400_0000];
 /// The stack is aligned to this many bytes.
 const STACK_ALIGNMENT: u64 = 8;
 
@@ -246,6 +248,12 @@ fn check_memory(kind: &BoardKind) -> Result<(), Refusal> {
         if two[0].1.end() > two[1].1.at.into() {
             return refuse(format!("memory.{}", two[1].0), format!("it begins inside {}", two[0].0));
         }
+    }
+    if !RAM_BEGINS.contains(&memory.stack.at) {
+        return refuse(
+            "memory.stack.at",
+            "a stack that runs over must meet the beginning of RAM".into(),
+        );
     }
     if memory.stack.end() != u64::from(memory.ram.at) || memory.stack.end() % STACK_ALIGNMENT != 0 {
         return refuse(

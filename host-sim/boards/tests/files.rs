@@ -127,6 +127,11 @@ fn each_mistake_is_told_with_file_and_field() {
         ),
         ("0x0800_4000", "0x0800_8000", "memory.slots: it begins inside state"),
         (
+            "0x2000_0000",
+            "0x2000_0400",
+            "memory.stack.at: a stack that runs over must meet",
+        ),
+        (
             "0x2001_4000",
             "0x2001_5000",
             "memory.ram.at: the stack ends at 0x20014000",
