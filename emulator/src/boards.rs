@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use hopwise_boards::{ClockSource, KINDS, Level};
+use hopwise_boards::{ClockSource, KINDS};
 
 use crate::chip::clocks::Hse;
 use crate::chip::pins::{Pin, Wiring};
@@ -46,8 +46,8 @@ impl BoardKind {
             },
             ports: ports.leak(),
             led: Pin::named(kind.led),
-            button: Pin::named(kind.button.pin),
-            pressed_high: kind.button.pressed == Level::High,
+            button: Pin::named(kind.button),
+            pressed_high: kind.pressed_high,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{BoardKind, ClockSource, KINDS, Level, Pin, check};
+use super::{BoardKind, Clock, ClockSource, KINDS, Pin, check};
 
 /// The condition under which code of a chip's family is compiled: `chip_f4`.
 pub fn family(kind: &BoardKind) -> String {
@@ -41,25 +41,38 @@ pub fn table(kind: &BoardKind) -> String {
             side(&uart.rx)
         );
     }
-    let clock = &kind.clock;
+    let Clock {
+        source,
+        hertz,
+        prediv,
+        mul,
+        div,
+        ahb,
+        apb1,
+        apb2,
+    } = kind.clock;
+    let (fed, pll_input) = (source == ClockSource::Fed, kind.clock.pll_input());
+    let BoardKind {
+        name,
+        led,
+        button,
+        pressed_high,
+        buses,
+        ..
+    } = kind;
     format!(
-        "macro_rules! describe {{ () => {{ board! {{\n    name: {:?},\n    ports: {{\n{ports}    }},\n    led: {},\n    button: {},\n    pressed_high: {},\n    \
-         clock: {{ fed: {}, hertz: {}, pll_input: {}, prediv: DIV{}, mul: MUL{}, div: DIV{}, ahb: DIV{}, apb1: DIV{}, apb2: DIV{} }},\n    \
-         buses: {:?},\n}} }} }}\n",
-        kind.name,
-        kind.led,
-        kind.button.pin,
-        kind.button.pressed == Level::High,
-        clock.source == ClockSource::Fed,
-        clock.hertz,
-        clock.pll_input(),
-        clock.pll.prediv,
-        clock.pll.mul,
-        clock.pll.div,
-        clock.ahb,
-        clock.apb1,
-        clock.apb2,
-        kind.buses
+        "macro_rules! describe {{ () => {{ board! {{
+    name: {name:?},
+    ports: {{
+{ports}    }},
+    led: {led},
+    button: {button},
+    pressed_high: {pressed_high},
+    clock: {{ fed: {fed}, hertz: {hertz}, pll_input: {pll_input}, prediv: DIV{prediv}, mul: MUL{mul}, div: DIV{div},
+        ahb: DIV{ahb}, apb1: DIV{apb1}, apb2: DIV{apb2} }},
+    buses: {buses:?},
+}} }} }}
+"
     )
 }
 

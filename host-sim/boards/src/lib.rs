@@ -116,9 +116,12 @@ pub struct BoardKind {
     /// The pin of the LED, which a high level lights.
     #[serde(skip_serializing)]
     pub led: &'static str,
-    /// The button.
+    /// The pin of the button.
     #[serde(skip_serializing)]
-    pub button: Button,
+    pub button: &'static str,
+    /// The pin's level while it is pressed.
+    #[serde(skip_serializing)]
+    pub pressed_high: bool,
     /// Where its pins can be reached; none if its maker has not put them on connectors.
     #[serde(skip_serializing, default)]
     pub connectors: Vec<Connector>,
@@ -164,26 +167,6 @@ pub struct Pin {
     pub dma: &'static str,
 }
 
-/// A button.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Button {
-    /// Its pin.
-    pub pin: &'static str,
-    /// The pin's level while it is pressed.
-    pub pressed: Level,
-}
-
-/// The level of a pin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// 0 V.
-    Low,
-    /// 3.3 V.
-    High,
-}
-
 /// A connector of two rows of pins: odd numbers in one, even numbers in the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -206,8 +189,12 @@ pub struct Clock {
     pub source: ClockSource,
     /// The frequency of that.
     pub hertz: u32,
-    /// What the PLL makes of it.
-    pub pll: Pll,
+    /// What the PLL divides it by.
+    pub prediv: u32,
+    /// What it multiplies that by.
+    pub mul: u32,
+    /// What it divides that by for the core.
+    pub div: u32,
     /// What the core's clock is divided by for the AHB.
     pub ahb: u32,
     /// What that is divided by for APB1.
@@ -226,18 +213,6 @@ pub enum ClockSource {
     Crystal,
     /// An oscillator of the chip.
     Internal,
-}
-
-/// The numbers of a PLL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pll {
-    /// What its input is divided by.
-    pub prediv: u32,
-    /// What that is multiplied by.
-    pub mul: u32,
-    /// What that is divided by for the core.
-    pub div: u32,
 }
 
 /// The parts of a memory. Those of the flash have sectors of their own, since a sector is erased as a whole.
@@ -299,20 +274,15 @@ impl BoardKind {
 
 impl Clock {
     /// What the PLL multiplies, in Hz.
-    pub fn pll_input(&self) -> u32 {
-        self.hertz.checked_div(self.pll.prediv).unwrap_or(0)
-    }
-
-    /// The clock of the core in Hz.
-    pub fn core(&self) -> u32 {
-        let multiplied = self.pll_input().saturating_mul(self.pll.mul);
-        multiplied.checked_div(self.pll.div).unwrap_or(0)
+    fn pll_input(&self) -> u32 {
+        self.hertz.checked_div(self.prediv).unwrap_or(0)
     }
 
     /// The clocks of APB2 and APB1 in Hz; one where they are the same.
     fn buses(&self) -> Vec<u32> {
-        let divided = |by: u32| self.core().checked_div(self.ahb)?.checked_div(by);
-        let mut buses = [self.apb2, self.apb1].map(|by| divided(by).unwrap_or(0)).to_vec();
+        let core = self.pll_input().saturating_mul(self.mul).checked_div(self.div);
+        let bus = |by: u32| core?.checked_div(self.ahb)?.checked_div(by);
+        let mut buses = [self.apb2, self.apb1].map(|by| bus(by).unwrap_or(0)).to_vec();
         buses.dedup();
         buses
     }
