@@ -1,9 +1,9 @@
-//! The G4: clocks, flash and reset flags.
+//! The G4: clocks and flash.
 
 use embassy_stm32::pac;
 use embassy_stm32::rcc::*;
 
-use super::{CLOCK, ResetFlags};
+use super::CLOCK;
 
 pub(super) use embassy_stm32::peripherals::IWDG as Watchdog;
 pub(super) use embassy_stm32::rcc::PllRDiv as PllDiv;
@@ -39,9 +39,7 @@ fn clocks() -> embassy_stm32::Config {
         divq: None,
         divr: Some(CLOCK.div),
     });
-    config.rcc.ahb_pre = CLOCK.ahb;
-    config.rcc.apb1_pre = CLOCK.apb1;
-    config.rcc.apb2_pre = CLOCK.apb2;
+    super::divide(&mut config.rcc);
     config.rcc.sys = Sysclk::PLL1_R;
     config.rcc.boost = true;
     config
@@ -55,17 +53,4 @@ pub(super) fn is_clocked_from_inside() -> bool {
 /// Switches on what hides the wait states of the flash. The caches are on after reset.
 pub(super) fn accelerate() {
     pac::FLASH.acr().modify(|w| w.set_prften(true));
-}
-
-/// Why the board started, and clears that.
-pub(super) fn reset_flags() -> ResetFlags {
-    let flags = pac::RCC.csr().read();
-    pac::RCC.csr().modify(|w| w.set_rmvf(true));
-    ResetFlags {
-        watchdog: flags.iwdgrstf() || flags.wwdgrstf(),
-        low_power: flags.lpwrrstf(),
-        software: flags.sftrstf(),
-        power: flags.borrstf(),
-        pin: flags.pinrstf(),
-    }
 }

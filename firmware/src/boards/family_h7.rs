@@ -26,9 +26,7 @@ pub(super) fn start() -> embassy_stm32::Peripherals {
         divr: None,
     });
     config.rcc.sys = Sysclk::PLL1_P;
-    config.rcc.ahb_pre = CLOCK.ahb;
-    config.rcc.apb1_pre = CLOCK.apb1;
-    config.rcc.apb2_pre = CLOCK.apb2;
+    super::divide(&mut config.rcc);
     config.rcc.apb3_pre = CLOCK.apb1;
     config.rcc.apb4_pre = CLOCK.apb1;
     config.rcc.voltage_scale = VoltageScale::Scale1;

@@ -1,10 +1,10 @@
-//! The L4: clocks and reset flags. It runs from the internal MSI, kept exact by a crystal of 32 kHz.
+//! The L4: clocks. It runs from the internal MSI, kept exact by a crystal of 32 kHz.
 
 use embassy_stm32::pac;
 use embassy_stm32::rcc::*;
 use embassy_stm32::time::Hertz;
 
-use super::{CLOCK, ResetFlags};
+use super::CLOCK;
 
 pub(super) use embassy_stm32::peripherals::IWDG as Watchdog;
 pub(super) use embassy_stm32::rcc::PllRDiv as PllDiv;
@@ -30,9 +30,7 @@ pub(super) fn start() -> embassy_stm32::Peripherals {
         divq: None,
         divr: Some(CLOCK.div),
     });
-    config.rcc.ahb_pre = CLOCK.ahb;
-    config.rcc.apb1_pre = CLOCK.apb1;
-    config.rcc.apb2_pre = CLOCK.apb2;
+    super::divide(&mut config.rcc);
     config.rcc.sys = Sysclk::PLL1_R;
     embassy_stm32::init(config)
 }
@@ -60,16 +58,3 @@ pub(super) fn is_clocked_from_inside() -> bool {
 
 /// The caches are on after reset, and embassy switches on the prefetch.
 pub(super) fn accelerate() {}
-
-/// Why the board started, and clears that.
-pub(super) fn reset_flags() -> ResetFlags {
-    let flags = pac::RCC.csr().read();
-    pac::RCC.csr().modify(|w| w.set_rmvf(true));
-    ResetFlags {
-        watchdog: flags.iwdgrstf() || flags.wwdgrstf(),
-        low_power: flags.lpwrrstf(),
-        software: flags.sftrstf(),
-        power: flags.borrstf(),
-        pin: flags.pinrstf(),
-    }
-}

@@ -67,6 +67,13 @@ struct Clock {
     apb2: APBPrescaler,
 }
 
+/// Divides the core's clock for the buses.
+fn divide(rcc: &mut embassy_stm32::rcc::Config) {
+    rcc.ahb_pre = CLOCK.ahb;
+    rcc.apb1_pre = CLOCK.apb1;
+    rcc.apb2_pre = CLOCK.apb2;
+}
+
 /// Starts the clocks and what depends on them.
 pub(crate) fn start() -> Peripherals {
     let peripherals = family::start();
@@ -185,10 +192,27 @@ struct ResetFlags {
     pin: bool,
 }
 
+#[cfg(not(any(chip_g4, chip_l4)))]
+use family::reset_flags;
+
+/// Why the board started, and clears that.
+#[cfg(any(chip_g4, chip_l4))]
+fn reset_flags() -> ResetFlags {
+    let flags = pac::RCC.csr().read();
+    pac::RCC.csr().modify(|w| w.set_rmvf(true));
+    ResetFlags {
+        watchdog: flags.iwdgrstf() || flags.wwdgrstf(),
+        low_power: flags.lpwrrstf(),
+        software: flags.sftrstf(),
+        power: flags.borrstf(),
+        pin: flags.pinrstf(),
+    }
+}
+
 /// Why the board started. To be called once: it clears the flags for the next start.
 pub(crate) fn reset_cause() -> ResetCause {
     // Every reset also sets the flag of the reset pin, and some set that of a software reset.
-    match family::reset_flags() {
+    match reset_flags() {
         ResetFlags { watchdog: true, .. } => ResetCause::Watchdog,
         ResetFlags { low_power: true, .. } => ResetCause::LowPower,
         ResetFlags { software: true, .. } => ResetCause::Software,

@@ -10,19 +10,6 @@ use hopwise_rig::plan::describe;
 
 const AGAIN: &str = "HOPWISE_WRITE=1 cargo test -p hopwise-rig --test boards";
 
-/// The beginning of `memory.x`.
-const MEMORY: &str = "\
-/* Flash and RAM of the default board, from its file in boards/, as the linker gets them. A sector of the flash is erased as a whole.
-
-   BOOT    the first sector: where the processor starts. It holds the boot loader; before that is flashed it leads to the program.
-   STATE   the second sector: by which the boot loader knows what to start.
-   SLOTS   the third and fourth sector: two slots for the configuration, written in turn.
-   FLASH   the program, in the first slot. An image for the second slot has FLASH and NEXT in each other's place.
-   NEXT    room for the next program, received while this one runs.
-   STACK   the beginning of RAM, so that a stack that runs over its end meets no memory, which is a fault.
-   RAM     everything else: the board itself takes two thirds of it, programs have the rest. */
-";
-
 fn repository(path: &str) -> String {
     format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))
 }
@@ -99,8 +86,11 @@ fn wiring(kind: &&BoardKind) -> String {
 /// Every file, with what it should hold.
 fn written() -> Vec<(String, String)> {
     let guide: String = KINDS.iter().map(wiring).collect();
+    // A comment says what the parts of the memory are for.
+    let mut memory = read("memory.x");
+    memory.truncate(memory.find("MEMORY\n").expect("the parts of the memory"));
     let mut files = vec![
-        ("memory.x".into(), format!("{MEMORY}{}", layout(KINDS[0]))),
+        ("memory.x".into(), memory + &layout(KINDS[0])),
         between(
             "firmware/Cargo.toml",
             "docs/adding-a-board.md.\n",
