@@ -28,7 +28,7 @@ pub struct BoardKind {
 }
 
 impl BoardKind {
-    /// A board as its file describes it; `None` if there is no model of its chip, or the chip lacks one of the serial ports.
+    /// A board as its file describes it; `None` if there is no model of its chip.
     fn described(kind: &hopwise_boards::BoardKind) -> Option<Self> {
         let mut models = Model::ALL.into_iter();
         let wiring = |uart: &hopwise_boards::Uart| {
@@ -62,21 +62,21 @@ impl BoardKind {
     }
 }
 
-/// All of them. The first is the default.
+/// Those whose chip is modelled. The first is the default.
 pub static BOARDS: LazyLock<Vec<&'static BoardKind>> = LazyLock::new(|| {
-    let boards = KINDS.iter().map(|kind| match BoardKind::described(kind) {
-        Some(board) => &*Box::leak(Box::new(board)),
-        None => panic!(
-            "boards/{}.toml: there is no such chip here, or it lacks one of the serial ports",
-            kind.name
-        ),
-    });
-    boards.collect()
+    let boards = KINDS.iter().filter_map(|kind| BoardKind::described(kind));
+    boards.map(|board| &*Box::leak(Box::new(board))).collect()
 });
 
 /// The board of a name.
 pub fn find(name: &str) -> Option<&'static BoardKind> {
     BOARDS.iter().copied().find(|board| board.name == name)
+}
+
+/// The names of all, with commas between them.
+pub fn names() -> String {
+    let names: Vec<&str> = BOARDS.iter().map(|board| board.name).collect();
+    names.join(", ")
 }
 
 #[cfg(test)]
@@ -88,6 +88,11 @@ mod tests {
     use crate::chip::model::{Request, facts};
     use crate::chip::pins::Side;
 
+    /// Every board with its file.
+    fn described() -> impl Iterator<Item = (&'static hopwise_boards::BoardKind, &'static BoardKind)> {
+        KINDS.iter().filter_map(|kind| Some((*kind, find(kind.name)?)))
+    }
+
     /// A DMA stream by its name in a board's file: controller and number, from 0.
     fn stream(name: &str) -> (usize, usize) {
         let digit = |at: usize| usize::from(name.as_bytes()[at] - b'0');
@@ -96,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_chips_have_the_serial_ports_pins_and_dma_of_their_boards() {
-        for (kind, board) in KINDS.iter().zip(BOARDS.iter()) {
+        for (kind, board) in described() {
             let (name, chip) = (board.name, board.model.description());
             for (port, Uart { name: uart, tx, rx }) in board.ports.iter().zip(kind.uarts()) {
                 let has = |kind: Kind| matches!(kind, Kind::Uart(number) if number == port.uart);
@@ -126,6 +131,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_boards_of_every_chip_are_emulated() {
+        let models: Vec<Model> = BOARDS.iter().map(|board| board.model).collect();
+        assert!(Model::ALL.iter().all(|model| models.contains(model)), "{models:?}");
+        assert_eq!(BOARDS[0].name, hopwise_boards::DEFAULT);
+    }
+
     /// Where sectors of so many bytes end.
     fn ends(sectors: impl Iterator<Item = u32>) -> Vec<u32> {
         let end = |end: &mut u32, bytes: u32| {
@@ -137,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_memory_of_a_board_is_that_of_its_chip() {
-        for (kind, board) in KINDS.iter().zip(BOARDS.iter()) {
+        for (kind, board) in described() {
             let (memory, chip) = (&kind.memory, board.model.memory());
             let sectors = memory.sectors.iter();
             let sectors = sectors.flat_map(|(count, kib)| std::iter::repeat_n(kib << 10, *count as usize));

@@ -116,7 +116,7 @@ pub enum CannotEmulate {
         board: &'static str,
         links: usize,
     },
-    #[error("there is no emulated {0}, only {known}", known = crate::boards::names())]
+    #[error("there is no emulated {0}, only {known}", known = boards::names())]
     NoSuchBoard(String),
     #[error("there is no image for node {0}")]
     NoImage(u64),
