@@ -7,7 +7,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use hopwise_emulator::boards::{BOARDS, BoardKind};
+use hopwise_emulator::boards::{self, BoardKind};
 use hopwise_emulator::chip::UART_NAMES;
 use hopwise_emulator::chip::i2c::I2cMemory;
 use hopwise_emulator::chip::pins::Wiring;
@@ -36,10 +36,7 @@ fn run() -> Result<String, String> {
     let [name, milliseconds, file, wires @ ..] = &words[..] else {
         return Err("run-elf BOARD MILLISECONDS FILE [PORT=TX,RX] [PORT=ADDRESS]".into());
     };
-    let mut boards = BOARDS.into_iter();
-    let kind = boards
-        .find(|board| board.name == name)
-        .ok_or_else(|| format!("there is no board '{name}'"))?;
+    let kind = boards::find(name).ok_or_else(|| format!("there is no board '{name}'"))?;
     let milliseconds: Time = milliseconds
         .parse()
         .map_err(|_| format!("'{milliseconds}' is no number"))?;

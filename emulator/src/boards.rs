@@ -1,8 +1,12 @@
-//! The boards that there is firmware for: a chip, what feeds its clock, and which pins lead where.
+//! The boards that there is firmware for: a chip, what feeds its clock, and which pins lead where, from the files in `boards/`.
 
-use crate::chip::Model;
+use std::sync::LazyLock;
+
+use hopwise_boards::{ClockSource, KINDS};
+
 use crate::chip::clocks::Hse;
 use crate::chip::pins::{Pin, Wiring};
+use crate::chip::{Model, UART_NAMES};
 
 /// A kind of board.
 #[derive(Debug)]
@@ -24,6 +28,29 @@ pub struct BoardKind {
 }
 
 impl BoardKind {
+    /// A board as its file describes it; `None` if there is no model of its chip.
+    fn described(kind: &hopwise_boards::BoardKind) -> Option<Self> {
+        let mut models = Model::ALL.into_iter();
+        let wiring = |uart: &hopwise_boards::Uart| {
+            let number = UART_NAMES.iter().position(|name| *name == uart.name)?;
+            Some(Wiring::new(number, uart.tx.name, uart.rx.name))
+        };
+        let ports: Vec<Wiring> = kind.uarts().map(wiring).collect::<Option<_>>()?;
+        Some(BoardKind {
+            name: kind.name,
+            model: models.find(|model| kind.chip.starts_with(model.description().name))?,
+            hse: match kind.clock.source {
+                ClockSource::Fed => Hse::Fed(kind.clock.hertz),
+                ClockSource::Crystal => Hse::Crystal(kind.clock.hertz),
+                ClockSource::Internal => Hse::Absent,
+            },
+            ports: ports.leak(),
+            led: Pin::named(kind.led),
+            button: Pin::named(kind.button),
+            pressed_high: kind.pressed_high,
+        })
+    }
+
     /// The serial ports that make links, in the order of the node's ports.
     pub fn links(&self) -> &'static [Wiring] {
         self.ports.split_last().map_or(&[], |(_, links)| links)
@@ -35,174 +62,47 @@ impl BoardKind {
     }
 }
 
-/// Nucleo-F446RE.
-pub static NUCLEO_F446RE: BoardKind = BoardKind {
-    name: "nucleo-f446re",
-    model: Model::F446,
-    hse: Hse::Fed(8_000_000),
-    ports: &[
-        Wiring::new(0, "PA9", "PA10"),
-        Wiring::new(2, "PB10", "PC5"),
-        Wiring::new(3, "PA0", "PA1"),
-        Wiring::new(4, "PC12", "PD2"),
-        Wiring::new(5, "PC6", "PC7"),
-        Wiring::new(1, "PA2", "PA3"),
-    ],
-    led: Pin::named("PA5"),
-    button: Pin::named("PC13"),
-    pressed_high: false,
-};
-
-/// Nucleo-F401RE.
-pub static NUCLEO_F401RE: BoardKind = BoardKind {
-    name: "nucleo-f401re",
-    model: Model::F401,
-    ports: &[
-        Wiring::new(0, "PA9", "PA10"),
-        Wiring::new(5, "PC6", "PC7"),
-        Wiring::new(1, "PA2", "PA3"),
-    ],
-    hse: Hse::Fed(8_000_000),
-    led: Pin::named("PA5"),
-    button: Pin::named("PC13"),
-    pressed_high: false,
-};
-
-/// Nucleo-F411RE.
-pub static NUCLEO_F411RE: BoardKind = BoardKind {
-    name: "nucleo-f411re",
-    model: Model::F411,
-    ports: &[
-        Wiring::new(0, "PA9", "PA10"),
-        Wiring::new(5, "PC6", "PC7"),
-        Wiring::new(1, "PA2", "PA3"),
-    ],
-    hse: Hse::Fed(8_000_000),
-    led: Pin::named("PA5"),
-    button: Pin::named("PC13"),
-    pressed_high: false,
-};
-
-/// Any board with an F405RG and a crystal of 8 MHz.
-pub static PLAIN_F405RG: BoardKind = BoardKind {
-    name: "plain-f405rg",
-    model: Model::F405,
-    hse: Hse::Crystal(8_000_000),
-    ports: &[
-        Wiring::new(0, "PA9", "PA10"),
-        Wiring::new(2, "PB10", "PB11"),
-        Wiring::new(3, "PA0", "PA1"),
-        Wiring::new(4, "PC12", "PD2"),
-        Wiring::new(5, "PC6", "PC7"),
-        Wiring::new(1, "PA2", "PA3"),
-    ],
-    led: Pin::named("PA5"),
-    button: Pin::named("PC13"),
-    pressed_high: false,
-};
-
-/// Nucleo-G474RE. LPUART1 goes to the ST-LINK.
-pub static NUCLEO_G474RE: BoardKind = BoardKind {
-    name: "nucleo-g474re",
-    model: Model::G474,
-    hse: Hse::Crystal(24_000_000),
-    ports: &[
-        Wiring::new(0, "PC4", "PC5"),
-        Wiring::new(1, "PB3", "PB4"),
-        Wiring::new(2, "PB10", "PB11"),
-        Wiring::new(3, "PC10", "PC11"),
-        Wiring::new(4, "PC12", "PD2"),
-        Wiring::new(8, "PA2", "PA3"),
-    ],
-    led: Pin::named("PA5"),
-    button: Pin::named("PC13"),
-    pressed_high: true,
-};
-
-/// Nucleo-L476RG, as it is delivered: nothing is fed into the HSE pin.
-pub static NUCLEO_L476RG: BoardKind = BoardKind {
-    name: "nucleo-l476rg",
-    model: Model::L476,
-    hse: Hse::Absent,
-    ports: &[
-        Wiring::new(0, "PA9", "PA10"),
-        Wiring::new(2, "PC4", "PC5"),
-        Wiring::new(3, "PA0", "PA1"),
-        Wiring::new(4, "PC12", "PD2"),
-        Wiring::new(8, "PC1", "PC0"),
-        Wiring::new(1, "PA2", "PA3"),
-    ],
-    led: Pin::named("PA5"),
-    button: Pin::named("PC13"),
-    pressed_high: false,
-};
-
-/// Nucleo-H743ZI. USART3 goes to the ST-LINK.
-pub static NUCLEO_H743ZI: BoardKind = BoardKind {
-    name: "nucleo-h743zi",
-    model: Model::H743,
-    hse: Hse::Fed(8_000_000),
-    ports: &[
-        Wiring::new(1, "PD5", "PD6"),
-        Wiring::new(3, "PC10", "PC11"),
-        Wiring::new(4, "PC12", "PD2"),
-        Wiring::new(6, "PE8", "PE7"),
-        Wiring::new(5, "PG14", "PG9"),
-        Wiring::new(0, "PB6", "PB15"),
-        Wiring::new(2, "PD8", "PD9"),
-    ],
-    led: Pin::named("PB0"),
-    button: Pin::named("PC13"),
-    pressed_high: true,
-};
-
-/// All of them. The first is the default.
-pub static BOARDS: [&BoardKind; 7] = [
-    &NUCLEO_F446RE,
-    &NUCLEO_F401RE,
-    &NUCLEO_F411RE,
-    &PLAIN_F405RG,
-    &NUCLEO_G474RE,
-    &NUCLEO_H743ZI,
-    &NUCLEO_L476RG,
-];
+/// Those whose chip is modelled. The first is the default.
+pub static BOARDS: LazyLock<Vec<&'static BoardKind>> = LazyLock::new(|| {
+    let boards = KINDS.iter().filter_map(|kind| BoardKind::described(kind));
+    boards.map(|board| &*Box::leak(Box::new(board))).collect()
+});
 
 /// The board of a name.
 pub fn find(name: &str) -> Option<&'static BoardKind> {
-    BOARDS.into_iter().find(|board| board.name == name)
+    BOARDS.iter().copied().find(|board| board.name == name)
+}
+
+/// The names of all, with commas between them.
+pub fn names() -> String {
+    let names: Vec<&str> = BOARDS.iter().map(|board| board.name).collect();
+    names.join(", ")
 }
 
 #[cfg(test)]
 mod tests {
+    use hopwise_boards::Uart;
+
     use super::*;
-    use crate::chip::UART_NAMES;
     use crate::chip::map::Kind;
     use crate::chip::pins::Side;
 
-    /// The firmware's file of a board.
-    fn firmware(board: &BoardKind) -> String {
-        let name = board.name.replace('-', "_");
-        let path = format!("{}/../firmware/src/boards/{name}.rs", env!("CARGO_MANIFEST_DIR"));
-        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+    /// Every board with its file.
+    fn described() -> impl Iterator<Item = (&'static hopwise_boards::BoardKind, &'static BoardKind)> {
+        KINDS.iter().filter_map(|kind| Some((*kind, find(kind.name)?)))
     }
 
-    /// A line such as `USART1: tx PA9 DMA2_CH7 DMA2_STREAM7, rx PA10 DMA2_CH5 DMA2_STREAM5;`: the port, then pin and DMA channel of
-    /// each side.
-    fn port_of(line: &str) -> Option<(usize, [(&str, &str); 2])> {
-        let (uart, sides) = line.trim().strip_suffix(';')?.split_once(": tx ")?;
-        let (tx, rx) = sides.split_once(", rx ")?;
-        let both = [tx, rx].map(|side| {
-            let mut words = side.split(' ');
-            Some((words.next()?, words.next()?))
-        });
-        let uart = UART_NAMES.iter().position(|name| *name == uart)?;
-        Some((uart, [both[0]?, both[1]?]))
+    /// A DMA stream by its name in a board's file: controller and number, from 0.
+    fn stream(name: &str) -> (usize, usize) {
+        let digit = |at: usize| usize::from(name.as_bytes()[at] - b'0');
+        (digit(3) - 1, digit(name.len() - 1))
     }
 
     #[test]
-    fn pins_and_dma_are_those_of_the_firmware_and_the_chip_has_them() {
-        for board in BOARDS {
+    fn the_chips_have_the_serial_ports_pins_and_dma_of_their_boards() {
+        for (kind, board) in described() {
             let (name, chip) = (board.name, board.model.description());
+<<<<<<< HEAD
             let text = firmware(board);
             let ports: Vec<_> = text.lines().filter_map(port_of).collect();
             let wired: Vec<Wiring> = ports
@@ -224,9 +124,22 @@ mod tests {
                     assert!(
                         functions.any(|function| function.side(side).contains(&Pin::named(pin))),
                         "{name}: {} has no {side:?} of {} at {pin}",
+=======
+            for (port, Uart { name: uart, tx, rx }) in board.ports.iter().zip(kind.uarts()) {
+                let has = |kind: Kind| matches!(kind, Kind::Uart(number) if number == port.uart);
+                let place = chip.places.iter().find(|place| has(place.kind));
+                assert_eq!(place.map(|place| place.name), Some(*uart), "{name}");
+                for (side, pin) in [(Side::Tx, tx), (Side::Rx, rx)] {
+                    let wanted = (port.uart, side, Pin::named(pin.name));
+                    let mut functions = chip.functions.iter();
+                    assert!(
+                        functions.any(|function| (function.uart, function.side, function.pin) == wanted),
+                        "boards/{name}.toml: {} has no {side:?} of {uart} at {}",
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
                         chip.name,
-                        UART_NAMES[uart]
+                        pin.name
                     );
+<<<<<<< HEAD
                     // A multiplexer lets any port ask any channel.
                     let own = chip
                         .requests
@@ -239,6 +152,17 @@ mod tests {
                         chip.requests.is_empty() || reached.any(|reached| reached == channel),
                         "{name}: {channel} does not serve {side:?} of {}",
                         UART_NAMES[uart]
+=======
+                    let Some(facts) = facts(board.model) else { continue };
+                    let serves = |request: &Request| {
+                        (request.uart, request.side) == (port.uart, side)
+                            && (request.controller, request.stream) == stream(pin.dma)
+                    };
+                    assert!(
+                        facts.requests.iter().any(serves),
+                        "boards/{name}.toml: {} does not serve {side:?} of {uart}",
+                        pin.dma
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
                     );
                 }
             }
@@ -246,17 +170,39 @@ mod tests {
     }
 
     #[test]
-    fn what_feeds_the_clock_is_what_the_firmware_expects() {
-        for board in [&NUCLEO_F446RE, &NUCLEO_F401RE, &NUCLEO_F411RE, &PLAIN_F405RG] {
-            let expected = match board.hse {
-                Hse::Fed(8_000_000) => "HseMode::Bypass",
-                Hse::Crystal(8_000_000) => "HseMode::Oscillator",
-                _ => "",
-            };
+    fn the_boards_of_every_chip_are_emulated() {
+        let models: Vec<Model> = BOARDS.iter().map(|board| board.model).collect();
+        assert!(Model::ALL.iter().all(|model| models.contains(model)), "{models:?}");
+        assert_eq!(BOARDS[0].name, hopwise_boards::DEFAULT);
+    }
+
+    /// Where sectors of so many bytes end.
+    fn ends(sectors: impl Iterator<Item = u32>) -> Vec<u32> {
+        let end = |end: &mut u32, bytes: u32| {
+            *end += bytes;
+            Some(*end)
+        };
+        sectors.scan(0, end).collect()
+    }
+
+    #[test]
+    fn the_memory_of_a_board_is_that_of_its_chip() {
+        for (kind, board) in described() {
+            let (memory, chip) = (&kind.memory, board.model.memory());
+            let sectors = memory.sectors.iter();
+            let sectors = sectors.flat_map(|(count, kib)| std::iter::repeat_n(kib << 10, *count as usize));
+            let (said, real) = (ends(sectors), ends(chip.sectors.iter().copied()));
+            assert_eq!(said.last(), real.last(), "{}: memory.sectors", kind.name);
             assert!(
-                !expected.is_empty() && firmware(board).contains(expected),
-                "{}",
-                board.name
+                said.iter().all(|end| real.contains(end)),
+                "{}: memory.sectors",
+                kind.name
+            );
+            assert_eq!(memory.stack.at, chip.sram_base, "{}: memory.stack", kind.name);
+            assert!(
+                memory.ram.end() <= u64::from(chip.sram_base) + chip.sram as u64,
+                "{}: memory.ram",
+                kind.name
             );
         }
     }

@@ -9,10 +9,12 @@ use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BoardOptions, Port, Script, World};
 use support::{LinkResult, chain, firmware, results};
 
-const CLEAN: BoardOptions = BoardOptions {
-    unique_id: [1, 2, 3],
-    ..BoardOptions::of(&hopwise_emulator::boards::NUCLEO_F446RE)
-};
+fn clean() -> BoardOptions {
+    BoardOptions {
+        unique_id: [1, 2, 3],
+        ..BoardOptions::default()
+    }
+}
 
 /// Frames that fit into a receiver's ring: they may be read after the wire is cut.
 const RING: u32 = 8;
@@ -47,7 +49,7 @@ fn assert_all_arrived(world: &World, frames: u32) {
 
 fn exchange(baud: u32, frames: u32, time: Time) {
     let Some(image) = firmware() else { return };
-    let mut world = chain(&image, 3, frames, baud, |_| CLEAN);
+    let mut world = chain(&image, 3, frames, baud, |_| clean());
     world.run_until(time);
     assert_no_trouble(&world);
     assert_all_arrived(&world, frames);
@@ -69,7 +71,7 @@ fn clocks_that_drift_and_start_apart_lose_nothing() {
     let options = |number: usize| BoardOptions {
         hse_ppm: [100.0, -100.0, 30.0][number],
         start: number as Time * 3 * MILLISECOND,
-        ..CLEAN
+        ..clean()
     };
     let mut world = chain(&image, 3, 500, 1_000_000, options);
     world.run_until(SECOND);
@@ -81,7 +83,7 @@ fn clocks_that_drift_and_start_apart_lose_nothing() {
 fn history(image: &Arc<Image>, ends: impl Iterator<Item = Time>) -> (String, u64) {
     let options = |number: usize| BoardOptions {
         hse_ppm: [100.0, -100.0, 30.0][number],
-        ..CLEAN
+        ..clean()
     };
     let mut world = chain(image, 3, u32::MAX, 1_000_000, options);
     for board in world.boards_mut() {
@@ -117,7 +119,7 @@ fn the_length_of_rounds_changes_nothing() {
 #[test]
 fn the_log_comes_out_and_the_led_blinks() {
     let Some(image) = firmware() else { return };
-    let mut world = chain(&image, 2, 0, 115_200, |_| CLEAN);
+    let mut world = chain(&image, 2, 0, 115_200, |_| clean());
     let mut levels = Vec::new();
     for step in 1..=10 {
         world.run_until(step * 250 * MILLISECOND + 100 * MILLISECOND);
@@ -137,7 +139,7 @@ fn the_same_inputs_give_the_same_state_on_any_number_of_threads() {
     let run = |threads, seed| {
         let options = |number: usize| BoardOptions {
             hse_ppm: number as f64 * 7.5,
-            ..CLEAN
+            ..clean()
         };
         let mut world = chain(&image, 5, u32::MAX, 1_000_000, options);
         world.set_threads(threads);
@@ -156,7 +158,7 @@ fn the_same_inputs_give_the_same_state_on_any_number_of_threads() {
 #[test]
 fn a_cut_wire_loses_frames_and_recovers() {
     let Some(image) = firmware() else { return };
-    let mut world = chain(&image, 2, u32::MAX, 1_000_000, |_| CLEAN);
+    let mut world = chain(&image, 2, u32::MAX, 1_000_000, |_| clean());
     let port = Port {
         board: 1,
         uart: support::LEFT,
@@ -185,7 +187,7 @@ fn good(world: &World, board: usize, link: usize) -> u32 {
 #[test]
 fn swapped_plugs_take_the_frames_to_the_other_board() {
     let Some(image) = firmware() else { return };
-    let mut world = chain(&image, 4, u32::MAX, 1_000_000, |_| CLEAN);
+    let mut world = chain(&image, 4, u32::MAX, 1_000_000, |_| clean());
     let [first, third] = [0, 2].map(|board| Port { board, uart: 0 });
     let script = vec![
         (100 * MILLISECOND, Action::Swap(first, third)),
@@ -215,7 +217,7 @@ fn swapped_plugs_take_the_frames_to_the_other_board() {
 #[test]
 fn a_plug_in_a_new_place_takes_the_frames_there() {
     let Some(image) = firmware() else { return };
-    let mut world = chain(&image, 3, u32::MAX, 1_000_000, |_| CLEAN);
+    let mut world = chain(&image, 3, u32::MAX, 1_000_000, |_| clean());
     // The wire from 0 to 1 is parked at a port that nobody uses, and 2 is connected to where it was.
     let port = |board, uart| Port { board, uart };
     let script = vec![
@@ -237,7 +239,7 @@ fn a_plug_in_a_new_place_takes_the_frames_there() {
 #[test]
 fn noise_shows_as_errors_of_the_receiver() {
     let Some(image) = firmware() else { return };
-    let mut world = chain(&image, 2, u32::MAX, 1_000_000, |_| CLEAN);
+    let mut world = chain(&image, 2, u32::MAX, 1_000_000, |_| clean());
     let port = Port {
         board: 1,
         uart: support::LEFT,
@@ -260,7 +262,7 @@ fn noise_shows_as_errors_of_the_receiver() {
 #[test]
 fn a_fault_is_reported_with_the_functions_on_the_stack() {
     let Some(image) = firmware() else { return };
-    let mut world = chain(&image, 1, 0, 115_200, |_| CLEAN);
+    let mut world = chain(&image, 1, 0, 115_200, |_| clean());
     let main = image.address_of("main").expect("a main function");
     // The second instruction of `main`, behind its prologue, becomes one that does not exist.
     let broken = main + 4;
@@ -282,7 +284,7 @@ fn all_six_ports_carry_frames_by_dma_at_once() {
     let Some(image) = firmware() else { return };
     let mut world = World::new(1);
     for _ in 0..2 {
-        world.add(support::board(&image, 200, 1_000_000, 0b11_1111, CLEAN));
+        world.add(support::board(&image, 200, 1_000_000, 0b11_1111, clean()));
     }
     for uart in 0..6 {
         world
@@ -315,7 +317,7 @@ fn a_board_lives_four_times_and_remembers() {
     let Some(elf) = support::elf() else { return };
     let image = support::image(&elf.with_file_name("peripherals"));
     let mut world = World::new(1);
-    world.add(hopwise_emulator::world::Board::new(&image, CLEAN));
+    world.add(hopwise_emulator::world::Board::new(&image, clean()));
     let script = vec![
         (3000 * MILLISECOND, Action::Press(0)),
         (3020 * MILLISECOND, Action::Release(0)),

@@ -21,9 +21,9 @@ unsafe extern "C" {
     static mut _trial: [u8; TRIAL_BYTES];
 }
 
-#[cfg(not(feature = "nucleo-h743zi"))]
+#[cfg(not(chip_h7))]
 const WATCHDOG: *mut u32 = 0x4000_3000 as *mut u32;
-#[cfg(feature = "nucleo-h743zi")]
+#[cfg(chip_h7)]
 const WATCHDOG: *mut u32 = 0x5800_4800 as *mut u32;
 
 /// Where a slot is, and how many bytes it has.
@@ -128,7 +128,7 @@ unsafe extern "C" fn start() -> ! {
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 extern "C" fn on_nmi() {
-    #[cfg(any(feature = "nucleo-g474re", feature = "nucleo-l476rg"))]
+    #[cfg(any(chip_g4, chip_l4))]
     {
         const ECCR: *mut u32 = 0x4002_2018 as *mut u32;
         // SAFETY: ECCD: a one clears it.

@@ -7,7 +7,7 @@ use core::ptr::addr_of;
 
 use cortex_m::peripheral::SCB;
 use cortex_m_rt::ExceptionFrame;
-#[cfg(any(feature = "nucleo-g474re", feature = "nucleo-l476rg"))]
+#[cfg(any(chip_g4, chip_l4))]
 use cortex_m_rt::exception;
 
 use crate::kept::{Trouble, restart_with};
@@ -73,7 +73,7 @@ unsafe extern "C" fn fault(stack: *const ExceptionFrame) -> ! {
 /// L4 and G4 tell by it of a double word of the flash that they cannot correct: a reset cut its programming off. What was read is wrong,
 /// and its checksum tells so. Without a handler the board would hang here at every start, until the watchdog restarts it.
 // SAFETY: `cortex-m-rt` calls it as the exception's handler.
-#[cfg(any(feature = "nucleo-g474re", feature = "nucleo-l476rg"))]
+#[cfg(any(chip_g4, chip_l4))]
 #[exception]
 unsafe fn NonMaskableInt() {
     // ECCD: a one clears it.

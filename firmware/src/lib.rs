@@ -25,7 +25,7 @@
 //! - [`answer`]: what both reply to a computer's commands; [`about`]: what a board knows about itself;
 //! - [`programs`]: what runs on the board besides;
 //! - [`configuration`]: what is kept in the flash; [`next_image`]: new firmware; [`traffic`]: packets of its own; [`observer`]: events, for log and LED;
-//! - [`boards`]: one file a board; [`uart`]: serial ports;
+//! - [`boards`]: what differs between boards, and between chips; [`uart`]: serial ports;
 //! - [`time`]: the board's own clock, and what time it is in the mesh;
 //! - [`copy`]: how memory is copied; [`crash`]: panics and faults; [`kept`]: what survives a reset; [`stack`]: how much of
 //!   it was never used.

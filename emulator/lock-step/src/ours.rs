@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hopwise_emulator::boards::NUCLEO_F446RE;
+use hopwise_emulator::boards::BOARDS;
 use hopwise_emulator::chip::{Chip, Individual};
 use hopwise_emulator::cpu::{Bus, Cpu, Cycles, InterruptLines, Sleep};
 use hopwise_emulator::image::Image;
@@ -130,15 +130,16 @@ impl Ours {
     /// A board that runs the firmware, its two links connected to each other.
     pub fn new(elf: &[u8]) -> Result<Self, String> {
         let image = Arc::new(Image::from_elf(elf).map_err(|error| error.to_string())?);
-        let mut memory = Memory::new(NUCLEO_F446RE.model.memory(), image);
+        let kind = BOARDS[0];
+        let mut memory = Memory::new(kind.model.memory(), image);
         let page: Vec<u8> = PAGE.1.iter().flat_map(|word| word.to_le_bytes()).collect();
         memory.write_flash(PAGE.0, &page).map_err(|error| error.to_string())?;
         let chip = Chip::new(
-            NUCLEO_F446RE.model.description(),
-            NUCLEO_F446RE.ports,
+            kind.model.description(),
+            kind.ports,
             Individual {
                 unique_id: [1, 2, 3],
-                hse: NUCLEO_F446RE.hse,
+                hse: kind.hse,
                 hse_start: 0,
                 lse: true,
                 lsi: 32_000,

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::boards::{BoardKind, NUCLEO_F446RE};
+use crate::boards::{BOARDS, BoardKind};
 use crate::chip::clocks::{Hse, Source};
 use crate::chip::i2c::I2cTarget;
 use crate::chip::map::MapEntry;
@@ -51,7 +51,7 @@ pub struct BoardOptions {
 
 impl Default for BoardOptions {
     fn default() -> Self {
-        BoardOptions::of(&NUCLEO_F446RE)
+        BoardOptions::of(BOARDS[0])
     }
 }
 

@@ -3,39 +3,32 @@
 use cortex_m::peripheral::DWT;
 use embassy_stm32::pac;
 use embassy_stm32::rcc::*;
-use embassy_stm32::time::Hertz;
 use embassy_time::Instant;
 
-use super::ResetCause;
+use super::{CLOCK, ResetFlags};
 
-/// The 8 MHz at the HSE pins, fed by the ST-LINK or of a crystal, divided by 4, times `mul`, divided by `divp`; and what the
-/// two buses divide that by. Without them the internal oscillator, of 16 MHz.
-pub(super) fn clocks(
-    mode: HseMode,
-    mul: PllMul,
-    divp: PllPDiv,
-    apb1: APBPrescaler,
-    apb2: APBPrescaler,
-) -> embassy_stm32::Config {
+pub(super) use embassy_stm32::peripherals::IWDG as Watchdog;
+pub(super) use embassy_stm32::rcc::PllPDiv as PllDiv;
+
+/// Without anything at the HSE pins, the internal oscillator of 16 MHz takes its place.
+const INTERNAL: PllPreDiv = PllPreDiv::DIV8;
+const _: () = assert!(CLOCK.pll_input == 2_000_000, "both clocks are divided to the same");
+
+pub(super) fn start() -> embassy_stm32::Peripherals {
     let mut config = embassy_stm32::Config::default();
-    let external = super::hse_runs(mode == HseMode::Bypass);
-    config.rcc.hse = external.then_some(Hse {
-        freq: Hertz(8_000_000),
-        mode,
-    });
+    config.rcc.hse = super::hse();
+    let external = config.rcc.hse.is_some();
     config.rcc.pll_src = if external { PllSource::HSE } else { PllSource::HSI };
     config.rcc.pll = Some(Pll {
-        prediv: if external { PllPreDiv::DIV4 } else { PllPreDiv::DIV8 },
-        mul,
-        divp: Some(divp),
+        prediv: if external { CLOCK.prediv } else { INTERNAL },
+        mul: CLOCK.mul,
+        divp: Some(CLOCK.div),
         divq: None,
         divr: None,
     });
-    config.rcc.ahb_pre = AHBPrescaler::DIV1;
-    config.rcc.apb1_pre = apb1;
-    config.rcc.apb2_pre = apb2;
+    super::divide(&mut config.rcc);
     config.rcc.sys = Sysclk::PLL1_P;
-    config
+    embassy_stm32::init(config)
 }
 
 /// Whether the clocks come from the internal oscillator.
@@ -97,22 +90,15 @@ fn pending() -> u32 {
     u32::from(flags.uif()) + u32::from(flags.ccif(0))
 }
 
-/// Why the board started. To be called once: it clears the flags for the next start.
-pub(crate) fn reset_cause() -> ResetCause {
+/// Why the board started, and clears that.
+pub(super) fn reset_flags() -> ResetFlags {
     let flags = pac::RCC.csr().read();
     pac::RCC.csr().modify(|w| w.set_rmvf(true));
-    // Every reset also sets the flag of the reset pin, and some set that of a software reset.
-    if flags.wdgrstf() || flags.wwdgrstf() {
-        ResetCause::Watchdog
-    } else if flags.lpwrrstf() {
-        ResetCause::LowPower
-    } else if flags.sftrstf() {
-        ResetCause::Software
-    } else if flags.porrstf() || flags.borrstf() {
-        ResetCause::Power
-    } else if flags.padrstf() {
-        ResetCause::ResetPin
-    } else {
-        ResetCause::Unknown
+    ResetFlags {
+        watchdog: flags.wdgrstf() || flags.wwdgrstf(),
+        low_power: flags.lpwrrstf(),
+        software: flags.sftrstf(),
+        power: flags.porrstf() || flags.borrstf(),
+        pin: flags.padrstf(),
     }
 }

@@ -1,47 +1,35 @@
-//! The boards, one file each: clocks, pins, DMA, LED and button. `docs/firmware.md` tells how to add one.
+//! The boards: what each has comes from its file in `boards/`, what chips of a family have in common is in `family_*.rs`.
 
-#[cfg(chip_f4)]
-mod family_f4;
-#[cfg(not(chip_f4))]
-mod family_newer;
+#[cfg_attr(chip_f4, path = "family_f4.rs")]
+#[cfg_attr(chip_g4, path = "family_g4.rs")]
+#[cfg_attr(chip_h7, path = "family_h7.rs")]
+#[cfg_attr(chip_l4, path = "family_l4.rs")]
+mod family;
 
-#[cfg(feature = "nucleo-f401re")]
-#[path = "nucleo_f401re.rs"]
-mod chosen;
-#[cfg(feature = "nucleo-f411re")]
-#[path = "nucleo_f411re.rs"]
-mod chosen;
-#[cfg(feature = "nucleo-f446re")]
-#[path = "nucleo_f446re.rs"]
-mod chosen;
-#[cfg(feature = "nucleo-g474re")]
-#[path = "nucleo_g474re.rs"]
-mod chosen;
-#[cfg(feature = "nucleo-h743zi")]
-#[path = "nucleo_h743zi.rs"]
-mod chosen;
-#[cfg(feature = "nucleo-l476rg")]
-#[path = "nucleo_l476rg.rs"]
-mod chosen;
-#[cfg(feature = "plain-f405rg")]
-#[path = "plain_f405rg.rs"]
-mod chosen;
+/// The board that is compiled for, as `hopwise_boards::firmware` writes it.
+mod chosen {
+    use super::board;
 
-pub(crate) use chosen::{LINKS, NAME, open, wake_receivers, watchdog};
-pub(crate) use family::reset_cause;
+    include!(concat!(env!("OUT_DIR"), "/board.rs"));
+    describe!();
+}
 
-#[cfg(chip_f4)]
-use family_f4 as family;
-#[cfg(not(chip_f4))]
-use family_newer as family;
+pub(crate) use chosen::{LINKS, NAME, open, wake_receivers};
 
 use embassy_stm32::flash::{Blocking, Flash};
 use embassy_stm32::gpio::{AfType, Flex, Input, Output, Pull};
+use embassy_stm32::rcc::{AHBPrescaler, APBPrescaler, PllMul, PllPreDiv};
+#[cfg(not(chip_l4))]
+use embassy_stm32::rcc::{Hse, HseMode};
+#[cfg(not(chip_l4))]
+use embassy_stm32::time::Hertz;
+use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{Peri, Peripherals, pac, peripherals, usart};
 
 use hopwise_node::wire::rates_agree;
 
 use crate::uart::SerialPort;
+use chosen::CLOCK;
 
 /// The serial ports: the links to neighbours, and the one to the computer.
 pub(crate) const PORTS: usize = LINKS + 1;
@@ -62,14 +50,42 @@ pub(crate) struct Board {
 /// slowest flash takes up to two seconds.
 pub(crate) const WATCHDOG_MICROS: u32 = 4_000_000;
 
+/// Where the clocks come from, and what is made of that.
+struct Clock {
+    /// Whether it is fed into the HSE pin; otherwise it is a crystal's, or the chip's own.
+    #[cfg_attr(chip_l4, expect(dead_code, reason = "these do not use the HSE pins"))]
+    fed: bool,
+    #[cfg_attr(chip_l4, expect(dead_code, reason = "as above"))]
+    hertz: u32,
+    /// That divided by `prediv`.
+    pll_input: u32,
+    prediv: PllPreDiv,
+    mul: PllMul,
+    div: family::PllDiv,
+    ahb: AHBPrescaler,
+    apb1: APBPrescaler,
+    apb2: APBPrescaler,
+}
+
+/// Divides the core's clock for the buses.
+fn divide(rcc: &mut embassy_stm32::rcc::Config) {
+    rcc.ahb_pre = CLOCK.ahb;
+    rcc.apb1_pre = CLOCK.apb1;
+    rcc.apb2_pre = CLOCK.apb2;
+}
+
 /// Starts the clocks and what depends on them.
 pub(crate) fn start() -> Peripherals {
-    #[cfg(not(feature = "nucleo-g474re"))]
-    let peripherals = embassy_stm32::init(chosen::clocks());
-    #[cfg(feature = "nucleo-g474re")]
-    let peripherals = chosen::start();
+    let peripherals = family::start();
     family::accelerate();
     peripherals
+}
+
+/// The watchdog, not yet running. To be called once.
+pub(crate) fn watchdog() -> IndependentWatchdog<'static, family::Watchdog> {
+    // SAFETY: `open` leaves it alone.
+    let peripheral = unsafe { family::Watchdog::steal() };
+    IndependentWatchdog::new(peripheral, WATCHDOG_MICROS)
 }
 
 /// What a person should know about this board, if anything.
@@ -93,13 +109,13 @@ pub(crate) fn change_flash<R>(change: impl FnOnce() -> R) -> R {
     #[cfg(chip_f4)]
     family::widen_erase();
     // That of the H7 is in its core, and off.
-    #[cfg(not(feature = "nucleo-h743zi"))]
+    #[cfg(not(chip_h7))]
     pac::FLASH.acr().modify(|w| w.set_dcen(false));
     #[cfg(chip_f4)]
     let result = family::standing_still(change);
     #[cfg(not(chip_f4))]
     let result = change();
-    #[cfg(not(feature = "nucleo-h743zi"))]
+    #[cfg(not(chip_h7))]
     {
         pac::FLASH.acr().modify(|w| w.set_dcrst(true));
         pac::FLASH.acr().modify(|w| w.set_dcrst(false));
@@ -110,35 +126,42 @@ pub(crate) fn change_flash<R>(change: impl FnOnce() -> R) -> R {
 
 /// Reads what a reset may have torn in the flash: wrong bytes are read then, and a checksum tells so. L4 and G4 raise an NMI besides,
 /// which `crash` handles.
-#[cfg(not(feature = "nucleo-h743zi"))]
+#[cfg(not(chip_h7))]
 pub(crate) fn read_torn(read: impl FnOnce()) {
     read();
 }
 
-#[cfg(feature = "nucleo-h743zi")]
+#[cfg(chip_h7)]
 pub(crate) use family::read_torn;
 
 /// Looks so often whether an oscillator runs: at least 50 ms at the 16 MHz that chips begin with, and where they begin
 /// with 64 MHz, at least 12.
 const LOOKS: u32 = 100_000;
 
-/// Whether the HSE runs. embassy would wait for it for ever.
-#[cfg(not(feature = "nucleo-l476rg"))]
-fn hse_runs(bypass: bool) -> bool {
-    pac::RCC.cr().modify(|w| w.set_hsebyp(bypass));
+/// The HSE, if it runs. embassy would wait for it for ever.
+#[cfg(not(chip_l4))]
+fn hse() -> Option<Hse> {
+    pac::RCC.cr().modify(|w| w.set_hsebyp(CLOCK.fed));
     pac::RCC.cr().modify(|w| w.set_hseon(true));
     let runs = (0..LOOKS).any(|_| pac::RCC.cr().read().hserdy());
     if !runs {
         pac::RCC.cr().modify(|w| w.set_hseon(false));
     }
-    runs
+    runs.then_some(Hse {
+        freq: Hertz(CLOCK.hertz),
+        mode: if CLOCK.fed {
+            HseMode::Bypass
+        } else {
+            HseMode::Oscillator
+        },
+    })
 }
 
 /// Whether the flash is divided otherwise than embassy was told: it would panic.
 fn has_unknown_banks() -> bool {
-    #[cfg(feature = "nucleo-g474re")]
+    #[cfg(chip_g4)]
     let unknown = !pac::FLASH.optr().read().dbank();
-    #[cfg(not(feature = "nucleo-g474re"))]
+    #[cfg(not(chip_g4))]
     let unknown = false;
     unknown
 }
@@ -158,6 +181,45 @@ pub(crate) enum ResetCause {
     Software,
     Watchdog,
     LowPower,
+}
+
+/// What a chip says about its last reset.
+struct ResetFlags {
+    watchdog: bool,
+    low_power: bool,
+    software: bool,
+    power: bool,
+    pin: bool,
+}
+
+#[cfg(not(any(chip_g4, chip_l4)))]
+use family::reset_flags;
+
+/// Why the board started, and clears that.
+#[cfg(any(chip_g4, chip_l4))]
+fn reset_flags() -> ResetFlags {
+    let flags = pac::RCC.csr().read();
+    pac::RCC.csr().modify(|w| w.set_rmvf(true));
+    ResetFlags {
+        watchdog: flags.iwdgrstf() || flags.wwdgrstf(),
+        low_power: flags.lpwrrstf(),
+        software: flags.sftrstf(),
+        power: flags.borrstf(),
+        pin: flags.pinrstf(),
+    }
+}
+
+/// Why the board started. To be called once: it clears the flags for the next start.
+pub(crate) fn reset_cause() -> ResetCause {
+    // Every reset also sets the flag of the reset pin, and some set that of a software reset.
+    match reset_flags() {
+        ResetFlags { watchdog: true, .. } => ResetCause::Watchdog,
+        ResetFlags { low_power: true, .. } => ResetCause::LowPower,
+        ResetFlags { software: true, .. } => ResetCause::Software,
+        ResetFlags { power: true, .. } => ResetCause::Power,
+        ResetFlags { pin: true, .. } => ResetCause::ResetPin,
+        _ => ResetCause::Unknown,
+    }
 }
 
 /// Makes a pin the input of a serial port, for good.
@@ -188,13 +250,14 @@ fn uart_config(baud: u32) -> usart::Config {
 ///         USART2: tx PA2 DMA1_CH6 DMA1_STREAM6, rx PA3 DMA1_CH5 DMA1_STREAM5;      the last is the ST-LINK's
 ///     },
 ///     led: PA5,
+///     button: PC13,
 ///     pressed_high: false,
-///     watchdog: IWDG,
+///     clock: { fed: true, hertz: 8000000, pll_input: 2000000, prediv: DIV4, mul: MUL180, div: DIV2, ahb: DIV1, apb1: DIV4, apb2: DIV2 },
 ///     buses: [90_000_000, 45_000_000],                     the clocks in Hz that the ports divide to their rates
 /// }
 /// ```
 ///
-/// The button is at PC13. One that pulls its pin low has a resistor, the chip's own if there is no other: a board without a
+/// A button that pulls its pin low has a resistor, the chip's own if there is no other: a board without a
 /// button is as if it were not pressed.
 macro_rules! board {
     (
@@ -203,20 +266,29 @@ macro_rules! board {
             $uart:ident: tx $tx:ident $tx_dma:ident $tx_interrupt:ident, rx $rx:ident $rx_dma:ident $rx_interrupt:ident;
         )*},
         led: $led:ident,
+        button: $button:ident,
         pressed_high: $pressed_high:literal,
-        watchdog: $watchdog:ident,
+        clock: {
+            fed: $fed:literal, hertz: $hertz:literal, pll_input: $pll_input:literal,
+            prediv: $prediv:ident, mul: $mul:ident, div: $div:ident, ahb: $ahb:ident, apb1: $apb1:ident, apb2: $apb2:ident
+        },
         buses: $buses:expr,
     ) => {
         pub(crate) const NAME: &str = $name;
         pub(crate) const LINKS: usize = [$(stringify!($uart)),*].len() - 1;
         pub(super) const BUSES: [u32; $buses.len()] = $buses;
 
-        /// The watchdog, not yet running. To be called once.
-        pub(crate) fn watchdog() -> embassy_stm32::wdg::IndependentWatchdog<'static, embassy_stm32::peripherals::$watchdog> {
-            // SAFETY: `open` leaves it alone.
-            let peripheral = unsafe { embassy_stm32::peripherals::$watchdog::steal() };
-            embassy_stm32::wdg::IndependentWatchdog::new(peripheral, super::WATCHDOG_MICROS)
-        }
+        pub(super) const CLOCK: super::Clock = super::Clock {
+            fed: $fed,
+            hertz: $hertz,
+            pll_input: $pll_input,
+            prediv: embassy_stm32::rcc::PllPreDiv::$prediv,
+            mul: embassy_stm32::rcc::PllMul::$mul,
+            div: super::family::PllDiv::$div,
+            ahb: embassy_stm32::rcc::AHBPrescaler::$ahb,
+            apb1: embassy_stm32::rcc::APBPrescaler::$apb1,
+            apb2: embassy_stm32::rcc::APBPrescaler::$apb2,
+        };
 
         embassy_stm32::bind_interrupts!(struct Interrupts {
             $(
@@ -240,7 +312,7 @@ macro_rules! board {
             super::Board {
                 ports: [$(super::serial_port!(p, baud, $uart, tx $tx $tx_dma, rx $rx $rx_dma)),*],
                 led: Output::new(p.$led, Level::Low, Speed::Low),
-                button: Input::new(p.PC13, if $pressed_high { Pull::None } else { Pull::Up }),
+                button: Input::new(p.$button, if $pressed_high { Pull::None } else { Pull::Up }),
                 pressed_high: $pressed_high,
                 flash: super::flash(p.FLASH),
             }

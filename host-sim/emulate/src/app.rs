@@ -4,11 +4,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hopwise_emulator::boards::{self, BoardKind};
+use hopwise_emulator::boards::{BOARDS, BoardKind};
 use hopwise_emulator::image::{Image, NotFirmware};
 use serde_json::Value;
 
-use crate::firmware::{BOARDS, is_news, toolchain};
+use crate::firmware::{is_news, toolchain};
 use crate::repository::Repository;
 use crate::setup::configuration_slots;
 
@@ -72,12 +72,12 @@ pub enum NoApp {
 
 /// The board that an image is for; `None` if it does not say.
 pub fn board_of(image: &Image) -> Option<&'static BoardKind> {
-    let is_for = |board: &&str| {
+    let is_for = |board: &BoardKind| {
         image
-            .address_of(&format!("_board_{}", board.replace('-', "_")))
+            .address_of(&hopwise_boards::firmware::symbol(board.name))
             .is_some()
     };
-    boards::find(BOARDS.into_iter().find(is_for)?)
+    BOARDS.iter().copied().find(|board| is_for(board))
 }
 
 /// The image of a program for a board, as an ELF file: `path` is that, or a crate, which is built as far as it has changed. `told` hears, line by
@@ -208,22 +208,8 @@ mod tests {
     }
 
     #[test]
-    fn every_board_is_known_by_its_layout() {
-        let firmware = Path::new("../../firmware");
-        for board in BOARDS {
-            let file = match board {
-                "nucleo-f446re" => firmware.join("../memory.x"),
-                other => firmware.join(format!("memory/{other}.x")),
-            };
-            let layout = std::fs::read_to_string(file).expect("a layout");
-            let symbols: Vec<&str> = layout.lines().filter(|line| line.starts_with("_board_")).collect();
-            assert_eq!(symbols, [format!("_board_{} = 1;", board.replace('-', "_"))]);
-        }
-    }
-
-    #[test]
     fn what_is_no_program_is_said() {
-        let sentence = |path: &Path| elf(path, BOARDS[0], |_| {}).expect_err("no program").to_string();
+        let sentence = |path: &Path| elf(path, BOARDS[0].name, |_| {}).expect_err("no program").to_string();
         assert!(sentence(Path::new("/nowhere")).starts_with("/nowhere: there is neither a crate nor an image"));
         assert!(sentence(Path::new("src")).starts_with("src: there is neither a crate nor an image"));
         assert!(sentence(Path::new("Cargo.toml")).starts_with("Cargo.toml: "));

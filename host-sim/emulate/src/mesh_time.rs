@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hopwise_core::Network;
-use hopwise_emulator::boards::NUCLEO_F446RE;
+use hopwise_emulator::boards::BOARDS;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Board, Port, Script, World};
@@ -66,7 +66,7 @@ impl TimedBoards {
         starts_within: Time,
         full: bool,
     ) -> Result<Self, CannotBuild> {
-        setup::check_size(&NUCLEO_F446RE, network)?;
+        setup::check_size(BOARDS[0], network)?;
         let start = |node: u64| setup::scatter(differences.seed ^ setup::scatter(node ^ STARTS)) % starts_within.max(1);
         let mut blueprint = Blueprint {
             starts: (0..network.nodes()).map(start).collect(),
@@ -76,7 +76,7 @@ impl TimedBoards {
             let page = Page::new(&network.to_string(), node).map_err(CannotBuild::Page)?;
             let traffic = full.then_some(FULL);
             blueprint.pages.push(Page { traffic, ..page }.write());
-            setup::lay_wires(&NUCLEO_F446RE, network, node, &mut blueprint.wires)?;
+            setup::lay_wires(BOARDS[0], network, node, &mut blueprint.wires)?;
         }
         Ok(TimedBoards {
             world: setup::assemble(&blueprint, image, differences)?,
@@ -108,7 +108,7 @@ impl TimedBoards {
                 self.dies = Some((node as usize, at));
                 Action::Off(node as usize)
             }
-            Failure::Cable(a, b) => Action::Cut(setup::place(&NUCLEO_F446RE, network, a, network.port_to(a, b)?)?),
+            Failure::Cable(a, b) => Action::Cut(setup::place(BOARDS[0], network, a, network.port_to(a, b)?)?),
         };
         let failed = |error| match action {
             Action::Cut(Port { board, .. }) => CannotBuild::Wire(board as u64, board as u64, error),

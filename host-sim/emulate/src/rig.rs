@@ -10,8 +10,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+<<<<<<< HEAD:host-sim/emulate/src/rig.rs
 use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_emulator::boards::{self, BoardKind, NUCLEO_F446RE};
+=======
+use hopwise_emulator::boards::{self, BOARDS, BoardKind};
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3:host-sim/rig/src/emulated.rs
 use hopwise_emulator::image::{Image, NotFirmware};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Port, Script, World};
@@ -115,7 +119,7 @@ pub enum CannotEmulate {
         board: &'static str,
         links: usize,
     },
-    #[error("there is no emulated {0}, only {known}", known = boards::BOARDS.map(|board| board.name).join(", "))]
+    #[error("there is no emulated {0}, only {known}", known = boards::names())]
     NoSuchBoard(String),
     #[error("there is no image for node {0}")]
     NoImage(u64),
@@ -151,7 +155,7 @@ pub fn port(mesh: &Mesh, port: NodePort) -> Result<Port, CannotEmulate> {
 
 /// The same, in a rehearsal.
 fn default_port(mesh: &Mesh, port: NodePort) -> Result<Port, CannotEmulate> {
-    port_on(&NUCLEO_F446RE, mesh, port)
+    port_on(BOARDS[0], mesh, port)
 }
 
 fn port_on(kind: &'static BoardKind, mesh: &Mesh, port: NodePort) -> Result<Port, CannotEmulate> {
@@ -262,7 +266,7 @@ impl FreeLink {
                 link: self.clone(),
                 port,
             }),
-            None => emulated_port(&NUCLEO_F446RE, *node, link).ok_or(CannotEmulate::NotEmulated(link)),
+            None => emulated_port(BOARDS[0], *node, link).ok_or(CannotEmulate::NotEmulated(link)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Scripts on emulated boards: from the words of [`hopwise_language`] to what happens to their wires and buttons.
 
 use hopwise_core::Network;
-use hopwise_emulator::boards::{BoardKind, NUCLEO_F446RE};
+use hopwise_emulator::boards::{BOARDS, BoardKind};
 use hopwise_emulator::chip::UART_NAMES;
 use hopwise_emulator::world::{self, Port};
 use hopwise_language::Script;
@@ -50,7 +50,7 @@ pub fn read(
 
 /// The serial port of a port of a default board.
 pub fn default_port(name: &PortName) -> Result<Port, NoSuchPlace> {
-    port_on(&NUCLEO_F446RE, name)
+    port_on(BOARDS[0], name)
 }
 
 /// The serial port of a port of a board.

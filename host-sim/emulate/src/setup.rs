@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hopwise_core::{Network, NoSuchNode};
-use hopwise_emulator::boards::{BoardKind, NUCLEO_F446RE};
+use hopwise_emulator::boards::{BOARDS, BoardKind};
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::Time;
@@ -95,7 +95,7 @@ impl Program {
     /// An image on the default board.
     pub fn on_default(image: &Arc<Image>) -> Self {
         Program {
-            kind: &NUCLEO_F446RE,
+            kind: BOARDS[0],
             image: image.clone(),
         }
     }
@@ -266,7 +266,7 @@ pub(crate) fn scatter(value: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopwise_emulator::boards::PLAIN_F405RG;
+    use hopwise_emulator::boards::find;
 
     fn try_build(expression: &str) -> Result<usize, CannotBuild> {
         let image = Arc::new(Image::from_bytes(vec![0; 8]));
@@ -288,7 +288,7 @@ mod tests {
     fn watchdogs_and_flashes_differ_by_seed() {
         let of_seed = |seed| {
             let differences = Differences { seed, drift_ppm: 0.0 };
-            let boards = (0..100).map(|node| options(node, &NUCLEO_F446RE, differences));
+            let boards = (0..100).map(|node| options(node, BOARDS[0], differences));
             boards.map(|board| (board.lsi, board.flash_wear)).collect::<Vec<_>>()
         };
         let boards = of_seed(1);
@@ -306,12 +306,13 @@ mod tests {
             let boards = (0..100).map(|node| options(node, kind, differences).hse_start);
             boards.collect::<Vec<_>>()
         };
-        let crystals = starts(1, &PLAIN_F405RG);
-        assert_eq!(crystals, starts(1, &PLAIN_F405RG));
-        assert_ne!(crystals, starts(2, &PLAIN_F405RG));
+        let plain = find("plain-f405rg").expect("a board");
+        let crystals = starts(1, plain);
+        assert_eq!(crystals, starts(1, plain));
+        assert_ne!(crystals, starts(2, plain));
         assert!(crystals.iter().all(|start| Hse::CRYSTAL_STARTS.contains(start)));
         assert!(crystals.iter().any(|start| *start < 3_000) && crystals.iter().any(|start| *start > 9_000));
-        assert_eq!(starts(1, &NUCLEO_F446RE), [0; 100]);
+        assert_eq!(starts(1, BOARDS[0]), [0; 100]);
     }
 
     #[test]
@@ -327,13 +328,13 @@ mod tests {
             })
         );
         assert_eq!(try_build("ring(5000)"), Err(CannotBuild::TooMany { nodes: 5000 }));
-        let links: Vec<usize> = NUCLEO_F446RE.links().iter().map(|link| link.uart).collect();
+        let links: Vec<usize> = BOARDS[0].links().iter().map(|link| link.uart).collect();
         assert_eq!(links, LINKS);
     }
 
     #[test]
     fn every_kind_of_board_has_its_own_links() {
-        for kind in hopwise_emulator::boards::BOARDS {
+        for kind in BOARDS.iter() {
             let program = Program {
                 kind,
                 image: Arc::new(Image::from_bytes(vec![0; 8])),

@@ -284,7 +284,7 @@ fn list_cables(out: &mut String, mesh: &Mesh, plan: &WiringPlan, top: f64, width
     }
 }
 
-fn colour(link: usize) -> &'static str {
+pub(super) fn colour(link: usize) -> &'static str {
     COLOURS[link % COLOURS.len()]
 }
 

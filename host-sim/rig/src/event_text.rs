@@ -25,7 +25,7 @@ pub fn event_text(mesh: &Mesh, node: u64, event: &Event) -> EventText {
         None => node.to_string(),
     };
     let uart = |link: u8| {
-        let links = mesh.kind_of(node).links;
+        let links = &mesh.kind_of(node).links;
         links.get(usize::from(link)).map_or("the serial port", |uart| uart.name)
     };
     let (place, about) = match event {

@@ -7,41 +7,8 @@ use std::fmt::Write;
 
 use hopwise_figures::escape;
 
-use super::boards::{BoardKind, Pin};
-
-/// A connector of two rows of pins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Connector {
-    /// As printed on the board.
-    pub name: &'static str,
-    /// How many pins it has.
-    pub pins: u32,
-    /// Where it is drawn: the column, from 0, and how many pins are above it in that column.
-    place: (u32, u32),
-}
-
-const fn connector(name: &'static str, pins: u32, place: (u32, u32)) -> Connector {
-    Connector { name, pins, place }
-}
-
-/// The outer headers of a Nucleo-64.
-const NUCLEO_64: &[Connector] = &[connector("CN7", 38, (0, 0)), connector("CN10", 38, (1, 0))];
-/// The inner headers of a Nucleo-144, which Arduino shields fit.
-const NUCLEO_144: &[Connector] = &[
-    connector("CN8", 16, (0, 0)),
-    connector("CN9", 30, (0, 10)),
-    connector("CN7", 20, (1, 0)),
-    connector("CN10", 34, (1, 12)),
-];
-
-/// The connectors of a kind of board; none if its maker has not put it on one.
-pub fn connectors(kind: &BoardKind) -> &'static [Connector] {
-    match kind.name {
-        name if name.starts_with("plain-") => &[],
-        "nucleo-h743zi" => NUCLEO_144,
-        _ => NUCLEO_64,
-    }
-}
+use super::boards::{BoardKind, Connector, Pin};
+use super::drawing::colour;
 
 const ROW: f64 = 17.0;
 const PIN: f64 = 11.0;
@@ -50,8 +17,6 @@ const TOP: f64 = 64.0;
 /// Where the left pin of a connector is in its column.
 const LEFT: f64 = 140.0;
 
-/// One for each link; also told apart by what stands beside them.
-const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#333333"];
 const GROUND: &str = "#1c2530";
 
 /// What stands beside a pin, and its colour; nothing for pins that are none of ours.
@@ -60,10 +25,10 @@ fn note(kind: &BoardKind, place: &str) -> Option<(String, &'static str)> {
         "" => format!("{uart} {role} {}", pin.name),
         arduino => format!("{uart} {role} {} {arduino}", pin.name),
     };
-    for (uart, colour) in kind.links.iter().zip(COLOURS) {
+    for (link, uart) in kind.links.iter().enumerate() {
         for (pin, role) in [(&uart.tx, "TX"), (&uart.rx, "RX")] {
             if pin.header == place {
-                return Some((described(pin, role, uart.name), colour));
+                return Some((described(pin, role, uart.name), colour(link)));
             }
         }
     }
@@ -72,11 +37,8 @@ fn note(kind: &BoardKind, place: &str) -> Option<(String, &'static str)> {
 
 /// The picture, as SVG. Of a board without connectors, a list of pins.
 pub fn svg(kind: &BoardKind) -> String {
-    let connectors = connectors(kind);
-    let rows = connectors
-        .iter()
-        .map(|connector| connector.place.1 + connector.pins / 2)
-        .max();
+    let connectors = kind.connectors.iter();
+    let rows = connectors.map(|connector| connector.above + connector.pins / 2).max();
     let lines = 2 * kind.links.len() as u32 + 1;
     let height = TOP + ROW * f64::from(rows.unwrap_or(lines) + 1) + 14.0;
     let width = 2.0 * COLUMN + 10.0;
@@ -87,7 +49,7 @@ pub fn svg(kind: &BoardKind) -> String {
          <text x=\"16\" y=\"24\" font-size=\"15\" font-weight=\"bold\">{name}</text>\n",
         name = escape(kind.name),
     );
-    match connectors {
+    match &kind.connectors[..] {
         [] => list_pins(&mut out, kind),
         connectors => {
             let usb = width / 2.0;
@@ -103,8 +65,8 @@ pub fn svg(kind: &BoardKind) -> String {
 }
 
 fn draw(out: &mut String, kind: &BoardKind, connector: &Connector) {
-    let left = COLUMN * f64::from(connector.place.0) + LEFT;
-    let top = TOP + ROW * f64::from(connector.place.1);
+    let left = COLUMN * f64::from(connector.column) + LEFT;
+    let top = TOP + ROW * f64::from(connector.above);
     let _ = writeln!(
         out,
         "<text x=\"{:.1}\" y=\"{:.1}\" font-weight=\"bold\" text-anchor=\"middle\">{}</text>\
@@ -157,14 +119,15 @@ fn list_pins(out: &mut String, kind: &BoardKind) {
         "<text x=\"16\" y=\"44\" fill=\"#5b6877\">Where the pins are, the board's maker says.</text>"
     );
     let mut y = TOP;
-    for (uart, colour) in kind.links.iter().zip(COLOURS) {
+    for (link, uart) in kind.links.iter().enumerate() {
         for (pin, role) in [(&uart.tx, "TX"), (&uart.rx, "RX")] {
             let _ = writeln!(
                 out,
-                "<rect class=\"pin\" data-pin=\"{}\" x=\"16\" y=\"{:.1}\" width=\"{PIN}\" height=\"{PIN}\" rx=\"2\" fill=\"{colour}\" \
+                "<rect class=\"pin\" data-pin=\"{}\" x=\"16\" y=\"{:.1}\" width=\"{PIN}\" height=\"{PIN}\" rx=\"2\" fill=\"{}\" \
                  stroke=\"#5b6877\"/><text x=\"34\" y=\"{y:.1}\">{} {role} {}</text>",
                 pin.header,
                 y - PIN + 1.0,
+                colour(link),
                 uart.name,
                 pin.name
             );
@@ -185,9 +148,9 @@ mod tests {
 
     #[test]
     fn every_pin_of_every_link_is_drawn_once_and_named() {
-        for kind in KINDS {
+        for kind in KINDS.iter() {
             let picture = svg(kind);
-            for uart in kind.links {
+            for uart in &kind.links {
                 for (pin, role) in [(uart.tx, "TX"), (uart.rx, "RX")] {
                     let place = format!("data-pin=\"{}\"", pin.header);
                     assert_eq!(picture.matches(&place).count(), 1, "{}: {place}", kind.name);
@@ -198,7 +161,7 @@ mod tests {
             let grounds = picture.matches(">ground").count() + picture.matches("  ground<").count();
             assert!(grounds >= 1, "{}", kind.name);
             let drawn = picture.matches("class=\"pin\"").count() as u32;
-            match connectors(kind) {
+            match &kind.connectors[..] {
                 [] => assert_eq!(drawn, 2 * kind.links.len() as u32),
                 connectors => assert_eq!(drawn, connectors.iter().map(|connector| connector.pins).sum::<u32>()),
             }

@@ -33,8 +33,11 @@
 //! ```
 
 pub mod assign;
+<<<<<<< HEAD
 pub mod board_log;
 pub mod boards;
+=======
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 pub mod capture;
 mod clock_notes;
 pub mod clocks;
@@ -54,6 +57,8 @@ pub mod survey;
 mod time_line;
 pub mod update;
 pub mod wiring_check;
+
+pub use hopwise_boards as boards;
 
 #[cfg(all(test, unix))]
 mod tests;

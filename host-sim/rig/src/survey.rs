@@ -111,7 +111,7 @@ pub struct LineErrors {
 pub fn line_errors(seen: &Seen, mesh: &Mesh) -> Vec<LineErrors> {
     let mut list = Vec::new();
     for (node, board) in seen {
-        let links = board.links.iter().zip(mesh.kind_of(*node).links);
+        let links = board.links.iter().zip(&mesh.kind_of(*node).links);
         for (link, uart) in links.filter(|(link, _)| link.errors != [0; 3]) {
             let [framing_errors, noise_errors, overruns] = link.errors;
             list.push(LineErrors {

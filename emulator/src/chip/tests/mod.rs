@@ -41,7 +41,7 @@ fn individual(hse: Hse) -> Individual {
 
 /// The pins of the board with a chip.
 fn wiring(model: Model) -> &'static [Wiring] {
-    let board = crate::boards::BOARDS.into_iter().find(|board| board.model == model);
+    let board = crate::boards::BOARDS.iter().find(|board| board.model == model);
     board.expect("a board").ports
 }
 

@@ -55,7 +55,7 @@ pub(super) fn run(args: &BoardArgs) -> Result<Outcome, Refusal> {
 
 fn list(json: bool) -> Result<Outcome, Refusal> {
     if json {
-        print_json(&KINDS)?;
+        print_json(&*KINDS)?;
         return Ok(Outcome::Done);
     }
     let row = |kind: &&BoardKind| vec![kind.name.to_string(), kind.chip.into(), kind.links.len().to_string()];

@@ -9,7 +9,7 @@ use hopwise_emulate::capture::{self as emulated, EmulatedRun};
 use hopwise_emulate::rig::Firmware;
 use hopwise_emulator::time::{SECOND, Time};
 use hopwise_figures::printable_line;
-use hopwise_rig::boards::KINDS;
+use hopwise_rig::boards::DEFAULT;
 use hopwise_rig::capture::{Capture, CaptureSummary, LogLine};
 use hopwise_rig::event_text::{EventText, event_text};
 use hopwise_rig::log_sources::{LEVELS, from_streams, from_unaligned};
@@ -142,7 +142,7 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
         let elf = args.image.find(repository, kind.name)?;
         from_streams(&mesh, &elf, folder, &mut capture)?;
     } else if args.emulated || mesh.is_emulated() {
-        let firmware = Firmware::load(&args.image.find(repository, KINDS[0].name)?)?;
+        let firmware = Firmware::load(&args.image.find(repository, DEFAULT)?)?;
         let run = EmulatedRun {
             seed: args.seed,
             duration: args.duration.unwrap_or(USUAL_TIME),

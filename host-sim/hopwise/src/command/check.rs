@@ -12,7 +12,12 @@ use super::refusal::Refusal;
 use super::{MeshArg, RepositoryArg, watch};
 use hopwise_emulate::rig::{EmulatedMesh, Firmware, FreeLink, Mistakes};
 use hopwise_figures::printable_line;
+<<<<<<< HEAD
 use hopwise_rig::boards::KINDS;
+=======
+use hopwise_rig::boards::DEFAULT;
+use hopwise_rig::emulated::{EmulatedMesh, Firmware, FreeLink, Mistakes};
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::plan::WiringPlan;
 use hopwise_rig::ports::{self, NoPortMeant};
@@ -107,7 +112,7 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
     let boards = boards_of(&plan, cables);
     let (seen, kind) = if args.port.is_empty() && !args.watch && (args.emulated || mesh.is_emulated()) {
         // Boards of all kinds are emulated as the first.
-        (look_at_emulated(args, repository, &mesh, &boards)?, Some(KINDS[0].name))
+        (look_at_emulated(args, repository, &mesh, &boards)?, Some(DEFAULT))
     } else {
         let ports = match args.port.is_empty() {
             true => ports::meant_by(&mesh).map_err(|error| match error {
@@ -164,7 +169,7 @@ fn look_at_emulated(
         keyless: args.no_key.clone(),
         other_key: args.other_key.clone(),
     };
-    let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
+    let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), DEFAULT)?)?;
     let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &mistakes, &args.at)?;
     emulated.run_for(SETTLE);
     Ok(survey(&mut emulated, mesh, boards))

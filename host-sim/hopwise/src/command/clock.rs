@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use hopwise_core::{Network, Node};
-use hopwise_emulate::firmware::BOARDS;
 use hopwise_emulate::mesh_time::{self as emulated, TimedBoards};
 use hopwise_emulate::setup::{CannotBuild, Differences};
 use hopwise_emulator::image::Image;
 use hopwise_figures::Agreement;
+use hopwise_rig::boards::DEFAULT;
 use hopwise_sim::mesh_time::{self as simulated, MOST_LINKS, TimedNodes, Trial};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -168,7 +168,7 @@ pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcom
     let seeds: Vec<u64> = (args.seed..args.seed.saturating_add(args.seeds.max(1))).collect();
     let found: Vec<Found> = match args.boards {
         BoardsArg::Emulated => {
-            let path = repository.elf(args.elf.as_deref(), BOARDS[0])?;
+            let path = repository.elf(args.elf.as_deref(), DEFAULT)?;
             let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
             let image = Arc::new(Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?);
             let run = |&seed: &u64| watch(&mut Emulated::new(args, &network, &image, seed)?, args);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use hopwise_core::Network;
-use hopwise_emulator::boards::{BOARDS, BoardKind};
+use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Port, Script, World};
@@ -27,7 +27,12 @@ use hopwise_emulate::script;
 use hopwise_emulate::serial::{CannotOpenPort, SerialPort};
 use hopwise_emulate::session::{RunFigures, Session};
 use hopwise_emulate::setup::{self, Program};
+<<<<<<< HEAD
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
+=======
+use hopwise_rig::boards::DEFAULT;
+use hopwise_rig::emulated::{self, CannotEmulate};
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 use hopwise_rig::mesh::{Mesh, NodePort};
 use trace::TraceFile;
 
@@ -152,8 +157,13 @@ impl Subject {
             (true, None) => Ok(Subject::Mesh(Mesh::read(Path::new(&args.what))?)),
             (true, Some(_)) => Err(Refusal::BoardOfMesh),
             (false, board) => {
+<<<<<<< HEAD
                 let board = board.as_deref().unwrap_or(BOARDS[0].name);
                 Ok(Subject::Network(parse(&args.what)?, rig::board(board)?))
+=======
+                let board = board.as_deref().unwrap_or(DEFAULT);
+                Ok(Subject::Network(parse(&args.what)?, emulated::board(board)?))
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
             }
         }
     }

@@ -11,7 +11,7 @@ use super::{NetworkArg, assign};
 use hopwise_computer::{bridge::to_hex, random_bytes};
 use hopwise_files::{create_private, create_whole};
 use hopwise_node::key::Secret;
-use hopwise_rig::boards::{BoardKind, KINDS, kind};
+use hopwise_rig::boards::{BoardKind, DEFAULT, kind, names};
 use hopwise_rig::mesh::Mesh;
 
 #[derive(Args)]
@@ -45,7 +45,7 @@ struct NewArgs {
     #[command(flatten)]
     network: NetworkArg,
     /// The kind of the boards
-    #[arg(long, value_name = "BOARD", default_value = KINDS[0].name, value_parser = parse_kind)]
+    #[arg(long, value_name = "BOARD", default_value = DEFAULT, value_parser = parse_kind)]
     board: &'static BoardKind,
     /// The file to write; it must not exist yet
     #[arg(short, long, value_name = "FILE")]
@@ -53,7 +53,7 @@ struct NewArgs {
 }
 
 pub(super) fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
-    kind(name).ok_or_else(|| format!("there are {}", KINDS.map(|kind| kind.name).join(", ")))
+    kind(name).ok_or_else(|| format!("there are {}", names()))
 }
 
 pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {

@@ -50,7 +50,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<Outcome, Refusal> {
             board: names(&mesh),
             nodes: mesh.network.nodes(),
             baud: mesh.baud,
-            ground: mesh.kind.ground,
+            ground: &mesh.kind.ground,
             plan: &plan,
         })?;
     } else {

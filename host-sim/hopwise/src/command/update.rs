@@ -13,7 +13,12 @@ use super::{RepositoryArg, one_kind, parse};
 use hopwise_emulate::package::package;
 use hopwise_emulate::rig::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
 use hopwise_emulate::setup::Program;
+<<<<<<< HEAD
 use hopwise_rig::boards::{BoardKind, KINDS};
+=======
+use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS};
+use hopwise_rig::emulated::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::ports::{self, NoPortMeant};
 use hopwise_rig::serial_line::SerialMesh;
@@ -145,7 +150,7 @@ fn bring_pages(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Re
         Ok::<_, Refusal>(change_pages(boards, &pages))
     };
     let result = if args.port.is_none() && (args.emulated || mesh.is_emulated()) {
-        let firmware = Firmware::load(&repository.elf(None, KINDS[0].name)?)?;
+        let firmware = Firmware::load(&repository.elf(None, DEFAULT)?)?;
         let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &Mistakes::default(), &[ENTRANCE])?;
         emulated.run_for(START);
         write(&mut emulated)?

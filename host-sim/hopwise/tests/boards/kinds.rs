@@ -225,7 +225,7 @@ pub(crate) fn flashing_empties_the_log(name: &str) {
 
 #[test]
 fn an_image_that_a_probe_flashes_is_the_one_that_starts() {
-    flashing_empties_the_log(firmware::BOARDS[0]);
+    flashing_empties_the_log(hopwise_rig::boards::DEFAULT);
 }
 
 /// Boards of all these kinds in turn, around a ring.

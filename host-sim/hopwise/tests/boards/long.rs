@@ -76,7 +76,7 @@ fn a_g474_with_one_bank_says_so_and_works() {
 
 #[test]
 fn the_doctor_knows_every_board() {
-    for board in hopwise_emulator::boards::BOARDS {
+    for board in hopwise_emulator::boards::BOARDS.iter() {
         println!("{}", board.name);
         if let Some(found) = kinds::doctors_findings(board.name, &[]) {
             assert_eq!(found, [""; 0], "{}", board.name);
@@ -90,7 +90,7 @@ fn the_doctor_knows_every_board() {
 
 #[test]
 fn a_mesh_of_each_kind_of_board() {
-    for board in hopwise_emulator::boards::BOARDS {
+    for board in hopwise_emulator::boards::BOARDS.iter() {
         println!("{}", board.name);
         kinds::a_mesh_of_one_kind(board.name);
     }
@@ -98,7 +98,8 @@ fn a_mesh_of_each_kind_of_board() {
 
 #[test]
 fn a_ring_with_boards_of_every_kind() {
-    let names = hopwise_emulator::boards::BOARDS.map(|board| board.name);
+    let boards = hopwise_emulator::boards::BOARDS.iter();
+    let names: Vec<&str> = boards.map(|board| board.name).collect();
     kinds::a_ring_of_many_kinds(&names);
 }
 
@@ -173,7 +174,7 @@ fn power_fails_a_thousand_times_during_updates() {
 /// Boards of every kind, by the command: its boot loader, both its slots, and its flash.
 #[test]
 fn every_kind_of_board_is_updated() {
-    for board in hopwise_emulator::boards::BOARDS {
+    for board in hopwise_emulator::boards::BOARDS.iter() {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"));
         command.args([
             "update",

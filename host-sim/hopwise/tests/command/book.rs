@@ -185,8 +185,8 @@ fn the_book_has_every_page() {
     }
 }
 
-/// What the pictures of the book are drawn by.
-const PICTURES: [(&str, &[&str]); 11] = [
+/// What the pictures of the book are drawn by. Those of boards are compared with their files by a test of the rig.
+const PICTURES: [(&str, &[&str]); 4] = [
     ("ring-3.svg", &["view", "ring(3)"]),
     ("rdn-3-1.svg", &["view", "rdn(ring(3),1)"]),
     ("rdn-3-1-addresses.svg", &["view", "rdn(ring(3),1)", "--addresses"]),
@@ -194,13 +194,6 @@ const PICTURES: [(&str, &[&str]); 11] = [
         "rdn-3-1-route.svg",
         &["view", "rdn(ring(3),1)", "--addresses", "--route", "0", "17"],
     ),
-    ("board-nucleo-f446re.svg", &["board", "nucleo-f446re"]),
-    ("board-nucleo-f401re.svg", &["board", "nucleo-f401re"]),
-    ("board-nucleo-f411re.svg", &["board", "nucleo-f411re"]),
-    ("board-nucleo-g474re.svg", &["board", "nucleo-g474re"]),
-    ("board-nucleo-h743zi.svg", &["board", "nucleo-h743zi"]),
-    ("board-nucleo-l476rg.svg", &["board", "nucleo-l476rg"]),
-    ("board-plain-f405rg.svg", &["board", "plain-f405rg"]),
 ];
 
 #[test]

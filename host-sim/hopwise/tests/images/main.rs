@@ -7,10 +7,17 @@
 mod firmware_support;
 
 use firmware_support::{Firmware, Rig, build, firmware, load, sizes, stock};
+<<<<<<< HEAD
 use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulate::firmware::{self, BOARDS};
+=======
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::firmware;
+use hopwise_emulate::host_port::Reply;
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_node::wire::{BoardState, Command, Done, Page, Query, Status};
+use hopwise_rig::boards::KINDS;
 
 /// Builds an image that stays until the tests end; `None` if there is no ARM compiler.
 fn built(firmware: &firmware::Firmware<'_>) -> Option<&'static Firmware> {
@@ -83,7 +90,7 @@ fn the_tests_of_a_new_program_pass() {
         "{said}\n{}",
         String::from_utf8_lossy(&tests.stderr)
     );
-    for board in BOARDS {
+    for board in KINDS.iter().map(|kind| kind.name) {
         let emulated = hopwise(&["emulate", "path(2)", "--for", "1500ms", "--board", board, "--app"]);
         let log = String::from_utf8_lossy(&emulated.stdout);
         assert!(
@@ -108,7 +115,7 @@ fn budget(board: &str) -> usize {
 
 #[test]
 fn every_board_has_an_image_that_fits() {
-    for board in BOARDS {
+    for board in KINDS.iter().map(|kind| kind.name) {
         let Some(firmware) = built(&firmware::Firmware::new(board)) else {
             return;
         };

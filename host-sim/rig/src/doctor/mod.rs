@@ -17,7 +17,12 @@ use hopwise_node::wire::{
     BoardState, Command, Done, Failure, LinkReport, PAGE_BYTES, Page, Query, Status, rates_agree,
 };
 
+<<<<<<< HEAD
 use super::boards::{BoardKind, KINDS, Uart};
+=======
+use super::boards::{self, BoardKind, Uart};
+use super::talk::{Talk, read};
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 
 /// A restart is looked for so often, and for so long: a page is written in at most three seconds, and the slowest watchdog takes eight.
 const LOOK: Duration = Duration::from_millis(250);
@@ -194,7 +199,7 @@ impl Doctor<'_> {
     fn examine_board(&mut self, status: &Status) -> Option<&'static BoardKind> {
         let id: String = status.unique_id.iter().map(|byte| format!("{byte:02x}")).collect();
         let text = format!("{}, chip {id}, {}", status.board, status.card.program);
-        let kind = KINDS.into_iter().find(|kind| kind.name == status.board.as_str());
+        let kind = boards::kind(&status.board);
         match kind {
             Some(_) => self.good("board", text),
             None => self.fault("board", format!("{text}: there is no such board")),
@@ -290,7 +295,7 @@ impl Doctor<'_> {
             format!("{error:+.2} % on the bus of {} MHz", bus / 1_000_000)
         });
         let text = format!("{baud}: {}", rates.collect::<Vec<_>>().join(", "));
-        match rates_agree(kind.buses, baud) {
+        match rates_agree(&kind.buses, baud) {
             true => self.good("baud", text),
             false => self.fault("baud", format!("{text}: the ports do not agree")),
         }

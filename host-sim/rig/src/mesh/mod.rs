@@ -134,7 +134,7 @@ impl Mesh {
     /// Every serial port must agree with every other: a cable may connect any two.
     fn check_baud(&self) -> Result<(), MeshRule> {
         let kinds = self.kinds();
-        let buses: Vec<u32> = kinds.iter().flat_map(|kind| kind.buses).copied().collect();
+        let buses: Vec<u32> = kinds.iter().flat_map(|kind| &kind.buses).copied().collect();
         if rates_agree(&buses, self.baud) {
             return Ok(());
         }
@@ -212,7 +212,7 @@ impl Mesh {
 
     /// The serial port that a port is at.
     pub fn uart(&self, end: NodePort) -> &'static Uart {
-        let links = self.kind_of(end.node).links;
+        let links = &self.kind_of(end.node).links;
         &links[self.link(end).min(links.len() - 1)]
     }
 

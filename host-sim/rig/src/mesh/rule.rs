@@ -8,7 +8,7 @@ use hopwise_node::key::BadKey;
 use hopwise_node::wire::{BadPage, Traffic};
 
 use super::{EMULATED, MOST_NAME, MOST_NODES};
-use crate::boards::{BoardKind, KINDS};
+use crate::boards::{self, BoardKind};
 
 /// Why there is no mesh.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +57,7 @@ pub enum MeshRule {
     Toml(String),
     #[error("'{expression}' is not a network: {error}")]
     Network { expression: String, error: ParseError },
-    #[error("there is no board '{0}', only {known}", known = KINDS.map(|kind| kind.name).join(", "))]
+    #[error("there is no board '{0}', only {known}", known = boards::names())]
     UnknownBoard(String),
     #[error("{network} has {nodes} nodes, too many for a mesh file (at most {MOST_NODES})")]
     TooManyNodes { network: String, nodes: u64 },

@@ -1,14 +1,18 @@
-//! Boards and mesh files: pins as in the firmware, rules with the line that breaks them.
+//! Mesh files: rules with the line that breaks them.
 
+<<<<<<< HEAD
 use std::collections::BTreeSet;
 use std::path::Path;
 
+=======
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::Secret;
 use hopwise_node::wire::{Page, Pattern};
 
-use crate::boards::{BoardKind, KINDS, Uart, kind};
+use crate::boards::kind;
 use crate::mesh::{Mesh, NodePort};
+<<<<<<< HEAD
 use crate::plan::describe;
 
 fn repository(path: &str) -> String {
@@ -144,6 +148,8 @@ fn the_wiring_guide_has_the_same_pins() {
         );
     }
 }
+=======
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 
 #[test]
 fn what_is_said_is_kept_and_the_rest_has_defaults() {

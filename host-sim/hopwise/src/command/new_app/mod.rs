@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hopwise_emulate::repository::{NoRepository, Repository};
-use hopwise_rig::boards::{BoardKind, KINDS, kind};
+use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS, kind, names};
 
 use super::RepositoryArg;
 use super::output::{Outcome, print};
@@ -45,7 +45,7 @@ pub(super) struct NewAppArgs {
     #[arg(value_name = "NAME")]
     folder: PathBuf,
     /// The kind of board that it is built for by default
-    #[arg(long, value_name = "NAME", default_value = KINDS[0].name)]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT)]
     board: String,
     /// Build on a git repository of Hopwise
     #[arg(long, value_name = "URL", conflicts_with = "release")]
@@ -65,7 +65,7 @@ pub(super) enum NoNewApp {
         "'{0}' cannot be the name of a crate: use letters, digits, - and _, beginning with a letter, and no reserved word"
     )]
     Name(String),
-    #[error("there is no board '{0}', only {known}", known = KINDS.map(|kind| kind.name).join(", "))]
+    #[error("there is no board '{0}', only {known}", known = names())]
     Board(String),
     #[error("{}: there is something of that name already", .0.display())]
     Exists(PathBuf),
@@ -142,7 +142,8 @@ fn name_of(folder: &Path) -> Result<&str, NoNewApp> {
 
 /// The files of the crate, and what is in them.
 fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, Refusal> {
-    let features = KINDS.map(|kind| format!("{0} = [\"hopwise-firmware/{0}\"]", kind.name));
+    let feature = |kind: &&BoardKind| format!("{0} = [\"hopwise-firmware/{0}\"]", kind.name);
+    let features: Vec<String> = KINDS.iter().map(feature).collect();
     let (firmware, emulate) = (source.dependency("firmware")?, source.dependency("host-sim/emulate")?);
     let fill = |template: &str| {
         template

@@ -9,8 +9,14 @@ use hopwise_core::Network;
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::Computers;
 use hopwise_emulate::demangle;
+<<<<<<< HEAD
 use hopwise_emulate::firmware::{self, BOARDS, CannotBuildFirmware};
 use hopwise_emulate::log::take_lines;
+=======
+use hopwise_emulate::firmware::{self, CannotBuildFirmware};
+use hopwise_emulate::host_port::Reply;
+use hopwise_emulate::log::{BoardLine, LogFormat, LogReaders};
+>>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 use hopwise_emulate::repository::Repository;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
@@ -37,7 +43,7 @@ pub(crate) fn firmware() -> Option<&'static Firmware> {
 
 /// The image of the default board that people flash.
 pub(crate) fn stock() -> firmware::Firmware<'static> {
-    firmware::Firmware::new(BOARDS[0])
+    firmware::Firmware::new(hopwise_rig::boards::DEFAULT)
 }
 
 /// Builds an image from the repository that this crate is in.

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use hopwise_emulate::firmware::{BOARDS, CannotBuildFirmware, Firmware};
+use hopwise_emulate::firmware::{CannotBuildFirmware, Firmware};
 use hopwise_emulate::repository::Repository;
+use hopwise_rig::boards::DEFAULT;
 use serde_json::Value;
 
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
 pub(crate) fn elf() -> Option<&'static str> {
     static ELF: OnceLock<Option<PathBuf>> = OnceLock::new();
     let repository = Repository::at(Path::new("../..")).expect("tests run in the folder of their crate");
-    let path = ELF.get_or_init(|| match Firmware::new(BOARDS[0]).build(&repository, |line| eprintln!("{line}")) {
+    let path = ELF.get_or_init(|| match Firmware::new(DEFAULT).build(&repository, |line| eprintln!("{line}")) {
         Ok(path) => Some(path),
         Err(CannotBuildFirmware::NoCompiler) => {
             let _ = writeln!(

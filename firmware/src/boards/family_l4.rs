@@ -1,27 +1,17 @@
-//! Nucleo-L476RG: five links. 80 MHz from the internal MSI, kept exact by the crystal of 32 kHz: as it is delivered the board
-//! feeds nothing into the HSE pin.
+//! The L4: clocks. It runs from the internal MSI, kept exact by a crystal of 32 kHz.
 
 use embassy_stm32::pac;
 use embassy_stm32::rcc::*;
 use embassy_stm32::time::Hertz;
 
-super::board! {
-    name: "nucleo-l476rg",
-    ports: {
-        USART1: tx PA9 DMA1_CH4 DMA1_CHANNEL4, rx PA10 DMA1_CH5 DMA1_CHANNEL5;
-        USART3: tx PC4 DMA1_CH2 DMA1_CHANNEL2, rx PC5 DMA1_CH3 DMA1_CHANNEL3;
-        UART4: tx PA0 DMA2_CH3 DMA2_CHANNEL3, rx PA1 DMA2_CH5 DMA2_CHANNEL5;
-        UART5: tx PC12 DMA2_CH1 DMA2_CHANNEL1, rx PD2 DMA2_CH2 DMA2_CHANNEL2;
-        LPUART1: tx PC1 DMA2_CH6 DMA2_CHANNEL6, rx PC0 DMA2_CH7 DMA2_CHANNEL7;
-        USART2: tx PA2 DMA1_CH7 DMA1_CHANNEL7, rx PA3 DMA1_CH6 DMA1_CHANNEL6;
-    },
-    led: PA5,
-    pressed_high: false,
-    watchdog: IWDG,
-    buses: [80_000_000],
-}
+use super::CLOCK;
 
-pub(super) fn clocks() -> embassy_stm32::Config {
+pub(super) use embassy_stm32::peripherals::IWDG as Watchdog;
+pub(super) use embassy_stm32::rcc::PllRDiv as PllDiv;
+
+const _: () = assert!(CLOCK.pll_input == 4_000_000, "the MSI has 4 MHz");
+
+pub(super) fn start() -> embassy_stm32::Peripherals {
     let mut config = embassy_stm32::Config::default();
     config.rcc.msi = Some(MSIRange::RANGE4M);
     config.rcc.ls = LsConfig {
@@ -34,14 +24,15 @@ pub(super) fn clocks() -> embassy_stm32::Config {
     };
     config.rcc.pll = Some(Pll {
         source: PllSource::MSI,
-        prediv: PllPreDiv::DIV1,
-        mul: PllMul::MUL40,
+        prediv: CLOCK.prediv,
+        mul: CLOCK.mul,
         divp: None,
         divq: None,
-        divr: Some(PllRDiv::DIV2),
+        divr: Some(CLOCK.div),
     });
+    super::divide(&mut config.rcc);
     config.rcc.sys = Sysclk::PLL1_R;
-    config
+    embassy_stm32::init(config)
 }
 
 const DRIVE: LseDrive = LseDrive::MediumHigh;
@@ -59,3 +50,11 @@ fn lse_runs() -> bool {
     }
     runs
 }
+
+/// Whether nothing external keeps the clocks exact.
+pub(super) fn is_clocked_from_inside() -> bool {
+    !pac::RCC.cr().read().msipllen()
+}
+
+/// The caches are on after reset, and embassy switches on the prefetch.
+pub(super) fn accelerate() {}

@@ -1,0 +1,80 @@
+//! The H7: clocks, torn flash and reset flags.
+
+use embassy_stm32::pac;
+use embassy_stm32::rcc::*;
+
+use super::{CLOCK, ResetFlags};
+
+pub(super) use embassy_stm32::peripherals::IWDG1 as Watchdog;
+pub(super) use embassy_stm32::rcc::PllDiv;
+
+/// Without anything at the HSE pins, the internal oscillator of 64 MHz takes its place.
+const INTERNAL: PllPreDiv = PllPreDiv::DIV8;
+const _: () = assert!(CLOCK.pll_input == 8_000_000, "both clocks are divided to the same");
+
+pub(super) fn start() -> embassy_stm32::Peripherals {
+    let mut config = embassy_stm32::Config::default();
+    config.rcc.hse = super::hse();
+    let external = config.rcc.hse.is_some();
+    config.rcc.pll1 = Some(Pll {
+        source: if external { PllSource::HSE } else { PllSource::HSI },
+        prediv: if external { CLOCK.prediv } else { INTERNAL },
+        mul: CLOCK.mul,
+        fracn: None,
+        divp: Some(CLOCK.div),
+        divq: None,
+        divr: None,
+    });
+    config.rcc.sys = Sysclk::PLL1_P;
+    super::divide(&mut config.rcc);
+    config.rcc.apb3_pre = CLOCK.apb1;
+    config.rcc.apb4_pre = CLOCK.apb1;
+    config.rcc.voltage_scale = VoltageScale::Scale1;
+    embassy_stm32::init(config)
+}
+
+/// Whether the clocks come from the internal oscillator.
+pub(super) fn is_clocked_from_inside() -> bool {
+    pac::RCC.pllckselr().read().pllsrc() == PllSource::HSI
+}
+
+/// Switches on what hides the wait states of the flash.
+pub(super) fn accelerate() {
+    // SAFETY: nothing else uses it. Code never changes, so the cache holds what is in the flash.
+    let mut core = unsafe { cortex_m::Peripherals::steal() };
+    core.SCB.enable_icache();
+}
+
+/// Reads what a reset may have torn in the flash. That is a bus fault, at every start. A priority as high as that of a fault
+/// handler, with BFHFNMIGN, lets the core go on with anything, which a checksum finds.
+pub(crate) fn read_torn(read: impl FnOnce()) {
+    const BFHFNMIGN: u32 = 1 << 8;
+    // SAFETY: no handler runs in between, and all is as it was afterwards but for the flags, which a one clears.
+    unsafe {
+        let scb = &*cortex_m::peripheral::SCB::PTR;
+        scb.ccr.modify(|ccr| ccr | BFHFNMIGN);
+        core::arch::asm!("cpsid f", "isb");
+        read();
+        core::arch::asm!("dsb", "cpsie f");
+        scb.ccr.modify(|ccr| ccr & !BFHFNMIGN);
+        // The bus fault's, not those of another kind.
+        scb.cfsr.write(0xff00);
+    }
+    // With this flag set embassy refuses to write, and it does not clear it.
+    for bank in 0..2 {
+        pac::FLASH.bank(bank).ccr().write(|w| w.set_clr_dbeccerr(true));
+    }
+}
+
+/// Why the board started, and clears that.
+pub(super) fn reset_flags() -> ResetFlags {
+    let flags = pac::RCC.rsr().read();
+    pac::RCC.rsr().modify(|w| w.set_rmvf(true));
+    ResetFlags {
+        watchdog: flags.iwdg1rstf() || flags.wwdg1rstf(),
+        low_power: flags.lpwrrstf(),
+        software: flags.sftrstf(),
+        power: flags.porrstf() || flags.borrstf(),
+        pin: flags.pinrstf(),
+    }
+}
