@@ -10,12 +10,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-<<<<<<< HEAD:host-sim/emulate/src/rig.rs
 use hopwise_computer::talk::{Question, Reply, Talk};
-use hopwise_emulator::boards::{self, BoardKind, NUCLEO_F446RE};
-=======
 use hopwise_emulator::boards::{self, BOARDS, BoardKind};
->>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3:host-sim/rig/src/emulated.rs
 use hopwise_emulator::image::{Image, NotFirmware};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Port, Script, World};

@@ -33,11 +33,7 @@
 //! ```
 
 pub mod assign;
-<<<<<<< HEAD
 pub mod board_log;
-pub mod boards;
-=======
->>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 pub mod capture;
 mod clock_notes;
 pub mod clocks;

@@ -12,12 +12,7 @@ use super::refusal::Refusal;
 use super::{MeshArg, RepositoryArg, watch};
 use hopwise_emulate::rig::{EmulatedMesh, Firmware, FreeLink, Mistakes};
 use hopwise_figures::printable_line;
-<<<<<<< HEAD
-use hopwise_rig::boards::KINDS;
-=======
 use hopwise_rig::boards::DEFAULT;
-use hopwise_rig::emulated::{EmulatedMesh, Firmware, FreeLink, Mistakes};
->>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::plan::WiringPlan;
 use hopwise_rig::ports::{self, NoPortMeant};

@@ -9,14 +9,8 @@ use hopwise_emulate::doctor::{BoardFault, EmulatedPatient};
 use hopwise_emulate::rig::{self, Firmware};
 use hopwise_emulate::setup::Program;
 use hopwise_node::wire::{DEFAULT_BAUD, PAGE_BYTES};
-<<<<<<< HEAD
-use hopwise_rig::boards::{KINDS, Uart};
-use hopwise_rig::doctor::{Examination, SerialPatient, examine};
-=======
 use hopwise_rig::boards::{DEFAULT, Uart};
-use hopwise_rig::doctor::{BoardFault, EmulatedPatient, Examination, SerialPatient, examine};
-use hopwise_rig::emulated::{self, Firmware};
->>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
+use hopwise_rig::doctor::{Examination, SerialPatient, examine};
 use hopwise_rig::mesh::read_keys;
 use serde::Serialize;
 
@@ -95,11 +89,7 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
             (examination, stop.load(std::sync::atomic::Ordering::Relaxed))
         }
         None => {
-<<<<<<< HEAD
-            let kind = rig::board(args.board.as_deref().unwrap_or(KINDS[0].name))?;
-=======
-            let kind = emulated::board(args.board.as_deref().unwrap_or(DEFAULT))?;
->>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
+            let kind = rig::board(args.board.as_deref().unwrap_or(DEFAULT))?;
             let Firmware { image, .. } = Firmware::load(&repository.elf(args.elf.as_deref(), kind.name)?)?;
             let mut patient = EmulatedPatient::new(&Program { kind, image }, &[0xff; PAGE_BYTES], keys, &args.fault)?;
             (examine(&mut patient), false)

@@ -27,12 +27,8 @@ use hopwise_emulate::script;
 use hopwise_emulate::serial::{CannotOpenPort, SerialPort};
 use hopwise_emulate::session::{RunFigures, Session};
 use hopwise_emulate::setup::{self, Program};
-<<<<<<< HEAD
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
-=======
 use hopwise_rig::boards::DEFAULT;
-use hopwise_rig::emulated::{self, CannotEmulate};
->>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 use hopwise_rig::mesh::{Mesh, NodePort};
 use trace::TraceFile;
 
@@ -157,13 +153,8 @@ impl Subject {
             (true, None) => Ok(Subject::Mesh(Mesh::read(Path::new(&args.what))?)),
             (true, Some(_)) => Err(Refusal::BoardOfMesh),
             (false, board) => {
-<<<<<<< HEAD
-                let board = board.as_deref().unwrap_or(BOARDS[0].name);
-                Ok(Subject::Network(parse(&args.what)?, rig::board(board)?))
-=======
                 let board = board.as_deref().unwrap_or(DEFAULT);
-                Ok(Subject::Network(parse(&args.what)?, emulated::board(board)?))
->>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
+                Ok(Subject::Network(parse(&args.what)?, rig::board(board)?))
             }
         }
     }

@@ -12,15 +12,9 @@ use indicatif::{MultiProgress, ProgressBar};
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
 use super::{ImageArg, MeshArg, RepositoryArg, one_kind, update};
-<<<<<<< HEAD
 use hopwise_computer::talk::{Reply, ask_nodes};
 use hopwise_emulate::rig::{EmulatedMesh, Firmware, Mistakes};
-use hopwise_rig::boards::KINDS;
-=======
-use hopwise_emulate::host_port::Reply;
 use hopwise_rig::boards::DEFAULT;
-use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
->>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 use hopwise_rig::flash::{FlashFailure, FlashJob, FlashStep, Flasher, jobs, write_pages};
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::probe_rs::Program;

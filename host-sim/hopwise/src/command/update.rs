@@ -13,12 +13,7 @@ use super::{RepositoryArg, one_kind, parse};
 use hopwise_emulate::package::package;
 use hopwise_emulate::rig::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
 use hopwise_emulate::setup::Program;
-<<<<<<< HEAD
-use hopwise_rig::boards::{BoardKind, KINDS};
-=======
 use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS};
-use hopwise_rig::emulated::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
->>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::ports::{self, NoPortMeant};
 use hopwise_rig::serial_line::SerialMesh;

@@ -7,14 +7,8 @@
 mod firmware_support;
 
 use firmware_support::{Firmware, Rig, build, firmware, load, sizes, stock};
-<<<<<<< HEAD
 use hopwise_computer::talk::{Question, Reply};
-use hopwise_emulate::firmware::{self, BOARDS};
-=======
-use hopwise_emulate::computers::Question;
 use hopwise_emulate::firmware;
-use hopwise_emulate::host_port::Reply;
->>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_node::wire::{BoardState, Command, Done, Page, Query, Status};
 use hopwise_rig::boards::KINDS;

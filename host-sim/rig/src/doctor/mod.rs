@@ -17,12 +17,7 @@ use hopwise_node::wire::{
     BoardState, Command, Done, Failure, LinkReport, PAGE_BYTES, Page, Query, Status, rates_agree,
 };
 
-<<<<<<< HEAD
-use super::boards::{BoardKind, KINDS, Uart};
-=======
 use super::boards::{self, BoardKind, Uart};
-use super::talk::{Talk, read};
->>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
 
 /// A restart is looked for so often, and for so long: a page is written in at most three seconds, and the slowest watchdog takes eight.
 const LOOK: Duration = Duration::from_millis(250);

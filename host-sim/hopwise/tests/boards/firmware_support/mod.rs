@@ -9,14 +9,8 @@ use hopwise_core::Network;
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::Computers;
 use hopwise_emulate::demangle;
-<<<<<<< HEAD
-use hopwise_emulate::firmware::{self, BOARDS, CannotBuildFirmware};
-use hopwise_emulate::log::take_lines;
-=======
 use hopwise_emulate::firmware::{self, CannotBuildFirmware};
-use hopwise_emulate::host_port::Reply;
-use hopwise_emulate::log::{BoardLine, LogFormat, LogReaders};
->>>>>>> e6dfcaabb44af14c7d869545b783dce13b4751d3
+use hopwise_emulate::log::take_lines;
 use hopwise_emulate::repository::Repository;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
