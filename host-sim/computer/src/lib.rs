@@ -31,6 +31,11 @@
 //! - [`host_port`]: the computer's end of the link, without I/O, and so for emulated boards as well;
 //! - [`serial_line`]: a real port with it; a thread that owns it runs the errands of all clones of [`Mesh`].
 
+/// Its examples are tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod bridge;
 mod error;
 pub mod host_port;
