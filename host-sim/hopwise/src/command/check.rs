@@ -7,18 +7,18 @@ use clap::Args;
 use hopwise_emulator::time::{MILLISECOND, Time};
 use serde::Serialize;
 
+use super::error::CliError;
 use super::output::{Colour, Outcome, coloured, counted, print_coloured, print_json};
-use super::refusal::Refusal;
-use super::{MeshArg, RepositoryArg, watch};
+use super::{MeshArg, RepositoryArg, finding, no_boards, watch};
 use hopwise_figures::printable_line;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, FreeLink, Mistakes};
 use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::plan::WiringPlan;
-use hopwise_rig::ports::{self, NoPortMeant};
+use hopwise_rig::ports;
 use hopwise_rig::serial_line::SerialMesh;
 use hopwise_rig::survey::{LineErrors, Seen, line_errors, survey};
-use hopwise_rig::wiring_check::{Finding, FindingKind, WiringReport, boards_of, compare};
+use hopwise_rig::wiring_check::{WiringReport, boards_of, compare};
 
 /// After this every board has heard all who are at its links, and found out who does not hear it.
 const SETTLE: Time = 600 * MILLISECOND;
@@ -91,17 +91,17 @@ struct CheckJson<'a> {
     line_errors: &'a [LineErrors],
 }
 
-pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let mesh = args.mesh.read()?;
     let plan = WiringPlan::new(&mesh);
     let cables = args.cables.unwrap_or(plan.cables.len());
     if cables > plan.cables.len() {
         let most = plan.cables.len();
-        return Err(Refusal::TooManyCables { most, cables });
+        return Err(CliError::new(format_args!("the plan has {most} cables, not {cables}")));
     }
     if args.watch && args.port.is_empty() && mesh.is_emulated() {
-        return Err(Refusal::AllEmulated(
-            "their cables are in place, and --watch has nothing to see",
+        return Err(CliError::new(
+            "all boards of this mesh are emulated: their cables are in place, and --watch has nothing to see",
         ));
     }
     let boards = boards_of(&plan, cables);
@@ -110,10 +110,7 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
         (look_at_emulated(args, repository, &mesh, &boards)?, Some(KINDS[0].name))
     } else {
         let ports = match args.port.is_empty() {
-            true => ports::meant_by(&mesh).map_err(|error| match error {
-                NoPortMeant::None => Refusal::NoBoards,
-                several => several.into(),
-            })?,
+            true => ports::meant_by(&mesh).map_err(no_boards)?,
             false => args.port.clone(),
         };
         let mut line = SerialMesh::open(&ports, mesh.baud, mesh.keys)?;
@@ -149,7 +146,7 @@ fn look_at_emulated(
     repository: &RepositoryArg,
     mesh: &Mesh,
     boards: &[u64],
-) -> Result<Seen, Refusal> {
+) -> Result<Seen, CliError> {
     let pairs = args.swap.chunks_exact(2).map(|pair| (pair[0], pair[1]));
     let extra = args
         .extra
@@ -189,8 +186,8 @@ fn show(
     };
     writeln!(out, "{}", colour.paint(&summary, coloured))?;
     for finding in &report.findings {
-        let sentence = sentence(finding);
-        let (kind, rest) = sentence.split_at(KIND_WIDTH.min(sentence.len()));
+        let sentence = finding::sentence(finding);
+        let (kind, rest) = sentence.split_at(finding::KIND_WIDTH.min(sentence.len()));
         writeln!(out, "  {}{}", Colour::Red.paint(kind, coloured), printable_line(rest))?;
     }
     for link in errors {
@@ -207,33 +204,4 @@ fn show(
     (1..)
         .zip(&report.moves)
         .try_for_each(|(number, step): (usize, _)| writeln!(out, "  {number}. {}", printable_line(step)))
-}
-
-/// The column of the kinds in [`sentence`].
-const KIND_WIDTH: usize = 12;
-
-pub(super) fn sentence(finding: &Finding) -> String {
-    let place = match (finding.port, finding.uart) {
-        (Some(port), Some(uart)) => format!("{}.{port} ({uart})", finding.node),
-        (_, Some(uart)) => format!("{} {uart}", finding.node),
-        _ => finding.node.to_string(),
-    };
-    let expected = finding.expected.as_deref().unwrap_or("nothing");
-    let found = finding.found.as_deref().unwrap_or("nothing");
-    match finding.kind {
-        FindingKind::NoAnswer => format!("no answer   {place}"),
-        FindingKind::WrongBoard => format!("wrong board {place}: {found} instead of {expected}"),
-        FindingKind::Swapped => format!("swapped     {place}: leads to {found} instead of {expected}"),
-        FindingKind::Missing => format!("missing     {place}: nothing is heard of {expected}"),
-        FindingKind::Extra => format!("extra       {place}: leads to {found}, and should be free"),
-        FindingKind::Key => {
-            format!("key         {place}: who is there, and should be {expected}, has another key, or none")
-        }
-        FindingKind::Version => {
-            format!(
-                "version     {place}: who is there, and should be {expected}, speaks another version of the wire format"
-            )
-        }
-        FindingKind::OneWay => format!("one way     {place}: nothing arrives from {expected}, which hears this end"),
-    }
 }

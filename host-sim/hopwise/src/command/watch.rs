@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::check::sentence;
+use super::error::CliError;
+use super::finding::sentence;
 use super::output::{Colour, Outcome, coloured, print, print_coloured, stop_on_ctrl_c};
-use super::refusal::Refusal;
 use hopwise_figures::printable_line;
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::plan::{Cable, CableEnd, WiringPlan};
@@ -17,7 +17,7 @@ use hopwise_rig::wiring_check::{Finding, FindingKind, boards_of, compare};
 const PAUSE: Duration = Duration::from_millis(300);
 
 /// Says which cable comes next and what is wrong so far, each once, until the first `cables` of the plan are right, or Ctrl-C.
-pub(super) fn run(line: &mut SerialMesh, mesh: &Mesh, plan: &WiringPlan, cables: usize) -> Result<Outcome, Refusal> {
+pub(super) fn run(line: &mut SerialMesh, mesh: &Mesh, plan: &WiringPlan, cables: usize) -> Result<Outcome, CliError> {
     let stop = stop_on_ctrl_c()?;
     let mut right = 0;
     let mut said = String::new();

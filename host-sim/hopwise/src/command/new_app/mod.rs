@@ -7,8 +7,8 @@ use hopwise_emulate::repository::{NoRepository, Repository};
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 
 use super::RepositoryArg;
+use super::error::CliError;
 use super::output::{Outcome, print};
-use super::refusal::Refusal;
 
 /// Letters of a crate's name, at most.
 const LONGEST_NAME: usize = 64;
@@ -102,7 +102,7 @@ impl Source<'_> {
     }
 }
 
-pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let name = name_of(&args.folder)?;
     let board = kind(&args.board).ok_or_else(|| NoNewApp::Board(args.board.clone()))?;
     let source = match (&args.git, &args.release) {
@@ -141,7 +141,7 @@ fn name_of(folder: &Path) -> Result<&str, NoNewApp> {
 }
 
 /// The files of the crate, and what is in them.
-fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, Refusal> {
+fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, CliError> {
     let features = KINDS.map(|kind| format!("{0} = [\"hopwise-firmware/{0}\"]", kind.name));
     let (firmware, emulate) = (source.dependency("firmware")?, source.dependency("host-sim/emulate")?);
     let fill = |template: &str| {
@@ -172,23 +172,23 @@ fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'st
             ("Cargo.lock", "tests/Cargo.lock"),
         ] {
             let path = repository.root().join(from);
-            let lock = std::fs::read_to_string(&path).map_err(|error| Refusal::file(&path, error))?;
+            let lock = std::fs::read_to_string(&path).map_err(|error| CliError::file(&path, error))?;
             files.push((to, lock));
         }
     }
     Ok(files)
 }
 
-fn write(folder: &Path, files: &[(&'static str, String)]) -> Result<(), Refusal> {
+fn write(folder: &Path, files: &[(&'static str, String)]) -> Result<(), CliError> {
     std::fs::create_dir(folder).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => NoNewApp::Exists(folder.into()).into(),
-        _ => Refusal::output(folder, &error),
+        _ => CliError::output_file(folder, &error),
     })?;
     for (name, text) in files {
         let path = folder.join(name);
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         made.and_then(|()| std::fs::write(&path, text))
-            .map_err(|error| Refusal::output(&path, &error))?;
+            .map_err(|error| CliError::output_file(&path, &error))?;
     }
     Ok(())
 }
