@@ -71,13 +71,13 @@ mod tests {
 
     #[test]
     fn every_command_is_in_one_group() {
-        let mut commands = Hopwise::command();
+        let commands = Hopwise::command();
         let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
         grouped.sort_unstable();
         let mut names: Vec<&str> = commands.get_subcommands().map(|command| command.get_name()).collect();
         names.sort_unstable();
         assert_eq!(grouped, names);
-        let help = commands.render_help().to_string();
+        let help = Hopwise::command().render_help().to_string();
         for name in names {
             assert_eq!(help.matches(&format!("\n  {name} ")).count(), 1, "{name}: {help}");
         }

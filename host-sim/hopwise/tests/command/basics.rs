@@ -1,24 +1,13 @@
 //! The `hopwise` command as a script sees it: keys, exit status, one sentence for bad input.
 
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 
-pub(crate) fn hopwise(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(args)
-        .output()
-        .expect("the command starts")
-}
+use crate::support::{hopwise, printed};
 
 pub(crate) fn json(args: &[&str]) -> Value {
-    let output = hopwise(args);
-    assert!(
-        output.status.success(),
-        "{args:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    serde_json::from_slice(&output.stdout).expect("one JSON object")
+    serde_json::from_str(&printed(args)).expect("one JSON object")
 }
 
 #[test]

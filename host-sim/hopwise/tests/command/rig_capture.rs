@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::rig_support::{Folder, elf, hopwise, json, refusal};
+use crate::support::{Folder, elf, hopwise, json, refusal};
 use hopwise_emulate::log::LogFormat;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
