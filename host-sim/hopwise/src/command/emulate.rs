@@ -290,9 +290,9 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     trace.map(TraceFile::finish).transpose()?;
     let figures = session.figures();
     if args.json {
-        print_json(&figures)?
+        print_json(&figures)?;
     } else {
-        show(&figures, &session.faults())?
+        show(&figures, &session.faults())?;
     }
     let findings = figures.check.iter().flat_map(|check| &check.findings);
     let mut all = findings.chain(&figures.violations);

@@ -149,7 +149,7 @@ fn bring_pages(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Re
         Err(error) => return Ok(Outcome::CheckFailed(error.to_string())),
         Ok(report) if args.json => print_json(&report)?,
         Ok(PagesReport { boards, changed, .. }) => {
-            print(|out| writeln!(out, "{boards} boards have their pages, {changed} of them new ones"))?
+            print(|out| writeln!(out, "{boards} boards have their pages, {changed} of them new ones"))?;
         }
     }
     Ok(Outcome::Done)
