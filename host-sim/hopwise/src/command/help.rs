@@ -101,5 +101,9 @@ mod tests {
         assert_eq!(with("images"), images);
         assert_eq!(with("repo"), [&images[..], &["new-app"]].concat());
         assert!(!shows(&Hopwise::command(), "repo"));
+        let load = Hopwise::command().find_subcommand("load").cloned().expect("a command");
+        let with_out = load.get_subcommands().filter(|command| shows(command, "out"));
+        let with_out: Vec<&str> = with_out.map(clap::Command::get_name).collect();
+        assert_eq!(with_out, ["sweep", "merge", "study"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{hopwise, printed};
 
@@ -99,29 +99,46 @@ fn shells_and_man_are_told_of_every_command() {
 }
 
 #[test]
-fn topo_has_its_keys() {
-    let figures = json(&["topo", "rdn(ring(3),2)", "--json"]);
-    assert_eq!(figures["nodes"], 648);
-    assert_eq!(figures["edges"], 1296);
-    assert_eq!(figures["degree_min"], 4);
-    assert_eq!(figures["degree_max"], 4);
-    assert_eq!(figures["connected"], true);
-    assert_eq!(figures["diameter"], 10);
-    assert_eq!(figures["distance_sum"], 2_706_048);
-    assert_eq!(figures["method"], "closed form");
-    let searched = json(&["topo", "rdn(ring(3),2)", "--json", "--verify"]);
-    assert_eq!(searched["method"], "breadth-first search from every node");
-    assert_eq!(searched["distance_sum"], figures["distance_sum"]);
-}
-
-#[test]
-fn figures_of_huge_networks_need_no_search() {
-    let figures = json(&["topo", "re(heawood,heawood,14)", "--json"]);
-    assert_eq!(figures["nodes"], 14u64.pow(15));
-    assert_eq!(figures["diameter"], 56);
-    let figures = json(&["topo", "rcr(4,20,40)", "--json"]);
-    assert_eq!(figures["nodes"], 20 * (1u64 << 44));
-    assert_eq!(figures["distance_sum"], Value::Null);
+fn scripts_find_the_keys_that_they_rely_on() {
+    let figures = json!({
+        "nodes": 648, "edges": 1296, "degree_min": 4, "degree_max": 4, "connected": true, "diameter": 10,
+        "distance_sum": 2_706_048, "method": "closed form",
+    });
+    let searched = json!({"distance_sum": 2_706_048, "method": "breadth-first search from every node"});
+    let tree = json!({"reached": 648, "duplicates": 0, "sends": 647, "depth": 10, "one_port_steps": 14});
+    for (command, expected) in [
+        ("topo rdn(ring(3),2) --json", figures),
+        ("topo rdn(ring(3),2) --json --verify", searched),
+        // Huge networks need no search.
+        (
+            "topo re(heawood,heawood,14) --json",
+            json!({"nodes": 14u64.pow(15), "diameter": 56}),
+        ),
+        (
+            "topo rcr(4,20,40) --json",
+            json!({"nodes": 20 * (1u64 << 44), "distance_sum": null}),
+        ),
+        (
+            "neighbors rdn(ring(3),1) 2 --json",
+            json!({"neighbors": [0, 1, 15], "by_port": [0, 1, 15], "address": "(0,0,2)"}),
+        ),
+        ("route rdn(ring(3),2) 0 638 --json", json!({"hops": 8, "distance": 8})),
+        ("broadcast rdn(ring(3),2) 5 --json", tree),
+    ] {
+        let printed = json(&command.split_whitespace().collect::<Vec<_>>());
+        for (key, value) in expected.as_object().unwrap() {
+            assert_eq!(&printed[key], value, "{command}: {key}");
+        }
+    }
+    let route = |words: &[&str]| json(&[&["route", "--json"], words].concat());
+    assert_eq!(
+        route(&["rdn(ring(3),2)", "0", "638"])["path"].as_array().unwrap().len(),
+        9
+    );
+    let longer = route(&["re(complete(2),ring(6),6)", "0", "383", "--rule", "paper"]);
+    assert!(longer["hops"].as_u64() > longer["distance"].as_u64());
+    let searched = route(&["re(ring(4),ring(4),2,sd)", "0", "63"]);
+    assert_eq!(searched["hops"], searched["distance"]);
 }
 
 #[test]
@@ -131,50 +148,12 @@ fn edges_are_listed_once_and_sorted() {
 }
 
 #[test]
-fn neighbors_are_sorted_and_by_port() {
-    let node = json(&["neighbors", "rdn(ring(3),1)", "2", "--json"]);
-    assert_eq!(node["neighbors"], serde_json::json!([0, 1, 15]));
-    assert_eq!(node["by_port"], serde_json::json!([0, 1, 15]));
-    assert_eq!(node["address"], "(0,0,2)");
-}
-
-#[test]
 fn one_hop_is_not_hops() {
     for (dest, shown) in [("0", "0 hops by"), ("1", "\n1 hop by"), ("2", "2 hops by")] {
         let output = hopwise(&["route", "ring(5)", "0", dest]);
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains(shown), "{text}");
     }
-}
-
-#[test]
-fn route_has_its_keys() {
-    let route = json(&["route", "rdn(ring(3),2)", "0", "638", "--json"]);
-    assert_eq!(route["hops"], 8);
-    assert_eq!(route["distance"], 8);
-    assert_eq!(route["path"].as_array().unwrap().len(), 9);
-    let longer = json(&[
-        "route",
-        "re(complete(2),ring(6),6)",
-        "0",
-        "383",
-        "--rule",
-        "paper",
-        "--json",
-    ]);
-    assert!(longer["hops"].as_u64() > longer["distance"].as_u64());
-    let searched = json(&["route", "re(ring(4),ring(4),2,sd)", "0", "63", "--json"]);
-    assert_eq!(searched["hops"], searched["distance"]);
-}
-
-#[test]
-fn broadcast_has_its_keys() {
-    let broadcast = json(&["broadcast", "rdn(ring(3),2)", "5", "--json"]);
-    assert_eq!(broadcast["reached"], 648);
-    assert_eq!(broadcast["duplicates"], 0);
-    assert_eq!(broadcast["sends"], 647);
-    assert_eq!(broadcast["depth"], 10);
-    assert_eq!(broadcast["one_port_steps"], 14);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The book in docs/: what it shows is what the command prints, and what it points to is there.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -19,6 +19,8 @@ pub(super) enum Action {
     /// Simulates every network at every rate with every seed, on all cores, into a table, a chart and a page
     Sweep(SweepArgs),
     /// Writes the numbered jobs of a sweep into a folder, without doing them
+    // What it was given, it took and did not need.
+    #[command(mut_arg("out", |arg| arg.hide(true)))]
     Plan(SweepArgs),
     /// Does the remaining jobs of a folder: all, or this process's share of a job array
     Work(WorkArgs),

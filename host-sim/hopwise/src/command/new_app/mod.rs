@@ -58,25 +58,6 @@ pub(super) struct NewAppArgs {
     release: Option<String>,
 }
 
-/// Why there is no new crate.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum NoNewApp {
-    #[error(
-        "'{0}' cannot be the name of a crate: use letters, digits, - and _, beginning with a letter, and no reserved word"
-    )]
-    Name(String),
-    #[error("there is no board '{0}', only {known}", known = KINDS.map(|kind| kind.name).join(", "))]
-    Board(String),
-    #[error("{}: there is something of that name already", .0.display())]
-    Exists(PathBuf),
-    #[error(
-        "say where Hopwise's crates are: run this inside its repository, or say --repo PATH, --git URL or --release VERSION"
-    )]
-    NoSource,
-    #[error("'{0}' cannot stand in a Cargo.toml")]
-    Source(String),
-}
-
 /// Where Hopwise's crates are, as a Cargo.toml says it.
 enum Source<'a> {
     Path(Repository),
@@ -85,9 +66,9 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    fn dependency(&self, folder: &str) -> Result<String, NoNewApp> {
+    fn dependency(&self, folder: &str) -> Result<String, CliError> {
         let quoted = |text: &str| match text.contains(['"', '\\']) || text.contains(char::is_control) {
-            true => Err(NoNewApp::Source(text.into())),
+            true => Err(CliError::new(format_args!("'{text}' cannot stand in a Cargo.toml"))),
             false => Ok(format!("\"{text}\"")),
         };
         Ok(match self {
@@ -104,12 +85,19 @@ impl Source<'_> {
 
 pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let name = name_of(&args.folder)?;
-    let board = kind(&args.board).ok_or_else(|| NoNewApp::Board(args.board.clone()))?;
+    let board = kind(&args.board).ok_or_else(|| {
+        let known = KINDS.map(|kind| kind.name).join(", ");
+        CliError::new(format_args!("there is no board '{}', only {known}", args.board))
+    })?;
     let source = match (&args.git, &args.release) {
         (Some(url), _) => Source::Git(url, args.rev.as_deref()),
         (None, Some(version)) => Source::Release(version),
         (None, None) => match Repository::find(repository.repo.as_deref()) {
-            Err(NoRepository::Nowhere) => return Err(NoNewApp::NoSource.into()),
+            Err(NoRepository::Nowhere) => {
+                return Err(CliError::new(
+                    "say where Hopwise's crates are: run this inside its repository, or say --repo PATH, --git URL or --release VERSION",
+                ));
+            }
             found => Source::Path(found?),
         },
     };
@@ -128,8 +116,14 @@ pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outco
     Ok(Outcome::Done)
 }
 
-fn name_of(folder: &Path) -> Result<&str, NoNewApp> {
-    let bad = || NoNewApp::Name(folder.display().to_string());
+fn name_of(folder: &Path) -> Result<&str, CliError> {
+    let bad = || {
+        let rules = "use letters, digits, - and _, beginning with a letter, and no reserved word";
+        CliError::new(format_args!(
+            "'{}' cannot be the name of a crate: {rules}",
+            folder.display()
+        ))
+    };
     let name = folder.file_name().and_then(|name| name.to_str()).ok_or_else(bad)?;
     let is_right = name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name
@@ -181,7 +175,7 @@ fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'st
 
 fn write(folder: &Path, files: &[(&'static str, String)]) -> Result<(), CliError> {
     std::fs::create_dir(folder).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => NoNewApp::Exists(folder.into()).into(),
+        std::io::ErrorKind::AlreadyExists => CliError::file(folder, "there is something of that name already"),
         _ => CliError::output_file(folder, &error),
     })?;
     for (name, text) in files {
