@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{hopwise, printed};
+use crate::support::{hopwise, printed, refusal, refused};
 
 pub(crate) fn json(args: &[&str]) -> Value {
     serde_json::from_str(&printed(args)).expect("one JSON object")
@@ -12,9 +12,7 @@ pub(crate) fn json(args: &[&str]) -> Value {
 
 #[test]
 fn the_demo_checks_itself() {
-    let output = hopwise(&["demo"]);
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success());
+    let text = printed(&["demo"]);
     assert!(text.contains("306 of 306 routes are shortest paths"), "{text}");
     assert!(
         text.contains("18 of 18 broadcasts reach every node exactly once"),
@@ -25,8 +23,7 @@ fn the_demo_checks_itself() {
 /// Where nobody can press Enter it does not wait.
 #[test]
 fn the_tour_shows_each_step_and_its_command() {
-    let list = hopwise(&["tour", "--list"]);
-    let list = String::from_utf8(list.stdout).unwrap();
+    let list = printed(&["tour", "--list"]);
     assert_eq!(list.lines().count(), 6, "{list}");
     for (number, shows) in [
         ("1", "diameter"),
@@ -34,9 +31,8 @@ fn the_tour_shows_each_step_and_its_command() {
         ("3", "one-port steps"),
         ("4", "lost              0"),
     ] {
-        let output = hopwise(&["tour", "--step", number]);
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success() && text.contains(shows), "{text}");
+        let text = printed(&["tour", "--step", number]);
+        assert!(text.contains(shows), "{text}");
         let command = list.lines().find_map(|line| line.strip_prefix(number)).unwrap();
         let command = &command[command.find("hopwise").unwrap()..];
         assert!(text.contains(&format!("$ {command}\n")), "{text}");
@@ -72,24 +68,19 @@ fn a_page_is_named_after_what_it_shows() {
 
 #[test]
 fn a_word_that_is_nearly_right_is_recognised() {
-    let output = hopwise(&["topo", "rdn(rung(3),1)"]);
-    let sentence = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(sentence.ends_with("; did you mean ring?\n"), "{sentence}");
-    assert_eq!(sentence.lines().count(), 1, "the caret is for terminals: {sentence}");
+    // One line: the caret is for terminals.
+    let sentence = refusal(&["topo", "rdn(rung(3),1)"]);
+    assert!(sentence.ends_with("; did you mean ring?"), "{sentence}");
 }
 
 #[test]
 fn shells_and_man_are_told_of_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let output = hopwise(&["completions", shell]);
-        let script = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success() && script.contains("emulate"), "{shell}");
+        assert!(printed(&["completions", shell]).contains("emulate"), "{shell}");
     }
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("man");
-    let output = hopwise(&["man", pages.to_str().unwrap()]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    printed(&["man", pages.to_str().unwrap()]);
     for page in ["hopwise.1", "hopwise-sim.1", "hopwise-mesh-new.1"] {
         let text = std::fs::read_to_string(pages.join(page)).unwrap();
         assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
@@ -143,15 +134,13 @@ fn scripts_find_the_keys_that_they_rely_on() {
 
 #[test]
 fn edges_are_listed_once_and_sorted() {
-    let output = hopwise(&["edges", "ring(4)"]);
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 1\n0 3\n1 2\n2 3\n");
+    assert_eq!(printed(&["edges", "ring(4)"]), "0 1\n0 3\n1 2\n2 3\n");
 }
 
 #[test]
 fn one_hop_is_not_hops() {
     for (dest, shown) in [("0", "0 hops by"), ("1", "\n1 hop by"), ("2", "2 hops by")] {
-        let output = hopwise(&["route", "ring(5)", "0", dest]);
-        let text = String::from_utf8(output.stdout).unwrap();
+        let text = printed(&["route", "ring(5)", "0", dest]);
         assert!(text.contains(shown), "{text}");
     }
 }
@@ -188,12 +177,8 @@ fn bad_input_gets_one_sentence_and_status_2() {
         &["deadlock", "hypercube(40)"],
         &["topo", "rcr(4,20,40)", "--search"],
     ] {
-        let output = hopwise(args);
-        let message = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
-        assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
-        assert!(message.starts_with("hopwise: "), "{args:?}: {message}");
-        assert!(output.stdout.is_empty(), "{args:?}");
+        let sentence = refused(args);
+        assert!(sentence.starts_with("hopwise: "), "{args:?}: {sentence}");
     }
     assert_eq!(hopwise(&["route", "ring(3)", "0", "-1"]).status.code(), Some(2));
     assert_eq!(hopwise(&["topo"]).status.code(), Some(2));
@@ -240,21 +225,18 @@ fn choose_ranks_what_fits() {
 /// `hopwise mesh new $(hopwise choose .. --best)` is a plan.
 #[test]
 fn the_best_network_goes_straight_to_a_mesh_file() {
-    let best = hopwise(&["choose", "--nodes", "24", "--ports", "3", "--best"]);
-    let expression = String::from_utf8(best.stdout).expect("text");
+    let expression = printed(&["choose", "--nodes", "24", "--ports", "3", "--best"]);
     assert!(
         expression.starts_with("lift(8,") && expression.ends_with(")\n"),
         "{expression}"
     );
-    let mesh = hopwise(&["mesh", "new", expression.trim()]);
-    assert!(mesh.status.success(), "{}", String::from_utf8_lossy(&mesh.stderr));
+    printed(&["mesh", "new", expression.trim()]);
 }
 
 /// Ends of cables that do not pair up, and primes: said, with what is near.
 #[test]
 fn choose_says_what_cannot_be() {
-    let odd = hopwise(&["choose", "--nodes", "15", "--ports", "3"]);
-    let text = String::from_utf8_lossy(&odd.stdout);
+    let text = printed(&["choose", "--nodes", "15", "--ports", "3"]);
     assert!(
         text.contains("15 boards cannot all have 3 links: 45 ends of cables are odd. 14 and 16 boards can, or 2 links"),
         "{text}"
@@ -300,14 +282,10 @@ fn a_graph_from_a_file_is_a_network() {
             .status
             .success()
     );
-    let mesh = hopwise(&["mesh", "new", &graph]);
-    let why = String::from_utf8_lossy(&mesh.stderr);
-    assert_eq!(mesh.status.code(), Some(2));
+    let why = refusal(&["mesh", "new", &graph]);
     assert!(why.contains("is routed by tables, which boards do not have"), "{why}");
     std::fs::write(&file, "0 1\n2 3\n").expect("it can be written");
-    let parts = hopwise(&["topo", &graph]);
-    let why = String::from_utf8_lossy(&parts.stderr);
-    assert_eq!(parts.status.code(), Some(2));
+    let why = refusal(&["topo", &graph]);
     assert!(
         why.contains("it falls into 2 parts without an edge between them"),
         "{why}"
