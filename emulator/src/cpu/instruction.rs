@@ -145,7 +145,7 @@ pub enum Reorder {
 
 /// One operation of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "fields are named as in the manual")]
+#[allow(missing_docs)]
 pub enum Op {
     /// No encoding of the manual, or one that is UNPREDICTABLE.
     Undefined,

@@ -30,7 +30,7 @@ pub enum LaneResult {
 
 /// The DSP extension. Register fields are named as in the manual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "fields are named as in the manual")]
+#[allow(missing_docs)]
 pub enum Dsp {
     /// SADD16, UQSUB8 and their thirty-four relatives.
     Parallel {

@@ -2,7 +2,7 @@
 
 /// The FPv4-SP extension. Single registers are numbered 0 to 31; a double register is its lower single.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "fields are named as in the manual")]
+#[allow(missing_docs)]
 pub enum Float {
     /// VMLA, VMLS, VNMLA, VNMLS: rounded after the product and after the sum.
     MultiplyAdd {
