@@ -32,6 +32,11 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+/// Its examples are tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod error;
 mod exchange;
 mod large;

@@ -47,7 +47,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
             inner.watchers.add(context.waker());
             Poll::Pending
         })
-        .await
+        .await;
     }
 
     /// What changes at the links from now on. Of a link that changes twice before anyone looks nothing is said.

@@ -241,7 +241,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
             keep(&mut inner.runner, context.waker());
             core::task::Poll::Pending
         })
-        .await
+        .await;
     }
 
     /// Whether a message waits for room in the router, as of the last [exchange](Self::exchange).

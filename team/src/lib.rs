@@ -36,6 +36,11 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+/// Its examples are tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod call;
 mod deliver;
 mod desk;

@@ -167,7 +167,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> LargeReceiv
             }
             Poll::Ready(())
         })
-        .await
+        .await;
     }
 }
 

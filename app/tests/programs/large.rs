@@ -155,7 +155,7 @@ fn senders_are_served_one_after_the_other() {
     }
     world.run_until_done(60 * SECOND);
     let mut got = got.borrow().clone();
-    got.sort();
+    got.sort_unstable();
     assert_eq!(got, [1, 1, 2, 2, 3, 3, 4, 4]);
 }
 

@@ -259,7 +259,7 @@ fn links_that_come_and_go_are_told() {
     });
     world.run(SECOND);
     let mut up: Vec<_> = told.borrow_mut().drain(..).collect();
-    up.sort();
+    up.sort_unstable();
     assert_eq!(up, [(1, true), (2, true)]);
     world.cut(0, 2);
     world.run(SECOND);

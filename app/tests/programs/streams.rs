@@ -76,7 +76,7 @@ fn both_directions_at_once() {
         assert_eq!(stream.read(&mut here).await, Ok(0));
     }
     world.start(1, |mesh| async move {
-        both(mesh.listener(PORT).unwrap().accept().await).await
+        both(mesh.listener(PORT).unwrap().accept().await).await;
     });
     world.start(
         0,

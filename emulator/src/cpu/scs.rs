@@ -153,7 +153,7 @@ impl<B: Bus> Cpu<B> {
     pub(super) fn write_system(&mut self, address: u32, bytes: u32, value: u32) {
         match address {
             0xe000_1000 => self.scs.set_debug(self.now, |scs| {
-                scs.dwt_ctrl = scs.dwt_ctrl & !CYCCNTENA | value & CYCCNTENA
+                scs.dwt_ctrl = scs.dwt_ctrl & !CYCCNTENA | value & CYCCNTENA;
             }),
             0xe000_1004 => self.scs.set_cycle_count(self.now, value),
             0xe000_e010..=0xe000_e018 => {

@@ -203,7 +203,7 @@ impl World {
                 Action::Noise(port, chance) => interventions.push(self.noise(port, chance, Time::MAX, time)),
                 Action::Burst(port, length) => interventions.push(self.noise(port, 0.5, now + length, time)),
                 Action::Quiet(Port { board, uart }) => {
-                    interventions.push((board, Intervention::Noise { uart, noise: None }))
+                    interventions.push((board, Intervention::Noise { uart, noise: None }));
                 }
                 Action::Press(board) => interventions.push((board, Intervention::Button(true))),
                 Action::Release(board) => interventions.push((board, Intervention::Button(false))),

@@ -121,7 +121,7 @@ pub(crate) fn chain(
 
 /// What a link of a board has counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "not every test reads all of them")]
 pub(crate) struct LinkResult {
     /// Frames sent.
     pub(crate) sent: u32,

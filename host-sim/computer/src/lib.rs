@@ -32,6 +32,11 @@
 //! - [`serial_line`]: a real port with it; a thread that owns it runs the errands of all clones of [`Mesh`];
 //! - [`talk`]: questions to nodes through any of several boards.
 
+/// Its examples are tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod bridge;
 mod error;
 pub mod host_port;

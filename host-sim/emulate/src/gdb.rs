@@ -245,7 +245,7 @@ impl BlockingEventLoop for Held<'_> {
     type Connection = TcpStream;
     type StopReason = SingleThreadStopReason<u32>;
 
-    #[allow(clippy::type_complexity)]
+    #[allow(clippy::type_complexity, reason = "the trait has this type")]
     fn wait_for_stop_reason(
         target: &mut Self,
         connection: &mut TcpStream,

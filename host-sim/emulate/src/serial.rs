@@ -205,7 +205,7 @@ mod tests {
                 Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
             }
         }
-        assert_eq!(heard.len(), expected.len(), "{} bytes were sent", sent);
+        assert_eq!(heard.len(), expected.len(), "{sent} bytes were sent");
         assert_eq!(heard, expected);
     }
 

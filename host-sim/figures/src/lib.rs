@@ -18,6 +18,11 @@
 //! assert_eq!(escape("torus(4,4) <fast>"), "torus(4,4) &lt;fast&gt;");
 //! ```
 
+/// Its examples are tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod agreement;
 mod histogram;
 mod text;

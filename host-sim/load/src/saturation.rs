@@ -134,9 +134,9 @@ pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) ->
         share = 0.5;
         runs += 1;
         if carries(rate)? {
-            carried = rate
+            carried = rate;
         } else {
-            top = rate
+            top = rate;
         }
         tried(runs);
     }

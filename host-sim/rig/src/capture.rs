@@ -63,7 +63,7 @@ impl LogLine {
 #[derive(Debug, thiserror::Error)]
 pub enum CannotCapture {
     /// A file beside the output, or the output, cannot be written.
-    #[error("{}: {error}", path.display())]
+    #[error("cannot write the output: {}: {error}", path.display())]
     Output {
         /// The output.
         path: PathBuf,
@@ -79,7 +79,7 @@ pub enum CannotCapture {
         error: BadTrace,
     },
     /// The lines cannot be shown.
-    #[error("{0}")]
+    #[error("cannot write the output: {0}")]
     Show(io::Error),
     /// A file or a folder cannot be read.
     #[error("{}: {error}", path.display())]

@@ -163,13 +163,13 @@ mod tests {
                     agenda.plan(at, number);
                     expected.push((at, number));
                 } else if !expected.is_empty() {
-                    expected.sort();
+                    expected.sort_unstable();
                     let next = expected.remove(0);
                     prop_assert_eq!(agenda.next(Nanos::MAX), Some(next));
                     now = next.0;
                 }
             }
-            expected.sort();
+            expected.sort_unstable();
             for next in expected {
                 prop_assert_eq!(agenda.next(Nanos::MAX), Some(next));
             }

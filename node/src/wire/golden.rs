@@ -254,7 +254,7 @@ fn sealed_frames(examples: &mut Examples) {
     );
     let packet = b"pack";
     opened(bytes, seal(7), |frame| {
-        assert_eq!(frame, Frame::Data { header, packet })
+        assert_eq!(frame, Frame::Data { header, packet });
     });
     let board = board_key(&key, 17);
     examples.wrote("key of a board", board.bytes());

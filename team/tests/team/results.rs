@@ -38,7 +38,7 @@ fn values_are_folded_in_node_order_on_every_kind_of_network() {
                     let folded = team.fold(2 * tag + 1, map(mesh.address()), compose).await;
                     log.borrow_mut().push((mesh.address(), mesh.uptime(), folded));
                 }
-                std::future::pending().await
+                std::future::pending::<()>().await;
             })
         });
         assert_eq!(account.unwrap().violation, None, "{network}");
@@ -70,7 +70,7 @@ fn check_groups(network: &'static str, group: impl Fn(Node) -> Group + Copy + 's
             let mut sorted = [1000 + group.network.nodes() - team.place().unwrap()];
             let sorted = team.sort(3, &mut sorted).await.map(|()| sorted[0]);
             log.borrow_mut().push((mesh.address(), mesh.uptime(), sorted));
-            std::future::pending().await
+            std::future::pending::<()>().await;
         })
     })
     .unwrap();
@@ -178,7 +178,7 @@ fn a_call_that_differs_has_no_result() {
             // By the next tag all is well.
             let result = team.all_reduce(2, mesh.address(), |a, b| a + b).await;
             log.borrow_mut().push((mesh.address(), mesh.uptime(), result));
-            std::future::pending().await
+            std::future::pending::<()>().await;
         })
     })
     .unwrap();
@@ -225,7 +225,7 @@ fn tags_grow_and_only_so_many_calls_are_under_way() {
             for result in results {
                 log.borrow_mut().push((mesh.address(), mesh.uptime(), result));
             }
-            std::future::pending().await
+            std::future::pending::<()>().await;
         })
     })
     .unwrap();

@@ -64,7 +64,7 @@ fn sums_of_1024_bytes_are_at_least_three_times_as_fast_as_the_naive_way() {
                     }
                 }
                 ends.borrow_mut().push(mesh.uptime());
-                std::future::pending().await
+                std::future::pending::<()>().await;
             })
         },
         &done,
@@ -108,7 +108,7 @@ fn sums_of_1024_bytes_are_at_least_three_times_as_fast_as_the_naive_way() {
                     }
                 }
                 ends.borrow_mut().push(mesh.uptime());
-                std::future::pending().await
+                std::future::pending::<()>().await;
             })
         },
         &done,

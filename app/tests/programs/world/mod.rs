@@ -213,5 +213,5 @@ pub(crate) async fn either<A, B>(one: impl Future<Output = A>, other: impl Futur
             Poll::Pending
         }
     })
-    .await
+    .await;
 }

@@ -7,8 +7,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::MeshArg;
+use super::error::CliError;
 use super::output::{Outcome, print, print_json, say, stop_on_ctrl_c, write_file};
-use super::refusal::Refusal;
 use hopwise_rig::assign::{Next, Probe, blink, label, next};
 use hopwise_rig::mesh::{BadMesh, Mesh, with_probe};
 use hopwise_rig::probe_rs::Program;
@@ -31,10 +31,12 @@ pub(super) struct AssignArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &AssignArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &AssignArgs) -> Result<Outcome, CliError> {
     let mesh = args.mesh.read()?;
     if mesh.is_emulated() {
-        return Err(Refusal::AllEmulated("there are no probes to assign"));
+        return Err(CliError::new(
+            "all boards of this mesh are emulated: there are no probes to assign",
+        ));
     }
     let program = Program::find(&args.probe_rs)?;
     let stop = stop_on_ctrl_c()?;
@@ -42,7 +44,7 @@ pub(super) fn run(args: &AssignArgs) -> Result<Outcome, Refusal> {
     loop {
         // People may have the file open, too: it is read anew each time.
         let mesh = args.mesh.read()?;
-        let seen = Probe::find(&program).map_err(|error| Refusal::file(args.probe_rs.as_ref(), error))?;
+        let seen = Probe::find(&program).map_err(|error| CliError::file(args.probe_rs.as_ref(), error))?;
         let step = next(&mesh, &seen);
         match &step {
             Next::Done => break,
@@ -78,16 +80,13 @@ pub(super) fn run(args: &AssignArgs) -> Result<Outcome, Refusal> {
 }
 
 /// Writes a probe into the file, and prints the label.
-fn assign(args: &AssignArgs, mesh: &Mesh, node: u64, probe: &Probe) -> Result<(), Refusal> {
+fn assign(args: &AssignArgs, mesh: &Mesh, node: u64, probe: &Probe) -> Result<(), CliError> {
     let path = &args.mesh.path;
     let text = std::fs::read_to_string(path).map_err(|error| BadMesh::Unreadable {
         path: path.clone(),
         error,
     })?;
-    let written = with_probe(&text, node, &probe.written(mesh, node)).map_err(|error| Refusal::Assign {
-        path: path.clone(),
-        error,
-    })?;
+    let written = with_probe(&text, node, &probe.written(mesh, node)).map_err(|error| CliError::file(path, error))?;
     write_file(path, &written)?;
     match args.json {
         true => print_json(&json!({"node": node, "probe": probe.0})),

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::error::CliError;
 use super::mesh::parse_kind;
 use super::output::{Outcome, print, print_json, say, write_file};
-use super::refusal::Refusal;
 use super::table;
 use hopwise_rig::boards::{BoardKind, KINDS};
 use hopwise_rig::headers;
@@ -25,7 +25,7 @@ pub(super) struct BoardArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &BoardArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &BoardArgs) -> Result<Outcome, CliError> {
     let Some(kind) = args.board else {
         return list(args.json);
     };
@@ -53,7 +53,7 @@ pub(super) fn run(args: &BoardArgs) -> Result<Outcome, Refusal> {
     Ok(Outcome::Done)
 }
 
-fn list(json: bool) -> Result<Outcome, Refusal> {
+fn list(json: bool) -> Result<Outcome, CliError> {
     if json {
         print_json(&*KINDS)?;
         return Ok(Outcome::Done);

@@ -7,8 +7,8 @@ use hopwise_core::{Network, Node, Tree};
 use hopwise_node::wire::DEFAULT_BAUD;
 use serde::Serialize;
 
+use super::error::CliError;
 use super::output::{Outcome, address, print, print_facts, print_json};
-use super::refusal::Refusal;
 use super::talk::{self, PortArg};
 use super::{check, drawing, parse};
 use hopwise_networks::broadcast::Broadcast;
@@ -74,7 +74,7 @@ struct Summary {
 /// Larger trees are summed up, not drawn.
 const MOST_DRAWN: u64 = 64;
 
-pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, CliError> {
     if let Some(port) = &args.port {
         let at = PortArg {
             port: Some(port.clone()),
@@ -87,11 +87,7 @@ pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, Refusal> {
     let source = check(&network, args.source.unwrap_or(0))?;
     let nodes = network.nodes();
     if nodes > MAX_NODES {
-        return Err(Refusal::TooLarge {
-            expression: network.to_string(),
-            nodes,
-            most: MAX_NODES,
-        });
+        return Err(CliError::too_large(&network, MAX_NODES));
     }
     let broadcast = Broadcast::follow(&network, source, args.tree.into());
     let summary = Summary {
@@ -135,7 +131,7 @@ pub(super) fn draw(network: &Network, broadcast: &Broadcast, source: Node) -> St
     drawing::tree(source, children, label)
 }
 
-fn show(network: &Network, broadcast: &Broadcast, summary: &Summary) -> Result<(), Refusal> {
+fn show(network: &Network, broadcast: &Broadcast, summary: &Summary) -> Result<(), CliError> {
     if network.nodes() <= MOST_DRAWN && summary.duplicates == 0 {
         print(|out| writeln!(out, "{}", draw(network, broadcast, summary.source)))?;
     }

@@ -18,8 +18,8 @@ use hopwise_rig::probe_logs::{PAUSES, ProbeNews, ProbeRun, from_probes};
 use hopwise_trace::line::Record;
 
 use super::emulate::picoseconds;
+use super::error::CliError;
 use super::output::{Colour, Outcome, check_output, coloured, print, print_json, say, stop_on_ctrl_c};
-use super::refusal::Refusal;
 use super::{ImageArg, MeshArg, RepositoryArg, one_kind};
 
 /// How long emulated boards run unless told.
@@ -120,7 +120,7 @@ impl Filter {
     }
 }
 
-pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let mesh = args.mesh.read()?;
     let coloured = coloured();
     let mut show = |line: &LogLine, record: &Record| {
@@ -217,7 +217,7 @@ fn show_line(mesh: &Mesh, line: &LogLine, record: &Record, coloured: bool) -> io
     }
 }
 
-fn show_summary(args: &CaptureArgs, summary: &CaptureSummary) -> Result<(), Refusal> {
+fn show_summary(args: &CaptureArgs, summary: &CaptureSummary) -> Result<(), CliError> {
     print(|out| {
         writeln!(
             out,

@@ -7,18 +7,27 @@ use clap::Args;
 use hopwise_emulator::time::{MILLISECOND, Time};
 use serde::Serialize;
 
+use super::error::CliError;
 use super::output::{Colour, Outcome, coloured, counted, print_coloured, print_json};
+<<<<<<< HEAD
 use super::refusal::Refusal;
 use super::{MeshArg, RepositoryArg, watch};
 use hopwise_emulate::rig::{EmulatedMesh, Firmware, FreeLink, Mistakes};
+=======
+use super::{MeshArg, RepositoryArg, finding, no_boards, watch};
+>>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
 use hopwise_figures::printable_line;
 use hopwise_rig::boards::DEFAULT;
 use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::plan::WiringPlan;
-use hopwise_rig::ports::{self, NoPortMeant};
+use hopwise_rig::ports;
 use hopwise_rig::serial_line::SerialMesh;
 use hopwise_rig::survey::{LineErrors, Seen, line_errors, survey};
+<<<<<<< HEAD
 use hopwise_rig::wiring_check::{KIND_WIDTH, WiringReport, boards_of, compare};
+=======
+use hopwise_rig::wiring_check::{WiringReport, boards_of, compare};
+>>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
 
 /// After this every board has heard all who are at its links, and found out who does not hear it.
 const SETTLE: Time = 600 * MILLISECOND;
@@ -91,17 +100,17 @@ struct CheckJson<'a> {
     line_errors: &'a [LineErrors],
 }
 
-pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let mesh = args.mesh.read()?;
     let plan = WiringPlan::new(&mesh);
     let cables = args.cables.unwrap_or(plan.cables.len());
     if cables > plan.cables.len() {
         let most = plan.cables.len();
-        return Err(Refusal::TooManyCables { most, cables });
+        return Err(CliError::new(format_args!("the plan has {most} cables, not {cables}")));
     }
     if args.watch && args.port.is_empty() && mesh.is_emulated() {
-        return Err(Refusal::AllEmulated(
-            "their cables are in place, and --watch has nothing to see",
+        return Err(CliError::new(
+            "all boards of this mesh are emulated: their cables are in place, and --watch has nothing to see",
         ));
     }
     let boards = boards_of(&plan, cables);
@@ -110,10 +119,7 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
         (look_at_emulated(args, repository, &mesh, &boards)?, Some(DEFAULT))
     } else {
         let ports = match args.port.is_empty() {
-            true => ports::meant_by(&mesh).map_err(|error| match error {
-                NoPortMeant::None => Refusal::NoBoards,
-                several => several.into(),
-            })?,
+            true => ports::meant_by(&mesh).map_err(no_boards)?,
             false => args.port.clone(),
         };
         let mut line = SerialMesh::open(&ports, mesh.baud, mesh.keys)?;
@@ -149,7 +155,7 @@ fn look_at_emulated(
     repository: &RepositoryArg,
     mesh: &Mesh,
     boards: &[u64],
-) -> Result<Seen, Refusal> {
+) -> Result<Seen, CliError> {
     let pairs = args.swap.chunks_exact(2).map(|pair| (pair[0], pair[1]));
     let extra = args
         .extra
@@ -189,8 +195,13 @@ fn show(
     };
     writeln!(out, "{}", colour.paint(&summary, coloured))?;
     for finding in &report.findings {
+<<<<<<< HEAD
         let sentence = finding.to_string();
         let (kind, rest) = sentence.split_at(KIND_WIDTH.min(sentence.len()));
+=======
+        let sentence = finding::sentence(finding);
+        let (kind, rest) = sentence.split_at(finding::KIND_WIDTH.min(sentence.len()));
+>>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
         writeln!(out, "  {}{}", Colour::Red.paint(kind, coloured), printable_line(rest))?;
     }
     for link in errors {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::error::CliError;
 use super::output::{Outcome, print, print_json, progress_bar, write_file};
-use super::refusal::Refusal;
 use super::table;
 use hopwise_networks::choice::{Choice, Ranked, Wanted};
 
@@ -34,7 +34,7 @@ pub(super) struct ChooseArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &ChooseArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &ChooseArgs) -> Result<Outcome, CliError> {
     let wanted = Wanted {
         nodes: args.nodes,
         ports: args.ports,
@@ -73,7 +73,7 @@ above: how far the mean distance is above that of the bound, which no graph can 
 sends one copy per step; lanes: those that boards use; carries: packets that a node can make in a cycle, under uniform traffic, before
 some link is always busy; a simulation carries less. ? = not known, and too large to find out.";
 
-fn show(choice: &Choice, args: &ChooseArgs) -> Result<(), Refusal> {
+fn show(choice: &Choice, args: &ChooseArgs) -> Result<(), CliError> {
     let Choice {
         nodes, ports, found, ..
     } = choice;

@@ -15,8 +15,8 @@ use hopwise_sim::mesh_time::{self as simulated, MOST_LINKS, TimedNodes, Trial};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::error::CliError;
 use super::output::{Outcome, print, print_facts, print_json};
-use super::refusal::Refusal;
 use super::{NetworkArg, RepositoryArg, check};
 
 #[derive(Args)]
@@ -148,19 +148,19 @@ const READ_FOR: u64 = SECOND;
 trait Timed {
     fn last_start(&self) -> u64;
     fn now(&self) -> u64;
-    fn run_until(&mut self, end: u64) -> Result<(), Refusal>;
+    fn run_until(&mut self, end: u64) -> Result<(), CliError>;
     fn read(&mut self) -> Vec<Option<f64>>;
-    fn fail(&mut self) -> Result<(), Refusal>;
+    fn fail(&mut self) -> Result<(), CliError>;
 }
 
-pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let network = args.network.network()?;
     match args.fail {
         Some(Failure::Board(board)) => drop(check(&network, board)?),
         Some(Failure::Cable(a, b)) => {
             check(&network, b)?;
             if network.port_to(check(&network, a)?, b).ok().flatten().is_none() {
-                return Err(Refusal::NoCable { a, b });
+                return Err(CliError::new(format_args!("there is no cable between {a} and {b}")));
             }
         }
         None => {}
@@ -168,13 +168,23 @@ pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcom
     let seeds: Vec<u64> = (args.seed..args.seed.saturating_add(args.seeds.max(1))).collect();
     let found: Vec<Found> = match args.boards {
         BoardsArg::Emulated => {
+<<<<<<< HEAD
             let path = repository.elf(args.elf.as_deref(), DEFAULT)?;
             let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
             let image = Arc::new(Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?);
+=======
+            let path = repository.elf(args.elf.as_deref(), BOARDS[0])?;
+            let elf = std::fs::read(&path).map_err(|error| CliError::file(&path, error))?;
+            let image = Arc::new(Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?);
+>>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
             let run = |&seed: &u64| watch(&mut Emulated::new(args, &network, &image, seed)?, args);
             seeds.iter().map(run).collect::<Result<_, _>>()?
         }
-        BoardsArg::Simulated if args.elf.is_some() => return Err(Refusal::ElfOfSimulated),
+        BoardsArg::Simulated if args.elf.is_some() => {
+            return Err(CliError::new(
+                "--elf is for emulated boards: say --boards emulated, too",
+            ));
+        }
         BoardsArg::Simulated => {
             check_width(&network)?;
             let run = |&seed: &u64| watch(&mut Simulated::new(args, &network, seed), args);
@@ -204,16 +214,18 @@ pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcom
 }
 
 /// The simulator's boards are made for so many links.
-fn check_width(network: &Network) -> Result<(), Refusal> {
+fn check_width(network: &Network) -> Result<(), CliError> {
     let wide = (0..network.nodes()).find(|&node| network.degree(node).unwrap_or(0) > MOST_LINKS);
     match wide {
-        Some(node) => Err(Refusal::TooManyLinks { node, most: MOST_LINKS }),
+        Some(node) => Err(CliError::new(format_args!(
+            "node {node} has more than {MOST_LINKS} links, which is more than these boards have"
+        ))),
         None => Ok(()),
     }
 }
 
 /// Reads the clocks when they should agree, and again after something has failed.
-fn watch(boards: &mut impl Timed, args: &ClockArgs) -> Result<Found, Refusal> {
+fn watch(boards: &mut impl Timed, args: &ClockArgs) -> Result<Found, CliError> {
     let mut found = Found::default();
     let settled = boards.last_start() + SETTLES;
     found.settled = read(boards, settled, &mut found.without_time)?;
@@ -226,7 +238,7 @@ fn watch(boards: &mut impl Timed, args: &ClockArgs) -> Result<Found, Refusal> {
 }
 
 /// Looks at the clocks all the time, and judges from `begin` on.
-fn read(boards: &mut impl Timed, begin: u64, without_time: &mut u64) -> Result<Agreement, Refusal> {
+fn read(boards: &mut impl Timed, begin: u64, without_time: &mut u64) -> Result<Agreement, CliError> {
     let mut agreement = Agreement::default();
     while boards.now() < begin + READ_FOR {
         boards.run_until(boards.now() + EVERY)?;
@@ -272,7 +284,7 @@ fn sum_up(args: &ClockArgs, network: &Network, seeds: &[u64], found: &[Found]) -
     }
 }
 
-fn show(report: &Report) -> Result<(), Refusal> {
+fn show(report: &Report) -> Result<(), CliError> {
     let agreement = |agreement: &Agreement| {
         format!(
             "{:.1} us at most between any two boards, {:.1} us in the mean",
@@ -313,7 +325,7 @@ struct Emulated {
 }
 
 impl Emulated {
-    fn new(args: &ClockArgs, network: &Network, image: &Arc<Image>, seed: u64) -> Result<Self, Refusal> {
+    fn new(args: &ClockArgs, network: &Network, image: &Arc<Image>, seed: u64) -> Result<Self, CliError> {
         let differences = Differences {
             seed,
             drift_ppm: args.drift,
@@ -334,11 +346,8 @@ impl Emulated {
 /// Of a nanosecond.
 const PICOSECONDS: u64 = 1_000;
 
-fn cannot_build(network: &Network, error: CannotBuild) -> Refusal {
-    Refusal::Boards {
-        expression: network.to_string(),
-        error,
-    }
+fn cannot_build(network: &Network, error: CannotBuild) -> CliError {
+    CliError::network(network, error)
 }
 
 impl Timed for Emulated {
@@ -350,7 +359,7 @@ impl Timed for Emulated {
         self.boards.now() / PICOSECONDS
     }
 
-    fn run_until(&mut self, end: u64) -> Result<(), Refusal> {
+    fn run_until(&mut self, end: u64) -> Result<(), CliError> {
         self.boards.world().run_until(end * PICOSECONDS);
         Ok(())
     }
@@ -359,7 +368,7 @@ impl Timed for Emulated {
         self.boards.read()
     }
 
-    fn fail(&mut self) -> Result<(), Refusal> {
+    fn fail(&mut self) -> Result<(), CliError> {
         let failure = match self.fail {
             Some(Failure::Board(board)) => emulated::Failure::Board(board),
             Some(Failure::Cable(a, b)) => emulated::Failure::Cable(a, b),
@@ -401,7 +410,7 @@ impl Timed for Simulated {
         self.nodes.now()
     }
 
-    fn run_until(&mut self, end: u64) -> Result<(), Refusal> {
+    fn run_until(&mut self, end: u64) -> Result<(), CliError> {
         Ok(self.nodes.run_until(end)?)
     }
 
@@ -409,7 +418,7 @@ impl Timed for Simulated {
         self.nodes.read()
     }
 
-    fn fail(&mut self) -> Result<(), Refusal> {
+    fn fail(&mut self) -> Result<(), CliError> {
         match self.fail {
             Some(Failure::Board(board)) => self.nodes.fail(simulated::Failure::Board(board)),
             Some(Failure::Cable(a, b)) => self.nodes.fail(simulated::Failure::Cable(a, b)),

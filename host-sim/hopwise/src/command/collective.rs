@@ -10,8 +10,8 @@ use hopwise_collective::{CannotRun, Operator, Report, Request, run as carry_out,
 use hopwise_core::collective::{Operation, Ports};
 use hopwise_core::{Network, Node};
 
+use super::error::CliError;
 use super::output::{Outcome, check_output, print, print_facts, print_json, write_file};
-use super::refusal::Refusal;
 use super::{parse, table};
 
 #[derive(Args)]
@@ -97,7 +97,7 @@ pub(super) fn by_name<T: Clone + Send + Sync + 'static>(
     })
 }
 
-pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, CliError> {
     let (Some(expression), Some(op)) = (&args.expression, args.op) else {
         return markdown();
     };
@@ -146,22 +146,22 @@ pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, Refusal> {
 }
 
 /// A whole number a line.
-fn read(path: &Path) -> Result<Vec<i64>, Refusal> {
-    let text = fs::read_to_string(path).map_err(|error| Refusal::file(path, error))?;
+fn read(path: &Path) -> Result<Vec<i64>, CliError> {
+    let text = fs::read_to_string(path).map_err(|error| CliError::file(path, error))?;
     let number = |(line, text): (usize, &str)| {
         let wrong = |error: ParseIntError| {
             let why = match error.kind() {
                 IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "has more than 64 bits",
                 _ => "is not a whole number",
             };
-            Refusal::file(path, format!("line {line}: '{}' {why}", text.trim()))
+            CliError::file(path, format!("line {line}: '{}' {why}", text.trim()))
         };
         text.trim().parse().map_err(wrong)
     };
     (1..).zip(text.lines()).map(number).collect()
 }
 
-fn show(report: &Report) -> Result<(), Refusal> {
+fn show(report: &Report) -> Result<(), CliError> {
     let rounds = match report.reorder_rounds {
         Some(more) => format!("{}, and {more} to bring values and terms to their nodes", report.rounds),
         None => report.rounds.to_string(),
@@ -244,7 +244,7 @@ const COLUMNS: [Operation; 7] = [
     Operation::Fft,
 ];
 
-fn markdown() -> Result<Outcome, Refusal> {
+fn markdown() -> Result<Outcome, CliError> {
     for (ports, title) in [(Ports::All, "All ports"), (Ports::One, "One port")] {
         let mut rows = Vec::new();
         for expression in FAMILIES {
@@ -264,7 +264,7 @@ fn markdown() -> Result<Outcome, Refusal> {
 }
 
 /// Rounds, the fewest possible if that is less, and the published figure if there is one.
-fn cell(network: &Network, operation: Operation, ports: Ports) -> Result<String, Refusal> {
+fn cell(network: &Network, operation: Operation, ports: Ports) -> Result<String, CliError> {
     if operation == Operation::AllToAll && network.nodes() > ALL_TO_ALL_NODES {
         return Ok("-".into());
     }

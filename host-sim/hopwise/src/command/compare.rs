@@ -3,8 +3,8 @@
 use clap::Args;
 use serde::Serialize;
 
+use super::error::CliError;
 use super::output::{Outcome, print, print_json, progress_bar};
-use super::refusal::Refusal;
 use super::{parse, table};
 use hopwise_networks::profile::Profile;
 
@@ -23,7 +23,7 @@ struct Comparison {
     networks: Vec<Profile>,
 }
 
-pub(super) fn run(args: &CompareArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &CompareArgs) -> Result<Outcome, CliError> {
     let bar = progress_bar(args.expressions.len() as u64, "comparing");
     let mut networks = Vec::new();
     for expression in &args.expressions {

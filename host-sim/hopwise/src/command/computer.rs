@@ -12,8 +12,8 @@ use hopwise_figures::printable;
 use hopwise_language::Time;
 use serde_json::{Value, json};
 
+use super::error::CliError;
 use super::output::{Outcome, print, print_json, say, stop_on_ctrl_c};
-use super::refusal::Refusal;
 use super::talk::{PortArg, check_node};
 
 /// How long to wait for something before looking whether the command is to end.
@@ -36,10 +36,14 @@ struct PayloadArg {
 
 impl PayloadArg {
     /// The bytes, if a packet carries them.
-    fn bytes(&self) -> Result<Vec<u8>, Refusal> {
+    fn bytes(&self) -> Result<Vec<u8>, CliError> {
         let bytes = match (&self.hex, &self.file) {
-            (Some(hex), _) => from_hex(hex).ok_or_else(|| Refusal::Hex(hex.clone()))?,
-            (None, Some(path)) => std::fs::read(path).map_err(|error| Refusal::file(path, error))?,
+            (Some(hex), _) => from_hex(hex).ok_or_else(|| {
+                CliError::new(format_args!(
+                    "'{hex}' is not a list of bytes, two hexadecimal digits each"
+                ))
+            })?,
+            (None, Some(path)) => std::fs::read(path).map_err(|error| CliError::file(path, error))?,
             (None, None) => self.text.clone().unwrap_or_default().into_bytes(),
         };
         check_length(&bytes)?;
@@ -69,7 +73,7 @@ pub(super) struct SendArgs {
     json: bool,
 }
 
-pub(super) fn send(args: &SendArgs) -> Result<Outcome, Refusal> {
+pub(super) fn send(args: &SendArgs) -> Result<Outcome, CliError> {
     let bytes = args.payload.bytes()?;
     let mesh = args.at.connect()?;
     check_node(&mesh, args.node)?;
@@ -133,7 +137,7 @@ pub(super) struct RequestArgs {
     json: bool,
 }
 
-pub(super) fn request(args: &RequestArgs) -> Result<Outcome, Refusal> {
+pub(super) fn request(args: &RequestArgs) -> Result<Outcome, CliError> {
     let bytes = args.payload.bytes()?;
     let mesh = args.at.connect()?;
     check_node(&mesh, args.node)?;
@@ -187,7 +191,7 @@ pub(super) struct ListenArgs {
     json: bool,
 }
 
-pub(super) fn listen(args: &ListenArgs) -> Result<Outcome, Refusal> {
+pub(super) fn listen(args: &ListenArgs) -> Result<Outcome, CliError> {
     let stop = stop_on_ctrl_c()?;
     let mesh = args.at.connect()?;
     args.from.map_or(Ok(0), |node| check_node(&mesh, node))?;
@@ -233,7 +237,7 @@ pub(super) fn listen(args: &ListenArgs) -> Result<Outcome, Refusal> {
     Ok(Outcome::Done)
 }
 
-fn show_message(as_json: bool, at: Duration, message: &Incoming) -> Result<(), Refusal> {
+fn show_message(as_json: bool, at: Duration, message: &Incoming) -> Result<(), CliError> {
     let Incoming {
         source,
         from_computer,
@@ -274,7 +278,7 @@ fn with_bytes(mut object: Value, bytes: &[u8]) -> Value {
 }
 
 /// The serial port has failed.
-fn gone(mesh: &Mesh) -> Refusal {
+fn gone(mesh: &Mesh) -> CliError {
     match mesh.fault() {
         Some(fault) => SendError::Gone(fault).into(),
         None => SendError::NoRoom.into(),
@@ -293,9 +297,11 @@ pub(super) struct BridgeArgs {
     listen: Option<SocketAddr>,
 }
 
-pub(super) fn bridge(args: &BridgeArgs) -> Result<Outcome, Refusal> {
+pub(super) fn bridge(args: &BridgeArgs) -> Result<Outcome, CliError> {
     if let Some(address) = args.listen.filter(|address| !address.ip().is_loopback()) {
-        return Err(Refusal::NotLoopback(address));
+        return Err(CliError::new(format_args!(
+            "--listen takes an address of this computer only, such as 127.0.0.1:7000, not {address}"
+        )));
     }
     let stop = stop_on_ctrl_c()?;
     let mesh = args.at.connect()?;
@@ -303,7 +309,7 @@ pub(super) fn bridge(args: &BridgeArgs) -> Result<Outcome, Refusal> {
     if let Some(address) = args.listen {
         let address = bridge
             .listen(address)
-            .map_err(|error| Refusal::Socket { address, error })?;
+            .map_err(|error| CliError::new(format_args!("--listen {address}: {error}")))?;
         say(&format!("clients are served at {address}"));
     }
     let pipe = std::thread::spawn(move || bridge.serve(std::io::stdin(), std::io::stdout()));

@@ -3,8 +3,8 @@
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::error::CliError;
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
-use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg};
 use hopwise_networks::buffer_classes;
 use hopwise_networks::dependency::{self, Channel, Scheme};
@@ -68,15 +68,11 @@ struct Report {
 /// All pairs of nodes are routed, so larger networks take too long.
 const MOST_NODES: u64 = 20_000;
 
-pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, CliError> {
     let network = args.network.network()?;
     let nodes = network.nodes();
     if nodes > MOST_NODES {
-        return Err(Refusal::TooLarge {
-            expression: network.to_string(),
-            nodes,
-            most: MOST_NODES,
-        });
+        return Err(CliError::too_large(&network, MOST_NODES));
     }
     let graph = Graph::build(&network)?;
     let bar = progress_bar(nodes, "following all routes");
@@ -109,7 +105,7 @@ pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, Refusal> {
     }
 }
 
-fn show(title: &str, report: &Report) -> Result<(), Refusal> {
+fn show(title: &str, report: &Report) -> Result<(), CliError> {
     let classes = match report.classes_bound {
         Some(bound) if bound > u64::from(report.classes) => {
             format!("{} in use, {bound} without looking at all routes", report.classes)

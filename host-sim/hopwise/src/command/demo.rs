@@ -3,9 +3,9 @@
 use hopwise_core::{Network, Rule, Tree};
 
 use super::broadcast::draw;
+use super::error::CliError;
 use super::output::{Outcome, address, print};
 use super::parse;
-use super::refusal::Refusal;
 use hopwise_networks::audit::Audit;
 use hopwise_networks::broadcast::Broadcast;
 use hopwise_networks::figures::Figures;
@@ -14,7 +14,7 @@ use hopwise_networks::routes::Route;
 
 const EXPRESSION: &str = "rdn(ring(3),1)";
 
-pub(super) fn run() -> Result<Outcome, Refusal> {
+pub(super) fn run() -> Result<Outcome, CliError> {
     let network = parse(EXPRESSION)?;
     let figures = Figures::by_search(&network, |_, _| ())?;
     let audit = match Audit::of(&network, &Graph::build(&network)?) {
@@ -29,7 +29,7 @@ pub(super) fn run() -> Result<Outcome, Refusal> {
     })
 }
 
-fn show(network: &Network, figures: &Figures, audit: &Audit) -> Result<(), Refusal> {
+fn show(network: &Network, figures: &Figures, audit: &Audit) -> Result<(), CliError> {
     let (from, to) = (0, network.nodes() - 1);
     let path = Route::follow(network, from, to, Rule::Exact)?.path;
     let broadcast = Broadcast::follow(network, 0, Tree::LeastDepth);

@@ -14,11 +14,11 @@ use hopwise_rig::doctor::{Examination, SerialPatient, examine};
 use hopwise_rig::mesh::read_keys;
 use serde::Serialize;
 
-use super::RepositoryArg;
+use super::error::CliError;
 use super::output::{Outcome, check_output, print, print_json, say, stop_on_ctrl_c, write_file};
-use super::refusal::Refusal;
 use super::talk::parse_baud;
-use hopwise_rig::ports::{self, NoPortMeant};
+use super::{RepositoryArg, no_boards};
+use hopwise_rig::ports;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -66,7 +66,7 @@ struct DoctorJson<'a> {
     findings: &'a [hopwise_rig::doctor::Finding],
 }
 
-pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     if let Some(output) = &args.output {
         check_output(output, args.elf.as_deref())?;
     }
@@ -74,10 +74,7 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
     let port = match (&args.port, args.emulated) {
         (Some(port), _) => Some(port.clone()),
         (None, true) => None,
-        (None, false) => Some(ports::meant().map_err(|error| match error {
-            NoPortMeant::None => Refusal::NoBoards,
-            several => several.into(),
-        })?),
+        (None, false) => Some(ports::meant().map_err(no_boards)?),
     };
     let (examination, stopped) = match &port {
         Some(port) => {

@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::NetworkArg;
+use super::error::CliError;
 use super::output::{Outcome, print};
-use super::refusal::Refusal;
 use hopwise_networks::graph::Graph;
 
 #[derive(Args)]
@@ -13,7 +13,7 @@ pub(super) struct EdgesArgs {
     network: NetworkArg,
 }
 
-pub(super) fn run(args: &EdgesArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &EdgesArgs) -> Result<Outcome, CliError> {
     let graph = Graph::build(&args.network.network()?)?;
     print(|out| graph.edge_list().try_for_each(|(u, v)| writeln!(out, "{u} {v}")))?;
     Ok(Outcome::Done)

@@ -17,9 +17,9 @@ use hopwise_language::BadTime;
 use hopwise_language::script::{NoSuchPlace, PortName, PortOf};
 use hopwise_node::wire::DEFAULT_BAUD;
 
+use super::error::CliError;
 use super::output::{Colour, Outcome, coloured, print, print_coloured, print_json, progress_bar, say};
-use super::refusal::Refusal;
-use super::{ImageArg, RepositoryArg, parse};
+use super::{BOARD_OF_MESH, ImageArg, RepositoryArg, parse};
 use hopwise_emulate::check::CheckReport;
 use hopwise_emulate::gdb::GdbServer;
 use hopwise_emulate::rig::{self, CannotEmulate};
@@ -135,7 +135,7 @@ enum Subject {
 }
 
 impl Subject {
-    fn of(args: &EmulateArgs) -> Result<Self, Refusal> {
+    fn of(args: &EmulateArgs) -> Result<Self, CliError> {
         let mut subject = Self::as_written(args)?;
         if args.trace.is_some() || args.traffic.is_some() {
             if let Subject::Network(network, kind) = subject {
@@ -148,10 +148,10 @@ impl Subject {
         Ok(subject)
     }
 
-    fn as_written(args: &EmulateArgs) -> Result<Self, Refusal> {
+    fn as_written(args: &EmulateArgs) -> Result<Self, CliError> {
         match (args.what.ends_with(".toml"), &args.board) {
             (true, None) => Ok(Subject::Mesh(Mesh::read(Path::new(&args.what))?)),
-            (true, Some(_)) => Err(Refusal::BoardOfMesh),
+            (true, Some(_)) => Err(CliError::new(BOARD_OF_MESH)),
             (false, board) => {
                 let board = board.as_deref().unwrap_or(DEFAULT);
                 Ok(Subject::Network(parse(&args.what)?, rig::board(board)?))
@@ -160,18 +160,17 @@ impl Subject {
     }
 
     /// Whether there are boards and links enough, before an image is built for them. Mesh files are checked when they are read.
-    fn check_size(&self) -> Result<(), Refusal> {
+    fn check_size(&self) -> Result<(), CliError> {
         match self {
-            Subject::Network(network, kind) => setup::check_size(kind, network).map_err(|error| Refusal::Boards {
-                expression: network.to_string(),
-                error,
-            }),
+            Subject::Network(network, kind) => {
+                setup::check_size(kind, network).map_err(|error| CliError::network(network, error))
+            }
             Subject::Mesh(_) => Ok(()),
         }
     }
 
     /// The kinds of boards that there are.
-    fn kinds(&self) -> Result<Vec<&'static BoardKind>, Refusal> {
+    fn kinds(&self) -> Result<Vec<&'static BoardKind>, CliError> {
         match self {
             Subject::Network(_, kind) => Ok(vec![kind]),
             Subject::Mesh(mesh) => {
@@ -195,13 +194,10 @@ impl Subject {
         }
     }
 
-    fn build(&self, programs: &[Program], differences: setup::Differences) -> Result<World, Refusal> {
+    fn build(&self, programs: &[Program], differences: setup::Differences) -> Result<World, CliError> {
         match (self, programs) {
             (Subject::Network(network, _), [program, ..]) => {
-                setup::build_of(program, network, differences).map_err(|error| Refusal::Boards {
-                    expression: network.to_string(),
-                    error,
-                })
+                setup::build_of(program, network, differences).map_err(|error| CliError::network(network, error))
             }
             (Subject::Network(..), []) => Err(CannotEmulate::NoImage(0).into()),
             (Subject::Mesh(mesh), programs) => Ok(rig::build(mesh, programs, differences)?),
@@ -230,12 +226,14 @@ impl Subject {
     }
 }
 
-pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let subject = Subject::of(args)?;
     subject.check_size()?;
     let kinds = subject.kinds()?;
     if args.image.elf.is_some() && kinds.len() > 1 {
-        return Err(Refusal::OneImage);
+        return Err(CliError::new(
+            "--elf is one image, and the mesh file has boards of several kinds: --images names a folder with one for each",
+        ));
     }
     let (mut programs, mut formats) = (Vec::new(), Vec::new());
     for kind in kinds {
@@ -247,7 +245,7 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     let boards = world.boards().len();
     let mut named = args.boards.iter().chain(args.gdb.map(|_| &args.node));
     if let Some(board) = named.find(|board| **board >= boards) {
-        return Err(Refusal::NoBoard(*board));
+        return Err(CliError::new(format_args!("there is no board {board}")));
     }
     let of_kind = |kind: &BoardKind| formats.iter().find(|(name, _)| *name == kind.name);
     let of_boards = world.boards().iter().filter_map(|board| of_kind(board.kind()));
@@ -257,7 +255,9 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
         session.start_profile();
     }
     for wanted in &args.serial {
-        let port = subject.place(&wanted.name).map_err(Refusal::NoSerialPort)?;
+        let port = subject
+            .place(&wanted.name)
+            .map_err(|error| CliError::new(format_args!("--serial: {error}")))?;
         let path = session.open_port(port, wanted.socket.as_deref())?;
         say(&format!("board {} is at {path}", port.board));
     }
@@ -291,9 +291,9 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     trace.map(TraceFile::finish).transpose()?;
     let figures = session.figures();
     if args.json {
-        print_json(&figures)?
+        print_json(&figures)?;
     } else {
-        show(&figures, &session.faults())?
+        show(&figures, &session.faults())?;
     }
     let findings = figures.check.iter().flat_map(|check| &check.findings);
     let mut all = findings.chain(&figures.violations);
@@ -307,19 +307,19 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
 }
 
 /// The firmware of a kind of board, and how to read its log.
-fn load(args: &EmulateArgs, repository: &RepositoryArg, kind: &BoardKind) -> Result<(Arc<Image>, LogFormat), Refusal> {
+fn load(args: &EmulateArgs, repository: &RepositoryArg, kind: &BoardKind) -> Result<(Arc<Image>, LogFormat), CliError> {
     let path = args.image.find(repository, kind.name)?;
-    let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
-    let image = Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
-    let format = LogFormat::of_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
+    let elf = std::fs::read(&path).map_err(|error| CliError::file(&path, error))?;
+    let image = Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?;
+    let format = LogFormat::of_elf(&elf).map_err(|error| CliError::file(&path, error))?;
     if args.check && setup::configuration_slots(&image).is_none() {
         let reason = "it is not Hopwise's firmware, and cannot be checked";
-        return Err(Refusal::file(&path, reason));
+        return Err(CliError::file(&path, reason));
     }
     Ok((Arc::new(image), format))
 }
 
-fn build(args: &EmulateArgs, subject: &Subject, programs: &[Program]) -> Result<World, Refusal> {
+fn build(args: &EmulateArgs, subject: &Subject, programs: &[Program]) -> Result<World, CliError> {
     let differences = setup::Differences {
         seed: args.seed,
         drift_ppm: args.drift,
@@ -329,17 +329,16 @@ fn build(args: &EmulateArgs, subject: &Subject, programs: &[Program]) -> Result<
     let read = |text: &str| script::read(text, subject.network(), |name| subject.place(name));
     let script = match (&args.script, &args.events, args.faults) {
         (Some(path), _, _) => {
-            let text = std::fs::read_to_string(path).map_err(|error| Refusal::file(path, error))?;
-            read(&text).map_err(|error| Refusal::file(path, error))?
+            let text = std::fs::read_to_string(path).map_err(|error| CliError::file(path, error))?;
+            read(&text).map_err(|error| CliError::file(path, error))?
         }
-        (None, Some(events), _) => read(events).map_err(Refusal::Events)?,
+        (None, Some(events), _) => read(events).map_err(|error| CliError::new(format_args!("events, {error}")))?,
         (None, None, Some(rate)) => Script::random(args.seed, &world.wired_ports(), rate, args.duration),
         (None, None, None) => Script::default(),
     };
-    world.set_script(script).map_err(|error| Refusal::Script {
-        expression: subject.network().to_string(),
-        error,
-    })?;
+    world
+        .set_script(script)
+        .map_err(|error| CliError::network(subject.network(), error))?;
     Ok(world)
 }
 
@@ -353,7 +352,7 @@ fn level_of(line: &BoardLine) -> LevelArg {
     }
 }
 
-fn show_lines(args: &EmulateArgs, lines: &[BoardLine]) -> Result<(), Refusal> {
+fn show_lines(args: &EmulateArgs, lines: &[BoardLine]) -> Result<(), CliError> {
     let wanted = |line: &&BoardLine| {
         (args.boards.is_empty() || args.boards.contains(&line.board)) && level_of(line) >= args.level
     };
@@ -407,7 +406,7 @@ fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {
         .try_for_each(|finding| writeln!(out, "MISSING {finding}"))
 }
 
-fn show(summary: &RunFigures, faults: &[String]) -> Result<(), Refusal> {
+fn show(summary: &RunFigures, faults: &[String]) -> Result<(), CliError> {
     print(|out| {
         for fault in faults {
             write!(out, "{fault}")?;

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::error::CliError;
 use super::output::{Outcome, print, progress_bar, write_file};
-use super::refusal::Refusal;
 use hopwise_files::write_whole;
 use hopwise_load::sweep::Share;
 use plan::{Job, Plan};
@@ -70,14 +70,14 @@ struct Done {
     result: Value,
 }
 
-pub(super) fn run(args: &ExperimentArgs) -> Result<Outcome, Refusal> {
-    let text = std::fs::read_to_string(&args.file).map_err(|error| Refusal::file(&args.file, error))?;
-    let plan = Plan::read(&text).map_err(|error| Refusal::file(&args.file, error))?;
+pub(super) fn run(args: &ExperimentArgs) -> Result<Outcome, CliError> {
+    let text = std::fs::read_to_string(&args.file).map_err(|error| CliError::file(&args.file, error))?;
+    let plan = Plan::read(&text).map_err(|error| CliError::file(&args.file, error))?;
     if args.list {
         print(|out| plan.jobs.iter().try_for_each(|job| writeln!(out, "{}", job.command())))?;
         return Ok(Outcome::Done);
     }
-    std::fs::create_dir_all(&args.jobs).map_err(|error| Refusal::file(&args.jobs, error))?;
+    std::fs::create_dir_all(&args.jobs).map_err(|error| CliError::file(&args.jobs, error))?;
     let variable = |name: &str| std::env::var(name).ok();
     let share = match args.work {
         true => Share::from_environment(variable, args.shards.map(|count| count as usize), plan.jobs.len())?,
@@ -86,7 +86,7 @@ pub(super) fn run(args: &ExperimentArgs) -> Result<Outcome, Refusal> {
     .unwrap_or(Share::ALL);
     let mine: Vec<usize> = (0..plan.jobs.len()).filter(|&number| share.includes(number)).collect();
     let bar = progress_bar(mine.len() as u64, "running");
-    let done: Result<Vec<Done>, Refusal> = mine
+    let done: Result<Vec<Done>, CliError> = mine
         .par_iter()
         .map(|&number| {
             let done = do_once(&args.jobs, number, &plan.jobs[number]);
@@ -101,8 +101,8 @@ pub(super) fn run(args: &ExperimentArgs) -> Result<Outcome, Refusal> {
         return Ok(Outcome::Done);
     }
     let results = Results::of(&done);
-    std::fs::create_dir_all(&args.out).map_err(|error| Refusal::file(&args.out, error))?;
-    let json = serde_json::to_string_pretty(&results).map_err(|error| Refusal::Output(error.to_string()))?;
+    std::fs::create_dir_all(&args.out).map_err(|error| CliError::file(&args.out, error))?;
+    let json = serde_json::to_string_pretty(&results).map_err(CliError::output)?;
     for (name, text) in [
         ("experiment.csv", results::csv(&done)?),
         ("experiment.json", json + "\n"),
@@ -119,13 +119,13 @@ pub(super) fn run(args: &ExperimentArgs) -> Result<Outcome, Refusal> {
 }
 
 /// Does a job, unless the folder has its result.
-fn do_once(folder: &Path, number: usize, job: &Job) -> Result<Done, Refusal> {
+fn do_once(folder: &Path, number: usize, job: &Job) -> Result<Done, CliError> {
     let path = folder.join(format!("job-{number:05}.json"));
     if let Ok(text) = std::fs::read_to_string(&path) {
         match serde_json::from_str::<Done>(&text) {
             Ok(done) if done.job == *job => return Ok(done),
             Ok(_) => {
-                return Err(Refusal::file(
+                return Err(CliError::file(
                     &path,
                     "it holds a job of another plan; choose another folder",
                 ));
@@ -134,23 +134,23 @@ fn do_once(folder: &Path, number: usize, job: &Job) -> Result<Done, Refusal> {
             Err(_) => (),
         }
     }
-    let program = std::env::current_exe().map_err(|error| Refusal::Output(error.to_string()))?;
+    let program = std::env::current_exe().map_err(CliError::output)?;
     let output = Command::new(program).args(job.arguments()).output();
-    let output = output.map_err(|error| Refusal::Output(error.to_string()))?;
+    let output = output.map_err(CliError::output)?;
     let printed = String::from_utf8_lossy(&output.stdout);
     let last = printed.trim_end().lines().next_back().unwrap_or_default();
     let parsed = serde_json::from_str(&printed).or_else(|_| serde_json::from_str(last));
     // Status 1 is a check that failed, which is a result too.
     let (Some(0 | 1), Ok(result)) = (output.status.code(), parsed) else {
         let why = String::from_utf8_lossy(&output.stderr);
-        return Err(Refusal::Output(format!("{} fails: {}", job.command(), why.trim())));
+        return Err(CliError::output(format!("{} fails: {}", job.command(), why.trim())));
     };
     let done = Done {
         job: job.clone(),
         passed: output.status.success(),
         result,
     };
-    let text = serde_json::to_string(&done).map_err(|error| Refusal::Output(error.to_string()))?;
-    write_whole(&path, text).map_err(|error| Refusal::file(&path, error))?;
+    let text = serde_json::to_string(&done).map_err(CliError::output)?;
+    write_whole(&path, text).map_err(|error| CliError::file(&path, error))?;
     Ok(done)
 }

@@ -9,8 +9,8 @@ use hopwise_emulator::time::{MILLISECOND, Time};
 use hopwise_node::wire::Command;
 use indicatif::{MultiProgress, ProgressBar};
 
+use super::error::CliError;
 use super::output::{Outcome, print};
-use super::refusal::Refusal;
 use super::{ImageArg, MeshArg, RepositoryArg, one_kind, update};
 use hopwise_computer::talk::{Reply, ask_nodes};
 use hopwise_emulate::rig::{EmulatedMesh, Firmware, Mistakes};
@@ -52,7 +52,7 @@ pub(super) struct FlashArgs {
     probe_rs: String,
 }
 
-pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let mesh = args.mesh.read()?;
     if let Some(port) = &args.port {
         return update::flash(&mesh, port, repository);
@@ -62,10 +62,7 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
         false => args.only.iter().copied().collect::<BTreeSet<_>>(),
     };
     if let Some(wrong) = nodes.iter().find(|node| mesh.network.check(**node).is_err()) {
-        return Err(Refusal::NoNode {
-            expression: mesh.network.to_string(),
-            node: *wrong,
-        });
+        return Err(CliError::new(format_args!("{} has no node {wrong}", mesh.network)));
     }
     let nodes: Vec<u64> = nodes.into_iter().collect();
     if mesh.is_emulated() {
@@ -101,7 +98,7 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
     // Said once, not once a board, and before an image is built.
     let program = Program::find(&args.probe_rs)?;
     let flasher = flasher(args.image.find(repository, kind.name)?);
-    let refused = |error: std::io::Error| Refusal::file(&folder, error);
+    let refused = |error: std::io::Error| CliError::file(&folder, error);
     std::fs::create_dir_all(&folder).map_err(refused)?;
     let written = write_pages(&mesh, &jobs);
     let results = written.map(|()| flash_boards(args, &program, &flasher, &jobs));
@@ -109,7 +106,7 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
     conclude(args, &jobs, &results?)
 }
 
-fn show_commands(program: &str, flasher: &Flasher, jobs: &[FlashJob]) -> Result<Outcome, Refusal> {
+fn show_commands(program: &str, flasher: &Flasher, jobs: &[FlashJob]) -> Result<Outcome, CliError> {
     let quoted = |word: &str| match word.contains([' ', '\'', '"']) {
         true => format!("'{}'", word.replace('\'', "'\\''")),
         false => word.into(),
@@ -151,7 +148,7 @@ fn flash_boards(
     flasher.flash_all(program, jobs, args.at_once, &progress, &done)
 }
 
-fn conclude(args: &FlashArgs, jobs: &[FlashJob], results: &[Result<(), FlashFailure>]) -> Result<Outcome, Refusal> {
+fn conclude(args: &FlashArgs, jobs: &[FlashJob], results: &[Result<(), FlashFailure>]) -> Result<Outcome, CliError> {
     let failed: Vec<(&FlashJob, &FlashFailure)> = jobs
         .iter()
         .zip(results)
@@ -187,7 +184,7 @@ fn flash_emulated(
     repository: &RepositoryArg,
     mesh: &Mesh,
     nodes: &[u64],
-) -> Result<Outcome, Refusal> {
+) -> Result<Outcome, CliError> {
     if args.dry_run {
         print(|out| writeln!(out, "nothing to do: the boards are emulated"))?;
         return Ok(Outcome::Done);

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::error::CliError;
 use super::output::{Outcome, print, progress_bar};
-use super::refusal::Refusal;
 use hopwise_files::write_whole;
 use hopwise_networks::lifts::Catalogue;
 use hopwise_networks::lifts::anneal::{Effort, MOST_NODES};
@@ -36,11 +36,11 @@ pub(super) struct LiftsArgs {
     seed: u64,
 }
 
-pub(super) fn run(args: &LiftsArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &LiftsArgs) -> Result<Outcome, CliError> {
     let mut catalogue = match std::fs::read_to_string(&args.catalogue) {
-        Ok(text) => Catalogue::read(&text).map_err(|error| Refusal::file(&args.catalogue, error))?,
+        Ok(text) => Catalogue::read(&text).map_err(|error| CliError::file(&args.catalogue, error))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Catalogue::default(),
-        Err(error) => return Err(Refusal::file(&args.catalogue, error)),
+        Err(error) => return Err(CliError::file(&args.catalogue, error)),
     };
     let excess = |catalogue: &Catalogue, nodes: u64, ports: u64| {
         let entry = catalogue.get(nodes, ports)?;
@@ -59,7 +59,7 @@ pub(super) fn run(args: &LiftsArgs) -> Result<Outcome, Refusal> {
     };
     for (nodes, ports) in sizes {
         better += u32::from(catalogue.improve(nodes, ports, effort));
-        write_whole(&args.catalogue, catalogue.write()).map_err(|error| Refusal::file(&args.catalogue, error))?;
+        write_whole(&args.catalogue, catalogue.write()).map_err(|error| CliError::file(&args.catalogue, error))?;
         bar.inc(1);
     }
     bar.finish_and_clear();

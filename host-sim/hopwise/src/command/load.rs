@@ -11,8 +11,8 @@ use hopwise_core::collective::Operation;
 use hopwise_core::{Network, Node};
 
 use super::collective::by_name;
+use super::error::CliError;
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
-use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg};
 use hopwise_language::Traffic;
 use hopwise_load::failures::FailurePlan;
@@ -252,14 +252,14 @@ impl SceneArgs {
 /// How closely saturation is found, relative to it.
 const SATURATION_PRECISION: f64 = 0.01;
 
-pub(super) fn run(args: &LoadArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &LoadArgs) -> Result<Outcome, CliError> {
     match &args.action {
         None => point(&args.point),
         Some(action) => many::run(action),
     }
 }
 
-fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
+fn point(args: &PointArgs) -> Result<Outcome, CliError> {
     let network = NetworkArg {
         expression: args.expression.clone().unwrap_or_default(),
     }
@@ -315,17 +315,17 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
 }
 
 /// What is sent by a trace or a collective, if one is asked for.
-fn schedule(args: &PointArgs, network: &Network) -> Result<Option<Schedule>, Refusal> {
+fn schedule(args: &PointArgs, network: &Network) -> Result<Option<Schedule>, CliError> {
     if let Some(path) = &args.trace {
-        let file = File::open(path).map_err(|error| Refusal::file(path, error))?;
-        let schedule = Schedule::trace(network, BufReader::new(file)).map_err(|error| Refusal::file(path, error))?;
+        let file = File::open(path).map_err(|error| CliError::file(path, error))?;
+        let schedule = Schedule::trace(network, BufReader::new(file)).map_err(|error| CliError::file(path, error))?;
         return Ok(Some(schedule));
     }
     let collective = |operation| Schedule::collective(network, operation, args.root);
     Ok(args.collective.map(collective).transpose()?)
 }
 
-fn finish(point: Point, json: bool) -> Result<Outcome, Refusal> {
+fn finish(point: Point, json: bool) -> Result<Outcome, CliError> {
     if json {
         print_json(&point)?;
     } else {
@@ -337,7 +337,7 @@ fn finish(point: Point, json: bool) -> Result<Outcome, Refusal> {
     })
 }
 
-fn show(point: &Point) -> Result<(), Refusal> {
+fn show(point: &Point) -> Result<(), CliError> {
     let what = match point.finished {
         Some(_) => point.traffic.clone(),
         None => format!("{} traffic at {}", point.traffic, point.rate),

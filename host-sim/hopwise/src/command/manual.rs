@@ -6,8 +6,8 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
 use super::Hopwise;
+use super::error::CliError;
 use super::output::{Outcome, print, print_coloured};
-use super::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct CompletionsArgs {
@@ -16,7 +16,7 @@ pub(super) struct CompletionsArgs {
 }
 
 /// Prints what makes a shell complete the command's words.
-pub(super) fn completions(args: &CompletionsArgs) -> Result<Outcome, Refusal> {
+pub(super) fn completions(args: &CompletionsArgs) -> Result<Outcome, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Hopwise::command(), "hopwise", &mut script);
     // It is ours, and tabs are part of it.
@@ -32,10 +32,10 @@ pub(super) struct ManArgs {
 }
 
 /// Writes the manual pages.
-pub(super) fn man(args: &ManArgs) -> Result<Outcome, Refusal> {
+pub(super) fn man(args: &ManArgs) -> Result<Outcome, CliError> {
     let written =
         std::fs::create_dir_all(&args.folder).and_then(|()| clap_mangen::generate_to(Hopwise::command(), &args.folder));
-    written.map_err(|error| Refusal::output(&args.folder, &error))?;
+    written.map_err(|error| CliError::output_file(&args.folder, &error))?;
     let folder = args.folder.display();
     print(|out| {
         writeln!(

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::error::CliError;
 use super::output::{Outcome, print};
-use super::refusal::Refusal;
 use super::{NetworkArg, assign};
 use hopwise_computer::{bridge::to_hex, random_bytes};
 use hopwise_files::{create_private, create_whole};
@@ -56,7 +56,7 @@ pub(super) fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
     kind(name).ok_or_else(|| format!("there are {}", names()))
 }
 
-pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &MeshArgs) -> Result<Outcome, CliError> {
     match &args.command {
         MeshCommand::New(args) => new(args),
         MeshCommand::Key(args) => key(args),
@@ -64,8 +64,11 @@ pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {
     }
 }
 
-fn key(args: &KeyArgs) -> Result<Outcome, Refusal> {
-    let digits = to_hex(&random_bytes().map_err(Refusal::NoRandom)?);
+fn key(args: &KeyArgs) -> Result<Outcome, CliError> {
+    let digits = to_hex(
+        &random_bytes()
+            .map_err(|error| CliError::new(format_args!("the system provides no random numbers: {error}")))?,
+    );
     let use_of_it = if args.encrypt { Secret::ENCRYPTS } else { "" };
     let Some(path) = &args.output else {
         print(|out| writeln!(out, "{digits}{use_of_it}"))?;
@@ -73,16 +76,16 @@ fn key(args: &KeyArgs) -> Result<Outcome, Refusal> {
     };
     let text = format!("# The key of a mesh. Whoever has it can do anything to every board.\n{digits}{use_of_it}\n");
     let written = create_private(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| Refusal::file(path, error))?;
+    written.map_err(|error| CliError::file(path, error))?;
     Ok(Outcome::Done)
 }
 
-fn new(args: &NewArgs) -> Result<Outcome, Refusal> {
+fn new(args: &NewArgs) -> Result<Outcome, CliError> {
     let mesh = Mesh::new(args.network.network()?, args.board)?;
     match &args.output {
         Some(path) => {
             // Probes that were typed in are not written over.
-            create_whole(path, mesh.template()).map_err(|error| Refusal::file(path, error))?;
+            create_whole(path, mesh.template()).map_err(|error| CliError::file(path, error))?;
         }
         None => print(|out| write!(out, "{}", mesh.template()))?,
     }

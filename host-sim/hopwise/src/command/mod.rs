@@ -16,8 +16,11 @@ mod doctor;
 mod drawing;
 mod edges;
 mod emulate;
+mod error;
 mod experiment;
+mod finding;
 mod flash;
+mod help;
 mod hint;
 mod lifts;
 mod load;
@@ -28,7 +31,7 @@ mod new_app;
 mod output;
 mod paper;
 mod plan;
-mod refusal;
+
 mod report;
 mod route;
 mod sim;
@@ -49,18 +52,21 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hopwise_core::{Network, Node, Rule};
 
+use error::CliError;
 use hopwise_emulate::app;
 use hopwise_emulate::firmware::Firmware;
 use hopwise_emulate::repository::Repository;
 use hopwise_rig::boards::{BoardKind, kind};
 use hopwise_rig::mesh::Mesh;
+use hopwise_rig::ports::NoPortMeant;
 use output::{Outcome, say};
-use refusal::Refusal;
 
 /// Networks of microcontrollers, routed from addresses alone.
 #[derive(Parser)]
-#[command(name = "hopwise", version, about)]
+#[command(name = "hopwise", version, about, help_template = help::template())]
+#[command(mut_arg("repo", |arg| arg.hide(true)), mut_arg("images", |arg| arg.hide(true)))]
 pub(crate) struct Hopwise {
+    /// What was said before the command, as it could be when every command took these options.
     #[command(flatten)]
     repository: RepositoryArg,
     #[command(subcommand)]
@@ -72,7 +78,7 @@ enum Command {
     /// Shows what routing from addresses does on a small network, and checks everything
     Demo,
     /// A guided first session of five minutes: each stop explains a command and runs it
-    Tour(tour::TourArgs),
+    Tour(WithFirmware<tour::TourArgs>),
     /// Nodes, edges, degrees, diameter and distances of a network
     Topo(topo::TopoArgs),
     /// Every edge of a network once, as "u v" with u < v, sorted
@@ -96,13 +102,13 @@ enum Command {
     /// The claims of the papers, measured again
     Paper(paper::PaperArgs),
     /// The real firmware on emulated boards, wired as a network
-    Emulate(emulate::EmulateArgs),
+    Emulate(WithFirmware<emulate::EmulateArgs>),
     /// Many nodes over wires that fail, in virtual time, with every packet accounted for
     Sim(Box<sim::SimArgs>),
     /// Latency against load, simulating the routers cycle by cycle
     Load(Box<load::LoadArgs>),
     /// How well the clocks of all boards agree
-    Clock(clock::ClockArgs),
+    Clock(WithFirmware<clock::ClockArgs>),
     /// Runs the networks, loads, faults and seeds of one file with load, sim and emulate, and compares them in a table and a page
     Experiment(experiment::ExperimentArgs),
     /// A summary of traces: delivery, latency, paths, cables and drops; several side by side
@@ -116,17 +122,19 @@ enum Command {
     /// How to wire the boards of a mesh: every cable once, in an order that can be tested along the way
     Plan(plan::PlanArgs),
     /// Whether boards are wired as planned, and which cable to move where if not
-    Check(check::CheckArgs),
+    Check(WithFirmware<check::CheckArgs>),
     /// Examines one board: clock, baud rate, flash, links, watchdog and stack, and writes a report
-    Doctor(doctor::DoctorArgs),
+    Doctor(WithFirmware<doctor::DoctorArgs>),
     /// Flashes the image and the configuration into all boards of a mesh, through probe-rs
-    Flash(flash::FlashArgs),
+    Flash(WithFirmware<flash::FlashArgs>),
     /// Brings new firmware into all boards of a running mesh, through the serial port of one of them
-    Update(update::UpdateArgs),
+    Update(WithFirmware<update::UpdateArgs>),
     /// The logs of all boards as one trace on one time line
-    Capture(Box<capture::CaptureArgs>),
+    Capture(Box<WithFirmware<capture::CaptureArgs>>),
     /// Makes a new crate for a program of yours, with a test on emulated boards
-    NewApp(new_app::NewAppArgs),
+    // It builds on the sources, not on images.
+    #[command(mut_arg("images", |arg| arg.hide(true)))]
+    NewApp(WithFirmware<new_app::NewAppArgs>),
     /// Asks a node of a running mesh whether it is there, and measures how long that takes
     Ping(talk::PingArgs),
     /// The path to a node of a running mesh, and how long a packet spent at each node
@@ -162,10 +170,10 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
             say(&format!("hopwise: {what}"));
             ExitCode::from(STOPPED)
         }
-        Err(refusal) => {
-            say(&format!("hopwise: {refusal}"));
+        Err(error) => {
+            say(&format!("hopwise: {error}"));
             // A script reads one line.
-            if let Some(caret) = refusal.caret().filter(|_| io::stderr().is_terminal()) {
+            if let Some(caret) = error.caret.filter(|_| io::stderr().is_terminal()) {
                 eprintln!("{caret}");
             }
             ExitCode::from(2)
@@ -173,10 +181,11 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
     }
 }
 
-fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
+fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
+    let said = &hopwise.repository;
     match &hopwise.command {
         Command::Demo => demo::run(),
-        Command::Tour(args) => tour::run(args, &hopwise.repository),
+        Command::Tour(with) => tour::run(&with.args, &with.repository.or(said)),
         Command::Topo(args) => topo::run(args),
         Command::Edges(args) => edges::run(args),
         Command::Neighbors(args) => neighbors::run(args),
@@ -185,11 +194,11 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
         Command::Collective(args) => collective::run(args),
         Command::Deadlock(args) => deadlock::run(args),
         Command::Compare(args) => compare::run(args),
-        Command::Clock(args) => clock::run(args, &hopwise.repository),
+        Command::Clock(with) => clock::run(&with.args, &with.repository.or(said)),
         Command::Choose(args) => choose::run(args),
         Command::Lifts(args) => lifts::run(args),
         Command::Paper(args) => paper::run(args),
-        Command::Emulate(args) => emulate::run(args, &hopwise.repository),
+        Command::Emulate(with) => emulate::run(&with.args, &with.repository.or(said)),
         Command::Sim(args) => sim::run(args),
         Command::Experiment(args) => experiment::run(args),
         Command::Report(args) => report::run(args),
@@ -198,12 +207,12 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
         Command::Mesh(args) => mesh::run(args),
         Command::Board(args) => board::run(args),
         Command::Plan(args) => plan::run(args),
-        Command::Check(args) => check::run(args, &hopwise.repository),
-        Command::Doctor(args) => doctor::run(args, &hopwise.repository),
-        Command::Flash(args) => flash::run(args, &hopwise.repository),
-        Command::Update(args) => update::run(args, &hopwise.repository),
-        Command::Capture(args) => capture::run(args, &hopwise.repository),
-        Command::NewApp(args) => new_app::run(args, &hopwise.repository),
+        Command::Check(with) => check::run(&with.args, &with.repository.or(said)),
+        Command::Doctor(with) => doctor::run(&with.args, &with.repository.or(said)),
+        Command::Flash(with) => flash::run(&with.args, &with.repository.or(said)),
+        Command::Update(with) => update::run(&with.args, &with.repository.or(said)),
+        Command::Capture(with) => capture::run(&with.args, &with.repository.or(said)),
+        Command::NewApp(with) => new_app::run(&with.args, &with.repository.or(said)),
         Command::Ping(args) => talk::ping(args),
         Command::Trace(args) => talk::trace(args),
         Command::Counters(args) => talk::counters(args),
@@ -216,15 +225,24 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
     }
 }
 
+/// The arguments of a command that runs, flashes or builds on firmware.
+#[derive(Args)]
+struct WithFirmware<A: Args> {
+    #[command(flatten)]
+    args: A,
+    #[command(flatten)]
+    repository: RepositoryArg,
+}
+
 /// Where the firmware's sources are, for the commands that build it.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Options for firmware")]
 struct RepositoryArg {
     /// Hopwise's repository, from which firmware is built [default: HOPWISE_REPO, or the one around the working folder]
-    #[arg(long, value_name = "PATH", global = true)]
+    #[arg(long, value_name = "PATH")]
     repo: Option<PathBuf>,
     /// A folder of built images, as in a release: nucleo-f446re.elf ... [default: HOPWISE_IMAGES]
-    #[arg(long, value_name = "FOLDER", global = true)]
+    #[arg(long, value_name = "FOLDER")]
     images: Option<PathBuf>,
 }
 
@@ -232,8 +250,16 @@ struct RepositoryArg {
 const IMAGES: &str = "HOPWISE_IMAGES";
 
 impl RepositoryArg {
+    /// With what was said elsewhere, where nothing is said here.
+    fn or(&self, other: &Self) -> Self {
+        RepositoryArg {
+            repo: self.repo.clone().or_else(|| other.repo.clone()),
+            images: self.images.clone().or_else(|| other.images.clone()),
+        }
+    }
+
     /// A file in the folder of images, if one is said.
-    fn built(&self, name: &str) -> Result<Option<PathBuf>, Refusal> {
+    fn built(&self, name: &str) -> Result<Option<PathBuf>, CliError> {
         let said = std::env::var_os(IMAGES).filter(|folder| !folder.is_empty());
         let Some(folder) = self.images.clone().or_else(|| said.map(PathBuf::from)) else {
             return Ok(None);
@@ -241,7 +267,7 @@ impl RepositoryArg {
         let path = folder.join(format!("{name}.elf"));
         match path.is_file() {
             true => Ok(Some(path)),
-            false => Err(Refusal::file(
+            false => Err(CliError::file(
                 &folder,
                 format!("there is no {name}.elf in this folder of images"),
             )),
@@ -249,7 +275,7 @@ impl RepositoryArg {
     }
 
     /// Where Hopwise's own image for a board is once it has been built.
-    fn elf_path(&self, board: &str) -> Result<PathBuf, Refusal> {
+    fn elf_path(&self, board: &str) -> Result<PathBuf, CliError> {
         if let Some(path) = self.built(board)? {
             return Ok(path);
         }
@@ -258,7 +284,7 @@ impl RepositoryArg {
     }
 
     /// Where the boot loader of a board is once Hopwise's own image has been built.
-    fn loader_path(&self, board: &str) -> Result<PathBuf, Refusal> {
+    fn loader_path(&self, board: &str) -> Result<PathBuf, CliError> {
         if let Some(path) = self.built(&format!("{board}-boot"))? {
             return Ok(path);
         }
@@ -267,7 +293,7 @@ impl RepositoryArg {
     }
 
     /// Hopwise's own image for a board, linked for the first slot and for the second, and the boot loader; built if need be.
-    fn both_slots(&self, board: &str) -> Result<[PathBuf; 3], Refusal> {
+    fn both_slots(&self, board: &str) -> Result<[PathBuf; 3], CliError> {
         if let Some(first) = self.built(board)? {
             let second = self.built(&format!("{board}-second-slot"))?.unwrap_or_default();
             return Ok([first, second, self.loader_path(board)?]);
@@ -280,7 +306,7 @@ impl RepositoryArg {
     }
 
     /// The given image, or Hopwise's own for a board, which is built if need be.
-    fn elf(&self, given: Option<&Path>, board: &str) -> Result<PathBuf, Refusal> {
+    fn elf(&self, given: Option<&Path>, board: &str) -> Result<PathBuf, CliError> {
         match given {
             Some(path) => Ok(path.to_path_buf()),
             None => {
@@ -307,7 +333,7 @@ struct ImageArg {
 
 impl ImageArg {
     /// The image for a board, built if need be.
-    fn find(&self, repository: &RepositoryArg, board: &str) -> Result<PathBuf, Refusal> {
+    fn find(&self, repository: &RepositoryArg, board: &str) -> Result<PathBuf, CliError> {
         match &self.app {
             Some(path) => Ok(app::elf(path, board, say)?),
             None => repository.elf(self.elf.as_deref(), board),
@@ -329,7 +355,7 @@ struct NetworkArg {
 }
 
 impl NetworkArg {
-    fn network(&self) -> Result<Network, Refusal> {
+    fn network(&self) -> Result<Network, CliError> {
         parse(&self.expression)
     }
 }
@@ -343,8 +369,19 @@ struct MeshArg {
 }
 
 impl MeshArg {
-    fn read(&self) -> Result<Mesh, Refusal> {
+    fn read(&self) -> Result<Mesh, CliError> {
         Ok(Mesh::read(&self.path)?)
+    }
+}
+
+/// A kind of board for a mesh whose file says the kinds.
+const BOARD_OF_MESH: &str = "--board is for an expression; the mesh file says which boards there are";
+
+/// Of a command that could also look at emulated boards.
+fn no_boards(error: NoPortMeant) -> CliError {
+    match error {
+        NoPortMeant::None => CliError::new("give --port TTY, the serial port of one of the boards, or --emulated"),
+        several => several.into(),
     }
 }
 
@@ -352,34 +389,29 @@ impl MeshArg {
 fn one_kind(
     kinds: impl IntoIterator<Item = &'static BoardKind>,
     what: &'static str,
-) -> Result<&'static BoardKind, Refusal> {
+) -> Result<&'static BoardKind, CliError> {
     let names: BTreeSet<&str> = kinds.into_iter().map(|kind| kind.name).collect();
-    let several = || Refusal::SeveralKinds {
-        kinds: Vec::from_iter(names.iter().copied()).join(", "),
-        what,
-    };
     match names.first().and_then(|name| kind(name)) {
         Some(kind) if names.len() == 1 => Ok(kind),
-        _ => Err(several()),
+        _ => {
+            let kinds = Vec::from_iter(names).join(", ");
+            Err(CliError::new(format_args!(
+                "the boards are of several kinds ({kinds}): {what}"
+            )))
+        }
     }
 }
 
 /// Reads an expression. Exact searches may take what a host has to spare.
-fn parse(expression: &str) -> Result<Network, Refusal> {
+fn parse(expression: &str) -> Result<Network, CliError> {
     let parsed: Result<Network, _> = expression.parse();
-    let network = parsed.map_err(|error| Refusal::Expression {
-        expression: expression.into(),
-        error,
-    })?;
+    let network = parsed.map_err(|error| CliError::expression(expression, &error))?;
     Ok(network.with_search_memory(usize::MAX))
 }
 
 /// A node, if the network has it.
-fn check(network: &Network, node: Node) -> Result<Node, Refusal> {
-    network.check(node).map_err(|error| Refusal::Node {
-        expression: network.to_string(),
-        error,
-    })
+fn check(network: &Network, node: Node) -> Result<Node, CliError> {
+    network.check(node).map_err(|error| CliError::network(network, error))
 }
 
 /// The rules that can be asked for.
@@ -451,9 +483,14 @@ mod tests {
     #[test]
     fn the_book_shows_commands_that_there_are() {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let pages = fs::read_dir(repository.join("docs"))
-            .unwrap()
-            .map(|entry| entry.unwrap().path());
+        let entries = |folder: &str| {
+            let entries = fs::read_dir(repository.join(folder)).unwrap();
+            entries.map(|entry| entry.unwrap().path())
+        };
+        let crates = entries(".")
+            .chain(entries("host-sim"))
+            .map(|path| path.join("README.md"));
+        let pages = entries("docs").chain(crates.filter(|path| path.is_file()));
         let pages = pages.chain(["README.md", "CONTRIBUTING.md"].map(|name| repository.join(name)));
         let mut count = 0;
         for path in pages.filter(|path| path.extension().is_some_and(|extension| extension == "md")) {

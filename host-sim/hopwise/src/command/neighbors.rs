@@ -4,8 +4,8 @@ use clap::Args;
 use hopwise_core::Node;
 use serde::Serialize;
 
+use super::error::CliError;
 use super::output::{Outcome, address, print, print_json};
-use super::refusal::Refusal;
 use super::{NetworkArg, check};
 
 #[derive(Args)]
@@ -33,18 +33,16 @@ struct Neighbors {
 /// More neighbours than this are not listed.
 const MOST: u64 = 1 << 20;
 
-pub(super) fn run(args: &NeighborsArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &NeighborsArgs) -> Result<Outcome, CliError> {
     let network = args.network.network()?;
     let topology = network.unchecked();
     let node = check(&network, args.node)?;
     let degree = topology.degree(node);
     if degree > MOST {
-        return Err(Refusal::TooManyNeighbors {
-            expression: network.to_string(),
-            node,
-            degree,
-            most: MOST,
-        });
+        return Err(CliError::network(
+            &network,
+            format_args!("node {node} has {degree} neighbours, too many to list (at most {MOST})"),
+        ));
     }
     let by_port: Vec<Node> = (0..degree).filter_map(|port| topology.neighbor(node, port)).collect();
     if args.json {

@@ -12,7 +12,7 @@ use hopwise_files::{check_writable, is_same_file, write_whole};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::refusal::Refusal;
+use super::error::CliError;
 
 /// How a command ended that was not refused.
 pub(super) enum Outcome {
@@ -25,16 +25,16 @@ pub(super) enum Outcome {
 }
 
 /// Writes to standard output, text only. A reader that has heard enough, such as `head`, is no error.
-pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Refusal> {
+pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     print_coloured(|out| write(&mut Printable(out)))
 }
 
 /// Writes to standard output what may colour or clear the terminal: texts from elsewhere are to be made
 /// [printable](printable_line) before.
-pub(super) fn print_coloured(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Refusal> {
+pub(super) fn print_coloured(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Refusal::Output(error.to_string())),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::output(error)),
         _ => Ok(()),
     }
 }
@@ -89,7 +89,7 @@ impl Colour {
 }
 
 /// Makes room for what is printed again and again, on a terminal.
-pub(super) fn clear_screen() -> Result<(), Refusal> {
+pub(super) fn clear_screen() -> Result<(), CliError> {
     match io::stdout().is_terminal() {
         true => print_coloured(|out| write!(out, "\x1b[2J\x1b[H")),
         false => Ok(()),
@@ -118,28 +118,28 @@ pub(super) fn say(sentence: &str) {
 }
 
 /// A value as JSON, on one line.
-pub(super) fn json(value: &impl Serialize) -> Result<String, Refusal> {
-    let text = serde_json::to_string(value).map_err(|error| Refusal::Output(error.to_string()))?;
+pub(super) fn json(value: &impl Serialize) -> Result<String, CliError> {
+    let text = serde_json::to_string(value).map_err(CliError::output)?;
     Ok(printable_json(&text).into_owned())
 }
 
 /// Writes one JSON object on a line.
-pub(super) fn print_json(value: &impl Serialize) -> Result<(), Refusal> {
+pub(super) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = json(value)?;
     print(|out| writeln!(out, "{text}"))
 }
 
 /// Whether a file can be written, and is none of those that are read. Asked before the work is done.
-pub(super) fn check_output<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Refusal> {
+pub(super) fn check_output<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), CliError> {
     match inputs.into_iter().any(|input| is_same_file(output, input)) {
-        true => Err(Refusal::OutputIsInput(output.into())),
-        false => check_writable(output).map_err(|error| Refusal::output(output, &error)),
+        true => Err(CliError::file(output, "this file is read; write to another one")),
+        false => check_writable(output).map_err(|error| CliError::output_file(output, &error)),
     }
 }
 
 /// Writes a file, which is whole or what it was.
-pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Refusal> {
-    write_whole(path, text).map_err(|error| Refusal::output(path, &error))
+pub(super) fn write_file(path: &Path, text: &str) -> Result<(), CliError> {
+    write_whole(path, text).map_err(|error| CliError::output_file(path, &error))
 }
 
 /// Says that the last line of a trace was left out, if it was.
@@ -153,15 +153,16 @@ pub(super) fn say_if_cut(trace: &Path, cut: Option<u64>) {
 }
 
 /// Set by Ctrl-C, and when the program is asked to end.
-pub(super) fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>, Refusal> {
+pub(super) fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>, CliError> {
     let stop = Arc::new(AtomicBool::new(false));
     let set = stop.clone();
-    ctrlc::set_handler(move || set.store(true, Ordering::Relaxed))?;
+    ctrlc::set_handler(move || set.store(true, Ordering::Relaxed))
+        .map_err(|error| CliError::new(format_args!("cannot wait for Ctrl-C: {error}")))?;
     Ok(stop)
 }
 
 /// Writes names and values in two columns.
-pub(super) fn print_facts(title: &str, facts: &[(&str, String)]) -> Result<(), Refusal> {
+pub(super) fn print_facts(title: &str, facts: &[(&str, String)]) -> Result<(), CliError> {
     let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     print(|out| {
         writeln!(out, "{title}")?;

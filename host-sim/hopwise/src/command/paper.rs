@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use clap::{Args, ValueEnum};
 
+use super::error::CliError;
 use super::output::{Outcome, print, print_json, progress_bar};
-use super::refusal::Refusal;
 use super::table;
 use hopwise_networks::papers::{self, CannotMeasure, Claim, Paper, Run};
 
@@ -56,7 +56,7 @@ struct Report {
     claims: Vec<Claim>,
 }
 
-pub(super) fn run(args: &PaperArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &PaperArgs) -> Result<Outcome, CliError> {
     let wanted: Vec<Paper> = args
         .paper
         .map_or_else(|| Paper::ALL.to_vec(), |paper| vec![paper.into()]);

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
+use super::error::CliError;
 use super::output::{Outcome, check_output, counted, print, print_json, write_file};
-use super::refusal::Refusal;
 use super::{MeshArg, table};
 use hopwise_rig::drawing;
 use hopwise_rig::mesh::Mesh;
@@ -37,7 +37,7 @@ struct PlanJson<'a> {
     plan: &'a WiringPlan,
 }
 
-pub(super) fn run(args: &PlanArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &PlanArgs) -> Result<Outcome, CliError> {
     let mesh = args.mesh.read()?;
     let plan = WiringPlan::new(&mesh);
     if let Some(path) = &args.svg {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::Value;
 
+use super::error::CliError;
 use super::output::{self, Outcome, check_output, json, print, say_if_cut, write_file};
-use super::refusal::Refusal;
 use super::{parse, table};
 use hopwise_figures::markdown_cell;
 use hopwise_trace::reader::Reader;
@@ -36,17 +36,17 @@ pub(super) struct ReportArgs {
     output: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &ReportArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &ReportArgs) -> Result<Outcome, CliError> {
     let network = args.network.as_deref().map(parse).transpose()?;
     if let Some(output) = &args.output {
         check_output(output, args.traces.iter().map(PathBuf::as_path))?;
     }
     let mut reports = Vec::new();
     for path in &args.traces {
-        let report = Report::read(open(path)?, network).map_err(|error| Refusal::file(path, error))?;
+        let report = Report::read(open(path)?, network).map_err(|error| CliError::file(path, error))?;
         say_if_cut(path, report.cut);
         if report.events == 0 {
-            return Err(Refusal::file(path, "the trace has no events"));
+            return Err(CliError::file(path, "the trace has no events"));
         }
         reports.push(report);
     }
@@ -64,12 +64,12 @@ pub(super) fn run(args: &ReportArgs) -> Result<Outcome, Refusal> {
 }
 
 /// The numbers of several reports, a column each.
-fn side_by_side(paths: &[PathBuf], reports: &[Report]) -> Result<String, Refusal> {
+fn side_by_side(paths: &[PathBuf], reports: &[Report]) -> Result<String, CliError> {
     let columns: Vec<Vec<(String, String)>> = reports
         .iter()
         .map(|report| serde_json::to_value(report).map(|value| scalars(&value)))
         .collect::<Result<_, _>>()
-        .map_err(|error| Refusal::Output(error.to_string()))?;
+        .map_err(CliError::output)?;
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in columns.iter().flatten() {
         if !names.contains(&name) {
@@ -120,9 +120,9 @@ fn scalars(value: &Value) -> Vec<(String, String)> {
 }
 
 /// Opens a trace; what is wrong with it is told with its name and line.
-pub(super) fn open(path: &Path) -> Result<Reader<BufReader<File>>, Refusal> {
-    let file = File::open(path).map_err(|error| Refusal::file(path, error))?;
-    Reader::new(BufReader::new(file)).map_err(|error| Refusal::file(path, error))
+pub(super) fn open(path: &Path) -> Result<Reader<BufReader<File>>, CliError> {
+    let file = File::open(path).map_err(|error| CliError::file(path, error))?;
+    Reader::new(BufReader::new(file)).map_err(|error| CliError::file(path, error))
 }
 
 fn markdown(report: &Report) -> String {

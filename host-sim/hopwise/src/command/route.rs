@@ -3,8 +3,8 @@
 use clap::Args;
 use hopwise_core::{Network, Node};
 
+use super::error::CliError;
 use super::output::{Outcome, address, counted, print, print_json};
-use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg};
 use hopwise_networks::routes::Route;
 
@@ -26,7 +26,7 @@ pub(super) struct RouteArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &RouteArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &RouteArgs) -> Result<Outcome, CliError> {
     let network = args.network.network()?;
     let route = Route::follow(&network, args.from, args.to, args.rule.into())?;
     if args.json {
@@ -37,7 +37,7 @@ pub(super) fn run(args: &RouteArgs) -> Result<Outcome, Refusal> {
     Ok(Outcome::Done)
 }
 
-fn show(network: &Network, route: &Route) -> Result<(), Refusal> {
+fn show(network: &Network, route: &Route) -> Result<(), CliError> {
     let ids = route.path.iter().map(|node| node.to_string().len()).max().unwrap_or(0);
     print(|out| {
         for (step, &node) in route.path.iter().enumerate() {

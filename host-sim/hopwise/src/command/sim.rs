@@ -10,8 +10,8 @@ use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
 use serde_json::Value;
 
+use super::error::CliError;
 use super::output::{Outcome, check_output, print, print_facts, print_json, progress_bar, stop_on_ctrl_c};
-use super::refusal::Refusal;
 use super::swarm;
 use super::table;
 use hopwise_files::NewFile;
@@ -43,13 +43,13 @@ pub(super) struct SimArgs {
     /// This many runs in which everything is random: network, service, load and faults, by seeds from --seed on; other options
     /// replace what would be drawn. The first run that breaks a promise is made as short as possible
     #[arg(long, value_name = "RUNS")]
-    pub(super) swarm: Option<u64>,
+    swarm: Option<u64>,
     /// Only the run of this seed of a swarm, made as short as possible
     #[arg(long, value_name = "SEED", conflicts_with = "swarm")]
-    pub(super) only: Option<u64>,
+    only: Option<u64>,
     /// Print a JSON object for each run
     #[arg(long)]
-    pub(super) json: bool,
+    json: bool,
 }
 
 /// What is simulated. What is not said has its default.
@@ -181,10 +181,10 @@ impl SettingsArgs {
     }
 }
 
-pub(super) fn run(args: &SimArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &SimArgs) -> Result<Outcome, CliError> {
     let settings = args.settings.settings();
-    if let Some(seeds) = swarm::seeds(args, settings.seed) {
-        return swarm::run(args, &settings, seeds);
+    if let Some(seeds) = swarm::seeds(args.swarm, args.only, settings.seed) {
+        return swarm::run(args.json, &settings, seeds);
     }
     let file = settings.network.as_deref().filter(|name| name.ends_with(".toml"));
     match file.map(Path::new) {
@@ -196,7 +196,7 @@ pub(super) fn run(args: &SimArgs) -> Result<Outcome, Refusal> {
 
 /// The network and the speed of a mesh file; what is said besides comes in their place. Boards of a mesh file have serial
 /// ports, so that events may name them.
-fn of_mesh(file: &Path, said: &Settings) -> Result<Settings, Refusal> {
+fn of_mesh(file: &Path, said: &Settings) -> Result<Settings, CliError> {
     let mesh = Mesh::read(file)?;
     Ok(Settings {
         network: Some(mesh.network.to_string()),
@@ -223,7 +223,7 @@ fn by_number(events: &str, mesh: &Mesh) -> String {
     numbered.map_or_else(|| events.into(), |script| script.to_string())
 }
 
-fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, Refusal> {
+fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, CliError> {
     let run = settings.run()?;
     let mut live = match &args.trace {
         Some(path) => Some(LiveTrace::create(path, settings, args)?),
@@ -260,12 +260,12 @@ struct LiveTrace {
 }
 
 impl LiveTrace {
-    fn create(path: &Path, settings: &Settings, args: &SimArgs) -> Result<Self, Refusal> {
+    fn create(path: &Path, settings: &Settings, args: &SimArgs) -> Result<Self, CliError> {
         let network = args.settings.network.as_deref().map(Path::new);
         check_output(path, settings.script.as_deref().into_iter().chain(network))?;
         Ok(LiveTrace {
             path: path.into(),
-            file: NewFile::create_live(path).map_err(|error| Refusal::output(path, &error))?,
+            file: NewFile::create_live(path).map_err(|error| CliError::output_file(path, &error))?,
             stop: stop_on_ctrl_c()?,
         })
     }
@@ -274,15 +274,17 @@ impl LiveTrace {
         self.stop.load(Ordering::Relaxed)
     }
 
-    fn finish(self) -> Result<(), Refusal> {
-        self.file.finish().map_err(|error| Refusal::output(&self.path, &error))
+    fn finish(self) -> Result<(), CliError> {
+        self.file
+            .finish()
+            .map_err(|error| CliError::output_file(&self.path, &error))
     }
 
-    fn keep(self) -> Result<Outcome, Refusal> {
+    fn keep(self) -> Result<Outcome, CliError> {
         let kept = self
             .file
             .keep_partial()
-            .map_err(|error| Refusal::output(&self.path, &error))?;
+            .map_err(|error| CliError::output_file(&self.path, &error))?;
         Ok(Outcome::Stopped(format!(
             "stopped; the trace up to here is {}",
             kept.display()
@@ -304,24 +306,24 @@ impl Write for LiveTrace {
 }
 
 /// All runs of a scenario, on all cores.
-fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, Refusal> {
+fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, CliError> {
     let mut scenario = Scenario::read(path)?;
     let mut said = said.table();
     said.remove("network");
     scenario.set(said);
-    let runs = scenario.runs().map_err(|error| Refusal::file(path, error))?;
+    let runs = scenario.runs().map_err(|error| CliError::file(path, error))?;
     if let ([run], true) = (&runs[..], args.trace.is_some()) {
         return one(args, run);
     }
     if args.trace.is_some() {
         let reason = format!("a trace is of one run, and the scenario has {}", runs.len());
-        return Err(Refusal::file(path, reason));
+        return Err(CliError::file(path, reason));
     }
     let checked = |settings: Settings| settings.run().map(|run| (settings, run));
     let runs = runs.into_iter().map(checked).collect::<Result<Vec<_>, _>>();
-    let runs: Vec<(Settings, SimRun)> = runs.map_err(|error| Refusal::file(path, error))?;
+    let runs: Vec<(Settings, SimRun)> = runs.map_err(|error| CliError::file(path, error))?;
     let bar = progress_bar(runs.len() as u64, "runs");
-    let report = |(settings, run): &(Settings, SimRun)| -> Result<Report, Refusal> {
+    let report = |(settings, run): &(Settings, SimRun)| -> Result<Report, CliError> {
         let account = simulate(run, None, &mut |_| ())?;
         Ok(Report::new(settings, run, &account))
     };
@@ -336,7 +338,7 @@ fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, Refusa
     Ok(verdict(&reports))
 }
 
-fn show(args: &SimArgs, scenario: &Scenario, reports: &[Report]) -> Result<(), Refusal> {
+fn show(args: &SimArgs, scenario: &Scenario, reports: &[Report]) -> Result<(), CliError> {
     if args.json {
         return reports.iter().try_for_each(print_json);
     }

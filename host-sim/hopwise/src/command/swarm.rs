@@ -5,9 +5,8 @@ use std::ops::Range;
 use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
 
+use super::error::CliError;
 use super::output::{Outcome, print, print_json, progress_bar};
-use super::refusal::Refusal;
-use super::sim::SimArgs;
 use super::table;
 use hopwise_sim::oracle::Violation;
 use hopwise_sim::reduce::reduce;
@@ -28,16 +27,16 @@ const TITLES: [&str; 9] = [
 ];
 
 /// The seeds of a swarm, if one is asked for.
-pub(super) fn seeds(args: &SimArgs, first: Option<u64>) -> Option<Range<u64>> {
+pub(super) fn seeds(runs: Option<u64>, only: Option<u64>, first: Option<u64>) -> Option<Range<u64>> {
     let first = first.unwrap_or(1);
-    let swarm = args.swarm.map(|runs| first..first.saturating_add(runs));
-    swarm.or_else(|| args.only.map(|seed| seed..seed.saturating_add(1)))
+    let swarm = runs.map(|runs| first..first.saturating_add(runs));
+    swarm.or_else(|| only.map(|seed| seed..seed.saturating_add(1)))
 }
 
 /// Runs them on all cores. Those that broke a promise are listed, and the first is made short.
-pub(super) fn run(args: &SimArgs, said: &Settings, seeds: Range<u64>) -> Result<Outcome, Refusal> {
+pub(super) fn run(json: bool, said: &Settings, seeds: Range<u64>) -> Result<Outcome, CliError> {
     let bar = progress_bar(seeds.end - seeds.start, "runs");
-    let one = |seed: u64| -> Result<(Settings, Report, Option<Violation>), Refusal> {
+    let one = |seed: u64| -> Result<(Settings, Report, Option<Violation>), CliError> {
         let settings = swarm::draw(seed, said);
         let run = settings.run()?;
         let account = simulate(&run, None, &mut |_| ())?;
@@ -48,7 +47,7 @@ pub(super) fn run(args: &SimArgs, said: &Settings, seeds: Range<u64>) -> Result<
     let runs = seeds.par_iter().progress_with(bar.clone());
     let runs: Vec<_> = runs.map(|&seed| one(seed)).collect::<Result<_, _>>()?;
     bar.finish_and_clear();
-    if args.json {
+    if json {
         runs.iter().try_for_each(|(_, report, _)| print_json(report))?;
     } else {
         let text = table::lines(&TITLES, rows(runs.iter().map(|(_, report, _)| report)).into_iter());

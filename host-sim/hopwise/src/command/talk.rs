@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 
 use hopwise_rig::mesh::read_keys;
 
+use super::error::CliError;
 use super::output::{self, Outcome, clear_screen, print, print_json};
-use super::refusal::Refusal;
 use super::table;
 
 /// Where the mesh is.
@@ -84,28 +84,26 @@ pub(super) fn parse_baud(text: &str) -> Result<u32, String> {
 
 impl PortArg {
     /// The port, said or meant.
-    pub(super) fn path(&self) -> Result<PathBuf, Refusal> {
+    pub(super) fn path(&self) -> Result<PathBuf, CliError> {
         match &self.port {
             Some(port) => Ok(port.clone()),
             None => Ok(ports::meant()?),
         }
     }
 
-    pub(super) fn connect(&self) -> Result<Mesh, Refusal> {
+    pub(super) fn connect(&self) -> Result<Mesh, CliError> {
         let keys = self.key_file.as_deref().map(read_keys).transpose()?;
         Ok(Mesh::open_with(&self.path()?, self.baud, keys)?)
     }
 }
 
 /// A node, if the mesh has it.
-pub(super) fn check_node(mesh: &Mesh, node: u64) -> Result<u64, Refusal> {
-    mesh.check(node).map_err(|error| Refusal::Node {
-        expression: mesh.network().to_string(),
-        error,
-    })
+pub(super) fn check_node(mesh: &Mesh, node: u64) -> Result<u64, CliError> {
+    mesh.check(node)
+        .map_err(|error| CliError::network(mesh.network(), error))
 }
 
-pub(super) fn ping(args: &PingArgs) -> Result<Outcome, Refusal> {
+pub(super) fn ping(args: &PingArgs) -> Result<Outcome, CliError> {
     let mesh = args.at.connect()?;
     check_node(&mesh, args.node)?;
     let mut times = Vec::new();
@@ -144,7 +142,7 @@ pub(super) fn ping(args: &PingArgs) -> Result<Outcome, Refusal> {
     })
 }
 
-pub(super) fn trace(args: &TraceArgs) -> Result<Outcome, Refusal> {
+pub(super) fn trace(args: &TraceArgs) -> Result<Outcome, CliError> {
     let mesh = args.at.connect()?;
     check_node(&mesh, args.node)?;
     let hops = match mesh.trace(args.node) {
@@ -171,7 +169,7 @@ pub(super) fn trace(args: &TraceArgs) -> Result<Outcome, Refusal> {
     Ok(Outcome::Done)
 }
 
-pub(super) fn counters(args: &CountersArgs) -> Result<Outcome, Refusal> {
+pub(super) fn counters(args: &CountersArgs) -> Result<Outcome, CliError> {
     let mesh = args.at.connect()?;
     let nodes = match args.nodes.is_empty() {
         true => (0..mesh.network().nodes()).collect(),
@@ -249,7 +247,7 @@ fn state_json(state: &NodeState) -> Value {
     })
 }
 
-fn show_states(args: &CountersArgs, network: &Network, states: &[NodeState]) -> Result<(), Refusal> {
+fn show_states(args: &CountersArgs, network: &Network, states: &[NodeState]) -> Result<(), CliError> {
     if args.json {
         let nodes: Vec<Value> = states.iter().map(state_json).collect();
         return print_json(&json!({"network": network.to_string(), "nodes": nodes}));
@@ -277,7 +275,7 @@ fn show_states(args: &CountersArgs, network: &Network, states: &[NodeState]) -> 
 }
 
 /// Broadcasts from the board at the port, or from another.
-pub(super) fn broadcast(at: &PortArg, from: Option<u64>, text: &str, json: bool) -> Result<Outcome, Refusal> {
+pub(super) fn broadcast(at: &PortArg, from: Option<u64>, text: &str, json: bool) -> Result<Outcome, CliError> {
     check_length(text.as_bytes())?;
     let mesh = at.connect()?;
     let from = check_node(&mesh, from.unwrap_or(mesh.board()))?;

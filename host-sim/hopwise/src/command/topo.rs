@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::NetworkArg;
+use super::error::CliError;
 use super::output::{Outcome, print_facts, print_json, progress_bar};
-use super::refusal::Refusal;
 use hopwise_networks::figures::Figures;
 
 #[derive(Args)]
@@ -22,7 +22,7 @@ pub(super) struct TopoArgs {
     verify: bool,
 }
 
-pub(super) fn run(args: &TopoArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &TopoArgs) -> Result<Outcome, CliError> {
     let network = args.network.network()?;
     let bar = progress_bar(0, "searching");
     let progress = |done, all| {
@@ -54,7 +54,7 @@ pub(super) fn run(args: &TopoArgs) -> Result<Outcome, Refusal> {
     }
 }
 
-fn show(figures: &Figures) -> Result<(), Refusal> {
+fn show(figures: &Figures) -> Result<(), CliError> {
     let unknown = || "unknown: no closed form, and too large to search".to_string();
     let degree = match (figures.degree_min, figures.degree_max) {
         (min, max) if min == max => min.to_string(),

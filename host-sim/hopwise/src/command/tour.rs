@@ -4,9 +4,11 @@ use std::io::{self, BufRead, IsTerminal};
 
 use clap::{Args, Parser};
 
+use super::error::CliError;
 use super::output::{Outcome, print, say};
-use super::refusal::Refusal;
 use super::{Hopwise, RepositoryArg, carry_out};
+use hopwise_emulate::firmware::CannotBuildFirmware;
+use hopwise_emulate::repository::NoRepository;
 
 #[derive(Args)]
 pub(super) struct TourArgs {
@@ -83,7 +85,7 @@ enum Answer {
     End,
 }
 
-pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     if args.list {
         return list();
     }
@@ -111,7 +113,9 @@ pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome
         match carry_out(&hopwise) {
             Ok(Outcome::Done) => {}
             // The rest can be shown without it.
-            Err(refusal @ (Refusal::Repository(_) | Refusal::Firmware(_))) => say(&format!("hopwise: {refusal}")),
+            Err(error) if error.is::<NoRepository>() || error.is::<CannotBuildFirmware>() => {
+                say(&format!("hopwise: {error}"));
+            }
             ended => return ended,
         }
     }
@@ -124,7 +128,7 @@ pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-fn list() -> Result<Outcome, Refusal> {
+fn list() -> Result<Outcome, CliError> {
     print(|out| {
         for (number, step) in (1..).zip(&STEPS) {
             writeln!(out, "{number}  {:<12} {}", step.title, line(step))?;

@@ -6,16 +6,21 @@ use clap::Args;
 use hopwise_emulator::time::{MILLISECOND, Time};
 use hopwise_files::write_whole;
 
+use super::error::CliError;
 use super::mesh::parse_kind;
 use super::output::{Outcome, check_output, print, print_json};
+<<<<<<< HEAD
 use super::refusal::Refusal;
 use super::{RepositoryArg, one_kind, parse};
 use hopwise_emulate::package::package;
 use hopwise_emulate::rig::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
+=======
+use super::{BOARD_OF_MESH, RepositoryArg, no_boards, one_kind, parse};
+>>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
 use hopwise_emulate::setup::Program;
 use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS};
 use hopwise_rig::mesh::Mesh;
-use hopwise_rig::ports::{self, NoPortMeant};
+use hopwise_rig::ports;
 use hopwise_rig::serial_line::SerialMesh;
 use hopwise_rig::update::{Boards, CannotUpdate, Package, PagesReport, UpdateReport, change_pages, update};
 
@@ -59,7 +64,7 @@ pub(super) struct UpdateArgs {
 }
 
 /// What `hopwise flash` does without probes: new firmware, then the pages that differ.
-pub(super) fn flash(mesh: &Mesh, port: &Path, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+pub(super) fn flash(mesh: &Mesh, port: &Path, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let firmware = UpdateArgs {
         what: String::new(),
         port: Some(port.into()),
@@ -77,31 +82,28 @@ pub(super) fn flash(mesh: &Mesh, port: &Path, repository: &RepositoryArg) -> Res
     }
 }
 
-pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let mesh = match (args.what.ends_with(".toml"), args.board) {
         (true, None) => Mesh::read(Path::new(&args.what))?,
-        (true, Some(_)) => return Err(Refusal::BoardOfMesh),
+        (true, Some(_)) => return Err(CliError::new(BOARD_OF_MESH)),
         (false, board) => Mesh::new(parse(&args.what)?, board.unwrap_or(KINDS[0]))?,
     };
     run_on(&mesh, args, repository)
 }
 
-fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let kind = one_kind(mesh.kinds(), "an update file is for one kind")?;
     if let Some(path) = &args.save {
         check_output(path, [])?;
         let package = build(repository, kind.name)?;
-        write_whole(path, package.write()).map_err(|error| Refusal::output(path, &error))?;
+        write_whole(path, package.write()).map_err(|error| CliError::output_file(path, &error))?;
         return Ok(Outcome::Done);
     }
     if args.pages {
         return bring_pages(args, repository, mesh);
     }
     let given = match &args.image {
-        Some(path) => Some(Package::load(path).map_err(|error| Refusal::Package {
-            path: path.clone(),
-            error,
-        })?),
+        Some(path) => Some(Package::load(path).map_err(|error| CliError::file(path, error))?),
         None => None,
     };
     let result = if args.port.is_none() && (args.emulated || mesh.is_emulated()) {
@@ -126,23 +128,20 @@ fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<
     conclude(args, result)
 }
 
-fn open(args: &UpdateArgs, mesh: &Mesh) -> Result<SerialMesh, Refusal> {
+fn open(args: &UpdateArgs, mesh: &Mesh) -> Result<SerialMesh, CliError> {
     let ports = match &args.port {
         Some(port) => vec![port.clone()],
-        None => ports::meant_by(mesh).map_err(|error| match error {
-            NoPortMeant::None => Refusal::NoBoards,
-            several => several.into(),
-        })?,
+        None => ports::meant_by(mesh).map_err(no_boards)?,
     };
     Ok(SerialMesh::open(&ports, mesh.baud, mesh.keys)?)
 }
 
-fn bring_pages(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Result<Outcome, Refusal> {
+fn bring_pages(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Result<Outcome, CliError> {
     let write = |boards: &mut dyn Boards| {
         let page = |node| Ok((node, mesh.page(node).map_err(CannotEmulate::Page)?));
         let pages = in_order(mesh, boards).into_iter().map(page);
         let pages: Vec<_> = pages.collect::<Result<_, CannotEmulate>>()?;
-        Ok::<_, Refusal>(change_pages(boards, &pages))
+        Ok::<_, CliError>(change_pages(boards, &pages))
     };
     let result = if args.port.is_none() && (args.emulated || mesh.is_emulated()) {
         let firmware = Firmware::load(&repository.elf(None, DEFAULT)?)?;
@@ -156,7 +155,7 @@ fn bring_pages(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Re
         Err(error) => return Ok(Outcome::CheckFailed(error.to_string())),
         Ok(report) if args.json => print_json(&report)?,
         Ok(PagesReport { boards, changed, .. }) => {
-            print(|out| writeln!(out, "{boards} boards have their pages, {changed} of them new ones"))?
+            print(|out| writeln!(out, "{boards} boards have their pages, {changed} of them new ones"))?;
         }
     }
     Ok(Outcome::Done)
@@ -170,17 +169,21 @@ fn in_order(mesh: &Mesh, boards: &dyn Boards) -> Vec<u64> {
     nodes
 }
 
-fn build(repository: &RepositoryArg, board: &str) -> Result<Package, Refusal> {
+fn build(repository: &RepositoryArg, board: &str) -> Result<Package, CliError> {
     let [first, second, _] = repository.both_slots(board)?;
     pair(&first, &second)
 }
 
-fn pair(first: &Path, second: &Path) -> Result<Package, Refusal> {
+fn pair(first: &Path, second: &Path) -> Result<Package, CliError> {
     let (one, other) = (Firmware::load(first)?, Firmware::load(second)?);
+<<<<<<< HEAD
     package(&one.image, &other.image).map_err(|error| Refusal::Package {
         path: second.into(),
         error,
     })
+=======
+    Package::new(&one.image, &other.image).map_err(|error| CliError::file(second, error))
+>>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
 }
 
 fn bring(
@@ -197,7 +200,7 @@ fn bring(
     update(boards, package, &waves)
 }
 
-fn conclude(args: &UpdateArgs, result: Result<UpdateReport, CannotUpdate>) -> Result<Outcome, Refusal> {
+fn conclude(args: &UpdateArgs, result: Result<UpdateReport, CannotUpdate>) -> Result<Outcome, CliError> {
     let report = match result {
         Ok(report) => report,
         Err(error) => return Ok(Outcome::CheckFailed(error.to_string())),

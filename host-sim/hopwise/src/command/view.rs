@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::collective::{PortModelArg, by_name};
+use super::error::CliError;
 use super::output::{Outcome, check_output, say, say_if_cut, write_file};
-use super::refusal::Refusal;
 use super::report::open;
 use super::{check, parse};
 use hopwise_collective::{MAX_NODES, Request, run as carry_out, values};
@@ -48,7 +48,7 @@ pub(super) struct ViewArgs {
     output: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &ViewArgs) -> Result<Outcome, CliError> {
     if let Some(file) = &args.svg {
         return draw(args, file);
     }
@@ -63,13 +63,11 @@ pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
         let network = args.network.as_deref().map(parse).transpose()?;
         PageData::of_trace(open(path)?, network).map_err(|error| match error {
             NoPage::TooManyNodes { .. } => error.into(),
-            of_trace => Refusal::file(path, of_trace),
+            of_trace => CliError::file(path, of_trace),
         })?
     } else {
-        let network = parse(&args.what).map_err(|refusal| Refusal::NoFile {
-            name: args.what.clone(),
-            refusal: Box::new(refusal),
-        })?;
+        let network =
+            parse(&args.what).map_err(|error| error.after(format_args!("there is no file '{}', and ", args.what)))?;
         PageData::new(&network)?
     };
     let data = match &args.mesh {
@@ -82,7 +80,7 @@ pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
     Ok(Outcome::Done)
 }
 
-fn draw(args: &ViewArgs, file: &Path) -> Result<Outcome, Refusal> {
+fn draw(args: &ViewArgs, file: &Path) -> Result<Outcome, CliError> {
     let network = parse(&args.what)?;
     for node in &args.route {
         check(&network, *node)?;
@@ -97,7 +95,7 @@ fn draw(args: &ViewArgs, file: &Path) -> Result<Outcome, Refusal> {
 }
 
 /// The rounds of a collective, with values drawn by seed 1.
-fn rounds(network: &Network, operation: Operation, ports: Ports) -> Result<PageData, Refusal> {
+fn rounds(network: &Network, operation: Operation, ports: Ports) -> Result<PageData, CliError> {
     let request = Request {
         ports,
         write_down: true,

@@ -3,8 +3,12 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+<<<<<<< HEAD
+=======
+use super::error::CliError;
+use super::finding::sentence;
+>>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
 use super::output::{Colour, Outcome, coloured, print, print_coloured, stop_on_ctrl_c};
-use super::refusal::Refusal;
 use hopwise_figures::printable_line;
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::plan::{Cable, CableEnd, WiringPlan};
@@ -16,7 +20,7 @@ use hopwise_rig::wiring_check::{Finding, FindingKind, boards_of, compare};
 const PAUSE: Duration = Duration::from_millis(300);
 
 /// Says which cable comes next and what is wrong so far, each once, until the first `cables` of the plan are right, or Ctrl-C.
-pub(super) fn run(line: &mut SerialMesh, mesh: &Mesh, plan: &WiringPlan, cables: usize) -> Result<Outcome, Refusal> {
+pub(super) fn run(line: &mut SerialMesh, mesh: &Mesh, plan: &WiringPlan, cables: usize) -> Result<Outcome, CliError> {
     let stop = stop_on_ctrl_c()?;
     let mut right = 0;
     let mut said = String::new();

@@ -1,31 +1,18 @@
 //! The `hopwise` command as a script sees it: keys, exit status, one sentence for bad input.
 
-use std::process::{Command, Output};
+use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-pub(crate) fn hopwise(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(args)
-        .output()
-        .expect("the command starts")
-}
+use crate::support::{hopwise, printed, refusal, refused};
 
 pub(crate) fn json(args: &[&str]) -> Value {
-    let output = hopwise(args);
-    assert!(
-        output.status.success(),
-        "{args:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    serde_json::from_slice(&output.stdout).expect("one JSON object")
+    serde_json::from_str(&printed(args)).expect("one JSON object")
 }
 
 #[test]
 fn the_demo_checks_itself() {
-    let output = hopwise(&["demo"]);
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success());
+    let text = printed(&["demo"]);
     assert!(text.contains("306 of 306 routes are shortest paths"), "{text}");
     assert!(
         text.contains("18 of 18 broadcasts reach every node exactly once"),
@@ -36,8 +23,7 @@ fn the_demo_checks_itself() {
 /// Where nobody can press Enter it does not wait.
 #[test]
 fn the_tour_shows_each_step_and_its_command() {
-    let list = hopwise(&["tour", "--list"]);
-    let list = String::from_utf8(list.stdout).unwrap();
+    let list = printed(&["tour", "--list"]);
     assert_eq!(list.lines().count(), 6, "{list}");
     for (number, shows) in [
         ("1", "diameter"),
@@ -45,9 +31,8 @@ fn the_tour_shows_each_step_and_its_command() {
         ("3", "one-port steps"),
         ("4", "lost              0"),
     ] {
-        let output = hopwise(&["tour", "--step", number]);
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success() && text.contains(shows), "{text}");
+        let text = printed(&["tour", "--step", number]);
+        assert!(text.contains(shows), "{text}");
         let command = list.lines().find_map(|line| line.strip_prefix(number)).unwrap();
         let command = &command[command.find("hopwise").unwrap()..];
         assert!(text.contains(&format!("$ {command}\n")), "{text}");
@@ -83,24 +68,19 @@ fn a_page_is_named_after_what_it_shows() {
 
 #[test]
 fn a_word_that_is_nearly_right_is_recognised() {
-    let output = hopwise(&["topo", "rdn(rung(3),1)"]);
-    let sentence = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(sentence.ends_with("; did you mean ring?\n"), "{sentence}");
-    assert_eq!(sentence.lines().count(), 1, "the caret is for terminals: {sentence}");
+    // One line: the caret is for terminals.
+    let sentence = refusal(&["topo", "rdn(rung(3),1)"]);
+    assert!(sentence.ends_with("; did you mean ring?"), "{sentence}");
 }
 
 #[test]
 fn shells_and_man_are_told_of_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let output = hopwise(&["completions", shell]);
-        let script = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success() && script.contains("emulate"), "{shell}");
+        assert!(printed(&["completions", shell]).contains("emulate"), "{shell}");
     }
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("man");
-    let output = hopwise(&["man", pages.to_str().unwrap()]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    printed(&["man", pages.to_str().unwrap()]);
     for page in ["hopwise.1", "hopwise-sim.1", "hopwise-mesh-new.1"] {
         let text = std::fs::read_to_string(pages.join(page)).unwrap();
         assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
@@ -110,82 +90,59 @@ fn shells_and_man_are_told_of_every_command() {
 }
 
 #[test]
-fn topo_has_its_keys() {
-    let figures = json(&["topo", "rdn(ring(3),2)", "--json"]);
-    assert_eq!(figures["nodes"], 648);
-    assert_eq!(figures["edges"], 1296);
-    assert_eq!(figures["degree_min"], 4);
-    assert_eq!(figures["degree_max"], 4);
-    assert_eq!(figures["connected"], true);
-    assert_eq!(figures["diameter"], 10);
-    assert_eq!(figures["distance_sum"], 2_706_048);
-    assert_eq!(figures["method"], "closed form");
-    let searched = json(&["topo", "rdn(ring(3),2)", "--json", "--verify"]);
-    assert_eq!(searched["method"], "breadth-first search from every node");
-    assert_eq!(searched["distance_sum"], figures["distance_sum"]);
-}
-
-#[test]
-fn figures_of_huge_networks_need_no_search() {
-    let figures = json(&["topo", "re(heawood,heawood,14)", "--json"]);
-    assert_eq!(figures["nodes"], 14u64.pow(15));
-    assert_eq!(figures["diameter"], 56);
-    let figures = json(&["topo", "rcr(4,20,40)", "--json"]);
-    assert_eq!(figures["nodes"], 20 * (1u64 << 44));
-    assert_eq!(figures["distance_sum"], Value::Null);
+fn scripts_find_the_keys_that_they_rely_on() {
+    let figures = json!({
+        "nodes": 648, "edges": 1296, "degree_min": 4, "degree_max": 4, "connected": true, "diameter": 10,
+        "distance_sum": 2_706_048, "method": "closed form",
+    });
+    let searched = json!({"distance_sum": 2_706_048, "method": "breadth-first search from every node"});
+    let tree = json!({"reached": 648, "duplicates": 0, "sends": 647, "depth": 10, "one_port_steps": 14});
+    for (command, expected) in [
+        ("topo rdn(ring(3),2) --json", figures),
+        ("topo rdn(ring(3),2) --json --verify", searched),
+        // Huge networks need no search.
+        (
+            "topo re(heawood,heawood,14) --json",
+            json!({"nodes": 14u64.pow(15), "diameter": 56}),
+        ),
+        (
+            "topo rcr(4,20,40) --json",
+            json!({"nodes": 20 * (1u64 << 44), "distance_sum": null}),
+        ),
+        (
+            "neighbors rdn(ring(3),1) 2 --json",
+            json!({"neighbors": [0, 1, 15], "by_port": [0, 1, 15], "address": "(0,0,2)"}),
+        ),
+        ("route rdn(ring(3),2) 0 638 --json", json!({"hops": 8, "distance": 8})),
+        ("broadcast rdn(ring(3),2) 5 --json", tree),
+    ] {
+        let printed = json(&command.split_whitespace().collect::<Vec<_>>());
+        for (key, value) in expected.as_object().unwrap() {
+            assert_eq!(&printed[key], value, "{command}: {key}");
+        }
+    }
+    let route = |words: &[&str]| json(&[&["route", "--json"], words].concat());
+    assert_eq!(
+        route(&["rdn(ring(3),2)", "0", "638"])["path"].as_array().unwrap().len(),
+        9
+    );
+    let longer = route(&["re(complete(2),ring(6),6)", "0", "383", "--rule", "paper"]);
+    assert!(longer["hops"].as_u64() > longer["distance"].as_u64());
+    let searched = route(&["re(ring(4),ring(4),2,sd)", "0", "63"]);
+    assert_eq!(searched["hops"], searched["distance"]);
 }
 
 #[test]
 fn edges_are_listed_once_and_sorted() {
-    let output = hopwise(&["edges", "ring(4)"]);
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 1\n0 3\n1 2\n2 3\n");
-}
-
-#[test]
-fn neighbors_are_sorted_and_by_port() {
-    let node = json(&["neighbors", "rdn(ring(3),1)", "2", "--json"]);
-    assert_eq!(node["neighbors"], serde_json::json!([0, 1, 15]));
-    assert_eq!(node["by_port"], serde_json::json!([0, 1, 15]));
-    assert_eq!(node["address"], "(0,0,2)");
+    assert_eq!(printed(&["edges", "ring(4)"]), "0 1\n0 3\n1 2\n2 3\n");
 }
 
 #[test]
 fn one_hop_is_not_hops() {
     for (dest, shown) in [("0", "0 hops by"), ("1", "\n1 hop by"), ("2", "2 hops by")] {
-        let output = hopwise(&["route", "ring(5)", "0", dest]);
-        let text = String::from_utf8(output.stdout).unwrap();
+        let text = printed(&["route", "ring(5)", "0", dest]);
         assert!(text.contains(shown), "{text}");
     }
-}
-
-#[test]
-fn route_has_its_keys() {
-    let route = json(&["route", "rdn(ring(3),2)", "0", "638", "--json"]);
-    assert_eq!(route["hops"], 8);
-    assert_eq!(route["distance"], 8);
-    assert_eq!(route["path"].as_array().unwrap().len(), 9);
-    let longer = json(&[
-        "route",
-        "re(complete(2),ring(6),6)",
-        "0",
-        "383",
-        "--rule",
-        "paper",
-        "--json",
-    ]);
-    assert!(longer["hops"].as_u64() > longer["distance"].as_u64());
-    let searched = json(&["route", "re(ring(4),ring(4),2,sd)", "0", "63", "--json"]);
-    assert_eq!(searched["hops"], searched["distance"]);
-}
-
-#[test]
-fn broadcast_has_its_keys() {
-    let broadcast = json(&["broadcast", "rdn(ring(3),2)", "5", "--json"]);
-    assert_eq!(broadcast["reached"], 648);
-    assert_eq!(broadcast["duplicates"], 0);
-    assert_eq!(broadcast["sends"], 647);
-    assert_eq!(broadcast["depth"], 10);
-    assert_eq!(broadcast["one_port_steps"], 14);
 }
 
 #[test]
@@ -220,12 +177,8 @@ fn bad_input_gets_one_sentence_and_status_2() {
         &["deadlock", "hypercube(40)"],
         &["topo", "rcr(4,20,40)", "--search"],
     ] {
-        let output = hopwise(args);
-        let message = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
-        assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
-        assert!(message.starts_with("hopwise: "), "{args:?}: {message}");
-        assert!(output.stdout.is_empty(), "{args:?}");
+        let sentence = refused(args);
+        assert!(sentence.starts_with("hopwise: "), "{args:?}: {sentence}");
     }
     assert_eq!(hopwise(&["route", "ring(3)", "0", "-1"]).status.code(), Some(2));
     assert_eq!(hopwise(&["topo"]).status.code(), Some(2));
@@ -272,21 +225,18 @@ fn choose_ranks_what_fits() {
 /// `hopwise mesh new $(hopwise choose .. --best)` is a plan.
 #[test]
 fn the_best_network_goes_straight_to_a_mesh_file() {
-    let best = hopwise(&["choose", "--nodes", "24", "--ports", "3", "--best"]);
-    let expression = String::from_utf8(best.stdout).expect("text");
+    let expression = printed(&["choose", "--nodes", "24", "--ports", "3", "--best"]);
     assert!(
         expression.starts_with("lift(8,") && expression.ends_with(")\n"),
         "{expression}"
     );
-    let mesh = hopwise(&["mesh", "new", expression.trim()]);
-    assert!(mesh.status.success(), "{}", String::from_utf8_lossy(&mesh.stderr));
+    printed(&["mesh", "new", expression.trim()]);
 }
 
 /// Ends of cables that do not pair up, and primes: said, with what is near.
 #[test]
 fn choose_says_what_cannot_be() {
-    let odd = hopwise(&["choose", "--nodes", "15", "--ports", "3"]);
-    let text = String::from_utf8_lossy(&odd.stdout);
+    let text = printed(&["choose", "--nodes", "15", "--ports", "3"]);
     assert!(
         text.contains("15 boards cannot all have 3 links: 45 ends of cables are odd. 14 and 16 boards can, or 2 links"),
         "{text}"
@@ -332,14 +282,10 @@ fn a_graph_from_a_file_is_a_network() {
             .status
             .success()
     );
-    let mesh = hopwise(&["mesh", "new", &graph]);
-    let why = String::from_utf8_lossy(&mesh.stderr);
-    assert_eq!(mesh.status.code(), Some(2));
+    let why = refusal(&["mesh", "new", &graph]);
     assert!(why.contains("is routed by tables, which boards do not have"), "{why}");
     std::fs::write(&file, "0 1\n2 3\n").expect("it can be written");
-    let parts = hopwise(&["topo", &graph]);
-    let why = String::from_utf8_lossy(&parts.stderr);
-    assert_eq!(parts.status.code(), Some(2));
+    let why = refusal(&["topo", &graph]);
     assert!(
         why.contains("it falls into 2 parts without an edge between them"),
         "{why}"

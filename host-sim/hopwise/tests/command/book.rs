@@ -1,6 +1,5 @@
 //! The book in docs/: what it shows is what the command prints, and what it points to is there.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,12 +11,18 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The pages of the book, and the README.
+/// The pages of the book, and the READMEs of everything.
 fn pages() -> Vec<(PathBuf, String)> {
     let folder = fs::read_dir(repository().join("docs")).unwrap();
     let mut paths: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-    paths.extend(["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| repository().join(name)));
+    paths.extend(
+        ["README.md", "CONTRIBUTING.md", "RELEASE-CHECKLIST.md", "SECURITY.md"].map(|name| repository().join(name)),
+    );
+    for folder in [repository(), repository().join("host-sim")] {
+        let crates = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        paths.extend(crates.map(|path| path.join("README.md")).filter(|path| path.is_file()));
+    }
     paths.sort();
     let read = |path: PathBuf| (path.clone(), fs::read_to_string(path).unwrap());
     paths.into_iter().map(read).collect()
@@ -148,25 +153,25 @@ fn the_book_lists_every_command_as_the_help_does() {
         .output()
         .unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
-    let commands = help
-        .split("\nCommands:\n")
-        .nth(1)
-        .unwrap()
-        .split("\n\n")
-        .next()
-        .unwrap();
-    let expected: BTreeSet<String> = commands
+    let (_, help) = help.split_once("\n\nTo begin:").unwrap();
+    let (groups, _) = help.split_once("\n\nOptions:").unwrap();
+    let expected: Vec<String> = format!("To begin:{groups}")
         .lines()
-        .filter_map(|line| line.trim().split_once(' '))
-        .filter(|(name, _)| *name != "help")
-        .map(|(name, about)| format!("| `{name}` | {} |", about.trim()))
+        .filter(|line| !line.is_empty())
+        .map(|line| match line.trim().split_once("  ") {
+            Some((name, about)) => format!("| `{name}` | {} |", about.trim()),
+            None => format!("## {}", line.trim_end_matches(':')),
+        })
         .collect();
     let page = fs::read_to_string(repository().join("docs/commands.md")).unwrap();
     let tables = page.split("\n## For scripts").next().unwrap();
-    let listed: BTreeSet<String> = tables
+    let listed: Vec<String> = tables
         .lines()
-        .filter(|line| line.starts_with("| `"))
-        .map(|line| format!("{} |", line.rsplitn(3, " |").last().unwrap()))
+        .filter(|line| line.starts_with("| `") || line.starts_with("## "))
+        .map(|line| match line.rsplitn(3, " |").last() {
+            Some(row) if row.starts_with('|') => format!("{row} |"),
+            _ => line.into(),
+        })
         .collect();
     assert_eq!(listed, expected);
     assert!(expected.len() > 30, "{} commands", expected.len());

@@ -1,6 +1,6 @@
 //! One clock for the mesh: how well boards agree on it.
 
-use crate::rig_support::{elf, json, refusal};
+use crate::support::{elf, json, refusal};
 
 /// Any two boards agree within ten microseconds; returns by how much they differ at most.
 fn agree(args: &[&str]) -> f64 {

@@ -5,7 +5,8 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::basics::{hopwise, json};
+use crate::basics::json;
+use crate::support::hopwise;
 
 /// A folder that is gone with its value, and the paths of two files in it.
 fn files(input: &str) -> (TempDir, String, String) {

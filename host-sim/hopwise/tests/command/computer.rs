@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json as value};
 
-use crate::rig_support::{Folder, elf, hopwise, json, refusal};
 use crate::running::{Ending, Running};
+use crate::support::{Folder, elf, hopwise, json, refusal};
 
 /// A command that listens, from now on.
 fn listening(args: &[&str]) -> Ending {

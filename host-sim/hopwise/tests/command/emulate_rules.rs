@@ -1,7 +1,7 @@
 //! Images that break a rule of the chip: the exit status is 1 and the rule is named. They are assembled here, so that they are the
 //! same with any compiler, or none.
 
-use crate::rig_support::{Folder, json};
+use crate::support::{Folder, json};
 
 const FLASH: u32 = 0x0800_0000;
 const STACK: u32 = 0x2000_2000;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::trace_support::{Folder, hopwise, printed, refused, simulate};
+use crate::support::{Folder, hopwise, printed, refused, simulate};
 
 /// Clears a terminal, in both ways, and begins a page's script.
 const HARMFUL: &str = "\u{1b}[2J\u{9b}2J<script>";
@@ -39,15 +39,15 @@ fn assert_harmless(output: &Output) {
 #[test]
 fn an_output_that_is_the_input_is_refused() {
     let folder = Folder::new("same-file");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     simulate(&trace, &["ring(5)", "--packets", "20"]);
     let mesh = folder.write("mesh.toml", "network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n");
     let scenario = folder.write("scenario.toml", "network = \"ring(4)\"\npackets = 5\n");
     let script = folder.write("script", "1s cut 0.0\n");
-    let (link, hard) = (folder.file("link"), folder.file("hard"));
+    let (link, hard) = (folder.path("link"), folder.path("hard"));
     symlink("trace.jsonl", &link).unwrap();
     std::fs::hard_link(&trace, &hard).unwrap();
-    let spelled = folder.file("./../").trim_end_matches("./../").to_string() + "./trace.jsonl";
+    let spelled = folder.path("./../").trim_end_matches("./../").to_string() + "./trace.jsonl";
     let before = [&trace, &mesh, &scenario, &script].map(|path| read(path));
     let commands: [&[&str]; 11] = [
         &["report", &trace, "-o", &trace],
@@ -137,7 +137,7 @@ fn has_lines(path: &Path) -> bool {
 #[test]
 fn a_killed_run_leaves_the_old_trace_and_its_own_up_to_the_cut() {
     let folder = Folder::new("killed");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     simulate(&trace, &["ring(5)", "--packets", "20"]);
     let old = read(&trace);
     let run = LongRun::start(&trace);
@@ -154,7 +154,7 @@ fn a_killed_run_leaves_the_old_trace_and_its_own_up_to_the_cut() {
 #[test]
 fn ctrl_c_ends_a_run_with_a_trace_that_can_be_read() {
     let folder = Folder::new("interrupted");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     let run = LongRun::start(&trace);
     wait_for("the trace", || has_lines(Path::new(&trace)));
     let interrupted = Command::new("kill").args(["-INT", &run.0.id().to_string()]).status();
@@ -170,12 +170,12 @@ fn ctrl_c_ends_a_run_with_a_trace_that_can_be_read() {
 #[test]
 fn a_cut_trace_is_read_up_to_the_cut() {
     let folder = Folder::new("cut");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     simulate(&trace, &["ring(5)", "--packets", "20"]);
     let whole = read(&trace);
     let lines = whole.lines().count();
     let cut = folder.write("cut.jsonl", &whole[..whole.len() - 10]);
-    let page = folder.file("page.html");
+    let page = folder.path("page.html");
     for command in [
         &["report", &cut, "--json"][..],
         &["report", &cut],
@@ -217,12 +217,12 @@ fn do_jobs(folder: &str, rates: &str) {
 #[test]
 fn a_damaged_job_is_named_and_done_again() {
     let folder = Folder::new("damaged-job");
-    let jobs = folder.file("jobs");
+    let jobs = folder.path("jobs");
     do_jobs(&jobs, "0.02,0.1");
     let [first, second] = ["job-00000.json", "job-00001.json"].map(|name| format!("{jobs}/{name}"));
     let (good, other) = (read(&first), read(&second));
     std::fs::write(&first, &good[..good.len() / 2]).unwrap();
-    let merged = hopwise(&["load", "merge", &jobs, "--out", &folder.file("out")]);
+    let merged = hopwise(&["load", "merge", &jobs, "--out", &folder.path("out")]);
     let sentence = String::from_utf8(merged.stderr).unwrap();
     assert_eq!(merged.status.code(), Some(1), "{sentence}");
     assert!(
@@ -256,7 +256,7 @@ fn what_files_say_is_shown_as_text() {
     };
     let (trace, page) = (
         folder.write("trace.jsonl", &format!("{{\"network\":{json}}}\n")),
-        folder.file("page.html"),
+        folder.path("page.html"),
     );
     let bad_mesh = folder.write(
         "bad.toml",
@@ -283,7 +283,7 @@ fn what_files_say_is_shown_as_text() {
     }
     // The name of a board, on the terminal and in a drawing.
     let mesh = folder.write("mesh.toml", &name("\"\\u001b[2J<b>\\u202e\""));
-    let drawing = folder.file("plan.svg");
+    let drawing = folder.path("plan.svg");
     let output = hopwise(&["plan", &mesh, "--svg", &drawing]);
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stdout).unwrap();
@@ -303,7 +303,7 @@ fn what_boards_log_is_shown_as_text() {
         "#!/bin/sh\ncase $1 in --version) echo probe-rs 0.32.0; exit;; esac\nprintf '1.0|INFO|\\033[2J\\302\\2332J\\r<b>\\n'\nprintf '2.0|INFO|'\nhead -c 10000000 /dev/zero | tr '\\0' x\necho\nprintf 'but \\033[2J\\n' >&2\nsleep 1\nkill -INT $PPID\nexec sleep 60\n",
     );
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     // The program ends the capture as Ctrl-C does.
     let output = hopwise(&["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program]);
     assert!(output.status.success(), "{output:?}");
@@ -321,7 +321,7 @@ fn what_boards_log_is_shown_as_text() {
 #[test]
 fn what_jobs_say_is_text_on_the_page() {
     let folder = Folder::new("harmful-jobs");
-    let (jobs, out) = (folder.file("jobs"), folder.file("out"));
+    let (jobs, out) = (folder.path("jobs"), folder.path("out"));
     do_jobs(&jobs, "0.02");
     for name in ["plan.json", "job-00000.json"] {
         let path = format!("{jobs}/{name}");

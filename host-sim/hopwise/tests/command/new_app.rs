@@ -2,8 +2,8 @@
 
 use hopwise_emulate::bench::{AppPort, Bench, SECOND};
 
-use crate::rig_support::{Folder, hopwise, json, refusal};
 use crate::running::{building, new_app};
+use crate::support::{Folder, hopwise, json, refusal};
 
 #[test]
 fn a_new_program_runs_on_emulated_boards() {

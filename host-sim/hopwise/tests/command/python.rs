@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use crate::rig_support::Folder;
 use crate::running::{Running, new_app};
+use crate::support::Folder;
 
 /// What a file of its tests says, all of which must pass. `None` if there is no Python.
 fn tests(file: &str, ports: &str) -> Option<String> {

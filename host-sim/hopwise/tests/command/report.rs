@@ -1,6 +1,6 @@
 //! `hopwise report`: what a trace tells agrees with what the simulator knows.
 
-use crate::trace_support::{Folder, hopwise, printed, refused, simulate};
+use crate::support::{Folder, hopwise, printed, refused, simulate};
 use serde_json::Value;
 
 fn report(trace: &str) -> Value {
@@ -15,11 +15,11 @@ fn sum(report: &Value, key: &str) -> u64 {
 #[test]
 fn a_calm_run_is_told_in_full() {
     let folder = Folder::new("calm");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     simulate(&trace, &["rdn(ring(3),1)", "--packets", "200", "--seed", "5"]);
     let text = printed(&["report", &trace]);
     insta::assert_snapshot!("report_of_a_calm_run", text);
-    let file = folder.file("report.md");
+    let file = folder.path("report.md");
     assert_eq!(printed(&["report", &trace, "-o", &file]), "");
     assert_eq!(std::fs::read_to_string(file).unwrap(), text);
 }
@@ -27,7 +27,7 @@ fn a_calm_run_is_told_in_full() {
 #[test]
 fn several_traces_stand_side_by_side() {
     let folder = Folder::new("beside");
-    let (calm, cut) = (folder.file("calm.jsonl"), folder.file("cut.jsonl"));
+    let (calm, cut) = (folder.path("calm.jsonl"), folder.path("cut.jsonl"));
     simulate(&calm, &["ring(5)", "--packets", "30"]);
     simulate(&cut, &["ring(5)", "--packets", "40", "--events", "100ms cut 1.0"]);
     let both: Value = serde_json::from_str(&printed(&["report", &calm, &cut, "--json"])).unwrap();
@@ -43,13 +43,13 @@ fn several_traces_stand_side_by_side() {
         .filter_map(|cell| cell.split_once('.'))
         .map(|(_, decimals)| decimals.len());
     assert!(decimals.max().unwrap() <= "jsonl".len(), "figures are rounded: {table}");
-    refused(&["report", &calm, &folder.file("nothing.jsonl")]);
+    refused(&["report", &calm, &folder.path("nothing.jsonl")]);
 }
 
 #[test]
 fn the_figures_are_those_of_the_simulator() {
     let folder = Folder::new("figures");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     let settings = [
         "heawood",
         "--packets",
@@ -93,7 +93,7 @@ fn the_figures_are_those_of_the_simulator() {
 #[test]
 fn undisturbed_packets_take_the_computed_path() {
     let folder = Folder::new("paths");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     for expression in [
         "rdn(ring(3),1)",
         "re(ring(3),ring(4),2,sd)",
@@ -120,7 +120,7 @@ fn undisturbed_packets_take_the_computed_path() {
 #[test]
 fn detours_are_longer_and_named() {
     let folder = Folder::new("detours");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     simulate(&trace, &["ring(6)", "--packets", "300", "--events", "0s cut 0.0"]);
     let told = report(&trace);
     let paths = &told["paths"];
@@ -143,7 +143,7 @@ fn detours_are_longer_and_named() {
 #[test]
 fn broadcasts_follow_their_tree() {
     let folder = Folder::new("broadcasts");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     simulate(
         &trace,
         &["rdn(ring(3),1)", "--traffic", "broadcast-all", "--packets", "18"],
@@ -160,7 +160,7 @@ fn broadcasts_follow_their_tree() {
 #[test]
 fn a_trace_need_not_name_its_network() {
     let folder = Folder::new("unnamed");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     simulate(&trace, &["ring(5)", "--packets", "50"]);
     let text = std::fs::read_to_string(&trace).unwrap();
     let (_, events) = text.split_once('\n').unwrap();

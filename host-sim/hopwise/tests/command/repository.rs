@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::rig_support::{Folder, elf};
+use crate::support::{Folder, elf};
 
 /// The root of this repository: tests run in the folder of their crate.
 fn repository() -> PathBuf {

@@ -3,8 +3,8 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::rig_support::{Folder, hopwise, refusal};
 use crate::running::Ending;
+use crate::support::{Folder, hopwise, refusal};
 
 const MESH: &str = "\
 # Three boards on a shelf.

@@ -1,6 +1,6 @@
 //! The wiring check and the plan, as commands, on emulated boards.
 
-use crate::rig_support::{Folder, elf, hopwise, json, refusal};
+use crate::support::{Folder, elf, hopwise, json, refusal};
 use serde_json::{Value, json as value};
 
 fn emulated(folder: &Folder, expression: &str) -> String {

@@ -1,6 +1,6 @@
 //! `hopwise doctor`, on emulated boards.
 
-use crate::rig_support::{Folder, elf, hopwise, json, refusal};
+use crate::support::{Folder, elf, hopwise, json, refusal};
 
 #[test]
 fn a_good_board_gets_a_report_to_paste() {

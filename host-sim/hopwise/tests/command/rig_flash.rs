@@ -1,6 +1,6 @@
 //! Flashing, against a stand-in for the probe-rs program that writes down how it was called.
 
-use crate::rig_support::{Folder, elf, hopwise, refusal};
+use crate::support::{Folder, elf, hopwise, refusal};
 use hopwise_node::store::SEALED_BYTES;
 use hopwise_node::wire::{PAGE_BYTES, Page};
 

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::rig_support::{Folder, elf, hopwise};
+use crate::support::{Folder, elf, hopwise};
 
 /// A program that is ended with its owner.
 pub(crate) struct Ending(pub(crate) Child);

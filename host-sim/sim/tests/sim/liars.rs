@@ -110,7 +110,7 @@ fn what_is_held_back_is_out_of_order_or_late() {
         Brings(move |_, messages: &mut Vec<Message<BODY>>| match &held {
             None => held = messages.pop(),
             Some(first) if messages.iter().any(|message| message.source == first.source) => {
-                messages.extend(held.take())
+                messages.extend(held.take());
             }
             Some(_) => {}
         }),

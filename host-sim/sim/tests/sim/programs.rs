@@ -100,7 +100,7 @@ fn a_program_begins_with_its_board() {
     .unwrap();
     assert_eq!(account.violation, None);
     let mut starts = starts.borrow().clone();
-    starts.sort();
+    starts.sort_unstable();
     assert_eq!(starts, [0, 1, 1, 2, 2, 3]);
 }
 

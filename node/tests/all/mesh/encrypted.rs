@@ -36,7 +36,7 @@ fn say_it_all(encrypts: bool) -> (Vec<Vec<u8>>, bool) {
     };
     let overheard = mesh.overheard.iter().any(seen);
     let got = mesh.boards().flat_map(|board| &board.got);
-    let got = got.map(|got| got.payload.to_vec()).collect();
+    let got = got.map(|got| got.payload.clone()).collect();
     mesh.assert_at_rest();
     (got, overheard)
 }

@@ -16,14 +16,14 @@ use hopwise_trace::text::read_event;
 use hopwise_trace::writer::Writer;
 
 use super::EmulateArgs;
+use crate::command::error::CliError;
 use crate::command::output::check_output;
-use crate::command::refusal::Refusal;
 
 /// Bytes of a packet that boards send by themselves.
 const PACKET_BYTES: u8 = 32;
 
 /// The mesh of boards of a kind: what boards do besides routing is said in its configuration.
-pub(super) fn mesh(network: Network, kind: &BoardKind) -> Result<Mesh, Refusal> {
+pub(super) fn mesh(network: Network, kind: &BoardKind) -> Result<Mesh, CliError> {
     let known = hopwise_rig::boards::kind(kind.name);
     let kind = known.ok_or_else(|| CannotEmulate::NoSuchBoard(kind.name.into()))?;
     Ok(Mesh::new(network, kind)?)
@@ -50,8 +50,8 @@ pub(super) struct TraceFile {
 
 impl TraceFile {
     /// Begins a trace.
-    pub(super) fn create(path: &Path, args: &EmulateArgs, network: &Network, baud: u32) -> Result<Self, Refusal> {
-        let failed = |error| Refusal::file(path, error);
+    pub(super) fn create(path: &Path, args: &EmulateArgs, network: &Network, baud: u32) -> Result<Self, CliError> {
+        let failed = |error| CliError::file(path, error);
         check_output(path, args.script.as_deref())?;
         let file = File::create(path).map_err(failed)?;
         let header = Header::new(network, baud);
@@ -63,20 +63,20 @@ impl TraceFile {
     }
 
     /// Adds the events among the lines of boards' logs.
-    pub(super) fn write(&mut self, lines: &[BoardLine]) -> Result<(), Refusal> {
+    pub(super) fn write(&mut self, lines: &[BoardLine]) -> Result<(), CliError> {
         for line in lines {
             if let Some(event) = read_event(&line.text) {
                 let at = (line.at / (SECOND / 1_000_000_000)) as Nanos;
                 let written = self.writer.event(at, line.board as u64, &event);
-                written.map_err(|error| Refusal::file(&self.path, error))?;
+                written.map_err(|error| CliError::file(&self.path, error))?;
             }
         }
         Ok(())
     }
 
     /// Ends it.
-    pub(super) fn finish(self) -> Result<(), Refusal> {
+    pub(super) fn finish(self) -> Result<(), CliError> {
         let finished = self.writer.finish();
-        finished.map(|_| ()).map_err(|error| Refusal::file(&self.path, error))
+        finished.map(|_| ()).map_err(|error| CliError::file(&self.path, error))
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Done;
-use crate::command::refusal::Refusal;
+use crate::command::error::CliError;
 use hopwise_load::measure::confidence;
 
 /// Figures that tell of the machine and not of the network, and those that the plan says anyway.
@@ -155,8 +155,8 @@ fn numbers(result: &Value) -> Vec<(String, f64)> {
 }
 
 /// A line for every figure of every run.
-pub(super) fn csv(done: &[Done]) -> Result<String, Refusal> {
-    let failed = |error: csv::Error| Refusal::Output(error.to_string());
+pub(super) fn csv(done: &[Done]) -> Result<String, CliError> {
+    let failed = |error: csv::Error| CliError::output(error);
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer
         .write_record(["kind", "network", "scenario", "seed", "figure", "value", "command"])
@@ -171,9 +171,7 @@ pub(super) fn csv(done: &[Done]) -> Result<String, Refusal> {
                 .map_err(failed)?;
         }
     }
-    let bytes = writer
-        .into_inner()
-        .map_err(|error| Refusal::Output(error.to_string()))?;
+    let bytes = writer.into_inner().map_err(CliError::output)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

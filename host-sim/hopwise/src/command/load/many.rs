@@ -6,8 +6,8 @@ use clap::{Args, Subcommand};
 use hopwise_core::Rule;
 
 use super::{SATURATION_PRECISION, SceneArgs};
+use crate::command::error::CliError;
 use crate::command::output::{Outcome, print, progress_bar, say, write_file};
-use crate::command::refusal::Refusal;
 use crate::command::{NetworkArg, RuleArg};
 use hopwise_load::measure::rule_name;
 use hopwise_load::report;
@@ -19,6 +19,8 @@ pub(super) enum Action {
     /// Simulates every network at every rate with every seed, on all cores, into a table, a chart and a page
     Sweep(SweepArgs),
     /// Writes the numbered jobs of a sweep into a folder, without doing them
+    // What it was given, it took and did not need.
+    #[command(mut_arg("out", |arg| arg.hide(true)))]
     Plan(SweepArgs),
     /// Does the remaining jobs of a folder: all, or this process's share of a job array
     Work(WorkArgs),
@@ -87,7 +89,7 @@ pub(super) struct StudyArgs {
     out: PathBuf,
 }
 
-pub(super) fn run(action: &Action) -> Result<Outcome, Refusal> {
+pub(super) fn run(action: &Action) -> Result<Outcome, CliError> {
     match action {
         Action::Plan(sweep) => {
             let folder = plan(sweep)?;
@@ -116,7 +118,7 @@ pub(super) fn run(action: &Action) -> Result<Outcome, Refusal> {
 }
 
 /// The jobs of a sweep, network by network, in the order of the arguments.
-fn plan(args: &SweepArgs) -> Result<Folder, Refusal> {
+fn plan(args: &SweepArgs) -> Result<Folder, CliError> {
     let rates = rates(&args.rates)?;
     let mut tasks: Vec<Task> = rates.into_iter().map(|rate| Task::Point { rate }).collect();
     if args.saturation {
@@ -150,10 +152,14 @@ fn plan(args: &SweepArgs) -> Result<Folder, Refusal> {
 }
 
 /// Numbers, and ranges FROM:TO:STEP with both ends.
-fn rates(texts: &[String]) -> Result<Vec<f64>, Refusal> {
+fn rates(texts: &[String]) -> Result<Vec<f64>, CliError> {
     let mut rates = Vec::new();
     for text in texts {
-        let wrong = || Refusal::Rate(text.clone());
+        let wrong = || {
+            CliError::new(format_args!(
+                "'{text}' is not a rate: a number, or FROM:TO:STEP with a step above 0"
+            ))
+        };
         let numbers: Result<Vec<f64>, _> = text.split(':').map(str::parse).collect();
         match numbers.map_err(|_| wrong())?[..] {
             [rate] => rates.push(rate),
@@ -168,7 +174,7 @@ fn rates(texts: &[String]) -> Result<Vec<f64>, Refusal> {
     Ok(rates)
 }
 
-fn work(folder: &Folder, share: Share) -> Result<(), Refusal> {
+fn work(folder: &Folder, share: Share) -> Result<(), CliError> {
     let numbers = folder.share(share);
     let bar = progress_bar(numbers.len() as u64, "simulating");
     let done = folder.work_all(&numbers, |worked| {
@@ -181,19 +187,16 @@ fn work(folder: &Folder, share: Share) -> Result<(), Refusal> {
     print(|out| writeln!(out, "jobs done now: {done}, before: {}", numbers.len() - done))
 }
 
-fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
+fn merge(folder: &Folder, out: &Path) -> Result<Outcome, CliError> {
     let findings = match folder.findings() {
         Ok(findings) => findings,
         Err(missing) => return Ok(Outcome::CheckFailed(missing.to_string())),
     };
     let rows = report::rows(&findings);
     let chart = report::latency_chart("Latency against load", &rows);
-    let json = serde_json::to_string_pretty(&rows).map_err(|error| Refusal::Output(error.to_string()))?;
+    let json = serde_json::to_string_pretty(&rows).map_err(CliError::output)?;
     let files = [
-        (
-            "load.csv",
-            report::csv(&rows).map_err(|error| Refusal::Output(error.to_string()))?,
-        ),
+        ("load.csv", report::csv(&rows).map_err(CliError::output)?),
         ("load.json", json + "\n"),
         ("load.svg", chart.svg()),
         ("load.html", report::page("Latency against load", &[chart], &rows)),
@@ -203,7 +206,7 @@ fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
     Ok(deadlock.map_or(Outcome::Done, Outcome::CheckFailed))
 }
 
-fn study(args: &StudyArgs) -> Result<Outcome, Refusal> {
+fn study(args: &StudyArgs) -> Result<Outcome, CliError> {
     let sizes: Vec<Size> = study::SIZES
         .into_iter()
         .filter(|size| size.nodes <= args.most_nodes)
@@ -219,8 +222,8 @@ fn study(args: &StudyArgs) -> Result<Outcome, Refusal> {
 }
 
 /// Writes files into a folder and prints where they are.
-fn write_files(folder: &Path, files: &[(impl AsRef<str>, String)]) -> Result<(), Refusal> {
-    std::fs::create_dir_all(folder).map_err(|error| Refusal::Output(error.to_string()))?;
+fn write_files(folder: &Path, files: &[(impl AsRef<str>, String)]) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder).map_err(CliError::output)?;
     for (name, text) in files {
         let path = folder.join(name.as_ref());
         write_file(&path, text)?;

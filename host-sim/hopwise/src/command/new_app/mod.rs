@@ -7,8 +7,8 @@ use hopwise_emulate::repository::{NoRepository, Repository};
 use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS, kind, names};
 
 use super::RepositoryArg;
+use super::error::CliError;
 use super::output::{Outcome, print};
-use super::refusal::Refusal;
 
 /// Letters of a crate's name, at most.
 const LONGEST_NAME: usize = 64;
@@ -58,6 +58,7 @@ pub(super) struct NewAppArgs {
     release: Option<String>,
 }
 
+<<<<<<< HEAD
 /// Why there is no new crate.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoNewApp {
@@ -77,6 +78,8 @@ pub(super) enum NoNewApp {
     Source(String),
 }
 
+=======
+>>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
 /// Where Hopwise's crates are, as a Cargo.toml says it.
 enum Source<'a> {
     Path(Repository),
@@ -85,9 +88,9 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    fn dependency(&self, folder: &str) -> Result<String, NoNewApp> {
+    fn dependency(&self, folder: &str) -> Result<String, CliError> {
         let quoted = |text: &str| match text.contains(['"', '\\']) || text.contains(char::is_control) {
-            true => Err(NoNewApp::Source(text.into())),
+            true => Err(CliError::new(format_args!("'{text}' cannot stand in a Cargo.toml"))),
             false => Ok(format!("\"{text}\"")),
         };
         Ok(match self {
@@ -102,14 +105,21 @@ impl Source<'_> {
     }
 }
 
-pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let name = name_of(&args.folder)?;
-    let board = kind(&args.board).ok_or_else(|| NoNewApp::Board(args.board.clone()))?;
+    let board = kind(&args.board).ok_or_else(|| {
+        let known = KINDS.map(|kind| kind.name).join(", ");
+        CliError::new(format_args!("there is no board '{}', only {known}", args.board))
+    })?;
     let source = match (&args.git, &args.release) {
         (Some(url), _) => Source::Git(url, args.rev.as_deref()),
         (None, Some(version)) => Source::Release(version),
         (None, None) => match Repository::find(repository.repo.as_deref()) {
-            Err(NoRepository::Nowhere) => return Err(NoNewApp::NoSource.into()),
+            Err(NoRepository::Nowhere) => {
+                return Err(CliError::new(
+                    "say where Hopwise's crates are: run this inside its repository, or say --repo PATH, --git URL or --release VERSION",
+                ));
+            }
             found => Source::Path(found?),
         },
     };
@@ -128,8 +138,14 @@ pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outco
     Ok(Outcome::Done)
 }
 
-fn name_of(folder: &Path) -> Result<&str, NoNewApp> {
-    let bad = || NoNewApp::Name(folder.display().to_string());
+fn name_of(folder: &Path) -> Result<&str, CliError> {
+    let bad = || {
+        let rules = "use letters, digits, - and _, beginning with a letter, and no reserved word";
+        CliError::new(format_args!(
+            "'{}' cannot be the name of a crate: {rules}",
+            folder.display()
+        ))
+    };
     let name = folder.file_name().and_then(|name| name.to_str()).ok_or_else(bad)?;
     let is_right = name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name
@@ -141,9 +157,14 @@ fn name_of(folder: &Path) -> Result<&str, NoNewApp> {
 }
 
 /// The files of the crate, and what is in them.
+<<<<<<< HEAD
 fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, Refusal> {
     let feature = |kind: &&BoardKind| format!("{0} = [\"hopwise-firmware/{0}\"]", kind.name);
     let features: Vec<String> = KINDS.iter().map(feature).collect();
+=======
+fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, CliError> {
+    let features = KINDS.map(|kind| format!("{0} = [\"hopwise-firmware/{0}\"]", kind.name));
+>>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
     let (firmware, emulate) = (source.dependency("firmware")?, source.dependency("host-sim/emulate")?);
     let fill = |template: &str| {
         template
@@ -173,23 +194,23 @@ fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'st
             ("Cargo.lock", "tests/Cargo.lock"),
         ] {
             let path = repository.root().join(from);
-            let lock = std::fs::read_to_string(&path).map_err(|error| Refusal::file(&path, error))?;
+            let lock = std::fs::read_to_string(&path).map_err(|error| CliError::file(&path, error))?;
             files.push((to, lock));
         }
     }
     Ok(files)
 }
 
-fn write(folder: &Path, files: &[(&'static str, String)]) -> Result<(), Refusal> {
+fn write(folder: &Path, files: &[(&'static str, String)]) -> Result<(), CliError> {
     std::fs::create_dir(folder).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => NoNewApp::Exists(folder.into()).into(),
-        _ => Refusal::output(folder, &error),
+        std::io::ErrorKind::AlreadyExists => CliError::file(folder, "there is something of that name already"),
+        _ => CliError::output_file(folder, &error),
     })?;
     for (name, text) in files {
         let path = folder.join(name);
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         made.and_then(|()| std::fs::write(&path, text))
-            .map_err(|error| Refusal::output(&path, &error))?;
+            .map_err(|error| CliError::output_file(&path, &error))?;
     }
     Ok(())
 }

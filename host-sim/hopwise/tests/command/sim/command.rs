@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::trace_support::{printed, refused};
+use crate::support::{printed, refused};
 
 /// A file with a text, removed in the end.
 struct Scratch(PathBuf);
@@ -82,7 +82,7 @@ fn every_example_runs() {
     names.sort();
     assert!(names.len() >= 8, "{names:?}");
     for name in names {
-        let file = format!("scenarios/{}", name.to_str().unwrap());
+        let file = format!("../../scenarios/{}", name.to_str().unwrap());
         let reports = json_lines(&["sim", &file, "--packets", "60", "--seed", "3", "--json"]);
         assert!(!reports.is_empty(), "{file}");
         for report in reports {
@@ -180,10 +180,10 @@ fn bad_input_gets_one_sentence_with_file_and_line() {
 
     let sentence = refused(&["sim", "no-such-file.toml"]);
     assert!(sentence.starts_with("hopwise: no-such-file.toml: "), "{sentence}");
-    let sentence = refused(&["sim", "scenarios/torture.toml", "--trace", "nowhere/trace"]);
+    let sentence = refused(&["sim", "../../scenarios/torture.toml", "--trace", "nowhere/trace"]);
     assert_eq!(
         sentence,
-        "hopwise: scenarios/torture.toml: a trace is of one run, and the scenario has 200"
+        "hopwise: ../../scenarios/torture.toml: a trace is of one run, and the scenario has 200"
     );
 }
 

@@ -2,12 +2,12 @@
 
 mod browser;
 
-use crate::trace_support::{Folder, hopwise, printed, refused, simulate};
+use crate::support::{Folder, hopwise, printed, refused, simulate};
 use browser::Browser;
 use serde_json::Value;
 
 fn page(folder: &Folder, args: &[&str]) -> String {
-    let file = folder.file("page.html");
+    let file = folder.path("page.html");
     let all = [&["view"], args, &["-o", &file]].concat();
     assert_eq!(printed(&all), "");
     std::fs::read_to_string(file).unwrap()
@@ -23,11 +23,11 @@ fn data(page: &str) -> Value {
 
 /// Does in a browser what the script beside this file says, and returns what that found; `None` without a browser.
 fn try_out(folder: &Folder) -> Option<Value> {
-    let Some(mut browser) = Browser::start(&folder.file("browser")) else {
+    let Some(mut browser) = Browser::start(&folder.path("browser")) else {
         eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: the page's structure is checked, what it does is NOT TESTED");
         return None;
     };
-    browser.open(&folder.file("page.html"));
+    browser.open(&folder.path("page.html"));
     let found = browser.evaluate(concat!(include_str!("selftest.js"), "selftest()"));
     assert_eq!(browser.errors, Vec::<String>::new());
     Some(found)
@@ -36,7 +36,7 @@ fn try_out(folder: &Folder) -> Option<Value> {
 #[test]
 fn the_page_needs_nothing_from_elsewhere() {
     let folder = Folder::new("alone");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     simulate(&trace, &["rdn(ring(3),1)", "--packets", "40"]);
     for args in [&[trace.as_str()][..], &["re(ring(4),complete(3),2)"]] {
         let page = page(&folder, args);
@@ -53,7 +53,7 @@ fn the_page_needs_nothing_from_elsewhere() {
 #[test]
 fn the_page_knows_the_mesh_and_the_trace() {
     let folder = Folder::new("knows");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     simulate(&trace, &["rdn(ring(3),1)", "--packets", "40"]);
     let known = data(&page(&folder, &[&trace]));
     let count = |of: &Value| of.as_array().unwrap().len();
@@ -78,7 +78,7 @@ fn the_page_knows_the_mesh_and_the_trace() {
 #[test]
 fn a_trace_is_replayed_in_a_browser() {
     let folder = Folder::new("replayed");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     let settings = [
         "rdn(ring(3),1)",
         "--packets",
@@ -146,8 +146,8 @@ fn a_mesh_file_is_drawn_with_the_pins_of_its_cables() {
     assert_eq!(wiring[4][0], serde_json::json!(["UART5", "PC12 CN7-3", "PD2 CN7-4"]));
     let Some(found) = try_out(&folder) else { return };
     assert_eq!(found["findings"], serde_json::json!([]));
-    let missing = folder.file("missing.toml");
-    let sentence = refused(&["view", &missing, "-o", &folder.file("page.html")]);
+    let missing = folder.path("missing.toml");
+    let sentence = refused(&["view", &missing, "-o", &folder.path("page.html")]);
     assert!(sentence.contains("missing.toml"), "{sentence}");
 }
 
@@ -157,11 +157,11 @@ const SIZES: [(u32, u32); 3] = [(390, 844), (800, 600), (3840, 2160)];
 #[test]
 fn everyone_can_use_the_page() {
     let folder = Folder::new("everyone");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.path("trace.jsonl");
     simulate(&trace, &["rdn(ring(3),1)", "--packets", "60"]);
     let mesh = folder.write("mesh.toml", "network = \"rdn(ring(3),1)\"\nboard = \"nucleo-f446re\"\n");
     page(&folder, &[&trace, "--mesh", &mesh]);
-    let Some(mut browser) = Browser::start(&folder.file("browser")) else {
+    let Some(mut browser) = Browser::start(&folder.path("browser")) else {
         eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: whether everyone can use the page is NOT TESTED");
         return;
     };
@@ -195,7 +195,7 @@ fn everyone_can_use_the_page() {
 /// Opens the page of a folder at all sizes, in some modes and both themes, and asserts that nothing keeps anyone from using it; returns how
 /// many times it looked.
 fn look_for_barriers(browser: &mut Browser, folder: &Folder, modes: &[&str]) -> usize {
-    browser.open(&folder.file("page.html"));
+    browser.open(&folder.path("page.html"));
     // Not committed, and not always there: tools/axe brings it.
     let axe = std::env::var("HOPWISE_AXE")
         .ok()
@@ -237,11 +237,11 @@ fn cables_are_ticked_off_by_keyboard_and_there_is_a_sheet_for_each_board() {
         known["cables"],
         serde_json::json!([[0, 0, 1, 1], [0, 1, 3, 0], [3, 1, 2, 0], [1, 0, 2, 1]])
     );
-    let Some(mut browser) = Browser::start(&folder.file("browser")) else {
+    let Some(mut browser) = Browser::start(&folder.path("browser")) else {
         eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: the wiring assistant is NOT TESTED");
         return;
     };
-    browser.open(&folder.file("page.html"));
+    browser.open(&folder.path("page.html"));
     let card = |browser: &mut Browser| {
         browser
             .evaluate("byId('selection').textContent")
@@ -294,7 +294,7 @@ fn cables_are_ticked_off_by_keyboard_and_there_is_a_sheet_for_each_board() {
 #[test]
 fn nonsense_is_refused_in_a_sentence() {
     let folder = Folder::new("nonsense");
-    let file = folder.file("page.html");
+    let file = folder.path("page.html");
     let sentence = refused(&["view", "rong(3)", "-o", &file]);
     assert!(
         sentence.starts_with("hopwise: there is no file 'rong(3)', and 'rong(3)' is not a network: "),
@@ -340,10 +340,10 @@ fn rounds_of_a_collective_are_played() {
         assert_eq!(rounds.len() as u64, all, "{op}");
         let messages: usize = rounds.iter().map(|round| round.as_array().unwrap().len()).sum();
         assert_eq!(told["messages"], messages, "{op}");
-        let Some(mut browser) = Browser::start(&folder.file("browser")) else {
+        let Some(mut browser) = Browser::start(&folder.path("browser")) else {
             return;
         };
-        browser.open(&folder.file("page.html"));
+        browser.open(&folder.path("page.html"));
         let found = browser.evaluate(
             "timeline.play(false); timeline.seek(2.5e6); draw(); ({ clock: byId('clock').textContent, under: hopsAt(2.5e6).length, \
              card: byId('rounds').innerText, facts: byId('facts').textContent })",
@@ -361,7 +361,7 @@ fn rounds_of_a_collective_are_played() {
             "{found}"
         );
     }
-    let refused = hopwise(&["view", network, "--port-model", "one", "-o", &folder.file("no.html")]);
+    let refused = hopwise(&["view", network, "--port-model", "one", "-o", &folder.path("no.html")]);
     let said = String::from_utf8_lossy(&refused.stderr);
     assert!(
         refused.status.code() == Some(2) && said.contains("--collective"),

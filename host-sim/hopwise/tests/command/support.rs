@@ -1,4 +1,4 @@
-//! Mesh files in a folder of their own, the command, and the firmware for emulated boards.
+//! The command, files in a folder of their own, and the firmware for emulated boards.
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -78,6 +78,14 @@ pub(crate) fn hopwise(args: &[&str]) -> Output {
         .expect("the command starts")
 }
 
+/// What it prints, if it ends well.
+pub(crate) fn printed(args: &[&str]) -> String {
+    let output = hopwise(args);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {said}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
 /// Exit status and the JSON that was printed.
 pub(crate) fn json(args: &[&str]) -> (i32, Value) {
     let output = hopwise(args);
@@ -91,9 +99,25 @@ pub(crate) fn json(args: &[&str]) -> (i32, Value) {
 
 /// The one sentence of a command that was refused.
 pub(crate) fn refusal(args: &[&str]) -> String {
-    let output = hopwise(args);
+    sentence_of(args, hopwise(args))
+}
+
+fn sentence_of(args: &[&str], output: Output) -> String {
     let sentence = String::from_utf8(output.stderr).expect("text");
     assert_eq!(output.status.code(), Some(2), "{args:?}: {sentence}");
     assert_eq!(sentence.lines().count(), 1, "{sentence}");
     sentence.trim_end().into()
+}
+
+/// The same of a command that has printed nothing.
+pub(crate) fn refused(args: &[&str]) -> String {
+    let output = hopwise(args);
+    assert!(output.stdout.is_empty(), "{args:?}");
+    sentence_of(args, output)
+}
+
+/// Simulates; the trace is in the file, and the simulator's own account is returned.
+pub(crate) fn simulate(trace: &str, args: &[&str]) -> Value {
+    let all = [&["sim"], args, &["--json", "--trace", trace]].concat();
+    serde_json::from_str(&printed(&all)).expect("one JSON object")
 }
