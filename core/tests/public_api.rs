@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of the crates. Each has its list, `public-api.txt`.
-const CRATES: [&str; 1] = ["core"];
+const CRATES: [&str; 3] = ["core", "node", "app"];
 
 /// Set to anything, it writes the lists anew, as it does the pinned answers of networks.
 const PIN: &str = "HOPWISE_PIN";

@@ -9,13 +9,8 @@ use serde::Serialize;
 
 use super::error::CliError;
 use super::output::{Colour, Outcome, coloured, counted, print_coloured, print_json};
-<<<<<<< HEAD
-use super::refusal::Refusal;
-use super::{MeshArg, RepositoryArg, watch};
+use super::{MeshArg, RepositoryArg, no_boards, watch};
 use hopwise_emulate::rig::{EmulatedMesh, Firmware, FreeLink, Mistakes};
-=======
-use super::{MeshArg, RepositoryArg, finding, no_boards, watch};
->>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
 use hopwise_figures::printable_line;
 use hopwise_rig::boards::DEFAULT;
 use hopwise_rig::mesh::{Mesh, NodePort};
@@ -23,11 +18,7 @@ use hopwise_rig::plan::WiringPlan;
 use hopwise_rig::ports;
 use hopwise_rig::serial_line::SerialMesh;
 use hopwise_rig::survey::{LineErrors, Seen, line_errors, survey};
-<<<<<<< HEAD
 use hopwise_rig::wiring_check::{KIND_WIDTH, WiringReport, boards_of, compare};
-=======
-use hopwise_rig::wiring_check::{WiringReport, boards_of, compare};
->>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
 
 /// After this every board has heard all who are at its links, and found out who does not hear it.
 const SETTLE: Time = 600 * MILLISECOND;
@@ -195,13 +186,8 @@ fn show(
     };
     writeln!(out, "{}", colour.paint(&summary, coloured))?;
     for finding in &report.findings {
-<<<<<<< HEAD
         let sentence = finding.to_string();
         let (kind, rest) = sentence.split_at(KIND_WIDTH.min(sentence.len()));
-=======
-        let sentence = finding::sentence(finding);
-        let (kind, rest) = sentence.split_at(finding::KIND_WIDTH.min(sentence.len()));
->>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
         writeln!(out, "  {}{}", Colour::Red.paint(kind, coloured), printable_line(rest))?;
     }
     for link in errors {

@@ -168,15 +168,9 @@ pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcom
     let seeds: Vec<u64> = (args.seed..args.seed.saturating_add(args.seeds.max(1))).collect();
     let found: Vec<Found> = match args.boards {
         BoardsArg::Emulated => {
-<<<<<<< HEAD
             let path = repository.elf(args.elf.as_deref(), DEFAULT)?;
-            let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
-            let image = Arc::new(Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?);
-=======
-            let path = repository.elf(args.elf.as_deref(), BOARDS[0])?;
             let elf = std::fs::read(&path).map_err(|error| CliError::file(&path, error))?;
             let image = Arc::new(Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?);
->>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
             let run = |&seed: &u64| watch(&mut Emulated::new(args, &network, &image, seed)?, args);
             seeds.iter().map(run).collect::<Result<_, _>>()?
         }

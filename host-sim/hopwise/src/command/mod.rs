@@ -18,7 +18,6 @@ mod edges;
 mod emulate;
 mod error;
 mod experiment;
-mod finding;
 mod flash;
 mod help;
 mod hint;

@@ -9,14 +9,9 @@ use hopwise_files::write_whole;
 use super::error::CliError;
 use super::mesh::parse_kind;
 use super::output::{Outcome, check_output, print, print_json};
-<<<<<<< HEAD
-use super::refusal::Refusal;
-use super::{RepositoryArg, one_kind, parse};
+use super::{BOARD_OF_MESH, RepositoryArg, no_boards, one_kind, parse};
 use hopwise_emulate::package::package;
 use hopwise_emulate::rig::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
-=======
-use super::{BOARD_OF_MESH, RepositoryArg, no_boards, one_kind, parse};
->>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
 use hopwise_emulate::setup::Program;
 use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS};
 use hopwise_rig::mesh::Mesh;
@@ -176,14 +171,7 @@ fn build(repository: &RepositoryArg, board: &str) -> Result<Package, CliError> {
 
 fn pair(first: &Path, second: &Path) -> Result<Package, CliError> {
     let (one, other) = (Firmware::load(first)?, Firmware::load(second)?);
-<<<<<<< HEAD
-    package(&one.image, &other.image).map_err(|error| Refusal::Package {
-        path: second.into(),
-        error,
-    })
-=======
-    Package::new(&one.image, &other.image).map_err(|error| CliError::file(second, error))
->>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
+    package(&one.image, &other.image).map_err(|error| CliError::file(second, error))
 }
 
 fn bring(

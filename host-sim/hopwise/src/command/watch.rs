@@ -3,11 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-<<<<<<< HEAD
-=======
 use super::error::CliError;
-use super::finding::sentence;
->>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
 use super::output::{Colour, Outcome, coloured, print, print_coloured, stop_on_ctrl_c};
 use hopwise_figures::printable_line;
 use hopwise_rig::mesh::Mesh;

@@ -5,14 +5,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-<<<<<<< HEAD
-use crate::rig_support::{Folder, elf, hopwise, json, refusal};
+use crate::support::{Folder, elf, hopwise, json, refusal};
 use hopwise_emulate::log::take_lines;
 use hopwise_emulate::rig::{Firmware, blueprint};
-=======
-use crate::support::{Folder, elf, hopwise, json, refusal};
-use hopwise_emulate::log::LogFormat;
->>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_rig::board_log::LogFormat;

@@ -58,28 +58,6 @@ pub(super) struct NewAppArgs {
     release: Option<String>,
 }
 
-<<<<<<< HEAD
-/// Why there is no new crate.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum NoNewApp {
-    #[error(
-        "'{0}' cannot be the name of a crate: use letters, digits, - and _, beginning with a letter, and no reserved word"
-    )]
-    Name(String),
-    #[error("there is no board '{0}', only {known}", known = names())]
-    Board(String),
-    #[error("{}: there is something of that name already", .0.display())]
-    Exists(PathBuf),
-    #[error(
-        "say where Hopwise's crates are: run this inside its repository, or say --repo PATH, --git URL or --release VERSION"
-    )]
-    NoSource,
-    #[error("'{0}' cannot stand in a Cargo.toml")]
-    Source(String),
-}
-
-=======
->>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
 /// Where Hopwise's crates are, as a Cargo.toml says it.
 enum Source<'a> {
     Path(Repository),
@@ -157,14 +135,9 @@ fn name_of(folder: &Path) -> Result<&str, CliError> {
 }
 
 /// The files of the crate, and what is in them.
-<<<<<<< HEAD
-fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, Refusal> {
+fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, CliError> {
     let feature = |kind: &&BoardKind| format!("{0} = [\"hopwise-firmware/{0}\"]", kind.name);
     let features: Vec<String> = KINDS.iter().map(feature).collect();
-=======
-fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, CliError> {
-    let features = KINDS.map(|kind| format!("{0} = [\"hopwise-firmware/{0}\"]", kind.name));
->>>>>>> 74591dcea104f2f7e1cc6f4ddfa3d79dfcb24360
     let (firmware, emulate) = (source.dependency("firmware")?, source.dependency("host-sim/emulate")?);
     let fill = |template: &str| {
         template
