@@ -1,5 +1,6 @@
 //! `hopwise emulate`
 
+mod job;
 mod trace;
 
 use std::io::Write;
@@ -29,6 +30,7 @@ use hopwise_emulate::session::{RunFigures, Session};
 use hopwise_emulate::setup::{self, Program};
 use hopwise_rig::emulated::{self, CannotEmulate};
 use hopwise_rig::mesh::{Mesh, NodePort};
+pub(super) use job::Emulate;
 use trace::TraceFile;
 
 #[derive(Args)]
@@ -230,6 +232,30 @@ impl Subject {
 }
 
 pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+    let bar = progress_bar(args.duration / MILLISECOND, "virtual ms");
+    let (figures, faults) = figures(args, repository, &bar)?;
+    if args.json {
+        print_json(&figures)?
+    } else {
+        show(&figures, &faults)?
+    }
+    let findings = figures.check.iter().flat_map(|check| &check.findings);
+    let mut all = findings.chain(&figures.violations);
+    match all.next() {
+        Some(first) => Ok(Outcome::CheckFailed(format!(
+            "{} findings, the first: {first}",
+            1 + all.count()
+        ))),
+        None => Ok(Outcome::Done),
+    }
+}
+
+/// Emulates what is asked for, to its end: what there was, and the faults of processors.
+fn figures(
+    args: &EmulateArgs,
+    repository: &RepositoryArg,
+    bar: &indicatif::ProgressBar,
+) -> Result<(RunFigures, Vec<String>), Refusal> {
     let subject = Subject::of(args)?;
     subject.check_size()?;
     let kinds = subject.kinds()?;
@@ -275,7 +301,6 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
         Some(path) => Some(TraceFile::create(path, args, subject.network(), subject.baud())?),
         None => None,
     };
-    let bar = progress_bar(args.duration / MILLISECOND, "virtual ms");
     while session.now() < args.duration {
         let lines = session.run_slice(args.duration);
         bar.set_position(session.now() / MILLISECOND);
@@ -288,21 +313,7 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     }
     bar.finish_and_clear();
     trace.map(TraceFile::finish).transpose()?;
-    let figures = session.figures();
-    if args.json {
-        print_json(&figures)?
-    } else {
-        show(&figures, &session.faults())?
-    }
-    let findings = figures.check.iter().flat_map(|check| &check.findings);
-    let mut all = findings.chain(&figures.violations);
-    match all.next() {
-        Some(first) => Ok(Outcome::CheckFailed(format!(
-            "{} findings, the first: {first}",
-            1 + all.count()
-        ))),
-        None => Ok(Outcome::Done),
-    }
+    Ok((session.figures(), session.faults()))
 }
 
 /// The firmware of a kind of board, and how to read its log.

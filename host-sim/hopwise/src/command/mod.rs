@@ -191,7 +191,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
         Command::Paper(args) => paper::run(args),
         Command::Emulate(args) => emulate::run(args, &hopwise.repository),
         Command::Sim(args) => sim::run(args),
-        Command::Experiment(args) => experiment::run(args),
+        Command::Experiment(args) => experiment::run(args, &hopwise.repository),
         Command::Report(args) => report::run(args),
         Command::View(args) => view::run(args),
         Command::Load(args) => load::run(args),

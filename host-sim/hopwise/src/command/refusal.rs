@@ -16,12 +16,12 @@ use hopwise_emulate::repository::NoRepository;
 use hopwise_emulate::serial::CannotOpenPort;
 use hopwise_emulate::setup::CannotBuild;
 use hopwise_emulator::world::BadWire;
+use hopwise_experiment::Refused;
+use hopwise_experiment::folder::FolderError;
+use hopwise_experiment::plan::BadPlan;
+use hopwise_experiment::share::BadShare;
 use hopwise_language::script::{NoSuchPlace, ScriptError};
-use hopwise_load::failures::BadFailures;
-use hopwise_load::measure::BadExperiment;
-use hopwise_load::saturation::BadSearch;
-use hopwise_load::schedule::BadSchedule;
-use hopwise_load::sweep::{BadShare, FolderError};
+use hopwise_load::settings::BadSettings as BadLoad;
 use hopwise_networks::figures::CannotSearch;
 use hopwise_networks::graph::CannotBuildOut;
 use hopwise_networks::papers::CannotMeasure;
@@ -34,7 +34,6 @@ use hopwise_rig::ports::NoPortMeant;
 use hopwise_rig::probe_rs::Unfit;
 use hopwise_rig::update::BadPackage;
 use hopwise_sim::run::RunError;
-use hopwise_sim::scenario::ScenarioError;
 use hopwise_sim::settings::BadSettings;
 use hopwise_view::data::NoPage;
 
@@ -177,28 +176,22 @@ pub(super) enum Refusal {
     Rate(String),
     /// A load that makes no sense.
     #[error(transparent)]
-    Experiment(#[from] BadExperiment),
-    /// A search for the highest load that makes no sense.
-    #[error(transparent)]
-    Saturation(#[from] BadSearch),
-    /// Failures that make no sense.
-    #[error(transparent)]
-    Failures(#[from] BadFailures),
-    /// A schedule that cannot be made.
-    #[error(transparent)]
-    Schedule(#[from] BadSchedule),
-    /// The folder of a sweep.
+    Load(#[from] BadLoad),
+    /// The folder of an experiment.
     #[error(transparent)]
     Jobs(#[from] FolderError),
-    /// A share of the jobs of a sweep.
+    /// A run of an experiment, or a table about its runs.
+    #[error(transparent)]
+    Run(#[from] Refused),
+    /// A share of the jobs of an experiment.
     #[error(transparent)]
     Share(#[from] BadShare),
     /// A simulation that makes no sense.
     #[error(transparent)]
     Settings(#[from] BadSettings),
-    /// A file of simulations that makes no sense.
+    /// The file of an experiment that makes no sense.
     #[error(transparent)]
-    Scenario(#[from] ScenarioError),
+    Plan(#[from] BadPlan),
     /// A simulation that did not come to its end.
     #[error(transparent)]
     Simulation(#[from] RunError),
