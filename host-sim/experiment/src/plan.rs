@@ -313,7 +313,10 @@ fn checked(kind: &dyn Kind, name: &str, value: Value) -> Result<Value, String> {
         return Ok(value);
     };
     let other = match &value {
-        Value::String(text) => serde_json::from_str(text).ok().filter(Value::is_number),
+        Value::String(text) => match text.parse::<i64>() {
+            Ok(number) => Some(number.into()),
+            Err(_) => text.parse::<f64>().ok().map(Value::from).filter(Value::is_number),
+        },
         Value::Number(number) => Some(number.to_string().into()),
         _ => None,
     };
@@ -378,7 +381,7 @@ mod tests {
     #[test]
     fn every_combination_is_run() {
         let plan = parse(
-            "networks = ['ring(5)', 'petersen']\nseeds = 2\n[load]\nrate = [0.05, '1e-5']\n[sim]\nfor = '1s'\nconfirmed = true\nhost = 3\n\
+            "networks = ['ring(5)', 'petersen']\nseeds = 2\n[load]\nrate = [0.05, '0.00001']\n[sim]\nfor = '1s'\nconfirmed = true\nhost = 3\n\
              events = ['', '1s cut 0.0']\n",
         );
         let jobs = plan.unwrap().jobs().unwrap();
