@@ -34,26 +34,26 @@ pub struct Settings {
     /// The network, as an expression.
     #[cfg_attr(feature = "clap", arg(skip))]
     pub network: String,
-    /// Packets that a node makes in a cycle, on average [default: 0.05]
+    /// Packets that a node makes in a cycle, on average (default: 0.05)
     #[cfg_attr(feature = "clap", arg(long))]
     pub rate: Option<f64>,
     /// Search for the highest rate that is carried instead
     #[cfg_attr(feature = "clap", arg(long))]
     pub saturation: bool,
-    /// How closely the highest rate is found, relative to it [default: 0.01]
+    /// How closely the highest rate is found, relative to it (default: 0.01)
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE"))]
     pub saturation_precision: Option<f64>,
-    /// Search for the highest rate with this many seeds, from --seed on; the interval comes from their differences [default: 5]
+    /// Search for the highest rate with this many seeds, from --seed on; the interval comes from their differences (default: 5)
     #[cfg_attr(feature = "clap", arg(long))]
     pub seeds: Option<u32>,
     /// The settings that all experiments of a sweep have in common.
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub scene: Scene,
-    /// The routing rule [default: exact]
+    /// The routing rule (default: exact)
     #[cfg_attr(feature = "clap", arg(long, value_parser = ["exact", "paper"]))]
     pub rule: Option<String>,
-    /// The seed; the same seed gives the same result [default: 1]
+    /// The seed; the same seed gives the same result (default: 1)
     #[cfg_attr(feature = "clap", arg(long))]
     pub seed: Option<u64>,
     /// Send the packets of a trace at their times instead; a cycle is the time that a link of the traced mesh takes for 8 bytes
@@ -62,10 +62,10 @@ pub struct Settings {
     /// Send the messages of a collective instead, each as soon as its sender has what it waits for
     #[cfg_attr(feature = "clap", arg(long, value_name = "OP", value_parser = clap::builder::PossibleValuesParser::new(Operation::ALL.map(Operation::name))))]
     pub collective: Option<String>,
-    /// The root of the collective [default: 0]
+    /// The root of the collective (default: 0)
     #[cfg_attr(feature = "clap", arg(long, value_name = "NODE"))]
     pub root: Option<Node>,
-    /// Threads that share the work on a network of a thousand nodes or more; the result does not depend on it [default: 1]
+    /// Threads that share the work on a network of a thousand nodes or more; the result does not depend on it (default: 1)
     #[cfg_attr(feature = "clap", arg(long))]
     pub threads: Option<u16>,
 }
@@ -75,24 +75,24 @@ pub struct Settings {
 #[serde(rename_all = "kebab-case", default)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Scene {
-    /// The routers; the options below change single parameters [default: booksim]
+    /// The routers; the options below change single parameters (default: booksim)
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
     pub preset: Option<Preset>,
     /// Where packets go: uniform, uniform-with-self, neighbors, all-to-all, permutation, transpose, bit-complement,
-    /// bit-reverse, shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast [default: that of the preset]
+    /// bit-reverse, shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast (default: that of the preset)
     #[cfg_attr(feature = "clap", arg(long))]
     pub traffic: Option<Traffic>,
-    /// When nodes make packets: bernoulli, or bursty(LENGTH,PEAK) with the mean length in cycles and the rate of a burst [default:
-    /// bernoulli]
+    /// When nodes make packets: bernoulli, or bursty(LENGTH,PEAK) with the mean length in cycles and the rate of a burst (default:
+    /// bernoulli)
     #[cfg_attr(feature = "clap", arg(long))]
     pub process: Option<Process>,
-    /// How packets reach their destination [default: rule]
+    /// How packets reach their destination (default: rule)
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
     pub paths: Option<Paths>,
-    /// The probability that a link is broken from the beginning; the seed decides which [default: 0]
+    /// The probability that a link is broken from the beginning; the seed decides which (default: 0)
     #[cfg_attr(feature = "clap", arg(long, value_name = "CHANCE"))]
     pub link_failures: Option<f64>,
-    /// The same for a router [default: 0]
+    /// The same for a router (default: 0)
     #[cfg_attr(feature = "clap", arg(long, value_name = "CHANCE"))]
     pub router_failures: Option<f64>,
     /// What fails and comes back while the network runs; a cycle is 1ns: `5us cut 3.0; 9us plug 3.0; 9us off 7`
@@ -140,14 +140,14 @@ pub struct Scene {
     /// Measured cycles, at most
     #[cfg_attr(feature = "clap", arg(long))]
     pub most_cycles: Option<u32>,
-    /// Cycles between two looks at how a measurement is going, as a power of two [default: 10]
+    /// Cycles between two looks at how a measurement is going, as a power of two (default: 10)
     #[cfg_attr(feature = "clap", arg(long, value_name = "BITS"))]
     pub batch_bits: Option<u32>,
     /// Measure until half the 95% confidence interval of the mean latency is this share of it; a trial determines how long that
-    /// takes [default: 0.01]
+    /// takes (default: 0.01)
     #[cfg_attr(feature = "clap", arg(long))]
     pub precision: Option<f64>,
-    /// A mean latency above this counts as saturated [default: 500]
+    /// A mean latency above this counts as saturated (default: 500)
     #[cfg_attr(feature = "clap", arg(long))]
     pub latency_limit: Option<f64>,
 }

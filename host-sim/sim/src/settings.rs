@@ -46,11 +46,11 @@ pub struct Settings {
     #[cfg_attr(feature = "clap", arg(skip))]
     pub network: Option<String>,
     /// Where packets go: uniform, neighbors, all-to-all, ping-all, permutation, transpose, bit-complement, bit-reverse,
-    /// shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast, broadcast-storm [default: uniform]
+    /// shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast, broadcast-storm (default: uniform)
     #[cfg_attr(feature = "clap", arg(long))]
     pub traffic: Option<Traffic>,
-    /// The total number of packets [default: each pair once for ping-all and all-to-all, each node once for broadcasts, otherwise
-    /// 1000]
+    /// The total number of packets (default: each pair once for ping-all and all-to-all, each node once for broadcasts, otherwise
+    /// 1000)
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub packets: Option<u64>,
     /// Send for this long instead of a number of packets
@@ -64,22 +64,22 @@ pub struct Settings {
     /// clear-counters
     #[cfg_attr(feature = "clap", arg(long))]
     pub mixed: bool,
-    /// Bytes of each packet's payload [default: 32]
+    /// Bytes of each packet's payload (default: 32)
     #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
     pub payload: Option<usize>,
-    /// Packets a second of each node [default: a tenth of what a wire carries]
+    /// Packets a second of each node (default: a tenth of what a wire carries)
     #[cfg_attr(feature = "clap", arg(long, value_name = "RATE"))]
     pub rate: Option<f64>,
-    /// Speed of the wires, in bits a second [default: 1000000]
+    /// Speed of the wires, in bits a second (default: 1000000)
     #[cfg_attr(feature = "clap", arg(long))]
     pub baud: Option<u32>,
-    /// From the last byte of a frame until the node processes it [default: 0s]
+    /// From the last byte of a frame until the node processes it (default: 0s)
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub processing: Option<Time>,
-    /// Boards' clocks are off by up to this many parts in a million, and begin anywhere [default: all the same]
+    /// Boards' clocks are off by up to this many parts in a million, and begin anywhere (default: all the same)
     #[cfg_attr(feature = "clap", arg(long, value_name = "PPM"))]
     pub drift: Option<f64>,
-    /// Timers are late by up to this, and frames are processed late by up to this [default: 0s]
+    /// Timers are late by up to this, and frames are processed late by up to this (default: 0s)
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub jitter: Option<Time>,
     /// The probability that a bit is flipped
@@ -88,7 +88,7 @@ pub struct Settings {
     /// The probability that a byte begins a burst of random bits
     #[cfg_attr(feature = "clap", arg(long, value_name = "P"))]
     pub bursts: Option<f64>,
-    /// How many bits a burst has [default: 16]
+    /// How many bits a burst has (default: 16)
     #[cfg_attr(feature = "clap", arg(long, value_name = "BITS"))]
     pub burst_bits: Option<u32>,
     /// The probability that a byte is lost
@@ -129,7 +129,7 @@ pub struct Settings {
     /// An attacker without a key on the cables at these ports, who listens, replays, changes, joins and forges frames
     #[cfg_attr(feature = "clap", arg(long, value_name = "NODE.PORT,..."))]
     pub tap: Option<String>,
-    /// Decides everything that is random [default: 1]
+    /// Decides everything that is random (default: 1)
     #[cfg_attr(feature = "clap", arg(long))]
     pub seed: Option<u64>,
 }
