@@ -123,7 +123,7 @@ pub struct Settings {
     /// packet), mute (never acknowledge), flap (restart all the time), lie (forge packets), hole (swallow what they should pass on), replay (send earlier packets again)
     #[cfg_attr(feature = "clap", arg(long, value_name = "NODE:KIND,..."))]
     pub rogue: Option<String>,
-    /// The boards have a key, made from this word; those that misbehave have none
+    /// The boards have a key, made from this word, and encrypt if it ends in +encrypt; those that misbehave have none
     #[cfg_attr(feature = "clap", arg(long, value_name = "WORD"))]
     pub key: Option<String>,
     /// An attacker without a key on the cables at these ports, who listens, replays, changes, joins and forges frames
