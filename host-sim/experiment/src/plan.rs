@@ -53,6 +53,9 @@ pub struct Plan {
     tables: Vec<Table>,
 }
 
+/// The kind of a run, and its settings.
+pub type Run<'p> = (&'p str, Map<String, Value>);
+
 /// Why a file is no plan: a sentence, with the line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -163,8 +166,8 @@ impl Plan {
         axes.filter(|axis| axis.values.len() > 1).map(|axis| axis.name.as_str())
     }
 
-    /// The settings of all runs, each with its kind.
-    pub fn runs(&self) -> Result<Vec<(&str, Map<String, Value>)>, BadPlan> {
+    /// All runs.
+    pub fn runs(&self) -> Result<Vec<Run<'_>>, BadPlan> {
         let mut runs = Vec::new();
         for Table { kind, axes } in &self.tables {
             let times = |count: usize, axis: &Axis| count.checked_mul(axis.values.len());
@@ -179,7 +182,7 @@ impl Plan {
 
     /// All runs as jobs.
     pub fn jobs(&self) -> Result<Vec<Job>, BadPlan> {
-        let job = |(kind, mut options): (&str, Map<String, Value>)| Job {
+        let job = |(kind, mut options): Run<'_>| Job {
             kind: kind.into(),
             network: options.remove("network").and_then(text).unwrap_or_default(),
             seed: options.remove("seed").and_then(|seed| seed.as_u64()).unwrap_or(1),
