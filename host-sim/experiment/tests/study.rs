@@ -4,6 +4,7 @@ use hopwise_experiment::Kind;
 use hopwise_experiment::load::Load;
 use hopwise_experiment::load::report::{self, Row};
 use hopwise_experiment::load::study::{self, Size};
+use rayon::prelude::*;
 
 const TINY: [Size; 2] = [
     Size {
@@ -30,7 +31,7 @@ fn saturation(rows: &[Row], network: &str, rule: &str) -> f64 {
 #[test]
 fn the_text_holds_what_the_figures_say() {
     let plan = study::plan(&TINY);
-    let findings: Vec<_> = plan.iter().map(|job| (job, Load.run(job).unwrap())).collect();
+    let findings: Vec<_> = plan.par_iter().map(|job| (job, Load.run(job).unwrap())).collect();
     let rows = report::rows(&findings).unwrap();
     let study = study::write(&TINY, &rows);
     assert_eq!(study.charts.len(), TINY.len());
