@@ -7,12 +7,11 @@ use hopwise_language::Script;
 use hopwise_language::script::{Action, NoSuchPlace, PortName, PortOf, ScriptError, Stage, check_port};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
 
 use super::wiring::Wiring;
 
 /// What fails, as it is written.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FailurePlan {
     /// The chance of a link to be broken from the beginning, for good.
     pub links: f64,
@@ -83,11 +82,6 @@ impl FailurePlan {
             routers: self.routers,
             script,
         }))
-    }
-
-    /// Whether nothing fails.
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
     }
 }
 

@@ -33,22 +33,18 @@
 //! - `wiring`, `routes`: the network as numbered ports, and core's rules made ready for the inner loop;
 //! - `engine`: the routers; `wheel`: events a few cycles ahead; `record`: what is written down;
 //! - [`measure`]: one experiment, warmed up, measured and drained; [`watchdog`]: what a deadlock looks like;
-//! - [`saturation`]: the highest load; [`sweep`]: many experiments as numbered jobs; [`report`], [`plot`]: what they found;
-//! - [`study`]: the papers' networks against torus and hypercube.
+//! - [`saturation`]: the highest load; [`settings`]: what a person says of an experiment.
 
 mod engine;
 pub mod failures;
 pub mod measure;
 pub mod parameters;
-pub mod plot;
 mod record;
-pub mod report;
 mod routes;
 pub mod saturation;
 pub mod schedule;
+pub mod settings;
 mod source;
-pub mod study;
-pub mod sweep;
 pub mod watchdog;
 mod wheel;
 mod wiring;

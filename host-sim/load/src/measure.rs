@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use hopwise_core::{Network, Rule};
 use hopwise_language::Traffic;
-use serde::{Deserialize, Serialize};
 
 use super::engine::{Engine, Halt, Scene};
 use super::failures::Failures;
@@ -44,7 +43,7 @@ pub struct Experiment<'a> {
 }
 
 /// When a measurement is long enough.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
     /// Half the width of the 95% confidence interval of the mean latency, relative to it, that is aimed at.
     pub precision: f64,

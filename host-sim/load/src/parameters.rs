@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// A head flit that arrives in cycle `a` at an idle router is routed in `a`, asks for a virtual channel `routing` cycles
 /// later, for the switch `vc_alloc` after that, and is at the next router `switch_alloc + traversal + channel` cycles after
 /// the switch was granted. With every step 1, a hop takes 5 cycles, and entering and leaving the network 7.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// From the arrival of a head flit to its request for a virtual channel.
     pub routing: u32,
@@ -29,7 +29,6 @@ pub struct Parameters {
     pub buffers: u32,
     /// Flits that all virtual channels at the receiving end of a link hold together, each the same; instead of `buffers`. So networks
     /// that need different numbers of channels are given equal memory.
-    #[serde(default)]
     pub link_buffers: Option<u32>,
     /// Virtual channels of a link that every packet may use, beside the one of each buffer class. Balanced rings have none.
     pub shared_channels: u32,
@@ -40,7 +39,6 @@ pub struct Parameters {
     /// What rings do at a tie, and with their two classes.
     pub rings: Rings,
     /// How packets reach their destination.
-    #[serde(default)]
     pub paths: Paths,
 }
 
@@ -51,6 +49,7 @@ pub struct Parameters {
 /// packets that wait there wait for no more than packets of the rule do. So they need a channel for all, and buffers for a whole packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Paths {
     /// By the rule, hop by hop.
     #[default]
@@ -80,6 +79,7 @@ impl Paths {
 /// How rings and tori are routed where there is a choice. Other networks have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Rings {
     /// As the rule says: a tie goes +1, the class changes at the wrap.
     Core,
@@ -222,10 +222,12 @@ pub enum BadParameters {
 }
 
 /// Named sets of parameters, with the traffic that goes with them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Preset {
-    /// BookSim 2: every step one cycle, two virtual channels of eight flits. What it calls uniform is
-    /// [`Traffic::UniformWithSelf`]: a node sends to itself as often as to any other.
+    /// BookSim 2: one cycle per step, two virtual channels of eight flits, and by default its uniform traffic, in which nodes also
+    /// send to themselves: uniform-with-self
     #[default]
     Booksim,
 }

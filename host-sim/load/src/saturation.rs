@@ -81,13 +81,19 @@ pub fn expected_runs(precision: f64) -> u32 {
     2 + (1.0 / precision).log2().ceil() as u32
 }
 
+/// Whether saturation can be found so closely.
+pub fn check_precision(precision: f64) -> Result<(), BadSearch> {
+    match precision > 0.0 && precision < 1.0 {
+        true => Ok(()),
+        false => Err(BadSearch::Precision),
+    }
+}
+
 /// Halves the interval between 0 and what the links could carry at best, until it is at most `precision` of the rate. The seed says
 /// where it is divided first, so that searches with different seeds do not end at the same few rates and seem to agree better than
 /// they do. Every rate is simulated with the same seed. `tried` is called after each with the number of rates so far.
 pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) -> Result<Saturation, BadSearch> {
-    if !(precision > 0.0 && precision < 1.0) {
-        return Err(BadSearch::Precision);
-    }
+    check_precision(precision)?;
     // Only whether a rate is carried matters here, not how exactly its latency is known.
     let effort = Effort {
         precision: 0.02,

@@ -19,7 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`settings`]: what a person says of a run; [`scenario`]: many runs in a file; [`swarm`]: runs drawn by a seed; [`reduce`]: short ones of them;
+//! - [`settings`]: what a person says of a run; [`swarm`]: runs drawn by a seed; [`reduce`]: short ones of them;
 //! - [`run`]: one run from beginning to end; `applications`: who sends and asks in it; `sizes`: for networks of any width; [`report`]: what is said of it;
 //! - [`programs`]: the programs of users, in place of that;
 //! - [`oracle`]: the judge, who knows what was sent and what came; the record of it all is a trace of [`hopwise_trace`];
@@ -43,7 +43,6 @@ pub mod reduce;
 pub mod report;
 pub mod rogue;
 pub mod run;
-pub mod scenario;
 pub mod settings;
 pub mod shell;
 mod sizes;

@@ -40,65 +40,97 @@ const BEGIN: Nanos = 500_000_000;
 /// What is simulated. What is not said has its default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Settings {
     /// The network, as an expression such as `rdn(ring(3),1)`.
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub network: Option<String>,
-    /// Who sends to whom; uniform unless said otherwise.
+    /// Where packets go: uniform, neighbors, all-to-all, ping-all, permutation, transpose, bit-complement, bit-reverse,
+    /// shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast, broadcast-storm (default: uniform)
+    #[cfg_attr(feature = "clap", arg(long))]
     pub traffic: Option<Traffic>,
-    /// The total number of packets. Unless said otherwise, one for each pair that sends in turn, one for each node that
-    /// broadcasts, or 1000.
+    /// The total number of packets (default: each pair once for ping-all and all-to-all, each node once for broadcasts, otherwise
+    /// 1000)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub packets: Option<u64>,
-    /// For how long packets are sent, instead of a number of them.
+    /// Send for this long instead of a number of packets
     #[serde(rename = "for")]
+    #[cfg_attr(feature = "clap", arg(long = "for", value_name = "TIME"))]
     pub duration: Option<Time>,
-    /// Confirmed packets instead of datagrams.
+    /// Confirmed packets instead of datagrams
+    #[cfg_attr(feature = "clap", arg(long))]
     pub confirmed: bool,
     /// A random service for each packet: datagram, confirmed, broadcast, or a question: ping, trace, identity, counters, link,
-    /// clear-counters.
+    /// clear-counters
+    #[cfg_attr(feature = "clap", arg(long))]
     pub mixed: bool,
-    /// Bytes of each packet's payload, 32 unless said otherwise.
+    /// Bytes of each packet's payload (default: 32)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
     pub payload: Option<usize>,
-    /// Packets a second of each node; unless said otherwise, a tenth of what a wire carries.
+    /// Packets a second of each node (default: a tenth of what a wire carries)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RATE"))]
     pub rate: Option<f64>,
-    /// Speed of the wires in bits a second, 1000000 unless said otherwise.
+    /// Speed of the wires, in bits a second (default: 1000000)
+    #[cfg_attr(feature = "clap", arg(long))]
     pub baud: Option<u32>,
-    /// From the last byte of a frame until the node processes it; no time unless said otherwise.
+    /// From the last byte of a frame until the node processes it (default: 0s)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub processing: Option<Time>,
-    /// Clocks of boards run wrong by up to so many parts of a million and begin anywhere; without it they are all the same.
+    /// Boards' clocks are off by up to this many parts in a million, and begin anywhere (default: all the same)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "PPM"))]
     pub drift: Option<f64>,
-    /// Timers are late by up to this, and frames are processed late by up to this.
+    /// Timers are late by up to this, and frames are processed late by up to this (default: 0s)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub jitter: Option<Time>,
-    /// The probability that a bit is flipped.
+    /// The probability that a bit is flipped
+    #[cfg_attr(feature = "clap", arg(long, value_name = "P"))]
     pub ber: Option<f64>,
-    /// The probability that a byte begins a burst of random bits.
+    /// The probability that a byte begins a burst of random bits
+    #[cfg_attr(feature = "clap", arg(long, value_name = "P"))]
     pub bursts: Option<f64>,
-    /// How many bits a burst has, 16 unless said otherwise.
+    /// How many bits a burst has (default: 16)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "BITS"))]
     pub burst_bits: Option<u32>,
-    /// The probability that a byte is lost.
+    /// The probability that a byte is lost
+    #[cfg_attr(feature = "clap", arg(long, value_name = "P"))]
     pub lost_bytes: Option<f64>,
-    /// The probability that a random byte is inserted before a byte.
+    /// The probability that a random byte is inserted before a byte
+    #[cfg_attr(feature = "clap", arg(long, value_name = "P"))]
     pub inserted_bytes: Option<f64>,
-    /// The probability that a byte arrives twice.
+    /// The probability that a byte arrives twice
+    #[cfg_attr(feature = "clap", arg(long, value_name = "P"))]
     pub doubled_bytes: Option<f64>,
-    /// A cable is pulled this often, for 1 ms to 5 s.
+    /// A cable is pulled this often, for 1 ms to 5 s
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub pull_every: Option<Time>,
-    /// A board is reset this often, and off for 1 ms to 5 s.
+    /// A board is reset this often, and off for 1 ms to 5 s
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub reset_every: Option<Time>,
-    /// Boards with a computer at their serial port, as `NODE[,...]`: it asks nodes what they answer, any node and as often as nodes send.
+    /// Boards with a computer at their serial port, which asks any node questions as often as nodes send
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NODE,..."))]
     pub host: Option<String>,
-    /// A computer leaves this often, and another arrives after 1 ms to 5 s.
+    /// A computer leaves this often, and another arrives after 1 ms to 5 s
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub leave_every: Option<Time>,
-    /// The file of a [script](hopwise_language::script): what happens to boards and cables.
+    /// What happens to boards and cables, one event per line: "2s cut 3.0" pulls the cable at port 0 of node 3, "2s off 3" switches
+    /// node 3 off; also plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, on
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub script: Option<PathBuf>,
-    /// The same, said here.
+    /// The same on the command line, separated by semicolons
+    #[cfg_attr(feature = "clap", arg(long, value_name = "EVENTS"))]
     pub events: Option<String>,
-    /// Boards that misbehave, as `NODE:KIND[,...]`; see [`RogueKind`](super::rogue::RogueKind).
+    /// Boards that misbehave: babble (random bytes), flood (as many packets of their own as the line takes), refuse (refuse every
+    /// packet), mute (never acknowledge), flap (restart all the time), lie (forge packets), hole (swallow what they should pass on), replay (send earlier packets again)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NODE:KIND,..."))]
     pub rogue: Option<String>,
-    /// The boards have a key, made of this word, and encrypt what they say if it ends in `+encrypt`; a rogue has none.
+    /// The boards have a key, made from this word, and encrypt if it ends in +encrypt; those that misbehave have none
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WORD"))]
     pub key: Option<String>,
-    /// Someone is on the cables at these ports, as `NODE.PORT[,...]`, and has no key; see [`Tap`](super::tap::Tap).
+    /// An attacker without a key on the cables at these ports, who listens, replays, changes, joins and forges frames
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NODE.PORT,..."))]
     pub tap: Option<String>,
-    /// Decides everything that is random, 1 unless said otherwise.
+    /// Decides everything that is random (default: 1)
+    #[cfg_attr(feature = "clap", arg(long))]
     pub seed: Option<u64>,
 }
 
@@ -110,11 +142,7 @@ impl Settings {
 
     /// What is said, by name.
     pub fn table(&self) -> Map<String, Value> {
-        let said = |value: &Value| !value.is_null() && *value != Value::Bool(false);
-        match serde_json::to_value(self) {
-            Ok(Value::Object(table)) => table.into_iter().filter(|(_, value)| said(value)).collect(),
-            _ => Map::new(),
-        }
+        said(self)
     }
 
     /// The command that does the same.
@@ -281,6 +309,15 @@ impl Settings {
     }
 }
 
+/// What is said by some settings, by name.
+pub fn said(settings: &impl Serialize) -> Map<String, Value> {
+    let is_said = |value: &Value| !value.is_null() && *value != Value::Bool(false);
+    match serde_json::to_value(settings) {
+        Ok(Value::Object(table)) => table.into_iter().filter(|(_, value)| is_said(value)).collect(),
+        _ => Map::new(),
+    }
+}
+
 /// Settings that make no run.
 #[derive(Debug, thiserror::Error)]
 pub enum BadSettings {
@@ -443,7 +480,7 @@ fn short(text: &str) -> String {
 }
 
 /// A value as a shell takes it.
-fn quoted(value: &Value) -> String {
+pub fn quoted(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,/".contains(letter);
     if !text.is_empty() && text.chars().all(plain) {

@@ -1,5 +1,6 @@
 //! `hopwise emulate`
 
+mod job;
 mod trace;
 
 use std::io::Write;
@@ -30,6 +31,7 @@ use hopwise_emulate::setup::{self, Program};
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use hopwise_rig::boards::DEFAULT;
 use hopwise_rig::mesh::{Mesh, NodePort};
+pub(super) use job::Emulate;
 use trace::TraceFile;
 
 #[derive(Args)]
@@ -226,7 +228,35 @@ impl Subject {
     }
 }
 
+<<<<<<< HEAD
 pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
+=======
+pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+    let bar = progress_bar(args.duration / MILLISECOND, "virtual ms");
+    let (figures, faults) = figures(args, repository, &bar)?;
+    if args.json {
+        print_json(&figures)?
+    } else {
+        show(&figures, &faults)?
+    }
+    let findings = figures.check.iter().flat_map(|check| &check.findings);
+    let mut all = findings.chain(&figures.violations);
+    match all.next() {
+        Some(first) => Ok(Outcome::CheckFailed(format!(
+            "{} findings, the first: {first}",
+            1 + all.count()
+        ))),
+        None => Ok(Outcome::Done),
+    }
+}
+
+/// Emulates what is asked for, to its end: what there was, and the faults of processors.
+fn figures(
+    args: &EmulateArgs,
+    repository: &RepositoryArg,
+    bar: &indicatif::ProgressBar,
+) -> Result<(RunFigures, Vec<String>), Refusal> {
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
     let subject = Subject::of(args)?;
     subject.check_size()?;
     let kinds = subject.kinds()?;
@@ -276,7 +306,6 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
         Some(path) => Some(TraceFile::create(path, args, subject.network(), subject.baud())?),
         None => None,
     };
-    let bar = progress_bar(args.duration / MILLISECOND, "virtual ms");
     while session.now() < args.duration {
         let lines = session.run_slice(args.duration);
         bar.set_position(session.now() / MILLISECOND);
@@ -289,6 +318,7 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     }
     bar.finish_and_clear();
     trace.map(TraceFile::finish).transpose()?;
+<<<<<<< HEAD
     let figures = session.figures();
     if args.json {
         print_json(&figures)?;
@@ -304,6 +334,9 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
         ))),
         None => Ok(Outcome::Done),
     }
+=======
+    Ok((session.figures(), session.faults()))
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
 }
 
 /// The firmware of a kind of board, and how to read its log.

@@ -2,10 +2,9 @@
 
 mod many;
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::PathBuf;
+use clap::Args;
 
+<<<<<<< HEAD
 use clap::{Args, ValueEnum};
 use hopwise_core::collective::Operation;
 use hopwise_core::{Network, Node};
@@ -20,6 +19,13 @@ use hopwise_load::measure::{self, Effort, Experiment, Point, Progress};
 use hopwise_load::parameters::{Parameters, Paths, Preset, Process, Rings};
 use hopwise_load::saturation;
 use hopwise_load::schedule::Schedule;
+=======
+use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::parse;
+use super::refusal::Refusal;
+use hopwise_load::measure::Point;
+use hopwise_load::settings::{Found, Settings};
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
 
 /// With an expression, one experiment; with a command, many.
 #[derive(Args)]
@@ -27,49 +33,17 @@ use hopwise_load::schedule::Schedule;
 pub(super) struct LoadArgs {
     #[command(subcommand)]
     action: Option<many::Action>,
-    #[command(flatten)]
-    point: PointArgs,
-}
-
-#[derive(Args)]
-struct PointArgs {
     /// The network, as an expression
     #[arg(value_name = "EXPR", required = true)]
     expression: Option<String>,
-    /// Packets that a node makes in a cycle, on average
-    #[arg(long, default_value_t = 0.05, conflicts_with = "saturation")]
-    rate: f64,
-    /// Search for the highest rate that is carried instead
-    #[arg(long)]
-    saturation: bool,
     #[command(flatten)]
-    scene: SceneArgs,
-    /// The routing rule
-    #[arg(long, value_enum, default_value = "exact")]
-    rule: RuleArg,
-    /// The seed; the same seed gives the same result
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// Send the packets of a trace at their times instead; a cycle is the time that a link of the traced mesh takes for 8 bytes
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "saturation", "collective"])]
-    trace: Option<PathBuf>,
-    /// Send the messages of a collective instead, each as soon as its sender has what it waits for
-    #[arg(long, value_name = "OP", conflicts_with_all = ["rate", "saturation"], value_parser = by_name(&Operation::ALL, Operation::name))]
-    collective: Option<Operation>,
-    /// The root of the collective
-    #[arg(long, value_name = "NODE", default_value_t = 0, requires = "collective")]
-    root: Node,
-    /// Threads that share the work on a network of a thousand nodes or more; the result does not depend on it
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: u16,
-    /// Search for the highest rate with this many seeds, from --seed on; the interval comes from their differences
-    #[arg(long, default_value_t = 5, requires = "saturation", value_parser = clap::value_parser!(u32).range(1..=100))]
-    seeds: u32,
+    settings: Settings,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
 }
 
+<<<<<<< HEAD
 /// What all experiments of a command have in common.
 #[derive(Args)]
 struct SceneArgs {
@@ -276,34 +250,48 @@ fn point(args: &PointArgs) -> Result<Outcome, CliError> {
         effort: args.scene.effort(),
         failures: failures.as_ref(),
         threads: args.threads.into(),
-    };
-    if let Some(schedule) = schedule(args, &network)? {
-        return finish(measure::replay(&experiment, &schedule)?, args.json);
+=======
+pub(super) fn run(args: &LoadArgs) -> Result<Outcome, Refusal> {
+    if let Some(action) = &args.action {
+        return many::run(action);
     }
-    if args.saturation {
-        let bar = progress_bar(
-            u64::from(args.seeds * saturation::expected_runs(SATURATION_PRECISION)),
-            "trying rates",
-        );
-        let tried = |runs| bar.set_position(u64::from(runs));
-        let found = saturation::find_with_confidence(&experiment, SATURATION_PRECISION, args.seeds, &tried)?;
-        bar.finish_and_clear();
-        if args.json {
-            print_json(&found)?;
+    let network = parse(args.expression.as_deref().unwrap_or_default())?;
+    let settings = Settings {
+        network: network.to_string(),
+        ..args.settings.clone()
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
+    };
+    let bar = progress_bar(
+        0,
+        if settings.saturation {
+            "trying rates"
         } else {
+            "measuring"
+        },
+    );
+    let found = settings.run(&|done, all| {
+        bar.set_length(all.into());
+        bar.set_position(done.into());
+    })?;
+    bar.finish_and_clear();
+    match found {
+        Found::Point(point) => finish(*point, args.json),
+        Found::Saturation(found) if args.json => print_json(&found).map(|()| Outcome::Done),
+        Found::Saturation(found) => {
+            let interval = found
+                .saturation_ci95
+                .map_or(String::new(), |half| format!(" ± {half:.4}"));
+            let rate = found.saturation_rate;
             print(|out| {
-                let interval = found
-                    .saturation_ci95
-                    .map_or(String::new(), |half| format!(" ± {half:.4}"));
                 writeln!(
                     out,
-                    "{network} carries up to {:.4}{interval} packets per node and cycle",
-                    found.saturation_rate
+                    "{network} carries up to {rate:.4}{interval} packets per node and cycle"
                 )
             })?;
+            Ok(Outcome::Done)
         }
-        return Ok(Outcome::Done);
     }
+<<<<<<< HEAD
     let bar = progress_bar(0, "measuring");
     let mut watch = |progress: Progress| {
         bar.set_length(u64::from(progress.enough));
@@ -323,6 +311,8 @@ fn schedule(args: &PointArgs, network: &Network) -> Result<Option<Schedule>, Cli
     }
     let collective = |operation| Schedule::collective(network, operation, args.root);
     Ok(args.collective.map(collective).transpose()?)
+=======
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
 }
 
 fn finish(point: Point, json: bool) -> Result<Outcome, CliError> {

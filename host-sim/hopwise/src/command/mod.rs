@@ -199,7 +199,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
         Command::Paper(args) => paper::run(args),
         Command::Emulate(with) => emulate::run(&with.args, &with.repository.or(said)),
         Command::Sim(args) => sim::run(args),
-        Command::Experiment(args) => experiment::run(args),
+        Command::Experiment(args) => experiment::run(args, &hopwise.repository),
         Command::Report(args) => report::run(args),
         Command::View(args) => view::run(args),
         Command::Load(args) => load::run(args),

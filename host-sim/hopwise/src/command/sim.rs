@@ -1,5 +1,6 @@
 //! `hopwise sim`
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,17 +11,23 @@ use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
 use serde_json::Value;
 
+<<<<<<< HEAD
 use super::error::CliError;
+=======
+use super::experiment::KINDS;
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
 use super::output::{Outcome, check_output, print, print_facts, print_json, progress_bar, stop_on_ctrl_c};
 use super::swarm;
 use super::table;
+use hopwise_experiment::Kind;
+use hopwise_experiment::plan::Plan;
+use hopwise_experiment::sim::Sim;
 use hopwise_files::NewFile;
+use hopwise_language::Script;
 use hopwise_language::script::{PortName, PortOf, on_one_line};
-use hopwise_language::{Script, Time, Traffic};
 use hopwise_rig::mesh::Mesh;
 use hopwise_sim::report::{Report, summed};
-use hopwise_sim::scenario::Scenario;
-use hopwise_sim::{Settings, SimRun, simulate};
+use hopwise_sim::{Settings, simulate};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -32,8 +39,11 @@ until then the new one is beside it, as FILE.XXXXXX.partial.
 
 Times are written as 1.5s, 20ms or 300us. The exit status is 1 if a promise of delivery was broken, 2 for bad input.")]
 pub(super) struct SimArgs {
+    /// The network, as an expression such as 'rdn(ring(3),1)'; or a mesh or scenario file, whose name ends in .toml
+    #[arg(value_name = "EXPR|FILE.toml", required_unless_present_any = ["swarm", "only"])]
+    network: Option<String>,
     #[command(flatten)]
-    settings: SettingsArgs,
+    settings: Settings,
     /// Write every event to this file, one line of JSON each
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -52,139 +62,26 @@ pub(super) struct SimArgs {
     json: bool,
 }
 
-/// What is simulated. What is not said has its default.
-#[derive(Args)]
-struct SettingsArgs {
-    /// The network, as an expression such as 'rdn(ring(3),1)'; or a mesh or scenario file, whose name ends in .toml
-    #[arg(value_name = "EXPR|FILE.toml", required_unless_present_any = ["swarm", "only"])]
-    network: Option<String>,
-    /// Where packets go: uniform, neighbors, all-to-all, ping-all, permutation, transpose, bit-complement, bit-reverse,
-    /// shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast, broadcast-storm [default: uniform]
-    #[arg(long)]
-    traffic: Option<Traffic>,
-    /// The total number of packets [default: each pair once for ping-all and all-to-all, each node once for broadcasts, otherwise
-    /// 1000]
-    #[arg(long, value_name = "N")]
-    packets: Option<u64>,
-    /// Send for this long instead of a number of packets
-    #[arg(long = "for", value_name = "TIME")]
-    duration: Option<Time>,
-    /// Confirmed packets instead of datagrams
-    #[arg(long)]
-    confirmed: bool,
-    /// A random service for each packet: datagram, confirmed, broadcast, or a question: ping, trace, identity, counters, link,
-    /// clear-counters
-    #[arg(long)]
-    mixed: bool,
-    /// Bytes of each packet's payload [default: 32]
-    #[arg(long, value_name = "BYTES")]
-    payload: Option<usize>,
-    /// Packets a second of each node [default: a tenth of what a wire carries]
-    #[arg(long, value_name = "RATE")]
-    rate: Option<f64>,
-    /// Speed of the wires, in bits a second [default: 1000000]
-    #[arg(long)]
-    baud: Option<u32>,
-    /// From the last byte of a frame until the node processes it [default: 0s]
-    #[arg(long, value_name = "TIME")]
-    processing: Option<Time>,
-    /// Boards' clocks are off by up to this many parts in a million, and begin anywhere [default: all the same]
-    #[arg(long, value_name = "PPM")]
-    drift: Option<f64>,
-    /// Timers are late by up to this, and frames are processed late by up to this [default: 0s]
-    #[arg(long, value_name = "TIME")]
-    jitter: Option<Time>,
-    /// The probability that a bit is flipped
-    #[arg(long, value_name = "P")]
-    ber: Option<f64>,
-    /// The probability that a byte begins a burst of random bits
-    #[arg(long, value_name = "P")]
-    bursts: Option<f64>,
-    /// How many bits a burst has [default: 16]
-    #[arg(long, value_name = "BITS")]
-    burst_bits: Option<u32>,
-    /// The probability that a byte is lost
-    #[arg(long, value_name = "P")]
-    lost_bytes: Option<f64>,
-    /// The probability that a random byte is inserted before a byte
-    #[arg(long, value_name = "P")]
-    inserted_bytes: Option<f64>,
-    /// The probability that a byte arrives twice
-    #[arg(long, value_name = "P")]
-    doubled_bytes: Option<f64>,
-    /// A cable is pulled this often, for 1 ms to 5 s
-    #[arg(long, value_name = "TIME")]
-    pull_every: Option<Time>,
-    /// A board is reset this often, and off for 1 ms to 5 s
-    #[arg(long, value_name = "TIME")]
-    reset_every: Option<Time>,
-    /// Boards with a computer at their serial port, which asks any node questions as often as nodes send
-    #[arg(long, value_name = "NODE,...")]
-    host: Option<String>,
-    /// A computer leaves this often, and another arrives after 1 ms to 5 s
-    #[arg(long, value_name = "TIME")]
-    leave_every: Option<Time>,
-    /// What happens to boards and cables, one event per line: "2s cut 3.0" pulls the cable at port 0 of node 3, "2s off 3" switches
-    /// node 3 off; also plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, on
-    #[arg(long, value_name = "FILE")]
-    script: Option<PathBuf>,
-    /// The same on the command line, separated by semicolons
-    #[arg(long, value_name = "EVENTS")]
-    events: Option<String>,
-    /// Boards that misbehave: babble (random bytes), flood (as many packets of their own as the line takes), refuse (refuse every
-    /// packet), mute (never acknowledge), flap (restart all the time), lie (forge packets), hole (swallow what they should pass on), replay (send earlier packets again)
-    #[arg(long, value_name = "NODE:KIND,...")]
-    rogue: Option<String>,
-    /// The boards have a key, made from this word; those that misbehave have none
-    #[arg(long, value_name = "WORD")]
-    key: Option<String>,
-    /// An attacker without a key on the cables at these ports, who listens, replays, changes, joins and forges frames
-    #[arg(long, value_name = "NODE.PORT,...")]
-    tap: Option<String>,
-    /// Decides everything that is random [default: 1]
-    #[arg(long)]
-    seed: Option<u64>,
-}
-
-impl SettingsArgs {
+impl SimArgs {
     fn settings(&self) -> Settings {
         Settings {
             network: self.network.clone(),
-            traffic: self.traffic,
-            packets: self.packets,
-            duration: self.duration,
-            confirmed: self.confirmed,
-            mixed: self.mixed,
-            payload: self.payload,
-            rate: self.rate,
-            baud: self.baud,
-            processing: self.processing,
-            drift: self.drift,
-            jitter: self.jitter,
-            ber: self.ber,
-            bursts: self.bursts,
-            burst_bits: self.burst_bits,
-            lost_bytes: self.lost_bytes,
-            inserted_bytes: self.inserted_bytes,
-            doubled_bytes: self.doubled_bytes,
-            pull_every: self.pull_every,
-            reset_every: self.reset_every,
-            host: self.host.clone(),
-            leave_every: self.leave_every,
-            script: self.script.clone(),
-            events: self.events.clone(),
-            rogue: self.rogue.clone(),
-            key: self.key.clone(),
-            tap: self.tap.clone(),
-            seed: self.seed,
+            ..self.settings.clone()
         }
     }
 }
 
+<<<<<<< HEAD
 pub(super) fn run(args: &SimArgs) -> Result<Outcome, CliError> {
     let settings = args.settings.settings();
     if let Some(seeds) = swarm::seeds(args.swarm, args.only, settings.seed) {
         return swarm::run(args.json, &settings, seeds);
+=======
+pub(super) fn run(args: &SimArgs) -> Result<Outcome, Refusal> {
+    let settings = args.settings();
+    if let Some(seeds) = swarm::seeds(args, settings.seed) {
+        return swarm::run(args, &settings, seeds);
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
     }
     let file = settings.network.as_deref().filter(|name| name.ends_with(".toml"));
     match file.map(Path::new) {
@@ -260,8 +157,13 @@ struct LiveTrace {
 }
 
 impl LiveTrace {
+<<<<<<< HEAD
     fn create(path: &Path, settings: &Settings, args: &SimArgs) -> Result<Self, CliError> {
         let network = args.settings.network.as_deref().map(Path::new);
+=======
+    fn create(path: &Path, settings: &Settings, args: &SimArgs) -> Result<Self, Refusal> {
+        let network = args.network.as_deref().map(Path::new);
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
         check_output(path, settings.script.as_deref().into_iter().chain(network))?;
         Ok(LiveTrace {
             path: path.into(),
@@ -306,6 +208,7 @@ impl Write for LiveTrace {
 }
 
 /// All runs of a scenario, on all cores.
+<<<<<<< HEAD
 fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, CliError> {
     let mut scenario = Scenario::read(path)?;
     let mut said = said.table();
@@ -331,14 +234,55 @@ fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, CliErr
         .par_iter()
         .progress_with(bar.clone())
         .map(report)
+=======
+fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, Refusal> {
+    let mut plan = Plan::read(path, KINDS)?;
+    if let Some(other) = plan.kinds().find(|kind| *kind != Sim.name()) {
+        let reason = format!(
+            "it has a table [{other}], which `hopwise experiment {}` runs",
+            path.display()
+        );
+        return Err(Refusal::file(path, reason));
+    }
+    let mut said = said.table();
+    said.remove("network");
+    plan.set(&said);
+    let of_file = |error: &dyn Display| Refusal::file(path, error);
+    let runs = plan.runs().map_err(|error| of_file(&error))?;
+    let runs = runs
+        .iter()
+        .map(|(_, run)| Settings::of(run))
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
         .collect::<Result<Vec<_>, _>>();
+    let runs = runs.map_err(|error| of_file(&error))?;
+    match (&args.trace, &runs[..]) {
+        (Some(_), [run]) => return one(args, run),
+        (Some(_), runs) => {
+            return Err(of_file(&format_args!(
+                "a trace is of one run, and the scenario has {}",
+                runs.len()
+            )));
+        }
+        (None, _) => (),
+    }
+    // All of them are checked before the first is run.
+    runs.iter()
+        .try_for_each(|run| run.run().map(drop))
+        .map_err(|error| of_file(&error))?;
+    let bar = progress_bar(runs.len() as u64, "runs");
+    let reports = runs.par_iter().progress_with(bar.clone()).map(Sim::report);
+    let reports = reports.collect::<Result<Vec<_>, _>>();
     bar.finish_and_clear();
     let reports = reports?;
-    show(args, &scenario, &reports)?;
+    show(args, &plan, &reports)?;
     Ok(verdict(&reports))
 }
 
+<<<<<<< HEAD
 fn show(args: &SimArgs, scenario: &Scenario, reports: &[Report]) -> Result<(), CliError> {
+=======
+fn show(args: &SimArgs, plan: &Plan, reports: &[Report]) -> Result<(), Refusal> {
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
     if args.json {
         return reports.iter().try_for_each(print_json);
     }
@@ -347,7 +291,7 @@ fn show(args: &SimArgs, scenario: &Scenario, reports: &[Report]) -> Result<(), C
     } else {
         reports.to_vec()
     };
-    let varied: Vec<&str> = scenario
+    let varied: Vec<&str> = plan
         .varied()
         .filter(|&name| !(args.sum_seeds && name == "seed"))
         .collect();
@@ -401,6 +345,7 @@ fn verdict(reports: &[Report]) -> Outcome {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use hopwise_language::Time;
     use proptest::prelude::*;
 
     use super::*;
@@ -461,7 +406,7 @@ mod tests {
             prop_assert_eq!(&words[..2], ["hopwise", "sim"]);
             let parsed = CommandLine::try_parse_from(&words[1..]);
             prop_assert!(parsed.is_ok(), "{:?}: {}", words, parsed.err().map_or(String::new(), |error| error.to_string()));
-            let again = parsed.map(|line| line.args.settings.settings()).unwrap_or_default();
+            let again = parsed.map(|line| line.args.settings()).unwrap_or_default();
             let normal = |events: &Option<String>| events.as_deref().map(on_one_line);
             prop_assert_eq!(normal(&again.events), normal(&settings.events));
             prop_assert_eq!(Settings { events: None, ..again }, Settings { events: None, ..settings });

@@ -376,7 +376,28 @@ fn an_experiment_is_one_file() {
     let remarks = results["remarks"].to_string();
     assert!(remarks.contains("The faults met no traffic"), "{remarks}");
     assert!(read("experiment.html").contains("<svg"));
-    // Resumed, the files are the same to the byte.
+    // Resumed, the files are the same to the byte; edited, the plan is another, and its folder is not mixed with the first.
     run();
+    assert_eq!(read("experiment.csv"), table);
+    let refused = |text: &str, sentence: &str| {
+        std::fs::write(&file, text).expect("it can be written");
+        let output = run();
+        let why = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{why}");
+        assert!(why.contains(sentence) && why.lines().count() == 1, "{why}");
+    };
+    refused(
+        &text.replace("0.05", "0.06"),
+        "experiment-jobs holds the jobs of another plan",
+    );
+    std::fs::remove_dir_all(folder.path().join("experiment-jobs")).expect("it is there");
+    refused(
+        &text.replace("packets = 50", "packets = 50\nber = 2"),
+        "--ber 2 --packets 50 --seed 1 --json: ber is a chance from 0 to 1, not 2",
+    );
+    refused(
+        &text.replace("rate", "rte"),
+        "experiment.toml line 4: unknown setting `rte`, expected one of `batch-bits`, ",
+    );
     assert_eq!(read("experiment.csv"), table);
 }

@@ -1,26 +1,13 @@
 //! Sweeps as numbered jobs: shared out, interrupted, resumed and merged, with the same table in the end.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hopwise_load::sweep::Share;
+use tempfile::{TempDir, tempdir};
 
-/// A folder of its own, removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("hopwise-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+fn scratch() -> TempDir {
+    tempdir().unwrap()
 }
 
 fn hopwise(folder: &Path, args: &[&str]) -> Command {
@@ -81,86 +68,53 @@ fn finished(folder: &Path) -> usize {
 
 #[test]
 fn killed_and_resumed_gives_the_same_table() {
-    let (straight, broken) = (Scratch::new("straight"), Scratch::new("broken"));
-    succeed(hopwise(&straight.0, &[&["sweep"], &PLAN[..]].concat()));
-    let expected = merged(&straight.0);
+    let (straight, broken) = (scratch(), scratch());
+    let (straight, broken) = (straight.path(), broken.path());
+    succeed(hopwise(straight, &[&["sweep"], &PLAN[..]].concat()));
+    let expected = merged(straight);
     assert_eq!(expected.0.lines().count(), 1 + JOBS);
 
-    plan(&broken.0);
+    plan(broken);
     // Members of an array, killed as soon as one has finished something.
     let mut members: Vec<_> = (1..=3)
         .map(|sequence: u32| {
-            let mut command = hopwise(&broken.0, &["work", "load-jobs", "--shards", "3"]);
+            let mut command = hopwise(broken, &["work", "load-jobs", "--shards", "3"]);
             command.env("PARALLEL_SEQ", sequence.to_string()).spawn().unwrap()
         })
         .collect();
     let begun = Instant::now();
-    while finished(&broken.0) == 0 && begun.elapsed() < Duration::from_secs(60) {
+    while finished(broken) == 0 && begun.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(2));
     }
     for member in &mut members {
         let _ = member.kill();
         let _ = member.wait();
     }
-    let before = finished(&broken.0);
+    let before = finished(broken);
     assert!(
         (1..JOBS).contains(&before),
         "{before} of {JOBS} jobs were done when the members were killed"
     );
-    let unfinished = hopwise(&broken.0, &["merge", "load-jobs"]).status().unwrap();
+    let unfinished = hopwise(broken, &["merge", "load-jobs"]).status().unwrap();
     assert_eq!(unfinished.code(), Some(1));
 
     // The same members again, as Kubernetes and Slurm would number them, and a last one without a number.
     for index in 0..2 {
-        let mut command = hopwise(&broken.0, &["work", "load-jobs", "--shards", "3"]);
+        let mut command = hopwise(broken, &["work", "load-jobs", "--shards", "3"]);
         command.env("JOB_COMPLETION_INDEX", index.to_string());
         succeed(command);
     }
-    succeed(hopwise(&broken.0, &["work", "load-jobs"]));
-    assert_eq!(merged(&broken.0), expected);
+    succeed(hopwise(broken, &["work", "load-jobs"]));
+    assert_eq!(merged(broken), expected);
 }
 
 #[test]
 fn another_plan_in_the_same_folder_is_refused() {
-    let scratch = Scratch::new("other-plan");
-    plan(&scratch.0);
-    plan(&scratch.0);
-    let other = hopwise(&scratch.0, &["plan", "ring(9)"]).status().unwrap();
+    let scratch = scratch();
+    plan(scratch.path());
+    plan(scratch.path());
+    let other = hopwise(scratch.path(), &["plan", "ring(9)"]).status().unwrap();
     assert_eq!(other.code(), Some(2));
-}
-
-#[test]
-fn shares_follow_the_batch_systems() {
-    let share = |variables: &[(&str, &str)], shards, jobs| {
-        let variable = |name: &str| {
-            variables
-                .iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| value.to_string())
-        };
-        Share::from_environment(variable, shards, jobs)
-    };
-    let slurm = [
-        ("SLURM_ARRAY_TASK_ID", "7"),
-        ("SLURM_ARRAY_TASK_MIN", "5"),
-        ("SLURM_ARRAY_TASK_COUNT", "4"),
-    ];
-    assert_eq!(share(&slurm, None, 100), Ok(Some(Share { index: 2, count: 4 })));
-    assert_eq!(
-        share(&[("JOB_COMPLETION_INDEX", "3")], None, 100),
-        Ok(Some(Share { index: 3, count: 100 }))
-    );
-    assert_eq!(
-        share(&[("JOB_COMPLETION_INDEX", "3")], Some(8), 100),
-        Ok(Some(Share { index: 3, count: 8 }))
-    );
-    assert_eq!(
-        share(&[("PARALLEL_SEQ", "1")], Some(8), 100),
-        Ok(Some(Share { index: 0, count: 8 }))
-    );
-    assert_eq!(share(&[], Some(8), 100), Ok(None));
-    assert!(share(&[("PARALLEL_SEQ", "9")], Some(8), 100).is_err());
-    assert!(share(&[("JOB_COMPLETION_INDEX", "x")], None, 100).is_err());
 }
 
 #[test]
@@ -183,12 +137,15 @@ fn bad_input_is_refused_in_one_sentence() {
         &["work", "there-is-no-such-folder"],
         &["sweep", "ring(8)", "--rates", "0.5:0.1:x"],
     ];
-    let scratch = Scratch::new("refused");
+    let scratch = scratch();
     for args in cases {
-        let output = hopwise(&scratch.0, args).stderr(Stdio::piped()).output().unwrap();
+        let output = hopwise(scratch.path(), args).stderr(Stdio::piped()).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.len() > 10 && !said.contains("panicked"), "{args:?}: {said}");
     }
-    assert!(!scratch.0.join("load-jobs").exists(), "a refused plan is not written");
+    assert!(
+        !scratch.path().join("load-jobs").exists(),
+        "a refused plan is not written"
+    );
 }

@@ -17,7 +17,6 @@ pub struct Point {
     /// The routing rule.
     pub rule: String,
     /// How packets reach their destination.
-    #[serde(default)]
     pub paths: Paths,
     /// Who sends to whom.
     pub traffic: String,
@@ -45,31 +44,23 @@ pub struct Point {
     /// Mean number of links on a path.
     pub hops_mean: f64,
     /// How many packets took 0, 1, 2, .. links.
-    #[serde(default)]
     pub hops_histogram: Vec<u64>,
     /// The share of cycles in which a link carries a flit, of one direction, on average.
-    #[serde(default)]
     pub link_load_mean: f64,
     /// The same of the busiest.
-    #[serde(default)]
     pub link_load_max: f64,
     /// How many directions of links are busy for up to a 20th of the cycles, up to two 20ths, and so on.
-    #[serde(default)]
     pub link_histogram: Vec<u64>,
     /// Measured packets that failures made undeliverable.
-    #[serde(default)]
     pub lost: u64,
     /// Links out of action in the end.
-    #[serde(default)]
     pub failed_links: u64,
     /// Routers out of action in the end.
-    #[serde(default)]
     pub failed_routers: u64,
     /// Of a schedule: messages that could not be sent, because what their senders waited for was lost.
-    #[serde(default)]
     pub unsent: u64,
     /// Of a schedule: the cycle in which its last message arrived.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub finished: Option<u64>,
     /// Packets that were made.
     pub offered_rate: f64,

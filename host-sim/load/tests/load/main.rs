@@ -1,9 +1,8 @@
-//! The load simulator held against theory, against what it promises, and against its own study.
+//! The load simulator held against theory and against what it promises.
 
 mod behaviour;
 mod failures;
 mod paths;
 mod schedule;
-mod study;
 mod support;
 mod truth;

@@ -3,8 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use hopwise_core::Rule;
+use hopwise_experiment::Job;
+use hopwise_experiment::folder::Folder;
+use hopwise_experiment::load::report;
+use hopwise_experiment::load::study::{self, Size, Study};
+use hopwise_experiment::share::Share;
+use hopwise_load::settings::Scene;
+use hopwise_sim::settings::said;
+use serde_json::{Map, Value, json};
 
+<<<<<<< HEAD
 use super::{SATURATION_PRECISION, SceneArgs};
 use crate::command::error::CliError;
 use crate::command::output::{Outcome, print, progress_bar, say, write_file};
@@ -13,6 +21,12 @@ use hopwise_load::measure::rule_name;
 use hopwise_load::report;
 use hopwise_load::study::{self, Size, Study};
 use hopwise_load::sweep::{Folder, Job, JobList, Share, Task, Worked};
+=======
+use crate::command::experiment::{KINDS, ShareArg, cannot_write, pretty, work, write_files};
+use crate::command::output::{Outcome, print};
+use crate::command::parse;
+use crate::command::refusal::Refusal;
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
 
 #[derive(Subcommand)]
 pub(super) enum Action {
@@ -39,8 +53,8 @@ pub(super) struct SweepArgs {
     #[arg(long, value_delimiter = ',', default_value = "0.05:0.5:0.05")]
     rates: Vec<String>,
     /// The routing rules
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "exact")]
-    rules: Vec<RuleArg>,
+    #[arg(long, value_delimiter = ',', default_value = "exact", value_parser = ["exact", "paper"])]
+    rules: Vec<String>,
     /// How many seeds, from 1
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
@@ -48,7 +62,7 @@ pub(super) struct SweepArgs {
     #[arg(long)]
     saturation: bool,
     #[command(flatten)]
-    scene: SceneArgs,
+    scene: Scene,
     /// The folder of the jobs
     #[arg(long, default_value = "load-jobs")]
     jobs: PathBuf,
@@ -61,10 +75,8 @@ pub(super) struct SweepArgs {
 pub(super) struct WorkArgs {
     /// The folder of the jobs
     jobs: PathBuf,
-    /// How many processes share the work; this one's number comes from SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or
-    /// PARALLEL_SEQ
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    shards: Option<u32>,
+    #[command(flatten)]
+    share: ShareArg,
 }
 
 #[derive(Args)]
@@ -93,62 +105,53 @@ pub(super) fn run(action: &Action) -> Result<Outcome, CliError> {
     match action {
         Action::Plan(sweep) => {
             let folder = plan(sweep)?;
-            print(|out| writeln!(out, "{} jobs in {}", folder.list.jobs.len(), sweep.jobs.display()))?;
+            print(|out| writeln!(out, "{} jobs in {}", folder.jobs.len(), sweep.jobs.display()))?;
             Ok(Outcome::Done)
         }
         Action::Sweep(sweep) => {
             let folder = plan(sweep)?;
-            work(&folder, Share::ALL)?;
+            work_on(&folder, Share::ALL)?;
             merge(&folder, &sweep.out)
         }
         Action::Work(args) => {
-            let folder = Folder::open(&args.jobs)?;
-            let variable = |name: &str| std::env::var(name).ok();
-            let share = Share::from_environment(
-                variable,
-                args.shards.map(|count| count as usize),
-                folder.list.jobs.len(),
-            )?;
-            work(&folder, share.unwrap_or(Share::ALL))?;
+            let folder = Folder::open(&args.jobs, KINDS)?;
+            work_on(&folder, args.share.share(folder.jobs.len())?)?;
             Ok(Outcome::Done)
         }
         Action::Study(args) => study(args),
-        Action::Merge(args) => merge(&Folder::open(&args.jobs)?, &args.out),
+        Action::Merge(args) => merge(&Folder::open(&args.jobs, KINDS)?, &args.out),
     }
 }
 
 /// The jobs of a sweep, network by network, in the order of the arguments.
+<<<<<<< HEAD
 fn plan(args: &SweepArgs) -> Result<Folder, CliError> {
+=======
+fn plan(args: &SweepArgs) -> Result<Folder<'static>, Refusal> {
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
     let rates = rates(&args.rates)?;
-    let mut tasks: Vec<Task> = rates.into_iter().map(|rate| Task::Point { rate }).collect();
+    let mut tasks: Vec<Value> = rates.into_iter().map(|rate| json!({ "rate": rate })).collect();
     if args.saturation {
-        tasks.push(Task::Saturation {
-            precision: SATURATION_PRECISION,
-        });
+        tasks.push(json!({ "saturation": true, "seeds": 1 }));
     }
     let mut jobs = Vec::new();
     for expression in &args.networks {
-        let network = NetworkArg {
-            expression: expression.clone(),
-        }
-        .network()?;
-        for &rule in &args.rules {
-            for &task in &tasks {
+        let network = parse(expression)?.to_string();
+        for rule in &args.rules {
+            for task in &tasks {
+                let task = task.as_object().cloned().into_iter().flatten();
+                let mut options: Map<String, Value> = said(&args.scene).into_iter().chain(task).collect();
+                options.insert("rule".into(), rule.clone().into());
                 jobs.extend((1..=args.seeds).map(|seed| Job {
-                    network: network.to_string(),
-                    rule: rule_name(Rule::from(rule)).into(),
-                    traffic: args.scene.traffic(),
-                    process: args.scene.process,
-                    parameters: args.scene.parameters(),
-                    effort: args.scene.effort(),
+                    kind: "load".into(),
+                    network: network.clone(),
+                    options: options.clone(),
                     seed,
-                    task,
-                    failures: args.scene.failures(),
                 }));
             }
         }
     }
-    Ok(Folder::create(&args.jobs, JobList { jobs })?)
+    Ok(Folder::create(&args.jobs, jobs, KINDS)?)
 }
 
 /// Numbers, and ranges FROM:TO:STEP with both ends.
@@ -174,6 +177,7 @@ fn rates(texts: &[String]) -> Result<Vec<f64>, CliError> {
     Ok(rates)
 }
 
+<<<<<<< HEAD
 fn work(folder: &Folder, share: Share) -> Result<(), CliError> {
     let numbers = folder.share(share);
     let bar = progress_bar(numbers.len() as u64, "simulating");
@@ -188,21 +192,36 @@ fn work(folder: &Folder, share: Share) -> Result<(), CliError> {
 }
 
 fn merge(folder: &Folder, out: &Path) -> Result<Outcome, CliError> {
+=======
+fn work_on(folder: &Folder<'_>, share: Share) -> Result<(), Refusal> {
+    let mine = folder.share(share);
+    let done = work(folder, &mine)?;
+    print(|out| writeln!(out, "jobs done now: {done}, before: {}", mine.len() - done))
+}
+
+fn merge(folder: &Folder<'_>, out: &Path) -> Result<Outcome, Refusal> {
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
     let findings = match folder.findings() {
         Ok(findings) => findings,
         Err(missing) => return Ok(Outcome::CheckFailed(missing.to_string())),
     };
-    let rows = report::rows(&findings);
+    let rows = report::rows(&findings)?;
     let chart = report::latency_chart("Latency against load", &rows);
+<<<<<<< HEAD
     let json = serde_json::to_string_pretty(&rows).map_err(CliError::output)?;
     let files = [
         ("load.csv", report::csv(&rows).map_err(CliError::output)?),
         ("load.json", json + "\n"),
+=======
+    let files = [
+        ("load.csv", report::csv(&rows).map_err(cannot_write)?),
+        ("load.json", pretty(&rows)?),
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
         ("load.svg", chart.svg()),
-        ("load.html", report::page("Latency against load", &[chart], &rows)),
+        ("load.html", report::page("Latency against load", &chart, &rows)),
     ];
     write_files(out, &files)?;
-    let deadlock = rows.iter().find_map(|row| row.deadlock.clone());
+    let deadlock = rows.into_iter().find_map(|row| row.deadlock);
     Ok(deadlock.map_or(Outcome::Done, Outcome::CheckFailed))
 }
 
@@ -211,15 +230,16 @@ fn study(args: &StudyArgs) -> Result<Outcome, CliError> {
         .into_iter()
         .filter(|size| size.nodes <= args.most_nodes)
         .collect();
-    let folder = Folder::create(&args.jobs, study::plan(&sizes))?;
-    work(&folder, Share::ALL)?;
-    let findings = folder.findings()?;
-    let Study { text, charts } = study::write(&sizes, &report::rows(&findings));
+    let folder = Folder::create(&args.jobs, study::plan(&sizes), KINDS)?;
+    work_on(&folder, Share::ALL)?;
+    let rows = report::rows(&folder.findings()?)?;
+    let Study { text, charts } = study::write(&sizes, &rows);
     let mut files = vec![("load-study.md".to_string(), text)];
     files.extend(charts.into_iter().map(|(name, chart)| (name, chart.svg())));
     write_files(&args.out, &files)?;
     Ok(Outcome::Done)
 }
+<<<<<<< HEAD
 
 /// Writes files into a folder and prints where they are.
 fn write_files(folder: &Path, files: &[(impl AsRef<str>, String)]) -> Result<(), CliError> {
@@ -231,3 +251,5 @@ fn write_files(folder: &Path, files: &[(impl AsRef<str>, String)]) -> Result<(),
     }
     Ok(())
 }
+=======
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e

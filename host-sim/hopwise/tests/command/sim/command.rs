@@ -1,9 +1,10 @@
 //! `hopwise sim` as a person and a script see it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
+<<<<<<< HEAD
 use crate::support::{printed, refused};
 
 /// A file with a text, removed in the end.
@@ -26,6 +27,9 @@ impl Drop for Scratch {
         let _ = std::fs::remove_file(&self.0);
     }
 }
+=======
+use crate::trace_support::{Folder, printed, refused};
+>>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
 
 fn json_lines(args: &[&str]) -> Vec<Value> {
     let text = printed(args);
@@ -98,17 +102,31 @@ fn every_example_runs() {
 #[test]
 fn a_scenario_has_a_row_a_run_and_options_come_in_place_of_its_settings() {
     let text = "network = \"ring(5)\"\npackets = 20\npayload = [8, 16]\nseed = { from = 1, to = 3 }\n";
-    let file = Scratch::new("rows.toml", text);
-    let table = printed(&["sim", file.path()]);
+    let folder = Folder::new("a_scenario_has_a_row_a_run_and_options_come_in_place_of_its_settings");
+    let file = folder.write("rows.toml", text);
+    let table = printed(&["sim", &file]);
     assert_eq!(table.lines().count(), 1 + 6 + 1, "{table}");
     assert!(table.ends_with(
         "6 runs: 120 sent, 120 delivered, 0 undeliverable, 0 interrupted, 0 lost, 0 duplicated, 0 corrupted\n"
     ));
-    let summed = printed(&["sim", file.path(), "--sum-seeds"]);
+    let summed = printed(&["sim", &file, "--sum-seeds"]);
     assert_eq!(summed.lines().count(), 1 + 2 + 1, "{summed}");
-    let reports = json_lines(&["sim", file.path(), "--seed", "2", "--json"]);
+    let reports = json_lines(&["sim", &file, "--seed", "2", "--json"]);
     let payloads: Vec<&Value> = reports.iter().map(|report| &report["settings"]["payload"]).collect();
     assert_eq!(payloads, [8, 16]);
+    // An experiment that simulates is such a file, too.
+    let tables = folder.write(
+        "tables.toml",
+        &text.replace("packets", "[sim]\npackets").replace("\nseed", "\n#"),
+    );
+    assert_eq!(
+        json_lines(&["sim", &tables, "--seed", "2", "--json"])[1]["trace_sha256"],
+        reports[1]["trace_sha256"]
+    );
+    let other = folder.write("other.toml", "network = \"ring(5)\"\n[load]\n");
+    assert!(refused(&["sim", &other]).ends_with(&format!(
+        "it has a table [load], which `hopwise experiment {other}` runs"
+    )));
     // A row is the run that its settings alone give.
     let alone = [
         "sim",
@@ -126,11 +144,11 @@ fn a_scenario_has_a_row_a_run_and_options_come_in_place_of_its_settings() {
 
 #[test]
 fn scripts_are_read_from_files_beside_the_scenario() {
-    let script = Scratch::new("faults.txt", "# nobody hears node 2\n0s off 2\n");
-    let name = script.0.file_name().unwrap().to_str().unwrap();
-    let text = format!("network = \"ring(5)\"\ntraffic = \"broadcast-all\"\npackets = 8\nscript = \"{name}\"\n");
-    let scenario = Scratch::new("scripted.toml", &text);
-    let by_scenario = &json_lines(&["sim", scenario.path(), "--json"])[0];
+    let folder = Folder::new("scripts_are_read_from_files_beside_the_scenario");
+    let script = folder.write("faults.txt", "# nobody hears node 2\n0s off 2\n");
+    let text = "network = \"ring(5)\"\ntraffic = \"broadcast-all\"\npackets = 8\nscript = \"faults.txt\"\n";
+    let scenario = folder.write("scripted.toml", text);
+    let by_scenario = &json_lines(&["sim", &scenario, "--json"])[0];
     let direct = [
         "sim",
         "ring(5)",
@@ -140,7 +158,7 @@ fn scripts_are_read_from_files_beside_the_scenario() {
         "8",
         "--json",
     ];
-    let by_option = &json_lines(&[&direct[..], &["--script", script.path()]].concat())[0];
+    let by_option = &json_lines(&[&direct[..], &["--script", &script]].concat())[0];
     let said = &json_lines(&[&direct[..], &["--events", "0s off 2"]].concat())[0];
     assert_eq!(by_scenario["broadcast_deliveries"], 8 * 3);
     assert_eq!(by_scenario["trace_sha256"], by_option["trace_sha256"]);
@@ -149,12 +167,10 @@ fn scripts_are_read_from_files_beside_the_scenario() {
 
 #[test]
 fn bad_input_gets_one_sentence_with_file_and_line() {
-    let script = Scratch::new("bad.txt", "1s cut 0.0\n2s melt 0.0\n");
-    let sentence = refused(&["sim", "ring(4)", "--script", script.path()]);
-    let beginning = format!(
-        "hopwise: {} line 2: 'melt' is not an event; events are cut, plug, ",
-        script.path()
-    );
+    let folder = Folder::new("bad_input_gets_one_sentence_with_file_and_line");
+    let script = folder.write("bad.txt", "1s cut 0.0\n2s melt 0.0\n");
+    let sentence = refused(&["sim", "ring(4)", "--script", &script]);
+    let beginning = format!("hopwise: {script} line 2: 'melt' is not an event; events are cut, plug, ");
     assert!(sentence.starts_with(&beginning), "{sentence}");
 
     let sentence = refused(&["sim", "ring(4)", "--events", "1s cut 0.2"]);
@@ -163,18 +179,15 @@ fn bad_input_gets_one_sentence_with_file_and_line() {
         "hopwise: events, line 1: ring(4): node 0 has ports 0 to 1, not 2"
     );
 
-    let scenario = Scratch::new("bad.toml", "network = \"ring(4)\"\npakets = 3\n");
-    let sentence = refused(&["sim", scenario.path()]);
-    let expected = format!(
-        "hopwise: {} line 2: unknown setting `pakets`, expected one of `network`, ",
-        scenario.path()
-    );
+    let scenario = folder.write("bad.toml", "network = \"ring(4)\"\npakets = 3\n");
+    let sentence = refused(&["sim", &scenario]);
+    let expected = format!("hopwise: {scenario} line 2: unknown setting `pakets`, expected one of `network`, ");
     assert!(sentence.starts_with(&expected), "{sentence}");
 
-    let scenario = Scratch::new("range.toml", "network = [\"ring(4)\", \"ring(2)\"]\n");
-    let sentence = refused(&["sim", scenario.path()]);
+    let scenario = folder.write("range.toml", "network = [\"ring(4)\", \"ring(2)\"]\n");
+    let sentence = refused(&["sim", &scenario]);
     assert!(
-        sentence.starts_with(&format!("hopwise: {}: 'ring(2)' is not a network: ", scenario.path())),
+        sentence.starts_with(&format!("hopwise: {scenario}: 'ring(2)' is not a network: ")),
         "{sentence}"
     );
 
@@ -190,14 +203,15 @@ fn bad_input_gets_one_sentence_with_file_and_line() {
 #[test]
 fn a_mesh_file_knows_its_ports_by_name_too() {
     let text = "network = \"ring(5)\"\nboard = \"nucleo-f446re\"\nbaud = 1000000\n";
-    let mesh = Scratch::new("named.toml", text);
+    let folder = Folder::new("a_mesh_file_knows_its_ports_by_name_too");
+    let mesh = folder.write("named.toml", text);
     let trace = |events: &str| {
-        let reports = json_lines(&["sim", mesh.path(), "--packets", "20", "--events", events, "--json"]);
+        let reports = json_lines(&["sim", &mesh, "--packets", "20", "--events", events, "--json"]);
         reports[0]["trace_sha256"].clone()
     };
     assert_eq!(trace("0s cut 3.USART3"), trace("0s cut 3.1"));
     assert_ne!(trace("0s cut 3.USART3"), trace("0s cut 3.0"));
-    let sentence = refused(&["sim", mesh.path(), "--events", "0s cut 3.USART9"]);
+    let sentence = refused(&["sim", &mesh, "--events", "0s cut 3.USART9"]);
     assert_eq!(
         sentence,
         "hopwise: events, line 1: '3.USART9' is not a port such as 3.0"

@@ -1,7 +1,10 @@
 //! The study, on networks small enough for a test: what it says is what its figures say.
 
-use hopwise_load::report::{self, Row};
-use hopwise_load::study::{self, Size};
+use hopwise_experiment::Kind;
+use hopwise_experiment::load::Load;
+use hopwise_experiment::load::report::{self, Row};
+use hopwise_experiment::load::study::{self, Size};
+use rayon::prelude::*;
 
 const TINY: [Size; 2] = [
     Size {
@@ -28,8 +31,8 @@ fn saturation(rows: &[Row], network: &str, rule: &str) -> f64 {
 #[test]
 fn the_text_holds_what_the_figures_say() {
     let plan = study::plan(&TINY);
-    let findings: Vec<_> = plan.jobs.iter().map(|job| (job, job.run().unwrap())).collect();
-    let rows = report::rows(&findings);
+    let findings: Vec<_> = plan.par_iter().map(|job| (job, Load.run(job).unwrap())).collect();
+    let rows = report::rows(&findings).unwrap();
     let study = study::write(&TINY, &rows);
     assert_eq!(study.charts.len(), TINY.len());
     for ((file, chart), size) in study.charts.iter().zip(&TINY) {

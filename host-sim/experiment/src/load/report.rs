@@ -3,15 +3,16 @@
 
 use std::fmt::Write;
 
-use hopwise_figures::escape;
-use serde::Serialize;
+use hopwise_load::parameters::Paths;
+use hopwise_load::settings::{Found, Settings};
+use serde::{Deserialize, Serialize};
 
-use super::parameters::Paths;
 use super::plot::{Chart, Series};
-use super::sweep::{Finding, Job};
+use crate::page::{document, table};
+use crate::{Finding, Job, Refused};
 
 /// A line of the table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
     /// The network, as an expression.
     pub network: String,
@@ -56,32 +57,30 @@ pub struct Row {
 }
 
 impl Row {
-    /// From a job and its result.
-    pub fn new(job: &Job, finding: &Finding) -> Self {
+    /// From a job and its result, if it is about a load.
+    pub fn new(job: &Job, finding: &Finding) -> Result<Self, Refused> {
+        if job.kind != "load" {
+            return Err(format!(
+                "{}: this is no load, so `hopwise experiment` makes the table",
+                job.command()
+            )
+            .into());
+        }
+        let settings = Settings::of(&job.settings())?;
+        let parameters = settings.scene.parameters();
         let mut row = Self {
             network: job.network.clone(),
-            rule: job.rule.clone(),
-            traffic: job.traffic.to_string(),
-            process: job.process.to_string(),
-            packet_flits: job.parameters.packet_flits,
+            rule: settings.rule().into(),
+            traffic: settings.scene.traffic().to_string(),
+            process: settings.scene.process().to_string(),
+            packet_flits: parameters.packet_flits,
             seed: job.seed,
-            rate: None,
-            latency_mean: None,
-            latency_ci95: None,
-            latency_p99: None,
-            hops_mean: None,
-            accepted_rate: None,
-            saturated: None,
-            saturation_rate: None,
-            virtual_channels: None,
-            buffer_bytes: None,
-            link_buffers: job.parameters.link_buffers,
-            paths: job.parameters.paths,
-            lost: None,
-            deadlock: None,
+            link_buffers: parameters.link_buffers,
+            paths: parameters.paths,
+            ..Self::default()
         };
-        match finding {
-            Finding::Point(point) => {
+        match Found::deserialize(&finding.result)? {
+            Found::Point(point) => {
                 row.rate = Some(point.rate);
                 row.latency_mean = Some(point.latency_mean);
                 row.latency_ci95 = point.latency_ci95;
@@ -94,13 +93,13 @@ impl Row {
                 row.virtual_channels = Some(point.virtual_channels);
                 row.buffer_bytes = Some(point.buffer_bytes);
             }
-            Finding::Saturation(saturation) => {
+            Found::Saturation(saturation) => {
                 row.saturation_rate = Some(saturation.saturation_rate);
-                row.virtual_channels = Some(saturation.virtual_channels);
-                row.buffer_bytes = Some(saturation.buffer_bytes);
+                row.virtual_channels = saturation.searches.first().map(|search| search.virtual_channels);
+                row.buffer_bytes = saturation.searches.first().map(|search| search.buffer_bytes);
             }
         }
-        row
+        Ok(row)
     }
 
     /// What the points of one curve have in common.
@@ -116,7 +115,7 @@ impl Row {
 }
 
 /// The table of all jobs.
-pub fn rows(findings: &[(&Job, Finding)]) -> Vec<Row> {
+pub fn rows(findings: &[(&Job, Finding)]) -> Result<Vec<Row>, Refused> {
     findings.iter().map(|(job, finding)| Row::new(job, finding)).collect()
 }
 
@@ -209,75 +208,53 @@ pub fn latency_chart(title: &str, rows: &[Row]) -> Chart {
     }
 }
 
-/// A page with charts and the table, in one file.
-pub fn page(title: &str, charts: &[Chart], rows: &[Row]) -> String {
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n<style>\n\
-         body{{font:15px/1.45 sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color:#222;background:#fff}}\n\
-         table{{border-collapse:collapse;font-size:13px}}td,th{{padding:.2em .7em;border-bottom:1px solid #ddd;text-align:right}}\n\
-         td:nth-child(-n+3),th:nth-child(-n+3){{text-align:left}}svg{{max-width:100%;height:auto}}\n\
-         .saturated{{color:#a00}}\n</style></head><body>\n<h1>{0}</h1>\n",
-        escape(title)
-    );
-    for chart in charts {
-        out.push_str(&chart.svg());
-    }
-    out.push_str(&saturation_table(rows));
-    out.push_str("<h2>All points</h2>\n<table><tr><th>network<th>rule<th>traffic<th>flits<th>seed<th>rate<th>latency<th>± 95%<th>p99<th>hops<th>accepted<th>channels<th>buffer bytes</tr>\n");
-    for row in rows.iter().filter(|row| row.rate.is_some()) {
-        let class = if row.saturated == Some(true) {
-            " class=\"saturated\""
-        } else {
-            ""
+/// A page with a chart and the tables, in one file.
+pub fn page(title: &str, chart: &Chart, rows: &[Row]) -> String {
+    let decimal = |value: Option<f64>, places: usize| value.map(|v| format!("{v:.places$}")).unwrap_or_default();
+    let whole = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+    // What was simulated, and then what was found.
+    let cells = |row: &Row, found: Vec<String>| {
+        let traffic = format!("{} {}", row.traffic, row.process);
+        let (flits, seed) = (row.packet_flits.to_string(), row.seed.to_string());
+        let scene = [row.network.clone(), row.rule.clone(), traffic, flits, seed];
+        scene.into_iter().chain(found).collect()
+    };
+    let point = |row: &Row| {
+        let latency = match row.saturated {
+            Some(true) => "saturated".into(),
+            _ => decimal(row.latency_mean, 2),
         };
-        let decimal = |value: Option<f64>, places: usize| value.map(|v| format!("{v:.places$}")).unwrap_or_default();
-        let _ = writeln!(
-            out,
-            "<tr{class}>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
-            scene_cells(row),
+        let found = vec![
             decimal(row.rate, 4),
-            if row.saturated == Some(true) {
-                "saturated".into()
-            } else {
-                decimal(row.latency_mean, 2)
-            },
+            latency,
             decimal(row.latency_ci95, 2),
-            row.latency_p99.map(|p99| p99.to_string()).unwrap_or_default(),
+            whole(row.latency_p99),
             decimal(row.hops_mean, 3),
             decimal(row.accepted_rate, 4),
-            row.virtual_channels
-                .map(|channels| channels.to_string())
-                .unwrap_or_default(),
-            row.buffer_bytes.map(|bytes| bytes.to_string()).unwrap_or_default(),
-        );
+            whole(row.virtual_channels.map(u64::from)),
+            whole(row.buffer_bytes),
+        ];
+        cells(row, found)
+    };
+    let mut body = chart.svg();
+    let scene = ["network", "rule", "traffic", "flits", "seed"];
+    let mut saturations = rows.iter().filter(|row| row.saturation_rate.is_some()).peekable();
+    if saturations.peek().is_some() {
+        let titles = [&scene[..], &["packets per node and cycle"]].concat();
+        let rows = saturations.map(|row| cells(row, vec![decimal(row.saturation_rate, 4)]));
+        body += &table("Saturation", &titles, rows);
     }
-    out.push_str("</table>\n</body></html>\n");
-    out
-}
-
-/// The cells that say what was simulated: network, rule, traffic, flits, seed.
-fn scene_cells(row: &Row) -> String {
-    let [network, rule, traffic, process] =
-        [&row.network, &row.rule, &row.traffic, &row.process].map(|text| escape(text));
-    let (flits, seed) = (row.packet_flits, row.seed);
-    format!("<td>{network}<td>{rule}<td>{traffic} {process}<td>{flits}<td>{seed}")
-}
-
-fn saturation_table(rows: &[Row]) -> String {
-    let mut out = String::new();
-    let found: Vec<&Row> = rows.iter().filter(|row| row.saturation_rate.is_some()).collect();
-    if found.is_empty() {
-        return out;
-    }
-    out.push_str("<h2>Saturation</h2>\n<table><tr><th>network<th>rule<th>traffic<th>flits<th>seed<th>packets per node and cycle</tr>\n");
-    for row in found {
-        let _ = writeln!(
-            out,
-            "<tr>{}<td>{:.4}</tr>",
-            scene_cells(row),
-            row.saturation_rate.unwrap_or(0.0)
-        );
-    }
-    out.push_str("</table>\n");
-    out
+    let found = [
+        "rate",
+        "latency",
+        "± 95%",
+        "p99",
+        "hops",
+        "accepted",
+        "channels",
+        "buffer bytes",
+    ];
+    let points = rows.iter().filter(|row| row.rate.is_some()).map(point);
+    body += &table("All points", &[&scene[..], &found].concat(), points);
+    document(title, &body)
 }

@@ -4,12 +4,12 @@
 
 use std::fmt::Write;
 
-use super::failures::FailurePlan;
-use super::measure::{Effort, confidence};
-use super::parameters::{Parameters, Preset, Process};
+use hopwise_load::measure::confidence;
+use serde_json::{Map, Value, json};
+
 use super::plot::Chart;
 use super::report::{self, Row};
-use super::sweep::{Job, JobList, Task};
+use crate::Job;
 
 /// Networks of about one size. The first two are what everybody knows.
 #[derive(Clone, Copy, Debug)]
@@ -105,50 +105,46 @@ fn rules(network: &str) -> &'static [&'static str] {
 
 /// A trial says how long to measure: a tenth of it is longer than ten mean latencies, for latencies up to the limit. The largest networks
 /// have latencies of up to 150 cycles when they are idle.
-fn effort(nodes: u32) -> Effort {
+fn effort(nodes: u32) -> Value {
     let (latency_limit, batches) = match nodes {
         0..1_000 => (LATENCY_LIMIT, 40),
         _ => (2.0 * LATENCY_LIMIT, 80),
     };
-    Effort {
-        precision: PRECISION,
-        least_cycles: 10 << BATCH_BITS,
-        most_cycles: batches << BATCH_BITS,
-        batch_bits: BATCH_BITS,
-        latency_limit,
-    }
+    json!({
+        "precision": PRECISION,
+        "cycles": 10 << BATCH_BITS,
+        "most-cycles": batches << BATCH_BITS,
+        "batch-bits": BATCH_BITS,
+        "latency-limit": latency_limit,
+    })
 }
 
 /// The jobs of the study: [`SIZES`], or others.
-pub fn plan(sizes: &[Size]) -> JobList {
+pub fn plan(sizes: &[Size]) -> Vec<Job> {
+    let saturation = json!({ "saturation": true, "saturation-precision": PRECISION, "seeds": 1 });
+    let equal = json!({ "link-buffers": EQUAL_BUFFERS });
     let mut jobs = Vec::new();
     for size in sizes {
+        let points = size.rates.iter().map(|rate| vec![json!({ "rate": rate })]);
+        let searches = [vec![saturation.clone()], vec![saturation.clone(), equal.clone()]];
+        let tasks: Vec<Vec<Value>> = points.chain(searches).collect();
         for &network in size.networks {
             for &rule in rules(network) {
-                let usual = Preset::Booksim.parameters();
-                let equal = Parameters {
-                    link_buffers: Some(EQUAL_BUFFERS),
-                    ..usual
-                };
-                let saturation = Task::Saturation { precision: PRECISION };
-                let points = size.rates.iter().map(|&rate| (Task::Point { rate }, usual));
-                for (task, parameters) in points.chain([(saturation, usual), (saturation, equal)]) {
+                for task in &tasks {
+                    let parts = [json!({ "rule": rule }), effort(size.nodes)];
+                    let parts = parts.iter().chain(task).filter_map(Value::as_object).cloned();
+                    let options: Map<String, Value> = parts.flatten().collect();
                     jobs.extend((1..=SEEDS).map(|seed| Job {
+                        kind: "load".into(),
                         network: network.into(),
-                        rule: rule.into(),
-                        traffic: Preset::Booksim.traffic(),
-                        process: Process::Bernoulli,
-                        parameters,
-                        effort: effort(size.nodes),
+                        options: options.clone(),
                         seed,
-                        task,
-                        failures: FailurePlan::default(),
                     }));
                 }
             }
         }
     }
-    JobList { jobs }
+    jobs
 }
 
 /// The document, and the charts that it shows, by file name.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use hopwise_figures::escape;
 
-use super::results::{Figure, Results};
+use crate::results::{Figure, Results};
 
 /// Figures that are drawn, where there are any: latency, loss, hops, steps.
 const DRAWN: [&str; 12] = [
@@ -26,14 +26,40 @@ const LABELS: f64 = 420.0;
 const WIDTH: f64 = 460.0;
 const LINE: f64 = 20.0;
 
-/// One file, without scripts.
-pub(super) fn html(results: &Results) -> String {
-    let mut out = String::from(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Experiment</title>\n<style>\n\
-         body{font:15px/1.45 sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222;background:#fff}\n\
-         table{border-collapse:collapse;font-size:13px}td,th{padding:.2em .7em;border-bottom:1px solid #ddd;text-align:left}\n\
-         td.n{text-align:right}code{font-size:12px}svg{max-width:100%;height:auto}\n</style></head><body>\n<h1>Experiment</h1>\n",
-    );
+/// A page in one file, without scripts.
+pub fn document(title: &str, body: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\n<style>\n\
+         body{{font:15px/1.45 sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222;background:#fff}}\n\
+         table{{border-collapse:collapse;font-size:13px}}td,th{{padding:.2em .7em;border-bottom:1px solid #ddd;text-align:left}}\n\
+         td.n{{text-align:right}}svg{{max-width:100%;height:auto}}\n</style></head><body>\n<h1>{title}</h1>\n{body}</body></html>\n"
+    )
+}
+
+/// A table below a heading, numbers to the right.
+pub fn table(heading: &str, titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut out = format!("<h2>{}</h2>\n<table><tr>", escape(heading));
+    for title in titles {
+        let _ = write!(out, "<th>{}", escape(title));
+    }
+    for row in rows {
+        out.push_str("</tr>\n<tr>");
+        for cell in row {
+            let class = if cell.parse::<f64>().is_ok() {
+                " class=\"n\""
+            } else {
+                ""
+            };
+            let _ = write!(out, "<td{class}>{}", escape(&cell));
+        }
+    }
+    out + "</tr>\n</table>\n"
+}
+
+/// Charts that compare the networks, and all figures.
+pub fn html(results: &Results) -> String {
+    let mut out = String::new();
     for remark in &results.remarks {
         let _ = writeln!(out, "<p><b>{}</b></p>", escape(remark));
     }
@@ -49,29 +75,23 @@ pub(super) fn html(results: &Results) -> String {
             }
         }
     }
-    out.push_str(
-        "<h2>All figures</h2>\n<table><tr><th>command<th>network<th>scenario<th>figure<th>mean<th>± 95%<th>seeds<th>one run</tr>\n",
-    );
-    for figure in &results.figures {
-        let [kind, network, scenario, name, command] = [
-            &figure.kind,
-            &figure.network,
-            &figure.scenario,
-            &figure.figure,
-            &figure.command,
-        ]
-        .map(|text| escape(text));
-        let interval = figure.ci95.map_or("unknown".into(), number);
-        let _ = writeln!(
-            out,
-            "<tr><td>{kind}<td>{network}<td>{scenario}<td>{name}<td class=\"n\">{}<td class=\"n\">{interval}<td class=\"n\">{}<td>\
-             <code>{command}</code></tr>",
+    let titles = [
+        "command", "network", "scenario", "figure", "mean", "± 95%", "seeds", "one run",
+    ];
+    let row = |figure: &Figure| {
+        vec![
+            figure.kind.clone(),
+            figure.network.clone(),
+            figure.scenario.clone(),
+            figure.figure.clone(),
             number(figure.mean),
-            figure.seeds
-        );
-    }
-    out.push_str("</table>\n</body></html>\n");
-    out
+            figure.ci95.map_or("unknown".into(), number),
+            figure.seeds.to_string(),
+            figure.command.clone(),
+        ]
+    };
+    out += &table("All figures", &titles, results.figures.iter().map(row));
+    document("Experiment", &out)
 }
 
 fn number(value: f64) -> String {

@@ -1,0 +1,226 @@
+//! What the runs of an experiment found, figure by figure.
+
+use std::collections::HashMap;
+
+use hopwise_load::measure::confidence;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{Finding, Job};
+
+/// Figures that tell of the machine and not of the network, and those that the plan says anyway.
+const LEFT_OUT: [&str; 13] = [
+    "seed",
+    "rate",
+    "nodes",
+    "packet_flits",
+    "setup_seconds",
+    "wall_seconds",
+    "node_cycles_per_second",
+    "packets_per_second",
+    "bytes_per_node",
+    "seconds",
+    "mips",
+    "threads",
+    "by_computers",
+];
+
+/// A figure of a network in a scenario, over all seeds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// The command.
+    pub kind: String,
+    /// The network.
+    pub network: String,
+    /// The options.
+    pub scenario: String,
+    /// What it is.
+    pub figure: String,
+    /// The mean over the seeds that know it.
+    pub mean: f64,
+    /// Half the width of its 95% confidence interval; unknown of one seed.
+    pub ci95: Option<f64>,
+    /// How many seeds know it.
+    pub seeds: usize,
+    /// The command of the first seed.
+    pub command: String,
+}
+
+/// All figures, and what else there is to say.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Results {
+    /// In the order of the plan.
+    pub figures: Vec<Figure>,
+    /// Runs whose checks failed, and faults that met nothing.
+    pub remarks: Vec<String>,
+}
+
+impl Results {
+    /// Of all runs.
+    pub fn of(runs: &[(&Job, Finding)]) -> Results {
+        let mut results = Results {
+            figures: Vec::new(),
+            remarks: Vec::new(),
+        };
+        // Runs that differ only in the seed, in the order of the first of each.
+        let mut groups: Vec<Vec<&(&Job, Finding)>> = Vec::new();
+        let mut places = HashMap::new();
+        for run in runs {
+            let place = *places
+                .entry((&run.0.kind, &run.0.network, run.0.scenario()))
+                .or_insert(groups.len());
+            match groups.get_mut(place) {
+                Some(group) => group.push(run),
+                None => groups.push(vec![run]),
+            }
+        }
+        for group in &groups {
+            results.add(group);
+        }
+        results
+    }
+
+    fn add(&mut self, runs: &[&(&Job, Finding)]) {
+        let Some((first, _)) = runs.first() else { return };
+        let mut figures: Vec<(String, Vec<f64>)> = Vec::new();
+        for (name, value) in runs.iter().flat_map(|(_, finding)| numbers(&finding.result)) {
+            match figures.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, values)) => values.push(value),
+                None => figures.push((name, vec![value])),
+            }
+        }
+        for (figure, values) in figures {
+            let Some((mean, ci95)) = confidence(&values) else {
+                continue;
+            };
+            self.figures.push(Figure {
+                kind: first.kind.clone(),
+                network: first.network.clone(),
+                scenario: first.scenario(),
+                figure,
+                mean,
+                ci95,
+                seeds: values.len(),
+                command: first.command(),
+            });
+        }
+        let failed = runs.iter().filter(|(_, finding)| !finding.passed).count();
+        if failed > 0 {
+            let (of, command) = (runs.len(), first.command());
+            self.remarks
+                .push(format!("A check failed in {failed} of {of} runs of {command}"));
+        }
+        if runs
+            .iter()
+            .all(|(job, finding)| faults_met_nothing(job, &finding.result))
+        {
+            let command = first.command();
+            self.remarks.push(format!(
+                "The faults met no traffic: nothing was sent again, lost or led round in {command}"
+            ));
+        }
+    }
+}
+
+/// Whether a simulation had faults that nobody noticed.
+fn faults_met_nothing(job: &Job, result: &Value) -> bool {
+    let faults = [
+        "events",
+        "script",
+        "ber",
+        "bursts",
+        "lost-bytes",
+        "pull-every",
+        "reset-every",
+        "rogue",
+    ];
+    let has_faults = faults.iter().any(|name| job.options.contains_key(*name));
+    let none = |name: &str| result.get(name).and_then(Value::as_f64) == Some(0.0);
+    has_faults
+        && ["retransmissions", "detours", "lost", "cut_off", "undeliverable"]
+            .into_iter()
+            .all(none)
+}
+
+/// The numbers of a result, those within others with both names; what is true counts 1. What is unknown is left out.
+fn numbers(result: &Value) -> Vec<(String, f64)> {
+    let mut found = Vec::new();
+    for (name, value) in result.as_object().into_iter().flatten() {
+        if LEFT_OUT.contains(&name.as_str()) || name == "settings" {
+            continue;
+        }
+        match value {
+            Value::Number(number) => found.extend(number.as_f64().map(|number| (name.clone(), number))),
+            Value::Bool(is) => found.push((name.clone(), f64::from(u8::from(*is)))),
+            Value::Object(inner) => {
+                let within = inner.iter().filter_map(|(part, value)| Some((part, value.as_f64()?)));
+                found.extend(within.map(|(part, value)| (format!("{name}.{part}"), value)));
+            }
+            _ => (),
+        }
+    }
+    found
+}
+
+/// A line for every figure of every run.
+pub fn csv(runs: &[(&Job, Finding)]) -> Result<String, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["kind", "network", "scenario", "seed", "figure", "value", "command"])?;
+    for (job, finding) in runs {
+        let (seed, scenario, command) = (job.seed.to_string(), job.scenario(), job.command());
+        for (figure, value) in numbers(&finding.result) {
+            let value = value.to_string();
+            writer.write_record([&job.kind, &job.network, &scenario, &seed, &figure, &value, &command])?;
+        }
+    }
+    let bytes = writer.into_inner().map_err(|error| error.into_error())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Map, json};
+
+    fn job(seed: u64) -> Job {
+        Job {
+            kind: "sim".into(),
+            network: "ring(5)".into(),
+            options: Map::from_iter([("events".into(), "1s cut 0.0".into())]),
+            seed,
+        }
+    }
+
+    fn finding(result: Value) -> Finding {
+        Finding { passed: true, result }
+    }
+
+    #[test]
+    fn seeds_become_a_mean_with_its_interval() {
+        let found = |seed: u64, latency: f64| {
+            finding(json!({ "latency": latency, "seed": seed, "unknown": null, "drops": { "full": 1 }, "lost": 1 }))
+        };
+        let jobs = [job(1), job(2)];
+        let runs = [(&jobs[0], found(1, 10.0)), (&jobs[1], found(2, 12.0))];
+        let results = Results::of(&runs);
+        let latency = &results.figures[1];
+        assert_eq!(
+            (latency.figure.as_str(), latency.mean, latency.seeds),
+            ("latency", 11.0, 2)
+        );
+        // Student's t of one degree of freedom times the error of the mean.
+        assert!((latency.ci95.expect("of two seeds") - 12.706).abs() < 1e-9);
+        let names: Vec<&str> = results.figures.iter().map(|figure| figure.figure.as_str()).collect();
+        assert_eq!(names, ["drops.full", "latency", "lost"]);
+        assert!(results.remarks.is_empty(), "something was lost");
+        assert_eq!(csv(&runs[..1]).expect("a table").lines().count(), 1 + 3);
+    }
+
+    #[test]
+    fn faults_that_meet_no_traffic_are_told() {
+        let quiet = json!({ "retransmissions": 0, "detours": 0, "lost": 0, "cut_off": 0, "undeliverable": 0 });
+        let results = Results::of(&[(&job(1), finding(quiet))]);
+        assert_eq!(results.remarks.len(), 1, "{results:?}");
+        assert_eq!(results.figures[0].ci95, None, "one seed tells no interval");
+    }
+}

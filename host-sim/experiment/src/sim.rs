@@ -1,0 +1,43 @@
+//! Simulations in virtual time as jobs.
+
+use hopwise_sim::report::Report;
+use hopwise_sim::{Settings, simulate};
+use serde_json::{Map, Value};
+
+use crate::{Finding, Job, Kind, Refused};
+
+/// What `hopwise sim` does.
+pub struct Sim;
+
+impl Sim {
+    /// One run, from settings to report.
+    pub fn report(settings: &Settings) -> Result<Report, Refused> {
+        let run = settings.run()?;
+        let account = simulate(&run, None, &mut |_| ())?;
+        Ok(Report::new(settings, &run, &account))
+    }
+}
+
+impl Kind for Sim {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn check_option(&self, name: &str, value: &Value) -> Result<(), Refused> {
+        Settings::of(&Map::from_iter([(name.to_string(), value.clone())]))?;
+        Ok(())
+    }
+
+    fn check(&self, job: &Job) -> Result<(), Refused> {
+        Settings::of(&job.settings())?.run()?;
+        Ok(())
+    }
+
+    fn run(&self, job: &Job) -> Result<Finding, Refused> {
+        let report = Sim::report(&Settings::of(&job.settings())?)?;
+        Ok(Finding {
+            passed: report.violation.is_none(),
+            result: serde_json::to_value(report)?,
+        })
+    }
+}
