@@ -228,10 +228,7 @@ impl Subject {
     }
 }
 
-<<<<<<< HEAD
 pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
-=======
-pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
     let bar = progress_bar(args.duration / MILLISECOND, "virtual ms");
     let (figures, faults) = figures(args, repository, &bar)?;
     if args.json {
@@ -255,8 +252,7 @@ fn figures(
     args: &EmulateArgs,
     repository: &RepositoryArg,
     bar: &indicatif::ProgressBar,
-) -> Result<(RunFigures, Vec<String>), Refusal> {
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
+) -> Result<(RunFigures, Vec<String>), CliError> {
     let subject = Subject::of(args)?;
     subject.check_size()?;
     let kinds = subject.kinds()?;
@@ -318,25 +314,7 @@ fn figures(
     }
     bar.finish_and_clear();
     trace.map(TraceFile::finish).transpose()?;
-<<<<<<< HEAD
-    let figures = session.figures();
-    if args.json {
-        print_json(&figures)?;
-    } else {
-        show(&figures, &session.faults())?;
-    }
-    let findings = figures.check.iter().flat_map(|check| &check.findings);
-    let mut all = findings.chain(&figures.violations);
-    match all.next() {
-        Some(first) => Ok(Outcome::CheckFailed(format!(
-            "{} findings, the first: {first}",
-            1 + all.count()
-        ))),
-        None => Ok(Outcome::Done),
-    }
-=======
     Ok((session.figures(), session.faults()))
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
 }
 
 /// The firmware of a kind of board, and how to read its log.

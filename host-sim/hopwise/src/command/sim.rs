@@ -11,11 +11,7 @@ use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
 use serde_json::Value;
 
-<<<<<<< HEAD
-use super::error::CliError;
-=======
 use super::experiment::KINDS;
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
 use super::output::{Outcome, check_output, print, print_facts, print_json, progress_bar, stop_on_ctrl_c};
 use super::swarm;
 use super::table;
@@ -71,17 +67,10 @@ impl SimArgs {
     }
 }
 
-<<<<<<< HEAD
 pub(super) fn run(args: &SimArgs) -> Result<Outcome, CliError> {
-    let settings = args.settings.settings();
-    if let Some(seeds) = swarm::seeds(args.swarm, args.only, settings.seed) {
-        return swarm::run(args.json, &settings, seeds);
-=======
-pub(super) fn run(args: &SimArgs) -> Result<Outcome, Refusal> {
     let settings = args.settings();
     if let Some(seeds) = swarm::seeds(args, settings.seed) {
         return swarm::run(args, &settings, seeds);
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
     }
     let file = settings.network.as_deref().filter(|name| name.ends_with(".toml"));
     match file.map(Path::new) {
@@ -157,13 +146,8 @@ struct LiveTrace {
 }
 
 impl LiveTrace {
-<<<<<<< HEAD
     fn create(path: &Path, settings: &Settings, args: &SimArgs) -> Result<Self, CliError> {
-        let network = args.settings.network.as_deref().map(Path::new);
-=======
-    fn create(path: &Path, settings: &Settings, args: &SimArgs) -> Result<Self, Refusal> {
         let network = args.network.as_deref().map(Path::new);
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
         check_output(path, settings.script.as_deref().into_iter().chain(network))?;
         Ok(LiveTrace {
             path: path.into(),
@@ -208,51 +192,23 @@ impl Write for LiveTrace {
 }
 
 /// All runs of a scenario, on all cores.
-<<<<<<< HEAD
 fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, CliError> {
-    let mut scenario = Scenario::read(path)?;
-    let mut said = said.table();
-    said.remove("network");
-    scenario.set(said);
-    let runs = scenario.runs().map_err(|error| CliError::file(path, error))?;
-    if let ([run], true) = (&runs[..], args.trace.is_some()) {
-        return one(args, run);
-    }
-    if args.trace.is_some() {
-        let reason = format!("a trace is of one run, and the scenario has {}", runs.len());
-        return Err(CliError::file(path, reason));
-    }
-    let checked = |settings: Settings| settings.run().map(|run| (settings, run));
-    let runs = runs.into_iter().map(checked).collect::<Result<Vec<_>, _>>();
-    let runs: Vec<(Settings, SimRun)> = runs.map_err(|error| CliError::file(path, error))?;
-    let bar = progress_bar(runs.len() as u64, "runs");
-    let report = |(settings, run): &(Settings, SimRun)| -> Result<Report, CliError> {
-        let account = simulate(run, None, &mut |_| ())?;
-        Ok(Report::new(settings, run, &account))
-    };
-    let reports = runs
-        .par_iter()
-        .progress_with(bar.clone())
-        .map(report)
-=======
-fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, Refusal> {
     let mut plan = Plan::read(path, KINDS)?;
     if let Some(other) = plan.kinds().find(|kind| *kind != Sim.name()) {
         let reason = format!(
             "it has a table [{other}], which `hopwise experiment {}` runs",
             path.display()
         );
-        return Err(Refusal::file(path, reason));
+        return Err(CliError::file(path, reason));
     }
     let mut said = said.table();
     said.remove("network");
     plan.set(&said);
-    let of_file = |error: &dyn Display| Refusal::file(path, error);
+    let of_file = |error: &dyn Display| CliError::file(path, error);
     let runs = plan.runs().map_err(|error| of_file(&error))?;
     let runs = runs
         .iter()
         .map(|(_, run)| Settings::of(run))
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
         .collect::<Result<Vec<_>, _>>();
     let runs = runs.map_err(|error| of_file(&error))?;
     match (&args.trace, &runs[..]) {
@@ -278,11 +234,7 @@ fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, Refusa
     Ok(verdict(&reports))
 }
 
-<<<<<<< HEAD
-fn show(args: &SimArgs, scenario: &Scenario, reports: &[Report]) -> Result<(), CliError> {
-=======
-fn show(args: &SimArgs, plan: &Plan, reports: &[Report]) -> Result<(), Refusal> {
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
+fn show(args: &SimArgs, plan: &Plan, reports: &[Report]) -> Result<(), CliError> {
     if args.json {
         return reports.iter().try_for_each(print_json);
     }

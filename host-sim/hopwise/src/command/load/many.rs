@@ -12,21 +12,10 @@ use hopwise_load::settings::Scene;
 use hopwise_sim::settings::said;
 use serde_json::{Map, Value, json};
 
-<<<<<<< HEAD
-use super::{SATURATION_PRECISION, SceneArgs};
-use crate::command::error::CliError;
-use crate::command::output::{Outcome, print, progress_bar, say, write_file};
-use crate::command::{NetworkArg, RuleArg};
-use hopwise_load::measure::rule_name;
-use hopwise_load::report;
-use hopwise_load::study::{self, Size, Study};
-use hopwise_load::sweep::{Folder, Job, JobList, Share, Task, Worked};
-=======
 use crate::command::experiment::{KINDS, ShareArg, cannot_write, pretty, work, write_files};
 use crate::command::output::{Outcome, print};
 use crate::command::parse;
-use crate::command::refusal::Refusal;
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
+use crate::command::error::CliError;
 
 #[derive(Subcommand)]
 pub(super) enum Action {
@@ -124,11 +113,7 @@ pub(super) fn run(action: &Action) -> Result<Outcome, CliError> {
 }
 
 /// The jobs of a sweep, network by network, in the order of the arguments.
-<<<<<<< HEAD
-fn plan(args: &SweepArgs) -> Result<Folder, CliError> {
-=======
-fn plan(args: &SweepArgs) -> Result<Folder<'static>, Refusal> {
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
+fn plan(args: &SweepArgs) -> Result<Folder<'static>, CliError> {
     let rates = rates(&args.rates)?;
     let mut tasks: Vec<Value> = rates.into_iter().map(|rate| json!({ "rate": rate })).collect();
     if args.saturation {
@@ -177,46 +162,22 @@ fn rates(texts: &[String]) -> Result<Vec<f64>, CliError> {
     Ok(rates)
 }
 
-<<<<<<< HEAD
-fn work(folder: &Folder, share: Share) -> Result<(), CliError> {
-    let numbers = folder.share(share);
-    let bar = progress_bar(numbers.len() as u64, "simulating");
-    let done = folder.work_all(&numbers, |worked| {
-        if let Worked::Again(damaged) = worked {
-            bar.suspend(|| say(&format!("hopwise: {damaged}: done again")));
-        }
-        bar.inc(1);
-    })?;
-    bar.finish_and_clear();
-    print(|out| writeln!(out, "jobs done now: {done}, before: {}", numbers.len() - done))
-}
-
-fn merge(folder: &Folder, out: &Path) -> Result<Outcome, CliError> {
-=======
-fn work_on(folder: &Folder<'_>, share: Share) -> Result<(), Refusal> {
+fn work_on(folder: &Folder<'_>, share: Share) -> Result<(), CliError> {
     let mine = folder.share(share);
     let done = work(folder, &mine)?;
     print(|out| writeln!(out, "jobs done now: {done}, before: {}", mine.len() - done))
 }
 
-fn merge(folder: &Folder<'_>, out: &Path) -> Result<Outcome, Refusal> {
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
+fn merge(folder: &Folder<'_>, out: &Path) -> Result<Outcome, CliError> {
     let findings = match folder.findings() {
         Ok(findings) => findings,
         Err(missing) => return Ok(Outcome::CheckFailed(missing.to_string())),
     };
     let rows = report::rows(&findings)?;
     let chart = report::latency_chart("Latency against load", &rows);
-<<<<<<< HEAD
-    let json = serde_json::to_string_pretty(&rows).map_err(CliError::output)?;
-    let files = [
-        ("load.csv", report::csv(&rows).map_err(CliError::output)?),
-        ("load.json", json + "\n"),
-=======
     let files = [
         ("load.csv", report::csv(&rows).map_err(cannot_write)?),
         ("load.json", pretty(&rows)?),
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
         ("load.svg", chart.svg()),
         ("load.html", report::page("Latency against load", &chart, &rows)),
     ];
@@ -239,17 +200,3 @@ fn study(args: &StudyArgs) -> Result<Outcome, CliError> {
     write_files(&args.out, &files)?;
     Ok(Outcome::Done)
 }
-<<<<<<< HEAD
-
-/// Writes files into a folder and prints where they are.
-fn write_files(folder: &Path, files: &[(impl AsRef<str>, String)]) -> Result<(), CliError> {
-    std::fs::create_dir_all(folder).map_err(CliError::output)?;
-    for (name, text) in files {
-        let path = folder.join(name.as_ref());
-        write_file(&path, text)?;
-        print(|out| writeln!(out, "{}", path.display()))?;
-    }
-    Ok(())
-}
-=======
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e

@@ -4,32 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-<<<<<<< HEAD
-use crate::support::{printed, refused};
-
-/// A file with a text, removed in the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str, text: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("hopwise-{}-{name}", std::process::id()));
-        std::fs::write(&path, text).unwrap();
-        Scratch(path)
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-=======
-use crate::trace_support::{Folder, printed, refused};
->>>>>>> 867e60ebd4380d177fc14aeea709848cd36c260e
+use crate::support::{Folder, printed, refused};
 
 fn json_lines(args: &[&str]) -> Vec<Value> {
     let text = printed(args);
