@@ -84,7 +84,6 @@ mod tests {
     use hopwise_boards::Uart;
 
     use super::*;
-    use crate::chip::dma::Request;
     use crate::chip::map::Kind;
     use crate::chip::pins::Side;
 
@@ -117,12 +116,13 @@ mod tests {
                     );
                     // A multiplexer lets any port ask any channel. Channels of the L4 are counted from 1.
                     let first = usize::from(board.model == Model::L476);
-                    let serves = |request: &Request| {
+                    let mut requests = chip.requests.iter();
+                    let served = requests.any(|request| {
                         (request.uart, request.side) == (port.uart, side)
                             && (request.controller, request.channel + first) == stream(pin.dma)
-                    };
+                    });
                     assert!(
-                        chip.requests.is_empty() || chip.requests.iter().any(serves),
+                        chip.requests.is_empty() || served,
                         "boards/{name}.toml: {} does not serve {side:?} of {uart}",
                         pin.dma
                     );

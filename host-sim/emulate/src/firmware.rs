@@ -239,11 +239,6 @@ mod tests {
     }
 
     #[test]
-    fn boards_with_firmware_are_those_that_meshes_are_made_of() {
-        assert_eq!(hopwise_rig::boards::KINDS.map(|kind| kind.name), BOARDS);
-    }
-
-    #[test]
     fn every_image_has_a_file_of_its_own() {
         let stock = Firmware::new("nucleo-f446re");
         let images = [

@@ -71,6 +71,11 @@ impl CliError {
         }
     }
 
+    /// Of what a job of an experiment says.
+    pub(super) fn job(cause: Box<dyn Error + Send + Sync>) -> Self {
+        CliError { cause, caret: None }
+    }
+
     /// Whether it is this error of a room.
     pub(super) fn is<E: Error + 'static>(&self) -> bool {
         self.cause.is::<E>()
@@ -89,5 +94,11 @@ impl<E: Error + Send + Sync + 'static> From<E> for CliError {
             cause: error.into(),
             caret: None,
         }
+    }
+}
+
+impl From<CliError> for Box<dyn Error + Send + Sync> {
+    fn from(error: CliError) -> Self {
+        error.cause
     }
 }

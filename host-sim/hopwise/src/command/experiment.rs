@@ -14,8 +14,8 @@ use serde::Serialize;
 
 use super::RepositoryArg;
 use super::emulate::Emulate;
-use super::output::{Outcome, print, progress_bar, say, write_file};
 use super::error::CliError;
+use super::output::{Outcome, print, progress_bar, say, write_file};
 
 /// What runs without firmware.
 pub(super) const KINDS: &[&dyn Kind] = &[&Load, &Sim];
@@ -97,7 +97,7 @@ pub(super) fn run(args: &ExperimentArgs, repository: &RepositoryArg) -> Result<O
     let found = folder.findings()?;
     let results = Results::of(&found);
     let files = [
-        ("experiment.csv", results::csv(&found).map_err(cannot_write)?),
+        ("experiment.csv", results::csv(&found).map_err(CliError::output)?),
         ("experiment.json", pretty(&results)?),
         ("experiment.html", page::html(&results)),
     ];
@@ -123,7 +123,7 @@ pub(super) fn work(folder: &Folder<'_>, numbers: &[usize]) -> Result<usize, CliE
 
 /// Writes files into a folder and prints where they are.
 pub(super) fn write_files(folder: &Path, files: &[(impl AsRef<str>, String)]) -> Result<(), CliError> {
-    std::fs::create_dir_all(folder).map_err(|error| CliError::output(folder, &error))?;
+    std::fs::create_dir_all(folder).map_err(|error| CliError::output_file(folder, &error))?;
     for (name, text) in files {
         let path = folder.join(name.as_ref());
         write_file(&path, text)?;
@@ -134,10 +134,6 @@ pub(super) fn write_files(folder: &Path, files: &[(impl AsRef<str>, String)]) ->
 
 /// JSON for people too.
 pub(super) fn pretty(value: &impl Serialize) -> Result<String, CliError> {
-    let text = serde_json::to_string_pretty(value).map_err(cannot_write)?;
+    let text = serde_json::to_string_pretty(value).map_err(CliError::output)?;
     Ok(text + "\n")
-}
-
-pub(super) fn cannot_write(error: impl ToString) -> CliError {
-    CliError::Output(error.to_string())
 }

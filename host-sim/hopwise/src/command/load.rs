@@ -4,9 +4,9 @@ mod many;
 
 use clap::Args;
 
+use super::error::CliError;
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
 use super::parse;
-use super::error::CliError;
 use hopwise_load::measure::Point;
 use hopwise_load::settings::{Found, Settings};
 

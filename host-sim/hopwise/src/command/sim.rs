@@ -11,6 +11,7 @@ use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
 use serde_json::Value;
 
+use super::error::CliError;
 use super::experiment::KINDS;
 use super::output::{Outcome, check_output, print, print_facts, print_json, progress_bar, stop_on_ctrl_c};
 use super::swarm;
@@ -69,8 +70,8 @@ impl SimArgs {
 
 pub(super) fn run(args: &SimArgs) -> Result<Outcome, CliError> {
     let settings = args.settings();
-    if let Some(seeds) = swarm::seeds(args, settings.seed) {
-        return swarm::run(args, &settings, seeds);
+    if let Some(seeds) = swarm::seeds(args.swarm, args.only, settings.seed) {
+        return swarm::run(args.json, &settings, seeds);
     }
     let file = settings.network.as_deref().filter(|name| name.ends_with(".toml"));
     match file.map(Path::new) {
@@ -229,7 +230,7 @@ fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, CliErr
     let reports = runs.par_iter().progress_with(bar.clone()).map(Sim::report);
     let reports = reports.collect::<Result<Vec<_>, _>>();
     bar.finish_and_clear();
-    let reports = reports?;
+    let reports = reports.map_err(CliError::job)?;
     show(args, &plan, &reports)?;
     Ok(verdict(&reports))
 }

@@ -12,10 +12,10 @@ use hopwise_load::settings::Scene;
 use hopwise_sim::settings::said;
 use serde_json::{Map, Value, json};
 
-use crate::command::experiment::{KINDS, ShareArg, cannot_write, pretty, work, write_files};
+use crate::command::error::CliError;
+use crate::command::experiment::{KINDS, ShareArg, pretty, work, write_files};
 use crate::command::output::{Outcome, print};
 use crate::command::parse;
-use crate::command::error::CliError;
 
 #[derive(Subcommand)]
 pub(super) enum Action {
@@ -173,10 +173,10 @@ fn merge(folder: &Folder<'_>, out: &Path) -> Result<Outcome, CliError> {
         Ok(findings) => findings,
         Err(missing) => return Ok(Outcome::CheckFailed(missing.to_string())),
     };
-    let rows = report::rows(&findings)?;
+    let rows = report::rows(&findings).map_err(CliError::job)?;
     let chart = report::latency_chart("Latency against load", &rows);
     let files = [
-        ("load.csv", report::csv(&rows).map_err(cannot_write)?),
+        ("load.csv", report::csv(&rows).map_err(CliError::output)?),
         ("load.json", pretty(&rows)?),
         ("load.svg", chart.svg()),
         ("load.html", report::page("Latency against load", &chart, &rows)),
@@ -193,7 +193,7 @@ fn study(args: &StudyArgs) -> Result<Outcome, CliError> {
         .collect();
     let folder = Folder::create(&args.jobs, study::plan(&sizes), KINDS)?;
     work_on(&folder, Share::ALL)?;
-    let rows = report::rows(&folder.findings()?)?;
+    let rows = report::rows(&folder.findings()?).map_err(CliError::job)?;
     let Study { text, charts } = study::write(&sizes, &rows);
     let mut files = vec![("load-study.md".to_string(), text)];
     files.extend(charts.into_iter().map(|(name, chart)| (name, chart.svg())));

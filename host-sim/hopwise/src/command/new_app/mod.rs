@@ -86,7 +86,7 @@ impl Source<'_> {
 pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let name = name_of(&args.folder)?;
     let board = kind(&args.board).ok_or_else(|| {
-        let known = KINDS.map(|kind| kind.name).join(", ");
+        let known = names();
         CliError::new(format_args!("there is no board '{}', only {known}", args.board))
     })?;
     let source = match (&args.git, &args.release) {
