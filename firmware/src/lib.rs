@@ -41,21 +41,24 @@ use defmt_rtt as _;
 use embassy_executor::Spawner;
 use embassy_futures::join::join;
 use embassy_stm32::gpio::Input;
+use embassy_stm32::mode::Async;
+use embassy_stm32::usart::UartTx;
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_time::{Duration, Ticker};
 use hopwise_app::Clock;
 pub use hopwise_app::{AppPort, MAX_MESSAGE, Mesh as Handle, Outcome};
 use hopwise_core::store::Store;
 use hopwise_core::wire::Failure;
-use hopwise_runner::{Board, MakePrograms, PROGRAM, Programs, Restart, Runner, Task};
+use hopwise_runner::{Board, MakePrograms, PROGRAM, Restart, Runner, Task};
 use static_cell::StaticCell;
 
 use boards::PORTS;
 use configuration::Slots;
 use images::Images;
-use platform::{Chip, Rest, Rx, Tx};
+use platform::{Chip, Rest};
 use stack::StackProbe;
 use time::now;
+use uart::Receiver;
 
 defmt::timestamp!("{=u64:us}", embassy_time::Instant::now().as_micros());
 
@@ -93,20 +96,12 @@ pub async fn run<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize,
     cortex_m::asm::delay(LISTEN_FIRST);
     for (link, port) in (0..).zip(board.ports) {
         if node.uses(link) {
-            let rx = Rx {
-                receiver: port.rx,
-                link,
-                baud: node.baud(),
-            };
-            spawner.spawn(receive(node, link, rx).expect(ONCE));
-            spawner.spawn(transmit(node, link, Tx(port.tx)).expect(ONCE));
+            spawner.spawn(receive(node, link, port.rx).expect(ONCE));
+            spawner.spawn(transmit(node, link, port.tx).expect(ONCE));
         }
     }
     spawner.spawn(keep_time(node).expect(ONCE));
     spawner.spawn(watch_button(node, board.button, board.pressed_high).expect(ONCE));
-    if let Some(shared) = shared {
-        spawner.spawn(serve(node, shared).expect(ONCE));
-    }
     let mut rest = Rest {
         led: board.led,
         watchdog,
@@ -114,12 +109,12 @@ pub async fn run<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize,
     };
     let mut store = Store::new(Slots(board.flash));
     let housekeeping = async { restart(node.keep_house(&mut rest, &mut store).await) };
-    let program = async {
+    let programs = async {
         if let Some(shared) = shared {
-            program(Handle::new(shared)).await;
+            join(program(Handle::new(shared)), node.serve(shared)).await;
         }
     };
-    join(housekeeping, program).await.0
+    join(housekeeping, programs).await.0
 }
 
 /// Makes of the board what its configuration page says.
@@ -181,23 +176,18 @@ fn restart(why: Restart) -> ! {
 }
 
 #[embassy_executor::task(pool_size = PORTS)]
-async fn receive(node: &'static Node, link: u8, mut rx: Rx) {
-    node.receive(link, &mut rx).await
+async fn receive(node: &'static Node, link: u8, mut rx: Receiver) {
+    match node.receive(link, &mut rx).await {}
 }
 
 #[embassy_executor::task(pool_size = PORTS)]
-async fn transmit(node: &'static Node, link: u8, mut tx: Tx) {
-    node.transmit(link, &mut tx).await
+async fn transmit(node: &'static Node, link: u8, mut tx: UartTx<'static, Async>) {
+    match node.transmit(link, &mut tx).await {}
 }
 
 #[embassy_executor::task]
 async fn keep_time(node: &'static Node) {
     node.keep_time().await
-}
-
-#[embassy_executor::task]
-async fn serve(node: &'static Node, programs: &'static dyn Programs<PORTS>) {
-    node.serve(programs).await
 }
 
 /// Looks at the button now and then: that needs no interrupt, and the button does not bounce from one look to the next.

@@ -1,16 +1,11 @@
 //! What the runner uses of the chip.
 
-use core::pin::pin;
-
-use embassy_futures::poll_once;
 use embassy_stm32::gpio::Output;
-use embassy_stm32::mode::Async;
-use embassy_stm32::usart::UartTx;
 use embassy_stm32::wdg::{IndependentWatchdog, Instance};
 use embassy_time::{Instant, Timer};
 use hopwise_core::clock::{Grains, MeshTime};
 use hopwise_core::link::Micros;
-use hopwise_runner::{Arrival, LinkRx, LinkTx, Platform, Task, Upkeep};
+use hopwise_runner::{Arrival, LinkRx, Platform, Task, Upkeep};
 
 use crate::boards;
 use crate::images::Images;
@@ -37,6 +32,14 @@ impl Platform for Chip {
 
     fn can_run_at(baud: u32) -> bool {
         boards::ports_agree_on(baud)
+    }
+
+    fn time_start(start: impl FnOnce()) -> Option<Grains> {
+        // Nothing comes between the time and the start.
+        cortex_m::interrupt::free(|_| {
+            start();
+            Some(time::started())
+        })
     }
 
     fn publish(&self, time: &MeshTime) {
@@ -78,47 +81,21 @@ impl<W: Instance + 'static> Upkeep for Rest<W> {
     }
 }
 
-/// What comes at a serial port, at a rate.
-pub(crate) struct Rx {
-    pub(crate) receiver: Receiver,
-    pub(crate) link: u8,
-    pub(crate) baud: u32,
-}
-
-impl LinkRx for Rx {
+impl LinkRx for Receiver {
     async fn wait(&mut self) {
-        self.receiver.interrupt().await;
+        self.interrupt().await;
     }
 
     /// Its buffer is on the stack while it is used, and one for all ports.
     fn take(&mut self, give: impl FnOnce(Arrival<'_>)) {
-        let (mut faults, idle_at) = self.receiver.take_notes();
+        let (faults, idle_at) = self.take_notes();
         let mut buffer = [0; RING];
-        let bytes = self.receiver.read(&mut buffer).unwrap_or_else(|| {
-            defmt::warn!("link {}: bytes were overwritten before they were read", self.link);
-            faults.overrun = true;
-            &[]
+        let bytes = self.read(&mut buffer);
+        give(Arrival {
+            bytes: bytes.unwrap_or(&[]),
+            is_lost: bytes.is_none(),
+            idle_at: idle_at.map(time::whole),
+            faults,
         });
-        let ended = idle_at.and_then(|idle_at| time::ended(idle_at, self.baud, now()));
-        give(Arrival { bytes, ended, faults });
-    }
-}
-
-/// What leaves it.
-pub(crate) struct Tx(pub(crate) UartTx<'static, Async>);
-
-impl LinkTx for Tx {
-    async fn send(&mut self, frame: &[u8], started: Option<impl FnOnce(Grains)>) {
-        let mut write = pin!(self.0.write(frame));
-        if let Some(started) = started {
-            // Nothing comes between the time and the start.
-            let at = cortex_m::interrupt::free(|_| {
-                let _ = poll_once(write.as_mut());
-                time::started()
-            });
-            started(at);
-        }
-        // A write by DMA has no errors.
-        let _ = write.await;
     }
 }

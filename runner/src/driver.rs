@@ -4,11 +4,15 @@
 //! no lock, and interrupts run while it works.
 
 use core::cell::{Cell, RefCell, RefMut};
+use core::convert::Infallible;
 use core::future::poll_fn;
+use core::pin::pin;
 
+use embassy_futures::poll_once;
 use embassy_futures::select::select;
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::signal::Signal;
+use embedded_io_async::Write;
 use hopwise_core::Network;
 use hopwise_core::clock::Grains;
 use hopwise_core::link::Micros;
@@ -22,7 +26,7 @@ use crate::configuration;
 use crate::mesh::{MakePrograms, Mesh};
 use crate::platform::Platform;
 use crate::programs::Programs;
-use crate::serial::{Arrival, LinkRx, LinkTx};
+use crate::serial::{Arrival, LinkRx, send};
 use crate::task::Task;
 use crate::unconfigured::Unconfigured;
 
@@ -208,23 +212,29 @@ impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
     }
 
     fn take_in(&self, link: u8, arrival: Arrival<'_>) {
+        let mut faults = arrival.faults;
+        if arrival.is_lost {
+            log!(warn, "link {}: bytes were overwritten before they were read", link);
+            faults.overrun = true;
+        }
         if !arrival.bytes.is_empty() {
-            self.take_bytes(link, arrival.bytes, arrival.ended);
+            self.take_bytes(link, &arrival);
         }
         if let Mode::Mesh(mesh) = &mut *self.mode() {
-            mesh.router.note_line_faults(link, arrival.faults);
+            mesh.router.note_line_faults(link, faults);
         }
     }
 
-    fn take_bytes(&self, link: u8, bytes: &[u8], ended: Option<Grains>) {
+    fn take_bytes(&self, link: u8, arrival: &Arrival<'_>) {
         let now = self.now();
         let mut deferred = None;
         match &mut *self.mode() {
             Mode::Mesh(mesh) => {
-                mesh.receive(link, bytes, ended, &self.about, now, &mut deferred);
+                let ended = arrival.ended(self.about.baud, now);
+                mesh.receive(link, arrival.bytes, ended, &self.about, now, &mut deferred);
                 self.platform.publish(mesh.router.mesh_time());
             }
-            Mode::Unconfigured(board) => board.receive(bytes, &self.about, now, &mut deferred),
+            Mode::Unconfigured(board) => board.receive(arrival.bytes, &self.about, now, &mut deferred),
         }
         self.defer(deferred, now);
         self.wake_ports(now);
@@ -361,28 +371,48 @@ impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
         }
     }
 
+    // The next two are no `async fn`s, since those hold what they are given twice, for each port.
+
     /// Receives what comes at a port.
-    pub async fn receive(&self, link: u8, rx: &mut impl LinkRx) -> ! {
-        self.add_task(Task::receiver(link));
-        loop {
-            rx.wait().await;
-            self.is_here(Task::receiver(link));
-            rx.take(|arrival| self.take_in(link, arrival));
+    #[allow(clippy::manual_async_fn, reason = "see above")]
+    pub fn receive(&self, link: u8, rx: &mut impl LinkRx) -> impl Future<Output = Infallible> {
+        async move {
+            self.add_task(Task::receiver(link));
+            loop {
+                rx.wait().await;
+                self.is_here(Task::receiver(link));
+                rx.take(|arrival| self.take_in(link, arrival));
+            }
         }
     }
 
-    /// Sends what there is to send at a port.
-    pub async fn transmit(&self, link: u8, tx: &mut impl LinkTx) -> ! {
-        self.add_task(Task::transmitter(link));
-        let mut frame = [0; WIRE];
-        loop {
-            self.is_here(Task::transmitter(link));
-            match (self.next_frame(link, &mut frame), self.turn.get(usize::from(link))) {
-                (0, Some(turn)) => turn.wait().await,
-                (length, _) => {
-                    let started = |at| self.note_start(link, at, length);
-                    let started = self.awaits_start(link).then_some(started);
-                    tx.send(frame.get(..length).unwrap_or(&[]), started).await;
+    /// Sends what there is to send at a port. What is written must leave without being flushed.
+    #[allow(clippy::manual_async_fn, reason = "see above")]
+    pub fn transmit(&self, link: u8, tx: &mut impl Write) -> impl Future<Output = Infallible> {
+        async move {
+            self.add_task(Task::transmitter(link));
+            let mut frame = [0; WIRE];
+            loop {
+                self.is_here(Task::transmitter(link));
+                let length = self.next_frame(link, &mut frame);
+                if length == 0 {
+                    match self.turn.get(usize::from(link)) {
+                        Some(turn) => turn.wait().await,
+                        // There is no such port.
+                        None => core::future::pending().await,
+                    }
+                    continue;
+                }
+                let mut write = pin!(send(tx, frame.get(..length).unwrap_or(&[])));
+                let mut is_written = false;
+                if self.awaits_start(link) {
+                    let started = P::time_start(|| is_written = poll_once(write.as_mut()).is_ready());
+                    if let Some(at) = started {
+                        self.note_start(link, at, length);
+                    }
+                }
+                if !is_written {
+                    write.await;
                 }
             }
         }

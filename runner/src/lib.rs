@@ -5,8 +5,8 @@
 //! and another chip are shells around it. What a shell provides:
 //!
 //! - [`Platform`]: the time, and a place for images or none;
-//! - serial ports: anything that implements `embedded_io_async::Read` and `Write`, in [`PlainRx`] and [`PlainTx`], or, where the driver knows more,
-//!   [`LinkRx`] and [`LinkTx`];
+//! - serial ports: anything that implements `embedded_io_async::Write`, and `embedded_io_async::Read`, in [`PlainRx`], or [`LinkRx`] where the
+//!   driver knows more;
 //! - the flash for the configuration, as a [`Store`](hopwise_core::store::Store), and what else it has of [`Upkeep`]: watchdog, LED;
 //! - an executor. Each of the methods of [`Runner`] that never return is a task of its own, or part of one.
 //!
@@ -51,5 +51,5 @@ pub use housekeeping::Restart;
 pub use mesh::MakePrograms;
 pub use platform::{NoImages, Platform, Upkeep};
 pub use programs::Programs;
-pub use serial::{Arrival, LinkRx, LinkTx, PlainRx, PlainTx};
+pub use serial::{Arrival, LinkRx, PlainRx};
 pub use task::Task;

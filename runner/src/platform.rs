@@ -1,6 +1,6 @@
 //! What a node needs of the machine that it runs on.
 
-use hopwise_core::clock::MeshTime;
+use hopwise_core::clock::{Grains, MeshTime};
 use hopwise_core::link::Micros;
 use hopwise_core::store::{FlashFailed, Slot};
 use hopwise_core::update;
@@ -28,6 +28,13 @@ pub trait Platform {
     fn can_run_at(baud: u32) -> bool {
         let _ = baud;
         true
+    }
+
+    /// Calls `start`, which begins to write a frame, and tells when its first bit was on the wire, if that is known to a few microseconds.
+    /// Otherwise the neighbor does not learn the time of the mesh from this node.
+    fn time_start(start: impl FnOnce()) -> Option<Grains> {
+        start();
+        None
     }
 
     /// What time it is in the mesh, whenever more is known of that.

@@ -1,20 +1,37 @@
-//! The serial port of a link. Anything that reads and writes will do, as [`PlainRx`] and [`PlainTx`]; a driver that knows more says so.
+//! The serial ports of links: any writer sends, and any reader receives, as [`PlainRx`]; a driver that knows more says so.
 
 use embassy_futures::yield_now;
 use embedded_io_async::{Read, Write};
-use hopwise_core::clock::Grains;
+use hopwise_core::clock::{GRAINS, Grains, grains};
+use hopwise_core::link::Micros;
 use hopwise_core::wire::LineFaults;
+
+/// A line that was idle for longer than so many bytes when this is looked at may have carried a signal since.
+const SHORTEST_SIGNAL: u64 = 25;
 
 /// Bytes that have come.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrival<'b> {
     /// The bytes; there may be none.
     pub bytes: &'b [u8],
-    /// When the last bit of the last byte came, if the driver knows that to a few microseconds. Without it the node does not learn the time
-    /// of the mesh on this link.
-    pub ended: Option<Grains>,
-    /// What was wrong with them.
+    /// Some were overwritten before they were read.
+    pub is_lost: bool,
+    /// When the line fell idle, which is a byte's time after the last bit, if the driver knows that to a few microseconds. Without it the
+    /// node does not learn the time of the mesh on this link.
+    pub idle_at: Option<Micros>,
+    /// What was wrong with the bytes.
     pub faults: LineFaults,
+}
+
+impl Arrival<'_> {
+    /// When the last byte ended; `None` if that is unknown, or too long ago to tell.
+    pub(crate) fn ended(&self, baud: u32, now: Micros) -> Option<Grains> {
+        let idle_at = self.idle_at?;
+        let byte = 10_000_000 * GRAINS / u64::from(baud.max(1));
+        let is_recent = grains(now.wrapping_sub(idle_at)) < SHORTEST_SIGNAL * byte;
+        // In the middle of the clock's tick.
+        is_recent.then(|| grains(idle_at).wrapping_add(GRAINS / 2).wrapping_sub(byte))
+    }
 }
 
 /// The receiving half of a serial port.
@@ -25,15 +42,6 @@ pub trait LinkRx {
 
     /// Hands over what has come, without waiting, from wherever the driver has it.
     fn take(&mut self, give: impl FnOnce(Arrival<'_>));
-}
-
-/// The sending half of a serial port.
-pub trait LinkTx {
-    /// Sends a frame, and returns when the next may follow. What cannot be sent is lost: the link notices.
-    ///
-    /// If there is a `started`, a driver that knows to a few microseconds when the first bit was on the wire calls it as soon as it is. Others
-    /// do not: then the neighbor does not learn the time of the mesh on this link.
-    async fn send(&mut self, frame: &[u8], started: Option<impl FnOnce(Grains)>);
 }
 
 /// Any reader, with a buffer of `N` bytes, as a link.
@@ -74,25 +82,21 @@ impl<R: Read, const N: usize> LinkRx for PlainRx<R, N> {
         let length = core::mem::take(&mut self.length);
         give(Arrival {
             bytes: self.buffer.get(..length).unwrap_or(&[]),
-            ended: None,
             faults: core::mem::take(&mut self.faults),
+            ..Arrival::default()
         });
     }
 }
 
-/// Any writer as a link.
-#[derive(Debug)]
-pub struct PlainTx<W>(pub W);
-
-impl<W: Write> LinkTx for PlainTx<W> {
-    async fn send(&mut self, mut frame: &[u8], _: Option<impl FnOnce(Grains)>) {
+/// Sends a frame. What cannot be sent is lost: the link notices.
+#[allow(clippy::manual_async_fn, reason = "an `async fn` holds what it is given twice")]
+pub(crate) fn send(tx: &mut impl Write, mut frame: &[u8]) -> impl Future<Output = ()> {
+    async move {
         while !frame.is_empty() {
-            match self.0.write(frame).await {
+            match tx.write(frame).await {
                 Ok(written) if written > 0 => frame = frame.get(written..).unwrap_or(&[]),
                 _ => return,
             }
         }
-        // What was not sent is sent again.
-        let _ = self.0.flush().await;
     }
 }

@@ -68,13 +68,13 @@ fn message(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// Sends numbered messages to its own node, and begins many more that it gives up at some point.
+/// Sends numbered messages to the other node, and begins many more that it gives up at some point.
 async fn send(mesh: Mesh<'_>) {
     for number in 0..MESSAGES {
         let bytes = message(number);
-        let given_up = mesh.send_confirmed(1, BACK, b"given up");
+        let given_up = mesh.send_confirmed(0, BACK, b"given up");
         select(given_up, std::future::ready(())).await;
-        assert_eq!(mesh.send_confirmed(1, PORT, &bytes).await, Ok(Outcome::Delivered));
+        assert_eq!(mesh.send_confirmed(0, PORT, &bytes).await, Ok(Outcome::Delivered));
     }
 }
 
@@ -114,8 +114,8 @@ async fn watch(mesh: Mesh<'_>, done: &AtomicBool) {
 #[test]
 fn programs_in_threads_of_their_own_lose_nothing() {
     let network: Network = "path(2)".parse().unwrap();
-    let shared = Locked::new(network, 1, Clock::Function(now));
-    let (shared, done) = (&shared, &AtomicBool::new(false));
+    let shared = [0, 1].map(|address| Locked::new(network, address, Clock::Function(now)));
+    let ([there, here], done) = (&shared, &AtomicBool::new(false));
     let mut routers = [0, 1].map(|address| {
         let config = Config {
             network,
@@ -132,19 +132,20 @@ fn programs_in_threads_of_their_own_lose_nothing() {
     });
     let mut step = || {
         let now = NOW.fetch_add(STEP, Ordering::Relaxed) + STEP;
-        let [root, router] = &mut routers;
-        carry(root, router, now);
-        carry(router, root, now);
-        if !shared.take_work() {
+        let [other, router] = &mut routers;
+        carry(other, router, now);
+        carry(router, other, now);
+        if !there.take_work() && !here.take_work() {
             // The time must not run ahead of the threads.
             thread::sleep(Duration::from_micros(100));
         }
-        shared.exchange(router, now, &mut (), |_, (), _| ());
+        there.exchange(other, now, &mut (), |_, (), _| ());
+        here.exchange(router, now, &mut (), |_, (), _| ());
     };
     thread::scope(|scope| {
-        let receiver = scope.spawn(|| block_on(receive(Mesh::new(shared))));
-        let sender = scope.spawn(|| block_on(send(Mesh::new(shared))));
-        let watcher = scope.spawn(|| block_on(watch(Mesh::new(shared), done)));
+        let receiver = scope.spawn(|| block_on(receive(Mesh::new(there))));
+        let sender = scope.spawn(|| block_on(send(Mesh::new(here))));
+        let watcher = scope.spawn(|| block_on(watch(Mesh::new(here), done)));
         while !receiver.is_finished() || !sender.is_finished() {
             step();
         }
