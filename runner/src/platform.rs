@@ -5,7 +5,7 @@ use hopwise_core::link::Micros;
 use hopwise_core::store::{FlashFailed, Slot};
 use hopwise_core::update;
 
-use crate::Task;
+use crate::task::Task;
 
 /// Bytes of a record in the log of images.
 const RECORD: usize = hopwise_core::boot::RECORD;
