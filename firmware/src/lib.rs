@@ -140,15 +140,8 @@ fn start(slots: Slots<'_>, programs: MakePrograms<'_, PORTS>) -> &'static Node {
         crashes_again: boot.crashes_again,
         complaint: boards::complaint(),
     };
-    Node::start(Chip, board, Images::new(), &start, place, programs)
-}
-
-/// Puts the node where it stays.
-// Not inlined: its stack frame, which holds room for a whole router, ends with it.
-#[inline(never)]
-fn place(node: Node) -> &'static mut Node {
     static NODE: StaticCell<Node> = StaticCell::new();
-    NODE.init(node)
+    Node::start(Chip, board, Images::new(), &start, |node| NODE.init(node), programs)
 }
 
 /// The node has ended.

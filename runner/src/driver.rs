@@ -86,10 +86,8 @@ impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
         };
         let state = found.as_ref().err().copied().unwrap_or(BoardState::Configured);
         let page = found.as_ref().ok().map(|(page, _)| page);
-        let runner = place(Self::new(
-            platform,
-            About::new(board, Self::LINKS, images, start, state, page),
-        ));
+        let about = About::new(board, Self::LINKS, images, start, state, page);
+        let runner = Self::put(platform, about, place);
         if let Ok((page, network)) = found
             && let Err(error) = runner.join_mesh(&page, network, programs)
         {
@@ -102,10 +100,11 @@ impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
         runner
     }
 
-    /// A board that is part of no mesh yet.
-    #[inline(always)]
-    fn new(platform: P, about: About<P>) -> Self {
-        Runner {
+    /// Has a board that is part of no mesh yet put where it stays.
+    // Not inlined: its stack frame, which holds room for a whole router, ends with it.
+    #[inline(never)]
+    fn put(platform: P, about: About<P>, place: impl FnOnce(Self) -> &'static mut Self) -> &'static mut Self {
+        place(Runner {
             mode: RefCell::new(Mode::Unconfigured(Unconfigured::new(&about, platform.now()))),
             about,
             platform,
@@ -115,7 +114,7 @@ impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
             tasks: Cell::new(0),
             missing: Cell::new(0),
             deferred: Cell::new(None),
-        }
+        })
     }
 
     /// The speed of its wires.
