@@ -26,8 +26,8 @@ impl Platform for Chip {
         now()
     }
 
-    async fn wait_until(&self, at: Micros) {
-        Timer::at(Instant::from_micros(at)).await;
+    fn wait_until(&self, at: Micros) -> impl Future<Output = ()> {
+        Timer::at(Instant::from_micros(at))
     }
 
     fn can_run_at(baud: u32) -> bool {
@@ -82,8 +82,8 @@ impl<W: Instance + 'static> Upkeep for Rest<W> {
 }
 
 impl LinkRx for Receiver {
-    async fn wait(&mut self) {
-        self.interrupt().await;
+    fn wait(&mut self) -> impl Future<Output = ()> {
+        self.interrupt()
     }
 
     /// Its buffer is on the stack while it is used, and one for all ports.
