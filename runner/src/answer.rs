@@ -27,23 +27,22 @@ pub(crate) fn encode<T: serde::Serialize>(value: &T) -> Answer {
     write_structure(value).unwrap_or_default()
 }
 
-/// What came with a command, if who sent it may give it; else the answer. A board with keys asks for proof. One without does most of what
+/// What came with a command, if who sent it may give it. A board with keys asks for proof. One without does most of what
 /// anyone says, but takes another page only at its own port, or while someone holds its button.
 pub(crate) fn admit<'a, P: Platform>(
     number: u8,
     payload: &'a [u8],
     from_afar: bool,
     about: &About<P>,
-) -> Result<&'a [u8], Answer> {
-    let admitted = match &about.authority {
+) -> Option<&'a [u8]> {
+    match &about.authority {
         _ if !Command::changes(number) => Some(payload),
         Some(authority) => authority.borrow_mut().check(number, payload),
         None => {
             let is_page = number == Command::WRITE_PAGE;
             Some(payload).filter(|_| !is_page || !from_afar || about.is_pressed.get())
         }
-    };
-    admitted.ok_or_else(|| encode(&Done::NotAllowed))
+    }
 }
 
 /// What any board can do, part of a mesh or not. What is to be done later is put into `deferred`. `from_afar` says that the command

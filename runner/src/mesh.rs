@@ -251,9 +251,8 @@ impl<const PORTS: usize> Own<'_, PORTS> {
         now: Micros,
         deferred: &mut Option<Deferred>,
     ) -> Answer {
-        let payload = match answer::admit(number, payload, from_afar, about) {
-            Ok(payload) => payload,
-            Err(refusal) => return refusal,
+        let Some(payload) = answer::admit(number, payload, from_afar, about) else {
+            return answer::encode(&Done::NotAllowed);
         };
         let done = match Command::read(number, payload) {
             None => Done::Unknown,

@@ -70,9 +70,8 @@ fn obey<P: Platform>(
     let Query::Board(number) = request.query else {
         return answer::encode(&Done::Unknown);
     };
-    let payload = match answer::admit(number, request.payload, false, about) {
-        Ok(payload) => payload,
-        Err(refusal) => return refusal,
+    let Some(payload) = answer::admit(number, request.payload, false, about) else {
+        return answer::encode(&Done::NotAllowed);
     };
     match Command::read(number, payload) {
         Some(command) => answer::without_mesh(command, false, about, now, deferred),

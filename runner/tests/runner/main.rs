@@ -79,7 +79,8 @@ fn two_nodes_link_up_and_talk() {
     let gets = got.clone();
     world.start(&Slots::configured(&page(1)), other, |mesh| async move {
         let mut receiver = mesh.receiver(PORT).unwrap();
-        gets.borrow_mut().extend_from_slice(receiver.recv().await.bytes());
+        let incoming = receiver.recv().await;
+        gets.borrow_mut().extend_from_slice(incoming.bytes());
         let _ = mesh.serve(QUESTIONS, |number: u32| number + 1).await;
     });
     world.run_until(3 * SECOND, || done.get());
