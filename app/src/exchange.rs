@@ -1,22 +1,31 @@
 //! Between programs and router: whoever owns the router moves messages from one side to the other.
 
+use embassy_sync::blocking_mutex::raw::RawMutex;
 use hopwise_node::link::Micros;
 use hopwise_node::router::{Message, MessageKind, Observer, Router, SendError as RouterError};
 use hopwise_node::wire::{Body, Query, body_of};
 
 use crate::error::{RequestError, SendError};
-use crate::links::Neighbour;
-use crate::receive::{Incoming, Service};
+use crate::message::{Asker, Fate, How, Incoming, Job, Neighbour, Service};
 use crate::request::fate_of;
-use crate::shared::{Asker, Fate, How, Inner, Job, Shared, Stage};
+use crate::shared::{Inner, Sending, Shared, Stage};
 use crate::wakers::wake;
 
 /// A request that is not answered by then has no answer: longer than packets live, there and back.
 const ANSWER_WITHIN: Micros = 15_000_000;
 
-impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SENDS, RECEIVERS, DEPTH> {
+/// When the next [exchange](Shared::exchange) is due, if the router does not change and there is no [work](Shared::take_work).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// A message waits for room in the router: as soon as there may be some.
+    pub is_waiting: bool,
+    /// At this time at the latest.
+    pub deadline: Micros,
+}
+
+impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex> Shared<SENDS, RECEIVERS, DEPTH, M> {
     /// Gives the programs what has come for them, and the router what they want to send. To be called after each change of the router, when
-    /// there is [work](Self::take_work), and at the [deadline](Self::deadline). What is for nobody here, such as a computer's commands to the
+    /// there is [work](Self::take_work), and when it is [`Due`]. What is for nobody here, such as a computer's commands to the
     /// board, goes to `others`.
     pub fn exchange<
         const PORTS: usize,
@@ -31,26 +40,36 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
         now: Micros,
         observer: &mut O,
         mut others: impl FnMut(&mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>, &mut O, &Message<BODY>),
-    ) {
-        self.set_now(now, *router.mesh_time());
-        self.epoch.set(router.epoch());
-        let inner = &mut *self.inner.borrow_mut();
+    ) -> Due {
+        // The router works outside of the lock, so that nobody waits for that.
+        self.with(|inner| {
+            inner.last_exchange = now;
+            inner.mesh_time = *router.mesh_time();
+            inner.epoch = router.epoch();
+        });
         while let Some(message) = router.next_message() {
-            if !inner.take_in(&message) {
+            if !self.with(|inner| inner.take_in(&message)) {
                 others(router, observer, &message);
             }
         }
         while let Some((number, outcome)) = router.next_outcome() {
-            inner.settle(number, true, Fate::Settled(outcome));
+            self.with(|inner| inner.settle(number, true, Fate::Settled(outcome)));
         }
-        inner.open_and_close(router);
-        inner.send(router, now, observer);
-        inner.look_at_clock(now);
-        inner.look_at_links(router.neighbors().map(|(node, link)| Neighbour {
-            node,
-            is_up: link.is_some(),
-        }));
-        self.sum_up(inner);
+        self.with(|inner| inner.open_and_close(router));
+        for place in 0..SENDS {
+            if let Some(job) = self.with(|inner| inner.take_job(place)) {
+                let given = give(&job, router, now, observer);
+                self.with(|inner| inner.gave(place, job, given, now));
+            }
+        }
+        self.with(|inner| {
+            inner.look_at_clock(now);
+            inner.look_at_links(router.neighbors().map(|(node, link)| Neighbour {
+                node,
+                is_up: link.is_some(),
+            }));
+            inner.due()
+        })
     }
 }
 
@@ -136,39 +155,58 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         }
     }
 
-    fn send<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>(
-        &mut self,
-        router: &mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>,
-        now: Micros,
-        observer: &mut impl Observer,
-    ) {
-        let mut freed = false;
-        for sending in &mut self.sends {
-            let Stage::Wanted(job) = &sending.stage else { continue };
-            let (how, taken) = (job.how, give(job, router, now, observer));
-            match (taken, how) {
-                (Ok(number), How::Confirmed | How::Request | How::RequestToComputer) => {
-                    let confirmed = how == How::Confirmed;
-                    sending.stage = Stage::UnderWay {
-                        number,
-                        confirmed,
-                        until: if confirmed {
-                            Micros::MAX
-                        } else {
-                            now.saturating_add(ANSWER_WITHIN)
-                        },
-                    };
-                }
-                (Ok(_), _) => sending.end(Fate::Sent),
-                // It waits until there is room.
-                (Err(RouterError::Full), _) => {}
-                (Err(RouterError::NoSuchNode(_)), _) => sending.end(Fate::NotSent(SendError::NoSuchNode)),
-                (Err(RouterError::TooLong), _) => sending.end(Fate::NotSent(SendError::TooLong)),
-            }
-            freed |= matches!(sending.stage, Stage::Free);
+    /// Takes out a message that waits for the router.
+    fn take_job(&mut self, place: usize) -> Option<Job> {
+        let sending = self.sends.get_mut(place)?;
+        if !matches!(sending.stage, Stage::Wanted(_)) {
+            return None;
         }
-        if freed {
+        match core::mem::replace(&mut sending.stage, Stage::Leaving) {
+            Stage::Wanted(job) => Some(job),
+            _ => None,
+        }
+    }
+
+    /// The router was given a message, and has taken it under a number, or has not.
+    fn gave(&mut self, place: usize, job: Job, given: Result<u32, RouterError>, now: Micros) {
+        let Some(sending) = self.sends.get_mut(place) else {
+            return;
+        };
+        let confirmed = job.how == How::Confirmed;
+        match (given, job.how) {
+            _ if matches!(sending.stage, Stage::GivenUp) => sending.stage = Stage::Free,
+            (Ok(number), How::Confirmed | How::Request | How::RequestToComputer) => {
+                sending.stage = Stage::UnderWay {
+                    number,
+                    confirmed,
+                    until: if confirmed {
+                        Micros::MAX
+                    } else {
+                        now.saturating_add(ANSWER_WITHIN)
+                    },
+                };
+            }
+            (Ok(_), _) => sending.end(Fate::Sent),
+            // It waits until there is room.
+            (Err(RouterError::Full), _) => sending.stage = Stage::Wanted(job),
+            (Err(RouterError::NoSuchNode(_)), _) => sending.end(Fate::NotSent(SendError::NoSuchNode)),
+            (Err(RouterError::TooLong), _) => sending.end(Fate::NotSent(SendError::TooLong)),
+        }
+        if matches!(sending.stage, Stage::Free) {
             self.senders.wake();
+        }
+    }
+
+    fn due(&self) -> Due {
+        let is_wanted = |sending: &Sending| matches!(sending.stage, Stage::Wanted(_));
+        let timers = self.timers.iter().flatten().map(|timer| timer.at);
+        let requests = self.sends.iter().filter_map(|sending| match sending.stage {
+            Stage::UnderWay { until, .. } => Some(until),
+            _ => None,
+        });
+        Due {
+            is_waiting: self.sends.iter().any(is_wanted),
+            deadline: timers.chain(requests).min().unwrap_or(Micros::MAX),
         }
     }
 

@@ -1,60 +1,72 @@
 //! The handle.
 
+use core::fmt;
+
+use embassy_sync::blocking_mutex::raw::RawMutex;
 use hopwise_core::{Network, Node};
 use hopwise_node::link::Micros;
 
+use crate::mailbox::Mailbox;
 use crate::shared::Shared;
 
-/// What a program has of the mesh. It may be copied.
-#[derive(Debug)]
-pub struct Mesh<'a, const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPTH: usize = 2> {
-    pub(crate) shared: &'a Shared<SENDS, RECEIVERS, DEPTH>,
+/// What a program has of the mesh. It may be copied, and stays where the program runs:
+///
+/// ```compile_fail
+/// fn send_away<T: Send>(_: T) {}
+///
+/// fn program(mesh: hopwise_app::Mesh<'_>) {
+///     send_away(mesh);
+/// }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Mesh<'a> {
+    pub(crate) mailbox: &'a dyn Mailbox,
 }
 
-impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Clone for Mesh<'_, SENDS, RECEIVERS, DEPTH> {
-    fn clone(&self) -> Self {
-        *self
+impl fmt::Debug for Mesh<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Mesh({})", self.address())
     }
 }
 
-impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Copy for Mesh<'_, SENDS, RECEIVERS, DEPTH> {}
-
-impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a, SENDS, RECEIVERS, DEPTH> {
+impl<'a> Mesh<'a> {
     /// The handle of a node's programs.
-    pub const fn new(shared: &'a Shared<SENDS, RECEIVERS, DEPTH>) -> Self {
-        Mesh { shared }
+    pub const fn new<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex>(
+        shared: &'a Shared<SENDS, RECEIVERS, DEPTH, M>,
+    ) -> Self {
+        Mesh { mailbox: shared }
     }
 
     /// The address of this node.
     pub fn address(self) -> Node {
-        self.shared.address
+        self.mailbox.identity().address
     }
 
     /// The network.
     pub fn network(self) -> &'a Network {
-        &self.shared.network
+        &self.mailbox.identity().network
     }
 
     /// Microseconds of this node's own clock, since it has started.
     pub fn uptime(self) -> Micros {
-        self.shared.now()
+        self.mailbox.uptime()
     }
 
     /// What time it is in the mesh, in microseconds: the same on all nodes, to a few microseconds. It never goes back. `None` until this
     /// node has learned it, about a second after its first link is up.
     pub fn now(self) -> Option<Micros> {
-        self.shared.mesh_now()
+        self.mailbox.mesh_now()
     }
 
     /// A number that this node has not had before, not even before it restarted.
     pub async fn session(self) -> u32 {
-        while self.shared.epoch.get() == 0 {
-            self.sleep(1).await;
-        }
-        let sessions = &self.shared.sessions;
-        sessions.set(sessions.get().wrapping_add(1));
+        let (epoch, session) = loop {
+            match self.mailbox.session() {
+                Some(session) => break session,
+                None => self.sleep(1).await,
+            }
+        };
         // As far from those of other epochs as can be.
-        let first = self.shared.epoch.get().wrapping_mul(0x9e37_79b9);
-        first.wrapping_add(sessions.get())
+        epoch.wrapping_mul(0x9e37_79b9).wrapping_add(session)
     }
 }

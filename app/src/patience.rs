@@ -9,14 +9,14 @@ use crate::persistence::Pauses;
 const WAIT_FOR_READER: Micros = 10_000_000;
 
 /// How long to go on sending to a reader that has no room.
-pub(crate) struct Patience<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
-    mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
+pub(crate) struct Patience<'a> {
+    mesh: Mesh<'a>,
     end: Micros,
     pauses: Pauses,
 }
 
-impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Patience<'a, SENDS, RECEIVERS, DEPTH> {
-    pub(crate) fn new(mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>) -> Self {
+impl<'a> Patience<'a> {
+    pub(crate) fn new(mesh: Mesh<'a>) -> Self {
         Patience {
             mesh,
             end: mesh.uptime().saturating_add(WAIT_FOR_READER),

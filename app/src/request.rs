@@ -10,9 +10,8 @@ use serde::de::DeserializeOwned;
 use crate::MAX_MESSAGE;
 use crate::error::{OpenError, RequestError, SendError};
 use crate::mesh::Mesh;
+use crate::message::{Bytes, Fate, How, Incoming, Job, Service};
 use crate::patience::Patience;
-use crate::receive::{Incoming, Service};
-use crate::shared::{Bytes, Fate, How, Job};
 
 /// Bytes of the longest answer: its status takes one.
 const LONGEST_ANSWER: usize = MAX_MESSAGE - 1;
@@ -20,7 +19,7 @@ const LONGEST_ANSWER: usize = MAX_MESSAGE - 1;
 /// The bytes of an answer.
 pub type Answer = Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError>;
 
-impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SENDS, RECEIVERS, DEPTH> {
+impl Mesh<'_> {
     /// Asks an application of a node, and waits for its answer. It is asked once at most; whoever wants to ask again may. While the
     /// application has no room for requests, this waits, for up to ten seconds.
     pub async fn request<T: Serialize, U: DeserializeOwned>(

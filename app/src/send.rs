@@ -9,47 +9,30 @@ use hopwise_node::wire::{AppPort, DropReason};
 
 use crate::error::SendError;
 use crate::mesh::Mesh;
+use crate::message::{Bytes, Fate, How, Job};
 use crate::patience::Patience;
-use crate::shared::{Bytes, Fate, How, Job, Stage};
-use crate::wakers::keep;
 
 /// A place among the messages that are sent. Who gives it up gives up the message as well, as far as that has not left.
 #[derive(Debug)]
-pub(crate) struct Ticket<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
-    mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
+pub(crate) struct Ticket<'a> {
+    mesh: Mesh<'a>,
     place: usize,
 }
 
-impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Ticket<'_, SENDS, RECEIVERS, DEPTH> {
+impl Ticket<'_> {
     /// What became of the message, once that is known.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Fate> {
-        let mut inner = self.mesh.shared.inner.borrow_mut();
-        let Some(sending) = inner.sends.get_mut(self.place) else {
-            return Poll::Pending;
-        };
-        match core::mem::replace(&mut sending.stage, Stage::Free) {
-            Stage::Done(fate) => Poll::Ready(fate),
-            other => {
-                sending.stage = other;
-                keep(&mut sending.waker, context.waker());
-                Poll::Pending
-            }
-        }
+        self.mesh.mailbox.poll_fate(self.place, context.waker())
     }
 }
 
-impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Drop for Ticket<'_, SENDS, RECEIVERS, DEPTH> {
+impl Drop for Ticket<'_> {
     fn drop(&mut self) {
-        let mut inner = self.mesh.shared.inner.borrow_mut();
-        if let Some(sending) = inner.sends.get_mut(self.place) {
-            sending.stage = Stage::Free;
-            sending.waker = None;
-        }
-        inner.senders.wake();
+        self.mesh.mailbox.give_up(self.place);
     }
 }
 
-impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a, SENDS, RECEIVERS, DEPTH> {
+impl<'a> Mesh<'a> {
     /// Sends a message to an application of a node, each hop reliable; returns when the router has taken it. It is lost if a board dies
     /// with it.
     pub async fn send(self, node: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
@@ -108,7 +91,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
     /// Hands a message to the router, and waits for what becomes of it.
     pub(crate) async fn carry(self, how: How, dest: Node, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
         let mut job = Some(self.job(how, dest, port, message)?);
-        let mut ticket = poll_fn(|context| match self.start(&mut job, false, context) {
+        let mut ticket = poll_fn(|context| match self.mailbox.start(&mut job, false, context.waker()) {
             Some(place) => Poll::Ready(Ticket { mesh: self, place }),
             None => Poll::Pending,
         })
@@ -117,18 +100,14 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
     }
 
     /// Hands a message to the router, if there is a place for it, or else wakes the task when there is.
-    pub(crate) fn try_carry(
-        self,
-        job: &mut Option<Job>,
-        context: &mut Context<'_>,
-    ) -> Option<Ticket<'a, SENDS, RECEIVERS, DEPTH>> {
-        let place = self.start(job, false, context)?;
+    pub(crate) fn try_carry(self, job: &mut Option<Job>, context: &mut Context<'_>) -> Option<Ticket<'a>> {
+        let place = self.mailbox.start(job, false, context.waker())?;
         Some(Ticket { mesh: self, place })
     }
 
     /// The same with a message of which nobody wants to hear again. Returns whether there was a place.
     pub(crate) fn post(self, job: Job, context: &mut Context<'_>) -> bool {
-        self.start(&mut Some(job), true, context).is_some()
+        self.mailbox.start(&mut Some(job), true, context.waker()).is_some()
     }
 
     /// What is to be sent, if it can be.
@@ -141,23 +120,5 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
             port,
             payload,
         })
-    }
-
-    fn start(self, job: &mut Option<Job>, unattended: bool, context: &mut Context<'_>) -> Option<usize> {
-        let mut inner = self.shared.inner.borrow_mut();
-        let free = inner
-            .sends
-            .iter()
-            .position(|sending| matches!(sending.stage, Stage::Free));
-        let (Some(place), Some(job)) = (free, job.take_if(|_| free.is_some())) else {
-            inner.senders.add(context.waker());
-            return None;
-        };
-        if let Some(sending) = inner.sends.get_mut(place) {
-            sending.stage = Stage::Wanted(job);
-            sending.unattended = unattended;
-        }
-        inner.call_runner();
-        Some(place)
     }
 }

@@ -1,69 +1,21 @@
-//! What the programs of a node and its router share.
+//! What the programs of a node and its router share, behind a lock.
 
-use core::cell::{Cell, RefCell};
-use core::task::Waker;
+use core::cell::RefCell;
+use core::task::{Context, Poll, Waker};
 
+use embassy_sync::blocking_mutex::Mutex;
+use embassy_sync::blocking_mutex::raw::{NoopRawMutex, RawMutex};
 use heapless::{Deque, Vec};
 use hopwise_core::{Network, Node};
 use hopwise_node::clock::MeshTime;
 use hopwise_node::link::Micros;
-use hopwise_node::router::Outcome;
-use hopwise_node::wire::{AppPort, AppStatus};
+use hopwise_node::wire::AppPort;
 
-use crate::MAX_MESSAGE;
-use crate::error::{RequestError, SendError};
-use crate::links::Neighbour;
-use crate::receive::Incoming;
+use crate::message::{Fate, Incoming, Job, Neighbours};
 use crate::wakers::{Wakers, keep, wake};
 
 /// Timers that run at once.
 const TIMERS: usize = 8;
-/// Neighbours of a node.
-pub(crate) const NEIGHBOURS: usize = 16;
-
-/// A message's bytes.
-pub(crate) type Bytes = Vec<u8, MAX_MESSAGE, u8>;
-
-/// What is to be done with a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    Datagram,
-    ToComputer,
-    Confirmed,
-    Broadcast,
-    Request,
-    RequestToComputer,
-    /// The answer to a request that came.
-    Response(Asker, AppStatus),
-}
-
-/// Who has asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asker {
-    pub(crate) from_host: bool,
-    pub(crate) number: u32,
-    pub(crate) asked: u32,
-}
-
-/// A message to be sent.
-#[derive(Clone, Debug)]
-pub(crate) struct Job {
-    pub(crate) how: How,
-    pub(crate) dest: Node,
-    pub(crate) port: AppPort,
-    pub(crate) payload: Bytes,
-}
-
-/// What became of a message.
-#[derive(Clone, Debug)]
-pub(crate) enum Fate {
-    /// The router has it. That is all there is to know of most.
-    Sent,
-    Settled(Outcome),
-    Answered(Bytes),
-    Failed(RequestError),
-    NotSent(SendError),
-}
 
 /// Where a message is.
 #[derive(Clone, Debug)]
@@ -71,6 +23,10 @@ pub(crate) enum Stage {
     Free,
     /// It waits for the router.
     Wanted(Job),
+    /// The owner of the router hands it over just now.
+    Leaving,
+    /// And nobody wants to know any more.
+    GivenUp,
     /// The router has it, under that number. A request that is not answered by then has no answer.
     UnderWay {
         number: u32,
@@ -129,8 +85,17 @@ pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH:
     /// Of the last timer.
     pub(crate) timer_number: u32,
     pub(crate) sleepers: Wakers,
-    pub(crate) neighbours: Vec<Neighbour, NEIGHBOURS>,
+    pub(crate) neighbours: Neighbours,
     pub(crate) watchers: Wakers,
+    /// When the last exchange was.
+    pub(crate) last_exchange: Micros,
+    /// What time it is in the mesh, and what was shown of it last.
+    pub(crate) mesh_time: MeshTime,
+    pub(crate) shown: Micros,
+    /// The router's boot epoch; 0 before the first exchange.
+    pub(crate) epoch: u32,
+    /// Transfers and streams that have begun here.
+    pub(crate) sessions: u32,
     /// Whoever owns the router, if it waits for work.
     runner: Option<Waker>,
     has_work: bool,
@@ -153,41 +118,40 @@ pub enum Clock {
     LastExchange,
 }
 
-/// What the programs of a node and its router share: messages to be sent, up to `SENDS` of them; for each of `RECEIVERS` open ports up
-/// to `DEPTH` messages that have come.
+/// What never changes, and needs no lock.
 #[derive(Debug)]
-pub struct Shared<const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPTH: usize = 2> {
+pub(crate) struct Identity {
     pub(crate) address: Node,
     pub(crate) network: Network,
-    clock: Clock,
-    last_exchange: Cell<Micros>,
-    /// What time it is in the mesh, and what was shown of it last.
-    mesh_time: Cell<MeshTime>,
-    shown: Cell<Micros>,
-    /// The router's boot epoch; 0 before the first exchange.
-    pub(crate) epoch: Cell<u32>,
-    /// Transfers and streams that have begun here.
-    pub(crate) sessions: Cell<u32>,
-    waiting: Cell<bool>,
-    deadline: Cell<Micros>,
-    pub(crate) inner: RefCell<Inner<SENDS, RECEIVERS, DEPTH>>,
+    pub(crate) clock: Clock,
 }
 
-impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SENDS, RECEIVERS, DEPTH> {
+/// What the programs of a node and its router share: messages to be sent, up to `SENDS` of them; for each of `RECEIVERS` open ports up
+/// to `DEPTH` messages that have come.
+///
+/// `M` keeps the two apart. It is nothing where they run on one executor, and excludes the other where one may interrupt the other or
+/// they are different threads. It is held for as long as it takes to copy one message.
+#[derive(Debug)]
+pub struct Shared<
+    const SENDS: usize = 4,
+    const RECEIVERS: usize = 6,
+    const DEPTH: usize = 2,
+    M: RawMutex = NoopRawMutex,
+> {
+    pub(crate) identity: Identity,
+    inner: Mutex<M, RefCell<Inner<SENDS, RECEIVERS, DEPTH>>>,
+}
+
+impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex> Shared<SENDS, RECEIVERS, DEPTH, M> {
     /// For a node of a network.
     pub fn new(network: Network, address: Node, clock: Clock) -> Self {
         Shared {
-            address,
-            network,
-            clock,
-            last_exchange: Cell::new(0),
-            mesh_time: Cell::new(MeshTime::UNKNOWN),
-            shown: Cell::new(0),
-            epoch: Cell::new(0),
-            sessions: Cell::new(0),
-            waiting: Cell::new(false),
-            deadline: Cell::new(Micros::MAX),
-            inner: RefCell::new(Inner {
+            identity: Identity {
+                address,
+                network,
+                clock,
+            },
+            inner: Mutex::new(RefCell::new(Inner {
                 sends: core::array::from_fn(|_| Sending {
                     stage: Stage::Free,
                     unattended: false,
@@ -201,46 +165,37 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
                 sleepers: Wakers::new(),
                 neighbours: Vec::new(),
                 watchers: Wakers::new(),
+                last_exchange: 0,
+                mesh_time: MeshTime::UNKNOWN,
+                shown: 0,
+                epoch: 0,
+                sessions: 0,
                 runner: None,
                 has_work: true,
-            }),
+            })),
         }
     }
 
-    pub(crate) fn now(&self) -> Micros {
-        match self.clock {
-            Clock::Function(now) => now(),
-            Clock::LastExchange => self.last_exchange.get(),
-        }
-    }
-
-    pub(crate) fn mesh_now(&self) -> Option<Micros> {
-        let time = self.mesh_time.get().at(self.now())?;
-        // What was learned since the last exchange may differ by a little.
-        self.shown.set(time.max(self.shown.get()));
-        Some(self.shown.get())
-    }
-
-    pub(crate) fn set_now(&self, now: Micros, mesh_time: MeshTime) {
-        self.last_exchange.set(now);
-        self.mesh_time.set(mesh_time);
+    /// Does something that nobody else sees half done. It is short, and wakes tasks but does not run them.
+    pub(crate) fn with<R>(&self, change: impl FnOnce(&mut Inner<SENDS, RECEIVERS, DEPTH>) -> R) -> R {
+        self.inner.lock(|inner| change(&mut inner.borrow_mut()))
     }
 
     /// Whether the router's owner should call [`exchange`](Self::exchange), since a program wants something. Asking makes it `false`.
     pub fn take_work(&self) -> bool {
-        core::mem::take(&mut self.inner.borrow_mut().has_work)
+        self.with(|inner| core::mem::take(&mut inner.has_work))
     }
 
-    /// Waits until there is [work](Self::take_work).
-    pub async fn work(&self) {
-        core::future::poll_fn(|context| {
-            let mut inner = self.inner.borrow_mut();
+    /// The same; if there is nothing to do, the task is woken when there is.
+    pub fn poll_work(&self, context: &mut Context<'_>) -> Poll<()> {
+        self.with(|inner| {
             if core::mem::take(&mut inner.has_work) {
-                return core::task::Poll::Ready(());
+                return Poll::Ready(());
             }
             keep(&mut inner.runner, context.waker());
-            core::task::Poll::Pending
+            Poll::Pending
         })
+<<<<<<< HEAD
         .await;
     }
 
@@ -265,5 +220,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
             _ => None,
         });
         self.deadline.set(timers.chain(requests).min().unwrap_or(Micros::MAX));
+=======
+>>>>>>> 29dfd738a90f6ec346953b4e28a3c82140848045
     }
 }

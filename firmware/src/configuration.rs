@@ -3,12 +3,9 @@
 use core::ptr::addr_of;
 
 use embassy_stm32::flash::{self, Blocking, Flash};
-use hopwise_core::Network;
-use hopwise_core::network::expression::BrokenRule;
-use hopwise_node::store::{self, FlashFailed, Slot, Start};
-use hopwise_node::wire::{BadPage, BoardState, PAGE_BYTES, Page};
+use hopwise_node::store::{self, FlashFailed, Slot};
 
-use crate::boards::{self, LINKS};
+use crate::boards;
 
 pub(crate) const FLASH_BASE: u32 = 0x0800_0000;
 
@@ -65,34 +62,5 @@ impl store::Flash for Slots<'_> {
 
     fn write(&mut self, slot: Slot, at: usize, bytes: &[u8]) -> Result<(), FlashFailed> {
         self.change(|flash| flash.blocking_write(Self::offset(slot, at), bytes))
-    }
-}
-
-/// What a board starts with, if it can do what that says.
-pub(crate) fn understand_start(start: &Start) -> Result<(Page, Network), BoardState> {
-    match &start.page {
-        Some(page) => understand(page),
-        None if start.is_damaged => Err(BoardState::BadPage),
-        None => Err(BoardState::NoPage),
-    }
-}
-
-/// Reads a configuration, if a board like this one can do what it says.
-pub(crate) fn understand(bytes: &[u8; PAGE_BYTES]) -> Result<(Page, Network), BoardState> {
-    let page = Page::read(bytes).map_err(|error| match error {
-        BadPage::Missing => BoardState::NoPage,
-        _ => BoardState::BadPage,
-    })?;
-    if !boards::ports_agree_on(page.baud) {
-        return Err(BoardState::BadPage);
-    }
-    let network = page.network().map_err(|error| match error {
-        BadPage::Expression(error) if error.rule == BrokenRule::NotBuilt => BoardState::NotInImage,
-        _ => BoardState::BadNetwork,
-    })?;
-    match network.degree(page.address) {
-        Err(_) => Err(BoardState::BadAddress),
-        Ok(degree) if degree > LINKS as u64 => Err(BoardState::TooFewLinks),
-        Ok(_) => Ok((page, network)),
     }
 }

@@ -9,8 +9,9 @@ use cortex_m::peripheral::SCB;
 use cortex_m_rt::ExceptionFrame;
 #[cfg(any(chip_g4, chip_l4))]
 use cortex_m_rt::exception;
+use hopwise_runner::Trouble;
 
-use crate::kept::{Trouble, restart_with};
+use crate::kept::restart_with;
 use crate::stack::_stack_end;
 
 /// Keeps the place, then as much of the message as there is room for.

@@ -6,8 +6,8 @@ use core::mem::MaybeUninit;
 use core::ptr::addr_of_mut;
 
 use cortex_m::peripheral::SCB;
-use heapless::String;
 use hopwise_node::store::next_epoch;
+use hopwise_runner::Trouble;
 
 use crate::boards::ResetCause;
 
@@ -16,9 +16,6 @@ const MAGIC: u32 = 0x6b65_7074;
 
 /// After so many crashes in a row, each soon after its start, a board leaves its configuration alone.
 const CRASHES: u32 = 4;
-
-/// What went wrong, in words.
-pub(crate) type Trouble = String<72>;
 
 #[repr(C)]
 struct Kept {

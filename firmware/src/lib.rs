@@ -16,9 +16,9 @@
 //! }
 //! ```
 //!
-//! The router of `hopwise-core` decides everything about packets; this carries bytes and time to and from it. A module
-//! uses only those below it:
+//! The node is `hopwise-runner`'s; this is the chip's part. A module uses only those below it:
 //!
+<<<<<<< HEAD
 //! - [`housekeeping`]: watchdog, button, and what the board does to itself; [`led`]: what the LED shows;
 //! - [`driver`]: the tasks that share one router: two for each serial port, and one for the clock;
 //! - [`mesh`]: a board with a configuration; [`unconfigured`]: one without;
@@ -26,61 +26,71 @@
 //! - [`programs`]: what runs on the board besides;
 //! - [`configuration`]: what is kept in the flash; [`next_image`]: new firmware; [`traffic`]: packets of its own; [`observer`]: events, for log and LED;
 //! - [`boards`]: what differs between boards, and between chips; [`uart`]: serial ports;
+=======
+//! - [`platform`]: what the runner uses of the chip;
+//! - [`configuration`], [`images`]: what is kept in the flash; [`kept`]: what survives a reset;
+//! - [`boards`]: one file a board; [`uart`]: serial ports;
+>>>>>>> 29dfd738a90f6ec346953b4e28a3c82140848045
 //! - [`time`]: the board's own clock, and what time it is in the mesh;
-//! - [`copy`]: how memory is copied; [`crash`]: panics and faults; [`kept`]: what survives a reset; [`stack`]: how much of
-//!   it was never used.
+//! - [`copy`]: how memory is copied; [`crash`]: panics and faults; [`stack`]: how much of it was never used.
 #![no_std]
 
-mod about;
-mod answer;
 mod boards;
 mod configuration;
 mod copy;
 mod crash;
-mod driver;
-mod housekeeping;
+mod images;
 mod kept;
-mod led;
-mod mesh;
-mod next_image;
-mod observer;
-mod programs;
+mod platform;
 mod stack;
 mod time;
-mod traffic;
 mod uart;
-mod unconfigured;
 
+use cortex_m::peripheral::SCB;
 use defmt_rtt as _;
 use embassy_executor::Spawner;
 use embassy_futures::join::join;
-pub use hopwise_app::{AppPort, MAX_MESSAGE, Mesh as Handle, Outcome, Shared};
-use hopwise_app::{Clock, Network, Node};
-use hopwise_node::router::ConfigError;
+use embassy_stm32::gpio::Input;
+use embassy_stm32::mode::Async;
+use embassy_stm32::usart::UartTx;
+use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
+use embassy_time::{Duration, Ticker};
+use hopwise_app::Clock;
+pub use hopwise_app::{AppPort, MAX_MESSAGE, Mesh as Handle, Outcome};
 use hopwise_node::store::Store;
-use hopwise_node::wire::BoardState;
+use hopwise_node::wire::Failure;
+use hopwise_runner::{Board, MakePrograms, PROGRAM, Restart, Runner, Task};
 use static_cell::StaticCell;
 
-use about::About;
-use boards::LINKS;
+use boards::PORTS;
 use configuration::Slots;
-use driver::{Driver, Mode, Task};
-use programs::Programs;
+use images::Images;
+use platform::{Chip, Rest};
+use stack::StackProbe;
 use time::now;
+use uart::Receiver;
 
 defmt::timestamp!("{=u64:us}", embassy_time::Instant::now().as_micros());
+
+/// What a board and its programs share; its parameters say how much room there is.
+pub type Shared<const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPTH: usize = 2> =
+    hopwise_app::Shared<SENDS, RECEIVERS, DEPTH, CriticalSectionRawMutex>;
+
+type Node = Runner<Chip, PORTS>;
 
 /// Cycles for which a board only listens: about a millisecond at 180 MHz.
 const LISTEN_FIRST: u32 = 120_000;
 /// Why spawning a task cannot fail.
 const ONCE: &str = "a task is spawned once for each port that it serves";
+/// Between two looks at the button: longer than it bounces, shorter than anyone presses it.
+const BUTTON_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Runs the board, and on it a program, if the board is part of a mesh. `room` is for what the two share; the program may spawn others and give
 /// them its handle. One that ends leaves the board to its router.
 pub async fn run<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, F: Future<Output = ()>>(
     spawner: Spawner,
     room: &'static StaticCell<Shared<SENDS, RECEIVERS, DEPTH>>,
-    program: impl FnOnce(Handle<'static, SENDS, RECEIVERS, DEPTH>) -> F,
+    program: impl FnOnce(Handle<'static>) -> F,
 ) -> ! {
     // First of all: whatever hangs from here on ends in a restart.
     let mut watchdog = boards::watchdog();
@@ -88,38 +98,37 @@ pub async fn run<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize,
     let mut peripherals = boards::start();
     let mut shared: Option<&'static Shared<SENDS, RECEIVERS, DEPTH>> = None;
     let slots = Slots(boards::flash(peripherals.FLASH.reborrow()));
-    let driver = start(slots, &mut |network, address| {
+    let node = start(slots, &mut |network, address| {
         *shared.insert(room.init(Shared::new(network, address, Clock::Function(now))))
     });
-    driver.about.log();
-    let board = boards::open(peripherals, driver.about.baud);
+    let board = boards::open(peripherals, node.baud());
     // Boards that are switched on together all listen before the first of them says hello.
     cortex_m::asm::delay(LISTEN_FIRST);
-    let in_mesh = matches!(&*driver.mode(), Mode::Mesh(_));
     for (link, port) in (0..).zip(board.ports) {
-        // A board without configuration is silent on its links.
-        if in_mesh || link == LINKS as u8 {
-            driver.add_task(Task::receiver(link));
-            driver.add_task(Task::transmitter(link));
-            spawner.spawn(driver::receive(driver, link, port.rx).expect(ONCE));
-            spawner.spawn(driver::transmit(driver, link, port.tx).expect(ONCE));
+        if node.uses(link) {
+            spawner.spawn(receive(node, link, port.rx).expect(ONCE));
+            spawner.spawn(transmit(node, link, port.tx).expect(ONCE));
         }
     }
-    driver.add_task(Task::CLOCK);
-    driver.add_task(Task::BUTTON);
-    spawner.spawn(driver::keep_time(driver).expect(ONCE));
-    spawner.spawn(housekeeping::watch_button(driver, board.button, board.pressed_high).expect(ONCE));
-    let housekeeping = housekeeping::run(driver, board.led, watchdog, Store::new(Slots(board.flash)));
+    spawner.spawn(keep_time(node).expect(ONCE));
+    spawner.spawn(watch_button(node, board.button, board.pressed_high).expect(ONCE));
+    let mut rest = Rest {
+        led: board.led,
+        watchdog,
+        probe: StackProbe::new(),
+    };
+    let mut store = Store::new(Slots(board.flash));
+    let housekeeping = async { restart(node.keep_house(&mut rest, &mut store).await) };
     let programs = async {
         if let Some(shared) = shared {
-            join(program(Handle::new(shared)), programs::carry(driver, shared)).await;
+            join(program(Handle::new(shared)), node.serve(shared)).await;
         }
     };
     join(housekeeping, programs).await.0
 }
 
 /// Makes of the board what its configuration page says.
-fn start(slots: Slots<'_>, programs: &mut dyn FnMut(Network, Node) -> &'static dyn Programs) -> &'static Driver {
+fn start(slots: Slots<'_>, programs: MakePrograms<'_, PORTS>) -> &'static Node {
     let unique_id = embassy_stm32::uid::uid();
     let cause = boards::reset_cause();
     let boot = kept::boot(&unique_id, cause);
@@ -127,30 +136,78 @@ fn start(slots: Slots<'_>, programs: &mut dyn FnMut(Network, Node) -> &'static d
     if start.page.is_some() && !start.is_marked {
         defmt::warn!("this start could not be counted in the flash: the next one may have the same epoch");
     }
-    // What the configuration says may be what the board crashes at.
-    let found = match boot.crashes_again {
-        true => Err(BoardState::CrashLoop),
-        false if start.keys.is_some() && !start.is_marked => Err(BoardState::Uncounted),
-        false => configuration::understand_start(&start),
+    defmt::info!(
+        "{} on {}, epoch {}, started by {}",
+        PROGRAM,
+        boards::NAME,
+        start.epoch,
+        cause
+    );
+    let board = Board {
+        unique_id,
+        reset_cause: cause as u8,
+        trouble: boot.trouble,
+        crashes_again: boot.crashes_again,
+        complaint: boards::complaint(),
     };
-    let state = found.as_ref().err().copied().unwrap_or(BoardState::Configured);
-    let page = found.as_ref().ok().map(|(page, _)| page);
-    let driver = place(About::new(boot, &start, cause, unique_id, state, page));
-    if let Ok((page, network)) = found
-        && let Err(error) = driver.join_mesh(&page, network, programs)
-    {
-        driver.remain_alone(match error {
-            ConfigError::NoSuchNode(_) | ConfigError::EpochZero => BoardState::BadAddress,
-            ConfigError::TooFewLinks { .. } => BoardState::TooFewLinks,
-        });
-    }
-    driver
+    static NODE: StaticCell<Node> = StaticCell::new();
+    Node::start(Chip, board, Images::new(), &start, |node| NODE.init(node), programs)
 }
 
-/// Puts the board, part of no mesh yet, where it stays.
-// Not inlined: its stack frame, which holds room for a whole router, ends with it.
-#[inline(never)]
-fn place(about: About) -> &'static mut Driver {
-    static DRIVER: StaticCell<Driver> = StaticCell::new();
-    DRIVER.init(Driver::new(about))
+/// The node has ended.
+fn restart(why: Restart) -> ! {
+    match why {
+        Restart::Commanded | Restart::GoneBack => SCB::sys_reset(),
+        Restart::Reconfigured => {
+            kept::settle();
+            SCB::sys_reset()
+        }
+        Restart::Image(trial) => {
+            kept::settle();
+            images::restart_with(&trial)
+        }
+        Restart::Hanging(task) => kept::restart_with(&kept::hanging(task.number())),
+        Restart::Failure(Failure::StackOverflow) => {
+            stack::overflow(0);
+            SCB::sys_reset()
+        }
+        // The watchdog ends it. Interrupts are served, tasks are not; asleep in between, which spares power and emulators.
+        Restart::Failure(Failure::Hang) => loop {
+            cortex_m::asm::wfi();
+        },
+    }
+}
+
+#[embassy_executor::task(pool_size = PORTS)]
+async fn receive(node: &'static Node, link: u8, mut rx: Receiver) {
+    match node.receive(link, &mut rx).await {}
+}
+
+#[embassy_executor::task(pool_size = PORTS)]
+async fn transmit(node: &'static Node, link: u8, mut tx: UartTx<'static, Async>) {
+    match node.transmit(link, &mut tx).await {}
+}
+
+#[embassy_executor::task]
+async fn keep_time(node: &'static Node) {
+    node.keep_time().await
+}
+
+/// Looks at the button now and then: that needs no interrupt, and the button does not bounce from one look to the next.
+#[embassy_executor::task]
+async fn watch_button(node: &'static Node, button: Input<'static>, pressed_high: bool) {
+    node.add_task(Task::BUTTON);
+    let mut ticker = Ticker::every(BUTTON_INTERVAL);
+    let is_pressed = || button.is_high() == pressed_high;
+    let mut was_pressed = is_pressed();
+    loop {
+        ticker.next().await;
+        node.is_here(Task::BUTTON);
+        let pressed = is_pressed();
+        node.set_button(pressed);
+        if pressed && !was_pressed {
+            node.broadcast_ping();
+        }
+        was_pressed = pressed;
+    }
 }

@@ -70,7 +70,7 @@ impl fmt::Display for LargeError {
 
 impl core::error::Error for LargeError {}
 
-impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a, SENDS, RECEIVERS, DEPTH> {
+impl<'a> Mesh<'a> {
     /// Sends a message of up to [`MAX_LARGE`] bytes to who [receives](Self::large_receiver) it on a port of a node; returns when it is whole
     /// there. It goes on after pulled cables and lost pieces, and gives up when it got no further for 30 seconds. It arrives once, even if
     /// an end restarts.

@@ -11,16 +11,17 @@ use hopwise_node::wire::{AppPort, AppStatus, crc32c};
 use super::ask::{Answer, Ask};
 use crate::error::OpenError;
 use crate::mesh::Mesh;
-use crate::receive::{Incoming, Receiver, Service};
+use crate::message::{Incoming, Service};
+use crate::receive::Receiver;
 
 /// A message of which nothing came for so long is left, if another sender wants to begin.
 const IDLE: Micros = 5_000_000;
 /// Messages that a receiver remembers to have had.
 const REMEMBERED: usize = 8;
 
-impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a, SENDS, RECEIVERS, DEPTH> {
+impl<'a> Mesh<'a> {
     /// Opens a port for messages of [`send_large`](Self::send_large).
-    pub fn large_receiver(self, port: AppPort) -> Result<LargeReceiver<'a, SENDS, RECEIVERS, DEPTH>, OpenError> {
+    pub fn large_receiver(self, port: AppPort) -> Result<LargeReceiver<'a>, OpenError> {
         Ok(LargeReceiver {
             mesh: self,
             receiver: self.receiver(port)?,
@@ -45,9 +46,9 @@ struct UnderWay {
 
 /// A port for large messages; see [`Mesh::large_receiver`]. It is closed when this is dropped.
 #[derive(Debug)]
-pub struct LargeReceiver<'a, const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPTH: usize = 2> {
-    mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
-    receiver: Receiver<'a, SENDS, RECEIVERS, DEPTH>,
+pub struct LargeReceiver<'a> {
+    mesh: Mesh<'a>,
+    receiver: Receiver<'a>,
     under_way: Option<UnderWay>,
     /// The last messages that came, by source and session.
     had: Vec<(Node, u32), REMEMBERED>,
@@ -69,7 +70,7 @@ enum Step {
     Whole(usize),
 }
 
-impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> LargeReceiver<'_, SENDS, RECEIVERS, DEPTH> {
+impl LargeReceiver<'_> {
     /// Waits for the next message, and puts it into the buffer. One that is longer is refused, which its sender is told.
     ///
     /// Senders are served one after the other. Who drops this while it waits drops what has come of a message; its sender begins anew.

@@ -21,10 +21,11 @@ use hopwise_node::wire::{AppPort, AppStatus};
 
 use crate::error::RequestError;
 use crate::mesh::Mesh;
+use crate::message::{Fate, How, Incoming, Service};
 use crate::persistence::Persistence;
-use crate::receive::{Incoming, Receiver, Service};
+use crate::receive::Receiver;
 use crate::send::Ticket;
-use crate::shared::{Fate, How};
+
 use crate::time::Sleep;
 
 pub use open::{ConnectError, Listener};
@@ -84,8 +85,8 @@ enum Own {
 
 /// A piece that is under way.
 #[derive(Debug)]
-struct Asking<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
-    ticket: Ticket<'a, SENDS, RECEIVERS, DEPTH>,
+struct Asking<'a> {
+    ticket: Ticket<'a>,
     is_end: bool,
     at: Micros,
 }
@@ -95,15 +96,9 @@ struct Asking<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize
 /// Written bytes are on their way at once, and certain to be in the other end's buffer after [`flush`](Write::flush) or
 /// [`close`](Stream::close). Who drops a stream without closing it resets it. Every call may be dropped: no byte is lost or doubled by that.
 #[derive(Debug)]
-pub struct Stream<
-    'a,
-    const ROOM: usize = 512,
-    const SENDS: usize = 4,
-    const RECEIVERS: usize = 6,
-    const DEPTH: usize = 2,
-> {
-    mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
-    receiver: Receiver<'a, SENDS, RECEIVERS, DEPTH>,
+pub struct Stream<'a, const ROOM: usize = 512> {
+    mesh: Mesh<'a>,
+    receiver: Receiver<'a>,
     peer: Node,
     peer_port: AppPort,
     session: u32,
@@ -121,7 +116,7 @@ pub struct Stream<
     offset: u32,
     own: Own,
     peer_room: u32,
-    asking: Option<Asking<'a, SENDS, RECEIVERS, DEPTH>>,
+    asking: Option<Asking<'a>>,
     persistence: Persistence,
     /// Nothing is asked before.
     pause_until: Micros,
@@ -130,21 +125,14 @@ pub struct Stream<
     /// Since when it has been asked in vain.
     in_vain_since: Option<Micros>,
     failure: Option<StreamError>,
-    alarm: Option<Sleep<'a, SENDS, RECEIVERS, DEPTH>>,
+    alarm: Option<Sleep<'a>>,
 }
 
-impl<'a, const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize>
-    Stream<'a, ROOM, SENDS, RECEIVERS, DEPTH>
-{
+impl<'a, const ROOM: usize> Stream<'a, ROOM> {
     /// As much is read before the other end is told of room again: or each byte would cost a message.
     const WORTH_TELLING: usize = if ROOM / 2 < PIECE { ROOM / 2 } else { PIECE };
 
-    fn new(
-        mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
-        receiver: Receiver<'a, SENDS, RECEIVERS, DEPTH>,
-        (peer, peer_port): (Node, AppPort),
-        session: u32,
-    ) -> Self {
+    fn new(mesh: Mesh<'a>, receiver: Receiver<'a>, (peer, peer_port): (Node, AppPort), session: u32) -> Self {
         const { assert!(ROOM > 0, "a stream needs room") }
         Stream {
             mesh,
@@ -481,24 +469,18 @@ impl<'a, const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DE
     }
 }
 
-impl<const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> ErrorType
-    for Stream<'_, ROOM, SENDS, RECEIVERS, DEPTH>
-{
+impl<const ROOM: usize> ErrorType for Stream<'_, ROOM> {
     type Error = StreamError;
 }
 
-impl<const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Read
-    for Stream<'_, ROOM, SENDS, RECEIVERS, DEPTH>
-{
+impl<const ROOM: usize> Read for Stream<'_, ROOM> {
     /// Waits for bytes; none if the other end has closed the stream.
     async fn read(&mut self, buffer: &mut [u8]) -> Result<usize, StreamError> {
         poll_fn(|context| self.poll_read(buffer, context)).await
     }
 }
 
-impl<const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Write
-    for Stream<'_, ROOM, SENDS, RECEIVERS, DEPTH>
-{
+impl<const ROOM: usize> Write for Stream<'_, ROOM> {
     /// Waits until there is room for some of the bytes.
     async fn write(&mut self, bytes: &[u8]) -> Result<usize, StreamError> {
         poll_fn(|context| self.poll_write(bytes, context)).await

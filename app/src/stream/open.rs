@@ -12,8 +12,9 @@ use super::Stream;
 use super::speech::{Answer, Speech};
 use crate::error::{OpenError, RequestError, SendError};
 use crate::mesh::Mesh;
+use crate::message::Service;
 use crate::persistence::Persistence;
-use crate::receive::{Receiver, Service};
+use crate::receive::Receiver;
 use crate::time::AwaitWithin;
 
 /// Streams take free ports from the last one down to this.
@@ -58,13 +59,9 @@ impl fmt::Display for ConnectError {
 
 impl core::error::Error for ConnectError {}
 
-impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a, SENDS, RECEIVERS, DEPTH> {
+impl<'a> Mesh<'a> {
     /// Opens a stream to a node whose program [accepts](Self::listener) it on a port. It takes one of this node's receivers.
-    pub async fn connect<const ROOM: usize>(
-        self,
-        node: Node,
-        port: AppPort,
-    ) -> Result<Stream<'a, ROOM, SENDS, RECEIVERS, DEPTH>, ConnectError> {
+    pub async fn connect<const ROOM: usize>(self, node: Node, port: AppPort) -> Result<Stream<'a, ROOM>, ConnectError> {
         let session = self.session().await;
         let mut receiver = self.any_receiver().map_err(ConnectError::NoPort)?;
         let speech = Speech::Open.write((receiver.port(), session));
@@ -109,7 +106,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
     }
 
     /// Opens a port at which [streams](Self::connect) are accepted.
-    pub fn listener(self, port: AppPort) -> Result<Listener<'a, SENDS, RECEIVERS, DEPTH>, OpenError> {
+    pub fn listener(self, port: AppPort) -> Result<Listener<'a>, OpenError> {
         Ok(Listener {
             mesh: self,
             receiver: self.receiver(port)?,
@@ -118,7 +115,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
     }
 
     /// Opens any port that nobody here serves.
-    fn any_receiver(self) -> Result<Receiver<'a, SENDS, RECEIVERS, DEPTH>, OpenError> {
+    fn any_receiver(self) -> Result<Receiver<'a>, OpenError> {
         for port in (LOWEST_PORT..=u8::MAX).rev() {
             match self.receiver(AppPort(port)) {
                 Err(OpenError::Taken) => {}
@@ -131,16 +128,16 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
 
 /// A port at which streams are accepted; see [`Mesh::listener`]. It is closed when this is dropped; streams go on.
 #[derive(Debug)]
-pub struct Listener<'a, const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPTH: usize = 2> {
-    mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
-    receiver: Receiver<'a, SENDS, RECEIVERS, DEPTH>,
+pub struct Listener<'a> {
+    mesh: Mesh<'a>,
+    receiver: Receiver<'a>,
     /// The last streams: who asked, in which session, and where the stream is.
     accepted: Vec<(Node, u32, AppPort), REMEMBERED>,
 }
 
-impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Listener<'a, SENDS, RECEIVERS, DEPTH> {
+impl<'a> Listener<'a> {
     /// Waits until someone wants a stream. It takes one of this node's receivers; while none is free whoever asks waits.
-    pub async fn accept<const ROOM: usize>(&mut self) -> Stream<'a, ROOM, SENDS, RECEIVERS, DEPTH> {
+    pub async fn accept<const ROOM: usize>(&mut self) -> Stream<'a, ROOM> {
         loop {
             let incoming = self.receiver.recv().await;
             if incoming.service != Service::Request || incoming.from_computer {
@@ -177,7 +174,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Listene
         }
     }
 
-    async fn answer(&self, request: &crate::receive::Incoming, status: AppStatus, answer: &[u8]) {
+    async fn answer(&self, request: &crate::message::Incoming, status: AppStatus, answer: &[u8]) {
         // It is short enough, and the asker's node exists: it has asked.
         let _ = self.mesh.answer(request, self.receiver.port(), status, answer).await;
     }

@@ -2,6 +2,7 @@
 
 mod large;
 mod streams;
+mod threads;
 mod world;
 
 use std::cell::{Cell, RefCell};

@@ -147,16 +147,14 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
         let Some(place) = programs.places.get_mut(board as usize) else {
             return true;
         };
-        loop {
+        let due = loop {
             place.shared.take_work();
             let exchanged = self.world.with_node(board, &mut self.notes, |node, now, note| {
                 let mut observer = |event| note(event);
                 // Nobody else is there whom a message could be for.
-                place.shared.exchange(node, now, &mut observer, |_, _, _| ());
+                place.shared.exchange(node, now, &mut observer, |_, _, _| ())
             });
-            if exchanged.is_none() {
-                return true;
-            }
+            let Some(due) = exchanged else { return true };
             if let Some(running) = &mut place.running
                 && place.woken.0.swap(false, Ordering::Relaxed)
                 && running.as_mut().poll(&mut Context::from_waker(&place.waker)).is_ready()
@@ -164,14 +162,12 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 place.running = None;
             }
             if !place.shared.take_work() && !place.woken.0.load(Ordering::Relaxed) {
-                break;
+                break due;
             }
-        }
-        let deadline = place.shared.deadline();
-        let at = if deadline == Micros::MAX {
-            Nanos::MAX
-        } else {
-            self.world.when(board, deadline)
+        };
+        let at = match due.deadline {
+            Micros::MAX => Nanos::MAX,
+            deadline => self.world.when(board, deadline),
         };
         let now = self.world.now();
         if at != Nanos::MAX && (at < place.wake_at || place.wake_at <= now) {

@@ -295,7 +295,14 @@ const ROOMS: [(&str, &[&str]); 7] = [
     ("link", &["hopwise_node::link"]),
     ("wire", &["hopwise_node::wire"]),
     // The tasks are in the storage that embassy polls.
-    ("board", &["hopwise_firmware", "embassy_executor::raw::TaskStorage"]),
+    (
+        "board",
+        &[
+            "hopwise_firmware",
+            "hopwise_runner",
+            "embassy_executor::raw::TaskStorage",
+        ],
+    ),
     ("embassy", &["embassy"]),
     ("log", &["defmt"]),
 ];

@@ -2,7 +2,8 @@
 
 use hopwise_node::wire::BoardState;
 
-use crate::driver::{Driver, Mode};
+use crate::driver::{Mode, Runner};
+use crate::platform::Platform;
 
 /// Sixteen steps, the highest bit first.
 type Rhythm = u16;
@@ -25,10 +26,10 @@ pub(crate) struct Rhythmic {
 
 impl Rhythmic {
     /// Whether the LED is lit in the next step.
-    pub(crate) fn step(&mut self, driver: &Driver) -> bool {
+    pub(crate) fn step<P: Platform, const PORTS: usize>(&mut self, driver: &Runner<P, PORTS>) -> bool {
         let (rhythm, packets_pass) = rhythm(driver);
         self.inverted = packets_pass && !self.inverted;
-        let rhythm = rhythm ^ driver.about.complaint.map_or(0, |_| COMPLAINT);
+        let rhythm = rhythm ^ driver.about.complaint().map_or(0, |_| COMPLAINT);
         let lit = rhythm << self.step & 0x8000 != 0;
         self.step = (self.step + 1) % Rhythm::BITS;
         lit != self.inverted
@@ -36,7 +37,7 @@ impl Rhythmic {
 }
 
 /// The rhythm for the state of the board, and whether packets passed since the last call.
-fn rhythm(driver: &Driver) -> (Rhythm, bool) {
+fn rhythm<P: Platform, const PORTS: usize>(driver: &Runner<P, PORTS>) -> (Rhythm, bool) {
     match &mut *driver.mode() {
         Mode::Unconfigured(_) if driver.about.state == BoardState::CrashLoop => (CRASH_LOOP, false),
         Mode::Unconfigured(_) => (NO_CONFIGURATION, false),

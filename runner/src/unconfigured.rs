@@ -7,7 +7,7 @@ use hopwise_node::wire::{Command, Content, Done, Packet, Query};
 
 use crate::about::About;
 use crate::answer::{self, Answer, Deferred};
-use crate::boards::PORTS;
+use crate::platform::Platform;
 
 /// The link to the computer, with room for one answer.
 pub(crate) struct Unconfigured {
@@ -15,23 +15,29 @@ pub(crate) struct Unconfigured {
 }
 
 impl Unconfigured {
-    pub(crate) fn new(about: &About, now: Micros) -> Self {
-        let mut endpoint = Endpoint::board(PORTS as u8, about.epoch, about.baud, now);
+    pub(crate) fn new<P: Platform>(about: &About<P>, now: Micros) -> Self {
+        let mut endpoint = Endpoint::board(about.links + 1, about.epoch, about.baud, now);
         if let Some(credentials) = about.credentials() {
             endpoint.lock(&credentials);
         }
         Unconfigured { endpoint }
     }
 
-    pub(crate) fn receive(&mut self, mut bytes: &[u8], about: &About, now: Micros, deferred: &mut Option<Deferred>) {
+    pub(crate) fn receive<P: Platform>(
+        &mut self,
+        mut bytes: &[u8],
+        about: &About<P>,
+        now: Micros,
+        deferred: &mut Option<Deferred>,
+    ) {
         *self.endpoint.card_mut() = about.card();
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             match heard {
-                Heard::Up(_) => defmt::info!("a computer is there"),
+                Heard::Up(_) => log!(info, "a computer is there"),
                 Heard::Question(question) => {
                     let answer = obey(&question, about, now, deferred);
                     if !self.endpoint.reply(&question, &answer) {
-                        defmt::warn!("no room to answer");
+                        log!(warn, "no room to answer");
                     }
                 }
                 Heard::Down(_) | Heard::Packet(_) => {}
@@ -52,16 +58,20 @@ impl Unconfigured {
     }
 }
 
-fn obey(question: &Packet<BODY>, about: &About, now: Micros, deferred: &mut Option<Deferred>) -> Answer {
+fn obey<P: Platform>(
+    question: &Packet<BODY>,
+    about: &About<P>,
+    now: Micros,
+    deferred: &mut Option<Deferred>,
+) -> Answer {
     let Some(Content::Request(request)) = question.content() else {
         return answer::encode(&Done::Unknown);
     };
     let Query::Board(number) = request.query else {
         return answer::encode(&Done::Unknown);
     };
-    let payload = match answer::admit(number, request.payload, false, about) {
-        Ok(payload) => payload,
-        Err(refusal) => return refusal,
+    let Some(payload) = answer::admit(number, request.payload, false, about) else {
+        return answer::encode(&Done::NotAllowed);
     };
     match Command::read(number, payload) {
         Some(command) => answer::without_mesh(command, false, about, now, deferred),

@@ -4,6 +4,7 @@ use hopwise_node::link::Down;
 use hopwise_node::router::{Event, Observer};
 
 /// Observes the router for the log and the LED.
+#[derive(Debug)]
 pub(crate) struct BoardObserver {
     /// Log packets whatever level was built in.
     pub(crate) log_packets: bool,
@@ -37,28 +38,34 @@ impl Observer for BoardObserver {
                     && matches!(reason, Down::Unkeyed | Down::WrongKey)
                 {
                     self.locked_out |= 1 << link;
-                    return defmt::warn!("{}", event);
+                    log!(warn, "{}", event);
+                    return;
                 }
                 true
             }
             Event::Miswired { link, .. } => {
                 self.miswired |= 1 << link;
-                return defmt::warn!("{}", event);
+                log!(warn, "{}", event);
+                return;
             }
-            Event::Damaged { .. } => return defmt::debug!("{}", event),
+            Event::Damaged { .. } => {
+                log!(debug, "{}", event);
+                return;
+            }
             Event::Sent { .. } | Event::Received { .. } => {
                 self.packets_passed = true;
                 if !self.log_packets {
-                    return defmt::trace!("{}", event);
+                    log!(trace, "{}", event);
+                    return;
                 }
                 true
             }
             _ => self.log_packets,
         };
         if wanted {
-            defmt::info!("{}", event);
+            log!(info, "{}", event);
         } else {
-            defmt::debug!("{}", event);
+            log!(debug, "{}", event);
         }
     }
 }

@@ -1,39 +1,50 @@
 //! A board with a configuration: its router, and what the board does beyond routing.
 
+<<<<<<< HEAD:firmware/src/mesh.rs
+=======
+use hopwise_app::Due;
+use hopwise_core::{Network, Node, Rule};
+>>>>>>> 29dfd738a90f6ec346953b4e28a3c82140848045:runner/src/mesh.rs
 use hopwise_node::clock::Grains;
 use hopwise_node::link::Micros;
-use hopwise_node::router::{Config, ConfigError, Message, MessageKind, Router};
+use hopwise_node::router::{Config, ConfigError, Message, MessageKind};
 use hopwise_node::wire::{AppPort, Command, Done, Page, Query, computers_anywhere, packet_logging, paper_rule};
 use hopwise_core::{Network, Node, Rule};
 use hopwise_node::limits;
 
 use crate::about::About;
 use crate::answer::{self, Answer, Deferred};
-use crate::boards::{LINKS, PORTS};
 use crate::observer::BoardObserver;
+use crate::platform::Platform;
 use crate::programs::Programs;
+use crate::router::Router;
 use crate::traffic::Generator;
 
 /// Traffic by configuration begins this long after the start: by then the neighbours are there.
 const LINKS_COME_UP: Micros = 1_000_000;
 
+/// Makes room for what programs of a node share with it, once it is known which node that is.
+pub type MakePrograms<'a, const PORTS: usize> = &'a mut dyn FnMut(Network, Node) -> &'static dyn Programs<PORTS>;
+
 /// A router and what it serves.
-pub(crate) struct Mesh {
+pub(crate) struct Mesh<const PORTS: usize> {
     pub(crate) router: Router<PORTS>,
     pub(crate) observer: BoardObserver,
     traffic: Generator,
-    programs: &'static dyn Programs,
+    programs: &'static dyn Programs<PORTS>,
+    /// When programs must be looked after next.
+    due: Due,
     /// How often a neighbour was asked for blocks.
     asked: u8,
 }
 
-impl Mesh {
+impl<const PORTS: usize> Mesh<PORTS> {
     #[inline(always)]
-    pub(crate) fn new(
+    pub(crate) fn new<P: Platform>(
         page: &Page,
         network: Network,
-        about: &About,
-        programs: &mut dyn FnMut(Network, Node) -> &'static dyn Programs,
+        about: &About<P>,
+        programs: MakePrograms<'_, PORTS>,
         now: Micros,
     ) -> Result<Self, ConfigError> {
         let config = Config {
@@ -45,7 +56,7 @@ impl Mesh {
             computers: if computers_anywhere(page.options) {
                 u32::MAX
             } else {
-                1 << LINKS
+                1 << about.links
             },
             rule: if paper_rule(page.options) {
                 Rule::Paper
@@ -58,12 +69,16 @@ impl Mesh {
             observer: BoardObserver::new(packet_logging(page.options)),
             traffic: Generator::new(u64::from(about.epoch) << 32 | page.address),
             programs: programs(network, page.address),
+            due: Due {
+                is_waiting: false,
+                deadline: Micros::MAX,
+            },
             asked: 0,
         })
     }
 
     /// Begins with what the configuration says.
-    pub(crate) fn begin(&mut self, page: &Page, about: &About, now: Micros) {
+    pub(crate) fn begin<P: Platform>(&mut self, page: &Page, about: &About<P>, now: Micros) {
         *self.router.card_mut() = about.card();
         if let Some(credentials) = about.credentials() {
             self.router.lock(&credentials);
@@ -75,12 +90,12 @@ impl Mesh {
         }
     }
 
-    pub(crate) fn receive(
+    pub(crate) fn receive<P: Platform>(
         &mut self,
         link: u8,
         bytes: &[u8],
         ended: Option<Grains>,
-        about: &About,
+        about: &About<P>,
         now: Micros,
         deferred: &mut Option<Deferred>,
     ) {
@@ -88,8 +103,8 @@ impl Mesh {
         self.exchange_if_need_be(about, now, deferred);
     }
 
-    fn exchange_if_need_be(&mut self, about: &About, now: Micros, deferred: &mut Option<Deferred>) {
-        if self.router.has_news() || self.programs.is_waiting() || self.programs.deadline() <= now {
+    fn exchange_if_need_be<P: Platform>(&mut self, about: &About<P>, now: Micros, deferred: &mut Option<Deferred>) {
+        if self.router.has_news() || self.due.is_waiting || self.due.deadline <= now {
             self.exchange(about, now, deferred);
         }
     }
@@ -98,7 +113,7 @@ impl Mesh {
         self.router.transmit(link, now, out, &mut self.observer)
     }
 
-    pub(crate) fn tick(&mut self, about: &About, now: Micros, deferred: &mut Option<Deferred>) {
+    pub(crate) fn tick<P: Platform>(&mut self, about: &About<P>, now: Micros, deferred: &mut Option<Deferred>) {
         self.router
             .write_block(&mut self.observer, |block| about.next_image.take(block));
         self.router.tick(now, &mut self.observer);
@@ -118,11 +133,11 @@ impl Mesh {
         if self.router.has_block() {
             return 0;
         }
-        self.traffic.deadline().min(self.programs.deadline())
+        self.traffic.deadline().min(self.due.deadline)
     }
 
     /// Asks a neighbour for a block of an image, if blocks are missing: each time another one that is there.
-    pub(crate) fn repair(&mut self, about: &About, now: Micros) {
+    pub(crate) fn repair<P: Platform>(&mut self, about: &About<P>, now: Micros) {
         let Some(block) = about.next_image.look() else { return };
         let Mesh {
             router,
@@ -147,21 +162,22 @@ impl Mesh {
     /// What the button does.
     pub(crate) fn broadcast_ping(&mut self, now: Micros) {
         match self.router.broadcast(AppPort::TEXT, b"ping", now, &mut self.observer) {
-            Ok(number) => defmt::info!("button: broadcast {}", number),
-            Err(_) => defmt::warn!("button: the buffers are full"),
+            Ok(number) => log!(info, "button: broadcast {}", number),
+            Err(_) => log!(warn, "button: the buffers are full"),
         }
     }
 
     /// Gives programs and board what has come for them, and the router what programs want to send.
-    pub(crate) fn exchange(&mut self, about: &About, now: Micros, deferred: &mut Option<Deferred>) {
+    pub(crate) fn exchange<P: Platform>(&mut self, about: &About<P>, now: Micros, deferred: &mut Option<Deferred>) {
         let Mesh {
             router,
             observer,
             traffic,
             programs,
+            due,
             ..
         } = self;
-        programs.exchange(
+        *due = programs.exchange(
             router,
             now,
             observer,
@@ -175,12 +191,12 @@ impl Mesh {
                     };
                     let answer = own.obey(number, &message.payload, from_afar, about, now, deferred);
                     if router.reply(message, &answer, now, observer).is_err() {
-                        defmt::warn!("no room to answer node {}", message.source);
+                        log!(warn, "no room to answer node {}", message.source);
                     }
                 }
                 MessageKind::Datagram | MessageKind::Broadcast | MessageKind::Confirmed => take_in(message, traffic),
                 MessageKind::Undeliverable { number, dest, reason } => {
-                    defmt::warn!("packet {} did not reach {}: {}", number, dest, reason);
+                    log!(warn, "packet {} did not reach {}: {}", number, dest, reason);
                 }
                 MessageKind::Answer(Query::Board(Command::READ_BLOCK)) => {
                     if let Some(next) = about.next_image.take_answer(&message.payload) {
@@ -194,12 +210,18 @@ impl Mesh {
 }
 
 /// Asks a neighbour for a block. If there is no room to, it is asked later.
-fn ask(router: &mut Router<PORTS>, neighbor: Node, block: &[u8; 4], now: Micros, observer: &mut BoardObserver) {
+fn ask<const PORTS: usize>(
+    router: &mut Router<PORTS>,
+    neighbor: Node,
+    block: &[u8; 4],
+    now: Micros,
+    observer: &mut BoardObserver,
+) {
     let _ = router.ask(neighbor, Query::Board(Command::READ_BLOCK), block, now, observer);
 }
 
 /// Serves the ports that are the board's own.
-fn serve_own(router: &mut Router<PORTS>) {
+fn serve_own<const PORTS: usize>(router: &mut Router<PORTS>) {
     for port in [AppPort::TRAFFIC, AppPort::TEXT] {
         // There is room: nothing else is served yet. What comes is read at once.
         let _ = router.serve(port, u8::MAX);
@@ -211,32 +233,31 @@ fn take_in(message: &Message<{ limits::BODY }>, traffic: &mut Generator) {
     if message.port == AppPort::TRAFFIC {
         traffic.count(&message.payload);
     } else if message.kind == MessageKind::Broadcast {
-        defmt::info!("broadcast {} from node {}", message.number, message.source);
+        log!(info, "broadcast {} from node {}", message.number, message.source);
     } else {
-        defmt::info!("{} bytes from node {}", message.payload.len(), message.source);
+        log!(info, "{} bytes from node {}", message.payload.len(), message.source);
     }
 }
 
 /// What a board's commands act on.
-struct Own<'a> {
+struct Own<'a, const PORTS: usize> {
     router: &'a mut Router<PORTS>,
     observer: &'a mut BoardObserver,
     traffic: &'a mut Generator,
 }
 
-impl Own<'_> {
-    fn obey(
+impl<const PORTS: usize> Own<'_, PORTS> {
+    fn obey<P: Platform>(
         &mut self,
         number: u8,
         payload: &[u8],
         from_afar: bool,
-        about: &About,
+        about: &About<P>,
         now: Micros,
         deferred: &mut Option<Deferred>,
     ) -> Answer {
-        let payload = match answer::admit(number, payload, from_afar, about) {
-            Ok(payload) => payload,
-            Err(refusal) => return refusal,
+        let Some(payload) = answer::admit(number, payload, from_afar, about) else {
+            return answer::encode(&Done::NotAllowed);
         };
         let done = match Command::read(number, payload) {
             None => Done::Unknown,

@@ -2,8 +2,10 @@
 
 use hopwise_core::Node;
 use hopwise_node::link::Micros;
-use hopwise_node::router::{Observer, Router, SendError};
+use hopwise_node::router::{Observer, SendError};
 use hopwise_node::wire::{AppPort, Pattern, Traffic, TrafficReport};
+
+use crate::router::Router;
 
 /// No more packets in a row: the ports must not wait until the router's buffers are full.
 const BURST: usize = 4;
@@ -50,9 +52,9 @@ impl Generator {
     }
 
     /// Sends the packets that are due.
-    pub(crate) fn run<const LINKS: usize>(
+    pub(crate) fn run<const PORTS: usize>(
         &mut self,
-        router: &mut Router<LINKS>,
+        router: &mut Router<PORTS>,
         now: Micros,
         observer: &mut impl Observer,
     ) {
@@ -64,7 +66,7 @@ impl Generator {
         }
     }
 
-    fn run_once<const LINKS: usize>(&mut self, router: &mut Router<LINKS>, now: Micros, observer: &mut impl Observer) {
+    fn run_once<const PORTS: usize>(&mut self, router: &mut Router<PORTS>, now: Micros, observer: &mut impl Observer) {
         match self.send(router, now, observer) {
             Ok(_) => {
                 self.report.sent += 1;
@@ -78,13 +80,13 @@ impl Generator {
             }
         }
         if !self.report.running {
-            defmt::info!("traffic: {}", self.report);
+            log!(info, "traffic: {}", self.report);
         }
     }
 
-    fn send<const LINKS: usize>(
+    fn send<const PORTS: usize>(
         &mut self,
-        router: &mut Router<LINKS>,
+        router: &mut Router<PORTS>,
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<u32, SendError> {
@@ -98,7 +100,7 @@ impl Generator {
         }
     }
 
-    fn destination<const LINKS: usize>(&mut self, router: &Router<LINKS>) -> Option<Node> {
+    fn destination<const PORTS: usize>(&mut self, router: &Router<PORTS>) -> Option<Node> {
         if self.order.pattern == Pattern::Neighbors {
             let place = self.report.sent as usize % router.neighbors().count().max(1);
             return router.neighbors().nth(place).map(|(neighbor, _)| neighbor);

@@ -10,42 +10,58 @@ use hopwise_node::store::Keys;
 use hopwise_node::store::Start;
 use hopwise_node::wire::{BoardState, Card, DEFAULT_BAUD, PAGE_BYTES, Page, Status};
 
-use crate::boards::{self, ResetCause};
-use crate::kept::{Boot, Trouble};
 use crate::next_image::NextImage;
+use crate::platform::Platform;
 
-const PROGRAM: &str = concat!("hopwise ", env!("CARGO_PKG_VERSION"));
+/// The program, as it is told to whoever asks.
+pub const PROGRAM: &str = concat!("hopwise ", env!("CARGO_PKG_VERSION"));
 
-pub(crate) struct About {
+/// What went wrong, in words.
+pub type Trouble = String<72>;
+
+/// What a shell knows of its board when it starts.
+#[derive(Clone, Debug, Default)]
+pub struct Board {
+    /// The number of its chip, or whatever no other board has.
+    pub unique_id: [u8; 12],
+    /// Why it has started: [`Card::reset_cause`].
+    pub reset_cause: u8,
+    /// What made it restart, if it was a panic, a fault or something that hung.
+    pub trouble: Option<Trouble>,
+    /// It has crashed several times soon after its start, so it leaves its configuration alone.
+    pub crashes_again: bool,
+    /// What is wrong with the board itself.
+    pub complaint: Option<&'static str>,
+}
+
+pub(crate) struct About<P: Platform> {
     pub(crate) epoch: u32,
     pub(crate) state: BoardState,
     pub(crate) baud: u32,
-    pub(crate) unique_id: [u8; 12],
+    /// Those to neighbors.
+    pub(crate) links: u8,
+    board: Board,
     pub(crate) stack_free: Cell<u32>,
     /// The bytes of the configuration page.
     pub(crate) page: [u8; PAGE_BYTES],
     /// It goes back to the page before unless someone outside says that it is to be kept.
     pub(crate) on_trial: Cell<bool>,
-    pub(crate) next_image: NextImage,
+    pub(crate) next_image: NextImage<P::Images>,
     name: String<16, u8>,
-    reset_cause: ResetCause,
-    trouble: Option<Trouble>,
     /// Of the mesh, if it has one. Nothing that leaves the board holds it.
     keys: Option<Keys>,
     /// Who may change the board, if it has keys.
     pub(crate) authority: Option<RefCell<Authority>>,
     /// Someone holds the button down.
     pub(crate) is_pressed: Cell<bool>,
-    /// What is wrong with the board itself.
-    pub(crate) complaint: Option<&'static str>,
 }
 
-impl About {
+impl<P: Platform> About<P> {
     pub(crate) fn new(
-        boot: Boot,
+        board: Board,
+        links: u8,
+        images: P::Images,
         start: &Start,
-        cause: ResetCause,
-        unique_id: [u8; 12],
         state: BoardState,
         page: Option<&Page>,
     ) -> Self {
@@ -53,27 +69,28 @@ impl About {
             epoch: start.epoch,
             state,
             baud: page.map_or(DEFAULT_BAUD, |page| page.baud),
-            unique_id,
+            links,
+            board,
             stack_free: Cell::new(0),
             page: start.page.unwrap_or([0xff; PAGE_BYTES]),
             on_trial: Cell::new(start.on_trial),
-            next_image: NextImage::new(),
+            next_image: NextImage::new(images),
             name: page.map(|page| page.name.clone()).unwrap_or_default(),
-            reset_cause: cause,
-            trouble: boot.trouble,
             keys: start.keys,
             authority: start
                 .keys
                 .map(|keys| RefCell::new(Authority::new(keys.management, start.epoch))),
             is_pressed: Cell::new(false),
-            complaint: boards::complaint(),
         }
     }
 
     /// With what its links prove that it belongs to the mesh. No other start has its epoch, and no other board its number.
     pub(crate) fn credentials(&self) -> Option<Credentials> {
         let mut random = [0; 16];
-        random.iter_mut().zip(self.unique_id).for_each(|(byte, id)| *byte = id);
+        random
+            .iter_mut()
+            .zip(self.board.unique_id)
+            .for_each(|(byte, id)| *byte = id);
         self.keys.map(|keys| Credentials {
             secret: keys.mesh,
             random,
@@ -84,7 +101,7 @@ impl About {
         Card {
             name: self.name.clone(),
             program: text(PROGRAM),
-            reset_cause: self.reset_cause as u8,
+            reset_cause: self.board.reset_cause,
             stack_free: self.stack_free.get(),
         }
     }
@@ -92,41 +109,39 @@ impl About {
     pub(crate) fn status(&self, now: Micros) -> Status {
         Status {
             state: self.state,
-            board: text(boards::NAME),
-            unique_id: self.unique_id,
-            links: boards::LINKS as u8,
+            board: text(P::NAME),
+            unique_id: self.board.unique_id,
+            links: self.links,
             baud: self.baud,
             uptime_ms: now / 1_000,
             card: self.card(),
-            trouble: self.trouble.clone().or_else(|| self.complaint.map(text)),
+            trouble: self.board.trouble.clone().or_else(|| self.complaint().map(text)),
             on_trial: self.on_trial.get(),
         }
     }
 
+    /// What is wrong with the board itself.
+    pub(crate) fn complaint(&self) -> Option<&'static str> {
+        self.board.complaint
+    }
+
     pub(crate) fn log(&self) {
-        let trouble = self.trouble.as_ref().map(|text| text.as_str());
-        defmt::info!(
-            "{} on {}, epoch {}, started by {}",
-            PROGRAM,
-            boards::NAME,
-            self.epoch,
-            self.reset_cause
-        );
+        let trouble = self.board.trouble.as_ref().map(|text| text.as_str());
         if let Some(trouble) = trouble {
-            defmt::error!("before the restart: {}", trouble);
+            log!(error, "before the restart: {}", trouble);
         }
-        if let Some(complaint) = self.complaint {
-            defmt::warn!("{}", complaint);
+        if let Some(complaint) = self.complaint() {
+            log!(warn, "{}", complaint);
         }
         if self.on_trial.get() {
-            defmt::warn!("the configuration is on trial");
+            log!(warn, "the configuration is on trial");
         }
         if self.next_image.on_trial.get() {
-            defmt::warn!("the image is on trial");
+            log!(warn, "the image is on trial");
         }
         match self.state {
             BoardState::Configured => {}
-            state => defmt::warn!("not part of a mesh: {}", state),
+            state => log!(warn, "not part of a mesh: {}", state),
         }
     }
 }

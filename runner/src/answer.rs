@@ -7,6 +7,7 @@ use hopwise_node::wire::{BoardState, Body, Command, Done, Failure, PAGE_BYTES, w
 
 use crate::about::About;
 use crate::configuration;
+use crate::platform::Platform;
 
 /// What the board does once the answer has left.
 pub(crate) enum Deferred {
@@ -26,26 +27,30 @@ pub(crate) fn encode<T: serde::Serialize>(value: &T) -> Answer {
     write_structure(value).unwrap_or_default()
 }
 
-/// What came with a command, if who sent it may give it; else the answer. A board with keys asks for proof. One without does most of what
+/// What came with a command, if who sent it may give it. A board with keys asks for proof. One without does most of what
 /// anyone says, but takes another page only at its own port, or while someone holds its button.
-pub(crate) fn admit<'a>(number: u8, payload: &'a [u8], from_afar: bool, about: &About) -> Result<&'a [u8], Answer> {
-    let admitted = match &about.authority {
+pub(crate) fn admit<'a, P: Platform>(
+    number: u8,
+    payload: &'a [u8],
+    from_afar: bool,
+    about: &About<P>,
+) -> Option<&'a [u8]> {
+    match &about.authority {
         _ if !Command::changes(number) => Some(payload),
         Some(authority) => authority.borrow_mut().check(number, payload),
         None => {
             let is_page = number == Command::WRITE_PAGE;
             Some(payload).filter(|_| !is_page || !from_afar || about.is_pressed.get())
         }
-    };
-    admitted.ok_or_else(|| encode(&Done::NotAllowed))
+    }
 }
 
 /// What any board can do, part of a mesh or not. What is to be done later is put into `deferred`. `from_afar` says that the command
 /// came over the mesh.
-pub(crate) fn without_mesh(
+pub(crate) fn without_mesh<P: Platform>(
     command: Command<'_>,
     from_afar: bool,
-    about: &About,
+    about: &About<P>,
     now: Micros,
     deferred: &mut Option<Deferred>,
 ) -> Answer {
@@ -58,7 +63,7 @@ pub(crate) fn without_mesh(
             Some(authority) => return encode(&authority.borrow().challenge()),
             None => Done::Unknown,
         },
-        Command::WritePage(page) => match configuration::understand(page) {
+        Command::WritePage(page) => match configuration::understand::<P>(page, about.links) {
             Err(BoardState::NotInImage) => Done::NotInImage,
             // An empty page makes a board forget.
             Err(state) if state != BoardState::NoPage || page.iter().any(|byte| *byte != 0xff) => Done::BadPage,

@@ -1,0 +1,256 @@
+//! What a program's handle does with what it shares with the router. Each is one short use of the lock, whatever the lock is and however much
+//! room there is: so a handle has no parameters, and a program is the same on every node.
+
+use core::task::{Poll, Waker};
+
+use embassy_sync::blocking_mutex::raw::RawMutex;
+use heapless::Deque;
+use hopwise_node::link::Micros;
+use hopwise_node::wire::AppPort;
+
+use crate::error::OpenError;
+use crate::message::{Fate, Incoming, Job, Neighbour, Neighbours};
+use crate::shared::{Clock, Identity, Open, Shared, Stage, Timer};
+use crate::wakers::{keep, replace};
+
+pub(crate) trait Mailbox {
+    fn identity(&self) -> &Identity;
+
+    /// Microseconds of the node's own clock.
+    fn uptime(&self) -> Micros;
+
+    /// What time it is in the mesh, if that is known. It never goes back.
+    fn mesh_now(&self) -> Option<Micros>;
+
+    /// The router's boot epoch, and a number that was not yet used in it; `None` before the first exchange.
+    fn session(&self) -> Option<(u32, u32)>;
+
+    /// Takes a message, if there is a place for it, or else wakes the task when there is.
+    fn start(&self, job: &mut Option<Job>, unattended: bool, waker: &Waker) -> Option<usize>;
+
+    /// What became of the message at a place.
+    fn poll_fate(&self, place: usize, waker: &Waker) -> Poll<Fate>;
+
+    /// Nobody wants to know what becomes of it, and if it has not left it does not.
+    fn give_up(&self, place: usize);
+
+    /// Opens a port; returns its place.
+    fn open(&self, port: AppPort) -> Result<usize, OpenError>;
+
+    fn close(&self, place: usize);
+
+    /// The next message that has come to a port.
+    fn take(&self, place: usize, waker: Option<&Waker>) -> Option<Incoming>;
+
+    /// The same; it stays there.
+    fn peek(&self, place: usize, waker: &Waker) -> Option<Incoming>;
+
+    /// Has the task woken at a time, by the timer whose number is given, or by a new one.
+    fn set_timer(&self, timer: &mut Option<u32>, at: Micros, waker: &Waker);
+
+    fn end_timer(&self, number: u32);
+
+    fn neighbours(&self) -> Neighbours;
+
+    fn poll_all_links_up(&self, waker: &Waker) -> Poll<()>;
+
+    /// A neighbour that is not as it was known to be.
+    fn poll_link_change(&self, known: &Neighbours, waker: &Waker) -> Poll<Neighbour>;
+}
+
+impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex> Mailbox
+    for Shared<SENDS, RECEIVERS, DEPTH, M>
+{
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn uptime(&self) -> Micros {
+        match self.identity.clock {
+            Clock::Function(now) => now(),
+            Clock::LastExchange => self.with(|inner| inner.last_exchange),
+        }
+    }
+
+    fn mesh_now(&self) -> Option<Micros> {
+        self.with(|inner| {
+            let now = match self.identity.clock {
+                Clock::Function(now) => now(),
+                Clock::LastExchange => inner.last_exchange,
+            };
+            let time = inner.mesh_time.at(now)?;
+            // What was learned since the last exchange may differ by a little.
+            inner.shown = inner.shown.max(time);
+            Some(inner.shown)
+        })
+    }
+
+    fn session(&self) -> Option<(u32, u32)> {
+        self.with(|inner| {
+            if inner.epoch == 0 {
+                return None;
+            }
+            inner.sessions = inner.sessions.wrapping_add(1);
+            Some((inner.epoch, inner.sessions))
+        })
+    }
+
+    fn start(&self, job: &mut Option<Job>, unattended: bool, waker: &Waker) -> Option<usize> {
+        self.with(|inner| {
+            let free = |stage: &Stage| matches!(stage, Stage::Free);
+            let mut places = inner.sends.iter_mut().enumerate();
+            let place = places.find(|(_, sending)| free(&sending.stage));
+            let Some((place, sending)) = place else {
+                inner.senders.add(waker);
+                return None;
+            };
+            sending.stage = Stage::Wanted(job.take()?);
+            sending.unattended = unattended;
+            inner.call_runner();
+            Some(place)
+        })
+    }
+
+    fn poll_fate(&self, place: usize, waker: &Waker) -> Poll<Fate> {
+        self.with(|inner| {
+            let Some(sending) = inner.sends.get_mut(place) else {
+                return Poll::Pending;
+            };
+            if !matches!(sending.stage, Stage::Done(_)) {
+                keep(&mut sending.waker, waker);
+                return Poll::Pending;
+            }
+            // Its place is still taken: who asked gives it up.
+            match core::mem::replace(&mut sending.stage, Stage::Done(Fate::Sent)) {
+                Stage::Done(fate) => Poll::Ready(fate),
+                _ => Poll::Pending,
+            }
+        })
+    }
+
+    fn give_up(&self, place: usize) {
+        self.with(|inner| {
+            if let Some(sending) = inner.sends.get_mut(place) {
+                sending.waker = None;
+                sending.stage = match sending.stage {
+                    Stage::Leaving => Stage::GivenUp,
+                    _ => Stage::Free,
+                };
+            }
+            inner.senders.wake();
+        })
+    }
+
+    fn open(&self, port: AppPort) -> Result<usize, OpenError> {
+        self.with(|inner| {
+            if inner.open.iter().flatten().any(|open| open.port == port) {
+                return Err(OpenError::Taken);
+            }
+            // A place is free again once the router knows that its last port is closed.
+            let busy = inner.open.iter().flatten().count() + inner.closed.len();
+            let mut places = inner.open.iter_mut().enumerate();
+            let place = places.find(|(_, open)| open.is_none()).filter(|_| busy < RECEIVERS);
+            let (place, open) = place.ok_or(OpenError::NoRoom)?;
+            *open = Some(Open {
+                port,
+                queue: Deque::new(),
+                waker: None,
+                told: false,
+            });
+            inner.closed.retain(|closed| *closed != port);
+            inner.call_runner();
+            Ok(place)
+        })
+    }
+
+    fn close(&self, place: usize) {
+        self.with(|inner| {
+            if let Some(open) = inner.open.get_mut(place).and_then(Option::take) {
+                // There is room: a port is opened only if there is.
+                let _ = inner.closed.push(open.port);
+            }
+            inner.call_runner();
+        })
+    }
+
+    fn take(&self, place: usize, waker: Option<&Waker>) -> Option<Incoming> {
+        self.with(|inner| {
+            let open = inner.open.get_mut(place)?.as_mut()?;
+            let Some(incoming) = open.queue.pop_front() else {
+                if let Some(waker) = waker {
+                    keep(&mut open.waker, waker);
+                }
+                return None;
+            };
+            open.told = false;
+            inner.call_runner();
+            Some(incoming)
+        })
+    }
+
+    fn peek(&self, place: usize, waker: &Waker) -> Option<Incoming> {
+        self.with(|inner| {
+            let open = inner.open.get_mut(place)?.as_mut()?;
+            if open.queue.is_empty() {
+                keep(&mut open.waker, waker);
+            }
+            open.queue.front().cloned()
+        })
+    }
+
+    fn set_timer(&self, timer: &mut Option<u32>, at: Micros, waker: &Waker) {
+        self.with(|inner| {
+            let mut timers = inner.timers.iter_mut().flatten();
+            if let Some(own) = timers.find(|own| Some(own.number) == *timer) {
+                return replace(&mut own.waker, waker);
+            }
+            let Some(place) = inner.timers.iter_mut().find(|place| place.is_none()) else {
+                // It looks again when a timer is free.
+                return inner.sleepers.add(waker);
+            };
+            let number = inner.timer_number.wrapping_add(1);
+            *place = Some(Timer {
+                number,
+                at,
+                waker: waker.clone(),
+            });
+            (inner.timer_number, *timer) = (number, Some(number));
+            inner.call_runner();
+        })
+    }
+
+    fn end_timer(&self, number: u32) {
+        self.with(|inner| {
+            for place in &mut inner.timers {
+                if place.take_if(|timer| timer.number == number).is_some() {
+                    inner.sleepers.wake();
+                }
+            }
+        })
+    }
+
+    fn neighbours(&self) -> Neighbours {
+        self.with(|inner| inner.neighbours.clone())
+    }
+
+    fn poll_all_links_up(&self, waker: &Waker) -> Poll<()> {
+        self.with(|inner| {
+            let known = !inner.neighbours.is_empty();
+            if known && inner.neighbours.iter().all(|neighbour| neighbour.is_up) {
+                return Poll::Ready(());
+            }
+            inner.watchers.add(waker);
+            Poll::Pending
+        })
+    }
+
+    fn poll_link_change(&self, known: &Neighbours, waker: &Waker) -> Poll<Neighbour> {
+        self.with(|inner| match inner.neighbours.iter().find(|now| !known.contains(now)) {
+            Some(changed) => Poll::Ready(*changed),
+            None => {
+                inner.watchers.add(waker);
+                Poll::Pending
+            }
+        })
+    }
+}

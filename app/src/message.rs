@@ -1,0 +1,100 @@
+//! What programs and router say to each other.
+
+use heapless::Vec;
+use hopwise_core::Node;
+use hopwise_node::router::Outcome;
+use hopwise_node::wire::{AppPort, AppStatus};
+
+use crate::MAX_MESSAGE;
+use crate::error::{RequestError, SendError};
+
+/// A message's bytes.
+pub(crate) type Bytes = Vec<u8, MAX_MESSAGE, u8>;
+
+/// What is to be done with a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    Datagram,
+    ToComputer,
+    Confirmed,
+    Broadcast,
+    Request,
+    RequestToComputer,
+    /// The answer to a request that came.
+    Response(Asker, AppStatus),
+}
+
+/// Who has asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Asker {
+    pub(crate) from_host: bool,
+    pub(crate) number: u32,
+    pub(crate) asked: u32,
+}
+
+/// A message to be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) how: How,
+    pub(crate) dest: Node,
+    pub(crate) port: AppPort,
+    pub(crate) payload: Bytes,
+}
+
+/// What became of a message.
+#[derive(Clone, Debug)]
+pub(crate) enum Fate {
+    /// The router has it. That is all there is to know of most.
+    Sent,
+    Settled(Outcome),
+    Answered(Bytes),
+    Failed(RequestError),
+    NotSent(SendError),
+}
+
+/// How a message was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Service {
+    /// [`Mesh::send`](crate::Mesh::send).
+    Datagram,
+    /// [`Mesh::broadcast`](crate::Mesh::broadcast).
+    Broadcast,
+    /// [`Mesh::send_confirmed`](crate::Mesh::send_confirmed).
+    Confirmed,
+    /// [`Mesh::request`](crate::Mesh::request): its sender waits for an answer.
+    Request,
+}
+
+/// A message that has come.
+#[derive(Clone, Debug)]
+pub struct Incoming {
+    /// Who sent it.
+    pub source: Node,
+    /// Whether the computer at that node sent it, not the node.
+    pub from_computer: bool,
+    /// How it was sent.
+    pub service: Service,
+    pub(crate) payload: Bytes,
+    pub(crate) asker: Asker,
+}
+
+impl Incoming {
+    /// What it says.
+    pub fn bytes(&self) -> &[u8] {
+        &self.payload
+    }
+}
+
+/// A neighbour in the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Neighbour {
+    /// Its address.
+    pub node: Node,
+    /// Whether a link leads to it.
+    pub is_up: bool,
+}
+
+/// Neighbours of a node, in the order of the network's ports. Of more than there is room for nothing is said.
+pub(crate) type Neighbours = Vec<Neighbour, 16>;

@@ -1,0 +1,101 @@
+//! What the runner uses of the chip.
+
+use embassy_stm32::gpio::Output;
+use embassy_stm32::wdg::{IndependentWatchdog, Instance};
+use embassy_time::{Instant, Timer};
+use hopwise_node::clock::{Grains, MeshTime};
+use hopwise_node::link::Micros;
+use hopwise_runner::{Arrival, LinkRx, Platform, Task, Upkeep};
+
+use crate::boards;
+use crate::images::Images;
+use crate::kept;
+use crate::stack::StackProbe;
+use crate::time::{self, now};
+use crate::uart::{RING, Receiver};
+
+/// The chip.
+pub(crate) struct Chip;
+
+impl Platform for Chip {
+    type Images = Images;
+
+    const NAME: &'static str = boards::NAME;
+
+    fn now(&self) -> Micros {
+        now()
+    }
+
+    fn wait_until(&self, at: Micros) -> impl Future<Output = ()> {
+        Timer::at(Instant::from_micros(at))
+    }
+
+    fn can_run_at(baud: u32) -> bool {
+        boards::ports_agree_on(baud)
+    }
+
+    fn time_start(start: impl FnOnce()) -> Option<Grains> {
+        // Nothing comes between the time and the start.
+        cortex_m::interrupt::free(|_| {
+            start();
+            Some(time::started())
+        })
+    }
+
+    fn publish(&self, time: &MeshTime) {
+        time::publish(time);
+    }
+
+    fn note_task(&self, task: Task) {
+        kept::run_task(task.number());
+    }
+
+    fn wake_receivers(&self) -> bool {
+        boards::wake_receivers();
+        true
+    }
+}
+
+/// LED, watchdog and stack.
+pub(crate) struct Rest<W: Instance + 'static> {
+    pub(crate) led: Output<'static>,
+    pub(crate) watchdog: IndependentWatchdog<'static, W>,
+    pub(crate) probe: StackProbe,
+}
+
+impl<W: Instance + 'static> Upkeep for Rest<W> {
+    fn heartbeat(&mut self) {
+        self.watchdog.pet();
+    }
+
+    fn show(&mut self, lit: bool) {
+        self.led.set_level(lit.into());
+    }
+
+    fn stack_free(&mut self) -> Option<u32> {
+        self.probe.step()
+    }
+
+    fn settle(&mut self) {
+        kept::settle();
+    }
+}
+
+impl LinkRx for Receiver {
+    fn wait(&mut self) -> impl Future<Output = ()> {
+        self.interrupt()
+    }
+
+    /// Its buffer is on the stack while it is used, and one for all ports.
+    fn take(&mut self, give: impl FnOnce(Arrival<'_>)) {
+        let (faults, idle_at) = self.take_notes();
+        let mut buffer = [0; RING];
+        let bytes = self.read(&mut buffer);
+        give(Arrival {
+            bytes: bytes.unwrap_or(&[]),
+            is_lost: bytes.is_none(),
+            idle_at: idle_at.map(time::whole),
+            faults,
+        });
+    }
+}

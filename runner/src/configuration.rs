@@ -1,0 +1,38 @@
+//! What a configuration says, if the board can do it.
+
+use hopwise_core::Network;
+use hopwise_core::network::expression::BrokenRule;
+use hopwise_node::store::Start;
+use hopwise_node::wire::{BadPage, BoardState, PAGE_BYTES, Page};
+
+use crate::platform::Platform;
+
+/// What a board with so many links starts with.
+pub(crate) fn understand_start<P: Platform>(start: &Start, links: u8) -> Result<(Page, Network), BoardState> {
+    match &start.page {
+        _ if start.keys.is_some() && !start.is_marked => Err(BoardState::Uncounted),
+        Some(page) => understand::<P>(page, links),
+        None if start.is_damaged => Err(BoardState::BadPage),
+        None => Err(BoardState::NoPage),
+    }
+}
+
+/// Reads a configuration, if a board like this one can do what it says.
+pub(crate) fn understand<P: Platform>(bytes: &[u8; PAGE_BYTES], links: u8) -> Result<(Page, Network), BoardState> {
+    let page = Page::read(bytes).map_err(|error| match error {
+        BadPage::Missing => BoardState::NoPage,
+        _ => BoardState::BadPage,
+    })?;
+    if !P::can_run_at(page.baud) {
+        return Err(BoardState::BadPage);
+    }
+    let network = page.network().map_err(|error| match error {
+        BadPage::Expression(error) if error.rule == BrokenRule::NotBuilt => BoardState::NotInImage,
+        _ => BoardState::BadNetwork,
+    })?;
+    match network.degree(page.address) {
+        Err(_) => Err(BoardState::BadAddress),
+        Ok(degree) if degree > u64::from(links) => Err(BoardState::TooFewLinks),
+        Ok(_) => Ok((page, network)),
+    }
+}

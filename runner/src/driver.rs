@@ -1,0 +1,454 @@
+//! Carries bytes and time to the router: a task for each direction of each serial port, one for the clock, and one for programs.
+//!
+//! All tasks share one router, run on one executor and never hold the router across an await, and no interrupt touches it. So it needs
+//! no lock, and interrupts run while it works.
+
+use core::cell::{Cell, RefCell, RefMut};
+use core::convert::Infallible;
+use core::future::poll_fn;
+use core::pin::pin;
+
+use embassy_futures::poll_once;
+use embassy_futures::select::select;
+use embassy_sync::blocking_mutex::raw::NoopRawMutex;
+use embassy_sync::signal::Signal;
+use embedded_io_async::Write;
+use hopwise_core::Network;
+use hopwise_node::clock::Grains;
+use hopwise_node::link::Micros;
+use hopwise_node::router::ConfigError;
+use hopwise_node::store::Start;
+use hopwise_node::wire::{BoardState, Page, WIRE};
+
+use crate::about::{About, Board};
+use crate::answer::Deferred;
+use crate::configuration;
+use crate::mesh::{MakePrograms, Mesh};
+use crate::platform::Platform;
+use crate::programs::Programs;
+use crate::serial::{Arrival, LinkRx, send};
+use crate::task::Task;
+use crate::unconfigured::Unconfigured;
+
+/// Between two ticks at least this long: a port may be busy when its turn comes, and would be asked in vain.
+const SHORTEST_WAIT: Micros = 200;
+
+/// What the board is: part of a mesh, or not yet.
+#[allow(clippy::large_enum_variant, reason = "a board has one of them, and it is either")]
+pub(crate) enum Mode<const PORTS: usize> {
+    Mesh(Mesh<PORTS>),
+    Unconfigured(Unconfigured),
+}
+
+/// A node with `PORTS` serial ports: the links to neighbors in the order of their numbers, and last the one to a host.
+pub struct Runner<P: Platform, const PORTS: usize> {
+    mode: RefCell<Mode<PORTS>>,
+    pub(crate) about: About<P>,
+    pub(crate) platform: P,
+    /// There may be something to send at a port.
+    turn: [Signal<NoopRawMutex, ()>; PORTS],
+    /// The next tick must come earlier than planned.
+    earlier: Signal<NoopRawMutex, ()>,
+    /// When the next tick is.
+    alarm: Cell<Micros>,
+    /// The tasks that must live, one bit each.
+    tasks: Cell<u32>,
+    /// Those that have not run since the last [call](Self::call_roll).
+    missing: Cell<u32>,
+    /// What to do soon, and since when.
+    pub(crate) deferred: Cell<Option<(Deferred, Micros)>>,
+}
+
+impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
+    /// The links to neighbors.
+    const LINKS: u8 = {
+        assert!(
+            0 < PORTS && PORTS <= 8,
+            "a node has one port for a host, and up to seven for neighbors"
+        );
+        (PORTS - 1) as u8
+    };
+
+    /// Makes of a board what its configuration says, and has it put where it stays. If it is part of a mesh, `programs` makes room for what its
+    /// programs share with it.
+    pub fn start(
+        platform: P,
+        board: Board,
+        images: P::Images,
+        start: &Start,
+        place: impl FnOnce(Self) -> &'static mut Self,
+        programs: MakePrograms<'_, PORTS>,
+    ) -> &'static Self {
+        // What the configuration says may be what the board crashes at.
+        let found = match board.crashes_again {
+            true => Err(BoardState::CrashLoop),
+            false => configuration::understand_start::<P>(start, Self::LINKS),
+        };
+        let state = found.as_ref().err().copied().unwrap_or(BoardState::Configured);
+        let page = found.as_ref().ok().map(|(page, _)| page);
+        let about = About::new(board, Self::LINKS, images, start, state, page);
+        let runner = Self::put(platform, about, place);
+        if let Ok((page, network)) = found
+            && let Err(error) = runner.join_mesh(&page, network, programs)
+        {
+            runner.remain_alone(match error {
+                ConfigError::NoSuchNode(_) | ConfigError::EpochZero => BoardState::BadAddress,
+                ConfigError::TooFewLinks { .. } => BoardState::TooFewLinks,
+            });
+        }
+        runner.about.log();
+        runner
+    }
+
+    /// Has a board that is part of no mesh yet put where it stays.
+    // Not inlined: its stack frame, which holds room for a whole router, ends with it.
+    #[inline(never)]
+    fn put(platform: P, about: About<P>, place: impl FnOnce(Self) -> &'static mut Self) -> &'static mut Self {
+        place(Runner {
+            mode: RefCell::new(Mode::Unconfigured(Unconfigured::new(&about, platform.now()))),
+            about,
+            platform,
+            turn: [const { Signal::new() }; PORTS],
+            earlier: Signal::new(),
+            alarm: Cell::new(0),
+            tasks: Cell::new(0),
+            missing: Cell::new(0),
+            deferred: Cell::new(None),
+        })
+    }
+
+    /// The speed of its wires.
+    pub fn baud(&self) -> u32 {
+        self.about.baud
+    }
+
+    /// The number of this start.
+    pub fn epoch(&self) -> u32 {
+        self.about.epoch
+    }
+
+    /// Whether it is part of a mesh, or why not.
+    pub fn state(&self) -> BoardState {
+        self.about.state
+    }
+
+    /// Whether a port is used: a board without configuration is silent on its links.
+    pub fn uses(&self, port: u8) -> bool {
+        port == Self::LINKS || self.state() == BoardState::Configured
+    }
+
+    pub(crate) fn now(&self) -> Micros {
+        self.platform.now()
+    }
+
+    /// Makes the board part of a mesh.
+    // Not inlined: its stack frame, which holds a whole router, ends with it.
+    #[inline(never)]
+    fn join_mesh(
+        &mut self,
+        page: &Page,
+        network: Network,
+        programs: MakePrograms<'_, PORTS>,
+    ) -> Result<(), ConfigError> {
+        let now = self.now();
+        let mode = self.mode.get_mut();
+        // Swapped, not moved: that would take room for another router.
+        match &mut in_mesh(page, network, &self.about, programs, now) {
+            Ok(made) => core::mem::swap(mode, made),
+            Err(error) => return Err(*error),
+        }
+        if let Mode::Mesh(mesh) = mode {
+            mesh.begin(page, &self.about, now);
+        }
+        Ok(())
+    }
+
+    /// It is part of no mesh, and why.
+    fn remain_alone(&mut self, state: BoardState) {
+        self.about.state = state;
+        *self.mode.get_mut() = Mode::Unconfigured(Unconfigured::new(&self.about, self.platform.now()));
+    }
+
+    /// Says that a task must live from now on.
+    pub fn add_task(&self, task: Task) {
+        self.tasks.update(|tasks| tasks | task.bit());
+    }
+
+    /// Called by every task whenever it runs.
+    pub fn is_here(&self, task: Task) {
+        self.platform.note_task(task);
+        self.missing.update(|missing| missing & !task.bit());
+    }
+
+    /// The tasks that have not run since the last call of the roll, one bit each.
+    pub(crate) fn missing_tasks(&self) -> u32 {
+        self.missing.get()
+    }
+
+    /// Has every task run that waits for something.
+    pub(crate) fn call_roll(&self) {
+        let deaf = if self.platform.wake_receivers() {
+            0
+        } else {
+            Task::RECEIVERS
+        };
+        self.missing.set(self.tasks.get() & !deaf);
+        self.turn.iter().for_each(|turn| turn.signal(()));
+        self.earlier.signal(());
+    }
+
+    /// What the board is, for as long as nothing is awaited.
+    pub(crate) fn mode(&self) -> RefMut<'_, Mode<PORTS>> {
+        self.mode.borrow_mut()
+    }
+
+    /// Bytes of the stack that were never used, for whoever asks.
+    pub(crate) fn set_stack_free(&self, bytes: u32) {
+        self.about.stack_free.set(bytes);
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.router.card_mut().stack_free = bytes;
+        }
+    }
+
+    fn take_in(&self, link: u8, arrival: Arrival<'_>) {
+        let mut faults = arrival.faults;
+        if arrival.is_lost {
+            log!(warn, "link {}: bytes were overwritten before they were read", link);
+            faults.overrun = true;
+        }
+        if !arrival.bytes.is_empty() {
+            self.take_bytes(link, &arrival);
+        }
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.router.note_line_faults(link, faults);
+        }
+    }
+
+    fn take_bytes(&self, link: u8, arrival: &Arrival<'_>) {
+        let now = self.now();
+        let mut deferred = None;
+        match &mut *self.mode() {
+            Mode::Mesh(mesh) => {
+                let ended = arrival.ended(self.about.baud, now);
+                mesh.receive(link, arrival.bytes, ended, &self.about, now, &mut deferred);
+                self.platform.publish(mesh.router.mesh_time());
+            }
+            Mode::Unconfigured(board) => board.receive(arrival.bytes, &self.about, now, &mut deferred),
+        }
+        self.defer(deferred, now);
+        self.wake_ports(now);
+        self.set_alarm(self.deadline_after(link));
+    }
+
+    fn next_frame(&self, link: u8, out: &mut [u8]) -> usize {
+        let now = self.now();
+        let length = match &mut *self.mode() {
+            Mode::Mesh(mesh) => mesh.transmit(link, out, now),
+            Mode::Unconfigured(board) => board.transmit(out, now),
+        };
+        if length > 0 {
+            self.set_alarm(self.deadline_after(link));
+        }
+        length
+    }
+
+    /// Whether the frame just written is one whose start is to be noted.
+    fn awaits_start(&self, link: u8) -> bool {
+        matches!(&*self.mode(), Mode::Mesh(mesh) if mesh.router.awaits_start(link))
+    }
+
+    fn note_start(&self, link: u8, at: Grains, length: usize) {
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.router.note_start(link, at, length);
+        }
+    }
+
+    fn tick(&self) {
+        let now = self.now();
+        let mut deferred = None;
+        match &mut *self.mode() {
+            Mode::Mesh(mesh) => {
+                mesh.tick(&self.about, now, &mut deferred);
+                self.platform.publish(mesh.router.mesh_time());
+            }
+            Mode::Unconfigured(board) => board.tick(now),
+        }
+        self.defer(deferred, now);
+    }
+
+    /// Someone holds the button down, or no longer.
+    pub fn set_button(&self, is_pressed: bool) {
+        self.about.is_pressed.set(is_pressed);
+    }
+
+    /// Broadcasts a ping, as the button does.
+    pub fn broadcast_ping(&self) {
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.broadcast_ping(self.now());
+        }
+        self.has_changed();
+    }
+
+    /// Neighbors are told that this board will hear and say nothing for up to so many units of a quarter of a second.
+    pub(crate) fn pause(&self, units: u8) {
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.router.pause(units);
+        }
+        self.has_changed();
+    }
+
+    /// It is here again.
+    pub(crate) fn end_pause(&self) {
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.router.end_pause(self.now());
+        }
+        self.has_changed();
+    }
+
+    /// Blocks of an image may be missing.
+    pub(crate) fn repair(&self) {
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.repair(&self.about, self.now());
+        }
+    }
+
+    /// Programs want something.
+    pub(crate) fn exchange(&self) {
+        let now = self.now();
+        let mut deferred = None;
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.exchange(&self.about, now, &mut deferred);
+        }
+        self.defer(deferred, now);
+        self.has_changed();
+    }
+
+    fn defer(&self, deferred: Option<Deferred>, now: Micros) {
+        if let Some(deferred) = deferred {
+            self.deferred.set(Some((deferred, now)));
+        }
+    }
+
+    fn deadline(&self) -> Micros {
+        match &*self.mode() {
+            Mode::Mesh(mesh) => mesh.deadline(),
+            Mode::Unconfigured(board) => board.deadline(),
+        }
+    }
+
+    /// The same, if nothing but this link was used since the last call.
+    fn deadline_after(&self, link: u8) -> Micros {
+        match &*self.mode() {
+            Mode::Mesh(mesh) => mesh.deadline_after(link),
+            Mode::Unconfigured(board) => board.deadline(),
+        }
+    }
+
+    /// To be called after a change of the router that no byte and no tick has made.
+    pub(crate) fn has_changed(&self) {
+        self.wake_ports(self.now());
+        self.set_alarm(self.deadline());
+    }
+
+    /// Ports that may have something to send ask for it, once they are free.
+    fn wake_ports(&self, now: Micros) {
+        let mode = self.mode();
+        for (link, turn) in (0..).zip(&self.turn) {
+            let wanted = match &*mode {
+                Mode::Mesh(mesh) => mesh.router.wants_to_transmit(link, now),
+                Mode::Unconfigured(_) => true,
+            };
+            if wanted {
+                turn.signal(());
+            }
+        }
+    }
+
+    fn set_alarm(&self, deadline: Micros) {
+        if deadline < self.alarm.get() {
+            self.earlier.signal(());
+        }
+    }
+
+    // The next two are no `async fn`s, since those hold what they are given twice, for each port.
+
+    /// Receives what comes at a port.
+    #[allow(clippy::manual_async_fn, reason = "see above")]
+    pub fn receive(&self, link: u8, rx: &mut impl LinkRx) -> impl Future<Output = Infallible> {
+        async move {
+            self.add_task(Task::receiver(link));
+            loop {
+                rx.wait().await;
+                self.is_here(Task::receiver(link));
+                rx.take(|arrival| self.take_in(link, arrival));
+            }
+        }
+    }
+
+    /// Sends what there is to send at a port. What is written must leave without being flushed.
+    #[allow(clippy::manual_async_fn, reason = "see above")]
+    pub fn transmit(&self, link: u8, tx: &mut impl Write) -> impl Future<Output = Infallible> {
+        async move {
+            self.add_task(Task::transmitter(link));
+            let mut frame = [0; WIRE];
+            loop {
+                self.is_here(Task::transmitter(link));
+                let length = self.next_frame(link, &mut frame);
+                if length == 0 {
+                    match self.turn.get(usize::from(link)) {
+                        Some(turn) => turn.wait().await,
+                        // There is no such port.
+                        None => core::future::pending().await,
+                    }
+                    continue;
+                }
+                let mut write = pin!(send(tx, frame.get(..length).unwrap_or(&[])));
+                let mut is_written = false;
+                if self.awaits_start(link) {
+                    let started = P::time_start(|| is_written = poll_once(write.as_mut()).is_ready());
+                    if let Some(at) = started {
+                        self.note_start(link, at, length);
+                    }
+                }
+                if !is_written {
+                    write.await;
+                }
+            }
+        }
+    }
+
+    /// Does what is due though nothing comes.
+    pub async fn keep_time(&self) -> ! {
+        self.add_task(Task::CLOCK);
+        loop {
+            self.is_here(Task::CLOCK);
+            self.tick();
+            self.wake_ports(self.now());
+            let alarm = self.deadline().max(self.now() + SHORTEST_WAIT);
+            self.alarm.set(alarm);
+            self.earlier.reset();
+            select(self.platform.wait_until(alarm), self.earlier.wait()).await;
+        }
+    }
+
+    /// Looks after the programs whenever one of them wants something.
+    pub async fn serve(&self, programs: &dyn Programs<PORTS>) -> ! {
+        loop {
+            poll_fn(|context| programs.poll_work(context)).await;
+            self.exchange();
+        }
+    }
+}
+
+/// What a board in a mesh is.
+// Not inlined, and made in one piece, so that there are no more copies of a router on the stack than need be.
+#[inline(never)]
+fn in_mesh<P: Platform, const PORTS: usize>(
+    page: &Page,
+    network: Network,
+    about: &About<P>,
+    programs: MakePrograms<'_, PORTS>,
+    now: Micros,
+) -> Result<Mode<PORTS>, ConfigError> {
+    Ok(Mode::Mesh(Mesh::new(page, network, about, programs, now)?))
+}

@@ -1,0 +1,164 @@
+//! What is done regularly: the LED, the roll of tasks, and what a board does to itself.
+
+use hopwise_node::boot::Trial;
+use hopwise_node::link::Micros;
+use hopwise_node::store::{self, Store};
+use hopwise_node::wire::{BoardState, Failure};
+
+use crate::answer::Deferred;
+use crate::driver::Runner;
+use crate::led::Rhythmic;
+use crate::platform::{Platform, Upkeep};
+use crate::task::Task;
+
+/// A step of the LED.
+const LED_STEP: Micros = 125_000;
+/// Every so many steps all tasks are called.
+const ROLL_CALL: u32 = 8;
+/// A task that has not come so many steps after a call hangs: two seconds, which is less than the watchdog waits at its fastest.
+const PATIENCE: u32 = 16;
+/// A board that has run for so long does not crash soon after its start.
+const SETTLED: Micros = 10_000_000;
+/// A configuration on trial that nobody has kept by then is given up.
+const TRIAL: Micros = 60_000_000;
+/// By then an answer has left.
+const ANSWER_LEAVES: Micros = 200_000;
+/// Making room for a while takes less, in quarters of a second: two seconds at most for a sector of 128 KiB, and what came before it.
+const PAUSE: u8 = 14;
+/// So many steps pass before room is made for an image.
+const ROOM_STEPS: u8 = 2;
+
+/// Making room for the next image, during which nothing else runs.
+#[derive(Clone, Copy)]
+enum Room {
+    /// It is not, since so many steps.
+    Left(u8),
+    /// The neighbours know, and it begins with the next step.
+    Announced,
+}
+
+/// Why a node ends. Its shell restarts it, or the board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// It was told to.
+    Commanded,
+    /// It has another configuration.
+    Reconfigured,
+    /// It has given up a configuration or an image that nobody has kept.
+    GoneBack,
+    /// It is to start with another image, on trial.
+    Image(Trial),
+    /// This task hangs.
+    Hanging(Task),
+    /// It is to fail, so that one sees it recover.
+    Failure(Failure),
+}
+
+impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
+    /// Does what is done once for each step of the LED, until the board is to restart.
+    pub async fn keep_house(&self, upkeep: &mut impl Upkeep, store: &mut Store<impl store::Flash>) -> Restart {
+        let mut next_step = self.now() + LED_STEP;
+        let mut rhythmic = Rhythmic::default();
+        let mut since_call = 0;
+        let mut room = Room::Left(0);
+        loop {
+            self.is_here(Task::HOUSEKEEPING);
+            since_call += 1;
+            match self.missing_tasks() {
+                0 => {
+                    upkeep.heartbeat();
+                    if since_call >= ROLL_CALL {
+                        since_call = 0;
+                        self.call_roll();
+                    }
+                }
+                missing if since_call >= PATIENCE => return Restart::Hanging(Task::first_of(missing)),
+                _ => {}
+            }
+            if self.now() >= SETTLED && self.about.state != BoardState::CrashLoop {
+                upkeep.settle();
+            }
+            if let Some(free) = upkeep.stack_free() {
+                self.set_stack_free(free);
+            }
+            self.repair();
+            // Programs learn of links that have come or gone.
+            self.exchange();
+            upkeep.show(rhythmic.step(self));
+            match self.deferred.take() {
+                Some((deferred, since)) if self.now() >= since + ANSWER_LEAVES => {
+                    upkeep.heartbeat();
+                    if let Some(restart) = self.carry_out(deferred, store) {
+                        return restart;
+                    }
+                    // Where that took long, nothing else has run meanwhile, and now everything may.
+                    next_step = self.now() + LED_STEP;
+                    since_call = 0;
+                }
+                not_yet => self.deferred.set(not_yet),
+            }
+            let next_image = &self.about.next_image;
+            room = match (next_image.is_making_room(), room) {
+                (false, Room::Announced) => {
+                    self.end_pause();
+                    Room::Left(0)
+                }
+                (false, _) => Room::Left(0),
+                // The answer leaves first, and between two erases what has waited for the one before.
+                (true, Room::Left(steps)) if steps < ROOM_STEPS => Room::Left(steps + 1),
+                (true, Room::Left(_)) => {
+                    self.pause(PAUSE);
+                    Room::Announced
+                }
+                (true, Room::Announced) => {
+                    next_image.make_room(|| self.now(), || upkeep.heartbeat());
+                    self.end_pause();
+                    next_step = self.now() + LED_STEP;
+                    since_call = 0;
+                    Room::Left(ROOM_STEPS)
+                }
+            };
+            if self.about.on_trial.get() && self.now() >= TRIAL {
+                upkeep.heartbeat();
+                log!(warn, "nobody has kept the configuration: back to the one before");
+                if store.go_back(self.about.epoch).is_err() {
+                    log!(error, "it could not be erased");
+                }
+                // A page that is still there is given up by itself after a few starts.
+                return Restart::GoneBack;
+            }
+            if self.about.next_image.on_trial.get() && self.now() >= TRIAL {
+                log!(warn, "nobody has kept the image: back to the one before");
+                return Restart::GoneBack;
+            }
+            self.platform.wait_until(next_step).await;
+            next_step += LED_STEP;
+        }
+    }
+
+    fn carry_out(&self, deferred: Deferred, store: &mut Store<impl store::Flash>) -> Option<Restart> {
+        let next_image = &self.about.next_image;
+        match deferred {
+            Deferred::Switch(trial) => return Some(Restart::Image(trial)),
+            Deferred::Restart => return Some(Restart::Commanded),
+            Deferred::Fail(failure) => return Some(Restart::Failure(failure)),
+            Deferred::KeepImage => {
+                if next_image.keep().is_err() {
+                    log!(error, "that the image is kept could not be written");
+                }
+            }
+            Deferred::KeepPage => match store.keep() {
+                Ok(()) => self.about.on_trial.set(false),
+                Err(_) => log!(error, "the configuration could not be written"),
+            },
+            Deferred::WritePage { page, on_trial } => match store.write_page(&page, on_trial, self.about.epoch) {
+                Ok(()) => {
+                    log!(info, "the configuration is written");
+                    return Some(Restart::Reconfigured);
+                }
+                Err(_) => log!(error, "the configuration could not be written"),
+            },
+        }
+        None
+    }
+}

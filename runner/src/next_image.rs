@@ -1,0 +1,85 @@
+//! The next image, and the flash that it goes to.
+
+use core::cell::{Cell, RefCell};
+
+use hopwise_node::boot::Trial;
+use hopwise_node::limits::BODY;
+use hopwise_node::link::Micros;
+use hopwise_node::store::FlashFailed;
+use hopwise_node::update::{self, Flash, Update};
+use hopwise_node::wire::{Body, Done, UpdatePlan, UpdateState};
+
+/// In microseconds. Where a sector takes one second, as most do, two are erased at once.
+const A_WHILE: Micros = 1_250_000;
+
+/// What the board has of its next image.
+pub(crate) struct NextImage<F> {
+    update: RefCell<Update>,
+    images: RefCell<F>,
+    /// The image that runs goes back to the one before unless someone outside says that it is to be kept.
+    pub(crate) on_trial: Cell<bool>,
+}
+
+impl<F: Flash> NextImage<F> {
+    pub(crate) fn new(images: F) -> Self {
+        NextImage {
+            update: RefCell::new(Update::new()),
+            on_trial: Cell::new(update::is_on_trial(&images)),
+            images: RefCell::new(images),
+        }
+    }
+
+    pub(crate) fn begin(&self, plan: UpdatePlan) -> Done {
+        self.update.borrow_mut().begin(plan, &*self.images.borrow())
+    }
+
+    /// Whether there is room to be made for it.
+    pub(crate) fn is_making_room(&self) -> bool {
+        self.update.borrow().is_making_room()
+    }
+
+    /// Makes room for it for a while: at most that, and the erase of a sector. `before_each` is called before each step.
+    pub(crate) fn make_room(&self, now: impl Fn() -> Micros, mut before_each: impl FnMut()) {
+        let mut update = self.update.borrow_mut();
+        let end = now() + A_WHILE;
+        while update.is_making_room() && now() < end {
+            before_each();
+            update.step(&mut *self.images.borrow_mut());
+        }
+    }
+
+    /// Writes a piece of a block; `true` if that was the last.
+    pub(crate) fn take(&self, block: &[u8]) -> bool {
+        self.update.borrow_mut().take(block, &mut *self.images.borrow_mut())
+    }
+
+    /// What to ask a neighbor, if blocks are missing and none has come for a while.
+    pub(crate) fn look(&self) -> Option<[u8; 4]> {
+        self.update.borrow_mut().look()
+    }
+
+    /// A neighbor has answered: what to ask it next.
+    pub(crate) fn take_answer(&self, block: &[u8]) -> Option<[u8; 4]> {
+        let mut update = self.update.borrow_mut();
+        update.take_answer(block, &mut *self.images.borrow_mut())
+    }
+
+    /// A block that a neighbor asks for.
+    pub(crate) fn block(&self, id: u16, index: u16) -> Option<Body<BODY>> {
+        self.update.borrow().block(id, index, &*self.images.borrow())
+    }
+
+    pub(crate) fn state(&self) -> UpdateState {
+        self.update.borrow().state(&*self.images.borrow())
+    }
+
+    pub(crate) fn trial(&self, hash: &[u8]) -> Option<Trial> {
+        self.update.borrow().trial(hash)
+    }
+
+    pub(crate) fn keep(&self) -> Result<(), FlashFailed> {
+        update::keep(&mut *self.images.borrow_mut())?;
+        self.on_trial.set(false);
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! The serial ports of links: any writer sends, and any reader receives, as [`PlainRx`]; a driver that knows more says so.
+
+use embassy_futures::yield_now;
+use embedded_io_async::{Read, Write};
+use hopwise_node::clock::{GRAINS, Grains, grains};
+use hopwise_node::link::Micros;
+use hopwise_node::wire::LineFaults;
+
+/// A line that was idle for longer than so many bytes when this is looked at may have carried a signal since.
+const SHORTEST_SIGNAL: u64 = 25;
+
+/// Bytes that have come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arrival<'b> {
+    /// The bytes; there may be none.
+    pub bytes: &'b [u8],
+    /// Some were overwritten before they were read.
+    pub is_lost: bool,
+    /// When the line fell idle, which is a byte's time after the last bit, if the driver knows that to a few microseconds. Without it the
+    /// node does not learn the time of the mesh on this link.
+    pub idle_at: Option<Micros>,
+    /// What was wrong with the bytes.
+    pub faults: LineFaults,
+}
+
+impl Arrival<'_> {
+    /// When the last byte ended; `None` if that is unknown, or too long ago to tell.
+    pub(crate) fn ended(&self, baud: u32, now: Micros) -> Option<Grains> {
+        let idle_at = self.idle_at?;
+        let byte = 10_000_000 * GRAINS / u64::from(baud.max(1));
+        let is_recent = grains(now.wrapping_sub(idle_at)) < SHORTEST_SIGNAL * byte;
+        // In the middle of the clock's tick.
+        is_recent.then(|| grains(idle_at).wrapping_add(GRAINS / 2).wrapping_sub(byte))
+    }
+}
+
+/// The receiving half of a serial port.
+pub trait LinkRx {
+    /// Waits until bytes have come. It may return before that. A driver does best that waits until the line falls idle, or so many bytes
+    /// have come that it must not wait: each return costs the node a look.
+    async fn wait(&mut self);
+
+    /// Hands over what has come, without waiting, from wherever the driver has it.
+    fn take(&mut self, give: impl FnOnce(Arrival<'_>));
+}
+
+/// Any reader, with a buffer of `N` bytes, as a link.
+#[derive(Debug)]
+pub struct PlainRx<R, const N: usize = 256> {
+    reader: R,
+    buffer: [u8; N],
+    length: usize,
+    faults: LineFaults,
+}
+
+impl<R: Read, const N: usize> PlainRx<R, N> {
+    /// A reader that has ended stays silent: one whose other end may come back must not say that it has ended.
+    pub fn new(reader: R) -> Self {
+        PlainRx {
+            reader,
+            buffer: [0; N],
+            length: 0,
+            faults: LineFaults::default(),
+        }
+    }
+}
+
+impl<R: Read, const N: usize> LinkRx for PlainRx<R, N> {
+    async fn wait(&mut self) {
+        match self.reader.read(&mut self.buffer).await {
+            Ok(0) => core::future::pending().await,
+            Ok(length) => self.length = length,
+            // Such as of a driver that stops at a byte without a stop bit, and goes on. If it is for good, others still run.
+            Err(_) => {
+                self.faults.framing = true;
+                yield_now().await;
+            }
+        }
+    }
+
+    fn take(&mut self, give: impl FnOnce(Arrival<'_>)) {
+        let length = core::mem::take(&mut self.length);
+        give(Arrival {
+            bytes: self.buffer.get(..length).unwrap_or(&[]),
+            faults: core::mem::take(&mut self.faults),
+            ..Arrival::default()
+        });
+    }
+}
+
+/// Sends a frame. What cannot be sent is lost: the link notices.
+#[allow(clippy::manual_async_fn, reason = "an `async fn` holds what it is given twice")]
+pub(crate) fn send(tx: &mut impl Write, mut frame: &[u8]) -> impl Future<Output = ()> {
+    async move {
+        while !frame.is_empty() {
+            match tx.write(frame).await {
+                Ok(written) if written > 0 => frame = frame.get(written..).unwrap_or(&[]),
+                _ => return,
+            }
+        }
+    }
+}

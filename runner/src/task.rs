@@ -1,0 +1,38 @@
+//! The tasks of a node.
+
+/// A task that must live, by its number: receivers by link, from 8 on transmitters by link, and then the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task(u32);
+
+impl Task {
+    /// Keeps the time.
+    pub(crate) const CLOCK: Task = Task(16);
+    /// Whatever of the board's own calls [`is_here`](crate::Runner::is_here) for it.
+    pub const BUTTON: Task = Task(17);
+    pub(crate) const HOUSEKEEPING: Task = Task(18);
+
+    pub(crate) const fn receiver(link: u8) -> Self {
+        Task(link as u32)
+    }
+
+    pub(crate) const fn transmitter(link: u8) -> Self {
+        Task(8 + link as u32)
+    }
+
+    /// Its number, for logs.
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) const fn bit(self) -> u32 {
+        1 << self.0
+    }
+
+    /// The first of those whose bits are set.
+    pub(crate) const fn first_of(bits: u32) -> Self {
+        Task(bits.trailing_zeros())
+    }
+
+    /// The bits of all receivers.
+    pub(crate) const RECEIVERS: u32 = 0xff;
+}

@@ -1,0 +1,216 @@
+//! Two nodes on pipes: the runner on a computer, with nothing of a board.
+
+mod world;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use hopwise_app::{AppPort, Outcome};
+use hopwise_node::endpoint::{Endpoint, Heard};
+use hopwise_node::limits::BODY;
+use hopwise_node::wire::{BoardState, Command, Content, DEFAULT_BAUD, Done, Packet, Query, Status, WIRE};
+use hopwise_runner::Restart;
+use world::{Cables, HOST_PORT, Pipe, SECOND, Slots, World, page};
+
+const PORT: AppPort = AppPort(16);
+const QUESTIONS: AppPort = AppPort(17);
+
+/// The cables of two nodes that are neighbors, the pipes between them, and the cable of a host at the first: what it hears, and says.
+fn cables() -> ([Cables; 2], [Pipe; 2], (Pipe, Pipe)) {
+    let (there, back): (Pipe, Pipe) = Default::default();
+    let host: (Pipe, Pipe) = Default::default();
+    let mut ends: [Cables; 2] = Default::default();
+    ends[0][0] = (back.clone(), there.clone());
+    ends[1][0] = (there.clone(), back.clone());
+    ends[0][HOST_PORT] = (host.1.clone(), host.0.clone());
+    (ends, [there, back], host)
+}
+
+/// What a host asks through a port, and is answered.
+fn ask(
+    world: &mut World,
+    (hears, says): &(Pipe, Pipe),
+    host: &mut Endpoint<4>,
+    question: Packet<BODY>,
+) -> Option<Vec<u8>> {
+    let mut question = Some(question);
+    for _ in 0..8_000 {
+        world.run(1_000);
+        let now = world.time.now();
+        host.tick(now);
+        if host.is_up()
+            && let Some(packet) = question.take()
+        {
+            host.send(packet).expect("room");
+        }
+        let mut frame = [0; WIRE];
+        let length = host.transmit(now, &mut frame);
+        says.inject(frame[..length].iter().copied());
+        let bytes = hears.drain();
+        let mut rest = &bytes[..];
+        while let Some(heard) = host.receive(&mut rest, now) {
+            if let Heard::Packet(packet) = heard
+                && let Some(Content::Response(answer)) = packet.content()
+            {
+                return Some(answer.payload.to_vec());
+            }
+        }
+    }
+    None
+}
+
+fn host(world: &World) -> Endpoint<4> {
+    Endpoint::computer(7, DEFAULT_BAUD, world.time.now())
+}
+
+#[test]
+fn two_nodes_link_up_and_talk() {
+    let mut world = World::default();
+    let ([one, other], _, cable) = cables();
+    let done = Rc::new(Cell::new(false));
+    let note = done.clone();
+    let seen = world.start(&Slots::configured(&page(0)), one, |mesh| async move {
+        mesh.all_links_up().await;
+        assert_eq!(mesh.send_confirmed(1, PORT, b"hello").await, Ok(Outcome::Delivered));
+        assert_eq!(mesh.request::<u32, u32>(1, QUESTIONS, &20).await, Ok(21));
+        note.set(true);
+    });
+    let got = Rc::new(RefCell::new(Vec::new()));
+    let gets = got.clone();
+    world.start(&Slots::configured(&page(1)), other, |mesh| async move {
+        let mut receiver = mesh.receiver(PORT).unwrap();
+        let incoming = receiver.recv().await;
+        gets.borrow_mut().extend_from_slice(incoming.bytes());
+        let _ = mesh.serve(QUESTIONS, |number: u32| number + 1).await;
+    });
+    world.run_until(3 * SECOND, || done.get());
+    assert_eq!(*got.borrow(), b"hello");
+
+    // A host at the first node pings the second.
+    let mut host = host(&world);
+    let ping = host.question(1, Query::Ping, b"ping", world.time.now()).unwrap();
+    assert_eq!(ask(&mut world, &cable, &mut host, ping).as_deref(), Some(&b"ping"[..]));
+    // The watchdog is told all the time that the node is alive, and the LED is lit: all links are up.
+    let before = seen.heartbeats.get();
+    world.run(10 * SECOND);
+    assert!(
+        seen.heartbeats.get() >= before + 79,
+        "{}",
+        seen.heartbeats.get() - before
+    );
+    assert!(seen.is_lit.get() && seen.restart.borrow().is_none());
+}
+
+#[test]
+fn a_cut_pipe_is_noticed_and_garbage_harms_nothing() {
+    let mut world = World::default();
+    let ([one, other], pipes, _) = cables();
+    let up = Rc::new(Cell::new(false));
+    let sent = Rc::new(Cell::new(0));
+    let (note, count) = (up.clone(), sent.clone());
+    world.start(&Slots::configured(&page(0)), one, |mesh| async move {
+        let mut changes = mesh.link_changes();
+        let watch = async {
+            loop {
+                note.set(changes.next().await.is_up);
+            }
+        };
+        let send = async {
+            loop {
+                mesh.sleep(SECOND / 10).await;
+                if mesh.send_confirmed(1, PORT, &[7; 100]).await == Ok(Outcome::Delivered) {
+                    count.set(count.get() + 1);
+                }
+            }
+        };
+        embassy_futures::join::join(watch, send).await;
+    });
+    world.start(&Slots::configured(&page(1)), other, |mesh| async move {
+        let mut receiver = mesh.receiver(PORT).unwrap();
+        loop {
+            assert_eq!(receiver.recv().await.bytes(), [7; 100]);
+        }
+    });
+    world.run_until(SECOND, || up.get());
+    for _ in 0..3 {
+        pipes[0].cut(true);
+        world.run_until(SECOND, || !up.get());
+        pipes[0].cut(false);
+        world.run_until(2 * SECOND, || up.get());
+    }
+    // Of noise half of the bytes are whole frames' ends, so that there is much to reject.
+    let mut noise = 1_u32;
+    let before = sent.get();
+    for _ in 0..2_000 {
+        for pipe in &pipes {
+            pipe.inject((0..noise % 7).map(|byte| if byte % 2 == 0 { 0 } else { (noise >> byte) as u8 }));
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        }
+        world.run(1_000);
+    }
+    world.run(2 * SECOND);
+    assert!(
+        up.get() && sent.get() > before + 15,
+        "{} of about 40",
+        sent.get() - before
+    );
+}
+
+#[test]
+fn a_board_without_configuration_takes_one_and_restarts() {
+    let (mut world, slots) = (World::default(), Slots::blank());
+    let ([one, _], _, cable) = cables();
+    let silent = one[0].1.clone();
+    let seen = world.start(&slots, one, |_| async {
+        unreachable!("there is no mesh for a program")
+    });
+    let mut host = host(&world);
+    let query = |command: &Command<'_>| Query::Board(command.number());
+    let question = host
+        .question(0, query(&Command::Status), &[], world.time.now())
+        .unwrap();
+    let status = ask(&mut world, &cable, &mut host, question).unwrap();
+    let status: Status = postcard::from_bytes(&status).unwrap();
+    assert_eq!(
+        (status.state, status.links, status.board.as_str()),
+        (BoardState::NoPage, 2, "pipes")
+    );
+
+    let (bad, good) = ([1; 192], page(1));
+    for (bytes, expected) in [(&bad, Done::BadPage), (&good, Done::Done)] {
+        let command = query(&Command::WritePage(bytes));
+        let question = host.question(0, command, bytes, world.time.now()).unwrap();
+        let answer = ask(&mut world, &cable, &mut host, question).unwrap();
+        assert_eq!(postcard::from_bytes(&answer), Ok(expected));
+    }
+    world.run_until(SECOND, || seen.restart.borrow().is_some());
+    assert_eq!(*seen.restart.borrow(), Some(Restart::Reconfigured));
+    assert!(
+        silent.drain().is_empty(),
+        "a board without configuration is silent on its links"
+    );
+
+    // After the restart it is node 1.
+    let mut world = World::default();
+    let ([one, other], _, _) = cables();
+    let done = Rc::new(Cell::new(false));
+    let note = done.clone();
+    world.start(&Slots::configured(&page(0)), one, |_| async {});
+    world.start(&slots, other, |mesh| async move {
+        mesh.all_links_up().await;
+        note.set(mesh.address() == 1);
+    });
+    world.run_until(SECOND, || done.get());
+}
+
+#[test]
+fn a_task_that_hangs_is_found() {
+    let mut world = World::default();
+    let ([one, _], _, _) = cables();
+    let seen = world.start(&Slots::configured(&page(0)), one, |_| async {});
+    world.run(SECOND);
+    // It is never polled again.
+    world.stop_transmitter();
+    world.run_until(4 * SECOND, || seen.restart.borrow().is_some());
+    assert!(matches!(*seen.restart.borrow(), Some(Restart::Hanging(task)) if task.number() == 8));
+}
