@@ -24,20 +24,7 @@ impl<'a> Mesh<'a> {
 
     /// Waits until every neighbour is reached. A program that sends before may find no path.
     pub async fn all_links_up(self) {
-<<<<<<< HEAD
-        poll_fn(|context| {
-            let mut inner = self.shared.inner.borrow_mut();
-            let known = !inner.neighbours.is_empty();
-            if known && inner.neighbours.iter().all(|neighbour| neighbour.is_up) {
-                return Poll::Ready(());
-            }
-            inner.watchers.add(context.waker());
-            Poll::Pending
-        })
-        .await;
-=======
-        poll_fn(|context| self.mailbox.poll_all_links_up(context.waker())).await
->>>>>>> 29dfd738a90f6ec346953b4e28a3c82140848045
+        poll_fn(|context| self.mailbox.poll_all_links_up(context.waker())).await;
     }
 
     /// What changes at the links from now on. Of a link that changes twice before anyone looks nothing is said.

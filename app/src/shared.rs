@@ -195,32 +195,5 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             keep(&mut inner.runner, context.waker());
             Poll::Pending
         })
-<<<<<<< HEAD
-        .await;
-    }
-
-    /// Whether a message waits for room in the router, as of the last [exchange](Self::exchange).
-    pub fn is_waiting(&self) -> bool {
-        self.waiting.get()
-    }
-
-    /// When the next [exchange](Self::exchange) is due if nothing else happens, as of the last one. A program that wants it earlier makes
-    /// [work](Self::take_work).
-    pub fn deadline(&self) -> Micros {
-        self.deadline.get()
-    }
-
-    /// Sums up, at the end of an exchange, what is asked often.
-    pub(crate) fn sum_up(&self, inner: &Inner<SENDS, RECEIVERS, DEPTH>) {
-        let is_wanted = |sending: &Sending| matches!(sending.stage, Stage::Wanted(_));
-        self.waiting.set(inner.sends.iter().any(is_wanted));
-        let timers = inner.timers.iter().flatten().map(|timer| timer.at);
-        let requests = inner.sends.iter().filter_map(|sending| match sending.stage {
-            Stage::UnderWay { until, .. } => Some(until),
-            _ => None,
-        });
-        self.deadline.set(timers.chain(requests).min().unwrap_or(Micros::MAX));
-=======
->>>>>>> 29dfd738a90f6ec346953b4e28a3c82140848045
     }
 }

@@ -18,19 +18,9 @@
 //!
 //! The node is `hopwise-runner`'s; this is the chip's part. A module uses only those below it:
 //!
-<<<<<<< HEAD
-//! - [`housekeeping`]: watchdog, button, and what the board does to itself; [`led`]: what the LED shows;
-//! - [`driver`]: the tasks that share one router: two for each serial port, and one for the clock;
-//! - [`mesh`]: a board with a configuration; [`unconfigured`]: one without;
-//! - [`answer`]: what both reply to a computer's commands; [`about`]: what a board knows about itself;
-//! - [`programs`]: what runs on the board besides;
-//! - [`configuration`]: what is kept in the flash; [`next_image`]: new firmware; [`traffic`]: packets of its own; [`observer`]: events, for log and LED;
-//! - [`boards`]: what differs between boards, and between chips; [`uart`]: serial ports;
-=======
 //! - [`platform`]: what the runner uses of the chip;
 //! - [`configuration`], [`images`]: what is kept in the flash; [`kept`]: what survives a reset;
-//! - [`boards`]: one file a board; [`uart`]: serial ports;
->>>>>>> 29dfd738a90f6ec346953b4e28a3c82140848045
+//! - [`boards`]: what differs between boards, and between chips; [`uart`]: serial ports;
 //! - [`time`]: the board's own clock, and what time it is in the mesh;
 //! - [`copy`]: how memory is copied; [`crash`]: panics and faults; [`stack`]: how much of it was never used.
 #![no_std]

@@ -1,16 +1,12 @@
 //! A board with a configuration: its router, and what the board does beyond routing.
 
-<<<<<<< HEAD:firmware/src/mesh.rs
-=======
 use hopwise_app::Due;
 use hopwise_core::{Network, Node, Rule};
->>>>>>> 29dfd738a90f6ec346953b4e28a3c82140848045:runner/src/mesh.rs
 use hopwise_node::clock::Grains;
+use hopwise_node::limits;
 use hopwise_node::link::Micros;
 use hopwise_node::router::{Config, ConfigError, Message, MessageKind};
 use hopwise_node::wire::{AppPort, Command, Done, Page, Query, computers_anywhere, packet_logging, paper_rule};
-use hopwise_core::{Network, Node, Rule};
-use hopwise_node::limits;
 
 use crate::about::About;
 use crate::answer::{self, Answer, Deferred};
