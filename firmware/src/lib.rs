@@ -141,7 +141,7 @@ fn start(slots: Slots<'_>, programs: &mut dyn FnMut(Network, Node) -> &'static d
     {
         driver.remain_alone(match error {
             ConfigError::NoSuchNode(_) | ConfigError::EpochZero => BoardState::BadAddress,
-            ConfigError::TooFewLinks { .. } => BoardState::TooFewLinks,
+            ConfigError::TooFewLinks { .. } | ConfigError::TooFewVirtualChannels { .. } => BoardState::TooFewLinks,
         });
     }
     driver

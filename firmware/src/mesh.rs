@@ -9,7 +9,7 @@ use hopwise_node::limits;
 
 use crate::about::About;
 use crate::answer::{self, Answer, Deferred};
-use crate::boards::{LINKS, PORTS};
+use crate::boards::{LINKS, NodeSizes, PORTS};
 use crate::observer::BoardObserver;
 use crate::programs::Programs;
 use crate::traffic::Generator;
@@ -19,7 +19,7 @@ const LINKS_COME_UP: Micros = 1_000_000;
 
 /// A router and what it serves.
 pub(crate) struct Mesh {
-    pub(crate) router: Router<PORTS>,
+    pub(crate) router: Router<NodeSizes>,
     pub(crate) observer: BoardObserver,
     traffic: Generator,
     programs: &'static dyn Programs,
@@ -194,12 +194,12 @@ impl Mesh {
 }
 
 /// Asks a neighbour for a block. If there is no room to, it is asked later.
-fn ask(router: &mut Router<PORTS>, neighbor: Node, block: &[u8; 4], now: Micros, observer: &mut BoardObserver) {
+fn ask(router: &mut Router<NodeSizes>, neighbor: Node, block: &[u8; 4], now: Micros, observer: &mut BoardObserver) {
     let _ = router.ask(neighbor, Query::Board(Command::READ_BLOCK), block, now, observer);
 }
 
 /// Serves the ports that are the board's own.
-fn serve_own(router: &mut Router<PORTS>) {
+fn serve_own(router: &mut Router<NodeSizes>) {
     for port in [AppPort::TRAFFIC, AppPort::TEXT] {
         // There is room: nothing else is served yet. What comes is read at once.
         let _ = router.serve(port, u8::MAX);
@@ -219,7 +219,7 @@ fn take_in(message: &Message<{ limits::BODY }>, traffic: &mut Generator) {
 
 /// What a board's commands act on.
 struct Own<'a> {
-    router: &'a mut Router<PORTS>,
+    router: &'a mut Router<NodeSizes>,
     observer: &'a mut BoardObserver,
     traffic: &'a mut Generator,
 }

@@ -5,17 +5,17 @@ use hopwise_node::limits::BODY;
 use hopwise_node::link::Micros;
 use hopwise_node::router::{Message, Router};
 
-use crate::boards::PORTS;
+use crate::boards::NodeSizes;
 use crate::driver::Driver;
 use crate::observer::BoardObserver;
 
 /// What to do with a message that is for no program.
-pub(crate) type Others<'a> = dyn FnMut(&mut Router<PORTS>, &mut BoardObserver, &Message<BODY>) + 'a;
+pub(crate) type Others<'a> = dyn FnMut(&mut Router<NodeSizes>, &mut BoardObserver, &Message<BODY>) + 'a;
 
 /// What the router of a board must know of its programs, however much room they have.
 pub(crate) trait Programs {
     /// Moves messages from one to the other.
-    fn exchange(&self, router: &mut Router<PORTS>, now: Micros, observer: &mut BoardObserver, others: &mut Others<'_>);
+    fn exchange(&self, router: &mut Router<NodeSizes>, now: Micros, observer: &mut BoardObserver, others: &mut Others<'_>);
     /// Whether they wait for room in the router.
     fn is_waiting(&self) -> bool;
     /// When they must be looked after next.
@@ -23,7 +23,7 @@ pub(crate) trait Programs {
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Programs for Shared<SENDS, RECEIVERS, DEPTH> {
-    fn exchange(&self, router: &mut Router<PORTS>, now: Micros, observer: &mut BoardObserver, others: &mut Others<'_>) {
+    fn exchange(&self, router: &mut Router<NodeSizes>, now: Micros, observer: &mut BoardObserver, others: &mut Others<'_>) {
         Shared::exchange(self, router, now, observer, others);
     }
 

@@ -1,6 +1,7 @@
 //! Experiments without a computer: packets that a board sends by itself, and the count of those that come.
 
 use hopwise_core::Node;
+use hopwise_node::capacities::Capacities;
 use hopwise_node::link::Micros;
 use hopwise_node::router::{Observer, Router, SendError};
 use hopwise_node::wire::{AppPort, Pattern, Traffic, TrafficReport};
@@ -50,9 +51,9 @@ impl Generator {
     }
 
     /// Sends the packets that are due.
-    pub(crate) fn run<const LINKS: usize>(
+    pub(crate) fn run<C: Capacities>(
         &mut self,
-        router: &mut Router<LINKS>,
+        router: &mut Router<C>,
         now: Micros,
         observer: &mut impl Observer,
     ) {
@@ -64,7 +65,7 @@ impl Generator {
         }
     }
 
-    fn run_once<const LINKS: usize>(&mut self, router: &mut Router<LINKS>, now: Micros, observer: &mut impl Observer) {
+    fn run_once<C: Capacities>(&mut self, router: &mut Router<C>, now: Micros, observer: &mut impl Observer) {
         match self.send(router, now, observer) {
             Ok(_) => {
                 self.report.sent += 1;
@@ -82,9 +83,9 @@ impl Generator {
         }
     }
 
-    fn send<const LINKS: usize>(
+    fn send<C: Capacities>(
         &mut self,
-        router: &mut Router<LINKS>,
+        router: &mut Router<C>,
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<u32, SendError> {
@@ -98,7 +99,7 @@ impl Generator {
         }
     }
 
-    fn destination<const LINKS: usize>(&mut self, router: &Router<LINKS>) -> Option<Node> {
+    fn destination<C: Capacities>(&mut self, router: &Router<C>) -> Option<Node> {
         if self.order.pattern == Pattern::Neighbors {
             let place = self.report.sent as usize % router.neighbors().count().max(1);
             return router.neighbors().nth(place).map(|(neighbor, _)| neighbor);

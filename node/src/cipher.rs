@@ -10,7 +10,7 @@ use poly1305::Poly1305;
 use poly1305::universal_hash::{KeyInit, UniversalHash};
 
 use crate::key::{Key, Secret};
-use crate::wire::{AppPort, Content, Header, Packet, Query, Request, Response};
+use crate::wire::{AppPort, Bytes, Content, Header, PacketOf, Query, Request, Response};
 
 /// The bytes by which a payload grows.
 pub const SEAL_BYTES: usize = 16;
@@ -55,12 +55,12 @@ impl Cipher {
     }
 
     /// Whether a packet can be [sealed](Self::seal): if it has a payload, that grows.
-    pub(crate) fn has_room<const BODY: usize>(packet: &Packet<BODY>) -> bool {
-        packet.body.len() + SEAL_BYTES <= BODY || payload_of(packet).is_none()
+    pub(crate) fn has_room<B: Bytes>(packet: &PacketOf<B>) -> bool {
+        packet.body.len() + SEAL_BYTES <= B::CAPACITY || payload_of(packet).is_none()
     }
 
     /// Encrypts the payload of a packet that begins here and is complete, if it has one; `None` if there is no room, or no nonce left.
-    pub(crate) fn seal<const BODY: usize>(&mut self, packet: &mut Packet<BODY>) -> Option<()> {
+    pub(crate) fn seal<B: Bytes>(&mut self, packet: &mut PacketOf<B>) -> Option<()> {
         let Some((port, payload)) = payload_of(packet) else {
             return Some(());
         };
@@ -76,7 +76,7 @@ impl Cipher {
     }
 
     /// Decrypts the payload of a packet that has come, if it has one; `None` if that is not what its source sent.
-    pub(crate) fn open<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Option<()> {
+    pub(crate) fn open<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Option<()> {
         let Some((port, payload)) = payload_of(packet) else {
             return Some(());
         };
@@ -104,7 +104,7 @@ fn tag(mut mac: Poly1305, port: AppPort, text: &[u8]) -> [u8; SEAL_BYTES] {
 }
 
 /// The application that a packet is for or from, and where in the body its payload begins, which is the rest of it.
-fn payload_of<const BODY: usize>(packet: &Packet<BODY>) -> Option<(AppPort, usize)> {
+fn payload_of<B: Bytes>(packet: &PacketOf<B>) -> Option<(AppPort, usize)> {
     let content = packet.content()?;
     let port = match content {
         Content::Datagram(addressed) | Content::Broadcast(addressed) => addressed.port,
@@ -160,7 +160,7 @@ fn nonce(header: &Header) -> [u8; 24] {
 mod tests {
     use super::*;
     use crate::wire::DropReason;
-    use crate::wire::{Addressed, Confirmed, Kind, Undeliverable};
+    use crate::wire::{Addressed, Confirmed, Kind, Packet, Undeliverable};
     use std::vec::Vec;
 
     const KEY: Key = Key::new([7; 16]);

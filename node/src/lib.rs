@@ -30,6 +30,7 @@ extern crate std;
 
 pub mod authority;
 pub mod boot;
+pub mod capacities;
 pub mod cipher;
 pub mod clock;
 pub mod endpoint;

@@ -10,6 +10,7 @@ use super::security::Security;
 use super::state::{Change, LinkState};
 use super::window::{Fate, Receiver, Sender, Token};
 use super::{Down, Micros, Received, millis};
+use crate::capacities::LinkCapacities;
 use crate::key::Credentials;
 use crate::wire::{Identity, LinkCounters, OVERHEAD, Offer, Role, SEALED_OVERHEAD};
 use pausing::{Leave, Pause};
@@ -34,7 +35,7 @@ const THINKING: Micros = 1_000;
 const MAX_BACKOFF: u8 = 3;
 
 #[derive(Clone, Debug)]
-pub(super) struct End {
+pub(super) struct End<L: LinkCapacities> {
     identity: Identity,
     /// How long a byte takes on the wire, in nanoseconds.
     byte_nanos: u32,
@@ -46,7 +47,7 @@ pub(super) struct End {
     tag: u16,
     hello_at: Micros,
     hello_sent_at: Micros,
-    sender: Sender,
+    sender: Sender<L>,
     receiver: Receiver,
     ack_due: bool,
     time_due: bool,
@@ -94,7 +95,7 @@ fn count(counter: &mut u32) {
     *counter = counter.wrapping_add(1);
 }
 
-impl End {
+impl<L: LinkCapacities> End<L> {
     pub(super) fn new(identity: Identity, baud: u32, wire: usize, now: Micros) -> Self {
         End {
             identity,

@@ -4,17 +4,16 @@ use super::doors::Welcome;
 use super::event::{Event, Observer};
 use super::pool::Place;
 use super::{Router, add};
+use crate::capacities::Capacities;
 use crate::link::Micros;
 use crate::service::{self, Subject};
 use crate::wire::{
-    AppPort, AppStatus, Content, DropReason, Kind, LinkReport, NodeReport, Packet, Query, Role, RouterCounters,
+    AppPort, AppStatus, Content, DropReason, Kind, LinkReport, NodeReport, PacketOf, Query, Role, RouterCounters,
     TraceRecord,
 };
 use hopwise_core::Node;
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize> Subject
-    for Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Subject for Router<C> {
     fn address(&self) -> Node {
         self.here
     }
@@ -59,9 +58,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 }
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Router<C> {
     /// Answers a question that has come, or leaves it to the board or an application.
     pub(super) fn answer(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get(place) else { return };
@@ -92,7 +89,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         add(&mut self.counters.originated, 1);
         observer.note(Event::Delivered { packet: asked.id() });
         let header = self.header(Kind::Response, asked.source, asked.from_host);
-        let packet = self.sealed(Packet { header, body });
+        let packet = self.sealed(PacketOf { header, body });
         if let (Some(slot), Some(packet)) = (self.pool.get_mut(place), packet) {
             slot.packet = packet;
         }
@@ -109,7 +106,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             carried_over: self.counters.held(),
             ..RouterCounters::default()
         };
-        for link in &mut self.links {
+        for link in self.links.iter_mut() {
             link.clear_counters();
         }
     }

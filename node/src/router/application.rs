@@ -7,11 +7,12 @@ use super::event::{Event, Observer, Outcome};
 use super::pool::{Origin, Place};
 use super::seen::Judgement;
 use super::{Router, add};
+use crate::capacities::{Capacities, Queue};
 use crate::limits::MAX_PAYLOAD;
 use crate::link::Micros;
 use crate::wire::{
-    Addressed, AppPort, AppStatus, Body, Confirmed, Content, DropReason, Kind, Packet, Query, Request, Response,
-    Undeliverable, body_of,
+    Addressed, AppPort, AppStatus, Body, Bytes, Confirmed, Content, DropReason, Kind, PacketOf, Query, Request,
+    Response, Undeliverable, body_of,
 };
 use hopwise_core::{NoSuchNode, Node};
 
@@ -20,7 +21,7 @@ use hopwise_core::{NoSuchNode, Node};
 pub enum SendError {
     /// There is no such destination.
     NoSuchNode(NoSuchNode),
-    /// The payload is longer than [`MAX_PAYLOAD`].
+    /// The payload is longer than the node's [sizes](crate::capacities::Sizes::max_payload) allow: [`MAX_PAYLOAD`] by default.
     TooLong,
     /// All buffers for it are taken: try again when some packets have left.
     Full,
@@ -67,9 +68,12 @@ pub enum MessageKind {
     },
 }
 
-/// A message for the application.
+/// A message for the application, with a payload of at most `BODY` bytes.
+pub type Message<const BODY: usize> = MessageOf<Body<BODY>>;
+
+/// A message for the application, whose payload is in a buffer of its own kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message<const BODY: usize> {
+pub struct MessageOf<B> {
     /// What it is.
     pub kind: MessageKind,
     /// Who sent it: of an undeliverable packet, who found out.
@@ -83,12 +87,12 @@ pub struct Message<const BODY: usize> {
     /// Of an answer, when the question was asked, in microseconds of this node's clock (it goes round after 71 minutes).
     pub asked: u32,
     /// The payload.
-    pub payload: Body<BODY>,
+    pub payload: B,
 }
 
-impl<const BODY: usize> Message<BODY> {
+impl<B: Bytes> MessageOf<B> {
     /// What a packet says to an application; `None` if it says nothing to one.
-    fn read(packet: &Packet<BODY>) -> Option<Self> {
+    fn read(packet: &PacketOf<B>) -> Option<Self> {
         let header = &packet.header;
         let content = packet.content()?;
         let (mut number, mut asked) = (header.number, 0);
@@ -115,7 +119,7 @@ impl<const BODY: usize> Message<BODY> {
             },
             Content::Confirmation(_) | Content::Flooded(_) => return None,
         };
-        Some(Message {
+        Some(MessageOf {
             kind,
             source: header.source,
             from_host: header.from_host,
@@ -127,9 +131,7 @@ impl<const BODY: usize> Message<BODY> {
     }
 }
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Router<C> {
     /// Sends a datagram: each hop is reliable, but it is lost if a board dies with it. Returns its number.
     pub fn send(
         &mut self,
@@ -229,7 +231,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         observer: &mut impl Observer,
     ) -> Result<u32, SendError> {
         self.network.check(dest).map_err(SendError::NoSuchNode)?;
-        if content.payload().len() > MAX_PAYLOAD {
+        if content.payload().len() > C::SIZES.max_payload() {
             return Err(SendError::TooLong);
         }
         if !self.pool.outbox_has_room(content.kind()) {
@@ -250,7 +252,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// A packet that begins here, with its payload encrypted where that is wanted; `None` if it cannot be.
-    pub(super) fn sealed(&mut self, mut packet: Packet<BODY>) -> Option<Packet<BODY>> {
+    pub(super) fn sealed(&mut self, mut packet: PacketOf<C::Body>) -> Option<PacketOf<C::Body>> {
         if let Some(cipher) = &mut self.cipher {
             cipher.seal(&mut packet)?;
         }
@@ -260,7 +262,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// Gives a packet that begins here a buffer, to be routed soon; `None` if there is no buffer.
     pub(super) fn originate(
         &mut self,
-        packet: Packet<BODY>,
+        packet: PacketOf<C::Body>,
         origin: Origin,
         now: Micros,
         observer: &mut impl Observer,
@@ -288,7 +290,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// The next message for the application.
-    pub fn next_message(&mut self) -> Option<Message<BODY>> {
+    pub fn next_message(&mut self) -> Option<MessageOf<C::Body>> {
         loop {
             let place = self.inbox.pop_front()?;
             let message = self.message_at(place);
@@ -302,14 +304,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// What the packet in a buffer says.
-    pub(super) fn message_at(&self, place: Place) -> Option<Message<BODY>> {
+    pub(super) fn message_at(&self, place: Place) -> Option<MessageOf<C::Body>> {
         let packet = &self.pool.get(place)?.packet;
         match &self.cipher {
-            None => Message::read(packet),
+            None => MessageOf::read(packet),
             Some(cipher) => {
                 // What is sent on from the same buffer stays as it is.
                 let mut packet = packet.clone();
-                cipher.open(&mut packet).and_then(|()| Message::read(&packet))
+                cipher.open(&mut packet).and_then(|()| MessageOf::read(&packet))
             }
         }
     }
@@ -342,13 +344,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// Answers a request to an application.
     pub fn respond(
         &mut self,
-        request: &Message<BODY>,
+        request: &MessageOf<C::Body>,
         status: AppStatus,
         answer: &[u8],
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<(), SendError> {
-        let mut payload: Body<BODY> = Body::new();
+        let mut payload = C::Body::default();
         payload.push(status as u8).map_err(|_| SendError::TooLong)?;
         payload.extend_from_slice(answer).map_err(|_| SendError::TooLong)?;
         self.reply(request, &payload, now, observer)
@@ -357,7 +359,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// Answers a question for the board. Of a request to an application the answer begins with its [status](AppStatus).
     pub fn reply(
         &mut self,
-        question: &Message<BODY>,
+        question: &MessageOf<C::Body>,
         answer: &[u8],
         now: Micros,
         observer: &mut impl Observer,

@@ -2,12 +2,11 @@
 
 use super::Router;
 use super::event::{Event, Observer};
-use crate::link::{Down, Link, Micros};
+use crate::capacities::Capacities;
+use crate::link::{Down, LinkOf, Micros};
 use crate::wire::{Identity, Kind, Role};
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Router<C> {
     /// Looks again at who is at which link: one link to each neighbour is accepted, and used once it is open.
     ///
     /// Both ends of several cables between the same two nodes see the same cables and choose the same, the one whose number at the
@@ -93,7 +92,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if let Some(end) = self.links.get_mut(usize::from(link)) {
             end.accept(false, now);
         }
-        while let Some(place) = self.links.get_mut(usize::from(link)).and_then(Link::abandoned) {
+        while let Some(place) = self.links.get_mut(usize::from(link)).and_then(LinkOf::abandoned) {
             // A broadcast is marked when it becomes a flood.
             let slot = self.pool.get_mut(place);
             if let Some(slot) = slot.filter(|slot| slot.packet.header.kind != Kind::Broadcast) {
@@ -102,7 +101,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             self.turn_round(place, link, port, now, observer);
         }
         let queue = self.queues.get_mut(usize::from(link)).map(core::mem::take);
-        for place in queue.unwrap_or_default() {
+        for &place in queue.unwrap_or_default().iter() {
             self.turn_round(place, link, port, now, observer);
         }
         // Another cable may lead there.

@@ -7,6 +7,7 @@
 use super::event::{Event, Observer};
 use super::pool::{Origin, Place, Reader};
 use super::{Router, add};
+use crate::capacities::Capacities;
 use crate::wire::{AppPort, Kind};
 
 /// The blocks that wait for the board.
@@ -19,9 +20,7 @@ pub(super) enum Blocks {
     Waiting(Place),
 }
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Router<C> {
     /// From now on broadcasts to [`AppPort::UPDATE`], also those of this node and its computer, wait for [`write_block`](Self::write_block).
     pub fn take_blocks(&mut self) {
         self.blocks = Blocks::None;

@@ -13,15 +13,14 @@ use super::pool::{Origin, Place};
 use super::seen::Passing;
 use super::times::{DRIFT, FLOOD_FOR};
 use super::{Router, add};
+use crate::capacities::Capacities;
 use crate::link::Micros;
-use crate::wire::{AGE_UNIT, Body, Content, DropReason, Header, Kind};
+use crate::wire::{AGE_UNIT, Bytes, Content, DropReason, Header, Kind};
 
 /// A set of links: bit 0 is link 0.
 type LinkSet = u32;
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Router<C> {
     /// A packet is here that goes to everyone, or through everyone.
     pub(super) fn spread(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get(place) else { return };
@@ -41,7 +40,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if header.kind == Kind::Flooded && header.dest == self.here {
             return self.unwrap_flooded(place, now, observer);
         }
-        if header.kind == Kind::Flooded && self.pool.used() > BUFFERS / 2 {
+        if header.kind == Kind::Flooded && self.pool.used() > C::SIZES.buffers / 2 {
             // There is too much else to do: it was sent because nobody answered, and perhaps nobody has time to.
             return self.discard(place, DropReason::Busy, observer);
         }
@@ -106,7 +105,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     fn enqueue_all(&mut self, place: Place, links: LinkSet) {
-        for link in (0..PORTS as u8).filter(|&link| links >> link & 1 == 1) {
+        for link in (0..C::SIZES.links as u8).filter(|&link| links >> link & 1 == 1) {
             self.enqueue(place, link);
         }
     }
@@ -162,7 +161,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return self.discard(place, DropReason::Malformed, observer);
         };
         let (kind, number) = (inner.kind, inner.number);
-        let Ok(body) = Body::from_slice(inner.body) else {
+        let Ok(body) = C::Body::from_slice(inner.body) else {
             return self.discard(place, DropReason::Malformed, observer);
         };
         slot.packet.body = body;

@@ -6,9 +6,7 @@
 
 use core::fmt;
 
-use heapless::Vec;
-
-use crate::limits::DOORS;
+use crate::capacities::{Capacities, List};
 use crate::wire::AppPort;
 
 #[derive(Clone, Copy, Debug)]
@@ -18,10 +16,10 @@ pub(super) struct Door {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Doors {
+pub(super) enum Doors<C: Capacities> {
     /// Whatever comes is for someone.
     All,
-    Listed(Vec<Door, DOORS>),
+    Listed(C::ServedPorts<Door>),
 }
 
 /// How a packet for an application is met.
@@ -36,23 +34,23 @@ pub(super) enum Welcome {
     Unserved,
 }
 
-/// More than [`DOORS`] ports cannot be served.
+/// No more ports can be served: [`Sizes::served_ports`](crate::capacities::Sizes::served_ports).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TooManyPorts;
 
 impl fmt::Display for TooManyPorts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a node serves at most {DOORS} ports")
+        f.write_str("the node serves as many ports as it can")
     }
 }
 
 impl core::error::Error for TooManyPorts {}
 
-impl Doors {
+impl<C: Capacities> Doors<C> {
     /// From now on only what is listed is served. An application has room for so many packets more.
     pub(super) fn open(&mut self, port: AppPort, room: u8) -> Result<(), TooManyPorts> {
         if matches!(self, Doors::All) {
-            *self = Doors::Listed(Vec::new());
+            *self = Doors::Listed(C::ServedPorts::default());
         }
         let Doors::Listed(doors) = self else {
             return Ok(());
@@ -66,7 +64,7 @@ impl Doors {
 
     /// From now on only what is listed is served, and nothing is.
     pub(super) fn close_all(&mut self) {
-        *self = Doors::Listed(Vec::new());
+        *self = Doors::Listed(C::ServedPorts::default());
     }
 
     pub(super) fn close(&mut self, port: AppPort) {
@@ -102,11 +100,12 @@ impl Doors {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacities::Board;
 
     #[test]
     fn who_is_listed_is_served_while_there_is_room() {
         let (one, other) = (AppPort(20), AppPort(21));
-        let mut doors = Doors::All;
+        let mut doors: Doors<Board> = Doors::All;
         assert_eq!(doors.welcome(one), Welcome::Open);
         doors.enter(one);
         doors.close(one);
@@ -131,8 +130,8 @@ mod tests {
 
     #[test]
     fn there_are_so_many_doors_and_no_more() {
-        let mut doors = Doors::All;
-        for port in 0..DOORS as u8 {
+        let mut doors: Doors<Board> = Doors::All;
+        for port in 0..Board::SIZES.served_ports as u8 {
             doors.open(AppPort(port), 1).unwrap();
         }
         assert_eq!(doors.open(AppPort(200), 1), Err(TooManyPorts));

@@ -41,28 +41,26 @@ mod wiring;
 
 use core::fmt;
 
-pub use application::{Message, MessageKind, SendError};
+pub use application::{Message, MessageKind, MessageOf, SendError};
 use blocks::Blocks;
 use confirm::{Destination, Mesh, Source};
 use doors::Doors;
 pub use doors::TooManyPorts;
 pub use event::{Event, Observer, Outcome};
-use heapless::{Deque, Vec};
-use pool::{MAX_LINKS, Place, Pool};
+use pool::{Place, Pool};
 use quota::Quota;
 use seen::Seen;
 use stalls::Stalls;
 use wiring::Wiring;
 
+use crate::capacities::{Board, Capacities, List, Queue};
 use crate::cipher::Cipher;
 use crate::clock::{Grains, MeshClock, MeshTime};
 use crate::key::Credentials;
-use crate::limits::{self, INBOX};
-use crate::link::{Link, Micros, Received};
+use crate::link::{LinkOf, Micros, Received};
 use crate::service::Subject;
 use crate::wire::{
-    self, AGE_UNIT, Card, Header, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, Packet, PacketId, Role,
-    RouterCounters, SEALED_OVERHEAD, encoded_len,
+    AGE_UNIT, Card, Header, Identity, LineFaults, LinkReport, NodeReport, PacketId, PacketOf, Role, RouterCounters,
 };
 use hopwise_core::network::lanes;
 use hopwise_core::{Network, Node, Port, Rule};
@@ -98,6 +96,13 @@ pub enum ConfigError {
         /// Links.
         have: u8,
     },
+    /// Routes of the network need more virtual channels than the node has.
+    TooFewVirtualChannels {
+        /// Of the network.
+        needed: u8,
+        /// Of the node.
+        have: u8,
+    },
     /// Epoch 0 means that none is known.
     EpochZero,
 }
@@ -109,6 +114,12 @@ impl fmt::Display for ConfigError {
             ConfigError::TooFewLinks { needed, have } => {
                 write!(f, "the node has {needed} neighbours, the board only {have} links")
             }
+            ConfigError::TooFewVirtualChannels { needed, have } => {
+                write!(
+                    f,
+                    "the network needs {needed} virtual channels, the node has only {have}"
+                )
+            }
             ConfigError::EpochZero => f.write_str("the boot epoch must not be 0"),
         }
     }
@@ -118,17 +129,9 @@ impl core::error::Error for ConfigError {}
 
 /// The router of a node: its links, its buffers, and all it knows.
 ///
-/// The sizes are parameters, their defaults in [`limits`]: how many links it can have, how many packets it
-/// holds, the bytes of a packet's body, the bytes of the [largest frame](wire::WIRE), and of how many other nodes it
-/// remembers what came from them.
+/// Its sizes are one [parameter](crate::capacities): how many links it can have, how many packets it holds, and so on.
 #[derive(Clone, Debug)]
-pub struct Router<
-    const PORTS: usize = { limits::PORTS },
-    const BUFFERS: usize = { limits::BUFFERS },
-    const BODY: usize = { limits::BODY },
-    const WIRE: usize = { wire::WIRE },
-    const PEERS: usize = { limits::PEERS },
-> {
+pub struct Router<C: Capacities = Board> {
     network: Network,
     here: Node,
     epoch: u32,
@@ -136,28 +139,28 @@ pub struct Router<
     started: Micros,
     /// A packet that begins here may go so many hops.
     hops: u16,
-    links: Vec<Link<WIRE>, PORTS>,
+    links: C::Links<LinkOf<C::Link>>,
     /// Packets that wait for each link, in the order they came.
-    queues: [Vec<Place, BUFFERS, u8>; PORTS],
-    wiring: Wiring<PORTS>,
-    stalls: Stalls<PORTS>,
+    queues: C::PerLink<C::Buffers<Place>>,
+    wiring: Wiring<C>,
+    stalls: Stalls<C>,
     /// How often damage on each link is told; it is counted in any case.
-    damage_told: [Quota; PORTS],
+    damage_told: C::PerLink<Quota>,
     /// How often it is reported that a packet of each link cannot go on.
-    reported: [Quota; PORTS],
+    reported: C::PerLink<Quota>,
     /// The link to a computer.
     host: Option<u8>,
     /// The links at which a computer is taken for one: bit 0 is link 0.
     computers: u32,
     /// The links of which more was said than that they are down: bit 0 is link 0.
     noted: u32,
-    pool: Pool<PORTS, BUFFERS, BODY>,
-    inbox: Deque<Place, INBOX>,
-    doors: Doors,
+    pool: Pool<C>,
+    inbox: C::Inbox<Place>,
+    doors: Doors<C>,
     blocks: Blocks,
-    seen: Seen<PEERS>,
-    source: Source,
-    destination: Destination<PEERS>,
+    seen: Seen<C>,
+    source: Source<C>,
+    destination: Destination<C>,
     next_number: u32,
     /// Broadcasts that begin here are floods until then.
     flood_until: Micros,
@@ -166,19 +169,12 @@ pub struct Router<
     sweep_at: Micros,
     /// Where payloads are encrypted.
     cipher: Option<Cipher>,
-    clock: MeshClock<PORTS>,
+    clock: MeshClock<C>,
 }
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Router<C> {
     /// A node that begins to say hello on all its links.
     pub fn new(config: &Config, now: Micros) -> Result<Self, ConfigError> {
-        const {
-            assert!(BODY <= 255, "the length of a body is one byte");
-            assert!(PORTS <= MAX_LINKS, "a set of links is one word");
-            assert!(WIRE >= encoded_len(SEALED_OVERHEAD + MAX_HEADER + BODY));
-        }
         let &Config {
             ref network,
             address,
@@ -192,9 +188,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return Err(ConfigError::EpochZero);
         }
         let needed = network.degree(address).map_err(ConfigError::NoSuchNode)?;
-        let have = links.min(PORTS as u8);
+        let ports = links.min(C::SIZES.links as u8);
         let wiring =
-            Wiring::of(network, address, usize::from(have)).ok_or(ConfigError::TooFewLinks { needed, have })?;
+            Wiring::of(network, address, usize::from(ports)).ok_or(ConfigError::TooFewLinks { needed, have: ports })?;
         let link = |port: u8| {
             let identity = Identity {
                 role: Role::Node,
@@ -202,16 +198,20 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 address,
                 port,
                 epoch,
-                largest: (BODY + MAX_HEADER) as u16,
+                largest: C::SIZES.max_packet() as u16,
             };
             // Not at once: what comes through a link has begun after this node, as far as clocks can tell.
-            Link::new(identity, baud, now.saturating_add(times::DRIFT))
+            LinkOf::new(identity, baud, now.saturating_add(times::DRIFT))
         };
+        let (needed, have) = (lanes::needed(network, rule), C::SIZES.virtual_channels as u8);
+        if needed > have {
+            return Err(ConfigError::TooFewVirtualChannels { needed, have });
+        }
         let longest = network.longest_route(rule).min(u64::from(u16::MAX)) as u16;
         let mesh = Mesh {
             nodes: network.nodes(),
             longest_route: longest,
-            frame_time: 10 * 1_000_000 * WIRE as u64 / u64::from(baud.max(1)),
+            frame_time: 10 * 1_000_000 * C::SIZES.wire() as u64 / u64::from(baud.max(1)),
         };
         // As random as the epoch: numbers differ after a restart, should the epoch's low half be the same.
         let first_number = epoch.wrapping_mul(0x9e37_79b9);
@@ -224,23 +224,23 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             started: now,
             hops: longest.saturating_mul(2).saturating_add(detours),
             links: {
-                let mut links = Vec::new();
-                for port in 0..have {
+                let mut links = C::Links::default();
+                for port in 0..ports {
                     // There is room: there are at most so many.
                     let _ = links.push(link(port));
                 }
                 links
             },
-            queues: [const { Vec::new() }; PORTS],
+            queues: C::PerLink::default(),
             wiring,
             stalls: Stalls::new(),
-            damage_told: [Quota::new(); PORTS],
-            reported: [Quota::new(); PORTS],
+            damage_told: C::PerLink::default(),
+            reported: C::PerLink::default(),
             host: None,
             computers,
             noted: 0,
             pool: Pool::new(lanes::count(network, rule)),
-            inbox: Deque::new(),
+            inbox: C::Inbox::default(),
             doors: Doors::All,
             blocks: Blocks::Unwanted,
             seen: Seen::new(),
@@ -317,7 +317,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// Its links.
-    pub fn links(&self) -> &[Link<WIRE>] {
+    pub fn links(&self) -> &[LinkOf<C::Link>] {
         &self.links
     }
 
@@ -361,7 +361,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             };
             match received {
                 Received::Packet { lane, packet } => {
-                    let packet = Packet::read(packet);
+                    let packet = PacketOf::read(packet);
                     self.packet_in(link, lane, packet, now, observer);
                 }
                 Received::Frame => {}
@@ -412,7 +412,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Is here again. To be called before anything else after a [`pause`](Self::pause).
     pub fn end_pause(&mut self, now: Micros) {
-        for (link, end) in (0..).zip(&mut self.links) {
+        for (link, end) in (0..).zip(self.links.iter_mut()) {
             end.end_pause(now);
             self.stalls.moves(link, now);
         }
@@ -420,14 +420,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// When to [`tick`](Self::tick) and try to [`transmit`](Self::transmit) at the latest, though nothing comes.
     pub fn deadline(&self) -> Micros {
-        let links = self.links.iter().map(Link::deadline).min();
+        let links = self.links.iter().map(LinkOf::deadline).min();
         links.unwrap_or(Micros::MAX).min(self.own_deadline())
     }
 
     /// The same after no other link than this one was used, if it is earlier than before.
     pub fn deadline_after(&self, link: u8) -> Micros {
         let end = self.links.get(usize::from(link));
-        end.map_or(Micros::MAX, Link::deadline).min(self.own_deadline())
+        end.map_or(Micros::MAX, LinkOf::deadline).min(self.own_deadline())
     }
 
     /// The same for the node's own sake, not its links'.
@@ -444,7 +444,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     fn catch_up(&mut self, now: Micros, observer: &mut impl Observer) {
         // Each turn ends a packet, or gives one that begins here its path: there are only so many.
         let mut round = 0;
-        for _ in 0..4 * BUFFERS {
+        for _ in 0..4 * C::SIZES.buffers {
             self.send_confirmations(now, observer);
             if round & self.pool.unrouted() == 0 {
                 round = self.pool.unrouted();

@@ -5,19 +5,18 @@ use super::forward::{Forwarder, Hop};
 use super::pool::{Origin, Place, Reader, Slot};
 use super::times::LIFETIME;
 use super::{Router, add, age, quota};
-use crate::link::{Link, Micros};
-use crate::wire::{AGE_UNIT, Content, DropReason, Header, Kind, Packet, Trail, Undeliverable};
+use crate::capacities::{Capacities, List};
+use crate::link::{LinkOf, Micros};
+use crate::wire::{AGE_UNIT, Bytes, Content, DropReason, Header, Kind, PacketOf, Trail, Undeliverable};
 use hopwise_core::Node;
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Router<C> {
     /// A packet came on a link. If there is no room for it, the link is not told that it was taken.
     pub(super) fn packet_in(
         &mut self,
         link: u8,
         lane: u8,
-        packet: Option<Packet<BODY>>,
+        packet: Option<PacketOf<C::Body>>,
         now: Micros,
         observer: &mut impl Observer,
     ) {
@@ -26,7 +25,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return;
         }
         let Some(mut packet) = packet else {
-            self.links.get_mut(usize::from(link)).map(Link::take);
+            self.links.get_mut(usize::from(link)).map(LinkOf::take);
             add(&mut self.counters.received, 1);
             self.counters.drop(DropReason::Malformed);
             return;
@@ -70,7 +69,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             slot.is_some_and(|slot| slot.packet.header.id() == header.id())
         };
         // What is on a wire may itself be what comes back.
-        let waits = || self.queues.iter().flatten().any(is_first);
+        let waits = || self.queues.iter().flat_map(|queue| queue.iter()).any(is_first);
         if header.kind != Kind::Confirmed || !header.copied || !waits() {
             return false;
         }
@@ -90,7 +89,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// A packet of a link is taken, whatever becomes of it.
     pub(super) fn took(&mut self, link: u8, header: &Header, observer: &mut impl Observer) {
-        self.links.get_mut(usize::from(link)).map(Link::take);
+        self.links.get_mut(usize::from(link)).map(LinkOf::take);
         add(&mut self.counters.received, 1);
         observer.note(Event::Received {
             link,
@@ -151,7 +150,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     fn choose(
         &mut self,
         place: Place,
-        choice: impl FnOnce(Forwarder<'_, PORTS>, &mut Slot<BODY>) -> Result<Hop, DropReason>,
+        choice: impl FnOnce(Forwarder<'_, C>, &mut Slot<C::Body>) -> Result<Hop, DropReason>,
     ) -> Result<Hop, DropReason> {
         let Some(slot) = self.pool.get_mut(place) else {
             return Err(DropReason::NoRoute);
@@ -345,10 +344,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// A packet that begins here; `None` if its content is too long.
-    pub(super) fn packet(&mut self, content: &Content<'_>, dest: Node, to_host: bool) -> Option<Packet<BODY>> {
+    pub(super) fn packet(&mut self, content: &Content<'_>, dest: Node, to_host: bool) -> Option<PacketOf<C::Body>> {
         let body = content.write()?;
         let header = self.header(content.kind(), dest, to_host);
-        Some(Packet { header, body })
+        Some(PacketOf { header, body })
     }
 
     /// The header of a packet that begins here.
@@ -366,6 +365,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 }
 
 /// Whether a packet has been under way for too long.
-pub(super) fn is_too_old<const BODY: usize>(slot: &Slot<BODY>, now: Micros) -> bool {
+pub(super) fn is_too_old<B: Bytes>(slot: &Slot<B>, now: Micros) -> bool {
     u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT > LIFETIME
 }

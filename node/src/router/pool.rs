@@ -8,10 +8,9 @@
 use super::deferral::Deferral;
 use super::served::{Served, Share};
 use super::turns::{Claim, Turns, Waiting};
-use crate::limits::{INBOX, LINK_SHARE, OUTBOX, SERVICE};
+use crate::capacities::{Capacities, OWN};
 use crate::link::Micros;
-use crate::wire::{AGE_UNIT, Kind, Offer, Packet};
-use hopwise_core::limits::LANES;
+use crate::wire::{AGE_UNIT, Kind, Offer, PacketOf};
 
 /// The number of a slot.
 pub(super) type Place = u8;
@@ -42,8 +41,8 @@ pub(super) enum Reader {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Slot<const BODY: usize> {
-    pub(super) packet: Packet<BODY>,
+pub(super) struct Slot<B> {
+    pub(super) packet: PacketOf<B>,
     pub(super) origin: Origin,
     /// When it came: the low half of the time, which goes round after 71 minutes. No packet lives that long.
     pub(super) arrived: u32,
@@ -61,7 +60,7 @@ pub(super) struct Slot<const BODY: usize> {
     pub(super) kept: bool,
 }
 
-impl<const BODY: usize> Slot<BODY> {
+impl<B> Slot<B> {
     fn unused(&self) -> bool {
         self.pending == 0 && self.reader == Reader::Nobody && !self.kept
     }
@@ -96,27 +95,24 @@ impl<const BODY: usize> Slot<BODY> {
     }
 }
 
-/// A set of links is one word.
-pub(super) const MAX_LINKS: usize = 32;
-
 #[derive(Clone, Debug)]
-pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usize> {
-    slots: [Option<Slot<BODY>>; BUFFERS],
+pub(super) struct Pool<C: Capacities> {
+    slots: C::PerBuffer<Option<Slot<C::Body>>>,
     /// Which slots are in use: bit 0 is slot 0.
     used: u64,
     /// Which of them have not yet been given a path from here.
     unrouted: u64,
     used_lanes: u8,
-    lanes: [u8; LANES],
+    lanes: C::PerChannel<u8>,
     /// Packets in all lanes, and lanes that have any.
     passing: u8,
     lanes_in_use: u8,
-    links: [u8; PORTS],
+    links: C::PerLink<u8>,
     outbox: u8,
     service: u8,
     inbox: u8,
     /// Packets that were refused to links, and whose turn it is.
-    turns: Turns,
+    turns: Turns<C>,
     served: Served,
     /// Requests to this node that came while there was no room to answer.
     deferred: Deferral,
@@ -126,36 +122,21 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
     open: bool,
 }
 
-/// Kept free for what begins here, or a node that many packets pass could not send.
-const OWN: usize = 1;
-
-/// Kept free of broadcasts that begin here, or a mesh in which all send at once would be full of what has not left yet.
-const PASSING: usize = 6;
-
 /// So many requests in a row are deferred because too many answers wait.
 const MOST_DEFERRED: u8 = 16;
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BUFFERS, BODY> {
-    const CHECKED: () = {
-        assert!(
-            BUFFERS > LANES + INBOX + SERVICE + OWN + PASSING,
-            "too few buffers for the lanes"
-        );
-        assert!(BUFFERS <= 64, "the set of slots is one word");
-    };
-
-    /// Buffers for a network that needs so many lanes, at most [`LANES`].
+impl<C: Capacities> Pool<C> {
+    /// Buffers for a network that needs so many lanes, at most as many as there can be.
     pub(super) fn new(lanes: u8) -> Self {
-        let () = Self::CHECKED;
         Pool {
-            used_lanes: lanes.min(LANES as u8),
-            slots: [const { None }; BUFFERS],
+            used_lanes: lanes.min(C::SIZES.virtual_channels as u8),
+            slots: C::PerBuffer::default(),
             used: 0,
             unrouted: 0,
-            lanes: [0; LANES],
+            lanes: C::PerChannel::default(),
             passing: 0,
             lanes_in_use: 0,
-            links: [0; PORTS],
+            links: C::PerLink::default(),
             outbox: 0,
             service: 0,
             inbox: 0,
@@ -169,14 +150,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
 
     /// Slots that are common to all: those that are not kept free for someone.
     fn common(&self) -> usize {
-        BUFFERS - INBOX - SERVICE - OWN - usize::from(self.used_lanes)
+        C::SIZES.buffers - C::SIZES.inbox - C::SIZES.service - OWN - usize::from(self.used_lanes)
     }
 
     /// How many of them are taken: by all packets but the first of each lane, the first that begins here, and the first answers.
     fn common_taken(&self) -> usize {
         usize::from(self.passing - self.lanes_in_use)
             + usize::from(self.outbox).saturating_sub(OWN)
-            + usize::from(self.service).saturating_sub(SERVICE)
+            + usize::from(self.service).saturating_sub(C::SIZES.service)
     }
 
     /// Whether [offers](Self::offer) may be other than when this was last asked.
@@ -184,8 +165,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         if !core::mem::take(&mut self.changed) {
             return false;
         }
-        let room =
-            self.common() > self.common_taken() && self.links.iter().all(|&count| usize::from(count) < LINK_SHARE);
+        let room = self.common() > self.common_taken()
+            && self.links.iter().all(|&count| usize::from(count) < C::SIZES.link_share);
         let was_open = core::mem::replace(&mut self.open, room && self.turns.is_empty());
         !(self.open && was_open)
     }
@@ -218,7 +199,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     /// How many more common slots a link may have.
     fn share_left(&self, link: u8) -> usize {
         let count = self.links.get(usize::from(link));
-        count.map_or(0, |&count| LINK_SHARE.saturating_sub(usize::from(count)))
+        count.map_or(0, |&count| C::SIZES.link_share.saturating_sub(usize::from(count)))
     }
 
     /// Whether there is room for a packet of a link; if not, the link waits for its turn.
@@ -256,21 +237,21 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     pub(super) fn inbox_has_room(&self) -> bool {
-        usize::from(self.inbox) < INBOX
+        usize::from(self.inbox) < C::SIZES.inbox
     }
 
     /// Whether a packet of a kind may begin here. What comes from others goes first: the more of it there is, the less may be
     /// added. A broadcast fills all links at once, so fewer will do, and leave more room for those of others.
     pub(super) fn outbox_has_room(&self, kind: Kind) -> bool {
-        let kept = if kind == Kind::Broadcast { PASSING } else { 0 };
-        let most = self.common().saturating_sub(kept).min(OUTBOX);
+        let kept = if kind == Kind::Broadcast { C::SIZES.passing } else { 0 };
+        let most = self.common().saturating_sub(kept).min(C::SIZES.outbox);
         self.outbox == 0 || usize::from(self.outbox) + 2 * usize::from(self.passing) < most
     }
 
     /// Whether the node may answer something. Where many packets could pass there is room for more answers.
     pub(super) fn service_has_room(&self) -> bool {
-        let more = self.common().saturating_sub(self.common_taken()) > PASSING;
-        usize::from(self.service) < SERVICE || more && usize::from(self.service) < 2 * SERVICE
+        let more = self.common().saturating_sub(self.common_taken()) > C::SIZES.passing;
+        usize::from(self.service) < if more { 2 * C::SIZES.service } else { C::SIZES.service }
     }
 
     /// Whether a request to this node had better come later, since there is no room to answer it.
@@ -281,7 +262,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
 
     /// Gives a packet a slot; `None` if there is no room for it. It must be given something to do, or be
     /// [released](Self::release_if_unused).
-    pub(super) fn admit(&mut self, packet: Packet<BODY>, origin: Origin, now: Micros) -> Option<Place> {
+    pub(super) fn admit(&mut self, packet: PacketOf<C::Body>, origin: Origin, now: Micros) -> Option<Place> {
         let room = match origin {
             Origin::Link { link, lane } => {
                 let share = self.served.by(packet.header.source);
@@ -312,7 +293,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// How much the source of a packet has had of this node of late.
-    pub(super) fn served(&self, slot: &Slot<BODY>) -> Share {
+    pub(super) fn served(&self, slot: &Slot<C::Body>) -> Share {
         self.served.by(slot.packet.header.source)
     }
 
@@ -323,11 +304,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         }
     }
 
-    pub(super) fn get(&self, place: Place) -> Option<&Slot<BODY>> {
+    pub(super) fn get(&self, place: Place) -> Option<&Slot<C::Body>> {
         self.slots.get(usize::from(place))?.as_ref()
     }
 
-    pub(super) fn get_mut(&mut self, place: Place) -> Option<&mut Slot<BODY>> {
+    pub(super) fn get_mut(&mut self, place: Place) -> Option<&mut Slot<C::Body>> {
         self.slots.get_mut(usize::from(place))?.as_mut()
     }
 
@@ -355,9 +336,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// All slots in use.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> + use<PORTS, BUFFERS, BODY> {
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> + use<C> {
         let used = self.used;
-        (0..BUFFERS as Place).filter(move |&place| used >> place & 1 == 1)
+        (0..C::SIZES.buffers as Place).filter(move |&place| used >> place & 1 == 1)
     }
 
     /// Puts a packet into the inbox; `false` if that is full.

@@ -24,14 +24,16 @@ pub(super) struct Quota {
     since: u16,
 }
 
-impl Quota {
-    pub(super) const fn new() -> Self {
+impl Default for Quota {
+    fn default() -> Self {
         Quota {
             left: AT_ONCE,
             since: 0,
         }
     }
+}
 
+impl Quota {
     /// Whether it may be said now. If so, that is counted.
     pub(super) fn take(&mut self, every: Every, now: Micros) -> bool {
         let now = (now >> every.0) as u16;
@@ -50,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_few_at_once_and_then_one_a_second() {
-        let mut quota = Quota::new();
+        let mut quota = Quota::default();
         let said = |quota: &mut Quota, from: Micros, to: Micros| {
             (from..to).step_by(1_000).filter(|&now| quota.take(SECOND, now)).count()
         };

@@ -11,6 +11,7 @@
 use heapless::Vec;
 
 use super::times::{LIFETIME, SLACK};
+use crate::capacities::{Capacities, List};
 use crate::link::{Micros, millis};
 use crate::wire::{AGE_UNIT, Header, PacketId};
 use hopwise_core::Node;
@@ -42,8 +43,8 @@ struct Window {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Seen<const PEERS: usize> {
-    windows: Vec<Window, PEERS>,
+pub(super) struct Seen<C: Capacities> {
+    windows: C::Peers<Window>,
     /// When the last source that was forgotten had been heard: what came later is remembered.
     forgotten_at: Option<Micros>,
     /// The same of the last one of which floods had come.
@@ -75,10 +76,10 @@ pub(super) enum Passing {
     Uncertain,
 }
 
-impl<const PEERS: usize> Seen<PEERS> {
-    pub(super) const fn new() -> Self {
+impl<C: Capacities> Seen<C> {
+    pub(super) fn new() -> Self {
         Seen {
-            windows: Vec::new(),
+            windows: C::Peers::default(),
             forgotten_at: None,
             flood_forgotten_at: None,
             copies: Vec::new(),
@@ -289,6 +290,7 @@ fn shifted(old: &Bits, by: u32) -> Bits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacities::tests::{FourPeers, TwoPeers};
     use crate::wire::Kind;
     use proptest::prelude::*;
     use std::collections::HashSet;
@@ -329,7 +331,7 @@ mod tests {
             arrivals in proptest::collection::vec((0..6_u64, 0..600_u32, any::<bool>()), 0..400),
             base: u32,
         ) {
-            let mut seen: Seen<4> = Seen::new();
+            let mut seen: Seen<FourPeers> = Seen::new();
             let mut taken = HashSet::new();
             let mut came: HashSet<(u64, u32)> = HashSet::new();
             let mut highest = [0; 6];
@@ -353,7 +355,7 @@ mod tests {
     /// A flood is taken once and passed on once, whether a copy along the tree comes before, after, or when its source is forgotten.
     #[test]
     fn a_flood_is_new_once_and_known_once() {
-        let mut seen: Seen<2> = Seen::new();
+        let mut seen: Seen<TwoPeers> = Seen::new();
         let (tree, flood) = (header(7, 5, false), header(7, 5, true));
         assert_eq!(seen.judge_passing(&tree, 9_000_000), Passing::New);
         assert!(seen.has_passed(&tree) && !seen.has_passed(&flood));
@@ -376,7 +378,7 @@ mod tests {
     /// Without floods a source that was forgotten is no reason to drop a broadcast.
     #[test]
     fn broadcasts_along_the_tree_need_no_memory() {
-        let mut seen: Seen<2> = Seen::new();
+        let mut seen: Seen<TwoPeers> = Seen::new();
         for number in 0..300 {
             for source in 0..9 {
                 let now = 9_000_000 + u64::from(number);
@@ -387,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_twin_that_comes_after_its_copy_is_known() {
-        let mut seen: Seen<2> = Seen::new();
+        let mut seen: Seen<TwoPeers> = Seen::new();
         assert_eq!(seen.judge(&header(7, 5, true), 0), Judgement::New);
         // Many others, so that the windows have moved on and the source is forgotten.
         let others: List<_> = (0..2_000)
@@ -401,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_copy_from_before_the_memory_is_uncertain() {
-        let mut seen: Seen<2> = Seen::new();
+        let mut seen: Seen<TwoPeers> = Seen::new();
         for number in 0..600 {
             assert_eq!(seen.judge(&header(7, number, false), 9_000_000), Judgement::New);
         }

@@ -1,27 +1,24 @@
 //! Sending: which packet a link takes next, the bytes of it, and what became of those on the way.
 
-use heapless::Vec;
-
 use super::event::{Event, Observer};
 use super::passage::is_too_old;
 use super::pool::{Place, Slot};
 use super::served::Share;
 use super::{Router, add, age};
-use crate::link::{Fate, Link, Micros, Turn};
+use crate::capacities::{Capacities, List};
+use crate::link::{Fate, LinkOf, Micros, Turn};
 use crate::wire::{MAX_HEADER, Offer};
 use hopwise_core::Node;
 use hopwise_core::network::lanes;
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Router<C> {
     /// Whether it is worth the while to [`transmit`](Self::transmit) on a link.
     pub fn wants_to_transmit(&self, link: u8, now: Micros) -> bool {
         let end = self.links.get(usize::from(link));
         self.has_waiting(link) || end.is_some_and(|end| end.is_due(now))
     }
 
-    /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send. `out` has room for `WIRE`.
+    /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send. `out` has room for the [longest frame](crate::capacities::Sizes::wire).
     pub fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
         if !self.wants_to_transmit(link, now) {
             return 0;
@@ -112,7 +109,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let takes = |place: Place| self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
         let open = |place: Place| takes(place) && self.fits(place, most);
         let mut first: Option<(Share, u32, Node)> = None;
-        for &place in queue {
+        for &place in queue.iter() {
             let Some(slot) = self.pool.get(place).filter(|_| open(place)) else {
                 continue;
             };
@@ -134,19 +131,19 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// The longest packet that the other end of a link takes.
     pub(super) fn most_at(&self, link: u8) -> usize {
-        let peer = self.links.get(usize::from(link)).and_then(Link::peer);
+        let peer = self.links.get(usize::from(link)).and_then(LinkOf::peer);
         peer.map_or(0, |peer| peer.largest.into())
     }
 
     /// Whether a packet is not longer than that.
     pub(super) fn fits(&self, place: Place, most: usize) -> bool {
-        let fits = |slot: &Slot<BODY>| slot.packet.length() <= most;
-        most >= BODY + MAX_HEADER || self.pool.get(place).is_some_and(fits)
+        let fits = |slot: &Slot<C::Body>| slot.packet.length() <= most;
+        most >= C::SIZES.max_packet() || self.pool.get(place).is_some_and(fits)
     }
 
     /// Learns what became of packets that were on the way.
     pub(super) fn settle(&mut self, link: u8, now: Micros, observer: &mut impl Observer) {
-        while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
+        while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(LinkOf::settled) {
             if fate == Fate::Refused {
                 self.put_back(link, place);
                 if self.stalls.avoided() >> link & 1 == 1 {
@@ -199,7 +196,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 }
 
 /// Takes a packet out of a queue; `false` if it is not there.
-fn take_out<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) -> bool {
+fn take_out(queue: &mut impl List<Place>, place: Place) -> bool {
     let mut waiting = queue.iter_mut();
     let Some(mut hole) = waiting.find(|waiting| **waiting == place) else {
         return false;

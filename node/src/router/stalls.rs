@@ -3,6 +3,7 @@
 //! A neighbour that is full takes something now and then. One that has taken nothing for longer is avoided for a while, and then tried
 //! again.
 
+use crate::capacities::Capacities;
 use crate::link::{Micros, millis};
 
 /// A neighbour that takes nothing for so many milliseconds, though packets wait for it, is stalled.
@@ -13,17 +14,17 @@ const AVOIDED_FOR: u32 = 2_000;
 
 /// The links that are up and take nothing.
 #[derive(Clone, Debug)]
-pub(super) struct Stalls<const PORTS: usize> {
+pub(super) struct Stalls<C: Capacities> {
     /// When each link last took a packet, in milliseconds, which go round after 49 days; while it is avoided, since when it is.
-    since: [u32; PORTS],
+    since: C::PerLink<u32>,
     /// Those that are avoided: bit 0 is link 0.
     avoided: u32,
 }
 
-impl<const PORTS: usize> Stalls<PORTS> {
-    pub(super) const fn new() -> Self {
+impl<C: Capacities> Stalls<C> {
+    pub(super) fn new() -> Self {
         Stalls {
-            since: [0; PORTS],
+            since: C::PerLink::default(),
             avoided: 0,
         }
     }
@@ -64,10 +65,11 @@ impl<const PORTS: usize> Stalls<PORTS> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacities::Board;
 
     #[test]
     fn a_link_that_takes_nothing_is_avoided_for_a_while_and_tried_again() {
-        let mut stalls: Stalls<4> = Stalls::new();
+        let mut stalls: Stalls<Board> = Stalls::new();
         let second = 1_000_000;
         stalls.moves(2, second);
         assert!(!stalls.look(2, 200_000, second + 200_000));

@@ -2,13 +2,12 @@
 
 use super::event::{Event, Observer};
 use super::{Grains, MeshTime, Router};
+use crate::capacities::Capacities;
 use crate::link::Micros;
 use crate::wire::TimeSignal;
 use hopwise_core::Node;
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Router<C> {
     /// What time it is in the mesh, as a function of the clock that the shell looks at.
     pub fn mesh_time(&self) -> &MeshTime {
         self.clock.time()

@@ -2,15 +2,10 @@
 //!
 //! Without it the link that hears first of a free slot would have it every time.
 
-use heapless::Vec;
-
 use super::served::Share;
+use crate::capacities::{Capacities, List};
 use crate::link::Micros;
 use crate::wire::AGE_UNIT;
-use hopwise_core::limits::LANES;
-
-/// So many are known to wait at once.
-const TURNS: usize = LANES;
 
 /// Of a packet that is not known but presumed.
 const ANY_LANE: u8 = u8::MAX;
@@ -59,12 +54,12 @@ fn units(time: Micros) -> u16 {
 }
 
 /// The links that wait, in no order.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Turns(Vec<Waiting, TURNS, u8>);
+#[derive(Clone, Debug)]
+pub(super) struct Turns<C: Capacities>(C::Channels<Waiting>);
 
-impl Turns {
-    pub(super) const fn new() -> Self {
-        Turns(Vec::new())
+impl<C: Capacities> Turns<C> {
+    pub(super) fn new() -> Self {
+        Turns(C::Channels::default())
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -139,6 +134,7 @@ impl Turns {
 mod tests {
     use super::super::served::Served;
     use super::*;
+    use crate::capacities::Board;
 
     fn waiting(link: u8, lane: u8, age: u16) -> Waiting {
         Waiting {
@@ -179,7 +175,7 @@ mod tests {
 
     #[test]
     fn only_earlier_claims_of_other_links_go_first() {
-        let mut turns = Turns::new();
+        let mut turns: Turns<Board> = Turns::new();
         turns.refused(waiting(1, 0, 500));
         turns.refused(waiting(2, 3, 900));
         assert_eq!(turns.ahead_of(3, since(100)).count(), 2);
@@ -194,19 +190,19 @@ mod tests {
 
     #[test]
     fn the_first_are_remembered_when_more_wait_than_can_be() {
-        let mut turns = Turns::new();
-        for link in 0..2 * TURNS as u8 {
+        let mut turns: Turns<Board> = Turns::new();
+        for link in 0..2 * Board::SIZES.virtual_channels as u8 {
             turns.refused(waiting(link, 0, 100 + 10 * u16::from(link)));
         }
-        assert_eq!(turns.0.len(), TURNS);
-        for link in TURNS as u8..2 * TURNS as u8 {
+        assert_eq!(turns.0.len(), Board::SIZES.virtual_channels);
+        for link in Board::SIZES.virtual_channels as u8..2 * Board::SIZES.virtual_channels as u8 {
             assert!(turns.first_of(link, None).is_some(), "{link}");
         }
     }
 
     #[test]
     fn a_link_that_is_refused_again_keeps_its_turn() {
-        let mut turns = Turns::new();
+        let mut turns: Turns<Board> = Turns::new();
         turns.refused(waiting(1, 0, 900));
         turns.refused(waiting(1, 0, 100));
         assert_eq!(turns.first_of(1, Some(0)), since(900));

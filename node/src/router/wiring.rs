@@ -2,28 +2,26 @@
 //!
 //! Cables may be plugged in any order: hello tells who is there.
 
-use heapless::Vec;
-
 use hopwise_core::{Network, Node};
 
 #[derive(Clone, Debug)]
-pub(super) struct Wiring<const PORTS: usize> {
+pub(super) struct Wiring<C: Capacities> {
     /// The neighbours, in the order of the ports.
-    neighbors: Vec<Node, PORTS>,
+    neighbors: C::Links<Node>,
     /// The link to each neighbour, if there is one that is open.
-    links: [Option<u8>; PORTS],
+    links: C::PerLink<Option<u8>>,
 }
 
-impl<const PORTS: usize> Wiring<PORTS> {
+impl<C: Capacities> Wiring<C> {
     /// The neighbours of a node; `None` if there are more than `links`.
     pub(super) fn of(network: &Network, here: Node, links: usize) -> Option<Self> {
-        let mut neighbors = Vec::new();
-        for neighbor in network.neighbors(here).ok()?.take(PORTS + 1) {
+        let mut neighbors = C::Links::default();
+        for neighbor in network.neighbors(here).ok()?.take(C::SIZES.links + 1) {
             neighbors.push(neighbor).ok()?;
         }
         (neighbors.len() <= links).then_some(Wiring {
             neighbors,
-            links: [None; PORTS],
+            links: C::PerLink::default(),
         })
     }
 
@@ -68,7 +66,7 @@ impl<const PORTS: usize> Wiring<PORTS> {
 
     /// The neighbours that can be reached, with their links.
     pub(super) fn live(&self) -> impl Iterator<Item = (Node, u8)> + '_ {
-        let pairs = self.neighbors.iter().zip(&self.links);
+        let pairs = self.neighbors.iter().zip(self.links.iter());
         pairs.filter_map(|(&neighbor, link)| Some((neighbor, (*link)?)))
     }
 
@@ -81,10 +79,11 @@ impl<const PORTS: usize> Wiring<PORTS> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::capacities::Board;
 
     /// A node whose neighbours are at the links of their ports, but for those that are dead.
-    pub(in super::super) fn wired<const PORTS: usize>(network: &Network, here: Node, dead: &[Node]) -> Wiring<PORTS> {
-        let mut wiring = Wiring::of(network, here, PORTS).unwrap();
+    pub(in super::super) fn wired<C: Capacities>(network: &Network, here: Node, dead: &[Node]) -> Wiring<C> {
+        let mut wiring = Wiring::of(network, here, C::SIZES.links).unwrap();
         for (link, address) in (0..).zip(network.neighbors(here).unwrap()) {
             if !dead.contains(&address) {
                 wiring.attach(link, address);
@@ -96,7 +95,7 @@ pub(super) mod tests {
     #[test]
     fn cables_may_be_plugged_in_any_order() {
         let network: Network = "ring(5)".parse().unwrap();
-        let mut wiring: Wiring<4> = Wiring::of(&network, 0, 4).unwrap();
+        let mut wiring: Wiring<Board> = Wiring::of(&network, 0, 4).unwrap();
         wiring.attach(3, 1);
         wiring.attach(0, 4);
         assert_eq!((wiring.link_to(1), wiring.link_to(4)), (Some(3), Some(0)));
@@ -110,7 +109,7 @@ pub(super) mod tests {
     #[test]
     fn who_is_missed_and_where() {
         let network: Network = "ring(5)".parse().unwrap();
-        let mut wiring: Wiring<4> = wired(&network, 0, &[4]);
+        let mut wiring: Wiring<Board> = wired(&network, 0, &[4]);
         assert!(wiring.misses(4) && !wiring.misses(1) && !wiring.misses(2));
         for link in [0, 1, 3, 200] {
             assert_eq!(wiring.expected(link), Some(4));
@@ -119,6 +118,7 @@ pub(super) mod tests {
         assert_eq!([0, 1, 3].map(|link| wiring.expected(link)), [Some(1), Some(4), Some(1)]);
         wiring.attach(2, 3);
         assert_eq!(wiring.neighbor_at(2), None, "no neighbour");
-        assert!(Wiring::<1>::of(&network, 0, 1).is_none());
+        assert!(Wiring::<Board>::of(&network, 0, 1).is_none());
     }
 }
+use crate::capacities::{Capacities, List};

@@ -7,6 +7,7 @@
 //! An end that announces pauses and does not need them would keep packets waiting for ever, so it is given only so much [leave](Leave).
 
 use super::{End, coarse};
+use crate::capacities::LinkCapacities;
 use crate::link::{Micros, millis};
 use crate::wire::PAUSE_UNIT;
 
@@ -65,7 +66,7 @@ impl Leave {
     }
 }
 
-impl End {
+impl<L: LinkCapacities> End<L> {
     pub(in crate::link) fn pause(&mut self, units: u8) {
         if self.is_up() {
             self.pause = Pause::Due(units);

@@ -2,6 +2,7 @@
 
 use super::pausing::Pause;
 use super::{End, HELLO_WHILE_DOWN, coarse, count};
+use crate::capacities::LinkCapacities;
 use crate::link::security::Security;
 use crate::link::window::{Sent, Token};
 use crate::link::{Micros, Turn};
@@ -17,7 +18,7 @@ fn next_seal(security: &mut Option<Security>) -> Option<Option<Seal<'_>>> {
     }
 }
 
-impl End {
+impl<L: LinkCapacities> End<L> {
     pub(in crate::link) fn turn(&mut self, now: Micros) -> Turn {
         if self.is_silent(now) {
             return Turn::Nothing;

@@ -6,6 +6,7 @@ use super::super::deferral::Deferral;
 use super::super::doors::Welcome;
 use super::super::times::{CONFIRM_WITHIN, DRIFT, LIFETIME, SLACK};
 use super::peers::{Peers, Standing};
+use crate::capacities::Capacities;
 use crate::link::Micros;
 use crate::wire::{Confirmation, DropReason, Header, Verdict};
 use hopwise_core::Node;
@@ -42,8 +43,8 @@ pub(in super::super) struct Reply {
 
 /// What a destination knows of its senders.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Destination<const PEERS: usize> {
-    pub(in super::super) peers: Peers<PEERS>,
+pub(in super::super) struct Destination<C: Capacities> {
+    pub(in super::super) peers: Peers<C>,
     owed: Deque<Owed, WAITING>,
     /// Packets that came while too many confirmations waited.
     deferred: Deferral,
@@ -52,8 +53,8 @@ pub(in super::super) struct Destination<const PEERS: usize> {
     started: Micros,
 }
 
-impl<const PEERS: usize> Destination<PEERS> {
-    pub(in super::super) const fn new(epoch: u16, started: Micros) -> Self {
+impl<C: Capacities> Destination<C> {
+    pub(in super::super) fn new(epoch: u16, started: Micros) -> Self {
         Destination {
             peers: Peers::new(),
             owed: Deque::new(),
@@ -155,6 +156,7 @@ impl<const PEERS: usize> Destination<PEERS> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacities::tests::FourPeers;
     use crate::wire::Kind;
 
     const NOW: Micros = 60_000_000;
@@ -167,13 +169,13 @@ mod tests {
         }
     }
 
-    fn destination() -> Destination<4> {
+    fn destination() -> Destination<FourPeers> {
         Destination::new(5, 0)
     }
 
     /// What is made of a packet, and what its sender is told.
     fn judged(
-        destination: &mut Destination<4>,
+        destination: &mut Destination<FourPeers>,
         header: &Header,
         known_epoch: u16,
         welcome: Welcome,
@@ -278,7 +280,7 @@ mod tests {
     #[test]
     fn packets_come_later_while_confirmations_wait_unless_those_are_stuck() {
         let mut here = destination();
-        let fill = |here: &mut Destination<4>, from: u32| {
+        let fill = |here: &mut Destination<FourPeers>, from: u32| {
             while !here.owed.is_full() {
                 here.judge(&packet(from + here.owed.len() as u32), 5, 0, false, Welcome::Open, NOW)
                     .unwrap();

@@ -15,13 +15,11 @@ use source::{AfterConfirmation, Due, Settled};
 use super::event::{Event, Observer};
 use super::pool::{Origin, Place};
 use super::{Router, add};
-use crate::limits::OUTSTANDING;
+use crate::capacities::Capacities;
 use crate::link::Micros;
-use crate::wire::{Confirmed, Content, DropReason, Flooded, Packet};
+use crate::wire::{Confirmed, Content, DropReason, Flooded, PacketOf};
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Router<C> {
     /// A confirmed packet for this node.
     pub(super) fn confirmed_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get_mut(place) else { return };
@@ -116,7 +114,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Sends again what has not been confirmed in time, and ends what has not for too long.
     pub(super) fn retry(&mut self, now: Micros, observer: &mut impl Observer) {
-        for index in 0..OUTSTANDING {
+        for index in 0..C::SIZES.outstanding {
             match self.source.due(index, now) {
                 Due::Nothing => {}
                 Due::Again { place, rank } => self.send_again(place, rank, now, observer),
@@ -145,8 +143,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// A packet within one that goes through everyone; `None` if it is too long for that.
-    fn flooded(&mut self, packet: &Packet<BODY>) -> Option<Packet<BODY>> {
-        let Packet { header, body } = packet;
+    fn flooded(&mut self, packet: &PacketOf<C::Body>) -> Option<PacketOf<C::Body>> {
+        let PacketOf { header, body } = packet;
         let content = Content::Flooded(Flooded {
             kind: header.kind,
             number: header.number,

@@ -11,9 +11,8 @@
 //! A sender is forgotten only when none of its packets can come any more; until then others may find no room, are told so, and try
 //! again.
 
-use heapless::Vec;
-
 use super::super::times::{REMEMBER_PEER, SLACK};
+use crate::capacities::{Capacities, List};
 use crate::link::{Micros, millis};
 use crate::wire::Header;
 use hopwise_core::Node;
@@ -68,13 +67,15 @@ pub(in super::super) enum Standing {
 }
 
 #[derive(Clone, Debug)]
-pub(in super::super) struct Peers<const N: usize> {
-    peers: Vec<Peer, N>,
+pub(in super::super) struct Peers<C: Capacities> {
+    peers: C::Peers<Peer>,
 }
 
-impl<const N: usize> Peers<N> {
-    pub(in super::super) const fn new() -> Self {
-        Peers { peers: Vec::new() }
+impl<C: Capacities> Peers<C> {
+    pub(in super::super) fn new() -> Self {
+        Peers {
+            peers: C::Peers::default(),
+        }
     }
 
     fn find(&mut self, node: Node, host: bool) -> Option<&mut Peer> {
@@ -286,6 +287,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacities::tests::FourPeers;
     use crate::wire::Kind;
 
     fn packet(epoch: u16, number: u32) -> Header {
@@ -305,11 +307,11 @@ mod tests {
         }
     }
 
-    fn deliver(peers: &mut Peers<4>, header: &Header) {
+    fn deliver(peers: &mut Peers<FourPeers>, header: &Header) {
         deliver_at(peers, header, START);
     }
 
-    fn deliver_at(peers: &mut Peers<4>, header: &Header, now: Micros) {
+    fn deliver_at(peers: &mut Peers<FourPeers>, header: &Header, now: Micros) {
         assert_eq!(peers.standing(header, 0, now), Standing::New, "{header:?}");
         peers.record(header, true, 0, now);
         assert_eq!(peers.standing(header, 0, now), Standing::Delivered, "{header:?}");
@@ -348,7 +350,7 @@ mod tests {
     /// What was refused stays refused, and is told from what was delivered, before it and after it.
     #[test]
     fn what_was_refused_stays_refused() {
-        let mut peers: Peers<4> = Peers::new();
+        let mut peers: Peers<FourPeers> = Peers::new();
         let is_refused = |number: u32| number.is_multiple_of(3);
         for number in [5, 3, 4, 9, 8, 6, 7] {
             assert_eq!(peers.standing(&packet(1, number), 0, START), Standing::New);

@@ -1,12 +1,10 @@
 //! The source of confirmed packets: which are outstanding, when each is sent again, and how it ends.
 
-use heapless::Vec;
-
 use super::super::event::Outcome;
 use super::super::pool::Place;
 use super::super::times::{CONFIRM_WITHIN, DRIFT, LONGEST_RETRY, UNREACHABLE_FOR};
 use super::peers::SPAN;
-use crate::limits::OUTSTANDING;
+use crate::capacities::{Capacities, List};
 use crate::link::Micros;
 use crate::wire::{Confirmation, DropReason, Verdict};
 use hopwise_core::Node;
@@ -89,8 +87,8 @@ pub(in super::super) enum Due {
 
 /// The confirmed packets of this node.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Source {
-    outstanding: Vec<Outstanding, OUTSTANDING>,
+pub(in super::super) struct Source<C: Capacities> {
+    outstanding: C::Outstanding<Outstanding>,
     next_number: u32,
     /// How long the first attempt of a packet is waited for: at least so long, and as it is now.
     least_patience: u32,
@@ -128,7 +126,7 @@ const FLOODS_AT_ONCE: u64 = 3;
 /// In large meshes it takes more, so that a packet is flooded at least twice before it is given up.
 const LONGEST_FLOOD_INTERVAL: Micros = 4_000_000;
 
-impl Source {
+impl<C: Capacities> Source<C> {
     pub(in super::super) fn new(mesh: &Mesh, first_number: u32) -> Self {
         // There and back, each hop a frame and some thought; longer routes are patient enough by doubling.
         let hops = u64::from(mesh.longest_route.min(32));
@@ -136,7 +134,7 @@ impl Source {
         let interval = mesh.nodes.saturating_mul(mesh.frame_time).saturating_mul(FLOOD_SHARE);
         let least_patience = patience.saturating_add(50_000).min(LONGEST_RETRY) as u32;
         Source {
-            outstanding: Vec::new(),
+            outstanding: C::Outstanding::default(),
             next_number: first_number,
             least_patience,
             patience: least_patience,
@@ -253,7 +251,7 @@ impl Source {
         self.patience = (self.patience - less).max(enough).max(self.least_patience);
     }
 
-    /// What to do now with the packet of an index, of which there are [`OUTSTANDING`].
+    /// What to do now with the packet of an index, of which there are as many as [`Sizes`](crate::capacities::Sizes) say.
     pub(in super::super) fn due(&mut self, index: usize, now: Micros) -> Due {
         let Some(entry) = self.outstanding.get_mut(index) else {
             return Due::Nothing;
@@ -316,7 +314,7 @@ impl Source {
     /// An outcome that nobody has fetched yet, with the number of its packet.
     pub(in super::super) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
         let index = self.outstanding.iter().position(Outstanding::has_ended)?;
-        let entry = self.outstanding.remove(index);
+        let entry = self.outstanding.remove(index)?;
         match entry.stage {
             Stage::Ended(outcome) => Some((entry.number, outcome)),
             Stage::Open | Stage::GivenUp => None,
@@ -350,10 +348,11 @@ fn is_lost_on_the_way(reason: DropReason) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacities::Board;
 
     const START: Micros = 1_000_000;
 
-    fn source() -> Source {
+    fn source() -> Source<Board> {
         let mesh = Mesh {
             nodes: 10,
             longest_route: 4,
@@ -473,7 +472,7 @@ mod tests {
 
     #[test]
     fn three_reports_over_three_seconds_end_it_unless_the_destination_is_heard_of() {
-        let report = |source: &mut Source, now| source.undeliverable(0, 4, DropReason::NoRoute, now);
+        let report = |source: &mut Source<Board>, now| source.undeliverable(0, 4, DropReason::NoRoute, now);
         let late = START + UNREACHABLE_FOR;
         let given_up = |reports: &[Micros]| {
             let mut source = source();

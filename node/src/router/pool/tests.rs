@@ -3,15 +3,21 @@
 use std::vec::Vec;
 
 use super::*;
+use crate::capacities::Sizes;
 use crate::wire::{Body, Header};
 
-type Small = Pool<4, 30, 8>;
+crate::capacities! {
+    struct FourLinks { links: 4, body: 48, ..Sizes::BOARD }
+}
+
+type Small = Pool<FourLinks>;
+type Packet = PacketOf<Body<48>>;
 
 const LANES_USED: u8 = 6;
 const NOW: Micros = 5_000_000;
 
 /// A packet of a source, which says that it is very old.
-fn from(source: u64) -> Packet<8> {
+fn from(source: u64) -> Packet {
     Packet {
         header: Header {
             kind: Kind::Datagram,
@@ -81,15 +87,15 @@ fn broadcasts_that_begin_here_leave_room_for_what_passes() {
     }
     assert!(pool.outbox_has_room(Kind::Datagram));
     let passing = core::iter::from_fn(|| put(&mut pool, by(0, 0), 0)).count();
-    assert!(passing > PASSING, "{passing}");
+    assert!(passing > FourLinks::SIZES.passing, "{passing}");
 }
 
 #[test]
 fn a_few_answers_have_room_however_full_it_is_and_twice_as_many_if_it_is_not() {
     let answers = |mut pool: Small| core::iter::from_fn(|| put(&mut pool, Origin::Service, 0)).count();
     let (full, _) = full();
-    assert_eq!(answers(full), SERVICE);
-    assert_eq!(answers(Small::new(LANES_USED)), 2 * SERVICE);
+    assert_eq!(answers(full), FourLinks::SIZES.service);
+    assert_eq!(answers(Small::new(LANES_USED)), 2 * FourLinks::SIZES.service);
 }
 
 #[test]
@@ -131,7 +137,7 @@ fn a_link_with_its_whole_share_is_not_waited_for() {
     assert_eq!(pool.share_left(0), 0);
     let free = pool.common() - pool.common_taken();
     assert!(free > 0);
-    assert_eq!(pool.common_for(1, None), free.min(LINK_SHARE));
+    assert_eq!(pool.common_for(1, None), free.min(FourLinks::SIZES.link_share));
 }
 
 #[test]
