@@ -16,6 +16,7 @@
 //! ```
 
 use core::fmt::Debug;
+use core::hash::Hash;
 use core::ops::{Deref, DerefMut};
 
 use heapless::{Deque, LenType, Vec};
@@ -140,19 +141,19 @@ pub trait Capacities: Clone + Debug + 'static {
 }
 
 /// The sizes of a [link](crate::link::LinkOf).
-pub trait LinkCapacities: Clone + Debug + 'static {
+pub trait LinkCapacities: Clone + Debug + Eq + Hash + 'static {
     /// So many frames are on the way at most.
     const WINDOW: usize;
     /// Frames are numbered from 0 to this, and then again.
     const LAST_NUMBER: u8;
     /// The longest frame, encoded.
-    type Frame: Array<u8>;
+    type Frame: Array<u8> + Eq + Hash;
     /// At most one for each frame on the way.
     type Window<T: Clone + Debug>: Queue<T>;
 }
 
 /// A link whose longest frame has `WIRE` bytes, encoded, and that has at most `FRAMES` frames on the way of `NUMBERS` numbers, a power of two.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LinkSizes<const WIRE: usize, const FRAMES: usize = { WINDOW }, const NUMBERS: usize = { SEQUENCE_NUMBERS }>;
 
 impl<const WIRE: usize, const FRAMES: usize, const NUMBERS: usize> LinkCapacities for LinkSizes<WIRE, FRAMES, NUMBERS> {
@@ -176,7 +177,7 @@ impl<const WIRE: usize, const FRAMES: usize, const NUMBERS: usize> LinkCapacitie
 pub trait Array<T>: Clone + Debug + Default + DerefMut<Target = [T]> {}
 
 /// An array that begins with default elements.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fixed<T, const N: usize>([T; N]);
 
 impl<T: Default, const N: usize> Default for Fixed<T, N> {

@@ -29,6 +29,18 @@ impl<F: Array<u8>> Collector<F> {
         self.bytes.len()
     }
 
+    /// The frame that has begun to come, with zeros after it, and its length so far; `None` if it is too long.
+    pub(super) fn partial(&self) -> (F, Option<u16>) {
+        let mut bytes = F::default();
+        if self.complete {
+            return (bytes, Some(0));
+        }
+        for (copy, byte) in bytes.iter_mut().zip(self.bytes.iter().take(self.length.into())) {
+            *copy = *byte;
+        }
+        (bytes, Some(self.length).filter(|_| !self.too_long))
+    }
+
     /// Takes bytes from the front of `input` up to the end of a frame, and gives the decoded bytes of that frame. `None`
     /// when the input is used up.
     pub(super) fn next(&mut self, input: &mut &[u8]) -> Option<Result<&[u8], FrameError>> {

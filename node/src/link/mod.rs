@@ -7,16 +7,19 @@
 //!
 //! A link that is up is [open](Link::is_open), and packets are sent, once both ends [accept](Link::accept) each other on it. Hello
 //! says so. A link on which packets do not come through is given up and left alone for a while, and so is one that comes up again
-//! and again: see `hold`.
+//! and again: see `flap_damping`.
 
+mod ack_timeout;
+mod canonical;
 mod collector;
 mod end;
-mod hold;
-mod patience;
+mod flap_damping;
+
 mod security;
 mod state;
 mod window;
 
+pub use canonical::CanonicalLink;
 use collector::Collector;
 use end::End;
 use serde::{Deserialize, Serialize};

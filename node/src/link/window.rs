@@ -5,6 +5,8 @@
 //! frame being received. A frame that has come but for which its lane has no room is acknowledged as refused: the ones behind
 //! it are not held up, or full buffers of one lane would block the others and with them the mesh.
 
+use heapless::Vec;
+
 use crate::capacities::{LinkCapacities, Queue};
 use crate::wire::{Ack, Offer, ROUND_MASK};
 
@@ -16,7 +18,7 @@ pub const WINDOW: usize = 6;
 pub type Token = u8;
 
 /// A frame on the way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sent {
     pub(super) token: Token,
     pub(super) lane: u8,
@@ -25,7 +27,7 @@ pub(super) struct Sent {
 }
 
 /// What became of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
     /// The other end has it.
     Taken,
@@ -43,6 +45,9 @@ pub(super) struct Sender<L: LinkCapacities> {
     round: u8,
     settled: L::Window<(Token, Fate)>,
 }
+
+/// A [`Sender`] to be compared: the base, the cursor, the round, the frames on the way with their ages, and those settled.
+pub(super) type CanonicalSender = (u8, u8, u8, Vec<Sent, 8>, Vec<(Token, Fate), 8>);
 
 /// What an acknowledgement changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +73,17 @@ impl<L: LinkCapacities> Default for Sender<L> {
 }
 
 impl<L: LinkCapacities> Sender<L> {
+    /// Its state, at a time as [`Sent`] notes it.
+    pub(super) fn canonical(&self, now: u16) -> CanonicalSender {
+        let aged = |sent: &Sent| Sent {
+            since: now.wrapping_sub(sent.since),
+            ..*sent
+        };
+        let on_the_way = self.on_the_way.iter().map(aged).collect();
+        let settled = self.settled.iter().copied().collect();
+        (self.base, self.cursor, self.round, on_the_way, settled)
+    }
+
     pub(super) fn has_room(&self) -> bool {
         // What is settled must be fetched first.
         self.on_the_way.len() + self.settled.len() < L::WINDOW
@@ -159,7 +175,7 @@ impl<L: LinkCapacities> Sender<L> {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Receiver {
     next: u8,
     refused: u8,

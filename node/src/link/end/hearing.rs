@@ -117,12 +117,12 @@ impl<L: LinkCapacities> End<L> {
         };
         let progress = self.sender.acknowledge(ack);
         if progress.back {
-            self.patience.went_back(now);
+            self.ack_timeout.went_back(now);
         }
         if progress.settled > 0 {
             let (waited, timeout) = (self.oldest_waited(now), self.first_timeout());
-            self.patience.acknowledged(progress.taken > 0, waited, timeout, now);
-            self.hold.packets_taken(progress.taken);
+            self.ack_timeout.acknowledged(progress.taken > 0, waited, timeout, now);
+            self.flap_damping.packets_taken(progress.taken);
         }
         if progress.settled > 0 || progress.back {
             self.backoff = 0;

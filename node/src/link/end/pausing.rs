@@ -12,8 +12,8 @@ use crate::link::{Micros, millis};
 use crate::wire::PAUSE_UNIT;
 
 /// Of this end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pause {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::link) enum Pause {
     None,
     /// The other end is to be told, in units of [`PAUSE_UNIT`].
     Due(u8),
@@ -40,7 +40,7 @@ pub(super) struct Leave {
 }
 
 impl Leave {
-    fn debt(self, now: Micros) -> u32 {
+    pub(super) fn debt(self, now: Micros) -> u32 {
         let debt = self.even_at.wrapping_sub(millis(now));
         // Otherwise it is in the past.
         if debt <= LONGEST_DEBT { debt } else { 0 }
@@ -104,7 +104,7 @@ impl<L: LinkCapacities> End<L> {
     fn wait_anew(&mut self, now: Micros) {
         self.state.excuse(self.heard_until(now.max(self.away_until)));
         self.sender.restamp(coarse(now));
-        self.patience.begin_anew(self.first_timeout(), now);
+        self.ack_timeout.begin_anew(self.first_timeout(), now);
         if self.timeout_at != Micros::MAX {
             self.timeout_at = now.saturating_add(self.timeout());
         }

@@ -77,7 +77,7 @@ impl<L: LinkCapacities> End<L> {
             heard: self.state.peer().map_or(0, |peer| peer.tag),
             stance: Stance {
                 accepts: self.accepts(),
-                holds: self.hold.is_on(),
+                holds: self.flap_damping.is_on(),
             },
             keyed: self.security.is_some(),
         };
@@ -117,7 +117,7 @@ impl<L: LinkCapacities> End<L> {
     /// On probation, the hello after a pause is as long as the longest packet. Where long frames do not come through, the other end
     /// does not learn that the pause is over, and no packet is risked.
     fn padding(&self) -> usize {
-        if self.is_open() || self.hold.is_on() || !self.hold.on_probation() {
+        if self.is_open() || self.flap_damping.is_on() || !self.flap_damping.on_probation() {
             return 0;
         }
         let there = self.state.peer().map_or(0, |peer| peer.identity.largest);
@@ -160,7 +160,7 @@ impl<L: LinkCapacities> End<L> {
         });
         self.sent(length, now);
         let (waited, timeout) = (self.oldest_waited(now), self.first_timeout());
-        self.patience.sent(waited, timeout, now);
+        self.ack_timeout.sent(waited, timeout, now);
         if self.timeout_at == Micros::MAX {
             let sent_at = now.saturating_add(self.bytes(length as u64));
             self.timeout_at = sent_at.saturating_add(self.timeout());
