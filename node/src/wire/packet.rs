@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::application::AppPort;
 use super::body::{Body, Bytes, Kind, body_of};
 use super::content::Content;
 use super::trace::TraceRecord;
@@ -186,6 +187,12 @@ impl<B: Bytes> PacketOf<B> {
     /// What the body says; `None` if it is not what the kind promises.
     pub fn content(&self) -> Option<Content<'_>> {
         Content::read(self.header.kind, self.body_without_trail())
+    }
+
+    /// Whether it is a block of an image, for all boards.
+    pub fn is_block(&self) -> bool {
+        let port = || self.content().map(|content| content.port());
+        self.header.kind == Kind::Broadcast && port() == Some(AppPort::UPDATE)
     }
 
     /// Takes the trail off the body, if there is one.

@@ -1,8 +1,8 @@
-//! Who goes first when there is too little room: of the links that were refused, that whose packet has the first [claim](Claim).
+//! Who goes first when there is too little room: of the links that were refused, that whose packet has the first [priority](Priority).
 //!
 //! Without it the link that hears first of a free slot would have it every time.
 
-use super::served::Share;
+use super::source_share::Share;
 use crate::capacities::{Capacities, List};
 use crate::link::Micros;
 use crate::wire::AGE_UNIT;
@@ -15,36 +15,36 @@ const PRESUMED_FOR: u16 = 4;
 
 /// A link was refused a packet of a lane.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
-    pub(super) link: u8,
-    pub(super) lane: u8,
-    pub(super) claim: Claim,
+pub(in crate::router) struct Waiting {
+    pub(in crate::router) link: u8,
+    pub(in crate::router) lane: u8,
+    pub(in crate::router) priority: Priority,
 }
 
 /// What goes before what: packets of sources that have had less of this node, and of those the ones that began earlier. A packet's
 /// word for its age counts only among those that have had as much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Claim {
+pub(in crate::router) struct Priority {
     share: Share,
     /// When the packet began, in units of 1024 microseconds that go round after a minute.
     born: u16,
 }
 
-impl Claim {
+impl Priority {
     /// Of a source that has had so much, for a packet of this age.
-    pub(super) fn new(share: Share, age: u16, now: Micros) -> Self {
-        Claim {
+    pub(in crate::router) fn new(share: Share, age: u16, now: Micros) -> Self {
+        Priority {
             share,
             born: units(now.wrapping_sub(u64::from(age) * AGE_UNIT)),
         }
     }
 
-    fn is_before(self, other: Claim) -> bool {
+    fn is_before(self, other: Priority) -> bool {
         let earlier = (self.born.wrapping_sub(other.born) as i16) < 0;
         self.share < other.share || self.share == other.share && earlier
     }
 
-    fn first(self, other: Claim) -> Claim {
+    fn first(self, other: Priority) -> Priority {
         if other.is_before(self) { other } else { self }
     }
 }
@@ -55,65 +55,68 @@ fn units(time: Micros) -> u16 {
 
 /// The links that wait, in no order.
 #[derive(Clone, Debug)]
-pub(super) struct Turns<C: Capacities>(C::Channels<Waiting>);
+pub(in crate::router) struct FairQueue<C: Capacities>(C::Channels<Waiting>);
 
-impl<C: Capacities> Turns<C> {
-    pub(super) fn new() -> Self {
-        Turns(C::Channels::default())
+impl<C: Capacities> FairQueue<C> {
+    pub(in crate::router) fn new() -> Self {
+        FairQueue(C::Channels::default())
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::router) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Those of other links that go before a claim of a link; all others, if it has none.
-    pub(super) fn ahead_of(&self, link: u8, claim: Option<Claim>) -> impl Iterator<Item = &Waiting> {
+    /// Those of other links that go before a priority of a link; all others, if it has none.
+    pub(in crate::router) fn ahead_of(&self, link: u8, priority: Option<Priority>) -> impl Iterator<Item = &Waiting> {
         let others = self.0.iter().filter(move |waiting| waiting.link != link);
-        others.filter(move |waiting| claim.is_none_or(|claim| waiting.claim.is_before(claim)))
+        others.filter(move |waiting| priority.is_none_or(|priority| waiting.priority.is_before(priority)))
     }
 
-    /// The first claim of a link, perhaps for a certain lane.
-    pub(super) fn first_of(&self, link: u8, lane: Option<u8>) -> Option<Claim> {
+    /// The first priority of a link, perhaps for a certain lane.
+    pub(in crate::router) fn first_of(&self, link: u8, lane: Option<u8>) -> Option<Priority> {
         let waiting = self.0.iter().filter(|waiting| waiting.link == link);
         let waiting = waiting.filter(|waiting| lane.is_none_or(|lane| waiting.lane == lane));
-        waiting.map(|waiting| waiting.claim).reduce(Claim::first)
+        waiting.map(|waiting| waiting.priority).reduce(Priority::first)
     }
 
     /// A link has sent a packet of a lane, and does not wait for that any more.
-    pub(super) fn served(&mut self, link: u8, lane: u8) {
+    pub(in crate::router) fn served(&mut self, link: u8, lane: u8) {
         if let Some(place) = self.place(link, lane) {
             self.0.swap_remove(place);
         }
     }
 
     /// Those who were presumed to have more have not sent it.
-    pub(super) fn forget_presumed(&mut self, now: Micros) {
-        let lately = |claim: Claim| units(now).wrapping_sub(claim.born) <= PRESUMED_FOR;
+    pub(in crate::router) fn forget_presumed(&mut self, now: Micros) {
+        let lately = |priority: Priority| units(now).wrapping_sub(priority.born) <= PRESUMED_FOR;
         self.0
-            .retain(|waiting| waiting.lane != ANY_LANE || lately(waiting.claim));
+            .retain(|waiting| waiting.lane != ANY_LANE || lately(waiting.priority));
     }
 
     /// A link of which a packet was taken while others wait is likely to have more like it, though it was not offered room for them.
-    pub(super) fn presume(&mut self, link: u8, share: Share, now: Micros) {
+    pub(in crate::router) fn presume(&mut self, link: u8, share: Share, now: Micros) {
         self.served(link, ANY_LANE);
         let mut others = self.0.iter().filter(|waiting| waiting.link != link);
         if others.any(|waiting| waiting.lane != ANY_LANE) {
-            let claim = Claim::new(share, 0, now);
+            let priority = Priority::new(share, 0, now);
             let lane = ANY_LANE;
-            self.refused(Waiting { link, lane, claim });
+            self.refused(Waiting { link, lane, priority });
         }
     }
 
-    /// A packet was refused. Where too many wait the first claims are remembered.
-    pub(super) fn refused(&mut self, new: Waiting) {
+    /// A packet was refused. Where too many wait the first priorities are remembered.
+    pub(in crate::router) fn refused(&mut self, new: Waiting) {
         if self.place(new.link, new.lane).is_some() || self.0.push(new).is_ok() {
             return;
         }
-        let last = self
-            .0
-            .iter_mut()
-            .reduce(|one, other| if one.claim.is_before(other.claim) { other } else { one });
-        if let Some(place) = last.filter(|waiting| new.claim.is_before(waiting.claim)) {
+        let last = self.0.iter_mut().reduce(|one, other| {
+            if one.priority.is_before(other.priority) {
+                other
+            } else {
+                one
+            }
+        });
+        if let Some(place) = last.filter(|waiting| new.priority.is_before(waiting.priority)) {
             *place = new;
         }
     }
@@ -125,14 +128,14 @@ impl<C: Capacities> Turns<C> {
     }
 
     /// Nobody waits any more.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::router) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::served::Served;
+    use super::super::source_share::Served;
     use super::*;
     use crate::capacities::Board;
 
@@ -140,12 +143,12 @@ mod tests {
         Waiting {
             link,
             lane,
-            claim: claim(age),
+            priority: priority(age),
         }
     }
 
-    fn claim(age: u16) -> Claim {
-        Claim::new(share(9), age, 90_000_000)
+    fn priority(age: u16) -> Priority {
+        Priority::new(share(9), age, 90_000_000)
     }
 
     /// Of a source that was served so often.
@@ -155,17 +158,17 @@ mod tests {
         served.by(0)
     }
 
-    fn since(age: u16) -> Option<Claim> {
-        Some(claim(age))
+    fn since(age: u16) -> Option<Priority> {
+        Some(priority(age))
     }
 
     #[test]
     fn claims_are_compared_over_the_turn_of_the_clock() {
         let turn = u64::from(u16::MAX) << 10;
         for now in [10_000_000, turn, turn + 1_500, 5 * turn - 2_000_000] {
-            let (old, young) = (Claim::new(share(99), 20_000, now), Claim::new(share(99), 10, now));
+            let (old, young) = (Priority::new(share(99), 20_000, now), Priority::new(share(99), 10, now));
             assert!(
-                Claim::new(share(9), 0, now).is_before(old),
+                Priority::new(share(9), 0, now).is_before(old),
                 "who has had less goes first"
             );
             assert!(old.is_before(young) && !young.is_before(old), "{now}");
@@ -175,7 +178,7 @@ mod tests {
 
     #[test]
     fn only_earlier_claims_of_other_links_go_first() {
-        let mut turns: Turns<Board> = Turns::new();
+        let mut turns: FairQueue<Board> = FairQueue::new();
         turns.refused(waiting(1, 0, 500));
         turns.refused(waiting(2, 3, 900));
         assert_eq!(turns.ahead_of(3, since(100)).count(), 2);
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_first_are_remembered_when_more_wait_than_can_be() {
-        let mut turns: Turns<Board> = Turns::new();
+        let mut turns: FairQueue<Board> = FairQueue::new();
         for link in 0..2 * Board::SIZES.virtual_channels as u8 {
             turns.refused(waiting(link, 0, 100 + 10 * u16::from(link)));
         }
@@ -202,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_link_that_is_refused_again_keeps_its_turn() {
-        let mut turns: Turns<Board> = Turns::new();
+        let mut turns: FairQueue<Board> = FairQueue::new();
         turns.refused(waiting(1, 0, 900));
         turns.refused(waiting(1, 0, 100));
         assert_eq!(turns.first_of(1, Some(0)), since(900));

@@ -4,7 +4,7 @@
 //! | the packet | the link of the next hop | what it does |
 //! |---|---|---|
 //! | on its route | up | takes it |
-//! | on its route | dead, or [stalled](super::stalls) | begins a trail here, and searches |
+//! | on its route | dead, or [stalled](super::stalled_links) | begins a trail here, and searches |
 //! | on a trail, nearer than where that began | | leaves the trail, and is on its route |
 //! | on a trail | | goes to the live neighbour nearest to the destination that is neither on the trail nor stalled, or back along it, or else to one that is stalled |
 
@@ -16,28 +16,28 @@ use hopwise_core::{Method, Network, Node, Rule};
 
 /// The link a packet takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hop {
-    pub(super) link: u8,
+pub(in crate::router) struct Hop {
+    pub(in crate::router) link: u8,
     /// The neighbour, if the packet searches for a path round a dead link.
-    pub(super) detour: Option<Node>,
+    pub(in crate::router) detour: Option<Node>,
 }
 
 /// What a node knows when it sends a packet on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Forwarder<'a, C: Capacities> {
-    pub(super) network: &'a Network,
-    pub(super) here: Node,
-    pub(super) rule: Rule,
-    pub(super) wiring: &'a Wiring<C>,
+pub(in crate::router) struct Forwarder<'a, C: Capacities> {
+    pub(in crate::router) network: &'a Network,
+    pub(in crate::router) here: Node,
+    pub(in crate::router) rule: Rule,
+    pub(in crate::router) wiring: &'a Wiring<C>,
     /// Links that are taken only where no other is left: bit 0 is link 0.
-    pub(super) avoided: u32,
+    pub(in crate::router) avoided: u32,
     /// The neighbour from which the packet came, if it came from one.
-    pub(super) came_from: Option<Node>,
+    pub(in crate::router) came_from: Option<Node>,
 }
 
 impl<C: Capacities> Forwarder<'_, C> {
     /// Chooses the link, and writes into the packet what the next node must know.
-    pub(super) fn choose<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<Hop, DropReason> {
+    pub(in crate::router) fn choose<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<Hop, DropReason> {
         if packet.header.hops_left == 0 {
             return Err(DropReason::HopsUsedUp);
         }
@@ -76,7 +76,11 @@ impl<C: Capacities> Forwarder<'_, C> {
 
     /// Chooses another link than the route's: of those that are live and not avoided, by how near to the destination they lead, that of
     /// a rank. So a packet of which nothing was heard goes past whoever may have swallowed it.
-    pub(super) fn choose_other<B: Bytes>(&self, packet: &mut PacketOf<B>, rank: u8) -> Result<Hop, DropReason> {
+    pub(in crate::router) fn choose_other<B: Bytes>(
+        &self,
+        packet: &mut PacketOf<B>,
+        rank: u8,
+    ) -> Result<Hop, DropReason> {
         let dest = packet.header.dest;
         let open = self.wiring.live().filter(|&(_, link)| !self.is_avoided(link));
         let others = open.count().saturating_sub(1);
@@ -96,7 +100,7 @@ impl<C: Capacities> Forwarder<'_, C> {
 
     /// Chooses another link than those that are avoided, if one leads neither back to where the packet came from nor past its
     /// destination.
-    pub(super) fn choose_round<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Option<Hop> {
+    pub(in crate::router) fn choose_round<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Option<Hop> {
         let dest = packet.header.dest;
         if self.wiring.link_to(dest).is_some() {
             return None;

@@ -14,28 +14,28 @@ const AVOIDED_FOR: u32 = 2_000;
 
 /// The links that are up and take nothing.
 #[derive(Clone, Debug)]
-pub(super) struct Stalls<C: Capacities> {
+pub(in crate::router) struct StalledLinks<C: Capacities> {
     /// When each link last took a packet, in milliseconds, which go round after 49 days; while it is avoided, since when it is.
     since: C::PerLink<u32>,
     /// Those that are avoided: bit 0 is link 0.
     avoided: u32,
 }
 
-impl<C: Capacities> Stalls<C> {
-    pub(super) fn new() -> Self {
-        Stalls {
+impl<C: Capacities> StalledLinks<C> {
+    pub(in crate::router) fn new() -> Self {
+        StalledLinks {
             since: C::PerLink::default(),
             avoided: 0,
         }
     }
 
     /// The links that are avoided: bit 0 is link 0.
-    pub(super) fn avoided(&self) -> u32 {
+    pub(in crate::router) fn avoided(&self) -> u32 {
         self.avoided
     }
 
     /// A link has taken a packet, or is not what it was.
-    pub(super) fn moves(&mut self, link: u8, now: Micros) {
+    pub(in crate::router) fn moves(&mut self, link: u8, now: Micros) {
         self.avoided &= !(1 << link);
         if let Some(since) = self.since.get_mut(usize::from(link)) {
             *since = millis(now);
@@ -43,7 +43,7 @@ impl<C: Capacities> Stalls<C> {
     }
 
     /// Looks at the clock: whether a link is to be avoided, for which a packet has waited for so many microseconds.
-    pub(super) fn look(&mut self, link: u8, waited: u32, now: Micros) -> bool {
+    pub(in crate::router) fn look(&mut self, link: u8, waited: u32, now: Micros) -> bool {
         let Some(since) = self.since.get_mut(usize::from(link)) else {
             return false;
         };
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_link_that_takes_nothing_is_avoided_for_a_while_and_tried_again() {
-        let mut stalls: Stalls<Board> = Stalls::new();
+        let mut stalls: StalledLinks<Board> = StalledLinks::new();
         let second = 1_000_000;
         stalls.moves(2, second);
         assert!(!stalls.look(2, 200_000, second + 200_000));

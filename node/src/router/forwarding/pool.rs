@@ -3,21 +3,21 @@
 //! Every packet in a node has one slot, also a broadcast that goes out through several links. Slots are common to all, but
 //! for each lane, for the inbox, for what begins here and for the node's own answers some are kept free: however full the
 //! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
-//! [`router`](super). Links that were refused wait for their [turn](super::turns).
+//! [`lanes`](hopwise_core::network::lanes). Links that were refused wait for their [turn](super::fair_queue).
 
-use super::deferral::Deferral;
-use super::served::{Served, Share};
-use super::turns::{Claim, Turns, Waiting};
+use super::super::backpressure::Backpressure;
+use super::fair_queue::{FairQueue, Priority, Waiting};
+use super::source_share::{Served, Share};
 use crate::capacities::{Capacities, OWN};
 use crate::link::Micros;
 use crate::wire::{AGE_UNIT, Kind, Offer, PacketOf};
 
 /// The number of a slot.
-pub(super) type Place = u8;
+pub(in crate::router) type Place = u8;
 
 /// Where a packet came from, a link or the node itself, and so whose share of the slots it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(in crate::router) enum Origin {
     Link {
         link: u8,
         lane: u8,
@@ -32,32 +32,32 @@ pub(super) enum Origin {
 
 /// For whom a packet waits, beside links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(in crate::router) enum Reader {
     Nobody,
     /// It is in the inbox.
     Application,
-    /// It is a [block](super::blocks), and keeps its share until it is written.
+    /// It is a [block](super::super::services), and keeps its share until it is written.
     Board,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Slot<B> {
-    pub(super) packet: PacketOf<B>,
-    pub(super) origin: Origin,
+pub(in crate::router) struct Slot<B> {
+    pub(in crate::router) packet: PacketOf<B>,
+    pub(in crate::router) origin: Origin,
     /// When it came: the low half of the time, which goes round after 71 minutes. No packet lives that long.
-    pub(super) arrived: u32,
+    pub(in crate::router) arrived: u32,
     /// Links through which it is to go or on which it is: bit 0 is link 0.
-    pub(super) pending: u32,
+    pub(in crate::router) pending: u32,
     /// From here it does not take its route, but the path that is next best, or the one after that; 0: its route.
-    pub(super) other_path: u8,
+    pub(in crate::router) other_path: u8,
     /// It came as a flood, and is answered so.
-    pub(super) flooded: bool,
+    pub(in crate::router) flooded: bool,
     /// A traced packet has been signed by this node.
-    pub(super) signed: bool,
+    pub(in crate::router) signed: bool,
     /// Who here is to read it.
-    pub(super) reader: Reader,
+    pub(in crate::router) reader: Reader,
     /// A confirmed packet of this node, kept until its fate is known.
-    pub(super) kept: bool,
+    pub(in crate::router) kept: bool,
 }
 
 impl<B> Slot<B> {
@@ -66,12 +66,12 @@ impl<B> Slot<B> {
     }
 
     /// It starts here, so its first hop may rise or fall.
-    pub(super) fn begins_here(&self) -> bool {
+    pub(in crate::router) fn begins_here(&self) -> bool {
         !matches!(self.origin, Origin::Link { .. })
     }
 
     /// The lane that it is in; of what begins here, any.
-    pub(super) fn lane(&self) -> u8 {
+    pub(in crate::router) fn lane(&self) -> u8 {
         match self.origin {
             Origin::Link { lane, .. } => lane,
             Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox => 0,
@@ -79,24 +79,24 @@ impl<B> Slot<B> {
     }
 
     /// How long the packet has been under way.
-    pub(super) fn age_in_micros(&self, now: Micros) -> u32 {
+    pub(in crate::router) fn age_in_micros(&self, now: Micros) -> u32 {
         let before = u32::from(self.packet.header.age) * AGE_UNIT as u32;
         before.saturating_add(self.waited(now))
     }
 
     /// How long the packet has been here.
-    pub(super) fn waited(&self, now: Micros) -> u32 {
+    pub(in crate::router) fn waited(&self, now: Micros) -> u32 {
         (now as u32).wrapping_sub(self.arrived)
     }
 
     /// Copies still to be sent, or written.
-    pub(super) fn copies(&self) -> u32 {
+    pub(in crate::router) fn copies(&self) -> u32 {
         self.pending.count_ones() + u32::from(self.reader == Reader::Board)
     }
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Pool<C: Capacities> {
+pub(in crate::router) struct Pool<C: Capacities> {
     slots: C::PerBuffer<Option<Slot<C::Body>>>,
     /// Which slots are in use: bit 0 is slot 0.
     used: u64,
@@ -112,10 +112,10 @@ pub(super) struct Pool<C: Capacities> {
     service: u8,
     inbox: u8,
     /// Packets that were refused to links, and whose turn it is.
-    turns: Turns<C>,
+    turns: FairQueue<C>,
     served: Served,
     /// Requests to this node that came while there was no room to answer.
-    deferred: Deferral,
+    deferred: Backpressure,
     /// Something has come or gone since it was last asked.
     changed: bool,
     /// All links were offered all they could send.
@@ -127,7 +127,7 @@ const MOST_DEFERRED: u8 = 16;
 
 impl<C: Capacities> Pool<C> {
     /// Buffers for a network that needs so many lanes, at most as many as there can be.
-    pub(super) fn new(lanes: u8) -> Self {
+    pub(in crate::router) fn new(lanes: u8) -> Self {
         Pool {
             used_lanes: lanes.min(C::SIZES.virtual_channels as u8),
             slots: C::PerBuffer::default(),
@@ -140,9 +140,9 @@ impl<C: Capacities> Pool<C> {
             outbox: 0,
             service: 0,
             inbox: 0,
-            turns: Turns::new(),
+            turns: FairQueue::new(),
             served: Served::new(),
-            deferred: Deferral::new(MOST_DEFERRED),
+            deferred: Backpressure::new(MOST_DEFERRED),
             changed: true,
             open: false,
         }
@@ -161,7 +161,7 @@ impl<C: Capacities> Pool<C> {
     }
 
     /// Whether [offers](Self::offer) may be other than when this was last asked.
-    pub(super) fn has_changed(&mut self) -> bool {
+    pub(in crate::router) fn has_changed(&mut self) -> bool {
         if !core::mem::take(&mut self.changed) {
             return false;
         }
@@ -172,28 +172,28 @@ impl<C: Capacities> Pool<C> {
     }
 
     /// How many lanes there are.
-    pub(super) fn lanes(&self) -> u8 {
+    pub(in crate::router) fn lanes(&self) -> u8 {
         self.used_lanes
     }
 
     /// Slots in use.
-    pub(super) fn used(&self) -> usize {
+    pub(in crate::router) fn used(&self) -> usize {
         self.used.count_ones() as usize
     }
 
-    /// How many common slots a link may have by a claim: the free ones, up to its share, but for one for each earlier claim of
+    /// How many common slots a link may have by a priority: the free ones, up to its share, but for one for each earlier priority of
     /// another link that would fit that link's share.
-    fn common_for(&self, link: u8, claim: Option<Claim>) -> usize {
+    fn common_for(&self, link: u8, priority: Option<Priority>) -> usize {
         let free = self.common().saturating_sub(self.common_taken());
-        let ahead = self.turns.ahead_of(link, claim);
+        let ahead = self.turns.ahead_of(link, priority);
         let promised = ahead.filter(|waiting| self.share_left(waiting.link) > 0).count();
         free.saturating_sub(promised).min(self.share_left(link))
     }
 
     /// Whether a link may have a lane's own slot: it is free, and no packet of that lane at another link goes first.
-    fn lane_slot_for(&self, lane: u8, link: u8, claim: Option<Claim>) -> bool {
+    fn lane_slot_for(&self, lane: u8, link: u8, priority: Option<Priority>) -> bool {
         let free = self.lanes.get(usize::from(lane)) == Some(&0);
-        free && !self.turns.ahead_of(link, claim).any(|waiting| waiting.lane == lane)
+        free && !self.turns.ahead_of(link, priority).any(|waiting| waiting.lane == lane)
     }
 
     /// How many more common slots a link may have.
@@ -205,25 +205,25 @@ impl<C: Capacities> Pool<C> {
     /// Whether there is room for a packet of a link; if not, the link waits for its turn.
     fn ask(&mut self, link: u8, lane: u8, share: Share, age: u16, now: Micros) -> bool {
         self.turns.forget_presumed(now);
-        let claim = Claim::new(share, age, now);
-        let room = self.lane_slot_for(lane, link, Some(claim)) || self.common_for(link, Some(claim)) > 0;
+        let priority = Priority::new(share, age, now);
+        let room = self.lane_slot_for(lane, link, Some(priority)) || self.common_for(link, Some(priority)) > 0;
         if room {
             self.turns.served(link, lane);
             self.turns.presume(link, share, now);
         } else {
-            self.turns.refused(Waiting { link, lane, claim });
+            self.turns.refused(Waiting { link, lane, priority });
         }
         room
     }
 
     /// Nobody waits: what a link was to send may have taken another path. Who still has something is refused and waits again.
-    pub(super) fn forget_turns(&mut self) {
+    pub(in crate::router) fn forget_turns(&mut self) {
         self.changed |= !self.turns.is_empty();
         self.turns.clear();
     }
 
     /// The room there is for packets of a link.
-    pub(super) fn offer(&self, link: u8) -> Offer {
+    pub(in crate::router) fn offer(&self, link: u8) -> Offer {
         let shared = self.common_for(link, self.turns.first_of(link, None));
         // While nobody is refused packets go as fast as they come, so those on the way need not be counted.
         if shared > 0 && self.turns.is_empty() {
@@ -236,33 +236,33 @@ impl<C: Capacities> Pool<C> {
         Offer::new(shared, lanes.fold(0, |lanes, lane| lanes | 1 << lane))
     }
 
-    pub(super) fn inbox_has_room(&self) -> bool {
+    pub(in crate::router) fn inbox_has_room(&self) -> bool {
         usize::from(self.inbox) < C::SIZES.inbox
     }
 
     /// Whether a packet of a kind may begin here. What comes from others goes first: the more of it there is, the less may be
     /// added. A broadcast fills all links at once, so fewer will do, and leave more room for those of others.
-    pub(super) fn outbox_has_room(&self, kind: Kind) -> bool {
+    pub(in crate::router) fn outbox_has_room(&self, kind: Kind) -> bool {
         let kept = if kind == Kind::Broadcast { C::SIZES.passing } else { 0 };
         let most = self.common().saturating_sub(kept).min(C::SIZES.outbox);
         self.outbox == 0 || usize::from(self.outbox) + 2 * usize::from(self.passing) < most
     }
 
     /// Whether the node may answer something. Where many packets could pass there is room for more answers.
-    pub(super) fn service_has_room(&self) -> bool {
+    pub(in crate::router) fn service_has_room(&self) -> bool {
         let more = self.common().saturating_sub(self.common_taken()) > C::SIZES.passing;
         usize::from(self.service) < if more { 2 * C::SIZES.service } else { C::SIZES.service }
     }
 
     /// Whether a request to this node had better come later, since there is no room to answer it.
-    pub(super) fn defers_request(&mut self) -> bool {
+    pub(in crate::router) fn defers_request(&mut self) -> bool {
         let no_room = !self.service_has_room();
         self.deferred.defer(no_room)
     }
 
     /// Gives a packet a slot; `None` if there is no room for it. It must be given something to do, or be
     /// [released](Self::release_if_unused).
-    pub(super) fn admit(&mut self, packet: PacketOf<C::Body>, origin: Origin, now: Micros) -> Option<Place> {
+    pub(in crate::router) fn admit(&mut self, packet: PacketOf<C::Body>, origin: Origin, now: Micros) -> Option<Place> {
         let room = match origin {
             Origin::Link { link, lane } => {
                 let share = self.served.by(packet.header.source);
@@ -293,41 +293,41 @@ impl<C: Capacities> Pool<C> {
     }
 
     /// How much the source of a packet has had of this node of late.
-    pub(super) fn served(&self, slot: &Slot<C::Body>) -> Share {
+    pub(in crate::router) fn served(&self, slot: &Slot<C::Body>) -> Share {
         self.served.by(slot.packet.header.source)
     }
 
     /// A packet has its turn on a link.
-    pub(super) fn serve(&mut self, place: Place) {
+    pub(in crate::router) fn serve(&mut self, place: Place) {
         if let Some(source) = self.get(place).map(|slot| slot.packet.header.source) {
             self.served.count(source);
         }
     }
 
-    pub(super) fn get(&self, place: Place) -> Option<&Slot<C::Body>> {
+    pub(in crate::router) fn get(&self, place: Place) -> Option<&Slot<C::Body>> {
         self.slots.get(usize::from(place))?.as_ref()
     }
 
-    pub(super) fn get_mut(&mut self, place: Place) -> Option<&mut Slot<C::Body>> {
+    pub(in crate::router) fn get_mut(&mut self, place: Place) -> Option<&mut Slot<C::Body>> {
         self.slots.get_mut(usize::from(place))?.as_mut()
     }
 
     /// A packet is to be given its path from here, or delivered, as soon as there is time.
-    pub(super) fn route_soon(&mut self, place: Place) {
+    pub(in crate::router) fn route_soon(&mut self, place: Place) {
         self.unrouted |= 1 << place;
     }
 
     /// Packets that have not yet been given a path: bit 0 is slot 0.
-    pub(super) fn unrouted(&self) -> u64 {
+    pub(in crate::router) fn unrouted(&self) -> u64 {
         self.unrouted
     }
 
-    pub(super) fn is_unrouted(&self, place: Place) -> bool {
+    pub(in crate::router) fn is_unrouted(&self, place: Place) -> bool {
         self.unrouted >> place & 1 == 1
     }
 
     /// The first of a set of packets that has no path yet and is given one now; it is taken out of the set.
-    pub(super) fn next_unrouted(&mut self, round: &mut u64) -> Option<Place> {
+    pub(in crate::router) fn next_unrouted(&mut self, round: &mut u64) -> Option<Place> {
         let waiting = *round & self.unrouted;
         let first = waiting & waiting.wrapping_neg();
         *round &= !first;
@@ -336,13 +336,13 @@ impl<C: Capacities> Pool<C> {
     }
 
     /// All slots in use.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> + use<C> {
+    pub(in crate::router) fn places(&self) -> impl Iterator<Item = Place> + use<C> {
         let used = self.used;
         (0..C::SIZES.buffers as Place).filter(move |&place| used >> place & 1 == 1)
     }
 
     /// Puts a packet into the inbox; `false` if that is full.
-    pub(super) fn deliver(&mut self, place: Place) -> bool {
+    pub(in crate::router) fn deliver(&mut self, place: Place) -> bool {
         if !self.inbox_has_room() {
             return false;
         }
@@ -355,7 +355,7 @@ impl<C: Capacities> Pool<C> {
     }
 
     /// Takes a packet out of the inbox.
-    pub(super) fn take_from_inbox(&mut self, place: Place) {
+    pub(in crate::router) fn take_from_inbox(&mut self, place: Place) {
         let Some(slot) = self.get_mut(place) else {
             return;
         };
@@ -366,7 +366,7 @@ impl<C: Capacities> Pool<C> {
     }
 
     /// Makes the packet in a slot one of the node's own; `false` if there is no room for that.
-    pub(super) fn make_service(&mut self, place: Place, now: Micros) -> bool {
+    pub(in crate::router) fn make_service(&mut self, place: Place, now: Micros) -> bool {
         if !self.service_has_room() {
             return false;
         }
@@ -381,7 +381,7 @@ impl<C: Capacities> Pool<C> {
     }
 
     /// Frees a slot that has nothing left to do, or gives its share back as soon as only the inbox holds it.
-    pub(super) fn release_if_unused(&mut self, place: Place) {
+    pub(in crate::router) fn release_if_unused(&mut self, place: Place) {
         if self.is_unrouted(place) {
             return;
         }

@@ -1,7 +1,7 @@
 //! The source of confirmed packets: which are outstanding, when each is sent again, and how it ends.
 
 use super::super::event::Outcome;
-use super::super::pool::Place;
+use super::super::forwarding::Place;
 use super::super::times::{CONFIRM_WITHIN, DRIFT, LONGEST_RETRY, UNREACHABLE_FOR};
 use super::peers::SPAN;
 use crate::capacities::{Capacities, List};
@@ -51,16 +51,16 @@ struct Unreachable {
 
 /// A packet whose fate is known, or known to be unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Settled {
-    pub(in super::super) number: u32,
-    pub(in super::super) outcome: Outcome,
+pub(in crate::router) struct Settled {
+    pub(in crate::router) number: u32,
+    pub(in crate::router) outcome: Outcome,
     /// Where it is kept.
-    pub(in super::super) place: Place,
+    pub(in crate::router) place: Place,
 }
 
 /// What to do after a confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum AfterConfirmation {
+pub(in crate::router) enum AfterConfirmation {
     /// Nobody waits for it.
     Unasked,
     /// The packet kept there goes on. `same_life`: its destination has been up since before it was first sent, so the packet
@@ -72,7 +72,7 @@ pub(in super::super) enum AfterConfirmation {
 
 /// What to do with a packet at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Due {
+pub(in crate::router) enum Due {
     Nothing,
     /// The packet kept there is sent again, by the path of a rank: 0 is its route.
     Again {
@@ -87,7 +87,7 @@ pub(in super::super) enum Due {
 
 /// The confirmed packets of this node.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Source<C: Capacities> {
+pub(in crate::router) struct Source<C: Capacities> {
     outstanding: C::Outstanding<Outstanding>,
     next_number: u32,
     /// How long the first attempt of a packet is waited for: at least so long, and as it is now.
@@ -100,12 +100,12 @@ pub(in super::super) struct Source<C: Capacities> {
 
 /// What a source must know of its mesh.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Mesh {
-    pub(in super::super) nodes: u64,
+pub(in crate::router) struct Mesh {
+    pub(in crate::router) nodes: u64,
     /// In hops.
-    pub(in super::super) longest_route: u16,
+    pub(in crate::router) longest_route: u16,
     /// How long the largest frame takes on a wire.
-    pub(in super::super) frame_time: Micros,
+    pub(in crate::router) frame_time: Micros,
 }
 
 /// To a packet that was sent so often, over some seconds, nobody has answered: it is not just late, and other paths were tried.
@@ -127,7 +127,7 @@ const FLOODS_AT_ONCE: u64 = 3;
 const LONGEST_FLOOD_INTERVAL: Micros = 4_000_000;
 
 impl<C: Capacities> Source<C> {
-    pub(in super::super) fn new(mesh: &Mesh, first_number: u32) -> Self {
+    pub(in crate::router) fn new(mesh: &Mesh, first_number: u32) -> Self {
         // There and back, each hop a frame and some thought; longer routes are patient enough by doubling.
         let hops = u64::from(mesh.longest_route.min(32));
         let patience = mesh.frame_time.saturating_add(1_000).saturating_mul(2 * hops);
@@ -144,26 +144,26 @@ impl<C: Capacities> Source<C> {
     }
 
     /// When to look at the clock.
-    pub(in super::super) fn deadline(&self) -> Micros {
+    pub(in crate::router) fn deadline(&self) -> Micros {
         let open = self.outstanding.iter().filter(|entry| !entry.has_ended());
         open.map(|entry| entry.retry_at).min().unwrap_or(Micros::MAX)
     }
 
     /// Whether another packet for a destination may begin. One that takes long keeps back only others for the same destination, which
     /// tells them apart by their numbers.
-    pub(in super::super) fn has_room(&self, dest: Node) -> bool {
+    pub(in crate::router) fn has_room(&self, dest: Node) -> bool {
         let same = self.outstanding.iter().filter(|entry| entry.dest == dest);
         let widest = same.map(|entry| self.next_number.wrapping_sub(entry.number)).max();
         !self.outstanding.is_full() && widest.is_none_or(|span| span < SPAN)
     }
 
     /// The number the next packet will have.
-    pub(in super::super) fn next_number(&self) -> u32 {
+    pub(in crate::router) fn next_number(&self) -> u32 {
         self.next_number
     }
 
     /// The next packet begins, and is kept at a place.
-    pub(in super::super) fn begin(&mut self, dest: Node, place: Place, now: Micros) {
+    pub(in crate::router) fn begin(&mut self, dest: Node, place: Place, now: Micros) {
         let number = self.next_number;
         self.next_number = number.wrapping_add(1);
         // There is room: it was asked for.
@@ -182,7 +182,7 @@ impl<C: Capacities> Source<C> {
     }
 
     /// Someone could not bring a packet on.
-    pub(in super::super) fn undeliverable(&mut self, number: u32, at: Node, reason: DropReason, now: Micros) {
+    pub(in crate::router) fn undeliverable(&mut self, number: u32, at: Node, reason: DropReason, now: Micros) {
         let Some(entry) = self.find(number) else { return };
         // A search that was not complete says nothing about the destination.
         let complete = u8::from(!is_lost_on_the_way(reason));
@@ -198,7 +198,7 @@ impl<C: Capacities> Source<C> {
     }
 
     /// The destination of a packet has answered. The answer was under way for so long, and perhaps came as a flood.
-    pub(in super::super) fn answered(
+    pub(in crate::router) fn answered(
         &mut self,
         from: Node,
         confirmation: &Confirmation,
@@ -252,7 +252,7 @@ impl<C: Capacities> Source<C> {
     }
 
     /// What to do now with the packet of an index, of which there are as many as [`Sizes`](crate::capacities::Sizes) say.
-    pub(in super::super) fn due(&mut self, index: usize, now: Micros) -> Due {
+    pub(in crate::router) fn due(&mut self, index: usize, now: Micros) -> Due {
         let Some(entry) = self.outstanding.get_mut(index) else {
             return Due::Nothing;
         };
@@ -297,7 +297,7 @@ impl<C: Capacities> Source<C> {
     }
 
     /// Whom the packet of a number is for, if it is outstanding.
-    pub(in super::super) fn dest_of(&self, number: u32) -> Option<Node> {
+    pub(in crate::router) fn dest_of(&self, number: u32) -> Option<Node> {
         let mut open = self.outstanding.iter().filter(|entry| !entry.has_ended());
         open.find(|entry| entry.number == number).map(|entry| entry.dest)
     }
@@ -307,12 +307,12 @@ impl<C: Capacities> Source<C> {
         open.find(|entry| entry.number == number)
     }
 
-    pub(in super::super) fn has_outcome(&self) -> bool {
+    pub(in crate::router) fn has_outcome(&self) -> bool {
         self.outstanding.iter().any(Outstanding::has_ended)
     }
 
     /// An outcome that nobody has fetched yet, with the number of its packet.
-    pub(in super::super) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
+    pub(in crate::router) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
         let index = self.outstanding.iter().position(Outstanding::has_ended)?;
         let entry = self.outstanding.remove(index)?;
         match entry.stage {

@@ -18,7 +18,7 @@ use crate::wire::Header;
 use hopwise_core::Node;
 
 /// Numbers of packets under way at once lie within so many.
-pub(in super::super) const SPAN: u32 = u32::BITS;
+pub(in crate::router) const SPAN: u32 = u32::BITS;
 
 /// Runs of a sender that are remembered: the present one, and one before or, should that be forged, beside it.
 const RUNS: usize = 2;
@@ -51,7 +51,7 @@ struct Peer {
 
 /// What a confirmed packet is to its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Standing {
+pub(in crate::router) enum Standing {
     /// To be delivered.
     New,
     /// Delivered before.
@@ -67,12 +67,12 @@ pub(in super::super) enum Standing {
 }
 
 #[derive(Clone, Debug)]
-pub(in super::super) struct Peers<C: Capacities> {
+pub(in crate::router) struct Peers<C: Capacities> {
     peers: C::Peers<Peer>,
 }
 
 impl<C: Capacities> Peers<C> {
-    pub(in super::super) fn new() -> Self {
+    pub(in crate::router) fn new() -> Self {
         Peers {
             peers: C::Peers::default(),
         }
@@ -85,13 +85,13 @@ impl<C: Capacities> Peers<C> {
     }
 
     /// The epoch of a node as last heard, 0 if it is not known.
-    pub(in super::super) fn epoch_of(&self, node: Node) -> u16 {
+    pub(in crate::router) fn epoch_of(&self, node: Node) -> u16 {
         let peer = self.peers.iter().find(|peer| peer.node == node && !peer.host);
         peer.map_or(0, |peer| peer.epoch)
     }
 
     /// A node has told its epoch, in an answer.
-    pub(in super::super) fn note_epoch(&mut self, node: Node, epoch: u16, now: Micros) {
+    pub(in crate::router) fn note_epoch(&mut self, node: Node, epoch: u16, now: Micros) {
         if let Some(peer) = self.find(node, false) {
             peer.epoch = epoch;
             return;
@@ -117,7 +117,7 @@ impl<C: Capacities> Peers<C> {
 
     /// Where a confirmed packet stands that has been under way for `age` microseconds. One that is new must be
     /// [recorded](Self::record) if it is delivered.
-    pub(in super::super) fn standing(&mut self, header: &Header, age: u32, now: Micros) -> Standing {
+    pub(in crate::router) fn standing(&mut self, header: &Header, age: u32, now: Micros) -> Standing {
         if self.find(header.source, header.from_host).is_none()
             && !self.add(Peer::new(header.source, header.from_host, header.epoch, now), now)
         {
@@ -138,7 +138,7 @@ impl<C: Capacities> Peers<C> {
     }
 
     /// A packet has been delivered, or refused for good.
-    pub(in super::super) fn record(&mut self, header: &Header, delivered: bool, age: u32, now: Micros) {
+    pub(in crate::router) fn record(&mut self, header: &Header, delivered: bool, age: u32, now: Micros) {
         if let Some(peer) = self.find(header.source, header.from_host) {
             peer.record(header, delivered, born(age, now));
         }
