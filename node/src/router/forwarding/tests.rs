@@ -57,11 +57,8 @@ fn waiting(node: &Forwarding<Board>) -> Vec<u8> {
 fn a_packet_takes_the_link_of_its_next_hop_and_leaves() {
     let mut node = node("ring(6)", 0, &[]);
     let onward = node.wiring.link_to(1).unwrap();
-    let (place, left) = come(
-        &mut node,
-        node.wiring.link_to(5).unwrap(),
-        packet(Kind::Datagram, 5, 2, 0),
-    );
+    let from = node.wiring.link_to(5).unwrap();
+    let (place, left) = come(&mut node, from, packet(Kind::Datagram, 5, 2, 0));
     assert_eq!((left, waiting(&node)), (Onward::Done, [onward].to_vec()));
     assert_eq!(node.pick(onward, Offer::ALL, MTU, NOW), Some(place));
     // The neighbor has no room at first.
