@@ -16,7 +16,7 @@ impl<C: Capacities> Router<C> {
     pub(super) fn packet_in(
         &mut self,
         link: u8,
-        lane: u8,
+        channel: u8,
         packet: Option<PacketOf<C::Body>>,
         now: Micros,
         observer: &mut impl Observer,
@@ -35,7 +35,7 @@ impl<C: Capacities> Router<C> {
             packet.header.hops_left = self.transport.hops;
             Origin::Host(link)
         } else {
-            Origin::Link { link, lane }
+            Origin::Link { link, channel }
         };
         let header = packet.header;
         if !host && self.forwarding.is_redundant(&header) {

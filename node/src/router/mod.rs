@@ -411,7 +411,7 @@ impl<C: Capacities> Router<C> {
         out: &mut [u8],
         observer: &mut impl Observer,
     ) -> Option<usize> {
-        let lane = self.forwarding.lane_on(link, place)?;
+        let channel = self.forwarding.channel_on(link, place)?;
         if !again {
             self.forwarding.sign(place, now);
         }
@@ -427,7 +427,7 @@ impl<C: Capacities> Router<C> {
         let expired = again && self.forwarding.host != Some(link) && is_too_old(slot, now);
         let body = if expired { &[] } else { &slot.packet.body[..] };
         let parts = [bytes.get(..length)?, body];
-        let sent = end.write_packet(place, lane, parts, now, out)?;
+        let sent = end.write_packet(place, channel, parts, now, out)?;
         observer.note(Event::Sent {
             link,
             packet: header.id(),

@@ -8,16 +8,16 @@ use crate::link::Micros;
 use crate::wire::AGE_UNIT;
 
 /// Of a packet that is not known but presumed.
-const ANY_LANE: u8 = u8::MAX;
+const ANY_CHANNEL: u8 = u8::MAX;
 
 /// So long a link is presumed to have more, in units of 1024 microseconds: an offer and its answer take less on a wire of 1 Mbaud.
 const PRESUMED_FOR: u16 = 4;
 
-/// A link was refused a packet of a lane.
+/// A link was refused a packet of a virtual channel.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::router) struct Waiting {
     pub(in crate::router) link: u8,
-    pub(in crate::router) lane: u8,
+    pub(in crate::router) channel: u8,
     pub(in crate::router) priority: Priority,
 }
 
@@ -72,16 +72,16 @@ impl<C: Capacities> FairQueue<C> {
         others.filter(move |waiting| priority.is_none_or(|priority| waiting.priority.is_before(priority)))
     }
 
-    /// The first priority of a link, perhaps for a certain lane.
-    pub(in crate::router) fn first_of(&self, link: u8, lane: Option<u8>) -> Option<Priority> {
+    /// The first priority of a link, perhaps for a certain virtual channel.
+    pub(in crate::router) fn first_of(&self, link: u8, channel: Option<u8>) -> Option<Priority> {
         let waiting = self.0.iter().filter(|waiting| waiting.link == link);
-        let waiting = waiting.filter(|waiting| lane.is_none_or(|lane| waiting.lane == lane));
+        let waiting = waiting.filter(|waiting| channel.is_none_or(|channel| waiting.channel == channel));
         waiting.map(|waiting| waiting.priority).reduce(Priority::first)
     }
 
-    /// A link has sent a packet of a lane, and does not wait for that any more.
-    pub(in crate::router) fn served(&mut self, link: u8, lane: u8) {
-        if let Some(place) = self.place(link, lane) {
+    /// A link has sent a packet of a virtual channel, and does not wait for that any more.
+    pub(in crate::router) fn served(&mut self, link: u8, channel: u8) {
+        if let Some(place) = self.place(link, channel) {
             self.0.swap_remove(place);
         }
     }
@@ -90,23 +90,27 @@ impl<C: Capacities> FairQueue<C> {
     pub(in crate::router) fn forget_presumed(&mut self, now: Micros) {
         let lately = |priority: Priority| units(now).wrapping_sub(priority.born) <= PRESUMED_FOR;
         self.0
-            .retain(|waiting| waiting.lane != ANY_LANE || lately(waiting.priority));
+            .retain(|waiting| waiting.channel != ANY_CHANNEL || lately(waiting.priority));
     }
 
     /// A link of which a packet was taken while others wait is likely to have more like it, though it was not offered room for them.
     pub(in crate::router) fn presume(&mut self, link: u8, share: Share, now: Micros) {
-        self.served(link, ANY_LANE);
+        self.served(link, ANY_CHANNEL);
         let mut others = self.0.iter().filter(|waiting| waiting.link != link);
-        if others.any(|waiting| waiting.lane != ANY_LANE) {
+        if others.any(|waiting| waiting.channel != ANY_CHANNEL) {
             let priority = Priority::new(share, 0, now);
-            let lane = ANY_LANE;
-            self.refused(Waiting { link, lane, priority });
+            let channel = ANY_CHANNEL;
+            self.refused(Waiting {
+                link,
+                channel,
+                priority,
+            });
         }
     }
 
     /// A packet was refused. Where too many wait the first priorities are remembered.
     pub(in crate::router) fn refused(&mut self, new: Waiting) {
-        if self.place(new.link, new.lane).is_some() || self.0.push(new).is_ok() {
+        if self.place(new.link, new.channel).is_some() || self.0.push(new).is_ok() {
             return;
         }
         let last = self.0.iter_mut().reduce(|one, other| {
@@ -121,10 +125,10 @@ impl<C: Capacities> FairQueue<C> {
         }
     }
 
-    fn place(&self, link: u8, lane: u8) -> Option<usize> {
+    fn place(&self, link: u8, channel: u8) -> Option<usize> {
         self.0
             .iter()
-            .position(|waiting| waiting.link == link && waiting.lane == lane)
+            .position(|waiting| waiting.link == link && waiting.channel == channel)
     }
 
     /// Nobody waits any more.
@@ -139,10 +143,10 @@ mod tests {
     use super::*;
     use crate::capacities::Board;
 
-    fn waiting(link: u8, lane: u8, age: u16) -> Waiting {
+    fn waiting(link: u8, channel: u8, age: u16) -> Waiting {
         Waiting {
             link,
-            lane,
+            channel,
             priority: priority(age),
         }
     }
@@ -178,36 +182,36 @@ mod tests {
 
     #[test]
     fn only_earlier_claims_of_other_links_go_first() {
-        let mut turns: FairQueue<Board> = FairQueue::new();
-        turns.refused(waiting(1, 0, 500));
-        turns.refused(waiting(2, 3, 900));
-        assert_eq!(turns.ahead_of(3, since(100)).count(), 2);
-        assert_eq!(turns.ahead_of(3, since(700)).count(), 1);
-        assert_eq!(turns.ahead_of(2, since(100)).count(), 1, "not the link's own");
-        assert_eq!(turns.ahead_of(1, None).count(), 1);
-        assert_eq!(turns.first_of(2, None), since(900));
-        assert_eq!(turns.first_of(2, Some(0)), None);
-        turns.served(2, 3);
-        assert_eq!(turns.ahead_of(3, since(100)).count(), 1);
+        let mut queue: FairQueue<Board> = FairQueue::new();
+        queue.refused(waiting(1, 0, 500));
+        queue.refused(waiting(2, 3, 900));
+        assert_eq!(queue.ahead_of(3, since(100)).count(), 2);
+        assert_eq!(queue.ahead_of(3, since(700)).count(), 1);
+        assert_eq!(queue.ahead_of(2, since(100)).count(), 1, "not the link's own");
+        assert_eq!(queue.ahead_of(1, None).count(), 1);
+        assert_eq!(queue.first_of(2, None), since(900));
+        assert_eq!(queue.first_of(2, Some(0)), None);
+        queue.served(2, 3);
+        assert_eq!(queue.ahead_of(3, since(100)).count(), 1);
     }
 
     #[test]
     fn the_first_are_remembered_when_more_wait_than_can_be() {
-        let mut turns: FairQueue<Board> = FairQueue::new();
+        let mut queue: FairQueue<Board> = FairQueue::new();
         for link in 0..2 * Board::SIZES.virtual_channels as u8 {
-            turns.refused(waiting(link, 0, 100 + 10 * u16::from(link)));
+            queue.refused(waiting(link, 0, 100 + 10 * u16::from(link)));
         }
-        assert_eq!(turns.0.len(), Board::SIZES.virtual_channels);
+        assert_eq!(queue.0.len(), Board::SIZES.virtual_channels);
         for link in Board::SIZES.virtual_channels as u8..2 * Board::SIZES.virtual_channels as u8 {
-            assert!(turns.first_of(link, None).is_some(), "{link}");
+            assert!(queue.first_of(link, None).is_some(), "{link}");
         }
     }
 
     #[test]
     fn a_link_that_is_refused_again_keeps_its_turn() {
-        let mut turns: FairQueue<Board> = FairQueue::new();
-        turns.refused(waiting(1, 0, 900));
-        turns.refused(waiting(1, 0, 100));
-        assert_eq!(turns.first_of(1, Some(0)), since(900));
+        let mut queue: FairQueue<Board> = FairQueue::new();
+        queue.refused(waiting(1, 0, 900));
+        queue.refused(waiting(1, 0, 100));
+        assert_eq!(queue.first_of(1, Some(0)), since(900));
     }
 }

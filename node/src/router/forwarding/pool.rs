@@ -1,8 +1,8 @@
 //! The buffers of a node, and who may have them.
 //!
 //! Every packet in a node has one slot, also a broadcast that goes out through several links. Slots are common to all, but
-//! for each lane, for the inbox, for what begins here and for the node's own answers some are kept free: however full the
-//! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
+//! for each virtual channel, for the inbox, for what begins here and for the node's own answers some are kept free: however full the
+//! rest is, a packet that arrives in an empty virtual channel finds room. That is what makes virtual channels free of deadlock; see
 //! [`lanes`](hopwise_core::network::lanes). Links that were refused wait for their [turn](super::fair_queue).
 
 use super::super::backpressure::Backpressure;
@@ -20,7 +20,7 @@ pub(in crate::router) type Place = u8;
 pub(in crate::router) enum Origin {
     Link {
         link: u8,
-        lane: u8,
+        channel: u8,
     },
     /// The computer at this link. Its packets begin here, as the application's do.
     Host(u8),
@@ -70,10 +70,10 @@ impl<B> Slot<B> {
         !matches!(self.origin, Origin::Link { .. })
     }
 
-    /// The lane that it is in; of what begins here, any.
-    pub(in crate::router) fn lane(&self) -> u8 {
+    /// The virtual channel that it is in; of what begins here, any.
+    pub(in crate::router) fn channel(&self) -> u8 {
         match self.origin {
-            Origin::Link { lane, .. } => lane,
+            Origin::Link { channel, .. } => channel,
             Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox => 0,
         }
     }
@@ -102,17 +102,17 @@ pub(in crate::router) struct Pool<C: Capacities> {
     used: u64,
     /// Which of them have not yet been given a path from here.
     unrouted: u64,
-    used_lanes: u8,
-    lanes: C::PerChannel<u8>,
-    /// Packets in all lanes, and lanes that have any.
+    used_channels: u8,
+    channels: C::PerChannel<u8>,
+    /// Packets in all virtual channels, and virtual channels that have any.
     passing: u8,
-    lanes_in_use: u8,
+    channels_in_use: u8,
     links: C::PerLink<u8>,
     outbox: u8,
     service: u8,
     inbox: u8,
     /// Packets that were refused to links, and whose turn it is.
-    turns: FairQueue<C>,
+    fair_queue: FairQueue<C>,
     served: Served,
     /// Requests to this node that came while there was no room to answer.
     deferred: Backpressure,
@@ -126,21 +126,21 @@ pub(in crate::router) struct Pool<C: Capacities> {
 const MOST_DEFERRED: u8 = 16;
 
 impl<C: Capacities> Pool<C> {
-    /// Buffers for a network that needs so many lanes, at most as many as there can be.
-    pub(in crate::router) fn new(lanes: u8) -> Self {
+    /// Buffers for a network that needs so many virtual channels, at most as many as there can be.
+    pub(in crate::router) fn new(channels: u8) -> Self {
         Pool {
-            used_lanes: lanes.min(C::SIZES.virtual_channels as u8),
+            used_channels: channels.min(C::SIZES.virtual_channels as u8),
             slots: C::PerBuffer::default(),
             used: 0,
             unrouted: 0,
-            lanes: C::PerChannel::default(),
+            channels: C::PerChannel::default(),
             passing: 0,
-            lanes_in_use: 0,
+            channels_in_use: 0,
             links: C::PerLink::default(),
             outbox: 0,
             service: 0,
             inbox: 0,
-            turns: FairQueue::new(),
+            fair_queue: FairQueue::new(),
             served: Served::new(),
             deferred: Backpressure::new(MOST_DEFERRED),
             changed: true,
@@ -150,12 +150,12 @@ impl<C: Capacities> Pool<C> {
 
     /// Slots that are common to all: those that are not kept free for someone.
     fn common(&self) -> usize {
-        C::SIZES.buffers - C::SIZES.inbox - C::SIZES.service - OWN - usize::from(self.used_lanes)
+        C::SIZES.buffers - C::SIZES.inbox - C::SIZES.service - OWN - usize::from(self.used_channels)
     }
 
-    /// How many of them are taken: by all packets but the first of each lane, the first that begins here, and the first answers.
+    /// How many of them are taken: by all packets but the first of each virtual channel, the first that begins here, and the first answers.
     fn common_taken(&self) -> usize {
-        usize::from(self.passing - self.lanes_in_use)
+        usize::from(self.passing - self.channels_in_use)
             + usize::from(self.outbox).saturating_sub(OWN)
             + usize::from(self.service).saturating_sub(C::SIZES.service)
     }
@@ -167,13 +167,13 @@ impl<C: Capacities> Pool<C> {
         }
         let room = self.common() > self.common_taken()
             && self.links.iter().all(|&count| usize::from(count) < C::SIZES.link_share);
-        let was_open = core::mem::replace(&mut self.open, room && self.turns.is_empty());
+        let was_open = core::mem::replace(&mut self.open, room && self.fair_queue.is_empty());
         !(self.open && was_open)
     }
 
-    /// How many lanes there are.
-    pub(in crate::router) fn lanes(&self) -> u8 {
-        self.used_lanes
+    /// How many virtual channels there are.
+    pub(in crate::router) fn channels(&self) -> u8 {
+        self.used_channels
     }
 
     /// Slots in use.
@@ -185,15 +185,18 @@ impl<C: Capacities> Pool<C> {
     /// another link that would fit that link's share.
     fn common_for(&self, link: u8, priority: Option<Priority>) -> usize {
         let free = self.common().saturating_sub(self.common_taken());
-        let ahead = self.turns.ahead_of(link, priority);
+        let ahead = self.fair_queue.ahead_of(link, priority);
         let promised = ahead.filter(|waiting| self.share_left(waiting.link) > 0).count();
         free.saturating_sub(promised).min(self.share_left(link))
     }
 
-    /// Whether a link may have a lane's own slot: it is free, and no packet of that lane at another link goes first.
-    fn lane_slot_for(&self, lane: u8, link: u8, priority: Option<Priority>) -> bool {
-        let free = self.lanes.get(usize::from(lane)) == Some(&0);
-        free && !self.turns.ahead_of(link, priority).any(|waiting| waiting.lane == lane)
+    /// Whether a link may have a virtual channel's own slot: it is free, and no packet of that virtual channel at another link goes first.
+    fn channel_slot_for(&self, channel: u8, link: u8, priority: Option<Priority>) -> bool {
+        let free = self.channels.get(usize::from(channel)) == Some(&0);
+        free && !self
+            .fair_queue
+            .ahead_of(link, priority)
+            .any(|waiting| waiting.channel == channel)
     }
 
     /// How many more common slots a link may have.
@@ -203,37 +206,41 @@ impl<C: Capacities> Pool<C> {
     }
 
     /// Whether there is room for a packet of a link; if not, the link waits for its turn.
-    fn ask(&mut self, link: u8, lane: u8, share: Share, age: u16, now: Micros) -> bool {
-        self.turns.forget_presumed(now);
+    fn ask(&mut self, link: u8, channel: u8, share: Share, age: u16, now: Micros) -> bool {
+        self.fair_queue.forget_presumed(now);
         let priority = Priority::new(share, age, now);
-        let room = self.lane_slot_for(lane, link, Some(priority)) || self.common_for(link, Some(priority)) > 0;
+        let room = self.channel_slot_for(channel, link, Some(priority)) || self.common_for(link, Some(priority)) > 0;
         if room {
-            self.turns.served(link, lane);
-            self.turns.presume(link, share, now);
+            self.fair_queue.served(link, channel);
+            self.fair_queue.presume(link, share, now);
         } else {
-            self.turns.refused(Waiting { link, lane, priority });
+            self.fair_queue.refused(Waiting {
+                link,
+                channel,
+                priority,
+            });
         }
         room
     }
 
     /// Nobody waits: what a link was to send may have taken another path. Who still has something is refused and waits again.
     pub(in crate::router) fn forget_turns(&mut self) {
-        self.changed |= !self.turns.is_empty();
-        self.turns.clear();
+        self.changed |= !self.fair_queue.is_empty();
+        self.fair_queue.clear();
     }
 
     /// The room there is for packets of a link.
     pub(in crate::router) fn offer(&self, link: u8) -> Offer {
-        let shared = self.common_for(link, self.turns.first_of(link, None));
+        let shared = self.common_for(link, self.fair_queue.first_of(link, None));
         // While nobody is refused packets go as fast as they come, so those on the way need not be counted.
-        if shared > 0 && self.turns.is_empty() {
+        if shared > 0 && self.fair_queue.is_empty() {
             return Offer::ALL;
         }
-        let lanes = (0..self.used_lanes).filter(|&lane| {
-            let first = self.turns.first_of(link, Some(lane));
-            self.lane_slot_for(lane, link, first)
+        let channels = (0..self.used_channels).filter(|&channel| {
+            let first = self.fair_queue.first_of(link, Some(channel));
+            self.channel_slot_for(channel, link, first)
         });
-        Offer::new(shared, lanes.fold(0, |lanes, lane| lanes | 1 << lane))
+        Offer::new(shared, channels.fold(0, |channels, channel| channels | 1 << channel))
     }
 
     pub(in crate::router) fn inbox_has_room(&self) -> bool {
@@ -264,9 +271,9 @@ impl<C: Capacities> Pool<C> {
     /// [released](Self::release_if_unused).
     pub(in crate::router) fn admit(&mut self, packet: PacketOf<C::Body>, origin: Origin, now: Micros) -> Option<Place> {
         let room = match origin {
-            Origin::Link { link, lane } => {
+            Origin::Link { link, channel } => {
                 let share = self.served.by(packet.header.source);
-                lane < self.used_lanes && self.ask(link, lane, share, packet.header.age, now)
+                channel < self.used_channels && self.ask(link, channel, share, packet.header.age, now)
             }
             Origin::Host(_) | Origin::Application => self.outbox_has_room(packet.header.kind),
             Origin::Service => self.service_has_room(),
@@ -405,11 +412,11 @@ impl<C: Capacities> Pool<C> {
     fn change(&mut self, origin: Origin, by: i8) {
         self.changed = true;
         let counter = match origin {
-            Origin::Link { link, lane } => {
+            Origin::Link { link, channel } => {
                 if let Some(count) = self.links.get_mut(usize::from(link)) {
                     *count = count.saturating_add_signed(by);
                 }
-                let Some(count) = self.lanes.get_mut(usize::from(lane)) else {
+                let Some(count) = self.channels.get_mut(usize::from(channel)) else {
                     return;
                 };
                 let before = *count;
@@ -417,7 +424,7 @@ impl<C: Capacities> Pool<C> {
                 self.passing = self.passing.saturating_add_signed(by);
                 let emptied = i8::from(before > 0 && *count == 0);
                 let begun = i8::from(before == 0 && *count > 0);
-                self.lanes_in_use = self.lanes_in_use.saturating_add_signed(begun - emptied);
+                self.channels_in_use = self.channels_in_use.saturating_add_signed(begun - emptied);
                 return;
             }
             Origin::Host(_) | Origin::Application => &mut self.outbox,

@@ -44,22 +44,27 @@ impl<C: Capacities> Forwarding<C> {
         });
     }
 
-    /// The lane in which a packet waits at the other end of a link.
-    pub(in crate::router) fn lane_on(&self, link: u8, place: Place) -> Option<u8> {
+    /// The virtual channel in which a packet waits at the other end of a link.
+    pub(in crate::router) fn channel_on(&self, link: u8, place: Place) -> Option<u8> {
         if self.host == Some(link) {
             return Some(0);
         }
         let slot = self.pool.get(place)?;
         let rises = self.wiring.neighbor_at(link)? > self.here();
-        Some(lanes::next(slot.lane(), slot.begins_here(), rises, self.pool.lanes()))
+        Some(lanes::next(
+            slot.channel(),
+            slot.begins_here(),
+            rises,
+            self.pool.channels(),
+        ))
     }
 
-    /// The next packet for a link: of those whose lane has room, the first of a source that has had least and then has the oldest. So
+    /// The next packet for a link: of those whose virtual channel has room, the first of a source that has had least and then has the oldest. So
     /// far sources have as much of a busy mesh as near ones, and as those that send all they can; and packets of one source keep
     /// their order: ages are rounded at every hop, so that they do not tell which of two came first.
     pub(in crate::router) fn pick(&mut self, link: u8, room: Offer, mtu: usize, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
-        let takes = |place: Place| self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
+        let takes = |place: Place| self.channel_on(link, place).is_some_and(|channel| room.takes(channel));
         let open = |place: Place| takes(place) && self.fits(place, mtu);
         let mut first: Option<(Share, u32, Node)> = None;
         for &place in queue.iter() {

@@ -44,7 +44,7 @@ fn packet(kind: Kind, source: Node, dest: Node, number: u32) -> Packet {
 
 /// A packet comes by a link.
 fn come(node: &mut Forwarding<Board>, link: u8, packet: Packet) -> (Place, Onward) {
-    let place = node.pool.admit(packet, Origin::Link { link, lane: 0 }, NOW).unwrap();
+    let place = node.pool.admit(packet, Origin::Link { link, channel: 0 }, NOW).unwrap();
     (place, node.enter(place, false, NOW, &mut ()))
 }
 

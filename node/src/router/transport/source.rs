@@ -20,7 +20,7 @@ struct Outstanding {
     place: Place,
     started: Micros,
     retry_at: Micros,
-    patience: u32,
+    timeout: u32,
     /// How often it was sent since anyone answered.
     attempts: u8,
     /// What has been heard of its destination came as a flood.
@@ -91,8 +91,8 @@ pub(in crate::router) struct Source<C: Capacities> {
     outstanding: C::Outstanding<Outstanding>,
     next_number: u32,
     /// How long the first attempt of a packet is waited for: at least so long, and as it is now.
-    least_patience: u32,
-    patience: u32,
+    min_timeout: u32,
+    timeout: u32,
     /// Between two floods at least so long, and when the next may be.
     flood_interval: Micros,
     flood_at: Micros,
@@ -114,8 +114,8 @@ const SILENT_ATTEMPTS: u8 = 5;
 /// A first attempt is waited for at most so long: what takes longer may have met a board that keeps it.
 const MOST_LEARNED: Micros = 500_000;
 
-/// When answers come sooner than expected patience is lost by so small a part of the difference at each.
-const PATIENCE_LOST: u32 = 4;
+/// Where responses come sooner than expected, each shortens the timeout by one part in so many of the difference.
+const TIMEOUT_LOST: u32 = 4;
 
 /// A flood takes a frame on every wire. If all nodes flood at once, each after such a time, it takes a tenth of the wires.
 const FLOOD_SHARE: u64 = 10;
@@ -128,16 +128,16 @@ const LONGEST_FLOOD_INTERVAL: Micros = 4_000_000;
 
 impl<C: Capacities> Source<C> {
     pub(in crate::router) fn new(mesh: &Mesh, first_number: u32) -> Self {
-        // There and back, each hop a frame and some thought; longer routes are patient enough by doubling.
+        // There and back, each hop a frame and some thought; for longer routes the timeout doubles.
         let hops = u64::from(mesh.longest_route.min(32));
-        let patience = mesh.frame_time.saturating_add(1_000).saturating_mul(2 * hops);
+        let timeout = mesh.frame_time.saturating_add(1_000).saturating_mul(2 * hops);
         let interval = mesh.nodes.saturating_mul(mesh.frame_time).saturating_mul(FLOOD_SHARE);
-        let least_patience = patience.saturating_add(50_000).min(LONGEST_RETRY) as u32;
+        let min_timeout = timeout.saturating_add(50_000).min(LONGEST_RETRY) as u32;
         Source {
             outstanding: C::Outstanding::default(),
             next_number: first_number,
-            least_patience,
-            patience: least_patience,
+            min_timeout,
+            timeout: min_timeout,
             flood_interval: interval.min(LONGEST_FLOOD_INTERVAL),
             flood_at: 0,
         }
@@ -172,8 +172,8 @@ impl<C: Capacities> Source<C> {
             dest,
             place,
             started: now,
-            retry_at: now.saturating_add(Micros::from(self.patience)),
-            patience: self.patience,
+            retry_at: now.saturating_add(Micros::from(self.timeout)),
+            timeout: self.timeout,
             attempts: 1,
             only_by_flood: false,
             unreachable: None,
@@ -244,11 +244,11 @@ impl<C: Capacities> Source<C> {
         let Some(&mut entry) = self.find(number) else { return };
         let enough = match entry.attempts {
             1 => now.saturating_sub(entry.started).saturating_mul(2),
-            _ => entry.patience.into(),
+            _ => entry.timeout.into(),
         };
         let enough = enough.min(MOST_LEARNED) as u32;
-        let less = self.patience.saturating_sub(enough) / PATIENCE_LOST;
-        self.patience = (self.patience - less).max(enough).max(self.least_patience);
+        let less = self.timeout.saturating_sub(enough) / TIMEOUT_LOST;
+        self.timeout = (self.timeout - less).max(enough).max(self.min_timeout);
     }
 
     /// What to do now with the packet of an index, of which there are as many as [`Sizes`](crate::capacities::Sizes) say.
@@ -277,8 +277,8 @@ impl<C: Capacities> Source<C> {
             return Due::Nothing;
         }
         entry.attempts = entry.attempts.saturating_add(1);
-        entry.patience = (entry.patience * 2).min(LONGEST_RETRY as u32);
-        entry.retry_at = now.saturating_add(Micros::from(entry.patience));
+        entry.timeout = (entry.timeout * 2).min(LONGEST_RETRY as u32);
+        entry.retry_at = now.saturating_add(Micros::from(entry.timeout));
         if flood {
             let earliest = now.saturating_sub(self.flood_interval * (FLOODS_AT_ONCE - 1));
             self.flood_at = self.flood_at.max(earliest).saturating_add(self.flood_interval);
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_sent_again_ever_more_patiently_and_ends_unknown() {
+    fn a_packet_is_sent_again_after_ever_longer_timeouts_and_ends_unknown() {
         let mut source = source();
         let mut waits = std::vec::Vec::new();
         let mut now = START;
