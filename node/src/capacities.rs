@@ -74,7 +74,7 @@ impl Sizes {
         service: limits::SERVICE,
         outbox: limits::OUTBOX,
         outstanding: limits::OUTSTANDING,
-        served_ports: limits::DOORS,
+        served_ports: limits::SERVED_PORTS,
         link_share: limits::LINK_SHARE,
         passing: 6,
     };

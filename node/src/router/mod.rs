@@ -111,7 +111,7 @@ impl core::error::Error for ConfigError {}
 
 /// The router of a node: its links, its buffers, and all it knows.
 ///
-/// Its sizes are one [parameter](crate::capacities): how many links it can have, how many packets it holds, and so on.
+/// Its sizes are one [parameter](mod@crate::capacities): how many links it can have, how many packets it holds, and so on.
 #[derive(Clone, Debug)]
 pub struct Router<C: Capacities = Board> {
     links: C::Links<LinkOf<C::Link>>,
