@@ -325,7 +325,7 @@ pub mod containers {
     pub use heapless::{Deque, Vec};
 }
 
-/// Makes a type of [`Capacities`](capacities::Capacities) from [`Sizes`](capacities::Sizes), and checks them.
+/// Makes a type of [`Capacities`](crate::capacities::Capacities) from [`Sizes`](crate::capacities::Sizes), and checks them.
 #[macro_export]
 macro_rules! capacities {
     ($(#[$attribute:meta])* $visibility:vis struct $name:ident { $($sizes:tt)* }) => {
