@@ -1,9 +1,10 @@
 //! Between programs and router: whoever owns the router moves messages from one side to the other.
 
 use embassy_sync::blocking_mutex::raw::RawMutex;
+use hopwise_node::capacities::Capacities;
 use hopwise_node::link::Micros;
-use hopwise_node::router::{Message, MessageKind, Observer, Router, SendError as RouterError};
-use hopwise_node::wire::{Body, Query, body_of};
+use hopwise_node::router::{MessageKind, MessageOf, Observer, Router, SendError as RouterError};
+use hopwise_node::wire::{Bytes, Query, body_of};
 
 use crate::error::{RequestError, SendError};
 use crate::message::{Asker, Fate, How, Incoming, Job, Neighbour, Service};
@@ -27,19 +28,12 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
     /// Gives the programs what has come for them, and the router what they want to send. To be called after each change of the router, when
     /// there is [work](Self::take_work), and when it is [`Due`]. What is for nobody here, such as a computer's commands to the
     /// board, goes to `others`.
-    pub fn exchange<
-        const PORTS: usize,
-        const BUFFERS: usize,
-        const BODY: usize,
-        const WIRE: usize,
-        const PEERS: usize,
-        O: Observer,
-    >(
+    pub fn exchange<C: Capacities, O: Observer>(
         &self,
-        router: &mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>,
+        router: &mut Router<C>,
         now: Micros,
         observer: &mut O,
-        mut others: impl FnMut(&mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>, &mut O, &Message<BODY>),
+        mut others: impl FnMut(&mut Router<C>, &mut O, &MessageOf<C::Body>),
     ) -> Due {
         // The router works outside of the lock, so that nobody waits for that.
         self.with(|inner| {
@@ -75,7 +69,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS, RECEIVERS, DEPTH> {
     /// Gives a message to whom it is for; `false` if that is nobody here.
-    fn take_in<const BODY: usize>(&mut self, message: &Message<BODY>) -> bool {
+    fn take_in<B: Bytes>(&mut self, message: &MessageOf<B>) -> bool {
         let service = match message.kind {
             MessageKind::Datagram => Service::Datagram,
             MessageKind::Broadcast => Service::Broadcast,
@@ -133,16 +127,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
     }
 
     /// Tells the router which ports are served, and how much room there is for each.
-    fn open_and_close<
-        const PORTS: usize,
-        const BUFFERS: usize,
-        const BODY: usize,
-        const WIRE: usize,
-        const PEERS: usize,
-    >(
-        &mut self,
-        router: &mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>,
-    ) {
+    fn open_and_close<C: Capacities>(&mut self, router: &mut Router<C>) {
         while let Some(port) = self.closed.pop() {
             router.close(port);
         }
@@ -245,9 +230,9 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
 }
 
 /// Gives the router a message. Returns its number, if it has one.
-fn give<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>(
+fn give<C: Capacities>(
     job: &Job,
-    router: &mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>,
+    router: &mut Router<C>,
     now: Micros,
     observer: &mut impl Observer,
 ) -> Result<u32, RouterError> {
@@ -265,14 +250,14 @@ fn give<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE:
         How::Request => router.ask(dest, Query::Application(port), payload, now, observer),
         How::RequestToComputer => router.ask_computer(dest, port, payload, now, observer),
         How::Response(asker, status) => {
-            let request = Message {
+            let request = MessageOf {
                 kind: MessageKind::Request,
                 source: dest,
                 from_host: asker.from_host,
                 port,
                 number: asker.number,
                 asked: asker.asked,
-                payload: Body::new(),
+                payload: C::Body::default(),
             };
             router.respond(&request, status, payload, now, observer).map(|()| 0)
         }

@@ -52,7 +52,7 @@ use hopwise_node::wire::Failure;
 use hopwise_runner::{Board, MakePrograms, PROGRAM, Restart, Runner, Task};
 use static_cell::StaticCell;
 
-use boards::PORTS;
+use boards::{NodeSizes, PORTS};
 use configuration::Slots;
 use images::Images;
 use platform::{Chip, Rest};
@@ -66,7 +66,7 @@ defmt::timestamp!("{=u64:us}", embassy_time::Instant::now().as_micros());
 pub type Shared<const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPTH: usize = 2> =
     hopwise_app::Shared<SENDS, RECEIVERS, DEPTH, CriticalSectionRawMutex>;
 
-type Node = Runner<Chip, PORTS>;
+type Node = Runner<Chip, NodeSizes>;
 
 /// Cycles for which a board only listens: about a millisecond at 180 MHz.
 const LISTEN_FIRST: u32 = 120_000;
@@ -118,7 +118,7 @@ pub async fn run<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize,
 }
 
 /// Makes of the board what its configuration page says.
-fn start(slots: Slots<'_>, programs: MakePrograms<'_, PORTS>) -> &'static Node {
+fn start(slots: Slots<'_>, programs: MakePrograms<'_, NodeSizes>) -> &'static Node {
     let unique_id = embassy_stm32::uid::uid();
     let cause = boards::reset_cause();
     let boot = kept::boot(&unique_id, cause);

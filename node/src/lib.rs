@@ -18,7 +18,7 @@
 //! Beside the router stands [`endpoint`]: one link that asks and answers, for a host, or for a board without a configuration.
 //! [`key`] has the secrets of a mesh, with which links prove who they are, and [`authority`] who may change a board.
 //! [`store`] is what a board keeps in its flash, [`boot`] which of its two images it starts with, [`update`] how it gets the next one.
-//! [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire.
+//! [`capacities`](mod@capacities) is how much a node has room for, [`limits`] the default of each size. Arrows go one way: router and endpoint use link, link uses wire.
 //!
 //! # Features
 //!
@@ -47,6 +47,7 @@ extern crate std;
 #[cfg(feature = "keys")]
 pub mod authority;
 pub mod boot;
+pub mod capacities;
 pub mod cipher;
 pub mod clock;
 pub mod endpoint;

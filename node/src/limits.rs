@@ -1,6 +1,6 @@
-//! Every fixed capacity of a node, by name, in one place.
+//! Every fixed capacity of a node of the default sizes, by name, in one place. [`capacities`](mod@crate::capacities) makes others.
 
-/// The defaults of a node's sizes: five wires and the one to a computer.
+/// Links: five wires and the one to a computer.
 pub const PORTS: usize = 6;
 
 /// A packet's bytes after its header: the payload, and the trail of a detour. With addresses of one byte the packet has 257.
@@ -16,7 +16,7 @@ pub const BUFFERS: usize = 30;
 pub const INBOX: usize = 4;
 
 /// Ports that the applications of a node serve.
-pub const DOORS: usize = 16;
+pub const SERVED_PORTS: usize = 16;
 
 /// Packets of the application that wait to be sent or confirmed.
 pub const OUTBOX: usize = 16;

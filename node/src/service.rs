@@ -3,7 +3,7 @@
 
 use crate::link::Micros;
 use crate::wire::{
-    AppPort, AppStatus, Body, LinkReport, NodeReport, Query, Request, Response, RouterCounters, TraceRecord,
+    AppPort, AppStatus, Bytes, LinkReport, NodeReport, Query, Request, Response, RouterCounters, TraceRecord,
     write_structure,
 };
 use hopwise_core::Node;
@@ -27,20 +27,15 @@ pub(crate) trait Subject {
 /// The body of the answer to a request of a number; `None` if the question is the board's, or the answer too long. A request to an
 /// application is refused: one that is not goes to that application. Clearing the
 /// counters is left to the subject.
-pub(crate) fn answer<const BODY: usize>(
-    request: &Request<'_>,
-    number: u32,
-    subject: &impl Subject,
-    now: Micros,
-) -> Option<Body<BODY>> {
-    let payload: Body<BODY> = match request.query {
-        Query::Ping => Body::from_slice(request.payload).ok()?,
+pub(crate) fn answer<B: Bytes>(request: &Request<'_>, number: u32, subject: &impl Subject, now: Micros) -> Option<B> {
+    let payload: B = match request.query {
+        Query::Ping => B::from_slice(request.payload).ok()?,
         Query::Trace => whole_trace(request.payload, subject.address()),
         Query::Identity => write_structure(&subject.report(now))?,
         Query::Counters => write_structure(subject.counters())?,
         Query::Link => write_structure(&request.payload.first().and_then(|&link| subject.link_report(link)))?,
-        Query::ClearCounters => Body::new(),
-        Query::Application(port) => Body::from_slice(&[subject.refusal(port) as u8]).ok()?,
+        Query::ClearCounters => B::default(),
+        Query::Application(port) => B::from_slice(&[subject.refusal(port) as u8]).ok()?,
         Query::Board(_) => return None,
     };
     let response = Response {
@@ -53,13 +48,13 @@ pub(crate) fn answer<const BODY: usize>(
 }
 
 /// The records of a trace, and the last one: the packet goes no further, so it waits for nothing. What does not fit is left out.
-fn whole_trace<const BODY: usize>(records: &[u8], here: Node) -> Body<BODY> {
+fn whole_trace<B: Bytes>(records: &[u8], here: Node) -> B {
     let last = TraceRecord { node: here, waited: 0 };
     let mut bytes = [0; TraceRecord::MAX_BYTES];
     let length = last.write(&mut bytes).unwrap_or(0);
-    let mut whole = Body::new();
+    let mut whole = B::default();
     for part in [records, bytes.get(..length).unwrap_or(&[])] {
-        if whole.len() + part.len() + Response::PREFIX <= BODY {
+        if whole.len() + part.len() + Response::PREFIX <= B::CAPACITY {
             // There is room: it was looked for.
             let _ = whole.extend_from_slice(part);
         }
@@ -70,7 +65,7 @@ fn whole_trace<const BODY: usize>(records: &[u8], here: Node) -> Body<BODY> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{Card, LinkCounters, read_structure, trace_records};
+    use crate::wire::{Body, Card, LinkCounters, read_structure, trace_records};
     use std::vec::Vec;
 
     struct Someone(RouterCounters);

@@ -14,6 +14,7 @@ use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::signal::Signal;
 use embedded_io_async::Write;
 use hopwise_core::Network;
+use hopwise_node::capacities::Capacities;
 use hopwise_node::clock::Grains;
 use hopwise_node::link::Micros;
 use hopwise_node::router::ConfigError;
@@ -35,18 +36,21 @@ const SHORTEST_WAIT: Micros = 200;
 
 /// What the board is: part of a mesh, or not yet.
 #[allow(clippy::large_enum_variant, reason = "a board has one of them, and it is either")]
-pub(crate) enum Mode<const PORTS: usize> {
-    Mesh(Mesh<PORTS>),
+pub(crate) enum Mode<C: Capacities> {
+    Mesh(Mesh<C>),
     Unconfigured(Unconfigured),
 }
 
-/// A node with `PORTS` serial ports: the links to neighbors in the order of their numbers, and last the one to a host.
-pub struct Runner<P: Platform, const PORTS: usize> {
-    mode: RefCell<Mode<PORTS>>,
+/// As many serial ports as a node has at most: a set of tasks is one word.
+const MAX_PORTS: usize = 8;
+
+/// A node with as many serial ports as its [capacities](Capacities) have links: the links to neighbors in the order of their numbers, and last the one to a host.
+pub struct Runner<P: Platform, C: Capacities> {
+    mode: RefCell<Mode<C>>,
     pub(crate) about: About<P>,
     pub(crate) platform: P,
     /// There may be something to send at a port.
-    turn: [Signal<NoopRawMutex, ()>; PORTS],
+    turn: [Signal<NoopRawMutex, ()>; MAX_PORTS],
     /// The next tick must come earlier than planned.
     earlier: Signal<NoopRawMutex, ()>,
     /// When the next tick is.
@@ -59,14 +63,14 @@ pub struct Runner<P: Platform, const PORTS: usize> {
     pub(crate) deferred: Cell<Option<(Deferred, Micros)>>,
 }
 
-impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
+impl<P: Platform, C: Capacities> Runner<P, C> {
     /// The links to neighbors.
     const LINKS: u8 = {
         assert!(
-            0 < PORTS && PORTS <= 8,
+            0 < C::SIZES.links && C::SIZES.links <= MAX_PORTS,
             "a node has one port for a host, and up to seven for neighbors"
         );
-        (PORTS - 1) as u8
+        (C::SIZES.links - 1) as u8
     };
 
     /// Makes of a board what its configuration says, and has it put where it stays. If it is part of a mesh, `programs` makes room for what its
@@ -77,7 +81,7 @@ impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
         images: P::Images,
         start: &Start,
         place: impl FnOnce(Self) -> &'static mut Self,
-        programs: MakePrograms<'_, PORTS>,
+        programs: MakePrograms<'_, C>,
     ) -> &'static Self {
         // What the configuration says may be what the board crashes at.
         let found = match board.crashes_again {
@@ -93,7 +97,7 @@ impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
         {
             runner.remain_alone(match error {
                 ConfigError::NoSuchNode(_) | ConfigError::EpochZero => BoardState::BadAddress,
-                ConfigError::TooFewLinks { .. } => BoardState::TooFewLinks,
+                ConfigError::TooFewLinks { .. } | ConfigError::TooFewVirtualChannels { .. } => BoardState::TooFewLinks,
             });
         }
         runner.about.log();
@@ -108,7 +112,7 @@ impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
             mode: RefCell::new(Mode::Unconfigured(Unconfigured::new(&about, platform.now()))),
             about,
             platform,
-            turn: [const { Signal::new() }; PORTS],
+            turn: [const { Signal::new() }; MAX_PORTS],
             earlier: Signal::new(),
             alarm: Cell::new(0),
             tasks: Cell::new(0),
@@ -144,12 +148,7 @@ impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
     /// Makes the board part of a mesh.
     // Not inlined: its stack frame, which holds a whole router, ends with it.
     #[inline(never)]
-    fn join_mesh(
-        &mut self,
-        page: &Page,
-        network: Network,
-        programs: MakePrograms<'_, PORTS>,
-    ) -> Result<(), ConfigError> {
+    fn join_mesh(&mut self, page: &Page, network: Network, programs: MakePrograms<'_, C>) -> Result<(), ConfigError> {
         let now = self.now();
         let mode = self.mode.get_mut();
         // Swapped, not moved: that would take room for another router.
@@ -198,7 +197,7 @@ impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
     }
 
     /// What the board is, for as long as nothing is awaited.
-    pub(crate) fn mode(&self) -> RefMut<'_, Mode<PORTS>> {
+    pub(crate) fn mode(&self) -> RefMut<'_, Mode<C>> {
         self.mode.borrow_mut()
     }
 
@@ -432,7 +431,7 @@ impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
     }
 
     /// Looks after the programs whenever one of them wants something.
-    pub async fn serve(&self, programs: &dyn Programs<PORTS>) -> ! {
+    pub async fn serve(&self, programs: &dyn Programs<C>) -> ! {
         loop {
             poll_fn(|context| programs.poll_work(context)).await;
             self.exchange();
@@ -443,12 +442,12 @@ impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
 /// What a board in a mesh is.
 // Not inlined, and made in one piece, so that there are no more copies of a router on the stack than need be.
 #[inline(never)]
-fn in_mesh<P: Platform, const PORTS: usize>(
+fn in_mesh<P: Platform, C: Capacities>(
     page: &Page,
     network: Network,
     about: &About<P>,
-    programs: MakePrograms<'_, PORTS>,
+    programs: MakePrograms<'_, C>,
     now: Micros,
-) -> Result<Mode<PORTS>, ConfigError> {
+) -> Result<Mode<C>, ConfigError> {
     Ok(Mode::Mesh(Mesh::new(page, network, about, programs, now)?))
 }

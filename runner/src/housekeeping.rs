@@ -1,6 +1,7 @@
 //! What is done regularly: the LED, the roll of tasks, and what a board does to itself.
 
 use hopwise_node::boot::Trial;
+use hopwise_node::capacities::Capacities;
 use hopwise_node::link::Micros;
 use hopwise_node::store::{self, Store};
 use hopwise_node::wire::{BoardState, Failure};
@@ -54,7 +55,7 @@ pub enum Restart {
     Failure(Failure),
 }
 
-impl<P: Platform, const PORTS: usize> Runner<P, PORTS> {
+impl<P: Platform, C: Capacities> Runner<P, C> {
     /// Does what is done once for each step of the LED, until the board is to restart.
     pub async fn keep_house(&self, upkeep: &mut impl Upkeep, store: &mut Store<impl store::Flash>) -> Restart {
         let mut next_step = self.now() + LED_STEP;

@@ -1,5 +1,6 @@
 //! What the LED shows: a rhythm of sixteen steps, inverted every other step while packets pass.
 
+use hopwise_node::capacities::Capacities;
 use hopwise_node::wire::BoardState;
 
 use crate::driver::{Mode, Runner};
@@ -26,7 +27,7 @@ pub(crate) struct Rhythmic {
 
 impl Rhythmic {
     /// Whether the LED is lit in the next step.
-    pub(crate) fn step<P: Platform, const PORTS: usize>(&mut self, driver: &Runner<P, PORTS>) -> bool {
+    pub(crate) fn step<P: Platform, C: Capacities>(&mut self, driver: &Runner<P, C>) -> bool {
         let (rhythm, packets_pass) = rhythm(driver);
         self.inverted = packets_pass && !self.inverted;
         let rhythm = rhythm ^ driver.about.complaint().map_or(0, |_| COMPLAINT);
@@ -37,7 +38,7 @@ impl Rhythmic {
 }
 
 /// The rhythm for the state of the board, and whether packets passed since the last call.
-fn rhythm<P: Platform, const PORTS: usize>(driver: &Runner<P, PORTS>) -> (Rhythm, bool) {
+fn rhythm<P: Platform, C: Capacities>(driver: &Runner<P, C>) -> (Rhythm, bool) {
     match &mut *driver.mode() {
         Mode::Unconfigured(_) if driver.about.state == BoardState::CrashLoop => (CRASH_LOOP, false),
         Mode::Unconfigured(_) => (NO_CONFIGURATION, false),

@@ -39,7 +39,6 @@ mod next_image;
 mod observer;
 mod platform;
 mod programs;
-mod router;
 mod serial;
 mod task;
 mod traffic;

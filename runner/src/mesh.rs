@@ -2,45 +2,44 @@
 
 use hopwise_app::Due;
 use hopwise_core::{Network, Node, Rule};
+use hopwise_node::capacities::Capacities;
 use hopwise_node::clock::Grains;
-use hopwise_node::limits;
 use hopwise_node::link::Micros;
-use hopwise_node::router::{Config, ConfigError, Message, MessageKind};
-use hopwise_node::wire::{AppPort, Command, Done, Page, Query, computers_anywhere, packet_logging, paper_rule};
+use hopwise_node::router::{Config, ConfigError, MessageKind, MessageOf, Router};
+use hopwise_node::wire::{AppPort, Bytes, Command, Done, Page, Query, computers_anywhere, packet_logging, paper_rule};
 
 use crate::about::About;
 use crate::answer::{self, Answer, Deferred};
 use crate::observer::BoardObserver;
 use crate::platform::Platform;
 use crate::programs::Programs;
-use crate::router::Router;
 use crate::traffic::Generator;
 
 /// Traffic by configuration begins this long after the start: by then the neighbours are there.
 const LINKS_COME_UP: Micros = 1_000_000;
 
 /// Makes room for what programs of a node share with it, once it is known which node that is.
-pub type MakePrograms<'a, const PORTS: usize> = &'a mut dyn FnMut(Network, Node) -> &'static dyn Programs<PORTS>;
+pub type MakePrograms<'a, C> = &'a mut dyn FnMut(Network, Node) -> &'static dyn Programs<C>;
 
 /// A router and what it serves.
-pub(crate) struct Mesh<const PORTS: usize> {
-    pub(crate) router: Router<PORTS>,
+pub(crate) struct Mesh<C: Capacities> {
+    pub(crate) router: Router<C>,
     pub(crate) observer: BoardObserver,
     traffic: Generator,
-    programs: &'static dyn Programs<PORTS>,
+    programs: &'static dyn Programs<C>,
     /// When programs must be looked after next.
     due: Due,
     /// How often a neighbour was asked for blocks.
     asked: u8,
 }
 
-impl<const PORTS: usize> Mesh<PORTS> {
+impl<C: Capacities> Mesh<C> {
     #[inline(always)]
     pub(crate) fn new<P: Platform>(
         page: &Page,
         network: Network,
         about: &About<P>,
-        programs: MakePrograms<'_, PORTS>,
+        programs: MakePrograms<'_, C>,
         now: Micros,
     ) -> Result<Self, ConfigError> {
         let config = Config {
@@ -48,7 +47,7 @@ impl<const PORTS: usize> Mesh<PORTS> {
             address: page.address,
             epoch: about.epoch,
             baud: page.baud,
-            links: PORTS as u8,
+            links: C::SIZES.links as u8,
             computers: if computers_anywhere(page.options) {
                 u32::MAX
             } else {
@@ -206,8 +205,8 @@ impl<const PORTS: usize> Mesh<PORTS> {
 }
 
 /// Asks a neighbour for a block. If there is no room to, it is asked later.
-fn ask<const PORTS: usize>(
-    router: &mut Router<PORTS>,
+fn ask<C: Capacities>(
+    router: &mut Router<C>,
     neighbor: Node,
     block: &[u8; 4],
     now: Micros,
@@ -217,7 +216,7 @@ fn ask<const PORTS: usize>(
 }
 
 /// Serves the ports that are the board's own.
-fn serve_own<const PORTS: usize>(router: &mut Router<PORTS>) {
+fn serve_own<C: Capacities>(router: &mut Router<C>) {
     for port in [AppPort::TRAFFIC, AppPort::TEXT] {
         // There is room: nothing else is served yet. What comes is read at once.
         let _ = router.serve(port, u8::MAX);
@@ -225,7 +224,7 @@ fn serve_own<const PORTS: usize>(router: &mut Router<PORTS>) {
     router.take_blocks();
 }
 
-fn take_in(message: &Message<{ limits::BODY }>, traffic: &mut Generator) {
+fn take_in<B: Bytes>(message: &MessageOf<B>, traffic: &mut Generator) {
     if message.port == AppPort::TRAFFIC {
         traffic.count(&message.payload);
     } else if message.kind == MessageKind::Broadcast {
@@ -236,13 +235,13 @@ fn take_in(message: &Message<{ limits::BODY }>, traffic: &mut Generator) {
 }
 
 /// What a board's commands act on.
-struct Own<'a, const PORTS: usize> {
-    router: &'a mut Router<PORTS>,
+struct Own<'a, C: Capacities> {
+    router: &'a mut Router<C>,
     observer: &'a mut BoardObserver,
     traffic: &'a mut Generator,
 }
 
-impl<const PORTS: usize> Own<'_, PORTS> {
+impl<C: Capacities> Own<'_, C> {
     fn obey<P: Platform>(
         &mut self,
         number: u8,

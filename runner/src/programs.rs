@@ -4,26 +4,26 @@ use core::task::{Context, Poll};
 
 use embassy_sync::blocking_mutex::raw::RawMutex;
 use hopwise_app::{Due, Micros, Shared};
-use hopwise_node::limits::BODY;
-use hopwise_node::router::Message;
+use hopwise_node::capacities::Capacities;
+use hopwise_node::router::MessageOf;
 
 use crate::observer::BoardObserver;
-use crate::router::Router;
+use hopwise_node::router::Router;
 
 /// What to do with a message that is for no program.
-pub(crate) type Others<'a, const PORTS: usize> = dyn FnMut(&mut Router<PORTS>, &mut BoardObserver, &Message<BODY>) + 'a;
+pub(crate) type Others<'a, C> = dyn FnMut(&mut Router<C>, &mut BoardObserver, &MessageOf<<C as Capacities>::Body>) + 'a;
 
 /// What a node must know of its programs, however much room they have. It is a [`Shared`].
 #[allow(private_interfaces, reason = "nobody else implements it or calls it")]
-pub trait Programs<const PORTS: usize> {
+pub trait Programs<C: Capacities> {
     /// Moves messages from one to the other.
     #[doc(hidden)]
     fn exchange(
         &self,
-        router: &mut Router<PORTS>,
+        router: &mut Router<C>,
         now: Micros,
         observer: &mut BoardObserver,
-        others: &mut Others<'_, PORTS>,
+        others: &mut Others<'_, C>,
     ) -> Due;
 
     /// Whether one of them wants something; otherwise the task is woken when one does.
@@ -32,15 +32,15 @@ pub trait Programs<const PORTS: usize> {
 }
 
 #[allow(private_interfaces, reason = "nobody else implements it or calls it")]
-impl<const PORTS: usize, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex> Programs<PORTS>
+impl<C: Capacities, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex> Programs<C>
     for Shared<SENDS, RECEIVERS, DEPTH, M>
 {
     fn exchange(
         &self,
-        router: &mut Router<PORTS>,
+        router: &mut Router<C>,
         now: Micros,
         observer: &mut BoardObserver,
-        others: &mut Others<'_, PORTS>,
+        others: &mut Others<'_, C>,
     ) -> Due {
         Shared::exchange(self, router, now, observer, others)
     }

@@ -1,11 +1,12 @@
 //! Experiments without a computer: packets that a board sends by itself, and the count of those that come.
 
 use hopwise_core::Node;
+use hopwise_node::capacities::Capacities;
 use hopwise_node::link::Micros;
 use hopwise_node::router::{Observer, SendError};
 use hopwise_node::wire::{AppPort, Pattern, Traffic, TrafficReport};
 
-use crate::router::Router;
+use hopwise_node::router::Router;
 
 /// No more packets in a row: the ports must not wait until the router's buffers are full.
 const BURST: usize = 4;
@@ -52,12 +53,7 @@ impl Generator {
     }
 
     /// Sends the packets that are due.
-    pub(crate) fn run<const PORTS: usize>(
-        &mut self,
-        router: &mut Router<PORTS>,
-        now: Micros,
-        observer: &mut impl Observer,
-    ) {
+    pub(crate) fn run<C: Capacities>(&mut self, router: &mut Router<C>, now: Micros, observer: &mut impl Observer) {
         for _ in 0..BURST {
             if now < self.deadline() {
                 return;
@@ -66,7 +62,7 @@ impl Generator {
         }
     }
 
-    fn run_once<const PORTS: usize>(&mut self, router: &mut Router<PORTS>, now: Micros, observer: &mut impl Observer) {
+    fn run_once<C: Capacities>(&mut self, router: &mut Router<C>, now: Micros, observer: &mut impl Observer) {
         match self.send(router, now, observer) {
             Ok(_) => {
                 self.report.sent += 1;
@@ -84,9 +80,9 @@ impl Generator {
         }
     }
 
-    fn send<const PORTS: usize>(
+    fn send<C: Capacities>(
         &mut self,
-        router: &mut Router<PORTS>,
+        router: &mut Router<C>,
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<u32, SendError> {
@@ -100,7 +96,7 @@ impl Generator {
         }
     }
 
-    fn destination<const PORTS: usize>(&mut self, router: &Router<PORTS>) -> Option<Node> {
+    fn destination<C: Capacities>(&mut self, router: &Router<C>) -> Option<Node> {
         if self.order.pattern == Pattern::Neighbors {
             let place = self.report.sent as usize % router.neighbors().count().max(1);
             return router.neighbors().nth(place).map(|(neighbor, _)| neighbor);

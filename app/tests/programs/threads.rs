@@ -130,7 +130,7 @@ fn programs_in_threads_of_their_own_lose_nothing() {
             computers: 0,
             rule: Rule::Exact,
         };
-        let mut router = Box::new(Router::<6>::new(&config, now()).unwrap());
+        let mut router = Box::new(<Router>::new(&config, now()).unwrap());
         router.serve_nothing();
         router
     });
@@ -160,7 +160,7 @@ fn programs_in_threads_of_their_own_lose_nothing() {
 }
 
 /// Carries what a node has to say to its neighbor, which gets it before the next step.
-fn carry(from: &mut Router<6>, to: &mut Router<6>, now: Micros) {
+fn carry(from: &mut Router, to: &mut Router, now: Micros) {
     from.tick(now, &mut ());
     let mut frame = [0; WIRE];
     let length = from.transmit(0, now, &mut frame, &mut ());

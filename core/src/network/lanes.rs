@@ -19,6 +19,12 @@ pub fn count(network: &Network, rule: Rule) -> u8 {
     turns.saturating_add(1).clamp(2, LANES as u64) as u8
 }
 
+/// So many lanes a network cannot do without: fewer could deadlock. What is beyond [`LANES`] is done without all the same.
+pub fn needed(network: &Network, rule: Rule) -> u8 {
+    let turns = network.longest_route(rule).saturating_add(1);
+    turns.clamp(2, LANES as u64) as u8
+}
+
 /// The lane after a hop, of so many; see the [module](self).
 pub const fn next(lane: u8, begins: bool, rises: bool, lanes: u8) -> u8 {
     if begins {

@@ -26,6 +26,7 @@ use embassy_stm32::time::Hertz;
 use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{Peri, Peripherals, pac, peripherals, usart};
 
+use hopwise_node::capacities::Sizes;
 use hopwise_node::wire::rates_agree;
 
 use crate::uart::SerialPort;
@@ -33,6 +34,11 @@ use chosen::CLOCK;
 
 /// The serial ports: the links to neighbours, and the one to the computer.
 pub(crate) const PORTS: usize = LINKS + 1;
+
+hopwise_node::capacities! {
+    /// What the node on this board has room for.
+    pub(crate) struct NodeSizes { links: PORTS, ..Sizes::BOARD }
+}
 
 /// What the rest of the firmware uses of a board.
 pub(crate) struct Board {

@@ -143,7 +143,7 @@ mod tests {
     const KEY: Key = Key::new([2; 16]);
 
     fn answer<T: serde::Serialize>(value: &T) -> Reply {
-        let body = hopwise_node::wire::write_structure::<T, 64>(value).unwrap();
+        let body = hopwise_node::wire::write_structure::<T, hopwise_node::wire::Body<64>>(value).unwrap();
         Reply::Answer(body.to_vec())
     }
 

@@ -9,6 +9,7 @@ use super::oracle::{Broken, Sender, Service};
 use super::run::{Player, Task};
 use super::shell::Shell;
 use super::wire::Nanos;
+use super::world::SimSizes;
 
 /// The application that sends and gets on every board.
 const PORT: AppPort = AppPort::FIRST_FREE;
@@ -19,7 +20,7 @@ const MILLISECOND: Nanos = 1_000_000;
 const TRY_AGAIN: Nanos = MILLISECOND / 2;
 /// One whose board is off, after this.
 const LOOK_AGAIN: Nanos = 300 * MILLISECOND;
-impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEERS> {
+impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     /// A node as a sender.
     fn node(&self, board: u32) -> Sender {
         Sender {

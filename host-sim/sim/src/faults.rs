@@ -8,7 +8,7 @@ use rand::{Rng, RngExt};
 use super::run::{Player, RunError, Task};
 use super::shell::Shell;
 use super::wire::{Nanos, PASSES_SOON};
-use super::world::WireEnd;
+use super::world::{SimSizes, WireEnd};
 
 const MILLISECOND: Nanos = 1_000_000;
 
@@ -59,7 +59,7 @@ fn outage(random: &mut impl Rng) -> Nanos {
     (shortest * (longest / shortest).powf(random.random())) as Nanos
 }
 
-impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEERS> {
+impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     pub(super) fn schedule_faults(&mut self) {
         let run = self.run;
         for (line, event) in run.script.events().iter().enumerate() {

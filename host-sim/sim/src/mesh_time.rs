@@ -1,18 +1,17 @@
 //! How well boards agree on the time of the mesh.
 
 use hopwise_core::{Network, Node};
+use hopwise_node::capacities::Capacities;
 use hopwise_node::router::{ConfigError, Event};
 use hopwise_node::wire::{self, AppPort, Frame, TimeSignal};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::wire::{Nanos, Noise};
-use crate::world::{Build, Mark, StepOutcome, Watcher, WireEnd, World};
+use crate::world::{Build, Mark, Narrow, StepOutcome, Watcher, WireEnd, World};
 
 /// More links than this a board does not have here.
-pub const MOST_LINKS: u64 = 8;
-const PORTS: usize = MOST_LINKS as usize;
-const PEERS: usize = hopwise_node::limits::PEERS;
+pub const MOST_LINKS: u64 = Narrow::SIZES.links as u64;
 
 const BAUD: u32 = 1_000_000;
 /// Boards look at frames, and at their timers, up to this much later.
@@ -77,7 +76,7 @@ const START: Mark = 1 << 31;
 
 /// Nodes whose time is watched.
 pub struct TimedNodes {
-    world: World<PORTS, PEERS>,
+    world: World<Narrow>,
     wires: Wires,
     network: Network,
     full: bool,

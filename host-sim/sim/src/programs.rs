@@ -49,6 +49,7 @@ use hopwise_core::Network;
 use super::run::{Player, Task};
 use super::shell::Shell;
 use super::wire::Nanos;
+use super::world::SimSizes;
 
 /// A program that runs.
 pub type Running<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
@@ -111,7 +112,7 @@ impl<'a> Programs<'a> {
     }
 }
 
-impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEERS> {
+impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     /// A board is on: its program begins.
     pub(super) fn start_program(&mut self, board: u32) {
         let Some(programs) = &mut self.programs else { return };

@@ -17,7 +17,7 @@ use super::oracle::{Broken, Oracle, Tally, Violation};
 use super::programs::Programs;
 use super::shell::Shell;
 use super::wire::Nanos;
-use super::world::{Build, Mark, StepOutcome, WireEnd, World};
+use super::world::{Build, Mark, SimSizes, StepOutcome, WireEnd, World};
 
 const SECOND: Nanos = 1_000_000_000;
 
@@ -139,9 +139,9 @@ impl Task {
     }
 }
 
-pub(super) struct Player<'a, S, const PORTS: usize, const PEERS: usize> {
+pub(super) struct Player<'a, S, C: SimSizes> {
     pub(super) run: &'a SimRun,
-    pub(super) world: World<PORTS, PEERS>,
+    pub(super) world: World<C>,
     pub(super) notes: Notes<'a, S>,
     pub(super) destinations: Destinations,
     /// Draws destinations.
@@ -169,7 +169,7 @@ pub(super) struct Player<'a, S, const PORTS: usize, const PEERS: usize> {
 }
 
 /// Plays a run; the trace is written down if there is somewhere to write it.
-pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
+pub(super) fn run<'a, S: Shell, C: SimSizes>(
     run: &'a SimRun,
     shell: S,
     trace: Option<&'a mut dyn Write>,
@@ -205,7 +205,7 @@ pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
         && rogues.is_empty()
         && taps.is_empty();
     let boards = world.boards() as usize + computers.len();
-    let mut player = Player::<S, PORTS, PEERS> {
+    let mut player = Player::<S, C> {
         run,
         world,
         notes: Notes::new(shell, oracle, trace),
@@ -247,7 +247,7 @@ pub enum RunError {
     Trace(std::io::Error),
 }
 
-impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEERS> {
+impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     fn schedule(&mut self) {
         let run = self.run;
         self.schedule_faults();

@@ -2,17 +2,12 @@
 
 use std::io::Write;
 
-use hopwise_node::limits::PEERS;
+use hopwise_node::capacities::Capacities;
 
 use super::programs::{self, Program, Programs};
 use super::run::{Account, RunError, SimRun, run};
 use super::shell::{Honest, Shell};
-
-/// Boards of few links, and of as many as a node can have.
-const NARROW: usize = 8;
-const WIDE: usize = 32;
-/// Peers that a node of a larger mesh than the default is made for remembers.
-const MANY: usize = 256;
+use super::world::{Narrow, NarrowOfMany, Wide};
 
 /// Simulates a run; the trace is written down if there is somewhere to write it.
 pub fn simulate<'a>(
@@ -50,11 +45,11 @@ fn play<'a, S: Shell>(
     let widest = (0..network.nodes()).filter_map(|node| network.degree(node).ok()).max();
     // A computer takes a link of its board.
     let widest = widest.unwrap_or(0) + u64::from(!what.build.computers.is_empty());
-    let narrow = widest <= NARROW as u64;
-    let few = network.nodes() <= PEERS as u64;
+    let narrow = widest <= Narrow::SIZES.links as u64;
+    let few = network.nodes() <= Narrow::SIZES.peers as u64;
     match (narrow, few) {
-        (true, true) => run::<S, NARROW, PEERS>(what, shell, trace, programs, progress),
-        (true, false) => run::<S, NARROW, MANY>(what, shell, trace, programs, progress),
-        (false, _) => run::<S, WIDE, MANY>(what, shell, trace, programs, progress),
+        (true, true) => run::<S, Narrow>(what, shell, trace, programs, progress),
+        (true, false) => run::<S, NarrowOfMany>(what, shell, trace, programs, progress),
+        (false, _) => run::<S, Wide>(what, shell, trace, programs, progress),
     }
 }

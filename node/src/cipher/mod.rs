@@ -13,13 +13,13 @@ pub(crate) use off::Cipher;
 #[cfg(feature = "cipher")]
 pub(crate) use on::Cipher;
 
-use crate::wire::{AppPort, Content, Packet, Query, Request, Response};
+use crate::wire::{AppPort, Bytes, Content, PacketOf, Query, Request, Response};
 
 /// The bytes by which a payload grows.
 pub const SEAL_BYTES: usize = 16;
 
 /// The application that a packet is for or from, and where in the body its payload begins, which is the rest of it.
-fn payload_of<const BODY: usize>(packet: &Packet<BODY>) -> Option<(AppPort, usize)> {
+fn payload_of<B: Bytes>(packet: &PacketOf<B>) -> Option<(AppPort, usize)> {
     let content = packet.content()?;
     let port = match content {
         Content::Datagram(addressed) | Content::Broadcast(addressed) => addressed.port,

@@ -2,7 +2,7 @@
 
 use super::payload_of;
 use crate::key::Secret;
-use crate::wire::Packet;
+use crate::wire::{Bytes, PacketOf};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Cipher;
@@ -12,15 +12,15 @@ impl Cipher {
         mesh.encrypts.then_some(Cipher)
     }
 
-    pub(crate) fn has_room<const BODY: usize>(packet: &Packet<BODY>) -> bool {
+    pub(crate) fn has_room<B: Bytes>(packet: &PacketOf<B>) -> bool {
         payload_of(packet).is_none()
     }
 
-    pub(crate) fn seal<const BODY: usize>(&mut self, packet: &mut Packet<BODY>) -> Option<()> {
+    pub(crate) fn seal<B: Bytes>(&mut self, packet: &mut PacketOf<B>) -> Option<()> {
         payload_of(packet).is_none().then_some(())
     }
 
-    pub(crate) fn open<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Option<()> {
+    pub(crate) fn open<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Option<()> {
         payload_of(packet).is_none().then_some(())
     }
 }

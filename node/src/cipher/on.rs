@@ -11,7 +11,7 @@ use poly1305::universal_hash::{KeyInit, UniversalHash};
 
 use super::{SEAL_BYTES, payload_of};
 use crate::key::{Key, Secret};
-use crate::wire::{AppPort, Header, Packet};
+use crate::wire::{AppPort, Bytes, Header, PacketOf};
 
 /// Encrypts and decrypts the payloads of packets.
 #[derive(Clone)]
@@ -53,12 +53,12 @@ impl Cipher {
     }
 
     /// Whether a packet can be [sealed](Self::seal): if it has a payload, that grows.
-    pub(crate) fn has_room<const BODY: usize>(packet: &Packet<BODY>) -> bool {
-        packet.body.len() + SEAL_BYTES <= BODY || payload_of(packet).is_none()
+    pub(crate) fn has_room<B: Bytes>(packet: &PacketOf<B>) -> bool {
+        packet.body.len() + SEAL_BYTES <= B::CAPACITY || payload_of(packet).is_none()
     }
 
     /// Encrypts the payload of a packet that begins here and is complete, if it has one; `None` if there is no room, or no nonce left.
-    pub(crate) fn seal<const BODY: usize>(&mut self, packet: &mut Packet<BODY>) -> Option<()> {
+    pub(crate) fn seal<B: Bytes>(&mut self, packet: &mut PacketOf<B>) -> Option<()> {
         let Some((port, payload)) = payload_of(packet) else {
             return Some(());
         };
@@ -74,7 +74,7 @@ impl Cipher {
     }
 
     /// Decrypts the payload of a packet that has come, if it has one; `None` if that is not what its source sent.
-    pub(crate) fn open<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Option<()> {
+    pub(crate) fn open<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Option<()> {
         let Some((port, payload)) = payload_of(packet) else {
             return Some(());
         };
@@ -139,7 +139,7 @@ fn nonce(header: &Header) -> [u8; 24] {
 mod tests {
     use super::*;
     use crate::wire::DropReason;
-    use crate::wire::{Addressed, Confirmed, Content, Kind, Query, Request, Undeliverable};
+    use crate::wire::{Addressed, Confirmed, Content, Kind, Packet, Query, Request, Undeliverable};
     use std::vec::Vec;
 
     const KEY: Key = Key::new([7; 16]);

@@ -1,26 +1,44 @@
 //! Collects the bytes of a wire into frames.
 
+use crate::capacities::Array;
 use crate::wire::{DELIMITER, FrameError, decode};
 
-/// The bytes since the last delimiter, of frames of at most `N` bytes, encoded.
+/// The bytes since the last delimiter, of frames that fit `F`, encoded.
 #[derive(Clone, Debug)]
-pub(super) struct Collector<const N: usize> {
+pub(super) struct Collector<F> {
     /// An array rather than a vector, which would be filled byte by byte.
-    bytes: [u8; N],
+    bytes: F,
     length: u16,
     too_long: bool,
     /// The bytes are a frame that was handed out: the next byte begins another.
     complete: bool,
 }
 
-impl<const N: usize> Collector<N> {
-    pub(super) const fn new() -> Self {
+impl<F: Array<u8>> Collector<F> {
+    pub(super) fn new() -> Self {
         Collector {
-            bytes: [0; N],
+            bytes: F::default(),
             length: 0,
             too_long: false,
             complete: false,
         }
+    }
+
+    /// The most bytes of a frame, encoded.
+    pub(super) fn room(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The frame that has begun to come, with zeros after it, and its length so far; `None` if it is too long.
+    pub(super) fn partial(&self) -> (F, Option<u16>) {
+        let mut bytes = F::default();
+        if self.complete {
+            return (bytes, Some(0));
+        }
+        for (copy, byte) in bytes.iter_mut().zip(self.bytes.iter().take(self.length.into())) {
+            *copy = *byte;
+        }
+        (bytes, Some(self.length).filter(|_| !self.too_long))
     }
 
     /// Takes bytes from the front of `input` up to the end of a frame, and gives the decoded bytes of that frame. `None`

@@ -1,15 +1,17 @@
 //! One end: what it has heard, what is on the way, and when to send what.
 
 mod hearing;
-mod pausing;
+pub(super) mod pausing;
 mod speaking;
 
-use super::hold::Hold;
-use super::patience::Patience;
+use super::ack_timeout::AckTimeout;
+use super::canonical::{CanonicalEnd, left};
+use super::flap_damping::{FlapDamping, TRUSTED};
 use super::security::Security;
 use super::state::{Change, LinkState};
 use super::window::{Fate, Receiver, Sender, Token};
 use super::{Down, Micros, Received, millis};
+use crate::capacities::LinkCapacities;
 use crate::key::Credentials;
 use crate::wire::{Identity, LinkCounters, OVERHEAD, Offer, Role, SEALED_OVERHEAD};
 use pausing::{Leave, Pause};
@@ -34,7 +36,7 @@ const THINKING: Micros = 1_000;
 const MAX_BACKOFF: u8 = 3;
 
 #[derive(Clone, Debug)]
-pub(super) struct End {
+pub(super) struct End<L: LinkCapacities> {
     identity: Identity,
     /// How long a byte takes on the wire, in nanoseconds.
     byte_nanos: u32,
@@ -46,7 +48,7 @@ pub(super) struct End {
     tag: u16,
     hello_at: Micros,
     hello_sent_at: Micros,
-    sender: Sender,
+    sender: Sender<L>,
     receiver: Receiver,
     ack_due: bool,
     time_due: bool,
@@ -63,12 +65,12 @@ pub(super) struct End {
     accepts: bool,
     /// The other end has been told so in this session: no packet comes before that.
     told: bool,
-    hold: Hold,
+    flap_damping: FlapDamping,
     /// One of the ends is a computer. It is not held down: no other path leads to it, and it may come and go as it likes.
     computer: bool,
     /// Since when the link is open, or up if it is not open; in milliseconds.
     since: u32,
-    patience: Patience,
+    ack_timeout: AckTimeout,
     pause: Pause,
     /// The other end has said that it hears nothing until then; 0 if it does.
     away_until: Micros,
@@ -94,7 +96,7 @@ fn count(counter: &mut u32) {
     *counter = counter.wrapping_add(1);
 }
 
-impl End {
+impl<L: LinkCapacities> End<L> {
     pub(super) fn new(identity: Identity, baud: u32, wire: usize, now: Micros) -> Self {
         End {
             identity,
@@ -118,15 +120,50 @@ impl End {
             backoff: 0,
             accepts: false,
             told: false,
-            hold: Hold::new(),
+            flap_damping: FlapDamping::new(),
             computer: false,
             since: millis(now),
-            patience: Patience::new(),
+            ack_timeout: AckTimeout::new(),
             pause: Pause::None,
             away_until: 0,
             leave: Leave::default(),
             security: None,
             counters: LinkCounters::default(),
+        }
+    }
+
+    /// Its state, to be compared.
+    pub(super) fn canonical(&self, now: Micros) -> CanonicalEnd {
+        let spacing = self.bytes(HELLO_SPACING);
+        let lasted = Micros::from(millis(now).wrapping_sub(self.since)) * 1_000;
+        let away = match self.away_until {
+            0 => Micros::MAX,
+            until => left(until, now),
+        };
+        CanonicalEnd {
+            identity: self.identity,
+            byte_nanos: self.byte_nanos,
+            wire: self.wire,
+            state: self.state.canonical(now),
+            session: self.session,
+            sender: self.sender.canonical(coarse(now)),
+            receiver: self.receiver.clone(),
+            flags: [self.ack_due, self.time_due, self.accepts, self.told, self.computer],
+            room: [self.room_here, self.told_room, self.room_there],
+            backoff: self.backoff,
+            flap_damping: self.flap_damping.canonical(now),
+            ack_timeout: self.ack_timeout.canonical(now),
+            pause: self.pause,
+            left: [
+                left(self.hello_at, now),
+                now.saturating_sub(self.hello_sent_at).min(spacing),
+                left(self.closed_until, now),
+                left(self.timeout_at, now),
+                away,
+                lasted.min(TRUSTED),
+                self.leave.debt(now).into(),
+            ],
+            security: self.security.as_ref().map(Security::canonical),
         }
     }
 
@@ -144,7 +181,7 @@ impl End {
     }
 
     pub(super) fn accepts(&self) -> bool {
-        self.accepts && !self.hold.is_on()
+        self.accepts && !self.flap_damping.is_on()
     }
 
     pub(super) fn accept(&mut self, accepts: bool, now: Micros) {
@@ -157,11 +194,11 @@ impl End {
     }
 
     pub(super) fn may_accept(&self) -> bool {
-        !self.hold.is_on() && self.state.there().is_some_and(|there| !there.holds)
+        !self.flap_damping.is_on() && self.state.there().is_some_and(|there| !there.holds)
     }
 
     pub(super) fn starves(&mut self, now: Micros) {
-        self.patience.starves(now);
+        self.ack_timeout.starves(now);
     }
 
     pub(super) fn is_one_way(&self) -> bool {
@@ -222,11 +259,11 @@ impl End {
         self.told &= self.accepts();
         if self.is_open() {
             self.since = millis(now);
-            self.patience.open();
+            self.ack_timeout.open();
         } else if self.accepts() && self.is_up() {
-            self.patience.await_acceptance(now);
+            self.ack_timeout.await_acceptance(now);
         } else {
-            self.patience.end();
+            self.ack_timeout.end();
         }
     }
 
@@ -235,17 +272,17 @@ impl End {
         let lasted = Micros::from(millis(now).wrapping_sub(self.since)) * 1_000;
         match (self.computer, failed) {
             (true, _) => {}
-            (false, true) => self.hold.failed(lasted, now),
-            (false, false) => self.hold.session_over(lasted, now),
+            (false, true) => self.flap_damping.failed(lasted, now),
+            (false, false) => self.flap_damping.session_over(lasted, now),
         }
     }
 
     /// Gives the session up: the next one has another number.
     fn end_session(&mut self, reason: Down, now: Micros) {
         // The other end has not heard us, though we sent it frames, of which it took none: hellos come through, and longer ones do not.
-        let in_vain = reason == Down::Ended && !self.sender.idle() && self.hold.nothing_taken();
+        let in_vain = reason == Down::Ended && !self.sender.idle() && self.flap_damping.nothing_taken();
         self.learn(reason == Down::Stuck || in_vain, now);
-        self.patience.end();
+        self.ack_timeout.end();
         self.pause = Pause::None;
         self.away_until = 0;
         self.number_session();
@@ -322,7 +359,7 @@ impl End {
             change = if self.is_open() {
                 self.state.give_up(Down::Stuck)
             } else {
-                self.patience.end();
+                self.ack_timeout.end();
                 self.learn(true, now);
                 self.answer_soon(now);
                 Change::Prevented(Down::Refused)
@@ -331,7 +368,7 @@ impl End {
         if change != Change::None {
             return Some(self.follow(change, now));
         }
-        if self.hold.tick(now) {
+        if self.flap_damping.tick(now) {
             self.since = millis(now);
             self.stance_changed(now);
             self.answer_soon(now);
@@ -346,7 +383,7 @@ impl End {
             count(&mut self.counters.timeouts);
             self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
             self.sender.go_back();
-            self.patience.went_back(now);
+            self.ack_timeout.went_back(now);
             self.timeout_at = Micros::MAX;
         }
         None
@@ -354,8 +391,8 @@ impl End {
 
     /// Whether it is time to give up.
     fn is_stuck(&self, now: Micros) -> bool {
-        let starved = self.patience.is_starved(self.hold.on_probation(), now);
-        self.patience.is_over(now) || starved && self.is_open()
+        let starved = self.ack_timeout.is_starved(self.flap_damping.on_probation(), now);
+        self.ack_timeout.is_over(now) || starved && self.is_open()
     }
 
     pub(super) fn deadline(&self) -> Micros {
@@ -368,8 +405,8 @@ impl End {
         let silence = self
             .state
             .deadline()
-            .min(self.hold.deadline())
-            .min(self.patience.deadline());
+            .min(self.flap_damping.deadline())
+            .min(self.ack_timeout.deadline());
         self.hello_at.min(silence).min(self.timeout_at).min(self.closed_until)
     }
 

@@ -7,21 +7,25 @@
 //!
 //! A link that is up is [open](Link::is_open), and packets are sent, once both ends [accept](Link::accept) each other on it. Hello
 //! says so. A link on which packets do not come through is given up and left alone for a while, and so is one that comes up again
-//! and again: see `hold`.
+//! and again: see `flap_damping`.
 
+mod ack_timeout;
+mod canonical;
 mod collector;
 mod end;
-mod hold;
-mod patience;
+mod flap_damping;
+
 mod security;
 mod state;
 mod window;
 
+pub use canonical::CanonicalLink;
 use collector::Collector;
 use end::End;
 use serde::{Deserialize, Serialize};
 pub use window::{Fate, Token, WINDOW};
 
+use crate::capacities::{LinkCapacities, LinkSizes};
 use crate::key::Credentials;
 use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, LinkTrouble, Offer, TimeSignal};
 
@@ -99,25 +103,30 @@ pub enum Turn {
     Nothing,
 }
 
-/// One end of a wire. `WIRE` is the [encoded length](crate::wire::encoded_len) of the largest frame.
+/// One end of a wire. `WIRE` is the [encoded length](crate::wire::encoded_len) of the largest frame; of a window and numbers other than a
+/// board's see [`LinkSizes`].
+pub type Link<const WIRE: usize> = LinkOf<LinkSizes<WIRE>>;
+
+/// One end of a wire, of sizes of its own.
 #[derive(Clone, Debug)]
-pub struct Link<const WIRE: usize> {
-    collector: Collector<WIRE>,
-    end: End,
+pub struct LinkOf<L: LinkCapacities> {
+    collector: Collector<L::Frame>,
+    end: End<L>,
 }
 
-impl<const WIRE: usize> Link<WIRE> {
+impl<L: LinkCapacities> LinkOf<L> {
     /// An end that says hello at once.
     pub fn new(identity: Identity, baud: u32, now: Micros) -> Self {
-        Link {
-            collector: Collector::new(),
-            end: End::new(identity, baud, WIRE, now),
+        let collector = Collector::new();
+        LinkOf {
+            end: End::new(identity, baud, collector.room(), now),
+            collector,
         }
     }
 
     /// The same, and it accepts whoever is at the other end.
     pub fn welcoming(identity: Identity, baud: u32, now: Micros) -> Self {
-        let mut link = Link::new(identity, baud, now);
+        let mut link = LinkOf::new(identity, baud, now);
         link.accept(true, now);
         link
     }

@@ -1,5 +1,6 @@
 //! Whether two ends hear each other: the states of a link and all that leads from one to another.
 
+use super::canonical::left;
 use super::{Down, Micros};
 use crate::wire::{Hello, Identity, Stance};
 
@@ -7,7 +8,7 @@ use crate::wire::{Hello, Identity, Stance};
 const UNHEARD_HELLOS: u8 = 4;
 
 /// Who is at the other end, in which session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Peer {
     pub(super) identity: Identity,
     session: u8,
@@ -38,7 +39,7 @@ impl Peer {
 }
 
 /// Where a link stands. `until` is when what was heard is too old.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum LinkState {
     /// Nothing has been heard of late.
     Silent,
@@ -82,6 +83,19 @@ pub(super) enum Change {
 }
 
 impl LinkState {
+    /// The same with times that are counted from now.
+    pub(super) fn canonical(&self, now: Micros) -> Self {
+        let mut state = *self;
+        match &mut state {
+            LinkState::Silent => {}
+            LinkState::Heard { until, .. }
+            | LinkState::OneWay { until, .. }
+            | LinkState::Up { until, .. }
+            | LinkState::Foreign { until, .. } => *until = left(*until, now),
+        }
+        state
+    }
+
     pub(super) fn is_up(&self) -> bool {
         matches!(self, LinkState::Up { .. })
     }

@@ -1,15 +1,16 @@
 //! Acknowledged delivery in order: go-back-N with refusals.
 //!
-//! The sender has up to [`WINDOW`] frames on the way and goes back to the first missing one when the receiver sees a gap, or
+//! The sender has up to [`WINDOW`](LinkCapacities::WINDOW) frames on the way and goes back to the first missing one when the receiver sees a gap, or
 //! when nothing is acknowledged in time. The receiver keeps no frames that come early, so a link costs no memory but one
 //! frame being received. A frame that has come but for which its lane has no room is acknowledged as refused: the ones behind
 //! it are not held up, or full buffers of one lane would block the others and with them the mesh.
 
-use heapless::Deque;
+use heapless::Vec;
 
-use crate::wire::{Ack, Offer, ROUND_MASK, SEQUENCE_MASK};
+use crate::capacities::{LinkCapacities, Queue};
+use crate::wire::{Ack, Offer, ROUND_MASK};
 
-/// So many frames are on the way at most. At full speed in both directions an acknowledgement comes up to two frames after
+/// So many frames of a board are on the way at most. At full speed in both directions an acknowledgement comes up to two frames after
 /// its frame, so four keep the wire busy; and no more than eight refusals fit an acknowledgement.
 pub const WINDOW: usize = 6;
 
@@ -17,7 +18,7 @@ pub const WINDOW: usize = 6;
 pub type Token = u8;
 
 /// A frame on the way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sent {
     pub(super) token: Token,
     pub(super) lane: u8,
@@ -26,7 +27,7 @@ pub(super) struct Sent {
 }
 
 /// What became of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
     /// The other end has it.
     Taken,
@@ -34,16 +35,19 @@ pub enum Fate {
     Refused,
 }
 
-#[derive(Clone, Debug, Default)]
-pub(super) struct Sender {
+#[derive(Clone, Debug)]
+pub(super) struct Sender<L: LinkCapacities> {
     /// The sequence number of the oldest frame on the way.
     base: u8,
-    on_the_way: Deque<Sent, WINDOW>,
+    on_the_way: L::Window<Sent>,
     /// How many of them have been sent in this round.
     cursor: u8,
     round: u8,
-    settled: Deque<(Token, Fate), WINDOW>,
+    settled: L::Window<(Token, Fate)>,
 }
+
+/// A [`Sender`] to be compared: the base, the cursor, the round, the frames on the way with their ages, and those settled.
+pub(super) type CanonicalSender = (u8, u8, u8, Vec<Sent, 8>, Vec<(Token, Fate), 8>);
 
 /// What an acknowledgement changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,10 +60,33 @@ pub(super) struct Progress {
     pub(super) back: bool,
 }
 
-impl Sender {
+impl<L: LinkCapacities> Default for Sender<L> {
+    fn default() -> Self {
+        Sender {
+            base: 0,
+            on_the_way: L::Window::default(),
+            cursor: 0,
+            round: 0,
+            settled: L::Window::default(),
+        }
+    }
+}
+
+impl<L: LinkCapacities> Sender<L> {
+    /// Its state, at a time as [`Sent`] notes it.
+    pub(super) fn canonical(&self, now: u16) -> CanonicalSender {
+        let aged = |sent: &Sent| Sent {
+            since: now.wrapping_sub(sent.since),
+            ..*sent
+        };
+        let on_the_way = self.on_the_way.iter().map(aged).collect();
+        let settled = self.settled.iter().copied().collect();
+        (self.base, self.cursor, self.round, on_the_way, settled)
+    }
+
     pub(super) fn has_room(&self) -> bool {
         // What is settled must be fetched first.
-        self.on_the_way.len() + self.settled.len() < WINDOW
+        self.on_the_way.len() + self.settled.len() < L::WINDOW
     }
 
     pub(super) fn idle(&self) -> bool {
@@ -77,7 +104,7 @@ impl Sender {
 
     /// When the oldest frame on the way was first sent, as [`Sent`] notes it.
     pub(super) fn oldest(&self) -> Option<u16> {
-        self.on_the_way.front().map(|sent| sent.since)
+        self.on_the_way.get(0).map(|sent| sent.since)
     }
 
     /// All frames on the way are taken for sent at this time.
@@ -92,7 +119,7 @@ impl Sender {
 
     /// The frame to send again before any new one.
     pub(super) fn again(&self) -> Option<Sent> {
-        self.on_the_way.iter().nth(usize::from(self.cursor)).copied()
+        self.on_the_way.get(usize::from(self.cursor)).copied()
     }
 
     /// A new frame joins those on the way; `false` if there is no room.
@@ -102,7 +129,7 @@ impl Sender {
 
     /// The sequence number and round of the frame at the cursor, which is now sent.
     pub(super) fn advance(&mut self) -> (u8, u8) {
-        let sequence = self.base.wrapping_add(self.cursor) & SEQUENCE_MASK;
+        let sequence = self.base.wrapping_add(self.cursor) & L::LAST_NUMBER;
         self.cursor += 1;
         (sequence, self.round)
     }
@@ -113,7 +140,7 @@ impl Sender {
     }
 
     pub(super) fn acknowledge(&mut self, ack: &Ack) -> Progress {
-        let count = usize::from(ack.next.wrapping_sub(self.base) & SEQUENCE_MASK);
+        let count = usize::from(ack.next.wrapping_sub(self.base) & L::LAST_NUMBER);
         if count > self.on_the_way.len() {
             return Progress {
                 settled: 0,
@@ -148,7 +175,7 @@ impl Sender {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Receiver {
     next: u8,
     refused: u8,
@@ -172,17 +199,17 @@ pub(super) enum Arrival {
 }
 
 impl Receiver {
-    pub(super) fn arrive(&mut self, sequence: u8, round: u8) -> Arrival {
+    pub(super) fn arrive<L: LinkCapacities>(&mut self, sequence: u8, round: u8) -> Arrival {
         self.round = round;
-        let ahead = usize::from(sequence.wrapping_sub(self.next) & SEQUENCE_MASK);
+        let ahead = usize::from(sequence.wrapping_sub(self.next) & L::LAST_NUMBER);
         if ahead == 0 {
-            self.next = self.next.wrapping_add(1) & SEQUENCE_MASK;
+            self.next = self.next.wrapping_add(1) & L::LAST_NUMBER;
             // Until it is said to be taken.
             self.refused = self.refused << 1 | 1;
             self.complained = None;
             self.missing = None;
             Arrival::InOrder
-        } else if ahead < WINDOW {
+        } else if ahead < L::WINDOW {
             self.complain();
             Arrival::Early
         } else {
@@ -225,23 +252,29 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacities::LinkSizes;
+
+    type Board = LinkSizes<64>;
 
     #[test]
     fn what_cannot_be_on_the_way_yet_came_before() {
         for ahead in 1..WINDOW as u8 {
-            assert_eq!(Receiver::default().arrive(ahead, 0), Arrival::Early, "{ahead}");
+            assert_eq!(Receiver::default().arrive::<Board>(ahead, 0), Arrival::Early, "{ahead}");
         }
-        assert_eq!(Receiver::default().arrive(WINDOW as u8, 0), Arrival::Repeated);
-        assert_eq!(Receiver::default().arrive(SEQUENCE_MASK, 0), Arrival::Repeated);
+        assert_eq!(Receiver::default().arrive::<Board>(WINDOW as u8, 0), Arrival::Repeated);
+        assert_eq!(
+            Receiver::default().arrive::<Board>(Board::LAST_NUMBER, 0),
+            Arrival::Repeated
+        );
     }
 
     #[test]
     fn damage_is_worth_a_word_once_in_each_round() {
         let mut receiver = Receiver::default();
         assert!(receiver.damaged() && !receiver.damaged());
-        receiver.arrive(3, 1);
+        receiver.arrive::<Board>(3, 1);
         assert!(!receiver.damaged(), "the early frame was");
-        assert_eq!(receiver.arrive(0, 1), Arrival::InOrder);
+        assert_eq!(receiver.arrive::<Board>(0, 1), Arrival::InOrder);
         assert!(receiver.damaged() && !receiver.damaged());
     }
 }

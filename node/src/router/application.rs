@@ -2,16 +2,16 @@
 
 use core::fmt;
 
-use super::doors::{TooManyPorts, Welcome};
-use super::event::{Event, Observer, Outcome};
-use super::pool::{Origin, Place};
-use super::seen::Judgement;
-use super::{Router, add};
+use super::Router;
+use super::event::{Observer, Outcome};
+use super::forwarding::{Origin, Place, Reader};
+use super::services::TooManyPorts;
+use crate::capacities::Capacities;
 use crate::limits::MAX_PAYLOAD;
 use crate::link::Micros;
 use crate::wire::{
-    Addressed, AppPort, AppStatus, Body, Confirmed, Content, DropReason, Kind, Packet, Query, Request, Response,
-    Undeliverable, body_of,
+    Addressed, AppPort, AppStatus, Body, Bytes, Confirmed, Content, DropReason, Kind, PacketOf, Query, Request,
+    Response, body_of,
 };
 use hopwise_core::{NoSuchNode, Node};
 
@@ -20,7 +20,7 @@ use hopwise_core::{NoSuchNode, Node};
 pub enum SendError {
     /// There is no such destination.
     NoSuchNode(NoSuchNode),
-    /// The payload is longer than [`MAX_PAYLOAD`].
+    /// The payload is longer than the node's [sizes](crate::capacities::Sizes::max_payload) allow: [`MAX_PAYLOAD`] by default.
     TooLong,
     /// All buffers for it are taken: try again when some packets have left.
     Full,
@@ -67,9 +67,12 @@ pub enum MessageKind {
     },
 }
 
-/// A message for the application.
+/// A message for the application, with a payload of at most `BODY` bytes.
+pub type Message<const BODY: usize> = MessageOf<Body<BODY>>;
+
+/// A message for the application, whose payload is in a buffer of its own kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message<const BODY: usize> {
+pub struct MessageOf<B> {
     /// What it is.
     pub kind: MessageKind,
     /// Who sent it: of an undeliverable packet, who found out.
@@ -83,12 +86,12 @@ pub struct Message<const BODY: usize> {
     /// Of an answer, when the question was asked, in microseconds of this node's clock (it goes round after 71 minutes).
     pub asked: u32,
     /// The payload.
-    pub payload: Body<BODY>,
+    pub payload: B,
 }
 
-impl<const BODY: usize> Message<BODY> {
+impl<B: Bytes> MessageOf<B> {
     /// What a packet says to an application; `None` if it says nothing to one.
-    fn read(packet: &Packet<BODY>) -> Option<Self> {
+    pub(super) fn read(packet: &PacketOf<B>) -> Option<Self> {
         let header = &packet.header;
         let content = packet.content()?;
         let (mut number, mut asked) = (header.number, 0);
@@ -115,7 +118,7 @@ impl<const BODY: usize> Message<BODY> {
             },
             Content::Confirmation(_) | Content::Flooded(_) => return None,
         };
-        Some(Message {
+        Some(MessageOf {
             kind,
             source: header.source,
             from_host: header.from_host,
@@ -127,9 +130,7 @@ impl<const BODY: usize> Message<BODY> {
     }
 }
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Router<C> {
     /// Sends a datagram: each hop is reliable, but it is lost if a board dies with it. Returns its number.
     pub fn send(
         &mut self,
@@ -165,7 +166,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         observer: &mut impl Observer,
     ) -> Result<u32, SendError> {
         let content = Content::Broadcast(Addressed { port, payload });
-        self.send_content(self.here, false, &content, now, observer)
+        self.send_content(self.address(), false, &content, now, observer)
     }
 
     /// Sends a confirmed packet: it is delivered exactly once unless an end restarts, and
@@ -178,11 +179,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<u32, SendError> {
-        if !self.source.has_room(dest) {
-            return Err(SendError::Full);
-        }
+        let known_epoch = self.transport.may_confirm(dest).ok_or(SendError::Full)?;
         let content = Content::Confirmed(Confirmed {
-            known_epoch: self.destination.peers.epoch_of(dest),
+            known_epoch,
             port,
             payload,
         });
@@ -228,72 +227,53 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<u32, SendError> {
-        self.network.check(dest).map_err(SendError::NoSuchNode)?;
-        if content.payload().len() > MAX_PAYLOAD {
+        self.network().check(dest).map_err(SendError::NoSuchNode)?;
+        if content.payload().len() > C::SIZES.max_payload() {
             return Err(SendError::TooLong);
         }
-        if !self.pool.outbox_has_room(content.kind()) {
+        if !self.forwarding.pool.outbox_has_room(content.kind()) {
             return Err(SendError::Full);
         }
-        let mut packet = self.packet(content, dest, to_host).ok_or(SendError::TooLong)?;
-        match content {
-            Content::Confirmed(_) => packet.header.number = self.source.next_number(),
-            Content::Request(request) => packet.header.traced = request.query == Query::Trace,
-            _ => {}
-        }
+        let packet = self.transport.message(content, dest, to_host)?;
         let number = packet.header.number;
-        let packet = self.sealed(packet).ok_or(SendError::TooLong)?;
         self.originate(packet, Origin::Application, now, observer)
             .ok_or(SendError::Full)?;
         self.catch_up(now, observer);
         Ok(number)
     }
 
-    /// A packet that begins here, with its payload encrypted where that is wanted; `None` if it cannot be.
-    pub(super) fn sealed(&mut self, mut packet: Packet<BODY>) -> Option<Packet<BODY>> {
-        if let Some(cipher) = &mut self.cipher {
-            cipher.seal(&mut packet)?;
-        }
-        Some(packet)
-    }
-
     /// Gives a packet that begins here a buffer, to be routed soon; `None` if there is no buffer.
     pub(super) fn originate(
         &mut self,
-        packet: Packet<BODY>,
+        packet: PacketOf<C::Body>,
         origin: Origin,
         now: Micros,
         observer: &mut impl Observer,
     ) -> Option<Place> {
         let header = packet.header;
-        let place = self.pool.admit(packet, origin, now)?;
-        add(&mut self.counters.originated, 1);
+        let place = self.forwarding.pool.admit(packet, origin, now)?;
         if header.kind == Kind::Confirmed {
-            self.source.begin(header.dest, place, now);
-            if let Some(slot) = self.pool.get_mut(place) {
+            self.transport.keep(header.dest, place, now);
+            if let Some(slot) = self.forwarding.pool.get_mut(place) {
                 slot.kept = true;
             }
         }
-        observer.note(Event::Accepted {
-            packet: header.id(),
-            dest: header.dest,
-        });
-        self.pool.route_soon(place);
+        self.forwarding.begin(place, &header, observer);
         Some(place)
     }
 
     /// The fate of a confirmed packet that was sent from here, with its number.
     pub fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
-        self.source.next_outcome()
+        self.transport.next_outcome()
     }
 
     /// The next message for the application.
-    pub fn next_message(&mut self) -> Option<Message<BODY>> {
+    pub fn next_message(&mut self) -> Option<MessageOf<C::Body>> {
         loop {
-            let place = self.inbox.pop_front()?;
+            let place = self.services.next_message()?;
             let message = self.message_at(place);
-            self.pool.take_from_inbox(place);
-            self.pool.release_if_unused(place);
+            self.forwarding.pool.take_from_inbox(place);
+            self.forwarding.pool.release_if_unused(place);
             // Only a member that misbehaves sends what cannot be read. It has been counted as delivered.
             if message.is_some() {
                 return message;
@@ -302,53 +282,66 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// What the packet in a buffer says.
-    pub(super) fn message_at(&self, place: Place) -> Option<Message<BODY>> {
-        let packet = &self.pool.get(place)?.packet;
-        match &self.cipher {
-            None => Message::read(packet),
-            Some(cipher) => {
-                // What is sent on from the same buffer stays as it is.
-                let mut packet = packet.clone();
-                cipher.open(&mut packet).and_then(|()| Message::read(&packet))
-            }
+    fn message_at(&self, place: Place) -> Option<MessageOf<C::Body>> {
+        self.transport.read(&self.forwarding.pool.get(place)?.packet)
+    }
+
+    /// From now on broadcasts to [`AppPort::UPDATE`], also those of this node and its host, wait for [`write_block`](Self::write_block).
+    pub fn take_blocks(&mut self) {
+        self.services.blocks.take();
+    }
+
+    /// Whether a block waits.
+    pub fn has_block(&self) -> bool {
+        self.services.blocks.waiting().is_some()
+    }
+
+    /// Gives a block to `write`, and the same one again next time, until `write` is done with it and says so.
+    pub fn write_block(&mut self, observer: &mut impl Observer, write: impl FnOnce(&[u8]) -> bool) {
+        let Some(place) = self.services.blocks.waiting() else {
+            return;
+        };
+        let message = self.message_at(place);
+        if message.is_some_and(|message| !write(&message.payload)) {
+            return;
         }
+        let pool = &mut self.forwarding.pool;
+        if let Some(slot) = pool.get_mut(place) {
+            slot.reader = Reader::Nobody;
+        }
+        self.forwarding.consume(place, observer);
+        let pool = &self.forwarding.pool;
+        let waits = |place: &Place| pool.get(*place).is_some_and(|slot| slot.reader == Reader::Board);
+        self.services.blocks.written(pool.places().find(waits));
     }
 
     /// From now on only packets for ports that are served are taken, and no more of them than there is room for. Until
     /// this is first called everything is. An application has room for `room` packets more, to be said again whenever it
     /// has read some; 255 is no limit.
     pub fn serve(&mut self, port: AppPort, room: u8) -> Result<(), TooManyPorts> {
-        self.doors.open(port, room)
+        self.services.ports.open(port, room)
     }
 
     /// From now on only packets for ports that are [served](Self::serve) are taken.
     pub fn serve_nothing(&mut self) {
-        self.doors.close_all();
+        self.services.ports.close_all();
     }
 
     /// A port is served no longer.
     pub fn close(&mut self, port: AppPort) {
-        self.doors.close(port);
-    }
-
-    /// How a packet for an application is met.
-    pub(super) fn welcome(&self, port: AppPort) -> Welcome {
-        match self.doors.welcome(port) {
-            Welcome::Open if !self.pool.inbox_has_room() => Welcome::Busy,
-            welcome => welcome,
-        }
+        self.services.ports.close(port);
     }
 
     /// Answers a request to an application.
     pub fn respond(
         &mut self,
-        request: &Message<BODY>,
+        request: &MessageOf<C::Body>,
         status: AppStatus,
         answer: &[u8],
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<(), SendError> {
-        let mut payload: Body<BODY> = Body::new();
+        let mut payload = C::Body::default();
         payload.push(status as u8).map_err(|_| SendError::TooLong)?;
         payload.extend_from_slice(answer).map_err(|_| SendError::TooLong)?;
         self.reply(request, &payload, now, observer)
@@ -357,7 +350,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// Answers a question for the board. Of a request to an application the answer begins with its [status](AppStatus).
     pub fn reply(
         &mut self,
-        question: &Message<BODY>,
+        question: &MessageOf<C::Body>,
         answer: &[u8],
         now: Micros,
         observer: &mut impl Observer,
@@ -373,118 +366,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             number: question.number,
             payload: answer,
         });
-        let packet = self.packet(&response, question.source, question.from_host);
+        let packet = self.transport.packet(&response, question.source, question.from_host);
         let packet = packet
-            .and_then(|packet| self.sealed(packet))
+            .and_then(|packet| self.transport.sealed(packet))
             .ok_or(SendError::TooLong)?;
         self.originate(packet, Origin::Service, now, observer)
             .ok_or(SendError::Full)?;
         self.catch_up(now, observer);
         Ok(())
-    }
-
-    /// A packet for this node.
-    pub(super) fn arrive(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
-        let Some(header) = self.pool.get(place).map(|slot| slot.packet.header) else {
-            return;
-        };
-        // This node may have had it before it restarted.
-        let from_before = header.source != self.here && self.began_before_start(&header, now);
-        let Some(slot) = self.pool.get_mut(place) else { return };
-        if header.to_host {
-            let Some(link) = self.host else {
-                return self.give_up(place, DropReason::NoHost, now, observer);
-            };
-            return match self.seen.judge(&header, now) {
-                Judgement::New => {
-                    slot.packet.remove_trail();
-                    self.enqueue(place, link);
-                }
-                Judgement::Duplicate => self.discard(place, DropReason::Duplicate, observer),
-                Judgement::Uncertain => self.discard(place, DropReason::Uncertain, observer),
-            };
-        }
-        match header.kind {
-            Kind::Confirmed => return self.confirmed_here(place, now, observer),
-            Kind::Confirmation => return self.confirmation_here(place, now, observer),
-            _ => {}
-        }
-        if from_before {
-            return self.discard(place, DropReason::Uncertain, observer);
-        }
-        match self.seen.judge(&header, now) {
-            Judgement::New => {}
-            Judgement::Duplicate => return self.discard(place, DropReason::Duplicate, observer),
-            Judgement::Uncertain => return self.discard(place, DropReason::Uncertain, observer),
-        }
-        slot.packet.remove_trail();
-        match header.kind {
-            Kind::Request => self.answer(place, now, observer),
-            Kind::Undeliverable => self.report_here(place, now, observer),
-            _ if slot.packet.content().is_none() => self.discard(place, DropReason::Malformed, observer),
-            _ => {
-                self.hand_over(place, observer);
-                self.pool.release_if_unused(place);
-            }
-        }
-    }
-
-    /// Gives a packet to the application.
-    pub(super) fn hand_over(&mut self, place: Place, observer: &mut impl Observer) {
-        let Some(slot) = self.pool.get(place) else { return };
-        let header = slot.packet.header;
-        let port = slot.packet.content().and_then(|content| content.addressee());
-        if self.is_block(place) {
-            return self.hold_block(place);
-        }
-        match port.map_or(Welcome::Open, |port| self.doors.welcome(port)) {
-            Welcome::Open => {}
-            Welcome::Busy | Welcome::Full => return self.count_drop(&header, DropReason::InboxFull, observer),
-            Welcome::Unserved => return self.count_drop(&header, DropReason::Unserved, observer),
-        }
-        if self.pool.deliver(place) {
-            // There is room: the pool has counted.
-            let _ = self.inbox.push_back(place);
-            if let Some(port) = port {
-                self.doors.enter(port);
-            }
-            add(&mut self.counters.delivered, 1);
-            observer.note(Event::Delivered { packet: header.id() });
-        } else {
-            self.count_drop(&header, DropReason::InboxFull, observer);
-        }
-    }
-
-    /// The node itself was meant, and has understood.
-    pub(super) fn consume(&mut self, place: Place, observer: &mut impl Observer) {
-        if let Some(slot) = self.pool.get(place) {
-            add(&mut self.counters.delivered, 1);
-            observer.note(Event::Delivered {
-                packet: slot.packet.header.id(),
-            });
-        }
-        self.pool.release_if_unused(place);
-    }
-
-    /// A packet of this node could not be delivered.
-    fn report_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
-        let Some(slot) = self.pool.get(place) else { return };
-        let at = slot.packet.header.source;
-        match slot.packet.content() {
-            Some(Content::Undeliverable(Undeliverable {
-                kind: Kind::Confirmed,
-                number,
-                reason,
-                ..
-            })) => {
-                self.source.undeliverable(number, at, reason, now);
-                self.consume(place, observer);
-            }
-            Some(_) => {
-                self.hand_over(place, observer);
-                self.pool.release_if_unused(place);
-            }
-            None => self.discard(place, DropReason::Malformed, observer),
-        }
     }
 }

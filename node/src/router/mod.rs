@@ -4,65 +4,45 @@
 //! ([`tick`](Router::tick)), and gives the bytes to send when a link is free ([`transmit`](Router::transmit)). Firmware and
 //! simulator are shells around it. `docs/delivery.md` says what it promises, `docs/wire-format.md` what it sends.
 //!
-//! It is made of machines that know nothing of each other, and of the passage of a packet from one to the next:
+//! It is made of layers with a state of their own, which share no more than small values:
 //!
-//! - `passage`: a packet comes in, and is delivered, passed on, sent on, or ends here;
-//! - `wiring`: which neighbour is at which link; `stalls`: which of them takes nothing; `forward`: the next hop, and the search for a
-//!   path round dead links;
-//! - `broadcast`: to whom copies go, along the tree or as a flood;
-//! - `confirm`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
-//! - `pool`: the buffers; `turns` and `served`: who goes first when they are full; `quota`: how often something is said;
-//! - `send`: what a link takes next; [`lanes`]: why full buffers never wait for each other in a cycle; `attach`: which link is used to whom;
-//! - `time`: the clock of the mesh;
-//! - `answer`: questions to the node; `application`: what an application can do; `doors`: which applications there are; `blocks`: those of a new
-//!   image for the board.
+//! - [`link`](crate::link): one cable, on which packets come in order and once;
+//! - `forwarding`: packets in their buffers, the next hop, detours, broadcasts, what waits for which link;
+//! - `transport`: numbers, confirmed packets at their source and destination, encryption;
+//! - `services`: who reads what comes for this node: applications, the board, the clock of the mesh.
+//!
+//! A [`Router`] puts them together. What one layer leaves to another it returns, and `arrival` follows that from layer to layer. `application`
+//! is what an application can do, `time` what links hear and say of the clock, `rate_limiter` how often something is said.
 
-mod answer;
 mod application;
-mod attach;
-mod blocks;
-mod broadcast;
-mod confirm;
-mod deferral;
-mod doors;
+mod arrival;
+mod backpressure;
 mod event;
-mod forward;
-mod passage;
-mod pool;
-mod quota;
-mod seen;
-mod send;
-mod served;
-mod stalls;
+mod forwarding;
+mod rate_limiter;
+mod services;
 mod time;
 pub mod times;
-mod turns;
-mod wiring;
+mod transport;
 
 use core::fmt;
 
-pub use application::{Message, MessageKind, SendError};
-use blocks::Blocks;
-use confirm::{Destination, Mesh, Source};
-use doors::Doors;
-pub use doors::TooManyPorts;
+pub use application::{Message, MessageKind, MessageOf, SendError};
 pub use event::{Event, Observer, Outcome};
-use heapless::{Deque, Vec};
-use pool::{MAX_LINKS, Place, Pool};
-use quota::Quota;
-use seen::Seen;
-use stalls::Stalls;
-use wiring::Wiring;
+use forwarding::{Forwarding, Location, Place, Wiring, age, is_too_old};
+use rate_limiter::RateLimiter;
+pub use services::TooManyPorts;
+use services::{Admission, Services};
+use transport::{Mesh, Transport};
 
-use crate::cipher::Cipher;
-use crate::clock::{Grains, MeshClock, MeshTime};
+use crate::capacities::{Board, Capacities, List};
+use crate::clock::{Grains, MeshTime};
 use crate::key::Credentials;
-use crate::limits::{self, INBOX};
-use crate::link::{Link, Micros, Received};
+use crate::link::{LinkOf, Micros, Received, Turn};
 use crate::service::Subject;
 use crate::wire::{
-    self, AGE_UNIT, Card, Header, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, Packet, PacketId, Role,
-    RouterCounters, SEALED_OVERHEAD, encoded_len,
+    AppPort, AppStatus, Card, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, PacketId, PacketOf, Role,
+    RouterCounters,
 };
 use hopwise_core::network::lanes;
 use hopwise_core::{Network, Node, Port, Rule};
@@ -98,6 +78,13 @@ pub enum ConfigError {
         /// Links.
         have: u8,
     },
+    /// Routes of the network need more virtual channels than the node has.
+    TooFewVirtualChannels {
+        /// Of the network.
+        needed: u8,
+        /// Of the node.
+        have: u8,
+    },
     /// Epoch 0 means that none is known.
     EpochZero,
 }
@@ -109,6 +96,12 @@ impl fmt::Display for ConfigError {
             ConfigError::TooFewLinks { needed, have } => {
                 write!(f, "the node has {needed} neighbours, the board only {have} links")
             }
+            ConfigError::TooFewVirtualChannels { needed, have } => {
+                write!(
+                    f,
+                    "the network needs {needed} virtual channels, the node has only {have}"
+                )
+            }
             ConfigError::EpochZero => f.write_str("the boot epoch must not be 0"),
         }
     }
@@ -118,67 +111,21 @@ impl core::error::Error for ConfigError {}
 
 /// The router of a node: its links, its buffers, and all it knows.
 ///
-/// The sizes are parameters, their defaults in [`limits`]: how many links it can have, how many packets it
-/// holds, the bytes of a packet's body, the bytes of the [largest frame](wire::WIRE), and of how many other nodes it
-/// remembers what came from them.
+/// Its sizes are one [parameter](mod@crate::capacities): how many links it can have, how many packets it holds, and so on.
 #[derive(Clone, Debug)]
-pub struct Router<
-    const PORTS: usize = { limits::PORTS },
-    const BUFFERS: usize = { limits::BUFFERS },
-    const BODY: usize = { limits::BODY },
-    const WIRE: usize = { wire::WIRE },
-    const PEERS: usize = { limits::PEERS },
-> {
-    network: Network,
-    here: Node,
-    epoch: u32,
-    rule: Rule,
-    started: Micros,
-    /// A packet that begins here may go so many hops.
-    hops: u16,
-    links: Vec<Link<WIRE>, PORTS>,
-    /// Packets that wait for each link, in the order they came.
-    queues: [Vec<Place, BUFFERS, u8>; PORTS],
-    wiring: Wiring<PORTS>,
-    stalls: Stalls<PORTS>,
+pub struct Router<C: Capacities = Board> {
+    links: C::Links<LinkOf<C::Link>>,
     /// How often damage on each link is told; it is counted in any case.
-    damage_told: [Quota; PORTS],
-    /// How often it is reported that a packet of each link cannot go on.
-    reported: [Quota; PORTS],
-    /// The link to a computer.
-    host: Option<u8>,
-    /// The links at which a computer is taken for one: bit 0 is link 0.
-    computers: u32,
-    /// The links of which more was said than that they are down: bit 0 is link 0.
-    noted: u32,
-    pool: Pool<PORTS, BUFFERS, BODY>,
-    inbox: Deque<Place, INBOX>,
-    doors: Doors,
-    blocks: Blocks,
-    seen: Seen<PEERS>,
-    source: Source,
-    destination: Destination<PEERS>,
-    next_number: u32,
-    /// Broadcasts that begin here are floods until then.
-    flood_until: Micros,
-    counters: RouterCounters,
-    card: Card,
+    damage_told: C::PerLink<RateLimiter>,
+    forwarding: Forwarding<C>,
+    transport: Transport<C>,
+    services: Services<C>,
     sweep_at: Micros,
-    /// Where payloads are encrypted.
-    cipher: Option<Cipher>,
-    clock: MeshClock<PORTS>,
 }
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Router<C> {
     /// A node that begins to say hello on all its links.
     pub fn new(config: &Config, now: Micros) -> Result<Self, ConfigError> {
-        const {
-            assert!(BODY <= 255, "the length of a body is one byte");
-            assert!(PORTS <= MAX_LINKS, "a set of links is one word");
-            assert!(WIRE >= encoded_len(SEALED_OVERHEAD + MAX_HEADER + BODY));
-        }
         let &Config {
             ref network,
             address,
@@ -192,9 +139,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return Err(ConfigError::EpochZero);
         }
         let needed = network.degree(address).map_err(ConfigError::NoSuchNode)?;
-        let have = links.min(PORTS as u8);
+        let ports = links.min(C::SIZES.links as u8);
         let wiring =
-            Wiring::of(network, address, usize::from(have)).ok_or(ConfigError::TooFewLinks { needed, have })?;
+            Wiring::of(network, address, usize::from(ports)).ok_or(ConfigError::TooFewLinks { needed, have: ports })?;
         let link = |port: u8| {
             let identity = Identity {
                 role: Role::Node,
@@ -202,84 +149,68 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 address,
                 port,
                 epoch,
-                largest: (BODY + MAX_HEADER) as u16,
+                largest: C::SIZES.max_packet() as u16,
             };
             // Not at once: what comes through a link has begun after this node, as far as clocks can tell.
-            Link::new(identity, baud, now.saturating_add(times::DRIFT))
+            LinkOf::new(identity, baud, now.saturating_add(times::DRIFT))
         };
+        let (needed, have) = (lanes::needed(network, rule), C::SIZES.virtual_channels as u8);
+        if needed > have {
+            return Err(ConfigError::TooFewVirtualChannels { needed, have });
+        }
         let longest = network.longest_route(rule).min(u64::from(u16::MAX)) as u16;
         let mesh = Mesh {
             nodes: network.nodes(),
             longest_route: longest,
-            frame_time: 10 * 1_000_000 * WIRE as u64 / u64::from(baud.max(1)),
+            frame_time: 10 * 1_000_000 * C::SIZES.wire() as u64 / u64::from(baud.max(1)),
         };
-        // As random as the epoch: numbers differ after a restart, should the epoch's low half be the same.
-        let first_number = epoch.wrapping_mul(0x9e37_79b9);
-        let detours = network.nodes().saturating_mul(2).clamp(DETOUR_HOPS, MOST_DETOUR_HOPS) as u16;
-        Ok(Router {
+        let detours = network.nodes().saturating_mul(2).clamp(DETOUR_HOPS, MAX_DETOUR_HOPS) as u16;
+        let location = Location {
             network: *network,
             here: address,
-            epoch,
             rule,
+            epoch,
             started: now,
-            hops: longest.saturating_mul(2).saturating_add(detours),
-            links: {
-                let mut links = Vec::new();
-                for port in 0..have {
-                    // There is room: there are at most so many.
-                    let _ = links.push(link(port));
-                }
-                links
-            },
-            queues: [const { Vec::new() }; PORTS],
-            wiring,
-            stalls: Stalls::new(),
-            damage_told: [Quota::new(); PORTS],
-            reported: [Quota::new(); PORTS],
-            host: None,
-            computers,
-            noted: 0,
-            pool: Pool::new(lanes::count(network, rule)),
-            inbox: Deque::new(),
-            doors: Doors::All,
-            blocks: Blocks::Unwanted,
-            seen: Seen::new(),
-            source: Source::new(&mesh, first_number.rotate_left(16)),
-            destination: Destination::new(epoch as u16, now),
-            next_number: first_number,
-            flood_until: now,
-            counters: RouterCounters::default(),
-            card: Card::default(),
+        };
+        let mut links = C::Links::default();
+        for port in 0..ports {
+            // There is room: there are at most so many.
+            let _ = links.push(link(port));
+        }
+        Ok(Router {
+            links,
+            damage_told: C::PerLink::default(),
+            forwarding: Forwarding::new(location, wiring, computers),
+            transport: Transport::new(&location, &mesh, longest.saturating_mul(2).saturating_add(detours)),
+            services: Services::new(address, baud, now),
             sweep_at: now,
-            clock: MeshClock::new(address, baud, now),
-            cipher: None,
         })
     }
 
     /// From now on its links talk only to ends with the same key. To be called before anything is sent.
     pub fn lock(&mut self, credentials: &Credentials) {
         self.links.iter_mut().for_each(|link| link.lock(credentials));
-        self.cipher = Cipher::of(&credentials.secret);
+        self.transport.lock(&credentials.secret);
     }
 
     /// Its address.
     pub fn address(&self) -> Node {
-        self.here
+        self.forwarding.location.here
     }
 
     /// Its boot epoch, as it was [configured](Config::epoch).
     pub fn epoch(&self) -> u32 {
-        self.epoch
+        self.forwarding.location.epoch
     }
 
     /// The network it is part of.
     pub fn network(&self) -> &Network {
-        &self.network
+        &self.forwarding.location.network
     }
 
     /// What it has done.
     pub fn counters(&self) -> &RouterCounters {
-        &self.counters
+        &self.forwarding.counters
     }
 
     /// Counts what the serial port of a link has found wrong with bytes that came.
@@ -301,44 +232,44 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Copies of packets in its buffers, counted one by one.
     pub fn held(&self) -> u32 {
-        let slots = self.pool.places().filter_map(|place| self.pool.get(place));
-        slots.map(|slot| slot.copies()).sum::<u32>() + self.pool.unrouted().count_ones()
+        self.forwarding.held()
     }
 
     /// The packets in its buffers.
     pub fn packets(&self) -> impl Iterator<Item = PacketId> + '_ {
-        let slots = self.pool.places().filter_map(|place| self.pool.get(place));
+        let pool = &self.forwarding.pool;
+        let slots = pool.places().filter_map(|place| pool.get(place));
         slots.map(|slot| slot.packet.header.id())
     }
 
     /// Whether there is a message or an outcome for the application.
     pub fn has_news(&self) -> bool {
-        !self.inbox.is_empty() || self.source.has_outcome()
+        self.services.has_message() || self.transport.has_outcome()
     }
 
     /// Its links.
-    pub fn links(&self) -> &[Link<WIRE>] {
+    pub fn links(&self) -> &[LinkOf<C::Link>] {
         &self.links
     }
 
     /// The neighbours in the order of the ports, and the link that leads to each, if it is up.
     pub fn neighbors(&self) -> impl Iterator<Item = (Node, Option<u8>)> + '_ {
-        self.wiring.ports()
+        self.forwarding.wiring.ports()
     }
 
     /// Whether every neighbour is reached.
     pub fn all_links_up(&self) -> bool {
-        self.wiring.ports().all(|(_, link)| link.is_some())
+        self.forwarding.wiring.ports().all(|(_, link)| link.is_some())
     }
 
     /// The link to a computer, if there is one.
     pub fn host_link(&self) -> Option<u8> {
-        self.host
+        self.forwarding.host
     }
 
     /// What the node says about itself when asked; the shell fills it in.
     pub fn card_mut(&mut self) -> &mut Card {
-        &mut self.card
+        &mut self.services.card
     }
 
     /// Takes in bytes that came on a link.
@@ -361,7 +292,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             };
             match received {
                 Received::Packet { lane, packet } => {
-                    let packet = Packet::read(packet);
+                    let packet = PacketOf::read(packet);
                     self.packet_in(link, lane, packet, now, observer);
                 }
                 Received::Frame => {}
@@ -369,12 +300,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     let ended = ended.filter(|_| bytes.is_empty());
                     self.hear_time(link, &signal, ended, now);
                 }
-                Received::Damaged(error) => {
-                    let quota = self.damage_told.get_mut(usize::from(link));
-                    if quota.is_some_and(|quota| quota.take(quota::SECOND, now)) {
-                        observer.note(Event::Damaged { link, error });
-                    }
-                }
+                Received::Damaged(error) => self.damage_in(link, error, now, observer),
                 Received::Up(_) | Received::Changed => self.rewire(now, observer),
                 Received::Down(reason) => self.link_down(link, reason, now, observer),
             }
@@ -387,17 +313,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub fn tick(&mut self, now: Micros, observer: &mut impl Observer) {
         for link in 0..self.links.len() as u8 {
             let news = self.links.get_mut(usize::from(link)).and_then(|end| end.tick(now));
-            match news {
-                Some(Received::Down(reason)) => self.link_down(link, reason, now, observer),
-                Some(_) => self.rewire(now, observer),
-                None => {}
+            if let Some(news) = news {
+                self.link_news(link, &news, now, observer);
             }
         }
         if now >= self.sweep_at {
             self.sweep_at = now.saturating_add(times::SWEEP);
             self.sweep(now, observer);
-            self.go_round_stalls(now, observer);
-            self.pool.forget_turns();
         }
         self.retry(now, observer);
         self.keep_time(now, observer);
@@ -412,68 +334,209 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Is here again. To be called before anything else after a [`pause`](Self::pause).
     pub fn end_pause(&mut self, now: Micros) {
-        for (link, end) in (0..).zip(&mut self.links) {
+        for (link, end) in (0..).zip(self.links.iter_mut()) {
             end.end_pause(now);
-            self.stalls.moves(link, now);
+            self.forwarding.link_moves(link, now);
         }
     }
 
     /// When to [`tick`](Self::tick) and try to [`transmit`](Self::transmit) at the latest, though nothing comes.
     pub fn deadline(&self) -> Micros {
-        let links = self.links.iter().map(Link::deadline).min();
+        let links = self.links.iter().map(LinkOf::deadline).min();
         links.unwrap_or(Micros::MAX).min(self.own_deadline())
     }
 
     /// The same after no other link than this one was used, if it is earlier than before.
     pub fn deadline_after(&self, link: u8) -> Micros {
         let end = self.links.get(usize::from(link));
-        end.map_or(Micros::MAX, Link::deadline).min(self.own_deadline())
+        end.map_or(Micros::MAX, LinkOf::deadline).min(self.own_deadline())
     }
 
     /// The same for the node's own sake, not its links'.
     pub fn own_deadline(&self) -> Micros {
-        let sweep = if self.pool.used() > 0 {
+        let sweep = if self.forwarding.pool.used() > 0 {
             self.sweep_at
         } else {
             Micros::MAX
         };
-        sweep.min(self.source.deadline()).min(self.clock.deadline())
+        sweep.min(self.transport.deadline()).min(self.services.clock.deadline())
+    }
+
+    /// Whether it is worth the while to [`transmit`](Self::transmit) on a link.
+    pub fn wants_to_transmit(&self, link: u8, now: Micros) -> bool {
+        let end = self.links.get(usize::from(link));
+        self.forwarding.waiting(link) > 0 || end.is_some_and(|end| end.is_due(now))
+    }
+
+    /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send. `out` has room for the [longest frame](crate::capacities::Sizes::wire).
+    pub fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
+        if !self.wants_to_transmit(link, now) {
+            return 0;
+        }
+        let Some(end) = self.links.get_mut(usize::from(link)) else {
+            return 0;
+        };
+        let place = match end.turn(now) {
+            Turn::Nothing => return 0,
+            Turn::Time => return self.write_time(link, now, out).unwrap_or(0),
+            Turn::Control => None,
+            Turn::Again(place) => Some((place, true)),
+            Turn::New(room) => self
+                .forwarding
+                .pick(link, room, self.mtu(link), now)
+                .map(|place| (place, false)),
+        };
+        let sent = match place {
+            Some((place, again)) => self.write_packet(link, place, again, now, out, observer),
+            None => self.write_control(link, now, out),
+        };
+        sent.unwrap_or(0)
+    }
+
+    fn write_control(&mut self, link: u8, now: Micros, out: &mut [u8]) -> Option<usize> {
+        let waiting = self.forwarding.waiting(link) > 0;
+        let end = self.links.get_mut(usize::from(link))?;
+        if waiting && end.is_open() {
+            end.starves(now);
+        }
+        end.write_control(now, out)
+    }
+
+    fn write_packet(
+        &mut self,
+        link: u8,
+        place: Place,
+        again: bool,
+        now: Micros,
+        out: &mut [u8],
+        observer: &mut impl Observer,
+    ) -> Option<usize> {
+        let channel = self.forwarding.channel_on(link, place)?;
+        if !again {
+            self.forwarding.sign(place, now);
+        }
+        let slot = self.forwarding.pool.get(place)?;
+        let end = self.links.get_mut(usize::from(link))?;
+        let mut header = slot.packet.header;
+        let on_the_wire = end.wire_time(slot.packet.body.len() + MAX_HEADER);
+        header.age = age(&header, slot.arrived, now.saturating_add(on_the_wire));
+        header.hops_left = header.hops_left.saturating_sub(1);
+        let mut bytes = [0; MAX_HEADER];
+        let length = header.write(&mut bytes)?;
+        // What has grown too old on the wire has to be sent again, for the numbers to have no gap, but not all of it: the neighbor drops it.
+        let expired = again && self.forwarding.host != Some(link) && is_too_old(slot, now);
+        let body = if expired { &[] } else { &slot.packet.body[..] };
+        let parts = [bytes.get(..length)?, body];
+        let sent = end.write_packet(place, channel, parts, now, out)?;
+        observer.note(Event::Sent {
+            link,
+            packet: header.id(),
+            dest: header.dest,
+            again,
+        });
+        Some(sent)
+    }
+
+    /// The longest packet that the other end of a link takes.
+    fn mtu(&self, link: u8) -> usize {
+        let peer = self.links.get(usize::from(link)).and_then(LinkOf::peer);
+        peer.map_or(0, |peer| peer.largest.into())
+    }
+
+    /// Learns what became of packets that were on the way.
+    fn settle(&mut self, link: u8, now: Micros, observer: &mut impl Observer) {
+        while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(LinkOf::settled) {
+            self.forwarding.settled(link, place, fate, now, observer);
+        }
+    }
+
+    /// Begins to count anew. What is in the buffers is carried over, so that the account still adds up.
+    pub fn clear_counters(&mut self) {
+        let counters = &mut self.forwarding.counters;
+        *counters = RouterCounters {
+            carried_over: counters.held(),
+            ..RouterCounters::default()
+        };
+        for link in self.links.iter_mut() {
+            link.clear_counters();
+        }
     }
 
     /// Does what had to wait for room, and tells the neighbours how much there is.
     fn catch_up(&mut self, now: Micros, observer: &mut impl Observer) {
         // Each turn ends a packet, or gives one that begins here its path: there are only so many.
         let mut round = 0;
-        for _ in 0..4 * BUFFERS {
+        for _ in 0..4 * C::SIZES.buffers {
             self.send_confirmations(now, observer);
-            if round & self.pool.unrouted() == 0 {
-                round = self.pool.unrouted();
+            let pool = &mut self.forwarding.pool;
+            if round & pool.unrouted() == 0 {
+                round = pool.unrouted();
             }
-            let Some(place) = self.pool.next_unrouted(&mut round) else {
+            let Some(place) = pool.next_unrouted(&mut round) else {
                 break;
             };
             self.go(place, now, observer);
         }
-        let used = self.pool.used() as u32;
-        self.counters.buffers_used = self.counters.buffers_used.max(used);
-        if self.pool.has_changed() {
+        let Forwarding { pool, counters, .. } = &mut self.forwarding;
+        counters.buffers_used = counters.buffers_used.max(pool.used() as u32);
+        if pool.has_changed() {
             for (link, end) in self.links.iter_mut().enumerate() {
-                end.offer(self.pool.offer(link as u8));
+                end.offer(pool.offer(link as u8));
             }
         }
+    }
+}
+
+impl<C: Capacities> Subject for Router<C> {
+    fn address(&self) -> Node {
+        self.address()
+    }
+
+    fn report(&self, now: Micros) -> NodeReport {
+        let Forwarding { location, wiring, .. } = &self.forwarding;
+        let up = wiring.ports().filter(|(_, link)| link.is_some()).count();
+        NodeReport {
+            network: location.network.id(),
+            address: location.here,
+            epoch: location.epoch,
+            uptime_ms: now.saturating_sub(location.started) / 1_000,
+            links: self.links.len() as u8,
+            neighbors: wiring.ports().count() as u8,
+            neighbors_up: up as u8,
+            card: self.services.card.clone(),
+        }
+    }
+
+    fn counters(&self) -> &RouterCounters {
+        self.counters()
+    }
+
+    fn refusal(&self, port: AppPort) -> AppStatus {
+        match self.services.admission(port, self.forwarding.pool.inbox_has_room()) {
+            Admission::Unserved => AppStatus::Unserved,
+            _ => AppStatus::Busy,
+        }
+    }
+
+    fn link_report(&self, link: u8) -> Option<LinkReport> {
+        let end = self.links.get(usize::from(link))?;
+        let peer = end.peer();
+        Some(LinkReport {
+            up: end.is_up(),
+            trouble: end.trouble(),
+            peer: peer.map(|peer| (peer.network, peer.address, peer.port)),
+            host: peer.is_some_and(|peer| peer.role == Role::Host),
+            wired: self.forwarding.wiring.neighbor_at(link).is_some(),
+            waiting: self.forwarding.waiting(link) as u8,
+            counters: *end.counters(),
+        })
     }
 }
 
 /// On top of twice the longest route a packet may take so many hops, for detours: twice as many as there are nodes lead past all of
 /// them and back, but at least and at most these.
 const DETOUR_HOPS: u64 = 128;
-const MOST_DETOUR_HOPS: u64 = 2_048;
-
-/// The age of a packet that came at `arrived`, rounded up.
-fn age(header: &Header, arrived: u32, now: Micros) -> u16 {
-    let more = u64::from((now as u32).wrapping_sub(arrived)).div_ceil(AGE_UNIT);
-    u64::from(header.age).saturating_add(more).min(u64::from(u16::MAX)) as u16
-}
+const MAX_DETOUR_HOPS: u64 = 2_048;
 
 /// Counters go round rather than stop.
 fn add(counter: &mut u32, count: u32) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::body::{Body, body_of};
+use super::body::{Bytes, body_of};
 
 /// The number of an application on a node. Not to be confused with the ports of a network, which are numbers of neighbours.
 ///
@@ -50,7 +50,7 @@ impl<'a> Addressed<'a> {
     }
 
     /// Writes the body; `None` if it is too long.
-    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
+    pub fn write<B: Bytes>(&self) -> Option<B> {
         body_of(&[&[self.port.0], self.payload])
     }
 }

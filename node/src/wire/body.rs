@@ -1,14 +1,69 @@
 //! The bytes of a packet after its header, and what they are for.
 
-use heapless::Vec;
+use core::fmt;
+use core::ops::DerefMut;
+
+use heapless::{CapacityError, Vec};
 use serde::{Deserialize, Serialize};
 
 /// The bytes of a packet after its header: at most 255, so that their number takes one.
 pub type Body<const BODY: usize> = Vec<u8, BODY, u8>;
 
+/// What holds a body: a [`Body`] of any size.
+pub trait Bytes: Clone + fmt::Debug + Default + Eq + DerefMut<Target = [u8]> {
+    /// The most bytes that it holds.
+    const CAPACITY: usize;
+
+    /// As many zeros as it holds.
+    fn zeros() -> Self;
+
+    /// A copy of these bytes, if they are not too many.
+    fn from_slice(bytes: &[u8]) -> Result<Self, CapacityError>;
+
+    /// Adds a byte, if there is room.
+    fn push(&mut self, byte: u8) -> Result<(), u8>;
+
+    /// Takes the last byte off.
+    fn pop(&mut self) -> Option<u8>;
+
+    /// Adds bytes, if there is room for all of them.
+    fn extend_from_slice(&mut self, bytes: &[u8]) -> Result<(), CapacityError>;
+
+    /// Takes off what comes after so many bytes.
+    fn truncate(&mut self, length: usize);
+}
+
+impl<const BODY: usize> Bytes for Body<BODY> {
+    const CAPACITY: usize = BODY;
+
+    fn zeros() -> Self {
+        Vec::from_array([0; BODY])
+    }
+
+    fn from_slice(bytes: &[u8]) -> Result<Self, CapacityError> {
+        Vec::from_slice(bytes)
+    }
+
+    fn push(&mut self, byte: u8) -> Result<(), u8> {
+        self.push(byte)
+    }
+
+    fn pop(&mut self) -> Option<u8> {
+        self.pop()
+    }
+
+    fn extend_from_slice(&mut self, bytes: &[u8]) -> Result<(), CapacityError> {
+        self.extend_from_slice(bytes)
+    }
+
+    fn truncate(&mut self, length: usize) {
+        self.truncate(length);
+    }
+}
+
 /// A body of these parts, one after the other; `None` if they are too long. A vector that is extended is filled byte by byte; this copies by the word.
-pub fn body_of<const BODY: usize>(parts: &[&[u8]]) -> Option<Body<BODY>> {
-    let mut body = Body::from_array([0; BODY]);
+pub fn body_of<B: Bytes>(parts: &[&[u8]]) -> Option<B> {
+    let mut body = B::zeros();
     let mut length = 0;
     for part in parts {
         let end = length + part.len();

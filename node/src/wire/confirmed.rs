@@ -1,7 +1,7 @@
 //! Confirmed packets, and what their destination says of them.
 
 use super::application::AppPort;
-use super::body::{Body, body_of};
+use super::body::{Bytes, body_of};
 
 /// The body of a confirmed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl<'a> Confirmed<'a> {
     }
 
     /// Writes the body; `None` if it is too long.
-    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
+    pub fn write<B: Bytes>(&self) -> Option<B> {
         body_of(&[&self.known_epoch.to_le_bytes(), &[self.port.0], self.payload])
     }
 
@@ -101,8 +101,8 @@ impl Confirmation {
     }
 
     /// Writes the body; `None` if it is too long.
-    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
-        let mut body = Body::from_slice(&self.number.to_le_bytes()).ok()?;
+    pub fn write<B: Bytes>(&self) -> Option<B> {
+        let mut body = B::from_slice(&self.number.to_le_bytes()).ok()?;
         body.extend_from_slice(&self.epoch.to_le_bytes()).ok()?;
         body.push(self.verdict as u8).ok()?;
         body.extend_from_slice(&self.uptime.to_le_bytes()).ok()?;

@@ -1,7 +1,7 @@
 //! What the body of a packet says.
 
 use super::application::{Addressed, AppPort};
-use super::body::{Body, Kind};
+use super::body::{Bytes, Kind};
 use super::confirmed::{Confirmation, Confirmed};
 use super::flooded::Flooded;
 use super::request::{Query, Request, Response};
@@ -44,7 +44,7 @@ impl<'a> Content<'a> {
     }
 
     /// Writes the body; `None` if it is too long.
-    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
+    pub fn write<B: Bytes>(&self) -> Option<B> {
         match self {
             Content::Datagram(addressed) | Content::Broadcast(addressed) => addressed.write(),
             Content::Confirmed(confirmed) => confirmed.write(),

@@ -1,6 +1,6 @@
 //! A packet for one node that goes through everyone, because no path to that node is known.
 
-use super::body::{Body, Kind};
+use super::body::{Bytes, Kind};
 
 /// The body of a flooded packet: another packet, of which source and destination are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +26,8 @@ impl<'a> Flooded<'a> {
     }
 
     /// Writes the body; `None` if it is too long.
-    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
-        let mut body = Body::from_slice(&[self.kind as u8]).ok()?;
+    pub fn write<B: Bytes>(&self) -> Option<B> {
+        let mut body = B::from_slice(&[self.kind as u8]).ok()?;
         body.extend_from_slice(&self.number.to_le_bytes()).ok()?;
         body.extend_from_slice(self.body).ok()?;
         Some(body)

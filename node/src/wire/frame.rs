@@ -32,7 +32,7 @@ pub const OVERHEAD: usize = DATA_HEADER + CRC_BYTES;
 pub const SEALED_OVERHEAD: usize = OVERHEAD + TAG_MORE;
 
 /// Sequence numbers have six bits.
-pub(crate) const SEQUENCE_MASK: u8 = 0x3f;
+pub(crate) const SEQUENCE_NUMBERS: usize = 1 << 6;
 /// Rounds have two.
 pub(crate) const ROUND_MASK: u8 = 0x03;
 const LANE_MASK: u8 = 0x0f;

@@ -266,7 +266,7 @@ fn sealed_frames(examples: &mut Examples) {
         asked: 0,
         payload: &tagged,
     };
-    examples.wrote("authorised restart", &request.write::<64>().unwrap());
+    examples.wrote("authorised restart", &request.write::<Body<64>>().unwrap());
     structure(examples, "challenge", &challenge);
 }
 
@@ -385,7 +385,7 @@ fn bodies(examples: &mut Examples) {
         ),
     ];
     for (name, content) in contents {
-        let bytes = examples.wrote(name, &content.write::<BODY>().unwrap());
+        let bytes = examples.wrote(name, &content.write::<Body<BODY>>().unwrap());
         assert_eq!(Content::read(content.kind(), &bytes), Some(content));
         // An answer is from an application, not for one.
         let is_for_one = matches!(content.kind(), Kind::Confirmed) || name.ends_with("to an application");
@@ -430,7 +430,7 @@ fn structure<T>(examples: &mut Examples, name: &str, value: &T)
 where
     T: serde::Serialize + for<'a> serde::Deserialize<'a> + PartialEq + std::fmt::Debug,
 {
-    let bytes = examples.wrote(name, &write_structure::<T, BODY>(value).unwrap());
+    let bytes = examples.wrote(name, &write_structure::<T, Body<BODY>>(value).unwrap());
     assert_eq!(read_structure::<T>(&bytes).as_ref(), Some(value), "{name}");
 }
 
@@ -539,7 +539,7 @@ fn commands(examples: &mut Examples) {
             asked: 0,
             payload: &payload,
         };
-        let bytes = examples.wrote(name, &request.write::<BODY>().unwrap());
+        let bytes = examples.wrote(name, &request.write::<Body<BODY>>().unwrap());
         let request = Request::read(&bytes).unwrap();
         let Query::Board(number) = request.query else {
             panic!("{name} is for the board")

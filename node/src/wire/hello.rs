@@ -81,7 +81,7 @@ pub struct Hello {
 }
 
 /// What an end thinks of the one that it names. A link is used when both ends accept each other on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stance {
     /// It takes packets from the other end, and has some for it.
     pub accepts: bool,

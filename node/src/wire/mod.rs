@@ -42,7 +42,7 @@ mod update;
 pub(crate) mod varint;
 
 pub use application::{Addressed, AppPort, AppStatus};
-pub use body::{Body, Kind, body_of};
+pub use body::{Body, Bytes, Kind, body_of};
 pub use command::{BoardState, Command, Done, Failure, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
@@ -53,10 +53,10 @@ pub use frame::{
     Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, PAUSE_UNIT, SEALED_OVERHEAD, decode, encoded_len,
     write_ack, write_data, write_hello, write_time,
 };
-pub(crate) use frame::{ROUND_MASK, SEQUENCE_MASK};
+pub(crate) use frame::{ROUND_MASK, SEQUENCE_NUMBERS};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};
 pub use offer::{LaneSet, Offer};
-pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId};
+pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId, PacketOf};
 pub use page::{
     BAUD_RATES, BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, computers_anywhere, packet_logging,
     paper_rule, rates_agree,

@@ -12,7 +12,7 @@ const ALL_LANES: LaneSet = (1 << LANE_BITS) - 1;
 
 /// The credit one end of a link gives the other: packets it may send after the last one that was acknowledged. It is a word of
 /// honour, not a promise: room is offered to several links at once, so a packet may be refused all the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Offer(u16);
 
 impl Offer {

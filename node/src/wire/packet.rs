@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::body::{Body, Kind, body_of};
+use super::application::AppPort;
+use super::body::{Body, Bytes, Kind, body_of};
 use super::content::Content;
 use super::trace::TraceRecord;
 use super::trail::Trail;
@@ -146,19 +147,22 @@ impl Header {
 }
 
 /// A packet with a body of at most `BODY` bytes.
+pub type Packet<const BODY: usize> = PacketOf<Body<BODY>>;
+
+/// A packet whose body is in a buffer of its own kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packet<const BODY: usize> {
+pub struct PacketOf<B> {
     /// What stands before the body.
     pub header: Header,
     /// The rest.
-    pub body: Body<BODY>,
+    pub body: B,
 }
 
-impl<const BODY: usize> Packet<BODY> {
+impl<B: Bytes> PacketOf<B> {
     /// Reads a packet; `None` if it is none, or too long.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (header, body) = Header::read(bytes)?;
-        Some(Packet {
+        Some(PacketOf {
             header,
             body: body_of(&[body])?,
         })
@@ -185,6 +189,12 @@ impl<const BODY: usize> Packet<BODY> {
         Content::read(self.header.kind, self.body_without_trail())
     }
 
+    /// Whether it is a block of an image, for all boards.
+    pub fn is_block(&self) -> bool {
+        let port = || self.content().map(|content| content.port());
+        self.header.kind == Kind::Broadcast && port() == Some(AppPort::UPDATE)
+    }
+
     /// Takes the trail off the body, if there is one.
     pub fn remove_trail(&mut self) {
         if self.header.trail {
@@ -201,12 +211,12 @@ impl<const BODY: usize> Packet<BODY> {
         let Some(record) = record.write(&mut bytes).and_then(|length| bytes.get(..length)) else {
             return;
         };
-        if self.body.len() + record.len() > BODY {
+        if self.body.len() + record.len() > B::CAPACITY {
             return;
         }
         let at = self.body_without_trail().len();
         // There is room: it was looked for.
-        let trail: Body<BODY> = Body::from_slice(self.body.get(at..).unwrap_or(&[])).unwrap_or_default();
+        let trail = B::from_slice(self.body.get(at..).unwrap_or(&[])).unwrap_or_default();
         self.body.truncate(at);
         let _ = self.body.extend_from_slice(record);
         let _ = self.body.extend_from_slice(&trail);

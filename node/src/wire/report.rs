@@ -3,15 +3,16 @@
 use heapless::String;
 use serde::{Deserialize, Serialize};
 
-use super::body::Body;
+use super::body::Bytes;
 use super::counters::LinkCounters;
 use hopwise_core::Node;
 
 /// Writes a structure as an answer carries it; `None` if it is too long.
-pub fn write_structure<T: Serialize, const BODY: usize>(value: &T) -> Option<Body<BODY>> {
-    let mut bytes = [0; BODY];
-    let written = postcard::to_slice(value, &mut bytes).ok()?;
-    Body::from_slice(written).ok()
+pub fn write_structure<T: Serialize, B: Bytes>(value: &T) -> Option<B> {
+    let mut body = B::zeros();
+    let length = postcard::to_slice(value, &mut body).ok()?.len();
+    body.truncate(length);
+    Some(body)
 }
 
 /// Reads a structure that an answer carries; `None` if it is none.

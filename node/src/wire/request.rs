@@ -1,7 +1,7 @@
 //! Questions that a node itself answers, and the answers.
 
 use super::application::AppPort;
-use super::body::Body;
+use super::body::Bytes;
 
 /// A question to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,7 +77,7 @@ impl Query {
     }
 
     /// Writes what stands between a question's fixed part and its payload.
-    fn write_port<const BODY: usize>(self, body: &mut Body<BODY>) -> Option<()> {
+    fn write_port<B: Bytes>(self, body: &mut B) -> Option<()> {
         match self {
             Query::Application(port) => body.push(port.0).ok(),
             _ => Some(()),
@@ -111,8 +111,8 @@ impl<'a> Request<'a> {
     }
 
     /// Writes the body; `None` if it is too long.
-    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
-        let mut body = Body::new();
+    pub fn write<B: Bytes>(&self) -> Option<B> {
+        let mut body = B::default();
         body.push(self.query.number()).ok()?;
         body.extend_from_slice(&self.asked.to_le_bytes()).ok()?;
         self.query.write_port(&mut body)?;
@@ -153,8 +153,8 @@ impl<'a> Response<'a> {
     }
 
     /// Writes the body; `None` if it is too long.
-    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
-        let mut body = Body::new();
+    pub fn write<B: Bytes>(&self) -> Option<B> {
+        let mut body = B::default();
         body.push(self.query.number()).ok()?;
         body.extend_from_slice(&self.asked.to_le_bytes()).ok()?;
         body.extend_from_slice(&self.number.to_le_bytes()).ok()?;

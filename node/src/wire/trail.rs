@@ -14,13 +14,13 @@
 //! end; then the number of bytes that this takes. The first is marked as a dead end if nodes after it have been
 //! forgotten, or left out.
 
-use super::body::Body;
+use super::body::Bytes;
 use super::varint;
 use hopwise_core::Node;
 
 /// A trail within a body.
-pub(crate) struct Trail<'a, const BODY: usize> {
-    body: &'a mut Body<BODY>,
+pub(crate) struct Trail<'a, B> {
+    body: &'a mut B,
 }
 
 /// There is no room for another node.
@@ -36,9 +36,9 @@ pub(crate) struct Visit {
     at: usize,
 }
 
-impl<'a, const BODY: usize> Trail<'a, BODY> {
+impl<'a, B: Bytes> Trail<'a, B> {
     /// Begins a trail at a node.
-    pub(crate) fn begin(body: &'a mut Body<BODY>, node: Node) -> Result<Self, TrailFull> {
+    pub(crate) fn begin(body: &'a mut B, node: Node) -> Result<Self, TrailFull> {
         body.push(0).map_err(|_| TrailFull)?;
         let mut trail = Trail { body };
         if trail.push(node).is_err() {
@@ -49,13 +49,13 @@ impl<'a, const BODY: usize> Trail<'a, BODY> {
     }
 
     /// The trail of a packet that says it has one; `None` if it has none.
-    pub(crate) fn of(body: &'a mut Body<BODY>) -> Option<Self> {
+    pub(crate) fn of(body: &'a mut B) -> Option<Self> {
         Self::length_in(body)?;
         Some(Trail { body })
     }
 
     /// How many bytes at the end of a body are its trail; `None` if it has none.
-    pub(crate) fn length_in(body: &Body<BODY>) -> Option<usize> {
+    pub(crate) fn length_in(body: &B) -> Option<usize> {
         let bytes = usize::from(*body.last()?) + 1;
         (bytes <= body.len()).then_some(bytes)
     }
@@ -142,7 +142,7 @@ impl<'a, const BODY: usize> Trail<'a, BODY> {
         let mut bytes = [0; varint::MAX_BYTES];
         let size = varint::write(node << 1, &mut bytes).ok_or(TrailFull)?;
         let length = u8::try_from(self.length() + size).map_err(|_| TrailFull)?;
-        if self.body.len() + size > BODY {
+        if self.body.len() + size > B::CAPACITY {
             return Err(TrailFull);
         }
         self.body.pop();
@@ -170,6 +170,7 @@ impl<'a, const BODY: usize> Trail<'a, BODY> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::Body;
     use std::vec::Vec as List;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::body::{Body, Kind};
+use super::body::{Bytes, Kind};
 use super::varint;
 use hopwise_core::Node;
 
@@ -114,10 +114,10 @@ impl Undeliverable {
     }
 
     /// Writes the body; `None` if it is too long.
-    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
+    pub fn write<B: Bytes>(&self) -> Option<B> {
         let mut dest = [0; varint::MAX_BYTES];
         let length = varint::write(self.dest, &mut dest)?;
-        let mut body = Body::from_slice(&self.number.to_le_bytes()).ok()?;
+        let mut body = B::from_slice(&self.number.to_le_bytes()).ok()?;
         body.extend_from_slice(&[self.kind as u8, self.reason as u8]).ok()?;
         body.extend_from_slice(dest.get(..length)?).ok()?;
         Some(body)

@@ -1,25 +1,81 @@
 //! What a router takes of a board's memory. `cargo test -p hopwise-node --test all memory -- --nocapture` prints it.
 
-use hopwise_core::Network;
-use hopwise_node::limits;
+use hopwise_core::{Network, Rule};
+use hopwise_node::capacities::{Board, Capacities, Sizes};
 use hopwise_node::link::Link;
-use hopwise_node::router::Router;
+use hopwise_node::router::{Config, ConfigError, Router};
 use hopwise_node::wire::WIRE;
 
 /// A router of the default sizes, five wires and one to a computer, fits here.
 const BUDGET: usize = 18 * 1024;
 
+/// One of two nodes that talk to each other fits here.
+const SMALL_BUDGET: usize = 4_736;
+
+hopwise_node::capacities! {
+    /// For `path(2)` and a computer.
+    struct Small {
+        links: 2,
+        buffers: 8,
+        body: 108,
+        peers: 2,
+        virtual_channels: 2,
+        inbox: 2,
+        service: 1,
+        outbox: 2,
+        outstanding: 2,
+        served_ports: 4,
+        link_share: 2,
+        passing: 1,
+    }
+}
+
+fn print<C: Capacities>(name: &str, budget: usize) {
+    let Sizes {
+        links, buffers, body, ..
+    } = C::SIZES;
+    println!("{name:20}{:6} of {budget} bytes", size_of::<Router<C>>());
+    println!(
+        "  {buffers} buffers, {links} links, packets of {} bytes and more",
+        body + 13
+    );
+}
+
 #[test]
 fn a_router_of_the_default_sizes_keeps_its_budget() {
-    let router = size_of::<Router>();
-    println!("router              {router:6} of {BUDGET} bytes");
+    print::<Board>("router", BUDGET);
     println!("  a link            {:6}", size_of::<Link<WIRE>>());
     println!("  the network       {:6}", size_of::<Network>());
-    println!(
-        "  {} buffers, {} ports, packets of {} bytes and more",
-        limits::BUFFERS,
-        limits::PORTS,
-        limits::BODY + 13
-    );
+    let router = size_of::<Router>();
     assert!(router <= BUDGET, "a router takes {router} bytes");
+}
+
+#[test]
+fn a_small_router_keeps_its_budget() {
+    print::<Small>("small router", SMALL_BUDGET);
+    let router = size_of::<Router<Small>>();
+    assert!(router <= SMALL_BUDGET, "a small router takes {router} bytes");
+}
+
+#[test]
+fn a_small_router_is_for_small_networks() {
+    let new = |expression: &str| {
+        let config = Config {
+            network: expression.parse().expect("a network"),
+            address: 0,
+            epoch: 1,
+            baud: 1_000_000,
+            links: 2,
+            computers: 0,
+            rule: Rule::Exact,
+        };
+        Router::<Small>::new(&config, 0).map(|_| ())
+    };
+    assert_eq!(new("path(2)"), Ok(()));
+    let too_few = ConfigError::TooFewVirtualChannels { needed: 3, have: 2 };
+    assert_eq!(new("path(3)"), Err(too_few));
+    assert_eq!(
+        too_few.to_string(),
+        "the network needs 3 virtual channels, the node has only 2"
+    );
 }

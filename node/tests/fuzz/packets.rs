@@ -1,7 +1,7 @@
 //! The packet parser.
 
 use hopwise_node::limits::BODY;
-use hopwise_node::wire::{Content, Header, Kind, MAX_HEADER, Packet, Query, Response, trace_records};
+use hopwise_node::wire::{Body, Content, Header, Kind, MAX_HEADER, Packet, Query, Response, trace_records};
 
 /// What is read is written and read again as it was; the body is the rest, byte by byte.
 #[test]
@@ -60,7 +60,7 @@ fn any_body_is_read_and_written_again() {
                 continue;
             };
             assert_eq!(content.kind(), kind);
-            let written = content.write::<BODY>().expect("what was read fits");
+            let written = content.write::<Body<BODY>>().expect("what was read fits");
             assert_eq!(Content::read(kind, &written), Some(content));
             assert!(written.len() <= bytes.len());
             assert!(matches!(kind, Kind::Undeliverable) || bytes.starts_with(&written));

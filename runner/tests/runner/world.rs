@@ -10,6 +10,7 @@ use std::task::{Context, Poll, Waker};
 
 use embedded_io_async::{ErrorType, Read, Write};
 use hopwise_app::{Clock, Mesh, Micros, Shared};
+use hopwise_node::capacities::Sizes;
 use hopwise_node::store::{Flash, FlashFailed, Slot, Start, Store};
 use hopwise_node::wire::{PAGE_BYTES, Page};
 use hopwise_runner::{Board, NoImages, PlainRx, Platform, Restart, Runner, Upkeep};
@@ -19,6 +20,12 @@ const STEP: Micros = 250;
 
 /// Two links, and the port of a host.
 pub(crate) const PORTS: usize = 3;
+
+hopwise_node::capacities! {
+    /// A node with them.
+    pub(crate) struct ThreePorts { links: PORTS, ..Sizes::BOARD }
+}
+
 pub(crate) const HOST_PORT: usize = PORTS - 1;
 
 /// The clock of all nodes of a test.
@@ -191,7 +198,7 @@ impl World {
     ) -> Seen {
         let start: Start = Store::new(slots.clone()).start(1);
         let mut shared: Option<&'static Shared> = None;
-        let node: &'static Runner<Time, PORTS> = Runner::start(
+        let node: &'static Runner<Time, ThreePorts> = Runner::start(
             self.time.clone(),
             Board::default(),
             NoImages,

@@ -37,7 +37,7 @@ struct Program<'a> {
 }
 
 struct Board<'a> {
-    router: Box<Router<LINKS>>,
+    router: Box<Router>,
     shared: &'a Shared,
     /// What leaves each link, and is not yet at the other end.
     wires: [Vec<u8>; LINKS],

@@ -10,11 +10,10 @@ use hopwise_emulate::check::path;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
-use hopwise_node::limits::PEERS;
 use hopwise_node::router::{Event, MessageKind};
 use hopwise_node::wire::{PacketId, Query, trace_records};
 use hopwise_sim::wire::{Nanos, Noise};
-use hopwise_sim::world::{Build, StepOutcome, Watcher, WireEnd, World};
+use hopwise_sim::world::{Build, Narrow, StepOutcome, Watcher, WireEnd, World};
 
 const NETWORK: &str = "rcr(2,2,1)";
 /// The cable that is cut: at port 1 of node 0.
@@ -76,7 +75,7 @@ impl Watcher for Unwatched {
     fn swallowed(&mut self, _: PacketId) {}
 }
 
-struct Simulated(World<8, PEERS>);
+struct Simulated(World<Narrow>);
 
 impl Simulated {
     fn new(network: Network) -> Self {

@@ -182,7 +182,7 @@ fn wire_time() -> f64 {
     });
     let bytes = |content: &Content<'_>, kind| {
         let header = Header::new(kind, 0, 1);
-        let body = content.write::<244>().expect("it fits");
+        let body = content.write::<hopwise_node::wire::Body<244>>().expect("it fits");
         encoded_len(OVERHEAD + Packet { header, body }.length())
     };
     (bytes(&request, Kind::Request) + bytes(&answer, Kind::Response)) as f64 * 10.0

@@ -30,7 +30,9 @@ fn package() -> Package {
 }
 
 fn written<T: Serialize>(answer: &T) -> Vec<u8> {
-    write_structure::<T, 244>(answer).expect("an answer").to_vec()
+    write_structure::<T, hopwise_node::wire::Body<244>>(answer)
+        .expect("an answer")
+        .to_vec()
 }
 
 struct Board {

@@ -3,7 +3,7 @@
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Occasion, Watcher, WireEnd, World, only};
+use super::{Occasion, SimSizes, Watcher, WireEnd, World, only};
 use crate::tap::Tap;
 use crate::wire::{Direction, Nanos, Noise, PASSES_SOON};
 
@@ -29,7 +29,7 @@ impl Cable {
     }
 }
 
-impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
+impl<C: SimSizes> World<C> {
     /// Lays a cable between two links.
     pub(super) fn lay(&mut self, a: WireEnd, b: WireEnd) {
         let index = self.cables.len() as u32;

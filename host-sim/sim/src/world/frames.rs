@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::cables::Cable;
 use super::links::{ALL_LINKS, LinkSet, each, first, only};
 use super::machine::Machine;
-use super::{Build, Mark, Occasion, Watcher, WireEnd, World};
+use super::{Build, Mark, Occasion, SimSizes, Watcher, WireEnd, World};
 use crate::clock::Clock;
 use crate::wire::Nanos;
 
@@ -28,7 +28,7 @@ pub enum StepOutcome {
     End,
 }
 
-impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
+impl<C: SimSizes> World<C> {
     /// Goes on to the next thing that happens, not after `until`. Says which board may have something for its application, or
     /// which mark came.
     pub fn step(&mut self, until: Nanos, watcher: &mut impl Watcher) -> StepOutcome {

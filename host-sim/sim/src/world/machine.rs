@@ -4,20 +4,20 @@ use hopwise_node::clock::Grains;
 use hopwise_node::link::Micros;
 use hopwise_node::router::Observer;
 
-use super::SimNode;
 use super::links::{LinkSet, each};
+use super::{SimNode, SimSizes};
 use crate::computer::Computer;
 use crate::rogue::Rogue;
 
 /// Whatever is at the ends of cables.
-pub(super) enum Machine<const PORTS: usize, const PEERS: usize> {
+pub(super) enum Machine<C: SimSizes> {
     Off,
-    Node(Box<SimNode<PORTS, PEERS>>),
+    Node(Box<SimNode<C>>),
     Rogue(Box<Rogue>),
     Computer(Box<Computer>),
 }
 
-impl<const PORTS: usize, const PEERS: usize> Machine<PORTS, PEERS> {
+impl<C: SimSizes> Machine<C> {
     /// Takes in bytes that came on a link, the last of them by that time of its own clock.
     pub(super) fn receive(&mut self, link: u8, bytes: &[u8], ended: Grains, now: Micros, observer: &mut impl Observer) {
         match self {

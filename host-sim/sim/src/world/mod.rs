@@ -12,12 +12,14 @@ mod machine;
 use cables::Cable;
 pub use frames::StepOutcome;
 use hopwise_core::{Network, Node, Rule};
+use hopwise_node::capacities;
+use hopwise_node::capacities::{Capacities, Sizes};
 use hopwise_node::clock::{GRAINS, grains};
 use hopwise_node::key::{Credentials, Secret};
+use hopwise_node::limits::BODY;
 use hopwise_node::link::Micros;
 use hopwise_node::router::{Config, ConfigError, Event, Router};
-use hopwise_node::wire::PacketId;
-use hopwise_node::{limits, wire};
+use hopwise_node::wire::{self, Body, PacketId};
 use links::{ALL_LINKS, LinkSet, only};
 use machine::Machine;
 use rand::{RngExt, SeedableRng};
@@ -30,8 +32,27 @@ use super::rogue::{Rogue, RogueBoard};
 use super::wire::{Nanos, Noise};
 
 /// A node with as many links and known peers as the simulation needs; all else as on the boards.
-pub type SimNode<const PORTS: usize, const PEERS: usize> =
-    Router<PORTS, { limits::BUFFERS }, { limits::BODY }, { wire::WIRE }, PEERS>;
+pub type SimNode<C> = Router<C>;
+
+/// What a simulated node has room for: packets are as long as on the boards.
+pub trait SimSizes: Capacities<Body = Body<BODY>> {}
+
+impl<C: Capacities<Body = Body<BODY>>> SimSizes for C {}
+
+capacities! {
+    /// A node of few links, in a mesh no larger than boards are made for.
+    pub struct Narrow { links: 8, ..Sizes::BOARD }
+}
+
+capacities! {
+    /// A node of few links, in a larger mesh.
+    pub struct NarrowOfMany { links: 8, peers: 256, ..Sizes::BOARD }
+}
+
+capacities! {
+    /// A node of as many links as there can be.
+    pub struct Wide { links: 32, peers: 256, ..Sizes::BOARD }
+}
 
 /// What all boards have in common.
 #[derive(Clone, Debug)]
@@ -74,8 +95,8 @@ struct Transmitter {
     missed: usize,
 }
 
-struct Board<const PORTS: usize, const PEERS: usize> {
-    machine: Machine<PORTS, PEERS>,
+struct Board<C: SimSizes> {
+    machine: Machine<C>,
     epoch: u32,
     cables: Vec<Option<u32>>,
     transmitters: Vec<Transmitter>,
@@ -121,11 +142,11 @@ pub trait Watcher {
 }
 
 /// The mesh.
-pub struct World<const PORTS: usize, const PEERS: usize> {
+pub struct World<C: SimSizes> {
     build: Build,
     now: Nanos,
     byte_nanos: u64,
-    boards: Vec<Board<PORTS, PEERS>>,
+    boards: Vec<Board<C>>,
     cables: Vec<Cable>,
     /// So many of them are between boards, the others lead to computers.
     wires: u32,
@@ -142,7 +163,7 @@ pub struct World<const PORTS: usize, const PEERS: usize> {
     latencies: Xoshiro256PlusPlus,
 }
 
-impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
+impl<C: SimSizes> World<C> {
     /// All boards of the network, wired port by port, not yet started.
     pub fn new(build: Build) -> Self {
         let network = build.network;
@@ -246,7 +267,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     }
 
     /// The computers, each with the board at whose serial port it is.
-    pub fn computers(&self) -> impl Iterator<Item = (u32, u32)> + use<'_, PORTS, PEERS> {
+    pub fn computers(&self) -> impl Iterator<Item = (u32, u32)> + use<'_, C> {
         let boards = self.build.computers.iter().map(|&board| board as u32);
         (self.boards()..).zip(boards)
     }
@@ -273,7 +294,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     }
 
     /// The node of a board, if it is on.
-    pub fn node(&self, board: u32) -> Option<&SimNode<PORTS, PEERS>> {
+    pub fn node(&self, board: u32) -> Option<&SimNode<C>> {
         match &self.boards[board as usize].machine {
             Machine::Node(node) => Some(node),
             _ => None,
@@ -363,7 +384,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         &mut self,
         board: u32,
         watcher: &mut impl Watcher,
-        act: impl FnOnce(&mut SimNode<PORTS, PEERS>, Micros, &mut dyn FnMut(Event)) -> T,
+        act: impl FnOnce(&mut SimNode<C>, Micros, &mut dyn FnMut(Event)) -> T,
     ) -> Option<T> {
         let now = self.now;
         let state = &mut self.boards[board as usize];

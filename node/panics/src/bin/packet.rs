@@ -6,7 +6,7 @@
 use core::hint::black_box;
 
 use hopwise_node::limits::BODY;
-use hopwise_node::wire::{Command, Content, Header, Kind, MAX_HEADER, Packet, Page, trace_records};
+use hopwise_node::wire::{Body, Command, Content, Header, Kind, MAX_HEADER, Packet, Page, trace_records};
 use hopwise_panics::outside;
 
 #[unsafe(no_mangle)]
@@ -20,7 +20,7 @@ extern "C" fn _start() {
         black_box(header.write(&mut black_box([0; MAX_HEADER])));
     }
     if let Some(content) = Content::read(black_box(Kind::Request), outside()) {
-        black_box(content.write::<BODY>());
+        black_box(content.write::<Body<BODY>>());
     }
     black_box(trace_records(outside()).count());
     if let Some(command) = Command::read(black_box(0), outside()) {

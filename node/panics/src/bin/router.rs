@@ -5,6 +5,7 @@
 
 use core::hint::black_box;
 
+use hopwise_node::capacities::Board;
 use hopwise_node::router::{Config, Router};
 use hopwise_node::wire::{AppPort, AppStatus, Query, WIRE};
 use hopwise_core::{Network, Rule};
@@ -24,7 +25,7 @@ extern "C" fn _start() {
         computers: black_box(1),
         rule: black_box(Rule::Exact),
     };
-    let Ok(mut router) = Router::<6>::new(&config, black_box(0)) else {
+    let Ok(mut router) = Router::<Board>::new(&config, black_box(0)) else {
         return;
     };
     let mut out = [0; WIRE];

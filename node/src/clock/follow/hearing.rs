@@ -4,6 +4,7 @@ use super::pair::{HALF, Pair};
 use super::{
     EAGER, ENOUGH_VOTES, FARTHEST, GRAINS, Grains, MeshClock, NOBODY, Rated, Sample, TELL_AFTER, earlier, grains,
 };
+use crate::capacities::Capacities;
 use crate::link::Micros;
 use crate::wire::TimeSignal;
 
@@ -35,7 +36,7 @@ const MOST_VOTES: u8 = 8;
 const GOOD_WINDOW: u32 = HALF;
 const ROUGH_WINDOW: u32 = 250_000 * GRAINS as u32;
 
-impl<const PORTS: usize> MeshClock<PORTS> {
+impl<C: Capacities> MeshClock<C> {
     /// A signal came on a link; `came` is when, if that is known exactly.
     pub(crate) fn hear(&mut self, link: u8, signal: &TimeSignal, came: Option<Grains>, nodes: u64, now: Micros) {
         let Some(ear) = self.ears.get_mut(usize::from(link)) else {

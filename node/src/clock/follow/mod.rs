@@ -9,6 +9,7 @@ use pair::Pair;
 
 use super::{GRAINS, Grains, MeshTime, Tidings, grains};
 
+use crate::capacities::Capacities;
 use crate::link::Micros;
 use crate::wire::TimeSignal;
 use hopwise_core::Node;
@@ -77,7 +78,7 @@ struct Sample {
 
 /// What a board knows of the time of the mesh.
 #[derive(Clone, Debug)]
-pub(crate) struct MeshClock<const PORTS: usize> {
+pub(crate) struct MeshClock<C: Capacities> {
     here: Node,
     interval: u32,
     time: MeshTime,
@@ -115,10 +116,10 @@ pub(crate) struct MeshClock<const PORTS: usize> {
     pair: Pair,
     rated: Rated,
     tell_at: Micros,
-    ears: [Ear; PORTS],
+    ears: C::PerLink<Ear>,
 }
 
-impl<const PORTS: usize> MeshClock<PORTS> {
+impl<C: Capacities> MeshClock<C> {
     pub(crate) fn new(here: Node, baud: u32, now: Micros) -> Self {
         let slow = (10_000_000 * SIGNAL_BYTES / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32;
         MeshClock {
@@ -147,7 +148,7 @@ impl<const PORTS: usize> MeshClock<PORTS> {
             pair: Pair::default(),
             rated: Rated::Not,
             tell_at: Micros::MAX,
-            ears: [Ear::default(); PORTS],
+            ears: C::PerLink::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::vec::Vec;
 
 use super::*;
+use crate::capacities;
 
 const SECOND: u64 = 1_000_000_000;
 /// Signals take this long.
@@ -11,7 +12,7 @@ const STEP: u64 = 500_000;
 const BAUD: u32 = 1_000_000;
 
 struct Board {
-    clock: MeshClock<4>,
+    clock: MeshClock<capacities::Board>,
     /// Nanoseconds of its own clock in a second, more than there are, and what it showed first.
     ppb: i64,
     first: u64,
@@ -429,8 +430,8 @@ fn of_round(root: Node, round: u16, now: Micros) -> TimeSignal {
 }
 
 /// A board that hears of rounds every millisecond, the last of them at the time that is returned.
-fn follower(speeches: &mut u32) -> (MeshClock<2>, Micros) {
-    let mut clock: MeshClock<2> = MeshClock::new(3, BAUD, 0);
+fn follower(speeches: &mut u32) -> (MeshClock<capacities::Board>, Micros) {
+    let mut clock: MeshClock<capacities::Board> = MeshClock::new(3, BAUD, 0);
     clock.link_up(0, 0);
     clock.link_up(1, 0);
     let mut now = 0;
@@ -474,7 +475,7 @@ fn of_a_dead_root_only_new_rounds_are_believed() {
 
 #[test]
 fn any_signal_is_borne() {
-    let mut clock: MeshClock<2> = MeshClock::new(3, 0, 0);
+    let mut clock: MeshClock<capacities::Board> = MeshClock::new(3, 0, 0);
     clock.link_up(0, 0);
     clock.link_up(200, 0);
     let mut state = 1_u64;

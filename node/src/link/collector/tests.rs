@@ -1,6 +1,7 @@
 //! Bounded-exhaustive tests of frames as they come: all short inputs, all flips, cuts and garbage around a frame.
 
 use super::*;
+use crate::capacities::Fixed;
 use crate::wire::{
     Ack, DataHeader, Frame, Hello, Identity, OVERHEAD, Offer, Role, Stance, encoded_len, write_ack, write_data,
     write_hello,
@@ -71,7 +72,7 @@ fn samples() -> [(Vec<u8>, String); 3] {
 
 /// What a receiver makes of bytes, frame by frame: in words, or `None` where there was none.
 fn read_all<const N: usize>(mut bytes: &[u8]) -> Vec<Option<String>> {
-    let mut collector = Collector::<N>::new();
+    let mut collector = Collector::<Fixed<u8, N>>::new();
     let mut found = Vec::new();
     while let Some(frame) = collector.next(&mut bytes) {
         found.push(frame.and_then(Frame::read).ok().map(|frame| format!("{frame:?}")));
@@ -100,7 +101,7 @@ fn no_three_bytes_are_a_frame() {
             assert!(Frame::read(&[a, b]).is_err());
             for c in 0..=255 {
                 assert!(Frame::read(&[a, b, c]).is_err());
-                let mut collector = Collector::<8>::new();
+                let mut collector = Collector::<Fixed<u8, 8>>::new();
                 let mut input = &[a, b, c, DELIMITER][..];
                 while let Some(frame) = collector.next(&mut input) {
                     assert!(frame.and_then(Frame::read).is_err());

@@ -1,13 +1,14 @@
 //! What comes in.
 
 use super::{CLOSED_FOR, End, count};
+use crate::capacities::LinkCapacities;
 use crate::link::security::Verdict;
 use crate::link::state::{Change, Hears, Peer};
 use crate::link::window::Arrival;
 use crate::link::{Down, Micros, Received};
 use crate::wire::{Ack, Frame, FrameError, Hello, Tagged};
 
-impl End {
+impl<L: LinkCapacities> End<L> {
     pub(in crate::link) fn receive<'a>(&mut self, frame: Result<&'a [u8], FrameError>, now: Micros) -> Received<'a> {
         let (bytes, frame) = match frame.and_then(|bytes| Ok((bytes, self.read(bytes)?))) {
             Ok(read) => read,
@@ -49,7 +50,7 @@ impl End {
                     return self.follow(change, now);
                 }
                 self.ack_due = true;
-                match self.receiver.arrive(header.sequence, header.round) {
+                match self.receiver.arrive::<L>(header.sequence, header.round) {
                     Arrival::InOrder => {
                         count(&mut self.counters.packets_received);
                         // Until it is taken.
@@ -116,12 +117,12 @@ impl End {
         };
         let progress = self.sender.acknowledge(ack);
         if progress.back {
-            self.patience.went_back(now);
+            self.ack_timeout.went_back(now);
         }
         if progress.settled > 0 {
             let (waited, timeout) = (self.oldest_waited(now), self.first_timeout());
-            self.patience.acknowledged(progress.taken > 0, waited, timeout, now);
-            self.hold.packets_taken(progress.taken);
+            self.ack_timeout.acknowledged(progress.taken > 0, waited, timeout, now);
+            self.flap_damping.packets_taken(progress.taken);
         }
         if progress.settled > 0 || progress.back {
             self.backoff = 0;

@@ -7,12 +7,13 @@
 //! An end that announces pauses and does not need them would keep packets waiting for ever, so it is given only so much [leave](Leave).
 
 use super::{End, coarse};
+use crate::capacities::LinkCapacities;
 use crate::link::{Micros, millis};
 use crate::wire::PAUSE_UNIT;
 
 /// Of this end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pause {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::link) enum Pause {
     None,
     /// The other end is to be told, in units of [`PAUSE_UNIT`].
     Due(u8),
@@ -39,7 +40,7 @@ pub(super) struct Leave {
 }
 
 impl Leave {
-    fn debt(self, now: Micros) -> u32 {
+    pub(super) fn debt(self, now: Micros) -> u32 {
         let debt = self.even_at.wrapping_sub(millis(now));
         // Otherwise it is in the past.
         if debt <= LONGEST_DEBT { debt } else { 0 }
@@ -65,7 +66,7 @@ impl Leave {
     }
 }
 
-impl End {
+impl<L: LinkCapacities> End<L> {
     pub(in crate::link) fn pause(&mut self, units: u8) {
         if self.is_up() {
             self.pause = Pause::Due(units);
@@ -103,7 +104,7 @@ impl End {
     fn wait_anew(&mut self, now: Micros) {
         self.state.excuse(self.heard_until(now.max(self.away_until)));
         self.sender.restamp(coarse(now));
-        self.patience.begin_anew(self.first_timeout(), now);
+        self.ack_timeout.begin_anew(self.first_timeout(), now);
         if self.timeout_at != Micros::MAX {
             self.timeout_at = now.saturating_add(self.timeout());
         }

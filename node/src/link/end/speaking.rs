@@ -2,6 +2,7 @@
 
 use super::pausing::Pause;
 use super::{End, HELLO_WHILE_DOWN, coarse, count};
+use crate::capacities::LinkCapacities;
 use crate::link::security::Security;
 use crate::link::window::{Sent, Token};
 use crate::link::{Micros, Turn};
@@ -17,7 +18,7 @@ fn next_seal(security: &mut Option<Security>) -> Option<Option<Seal<'_>>> {
     }
 }
 
-impl End {
+impl<L: LinkCapacities> End<L> {
     pub(in crate::link) fn turn(&mut self, now: Micros) -> Turn {
         if self.is_silent(now) {
             return Turn::Nothing;
@@ -76,7 +77,7 @@ impl End {
             heard: self.state.peer().map_or(0, |peer| peer.tag),
             stance: Stance {
                 accepts: self.accepts(),
-                holds: self.hold.is_on(),
+                holds: self.flap_damping.is_on(),
             },
             keyed: self.security.is_some(),
         };
@@ -116,7 +117,7 @@ impl End {
     /// On probation, the hello after a pause is as long as the longest packet. Where long frames do not come through, the other end
     /// does not learn that the pause is over, and no packet is risked.
     fn padding(&self) -> usize {
-        if self.is_open() || self.hold.is_on() || !self.hold.on_probation() {
+        if self.is_open() || self.flap_damping.is_on() || !self.flap_damping.on_probation() {
             return 0;
         }
         let there = self.state.peer().map_or(0, |peer| peer.identity.largest);
@@ -159,7 +160,7 @@ impl End {
         });
         self.sent(length, now);
         let (waited, timeout) = (self.oldest_waited(now), self.first_timeout());
-        self.patience.sent(waited, timeout, now);
+        self.ack_timeout.sent(waited, timeout, now);
         if self.timeout_at == Micros::MAX {
             let sent_at = now.saturating_add(self.bytes(length as u64));
             self.timeout_at = sent_at.saturating_add(self.timeout());

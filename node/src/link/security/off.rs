@@ -4,10 +4,17 @@ use super::Verdict;
 use crate::key::Credentials;
 use crate::wire::{Hello, Identity, Proof, Seal, Tagged};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::link) enum Security {}
 
+/// There is none to compare.
+pub(in crate::link) type CanonicalSecurity = Security;
+
 impl Security {
+    pub(in crate::link) fn canonical(&self) -> CanonicalSecurity {
+        match *self {}
+    }
+
     pub(in crate::link) fn new(credentials: &Credentials, _: &Identity) -> Self {
         match credentials.never {}
     }

@@ -210,7 +210,7 @@ fn confirmation(number: u32, verdict: Verdict, uptime: Micros) -> Vec<u8> {
         verdict,
         uptime: uptime as u32,
     };
-    confirmation.write::<BODY>().unwrap().to_vec()
+    confirmation.write::<Body<BODY>>().unwrap().to_vec()
 }
 
 #[test]

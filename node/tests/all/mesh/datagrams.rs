@@ -525,7 +525,7 @@ fn a_board_needs_an_address_links_and_an_epoch() {
         computers: 0,
         rule: Rule::Exact,
     };
-    let new = |config: &Config| Router::<PORTS, BUFFERS, BODY, WIRE, { limits::PEERS }>::new(config, 0).map(|_| ());
+    let new = |config: &Config| Router::<Board>::new(config, 0).map(|_| ());
     assert_eq!(new(&config), Ok(()));
     for (config, error, message) in [
         (

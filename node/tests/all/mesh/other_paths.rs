@@ -20,7 +20,7 @@ fn kinds(heard: &[Heard]) -> Vec<Kind> {
 
 fn flooded(kind: Kind, number: u32, body: &[u8]) -> Vec<u8> {
     let inner = Flooded { kind, number, body };
-    inner.write::<BODY>().unwrap().to_vec()
+    inner.write::<Body<BODY>>().unwrap().to_vec()
 }
 
 /// What came back as a flood.
@@ -124,7 +124,7 @@ fn answer(number: u32, verdict: Verdict) -> Vec<u8> {
         verdict,
         uptime: 9 * SECOND as u32,
     };
-    answer.write::<BODY>().unwrap().to_vec()
+    answer.write::<Body<BODY>>().unwrap().to_vec()
 }
 
 fn report(number: u32, reason: DropReason) -> Vec<u8> {
@@ -134,7 +134,7 @@ fn report(number: u32, reason: DropReason) -> Vec<u8> {
         reason,
         dest: 2,
     };
-    report.write::<BODY>().unwrap().to_vec()
+    report.write::<Body<BODY>>().unwrap().to_vec()
 }
 
 /// Three reports that there is no path end a packet after a while; as many of searches that were not complete do not.

@@ -206,7 +206,7 @@ fn a_computer_asks_through_its_board() {
         asked: 77,
         payload: b"hello",
     };
-    let body = body.write::<BODY>().unwrap();
+    let body = body.write::<Body<BODY>>().unwrap();
     for (number, dest) in [(5, 3), (6, 1), (7, 0)] {
         mesh.stranger_mut(computer).send(0, &from_computer(dest, number), &body);
         mesh.run(50 * MILLISECOND);
@@ -248,7 +248,7 @@ fn the_board_is_told_that_a_computer_asks() {
         payload: b"",
     };
     mesh.stranger_mut(computer)
-        .send(0, &from_computer(2, 9), &body.write::<BODY>().unwrap());
+        .send(0, &from_computer(2, 9), &body.write::<Body<BODY>>().unwrap());
     mesh.run(50 * MILLISECOND);
     let now = mesh.now;
     let question = mesh.board_mut(2).router.next_message().unwrap();

@@ -2,38 +2,36 @@
 //!
 //! Cables may be plugged in any order: hello tells who is there.
 
-use heapless::Vec;
-
 use hopwise_core::{Network, Node};
 
 #[derive(Clone, Debug)]
-pub(super) struct Wiring<const PORTS: usize> {
+pub(in crate::router) struct Wiring<C: Capacities> {
     /// The neighbours, in the order of the ports.
-    neighbors: Vec<Node, PORTS>,
+    neighbors: C::Links<Node>,
     /// The link to each neighbour, if there is one that is open.
-    links: [Option<u8>; PORTS],
+    links: C::PerLink<Option<u8>>,
 }
 
-impl<const PORTS: usize> Wiring<PORTS> {
+impl<C: Capacities> Wiring<C> {
     /// The neighbours of a node; `None` if there are more than `links`.
-    pub(super) fn of(network: &Network, here: Node, links: usize) -> Option<Self> {
-        let mut neighbors = Vec::new();
-        for neighbor in network.neighbors(here).ok()?.take(PORTS + 1) {
+    pub(in crate::router) fn of(network: &Network, here: Node, links: usize) -> Option<Self> {
+        let mut neighbors = C::Links::default();
+        for neighbor in network.neighbors(here).ok()?.take(C::SIZES.links + 1) {
             neighbors.push(neighbor).ok()?;
         }
         (neighbors.len() <= links).then_some(Wiring {
             neighbors,
-            links: [None; PORTS],
+            links: C::PerLink::default(),
         })
     }
 
     /// Whether a node is a neighbour to which no link is open.
-    pub(super) fn misses(&self, node: Node) -> bool {
+    pub(in crate::router) fn misses(&self, node: Node) -> bool {
         self.ports().any(|(neighbor, link)| neighbor == node && link.is_none())
     }
 
     /// A link to a neighbour is open.
-    pub(super) fn attach(&mut self, link: u8, found: Node) {
+    pub(in crate::router) fn attach(&mut self, link: u8, found: Node) {
         let port = self.neighbors.iter().position(|&neighbor| neighbor == found);
         if let Some(place) = port.and_then(|port| self.links.get_mut(port)) {
             *place = Some(link);
@@ -41,50 +39,51 @@ impl<const PORTS: usize> Wiring<PORTS> {
     }
 
     /// Who should be at a link where someone else is: the neighbour of that number if it is missing, or else the first that is.
-    pub(super) fn expected(&self, link: u8) -> Option<Node> {
+    pub(in crate::router) fn expected(&self, link: u8) -> Option<Node> {
         let own = self.ports().nth(link.into());
         let missing = own.into_iter().chain(self.ports()).find(|(_, link)| link.is_none());
         missing.map(|(neighbor, _)| neighbor)
     }
 
     /// A link is down: the port it led to, if it led to one.
-    pub(super) fn detach(&mut self, link: u8) -> Option<u8> {
+    pub(in crate::router) fn detach(&mut self, link: u8) -> Option<u8> {
         let port = self.links.iter().position(|&at| at == Some(link))?;
         *self.links.get_mut(port)? = None;
         Some(port as u8)
     }
 
     /// The link that leads to a neighbour, if one is open.
-    pub(super) fn link_to(&self, neighbor: Node) -> Option<u8> {
+    pub(in crate::router) fn link_to(&self, neighbor: Node) -> Option<u8> {
         let port = self.neighbors.iter().position(|&node| node == neighbor)?;
         *self.links.get(port)?
     }
 
     /// The neighbour at a link that is open.
-    pub(super) fn neighbor_at(&self, link: u8) -> Option<Node> {
+    pub(in crate::router) fn neighbor_at(&self, link: u8) -> Option<Node> {
         let port = self.links.iter().position(|&at| at == Some(link))?;
         self.neighbors.get(port).copied()
     }
 
     /// The neighbours that can be reached, with their links.
-    pub(super) fn live(&self) -> impl Iterator<Item = (Node, u8)> + '_ {
-        let pairs = self.neighbors.iter().zip(&self.links);
+    pub(in crate::router) fn live(&self) -> impl Iterator<Item = (Node, u8)> + '_ {
+        let pairs = self.neighbors.iter().zip(self.links.iter());
         pairs.filter_map(|(&neighbor, link)| Some((neighbor, (*link)?)))
     }
 
     /// Every neighbour and its link, if one is open.
-    pub(super) fn ports(&self) -> impl Iterator<Item = (Node, Option<u8>)> + '_ {
+    pub(in crate::router) fn ports(&self) -> impl Iterator<Item = (Node, Option<u8>)> + '_ {
         self.neighbors.iter().copied().zip(self.links.iter().copied())
     }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::router) mod tests {
     use super::*;
+    use crate::capacities::Board;
 
     /// A node whose neighbours are at the links of their ports, but for those that are dead.
-    pub(in super::super) fn wired<const PORTS: usize>(network: &Network, here: Node, dead: &[Node]) -> Wiring<PORTS> {
-        let mut wiring = Wiring::of(network, here, PORTS).unwrap();
+    pub(in crate::router) fn wired<C: Capacities>(network: &Network, here: Node, dead: &[Node]) -> Wiring<C> {
+        let mut wiring = Wiring::of(network, here, C::SIZES.links).unwrap();
         for (link, address) in (0..).zip(network.neighbors(here).unwrap()) {
             if !dead.contains(&address) {
                 wiring.attach(link, address);
@@ -96,7 +95,7 @@ pub(super) mod tests {
     #[test]
     fn cables_may_be_plugged_in_any_order() {
         let network: Network = "ring(5)".parse().unwrap();
-        let mut wiring: Wiring<4> = Wiring::of(&network, 0, 4).unwrap();
+        let mut wiring: Wiring<Board> = Wiring::of(&network, 0, 4).unwrap();
         wiring.attach(3, 1);
         wiring.attach(0, 4);
         assert_eq!((wiring.link_to(1), wiring.link_to(4)), (Some(3), Some(0)));
@@ -110,7 +109,7 @@ pub(super) mod tests {
     #[test]
     fn who_is_missed_and_where() {
         let network: Network = "ring(5)".parse().unwrap();
-        let mut wiring: Wiring<4> = wired(&network, 0, &[4]);
+        let mut wiring: Wiring<Board> = wired(&network, 0, &[4]);
         assert!(wiring.misses(4) && !wiring.misses(1) && !wiring.misses(2));
         for link in [0, 1, 3, 200] {
             assert_eq!(wiring.expected(link), Some(4));
@@ -119,6 +118,7 @@ pub(super) mod tests {
         assert_eq!([0, 1, 3].map(|link| wiring.expected(link)), [Some(1), Some(4), Some(1)]);
         wiring.attach(2, 3);
         assert_eq!(wiring.neighbor_at(2), None, "no neighbour");
-        assert!(Wiring::<1>::of(&network, 0, 1).is_none());
+        assert!(Wiring::<Board>::of(&network, 0, 1).is_none());
     }
 }
+use crate::capacities::{Capacities, List};

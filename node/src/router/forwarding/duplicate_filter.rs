@@ -10,7 +10,8 @@
 
 use heapless::Vec;
 
-use super::times::{LIFETIME, SLACK};
+use super::super::times::{LIFETIME, SLACK};
+use crate::capacities::{Capacities, List};
 use crate::link::{Micros, millis};
 use crate::wire::{AGE_UNIT, Header, PacketId};
 use hopwise_core::Node;
@@ -42,8 +43,8 @@ struct Window {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Seen<const PEERS: usize> {
-    windows: Vec<Window, PEERS>,
+pub(in crate::router) struct DuplicateFilter<C: Capacities> {
+    windows: C::Peers<Window>,
     /// When the last source that was forgotten had been heard: what came later is remembered.
     forgotten_at: Option<Micros>,
     /// The same of the last one of which floods had come.
@@ -53,7 +54,7 @@ pub(super) struct Seen<const PEERS: usize> {
 
 /// What a packet is to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Judgement {
+pub(in crate::router) enum Judgement {
     /// Not seen before.
     New,
     /// Its twin has come.
@@ -64,7 +65,7 @@ pub(super) enum Judgement {
 
 /// What a broadcast, or a copy of a flood, is to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Passing {
+pub(in crate::router) enum Passing {
     /// Not seen before: it is taken, and passed on.
     New,
     /// It is here already, or was before this node restarted; as a flood it is passed on all the same.
@@ -75,10 +76,10 @@ pub(super) enum Passing {
     Uncertain,
 }
 
-impl<const PEERS: usize> Seen<PEERS> {
-    pub(super) const fn new() -> Self {
-        Seen {
-            windows: Vec::new(),
+impl<C: Capacities> DuplicateFilter<C> {
+    pub(in crate::router) fn new() -> Self {
+        DuplicateFilter {
+            windows: C::Peers::default(),
             forgotten_at: None,
             flood_forgotten_at: None,
             copies: Vec::new(),
@@ -86,7 +87,7 @@ impl<const PEERS: usize> Seen<PEERS> {
     }
 
     /// Whether a packet for this node alone is new. If it is, it is remembered.
-    pub(super) fn judge(&mut self, header: &Header, now: Micros) -> Judgement {
+    pub(in crate::router) fn judge(&mut self, header: &Header, now: Micros) -> Judgement {
         if self.is_known_copy(header, now) {
             return Judgement::Duplicate;
         }
@@ -111,7 +112,7 @@ impl<const PEERS: usize> Seen<PEERS> {
     }
 
     /// The same for a packet that goes to everyone, or through everyone. A flood is [marked](Header::copied) as a copy.
-    pub(super) fn judge_passing(&mut self, header: &Header, now: Micros) -> Passing {
+    pub(in crate::router) fn judge_passing(&mut self, header: &Header, now: Micros) -> Passing {
         if self.is_known_copy(header, now) {
             return Passing::Duplicate;
         }
@@ -145,14 +146,14 @@ impl<const PEERS: usize> Seen<PEERS> {
     }
 
     /// A packet that came is now passed on as a flood.
-    pub(super) fn note_flooded(&mut self, header: &Header) {
+    pub(in crate::router) fn note_flooded(&mut self, header: &Header) {
         if let Some(window) = self.windows.iter_mut().find(|window| window.is_of(header)) {
             window.note_flooded(header.number);
         }
     }
 
     /// Whether a packet that goes to everyone would be a [duplicate](Passing::Duplicate).
-    pub(super) fn has_passed(&self, header: &Header) -> bool {
+    pub(in crate::router) fn has_passed(&self, header: &Header) -> bool {
         let window = self.windows.iter().find(|window| window.is_of(header));
         window.is_some_and(|window| {
             window.standing(header.number) == Judgement::Duplicate
@@ -289,6 +290,7 @@ fn shifted(old: &Bits, by: u32) -> Bits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacities::tests::{FourPeers, TwoPeers};
     use crate::wire::Kind;
     use proptest::prelude::*;
     use std::collections::HashSet;
@@ -329,7 +331,7 @@ mod tests {
             arrivals in proptest::collection::vec((0..6_u64, 0..600_u32, any::<bool>()), 0..400),
             base: u32,
         ) {
-            let mut seen: Seen<4> = Seen::new();
+            let mut seen: DuplicateFilter<FourPeers> = DuplicateFilter::new();
             let mut taken = HashSet::new();
             let mut came: HashSet<(u64, u32)> = HashSet::new();
             let mut highest = [0; 6];
@@ -353,7 +355,7 @@ mod tests {
     /// A flood is taken once and passed on once, whether a copy along the tree comes before, after, or when its source is forgotten.
     #[test]
     fn a_flood_is_new_once_and_known_once() {
-        let mut seen: Seen<2> = Seen::new();
+        let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();
         let (tree, flood) = (header(7, 5, false), header(7, 5, true));
         assert_eq!(seen.judge_passing(&tree, 9_000_000), Passing::New);
         assert!(seen.has_passed(&tree) && !seen.has_passed(&flood));
@@ -376,7 +378,7 @@ mod tests {
     /// Without floods a source that was forgotten is no reason to drop a broadcast.
     #[test]
     fn broadcasts_along_the_tree_need_no_memory() {
-        let mut seen: Seen<2> = Seen::new();
+        let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();
         for number in 0..300 {
             for source in 0..9 {
                 let now = 9_000_000 + u64::from(number);
@@ -387,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_twin_that_comes_after_its_copy_is_known() {
-        let mut seen: Seen<2> = Seen::new();
+        let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();
         assert_eq!(seen.judge(&header(7, 5, true), 0), Judgement::New);
         // Many others, so that the windows have moved on and the source is forgotten.
         let others: List<_> = (0..2_000)
@@ -401,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_copy_from_before_the_memory_is_uncertain() {
-        let mut seen: Seen<2> = Seen::new();
+        let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();
         for number in 0..600 {
             assert_eq!(seen.judge(&header(7, number, false), 9_000_000), Judgement::New);
         }

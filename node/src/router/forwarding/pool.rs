@@ -1,27 +1,26 @@
 //! The buffers of a node, and who may have them.
 //!
 //! Every packet in a node has one slot, also a broadcast that goes out through several links. Slots are common to all, but
-//! for each lane, for the inbox, for what begins here and for the node's own answers some are kept free: however full the
-//! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
-//! [`router`](super). Links that were refused wait for their [turn](super::turns).
+//! for each virtual channel, for the inbox, for what begins here and for the node's own answers some are kept free: however full the
+//! rest is, a packet that arrives in an empty virtual channel finds room. That is what makes virtual channels free of deadlock; see
+//! [`lanes`](hopwise_core::network::lanes). Links that were refused wait for their [turn](super::fair_queue).
 
-use super::deferral::Deferral;
-use super::served::{Served, Share};
-use super::turns::{Claim, Turns, Waiting};
-use crate::limits::{INBOX, LINK_SHARE, OUTBOX, SERVICE};
+use super::super::backpressure::Backpressure;
+use super::fair_queue::{FairQueue, Priority, Waiting};
+use super::source_share::{Served, Share};
+use crate::capacities::{Capacities, OWN};
 use crate::link::Micros;
-use crate::wire::{AGE_UNIT, Kind, Offer, Packet};
-use hopwise_core::limits::LANES;
+use crate::wire::{AGE_UNIT, Kind, Offer, PacketOf};
 
 /// The number of a slot.
-pub(super) type Place = u8;
+pub(in crate::router) type Place = u8;
 
 /// Where a packet came from, a link or the node itself, and so whose share of the slots it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(in crate::router) enum Origin {
     Link {
         link: u8,
-        lane: u8,
+        channel: u8,
     },
     /// The computer at this link. Its packets begin here, as the application's do.
     Host(u8),
@@ -33,135 +32,117 @@ pub(super) enum Origin {
 
 /// For whom a packet waits, beside links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(in crate::router) enum Reader {
     Nobody,
     /// It is in the inbox.
     Application,
-    /// It is a [block](super::blocks), and keeps its share until it is written.
+    /// It is a [block](super::super::services), and keeps its share until it is written.
     Board,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Slot<const BODY: usize> {
-    pub(super) packet: Packet<BODY>,
-    pub(super) origin: Origin,
+pub(in crate::router) struct Slot<B> {
+    pub(in crate::router) packet: PacketOf<B>,
+    pub(in crate::router) origin: Origin,
     /// When it came: the low half of the time, which goes round after 71 minutes. No packet lives that long.
-    pub(super) arrived: u32,
+    pub(in crate::router) arrived: u32,
     /// Links through which it is to go or on which it is: bit 0 is link 0.
-    pub(super) pending: u32,
+    pub(in crate::router) pending: u32,
     /// From here it does not take its route, but the path that is next best, or the one after that; 0: its route.
-    pub(super) other_path: u8,
+    pub(in crate::router) other_path: u8,
     /// It came as a flood, and is answered so.
-    pub(super) flooded: bool,
+    pub(in crate::router) flooded: bool,
     /// A traced packet has been signed by this node.
-    pub(super) signed: bool,
+    pub(in crate::router) signed: bool,
     /// Who here is to read it.
-    pub(super) reader: Reader,
+    pub(in crate::router) reader: Reader,
     /// A confirmed packet of this node, kept until its fate is known.
-    pub(super) kept: bool,
+    pub(in crate::router) kept: bool,
 }
 
-impl<const BODY: usize> Slot<BODY> {
+impl<B> Slot<B> {
     fn unused(&self) -> bool {
         self.pending == 0 && self.reader == Reader::Nobody && !self.kept
     }
 
     /// It starts here, so its first hop may rise or fall.
-    pub(super) fn begins_here(&self) -> bool {
+    pub(in crate::router) fn begins_here(&self) -> bool {
         !matches!(self.origin, Origin::Link { .. })
     }
 
-    /// The lane that it is in; of what begins here, any.
-    pub(super) fn lane(&self) -> u8 {
+    /// The virtual channel that it is in; of what begins here, any.
+    pub(in crate::router) fn channel(&self) -> u8 {
         match self.origin {
-            Origin::Link { lane, .. } => lane,
+            Origin::Link { channel, .. } => channel,
             Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox => 0,
         }
     }
 
     /// How long the packet has been under way.
-    pub(super) fn age_in_micros(&self, now: Micros) -> u32 {
+    pub(in crate::router) fn age_in_micros(&self, now: Micros) -> u32 {
         let before = u32::from(self.packet.header.age) * AGE_UNIT as u32;
         before.saturating_add(self.waited(now))
     }
 
     /// How long the packet has been here.
-    pub(super) fn waited(&self, now: Micros) -> u32 {
+    pub(in crate::router) fn waited(&self, now: Micros) -> u32 {
         (now as u32).wrapping_sub(self.arrived)
     }
 
     /// Copies still to be sent, or written.
-    pub(super) fn copies(&self) -> u32 {
+    pub(in crate::router) fn copies(&self) -> u32 {
         self.pending.count_ones() + u32::from(self.reader == Reader::Board)
     }
 }
 
-/// A set of links is one word.
-pub(super) const MAX_LINKS: usize = 32;
-
 #[derive(Clone, Debug)]
-pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usize> {
-    slots: [Option<Slot<BODY>>; BUFFERS],
+pub(in crate::router) struct Pool<C: Capacities> {
+    slots: C::PerBuffer<Option<Slot<C::Body>>>,
     /// Which slots are in use: bit 0 is slot 0.
     used: u64,
     /// Which of them have not yet been given a path from here.
     unrouted: u64,
-    used_lanes: u8,
-    lanes: [u8; LANES],
-    /// Packets in all lanes, and lanes that have any.
+    used_channels: u8,
+    channels: C::PerChannel<u8>,
+    /// Packets in all virtual channels, and virtual channels that have any.
     passing: u8,
-    lanes_in_use: u8,
-    links: [u8; PORTS],
+    channels_in_use: u8,
+    links: C::PerLink<u8>,
     outbox: u8,
     service: u8,
     inbox: u8,
     /// Packets that were refused to links, and whose turn it is.
-    turns: Turns,
+    fair_queue: FairQueue<C>,
     served: Served,
     /// Requests to this node that came while there was no room to answer.
-    deferred: Deferral,
+    deferred: Backpressure,
     /// Something has come or gone since it was last asked.
     changed: bool,
     /// All links were offered all they could send.
     open: bool,
 }
 
-/// Kept free for what begins here, or a node that many packets pass could not send.
-const OWN: usize = 1;
-
-/// Kept free of broadcasts that begin here, or a mesh in which all send at once would be full of what has not left yet.
-const PASSING: usize = 6;
-
 /// So many requests in a row are deferred because too many answers wait.
 const MOST_DEFERRED: u8 = 16;
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BUFFERS, BODY> {
-    const CHECKED: () = {
-        assert!(
-            BUFFERS > LANES + INBOX + SERVICE + OWN + PASSING,
-            "too few buffers for the lanes"
-        );
-        assert!(BUFFERS <= 64, "the set of slots is one word");
-    };
-
-    /// Buffers for a network that needs so many lanes, at most [`LANES`].
-    pub(super) fn new(lanes: u8) -> Self {
-        let () = Self::CHECKED;
+impl<C: Capacities> Pool<C> {
+    /// Buffers for a network that needs so many virtual channels, at most as many as there can be.
+    pub(in crate::router) fn new(channels: u8) -> Self {
         Pool {
-            used_lanes: lanes.min(LANES as u8),
-            slots: [const { None }; BUFFERS],
+            used_channels: channels.min(C::SIZES.virtual_channels as u8),
+            slots: C::PerBuffer::default(),
             used: 0,
             unrouted: 0,
-            lanes: [0; LANES],
+            channels: C::PerChannel::default(),
             passing: 0,
-            lanes_in_use: 0,
-            links: [0; PORTS],
+            channels_in_use: 0,
+            links: C::PerLink::default(),
             outbox: 0,
             service: 0,
             inbox: 0,
-            turns: Turns::new(),
+            fair_queue: FairQueue::new(),
             served: Served::new(),
-            deferred: Deferral::new(MOST_DEFERRED),
+            deferred: Backpressure::new(MOST_DEFERRED),
             changed: true,
             open: false,
         }
@@ -169,123 +150,130 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
 
     /// Slots that are common to all: those that are not kept free for someone.
     fn common(&self) -> usize {
-        BUFFERS - INBOX - SERVICE - OWN - usize::from(self.used_lanes)
+        C::SIZES.buffers - C::SIZES.inbox - C::SIZES.service - OWN - usize::from(self.used_channels)
     }
 
-    /// How many of them are taken: by all packets but the first of each lane, the first that begins here, and the first answers.
+    /// How many of them are taken: by all packets but the first of each virtual channel, the first that begins here, and the first answers.
     fn common_taken(&self) -> usize {
-        usize::from(self.passing - self.lanes_in_use)
+        usize::from(self.passing - self.channels_in_use)
             + usize::from(self.outbox).saturating_sub(OWN)
-            + usize::from(self.service).saturating_sub(SERVICE)
+            + usize::from(self.service).saturating_sub(C::SIZES.service)
     }
 
     /// Whether [offers](Self::offer) may be other than when this was last asked.
-    pub(super) fn has_changed(&mut self) -> bool {
+    pub(in crate::router) fn has_changed(&mut self) -> bool {
         if !core::mem::take(&mut self.changed) {
             return false;
         }
-        let room =
-            self.common() > self.common_taken() && self.links.iter().all(|&count| usize::from(count) < LINK_SHARE);
-        let was_open = core::mem::replace(&mut self.open, room && self.turns.is_empty());
+        let room = self.common() > self.common_taken()
+            && self.links.iter().all(|&count| usize::from(count) < C::SIZES.link_share);
+        let was_open = core::mem::replace(&mut self.open, room && self.fair_queue.is_empty());
         !(self.open && was_open)
     }
 
-    /// How many lanes there are.
-    pub(super) fn lanes(&self) -> u8 {
-        self.used_lanes
+    /// How many virtual channels there are.
+    pub(in crate::router) fn channels(&self) -> u8 {
+        self.used_channels
     }
 
     /// Slots in use.
-    pub(super) fn used(&self) -> usize {
+    pub(in crate::router) fn used(&self) -> usize {
         self.used.count_ones() as usize
     }
 
-    /// How many common slots a link may have by a claim: the free ones, up to its share, but for one for each earlier claim of
+    /// How many common slots a link may have by a priority: the free ones, up to its share, but for one for each earlier priority of
     /// another link that would fit that link's share.
-    fn common_for(&self, link: u8, claim: Option<Claim>) -> usize {
+    fn common_for(&self, link: u8, priority: Option<Priority>) -> usize {
         let free = self.common().saturating_sub(self.common_taken());
-        let ahead = self.turns.ahead_of(link, claim);
+        let ahead = self.fair_queue.ahead_of(link, priority);
         let promised = ahead.filter(|waiting| self.share_left(waiting.link) > 0).count();
         free.saturating_sub(promised).min(self.share_left(link))
     }
 
-    /// Whether a link may have a lane's own slot: it is free, and no packet of that lane at another link goes first.
-    fn lane_slot_for(&self, lane: u8, link: u8, claim: Option<Claim>) -> bool {
-        let free = self.lanes.get(usize::from(lane)) == Some(&0);
-        free && !self.turns.ahead_of(link, claim).any(|waiting| waiting.lane == lane)
+    /// Whether a link may have a virtual channel's own slot: it is free, and no packet of that virtual channel at another link goes first.
+    fn channel_slot_for(&self, channel: u8, link: u8, priority: Option<Priority>) -> bool {
+        let free = self.channels.get(usize::from(channel)) == Some(&0);
+        free && !self
+            .fair_queue
+            .ahead_of(link, priority)
+            .any(|waiting| waiting.channel == channel)
     }
 
     /// How many more common slots a link may have.
     fn share_left(&self, link: u8) -> usize {
         let count = self.links.get(usize::from(link));
-        count.map_or(0, |&count| LINK_SHARE.saturating_sub(usize::from(count)))
+        count.map_or(0, |&count| C::SIZES.link_share.saturating_sub(usize::from(count)))
     }
 
     /// Whether there is room for a packet of a link; if not, the link waits for its turn.
-    fn ask(&mut self, link: u8, lane: u8, share: Share, age: u16, now: Micros) -> bool {
-        self.turns.forget_presumed(now);
-        let claim = Claim::new(share, age, now);
-        let room = self.lane_slot_for(lane, link, Some(claim)) || self.common_for(link, Some(claim)) > 0;
+    fn ask(&mut self, link: u8, channel: u8, share: Share, age: u16, now: Micros) -> bool {
+        self.fair_queue.forget_presumed(now);
+        let priority = Priority::new(share, age, now);
+        let room = self.channel_slot_for(channel, link, Some(priority)) || self.common_for(link, Some(priority)) > 0;
         if room {
-            self.turns.served(link, lane);
-            self.turns.presume(link, share, now);
+            self.fair_queue.served(link, channel);
+            self.fair_queue.presume(link, share, now);
         } else {
-            self.turns.refused(Waiting { link, lane, claim });
+            self.fair_queue.refused(Waiting {
+                link,
+                channel,
+                priority,
+            });
         }
         room
     }
 
     /// Nobody waits: what a link was to send may have taken another path. Who still has something is refused and waits again.
-    pub(super) fn forget_turns(&mut self) {
-        self.changed |= !self.turns.is_empty();
-        self.turns.clear();
+    pub(in crate::router) fn forget_turns(&mut self) {
+        self.changed |= !self.fair_queue.is_empty();
+        self.fair_queue.clear();
     }
 
     /// The room there is for packets of a link.
-    pub(super) fn offer(&self, link: u8) -> Offer {
-        let shared = self.common_for(link, self.turns.first_of(link, None));
+    pub(in crate::router) fn offer(&self, link: u8) -> Offer {
+        let shared = self.common_for(link, self.fair_queue.first_of(link, None));
         // While nobody is refused packets go as fast as they come, so those on the way need not be counted.
-        if shared > 0 && self.turns.is_empty() {
+        if shared > 0 && self.fair_queue.is_empty() {
             return Offer::ALL;
         }
-        let lanes = (0..self.used_lanes).filter(|&lane| {
-            let first = self.turns.first_of(link, Some(lane));
-            self.lane_slot_for(lane, link, first)
+        let channels = (0..self.used_channels).filter(|&channel| {
+            let first = self.fair_queue.first_of(link, Some(channel));
+            self.channel_slot_for(channel, link, first)
         });
-        Offer::new(shared, lanes.fold(0, |lanes, lane| lanes | 1 << lane))
+        Offer::new(shared, channels.fold(0, |channels, channel| channels | 1 << channel))
     }
 
-    pub(super) fn inbox_has_room(&self) -> bool {
-        usize::from(self.inbox) < INBOX
+    pub(in crate::router) fn inbox_has_room(&self) -> bool {
+        usize::from(self.inbox) < C::SIZES.inbox
     }
 
     /// Whether a packet of a kind may begin here. What comes from others goes first: the more of it there is, the less may be
     /// added. A broadcast fills all links at once, so fewer will do, and leave more room for those of others.
-    pub(super) fn outbox_has_room(&self, kind: Kind) -> bool {
-        let kept = if kind == Kind::Broadcast { PASSING } else { 0 };
-        let most = self.common().saturating_sub(kept).min(OUTBOX);
+    pub(in crate::router) fn outbox_has_room(&self, kind: Kind) -> bool {
+        let kept = if kind == Kind::Broadcast { C::SIZES.passing } else { 0 };
+        let most = self.common().saturating_sub(kept).min(C::SIZES.outbox);
         self.outbox == 0 || usize::from(self.outbox) + 2 * usize::from(self.passing) < most
     }
 
     /// Whether the node may answer something. Where many packets could pass there is room for more answers.
-    pub(super) fn service_has_room(&self) -> bool {
-        let more = self.common().saturating_sub(self.common_taken()) > PASSING;
-        usize::from(self.service) < SERVICE || more && usize::from(self.service) < 2 * SERVICE
+    pub(in crate::router) fn service_has_room(&self) -> bool {
+        let more = self.common().saturating_sub(self.common_taken()) > C::SIZES.passing;
+        usize::from(self.service) < if more { 2 * C::SIZES.service } else { C::SIZES.service }
     }
 
     /// Whether a request to this node had better come later, since there is no room to answer it.
-    pub(super) fn defers_request(&mut self) -> bool {
+    pub(in crate::router) fn defers_request(&mut self) -> bool {
         let no_room = !self.service_has_room();
         self.deferred.defer(no_room)
     }
 
     /// Gives a packet a slot; `None` if there is no room for it. It must be given something to do, or be
     /// [released](Self::release_if_unused).
-    pub(super) fn admit(&mut self, packet: Packet<BODY>, origin: Origin, now: Micros) -> Option<Place> {
+    pub(in crate::router) fn admit(&mut self, packet: PacketOf<C::Body>, origin: Origin, now: Micros) -> Option<Place> {
         let room = match origin {
-            Origin::Link { link, lane } => {
+            Origin::Link { link, channel } => {
                 let share = self.served.by(packet.header.source);
-                lane < self.used_lanes && self.ask(link, lane, share, packet.header.age, now)
+                channel < self.used_channels && self.ask(link, channel, share, packet.header.age, now)
             }
             Origin::Host(_) | Origin::Application => self.outbox_has_room(packet.header.kind),
             Origin::Service => self.service_has_room(),
@@ -312,41 +300,41 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// How much the source of a packet has had of this node of late.
-    pub(super) fn served(&self, slot: &Slot<BODY>) -> Share {
+    pub(in crate::router) fn served(&self, slot: &Slot<C::Body>) -> Share {
         self.served.by(slot.packet.header.source)
     }
 
     /// A packet has its turn on a link.
-    pub(super) fn serve(&mut self, place: Place) {
+    pub(in crate::router) fn serve(&mut self, place: Place) {
         if let Some(source) = self.get(place).map(|slot| slot.packet.header.source) {
             self.served.count(source);
         }
     }
 
-    pub(super) fn get(&self, place: Place) -> Option<&Slot<BODY>> {
+    pub(in crate::router) fn get(&self, place: Place) -> Option<&Slot<C::Body>> {
         self.slots.get(usize::from(place))?.as_ref()
     }
 
-    pub(super) fn get_mut(&mut self, place: Place) -> Option<&mut Slot<BODY>> {
+    pub(in crate::router) fn get_mut(&mut self, place: Place) -> Option<&mut Slot<C::Body>> {
         self.slots.get_mut(usize::from(place))?.as_mut()
     }
 
     /// A packet is to be given its path from here, or delivered, as soon as there is time.
-    pub(super) fn route_soon(&mut self, place: Place) {
+    pub(in crate::router) fn route_soon(&mut self, place: Place) {
         self.unrouted |= 1 << place;
     }
 
     /// Packets that have not yet been given a path: bit 0 is slot 0.
-    pub(super) fn unrouted(&self) -> u64 {
+    pub(in crate::router) fn unrouted(&self) -> u64 {
         self.unrouted
     }
 
-    pub(super) fn is_unrouted(&self, place: Place) -> bool {
+    pub(in crate::router) fn is_unrouted(&self, place: Place) -> bool {
         self.unrouted >> place & 1 == 1
     }
 
     /// The first of a set of packets that has no path yet and is given one now; it is taken out of the set.
-    pub(super) fn next_unrouted(&mut self, round: &mut u64) -> Option<Place> {
+    pub(in crate::router) fn next_unrouted(&mut self, round: &mut u64) -> Option<Place> {
         let waiting = *round & self.unrouted;
         let first = waiting & waiting.wrapping_neg();
         *round &= !first;
@@ -355,13 +343,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// All slots in use.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> + use<PORTS, BUFFERS, BODY> {
+    pub(in crate::router) fn places(&self) -> impl Iterator<Item = Place> + use<C> {
         let used = self.used;
-        (0..BUFFERS as Place).filter(move |&place| used >> place & 1 == 1)
+        (0..C::SIZES.buffers as Place).filter(move |&place| used >> place & 1 == 1)
     }
 
     /// Puts a packet into the inbox; `false` if that is full.
-    pub(super) fn deliver(&mut self, place: Place) -> bool {
+    pub(in crate::router) fn deliver(&mut self, place: Place) -> bool {
         if !self.inbox_has_room() {
             return false;
         }
@@ -374,7 +362,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// Takes a packet out of the inbox.
-    pub(super) fn take_from_inbox(&mut self, place: Place) {
+    pub(in crate::router) fn take_from_inbox(&mut self, place: Place) {
         let Some(slot) = self.get_mut(place) else {
             return;
         };
@@ -385,7 +373,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// Makes the packet in a slot one of the node's own; `false` if there is no room for that.
-    pub(super) fn make_service(&mut self, place: Place, now: Micros) -> bool {
+    pub(in crate::router) fn make_service(&mut self, place: Place, now: Micros) -> bool {
         if !self.service_has_room() {
             return false;
         }
@@ -400,7 +388,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// Frees a slot that has nothing left to do, or gives its share back as soon as only the inbox holds it.
-    pub(super) fn release_if_unused(&mut self, place: Place) {
+    pub(in crate::router) fn release_if_unused(&mut self, place: Place) {
         if self.is_unrouted(place) {
             return;
         }
@@ -424,11 +412,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     fn change(&mut self, origin: Origin, by: i8) {
         self.changed = true;
         let counter = match origin {
-            Origin::Link { link, lane } => {
+            Origin::Link { link, channel } => {
                 if let Some(count) = self.links.get_mut(usize::from(link)) {
                     *count = count.saturating_add_signed(by);
                 }
-                let Some(count) = self.lanes.get_mut(usize::from(lane)) else {
+                let Some(count) = self.channels.get_mut(usize::from(channel)) else {
                     return;
                 };
                 let before = *count;
@@ -436,7 +424,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
                 self.passing = self.passing.saturating_add_signed(by);
                 let emptied = i8::from(before > 0 && *count == 0);
                 let begun = i8::from(before == 0 && *count > 0);
-                self.lanes_in_use = self.lanes_in_use.saturating_add_signed(begun - emptied);
+                self.channels_in_use = self.channels_in_use.saturating_add_signed(begun - emptied);
                 return;
             }
             Origin::Host(_) | Origin::Application => &mut self.outbox,

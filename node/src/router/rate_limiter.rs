@@ -14,24 +14,26 @@ pub(super) struct Every(u32);
 pub(super) const SECOND: Every = Every(20);
 
 /// About 61 times a second: reports of that kind take a fiftieth of a wire of 1 Mbaud.
-pub(super) const SIXTIETH: Every = Every(14);
+pub(super) const PER_16_MS: Every = Every(14);
 
 /// Leave to say something a few times at once, and once more for each interval since.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Quota {
+pub(super) struct RateLimiter {
     left: u8,
     /// In intervals, which go round.
     since: u16,
 }
 
-impl Quota {
-    pub(super) const fn new() -> Self {
-        Quota {
+impl Default for RateLimiter {
+    fn default() -> Self {
+        RateLimiter {
             left: AT_ONCE,
             since: 0,
         }
     }
+}
 
+impl RateLimiter {
     /// Whether it may be said now. If so, that is counted.
     pub(super) fn take(&mut self, every: Every, now: Micros) -> bool {
         let now = (now >> every.0) as u16;
@@ -50,15 +52,18 @@ mod tests {
 
     #[test]
     fn a_few_at_once_and_then_one_a_second() {
-        let mut quota = Quota::new();
-        let said = |quota: &mut Quota, from: Micros, to: Micros| {
-            (from..to).step_by(1_000).filter(|&now| quota.take(SECOND, now)).count()
+        let mut limiter = RateLimiter::default();
+        let said = |limiter: &mut RateLimiter, from: Micros, to: Micros| {
+            (from..to)
+                .step_by(1_000)
+                .filter(|&now| limiter.take(SECOND, now))
+                .count()
         };
-        assert_eq!(said(&mut quota, 0, 1_000_000), usize::from(AT_ONCE));
-        let more = said(&mut quota, 1_000_000, 61_000_000);
+        assert_eq!(said(&mut limiter, 0, 1_000_000), usize::from(AT_ONCE));
+        let more = said(&mut limiter, 1_000_000, 61_000_000);
         assert!((56..=60).contains(&more), "{more}");
         assert_eq!(
-            said(&mut quota, 90_000_000, 90_100_000),
+            said(&mut limiter, 90_000_000, 90_100_000),
             usize::from(AT_ONCE),
             "no more is saved up"
         );

@@ -4,39 +4,40 @@
 //! | the packet | the link of the next hop | what it does |
 //! |---|---|---|
 //! | on its route | up | takes it |
-//! | on its route | dead, or [stalled](super::stalls) | begins a trail here, and searches |
+//! | on its route | dead, or [stalled](super::stalled_links) | begins a trail here, and searches |
 //! | on a trail, nearer than where that began | | leaves the trail, and is on its route |
 //! | on a trail | | goes to the live neighbour nearest to the destination that is neither on the trail nor stalled, or back along it, or else to one that is stalled |
 
 use super::wiring::Wiring;
-use crate::wire::{DropReason, Packet, Trail};
+use crate::capacities::Capacities;
+use crate::wire::{Bytes, DropReason, PacketOf, Trail};
 use hopwise_core::limits::LOOKAHEAD;
 use hopwise_core::{Method, Network, Node, Rule};
 
 /// The link a packet takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hop {
-    pub(super) link: u8,
+pub(in crate::router) struct Hop {
+    pub(in crate::router) link: u8,
     /// The neighbour, if the packet searches for a path round a dead link.
-    pub(super) detour: Option<Node>,
+    pub(in crate::router) detour: Option<Node>,
 }
 
 /// What a node knows when it sends a packet on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Forwarder<'a, const PORTS: usize> {
-    pub(super) network: &'a Network,
-    pub(super) here: Node,
-    pub(super) rule: Rule,
-    pub(super) wiring: &'a Wiring<PORTS>,
+pub(in crate::router) struct Forwarder<'a, C: Capacities> {
+    pub(in crate::router) network: &'a Network,
+    pub(in crate::router) here: Node,
+    pub(in crate::router) rule: Rule,
+    pub(in crate::router) wiring: &'a Wiring<C>,
     /// Links that are taken only where no other is left: bit 0 is link 0.
-    pub(super) avoided: u32,
+    pub(in crate::router) avoided: u32,
     /// The neighbour from which the packet came, if it came from one.
-    pub(super) came_from: Option<Node>,
+    pub(in crate::router) came_from: Option<Node>,
 }
 
-impl<const PORTS: usize> Forwarder<'_, PORTS> {
+impl<C: Capacities> Forwarder<'_, C> {
     /// Chooses the link, and writes into the packet what the next node must know.
-    pub(super) fn choose<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<Hop, DropReason> {
+    pub(in crate::router) fn choose<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<Hop, DropReason> {
         if packet.header.hops_left == 0 {
             return Err(DropReason::HopsUsedUp);
         }
@@ -59,7 +60,7 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
     }
 
     /// Goes on with a search.
-    fn go_on<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<Hop, DropReason> {
+    fn go_on<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<Hop, DropReason> {
         let hop = self.search(packet);
         if hop.is_err() {
             packet.remove_trail();
@@ -68,16 +69,16 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
     }
 
     /// The live neighbour nearest to a destination that is not on a trail, and its link.
-    fn nearest<const BODY: usize>(&self, dest: Node, trail: &Trail<'_, BODY>) -> Option<(Node, u8)> {
+    fn nearest<B: Bytes>(&self, dest: Node, trail: &Trail<'_, B>) -> Option<(Node, u8)> {
         let unvisited = self.wiring.live().filter(|&(node, _)| !trail.has(node));
         unvisited.min_by_key(|&(node, link)| (self.is_avoided(link), self.hops(node, dest)))
     }
 
     /// Chooses another link than the route's: of those that are live and not avoided, by how near to the destination they lead, that of
     /// a rank. So a packet of which nothing was heard goes past whoever may have swallowed it.
-    pub(super) fn choose_other<const BODY: usize>(
+    pub(in crate::router) fn choose_other<B: Bytes>(
         &self,
-        packet: &mut Packet<BODY>,
+        packet: &mut PacketOf<B>,
         rank: u8,
     ) -> Result<Hop, DropReason> {
         let dest = packet.header.dest;
@@ -99,7 +100,7 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
 
     /// Chooses another link than those that are avoided, if one leads neither back to where the packet came from nor past its
     /// destination.
-    pub(super) fn choose_round<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Option<Hop> {
+    pub(in crate::router) fn choose_round<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Option<Hop> {
         let dest = packet.header.dest;
         if self.wiring.link_to(dest).is_some() {
             return None;
@@ -123,7 +124,7 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
 
     /// Whether this node is nearer to the destination than where the search began, by the routing rule: on the route from here no
     /// node is further, so that searches come to an end.
-    fn is_nearer_than_start<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<bool, DropReason> {
+    fn is_nearer_than_start<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<bool, DropReason> {
         let dest = packet.header.dest;
         let trail = Trail::of(&mut packet.body).ok_or(DropReason::Malformed)?;
         let start = trail.start().ok_or(DropReason::Malformed)?;
@@ -142,7 +143,7 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
 
     /// One step of a depth-first search. Where there is nowhere left to go, there is no path, unless the trail has not kept all
     /// that it passed.
-    fn search<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<Hop, DropReason> {
+    fn search<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<Hop, DropReason> {
         let dest = packet.header.dest;
         let mut trail = Trail::of(&mut packet.body).ok_or(DropReason::Malformed)?;
         if !trail.has(self.here) {
@@ -177,7 +178,7 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
     }
 
     /// Whether everyone who could hand the packet over has been asked in vain.
-    fn is_hopeless<const BODY: usize>(&self, dest: Node, trail: &Trail<'_, BODY>) -> bool {
+    fn is_hopeless<B: Bytes>(&self, dest: Node, trail: &Trail<'_, B>) -> bool {
         let neighbors = self.network.neighbors(dest);
         self.wiring.link_to(dest).is_none() && neighbors.is_ok_and(|mut all| all.all(|node| trail.has(node)))
     }
@@ -204,7 +205,8 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
 mod tests {
     use super::super::wiring::tests::wired;
     use super::*;
-    use crate::wire::{Body, Header, Kind};
+    use crate::capacities::Board;
+    use crate::wire::{Body, Header, Kind, Packet};
     use std::vec::Vec as List;
 
     fn packet<const BODY: usize>(dest: Node) -> Packet<BODY> {
@@ -237,7 +239,7 @@ mod tests {
                 .filter_map(|&(a, b)| [(a, b), (b, a)].into_iter().find(|&(a, _)| a == here))
                 .map(|(_, other)| other)
                 .collect();
-            let wiring = wired::<6>(network, here, &dead);
+            let wiring = wired::<Board>(network, here, &dead);
             let forwarder = Forwarder {
                 network,
                 here,
@@ -293,9 +295,13 @@ mod tests {
     }
 
     /// Where a packet at node 5 of a ring of six goes that is for node 2 and has searched along a path, while nothing goes to some.
-    fn from_five(trail: &[Node], stalled: &[Node], choose: impl Fn(&Forwarder<'_, 6>, &mut Packet<64>) -> Hop) -> Node {
+    fn from_five(
+        trail: &[Node],
+        stalled: &[Node],
+        choose: impl Fn(&Forwarder<'_, Board>, &mut Packet<64>) -> Hop,
+    ) -> Node {
         let network: Network = "ring(6)".parse().unwrap();
-        let wiring = wired::<6>(&network, 5, &[]);
+        let wiring = wired::<Board>(&network, 5, &[]);
         let forwarder = Forwarder {
             network: &network,
             here: 5,
@@ -340,7 +346,7 @@ mod tests {
     #[test]
     fn how_far_it_is_goes_by_the_routing_rule() {
         let network: Network = "re(ring(4),complete(3),2)".parse().unwrap();
-        let wiring = wired::<6>(&network, 0, &[]);
+        let wiring = wired::<Board>(&network, 0, &[]);
         let mut longer = 0;
         for rule in [Rule::Exact, Rule::Paper] {
             let forwarder = Forwarder {
@@ -366,7 +372,7 @@ mod tests {
     #[test]
     fn hops_are_used_up_and_bytes_that_are_no_trail_are_refused() {
         let network: Network = "ring(6)".parse().unwrap();
-        let wiring = wired::<6>(&network, 0, &[]);
+        let wiring = wired::<Board>(&network, 0, &[]);
         let forwarder = Forwarder {
             network: &network,
             here: 0,

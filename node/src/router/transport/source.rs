@@ -1,12 +1,10 @@
 //! The source of confirmed packets: which are outstanding, when each is sent again, and how it ends.
 
-use heapless::Vec;
-
 use super::super::event::Outcome;
-use super::super::pool::Place;
+use super::super::forwarding::Place;
 use super::super::times::{CONFIRM_WITHIN, DRIFT, LONGEST_RETRY, UNREACHABLE_FOR};
 use super::peers::SPAN;
-use crate::limits::OUTSTANDING;
+use crate::capacities::{Capacities, List};
 use crate::link::Micros;
 use crate::wire::{Confirmation, DropReason, Verdict};
 use hopwise_core::Node;
@@ -22,7 +20,7 @@ struct Outstanding {
     place: Place,
     started: Micros,
     retry_at: Micros,
-    patience: u32,
+    timeout: u32,
     /// How often it was sent since anyone answered.
     attempts: u8,
     /// What has been heard of its destination came as a flood.
@@ -53,16 +51,16 @@ struct Unreachable {
 
 /// A packet whose fate is known, or known to be unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Settled {
-    pub(in super::super) number: u32,
-    pub(in super::super) outcome: Outcome,
+pub(in crate::router) struct Settled {
+    pub(in crate::router) number: u32,
+    pub(in crate::router) outcome: Outcome,
     /// Where it is kept.
-    pub(in super::super) place: Place,
+    pub(in crate::router) place: Place,
 }
 
 /// What to do after a confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum AfterConfirmation {
+pub(in crate::router) enum AfterConfirmation {
     /// Nobody waits for it.
     Unasked,
     /// The packet kept there goes on. `same_life`: its destination has been up since before it was first sent, so the packet
@@ -74,7 +72,7 @@ pub(in super::super) enum AfterConfirmation {
 
 /// What to do with a packet at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Due {
+pub(in crate::router) enum Due {
     Nothing,
     /// The packet kept there is sent again, by the path of a rank: 0 is its route.
     Again {
@@ -89,12 +87,12 @@ pub(in super::super) enum Due {
 
 /// The confirmed packets of this node.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Source {
-    outstanding: Vec<Outstanding, OUTSTANDING>,
+pub(in crate::router) struct Source<C: Capacities> {
+    outstanding: C::Outstanding<Outstanding>,
     next_number: u32,
     /// How long the first attempt of a packet is waited for: at least so long, and as it is now.
-    least_patience: u32,
-    patience: u32,
+    min_timeout: u32,
+    timeout: u32,
     /// Between two floods at least so long, and when the next may be.
     flood_interval: Micros,
     flood_at: Micros,
@@ -102,12 +100,12 @@ pub(in super::super) struct Source {
 
 /// What a source must know of its mesh.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Mesh {
-    pub(in super::super) nodes: u64,
+pub(in crate::router) struct Mesh {
+    pub(in crate::router) nodes: u64,
     /// In hops.
-    pub(in super::super) longest_route: u16,
+    pub(in crate::router) longest_route: u16,
     /// How long the largest frame takes on a wire.
-    pub(in super::super) frame_time: Micros,
+    pub(in crate::router) frame_time: Micros,
 }
 
 /// To a packet that was sent so often, over some seconds, nobody has answered: it is not just late, and other paths were tried.
@@ -116,8 +114,8 @@ const SILENT_ATTEMPTS: u8 = 5;
 /// A first attempt is waited for at most so long: what takes longer may have met a board that keeps it.
 const MOST_LEARNED: Micros = 500_000;
 
-/// When answers come sooner than expected patience is lost by so small a part of the difference at each.
-const PATIENCE_LOST: u32 = 4;
+/// Where responses come sooner than expected, each shortens the timeout by one part in so many of the difference.
+const TIMEOUT_LOST: u32 = 4;
 
 /// A flood takes a frame on every wire. If all nodes flood at once, each after such a time, it takes a tenth of the wires.
 const FLOOD_SHARE: u64 = 10;
@@ -128,44 +126,44 @@ const FLOODS_AT_ONCE: u64 = 3;
 /// In large meshes it takes more, so that a packet is flooded at least twice before it is given up.
 const LONGEST_FLOOD_INTERVAL: Micros = 4_000_000;
 
-impl Source {
-    pub(in super::super) fn new(mesh: &Mesh, first_number: u32) -> Self {
-        // There and back, each hop a frame and some thought; longer routes are patient enough by doubling.
+impl<C: Capacities> Source<C> {
+    pub(in crate::router) fn new(mesh: &Mesh, first_number: u32) -> Self {
+        // There and back, each hop a frame and some thought; for longer routes the timeout doubles.
         let hops = u64::from(mesh.longest_route.min(32));
-        let patience = mesh.frame_time.saturating_add(1_000).saturating_mul(2 * hops);
+        let timeout = mesh.frame_time.saturating_add(1_000).saturating_mul(2 * hops);
         let interval = mesh.nodes.saturating_mul(mesh.frame_time).saturating_mul(FLOOD_SHARE);
-        let least_patience = patience.saturating_add(50_000).min(LONGEST_RETRY) as u32;
+        let min_timeout = timeout.saturating_add(50_000).min(LONGEST_RETRY) as u32;
         Source {
-            outstanding: Vec::new(),
+            outstanding: C::Outstanding::default(),
             next_number: first_number,
-            least_patience,
-            patience: least_patience,
+            min_timeout,
+            timeout: min_timeout,
             flood_interval: interval.min(LONGEST_FLOOD_INTERVAL),
             flood_at: 0,
         }
     }
 
     /// When to look at the clock.
-    pub(in super::super) fn deadline(&self) -> Micros {
+    pub(in crate::router) fn deadline(&self) -> Micros {
         let open = self.outstanding.iter().filter(|entry| !entry.has_ended());
         open.map(|entry| entry.retry_at).min().unwrap_or(Micros::MAX)
     }
 
     /// Whether another packet for a destination may begin. One that takes long keeps back only others for the same destination, which
     /// tells them apart by their numbers.
-    pub(in super::super) fn has_room(&self, dest: Node) -> bool {
+    pub(in crate::router) fn has_room(&self, dest: Node) -> bool {
         let same = self.outstanding.iter().filter(|entry| entry.dest == dest);
         let widest = same.map(|entry| self.next_number.wrapping_sub(entry.number)).max();
         !self.outstanding.is_full() && widest.is_none_or(|span| span < SPAN)
     }
 
     /// The number the next packet will have.
-    pub(in super::super) fn next_number(&self) -> u32 {
+    pub(in crate::router) fn next_number(&self) -> u32 {
         self.next_number
     }
 
     /// The next packet begins, and is kept at a place.
-    pub(in super::super) fn begin(&mut self, dest: Node, place: Place, now: Micros) {
+    pub(in crate::router) fn begin(&mut self, dest: Node, place: Place, now: Micros) {
         let number = self.next_number;
         self.next_number = number.wrapping_add(1);
         // There is room: it was asked for.
@@ -174,8 +172,8 @@ impl Source {
             dest,
             place,
             started: now,
-            retry_at: now.saturating_add(Micros::from(self.patience)),
-            patience: self.patience,
+            retry_at: now.saturating_add(Micros::from(self.timeout)),
+            timeout: self.timeout,
             attempts: 1,
             only_by_flood: false,
             unreachable: None,
@@ -184,7 +182,7 @@ impl Source {
     }
 
     /// Someone could not bring a packet on.
-    pub(in super::super) fn undeliverable(&mut self, number: u32, at: Node, reason: DropReason, now: Micros) {
+    pub(in crate::router) fn undeliverable(&mut self, number: u32, at: Node, reason: DropReason, now: Micros) {
         let Some(entry) = self.find(number) else { return };
         // A search that was not complete says nothing about the destination.
         let complete = u8::from(!is_lost_on_the_way(reason));
@@ -200,7 +198,7 @@ impl Source {
     }
 
     /// The destination of a packet has answered. The answer was under way for so long, and perhaps came as a flood.
-    pub(in super::super) fn answered(
+    pub(in crate::router) fn answered(
         &mut self,
         from: Node,
         confirmation: &Confirmation,
@@ -246,15 +244,15 @@ impl Source {
         let Some(&mut entry) = self.find(number) else { return };
         let enough = match entry.attempts {
             1 => now.saturating_sub(entry.started).saturating_mul(2),
-            _ => entry.patience.into(),
+            _ => entry.timeout.into(),
         };
         let enough = enough.min(MOST_LEARNED) as u32;
-        let less = self.patience.saturating_sub(enough) / PATIENCE_LOST;
-        self.patience = (self.patience - less).max(enough).max(self.least_patience);
+        let less = self.timeout.saturating_sub(enough) / TIMEOUT_LOST;
+        self.timeout = (self.timeout - less).max(enough).max(self.min_timeout);
     }
 
-    /// What to do now with the packet of an index, of which there are [`OUTSTANDING`].
-    pub(in super::super) fn due(&mut self, index: usize, now: Micros) -> Due {
+    /// What to do now with the packet of an index, of which there are as many as [`Sizes`](crate::capacities::Sizes) say.
+    pub(in crate::router) fn due(&mut self, index: usize, now: Micros) -> Due {
         let Some(entry) = self.outstanding.get_mut(index) else {
             return Due::Nothing;
         };
@@ -279,8 +277,8 @@ impl Source {
             return Due::Nothing;
         }
         entry.attempts = entry.attempts.saturating_add(1);
-        entry.patience = (entry.patience * 2).min(LONGEST_RETRY as u32);
-        entry.retry_at = now.saturating_add(Micros::from(entry.patience));
+        entry.timeout = (entry.timeout * 2).min(LONGEST_RETRY as u32);
+        entry.retry_at = now.saturating_add(Micros::from(entry.timeout));
         if flood {
             let earliest = now.saturating_sub(self.flood_interval * (FLOODS_AT_ONCE - 1));
             self.flood_at = self.flood_at.max(earliest).saturating_add(self.flood_interval);
@@ -299,7 +297,7 @@ impl Source {
     }
 
     /// Whom the packet of a number is for, if it is outstanding.
-    pub(in super::super) fn dest_of(&self, number: u32) -> Option<Node> {
+    pub(in crate::router) fn dest_of(&self, number: u32) -> Option<Node> {
         let mut open = self.outstanding.iter().filter(|entry| !entry.has_ended());
         open.find(|entry| entry.number == number).map(|entry| entry.dest)
     }
@@ -309,14 +307,14 @@ impl Source {
         open.find(|entry| entry.number == number)
     }
 
-    pub(in super::super) fn has_outcome(&self) -> bool {
+    pub(in crate::router) fn has_outcome(&self) -> bool {
         self.outstanding.iter().any(Outstanding::has_ended)
     }
 
     /// An outcome that nobody has fetched yet, with the number of its packet.
-    pub(in super::super) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
+    pub(in crate::router) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
         let index = self.outstanding.iter().position(Outstanding::has_ended)?;
-        let entry = self.outstanding.remove(index);
+        let entry = self.outstanding.remove(index)?;
         match entry.stage {
             Stage::Ended(outcome) => Some((entry.number, outcome)),
             Stage::Open | Stage::GivenUp => None,
@@ -350,10 +348,11 @@ fn is_lost_on_the_way(reason: DropReason) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacities::Board;
 
     const START: Micros = 1_000_000;
 
-    fn source() -> Source {
+    fn source() -> Source<Board> {
         let mesh = Mesh {
             nodes: 10,
             longest_route: 4,
@@ -382,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_sent_again_ever_more_patiently_and_ends_unknown() {
+    fn a_packet_is_sent_again_after_ever_longer_timeouts_and_ends_unknown() {
         let mut source = source();
         let mut waits = std::vec::Vec::new();
         let mut now = START;
@@ -473,7 +472,7 @@ mod tests {
 
     #[test]
     fn three_reports_over_three_seconds_end_it_unless_the_destination_is_heard_of() {
-        let report = |source: &mut Source, now| source.undeliverable(0, 4, DropReason::NoRoute, now);
+        let report = |source: &mut Source<Board>, now| source.undeliverable(0, 4, DropReason::NoRoute, now);
         let late = START + UNREACHABLE_FOR;
         let given_up = |reports: &[Micros]| {
             let mut source = source();

@@ -3,14 +3,14 @@
 /// How many such packets in a row wait at the neighbour. The next may come nevertheless: what is in the way may itself wait for room
 /// at neighbours that are full of just these packets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Deferral {
+pub(super) struct Backpressure {
     most: u8,
     in_a_row: u8,
 }
 
-impl Deferral {
+impl Backpressure {
     pub(super) const fn new(most: u8) -> Self {
-        Deferral { most, in_a_row: 0 }
+        Backpressure { most, in_a_row: 0 }
     }
 
     /// Whether a packet is to wait, while there is no room to answer it.
@@ -32,12 +32,12 @@ mod tests {
 
     #[test]
     fn so_many_wait_in_a_row_and_no_more() {
-        let mut deferral = Deferral::new(3);
-        assert!(!deferral.defer(false));
-        let waits = [(); 6].map(|()| deferral.defer(true));
+        let mut backpressure = Backpressure::new(3);
+        assert!(!backpressure.defer(false));
+        let waits = [(); 6].map(|()| backpressure.defer(true));
         assert_eq!(waits, [true, true, true, false, false, false]);
-        deferral.room_was_made();
-        assert!(!deferral.defer(false));
-        assert!(deferral.defer(true));
+        backpressure.room_was_made();
+        assert!(!backpressure.defer(false));
+        assert!(backpressure.defer(true));
     }
 }

@@ -2,10 +2,11 @@
 
 use heapless::Deque;
 
-use super::super::deferral::Deferral;
-use super::super::doors::Welcome;
+use super::super::backpressure::Backpressure;
+use super::super::services::Admission;
 use super::super::times::{CONFIRM_WITHIN, DRIFT, LIFETIME, SLACK};
 use super::peers::{Peers, Standing};
+use crate::capacities::Capacities;
 use crate::link::Micros;
 use crate::wire::{Confirmation, DropReason, Header, Verdict};
 use hopwise_core::Node;
@@ -30,54 +31,54 @@ struct Owed {
 
 /// A confirmation to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Reply {
-    pub(in super::super) dest: Node,
-    pub(in super::super) to_host: bool,
+pub(in crate::router) struct Reply {
+    pub(in crate::router) dest: Node,
+    pub(in crate::router) to_host: bool,
     /// The packet came as a flood, and so must this.
-    pub(in super::super) flooded: bool,
+    pub(in crate::router) flooded: bool,
     /// The packet was sent again: perhaps a confirmation was lost.
-    pub(in super::super) again: bool,
-    pub(in super::super) confirmation: Confirmation,
+    pub(in crate::router) again: bool,
+    pub(in crate::router) confirmation: Confirmation,
 }
 
 /// What a destination knows of its senders.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Destination<const PEERS: usize> {
-    pub(in super::super) peers: Peers<PEERS>,
+pub(in crate::router) struct Destination<C: Capacities> {
+    pub(in crate::router) peers: Peers<C>,
     owed: Deque<Owed, WAITING>,
     /// Packets that came while too many confirmations waited.
-    deferred: Deferral,
+    deferred: Backpressure,
     /// Of this node, the low half.
     epoch: u16,
     started: Micros,
 }
 
-impl<const PEERS: usize> Destination<PEERS> {
-    pub(in super::super) const fn new(epoch: u16, started: Micros) -> Self {
+impl<C: Capacities> Destination<C> {
+    pub(in crate::router) fn new(epoch: u16, started: Micros) -> Self {
         Destination {
             peers: Peers::new(),
             owed: Deque::new(),
-            deferred: Deferral::new(MOST_DEFERRED),
+            deferred: Backpressure::new(MOST_DEFERRED),
             epoch,
             started,
         }
     }
 
     /// Whether a packet had better come later, since too many confirmations wait to be sent.
-    pub(in super::super) fn is_busy(&mut self) -> bool {
+    pub(in crate::router) fn is_busy(&mut self) -> bool {
         self.deferred.defer(self.owed.is_full())
     }
 
     /// Whether a packet that has come is to be delivered now, or why it is not. Its sender will be told, if there is anything to
     /// tell. `known_epoch` is what the packet says of this node, `age` how long it has been under way, `flooded`
     /// whether it came as a flood.
-    pub(in super::super) fn judge(
+    pub(in crate::router) fn judge(
         &mut self,
         header: &Header,
         known_epoch: u16,
         age: u32,
         flooded: bool,
-        welcome: Welcome,
+        admission: Admission,
         now: Micros,
     ) -> Result<(), DropReason> {
         if self.owed.is_full() {
@@ -91,18 +92,20 @@ impl<const PEERS: usize> Destination<PEERS> {
                     (Verdict::Restarted, Err(DropReason::Stale))
                 }
                 Standing::New => {
-                    if welcome != Welcome::Busy {
-                        self.peers.record(header, welcome == Welcome::Open, age, now);
+                    if admission != Admission::Busy {
+                        self.peers.record(header, admission == Admission::Open, age, now);
                     }
-                    match welcome {
-                        Welcome::Open => (Verdict::Delivered, Ok(())),
-                        Welcome::Busy => (Verdict::Busy, Err(DropReason::InboxFull)),
-                        Welcome::Full => (Verdict::Full, Err(DropReason::InboxFull)),
-                        Welcome::Unserved => (Verdict::Unserved, Err(DropReason::Unserved)),
+                    match admission {
+                        Admission::Open => (Verdict::Delivered, Ok(())),
+                        Admission::Busy => (Verdict::Busy, Err(DropReason::InboxFull)),
+                        Admission::Full => (Verdict::Full, Err(DropReason::InboxFull)),
+                        Admission::Unserved => (Verdict::Unserved, Err(DropReason::Unserved)),
                     }
                 }
                 Standing::Delivered => (Verdict::Delivered, Err(DropReason::Duplicate)),
-                Standing::Refused if welcome == Welcome::Unserved => (Verdict::Unserved, Err(DropReason::Duplicate)),
+                Standing::Refused if admission == Admission::Unserved => {
+                    (Verdict::Unserved, Err(DropReason::Duplicate))
+                }
                 Standing::Refused => (Verdict::Full, Err(DropReason::Duplicate)),
                 Standing::NoRoom | Standing::Unclear => (Verdict::Busy, Err(DropReason::Busy)),
                 // Nobody is there any more who could be told.
@@ -134,7 +137,7 @@ impl<const PEERS: usize> Destination<PEERS> {
     }
 
     /// The next confirmation to send.
-    pub(in super::super) fn next_reply(&mut self, now: Micros) -> Option<Reply> {
+    pub(in crate::router) fn next_reply(&mut self, now: Micros) -> Option<Reply> {
         let owed = self.owed.pop_front()?;
         self.deferred.room_was_made();
         Some(Reply {
@@ -155,6 +158,7 @@ impl<const PEERS: usize> Destination<PEERS> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacities::tests::FourPeers;
     use crate::wire::Kind;
 
     const NOW: Micros = 60_000_000;
@@ -167,19 +171,19 @@ mod tests {
         }
     }
 
-    fn destination() -> Destination<4> {
+    fn destination() -> Destination<FourPeers> {
         Destination::new(5, 0)
     }
 
     /// What is made of a packet, and what its sender is told.
     fn judged(
-        destination: &mut Destination<4>,
+        destination: &mut Destination<FourPeers>,
         header: &Header,
         known_epoch: u16,
-        welcome: Welcome,
+        admission: Admission,
         now: Micros,
     ) -> (Result<(), DropReason>, Option<Verdict>) {
-        let judgement = destination.judge(header, known_epoch, 1_000, false, welcome, now);
+        let judgement = destination.judge(header, known_epoch, 1_000, false, admission, now);
         let reply = destination.next_reply(now);
         if let Some(reply) = reply {
             assert_eq!((reply.dest, reply.to_host), (header.source, header.from_host));
@@ -194,20 +198,20 @@ mod tests {
     #[test]
     fn a_packet_is_delivered_once_and_confirmed_each_time() {
         let mut here = destination();
-        let first = judged(&mut here, &packet(0), 5, Welcome::Open, NOW);
+        let first = judged(&mut here, &packet(0), 5, Admission::Open, NOW);
         assert_eq!(first, (Ok(()), Some(Verdict::Delivered)));
-        let again = judged(&mut here, &packet(0), 5, Welcome::Open, NOW);
+        let again = judged(&mut here, &packet(0), 5, Admission::Open, NOW);
         assert_eq!(again, (Err(DropReason::Duplicate), Some(Verdict::Delivered)));
     }
 
     #[test]
     fn one_without_room_in_the_inbox_may_come_again() {
         let mut here = destination();
-        let full = judged(&mut here, &packet(0), 5, Welcome::Busy, NOW);
+        let full = judged(&mut here, &packet(0), 5, Admission::Busy, NOW);
         assert_eq!(full, (Err(DropReason::InboxFull), Some(Verdict::Busy)));
-        let later = judged(&mut here, &packet(0), 5, Welcome::Open, NOW);
+        let later = judged(&mut here, &packet(0), 5, Admission::Open, NOW);
         assert_eq!(later, (Ok(()), Some(Verdict::Delivered)));
-        let had = judged(&mut here, &packet(0), 5, Welcome::Unserved, NOW);
+        let had = judged(&mut here, &packet(0), 5, Admission::Unserved, NOW);
         assert_eq!(
             had,
             (Err(DropReason::Duplicate), Some(Verdict::Delivered)),
@@ -217,20 +221,20 @@ mod tests {
 
     #[test]
     fn one_that_its_application_does_not_take_is_never_delivered() {
-        for (number, welcome, reason, verdict) in [
-            (0, Welcome::Full, DropReason::InboxFull, Verdict::Full),
-            (1, Welcome::Unserved, DropReason::Unserved, Verdict::Unserved),
+        for (number, admission, reason, verdict) in [
+            (0, Admission::Full, DropReason::InboxFull, Verdict::Full),
+            (1, Admission::Unserved, DropReason::Unserved, Verdict::Unserved),
         ] {
             let mut here = destination();
-            let refused = judged(&mut here, &packet(number), 5, welcome, NOW);
+            let refused = judged(&mut here, &packet(number), 5, admission, NOW);
             assert_eq!(refused, (Err(reason), Some(verdict)));
-            let again = judged(&mut here, &packet(number), 5, welcome, NOW);
+            let again = judged(&mut here, &packet(number), 5, admission, NOW);
             assert_eq!(again, (Err(DropReason::Duplicate), Some(verdict)));
-            let later = judged(&mut here, &packet(number), 5, Welcome::Open, NOW);
+            let later = judged(&mut here, &packet(number), 5, Admission::Open, NOW);
             assert_eq!(later, (Err(DropReason::Duplicate), Some(Verdict::Full)));
-            let next = judged(&mut here, &packet(number + 1), 5, Welcome::Open, NOW);
+            let next = judged(&mut here, &packet(number + 1), 5, Admission::Open, NOW);
             assert_eq!(next, (Ok(()), Some(Verdict::Delivered)));
-            let again = judged(&mut here, &packet(number), 5, Welcome::Busy, NOW);
+            let again = judged(&mut here, &packet(number), 5, Admission::Busy, NOW);
             assert_eq!(again, (Err(DropReason::Duplicate), Some(Verdict::Full)));
         }
     }
@@ -239,14 +243,17 @@ mod tests {
     fn what_may_have_come_before_a_restart_is_not_delivered() {
         let restarted = (Err(DropReason::Stale), Some(Verdict::Restarted));
         let delivered = (Ok(()), Some(Verdict::Delivered));
-        assert_eq!(judged(&mut destination(), &packet(0), 4, Welcome::Open, NOW), restarted);
+        assert_eq!(
+            judged(&mut destination(), &packet(0), 4, Admission::Open, NOW),
+            restarted
+        );
         // The sender does not know the epoch: by its age the packet began after the start, or it may have begun before.
         assert_eq!(
-            judged(&mut destination(), &packet(0), 0, Welcome::Open, 1_001 + DRIFT),
+            judged(&mut destination(), &packet(0), 0, Admission::Open, 1_001 + DRIFT),
             delivered
         );
         assert_eq!(
-            judged(&mut destination(), &packet(0), 0, Welcome::Open, 1_000 + DRIFT),
+            judged(&mut destination(), &packet(0), 0, Admission::Open, 1_000 + DRIFT),
             restarted
         );
         let copy = Header {
@@ -254,11 +261,11 @@ mod tests {
             ..packet(0)
         };
         assert_eq!(
-            judged(&mut destination(), &copy, 0, Welcome::Open, 18_500_000),
+            judged(&mut destination(), &copy, 0, Admission::Open, 18_500_000),
             restarted
         );
         assert_eq!(
-            judged(&mut destination(), &copy, 0, Welcome::Open, 18_500_001),
+            judged(&mut destination(), &copy, 0, Admission::Open, 18_500_001),
             delivered
         );
     }
@@ -266,22 +273,29 @@ mod tests {
     #[test]
     fn a_sender_that_has_restarted_is_not_told_of_its_earlier_life() {
         let mut here = destination();
-        assert_eq!(judged(&mut here, &packet(0), 5, Welcome::Open, NOW).0, Ok(()));
+        assert_eq!(judged(&mut here, &packet(0), 5, Admission::Open, NOW).0, Ok(()));
         let earlier = Header { epoch: 2, ..packet(9) };
-        let judgement = here.judge(&earlier, 5, 600_000, false, Welcome::Open, NOW);
+        let judgement = here.judge(&earlier, 5, 600_000, false, Admission::Open, NOW);
         assert_eq!((judgement, here.next_reply(NOW)), (Err(DropReason::Stale), None));
         // It began at about the same time: perhaps it is the later one.
-        let told = judged(&mut here, &earlier, 5, Welcome::Open, NOW);
+        let told = judged(&mut here, &earlier, 5, Admission::Open, NOW);
         assert_eq!(told, (Err(DropReason::Busy), Some(Verdict::Busy)));
     }
 
     #[test]
     fn packets_come_later_while_confirmations_wait_unless_those_are_stuck() {
         let mut here = destination();
-        let fill = |here: &mut Destination<4>, from: u32| {
+        let fill = |here: &mut Destination<FourPeers>, from: u32| {
             while !here.owed.is_full() {
-                here.judge(&packet(from + here.owed.len() as u32), 5, 0, false, Welcome::Open, NOW)
-                    .unwrap();
+                here.judge(
+                    &packet(from + here.owed.len() as u32),
+                    5,
+                    0,
+                    false,
+                    Admission::Open,
+                    NOW,
+                )
+                .unwrap();
             }
         };
         assert!(!here.is_busy());
@@ -297,15 +311,15 @@ mod tests {
     fn nothing_is_delivered_that_cannot_be_confirmed() {
         let mut here = destination();
         for number in 0..WAITING as u32 {
-            assert_eq!(here.judge(&packet(number), 5, 0, false, Welcome::Open, NOW), Ok(()));
+            assert_eq!(here.judge(&packet(number), 5, 0, false, Admission::Open, NOW), Ok(()));
         }
         assert_eq!(
-            here.judge(&packet(WAITING as u32), 5, 0, false, Welcome::Open, NOW),
+            here.judge(&packet(WAITING as u32), 5, 0, false, Admission::Open, NOW),
             Err(DropReason::Busy)
         );
         here.next_reply(NOW).unwrap();
         assert_eq!(
-            here.judge(&packet(WAITING as u32), 5, 0, false, Welcome::Open, NOW),
+            here.judge(&packet(WAITING as u32), 5, 0, false, Admission::Open, NOW),
             Ok(())
         );
     }

@@ -13,19 +13,19 @@ const SAME: u8 = 4;
 
 /// What a source has had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Share(u8);
+pub(in crate::router) struct Share(u8);
 
 /// Packets sent on from here, by source. All are halved when one is full, so the past is forgotten by and by.
 #[derive(Clone, Debug)]
-pub(super) struct Served([u8; COUNTERS]);
+pub(in crate::router) struct Served([u8; COUNTERS]);
 
 impl Served {
-    pub(super) const fn new() -> Self {
+    pub(in crate::router) const fn new() -> Self {
         Served([0; COUNTERS])
     }
 
     /// What a source has had.
-    pub(super) fn by(&self, source: Node) -> Share {
+    pub(in crate::router) fn by(&self, source: Node) -> Share {
         Share(self.times(source) / SAME)
     }
 
@@ -34,7 +34,7 @@ impl Served {
     }
 
     /// A packet of a source has its turn.
-    pub(super) fn count(&mut self, source: Node) {
+    pub(in crate::router) fn count(&mut self, source: Node) {
         if self.times(source) == u8::MAX {
             self.0.iter_mut().for_each(|count| *count /= 2);
         }

@@ -3,15 +3,21 @@
 use std::vec::Vec;
 
 use super::*;
+use crate::capacities::Sizes;
 use crate::wire::{Body, Header};
 
-type Small = Pool<4, 30, 8>;
+crate::capacities! {
+    struct FourLinks { links: 4, body: 48, ..Sizes::BOARD }
+}
 
-const LANES_USED: u8 = 6;
+type Small = Pool<FourLinks>;
+type Packet = PacketOf<Body<48>>;
+
+const CHANNELS_USED: u8 = 6;
 const NOW: Micros = 5_000_000;
 
 /// A packet of a source, which says that it is very old.
-fn from(source: u64) -> Packet<8> {
+fn from(source: u64) -> Packet {
     Packet {
         header: Header {
             kind: Kind::Datagram,
@@ -36,8 +42,8 @@ fn put(pool: &mut Small, origin: Origin, milliseconds: u64) -> Option<Place> {
     put_of(pool, 0, origin, milliseconds)
 }
 
-fn by(link: u8, lane: u8) -> Origin {
-    Origin::Link { link, lane }
+fn by(link: u8, channel: u8) -> Origin {
+    Origin::Link { link, channel }
 }
 
 /// The same of a source.
@@ -52,9 +58,9 @@ fn take(pool: &mut Small, place: Place) {
     pool.release_if_unused(place);
 }
 
-/// A pool in which lane 0 is as full as links can make it, and the places.
+/// A pool in which virtual channel 0 is as full as links can make it, and the places.
 fn full() -> (Small, Vec<Place>) {
-    let mut pool = Small::new(LANES_USED);
+    let mut pool = Small::new(CHANNELS_USED);
     let mut links = (0..4).cycle();
     let places = core::iter::from_fn(|| put(&mut pool, by(links.next()?, 0), 10)).collect();
     pool.forget_turns();
@@ -62,34 +68,37 @@ fn full() -> (Small, Vec<Place>) {
 }
 
 #[test]
-fn however_full_it_is_every_empty_lane_has_room_and_so_has_what_begins_here() {
+fn however_full_it_is_every_empty_channel_has_room_and_so_has_what_begins_here() {
     let (mut pool, _) = full();
-    for lane in 1..LANES_USED {
-        assert!(put(&mut pool, by(0, lane), 0).is_some(), "lane {lane}");
-        assert!(put(&mut pool, by(0, lane), 0).is_none(), "lane {lane}");
+    for channel in 1..CHANNELS_USED {
+        assert!(put(&mut pool, by(0, channel), 0).is_some(), "virtual channel {channel}");
+        assert!(put(&mut pool, by(0, channel), 0).is_none(), "virtual channel {channel}");
     }
     assert!(put(&mut pool, Origin::Application, 0).is_some());
     assert!(!pool.outbox_has_room(Kind::Datagram));
-    assert!(put(&mut pool, by(0, LANES_USED), 0).is_none(), "no such lane");
+    assert!(
+        put(&mut pool, by(0, CHANNELS_USED), 0).is_none(),
+        "no such virtual channel"
+    );
 }
 
 #[test]
 fn broadcasts_that_begin_here_leave_room_for_what_passes() {
-    let mut pool = Small::new(LANES_USED);
+    let mut pool = Small::new(CHANNELS_USED);
     while pool.outbox_has_room(Kind::Broadcast) {
         put(&mut pool, Origin::Application, 0).unwrap();
     }
     assert!(pool.outbox_has_room(Kind::Datagram));
     let passing = core::iter::from_fn(|| put(&mut pool, by(0, 0), 0)).count();
-    assert!(passing > PASSING, "{passing}");
+    assert!(passing > FourLinks::SIZES.passing, "{passing}");
 }
 
 #[test]
 fn a_few_answers_have_room_however_full_it_is_and_twice_as_many_if_it_is_not() {
     let answers = |mut pool: Small| core::iter::from_fn(|| put(&mut pool, Origin::Service, 0)).count();
     let (full, _) = full();
-    assert_eq!(answers(full), SERVICE);
-    assert_eq!(answers(Small::new(LANES_USED)), 2 * SERVICE);
+    assert_eq!(answers(full), FourLinks::SIZES.service);
+    assert_eq!(answers(Small::new(CHANNELS_USED)), 2 * FourLinks::SIZES.service);
 }
 
 #[test]
@@ -111,7 +120,7 @@ fn a_free_slot_goes_to_the_link_that_has_waited_longest() {
 }
 
 #[test]
-fn the_slot_of_a_lane_goes_to_the_link_that_has_waited_longest() {
+fn the_slot_of_a_channel_goes_to_the_link_that_has_waited_longest() {
     let (mut pool, _) = full();
     let first = put(&mut pool, by(0, 3), 10).unwrap();
     for (link, age) in [(1, 20), (2, 40)] {
@@ -126,12 +135,12 @@ fn the_slot_of_a_lane_goes_to_the_link_that_has_waited_longest() {
 /// Nothing is kept free for a link that has all it may have.
 #[test]
 fn a_link_with_its_whole_share_is_not_waited_for() {
-    let mut pool = Small::new(LANES_USED);
+    let mut pool = Small::new(CHANNELS_USED);
     while put(&mut pool, by(0, 0), 900).is_some() {}
     assert_eq!(pool.share_left(0), 0);
     let free = pool.common() - pool.common_taken();
     assert!(free > 0);
-    assert_eq!(pool.common_for(1, None), free.min(LINK_SHARE));
+    assert_eq!(pool.common_for(1, None), free.min(FourLinks::SIZES.link_share));
 }
 
 #[test]
@@ -147,13 +156,13 @@ fn one_that_does_not_come_back_is_not_waited_for_for_ever() {
 #[test]
 fn who_has_waited_longest_has_a_turn_though_more_wait_than_are_remembered() {
     let (mut pool, places) = full();
-    for lane in 1..LANES_USED {
-        put(&mut pool, by(0, lane), 1).unwrap();
+    for channel in 1..CHANNELS_USED {
+        put(&mut pool, by(0, channel), 1).unwrap();
     }
     for link in 0..4 {
-        for lane in 0..LANES_USED {
-            let age = 100 + u64::from(lane) + 10 * u64::from(link);
-            assert!(put(&mut pool, by(link, lane), age).is_none());
+        for channel in 0..CHANNELS_USED {
+            let age = 100 + u64::from(channel) + 10 * u64::from(link);
+            assert!(put(&mut pool, by(link, channel), age).is_none());
         }
     }
     take(&mut pool, places[0]);

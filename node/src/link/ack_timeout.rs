@@ -1,5 +1,6 @@
 //! How long a link is waited for on which nothing comes through, though both ends hear each other.
 
+use super::canonical::left;
 use super::{Micros, millis};
 
 /// If nothing is acknowledged for this long, or for so many timeouts on a slow wire, frames are stuck and the link is given up.
@@ -20,8 +21,8 @@ const STARVED_AGAIN_AFTER: u32 = 1_000;
 const STARVING_GAP: u32 = 500;
 
 /// What the link waits for, and since when.
-#[derive(Clone, Debug)]
-pub(super) struct Patience {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct AckTimeout {
     /// When it is given up if nothing has changed by then: the other end has not accepted us, or not acknowledged the oldest frame on
     /// the way.
     until: Micros,
@@ -32,13 +33,27 @@ pub(super) struct Patience {
     starved_at: u32,
 }
 
-impl Patience {
+impl AckTimeout {
     pub(super) const fn new() -> Self {
-        Patience {
+        AckTimeout {
             until: Micros::MAX,
             rounds: 0,
             starving_since: None,
             starved_at: 0,
+        }
+    }
+
+    /// The same with times that are counted from now: for how long packets have found no room, and how long ago they last did not.
+    pub(super) fn canonical(&self, now: Micros) -> Self {
+        let ago = millis(now).wrapping_sub(self.starved_at);
+        let lately = ago <= STARVING_GAP;
+        let starved_for = |since: u32| self.starved_at.wrapping_sub(since).min(STARVED_AFTER);
+        let starving_since = self.starving_since.filter(|_| lately).map(starved_for);
+        AckTimeout {
+            until: left(self.until, now),
+            rounds: self.rounds,
+            starved_at: starving_since.map_or(0, |_| ago),
+            starving_since,
         }
     }
 
@@ -145,60 +160,60 @@ mod tests {
 
     #[test]
     fn a_frame_that_is_not_acknowledged_is_waited_for_once() {
-        let mut patience = Patience::new();
-        patience.sent(Some(0), TIMEOUT, SECOND);
-        patience.sent(Some(0), TIMEOUT, 2 * SECOND);
-        assert_eq!(patience.deadline(), SECOND + STUCK_AFTER);
-        assert!(!patience.is_over(SECOND + STUCK_AFTER - 1) && patience.is_over(SECOND + STUCK_AFTER));
+        let mut timeout = AckTimeout::new();
+        timeout.sent(Some(0), TIMEOUT, SECOND);
+        timeout.sent(Some(0), TIMEOUT, 2 * SECOND);
+        assert_eq!(timeout.deadline(), SECOND + STUCK_AFTER);
+        assert!(!timeout.is_over(SECOND + STUCK_AFTER - 1) && timeout.is_over(SECOND + STUCK_AFTER));
         // On a slow wire it takes longer.
-        let mut patience = Patience::new();
-        patience.sent(Some(0), SECOND, SECOND);
-        assert_eq!(patience.deadline(), 9 * SECOND);
+        let mut timeout = AckTimeout::new();
+        timeout.sent(Some(0), SECOND, SECOND);
+        assert_eq!(timeout.deadline(), 9 * SECOND);
     }
 
     #[test]
     fn progress_gives_time_but_no_frame_waits_for_ever() {
-        let mut patience = Patience::new();
-        patience.sent(Some(0), TIMEOUT, SECOND);
-        patience.acknowledged(true, Some(STUCK_AFTER), TIMEOUT, 2 * SECOND);
-        assert_eq!(patience.deadline(), 2 * SECOND + STUCK_AFTER);
-        patience.acknowledged(true, Some(2 * STUCK_AFTER - 7), TIMEOUT, 3 * SECOND);
-        assert_eq!(patience.deadline(), 3 * SECOND + 7);
-        patience.acknowledged(true, None, TIMEOUT, 3 * SECOND);
-        assert_eq!(patience.deadline(), Micros::MAX);
+        let mut timeout = AckTimeout::new();
+        timeout.sent(Some(0), TIMEOUT, SECOND);
+        timeout.acknowledged(true, Some(STUCK_AFTER), TIMEOUT, 2 * SECOND);
+        assert_eq!(timeout.deadline(), 2 * SECOND + STUCK_AFTER);
+        timeout.acknowledged(true, Some(2 * STUCK_AFTER - 7), TIMEOUT, 3 * SECOND);
+        assert_eq!(timeout.deadline(), 3 * SECOND + 7);
+        timeout.acknowledged(true, None, TIMEOUT, 3 * SECOND);
+        assert_eq!(timeout.deadline(), Micros::MAX);
     }
 
     #[test]
     fn going_back_in_vain_ends_it_and_an_acknowledgement_begins_anew() {
-        let mut patience = Patience::new();
-        patience.sent(Some(0), TIMEOUT, 0);
-        (1..STUCK_ROUNDS).for_each(|_| patience.went_back(SECOND));
-        assert!(!patience.is_over(SECOND));
-        patience.acknowledged(true, Some(0), TIMEOUT, SECOND);
-        (1..STUCK_ROUNDS).for_each(|_| patience.went_back(SECOND));
-        assert!(!patience.is_over(SECOND));
-        patience.went_back(SECOND);
-        assert!(patience.is_over(SECOND));
+        let mut timeout = AckTimeout::new();
+        timeout.sent(Some(0), TIMEOUT, 0);
+        (1..STUCK_ROUNDS).for_each(|_| timeout.went_back(SECOND));
+        assert!(!timeout.is_over(SECOND));
+        timeout.acknowledged(true, Some(0), TIMEOUT, SECOND);
+        (1..STUCK_ROUNDS).for_each(|_| timeout.went_back(SECOND));
+        assert!(!timeout.is_over(SECOND));
+        timeout.went_back(SECOND);
+        assert!(timeout.is_over(SECOND));
     }
 
     #[test]
     fn an_end_is_starved_if_packets_wait_all_the_time() {
         for (on_probation, most) in [(false, STARVED_AFTER), (true, STARVED_AGAIN_AFTER)] {
-            let mut patience = Patience::new();
-            let wait = |patience: &mut Patience, from: u32, to: u32| {
+            let mut timeout = AckTimeout::new();
+            let wait = |timeout: &mut AckTimeout, from: u32, to: u32| {
                 for at in (from..=to).step_by(100) {
-                    patience.starves(Micros::from(at) * 1_000);
+                    timeout.starves(Micros::from(at) * 1_000);
                 }
-                patience.is_starved(on_probation, Micros::from(to) * 1_000)
+                timeout.is_starved(on_probation, Micros::from(to) * 1_000)
             };
-            assert!(!wait(&mut patience, 1_000, 1_000 + most - 100));
-            assert!(wait(&mut patience, 1_000 + most - 100, 1_000 + most));
-            assert!(!patience.is_starved(on_probation, Micros::from(1_000 + most + STARVING_GAP + 1) * 1_000));
+            assert!(!wait(&mut timeout, 1_000, 1_000 + most - 100));
+            assert!(wait(&mut timeout, 1_000 + most - 100, 1_000 + most));
+            assert!(!timeout.is_starved(on_probation, Micros::from(1_000 + most + STARVING_GAP + 1) * 1_000));
             // They did not wait for a while, or one was taken.
             let later = 1_000 + most + STARVING_GAP + 1;
-            assert!(!wait(&mut patience, later, later + most / 2));
-            patience.acknowledged(true, None, TIMEOUT, Micros::from(later + most / 2) * 1_000);
-            assert!(!wait(&mut patience, later + most / 2, later + most));
+            assert!(!wait(&mut timeout, later, later + most / 2));
+            timeout.acknowledged(true, None, TIMEOUT, Micros::from(later + most / 2) * 1_000);
+            assert!(!wait(&mut timeout, later + most / 2, later + most));
         }
     }
 }

@@ -3,6 +3,7 @@
 //! A neighbour that is full takes something now and then. One that has taken nothing for longer is avoided for a while, and then tried
 //! again.
 
+use crate::capacities::Capacities;
 use crate::link::{Micros, millis};
 
 /// A neighbour that takes nothing for so many milliseconds, though packets wait for it, is stalled.
@@ -13,28 +14,28 @@ const AVOIDED_FOR: u32 = 2_000;
 
 /// The links that are up and take nothing.
 #[derive(Clone, Debug)]
-pub(super) struct Stalls<const PORTS: usize> {
+pub(in crate::router) struct StalledLinks<C: Capacities> {
     /// When each link last took a packet, in milliseconds, which go round after 49 days; while it is avoided, since when it is.
-    since: [u32; PORTS],
+    since: C::PerLink<u32>,
     /// Those that are avoided: bit 0 is link 0.
     avoided: u32,
 }
 
-impl<const PORTS: usize> Stalls<PORTS> {
-    pub(super) const fn new() -> Self {
-        Stalls {
-            since: [0; PORTS],
+impl<C: Capacities> StalledLinks<C> {
+    pub(in crate::router) fn new() -> Self {
+        StalledLinks {
+            since: C::PerLink::default(),
             avoided: 0,
         }
     }
 
     /// The links that are avoided: bit 0 is link 0.
-    pub(super) fn avoided(&self) -> u32 {
+    pub(in crate::router) fn avoided(&self) -> u32 {
         self.avoided
     }
 
     /// A link has taken a packet, or is not what it was.
-    pub(super) fn moves(&mut self, link: u8, now: Micros) {
+    pub(in crate::router) fn moves(&mut self, link: u8, now: Micros) {
         self.avoided &= !(1 << link);
         if let Some(since) = self.since.get_mut(usize::from(link)) {
             *since = millis(now);
@@ -42,7 +43,7 @@ impl<const PORTS: usize> Stalls<PORTS> {
     }
 
     /// Looks at the clock: whether a link is to be avoided, for which a packet has waited for so many microseconds.
-    pub(super) fn look(&mut self, link: u8, waited: u32, now: Micros) -> bool {
+    pub(in crate::router) fn look(&mut self, link: u8, waited: u32, now: Micros) -> bool {
         let Some(since) = self.since.get_mut(usize::from(link)) else {
             return false;
         };
@@ -64,10 +65,11 @@ impl<const PORTS: usize> Stalls<PORTS> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacities::Board;
 
     #[test]
     fn a_link_that_takes_nothing_is_avoided_for_a_while_and_tried_again() {
-        let mut stalls: Stalls<4> = Stalls::new();
+        let mut stalls: StalledLinks<Board> = StalledLinks::new();
         let second = 1_000_000;
         stalls.moves(2, second);
         assert!(!stalls.look(2, 200_000, second + 200_000));

@@ -1,6 +1,7 @@
 //! Holding a link down that comes up again and again, or on which packets do not come through.
 
 use super::Micros;
+use super::canonical::left;
 
 /// A session of less than this is too short: a board that restarts again and again, a loose plug.
 const SHORT: Micros = 1_000_000;
@@ -11,14 +12,14 @@ const FIRST_PAUSE: Micros = 500_000;
 const LONGEST_PAUSE: Micros = 30_000_000;
 const DOUBLINGS: u8 = 6;
 /// A link that has worked for this long is as good as any.
-const TRUSTED: Micros = 30_000_000;
+pub(super) const TRUSTED: Micros = 30_000_000;
 /// A link through which so many packets came in a session is slow, not dead. It is not left alone, but has to show that long frames come
 /// through.
 const USEFUL: u8 = 4;
 
 /// What is held against a link.
-#[derive(Clone, Debug)]
-pub(super) struct Hold {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FlapDamping {
     /// When the pause ends; never if there is none.
     until: Micros,
     /// Short sessions in a row.
@@ -31,14 +32,22 @@ pub(super) struct Hold {
     on_probation: bool,
 }
 
-impl Hold {
+impl FlapDamping {
     pub(super) const fn new() -> Self {
-        Hold {
+        FlapDamping {
             until: Micros::MAX,
             short: 0,
             failed: 0,
             taken: 0,
             on_probation: false,
+        }
+    }
+
+    /// The same with times that are counted from now.
+    pub(super) fn canonical(&self, now: Micros) -> Self {
+        FlapDamping {
+            until: left(self.until, now),
+            ..*self
         }
     }
 
@@ -122,8 +131,8 @@ mod tests {
     const SECOND: Micros = 1_000_000;
 
     /// How long each pause lasts after sessions of these lengths.
-    fn pauses(lengths: &[Micros], end: impl Fn(&mut Hold, Micros, Micros)) -> Vec<Micros> {
-        let (mut hold, mut now) = (Hold::new(), 0);
+    fn pauses(lengths: &[Micros], end: impl Fn(&mut FlapDamping, Micros, Micros)) -> Vec<Micros> {
+        let (mut hold, mut now) = (FlapDamping::new(), 0);
         let mut pauses = Vec::new();
         for &length in lengths {
             now += length;
@@ -140,19 +149,19 @@ mod tests {
     #[test]
     fn a_few_short_sessions_cost_nothing_more_cost_twice_as_much_each() {
         let short = SECOND / 50;
-        let halves: Vec<_> = pauses(&[short; 12], Hold::session_over)
+        let halves: Vec<_> = pauses(&[short; 12], FlapDamping::session_over)
             .iter()
             .map(|pause| pause / (SECOND / 2))
             .collect();
         assert_eq!(halves, [0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60]);
         let steady = [short, short, short, SECOND, short, short, short, 2 * SECOND, short];
-        assert_eq!(pauses(&steady, Hold::session_over), [0; 9]);
+        assert_eq!(pauses(&steady, FlapDamping::session_over), [0; 9]);
     }
 
     #[test]
     fn failures_cost_twice_as_much_each_until_the_link_has_worked_for_long() {
         let lengths = [5 * SECOND, SECOND, SECOND, 29 * SECOND, 30 * SECOND, SECOND];
-        let halves: Vec<_> = pauses(&lengths, Hold::failed)
+        let halves: Vec<_> = pauses(&lengths, FlapDamping::failed)
             .iter()
             .map(|pause| pause / (SECOND / 2))
             .collect();
@@ -176,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_happens_in_a_pause_does_not_make_it_longer() {
-        let mut hold = Hold::new();
+        let mut hold = FlapDamping::new();
         hold.failed(0, 0);
         let until = hold.deadline();
         for _ in 0..100 {

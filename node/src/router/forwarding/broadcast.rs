@@ -3,47 +3,53 @@
 //! A node passes a broadcast on to its children in the tree, so that it crosses each link of the tree once and no other. Where
 //! a child is behind a dead link, nobody here can know who else is cut off with it. Then the broadcast becomes a flood: the node
 //! passes it on through all its links, and so does everyone whom it reaches, once each. So it comes to every live node that can be
-//! reached, whatever is dead; [`seen`](super::seen) tells copies apart. A source whose broadcast comes back to it as a flood sends the next
+//! reached, whatever is dead; [`duplicate_filter`](super::duplicate_filter) tells copies apart. A source whose broadcast comes back to it as a flood sends the next
 //! ones as floods at once, and tries the tree again after a while.
 //!
 //! A confirmed packet to which nobody has answered, and its confirmation, can be [flooded](Kind::Flooded) too.
 
-use super::event::Observer;
-use super::pool::{Origin, Place};
-use super::seen::Passing;
-use super::times::{DRIFT, FLOOD_FOR};
-use super::{Router, add};
+use super::super::event::Observer;
+use super::super::times::FLOOD_FOR;
+use super::duplicate_filter::Passing;
+use super::{Forwarding, Onward, Origin, Place, add};
+use crate::capacities::Capacities;
 use crate::link::Micros;
-use crate::wire::{AGE_UNIT, Body, Content, DropReason, Header, Kind};
+use crate::wire::{Bytes, Content, DropReason, Header, Kind};
 
 /// A set of links: bit 0 is link 0.
 type LinkSet = u32;
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
-    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
-{
+impl<C: Capacities> Forwarding<C> {
     /// A packet is here that goes to everyone, or through everyone.
-    pub(super) fn spread(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
-        let Some(slot) = self.pool.get(place) else { return };
+    pub(super) fn spread(
+        &mut self,
+        place: Place,
+        board_wants_blocks: bool,
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Onward {
+        let Some(slot) = self.pool.get(place) else {
+            return Onward::Done;
+        };
         let (mut header, origin) = (slot.packet.header, slot.origin);
-        let begins_here = header.source == self.here;
-        let mut judgement = self.seen.judge_passing(&header, now);
+        let begins_here = header.source == self.here();
+        let mut judgement = self.duplicates.judge_passing(&header, now);
         if judgement == Passing::New && !begins_here && self.began_before_start(&header, now) {
             // It may have been delivered before the restart, but perhaps not been passed on.
             judgement = Passing::Known;
             header.copied = true;
         }
         match judgement {
-            Passing::Duplicate => return self.discard(place, DropReason::Duplicate, observer),
-            Passing::Uncertain => return self.discard(place, DropReason::Uncertain, observer),
+            Passing::Duplicate => return self.end_copy(place, DropReason::Duplicate, observer),
+            Passing::Uncertain => return self.end_copy(place, DropReason::Uncertain, observer),
             Passing::New | Passing::Known => {}
         }
-        if header.kind == Kind::Flooded && header.dest == self.here {
-            return self.unwrap_flooded(place, now, observer);
+        if header.kind == Kind::Flooded && header.dest == self.here() {
+            return self.unwrap_flooded(place, observer);
         }
-        if header.kind == Kind::Flooded && self.pool.used() > BUFFERS / 2 {
+        if header.kind == Kind::Flooded && self.pool.used() > C::SIZES.buffers / 2 {
             // There is too much else to do: it was sent because nobody answered, and perhaps nobody has time to.
-            return self.discard(place, DropReason::Busy, observer);
+            return self.end_copy(place, DropReason::Busy, observer);
         }
         if begins_here && header.kind == Kind::Broadcast {
             if header.copied {
@@ -57,26 +63,43 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             self.links_onward(&mut header, origin)
         };
         if header.copied {
-            self.seen.note_flooded(&header);
+            self.duplicates.note_flooded(&header);
         }
         if let Some(slot) = self.pool.get_mut(place) {
             slot.packet.header = header;
         }
-        let for_node = !begins_here || self.is_own_block(place);
+        // A copy of a block of this node that comes back as a flood is not for the board.
+        let own_block = || board_wants_blocks && self.is_own_block(place);
+        let for_node = !begins_here || own_block();
         let taken = judgement == Passing::New && for_node && header.kind == Kind::Broadcast;
         let copies = links.count_ones() + u32::from(taken);
         match copies.checked_sub(1) {
             // The first copy is the packet itself.
             Some(more) => add(&mut self.counters.copied, more),
             // In a network of one node everyone has it.
-            None if self.network.nodes() == 1 => return self.consume(place, observer),
+            None if self.location.network.nodes() == 1 => {
+                self.consume(place, observer);
+                return Onward::Done;
+            }
             None => self.count_drop(&header, DropReason::NoRoute, observer),
         }
         self.enqueue_all(place, links);
         if taken {
-            self.hand_over(place, observer);
+            return Onward::Taken;
         }
         self.pool.release_if_unused(place);
+        Onward::Done
+    }
+
+    fn end_copy(&mut self, place: Place, reason: DropReason, observer: &mut impl Observer) -> Onward {
+        self.discard(place, reason, observer);
+        Onward::Done
+    }
+
+    /// Whether a packet begins here and is a block of an image.
+    fn is_own_block(&self, place: Place) -> bool {
+        let slot = self.pool.get(place);
+        slot.is_some_and(|slot| slot.begins_here() && slot.packet.is_block())
     }
 
     /// Through which links a packet goes on: to its children in the tree or, where one of them is cut off, to everyone. Then it
@@ -84,7 +107,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     fn links_onward(&self, header: &mut Header, origin: Origin) -> LinkSet {
         let came_as_flood = header.copied;
         let mut to_children = 0;
-        let Ok(children) = self.network.fanout(self.here, header.source) else {
+        let Ok(children) = self.location.network.fanout(self.here(), header.source) else {
             return 0;
         };
         for (_, child) in children {
@@ -106,7 +129,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     fn enqueue_all(&mut self, place: Place, links: LinkSet) {
-        for link in (0..PORTS as u8).filter(|&link| links >> link & 1 == 1) {
+        for link in (0..C::SIZES.links as u8).filter(|&link| links >> link & 1 == 1) {
             self.enqueue(place, link);
         }
     }
@@ -120,30 +143,15 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             slot.packet.header.copied = true;
             let links = live & !slot.pending;
             add(&mut self.counters.copied, links.count_ones());
-            self.seen.note_flooded(&before);
+            self.duplicates.note_flooded(&before);
             self.enqueue_all(place, links);
         }
         self.count_drop(&before, DropReason::NoRoute, observer);
         self.pool.release_if_unused(place);
     }
 
-    /// A copy has come that there is nothing left to do with: it takes no buffer, so that nothing ever waits for it to have one.
-    /// `false` if it is no such copy.
-    pub(super) fn drop_known(&mut self, link: u8, header: &Header, observer: &mut impl Observer) -> bool {
-        if !header.kind.is_for_all_links() || !self.seen.has_passed(header) {
-            return false;
-        }
-        self.took(link, header, observer);
-        self.count_drop(header, DropReason::Duplicate, observer);
-        // Who sends a flood has it. Who sends a copy along the tree must still learn that there is a flood.
-        if header.copied {
-            self.recall(link, header, observer);
-        }
-        true
-    }
-
     /// Takes back a copy that waits for a link.
-    fn recall(&mut self, link: u8, header: &Header, observer: &mut impl Observer) {
+    pub(super) fn recall(&mut self, link: u8, header: &Header, observer: &mut impl Observer) {
         let is_copy = |place: &Place| {
             let slot = self.pool.get(*place);
             slot.is_some_and(|slot| slot.packet.header.id() == header.id())
@@ -156,27 +164,22 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// A confirmed packet or a confirmation has come here as a flood.
-    fn unwrap_flooded(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
-        let Some(slot) = self.pool.get_mut(place) else { return };
+    fn unwrap_flooded(&mut self, place: Place, observer: &mut impl Observer) -> Onward {
+        let Some(slot) = self.pool.get_mut(place) else {
+            return Onward::Done;
+        };
         let Some(Content::Flooded(inner)) = slot.packet.content() else {
-            return self.discard(place, DropReason::Malformed, observer);
+            return self.end_copy(place, DropReason::Malformed, observer);
         };
         let (kind, number) = (inner.kind, inner.number);
-        let Ok(body) = Body::from_slice(inner.body) else {
-            return self.discard(place, DropReason::Malformed, observer);
+        let Ok(body) = C::Body::from_slice(inner.body) else {
+            return self.end_copy(place, DropReason::Malformed, observer);
         };
         slot.packet.body = body;
         slot.packet.header.kind = kind;
         slot.packet.header.number = number;
         slot.flooded = true;
-        self.arrive(place, now, observer);
-    }
-
-    /// Whether a packet began before this node was started. By their age packets never seem younger than they are, but for
-    /// a little.
-    pub(super) fn began_before_start(&self, header: &Header, now: Micros) -> bool {
-        let age = u64::from(header.age) * AGE_UNIT;
-        now.saturating_sub(age + DRIFT) < self.started
+        Onward::Arrived
     }
 }
 

@@ -11,15 +11,14 @@
 //! A sender is forgotten only when none of its packets can come any more; until then others may find no room, are told so, and try
 //! again.
 
-use heapless::Vec;
-
 use super::super::times::{REMEMBER_PEER, SLACK};
+use crate::capacities::{Capacities, List};
 use crate::link::{Micros, millis};
 use crate::wire::Header;
 use hopwise_core::Node;
 
 /// Numbers of packets under way at once lie within so many.
-pub(in super::super) const SPAN: u32 = u32::BITS;
+pub(in crate::router) const SPAN: u32 = u32::BITS;
 
 /// Runs of a sender that are remembered: the present one, and one before or, should that be forged, beside it.
 const RUNS: usize = 2;
@@ -52,7 +51,7 @@ struct Peer {
 
 /// What a confirmed packet is to its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Standing {
+pub(in crate::router) enum Standing {
     /// To be delivered.
     New,
     /// Delivered before.
@@ -68,13 +67,15 @@ pub(in super::super) enum Standing {
 }
 
 #[derive(Clone, Debug)]
-pub(in super::super) struct Peers<const N: usize> {
-    peers: Vec<Peer, N>,
+pub(in crate::router) struct Peers<C: Capacities> {
+    peers: C::Peers<Peer>,
 }
 
-impl<const N: usize> Peers<N> {
-    pub(in super::super) const fn new() -> Self {
-        Peers { peers: Vec::new() }
+impl<C: Capacities> Peers<C> {
+    pub(in crate::router) fn new() -> Self {
+        Peers {
+            peers: C::Peers::default(),
+        }
     }
 
     fn find(&mut self, node: Node, host: bool) -> Option<&mut Peer> {
@@ -84,13 +85,13 @@ impl<const N: usize> Peers<N> {
     }
 
     /// The epoch of a node as last heard, 0 if it is not known.
-    pub(in super::super) fn epoch_of(&self, node: Node) -> u16 {
+    pub(in crate::router) fn epoch_of(&self, node: Node) -> u16 {
         let peer = self.peers.iter().find(|peer| peer.node == node && !peer.host);
         peer.map_or(0, |peer| peer.epoch)
     }
 
     /// A node has told its epoch, in an answer.
-    pub(in super::super) fn note_epoch(&mut self, node: Node, epoch: u16, now: Micros) {
+    pub(in crate::router) fn note_epoch(&mut self, node: Node, epoch: u16, now: Micros) {
         if let Some(peer) = self.find(node, false) {
             peer.epoch = epoch;
             return;
@@ -116,7 +117,7 @@ impl<const N: usize> Peers<N> {
 
     /// Where a confirmed packet stands that has been under way for `age` microseconds. One that is new must be
     /// [recorded](Self::record) if it is delivered.
-    pub(in super::super) fn standing(&mut self, header: &Header, age: u32, now: Micros) -> Standing {
+    pub(in crate::router) fn standing(&mut self, header: &Header, age: u32, now: Micros) -> Standing {
         if self.find(header.source, header.from_host).is_none()
             && !self.add(Peer::new(header.source, header.from_host, header.epoch, now), now)
         {
@@ -137,7 +138,7 @@ impl<const N: usize> Peers<N> {
     }
 
     /// A packet has been delivered, or refused for good.
-    pub(in super::super) fn record(&mut self, header: &Header, delivered: bool, age: u32, now: Micros) {
+    pub(in crate::router) fn record(&mut self, header: &Header, delivered: bool, age: u32, now: Micros) {
         if let Some(peer) = self.find(header.source, header.from_host) {
             peer.record(header, delivered, born(age, now));
         }
@@ -286,6 +287,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacities::tests::FourPeers;
     use crate::wire::Kind;
 
     fn packet(epoch: u16, number: u32) -> Header {
@@ -305,11 +307,11 @@ mod tests {
         }
     }
 
-    fn deliver(peers: &mut Peers<4>, header: &Header) {
+    fn deliver(peers: &mut Peers<FourPeers>, header: &Header) {
         deliver_at(peers, header, START);
     }
 
-    fn deliver_at(peers: &mut Peers<4>, header: &Header, now: Micros) {
+    fn deliver_at(peers: &mut Peers<FourPeers>, header: &Header, now: Micros) {
         assert_eq!(peers.standing(header, 0, now), Standing::New, "{header:?}");
         peers.record(header, true, 0, now);
         assert_eq!(peers.standing(header, 0, now), Standing::Delivered, "{header:?}");
@@ -348,7 +350,7 @@ mod tests {
     /// What was refused stays refused, and is told from what was delivered, before it and after it.
     #[test]
     fn what_was_refused_stays_refused() {
-        let mut peers: Peers<4> = Peers::new();
+        let mut peers: Peers<FourPeers> = Peers::new();
         let is_refused = |number: u32| number.is_multiple_of(3);
         for number in [5, 3, 4, 9, 8, 6, 7] {
             assert_eq!(peers.standing(&packet(1, number), 0, START), Standing::New);

@@ -1,0 +1,265 @@
+//! Transport: packets that begin here get their numbers, confirmed ones are sent again until they are confirmed, and each is delivered once.
+//!
+//! The [source] of a confirmed packet keeps it and sends it again until the destination confirms it. It names the [destination]'s epoch as it
+//! knows it, so that a destination that has restarted says so instead of delivering again what it may have delivered before.
+//!
+//! Where packets lie and which way they take is not known here: a packet that is kept has a [place](Place), and what is to be done with it is
+//! returned.
+
+mod destination;
+mod peers;
+mod source;
+
+use destination::Destination;
+use source::{AfterConfirmation, Source};
+pub(super) use source::{Due, Mesh, Settled};
+
+use super::event::Outcome;
+use super::forwarding::{Location, Place};
+use super::services::Admission;
+use super::{MessageOf, SendError};
+use crate::capacities::Capacities;
+use crate::cipher::Cipher;
+use crate::key::Secret;
+use crate::link::Micros;
+use crate::wire::{
+    Confirmation, Confirmed, Content, DropReason, Flooded, Header, Kind, PacketOf, Query, Undeliverable,
+};
+use hopwise_core::Node;
+
+/// The packets that begin here, and the confirmed ones that come here.
+#[derive(Clone, Debug)]
+pub(super) struct Transport<C: Capacities> {
+    here: Node,
+    /// Of this node, the low half.
+    epoch: u16,
+    /// A packet that begins here may go so many hops.
+    pub(super) hops: u16,
+    next_number: u32,
+    source: Source<C>,
+    destination: Destination<C>,
+    /// Where payloads are encrypted.
+    cipher: Option<Cipher>,
+}
+
+/// What a confirmation means for the packet that it confirms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Confirms {
+    /// It goes on, kept at a place, and names this epoch if there is one.
+    GoesOn { kept: Place, epoch: Option<u16> },
+    /// It has ended.
+    Ended(Settled),
+}
+
+impl<C: Capacities> Transport<C> {
+    pub(super) fn new(location: &Location, mesh: &Mesh, hops: u16) -> Self {
+        let Location {
+            here, epoch, started, ..
+        } = *location;
+        // As random as the epoch: numbers differ after a restart, should the epoch's low half be the same.
+        let first_number = epoch.wrapping_mul(0x9e37_79b9);
+        Transport {
+            here,
+            epoch: epoch as u16,
+            hops,
+            next_number: first_number,
+            source: Source::new(mesh, first_number.rotate_left(16)),
+            destination: Destination::new(epoch as u16, started),
+            cipher: None,
+        }
+    }
+
+    /// From now on payloads are encrypted, if the secret says so.
+    pub(super) fn lock(&mut self, secret: &Secret) {
+        self.cipher = Cipher::of(secret);
+    }
+
+    /// The header of a packet that begins here.
+    pub(super) fn header(&mut self, kind: Kind, dest: Node, to_host: bool) -> Header {
+        let number = self.next_number;
+        self.next_number = number.wrapping_add(1);
+        Header {
+            to_host,
+            hops_left: self.hops,
+            epoch: self.epoch,
+            number,
+            ..Header::new(kind, self.here, dest)
+        }
+    }
+
+    /// A packet that begins here; `None` if its content is too long.
+    pub(super) fn packet(&mut self, content: &Content<'_>, dest: Node, to_host: bool) -> Option<PacketOf<C::Body>> {
+        let body = content.write()?;
+        let header = self.header(content.kind(), dest, to_host);
+        Some(PacketOf { header, body })
+    }
+
+    /// A packet that begins here, with its payload encrypted where that is wanted; `None` if it cannot be.
+    pub(super) fn sealed(&mut self, mut packet: PacketOf<C::Body>) -> Option<PacketOf<C::Body>> {
+        if let Some(cipher) = &mut self.cipher {
+            cipher.seal(&mut packet)?;
+        }
+        Some(packet)
+    }
+
+    /// A packet of an application, or of a host's.
+    pub(super) fn message(
+        &mut self,
+        content: &Content<'_>,
+        dest: Node,
+        to_host: bool,
+    ) -> Result<PacketOf<C::Body>, SendError> {
+        let mut packet = self.packet(content, dest, to_host).ok_or(SendError::TooLong)?;
+        match content {
+            Content::Confirmed(_) => packet.header.number = self.source.next_number(),
+            Content::Request(request) => packet.header.traced = request.query == Query::Trace,
+            _ => {}
+        }
+        self.sealed(packet).ok_or(SendError::TooLong)
+    }
+
+    /// The report to the sender of a packet that could not be delivered.
+    pub(super) fn report(&mut self, lost: &Header, reason: DropReason) -> Option<PacketOf<C::Body>> {
+        let report = Content::Undeliverable(Undeliverable {
+            number: lost.number,
+            kind: lost.kind,
+            reason,
+            dest: lost.dest,
+        });
+        self.packet(&report, lost.source, lost.from_host)
+    }
+
+    /// A packet within one that goes through everyone; `None` if it is too long for that.
+    pub(super) fn flooded(&mut self, packet: &PacketOf<C::Body>) -> Option<PacketOf<C::Body>> {
+        let PacketOf { header, body } = packet;
+        let content = Content::Flooded(Flooded {
+            kind: header.kind,
+            number: header.number,
+            body,
+        });
+        let mut flood = self.packet(&content, header.dest, header.to_host)?;
+        flood.header.from_host = header.from_host;
+        flood.header.copied = true;
+        Some(flood)
+    }
+
+    /// What a packet says to an application.
+    pub(super) fn read(&self, packet: &PacketOf<C::Body>) -> Option<MessageOf<C::Body>> {
+        match &self.cipher {
+            None => MessageOf::read(packet),
+            Some(cipher) => {
+                // What is sent on from the same buffer stays as it is.
+                let mut packet = packet.clone();
+                cipher.open(&mut packet).and_then(|()| MessageOf::read(&packet))
+            }
+        }
+    }
+
+    /// Whether another confirmed packet to a destination may begin. If so, the epoch of the destination as it is known.
+    pub(super) fn may_confirm(&self, dest: Node) -> Option<u16> {
+        let known = || self.destination.peers.epoch_of(dest);
+        self.source.has_room(dest).then(known)
+    }
+
+    /// A confirmed packet begins, and is kept at a place.
+    pub(super) fn keep(&mut self, dest: Node, place: Place, now: Micros) {
+        self.source.begin(dest, place, now);
+    }
+
+    /// A packet of this node could not be delivered, as someone says. If it is kept, it is sent again, or given up.
+    pub(super) fn undeliverable(&mut self, number: u32, at: Node, reason: DropReason, now: Micros) {
+        self.source.undeliverable(number, at, reason, now);
+    }
+
+    /// Whether a confirmed packet had better come later, since too many confirmations wait to be sent.
+    pub(super) fn is_busy(&mut self) -> bool {
+        self.destination.is_busy()
+    }
+
+    /// Whether a confirmed packet that has come here is to be delivered now, or why it is not. Its sender will be told. It has been under way for
+    /// so many microseconds, and perhaps came as a flood.
+    pub(super) fn confirmed(
+        &mut self,
+        header: &Header,
+        known_epoch: u16,
+        age: u32,
+        flooded: bool,
+        admission: Admission,
+        now: Micros,
+    ) -> Result<(), DropReason> {
+        self.destination
+            .judge(header, known_epoch, age, flooded, admission, now)
+    }
+
+    /// The next confirmation to send, and the rank of the path that it takes from here: 0 is its route.
+    pub(super) fn next_confirmation(&mut self, now: Micros) -> Option<(Option<PacketOf<C::Body>>, u8)> {
+        let reply = self.destination.next_reply(now)?;
+        let content = Content::Confirmation(reply.confirmation);
+        let packet = self.packet(&content, reply.dest, reply.to_host).and_then(|packet| {
+            if reply.flooded {
+                self.flooded(&packet)
+            } else {
+                Some(packet)
+            }
+        });
+        // The confirmation before may have been lost on its route: each one of a packet that comes again takes another.
+        let number = packet.as_ref().map_or(0, |packet| packet.header.number as u8);
+        Some((packet, if reply.again { number } else { 0 }))
+    }
+
+    /// The destination of a confirmed packet of this node has answered. The answer was under way for so long, and perhaps came as a flood.
+    pub(super) fn confirmation(
+        &mut self,
+        header: &Header,
+        confirmation: &Confirmation,
+        under_way: Micros,
+        flooded: bool,
+        now: Micros,
+    ) -> Result<Confirms, DropReason> {
+        if confirmation.epoch != self.epoch {
+            return Err(DropReason::Stale);
+        }
+        if self.source.dest_of(confirmation.number) != Some(header.source) {
+            return Err(DropReason::Unasked);
+        }
+        self.destination.peers.note_epoch(header.source, header.epoch, now);
+        let answered = self
+            .source
+            .answered(header.source, confirmation, under_way, flooded, now);
+        match answered {
+            AfterConfirmation::Unasked => Err(DropReason::Unasked),
+            AfterConfirmation::GoesOn { place, same_life } => Ok(Confirms::GoesOn {
+                kept: place,
+                epoch: same_life.then_some(header.epoch),
+            }),
+            AfterConfirmation::Ended(settled) => Ok(Confirms::Ended(settled)),
+        }
+    }
+
+    /// Writes the destination's epoch into a packet that is kept.
+    pub(super) fn name_epoch(packet: &mut PacketOf<C::Body>, epoch: u16) {
+        Confirmed::set_known_epoch(&mut packet.body, epoch);
+    }
+
+    /// What to do now with the confirmed packet of an index.
+    pub(super) fn due(&mut self, index: usize, now: Micros) -> Due {
+        self.source.due(index, now)
+    }
+
+    /// When to look at the clock.
+    pub(super) fn deadline(&self) -> Micros {
+        self.source.deadline()
+    }
+
+    pub(super) fn has_outcome(&self) -> bool {
+        self.source.has_outcome()
+    }
+
+    /// The fate of a confirmed packet that was sent from here, with its number.
+    pub(super) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
+        self.source.next_outcome()
+    }
+}
+
+#[cfg(test)]
+mod tests;
