@@ -138,7 +138,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 };
             }
             inner.senders.wake();
-        })
+        });
     }
 
     fn open(&self, port: AppPort) -> Result<usize, OpenError> {
@@ -170,7 +170,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 let _ = inner.closed.push(open.port);
             }
             inner.call_runner();
-        })
+        });
     }
 
     fn take(&self, place: usize, waker: Option<&Waker>) -> Option<Incoming> {
@@ -216,7 +216,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             });
             (inner.timer_number, *timer) = (number, Some(number));
             inner.call_runner();
-        })
+        });
     }
 
     fn end_timer(&self, number: u32) {
@@ -226,7 +226,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                     inner.sleepers.wake();
                 }
             }
-        })
+        });
     }
 
     fn neighbours(&self) -> Neighbours {

@@ -55,7 +55,7 @@ impl Platform for Time {
                 Poll::Ready(())
             }
         })
-        .await
+        .await;
     }
 }
 

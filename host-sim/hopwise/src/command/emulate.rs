@@ -232,9 +232,9 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     let bar = progress_bar(args.duration / MILLISECOND, "virtual ms");
     let (figures, faults) = figures(args, repository, &bar)?;
     if args.json {
-        print_json(&figures)?
+        print_json(&figures)?;
     } else {
-        show(&figures, &faults)?
+        show(&figures, &faults)?;
     }
     let findings = figures.check.iter().flat_map(|check| &check.findings);
     let mut all = findings.chain(&figures.violations);

@@ -102,7 +102,7 @@ fn a_packet_goes_round_a_link_that_dies() {
     assert_eq!(node.go(place.unwrap(), false, NOW, &mut ()), Onward::Done);
     assert_eq!(waiting(&node), [dead]);
     let port = node.link_down(dead, crate::link::Down::Silent, NOW, &mut ());
-    for &place in node.take_queue(dead).iter() {
+    for &place in &node.take_queue(dead) {
         assert_eq!(node.turn_round(place, dead, port, NOW, &mut ()), Onward::Done);
     }
     assert_eq!((waiting(&node), node.counters.detoured), ([other].to_vec(), 1));

@@ -2,6 +2,7 @@
 //!
 //! Cables may be plugged in any order: hello tells who is there.
 
+use crate::capacities::{Capacities, List};
 use hopwise_core::{Network, Node};
 
 #[derive(Clone, Debug)]
@@ -121,4 +122,3 @@ pub(in crate::router) mod tests {
         assert!(Wiring::<Board>::of(&network, 0, 1).is_none());
     }
 }
-use crate::capacities::{Capacities, List};
