@@ -40,7 +40,7 @@ pub enum RequestError {
         reason: DropReason,
     },
     /// No application there serves the port.
-    Unserved,
+    PortUnreachable,
     /// The application has no room for it.
     Busy,
     /// The application could not make sense of it.
@@ -56,7 +56,7 @@ impl fmt::Display for RequestError {
         match self {
             RequestError::NotSent(error) => error.fmt(f),
             RequestError::Undeliverable { at, reason } => write!(f, "it ended at node {at}: {}", reason.name()),
-            RequestError::Unserved => f.write_str("no application there serves the port"),
+            RequestError::PortUnreachable => f.write_str("no application there serves the port"),
             RequestError::Busy => f.write_str("the application has no room for it"),
             RequestError::Refused => f.write_str("the application could not make sense of it"),
             RequestError::TimedOut => f.write_str("no answer came in time"),

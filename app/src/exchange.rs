@@ -7,7 +7,7 @@ use hopwise_node::router::{MessageKind, MessageOf, Observer, Router, SendError a
 use hopwise_node::wire::{Bytes, Query, body_of};
 
 use crate::error::{RequestError, SendError};
-use crate::message::{Asker, Fate, How, Incoming, Job, Neighbour, Service};
+use crate::message::{Fate, Incoming, Job, Neighbor, RequestId, SendMode, Service};
 use crate::request::fate_of;
 use crate::shared::{Inner, Sending, Shared, Stage};
 use crate::wakers::wake;
@@ -26,7 +26,7 @@ pub struct Due {
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex> Shared<SENDS, RECEIVERS, DEPTH, M> {
     /// Gives the programs what has come for them, and the router what they want to send. To be called after each change of the router, when
-    /// there is [work](Self::take_work), and when it is [`Due`]. What is for nobody here, such as a computer's commands to the
+    /// there is [work](Self::take_work), and when it is [`Due`]. What is for nobody here, such as a host's commands to the
     /// board, goes to `others`.
     pub fn exchange<C: Capacities, O: Observer>(
         &self,
@@ -47,7 +47,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             }
         }
         while let Some((number, outcome)) = router.next_outcome() {
-            self.with(|inner| inner.settle(number, true, Fate::Settled(outcome)));
+            self.with(|inner| inner.settle(number, true, Fate::Completed(outcome)));
         }
         self.with(|inner| inner.open_and_close(router));
         for place in 0..SENDS {
@@ -58,7 +58,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         }
         self.with(|inner| {
             inner.look_at_clock(now);
-            inner.look_at_links(router.neighbors().map(|(node, link)| Neighbour {
+            inner.look_at_links(router.neighbors().map(|(node, link)| Neighbor {
                 node,
                 is_up: link.is_some(),
             }));
@@ -94,10 +94,10 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         };
         let incoming = Incoming {
             source: message.source,
-            from_computer: message.from_host,
+            from_host: message.from_host,
             service,
             payload,
-            asker: Asker {
+            asker: RequestId {
                 from_host: message.from_host,
                 number: message.number,
                 asked: message.asked,
@@ -157,10 +157,10 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         let Some(sending) = self.sends.get_mut(place) else {
             return;
         };
-        let confirmed = job.how == How::Confirmed;
+        let confirmed = job.how == SendMode::Confirmed;
         match (given, job.how) {
             _ if matches!(sending.stage, Stage::GivenUp) => sending.stage = Stage::Free,
-            (Ok(number), How::Confirmed | How::Request | How::RequestToComputer) => {
+            (Ok(number), SendMode::Confirmed | SendMode::Request | SendMode::RequestToHost) => {
                 sending.stage = Stage::UnderWay {
                     number,
                     confirmed,
@@ -210,17 +210,17 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         }
     }
 
-    fn look_at_links(&mut self, neighbours: impl Iterator<Item = Neighbour>) {
+    fn look_at_links(&mut self, neighbors: impl Iterator<Item = Neighbor>) {
         let mut changed = false;
-        for (place, neighbour) in neighbours.enumerate() {
-            match self.neighbours.get_mut(place) {
-                Some(known) if *known == neighbour => {}
+        for (place, neighbor) in neighbors.enumerate() {
+            match self.neighbors.get_mut(place) {
+                Some(known) if *known == neighbor => {}
                 Some(known) => {
-                    *known = neighbour;
+                    *known = neighbor;
                     changed = true;
                 }
                 // Of more than there is room for nothing is said.
-                None => changed |= self.neighbours.push(neighbour).is_ok(),
+                None => changed |= self.neighbors.push(neighbor).is_ok(),
             }
         }
         if changed {
@@ -243,13 +243,13 @@ fn give<C: Capacities>(
         ref payload,
     } = *job;
     match how {
-        How::Datagram => router.send(dest, port, payload, now, observer),
-        How::ToComputer => router.send_to_computer(dest, port, payload, now, observer),
-        How::Confirmed => router.send_confirmed(dest, port, payload, now, observer),
-        How::Broadcast => router.broadcast(port, payload, now, observer),
-        How::Request => router.ask(dest, Query::Application(port), payload, now, observer),
-        How::RequestToComputer => router.ask_computer(dest, port, payload, now, observer),
-        How::Response(asker, status) => {
+        SendMode::Datagram => router.send(dest, port, payload, now, observer),
+        SendMode::ToHost => router.send_to_host(dest, port, payload, now, observer),
+        SendMode::Confirmed => router.send_confirmed(dest, port, payload, now, observer),
+        SendMode::Broadcast => router.broadcast(port, payload, now, observer),
+        SendMode::Request => router.ask(dest, Query::Application(port), payload, now, observer),
+        SendMode::RequestToHost => router.ask_host(dest, port, payload, now, observer),
+        SendMode::Response(asker, status) => {
             let request = MessageOf {
                 kind: MessageKind::Request,
                 source: dest,

@@ -17,12 +17,12 @@
 //! }
 //! ```
 //!
-//! - [`Mesh::send`], [`Mesh::send_confirmed`], [`Mesh::broadcast`] and [`Mesh::send_to_computer`] send a message of up to
+//! - [`Mesh::send`], [`Mesh::send_confirmed`], [`Mesh::broadcast`] and [`Mesh::send_to_host`] send a message of up to
 //!   [`MAX_MESSAGE`] bytes to an application, known by its [port](AppPort);
 //! - [`Mesh::receiver`] opens a port, and [`Receiver::recv`] waits for what comes;
 //! - [`Mesh::request`] asks an application for something and waits for the answer, [`Mesh::serve`] answers; both speak types, in postcard
 //!   format;
-//! - [`Mesh::neighbours`] and [`Mesh::link_changes`] tell of links, [`Mesh::now`] tells the time, the same on all nodes, [`Mesh::uptime`] that of the node's own clock; [`Mesh::sleep`] and
+//! - [`Mesh::neighbors`] and [`Mesh::link_changes`] tell of links, [`Mesh::now`] tells the time, the same on all nodes, [`Mesh::uptime`] that of the node's own clock; [`Mesh::sleep`] and
 //!   [`Mesh::wait_until`] wait for one or the other.
 //!
 //! Nothing is lost in silence: where there is no room a call waits, or says so. Nothing is allocated: what there is room for is said by the
@@ -64,7 +64,7 @@ pub use hopwise_node::wire::{AppPort, DropReason};
 pub use large::{LargeError, LargeMessage, LargeReceiver, MAX_LARGE};
 pub use links::{LinkChange, LinkChanges};
 pub use mesh::Mesh;
-pub use message::{Incoming, Neighbour, Service};
+pub use message::{Incoming, Neighbor, Service};
 pub use receive::Receiver;
 pub use request::Answer;
 pub use shared::{Clock, Shared};

@@ -3,26 +3,26 @@
 use core::future::poll_fn;
 
 use crate::mesh::Mesh;
-use crate::message::{Neighbour, Neighbours};
+use crate::message::{Neighbor, Neighbors};
 
-/// A link to a neighbour has come up or gone down.
-pub type LinkChange = Neighbour;
+/// A link to a neighbor has come up or gone down.
+pub type LinkChange = Neighbor;
 
 /// What changes at the links of a node, one after the other; see [`Mesh::link_changes`].
 #[derive(Debug)]
 pub struct LinkChanges<'a> {
     mesh: Mesh<'a>,
     /// What has been told.
-    known: Neighbours,
+    known: Neighbors,
 }
 
 impl<'a> Mesh<'a> {
-    /// The neighbours of this node, in the order of the network's ports.
-    pub fn neighbours(self) -> impl Iterator<Item = Neighbour> {
-        self.mailbox.neighbours().into_iter()
+    /// The neighbors of this node, in the order of the network's ports.
+    pub fn neighbors(self) -> impl Iterator<Item = Neighbor> {
+        self.mailbox.neighbors().into_iter()
     }
 
-    /// Waits until every neighbour is reached. A program that sends before may find no path.
+    /// Waits until every neighbor is reached. A program that sends before may find no path.
     pub async fn all_links_up(self) {
         poll_fn(|context| self.mailbox.poll_all_links_up(context.waker())).await;
     }
@@ -31,7 +31,7 @@ impl<'a> Mesh<'a> {
     pub fn link_changes(self) -> LinkChanges<'a> {
         LinkChanges {
             mesh: self,
-            known: self.mailbox.neighbours(),
+            known: self.mailbox.neighbors(),
         }
     }
 }
@@ -42,7 +42,7 @@ impl LinkChanges<'_> {
         let changed = poll_fn(|context| self.mesh.mailbox.poll_link_change(&self.known, context.waker())).await;
         match self.known.iter_mut().find(|known| known.node == changed.node) {
             Some(known) => *known = changed,
-            // There is room: there are no more neighbours than places.
+            // There is room: there are no more neighbors than places.
             None => drop(self.known.push(changed)),
         }
         changed

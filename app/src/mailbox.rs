@@ -9,7 +9,7 @@ use hopwise_node::link::Micros;
 use hopwise_node::wire::AppPort;
 
 use crate::error::OpenError;
-use crate::message::{Fate, Incoming, Job, Neighbour, Neighbours};
+use crate::message::{Fate, Incoming, Job, Neighbor, Neighbors};
 use crate::shared::{Clock, Identity, Open, Shared, Stage, Timer};
 use crate::wakers::{keep, replace};
 
@@ -50,12 +50,12 @@ pub(crate) trait Mailbox {
 
     fn end_timer(&self, number: u32);
 
-    fn neighbours(&self) -> Neighbours;
+    fn neighbors(&self) -> Neighbors;
 
     fn poll_all_links_up(&self, waker: &Waker) -> Poll<()>;
 
-    /// A neighbour that is not as it was known to be.
-    fn poll_link_change(&self, known: &Neighbours, waker: &Waker) -> Poll<Neighbour>;
+    /// A neighbor that is not as it was known to be.
+    fn poll_link_change(&self, known: &Neighbors, waker: &Waker) -> Poll<Neighbor>;
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex> Mailbox
@@ -229,14 +229,14 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         });
     }
 
-    fn neighbours(&self) -> Neighbours {
-        self.with(|inner| inner.neighbours.clone())
+    fn neighbors(&self) -> Neighbors {
+        self.with(|inner| inner.neighbors.clone())
     }
 
     fn poll_all_links_up(&self, waker: &Waker) -> Poll<()> {
         self.with(|inner| {
-            let known = !inner.neighbours.is_empty();
-            if known && inner.neighbours.iter().all(|neighbour| neighbour.is_up) {
+            let known = !inner.neighbors.is_empty();
+            if known && inner.neighbors.iter().all(|neighbor| neighbor.is_up) {
                 return Poll::Ready(());
             }
             inner.watchers.add(waker);
@@ -244,8 +244,8 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         })
     }
 
-    fn poll_link_change(&self, known: &Neighbours, waker: &Waker) -> Poll<Neighbour> {
-        self.with(|inner| match inner.neighbours.iter().find(|now| !known.contains(now)) {
+    fn poll_link_change(&self, known: &Neighbors, waker: &Waker) -> Poll<Neighbor> {
+        self.with(|inner| match inner.neighbors.iter().find(|now| !known.contains(now)) {
             Some(changed) => Poll::Ready(*changed),
             None => {
                 inner.watchers.add(waker);

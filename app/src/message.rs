@@ -13,20 +13,20 @@ pub(crate) type Bytes = Vec<u8, MAX_MESSAGE, u8>;
 
 /// What is to be done with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum SendMode {
     Datagram,
-    ToComputer,
+    ToHost,
     Confirmed,
     Broadcast,
     Request,
-    RequestToComputer,
+    RequestToHost,
     /// The answer to a request that came.
-    Response(Asker, AppStatus),
+    Response(RequestId, AppStatus),
 }
 
 /// Who has asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asker {
+pub(crate) struct RequestId {
     pub(crate) from_host: bool,
     pub(crate) number: u32,
     pub(crate) asked: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Asker {
 /// A message to be sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
-    pub(crate) how: How,
+    pub(crate) how: SendMode,
     pub(crate) dest: Node,
     pub(crate) port: AppPort,
     pub(crate) payload: Bytes,
@@ -46,7 +46,7 @@ pub(crate) struct Job {
 pub(crate) enum Fate {
     /// The router has it. That is all there is to know of most.
     Sent,
-    Settled(Outcome),
+    Completed(Outcome),
     Answered(Bytes),
     Failed(RequestError),
     NotSent(SendError),
@@ -71,12 +71,12 @@ pub enum Service {
 pub struct Incoming {
     /// Who sent it.
     pub source: Node,
-    /// Whether the computer at that node sent it, not the node.
-    pub from_computer: bool,
+    /// Whether the host at that node sent it, not the node.
+    pub from_host: bool,
     /// How it was sent.
     pub service: Service,
     pub(crate) payload: Bytes,
-    pub(crate) asker: Asker,
+    pub(crate) asker: RequestId,
 }
 
 impl Incoming {
@@ -86,15 +86,15 @@ impl Incoming {
     }
 }
 
-/// A neighbour in the network.
+/// A neighbor in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Neighbour {
+pub struct Neighbor {
     /// Its address.
     pub node: Node,
     /// Whether a link leads to it.
     pub is_up: bool,
 }
 
-/// Neighbours of a node, in the order of the network's ports. Of more than there is room for nothing is said.
-pub(crate) type Neighbours = Vec<Neighbour, 16>;
+/// Neighbors of a node, in the order of the network's ports. Of more than there is room for nothing is said.
+pub(crate) type Neighbors = Vec<Neighbor, 16>;

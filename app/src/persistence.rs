@@ -1,4 +1,4 @@
-//! How long to wait for an answer before asking again, and when to give up.
+//! SendMode long to wait for an answer before asking again, and when to give up.
 
 use hopwise_node::link::Micros;
 

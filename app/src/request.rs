@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::MAX_MESSAGE;
 use crate::error::{OpenError, RequestError, SendError};
 use crate::mesh::Mesh;
-use crate::message::{Bytes, Fate, How, Incoming, Job, Service};
+use crate::message::{Bytes, Fate, Incoming, Job, SendMode, Service};
 use crate::patience::Patience;
 
 /// Bytes of the longest answer: its status takes one.
@@ -28,37 +28,37 @@ impl Mesh<'_> {
         port: AppPort,
         request: &T,
     ) -> Result<U, RequestError> {
-        self.ask(How::Request, node, port, request).await
+        self.ask(SendMode::Request, node, port, request).await
     }
 
     /// The same with bytes.
     pub async fn request_bytes(self, node: Node, port: AppPort, request: &[u8]) -> Answer {
-        self.insist(How::Request, node, port, request).await
+        self.insist(SendMode::Request, node, port, request).await
     }
 
     /// The same with bytes, but if the application has no room that is the answer.
     pub async fn try_request_bytes(self, node: Node, port: AppPort, request: &[u8]) -> Answer {
-        self.ask_once(How::Request, node, port, request).await
+        self.ask_once(SendMode::Request, node, port, request).await
     }
 
-    /// Asks an application of the computer at a node, as [`request`](Self::request) does one of the node.
-    pub async fn request_computer<T: Serialize, U: DeserializeOwned>(
+    /// Asks an application of the host at a node, as [`request`](Self::request) does one of the node.
+    pub async fn request_host<T: Serialize, U: DeserializeOwned>(
         self,
         at: Node,
         port: AppPort,
         request: &T,
     ) -> Result<U, RequestError> {
-        self.ask(How::RequestToComputer, at, port, request).await
+        self.ask(SendMode::RequestToHost, at, port, request).await
     }
 
     /// The same with bytes.
-    pub async fn request_computer_bytes(self, at: Node, port: AppPort, request: &[u8]) -> Answer {
-        self.insist(How::RequestToComputer, at, port, request).await
+    pub async fn request_host_bytes(self, at: Node, port: AppPort, request: &[u8]) -> Answer {
+        self.insist(SendMode::RequestToHost, at, port, request).await
     }
 
     async fn ask<T: Serialize, U: DeserializeOwned>(
         self,
-        how: How,
+        how: SendMode,
         node: Node,
         port: AppPort,
         request: &T,
@@ -70,7 +70,7 @@ impl Mesh<'_> {
     }
 
     /// Asks again while the application has no room, for up to ten seconds.
-    async fn insist(self, how: How, node: Node, port: AppPort, request: &[u8]) -> Answer {
+    async fn insist(self, how: SendMode, node: Node, port: AppPort, request: &[u8]) -> Answer {
         let mut patience = Patience::new(self);
         loop {
             let answer = self.ask_once(how, node, port, request).await;
@@ -80,14 +80,14 @@ impl Mesh<'_> {
         }
     }
 
-    async fn ask_once(self, how: How, node: Node, port: AppPort, request: &[u8]) -> Answer {
+    async fn ask_once(self, how: SendMode, node: Node, port: AppPort, request: &[u8]) -> Answer {
         let fate = self.carry(how, node, port, request).await;
         match fate.map_err(RequestError::NotSent)? {
             Fate::Answered(answer) => Ok(answer),
             Fate::Failed(error) => Err(error),
             Fate::NotSent(error) => Err(RequestError::NotSent(error)),
             // Nothing else is said of a request.
-            Fate::Sent | Fate::Settled(_) => Err(RequestError::TimedOut),
+            Fate::Sent | Fate::Completed(_) => Err(RequestError::TimedOut),
         }
     }
 
@@ -134,7 +134,7 @@ impl Mesh<'_> {
         if request.service != Service::Request {
             return Ok(());
         }
-        let how = How::Response(request.asker, status);
+        let how = SendMode::Response(request.asker, status);
         match self.carry(how, request.source, port, answer).await? {
             Fate::NotSent(error) => Err(error),
             _ => Ok(()),
@@ -149,7 +149,7 @@ impl Mesh<'_> {
         status: AppStatus,
         answer: &[u8],
     ) -> Result<Job, SendError> {
-        self.job(How::Response(request.asker, status), request.source, port, answer)
+        self.job(SendMode::Response(request.asker, status), request.source, port, answer)
     }
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn fate_of(answer: &[u8]) -> Fate {
             Ok(bytes) => Fate::Answered(bytes),
             Err(_) => failed(RequestError::BadFormat),
         },
-        Some((AppStatus::Unserved, _)) => failed(RequestError::Unserved),
+        Some((AppStatus::PortUnreachable, _)) => failed(RequestError::PortUnreachable),
         Some((AppStatus::Busy, _)) => failed(RequestError::Busy),
         Some((AppStatus::Refused, _)) => failed(RequestError::Refused),
         None => failed(RequestError::BadFormat),

@@ -9,7 +9,7 @@ use hopwise_node::wire::{AppPort, DropReason};
 
 use crate::error::SendError;
 use crate::mesh::Mesh;
-use crate::message::{Bytes, Fate, How, Job};
+use crate::message::{Bytes, Fate, Job, SendMode};
 use crate::patience::Patience;
 
 /// A place among the messages that are sent. Who gives it up gives up the message as well, as far as that has not left.
@@ -36,19 +36,19 @@ impl<'a> Mesh<'a> {
     /// Sends a message to an application of a node, each hop reliable; returns when the router has taken it. It is lost if a board dies
     /// with it.
     pub async fn send(self, node: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let fate = self.carry(How::Datagram, node, port, message).await?;
+        let fate = self.carry(SendMode::Datagram, node, port, message).await?;
         self.sent(fate)
     }
 
-    /// The same to the computer at a node.
-    pub async fn send_to_computer(self, at: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let fate = self.carry(How::ToComputer, at, port, message).await?;
+    /// The same to the host at a node.
+    pub async fn send_to_host(self, at: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
+        let fate = self.carry(SendMode::ToHost, at, port, message).await?;
         self.sent(fate)
     }
 
     /// Sends a message to an application of every other node; returns when the router has taken it.
     pub async fn broadcast(self, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let fate = self.carry(How::Broadcast, self.address(), port, message).await?;
+        let fate = self.carry(SendMode::Broadcast, self.address(), port, message).await?;
         self.sent(fate)
     }
 
@@ -73,8 +73,8 @@ impl<'a> Mesh<'a> {
 
     /// The same, but if the application has no room that is the outcome.
     pub async fn try_send_confirmed(self, node: Node, port: AppPort, message: &[u8]) -> Result<Outcome, SendError> {
-        match self.carry(How::Confirmed, node, port, message).await? {
-            Fate::Settled(outcome) => Ok(outcome),
+        match self.carry(SendMode::Confirmed, node, port, message).await? {
+            Fate::Completed(outcome) => Ok(outcome),
             Fate::NotSent(error) => Err(error),
             // Nothing else is said of a confirmed message.
             _ => Ok(Outcome::Unknown),
@@ -89,7 +89,13 @@ impl<'a> Mesh<'a> {
     }
 
     /// Hands a message to the router, and waits for what becomes of it.
-    pub(crate) async fn carry(self, how: How, dest: Node, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
+    pub(crate) async fn carry(
+        self,
+        how: SendMode,
+        dest: Node,
+        port: AppPort,
+        message: &[u8],
+    ) -> Result<Fate, SendError> {
         let mut job = Some(self.job(how, dest, port, message)?);
         let mut ticket = poll_fn(|context| match self.mailbox.start(&mut job, false, context.waker()) {
             Some(place) => Poll::Ready(Ticket { mesh: self, place }),
@@ -111,7 +117,7 @@ impl<'a> Mesh<'a> {
     }
 
     /// What is to be sent, if it can be.
-    pub(crate) fn job(self, how: How, dest: Node, port: AppPort, message: &[u8]) -> Result<Job, SendError> {
+    pub(crate) fn job(self, how: SendMode, dest: Node, port: AppPort, message: &[u8]) -> Result<Job, SendError> {
         self.network().check(dest).map_err(|_| SendError::NoSuchNode)?;
         let payload = Bytes::from_slice(message).map_err(|_| SendError::TooLong)?;
         Ok(Job {

@@ -11,7 +11,7 @@ use hopwise_node::clock::MeshTime;
 use hopwise_node::link::Micros;
 use hopwise_node::wire::AppPort;
 
-use crate::message::{Fate, Incoming, Job, Neighbours};
+use crate::message::{Fate, Incoming, Job, Neighbors};
 use crate::wakers::{Wakers, keep, wake};
 
 /// Timers that run at once.
@@ -85,7 +85,7 @@ pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH:
     /// Of the last timer.
     pub(crate) timer_number: u32,
     pub(crate) sleepers: Wakers,
-    pub(crate) neighbours: Neighbours,
+    pub(crate) neighbors: Neighbors,
     pub(crate) watchers: Wakers,
     /// When the last exchange was.
     pub(crate) last_exchange: Micros,
@@ -163,7 +163,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 timers: core::array::from_fn(|_| None),
                 timer_number: 0,
                 sleepers: Wakers::new(),
-                neighbours: Vec::new(),
+                neighbors: Vec::new(),
                 watchers: Wakers::new(),
                 last_exchange: 0,
                 mesh_time: MeshTime::UNKNOWN,

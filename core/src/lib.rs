@@ -21,7 +21,7 @@
 //!
 //! - [`network`]: [`Network`] is any of the families, each in a file of its own, read from an [expression](network::expression). It says
 //!   which port leads to a destination, whom a broadcast is passed on to, and how far apart two nodes are. Its
-//!   [`lanes`](network::lanes) are the classes of buffers that keep store-and-forward free of deadlock.
+//!   [`lanes`](network::virtual_channels) are the classes of buffers that keep store-and-forward free of deadlock.
 //! - [`graph`]: the small graphs that families are built from, such as rings, tori and hypercubes.
 //! - [`collective`]: what nodes do together, a reduction or a sort: who sends what to whom, round by round, again from addresses alone.
 //! - [`limits`]: every fixed capacity, by name.

@@ -68,7 +68,7 @@ pub const MAX_PERMUTED: usize = 7;
 /// `hsn(l,G)` has at most this many digits: over the smallest nucleus, two nodes, that is [`MAX_NODES`].
 pub const MAX_DIGITS: usize = MAX_BITS as usize;
 
-/// Lanes: classes of buffers that make store-and-forward free of deadlock, see [`lanes`](crate::network::lanes). A packet changes lane
+/// Lanes: classes of buffers that make store-and-forward free of deadlock, see [`lanes`](crate::network::virtual_channels). A packet changes lane
 /// where its route turns from rising to falling node numbers or back. `re(ring(4),complete(3),3)` needs 10, most others of up
 /// to 200 nodes 4 to 8; `hopwise deadlock EXPR --scheme lanes` counts them. On the wire there is room for 12.
-pub const LANES: usize = 12;
+pub const VIRTUAL_CHANNELS: usize = 12;

@@ -84,7 +84,7 @@ pub(crate) trait Topology {
     /// The node at the other end of a link; `None` if `node` has no such port.
     fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex>;
 
-    /// The neighbour of `here` that `rule` chooses on the way to `dest`; `here` itself if it is the destination.
+    /// The neighbor of `here` that `rule` chooses on the way to `dest`; `here` itself if it is the destination.
     ///
     /// Following it from any node reaches `dest` in at most [`longest_route`](Self::longest_route) hops.
     fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex;
@@ -100,7 +100,7 @@ pub(crate) trait Topology {
         None
     }
 
-    /// Whether every node sees the same network: some relabelling of the nodes carries any one to any other.
+    /// Whether every node sees the same network: some relabeling of the nodes carries any one to any other.
     /// `false` where that is not proven.
     fn vertex_transitive(&self) -> bool;
 
@@ -114,7 +114,7 @@ pub(crate) trait Topology {
         Method::Shortest
     }
 
-    /// The port of `node` that leads to `neighbor`; `None` if they are not linked. This one asks all neighbours, which is for
+    /// The port of `node` that leads to `neighbor`; `None` if they are not linked. This one asks all neighbors, which is for
     /// families whose nodes have at most as many links as an address has bits.
     fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         (0..self.degree(node)).find(|&port| self.neighbor(node, port) == Some(neighbor))
@@ -133,26 +133,26 @@ pub(crate) trait Topology {
 
     /// How urgent it is for `here` to serve `port` in a broadcast of `source`, if it can send only one copy at a time. The
     /// child whose part of the tree takes longest should come first: higher is served first, and of equals the lower port.
-    fn urgency(&self, _here: Vertex, _port: Number, _source: Vertex) -> u64 {
+    fn send_priority(&self, _here: Vertex, _port: Number, _source: Vertex) -> u64 {
         0
     }
 
     /// The same two questions for the tree of [fewest steps](Tree::FewestSteps): how urgent it is for `here` to serve `port`,
     /// `None` if it does not pass the broadcast on there. The tree of least depth unless the network knows a faster one.
-    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
+    fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         self.passes_on(here, port, source)
-            .then(|| self.urgency(here, port, source))
+            .then(|| self.send_priority(here, port, source))
     }
 
-    /// Whether [`fewest_steps_urgency`](Self::fewest_steps_urgency) is something, which is less to ask where it is the tree of least
+    /// Whether [`fewest_steps_send_priority`](Self::fewest_steps_send_priority) is something, which is less to ask where it is the tree of least
     /// depth.
     fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {
         self.passes_on(here, port, source)
     }
 }
 
-/// Routing by distance alone: the lowest-numbered neighbour with a smaller distance to the destination; the vertex itself if it
-/// has none, as at the destination. One distance a neighbour.
+/// Routing by distance alone: the lowest-numbered neighbor with a smaller distance to the destination; the vertex itself if it
+/// has none, as at the destination. One distance a neighbor.
 pub(crate) fn lowest_closer<T: Topology>(network: &T, here: Vertex, distance: impl Fn(Vertex) -> Number) -> Vertex {
     let now = distance(here);
     let neighbors = (0..network.degree(here)).filter_map(|port| network.neighbor(here, port));

@@ -17,7 +17,7 @@ pub struct BoardKind {
     pub model: Model,
     /// What is at the HSE pins.
     pub hse: Hse,
-    /// The serial ports: the links in the order of their numbers, then the one to the computer.
+    /// The serial ports: the links in the order of their numbers, then the one to the host.
     pub ports: &'static [Wiring],
     /// The pin of the LED that programs can use.
     pub led: Pin,
@@ -56,13 +56,13 @@ impl BoardKind {
         self.ports.split_last().map_or(&[], |(_, links)| links)
     }
 
-    /// The serial port to the computer; that of a board without any is the first.
-    pub fn computer(&self) -> usize {
+    /// The serial port to the host; that of a board without any is the first.
+    pub fn host(&self) -> usize {
         self.ports.last().map_or(0, |port| port.uart)
     }
 }
 
-/// Those whose chip is modelled. The first is the default.
+/// Those whose chip is modeled. The first is the default.
 pub static BOARDS: LazyLock<Vec<&'static BoardKind>> = LazyLock::new(|| {
     let boards = KINDS.iter().filter_map(|kind| BoardKind::described(kind));
     boards.map(|board| &*Box::leak(Box::new(board))).collect()

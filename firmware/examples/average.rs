@@ -1,5 +1,5 @@
 //! A distributed average: no board collects anything, and yet after a while every board knows the mean of all readings. Each has a sum and a weight, and gives half of
-//! both to its neighbours in turn. Since a confirmed message arrives once, nothing is lost or doubled, and all quotients approach the mean.
+//! both to its neighbors in turn. Since a confirmed message arrives once, nothing is lost or doubled, and all quotients approach the mean.
 #![no_std]
 #![no_main]
 
@@ -39,12 +39,12 @@ async fn average(mesh: Handle<'static>) {
             let half = (sum / 2, weight / 2);
             own.set((sum - half.0, weight - half.1));
             let mut bytes = [0; 20];
-            let neighbours = mesh.neighbours().count();
-            let neighbour = mesh.neighbours().nth(round % neighbours).map_or(0, |to| to.node);
+            let neighbors = mesh.neighbors().count();
+            let neighbor = mesh.neighbors().nth(round % neighbors).map_or(0, |to| to.node);
             let Ok(bytes) = postcard::to_slice(&half, &mut bytes) else {
                 return;
             };
-            if let Ok(Outcome::Undeliverable { .. }) = mesh.send_confirmed(neighbour, SHARE, bytes).await {
+            if let Ok(Outcome::Undeliverable { .. }) = mesh.send_confirmed(neighbor, SHARE, bytes).await {
                 take(half);
             }
             defmt::info!("mean {}", own.get().0 as f32 / own.get().1 as f32);

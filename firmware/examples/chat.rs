@@ -1,5 +1,5 @@
-//! A chat between computers: what a computer sends to port 16 of its board is broadcast, with the name of that computer, and every board shows it
-//! to the computer that it has. A computer says its name if it serves port 17; without one it is called by the number of its board.
+//! A chat between hosts: what a host sends to port 16 of its board is broadcast, with the name of that host, and every board shows it
+//! to the host that it has. A host says its name if it serves port 17; without one it is called by the number of its board.
 #![no_std]
 #![no_main]
 
@@ -24,12 +24,12 @@ async fn chat(mesh: Handle<'static>) {
     let Ok(mut receiver) = mesh.receiver(CHAT) else { return };
     loop {
         let message = receiver.recv().await;
-        if !message.from_computer {
-            let _ = mesh.send_to_computer(mesh.address(), CHAT, message.bytes()).await;
+        if !message.from_host {
+            let _ = mesh.send_to_host(mesh.address(), CHAT, message.bytes()).await;
             continue;
         }
-        // A computer that has a name says it when asked.
-        let name = mesh.request_computer_bytes(mesh.address(), NAME, &[]).await;
+        // A host that has a name says it when asked.
+        let name = mesh.request_host_bytes(mesh.address(), NAME, &[]).await;
         let name = name.as_ref().ok().and_then(|name| core::str::from_utf8(name).ok());
         let Ok(text) = core::str::from_utf8(message.bytes()) else {
             continue;

@@ -11,7 +11,7 @@ use cortex_m_rt::ExceptionFrame;
 use cortex_m_rt::exception;
 use hopwise_runner::Trouble;
 
-use crate::kept::restart_with;
+use crate::retained_ram::restart_with;
 use crate::stack::_stack_end;
 
 /// Keeps the place, then as much of the message as there is room for.

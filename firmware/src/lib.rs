@@ -19,7 +19,7 @@
 //! The node is `hopwise-runner`'s; this is the chip's part. A module uses only those below it:
 //!
 //! - [`platform`]: what the runner uses of the chip;
-//! - [`configuration`], [`images`]: what is kept in the flash; [`kept`]: what survives a reset;
+//! - [`configuration`], [`images`]: what is kept in the flash; [`retained_ram`]: what survives a reset;
 //! - [`boards`]: what differs between boards, and between chips; [`uart`]: serial ports;
 //! - [`time`]: the board's own clock, and what time it is in the mesh;
 //! - [`copy`]: how memory is copied; [`crash`]: panics and faults; [`stack`]: how much of it was never used.
@@ -30,8 +30,8 @@ mod configuration;
 mod copy;
 mod crash;
 mod images;
-mod kept;
 mod platform;
+mod retained_ram;
 mod stack;
 mod time;
 mod uart;
@@ -121,7 +121,7 @@ pub async fn run<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize,
 fn start(slots: Slots<'_>, programs: MakePrograms<'_, NodeSizes>) -> &'static Node {
     let unique_id = embassy_stm32::uid::uid();
     let cause = boards::reset_cause();
-    let boot = kept::boot(&unique_id, cause);
+    let boot = retained_ram::boot(&unique_id, cause);
     let start = Store::new(slots).start(boot.epoch);
     if start.page.is_some() && !start.is_marked {
         defmt::warn!("this start could not be counted in the flash: the next one may have the same epoch");
@@ -149,14 +149,14 @@ fn restart(why: Restart) -> ! {
     match why {
         Restart::Commanded | Restart::GoneBack => SCB::sys_reset(),
         Restart::Reconfigured => {
-            kept::settle();
+            retained_ram::settle();
             SCB::sys_reset()
         }
         Restart::Image(trial) => {
-            kept::settle();
+            retained_ram::settle();
             images::restart_with(&trial)
         }
-        Restart::Hanging(task) => kept::restart_with(&kept::hanging(task.number())),
+        Restart::Hanging(task) => retained_ram::restart_with(&retained_ram::hanging(task.number())),
         Restart::Failure(Failure::StackOverflow) => {
             stack::overflow(0);
             SCB::sys_reset()

@@ -1,4 +1,4 @@
-//! The image that is flashed unless a user has a program: a board that routes, answers a computer, and sends what it is told to.
+//! The image that is flashed unless a user has a program: a board that routes, answers a host, and sends what it is told to.
 #![no_std]
 #![no_main]
 

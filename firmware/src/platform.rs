@@ -3,13 +3,13 @@
 use embassy_stm32::gpio::Output;
 use embassy_stm32::wdg::{IndependentWatchdog, Instance};
 use embassy_time::{Instant, Timer};
-use hopwise_node::clock::{Grains, MeshTime};
+use hopwise_node::clock::{ClockTicks, MeshTime};
 use hopwise_node::link::Micros;
 use hopwise_runner::{Arrival, LinkRx, Platform, Task, Upkeep};
 
 use crate::boards;
 use crate::images::Images;
-use crate::kept;
+use crate::retained_ram;
 use crate::stack::StackProbe;
 use crate::time::{self, now};
 use crate::uart::{RING, Receiver};
@@ -34,7 +34,7 @@ impl Platform for Chip {
         boards::ports_agree_on(baud)
     }
 
-    fn time_start(start: impl FnOnce()) -> Option<Grains> {
+    fn time_start(start: impl FnOnce()) -> Option<ClockTicks> {
         // Nothing comes between the time and the start.
         cortex_m::interrupt::free(|_| {
             start();
@@ -47,7 +47,7 @@ impl Platform for Chip {
     }
 
     fn note_task(&self, task: Task) {
-        kept::run_task(task.number());
+        retained_ram::run_task(task.number());
     }
 
     fn wake_receivers(&self) -> bool {
@@ -77,7 +77,7 @@ impl<W: Instance + 'static> Upkeep for Rest<W> {
     }
 
     fn settle(&mut self) {
-        kept::settle();
+        retained_ram::settle();
     }
 }
 

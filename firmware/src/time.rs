@@ -7,11 +7,11 @@ use core::cell::Cell;
 
 use cortex_m::interrupt::{self, Mutex};
 use embassy_time::Instant;
-use hopwise_node::clock::{GRAINS, Grains, MeshTime, grains};
+use hopwise_node::clock::{ClockTicks, MeshTime, TICKS_PER_MICRO, clock_ticks};
 use hopwise_node::link::Micros;
 
 /// From the first bit on the wire to the clock's reading.
-const START_LATENCY: Grains = 200;
+const START_LATENCY: ClockTicks = 200;
 
 /// What time it is in the mesh. By its name it is found from outside.
 #[unsafe(no_mangle)]
@@ -28,9 +28,11 @@ pub(crate) fn publish(time: &MeshTime) {
 }
 
 /// When a frame began that was started just now.
-pub(crate) fn started() -> Grains {
+pub(crate) fn started() -> ClockTicks {
     // In the middle of the present tick of the clock.
-    grains(now()).wrapping_add(GRAINS / 2).wrapping_sub(START_LATENCY)
+    clock_ticks(now())
+        .wrapping_add(TICKS_PER_MICRO / 2)
+        .wrapping_sub(START_LATENCY)
 }
 
 /// A time that is not long ago, of which the low half is known.

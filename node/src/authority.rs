@@ -1,6 +1,6 @@
-//! Who may change a board that has keys: only the computer that holds the management key, and with each of its commands once.
+//! Who may change a board that has keys: only the host that holds the management key, and with each of its commands once.
 //!
-//! A board has a key of its own, which follows from the management key and the board's [address](board_key). The computer asks for a
+//! A board has a key of its own, which follows from the management key and the board's [address](board_key). The host asks for a
 //! [`Challenge`]: the epoch of the board's start, which is counted in its flash and never comes again, and the number of the next command
 //! since. With the command it sends a tag of both, of the command and of what comes with it. So who hears a command can use it neither
 //! again, nor after a restart, nor at another board; and who steals a board has the key of that one.
@@ -35,7 +35,7 @@ impl Challenge {
     }
 }
 
-/// The secrets of a mesh, as the computer has them.
+/// The secrets of a mesh, as the host has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeshKeys {
     /// For links and payloads. All boards have it.
@@ -71,7 +71,7 @@ pub fn board_key(management: &Key, address: Node) -> Key {
 }
 
 /// What comes with a command, and its tag; `None` if that is too long.
-pub fn authorise(key: &Key, challenge: &Challenge, command: u8, payload: &[u8]) -> Option<Vec<u8, BODY>> {
+pub fn authorize(key: &Key, challenge: &Challenge, command: u8, payload: &[u8]) -> Option<Vec<u8, BODY>> {
     let mut bytes = Vec::from_slice(payload).ok()?;
     bytes.extend_from_slice(&challenge.tag(key, command, payload)).ok()?;
     Some(bytes)
@@ -96,7 +96,7 @@ impl Authority {
         self.challenge
     }
 
-    /// What came with a command, without its tag; `None` if it does not come from the computer, or not now.
+    /// What came with a command, without its tag; `None` if it does not come from the host, or not now.
     pub fn check<'a>(&mut self, command: u8, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let (payload, tag) = bytes.split_last_chunk::<TAG_BYTES>()?;
         if !same_tag(&self.challenge.tag(&self.key, command, payload), tag) {
@@ -113,13 +113,13 @@ mod tests {
     use super::*;
     use std::{assert, assert_eq};
 
-    const KEY: Key = Key::new(*b"of the computer!");
+    const KEY: Key = Key::new(*b"of the manager!!");
 
     #[test]
     fn a_command_is_believed_once_by_the_board_it_is_for_and_in_its_start() {
         let (mine, other) = (board_key(&KEY, 7), board_key(&KEY, 8));
         let mut board = Authority::new(mine, 5);
-        let told = authorise(&mine, &board.challenge(), 3, b"words").unwrap();
+        let told = authorize(&mine, &board.challenge(), 3, b"words").unwrap();
         assert_eq!(Authority::new(mine, 6).check(3, &told), None, "another start");
         assert_eq!(Authority::new(other, 5).check(3, &told), None, "another board");
         assert_eq!(board.check(2, &told), None, "another command");
@@ -131,14 +131,14 @@ mod tests {
         assert_eq!((board.check(3, &[]), board.check(3, b"words")), (None, None));
         assert_eq!(board.check(3, &told), Some(&b"words"[..]));
         assert_eq!(board.check(3, &told), None, "again");
-        let next = authorise(&mine, &board.challenge(), 3, b"words").unwrap();
+        let next = authorize(&mine, &board.challenge(), 3, b"words").unwrap();
         assert!(board.check(3, &next).is_some());
     }
 
     #[test]
-    fn what_is_too_long_is_not_authorised() {
+    fn what_is_too_long_is_not_authorized() {
         let challenge = Challenge { epoch: 1, number: 0 };
-        assert!(authorise(&KEY, &challenge, 2, &[0; BODY - TAG_BYTES]).is_some());
-        assert!(authorise(&KEY, &challenge, 2, &[0; BODY - TAG_BYTES + 1]).is_none());
+        assert!(authorize(&KEY, &challenge, 2, &[0; BODY - TAG_BYTES]).is_some());
+        assert!(authorize(&KEY, &challenge, 2, &[0; BODY - TAG_BYTES + 1]).is_none());
     }
 }

@@ -24,7 +24,7 @@ use heapless::{Deque, LenType, Vec};
 use crate::limits;
 use crate::link::WINDOW;
 use crate::wire::{Bytes, MAX_HEADER, SEALED_OVERHEAD, SEQUENCE_NUMBERS, encoded_len};
-use hopwise_core::limits::LANES;
+use hopwise_core::limits::VIRTUAL_CHANNELS;
 
 /// The sizes of a node. [`check`](Self::check) says what must hold between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Sizes {
         buffers: limits::BUFFERS,
         body: limits::BODY,
         peers: limits::PEERS,
-        virtual_channels: LANES,
+        virtual_channels: VIRTUAL_CHANNELS,
         inbox: limits::INBOX,
         service: limits::SERVICE,
         outbox: limits::OUTBOX,
@@ -101,7 +101,7 @@ impl Sizes {
         assert!(self.links <= 32, "a set of links is one word");
         assert!(self.buffers <= 64, "the set of buffers is one word");
         assert!(self.peers <= 256 && self.peers > 0);
-        assert!(self.virtual_channels <= LANES && self.virtual_channels >= 2);
+        assert!(self.virtual_channels <= VIRTUAL_CHANNELS && self.virtual_channels >= 2);
         assert!(self.inbox > 0 && self.service > 0 && self.outstanding > 0);
         assert!(
             self.buffers > self.virtual_channels + self.inbox + self.service + OWN + self.passing,

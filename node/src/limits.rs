@@ -1,6 +1,6 @@
 //! Every fixed capacity of a node of the default sizes, by name, in one place. [`capacities`](mod@crate::capacities) makes others.
 
-/// Links: five wires and the one to a computer.
+/// Links: five wires and the one to a host.
 pub const PORTS: usize = 6;
 
 /// A packet's bytes after its header: the payload, and the trail of a detour. With addresses of one byte the packet has 257.

@@ -18,7 +18,7 @@ pub(crate) trait Subject {
     fn counters(&self) -> &RouterCounters;
     /// Why it does not leave a request to an application. Unless it has applications, it serves none.
     fn refusal(&self, _port: AppPort) -> AppStatus {
-        AppStatus::Unserved
+        AppStatus::PortUnreachable
     }
     /// The state of a link; `None` if there is none of that number.
     fn link_report(&self, link: u8) -> Option<LinkReport>;
@@ -65,7 +65,7 @@ fn whole_trace<B: Bytes>(records: &[u8], here: Node) -> B {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{Body, Card, LinkCounters, read_structure, trace_records};
+    use crate::wire::{BoardInfo, Body, LinkCounters, read_structure, trace_records};
     use std::vec::Vec;
 
     struct Someone(RouterCounters);
@@ -84,7 +84,7 @@ mod tests {
                 links: 1,
                 neighbors: 0,
                 neighbors_up: 0,
-                card: Card::default(),
+                card: BoardInfo::default(),
             }
         }
 
@@ -139,7 +139,7 @@ mod tests {
         let link = |number: &[u8]| read_structure::<Option<LinkReport>>(&read(Query::Link, number)).unwrap();
         assert!(link(&[0]).is_some() && link(&[1]).is_none() && link(&[]).is_none());
         assert_eq!(read(Query::ClearCounters, b"x"), b"");
-        let unserved = [AppStatus::Unserved as u8];
+        let unserved = [AppStatus::PortUnreachable as u8];
         assert_eq!(read(Query::Application(AppPort(20)), b"x"), unserved);
     }
 

@@ -38,12 +38,12 @@ _UNREAD = 4096
 
 
 class Message(NamedTuple):
-    """What a board, or another computer, has sent to this computer."""
+    """What a board, or another host, has sent to this host."""
 
     #: The node that sent it.
     node: int
-    #: Whether the computer at that node sent it.
-    from_computer: bool
+    #: Whether the host at that node sent it.
+    from_host: bool
     #: The application that it is for.
     service: int
     #: What it says.
@@ -120,9 +120,9 @@ class Mesh:
         """Sends a message to an application of a node, and returns when it has it."""
         self._ask("send_confirmed", node=node, service=service, message=message)
 
-    def send_to_computer(self, node: int, service: int, message: bytes) -> None:
-        """Sends a message to the computer at a node."""
-        self._ask("send_to_computer", node=node, service=service, message=message)
+    def send_to_host(self, node: int, service: int, message: bytes) -> None:
+        """Sends a message to the host at a node."""
+        self._ask("send_to_host", node=node, service=service, message=message)
 
     def broadcast(self, service: int, message: bytes) -> None:
         """Sends a message to an application of every node."""
@@ -133,13 +133,13 @@ class Mesh:
         answer = self._ask("request", node=node, service=service, message=message, within=within)
         return bytes.fromhex(answer["hex"])
 
-    def request_computer(self, node: int, service: int, message: bytes = b"", within: float = 15.0) -> bytes:
-        """Asks the computer at a node, once, and returns its answer."""
-        answer = self._ask("request_computer", node=node, service=service, message=message, within=within)
+    def request_host(self, node: int, service: int, message: bytes = b"", within: float = 15.0) -> bytes:
+        """Asks the host at a node, once, and returns its answer."""
+        answer = self._ask("request_host", node=node, service=service, message=message, within=within)
         return bytes.fromhex(answer["hex"])
 
     def serve(self, service: int, answer: Callable[[Message], bytes], seconds: Optional[float] = None) -> None:
-        """Answers the requests to a service of this computer: `answer` is given each, and returns up to 199 bytes. If it raises an exception
+        """Answers the requests to a service of this host: `answer` is given each, and returns up to 199 bytes. If it raises an exception
         the request is refused, and the exception goes on. Returns when the time is over; without one it goes on."""
         with self._lock:
             requests = self._requests.setdefault(service, queue.Queue(maxsize=_UNREAD))
@@ -160,7 +160,7 @@ class Mesh:
     def listen(
         self, service: Optional[int] = None, node: Optional[int] = None, seconds: Optional[float] = None
     ) -> Iterator[Message]:
-        """The messages for this computer, from a node or for a service if you say so, as they come; until the time is over, or without end.
+        """The messages for this host, from a node or for a service if you say so, as they come; until the time is over, or without end.
 
         Listening begins with the call, not with the first message that is taken."""
         filters = {"service": service, "node": node}
@@ -294,7 +294,7 @@ class Mesh:
 
 
 def _message(fields):
-    return Message(fields["node"], fields["from_computer"], fields["service"], bytes.fromhex(fields["hex"]))
+    return Message(fields["node"], fields["from_host"], fields["service"], bytes.fromhex(fields["hex"]))
 
 
 def _put(waiting, item):

@@ -70,7 +70,7 @@ class AtSerialPort(unittest.TestCase):
     def test_boards_are_heard(self):
         heard = set()
         for message in self.mesh.listen(service=HELLO, seconds=20):
-            self.assertEqual((message.service, message.from_computer, message.bytes), (HELLO, False, b"hello"))
+            self.assertEqual((message.service, message.from_host, message.bytes), (HELLO, False, b"hello"))
             heard.add(message.node)
             if len(heard) == 3:
                 break
@@ -106,20 +106,20 @@ class AtSocket(unittest.TestCase):
         with Mesh(self.address) as one, Mesh(self.address) as other:
             self.assertEqual(one.board, 1)
             messages = one.listen(service=20, seconds=20)
-            other.send_to_computer(1, 20, b"\x1b[2J")
+            other.send_to_host(1, 20, b"\x1b[2J")
             message = next(messages)
-            self.assertEqual((message.node, message.from_computer, message.bytes), (1, True, b"\x1b[2J"))
+            self.assertEqual((message.node, message.from_host, message.bytes), (1, True, b"\x1b[2J"))
             messages.close()
             self.assertEqual(other.request(2, DOUBLE, b"\x05"), b"\x0a")
 
-    def test_a_computer_answers(self):
+    def test_a_host_answers(self):
         with Mesh(self.address) as server, Mesh(self.address) as asker:
             refusal = []
 
             def ask():
                 for _ in range(100):
                     try:
-                        return asker.request_computer(1, 21, b"abc")
+                        return asker.request_host(1, 21, b"abc")
                     except HopwiseError as error:
                         refusal.append(error.kind)
                         time.sleep(0.05)
@@ -138,7 +138,7 @@ class AtSocket(unittest.TestCase):
 
             def refused():
                 try:
-                    asker.request_computer(1, 22, b"")
+                    asker.request_host(1, 22, b"")
                 except HopwiseError as error:
                     refusal.append(error.kind)
 
@@ -149,7 +149,7 @@ class AtSocket(unittest.TestCase):
             thread.join()
             self.assertEqual(refusal[-1], "refused")
             with self.assertRaises(HopwiseError) as caught:
-                asker.request_computer(1, 22, b"")
+                asker.request_host(1, 22, b"")
             self.assertEqual(caught.exception.kind, "unserved")
 
     def test_a_bridge_that_ends_is_noticed(self):

@@ -8,7 +8,7 @@ use hopwise_node::key::Credentials;
 use hopwise_node::link::Micros;
 use hopwise_node::store::Keys;
 use hopwise_node::store::Start;
-use hopwise_node::wire::{BoardState, Card, DEFAULT_BAUD, PAGE_BYTES, Page, Status};
+use hopwise_node::wire::{BoardConfig, BoardInfo, BoardState, CONFIG_BYTES, DEFAULT_BAUD, Status};
 
 use crate::next_image::NextImage;
 use crate::platform::Platform;
@@ -24,7 +24,7 @@ pub type Trouble = String<72>;
 pub struct Board {
     /// The number of its chip, or whatever no other board has.
     pub unique_id: [u8; 12],
-    /// Why it has started: [`Card::reset_cause`].
+    /// Why it has started: [`BoardInfo::reset_cause`].
     pub reset_cause: u8,
     /// What made it restart, if it was a panic, a fault or something that hung.
     pub trouble: Option<Trouble>,
@@ -43,7 +43,7 @@ pub(crate) struct About<P: Platform> {
     board: Board,
     pub(crate) stack_free: Cell<u32>,
     /// The bytes of the configuration page.
-    pub(crate) page: [u8; PAGE_BYTES],
+    pub(crate) page: [u8; CONFIG_BYTES],
     /// It goes back to the page before unless someone outside says that it is to be kept.
     pub(crate) on_trial: Cell<bool>,
     pub(crate) next_image: NextImage<P::Images>,
@@ -63,7 +63,7 @@ impl<P: Platform> About<P> {
         images: P::Images,
         start: &Start,
         state: BoardState,
-        page: Option<&Page>,
+        page: Option<&BoardConfig>,
     ) -> Self {
         About {
             epoch: start.epoch,
@@ -72,7 +72,7 @@ impl<P: Platform> About<P> {
             links,
             board,
             stack_free: Cell::new(0),
-            page: start.page.unwrap_or([0xff; PAGE_BYTES]),
+            page: start.page.unwrap_or([0xff; CONFIG_BYTES]),
             on_trial: Cell::new(start.on_trial),
             next_image: NextImage::new(images),
             name: page.map(|page| page.name.clone()).unwrap_or_default(),
@@ -97,8 +97,8 @@ impl<P: Platform> About<P> {
         })
     }
 
-    pub(crate) fn card(&self) -> Card {
-        Card {
+    pub(crate) fn card(&self) -> BoardInfo {
+        BoardInfo {
             name: self.name.clone(),
             program: text(PROGRAM),
             reset_cause: self.board.reset_cause,

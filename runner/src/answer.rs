@@ -3,7 +3,7 @@
 use hopwise_node::boot::Trial;
 use hopwise_node::limits::BODY;
 use hopwise_node::link::Micros;
-use hopwise_node::wire::{BoardState, Body, Command, Done, Failure, PAGE_BYTES, write_structure};
+use hopwise_node::wire::{BoardState, Body, CONFIG_BYTES, Command, CommandResult, Failure, write_structure};
 
 use crate::about::About;
 use crate::configuration;
@@ -12,7 +12,7 @@ use crate::platform::Platform;
 /// What the board does once the answer has left.
 pub(crate) enum Deferred {
     Restart,
-    WritePage { page: [u8; PAGE_BYTES], on_trial: bool },
+    WritePage { page: [u8; CONFIG_BYTES], on_trial: bool },
     KeepPage,
     Fail(Failure),
     Switch(Trial),
@@ -61,55 +61,57 @@ pub(crate) fn without_mesh<P: Platform>(
         }
         Command::Challenge => match &about.authority {
             Some(authority) => return encode(&authority.borrow().challenge()),
-            None => Done::Unknown,
+            None => CommandResult::Unknown,
         },
         Command::WritePage(page) => match configuration::understand::<P>(page, about.links) {
-            Err(BoardState::NotInImage) => Done::NotInImage,
+            Err(BoardState::NotInImage) => CommandResult::NotInImage,
             // An empty page makes a board forget.
-            Err(state) if state != BoardState::NoPage || page.iter().any(|byte| *byte != 0xff) => Done::BadPage,
+            Err(state) if state != BoardState::NoPage || page.iter().any(|byte| *byte != 0xff) => {
+                CommandResult::BadConfig
+            }
             _ => {
                 // Who is at the board's own port can write another one; who is not might never reach the board again.
                 *deferred = Some(Deferred::WritePage {
                     page: *page,
                     on_trial: from_afar,
                 });
-                Done::Done
+                CommandResult::Done
             }
         },
         Command::KeepPage => {
             *deferred = Some(Deferred::KeepPage);
-            Done::Done
+            CommandResult::Done
         }
         Command::Fail(failure) => {
             *deferred = Some(Deferred::Fail(failure));
-            Done::Done
+            CommandResult::Done
         }
         Command::ReadBlock { id, index } => match about.next_image.block(id, index) {
             Some(block) => return block,
-            None => Done::NotThere,
+            None => CommandResult::NotThere,
         },
         Command::Update => return encode(&about.next_image.state()),
         Command::BeginUpdate(plan) => about.next_image.begin(plan),
         Command::SwitchImage(hash) => match about.next_image.trial(hash) {
             Some(trial) => {
                 *deferred = Some(Deferred::Switch(trial));
-                Done::Done
+                CommandResult::Done
             }
-            None => Done::NotThere,
+            None => CommandResult::NotThere,
         },
         Command::KeepImage => {
             *deferred = Some(Deferred::KeepImage);
-            Done::Done
+            CommandResult::Done
         }
         Command::Restart => {
             *deferred = Some(Deferred::Restart);
-            Done::Done
+            CommandResult::Done
         }
         Command::Broadcast(_)
         | Command::SendBlock(_)
         | Command::StartTraffic(_)
         | Command::Traffic
-        | Command::LogPackets(_) => Done::NotConfigured,
+        | Command::LogPackets(_) => CommandResult::NotConfigured,
     };
     encode(&done)
 }

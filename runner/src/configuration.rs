@@ -3,31 +3,34 @@
 use hopwise_core::Network;
 use hopwise_core::network::expression::BrokenRule;
 use hopwise_node::store::Start;
-use hopwise_node::wire::{BadPage, BoardState, PAGE_BYTES, Page};
+use hopwise_node::wire::{BadConfig, BoardConfig, BoardState, CONFIG_BYTES};
 
 use crate::platform::Platform;
 
 /// What a board with so many links starts with.
-pub(crate) fn understand_start<P: Platform>(start: &Start, links: u8) -> Result<(Page, Network), BoardState> {
+pub(crate) fn understand_start<P: Platform>(start: &Start, links: u8) -> Result<(BoardConfig, Network), BoardState> {
     match &start.page {
         _ if start.keys.is_some() && !start.is_marked => Err(BoardState::Uncounted),
         Some(page) => understand::<P>(page, links),
-        None if start.is_damaged => Err(BoardState::BadPage),
+        None if start.is_damaged => Err(BoardState::BadConfig),
         None => Err(BoardState::NoPage),
     }
 }
 
 /// Reads a configuration, if a board like this one can do what it says.
-pub(crate) fn understand<P: Platform>(bytes: &[u8; PAGE_BYTES], links: u8) -> Result<(Page, Network), BoardState> {
-    let page = Page::read(bytes).map_err(|error| match error {
-        BadPage::Missing => BoardState::NoPage,
-        _ => BoardState::BadPage,
+pub(crate) fn understand<P: Platform>(
+    bytes: &[u8; CONFIG_BYTES],
+    links: u8,
+) -> Result<(BoardConfig, Network), BoardState> {
+    let page = BoardConfig::read(bytes).map_err(|error| match error {
+        BadConfig::Missing => BoardState::NoPage,
+        _ => BoardState::BadConfig,
     })?;
     if !P::can_run_at(page.baud) {
-        return Err(BoardState::BadPage);
+        return Err(BoardState::BadConfig);
     }
     let network = page.network().map_err(|error| match error {
-        BadPage::Expression(error) if error.rule == BrokenRule::NotBuilt => BoardState::NotInImage,
+        BadConfig::Expression(error) if error.rule == BrokenRule::NotBuilt => BoardState::NotInImage,
         _ => BoardState::BadNetwork,
     })?;
     match network.degree(page.address) {

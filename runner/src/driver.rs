@@ -15,11 +15,11 @@ use embassy_sync::signal::Signal;
 use embedded_io_async::Write;
 use hopwise_core::Network;
 use hopwise_node::capacities::Capacities;
-use hopwise_node::clock::Grains;
+use hopwise_node::clock::ClockTicks;
 use hopwise_node::link::Micros;
 use hopwise_node::router::ConfigError;
 use hopwise_node::store::Start;
-use hopwise_node::wire::{BoardState, Page, WIRE};
+use hopwise_node::wire::{BoardConfig, BoardState, WIRE};
 
 use crate::about::{About, Board};
 use crate::answer::Deferred;
@@ -148,7 +148,12 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     /// Makes the board part of a mesh.
     // Not inlined: its stack frame, which holds a whole router, ends with it.
     #[inline(never)]
-    fn join_mesh(&mut self, page: &Page, network: Network, programs: MakePrograms<'_, C>) -> Result<(), ConfigError> {
+    fn join_mesh(
+        &mut self,
+        page: &BoardConfig,
+        network: Network,
+        programs: MakePrograms<'_, C>,
+    ) -> Result<(), ConfigError> {
         let now = self.now();
         let mode = self.mode.get_mut();
         // Swapped, not moved: that would take room for another router.
@@ -256,7 +261,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         matches!(&*self.mode(), Mode::Mesh(mesh) if mesh.router.awaits_start(link))
     }
 
-    fn note_start(&self, link: u8, at: Grains, length: usize) {
+    fn note_start(&self, link: u8, at: ClockTicks, length: usize) {
         if let Mode::Mesh(mesh) = &mut *self.mode() {
             mesh.router.note_start(link, at, length);
         }
@@ -443,7 +448,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
 // Not inlined, and made in one piece, so that there are no more copies of a router on the stack than need be.
 #[inline(never)]
 fn in_mesh<P: Platform, C: Capacities>(
-    page: &Page,
+    page: &BoardConfig,
     network: Network,
     about: &About<P>,
     programs: MakePrograms<'_, C>,

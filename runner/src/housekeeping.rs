@@ -34,7 +34,7 @@ const ROOM_STEPS: u8 = 2;
 enum Room {
     /// It is not, since so many steps.
     Left(u8),
-    /// The neighbours know, and it begins with the next step.
+    /// The neighbors know, and it begins with the next step.
     Announced,
 }
 

@@ -1,7 +1,7 @@
 //! A node on any async serial ports and any clock.
 //!
 //! The router of `hopwise-core` decides everything about packets; this provides I/O and timers, and does what a node does besides: it answers a
-//! host, keeps its configuration, takes new images, runs programs, and notices when a part of it hangs. A board's firmware, a process on a computer
+//! host, keeps its configuration, takes new images, runs programs, and notices when a part of it hangs. A board's firmware, a process on a host
 //! and another chip are shells around it. What a shell provides:
 //!
 //! - [`Platform`]: the time, and a place for images or none;

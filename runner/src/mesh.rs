@@ -3,10 +3,12 @@
 use hopwise_app::Due;
 use hopwise_core::{Network, Node, Rule};
 use hopwise_node::capacities::Capacities;
-use hopwise_node::clock::Grains;
+use hopwise_node::clock::ClockTicks;
 use hopwise_node::link::Micros;
 use hopwise_node::router::{Config, ConfigError, MessageKind, MessageOf, Router};
-use hopwise_node::wire::{AppPort, Bytes, Command, Done, Page, Query, computers_anywhere, packet_logging, paper_rule};
+use hopwise_node::wire::{
+    AppPort, BoardConfig, Bytes, Command, CommandResult, Query, hosts_anywhere, packet_logging, paper_rule,
+};
 
 use crate::about::About;
 use crate::answer::{self, Answer, Deferred};
@@ -15,7 +17,7 @@ use crate::platform::Platform;
 use crate::programs::Programs;
 use crate::traffic::Generator;
 
-/// Traffic by configuration begins this long after the start: by then the neighbours are there.
+/// Traffic by configuration begins this long after the start: by then the neighbors are there.
 const LINKS_COME_UP: Micros = 1_000_000;
 
 /// Makes room for what programs of a node share with it, once it is known which node that is.
@@ -29,14 +31,14 @@ pub(crate) struct Mesh<C: Capacities> {
     programs: &'static dyn Programs<C>,
     /// When programs must be looked after next.
     due: Due,
-    /// How often a neighbour was asked for blocks.
+    /// How often a neighbor was asked for blocks.
     asked: u8,
 }
 
 impl<C: Capacities> Mesh<C> {
     #[inline(always)]
     pub(crate) fn new<P: Platform>(
-        page: &Page,
+        page: &BoardConfig,
         network: Network,
         about: &About<P>,
         programs: MakePrograms<'_, C>,
@@ -48,7 +50,7 @@ impl<C: Capacities> Mesh<C> {
             epoch: about.epoch,
             baud: page.baud,
             links: C::SIZES.links as u8,
-            computers: if computers_anywhere(page.options) {
+            hosts: if hosts_anywhere(page.options) {
                 u32::MAX
             } else {
                 1 << about.links
@@ -73,7 +75,7 @@ impl<C: Capacities> Mesh<C> {
     }
 
     /// Begins with what the configuration says.
-    pub(crate) fn begin<P: Platform>(&mut self, page: &Page, about: &About<P>, now: Micros) {
+    pub(crate) fn begin<P: Platform>(&mut self, page: &BoardConfig, about: &About<P>, now: Micros) {
         *self.router.card_mut() = about.card();
         if let Some(credentials) = about.credentials() {
             self.router.lock(&credentials);
@@ -89,7 +91,7 @@ impl<C: Capacities> Mesh<C> {
         &mut self,
         link: u8,
         bytes: &[u8],
-        ended: Option<Grains>,
+        ended: Option<ClockTicks>,
         about: &About<P>,
         now: Micros,
         deferred: &mut Option<Deferred>,
@@ -131,7 +133,7 @@ impl<C: Capacities> Mesh<C> {
         self.traffic.deadline().min(self.due.deadline)
     }
 
-    /// Asks a neighbour for a block of an image, if blocks are missing: each time another one that is there.
+    /// Asks a neighbor for a block of an image, if blocks are missing: each time another one that is there.
     pub(crate) fn repair<P: Platform>(&mut self, about: &About<P>, now: Micros) {
         let Some(block) = about.next_image.look() else { return };
         let Mesh {
@@ -204,7 +206,7 @@ impl<C: Capacities> Mesh<C> {
     }
 }
 
-/// Asks a neighbour for a block. If there is no room to, it is asked later.
+/// Asks a neighbor for a block. If there is no room to, it is asked later.
 fn ask<C: Capacities>(
     router: &mut Router<C>,
     neighbor: Node,
@@ -252,26 +254,26 @@ impl<C: Capacities> Own<'_, C> {
         deferred: &mut Option<Deferred>,
     ) -> Answer {
         let Some(payload) = answer::admit(number, payload, from_afar, about) else {
-            return answer::encode(&Done::NotAllowed);
+            return answer::encode(&CommandResult::NotAllowed);
         };
         let done = match Command::read(number, payload) {
-            None => Done::Unknown,
+            None => CommandResult::Unknown,
             Some(Command::Broadcast(payload)) => {
                 let sent = self.router.broadcast(AppPort::TEXT, payload, now, self.observer);
-                sent.map_or(Done::Busy, |_| Done::Done)
+                sent.map_or(CommandResult::Busy, |_| CommandResult::Done)
             }
             Some(Command::SendBlock(block)) => {
                 let sent = self.router.broadcast(AppPort::UPDATE, block, now, self.observer);
-                sent.map_or(Done::Busy, |_| Done::Done)
+                sent.map_or(CommandResult::Busy, |_| CommandResult::Done)
             }
             Some(Command::StartTraffic(order)) => {
                 self.traffic.start(order, now);
-                Done::Done
+                CommandResult::Done
             }
             Some(Command::Traffic) => return answer::encode(&self.traffic.report),
             Some(Command::LogPackets(on)) => {
                 self.observer.log_packets = on;
-                Done::Done
+                CommandResult::Done
             }
             Some(other) => return answer::without_mesh(other, from_afar, about, now, deferred),
         };

@@ -7,7 +7,7 @@ use hopwise_node::limits::BODY;
 use hopwise_node::link::Micros;
 use hopwise_node::store::FlashFailed;
 use hopwise_node::update::{self, Flash, Update};
-use hopwise_node::wire::{Body, Done, UpdatePlan, UpdateState};
+use hopwise_node::wire::{Body, CommandResult, UpdatePlan, UpdateState};
 
 /// In microseconds. Where a sector takes one second, as most do, two are erased at once.
 const A_WHILE: Micros = 1_250_000;
@@ -29,7 +29,7 @@ impl<F: Flash> NextImage<F> {
         }
     }
 
-    pub(crate) fn begin(&self, plan: UpdatePlan) -> Done {
+    pub(crate) fn begin(&self, plan: UpdatePlan) -> CommandResult {
         self.update.borrow_mut().begin(plan, &*self.images.borrow())
     }
 

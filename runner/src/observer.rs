@@ -10,7 +10,7 @@ pub(crate) struct BoardObserver {
     pub(crate) log_packets: bool,
     /// A packet came or went since the LED looked.
     pub(crate) packets_passed: bool,
-    /// Links whose neighbour does not belong there: bit 0 is link 0.
+    /// Links whose neighbor does not belong there: bit 0 is link 0.
     pub(crate) miswired: u32,
     /// Links whose other end has another key, or where only one of the ends has a key.
     pub(crate) locked_out: u32,

@@ -1,6 +1,6 @@
 //! What a node needs of the machine that it runs on.
 
-use hopwise_node::clock::{Grains, MeshTime};
+use hopwise_node::clock::{ClockTicks, MeshTime};
 use hopwise_node::link::Micros;
 use hopwise_node::store::{FlashFailed, Slot};
 use hopwise_node::update;
@@ -32,7 +32,7 @@ pub trait Platform {
 
     /// Calls `start`, which begins to write a frame, and tells when its first bit was on the wire, if that is known to a few microseconds.
     /// Otherwise the neighbor does not learn the time of the mesh from this node.
-    fn time_start(start: impl FnOnce()) -> Option<Grains> {
+    fn time_start(start: impl FnOnce()) -> Option<ClockTicks> {
         start();
         None
     }

@@ -2,7 +2,7 @@
 
 use embassy_futures::yield_now;
 use embedded_io_async::{Read, Write};
-use hopwise_node::clock::{GRAINS, Grains, grains};
+use hopwise_node::clock::{ClockTicks, TICKS_PER_MICRO, clock_ticks};
 use hopwise_node::link::Micros;
 use hopwise_node::wire::LineFaults;
 
@@ -25,12 +25,16 @@ pub struct Arrival<'b> {
 
 impl Arrival<'_> {
     /// When the last byte ended; `None` if that is unknown, or too long ago to tell.
-    pub(crate) fn ended(&self, baud: u32, now: Micros) -> Option<Grains> {
+    pub(crate) fn ended(&self, baud: u32, now: Micros) -> Option<ClockTicks> {
         let idle_at = self.idle_at?;
-        let byte = 10_000_000 * GRAINS / u64::from(baud.max(1));
-        let is_recent = grains(now.wrapping_sub(idle_at)) < SHORTEST_SIGNAL * byte;
+        let byte = 10_000_000 * TICKS_PER_MICRO / u64::from(baud.max(1));
+        let is_recent = clock_ticks(now.wrapping_sub(idle_at)) < SHORTEST_SIGNAL * byte;
         // In the middle of the clock's tick.
-        is_recent.then(|| grains(idle_at).wrapping_add(GRAINS / 2).wrapping_sub(byte))
+        is_recent.then(|| {
+            clock_ticks(idle_at)
+                .wrapping_add(TICKS_PER_MICRO / 2)
+                .wrapping_sub(byte)
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Experiments without a computer: packets that a board sends by itself, and the count of those that come.
+//! Experiments without a host: packets that a board sends by itself, and the count of those that come.
 
 use hopwise_core::Node;
 use hopwise_node::capacities::Capacities;

@@ -1,15 +1,15 @@
-//! A board without a usable configuration: in no mesh, but a computer can talk to it.
+//! A board without a usable configuration: in no mesh, but a host can talk to it.
 
 use hopwise_node::endpoint::{Endpoint, Heard};
 use hopwise_node::limits::BODY;
 use hopwise_node::link::Micros;
-use hopwise_node::wire::{Command, Content, Done, Packet, Query};
+use hopwise_node::wire::{Command, CommandResult, Content, Packet, Query};
 
 use crate::about::About;
 use crate::answer::{self, Answer, Deferred};
 use crate::platform::Platform;
 
-/// The link to the computer, with room for one answer.
+/// The link to the host, with room for one answer.
 pub(crate) struct Unconfigured {
     endpoint: Endpoint<1>,
 }
@@ -33,7 +33,7 @@ impl Unconfigured {
         *self.endpoint.card_mut() = about.card();
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             match heard {
-                Heard::Up(_) => log!(info, "a computer is there"),
+                Heard::Up(_) => log!(info, "a host is there"),
                 Heard::Question(question) => {
                     let answer = obey(&question, about, now, deferred);
                     if !self.endpoint.reply(&question, &answer) {
@@ -65,16 +65,16 @@ fn obey<P: Platform>(
     deferred: &mut Option<Deferred>,
 ) -> Answer {
     let Some(Content::Request(request)) = question.content() else {
-        return answer::encode(&Done::Unknown);
+        return answer::encode(&CommandResult::Unknown);
     };
     let Query::Board(number) = request.query else {
-        return answer::encode(&Done::Unknown);
+        return answer::encode(&CommandResult::Unknown);
     };
     let Some(payload) = answer::admit(number, request.payload, false, about) else {
-        return answer::encode(&Done::NotAllowed);
+        return answer::encode(&CommandResult::NotAllowed);
     };
     match Command::read(number, payload) {
         Some(command) => answer::without_mesh(command, false, about, now, deferred),
-        None => answer::encode(&Done::Unknown),
+        None => answer::encode(&CommandResult::Unknown),
     }
 }

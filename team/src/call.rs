@@ -12,9 +12,9 @@ use hopwise_app::{Mesh, Micros, Node, Outcome, Sleep};
 use hopwise_core::collective::{Ports, Tree};
 
 use crate::Team;
-use crate::desk::Found;
-use crate::error::Broken;
-use crate::letter::{self, Bytes, Header, Kept, Kind, Part, Purpose};
+use crate::error::TeamError;
+use crate::letter::{self, Bytes, Header, Kind, Part, Purpose, ReceivedMessage};
+use crate::mailbox::Found;
 
 /// A board has at most this many children in a tree.
 pub const MAX_CHILDREN: usize = 12;
@@ -25,7 +25,7 @@ const PAUSE: Micros = 20_000;
 /// What a call says, and what it makes of what it hears. A letter is `None` if it would be too long.
 pub(crate) trait Work {
     /// A child's word in the first part.
-    fn hear(&mut self, _: &Kept) -> Result<(), Broken> {
+    fn hear(&mut self, _: &ReceivedMessage) -> Result<(), TeamError> {
         Ok(())
     }
 
@@ -35,7 +35,7 @@ pub(crate) trait Work {
     }
 
     /// The parent's answer; at the root there is none.
-    fn answered(&mut self, _: Option<&Kept>) -> Result<(), Broken> {
+    fn answered(&mut self, _: Option<&ReceivedMessage>) -> Result<(), TeamError> {
         Ok(())
     }
 
@@ -55,8 +55,8 @@ pub(crate) trait Work {
     }
 
     /// Takes a letter of the stage.
-    fn take(&mut self, letter: &Kept) -> Result<(), Broken> {
-        Err(Broken::Differs(letter.from))
+    fn take(&mut self, letter: &ReceivedMessage) -> Result<(), TeamError> {
+        Err(TeamError::Differs(letter.from))
     }
 
     /// Whether all letters of the stage have come.
@@ -118,7 +118,13 @@ impl Drop for Call<'_, '_> {
 
 impl<'a> Team<'a> {
     /// Does a work, over the tree of a board of the group.
-    pub(crate) async fn call(&self, tag: u32, purpose: Purpose, root: Node, work: &Shared<'_>) -> Result<(), Broken> {
+    pub(crate) async fn call(
+        &self,
+        tag: u32,
+        purpose: Purpose,
+        root: Node,
+        work: &Shared<'_>,
+    ) -> Result<(), TeamError> {
         let call = self.begin(tag, purpose, root).await?;
         let result = call.carry_out(work).await;
         if result.is_err() {
@@ -127,13 +133,13 @@ impl<'a> Team<'a> {
         result
     }
 
-    async fn begin(&self, tag: u32, purpose: Purpose, root: Node) -> Result<Call<'_, 'a>, Broken> {
+    async fn begin(&self, tag: u32, purpose: Purpose, root: Node) -> Result<Call<'_, 'a>, TeamError> {
         let place = self.place()?;
-        let tree = Tree::new(&self.group.network, root, Ports::One).map_err(|_| Broken::NotAMember)?;
-        let parent = tree.parent(place).map_err(|_| Broken::NotAMember)?;
+        let tree = Tree::new(&self.group.network, root, Ports::One).map_err(|_| TeamError::NotAMember)?;
+        let parent = tree.parent(place).map_err(|_| TeamError::NotAMember)?;
         let mut children = Vec::new();
-        for (_, child) in tree.children(place).map_err(|_| Broken::NotAMember)? {
-            children.push(child).map_err(|_| Broken::TooLarge)?;
+        for (_, child) in tree.children(place).map_err(|_| TeamError::NotAMember)? {
+            children.push(child).map_err(|_| TeamError::TooLarge)?;
         }
         // In the order in which calls are made: nothing is waited for before.
         self.desk.begin(tag)?;
@@ -152,7 +158,7 @@ impl<'a> Team<'a> {
 }
 
 impl Call<'_, '_> {
-    async fn carry_out(&self, work: &Shared<'_>) -> Result<(), Broken> {
+    async fn carry_out(&self, work: &Shared<'_>) -> Result<(), TeamError> {
         self.up_and_down(Part::Begin, work).await?;
         if !self.purpose.sends_values() {
             return Ok(());
@@ -172,10 +178,10 @@ impl Call<'_, '_> {
         self.up_and_down(Part::End, work).await
     }
 
-    /// If a call has come to nothing its neighbours in the tree are told, and they tell theirs. Those who come later find out by
+    /// If a call has come to nothing its neighbors in the tree are told, and they tell theirs. Those who come later find out by
     /// themselves.
     async fn tell_broken(&self) {
-        let Some(told) = letter::write(self.header(Kind::Broken, 0), &()) else {
+        let Some(told) = letter::write(self.header(Kind::TeamError, 0), &()) else {
             return;
         };
         for &to in self.parent.iter().chain(&self.children) {
@@ -209,7 +215,7 @@ impl Call<'_, '_> {
     }
 
     /// Returns when all boards are in this part.
-    async fn up_and_down(&self, part: Part, work: &Shared<'_>) -> Result<(), Broken> {
+    async fn up_and_down(&self, part: Part, work: &Shared<'_>) -> Result<(), TeamError> {
         let heard = self.hear_children(part, work).await?;
         if let Some(parent) = self.parent {
             let up = self.header(Kind::Up(part), self.number);
@@ -217,7 +223,7 @@ impl Call<'_, '_> {
                 Part::Begin => work.borrow_mut().up(up),
                 _ => letter::write(up, &()),
             };
-            self.send(parent, &up.ok_or(Broken::TooLarge)?, self.up_by(part))
+            self.send(parent, &up.ok_or(TeamError::TooLarge)?, self.up_by(part))
                 .await?;
             self.hear_parent(part, parent, work).await?;
         } else if part == Part::Begin {
@@ -231,13 +237,13 @@ impl Call<'_, '_> {
             };
             // A child that has died has no result; the others have.
             let _ = self
-                .send(child, &down.ok_or(Broken::TooLarge)?, self.down_by(part))
+                .send(child, &down.ok_or(TeamError::TooLarge)?, self.down_by(part))
                 .await;
         }
         Ok(())
     }
 
-    async fn hear_children(&self, part: Part, work: &Shared<'_>) -> Result<Vec<Heard, MAX_CHILDREN>, Broken> {
+    async fn hear_children(&self, part: Part, work: &Shared<'_>) -> Result<Vec<Heard, MAX_CHILDREN>, TeamError> {
         let mut heard: Vec<Heard, MAX_CHILDREN> = Vec::new();
         loop {
             let has_come = |node: Node| heard.iter().any(|other| other.child == node);
@@ -246,10 +252,10 @@ impl Call<'_, '_> {
             };
             let awaited = |node: Node| self.children.contains(&node) && !has_come(node);
             let letter = self.next(part, self.up_by(part), &awaited).await?;
-            let letter = letter.ok_or(Broken::Missing(missing))?;
+            let letter = letter.ok_or(TeamError::Missing(missing))?;
             match letter.header.kind {
                 Kind::Ready(_) | Kind::Data(_) => work.borrow_mut().take(&letter)?,
-                Kind::Up(_) if has_come(letter.from) => return Err(Broken::Restarted(letter.from)),
+                Kind::Up(_) if has_come(letter.from) => return Err(TeamError::Restarted(letter.from)),
                 Kind::Up(_) if self.children.contains(&letter.from) => {
                     if part == Part::Begin {
                         work.borrow_mut().hear(&letter)?;
@@ -258,7 +264,7 @@ impl Call<'_, '_> {
                         child: letter.from,
                         call: letter.header.call,
                     };
-                    heard.push(child).map_err(|_| Broken::TooLarge)?;
+                    heard.push(child).map_err(|_| TeamError::TooLarge)?;
                 }
                 _ => {}
             }
@@ -266,14 +272,14 @@ impl Call<'_, '_> {
     }
 
     /// Waits for the parent's answer to this very call.
-    async fn hear_parent(&self, part: Part, parent: Node, work: &Shared<'_>) -> Result<(), Broken> {
+    async fn hear_parent(&self, part: Part, parent: Node, work: &Shared<'_>) -> Result<(), TeamError> {
         loop {
             let letter = self.next(part, self.down_by(part), &|node| node == parent).await?;
-            let letter = letter.ok_or(Broken::TimedOut)?;
+            let letter = letter.ok_or(TeamError::TimedOut)?;
             match letter.header.kind {
                 Kind::Ready(_) | Kind::Data(_) => work.borrow_mut().take(&letter)?,
                 // All children have been heard.
-                Kind::Up(_) => return Err(Broken::Restarted(letter.from)),
+                Kind::Up(_) => return Err(TeamError::Restarted(letter.from)),
                 Kind::Down(of) if of == part && letter.from == parent && letter.header.call == self.number => {
                     return match part {
                         Part::Begin => work.borrow_mut().answered(Some(&letter)),
@@ -286,14 +292,14 @@ impl Call<'_, '_> {
     }
 
     /// Waits until both this board and its partner have room for what comes in a stage.
-    async fn make_ready(&self, stage: u8, partner: Node, work: &Shared<'_>) -> Result<(), Broken> {
-        let ready = letter::write(self.header(Kind::Ready(stage), 0), &()).ok_or(Broken::TooLarge)?;
+    async fn make_ready(&self, stage: u8, partner: Node, work: &Shared<'_>) -> Result<(), TeamError> {
+        let ready = letter::write(self.header(Kind::Ready(stage), 0), &()).ok_or(TeamError::TooLarge)?;
         self.send(partner, &ready, self.up_by(Part::Middle)).await?;
         self.receive(work, |work| work.is_ready()).await
     }
 
     /// Sends and receives at once, so that nobody waits for who waits for him.
-    async fn exchange(&self, stage: u8, work: &Shared<'_>) -> Result<(), Broken> {
+    async fn exchange(&self, stage: u8, work: &Shared<'_>) -> Result<(), TeamError> {
         let mut sending = pin!(self.send_values(stage, work));
         let mut receiving = pin!(self.receive(work, |work| work.has_all()));
         match select(sending.as_mut(), receiving.as_mut()).await {
@@ -308,22 +314,22 @@ impl Call<'_, '_> {
         }
     }
 
-    async fn send_values(&self, stage: u8, work: &Shared<'_>) -> Result<(), Broken> {
+    async fn send_values(&self, stage: u8, work: &Shared<'_>) -> Result<(), TeamError> {
         loop {
             let header = self.header(Kind::Data(stage), 0);
             let next = work.borrow_mut().value(header);
             let Some((to, letter)) = next else { return Ok(()) };
-            self.send(to, &letter.ok_or(Broken::TooLarge)?, self.up_by(Part::Middle))
+            self.send(to, &letter.ok_or(TeamError::TooLarge)?, self.up_by(Part::Middle))
                 .await?;
         }
     }
 
     /// Takes in values until there are all that are wanted.
-    async fn receive(&self, work: &Shared<'_>, done: fn(&dyn Work) -> bool) -> Result<(), Broken> {
+    async fn receive(&self, work: &Shared<'_>, done: fn(&dyn Work) -> bool) -> Result<(), TeamError> {
         while !done(&*work.borrow()) {
             let awaited = |node| work.borrow().awaits(node);
             let letter = self.next(Part::Middle, self.up_by(Part::Middle), &awaited).await?;
-            let letter = letter.ok_or(Broken::TimedOut)?;
+            let letter = letter.ok_or(TeamError::TimedOut)?;
             if matches!(letter.header.kind, Kind::Ready(_) | Kind::Data(_)) {
                 work.borrow_mut().take(&letter)?;
             }
@@ -332,23 +338,28 @@ impl Call<'_, '_> {
     }
 
     /// The next letter of this part, or of values; `None` after the deadline. `awaited` are the boards without which it cannot go on.
-    async fn next(&self, part: Part, by: Micros, awaited: &dyn Fn(Node) -> bool) -> Result<Option<Kept>, Broken> {
+    async fn next(
+        &self,
+        part: Part,
+        by: Micros,
+        awaited: &dyn Fn(Node) -> bool,
+    ) -> Result<Option<ReceivedMessage>, TeamError> {
         let team = self.team;
         // Children may be a part ahead.
-        let wanted = |kept: &Kept| !matches!(kept.header.kind, Kind::Up(of) if of > part);
+        let wanted = |kept: &ReceivedMessage| !matches!(kept.header.kind, Kind::Up(of) if of > part);
         loop {
             let found = poll_fn(|context| team.desk.poll(self.tag, &wanted, awaited, &team.group, context));
             match until(team.mesh, by, found).await {
                 Either::Second(()) => return Ok(None),
-                Either::First(Found::Ahead(tag)) => return Err(Broken::Behind(tag)),
+                Either::First(Found::Ahead(tag)) => return Err(TeamError::Behind(tag)),
                 Either::First(Found::Late(late)) => self.tell_late(&late).await,
                 Either::First(Found::Letter(letter)) => {
                     let from = letter.from;
                     return match letter.header.kind {
-                        Kind::Broken => Err(Broken::ToldSo),
-                        Kind::Behind => Err(Broken::Behind(letter.open().unwrap_or(0))),
-                        _ if letter.header.purpose != self.purpose => Err(Broken::Differs(from)),
-                        Kind::Up(of) if of < part => Err(Broken::Restarted(from)),
+                        Kind::TeamError => Err(TeamError::ToldSo),
+                        Kind::Behind => Err(TeamError::Behind(letter.open().unwrap_or(0))),
+                        _ if letter.header.purpose != self.purpose => Err(TeamError::Differs(from)),
+                        Kind::Up(of) if of < part => Err(TeamError::Restarted(from)),
                         _ => Ok(Some(letter)),
                     };
                 }
@@ -357,7 +368,7 @@ impl Call<'_, '_> {
     }
 
     /// A board that is late, or has restarted, is told where the others are.
-    async fn tell_late(&self, late: &Kept) {
+    async fn tell_late(&self, late: &ReceivedMessage) {
         let header = Header {
             kind: Kind::Behind,
             oldest: self.team.desk.oldest(),
@@ -377,14 +388,14 @@ impl Call<'_, '_> {
     }
 
     /// Sends a letter. A board that has not come yet does not serve the port: it is tried again until the deadline.
-    async fn send(&self, to: Node, letter: &[u8], by: Micros) -> Result<(), Broken> {
+    async fn send(&self, to: Node, letter: &[u8], by: Micros) -> Result<(), TeamError> {
         let (mesh, port) = (self.team.mesh, self.team.desk.port());
         let node = self.team.group.board(to);
         loop {
             match until(mesh, by, mesh.send_confirmed(node, port, letter)).await {
                 Either::First(Ok(Outcome::Delivered)) => return Ok(()),
                 Either::First(Ok(Outcome::Undeliverable { .. })) if mesh.uptime() < by => mesh.sleep(PAUSE).await,
-                _ => return Err(Broken::Missing(to)),
+                _ => return Err(TeamError::Missing(to)),
             }
         }
     }

@@ -11,8 +11,8 @@ use hopwise_core::collective::{Mesh, Ring};
 
 use crate::Team;
 use crate::call::{Stage, Work};
-use crate::error::Broken;
-use crate::letter::{self, Bytes, Header, Kept, Kind, Purpose, Value};
+use crate::error::TeamError;
+use crate::letter::{self, Bytes, Header, Kind, Purpose, ReceivedMessage, Value};
 
 /// Boards of a group that send each other values directly.
 pub const MAX_BOARDS: usize = 1_024;
@@ -23,9 +23,11 @@ const WORD: usize = 32;
 struct Came(Vec<u32, { MAX_BOARDS / WORD }>);
 
 impl Came {
-    fn new(boards: usize) -> Result<Self, Broken> {
+    fn new(boards: usize) -> Result<Self, TeamError> {
         let mut words = Vec::new();
-        words.resize(boards.div_ceil(WORD), 0).map_err(|_| Broken::TooLarge)?;
+        words
+            .resize(boards.div_ceil(WORD), 0)
+            .map_err(|_| TeamError::TooLarge)?;
         Ok(Came(words))
     }
 
@@ -68,7 +70,7 @@ struct Delivery<S, P> {
     put: P,
 }
 
-impl<T: Value, S: Iterator<Item = (Node, T)>, P: FnMut(Node, T) -> Result<(), Broken>> Work for Delivery<S, P> {
+impl<T: Value, S: Iterator<Item = (Node, T)>, P: FnMut(Node, T) -> Result<(), TeamError>> Work for Delivery<S, P> {
     fn stage(&mut self, number: u8) -> Option<Stage> {
         (number == 0).then_some(Stage::Boards)
     }
@@ -78,15 +80,15 @@ impl<T: Value, S: Iterator<Item = (Node, T)>, P: FnMut(Node, T) -> Result<(), Br
         Some((to, letter::write(header, &value)))
     }
 
-    fn take(&mut self, letter: &Kept) -> Result<(), Broken> {
+    fn take(&mut self, letter: &ReceivedMessage) -> Result<(), TeamError> {
         let from = letter.from;
         if self.came.has(from) {
-            return Err(Broken::Restarted(from));
+            return Err(TeamError::Restarted(from));
         }
         if !matches!(letter.header.kind, Kind::Data(_)) || !self.awaits(from) {
-            return Err(Broken::Differs(from));
+            return Err(TeamError::Differs(from));
         }
-        (self.put)(from, letter.open().ok_or(Broken::Differs(from))?)?;
+        (self.put)(from, letter.open().ok_or(TeamError::Differs(from))?)?;
         self.came.add(from);
         self.left = self.left.saturating_sub(1);
         Ok(())
@@ -108,7 +110,7 @@ impl<T: Value, S: Iterator<Item = (Node, T)>, P: FnMut(Node, T) -> Result<(), Br
 
 impl Team<'_> {
     /// Every board's value, in node order, for the board `root`, which has room for one of each. The others' `all` is not looked at.
-    pub async fn gather<T: Value>(&self, tag: u32, root: Node, value: T, all: &mut [T]) -> Result<(), Broken> {
+    pub async fn gather<T: Value>(&self, tag: u32, root: Node, value: T, all: &mut [T]) -> Result<(), TeamError> {
         let place = self.place()?;
         let is_root = place == root;
         if is_root {
@@ -122,7 +124,7 @@ impl Team<'_> {
     }
 
     /// For every board its own of the values that the board `root` has, in node order. The others' `all` is not looked at.
-    pub async fn scatter<T: Value>(&self, tag: u32, root: Node, all: &[T]) -> Result<T, Broken> {
+    pub async fn scatter<T: Value>(&self, tag: u32, root: Node, all: &[T]) -> Result<T, TeamError> {
         let place = self.place()?;
         let is_root = place == root;
         if is_root {
@@ -138,11 +140,11 @@ impl Team<'_> {
             Ok(())
         };
         self.deliver(tag, Purpose::Scatter, from, sends, put).await?;
-        own.ok_or(Broken::TimedOut)
+        own.ok_or(TeamError::TimedOut)
     }
 
     /// Every board's value, in node order, for every board; there is room for one of each.
-    pub async fn all_gather<T: Value>(&self, tag: u32, value: T, all: &mut [T]) -> Result<(), Broken> {
+    pub async fn all_gather<T: Value>(&self, tag: u32, value: T, all: &mut [T]) -> Result<(), TeamError> {
         let place = self.place()?;
         self.check(all)?;
         set(all, place, value.clone())?;
@@ -152,28 +154,28 @@ impl Team<'_> {
     }
 
     /// Every board has a value for every board: `given` those for others, `got` those from others, both in node order.
-    pub async fn all_to_all<T: Value>(&self, tag: u32, given: &[T], got: &mut [T]) -> Result<(), Broken> {
+    pub async fn all_to_all<T: Value>(&self, tag: u32, given: &[T], got: &mut [T]) -> Result<(), TeamError> {
         let place = self.place()?;
         self.check(given)?;
         self.check(got)?;
-        set(got, place, get(given, place).ok_or(Broken::TooLarge)?)?;
+        set(got, place, get(given, place).ok_or(TeamError::TooLarge)?)?;
         let sends = self.others(place).filter_map(|to| Some((to, get(given, to)?)));
         let put = |from, value| set(got, from, value);
         self.deliver(tag, Purpose::AllToAll, From::Everyone, sends, put).await
     }
 
     /// Sends a value to the board `to`, and returns the one that comes. No two boards send to the same.
-    pub async fn permute<T: Value>(&self, tag: u32, to: Node, value: T) -> Result<T, Broken> {
+    pub async fn permute<T: Value>(&self, tag: u32, to: Node, value: T) -> Result<T, TeamError> {
         if self.place()? == to {
             self.hand_on::<T>(tag, From::Nobody, None).await?;
             return Ok(value);
         }
         let came = self.hand_on(tag, From::Anyone, Some((to, value))).await?;
-        came.ok_or(Broken::TimedOut)
+        came.ok_or(TeamError::TimedOut)
     }
 
     /// Sends a value on, if at all, and returns the one that comes, if any.
-    async fn hand_on<T: Value>(&self, tag: u32, from: From, send: Option<(Node, T)>) -> Result<Option<T>, Broken> {
+    async fn hand_on<T: Value>(&self, tag: u32, from: From, send: Option<(Node, T)>) -> Result<Option<T>, TeamError> {
         let mut came = None;
         let put = |_, value| {
             came = Some(value);
@@ -183,22 +185,22 @@ impl Team<'_> {
         Ok(came)
     }
 
-    /// Sends a value to the next board of a [ring](Ring) of all boards, in which neighbours are at most three hops apart, and returns the one that
+    /// Sends a value to the next board of a [ring](Ring) of all boards, in which neighbors are at most three hops apart, and returns the one that
     /// comes.
-    pub async fn shift<T: Value>(&self, tag: u32, value: T) -> Result<T, Broken> {
+    pub async fn shift<T: Value>(&self, tag: u32, value: T) -> Result<T, TeamError> {
         let next = Ring::new(&self.group.network).next(self.place()?);
-        self.permute(tag, next.map_err(|_| Broken::NotAMember)?, value).await
+        self.permute(tag, next.map_err(|_| TeamError::NotAMember)?, value).await
     }
 
     /// Sends a value to the next board along a dimension of the boards' [mesh](Mesh), and returns the one that comes; `None` at the beginning of a
     /// dimension that does not go round.
-    pub async fn shift_along<T: Value>(&self, tag: u32, dimension: u64, value: T) -> Result<Option<T>, Broken> {
+    pub async fn shift_along<T: Value>(&self, tag: u32, dimension: u64, value: T) -> Result<Option<T>, TeamError> {
         let (place, mesh) = (self.place()?, Mesh::new(&self.group.network));
         let mesh = mesh
             .filter(|mesh| dimension < mesh.dimensions())
-            .ok_or(Broken::NoDimension)?;
-        let next = mesh.next(place, dimension).map_err(|_| Broken::NotAMember)?;
-        let previous = mesh.previous(place, dimension).map_err(|_| Broken::NotAMember)?;
+            .ok_or(TeamError::NoDimension)?;
+        let next = mesh.next(place, dimension).map_err(|_| TeamError::NotAMember)?;
+        let previous = mesh.previous(place, dimension).map_err(|_| TeamError::NotAMember)?;
         let from = previous.map_or(From::Nobody, From::This);
         self.hand_on(tag, from, next.map(|to| (to, value))).await
     }
@@ -209,8 +211,8 @@ impl Team<'_> {
         purpose: Purpose,
         from: From,
         sends: impl Iterator<Item = (Node, T)>,
-        put: impl FnMut(Node, T) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+        put: impl FnMut(Node, T) -> Result<(), TeamError>,
+    ) -> Result<(), TeamError> {
         let boards = self.boards()?;
         let work = RefCell::new(Delivery {
             from,
@@ -227,9 +229,9 @@ impl Team<'_> {
     }
 
     /// How many boards there are, if there are not too many.
-    pub(crate) fn boards(&self) -> Result<usize, Broken> {
+    pub(crate) fn boards(&self) -> Result<usize, TeamError> {
         let boards = usize::try_from(self.group.network.nodes()).ok();
-        boards.filter(|&boards| boards <= MAX_BOARDS).ok_or(Broken::TooLarge)
+        boards.filter(|&boards| boards <= MAX_BOARDS).ok_or(TeamError::TooLarge)
     }
 
     /// All other boards, beginning with the next, so that not all send to the same.
@@ -238,8 +240,10 @@ impl Team<'_> {
     }
 
     /// Whether there is one for each board.
-    fn check<T>(&self, values: &[T]) -> Result<(), Broken> {
-        (values.len() >= self.boards()?).then_some(()).ok_or(Broken::TooLarge)
+    fn check<T>(&self, values: &[T]) -> Result<(), TeamError> {
+        (values.len() >= self.boards()?)
+            .then_some(())
+            .ok_or(TeamError::TooLarge)
     }
 }
 
@@ -247,8 +251,8 @@ fn get<T: Clone>(values: &[T], place: Node) -> Option<T> {
     values.get(usize::try_from(place).ok()?).cloned()
 }
 
-fn set<T>(values: &mut [T], place: Node, value: T) -> Result<(), Broken> {
-    let place = usize::try_from(place).map_err(|_| Broken::TooLarge)?;
-    *values.get_mut(place).ok_or(Broken::TooLarge)? = value;
+fn set<T>(values: &mut [T], place: Node, value: T) -> Result<(), TeamError> {
+    let place = usize::try_from(place).map_err(|_| TeamError::TooLarge)?;
+    *values.get_mut(place).ok_or(TeamError::TooLarge)? = value;
     Ok(())
 }

@@ -7,7 +7,7 @@ use hopwise_app::Node;
 /// Why a call has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Broken {
+pub enum TeamError {
     /// This board, by its number in the group, did not come or cannot be reached.
     Missing(Node),
     /// This board came twice: it has restarted.
@@ -34,33 +34,33 @@ pub enum Broken {
     Closed,
 }
 
-impl Broken {
+impl TeamError {
     /// The tag to go on with after a call of this tag has come to nothing.
     pub fn next_tag(self, tag: u32) -> u32 {
         match self {
-            Broken::Behind(newest) => newest,
+            TeamError::Behind(newest) => newest,
             _ => tag.saturating_add(1),
         }
     }
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for TeamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Broken::Missing(node) => write!(f, "board {node} did not come"),
-            Broken::Restarted(node) => write!(f, "board {node} has restarted"),
-            Broken::Differs(node) => write!(f, "board {node} makes another call by this tag"),
-            Broken::ToldSo => f.write_str("another board says that it has come to nothing"),
-            Broken::Behind(tag) => write!(f, "the others are at tag {tag}"),
-            Broken::TimedOut => f.write_str("no result came in time"),
-            Broken::TooLarge => f.write_str("a message or the group would be too large"),
-            Broken::TooMany => f.write_str("there are too many calls at once"),
-            Broken::NoCube => f.write_str("the number of boards is no power of two"),
-            Broken::NoDimension => f.write_str("there is no such dimension to shift along"),
-            Broken::NotAMember => f.write_str("the board is not in the group"),
-            Broken::Closed => f.write_str("the port is not open"),
+            TeamError::Missing(node) => write!(f, "board {node} did not come"),
+            TeamError::Restarted(node) => write!(f, "board {node} has restarted"),
+            TeamError::Differs(node) => write!(f, "board {node} makes another call by this tag"),
+            TeamError::ToldSo => f.write_str("another board says that it has come to nothing"),
+            TeamError::Behind(tag) => write!(f, "the others are at tag {tag}"),
+            TeamError::TimedOut => f.write_str("no result came in time"),
+            TeamError::TooLarge => f.write_str("a message or the group would be too large"),
+            TeamError::TooMany => f.write_str("there are too many calls at once"),
+            TeamError::NoCube => f.write_str("the number of boards is no power of two"),
+            TeamError::NoDimension => f.write_str("there is no such dimension to shift along"),
+            TeamError::NotAMember => f.write_str("the board is not in the group"),
+            TeamError::Closed => f.write_str("the port is not open"),
         }
     }
 }
 
-impl core::error::Error for Broken {}
+impl core::error::Error for TeamError {}

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Team;
 use crate::call::Work;
-use crate::error::Broken;
-use crate::letter::{self, Bytes, Header, Kept, Purpose, Value};
+use crate::error::TeamError;
+use crate::letter::{self, Bytes, Header, Purpose, ReceivedMessage, Value};
 
 /// What comes up from a board is folded to at most this many pieces of consecutive nodes.
 pub const MAX_PIECES: usize = 16;
@@ -50,13 +50,13 @@ struct Answer<T> {
 struct Meeting<T>(Vec<(Option<Node>, Piece<T>), MEETING>);
 
 impl<T: Value> Meeting<T> {
-    fn add(&mut self, child: Option<Node>, piece: Piece<T>) -> Result<(), Broken> {
+    fn add(&mut self, child: Option<Node>, piece: Piece<T>) -> Result<(), TeamError> {
         let place = self.0.iter().take_while(|(_, other)| other.first < piece.first).count();
-        self.0.insert(place, (child, piece)).map_err(|_| Broken::TooLarge)
+        self.0.insert(place, (child, piece)).map_err(|_| TeamError::TooLarge)
     }
 
     /// What goes up: pieces that are next to each other are one.
-    fn joined(&self, operator: &impl Fn(T, T) -> T) -> Result<Vec<Piece<T>, MAX_PIECES>, Broken> {
+    fn joined(&self, operator: &impl Fn(T, T) -> T) -> Result<Vec<Piece<T>, MAX_PIECES>, TeamError> {
         let mut joined: Vec<Piece<T>, MAX_PIECES> = Vec::new();
         for (_, piece) in &self.0 {
             match joined.last_mut() {
@@ -64,7 +64,7 @@ impl<T: Value> Meeting<T> {
                     last.value = operator(last.value.clone(), piece.value.clone());
                     last.end = piece.end;
                 }
-                _ => joined.push(piece.clone()).map_err(|_| Broken::TooLarge)?,
+                _ => joined.push(piece.clone()).map_err(|_| TeamError::TooLarge)?,
             }
         }
         Ok(joined)
@@ -108,8 +108,8 @@ struct Fold<T, F> {
 }
 
 impl<T: Value, F: Fn(T, T) -> T> Fold<T, F> {
-    fn new(place: Node, value: T, operator: F, for_root: bool) -> Result<Self, Broken> {
-        let first = u32::try_from(place).map_err(|_| Broken::TooLarge)?;
+    fn new(place: Node, value: T, operator: F, for_root: bool) -> Result<Self, TeamError> {
+        let first = u32::try_from(place).map_err(|_| TeamError::TooLarge)?;
         let end = first.saturating_add(1);
         let mut meeting = Meeting(Vec::new());
         meeting.add(None, Piece { first, end, value })?;
@@ -129,8 +129,8 @@ impl<T: Value, F: Fn(T, T) -> T> Fold<T, F> {
 }
 
 impl<T: Value, F: Fn(T, T) -> T> Work for Fold<T, F> {
-    fn hear(&mut self, letter: &Kept) -> Result<(), Broken> {
-        let pieces: Vec<Piece<T>, MAX_PIECES> = letter.open().ok_or(Broken::Differs(letter.from))?;
+    fn hear(&mut self, letter: &ReceivedMessage) -> Result<(), TeamError> {
+        let pieces: Vec<Piece<T>, MAX_PIECES> = letter.open().ok_or(TeamError::Differs(letter.from))?;
         let mut pieces = pieces.into_iter();
         pieces.try_for_each(|piece| self.meeting.add(Some(letter.from), piece))
     }
@@ -140,15 +140,15 @@ impl<T: Value, F: Fn(T, T) -> T> Work for Fold<T, F> {
         letter::write(header, &self.joined)
     }
 
-    fn answered(&mut self, answer: Option<&Kept>) -> Result<(), Broken> {
+    fn answered(&mut self, answer: Option<&ReceivedMessage>) -> Result<(), TeamError> {
         self.answer = match answer {
             Some(_) if self.for_root => None,
-            Some(letter) => Some(letter.open().ok_or(Broken::Differs(letter.from))?),
+            Some(letter) => Some(letter.open().ok_or(TeamError::Differs(letter.from))?),
             None => {
                 self.joined = self.meeting.joined(&self.operator)?;
                 // At the root all pieces are one, and nothing comes before it.
                 let [all] = &self.joined[..] else {
-                    return Err(Broken::TooLarge);
+                    return Err(TeamError::TooLarge);
                 };
                 Some(Answer {
                     total: all.value.clone(),
@@ -176,8 +176,8 @@ struct Sum<T, F> {
 }
 
 impl<T: Value, F: Fn(T, T) -> T> Work for Sum<T, F> {
-    fn hear(&mut self, letter: &Kept) -> Result<(), Broken> {
-        let value = letter.open().ok_or(Broken::Differs(letter.from))?;
+    fn hear(&mut self, letter: &ReceivedMessage) -> Result<(), TeamError> {
+        let value = letter.open().ok_or(TeamError::Differs(letter.from))?;
         self.sum = (self.operator)(self.sum.clone(), value);
         Ok(())
     }
@@ -186,9 +186,9 @@ impl<T: Value, F: Fn(T, T) -> T> Work for Sum<T, F> {
         letter::write(header, &self.sum)
     }
 
-    fn answered(&mut self, answer: Option<&Kept>) -> Result<(), Broken> {
+    fn answered(&mut self, answer: Option<&ReceivedMessage>) -> Result<(), TeamError> {
         if let Some(letter) = answer {
-            self.sum = letter.open().ok_or(Broken::Differs(letter.from))?;
+            self.sum = letter.open().ok_or(TeamError::Differs(letter.from))?;
         }
         Ok(())
     }
@@ -202,9 +202,9 @@ impl<T: Value, F: Fn(T, T) -> T> Work for Sum<T, F> {
 struct Told<T>(T);
 
 impl<T: Value> Work for Told<T> {
-    fn answered(&mut self, answer: Option<&Kept>) -> Result<(), Broken> {
+    fn answered(&mut self, answer: Option<&ReceivedMessage>) -> Result<(), TeamError> {
         if let Some(letter) = answer {
-            self.0 = letter.open().ok_or(Broken::Differs(letter.from))?;
+            self.0 = letter.open().ok_or(TeamError::Differs(letter.from))?;
         }
         Ok(())
     }
@@ -221,30 +221,35 @@ impl Work for Come {}
 
 impl Team<'_> {
     /// Returns when all boards have called it.
-    pub async fn barrier(&self, tag: u32) -> Result<(), Broken> {
+    pub async fn barrier(&self, tag: u32) -> Result<(), TeamError> {
         self.call(tag, Purpose::Barrier, 0, &RefCell::new(Come)).await
     }
 
     /// The values of all boards folded in node order, and those before this board's own.
     ///
     /// What lies behind a board in the tree comes up as pieces of consecutive nodes, up to [`MAX_PIECES`] and as far as they fit a message;
-    /// where they do not it ends with [`Broken::TooLarge`].
-    pub async fn fold<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<Folded<T>, Broken> {
+    /// where they do not it ends with [`TeamError::TooLarge`].
+    pub async fn fold<T: Value>(
+        &self,
+        tag: u32,
+        value: T,
+        operator: impl Fn(T, T) -> T,
+    ) -> Result<Folded<T>, TeamError> {
         let work = RefCell::new(Fold::new(self.place()?, value, operator, false)?);
         self.call(tag, Purpose::Fold, 0, &work).await?;
         let work = work.into_inner();
         let before = work.before(None).first().cloned().flatten();
-        let total = work.answer.ok_or(Broken::TimedOut)?.total;
+        let total = work.answer.ok_or(TeamError::TimedOut)?.total;
         Ok(Folded { before, total })
     }
 
     /// All values folded in node order, for every board.
-    pub async fn all_reduce<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<T, Broken> {
+    pub async fn all_reduce<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<T, TeamError> {
         Ok(self.fold(tag, value, operator).await?.total)
     }
 
     /// The values up to this board's own, folded in node order.
-    pub async fn scan<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<T, Broken> {
+    pub async fn scan<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<T, TeamError> {
         let before = self.fold(tag, value.clone(), &operator).await?.before;
         Ok(match before {
             Some(before) => operator(before, value),
@@ -258,7 +263,7 @@ impl Team<'_> {
         tag: u32,
         value: T,
         operator: impl Fn(T, T) -> T,
-    ) -> Result<Option<T>, Broken> {
+    ) -> Result<Option<T>, TeamError> {
         Ok(self.fold(tag, value, operator).await?.before)
     }
 
@@ -269,7 +274,7 @@ impl Team<'_> {
         root: Node,
         value: T,
         operator: impl Fn(T, T) -> T,
-    ) -> Result<Option<T>, Broken> {
+    ) -> Result<Option<T>, TeamError> {
         let work = RefCell::new(Fold::new(self.place()?, value, operator, true)?);
         self.call(tag, Purpose::Reduce, root, &work).await?;
         Ok(work.into_inner().answer.map(|answer| answer.total))
@@ -281,14 +286,14 @@ impl Team<'_> {
         tag: u32,
         value: T,
         operator: impl Fn(T, T) -> T,
-    ) -> Result<T, Broken> {
+    ) -> Result<T, TeamError> {
         let work = RefCell::new(Sum { sum: value, operator });
         self.call(tag, Purpose::AnyOrder, 0, &work).await?;
         Ok(work.into_inner().sum)
     }
 
     /// What the board `root` of the group has, for every board. The others' `value` is not looked at.
-    pub async fn broadcast<T: Value>(&self, tag: u32, root: Node, value: T) -> Result<T, Broken> {
+    pub async fn broadcast<T: Value>(&self, tag: u32, root: Node, value: T) -> Result<T, TeamError> {
         let work = RefCell::new(Told(value));
         self.call(tag, Purpose::Broadcast, root, &work).await?;
         Ok(work.into_inner().0)

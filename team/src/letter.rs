@@ -63,7 +63,7 @@ pub(crate) enum Kind {
     /// To any board: values.
     Data(u8),
     /// The call has come to nothing.
-    Broken,
+    TeamError,
     /// The others are ahead, at the tag that follows.
     Behind,
 }
@@ -84,18 +84,18 @@ pub(crate) type Bytes = Vec<u8, MAX_MESSAGE>;
 
 /// A letter that has come.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct ReceivedMessage {
     /// The sender's number in the group.
     pub(crate) from: Node,
     pub(crate) header: Header,
     pub(crate) body: Bytes,
 }
 
-impl Kept {
+impl ReceivedMessage {
     /// Reads a letter; `None` if it is none, or not of the group.
-    pub(crate) fn read(group: &Group, incoming: &Incoming) -> Option<Kept> {
+    pub(crate) fn read(group: &Group, incoming: &Incoming) -> Option<ReceivedMessage> {
         let (header, body) = postcard::take_from_bytes::<Header>(incoming.bytes()).ok()?;
-        Some(Kept {
+        Some(ReceivedMessage {
             from: group.place(incoming.source)?,
             header,
             body: Vec::from_slice(body).ok()?,

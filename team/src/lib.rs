@@ -2,11 +2,11 @@
 //!
 //! ```
 //! use hopwise_app::{AppPort, Mesh};
-//! use hopwise_team::{Broken, Team};
+//! use hopwise_team::{TeamError, Team};
 //!
 //! /// The mean of all boards' readings, at every board.
-//! async fn mean(mesh: Mesh<'_>, reading: i32) -> Result<i32, Broken> {
-//!     let team = Team::of_all(mesh, AppPort(20)).map_err(|_| Broken::Closed)?;
+//! async fn mean(mesh: Mesh<'_>, reading: i32) -> Result<i32, TeamError> {
+//!     let team = Team::of_all(mesh, AppPort(20)).map_err(|_| TeamError::Closed)?;
 //!     let (sum, count) = team.all_reduce(1, (reading, 1), |a, b| (a.0 + b.0, a.1 + b.1)).await?;
 //!     Ok(sum / count)
 //! }
@@ -31,8 +31,8 @@
 //!
 //! A call ends within twice the team's [patience](Team::set_patience) of its beginning, from board to board or stage by stage within four
 //! times: with a result, which is the same for all boards that have one and into which every board's value went once, or with
-//! [`Broken`]. A board that is late or has restarted finds out from [`Broken::Behind`] which tag the others are at, and joins them with
-//! [that tag](Broken::next_tag).
+//! [`TeamError`]. A board that is late or has restarted finds out from [`TeamError::Behind`] which tag the others are at, and joins them with
+//! [that tag](TeamError::next_tag).
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -43,21 +43,21 @@ struct Readme;
 
 mod call;
 mod deliver;
-mod desk;
 mod error;
 mod fold;
 mod letter;
+mod mailbox;
 mod stages;
 
 use hopwise_app::{AppPort, Mesh, Micros, Network, Node, OpenError};
 
 pub use call::MAX_CHILDREN;
 pub use deliver::MAX_BOARDS;
-use desk::Desk;
-pub use desk::MAX_CALLS;
-pub use error::Broken;
+pub use error::TeamError;
 pub use fold::{Folded, MAX_PIECES};
 pub use letter::Value;
+pub use mailbox::MAX_CALLS;
+use mailbox::Mailbox;
 
 /// How long a board waits for others unless told otherwise.
 pub const PATIENCE: Micros = 5_000_000;
@@ -103,7 +103,7 @@ pub struct Team<'a> {
     mesh: Mesh<'a>,
     group: Group,
     patience: Micros,
-    desk: Desk<'a>,
+    desk: Mailbox<'a>,
 }
 
 impl<'a> Team<'a> {
@@ -123,7 +123,7 @@ impl<'a> Team<'a> {
             mesh,
             group,
             patience: PATIENCE,
-            desk: Desk::new(mesh.receiver(port)?),
+            desk: Mailbox::new(mesh.receiver(port)?),
         })
     }
 
@@ -133,7 +133,7 @@ impl<'a> Team<'a> {
     }
 
     /// This board's number in the group.
-    pub fn place(&self) -> Result<Node, Broken> {
-        self.group.place(self.mesh.address()).ok_or(Broken::NotAMember)
+    pub fn place(&self) -> Result<Node, TeamError> {
+        self.group.place(self.mesh.address()).ok_or(TeamError::NotAMember)
     }
 }

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 
 use crate::Team;
 use crate::call::{Stage, Work};
-use crate::error::Broken;
-use crate::letter::{Bytes, Header, Kept, Kind, Purpose, Value};
+use crate::error::TeamError;
+use crate::letter::{Bytes, Header, Kind, Purpose, ReceivedMessage, Value};
 
 /// Stages of one call: those that sort 1,024 boards are 55.
 const STAGES: u32 = u64::BITS;
@@ -58,7 +58,7 @@ where
         Some((self.partner?, letter))
     }
 
-    fn take(&mut self, letter: &Kept) -> Result<(), Broken> {
+    fn take(&mut self, letter: &ReceivedMessage) -> Result<(), TeamError> {
         match letter.header.kind {
             Kind::Ready(stage) => {
                 self.ready |= 1_u64.checked_shl(stage.into()).unwrap_or(0);
@@ -66,9 +66,9 @@ where
             }
             // It comes only after this board has said that it is ready for it.
             Kind::Data(stage) if stage == self.stage && Some(letter.from) == self.partner => {
-                read_piece(&letter.body, &mut self.theirs).ok_or(Broken::Differs(letter.from))
+                read_piece(&letter.body, &mut self.theirs).ok_or(TeamError::Differs(letter.from))
             }
-            _ => Err(Broken::Differs(letter.from)),
+            _ => Err(TeamError::Differs(letter.from)),
         }
     }
 
@@ -127,7 +127,7 @@ impl Team<'_> {
         &self,
         tag: u32,
         values: &mut [T; N],
-    ) -> Result<(), Broken> {
+    ) -> Result<(), TeamError> {
         values.sort_unstable();
         let (place, sorting) = (self.place()?, Sorting::new(self.boards()? as u64));
         let comparator = |stage: u32| sorting.comparator(stage.into(), place);
@@ -147,7 +147,7 @@ impl Team<'_> {
         tag: u32,
         values: &mut [T; N],
         operator: impl FnMut(u32, &mut [T; N], &[T; N]),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), TeamError> {
         self.along_bits(tag, Purpose::Ascend, values, operator).await
     }
 
@@ -157,7 +157,7 @@ impl Team<'_> {
         tag: u32,
         values: &mut [T; N],
         operator: impl FnMut(u32, &mut [T; N], &[T; N]),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), TeamError> {
         self.along_bits(tag, Purpose::Descend, values, operator).await
     }
 
@@ -167,7 +167,7 @@ impl Team<'_> {
         purpose: Purpose,
         values: &mut [T; N],
         mut operator: impl FnMut(u32, &mut [T; N], &[T; N]),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), TeamError> {
         let (place, bits) = (self.place()?, self.bits()?);
         let bit_of = |stage: u32| match purpose {
             Purpose::Descend => bits.saturating_sub(stage).saturating_sub(1),
@@ -179,12 +179,12 @@ impl Team<'_> {
     }
 
     /// The bits of a board's number, if all numbers of so many bits are boards.
-    fn bits(&self) -> Result<u32, Broken> {
+    fn bits(&self) -> Result<u32, TeamError> {
         let boards = self.boards()?;
         boards
             .is_power_of_two()
             .then(|| boards.trailing_zeros())
-            .ok_or(Broken::NoCube)
+            .ok_or(TeamError::NoCube)
     }
 
     async fn stages<T: Value + Copy, const N: usize>(
@@ -195,9 +195,9 @@ impl Team<'_> {
         partner: impl Fn(u32) -> Option<Node>,
         values: &mut [T; N],
         combine: impl FnMut(u32, &mut [T; N], &[T; N]),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), TeamError> {
         if stages > STAGES || N > usize::from(u16::MAX) {
-            return Err(Broken::TooLarge);
+            return Err(TeamError::TooLarge);
         }
         let work = RefCell::new(Blocks {
             stages,

@@ -30,7 +30,7 @@ pub enum LargeError {
     /// There is no such node, or the message is longer than [`MAX_LARGE`].
     NotSent(SendError),
     /// No program there receives on the port.
-    Unserved,
+    PortUnreachable,
     /// The receiver's buffer is too small: it has room for so many bytes.
     NoRoom {
         /// Bytes of its buffer.
@@ -57,7 +57,7 @@ impl fmt::Display for LargeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LargeError::NotSent(error) => error.fmt(f),
-            LargeError::Unserved => f.write_str("no program there receives on the port"),
+            LargeError::PortUnreachable => f.write_str("no program there receives on the port"),
             LargeError::NoRoom { room } => write!(f, "the receiver has room for {room} bytes only"),
             LargeError::Busy => f.write_str("the receiver is busy"),
             LargeError::Undeliverable { at, reason } => write!(f, "it ended at node {at}: {}", reason.name()),
@@ -130,11 +130,13 @@ impl<'a> Mesh<'a> {
                     }
                     Some(Answer::Busy) => LargeError::Busy,
                     // Whoever that is does not speak as we do.
-                    None => return Err(LargeError::Unserved),
+                    None => return Err(LargeError::PortUnreachable),
                 },
                 Some(Err(RequestError::NotSent(error))) => return Err(LargeError::NotSent(error)),
-                Some(Err(RequestError::Unserved | RequestError::Refused | RequestError::BadFormat)) if !reached => {
-                    return Err(LargeError::Unserved);
+                Some(Err(RequestError::PortUnreachable | RequestError::Refused | RequestError::BadFormat))
+                    if !reached =>
+                {
+                    return Err(LargeError::PortUnreachable);
                 }
                 Some(Err(RequestError::Undeliverable { at, reason })) => LargeError::Undeliverable { at, reason },
                 Some(Err(RequestError::Busy)) => LargeError::Busy,

@@ -79,7 +79,7 @@ impl LargeReceiver<'_> {
         self.under_way = None;
         let (source, length) = loop {
             let incoming = self.receiver.recv().await;
-            if incoming.service != Service::Request || incoming.from_computer {
+            if incoming.service != Service::Request || incoming.from_host {
                 continue;
             }
             let Some((session, ask)) = Ask::read(incoming.bytes()) else {

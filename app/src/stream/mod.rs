@@ -21,7 +21,7 @@ use hopwise_node::wire::{AppPort, AppStatus};
 
 use crate::error::RequestError;
 use crate::mesh::Mesh;
-use crate::message::{Fate, How, Incoming, Service};
+use crate::message::{Fate, Incoming, SendMode, Service};
 use crate::persistence::Persistence;
 use crate::receive::Receiver;
 use crate::send::Ticket;
@@ -272,7 +272,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         let Some((speaker, speech)) = Speech::read(incoming.bytes()) else {
             return Answer::Gone;
         };
-        let is_peer = incoming.source == self.peer && !incoming.from_computer;
+        let is_peer = incoming.source == self.peer && !incoming.from_host;
         if !is_peer || speaker != (self.peer_port, self.session) {
             return Answer::Gone;
         }
@@ -340,7 +340,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
                 }
                 _ => self.is_gone(is_end),
             },
-            Fate::Failed(RequestError::Unserved | RequestError::Refused | RequestError::BadFormat) => {
+            Fate::Failed(RequestError::PortUnreachable | RequestError::Refused | RequestError::BadFormat) => {
                 self.is_gone(is_end);
             }
             other => {
@@ -404,7 +404,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         };
         let is_end = matches!(speech, Speech::End { .. });
         let bytes = speech.write((self.receiver.port(), self.session));
-        let Ok(job) = self.mesh.job(How::Request, self.peer, self.peer_port, &bytes) else {
+        let Ok(job) = self.mesh.job(SendMode::Request, self.peer, self.peer_port, &bytes) else {
             return false;
         };
         let Some(ticket) = self.mesh.try_carry(&mut Some(job), context) else {
@@ -432,7 +432,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
             room: self.room() as u32,
         };
         let bytes = speech.write((self.receiver.port(), self.session));
-        if let Ok(job) = self.mesh.job(How::Datagram, self.peer, self.peer_port, &bytes)
+        if let Ok(job) = self.mesh.job(SendMode::Datagram, self.peer, self.peer_port, &bytes)
             && self.mesh.post(job, context)
         {
             self.told_room = self.room();

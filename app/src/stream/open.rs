@@ -1,4 +1,4 @@
-//! How a stream begins.
+//! SendMode a stream begins.
 
 use core::fmt;
 
@@ -33,7 +33,7 @@ pub enum ConnectError {
     /// This node has no port left for it.
     NoPort(OpenError),
     /// No program there accepts streams on the port.
-    Unserved,
+    PortUnreachable,
     /// For ten seconds it did not reach the node: where it ended last, and why.
     Undeliverable {
         /// Where it ended.
@@ -50,7 +50,7 @@ impl fmt::Display for ConnectError {
         match self {
             ConnectError::NotSent(error) => error.fmt(f),
             ConnectError::NoPort(error) => error.fmt(f),
-            ConnectError::Unserved => f.write_str("no program there accepts streams on the port"),
+            ConnectError::PortUnreachable => f.write_str("no program there accepts streams on the port"),
             ConnectError::Undeliverable { at, reason } => write!(f, "it ended at node {at}: {}", reason.name()),
             ConnectError::Busy => f.write_str("the program there does not accept it"),
         }
@@ -82,13 +82,13 @@ impl<'a> Mesh<'a> {
             let failure = match answer {
                 Some(Either::First(Ok(answer))) => match Answer::read(&answer) {
                     Some(Answer::Opened(port)) => return Ok(Stream::new(self, receiver, (node, port), session)),
-                    _ => return Err(ConnectError::Unserved),
+                    _ => return Err(ConnectError::PortUnreachable),
                 },
                 Some(Either::Second(port)) => return Ok(Stream::new(self, receiver, (node, port), session)),
                 Some(Either::First(Err(error))) => match error {
                     RequestError::NotSent(error) => return Err(ConnectError::NotSent(error)),
-                    RequestError::Unserved | RequestError::Refused | RequestError::BadFormat => {
-                        return Err(ConnectError::Unserved);
+                    RequestError::PortUnreachable | RequestError::Refused | RequestError::BadFormat => {
+                        return Err(ConnectError::PortUnreachable);
                     }
                     RequestError::Undeliverable { at, reason } => ConnectError::Undeliverable { at, reason },
                     RequestError::Busy | RequestError::TimedOut => ConnectError::Busy,
@@ -140,7 +140,7 @@ impl<'a> Listener<'a> {
     pub async fn accept<const ROOM: usize>(&mut self) -> Stream<'a, ROOM> {
         loop {
             let incoming = self.receiver.recv().await;
-            if incoming.service != Service::Request || incoming.from_computer {
+            if incoming.service != Service::Request || incoming.from_host {
                 continue;
             }
             let source = incoming.source;

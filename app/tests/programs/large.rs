@@ -50,7 +50,7 @@ fn what_cannot_be_sent_is_said() {
         assert_eq!(mesh.send_large(1, PORT, &long).await, too_long);
         let nobody = Err(LargeError::NotSent(SendError::NoSuchNode));
         assert_eq!(mesh.send_large(2, PORT, &[]).await, nobody);
-        assert_eq!(mesh.send_large(1, OTHER, &[]).await, Err(LargeError::Unserved));
+        assert_eq!(mesh.send_large(1, OTHER, &[]).await, Err(LargeError::PortUnreachable));
         let too_small = Err(LargeError::NoRoom { room: 1_000 });
         assert_eq!(mesh.send_large(1, PORT, &[0; 1_001]).await, too_small);
         assert_eq!(mesh.send_large(1, PORT, &[0; 1_000]).await, Ok(()));
@@ -235,7 +235,7 @@ fn what_a_receiver_has_lost_is_sent_again_unless_it_may_have_had_it() {
         (vec![NEXT, NEXT, None, DONE], Ok(())),
         (vec![NEXT, NEXT, None, UNKNOWN], Err(LargeError::Uncertain)),
         (vec![NEXT, NEXT, DAMAGED], Err(LargeError::Damaged)),
-        (vec![Some(9)], Err(LargeError::Unserved)),
+        (vec![Some(9)], Err(LargeError::PortUnreachable)),
     ];
     for (says, expected) in cases {
         let shared = World::shared("path(2)");

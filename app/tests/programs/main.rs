@@ -36,7 +36,7 @@ fn messages_come_to_the_port_they_are_for() {
                 .push((PORT, incoming.source, incoming.service, incoming.bytes().to_vec()));
         }
         let incoming = other.recv().await;
-        assert!(!incoming.from_computer);
+        assert!(!incoming.from_host);
         note.borrow_mut()
             .push((OTHER, incoming.source, incoming.service, incoming.bytes().to_vec()));
     });
@@ -67,11 +67,11 @@ fn what_cannot_be_sent_is_said_at_once() {
         let outcome = mesh.send_confirmed(1, PORT, b"").await;
         let unserved = Outcome::Undeliverable {
             at: 1,
-            reason: DropReason::Unserved,
+            reason: DropReason::PortUnreachable,
         };
         assert_eq!(outcome, Ok(unserved));
         let answer: Result<u8, _> = mesh.request(1, PORT, &7_u8).await;
-        assert_eq!(answer, Err(RequestError::Unserved));
+        assert_eq!(answer, Err(RequestError::PortUnreachable));
         let answer: Result<u8, _> = mesh.request(9, PORT, &7_u8).await;
         assert_eq!(answer, Err(RequestError::NotSent(SendError::NoSuchNode)));
     });
@@ -252,7 +252,7 @@ fn links_that_come_and_go_are_told() {
     world.start(0, move |mesh| async move {
         let mut changes = mesh.link_changes();
         mesh.all_links_up().await;
-        assert!(mesh.neighbours().all(|neighbour| neighbour.is_up));
+        assert!(mesh.neighbors().all(|neighbor| neighbor.is_up));
         loop {
             let change = changes.next().await;
             note.borrow_mut().push((change.node, change.is_up));
@@ -266,11 +266,11 @@ fn links_that_come_and_go_are_told() {
     world.run(SECOND);
     assert_eq!(told.borrow_mut().drain(..).collect::<Vec<_>>(), [(2, false)]);
     let mesh = Mesh::new(&shared[0]);
-    let neighbours: Vec<_> = mesh
-        .neighbours()
-        .map(|neighbour| (neighbour.node, neighbour.is_up))
+    let neighbors: Vec<_> = mesh
+        .neighbors()
+        .map(|neighbor| (neighbor.node, neighbor.is_up))
         .collect();
-    assert_eq!(neighbours, [(1, true), (2, false)]);
+    assert_eq!(neighbors, [(1, true), (2, false)]);
 }
 
 #[test]

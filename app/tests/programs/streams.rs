@@ -226,7 +226,7 @@ fn who_accepts_no_stream_says_so() {
             connect(9, PORT).await,
             Some(ConnectError::NotSent(SendError::NoSuchNode))
         );
-        assert_eq!(connect(2, PORT).await, Some(ConnectError::Unserved));
+        assert_eq!(connect(2, PORT).await, Some(ConnectError::PortUnreachable));
         let begin = mesh.uptime();
         assert_eq!(connect(1, PORT).await, Some(ConnectError::Busy));
         assert!(mesh.uptime() - begin < 20 * SECOND);

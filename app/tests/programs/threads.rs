@@ -12,7 +12,7 @@ use embassy_futures::select::select;
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use hopwise_app::{AppPort, Clock, MAX_MESSAGE, Mesh, Micros, Network, Outcome, Shared};
 use hopwise_core::Rule;
-use hopwise_node::clock::grains;
+use hopwise_node::clock::clock_ticks;
 use hopwise_node::router::{Config, Router};
 use hopwise_node::wire::WIRE;
 
@@ -127,7 +127,7 @@ fn programs_in_threads_of_their_own_lose_nothing() {
             epoch: 1,
             baud: 1_000_000,
             links: 6,
-            computers: 0,
+            hosts: 0,
             rule: Rule::Exact,
         };
         let mut router = Box::new(<Router>::new(&config, now()).unwrap());
@@ -165,7 +165,7 @@ fn carry(from: &mut Router, to: &mut Router, now: Micros) {
     let mut frame = [0; WIRE];
     let length = from.transmit(0, now, &mut frame, &mut ());
     if from.awaits_start(0) {
-        from.note_start(0, grains(now - 10 * length as Micros), length);
+        from.note_start(0, clock_ticks(now - 10 * length as Micros), length);
     }
-    to.receive_timed(0, &frame[..length], Some(grains(now)), now, &mut ());
+    to.receive_timed(0, &frame[..length], Some(clock_ticks(now)), now, &mut ());
 }

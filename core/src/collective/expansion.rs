@@ -85,7 +85,7 @@ impl Expansion<'_> {
                 .and_then(|set| (set != 0).then(|| Number::from(set.trailing_zeros()))),
             #[cfg(feature = "rcr")]
             Expansion::Rings(rings, network) => {
-                // Round the ring from where the bit before is: the windows of neighbouring places follow each other.
+                // Round the ring from where the bit before is: the windows of neighboring places follow each other.
                 let ring = rings.ring();
                 let mut place = 0;
                 for bit in 0..=phase {

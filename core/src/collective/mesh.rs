@@ -9,7 +9,7 @@ use crate::topology::{NoSuchNode, Node, Topology};
 /// A mesh through all nodes of a network: each digit of their numbers is a dimension.
 ///
 /// A dimension goes round where the digit's graph has a ring: on rings and complete graphs in the order of the digit, on others by
-/// their [`Ring`]. On a path it ends. How far neighbours are apart depends on the network: on products one hop, or what the ring takes; on swapped
+/// their [`Ring`]. On a path it ends. How far neighbors are apart depends on the network: on products one hop, or what the ring takes; on swapped
 /// networks of l levels up to 2l - 1; in dual-nets of k levels up to 2k + 1; in units as far as it is to the pivot and back, and one.
 ///
 /// In dual-nets the [places](Self::place) in the mesh are not node numbers: a crossing is a digit of its own there.

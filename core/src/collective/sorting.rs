@@ -2,11 +2,11 @@
 
 /// Stages of comparators after which node i has the i-th smallest value.
 ///
-/// For a power of 2 it is the bitonic sorter: all pairs differ in one bit, so a hypercube compares neighbours. For other numbers
+/// For a power of 2 it is the bitonic sorter: all pairs differ in one bit, so a hypercube compares neighbors. For other numbers
 /// it is Batcher's odd-even merge sort, whose pairs need not differ in one bit but which sorts any number. Both have
 /// t (t + 1) / 2 stages, t = ceil(log2 nodes).
 ///
-/// K. E. Batcher, Sorting Networks and their Applications, 1968; D. E. Knuth, The Art of Computer Programming 3, 5.2.2 M and 5.3.4.
+/// K. E. Batcher, Sorting Networks and their Applications, 1968; D. E. Knuth, The Art of Host Programming 3, 5.2.2 M and 5.3.4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sorting {
     nodes: u64,

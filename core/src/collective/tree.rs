@@ -47,7 +47,7 @@ impl<'a> Tree<'a> {
         self.network.fanout_by(node, self.root, self.branches())
     }
 
-    /// Who tells a node: the neighbour that passes a broadcast of the root on to it; `None` for the root.
+    /// Who tells a node: the neighbor that passes a broadcast of the root on to it; `None` for the root.
     pub fn parent(&self, node: Node) -> Result<Option<Node>, NoSuchNode> {
         if node == self.network.check(self.root)? {
             return Ok(None);
@@ -63,7 +63,7 @@ impl<'a> Tree<'a> {
         };
         family.port_to(teller, node).is_some_and(|port| match self.ports {
             Ports::All => family.passes_on(teller, port, root),
-            Ports::One => family.fewest_steps_urgency(teller, port, root).is_some(),
+            Ports::One => family.fewest_steps_send_priority(teller, port, root).is_some(),
         })
     }
 

@@ -6,7 +6,7 @@ use crate::topology::{Node, Port, Topology};
 
 /// Turns for the links of a network, such that in no turn a node sends twice or receives twice.
 ///
-/// If no two neighbours of a node reach it through ports of the same number, as where ports are directions or generators, a
+/// If no two neighbors of a node reach it through ports of the same number, as where ports are directions or generators, a
 /// link's turn is the number of the port it leaves by. Else it is both its port numbers together: as many turns as the largest degree
 /// squared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Asks every node for its neighbours: O(nodes degree^2) time, no memory.
+    /// Asks every node for its neighbors: O(nodes degree^2) time, no memory.
     pub fn new(network: &Network) -> Self {
         let family = network.family();
         let nodes = family.nodes();
@@ -43,8 +43,8 @@ impl Turns {
         if self.by_both_ends { degree * degree } else { degree }
     }
 
-    /// The turn of the link from a port of a node to the neighbour there. Where one end is enough to tell, it is the port, even if there
-    /// is no neighbour; elsewhere it is `None` without one.
+    /// The turn of the link from a port of a node to the neighbor there. Where one end is enough to tell, it is the port, even if there
+    /// is no neighbor; elsewhere it is `None` without one.
     pub fn of(&self, network: &Network, node: Node, port: Port) -> Option<u64> {
         if !self.by_both_ends {
             return Some(port);

@@ -1,5 +1,5 @@
 //! Graphs of one dimension: the ring, the path and the complete graph. Alone they are base graphs; along the axes of a
-//! [product](super::product) they make torus, mesh and generalised hypercube.
+//! [product](super::product) they make torus, mesh and generalized hypercube.
 
 use crate::arith::{Number, Vertex, sub_mod, wide, wrap};
 
@@ -10,7 +10,7 @@ pub enum Factor {
     Ring,
     /// Each with the next. Port 0 leads to +1 where there is one, the other port to -1.
     Path,
-    /// Everyone with everyone. Ports in ascending order of the neighbours.
+    /// Everyone with everyone. Ports in ascending order of the neighbors.
     Complete,
 }
 
@@ -44,7 +44,7 @@ impl Factor {
         }
     }
 
-    /// How many neighbours of `node` are below `other`.
+    /// How many neighbors of `node` are below `other`.
     pub(crate) fn rank(self, n: Number, node: Vertex, other: Vertex) -> Number {
         match self {
             Factor::Complete => other - Number::from(other > node),
@@ -56,7 +56,7 @@ impl Factor {
         }
     }
 
-    /// The neighbour with so many others below it.
+    /// The neighbor with so many others below it.
     pub(crate) fn ranked(self, n: Number, node: Vertex, rank: Number) -> Option<Vertex> {
         match self {
             Factor::Complete => self.neighbor(n, node, rank),
@@ -100,7 +100,7 @@ impl Factor {
     }
 
     /// The first of four nodes with the least sum of distances to all of them. No other node has less: from a point the
-    /// distance grows, and then levels off or shrinks, so between neighbouring points the sum has no valley.
+    /// distance grows, and then levels off or shrinks, so between neighboring points the sum has no valley.
     pub(crate) fn median(self, n: Number, points: [Vertex; 4]) -> Vertex {
         let sum = |place: &Vertex| {
             points

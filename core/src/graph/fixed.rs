@@ -14,7 +14,7 @@ struct Table<const N: usize> {
     told: [(u8, u8); N],
 }
 
-/// `petersen`: outer cycle 0..4, spokes i - i+5, inner 5+i - 5+(i+2)%5; ports in ascending order of the neighbours.
+/// `petersen`: outer cycle 0..4, spokes i - i+5, inner 5+i - 5+(i+2)%5; ports in ascending order of the neighbors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Petersen;
 
@@ -188,7 +188,7 @@ impl Heawood {
 }
 
 macro_rules! graph_of_table {
-    ($Name:ident, $table:ident, $nodes:literal, urgency: $urgency:expr) => {
+    ($Name:ident, $table:ident, $nodes:literal, send_priority: $send_priority:expr) => {
         impl Graph for $Name {
             fn nodes(&self) -> Number {
                 $nodes
@@ -214,12 +214,12 @@ macro_rules! graph_of_table {
                 $table.diameter()
             }
 
-            fn urgency(&self, _here: Vertex, port: Number, _source: Vertex) -> u64 {
-                let by_port: [u64; 3] = $urgency;
+            fn send_priority(&self, _here: Vertex, port: Number, _source: Vertex) -> u64 {
+                let by_port: [u64; 3] = $send_priority;
                 by_port.get(port as usize).copied().unwrap_or(0)
             }
 
-            fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
+            fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
                 let child = self.neighbor(here, port).filter(|&child| child != source)?;
                 $table.scheduled(
                     $Name::as_from_zero(here, source),
@@ -234,6 +234,6 @@ macro_rules! graph_of_table {
     };
 }
 
-graph_of_table!(Petersen, PETERSEN, 10, urgency: [0, 0, 0]);
+graph_of_table!(Petersen, PETERSEN, 10, send_priority: [0, 0, 0]);
 // Minus, distance, plus: 5 steps, the best for the tree of least depth.
-graph_of_table!(Heawood, HEAWOOD, 14, urgency: [0, 2, 1]);
+graph_of_table!(Heawood, HEAWOOD, 14, send_priority: [0, 2, 1]);

@@ -72,7 +72,7 @@ impl Graph for Hypercube {
         (changed.is_power_of_two() && port < u32::from(self.bits)).then_some(Number::from(port))
     }
 
-    /// The neighbours that lack a bit of the node's come first, from its highest; then those that have one more, from the lowest.
+    /// The neighbors that lack a bit of the node's come first, from its highest; then those that have one more, from the lowest.
     fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
         let changed = node ^ neighbor;
         let before = if neighbor < node {
@@ -99,7 +99,7 @@ impl Graph for Hypercube {
     }
 
     /// The highest dimension leads to the largest subcube.
-    fn urgency(&self, _here: Vertex, port: Number, _source: Vertex) -> u64 {
+    fn send_priority(&self, _here: Vertex, port: Number, _source: Vertex) -> u64 {
         wide(port)
     }
 
@@ -207,7 +207,7 @@ impl Graph for FoldedHypercube {
     }
 
     /// The complement is only ever the first hop to the source: nobody is behind it.
-    fn urgency(&self, _here: Vertex, port: Number, _source: Vertex) -> u64 {
+    fn send_priority(&self, _here: Vertex, port: Number, _source: Vertex) -> u64 {
         wide((port + 1) % (Number::from(self.bits) + 1))
     }
 

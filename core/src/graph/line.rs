@@ -65,11 +65,11 @@ impl Graph for Line {
         self.factor.ranked(self.nodes, node, rank)
     }
 
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         wide(self.factor.arm(self.nodes, source, here, port))
     }
 
-    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
+    fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         self.factor.quickest(self.nodes, here, port, source)
     }
 

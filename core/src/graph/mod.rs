@@ -6,9 +6,9 @@
 //! | `torus(a,b,..)` `mesh(a,b,..)` `ghc(a,b,..)` | product, of factors | dimension order, the first listed first |
 //! | `star(n)` | star | through node 0 |
 //! | `hypercube(n)` `folded-hypercube(n)` | hypercube | lowest differing bit; the complement first if strictly shorter |
-//! | `nstar(n)` | nstar | the lowest-numbered closer neighbour |
+//! | `nstar(n)` | nstar | the lowest-numbered closer neighbor |
 //! | `petersen` `heawood` | fixed | tables: lowest-numbered; plus, minus, distance |
-//! | `lift(m,LINKS,..)` | lift | a search; of several closer neighbours another for another difference |
+//! | `lift(m,LINKS,..)` | lift | a search; of several closer neighbors another for another difference |
 //!
 //! Each kind of graph is a type that implements `Graph`, and [`Base`] is any of them. They route exactly, in time O(1) or
 //! O(dimensions), `nstar` in O(n^2), lifts by a search.
@@ -54,7 +54,7 @@ trait Graph {
 
     fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex>;
 
-    /// The neighbour of `here` on a shortest path to `dest`; `here` itself if it is the destination.
+    /// The neighbor of `here` on a shortest path to `dest`; `here` itself if it is the destination.
     fn step(&self, here: Vertex, dest: Vertex) -> Vertex;
 
     /// The length of a shortest path.
@@ -94,26 +94,26 @@ trait Graph {
         None
     }
 
-    /// The place of `neighbor` among the neighbours of `node` in ascending order. This one asks all of them, which is for graphs
+    /// The place of `neighbor` among the neighbors of `node` in ascending order. This one asks all of them, which is for graphs
     /// of three links a node.
     fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
         self.neighbors(node).filter(|&other| other < neighbor).count() as Number
     }
 
-    /// The neighbour at a place in ascending order. This one asks all of them for their rank.
+    /// The neighbor at a place in ascending order. This one asks all of them for their rank.
     fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
         self.neighbors(node).find(|&neighbor| self.rank(node, neighbor) == rank)
     }
 
-    /// [`Topology::urgency`].
-    fn urgency(&self, _here: Vertex, _port: Number, _source: Vertex) -> u64 {
+    /// [`Topology::send_priority`].
+    fn send_priority(&self, _here: Vertex, _port: Number, _source: Vertex) -> u64 {
         0
     }
 
-    /// [`Topology::fewest_steps_urgency`]; the tree of least depth unless the graph knows a faster one.
-    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
+    /// [`Topology::fewest_steps_send_priority`]; the tree of least depth unless the graph knows a faster one.
+    fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         let child = self.neighbor(here, port).filter(|&child| child != source)?;
-        (self.step(child, source) == here).then(|| self.urgency(here, port, source))
+        (self.step(child, source) == here).then(|| self.send_priority(here, port, source))
     }
 
     fn neighbors(&self, node: Vertex) -> impl Iterator<Item = Vertex> + '_ {
@@ -254,7 +254,7 @@ impl Base {
         }
     }
 
-    /// The neighbour of `here` on a shortest path to `dest`; `here` itself if it is the destination.
+    /// The neighbor of `here` on a shortest path to `dest`; `here` itself if it is the destination.
     #[inline(never)]
     pub(crate) fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
         of_kind!(self, graph => graph.step(here, dest))
@@ -310,12 +310,12 @@ impl Base {
         of_kind!(self, graph => graph.broadcast_steps())
     }
 
-    /// The place of `neighbor` among the neighbours of `node` in ascending order.
+    /// The place of `neighbor` among the neighbors of `node` in ascending order.
     pub(crate) fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
         of_kind!(self, graph => graph.rank(node, neighbor))
     }
 
-    /// The neighbour at a place in ascending order.
+    /// The neighbor at a place in ascending order.
     pub(crate) fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
         of_kind!(self, graph => graph.ranked(node, rank))
     }
@@ -367,16 +367,16 @@ impl Topology for Base {
         of_kind!(self, graph => graph.port_to(node, neighbor))
     }
 
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
-        of_kind!(self, graph => graph.urgency(here, port, source))
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+        of_kind!(self, graph => graph.send_priority(here, port, source))
     }
 
-    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
-        of_kind!(self, graph => graph.fewest_steps_urgency(here, port, source))
+    fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
+        of_kind!(self, graph => graph.fewest_steps_send_priority(here, port, source))
     }
 
     fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {
-        self.fewest_steps_urgency(here, port, source).is_some()
+        self.fewest_steps_send_priority(here, port, source).is_some()
     }
 }
 

@@ -140,7 +140,7 @@ impl Graph for NStar {
         Some(self.permutation(node).swapped(place).rank())
     }
 
-    /// Among the closer neighbours the lowest-numbered, which is the one that brings the smallest symbol to the front.
+    /// Among the closer neighbors the lowest-numbered, which is the one that brings the smallest symbol to the front.
     fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
         if here == dest {
             return here;
@@ -156,7 +156,7 @@ impl Graph for NStar {
         closer.map_or(here, |next| next.rank())
     }
 
-    /// The symbol that comes to the front tells the neighbours apart, and it is never the one that is there.
+    /// The symbol that comes to the front tells the neighbors apart, and it is never the one that is there.
     fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
         let (front, other) = (self.permutation(node).get(0), self.permutation(neighbor).get(0));
         Number::from(other - u8::from(other > front))
@@ -192,7 +192,7 @@ impl Graph for NStar {
 
     /// Routes bring the smallest symbol to the front first, so the small symbols that are still at home are what can be moved
     /// further down the tree. Of equals the smaller front symbol first. n(n-1)/2 steps.
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let child = self.permutation(here).swapped(port as usize + 1);
         let home = self.permutation(source);
         let front = child.get(0);

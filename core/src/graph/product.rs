@@ -167,7 +167,7 @@ impl Graph for Product {
         None
     }
 
-    /// A digit weighs more than all before it: neighbours that lower a higher digit come first, those that raise it last.
+    /// A digit weighs more than all before it: neighbors that lower a higher digit come first, those that raise it last.
     fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
         let mut rank = 0;
         let mut is_beyond = false;
@@ -218,7 +218,7 @@ impl Graph for Product {
 
     /// The highest dimension first, since everything below it is served again at each node it leads to; within one, the
     /// longer arm first.
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let Some((axis, port)) = self.axis_of_port(here, port) else {
             return 0;
         };
@@ -231,7 +231,7 @@ impl Graph for Product {
     }
 
     /// One dimension after the other, the highest first, each along the factor's own tree of fewest steps.
-    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
+    fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         let child = self.neighbor(here, port)?;
         let (axis, port) = self.axis_of_port(here, port)?;
         let told_before = |(own, origin): &(Axis, Number)| own.stride != axis.stride && own.digit == *origin;

@@ -12,8 +12,8 @@ use core::fmt;
 
 use crate::arith::{Number, Vertex, bits, ones, wide};
 use crate::limits::MAX_BITS;
+use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
-use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Rule, Topology};
 
 /// An exchanged hypercube.
@@ -126,7 +126,7 @@ impl Topology for Exchanged {
 
     /// The source flips c first, since behind it is the longest path: to the other side and back. Elsewhere c comes last, after the
     /// bits from the highest: s + t + 2 steps, as many as the tree is deep.
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         if port == 0 && here == source {
             u64::MAX
         } else {
@@ -150,9 +150,9 @@ impl Topology for Exchanged {
     }
 }
 
-impl Spelled for Exchanged {
-    fn spell(&self, pen: &mut Pen<'_>) {
-        pen.text("exchanged-hypercube(").number(self.first);
-        pen.text(",").number(self.second).text(")");
+impl WriteExpr for Exchanged {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
+        out.text("exchanged-hypercube(").number(self.first);
+        out.text(",").number(self.second).text(")");
     }
 }

@@ -17,7 +17,7 @@
 //! others ccc(n) cor(k,r) dualcube(n) bsw(BASE) exchanged-hypercube(s,t)
 //! ```
 //!
-//! A graph from a file is routed by tables, and for computers only. BASE, FRAME and UNIT are base graphs; families do not nest, so a reader needs no stack. Lower case; blanks between
+//! A graph from a file is routed by tables, and for hosts only. BASE, FRAME and UNIT are base graphs; families do not nest, so a reader needs no stack. Lower case; blanks between
 //! tokens are ignored. Printing gives the one canonical spelling.
 
 use core::fmt;

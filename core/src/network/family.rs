@@ -4,8 +4,8 @@ use core::fmt;
 
 use crate::arith::{Number, Vertex};
 use crate::graph::Base;
+use crate::network::expr_writer::{self, ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
-use crate::network::spelling::{self, Pen, Spelled};
 use crate::topology::{Method, Rule, Topology};
 
 /// Makes [`Family`] of a list: for each family its documentation, its type, its module, the feature that builds it, and the
@@ -19,7 +19,7 @@ macro_rules! families {
             #[cfg(feature = $feature)]
             impl fmt::Display for $Name {
                 fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    spelling::display(self, f)
+                    expr_writer::display(self, f)
                 }
             }
         )+
@@ -72,15 +72,15 @@ macro_rules! families {
             }
         }
 
-        impl Spelled for Family {
-            fn spell(&self, pen: &mut Pen<'_>) {
-                of_family!(self, network => network.spell(pen))
+        impl WriteExpr for Family {
+            fn write_expr(&self, out: &mut ExprWriter<'_>) {
+                of_family!(self, network => network.write_expr(out))
             }
         }
 
         impl fmt::Display for Family {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                spelling::display(self, f)
+                expr_writer::display(self, f)
             }
         }
     };
@@ -169,12 +169,12 @@ impl Topology for Family {
         of_family!(self, network => network.passes_on(here, port, source))
     }
 
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
-        of_family!(self, network => network.urgency(here, port, source))
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+        of_family!(self, network => network.send_priority(here, port, source))
     }
 
-    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
-        of_family!(self, network => network.fewest_steps_urgency(here, port, source))
+    fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
+        of_family!(self, network => network.fewest_steps_send_priority(here, port, source))
     }
 
     fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {

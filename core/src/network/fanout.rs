@@ -10,7 +10,7 @@ use crate::topology::{Node, Port, Topology};
 /// The ports and nodes that a broadcast is passed on to, in the order in which to send: the most urgent first, and
 /// beyond [`MAX_SORTED_CHILDREN`] in the order of the ports.
 ///
-/// O(degree) calls of the network's `passes_on` or `serves_in_fewest_steps`, and as many of `urgency` or `fewest_steps_urgency` as are
+/// O(degree) calls of the network's `passes_on` or `serves_in_fewest_steps`, and as many of `send_priority` or `fewest_steps_send_priority` as are
 /// sorted.
 #[derive(Clone)]
 pub struct Fanout<'a> {
@@ -35,13 +35,13 @@ type Serves = fn(&Family, Vertex, Number, Vertex) -> bool;
 fn least_depth(network: &Family, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
     network
         .passes_on(here, port, source)
-        .then(|| network.urgency(here, port, source))
+        .then(|| network.send_priority(here, port, source))
 }
 
 #[derive(Clone, Copy)]
 struct Child {
     port: Number,
-    urgency: u64,
+    send_priority: u64,
 }
 
 impl<'a> Fanout<'a> {
@@ -56,12 +56,12 @@ impl<'a> Fanout<'a> {
             network,
             here,
             source,
-            Family::fewest_steps_urgency,
+            Family::fewest_steps_send_priority,
             Family::serves_in_fewest_steps,
         )
     }
 
-    fn new(network: &'a Family, here: Vertex, source: Vertex, urgency: Urgency, serves: Serves) -> Self {
+    fn new(network: &'a Family, here: Vertex, source: Vertex, send_priority: Urgency, serves: Serves) -> Self {
         let mut fanout = Fanout {
             network,
             here,
@@ -72,8 +72,8 @@ impl<'a> Fanout<'a> {
         };
         for port in 0..network.degree(here) {
             fanout.port = port;
-            let urgency = urgency(network, here, port, source);
-            if urgency.is_some_and(|urgency| !fanout.insert(Child { port, urgency })) {
+            let send_priority = send_priority(network, here, port, source);
+            if send_priority.is_some_and(|send_priority| !fanout.insert(Child { port, send_priority })) {
                 return fanout;
             }
             fanout.port += 1;
@@ -88,7 +88,7 @@ impl<'a> Fanout<'a> {
         }
         let mut moved = child;
         let after = self.sorted.iter_mut();
-        for other in after.skip_while(|other| other.urgency < child.urgency) {
+        for other in after.skip_while(|other| other.send_priority < child.send_priority) {
             core::mem::swap(other, &mut moved);
         }
         true

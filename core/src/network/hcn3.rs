@@ -12,8 +12,8 @@ use core::fmt;
 
 use crate::arith::{Number, Vertex, count_step, ones};
 use crate::graph::next_in_hypercube;
+use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::Reader;
-use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Method, Rule, Topology, lowest_closer};
 
 /// A three-level hierarchical cubic network.
@@ -25,7 +25,7 @@ use crate::topology::{Method, Rule, Topology, lowest_closer};
 /// until nothing new comes. That ends with 65 words of up to 8 letters, for every n. The distance is the least over them of
 /// the letters plus each bit's flips, from a table of 32 cases (complementing all digits makes no difference).
 ///
-/// The next hop is the lowest-numbered neighbour that is one closer. The paper's rule sets x3, then x2, then x1, with one swap
+/// The next hop is the lowest-numbered neighbor that is one closer. The paper's rule sets x3, then x2, then x1, with one swap
 /// each and without diameter links. Time O(65 n) a distance, n+3 distances a hop; a table of 2 KiB.
 ///
 /// ```
@@ -243,9 +243,9 @@ impl Topology for Hcn3 {
     }
 }
 
-impl Spelled for Hcn3 {
-    fn spell(&self, pen: &mut Pen<'_>) {
-        pen.text("hcn3(").number(self.bits).text(")");
+impl WriteExpr for Hcn3 {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
+        out.text("hcn3(").number(self.bits).text(")");
     }
 }
 

@@ -22,8 +22,8 @@ use core::fmt;
 use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
 use crate::graph::Base;
 use crate::limits::LOOKAHEAD;
+use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
-use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Rule, Topology};
 
 /// A hierarchy of copies of a base graph.
@@ -317,7 +317,7 @@ impl Topology for Hierarchy {
     fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         let mut before = 0;
         for place in self.linked_places(node) {
-            // Only this digit may differ, so the neighbour's number tells which value it has there.
+            // Only this digit may differ, so the neighbor's number tells which value it has there.
             let other = self.places(neighbor).find(|other| other.weight == place.weight)?;
             if other.digit != place.digit {
                 let port = self.base.port_to(place.digit, other.digit)?;
@@ -382,40 +382,40 @@ impl Topology for Hierarchy {
         passes().unwrap_or(false)
     }
 
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
-        let urgency = || {
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+        let send_priority = || {
             let (place, port) = self.place_of_port(here, port)?;
             let entry = self.entry(here, &place, source)?;
-            let within = self.base.urgency(place.digit, port, entry);
+            let within = self.base.send_priority(place.digit, port, entry);
             Some(self.order(here, &place, port, entry, within))
         };
-        urgency().unwrap_or(0)
+        send_priority().unwrap_or(0)
     }
 
     /// The base's own tree of fewest steps in every copy, n times its steps in `folded`; but on the path out of the inner
     /// copies the tree of least depth, since all the rest waits for that.
-    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
+    fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         let (place, port) = self.place_of_port(here, port)?;
         let entry = self.entry(here, &place, source)?;
         let inner = place.weight != self.first_weight;
         let within = if self.linkage != Linkage::Folded && inner && entry != 0 {
             self.base
                 .passes_on(place.digit, port, entry)
-                .then(|| self.base.urgency(place.digit, port, entry))
+                .then(|| self.base.send_priority(place.digit, port, entry))
         } else {
-            self.base.fewest_steps_urgency(place.digit, port, entry)
+            self.base.fewest_steps_send_priority(place.digit, port, entry)
         };
         Some(self.order(here, &place, port, entry, within?))
     }
 
     fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {
-        self.fewest_steps_urgency(here, port, source).is_some()
+        self.fewest_steps_send_priority(here, port, source).is_some()
     }
 }
 
-impl Spelled for Hierarchy {
-    fn spell(&self, pen: &mut Pen<'_>) {
-        pen.text(self.linkage.name()).text("(").base(&self.base);
-        pen.text(",").number(self.digits).text(")");
+impl WriteExpr for Hierarchy {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
+        out.text(self.linkage.name()).text("(").base(&self.base);
+        out.text(",").number(self.digits).text(")");
     }
 }

@@ -15,8 +15,8 @@ use heapless::Vec;
 use crate::arith::{Number, Vertex, count_step, div_rem, wide};
 use crate::graph::Base;
 use crate::limits::{MAX_DIGITS, MAX_PERMUTED};
+use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
-use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Method, Rule, Topology};
 
 /// A hierarchical swapped network over a nucleus graph.
@@ -406,7 +406,7 @@ impl Topology for Hsn {
     }
 
     /// The links of the nucleus first, in its own order from where the broadcast came into it, then the swaps from low to high.
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let (_, first) = div_rem(here, self.nucleus.nodes());
         if let Some(swap) = port.checked_sub(self.nucleus.degree(first)) {
             return wide(Number::from(self.levels).saturating_sub(swap));
@@ -416,14 +416,14 @@ impl Topology for Hsn {
             Hop::Swap(_) => first,
         };
         self.nucleus
-            .urgency(first, port, entry)
+            .send_priority(first, port, entry)
             .saturating_add(u64::from(self.levels) + 1)
     }
 }
 
-impl Spelled for Hsn {
-    fn spell(&self, pen: &mut Pen<'_>) {
-        pen.text("hsn(").number(self.levels);
-        pen.text(",").base(&self.nucleus).text(")");
+impl WriteExpr for Hsn {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
+        out.text("hsn(").number(self.levels);
+        out.text(",").base(&self.nucleus).text(")");
     }
 }

@@ -6,6 +6,7 @@
 
 #[cfg(feature = "exchanged")]
 mod exchanged;
+pub(crate) mod expr_writer;
 pub mod expression;
 mod family;
 mod fanout;
@@ -17,7 +18,6 @@ mod hierarchy;
 mod hsn;
 #[cfg(feature = "hypernet")]
 mod hypernet;
-pub mod lanes;
 #[cfg(feature = "partial-swapped")]
 mod partial_swapped;
 #[cfg(feature = "rcr")]
@@ -28,21 +28,21 @@ mod rdn;
 mod re;
 #[cfg(feature = "rsn")]
 mod rsn;
-pub(crate) mod spelling;
 #[cfg(feature = "tables")]
 pub mod table;
+pub mod virtual_channels;
 #[cfg(feature = "wk")]
 mod wk;
 
 use core::fmt;
 use core::str::FromStr;
 
+use expr_writer::{ExprWriter, WriteExpr};
 use expression::{ParseError, Reader};
 pub use family::*;
 pub use fanout::Fanout;
 #[cfg(feature = "hierarchy")]
 pub use hierarchy::Linkage;
-use spelling::{Pen, Spelled};
 
 use crate::arith::{Number, Vertex, narrow, wide};
 use crate::graph::Base;
@@ -100,7 +100,7 @@ impl Network {
         const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
         let mut hash = CRC.digest();
         self.family
-            .spell(&mut Pen::new(&mut |text| hash.update(text.as_bytes())));
+            .write_expr(&mut ExprWriter::new(&mut |text| hash.update(text.as_bytes())));
         hash.finalize()
     }
 
@@ -143,7 +143,7 @@ impl Network {
         }
     }
 
-    /// The neighbour to send to on the way to `dest`; `here` itself if it is the destination.
+    /// The neighbor to send to on the way to `dest`; `here` itself if it is the destination.
     #[inline(always)]
     pub fn next_hop(&self, here: Node, dest: Node, rule: Rule) -> Result<Node, NoSuchNode> {
         Ok(wide(self.family.next(self.vertex(here)?, self.vertex(dest)?, rule)))
@@ -154,14 +154,14 @@ impl Network {
         Ok(wide(self.family.degree(self.vertex(node)?)))
     }
 
-    /// The neighbours of a node, in the order of its ports.
+    /// The neighbors of a node, in the order of its ports.
     pub fn neighbors(&self, node: Node) -> Result<impl Iterator<Item = Node> + '_, NoSuchNode> {
         let vertex = self.vertex(node)?;
         let ports = 0..self.family.degree(vertex);
         Ok(ports.filter_map(move |port| self.family.neighbor(vertex, port).map(wide)))
     }
 
-    /// The neighbour at a port; `None` if the node has no such port.
+    /// The neighbor at a port; `None` if the node has no such port.
     pub fn neighbor(&self, node: Node, port: Port) -> Result<Option<Node>, NoSuchNode> {
         let vertex = self.vertex(node)?;
         Ok(narrow(port)
@@ -169,7 +169,7 @@ impl Network {
             .map(wide))
     }
 
-    /// The port that leads to a neighbour; `None` if the nodes are not linked.
+    /// The port that leads to a neighbor; `None` if the nodes are not linked.
     pub fn port_to(&self, node: Node, neighbor: Node) -> Result<Option<Port>, NoSuchNode> {
         Ok(self
             .family
@@ -209,7 +209,7 @@ impl Network {
         self.family.known_diameter().map(wide)
     }
 
-    /// Whether every node sees the same network: some relabelling of the nodes carries any one to any other. `false` where
+    /// Whether every node sees the same network: some relabeling of the nodes carries any one to any other. `false` where
     /// that is not proven.
     pub fn vertex_transitive(&self) -> bool {
         self.family.vertex_transitive()

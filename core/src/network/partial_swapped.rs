@@ -10,8 +10,8 @@ use core::fmt;
 
 use crate::arith::{Number, Vertex, count_step};
 use crate::network::Rsn;
+use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::Reader;
-use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Method, Rule, Topology, lowest_closer};
 
 /// The partially linked network of 4096 nodes.
@@ -20,7 +20,7 @@ use crate::topology::{Method, Rule, Topology, lowest_closer};
 /// level is matched, by an order with fewer, in the digits it can reach and the gates it has to pass. So from
 /// (t,m,n) to (t',m',n') the distance is the least of D(mn,t'z) + 1 + D(tz,m'n') over the gates z, the 8 even nodes, and
 /// D(mn,uz) + 1 + D(tz,t'w) + 1 + D(uw,m'n') over two gates and the 16 clusters u; D is the distance in
-/// `rsn(3,hypercube(2))`. The next hop is the lowest-numbered neighbour that is one closer.
+/// `rsn(3,hypercube(2))`. The next hop is the lowest-numbered neighbor that is one closer.
 /// The paper's rule takes one link of level 4, through the gate next to the node.
 ///
 /// ```
@@ -196,8 +196,8 @@ impl Topology for PartialSwapped {
     }
 }
 
-impl Spelled for PartialSwapped {
-    fn spell(&self, pen: &mut Pen<'_>) {
-        pen.text("partial-swapped");
+impl WriteExpr for PartialSwapped {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
+        out.text("partial-swapped");
     }
 }

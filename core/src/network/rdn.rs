@@ -2,7 +2,7 @@
 //! `rdn(hypercube(n-1),1)`, the biswapped network `bsw(BASE)` is `rdn(BASE,1)`.
 //!
 //! Y. Li, S. Peng, W. Chu, Recursive Dual-Net: A New Universal Network for Supercomputers of the Next Generation.
-//! Y. Li, S. Peng, Dual-Cubes: A New Interconnection Network for High-Performance Computer Clusters, ICS 2000.
+//! Y. Li, S. Peng, Dual-Cubes: A New Interconnection Network for High-Performance Host Clusters, ICS 2000.
 //! W. Xiao, W. Chen, M. He, W. Wei, B. Parhami, Biswapped Networks and Their Topological Properties, SNPD 2007.
 //!
 //! Level 0 is the base. Level k is two sets of clusters, each cluster a level k-1; a node is a triple (type, cluster,
@@ -16,8 +16,8 @@ use heapless::Vec;
 use crate::arith::{MAX_NODES, Number, Vertex, div_rem, div_rem_short, fits_short, wide};
 use crate::graph::{Base, Kind};
 use crate::limits::{MAX_BITS, MAX_LEVELS};
+use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
-use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Rule, Topology};
 
 /// A Recursive Dual-Net over a base graph.
@@ -94,7 +94,7 @@ impl Triple {
 /// What a port is in a broadcast.
 enum Branch {
     /// A cross link that passes it on; the lower the level, the more urgent.
-    Cross { urgency: u64 },
+    Cross { send_priority: u64 },
     /// A link of the base, in which the broadcast comes from `source`.
     Base { node: Vertex, port: Number, source: Vertex },
 }
@@ -242,8 +242,10 @@ impl Rdn {
                 return None;
             };
             if crossing {
-                let urgency = Number::from(self.levels - level);
-                return crosses.then_some(Branch::Cross { urgency: wide(urgency) });
+                let send_priority = Number::from(self.levels - level);
+                return crosses.then_some(Branch::Cross {
+                    send_priority: wide(send_priority),
+                });
             }
             (from, to) = (u.node, origin);
         }
@@ -254,9 +256,9 @@ impl Rdn {
         })
     }
 
-    /// The urgency of a link of the base, above those of all cross links.
-    fn before_cross(&self, urgency: u64) -> u64 {
-        urgency.saturating_add(u64::from(self.levels))
+    /// The send_priority of a link of the base, above those of all cross links.
+    fn before_cross(&self, send_priority: u64) -> u64 {
+        send_priority.saturating_add(u64::from(self.levels))
     }
 
     /// The largest distance, 2^k D + 2^(k+1) - 2 over a base of diameter D.
@@ -382,36 +384,36 @@ impl Topology for Rdn {
 
     /// The links of the base first, then the cross links from low to high: 2^k B + 2^(k+1) - 2 steps over a base that
     /// takes B (Theorem 3).
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         match self.branch(here, port, source) {
-            Some(Branch::Cross { urgency }) => urgency,
-            Some(Branch::Base { node, port, source }) => self.before_cross(self.base.urgency(node, port, source)),
+            Some(Branch::Cross { send_priority }) => send_priority,
+            Some(Branch::Base { node, port, source }) => self.before_cross(self.base.send_priority(node, port, source)),
             None => 0,
         }
     }
 
     /// The same with the base's own tree of fewest steps.
-    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
+    fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         match self.branch(here, port, source)? {
-            Branch::Cross { urgency } => Some(urgency),
+            Branch::Cross { send_priority } => Some(send_priority),
             Branch::Base { node, port, source } => {
-                let urgency = self.base.fewest_steps_urgency(node, port, source)?;
-                Some(self.before_cross(urgency))
+                let send_priority = self.base.fewest_steps_send_priority(node, port, source)?;
+                Some(self.before_cross(send_priority))
             }
         }
     }
 
     fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {
-        self.fewest_steps_urgency(here, port, source).is_some()
+        self.fewest_steps_send_priority(here, port, source).is_some()
     }
 }
 
-impl Spelled for Rdn {
-    fn spell(&self, pen: &mut Pen<'_>) {
+impl WriteExpr for Rdn {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
         match (self.name, &self.base.0) {
-            (Name::DualCube, Kind::Hypercube(cube)) => pen.text("dualcube(").number(cube.bits + 1),
-            (Name::Biswapped, _) => pen.text("bsw(").base(&self.base),
-            _ => pen.text("rdn(").base(&self.base).text(",").number(self.levels),
+            (Name::DualCube, Kind::Hypercube(cube)) => out.text("dualcube(").number(cube.bits + 1),
+            (Name::Biswapped, _) => out.text("bsw(").base(&self.base),
+            _ => out.text("rdn(").base(&self.base).text(",").number(self.levels),
         }
         .text(")");
     }

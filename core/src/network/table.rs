@@ -1,15 +1,15 @@
 //! Any graph at all, `graph:FILE`, routed by tables.
 //!
-//! For comparing a topology of one's own with those of this crate, on a computer: the tables grow with the square of the nodes,
+//! For comparing a topology of one's own with those of this crate, on a host: the tables grow with the square of the nodes,
 //! and boards have none. Core reads no files; the program says once how a name becomes [`Table`]s, with [`set_loader`].
 //!
-//! Ports are the neighbours in ascending order.
+//! Ports are the neighbors in ascending order.
 
 use std::sync::OnceLock;
 
 use crate::arith::{Number, Vertex};
+use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
-use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Rule, Topology};
 
 /// A graph with all its distances and next hops.
@@ -17,9 +17,9 @@ use crate::topology::{Rule, Topology};
 pub struct Table {
     /// The name behind `graph:`.
     pub name: &'static str,
-    /// Where the neighbours of each node begin, and where those of the last end.
+    /// Where the neighbors of each node begin, and where those of the last end.
     pub starts: &'static [u32],
-    /// The neighbours of all nodes, of each in ascending order.
+    /// The neighbors of all nodes, of each in ascending order.
     pub neighbors: &'static [u32],
     /// The port from each node to each, `here * nodes + dest`.
     pub ports: &'static [u16],
@@ -109,8 +109,8 @@ impl Topology for Table {
     }
 }
 
-impl Spelled for Table {
-    fn spell(&self, pen: &mut Pen<'_>) {
-        pen.text("graph:").text(self.name);
+impl WriteExpr for Table {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
+        out.text("graph:").text(self.name);
     }
 }

@@ -1,7 +1,7 @@
 //! WK-recursive networks, `wk(N,t)`, and symmetric hypernets, `symmetric-hypernet(n,t)`.
 //!
 //! G. Della Vecchia, C. Sanges, A Recursively Scalable Network VLSI Implementation, FGCS 4(3), 1988.
-//! R. P. Kaushal, J. S. Bedi, Comparison of Hypercube, Hypernet, and Symmetric Hypernet Architectures, Computer
+//! R. P. Kaushal, J. S. Bedi, Comparison of Hypercube, Hypernet, and Symmetric Hypernet Architectures, Host
 //! Architecture News 20(5), 1992.
 //! C.-H. Yeh, B. Parhami, Swapped Networks: Unifying the Architectures and Algorithms of a Wide Class of Hierarchical
 //! Parallel Processors, ICPADS 1996, where both are partially linked swapped networks.
@@ -18,8 +18,8 @@ use core::fmt;
 use crate::arith::{Number, Vertex, div_rem, wide};
 use crate::graph::{Base, Kind};
 use crate::limits::MAX_BITS;
+use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::Reader;
-use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Rule, Topology};
 
 /// A WK-recursive network or a symmetric hypernet.
@@ -28,7 +28,7 @@ use crate::topology::{Rule, Topology};
 /// walk through half of the cluster of i, and one through half of that of j. The path of a node to the corner c brings
 /// one digit after the other to c, the last first, and digit s costs a link and such a walk. The path between two clusters
 /// takes the link between them, or, if that is shorter, two links through a third cluster. The next hop is the
-/// lowest-numbered neighbour that is closer. The papers have no rule of their own, so both rules are this one.
+/// lowest-numbered neighbor that is closer. The papers have no rule of their own, so both rules are this one.
 ///
 /// A distance takes O(t) over a complete graph, where only two third clusters can be shorter; O(t min(N,t)) over a
 /// hypercube, and a next hop n + 1 times that. A few words of memory.
@@ -271,7 +271,7 @@ impl Wk {
         Some((prefix * self.radix() + ending.digit) * ending.weight + before * ending.repeated)
     }
 
-    /// Of the neighbours one hop closer the one with the lowest number.
+    /// Of the neighbors one hop closer the one with the lowest number.
     fn lowest_closer(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Vertex {
         let closer = if self.is_complete() {
             self.lowest_closer_over_complete(here, dest, parting)
@@ -281,7 +281,7 @@ impl Wk {
         closer.unwrap_or(here)
     }
 
-    /// Over a complete graph there is only one hop toward a corner, so the best corners tell the closer neighbours.
+    /// Over a complete graph there is only one hop toward a corner, so the best corners tell the closer neighbors.
     fn lowest_closer_over_complete(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Option<Vertex> {
         let (_, last) = div_rem(here, self.radix());
         let hop_toward = |corner: Number| {
@@ -298,7 +298,7 @@ impl Wk {
         best.filter_map(hop_toward).min()
     }
 
-    /// Over a hypercube several hops can lead toward a corner, so the neighbours are asked for their distance.
+    /// Over a hypercube several hops can lead toward a corner, so the neighbors are asked for their distance.
     fn lowest_closer_by_distance(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Option<Vertex> {
         let hops = self.shortest(here, dest, parting);
         let neighbors = (0..self.degree(here)).filter_map(|port| self.neighbor(here, port));
@@ -386,7 +386,7 @@ impl Topology for Wk {
 
     /// The more digits the cluster has that a link leads to, the longer it takes there; a node of the nucleus has its own
     /// such link still ahead. Over a hypercube the order of the ports does as well.
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let own = self.nucleus.degree(div_rem(here, self.radix()).1);
         if !self.is_complete() {
             0
@@ -403,12 +403,12 @@ impl Topology for Wk {
     }
 }
 
-impl Spelled for Wk {
-    fn spell(&self, pen: &mut Pen<'_>) {
+impl WriteExpr for Wk {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
         match &self.nucleus.0 {
-            Kind::Hypercube(cube) => pen.text("symmetric-hypernet(").number(cube.bits),
-            _ => pen.text("wk(").number(self.radix()),
+            Kind::Hypercube(cube) => out.text("symmetric-hypernet(").number(cube.bits),
+            _ => out.text("wk(").number(self.radix()),
         };
-        pen.text(",").number(self.digits).text(")");
+        out.text(",").number(self.digits).text(")");
     }
 }

@@ -312,7 +312,7 @@ fn in_no_turn_a_node_sends_or_receives_twice() {
         let (mut sent, mut received) = (BTreeSet::new(), BTreeSet::new());
         for node in 0..network.nodes() {
             for port in 0..network.degree(node).expect("a node") {
-                let neighbor = network.neighbor(node, port).expect("a node").expect("a neighbour");
+                let neighbor = network.neighbor(node, port).expect("a node").expect("a neighbor");
                 let turn = turns.of(&network, node, port).expect("a turn");
                 assert!(turn < count, "{expression}: turn {turn}");
                 assert!(sent.insert((node, turn)), "{expression}: {node} sends twice in {turn}");

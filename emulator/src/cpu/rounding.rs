@@ -58,13 +58,13 @@ impl Status {
         bits
     }
 
-    /// The NaN that comes of operands of which at least one is a NaN: the first signalling one, else the first.
+    /// The NaN that comes of operands of which at least one is a NaN: the first signaling one, else the first.
     fn nan(&mut self, operands: &[u32]) -> Option<u32> {
-        let signalling = operands.iter().copied().find(|bits| is_signalling(*bits));
-        if signalling.is_some() {
+        let signaling = operands.iter().copied().find(|bits| is_signalling(*bits));
+        if signaling.is_some() {
             self.raised |= IOC;
         }
-        let chosen = signalling.or_else(|| operands.iter().copied().find(|bits| is_nan(*bits)))?;
+        let chosen = signaling.or_else(|| operands.iter().copied().find(|bits| is_nan(*bits)))?;
         Some(if self.default_nan { DEFAULT_NAN } else { chosen | QUIET })
     }
 

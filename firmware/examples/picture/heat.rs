@@ -2,7 +2,7 @@
 //! in all four directions, two at once.
 
 use embassy_futures::join::join;
-use hopwise_team::{Broken, Team};
+use hopwise_team::{Team, TeamError};
 
 /// Boards in a row, and in a column.
 pub(crate) const BOARDS: usize = 3;
@@ -23,11 +23,11 @@ pub(crate) fn begin(place: usize) -> Tile {
 }
 
 /// What a cell has after a step.
-pub(crate) fn next(cell: i32, neighbours: [i32; 4]) -> i32 {
-    cell + (neighbours.iter().sum::<i32>() - 4 * cell) / 8
+pub(crate) fn next(cell: i32, neighbors: [i32; 4]) -> i32 {
+    cell + (neighbors.iter().sum::<i32>() - 4 * cell) / 8
 }
 
-pub(crate) async fn run(team: &Team<'_>, tag: u32) -> Result<Tile, Broken> {
+pub(crate) async fn run(team: &Team<'_>, tag: u32) -> Result<Tile, TeamError> {
     let place = team.place()? as usize;
     let (x, y) = (place % BOARDS, place / BOARDS);
     let board = |x: usize, y: usize| ((y % BOARDS) * BOARDS + x % BOARDS) as u64;

@@ -1,4 +1,4 @@
-//! A picture that all boards draw together, or one alone; or the heat equation. The computer at board 0 says [which](orders), and the
+//! A picture that all boards draw together, or one alone; or the heat equation. The host at board 0 says [which](orders), and the
 //! rows of the picture, or the cells, go there.
 #![no_std]
 #![no_main]
@@ -16,7 +16,7 @@ async fn program(mesh: Handle<'static>) {
         let mut message: Vec<u8, { mandelbrot::WIDTH + 1 }> = Vec::new();
         let _ = message.push(y);
         let _ = message.extend_from_slice(row);
-        let _ = mesh.send_to_computer(0, orders::RESULTS, &message).await;
+        let _ = mesh.send_to_host(0, orders::RESULTS, &message).await;
     };
     orders::follow(mesh, async |team, program, tag| {
         match program {

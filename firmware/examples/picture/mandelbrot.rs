@@ -1,7 +1,7 @@
-//! A picture of the Mandelbrot set. Board 0 scatters the rows; each goes to the computer at board 0 as soon as it is done.
+//! A picture of the Mandelbrot set. Board 0 scatters the rows; each goes to the host at board 0 as soon as it is done.
 
 use embassy_futures::yield_now;
-use hopwise_team::{Broken, Team};
+use hopwise_team::{Team, TeamError};
 
 pub(crate) const WIDTH: usize = 80;
 pub(crate) const HEIGHT: usize = 108;
@@ -13,7 +13,7 @@ const STAYS: u32 = 24_000;
 /// After so many steps the board's router has its turn.
 const TURN: u32 = 2_000;
 
-/// The rows of a board: every 18th, since neighbouring rows are about the same work.
+/// The rows of a board: every 18th, since neighboring rows are about the same work.
 fn share(place: usize) -> [u8; SHARE] {
     core::array::from_fn(|index| (index * BOARDS + place) as u8)
 }
@@ -59,7 +59,7 @@ pub(crate) async fn row(y: u8) -> [u8; WIDTH] {
 }
 
 /// The picture by all boards; `show` is given what this board has drawn.
-pub(crate) async fn run(team: &Team<'_>, tag: u32, show: impl AsyncFn(u8, &[u8])) -> Result<(), Broken> {
+pub(crate) async fn run(team: &Team<'_>, tag: u32, show: impl AsyncFn(u8, &[u8])) -> Result<(), TeamError> {
     let shares: [_; BOARDS] = core::array::from_fn(share);
     for y in team.scatter(tag, 0, &shares).await? {
         show(y, &row(y).await).await;

@@ -1,4 +1,4 @@
-//! All boards find the means of points that are spread over them, measure how long an all-reduce takes, or add up in groups. The computer
+//! All boards find the means of points that are spread over them, measure how long an all-reduce takes, or add up in groups. The host
 //! at board 0 says [which](orders).
 #![no_std]
 #![no_main]

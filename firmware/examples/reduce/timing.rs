@@ -1,10 +1,10 @@
-//! How long an all-reduce takes, by the tree and by the naive way: everyone sends to board 0, which adds up and broadcasts.
+//! SendMode long an all-reduce takes, by the tree and by the naive way: everyone sends to board 0, which adds up and broadcasts.
 
 use embassy_futures::join::join;
 use embassy_futures::select::{Either, select};
 use heapless::Vec;
 use hopwise_app::{AppPort, Mesh, Micros, Receiver};
-use hopwise_team::{Broken, Team};
+use hopwise_team::{Team, TeamError};
 
 /// What is added up goes in parts of up to so many bytes.
 const PART: usize = 128;
@@ -33,8 +33,8 @@ pub(crate) struct Times {
     pub(crate) naive: [Micros; 2],
 }
 
-pub(crate) async fn run(mesh: Mesh<'_>, team: &Team<'_>, port: AppPort, tag: u32) -> Result<Times, Broken> {
-    let mut receiver = mesh.receiver(port).map_err(|_| Broken::Closed)?;
+pub(crate) async fn run(mesh: Mesh<'_>, team: &Team<'_>, port: AppPort, tag: u32) -> Result<Times, TeamError> {
+    let mut receiver = mesh.receiver(port).map_err(|_| TeamError::Closed)?;
     let mut times = Times {
         team: [0; 2],
         naive: [0; 2],
@@ -56,7 +56,7 @@ pub(crate) async fn run(mesh: Mesh<'_>, team: &Team<'_>, port: AppPort, tag: u32
 }
 
 /// Two parts at once.
-async fn by_team(team: &Team<'_>, tag: u32, bytes: usize, parts: u32) -> Result<(), Broken> {
+async fn by_team(team: &Team<'_>, tag: u32, bytes: usize, parts: u32) -> Result<(), TeamError> {
     let place = team.place()?;
     let sum = |number| team.all_reduce_any_order(tag + number, part(place, number, bytes), add);
     if parts == 1 {
@@ -69,7 +69,7 @@ async fn by_team(team: &Team<'_>, tag: u32, bytes: usize, parts: u32) -> Result<
     Ok(())
 }
 
-async fn by_board_0(mesh: Mesh<'_>, receiver: &mut Receiver<'_>, bytes: usize, parts: u32) -> Result<(), Broken> {
+async fn by_board_0(mesh: Mesh<'_>, receiver: &mut Receiver<'_>, bytes: usize, parts: u32) -> Result<(), TeamError> {
     let (port, here, boards) = (receiver.port(), mesh.address(), mesh.network().nodes() as u32);
     let work = async {
         if here == 0 {
@@ -92,6 +92,6 @@ async fn by_board_0(mesh: Mesh<'_>, receiver: &mut Receiver<'_>, bytes: usize, p
     };
     match select(work, mesh.sleep(NAIVE_WITHIN)).await {
         Either::First(()) => Ok(()),
-        Either::Second(()) => Err(Broken::TimedOut),
+        Either::Second(()) => Err(TeamError::TimedOut),
     }
 }

@@ -3,7 +3,7 @@
 
 use core::f32::consts::{FRAC_PI_2, TAU};
 
-use hopwise_team::{Broken, Team};
+use hopwise_team::{Team, TeamError};
 
 pub(crate) const BLOCK: usize = 64;
 pub(crate) const POINTS: usize = 1_024;
@@ -42,7 +42,7 @@ fn butterfly(low: Complex, high: Complex, turn: Complex) -> (Complex, Complex) {
     ((low.0 + high.0, low.1 + high.1), times(difference, turn))
 }
 
-pub(crate) async fn run(team: &Team<'_>, tag: u32) -> Result<[Complex; BLOCK], Broken> {
+pub(crate) async fn run(team: &Team<'_>, tag: u32) -> Result<[Complex; BLOCK], TeamError> {
     let place = team.place()? as usize;
     let mut own: [Complex; BLOCK] = core::array::from_fn(|index| (signal(place * BLOCK + index), 0.0));
     team.descend(tag, &mut own, |bit, own, theirs| {

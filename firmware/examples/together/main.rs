@@ -1,4 +1,4 @@
-//! All boards sort together, or transform a signal. The computer at board 0 says [which](orders), and what comes out goes there.
+//! All boards sort together, or transform a signal. The host at board 0 says [which](orders), and what comes out goes there.
 #![no_std]
 #![no_main]
 

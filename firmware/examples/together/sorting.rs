@@ -1,7 +1,7 @@
 //! A parallel sort: 64 values a board; in the end board 0 has the smallest.
 
 use hopwise_app::Node;
-use hopwise_team::{Broken, Team};
+use hopwise_team::{Team, TeamError};
 
 pub(crate) const BLOCK: usize = 64;
 
@@ -13,7 +13,7 @@ pub(crate) fn values(place: Node) -> [u16; BLOCK] {
     })
 }
 
-pub(crate) async fn run(team: &Team<'_>, tag: u32) -> Result<[u16; BLOCK], Broken> {
+pub(crate) async fn run(team: &Team<'_>, tag: u32) -> Result<[u16; BLOCK], TeamError> {
     let mut values = values(team.place()?);
     team.sort(tag, &mut values).await?;
     Ok(values)

@@ -1,4 +1,4 @@
-//! Programs for the tests of programs: some behave, some do not. A computer says which, by a request to the board: the number of a trial, and of a node.
+//! Programs for the tests of programs: some behave, some do not. A host says which, by a request to the board: the number of a trial, and of a node.
 #![no_std]
 #![no_main]
 
@@ -59,7 +59,7 @@ async fn serve(mesh: Handle<'static>) {
     let _ = join(echo, read).await;
 }
 
-/// What a computer wants.
+/// What a host wants.
 async fn order(mesh: Handle<'static>) -> Option<[u8; 2]> {
     let mut receiver = mesh.receiver(TRIAL).ok()?;
     let order = receiver.recv().await;

@@ -32,7 +32,7 @@ use hopwise_node::wire::rates_agree;
 use crate::uart::SerialPort;
 use chosen::CLOCK;
 
-/// The serial ports: the links to neighbours, and the one to the computer.
+/// The serial ports: the links to neighbors, and the one to the host.
 pub(crate) const PORTS: usize = LINKS + 1;
 
 hopwise_node::capacities! {
@@ -177,7 +177,7 @@ pub(crate) fn flash(peripheral: Peri<'_, peripherals::FLASH>) -> Option<Flash<'_
     (!has_unknown_banks()).then(|| Flash::new_blocking(peripheral))
 }
 
-/// Why a board started, by the numbers of [`Card::reset_cause`](hopwise_node::wire::Card::reset_cause).
+/// Why a board started, by the numbers of [`BoardInfo::reset_cause`](hopwise_node::wire::BoardInfo::reset_cause).
 #[derive(Clone, Copy, defmt::Format)]
 #[repr(u8)]
 pub(crate) enum ResetCause {

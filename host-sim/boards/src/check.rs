@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{BoardKind, Region, Uart};
 
 /// A field, and what is wrong with it.
-type Refusal = (String, String);
+type CliError = (String, String);
 
 /// The router has a set of links in one word; the console is one of them.
 const MAX_LINKS: usize = 31;
@@ -21,7 +21,7 @@ const FLASH_BEGIN: u32 = 0x0800_0000;
 /// Where the RAM begins that DMA reaches: on most chips, and on the H7.
 const RAM_BEGINS: [u32; 2] = [0x2000_0000, 0x2400_0000];
 
-pub(super) fn check(kind: &BoardKind) -> Result<(), Refusal> {
+pub(super) fn check(kind: &BoardKind) -> Result<(), CliError> {
     let (name, chip, probe, links) = (kind.name, kind.chip, kind.probe, kind.links.len());
     let why = format!("{name} has more than {MAX_NAME} characters");
     rule(name.len() <= MAX_NAME, "name", why)?;
@@ -40,7 +40,7 @@ pub(super) fn check(kind: &BoardKind) -> Result<(), Refusal> {
     check_memory(kind)
 }
 
-fn rule(holds: bool, field: &str, why: String) -> Result<(), Refusal> {
+fn rule(holds: bool, field: &str, why: String) -> Result<(), CliError> {
     if holds { Ok(()) } else { Err((field.into(), why)) }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn family(chip: &str) -> Option<String> {
     whole.then(|| family.to_lowercase())
 }
 
-fn check_clock(kind: &BoardKind) -> Result<(), Refusal> {
+fn check_clock(kind: &BoardKind) -> Result<(), CliError> {
     let clock = &kind.clock;
     let buses = [("ahb", clock.ahb), ("apb1", clock.apb1), ("apb2", clock.apb2)];
     for (field, by) in buses {
@@ -72,7 +72,7 @@ fn check_clock(kind: &BoardKind) -> Result<(), Refusal> {
 struct Used(BTreeMap<&'static str, String>);
 
 impl Used {
-    fn take(&mut self, name: &'static str, field: &str) -> Result<(), Refusal> {
+    fn take(&mut self, name: &'static str, field: &str) -> Result<(), CliError> {
         let other = self.0.insert(name, field.into());
         let why = format!("{name} is already that of {}", other.as_deref().unwrap_or_default());
         rule(other.is_none(), field, why)
@@ -86,7 +86,7 @@ fn fields(kind: &BoardKind) -> impl Iterator<Item = (String, &Uart)> {
     links.chain([("console".to_string(), &kind.serial)])
 }
 
-fn check_pins(kind: &BoardKind) -> Result<(), Refusal> {
+fn check_pins(kind: &BoardKind) -> Result<(), CliError> {
     let (mut uarts, mut pins) = (Used::default(), Used::default());
     let (mut streams, mut places) = (Used::default(), Used::default());
     for (field, uart) in fields(kind) {
@@ -119,7 +119,7 @@ fn check_pins(kind: &BoardKind) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn check_pin(field: &str, name: &'static str, pins: &mut Used) -> Result<(), Refusal> {
+fn check_pin(field: &str, name: &'static str, pins: &mut Used) -> Result<(), CliError> {
     let is_pin = (b'A'..=b'K').any(|port| (0..16).any(|number| name == format!("P{}{number}", char::from(port))));
     rule(is_pin, field, format!("'{name}' is no pin such as PA9"))?;
     pins.take(name, field)
@@ -131,7 +131,7 @@ fn is_stream(name: &str) -> bool {
     all.any(|(controller, stream)| is(controller, stream, "STREAM") || is(controller, stream, "CHANNEL"))
 }
 
-fn check_place(kind: &BoardKind, field: &str, place: &str) -> Result<(), Refusal> {
+fn check_place(kind: &BoardKind, field: &str, place: &str) -> Result<(), CliError> {
     let exists = |(name, number): (&str, &str)| {
         let connector = kind.connectors.iter().find(|connector| connector.name == name)?;
         Some((1..=connector.pins).contains(&number.parse().ok()?))
@@ -144,7 +144,7 @@ fn check_place(kind: &BoardKind, field: &str, place: &str) -> Result<(), Refusal
     )
 }
 
-fn check_memory(kind: &BoardKind) -> Result<(), Refusal> {
+fn check_memory(kind: &BoardKind) -> Result<(), CliError> {
     let memory = &kind.memory;
     let mut borders = vec![u64::from(FLASH_BEGIN)];
     for (count, kib) in &memory.sectors {

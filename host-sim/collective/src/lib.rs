@@ -108,7 +108,7 @@ pub struct Report {
     pub nodes: u64,
     /// The rounds it took.
     pub rounds: u64,
-    /// Of a shift or an embedded tree: the most hops between two that are neighbours there.
+    /// Of a shift or an embedded tree: the most hops between two that are neighbors there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dilation: Option<u64>,
     /// Of a transform: the further rounds that bring values to their places and term k from where it came about to node k.

@@ -10,7 +10,7 @@ use hopwise_core::{Network, Node};
 pub struct Message<T> {
     /// The sender.
     pub from: Node,
-    /// A neighbour of the sender.
+    /// A neighbor of the sender.
     pub to: Node,
     /// The size of what it carries.
     pub bytes: u64,
@@ -22,7 +22,7 @@ pub struct Message<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     /// A message between nodes that are not linked.
-    #[error("round {round}: node {from} sends to node {to}, which is not a neighbour")]
+    #[error("round {round}: node {from} sends to node {to}, which is not a neighbor")]
     NoLink {
         /// Counted from 0.
         round: u64,

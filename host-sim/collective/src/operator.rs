@@ -66,7 +66,7 @@ impl Operator {
         self != Operator::Affine
     }
 
-    /// What two neighbouring values come to.
+    /// What two neighboring values come to.
     pub fn fold(self, a: i64, b: i64) -> i64 {
         match self {
             Operator::Sum => a.wrapping_add(b),

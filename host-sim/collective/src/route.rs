@@ -107,7 +107,7 @@ pub fn route<T>(
     }
 }
 
-/// The turn in which a node sends to a neighbour; with all ports there is one only.
+/// The turn in which a node sends to a neighbor; with all ports there is one only.
 fn turn(machine: &Machine, turns: Option<&Turns>, from: Node, to: Node) -> Result<u64, Conflict> {
     let (Ports::One, Some(turns)) = (machine.ports(), turns) else {
         return Ok(0);

@@ -1,6 +1,6 @@
 //! Emulated boards on a bench, for tests of programs.
 //!
-//! A [`Bench`] has a board for each node of a network, wired and configured, and a computer at every board. Virtual time passes when it is
+//! A [`Bench`] has a board for each node of a network, wired and configured, and a host at every board. Virtual time passes when it is
 //! told to; logs, pins and messages are read, cables pulled, and questions asked in between. `docs/testing-your-program.md` is the chapter.
 //!
 //! ```
@@ -28,14 +28,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hopwise_computer::host_port::Incoming;
-use hopwise_computer::talk::{Question, Reply};
 use hopwise_core::Network;
 use hopwise_emulator::boards::{self, BoardKind};
 use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::image::Image;
 pub use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Script, World};
+use hopwise_host::host_port::Incoming;
+use hopwise_host::talk::{Question, Reply};
 pub use hopwise_node::wire::AppPort;
 use hopwise_node::wire::{AppStatus, DEFAULT_BAUD, Query};
 use hopwise_rig::board_log::{BoardLine, LogFormat};
@@ -43,7 +43,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::app::{self, board_of};
-use crate::computers::Computers;
+use crate::hosts::Hosts;
 use crate::script;
 use crate::setup::{self, Differences, Program};
 
@@ -58,13 +58,13 @@ impl CannotRun {
     }
 }
 
-/// Emulated boards, with a computer at each.
+/// Emulated boards, with a host at each.
 pub struct Bench {
     /// The boards, for all that this has no call for.
     pub world: World,
     network: Network,
     kind: &'static BoardKind,
-    computers: Computers,
+    hosts: Hosts,
     format: LogFormat,
     /// What each board has logged, as it came.
     logged: Vec<Vec<(Time, Vec<u8>)>>,
@@ -100,13 +100,13 @@ impl Bench {
         };
         let program = Program { kind, image };
         let mut world = setup::build_of(&program, &network, differences).map_err(CannotRun::of)?;
-        let computers = Computers::connect(&mut world, DEFAULT_BAUD).map_err(CannotRun::of)?;
+        let hosts = Hosts::connect(&mut world, DEFAULT_BAUD).map_err(CannotRun::of)?;
         Ok(Bench {
             logged: vec![Vec::new(); world.boards().len()],
             world,
             network,
             kind,
-            computers,
+            hosts,
             format,
             events: Script::default(),
         })
@@ -133,7 +133,7 @@ impl Bench {
     /// Lets virtual time pass.
     pub fn run_for(&mut self, time: Time) {
         let end = self.world.now() + time;
-        self.computers.run_until(&mut self.world, end);
+        self.hosts.run_until(&mut self.world, end);
     }
 
     /// All that the boards have logged so far, by time and then by board.
@@ -160,22 +160,22 @@ impl Bench {
             .count()
     }
 
-    /// What has come for the computer at a board since the last call.
+    /// What has come for the host at a board since the last call.
     pub fn messages(&mut self, board: usize) -> Vec<Incoming> {
-        self.computers.messages(board)
+        self.hosts.messages(board)
     }
 
-    /// From now on requests come among the messages for the computer at a board. Before, who asks is told that nobody serves that.
+    /// From now on requests come among the messages for the host at a board. Before, who asks is told that nobody serves that.
     pub fn take_requests(&mut self, board: usize) {
-        self.computers.take_requests(board);
+        self.hosts.take_requests(board);
     }
 
-    /// Has the computer at a board answer a request that came, with bytes.
+    /// Has the host at a board answer a request that came, with bytes.
     pub fn respond(&mut self, board: usize, request: &Incoming, answer: &[u8]) {
-        self.computers.respond(board, request, answer);
+        self.hosts.respond(board, request, answer);
     }
 
-    /// Has the computer at a board ask an application of a node, in postcard format, and lets time pass until the answer is there; for five
+    /// Has the host at a board ask an application of a node, in postcard format, and lets time pass until the answer is there; for five
     /// seconds at most. No answer, or another one than expected, is an error.
     pub fn request<T: Serialize, U: DeserializeOwned>(
         &mut self,
@@ -193,7 +193,7 @@ impl Bench {
             more: bytes.to_vec(),
             ..Question::new(at, node, Query::Application(port))
         };
-        let reply = self.computers.ask(&mut self.world, &[question], 5 * SECOND).pop();
+        let reply = self.hosts.ask(&mut self.world, &[question], 5 * SECOND).pop();
         match reply.flatten() {
             Some(Reply::Answer(bytes)) => match AppStatus::read(&bytes) {
                 Some((AppStatus::Answered, answer)) => postcard::from_bytes(answer).map_err(CannotRun::of),
@@ -212,7 +212,7 @@ impl Bench {
         self.world.boards().get(board)?.output(pin.port, pin.number)
     }
 
-    /// No processor has faulted, no rule of the manuals was broken, nothing was done that is not modelled, no byte was lost at a serial port.
+    /// No processor has faulted, no rule of the manuals was broken, nothing was done that is not modeled, no byte was lost at a serial port.
     ///
     /// # Panics
     /// If that is not so; it says which board did what.

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_computer::talk::{Question, Reply};
 use hopwise_core::{Network, Rule};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::World;
-use hopwise_node::wire::{Command, Done};
+use hopwise_host::talk::{Question, Reply};
+use hopwise_node::wire::{Command, CommandResult};
 use hopwise_node::wire::{DropReason, NodeReport, Query, RouterCounters, trace_records};
 use hopwise_rig::board_log::LogReaders;
 use serde::Serialize;
 
-use super::computers::Computers;
+use super::hosts::Hosts;
 use super::log::take_lines;
 
 /// Links are up within this.
@@ -62,50 +62,45 @@ impl CheckReport {
 }
 
 /// Checks a mesh that has just been switched on.
-pub fn check(
-    world: &mut World,
-    computers: &mut Computers,
-    network: &Network,
-    readers: &mut LogReaders<'_>,
-) -> CheckReport {
+pub fn check(world: &mut World, hosts: &mut Hosts, network: &Network, readers: &mut LogReaders<'_>) -> CheckReport {
     let nodes = network.nodes();
     let mut report = CheckReport::default();
-    links(world, computers, network, &mut report);
+    links(world, hosts, network, &mut report);
     // In each round every node is asked by one other: it answers only so many at once.
     let pairs: Vec<(u64, u64)> = (1..nodes)
         .flat_map(|ahead| (0..nodes).map(move |from| (from, (from + ahead) % nodes)))
         .collect();
-    pings(world, computers, &pairs, &mut report);
-    traces(world, computers, network, &pairs, &mut report);
-    broadcasts(world, computers, nodes, readers, &mut report);
-    accounts(world, computers, nodes, &mut report);
+    pings(world, hosts, &pairs, &mut report);
+    traces(world, hosts, network, &pairs, &mut report);
+    broadcasts(world, hosts, nodes, readers, &mut report);
+    accounts(world, hosts, nodes, &mut report);
     report
 }
 
 /// Asks in rounds of one question at each board.
-fn ask_all(world: &mut World, computers: &mut Computers, questions: &[Question]) -> Vec<Option<Reply>> {
+fn ask_all(world: &mut World, hosts: &mut Hosts, questions: &[Question]) -> Vec<Option<Reply>> {
     let rounds = questions.chunks(world.boards().len());
     rounds
-        .flat_map(|round| computers.ask(world, round, ANSWERS_WITHIN))
+        .flat_map(|round| hosts.ask(world, round, ANSWERS_WITHIN))
         .collect()
 }
 
-fn ask_everyone(world: &mut World, computers: &mut Computers, nodes: u64, query: Query) -> Vec<Option<Reply>> {
+fn ask_everyone(world: &mut World, hosts: &mut Hosts, nodes: u64, query: Query) -> Vec<Option<Reply>> {
     let questions: Vec<Question> = (0..nodes)
         .map(|node| Question::new(node as usize, node, query))
         .collect();
-    ask_all(world, computers, &questions)
+    ask_all(world, hosts, &questions)
 }
 
-fn links(world: &mut World, computers: &mut Computers, network: &Network, report: &mut CheckReport) {
+fn links(world: &mut World, hosts: &mut Hosts, network: &Network, report: &mut CheckReport) {
     let nodes = network.nodes();
     let ends: u64 = (0..nodes).map(|node| network.degree(node).unwrap_or(0)).sum();
     report.links_expected = ends / 2;
     let end = world.now() + LINKS_WITHIN;
     while world.now() < end && report.links_up < report.links_expected {
-        computers.run_until(world, (world.now() + 10 * MILLISECOND).min(end));
-        if computers.all_up() {
-            let replies = ask_everyone(world, computers, nodes, Query::Identity);
+        hosts.run_until(world, (world.now() + 10 * MILLISECOND).min(end));
+        if hosts.all_up() {
+            let replies = ask_everyone(world, hosts, nodes, Query::Identity);
             let up = replies.iter().flatten().filter_map(Reply::read::<NodeReport>);
             report.links_up = up.map(|node| u64::from(node.neighbors_up)).sum::<u64>() / 2;
         }
@@ -113,7 +108,7 @@ fn links(world: &mut World, computers: &mut Computers, network: &Network, report
     report.expect("links up", report.links_expected, report.links_up);
 }
 
-fn pings(world: &mut World, computers: &mut Computers, pairs: &[(u64, u64)], report: &mut CheckReport) {
+fn pings(world: &mut World, hosts: &mut Hosts, pairs: &[(u64, u64)], report: &mut CheckReport) {
     let payload = |(from, to): (u64, u64)| [from.to_le_bytes(), to.to_le_bytes()].concat();
     let questions: Vec<Question> = pairs
         .iter()
@@ -122,7 +117,7 @@ fn pings(world: &mut World, computers: &mut Computers, pairs: &[(u64, u64)], rep
             ..Question::new(from as usize, to, Query::Ping)
         })
         .collect();
-    let replies = ask_all(world, computers, &questions);
+    let replies = ask_all(world, hosts, &questions);
     report.pings = pairs.len() as u64;
     for (pair, reply) in pairs.iter().zip(replies) {
         if reply == Some(Reply::Answer(payload(*pair))) {
@@ -135,18 +130,12 @@ fn pings(world: &mut World, computers: &mut Computers, pairs: &[(u64, u64)], rep
     }
 }
 
-fn traces(
-    world: &mut World,
-    computers: &mut Computers,
-    network: &Network,
-    pairs: &[(u64, u64)],
-    report: &mut CheckReport,
-) {
+fn traces(world: &mut World, hosts: &mut Hosts, network: &Network, pairs: &[(u64, u64)], report: &mut CheckReport) {
     let questions: Vec<Question> = pairs
         .iter()
         .map(|&(from, to)| Question::new(from as usize, to, Query::Trace))
         .collect();
-    let replies = ask_all(world, computers, &questions);
+    let replies = ask_all(world, hosts, &questions);
     report.traces = pairs.len() as u64;
     for (&(from, to), reply) in pairs.iter().zip(replies) {
         let computed = path(network, from, to);
@@ -185,7 +174,7 @@ pub fn path(network: &Network, from: u64, to: u64) -> Vec<u64> {
 
 fn broadcasts(
     world: &mut World,
-    computers: &mut Computers,
+    hosts: &mut Hosts,
     nodes: u64,
     readers: &mut LogReaders<'_>,
     report: &mut CheckReport,
@@ -194,14 +183,14 @@ fn broadcasts(
     let mut delivered: BTreeMap<(usize, u64), u64> = BTreeMap::new();
     for node in 0..nodes {
         let order = [Question::command(node as usize, &Command::Broadcast(b"check"))];
-        let replies = ask_all(world, computers, &order);
+        let replies = ask_all(world, hosts, &order);
         report.broadcasts += 1;
-        if replies[0].as_ref().and_then(Reply::read) != Some(Done::Done) {
+        if replies[0].as_ref().and_then(Reply::read) != Some(CommandResult::Done) {
             report
                 .findings
                 .push(format!("board {node} did not broadcast: {:?}", replies[0]));
         }
-        computers.run_until(world, world.now() + SETTLE);
+        hosts.run_until(world, world.now() + SETTLE);
         for line in take_lines(readers, world) {
             if let Some(source) = broadcast_source(&line.text) {
                 *delivered.entry((line.board, source)).or_default() += 1;
@@ -220,8 +209,8 @@ fn broadcast_source(line: &str) -> Option<u64> {
     source.parse().ok()
 }
 
-fn accounts(world: &mut World, computers: &mut Computers, nodes: u64, report: &mut CheckReport) {
-    let replies = ask_everyone(world, computers, nodes, Query::Counters);
+fn accounts(world: &mut World, hosts: &mut Hosts, nodes: u64, report: &mut CheckReport) {
+    let replies = ask_everyone(world, hosts, nodes, Query::Counters);
     for (node, reply) in replies.iter().enumerate() {
         let counters: Option<RouterCounters> = reply.as_ref().and_then(Reply::read);
         for (reason, count) in counters

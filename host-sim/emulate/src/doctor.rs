@@ -3,17 +3,17 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::time::{MICROSECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Board, BoardOptions, Port, Script, World};
+use hopwise_host::talk::{Question, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
-use hopwise_node::wire::{DEFAULT_BAUD, PAGE_BYTES, Page};
+use hopwise_node::wire::{BoardConfig, CONFIG_BYTES, DEFAULT_BAUD};
 use hopwise_rig::boards::Uart;
 use hopwise_rig::doctor::Patient;
 
-use crate::computers::Computers;
+use crate::hosts::Hosts;
 use crate::rig::CannotEmulate;
 use crate::setup::{self, Program};
 
@@ -88,12 +88,12 @@ impl FromStr for BoardFault {
     }
 }
 
-/// An emulated board with a computer at its serial port. The jumper is plugged by itself.
+/// An emulated board with a host at its serial port. The jumper is plugged by itself.
 pub struct EmulatedPatient {
     /// The board, alone.
     pub world: World,
     kind: &'static BoardKind,
-    computers: Computers,
+    hosts: Hosts,
     faults: Vec<BoardFault>,
     joined: Option<usize>,
 }
@@ -102,7 +102,7 @@ impl EmulatedPatient {
     /// A board with this program and page, the keys of a mesh if it has them, and faults.
     pub fn new(
         program: &Program,
-        page: &[u8; PAGE_BYTES],
+        page: &[u8; CONFIG_BYTES],
         keys: Option<MeshKeys>,
         faults: &[BoardFault],
     ) -> Result<Self, CannotEmulate> {
@@ -123,7 +123,7 @@ impl EmulatedPatient {
             }
         }
         let mut board = Board::new(image, options);
-        let address = Page::read(page).map_or(0, |page| page.address);
+        let address = BoardConfig::read(page).map_or(0, |page| page.address);
         let of_board = keys.map(|keys| keys.of_board(address));
         setup::configure(&mut board, image, page, of_board, 1);
         for fault in faults {
@@ -134,14 +134,14 @@ impl EmulatedPatient {
         }
         let mut world = World::new(1);
         world.add(board);
-        let mut computers = Computers::connect(&mut world, DEFAULT_BAUD)?;
+        let mut hosts = Hosts::connect(&mut world, DEFAULT_BAUD)?;
         if let Some(keys) = keys {
-            computers.lock(&keys, Some(keys.management));
+            hosts.lock(&keys, Some(keys.management));
         }
         let mut patient = EmulatedPatient {
             world,
             kind,
-            computers,
+            hosts,
             faults: faults.to_vec(),
             joined: None,
         };
@@ -162,18 +162,18 @@ impl EmulatedPatient {
 
 impl Talk for EmulatedPatient {
     fn entrances(&self) -> Vec<u64> {
-        vec![self.computers.address(0).unwrap_or(0)]
+        vec![self.hosts.address(0).unwrap_or(0)]
     }
 
     fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
-        self.computers.ask(&mut self.world, questions, SECOND)
+        self.hosts.ask(&mut self.world, questions, SECOND)
     }
 }
 
 impl Patient for EmulatedPatient {
     fn wait(&mut self, time: Duration) {
         let end = self.world.now() + time.as_nanos() as Time * (MICROSECOND / 1_000);
-        self.computers.run_until(&mut self.world, end);
+        self.hosts.run_until(&mut self.world, end);
     }
 
     fn elapsed(&self) -> Duration {

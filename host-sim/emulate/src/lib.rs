@@ -1,7 +1,7 @@
 //! Emulated boards: the firmware that people flash, on a mesh wired as a network's expression says.
 //!
 //! [`firmware`] builds the image from the [`repository`], [`setup`] wires the boards, a [`session`] runs them. Around it are
-//! what one has on a desk: a computer at every board's serial port ([`computers`]), the logs ([`log`]), other programs at a
+//! what one has on a desk: a host at every board's serial port ([`hosts`]), the logs ([`log`]), other programs at a
 //! serial port ([`serial`]), a debugger ([`gdb`]), a profile of the instructions ([`profile`]), and [`check`], which asks the
 //! whole mesh whether it does what it should. [`rig`] emulates the boards of a mesh file behind the traits of real ones, [`doctor`] a
 //! board to be examined, [`capture`] logs to be captured; [`package`] makes an update of images. [`app`] builds programs of users, and a
@@ -43,12 +43,12 @@ pub mod app;
 pub mod bench;
 pub mod capture;
 pub mod check;
-pub mod computers;
 pub mod cortex_m;
 pub mod doctor;
 pub mod firmware;
 pub mod gdb;
 mod host_side;
+pub mod hosts;
 pub mod log;
 pub mod mesh_time;
 pub mod package;

@@ -8,8 +8,8 @@ use hopwise_emulator::boards::BOARDS;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Board, Port, Script, World};
-use hopwise_node::clock::{GRAINS, Grains, MeshTime};
-use hopwise_node::wire::{Page, Pattern, Traffic};
+use hopwise_node::clock::{ClockTicks, MeshTime, TICKS_PER_MICRO};
+use hopwise_node::wire::{BoardConfig, Pattern, Traffic};
 
 use crate::setup::{self, Blueprint, CannotBuild, Differences};
 
@@ -73,9 +73,9 @@ impl TimedBoards {
             ..Blueprint::default()
         };
         for node in 0..network.nodes() {
-            let page = Page::new(&network.to_string(), node).map_err(CannotBuild::Page)?;
+            let page = BoardConfig::new(&network.to_string(), node).map_err(CannotBuild::Config)?;
             let traffic = full.then_some(FULL);
-            blueprint.pages.push(Page { traffic, ..page }.write());
+            blueprint.pages.push(BoardConfig { traffic, ..page }.write());
             setup::lay_wires(BOARDS[0], network, node, &mut blueprint.wires)?;
         }
         Ok(TimedBoards {
@@ -136,12 +136,17 @@ fn shown(board: &mut Board, number: usize, now: Time, origins: &mut BTreeMap<usi
     let words: [u32; MeshTime::WORDS] = board.variable(VARIABLE, MeshTime::WORDS)?.try_into().ok()?;
     let local = local_time(board, number, now, origins)?;
     // As the board itself reads it, in whole microseconds.
-    let shown = MeshTime::from_words(words).at_grain(local / GRAINS * GRAINS)?;
-    Some(shown as f64 / GRAINS as f64)
+    let shown = MeshTime::from_words(words).at_tick(local / TICKS_PER_MICRO * TICKS_PER_MICRO)?;
+    Some(shown as f64 / TICKS_PER_MICRO as f64)
 }
 
 /// What the board's own clock shows.
-fn local_time(board: &mut Board, number: usize, now: Time, origins: &mut BTreeMap<usize, Origin>) -> Option<Grains> {
+fn local_time(
+    board: &mut Board,
+    number: usize,
+    now: Time,
+    origins: &mut BTreeMap<usize, Origin>,
+) -> Option<ClockTicks> {
     const SPAN: u64 = 1 << 32;
     let cycle = board.cpu.now;
     let seconds = (board.time_of(cycle + SPAN) - board.time_of(cycle)) as f64 / SECOND as f64;
@@ -162,5 +167,5 @@ fn local_time(board: &mut Board, number: usize, now: Time, origins: &mut BTreeMa
     let origin = (origin.first + origin.last) / 2;
     let after = (now as f64 - board.time_of(cycle) as f64) / SECOND as f64 * (SPAN as f64 / seconds);
     let cycles = cycle as f64 + after - origin as f64;
-    Some((cycles / per_micro as f64 * GRAINS as f64) as Grains)
+    Some((cycles / per_micro as f64 * TICKS_PER_MICRO as f64) as ClockTicks)
 }

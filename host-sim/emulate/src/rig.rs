@@ -10,24 +10,24 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_emulator::boards::{self, BOARDS, BoardKind};
 use hopwise_emulator::image::{Image, NotFirmware};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Port, Script, World};
+use hopwise_host::talk::{Question, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{KEY_BYTES, Key, Secret};
 use hopwise_node::store::Keys;
-use hopwise_node::wire::{AppPort, BadPage};
+use hopwise_node::wire::{AppPort, BadConfig};
 use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::update::Boards;
 
-use crate::computers::Computers;
+use crate::hosts::Hosts;
 use crate::setup::{self, Blueprint, CannotBuild, Differences, Program};
 
 /// A question is answered within this, or not at all.
 const ANSWERS_WITHIN: Time = SECOND;
-/// A board that takes no packet for so long takes none any more: links to its neighbours may pause.
+/// A board that takes no packet for so long takes none any more: links to its neighbors may pause.
 const TAKES_WITHIN: Time = 5 * SECOND;
 /// What boards of an [`EmulatedMesh`] differ by.
 const DIFFERENCES: Differences = Differences {
@@ -120,7 +120,7 @@ pub enum CannotEmulate {
     #[error("there is no image for node {0}")]
     NoImage(u64),
     #[error("{0}")]
-    Page(BadPage),
+    Page(BadConfig),
     #[error("{0}")]
     Build(#[from] CannotBuild),
     #[error("{0}")]
@@ -309,11 +309,11 @@ impl Mistakes {
     }
 }
 
-/// Emulated boards with computers at their serial ports.
+/// Emulated boards with hosts at their serial ports.
 pub struct EmulatedMesh {
     /// The boards.
     pub world: World,
-    computers: Computers,
+    hosts: Hosts,
     entrances: Vec<usize>,
 }
 
@@ -356,9 +356,9 @@ impl EmulatedMesh {
     }
 
     fn connect(mesh: &Mesh, mut world: World, entrances: &[u64]) -> Result<Self, CannotEmulate> {
-        let mut computers = Computers::connect(&mut world, mesh.baud)?;
+        let mut hosts = Hosts::connect(&mut world, mesh.baud)?;
         if let Some(keys) = mesh.keys {
-            computers.lock(&keys, Some(keys.management));
+            hosts.lock(&keys, Some(keys.management));
         }
         let mut places: Vec<usize> = entrances.iter().map(|node| *node as usize).collect();
         if let Some(wrong) = places.iter().find(|place| **place >= world.boards().len()) {
@@ -369,7 +369,7 @@ impl EmulatedMesh {
         }
         Ok(EmulatedMesh {
             world,
-            computers,
+            hosts,
             entrances: places,
         })
     }
@@ -377,7 +377,7 @@ impl EmulatedMesh {
     /// Lets time pass.
     pub fn run_for(&mut self, time: Time) {
         let end = self.world.now() + time;
-        self.computers.run_until(&mut self.world, end);
+        self.hosts.run_until(&mut self.world, end);
     }
 }
 
@@ -392,8 +392,8 @@ impl Boards for EmulatedMesh {
 
     fn stream(&mut self, blocks: Vec<Vec<u8>>) {
         let Some(entrance) = self.entrances.first() else { return };
-        let (world, computers) = (&mut self.world, &mut self.computers);
-        computers.stream(world, *entrance, AppPort::UPDATE, blocks, TAKES_WITHIN);
+        let (world, hosts) = (&mut self.world, &mut self.hosts);
+        hosts.stream(world, *entrance, AppPort::UPDATE, blocks, TAKES_WITHIN);
     }
 }
 
@@ -408,6 +408,6 @@ impl Talk for EmulatedMesh {
             ..question.clone()
         };
         let questions: Vec<Question> = questions.iter().map(at_board).collect();
-        self.computers.ask(&mut self.world, &questions, ANSWERS_WITHIN)
+        self.hosts.ask(&mut self.world, &questions, ANSWERS_WITHIN)
     }
 }

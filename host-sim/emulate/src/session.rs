@@ -13,9 +13,9 @@ use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use serde::Serialize;
 
 use crate::check::{CheckReport, check};
-use crate::computers::Computers;
 use crate::demangle;
 use crate::gdb::{GdbFailed, GdbServer, Released};
+use crate::hosts::Hosts;
 use crate::log::take_lines;
 use crate::profile;
 use crate::serial::{CannotOpenPort, OpenPort};
@@ -58,7 +58,7 @@ pub struct RunFigures {
     pub log_lines: u64,
     /// Pieces of logs that were no lines.
     pub log_undecodable: u64,
-    /// What the firmware did that is not modelled.
+    /// What the firmware did that is not modeled.
     pub unmodelled: Vec<String>,
     /// The rules of the manuals that the firmware broke: the rule's name, a colon, and how.
     pub violations: Vec<String>,
@@ -125,10 +125,10 @@ impl<'f> Session<'f> {
         released
     }
 
-    /// Checks a mesh of Hopwise's firmware through a computer at every board.
+    /// Checks a mesh of Hopwise's firmware through a host at every board.
     pub fn check(&mut self, network: &Network, baud: u32) -> Result<(), BadWire> {
-        let mut computers = Computers::connect(&mut self.world, baud)?;
-        let report = check(&mut self.world, &mut computers, network, &mut self.readers);
+        let mut hosts = Hosts::connect(&mut self.world, baud)?;
+        let report = check(&mut self.world, &mut hosts, network, &mut self.readers);
         self.checked = Some(report);
         Ok(())
     }

@@ -9,10 +9,10 @@ use hopwise_emulator::image::Image;
 use hopwise_emulator::time::Time;
 use hopwise_emulator::world::{BadWire, Board, BoardOptions, Port, World};
 use hopwise_node::store::{KEYED_BYTES, Keys, sealed};
-use hopwise_node::wire::{BadPage, PAGE_BYTES, Page};
+use hopwise_node::wire::{BadConfig, BoardConfig, CONFIG_BYTES};
 
 /// Boards that one process emulates at most.
-pub const MOST_BOARDS: u64 = 4096;
+pub const MAX_BOARDS: u64 = 4096;
 
 /// The serial ports of the default board that make links, in the order of the node's ports: USART1, USART3, UART4, UART5
 /// and USART6. USART2 goes to the ST-LINK.
@@ -25,7 +25,7 @@ const LSI: std::ops::RangeInclusive<u32> = 17_000..=47_000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotBuild {
     /// Too many nodes.
-    #[error("{nodes} boards are too many to emulate (at most {MOST_BOARDS})")]
+    #[error("{nodes} boards are too many to emulate (at most {MAX_BOARDS})")]
     TooMany {
         /// How many.
         nodes: u64,
@@ -44,7 +44,7 @@ pub enum CannotBuild {
     },
     /// The network's expression does not fit a board's configuration page.
     #[error("{0}")]
-    Page(BadPage),
+    Config(BadConfig),
     /// The network's own tables disagree.
     #[error("{0}")]
     Node(#[from] NoSuchNode),
@@ -69,7 +69,7 @@ pub fn configuration_slots(image: &Image) -> Option<u32> {
 
 /// Gives a board its configuration, as a probe would: what it had before is gone. Another firmware than Hopwise's has no place for
 /// one.
-pub fn configure(board: &mut Board, image: &Image, page: &[u8; PAGE_BYTES], keys: Option<Keys>, epoch: u32) {
+pub fn configure(board: &mut Board, image: &Image, page: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) {
     let (Some(slots), Some(bytes)) = (configuration_slots(image), image.address_of("_slot_bytes")) else {
         return;
     };
@@ -107,7 +107,7 @@ pub struct Blueprint {
     /// What each board is; those that are not said are of the default kind.
     pub programs: Vec<Program>,
     /// The configuration page of each board.
-    pub pages: Vec<[u8; PAGE_BYTES]>,
+    pub pages: Vec<[u8; CONFIG_BYTES]>,
     /// The keys of the boards; the mesh has none unless said.
     pub keys: Vec<Option<Keys>>,
     /// When each board is powered; those that are not said, at once.
@@ -157,10 +157,10 @@ pub fn build_of(program: &Program, network: &Network, differences: Differences) 
     let mut blueprint = Blueprint::default();
     for node in 0..nodes {
         let page = match configuration_slots(&program.image) {
-            Some(_) => Page::new(&network.to_string(), node)
-                .map_err(CannotBuild::Page)?
+            Some(_) => BoardConfig::new(&network.to_string(), node)
+                .map_err(CannotBuild::Config)?
                 .write(),
-            None => [0; PAGE_BYTES],
+            None => [0; CONFIG_BYTES],
         };
         blueprint.pages.push(page);
         blueprint.programs.push(program.clone());
@@ -172,7 +172,7 @@ pub fn build_of(program: &Program, network: &Network, differences: Differences) 
 /// Whether boards of a kind are enough for a network: so many of them, with so many links.
 pub fn check_size(kind: &BoardKind, network: &Network) -> Result<(), CannotBuild> {
     let nodes = network.nodes();
-    if nodes > MOST_BOARDS {
+    if nodes > MAX_BOARDS {
         return Err(CannotBuild::TooMany { nodes });
     }
     let links = kind.links().len();

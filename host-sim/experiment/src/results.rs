@@ -22,7 +22,7 @@ const LEFT_OUT: [&str; 13] = [
     "seconds",
     "mips",
     "threads",
-    "by_computers",
+    "by_hosts",
 ];
 
 /// A figure of a network in a scenario, over all seeds.

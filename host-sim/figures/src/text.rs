@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// Of one text that comes from elsewhere, such as a line of a log or a sentence about a file, so many characters are shown.
 pub const LONGEST_TEXT: usize = 4096;
 
-/// Whether a letter does something instead of being shown: it moves the cursor, colours or clears the terminal, or changes the
+/// Whether a letter does something instead of being shown: it moves the cursor, colors or clears the terminal, or changes the
 /// direction in which the text around it is read.
 fn is_control(letter: char) -> bool {
     letter.is_control()

@@ -34,7 +34,7 @@ pub enum Traffic {
         /// The share of the others' packets that go to it.
         share: f64,
     },
-    /// To the neighbours, all equally often.
+    /// To the neighbors, all equally often.
     Neighbors,
     /// Every packet to all nodes.
     Broadcast,

@@ -2,11 +2,11 @@
 //!
 //! A cycle costs what moves in it: idle routers, waiting packets and silent sources are on no list. Flits live in pools and change
 //! hands by their number; nothing is allocated per packet once the pools have grown to the load. A large network is worked on in
-//! [districts](district::District) that fit the processor's cache, by as many threads as are wanted.
+//! [partitions](partition::Partition) that fit the processor's cache, by as many threads as are wanted.
 //!
-//! - [`district`]: a part of the network, and the pipeline; [`routers`]: its ports and channels; [`packets`]: what is under way, and
-//!   what enters; [`allocation`]: who gets a channel, and who the switch; [`border`]: what goes from one district to another;
-//!   [`agenda`]: what is sent by a schedule. This file has time, failures, and what all districts have in common.
+//! - [`partition`]: a part of the network, and the pipeline; [`routers`]: its ports and channels; [`packets`]: what is under way, and
+//!   what enters; [`allocation`]: who gets a channel, and who the switch; [`border`]: what goes from one partition to another;
+//!   [`agenda`]: what is sent by a schedule. This file has time, failures, and what all partitions have in common.
 //!
 //! The router is the usual one with input queues: a head flit is routed, wins a virtual channel of its class on the link
 //! ahead (round robin over the input channels), then every flit wins the switch (one iteration of iSLIP: outputs grant
@@ -17,8 +17,8 @@
 mod agenda;
 mod allocation;
 mod border;
-mod district;
 mod packets;
+mod partition;
 mod routers;
 
 use std::ops::Range;
@@ -37,7 +37,7 @@ use super::routes::Routes;
 use super::schedule::Schedule;
 use super::wiring::Wiring;
 use border::Border;
-use district::District;
+use partition::Partition;
 #[cfg(test)]
 pub(super) use routers::Input;
 use routers::{ChannelPlan, HERE};
@@ -50,7 +50,7 @@ pub(super) enum Halt {
     MoreClasses(u32),
 }
 
-/// Draws what patterns of traffic have drawn once, besides the numbers of the districts.
+/// Draws what patterns of traffic have drawn once, besides the numbers of the partitions.
 const PERMUTATION: u64 = 0x7065_726d;
 
 /// Cycles after which the recorder is told, at most.
@@ -75,7 +75,7 @@ pub(super) struct Scene<'a> {
     pub(super) threads: usize,
 }
 
-/// What all districts read.
+/// What all partitions read.
 struct Shared<'a> {
     scene: Scene<'a>,
     parameters: Parameters,
@@ -110,8 +110,8 @@ struct Failing {
 /// The whole network while it is simulated.
 pub(super) struct Engine<'a> {
     shared: Shared<'a>,
-    districts: Vec<District>,
-    /// Cycles that a district can go on without the others.
+    partitions: Vec<Partition>,
+    /// Cycles that a partition can go on without the others.
     window: u32,
     failing: Option<Failing>,
     pool: Option<Arc<rayon::ThreadPool>>,
@@ -149,7 +149,7 @@ impl<'a> Engine<'a> {
         let plan = ChannelPlan::new(&parameters, &wiring, classes);
         let parameters = parameters.shared_out(plan.channels());
         let nodes = wiring.nodes() as u32;
-        let size = district::size(wiring.nodes(), wiring.ports() * plan.channels() as usize);
+        let size = partition::size(wiring.nodes(), wiring.ports() * plan.channels() as usize);
         let window = if size < nodes {
             parameters.flight().min(parameters.credit_return())
         } else {
@@ -175,16 +175,16 @@ impl<'a> Engine<'a> {
             let border = Border::new(&wiring, number, size);
             let (own, destinations) = (rng.clone(), destinations.clone());
             rng.jump();
-            District::new(&shared, &wiring, plan, border, destinations, delay, own)
+            Partition::new(&shared, &wiring, plan, border, destinations, delay, own)
         };
-        let districts: Vec<District> = (0..nodes.div_ceil(size) as usize).map(&mut next).collect();
-        let threads = shared.scene.threads.min(districts.len());
+        let partitions: Vec<Partition> = (0..nodes.div_ceil(size) as usize).map(&mut next).collect();
+        let threads = shared.scene.threads.min(partitions.len());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         Ok(Self {
             // Where no thread can be started, this one does all: the result is the same.
             pool: (threads > 1).then(|| pool.build().ok().map(Arc::new)).flatten(),
             shared,
-            districts,
+            partitions,
             window,
             failing: standing.map(|standing| Failing { wiring, standing }),
             now: 0,
@@ -195,29 +195,33 @@ impl<'a> Engine<'a> {
 
     /// Packets made and not yet delivered or lost.
     pub(super) fn alive(&self) -> u64 {
-        let balance: i64 = self.districts.iter().map(|district| district.packets.balance()).sum();
+        let balance: i64 = self
+            .partitions
+            .iter()
+            .map(|partition| partition.packets.balance())
+            .sum();
         balance.unsigned_abs()
     }
 
     /// Whether messages of a schedule wait for their time.
     pub(super) fn has_plans(&self) -> bool {
-        let mut agendas = self.districts.iter().filter_map(|district| district.agenda.as_ref());
+        let mut agendas = self.partitions.iter().filter_map(|partition| partition.agenda.as_ref());
         agendas.any(agenda::Agenda::has_timed)
     }
 
     /// Whether sources ever had to pause because too many packets were alive.
     pub(super) fn throttled(&self) -> bool {
-        self.districts.iter().any(|district| district.packets.throttled)
+        self.partitions.iter().any(|partition| partition.packets.throttled)
     }
 
     /// Flits that ever crossed a switch.
     pub(super) fn moved(&self) -> u64 {
-        self.districts.iter().map(|district| district.moved).sum()
+        self.partitions.iter().map(|partition| partition.moved).sum()
     }
 
     /// Buffer classes, virtual channels of a link, and flits that a channel holds.
     pub(super) fn channel_plan(&self) -> (u32, u32, u32) {
-        let first = self.districts.first().map(|district| &district.routers);
+        let first = self.partitions.first().map(|partition| &partition.routers);
         first.map_or((0, 0, 0), |routers| {
             (routers.classes, routers.channels, routers.buffers)
         })
@@ -233,20 +237,20 @@ impl<'a> Engine<'a> {
     /// Packets count from now on, in batches of so many cycles, as a power of two.
     pub(super) fn open(&mut self, batch_bits: u32) {
         self.recorder.open(self.now, batch_bits);
-        for district in &mut self.districts {
-            district.routers.crossed.fill(0);
+        for partition in &mut self.partitions {
+            partition.routers.crossed.fill(0);
         }
     }
 
     /// Packets made from now on do not count.
     pub(super) fn close(&mut self) {
         self.recorder.close(self.now);
-        let links = |district: &District| {
-            let ports = district.routers.ports.iter().zip(&district.routers.crossed).zip(0..);
+        let links = |partition: &Partition| {
+            let ports = partition.routers.ports.iter().zip(&partition.routers.crossed).zip(0..);
             let links = ports.filter(|((port, _), number)| port.local != *number);
             links.map(|((_, &flits), _)| flits).collect::<Vec<u32>>()
         };
-        self.link_flits = self.districts.iter().flat_map(links).collect();
+        self.link_flits = self.partitions.iter().flat_map(links).collect();
     }
 
     /// Some cycles.
@@ -270,14 +274,14 @@ impl<'a> Engine<'a> {
             let turn = self.now..turn_end;
             let shared = &self.shared;
             if self.pool.is_some() {
-                let work = |district: &mut District| district.turn(shared, turn.clone());
-                self.districts.par_iter_mut().for_each(work);
+                let work = |partition: &mut Partition| partition.turn(shared, turn.clone());
+                self.partitions.par_iter_mut().for_each(work);
             } else {
-                self.districts
+                self.partitions
                     .iter_mut()
-                    .for_each(|district| district.turn(shared, turn.clone()));
+                    .for_each(|partition| partition.turn(shared, turn.clone()));
             }
-            border::exchange(&mut self.districts);
+            border::exchange(&mut self.partitions);
             self.now = turn_end;
             self.take_notes()?;
         }
@@ -285,15 +289,15 @@ impl<'a> Engine<'a> {
     }
 
     fn take_notes(&mut self) -> Result<(), Halt> {
-        for district in &mut self.districts {
-            let notes = &mut district.notes;
+        for partition in &mut self.partitions {
+            let notes = &mut partition.notes;
             self.recorder.offered += std::mem::take(&mut notes.offered);
             self.recorder.expected += std::mem::take(&mut notes.expected);
             for delivery in notes.delivered.drain(..) {
                 self.recorder.delivered(delivery.born, delivery.at, delivery.hops);
             }
             notes.lost.drain(..).for_each(|born| self.recorder.lost(born));
-            district.halt.map_or(Ok(()), Err)?;
+            partition.halt.map_or(Ok(()), Err)?;
         }
         Ok(())
     }
@@ -327,7 +331,7 @@ impl<'a> Engine<'a> {
                 Change::Link(_, false) | Change::Router(_, false) => (),
             }
         }
-        let count = |of: fn(&packets::Packets) -> u64| -> u64 { self.districts.iter().map(|d| of(&d.packets)).sum() };
+        let count = |of: fn(&packets::Packets) -> u64| -> u64 { self.partitions.iter().map(|d| of(&d.packets)).sum() };
         let inside = count(|packets| packets.entered) - count(|packets| packets.left);
         if self.shared.sources_wait && inside == 0 {
             let scene = &self.shared.scene;
@@ -336,7 +340,7 @@ impl<'a> Engine<'a> {
                 routes.find_shortest(wiring, standing);
             }
             let phases = self.shared.parameters.paths.phases();
-            let classes = self.districts.first().map_or(0, |district| district.routers.classes) / phases;
+            let classes = self.partitions.first().map_or(0, |partition| partition.routers.classes) / phases;
             if routes.class_count > classes && self.shared.parameters.class_limit.is_none() {
                 return Err(Halt::MoreClasses(routes.class_count));
             }
@@ -346,54 +350,54 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// All input channels, for the watchdog: the district of each, and its number there.
+    /// All input channels, for the watchdog: the partition of each, and its number there.
     pub(super) fn channels(&self) -> u32 {
-        let last = self.districts.last();
-        last.map_or(0, |district| {
-            district.first_channel + district.routers.inputs.len() as u32
+        let last = self.partitions.last();
+        last.map_or(0, |partition| {
+            partition.first_channel + partition.routers.inputs.len() as u32
         })
     }
 
-    /// The district of a channel, and the channel's number in it.
-    fn place(&self, channel: u32) -> (&District, u32) {
+    /// The partition of a channel, and the channel's number in it.
+    fn place(&self, channel: u32) -> (&Partition, u32) {
         let number = self
-            .districts
-            .partition_point(|district| district.first_channel <= channel)
+            .partitions
+            .partition_point(|partition| partition.first_channel <= channel)
             - 1;
-        let district = &self.districts[number];
-        (district, channel - district.first_channel)
+        let partition = &self.partitions[number];
+        (partition, channel - partition.first_channel)
     }
 
     /// An input channel by its number in the network.
     #[cfg(test)]
     pub(super) fn input(&self, channel: u32) -> &Input {
-        let (district, local) = self.place(channel);
-        &district.routers.inputs[local as usize]
+        let (partition, local) = self.place(channel);
+        &partition.routers.inputs[local as usize]
     }
 
     /// The node of an input channel, and its number on the link.
     pub(super) fn place_of(&self, channel: u32) -> (u32, u32) {
-        let (district, local) = self.place(channel);
-        district.routers.place(local)
+        let (partition, local) = self.place(channel);
+        partition.routers.place(local)
     }
 
     /// The input channels that must move before the packet at the head of a channel can, one of which is enough; `None` if it
     /// waits for nothing that will not pass by itself.
     pub(super) fn waits_for(&self, channel: u32) -> Option<Vec<u32>> {
-        let (district, local) = self.place(channel);
-        let routers = &district.routers;
+        let (partition, local) = self.place(channel);
+        let routers = &partition.routers;
         let input = &routers.inputs[local as usize];
         match input.state {
             // Active: a flit has won a channel and has a credit; if it has not come yet, it is on its way.
             State::Idle | State::Active => None,
-            State::Starved => Some(vec![self.full_channel_behind(district, input.out)?]),
+            State::Starved => Some(vec![self.full_channel_behind(partition, input.out)?]),
             State::Seeking => {
                 let mut others = Vec::new();
                 for out in routers.choices(local) {
                     others.push(match routers.outputs[out as usize].owner {
                         NONE if routers.has_room(local, out) => return None,
-                        NONE => self.full_channel_behind(district, out)?,
-                        owner => district.first_channel + owner,
+                        NONE => self.full_channel_behind(partition, out)?,
+                        owner => partition.first_channel + owner,
                     });
                 }
                 Some(others)
@@ -401,21 +405,21 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The full input channel at the other end of an output channel of a district; `None` if it leads out of the network, or if a flit
+    /// The full input channel at the other end of an output channel of a partition; `None` if it leads out of the network, or if a flit
     /// or a credit between them is on its way.
-    fn full_channel_behind(&self, district: &District, out: u32) -> Option<u32> {
-        let (beyond, next) = district.routers.behind(out)?;
+    fn full_channel_behind(&self, partition: &Partition, out: u32) -> Option<u32> {
+        let (beyond, next) = partition.routers.behind(out)?;
         let other = match beyond {
-            HERE => district,
-            place => &self.districts[district.border.district(place)],
+            HERE => partition,
+            place => &self.partitions[partition.border.partition(place)],
         };
         let filled = u32::from(other.routers.inputs[next as usize].filled);
-        let held = filled + u32::from(district.routers.outputs[out as usize].credits);
-        (held == district.routers.buffers).then_some(other.first_channel + next)
+        let held = filled + u32::from(partition.routers.outputs[out as usize].credits);
+        (held == partition.routers.buffers).then_some(other.first_channel + next)
     }
 
     /// Bytes of memory in use for the network, routes and packets.
     pub(super) fn bytes(&self) -> usize {
-        self.shared.routes.bytes() + self.districts.iter().map(District::bytes).sum::<usize>()
+        self.shared.routes.bytes() + self.partitions.iter().map(Partition::bytes).sum::<usize>()
     }
 }

@@ -167,7 +167,7 @@ impl Standing {
         (count(&self.cut) / 2, count(&self.off))
     }
 
-    /// Whether a port of a node, counted from 0, leads to a neighbour that stands, and the node stands.
+    /// Whether a port of a node, counted from 0, leads to a neighbor that stands, and the node stands.
     pub(super) fn is_whole(&self, wiring: &Wiring, node: u32, port: u32) -> bool {
         let port = (wiring.first[node as usize] + 1 + port) as usize;
         self.passes(wiring, port)

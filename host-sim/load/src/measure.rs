@@ -72,7 +72,7 @@ impl Default for Effort {
 /// Warm-up lasts until the mean latency changes by less than this from one batch to the next.
 const STEADY: f64 = 0.05;
 const LEAST_WARM_UP: u32 = 3;
-const MOST_WARM_UP: u32 = 20;
+const MAX_WARM_UP: u32 = 20;
 /// Fewer delivered than made by more than this is saturation.
 const SHORTFALL: f64 = 0.05;
 /// After so many batches a large shortfall is enough to give up.
@@ -241,7 +241,7 @@ impl Measurement<'_> {
 
     fn warm_up(&mut self) -> Result<(), Stop> {
         let mut before: Option<f64> = None;
-        for batch in 0..MOST_WARM_UP {
+        for batch in 0..MAX_WARM_UP {
             self.batch()?;
             let mean = self.engine.recorder.take_recent();
             let steady = match (before, mean) {

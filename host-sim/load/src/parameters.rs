@@ -172,16 +172,16 @@ impl Parameters {
             self.channel,
             self.credit,
         ];
-        if delays.into_iter().any(|delay| delay > MOST_DELAY) {
+        if delays.into_iter().any(|delay| delay > MAX_DELAY) {
             return Err(BadParameters::Delay);
         }
-        if self.buffers > MOST_FLITS
-            || self.link_buffers.is_some_and(|flits| flits > MOST_FLITS)
-            || self.packet_flits > MOST_FLITS
+        if self.buffers > MAX_FLITS
+            || self.link_buffers.is_some_and(|flits| flits > MAX_FLITS)
+            || self.packet_flits > MAX_FLITS
         {
             return Err(BadParameters::Flits);
         }
-        if self.shared_channels > MOST_SHARED {
+        if self.shared_channels > MAX_SHARED {
             return Err(BadParameters::Channels);
         }
         if self.paths.is_adaptive() && self.shared_channels == 0 {
@@ -194,9 +194,9 @@ impl Parameters {
     }
 }
 
-const MOST_DELAY: u32 = 10_000;
-const MOST_FLITS: u32 = 60_000;
-const MOST_SHARED: u32 = 1_000;
+const MAX_DELAY: u32 = 10_000;
+const MAX_FLITS: u32 = 60_000;
+const MAX_SHARED: u32 = 1_000;
 
 /// A number of a router that makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -205,13 +205,13 @@ pub enum BadParameters {
     #[error("{0} has to be at least 1")]
     Zero(&'static str),
     /// A step takes too long.
-    #[error("a delay is at most {MOST_DELAY} cycles")]
+    #[error("a delay is at most {MAX_DELAY} cycles")]
     Delay,
     /// A buffer or packet is too large.
-    #[error("buffers and packets have at most {MOST_FLITS} flits")]
+    #[error("buffers and packets have at most {MAX_FLITS} flits")]
     Flits,
     /// Too many virtual channels.
-    #[error("a link has at most {MOST_SHARED} virtual channels for all")]
+    #[error("a link has at most {MAX_SHARED} virtual channels for all")]
     Channels,
     /// Adaptive packets have no channel that they may choose.
     #[error("adaptive routing needs a virtual channel for all packets")]

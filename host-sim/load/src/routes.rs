@@ -10,7 +10,7 @@ use super::wiring::Wiring;
 /// Up to this many nodes, the answers for all pairs are kept in a table (4 bytes a pair); where core has to search, up to more.
 const TABLE_NODES: u64 = 1_024;
 /// Routes round failures and all shortest paths need a table.
-pub(crate) const MOST_TABLE_NODES: u64 = 4_096;
+pub(crate) const MAX_TABLE_NODES: u64 = 4_096;
 
 /// Routes on which valleys are counted to guess how many classes a large network uses.
 const SAMPLES: u64 = 256;
@@ -93,7 +93,7 @@ impl Routes {
         };
         let most = match network.family() {
             Family::Base(_) => TABLE_NODES,
-            _ => MOST_TABLE_NODES,
+            _ => MAX_TABLE_NODES,
         };
         if network.nodes() <= most {
             routes.tabulate();

@@ -10,7 +10,7 @@ use super::graph::Graph;
 /// Graphs up to this size are cut in every way that could be best.
 const EXACT: usize = 32;
 /// Larger graphs are not looked at: the bounds take time O(nodes * links).
-pub const MOST_NODES: usize = 4096;
+pub const MAX_NODES: usize = 4096;
 
 /// What is known of the bisection width: at least `least`, at most `most`, equal if it is known exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -31,9 +31,9 @@ impl std::fmt::Display for Bisection {
     }
 }
 
-/// Bounds of the bisection width, halves of sizes that differ by at most one; `None` for graphs of more than [`MOST_NODES`].
+/// Bounds of the bisection width, halves of sizes that differ by at most one; `None` for graphs of more than [`MAX_NODES`].
 pub fn bounds(graph: &Graph) -> Option<Bisection> {
-    if graph.nodes() > MOST_NODES {
+    if graph.nodes() > MAX_NODES {
         return None;
     }
     let most = cut_size(graph, &best_cut(graph));

@@ -13,7 +13,7 @@ use hopwise_core::{Base, Family, Method, Network, Node, Rule};
 use crate::base::Formulas;
 
 /// A route is followed at most this many hops ahead.
-const MOST_HOPS: u32 = 4_096;
+const MAX_HOPS: u32 = 4_096;
 
 /// Whether [`class`] counts the valleys ahead. A packet can then carry its class and lower it at each valley, at no cost,
 /// instead of having it computed afresh.
@@ -65,7 +65,7 @@ fn valleys_bound(network: &Network, rule: Rule) -> u64 {
 fn valleys_ahead(network: &Network, mut here: Node, dest: Node, rule: Rule) -> Option<u64> {
     let mut valleys = 0;
     let mut descending = false;
-    for _ in 0..MOST_HOPS {
+    for _ in 0..MAX_HOPS {
         if here == dest {
             return Some(valleys);
         }
@@ -105,7 +105,7 @@ fn base_class(base: &Base, here: Node, dest: Node) -> Option<u64> {
     match base.shape() {
         Shape::Line(factor, n) => Some(axis_class(factor, n, here, dest)),
         Shape::Product(factor, sizes) => {
-            // Dimension order cannot come back to a dimension, so the classes of the one being travelled are enough.
+            // Dimension order cannot come back to a dimension, so the classes of the one being traveled are enough.
             let (mut here, mut dest) = (here, dest);
             for size in sizes.iter().map(|&size| u64::from(size)) {
                 if here % size != dest % size {
@@ -229,7 +229,7 @@ fn crossings_class(network: &Network, nucleus: &Base, here: Node, dest: Node, ru
     // Where the packet leaves the nucleus that it is in now.
     let mut exit = None;
     let mut at = here;
-    for _ in 0..MOST_HOPS {
+    for _ in 0..MAX_HOPS {
         if at == dest {
             let within = base_class(nucleus, here % size, exit.unwrap_or(dest) % size)?;
             return Some(crossings * base_count(nucleus) + within);

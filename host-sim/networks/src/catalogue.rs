@@ -7,7 +7,7 @@ use hopwise_core::{Base, Network};
 use crate::base::Formulas;
 
 /// Base graphs have at most so many dimensions here.
-const MOST_DIMENSIONS: usize = 6;
+const MAX_DIMENSIONS: usize = 6;
 
 /// The networks with exactly `nodes` nodes in which no node has more than `ports` links, in order of their spelling.
 ///
@@ -31,10 +31,10 @@ pub fn networks(nodes: u64, ports: u64) -> Vec<Network> {
 
 /// Asked of every node, or by formula where there are too many to ask.
 fn largest_degree(network: &Network) -> u64 {
-    const MOST_ASKED: u64 = 1 << 16;
+    const MAX_ASKED: u64 = 1 << 16;
     let asked = || (0..network.nodes()).map(|node| network.unchecked().degree(node)).max();
     let formula = || super::closed_form::figures(network).map(|form| form.degree_max);
-    let most = if network.nodes() <= MOST_ASKED {
+    let most = if network.nodes() <= MAX_ASKED {
         asked()
     } else {
         formula().or_else(asked)
@@ -87,7 +87,7 @@ fn factorings(number: u64) -> Vec<Vec<u64>> {
             found.push(begun);
             continue;
         }
-        if begun.len() < MOST_DIMENSIONS {
+        if begun.len() < MAX_DIMENSIONS {
             for factor in divisors(rest).into_iter().filter(|&factor| factor <= most) {
                 let mut more: Vec<u64> = begun.clone();
                 more.push(factor);

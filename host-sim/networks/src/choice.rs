@@ -18,7 +18,7 @@ use super::profile::Profile;
 use super::usage::Usage;
 
 /// Networks up to this size are compared link by link, to tell one graph under two names.
-const MOST_COMPARED: u64 = 256;
+const MAX_COMPARED: u64 = 256;
 
 /// Steps of a search for a lift of a size that the catalogue has not got, and for where to put nodes into one: some seconds.
 const LIFT: Effort = Effort { steps: 60_000, seed: 1 };
@@ -250,7 +250,7 @@ fn name_graphs_once(found: Vec<(Profile, Network)>, top: usize) -> Result<Vec<(N
         if kept.len() >= top && kept.last().is_none_or(|last| !last.has_figures_of(&profile)) {
             break;
         }
-        let small = profile.nodes <= MOST_COMPARED;
+        let small = profile.nodes <= MAX_COMPARED;
         let graph = if small { Some(Graph::build(&network)?) } else { None };
         let mut candidates = kept.iter_mut().rev().filter(|kept| kept.has_figures_of(&profile));
         match candidates.find(|kept| kept.is_graph_of(&network, graph.as_ref())) {

@@ -176,7 +176,7 @@ fn hierarchy_distance_sum(hierarchy: &Hierarchy) -> Option<u128> {
 /// The bits cost one hop each, and more needed bits never make the walk shorter: the farthest node needs all of them.
 fn of_rcr(network: &Network, rcr: &Rcr) -> ClosedForm {
     /// Rings up to this size are tried place by place.
-    const MOST_PLACES: u64 = 2048;
+    const MAX_PLACES: u64 = 2048;
     let degree = network.unchecked().degree(0);
     let ring = rcr.ring();
     let farthest = || {
@@ -192,7 +192,7 @@ fn of_rcr(network: &Network, rcr: &Rcr) -> ClosedForm {
         degree_max: degree,
         diameter: network
             .diameter()
-            .or_else(|| if ring <= MOST_PLACES { farthest() } else { None }),
+            .or_else(|| if ring <= MAX_PLACES { farthest() } else { None }),
         distance_sum: rcr_distance_sum(network, rcr),
     }
 }
@@ -253,9 +253,9 @@ fn of_exchanged(network: &Network, exchanged: &Exchanged) -> ClosedForm {
 /// end alone: every set of windows is walked once, and counted for all words that need it.
 fn rcr_distance_sum(network: &Network, rcr: &Rcr) -> Option<u128> {
     /// More windows make more sets than are worth walking through.
-    const MOST_WINDOWS: u64 = 14;
+    const MAX_WINDOWS: u64 = 14;
     let (ring, word, window) = (rcr.ring(), rcr.word_bits(), rcr.window_bits());
-    if window == 0 || ring > MOST_WINDOWS || ring * window != word {
+    if window == 0 || ring > MAX_WINDOWS || ring * window != word {
         return None;
     }
     let mut sum = 0u128;
@@ -315,8 +315,8 @@ fn weights(re: &Re) -> impl Iterator<Item = u64> + '_ {
 /// The digits contribute to a node's degree independently of each other.
 fn degrees(network: &Network, re: &Re) -> Option<(u64, u64)> {
     /// Frames up to this size are tried digit by digit.
-    const MOST_DIGITS: u64 = 1 << 16;
-    if (0..re.phases()).any(|phase| re.frame(phase).nodes() > MOST_DIGITS) {
+    const MAX_DIGITS: u64 = 1 << 16;
+    if (0..re.phases()).any(|phase| re.frame(phase).nodes() > MAX_DIGITS) {
         return None;
     }
     let topology = network.unchecked();
@@ -364,7 +364,7 @@ struct Walks {
 
 impl Walks {
     /// More pivots make more sets than are worth walking through.
-    const MOST_PIVOTS: usize = 16;
+    const MAX_PIVOTS: usize = 16;
 
     fn find(network: &Network, re: &Re) -> Option<Walks> {
         let positions = re.unit().nodes();
@@ -373,7 +373,7 @@ impl Walks {
             .collect::<Option<_>>()?;
         pivots.sort_unstable();
         pivots.dedup();
-        if pivots.len() > Self::MOST_PIVOTS || network.nodes() < positions {
+        if pivots.len() > Self::MAX_PIVOTS || network.nodes() < positions {
             return None;
         }
         let mut sums = vec![0u128; 1 << pivots.len()];

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopwise_core::network::lanes;
+use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Rule};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -94,7 +94,7 @@ fn add_dependencies(
     let routes = RoutesTo::follow(network, graph, dest, rule)?;
     let classes: Vec<u32> = match scheme {
         Scheme::Lanes => {
-            add_lanes(graph, &routes, dest, lanes::count(network, rule), pairs);
+            add_lanes(graph, &routes, dest, virtual_channels::count(network, rule), pairs);
             return Ok(());
         }
         Scheme::One => vec![0; graph.nodes()],
@@ -142,7 +142,7 @@ fn lanes_along(path: &[usize], lanes: u8) -> Vec<Channel> {
     let mut lane = 0;
     let hops = path.windows(2).enumerate();
     hops.map(|(hop, ends)| {
-        lane = lanes::next(lane, hop == 0, ends[1] > ends[0], lanes);
+        lane = virtual_channels::next(lane, hop == 0, ends[1] > ends[0], lanes);
         Channel {
             from: ends[1] as u32,
             to: ends[1] as u32,

@@ -28,8 +28,8 @@ impl Distances {
 }
 
 /// Sources searched at once: one bit each in every node's words.
-const LANES: usize = 512;
-const WORDS: usize = LANES / 64;
+const VIRTUAL_CHANNELS: usize = 512;
+const WORDS: usize = VIRTUAL_CHANNELS / 64;
 type Lanes = [u64; WORDS];
 
 /// Distances from all given sources to all nodes, many sources a word and all cores at once.
@@ -37,7 +37,7 @@ type Lanes = [u64; WORDS];
 /// `progress` is called with the number of sources done. O(sources / 512 * diameter * edges) word operations.
 pub fn from_sources(graph: &Graph, sources: &[usize], progress: impl Fn(u64) + Sync) -> Distances {
     let done = AtomicU64::new(0);
-    let batches = sources.par_chunks(LANES).map(|batch| {
+    let batches = sources.par_chunks(VIRTUAL_CHANNELS).map(|batch| {
         let found = if batch.len() == 1 {
             summary(&hops_from(graph, batch[0]))
         } else {

@@ -35,7 +35,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Asks the network for the neighbours of every node.
+    /// Asks the network for the neighbors of every node.
     pub fn build(network: &Network) -> Result<Graph, CannotBuildOut> {
         let nodes = network.nodes();
         let expression = network.to_string();
@@ -121,7 +121,7 @@ impl Graph {
         self.neighbors.len() / 2
     }
 
-    /// The neighbours of a node, ascending.
+    /// The neighbors of a node, ascending.
     #[inline]
     pub fn neighbors(&self, node: usize) -> &[u32] {
         &self.neighbors[self.starts[node] as usize..self.starts[node + 1] as usize]

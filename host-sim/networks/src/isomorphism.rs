@@ -3,7 +3,7 @@
 use super::graph::Graph;
 
 /// Candidates looked at before the search gives up.
-const MOST_CANDIDATES: u64 = 20_000_000;
+const MAX_CANDIDATES: u64 = 20_000_000;
 
 /// Marks a node that has no image yet.
 const NOWHERE: usize = usize::MAX;
@@ -25,7 +25,7 @@ pub struct TooLong;
 
 /// Looks for a renumbering that carries `first` to `second`, and each pinned node of the first to its image.
 ///
-/// The nodes are placed breadth-first from the first pinned one, of which there must be one, each at a free neighbour of its predecessor's image that has the right
+/// The nodes are placed breadth-first from the first pinned one, of which there must be one, each at a free neighbor of its predecessor's image that has the right
 /// links to all nodes placed before. Small symmetric graphs seldom go back far; the worst case is exponential.
 pub fn search(first: &Graph, second: &Graph, pins: &[(usize, usize)]) -> Found {
     let (from, to) = pins[0];
@@ -48,7 +48,7 @@ pub fn search(first: &Graph, second: &Graph, pins: &[(usize, usize)]) -> Found {
         let root = [to as u32];
         let candidates = before.map_or(&root[..], |before| second.neighbors(image[before]));
         looked_at += candidates.len() as u64;
-        if looked_at > MOST_CANDIDATES {
+        if looked_at > MAX_CANDIDATES {
             return Found::GaveUp;
         }
         let pinned = |candidate| pins.iter().all(|pin| (pin.0 == node) == (pin.1 == candidate));
@@ -96,7 +96,7 @@ pub fn unlike_node_0(graph: &Graph) -> Result<Option<usize>, TooLong> {
     Ok(None)
 }
 
-/// A neighbour of node 0 to which its first neighbour cannot be carried with node 0 in place, if there is one. If there is none
+/// A neighbor of node 0 to which its first neighbor cannot be carried with node 0 in place, if there is one. If there is none
 /// and all nodes are alike, all links are.
 pub fn unlike_first_link(graph: &Graph) -> Result<Option<usize>, TooLong> {
     let first = graph.neighbors(0)[0] as usize;
@@ -127,7 +127,7 @@ fn breadth_first(graph: &Graph, root: usize) -> Vec<(usize, Option<usize>)> {
     order
 }
 
-/// Whether `candidate` is linked to the images of those, and only those, neighbours of `node` that were placed already.
+/// Whether `candidate` is linked to the images of those, and only those, neighbors of `node` that were placed already.
 fn same_links(first: &Graph, second: &Graph, image: &[usize], taken: &[bool], node: usize, candidate: usize) -> bool {
     let placed = || {
         first

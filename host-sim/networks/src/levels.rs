@@ -1,4 +1,4 @@
-//! Breadth-first search straight on the addresses: the network is asked for neighbours as they are needed and never built
+//! Breadth-first search straight on the addresses: the network is asked for neighbors as they are needed and never built
 //! out, so tens of millions of nodes fit a small machine.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,11 +8,11 @@ use hopwise_core::network::Unchecked;
 use rayon::prelude::*;
 
 /// Networks with more nodes are not searched.
-pub const MOST_NODES: u64 = 1 << 32;
+pub const MAX_NODES: u64 = 1 << 32;
 
 /// A network has too many nodes to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a network of {nodes} nodes is too large to search (at most {MOST_NODES})")]
+#[error("a network of {nodes} nodes is too large to search (at most {MAX_NODES})")]
 pub struct TooManyToSearch {
     /// How many nodes it has.
     pub nodes: u64,
@@ -31,13 +31,13 @@ impl Levels {
     /// One bit a node, and four bytes for each node of the two fronts. O(links) questions, on all cores.
     pub fn search(topology: Unchecked<'_>, source: Node, progress: impl Fn(u64)) -> Result<Levels, TooManyToSearch> {
         let nodes = topology.nodes();
-        if nodes > MOST_NODES {
+        if nodes > MAX_NODES {
             return Err(TooManyToSearch { nodes });
         }
         let seen: Vec<AtomicU64> = (0..nodes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let first_time = |node: Node| {
             let (word, bit) = (&seen[(node / 64) as usize], 1 << (node % 64));
-            // Most neighbours were seen before: reading is cheaper than writing.
+            // Most neighbors were seen before: reading is cheaper than writing.
             word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
         };
         first_time(source);

@@ -13,12 +13,12 @@ use super::graph::Graph;
 /// Networks up to this size are searched even if there is a formula: the search is as good, and faster.
 const ALWAYS_SEARCHED: u64 = 4096;
 /// Networks up to this size are searched if a figure has no formula; larger ones only if all nodes are alike.
-const MOST_SEARCHED: u64 = 20_000;
+const MAX_SEARCHED: u64 = 20_000;
 /// Larger networks are not searched even from one node.
-const MOST_FROM_ONE_NODE: u64 = 1 << 26;
-/// Networks up to this size are broadcast on from every node; larger ones, up to [`MOST_BROADCAST`], if all nodes are alike.
+const MAX_FROM_ONE_NODE: u64 = 1 << 26;
+/// Networks up to this size are broadcast on from every node; larger ones, up to [`MAX_BROADCAST`], if all nodes are alike.
 const BROADCAST_FROM_ALL: u64 = 256;
-const MOST_BROADCAST: u64 = 1 << 20;
+const MAX_BROADCAST: u64 = 1 << 20;
 
 /// The figures of a network that matter to who wires it. The names are those of the JSON keys; what is not known is null.
 #[derive(Clone, Debug, Serialize)]
@@ -61,7 +61,7 @@ impl Profile {
     /// none and it does not take too long.
     pub fn distances(network: &Network) -> Result<Profile, CannotSearch> {
         let alike = network.vertex_transitive();
-        let searchable = network.nodes() <= if alike { MOST_FROM_ONE_NODE } else { MOST_SEARCHED };
+        let searchable = network.nodes() <= if alike { MAX_FROM_ONE_NODE } else { MAX_SEARCHED };
         let formula = if network.nodes() <= ALWAYS_SEARCHED {
             None
         } else {
@@ -100,7 +100,7 @@ impl Profile {
     pub fn whole(network: &Network) -> Result<Profile, CannotSearch> {
         let mut profile = Profile::distances(network)?;
         profile.broadcast_steps = broadcast_steps(network);
-        if network.nodes() <= bisection::MOST_NODES as u64 {
+        if network.nodes() <= bisection::MAX_NODES as u64 {
             profile.bisection = bisection::bounds(&Graph::build(network)?);
         }
         Ok(profile)
@@ -119,7 +119,7 @@ fn broadcast_steps(network: &Network) -> Option<u64> {
         _ => 1,
     };
     let sources = match network.vertex_transitive() {
-        true if nodes <= MOST_BROADCAST => 1,
+        true if nodes <= MAX_BROADCAST => 1,
         false if nodes / places <= BROADCAST_FROM_ALL => nodes / places,
         _ => return None,
     };

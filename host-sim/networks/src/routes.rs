@@ -7,10 +7,10 @@ use super::distances::hops_from;
 use super::graph::{CannotBuildOut, Graph};
 
 /// Longer routes are not listed.
-pub const MOST_HOPS: u64 = 1 << 20;
+pub const MAX_HOPS: u64 = 1 << 20;
 
 /// Networks up to this size are searched for a distance that the addresses do not tell.
-const MOST_SEARCHED: u64 = 1 << 22;
+const MAX_SEARCHED: u64 = 1 << 22;
 
 /// Why a route is not listed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum CannotRoute {
         error: NoSuchNode,
     },
     /// It is too long.
-    #[error("{expression}: the route from {from} to {to} has more than {MOST_HOPS} hops, too many to list")]
+    #[error("{expression}: the route from {from} to {to} has more than {MAX_HOPS} hops, too many to list")]
     TooLong {
         /// The network.
         expression: String,
@@ -66,7 +66,7 @@ impl Route {
         let topology = network.unchecked();
         let (mut path, mut here) = (vec![from], from);
         while here != to {
-            if path.len() as u64 > MOST_HOPS {
+            if path.len() as u64 > MAX_HOPS {
                 let expression = expression();
                 return Err(CannotRoute::TooLong { expression, from, to });
             }
@@ -89,7 +89,7 @@ impl Route {
 /// By address, or by search where no exact rule is known.
 fn distance(network: &Network, from: Node, to: Node) -> Result<Option<u64>, CannotBuildOut> {
     let known = network.unchecked().distance(from, to);
-    if known.is_some() || network.nodes() > MOST_SEARCHED {
+    if known.is_some() || network.nodes() > MAX_SEARCHED {
         return Ok(known);
     }
     let hops = hops_from(&Graph::build(network)?, from as usize)[to as usize];
@@ -110,7 +110,7 @@ fn method_name(method: Method) -> &'static str {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteFault {
     /// A hop along no link.
-    #[error("{expression}: on the way to {dest} node {here} sends to {next}, which is not a neighbour")]
+    #[error("{expression}: on the way to {dest} node {here} sends to {next}, which is not a neighbor")]
     NoLink {
         /// The network.
         expression: String,
@@ -144,7 +144,7 @@ pub struct RoutesTo {
 }
 
 impl RoutesTo {
-    /// Asks the network for the next hop of every node, and checks that each is a neighbour and all routes arrive.
+    /// Asks the network for the next hop of every node, and checks that each is a neighbor and all routes arrive.
     pub fn follow(network: &Network, graph: &Graph, dest: usize, rule: Rule) -> Result<RoutesTo, RouteFault> {
         let topology = network.unchecked();
         let next: Vec<u32> = (0..graph.nodes())

@@ -1,7 +1,7 @@
 //! Graphs from files: `graph:FILE`, a list of edges, routed by tables.
 //!
 //! A file has an edge a line, two node numbers from 0; what follows a `#` is a remark. Routes are shortest paths; of several
-//! closer neighbours another for another destination, so that all links are used alike.
+//! closer neighbors another for another destination, so that all links are used alike.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::distances::{UNREACHED, hops_from};
 use crate::graph::Graph;
 
 /// A graph from a file has at most so many nodes: its tables take 4 bytes for each pair.
-pub const MOST_NODES: usize = 4_096;
+pub const MAX_NODES: usize = 4_096;
 
 /// Why a text is no list of edges.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum BadEdges {
     #[error("line {0} joins a node with itself")]
     Loop(usize),
     /// There are too many nodes.
-    #[error("line {line} has a node above {most}", most = MOST_NODES - 1)]
+    #[error("line {line} has a node above {most}", most = MAX_NODES - 1)]
     TooManyNodes {
         /// Which line.
         line: usize,
@@ -76,7 +76,7 @@ pub fn read(text: &str) -> Result<Graph, BadEdges> {
             return Err(BadEdges::Loop(at));
         }
         nodes = nodes.max(u + 1).max(v + 1);
-        if nodes > MOST_NODES {
+        if nodes > MAX_NODES {
             return Err(BadEdges::TooManyNodes { line: at });
         }
         edges.push((u, v));

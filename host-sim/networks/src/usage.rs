@@ -5,7 +5,7 @@ use hopwise_core::{Network, Rule};
 use crate::graph::Graph;
 
 /// Networks of at most so many nodes are looked through.
-const MOST_NODES: u64 = 512;
+const MAX_NODES: u64 = 512;
 
 /// What all routes of the exact rule come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Usage {
 impl Usage {
     /// Follows the routes between all nodes. `None` if there are too many.
     pub fn of(network: &Network) -> Option<Usage> {
-        if network.nodes() > MOST_NODES {
+        if network.nodes() > MAX_NODES {
             return None;
         }
         let graph = Graph::build(network).ok()?;

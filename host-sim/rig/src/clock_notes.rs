@@ -8,7 +8,7 @@ use hopwise_trace::line::Nanos;
 pub(crate) type ClockKey = (u64, u32);
 
 /// So many arrivals are kept of each clock, to place it if no packet does.
-const MOST_ARRIVALS: usize = 1024;
+const MAX_ARRIVALS: usize = 1024;
 
 /// Numbers that are thinned out evenly when they become too many.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ impl Thinned {
             self.kept.push(value);
         }
         self.seen += 1;
-        if self.kept.len() > MOST_ARRIVALS {
+        if self.kept.len() > MAX_ARRIVALS {
             let mut place = 0;
             self.kept.retain(|_| {
                 place += 1;

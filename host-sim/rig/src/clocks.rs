@@ -7,7 +7,7 @@
 //! that of a frame on the wire. Pairs that fit badly count less (Huber 1964): a frame may be noticed late by a busy board.
 
 /// Clocks beyond this are not aligned: the system would take too long.
-pub const MOST_CLOCKS: usize = 1000;
+pub const MAX_CLOCKS: usize = 1000;
 
 /// How exactly boards tell the time of a frame, in seconds. Residuals beyond it count less.
 const TYPICAL: f64 = 30e-6;
@@ -76,7 +76,7 @@ pub struct Alignment {
 pub fn align(count: usize, pairs: &[Pair], delay: &[f64]) -> Alignment {
     let groups = groups(count, pairs);
     let mut clocks = unaligned(&groups, pairs);
-    if pairs.is_empty() || count > MOST_CLOCKS {
+    if pairs.is_empty() || count > MAX_CLOCKS {
         let clocks = clocks
             .into_iter()
             .enumerate()

@@ -1,6 +1,6 @@
 //! The wiring plan as a picture to print: boards around a circle, cables between them, pins and cables listed below.
 //!
-//! Addresses run around the circle, so boards of one part of a network are side by side. Each cable has the colour of the
+//! Addresses run around the circle, so boards of one part of a network are side by side. Each cable has the color of the
 //! serial port at either end, and its number beside both boards.
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use super::plan::{Cable, WiringPlan, describe};
 /// The width of A4 at 96 dots an inch.
 const WIDTH: f64 = 794.0;
 const MARGIN: f64 = 34.0;
-/// How deep a board is, seen from the centre, and how wide at least.
+/// How deep a board is, seen from the center, and how wide at least.
 const DEPTH: f64 = 30.0;
 const WIDEST_NUMBER: f64 = 52.0;
 /// Between two cables at a board.
@@ -27,14 +27,14 @@ const STRAIGHT: f64 = 30.0;
 const GAP: f64 = 10.0;
 const LINE: f64 = 15.0;
 const CABLE_COLUMNS: usize = 3;
-/// One for each link, told apart also in print and by people who see colours differently.
-const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#333333"];
+/// One for each link, told apart also in print and by people who see colors differently.
+const COLORS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#333333"];
 
 type Point = (f64, f64);
 
-/// Where boards are: around a circle, each with its inner side towards the centre.
+/// Where boards are: around a circle, each with its inner side towards the center.
 struct Circle {
-    centre: Point,
+    center: Point,
     radius: f64,
     boards: u64,
     /// How wide boards are: each has room for all its cables.
@@ -50,7 +50,7 @@ impl Circle {
     /// The middle of a board.
     fn place(&self, node: u64) -> Point {
         let (x, y) = self.direction(node);
-        (self.centre.0 + self.radius * x, self.centre.1 + self.radius * y)
+        (self.center.0 + self.radius * x, self.center.1 + self.radius * y)
     }
 
     /// How far a board is turned, in degrees.
@@ -65,7 +65,7 @@ fn circle_of(mesh: &Mesh) -> Circle {
     let width = WIDEST_NUMBER.max(SPREAD * degree as f64 + 6.0);
     let radius = (WIDTH / 2.0 - MARGIN - 50.0).max((width + GAP) * boards as f64 / TAU);
     Circle {
-        centre: (radius + 50.0 + MARGIN, 96.0 + radius),
+        center: (radius + 50.0 + MARGIN, 96.0 + radius),
         radius,
         boards,
         width,
@@ -75,8 +75,8 @@ fn circle_of(mesh: &Mesh) -> Circle {
 /// The picture, as SVG.
 pub fn svg(mesh: &Mesh, plan: &WiringPlan) -> String {
     let circle = circle_of(mesh);
-    let (boards, width) = (circle.boards, 2.0 * circle.centre.0);
-    let top = circle.centre.1 + circle.radius + 66.0;
+    let (boards, width) = (circle.boards, 2.0 * circle.center.0);
+    let top = circle.center.1 + circle.radius + 66.0;
     let legend_lines: usize = mesh.kinds().iter().map(|kind| used_links(mesh, kind).len() + 1).sum();
     let cable_lines = plan.cables.len().div_ceil(CABLE_COLUMNS) + 1;
     let height = top + LINE * (legend_lines + cable_lines + 3) as f64 + MARGIN;
@@ -122,7 +122,7 @@ fn foot(mesh: &Mesh, circle: &Circle, end: NodePort) -> Point {
     (x - inwards * dx + aside * dy, y - inwards * dy - aside * dx)
 }
 
-/// The way of a cable: from its feet straight on, then bent towards the centre, so that cables between near boards stay away from those
+/// The way of a cable: from its feet straight on, then bent towards the center, so that cables between near boards stay away from those
 /// between far ones.
 struct Way {
     feet: [Point; 2],
@@ -136,12 +136,12 @@ impl Way {
         let feet = ends.map(|end| foot(mesh, circle, end));
         let begins = [0, 1].map(|side| inwards(circle, ends[side].node, feet[side], STRAIGHT));
         let [a, b] = begins;
-        // Shallow between neighbours, deeper the further apart the boards are: no two cables run side by side.
+        // Shallow between neighbors, deeper the further apart the boards are: no two cables run side by side.
         let apart = ends[0].node.abs_diff(ends[1].node);
         let apart = apart.min(circle.boards - apart) as f64 / (circle.boards as f64 / 2.0);
         let share = 0.1 + 0.5 * apart;
-        let bent = |a: f64, b: f64, centre: f64| (a + b) / 2.0 * (1.0 - share) + centre * share;
-        let control = (bent(a.0, b.0, circle.centre.0), bent(a.1, b.1, circle.centre.1));
+        let bent = |a: f64, b: f64, center: f64| (a + b) / 2.0 * (1.0 - share) + center * share;
+        let control = (bent(a.0, b.0, circle.center.0), bent(a.1, b.1, circle.center.1));
         Way { feet, begins, control }
     }
 }
@@ -165,11 +165,11 @@ fn draw_cables(out: &mut String, mesh: &Mesh, plan: &WiringPlan, circle: &Circle
             let (end, foot) = (ends[side], feet[side]);
             let knee = middle(begin, control);
             let label = inwards(circle, end.node, foot, STRAIGHT * 0.6);
-            let colour = colour(mesh.link(end));
+            let color = color(mesh.link(end));
             let _ = writeln!(
                 out,
-                "<path d=\"M{:.1} {:.1}L{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>\
-                 <circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"7.5\" fill=\"white\" stroke=\"{colour}\"/>\
+                "<path d=\"M{:.1} {:.1}L{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>\
+                 <circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"7.5\" fill=\"white\" stroke=\"{color}\"/>\
                  <text x=\"{:.1}\" y=\"{:.1}\" font-size=\"9\" text-anchor=\"middle\">{}</text>",
                 foot.0,
                 foot.1,
@@ -240,7 +240,7 @@ fn list_pins(out: &mut String, mesh: &Mesh, top: f64) -> f64 {
                 "<rect x=\"{MARGIN}\" y=\"{:.1}\" width=\"14\" height=\"9\" fill=\"{}\"/>\
                  <text x=\"{:.1}\" y=\"{y:.1}\"><tspan font-weight=\"bold\">{name}{}</tspan>  TX {}  RX {}</text>",
                 y - 9.0,
-                colour(link),
+                color(link),
                 MARGIN + 22.0,
                 uart.name,
                 describe(&uart.tx),
@@ -265,7 +265,7 @@ fn list_cables(out: &mut String, mesh: &Mesh, plan: &WiringPlan, top: f64, width
     for (place, cable) in plan.cables.iter().enumerate() {
         let x = MARGIN + column * (place / rows) as f64;
         let y = top + LINE * (place % rows) as f64;
-        let colours = [cable.from, cable.to].map(|end| colour(mesh.link(end.node_port())));
+        let colors = [cable.from, cable.to].map(|end| color(mesh.link(end.node_port())));
         let _ = writeln!(
             out,
             "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"9\" height=\"9\" fill=\"none\" stroke=\"#333\"/>\
@@ -275,17 +275,17 @@ fn list_cables(out: &mut String, mesh: &Mesh, plan: &WiringPlan, top: f64, width
             x + 15.0,
             cable.number,
             cable.from.node,
-            colours[0],
+            colors[0],
             cable.from.uart,
             cable.to.node,
-            colours[1],
+            colors[1],
             cable.to.uart
         );
     }
 }
 
-pub(super) fn colour(link: usize) -> &'static str {
-    COLOURS[link % COLOURS.len()]
+pub(super) fn color(link: usize) -> &'static str {
+    COLORS[link % COLORS.len()]
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::mesh::Mesh;
 /// Where an event was, and what it was about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventText {
-    /// The node, with the neighbour that has to do with it: `13 -> 4`, `13 <- 4` or `13`.
+    /// The node, with the neighbor that has to do with it: `13 -> 4`, `13 <- 4` or `13`.
     pub place: String,
     /// The packet or the link, and what became of it.
     pub about: String,
@@ -70,7 +70,7 @@ pub fn event_text(mesh: &Mesh, node: u64, event: &Event) -> EventText {
             format!("{} to node {dest}: {}", named(packet), reason.name()),
         ),
         Event::Detoured { packet, by } => (with("->", Some(*by)), named(packet)),
-        Event::Settled { number, outcome } => {
+        Event::Completed { number, outcome } => {
             let outcome = match outcome {
                 Outcome::Undeliverable { at, reason } => format!("undeliverable at node {at}, {}", reason.name()),
                 other => words(&format!("{other:?}")),
@@ -89,9 +89,9 @@ pub fn event_text(mesh: &Mesh, node: u64, event: &Event) -> EventText {
 }
 
 fn named(packet: &PacketId) -> String {
-    let computer = if packet.from_host { "the computer at " } else { "" };
+    let host = if packet.from_host { "the host at " } else { "" };
     format!(
-        "{} {} of {computer}node {}",
+        "{} {} of {host}node {}",
         packet.kind.name(),
         packet.number,
         packet.source
@@ -100,7 +100,7 @@ fn named(packet: &PacketId) -> String {
 
 fn who(peer: &Identity) -> String {
     match peer.role {
-        Role::Host => "a computer".into(),
+        Role::Host => "a host".into(),
         Role::Node => format!("node {}", peer.address),
     }
 }
@@ -154,7 +154,7 @@ mod tests {
         let reason = DropReason::NoRoute;
         assert_eq!(
             told(&Event::Dropped { packet, dest, reason }),
-            "13  datagram 17 of the computer at node 2 to node 9: no-route"
+            "13  datagram 17 of the host at node 2 to node 9: no-route"
         );
         let reason = Down::OneWay;
         assert_eq!(told(&Event::LinkDown { link, reason }), "13 -- 4  UART4: one way");

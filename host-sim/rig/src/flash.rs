@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hopwise_files::create_private;
 use hopwise_node::store::{Keys, SEALED_BYTES, sealed};
-use hopwise_node::wire::{BadPage, PAGE_BYTES};
+use hopwise_node::wire::{BadConfig, CONFIG_BYTES};
 
 use super::mesh::Mesh;
 use super::probe_rs::{Call, Program, Target, output_within};
@@ -187,7 +187,7 @@ impl Flasher {
 pub enum NoPageWritten {
     /// The node has none.
     #[error("{0}")]
-    Page(BadPage),
+    Page(BadConfig),
     /// The file cannot be written.
     #[error("{}: {error}", path.display())]
     Write {
@@ -199,7 +199,7 @@ pub enum NoPageWritten {
 }
 
 /// What goes into the flash: a page in the first slot, and nothing in the second.
-fn slots(page: &[u8; PAGE_BYTES], keys: Option<Keys>, slot_bytes: usize) -> Vec<u8> {
+fn slots(page: &[u8; CONFIG_BYTES], keys: Option<Keys>, slot_bytes: usize) -> Vec<u8> {
     // A board counts its starts from here. Seconds run faster than boards are started, so no number comes twice.
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut bytes = vec![0xff; slot_bytes + SEALED_BYTES];

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use hopwise_figures::escape;
 
 use super::boards::{BoardKind, Connector, Pin};
-use super::drawing::colour;
+use super::drawing::color;
 
 const ROW: f64 = 17.0;
 const PIN: f64 = 11.0;
@@ -19,7 +19,7 @@ const LEFT: f64 = 140.0;
 
 const GROUND: &str = "#1c2530";
 
-/// What stands beside a pin, and its colour; nothing for pins that are none of ours.
+/// What stands beside a pin, and its color; nothing for pins that are none of ours.
 fn note(kind: &BoardKind, place: &str) -> Option<(String, &'static str)> {
     let described = |pin: &Pin, role: &str, uart: &str| match pin.arduino {
         "" => format!("{uart} {role} {}", pin.name),
@@ -28,7 +28,7 @@ fn note(kind: &BoardKind, place: &str) -> Option<(String, &'static str)> {
     for (link, uart) in kind.links.iter().enumerate() {
         for (pin, role) in [(&uart.tx, "TX"), (&uart.rx, "RX")] {
             if pin.header == place {
-                return Some((described(pin, role, uart.name), colour(link)));
+                return Some((described(pin, role, uart.name), color(link)));
             }
         }
     }
@@ -87,15 +87,15 @@ fn draw(out: &mut String, kind: &BoardKind, connector: &Connector) {
             top + ROW * f64::from((number - 1) / 2),
         );
         let note = note(kind, &place);
-        let colour = note.as_ref().map_or("white", |(_, colour)| *colour);
+        let color = note.as_ref().map_or("white", |(_, color)| *color);
         let _ = write!(
             out,
             "<rect class=\"pin\" data-pin=\"{place}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{PIN}\" height=\"{PIN}\" rx=\"2\" \
-             fill=\"{colour}\" stroke=\"#5b6877\"/>",
+             fill=\"{color}\" stroke=\"#5b6877\"/>",
             x - PIN / 2.0,
             y - PIN / 2.0,
         );
-        if let Some((text, colour)) = note {
+        if let Some((text, color)) = note {
             let (at, anchor) = if right { (x + 12.0, "start") } else { (x - 12.0, "end") };
             let text = if right {
                 format!("{number}  {text}")
@@ -104,7 +104,7 @@ fn draw(out: &mut String, kind: &BoardKind, connector: &Connector) {
             };
             let _ = write!(
                 out,
-                "<text data-note=\"{place}\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"{colour}\">{}</text>",
+                "<text data-note=\"{place}\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"{color}\">{}</text>",
                 y + 4.0,
                 escape(&text)
             );
@@ -127,7 +127,7 @@ fn list_pins(out: &mut String, kind: &BoardKind) {
                  stroke=\"#5b6877\"/><text x=\"34\" y=\"{y:.1}\">{} {role} {}</text>",
                 pin.header,
                 y - PIN + 1.0,
-                colour(link),
+                color(link),
                 uart.name,
                 pin.name
             );

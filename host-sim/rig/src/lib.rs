@@ -11,7 +11,7 @@
 //! - [`capture`]: the logs of all boards as one trace; [`event_text`]: its lines in words; [`clocks`]: boards' clocks made one;
 //! - [`probe_logs`]: logs from boards at probes; [`log_sources`]: logs from elsewhere; [`board_log`]: what their bytes say.
 //!
-//! Emulated boards are plugged in from outside, behind the same traits as serial ports: [`Talk`](hopwise_computer::talk::Talk),
+//! Emulated boards are plugged in from outside, behind the same traits as serial ports: [`Talk`](hopwise_host::talk::Talk),
 //! [`Boards`](update::Boards), [`Patient`](doctor::Patient) and [`Capture`](capture::Capture).
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! Which serial ports of this computer lead to boards, and which one is meant if nobody says.
+//! Which serial ports of this host lead to boards, and which one is meant if nobody says.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub struct BoardPort {
 
 /// Why no port is meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoPortMeant {
+pub enum NoPortSelected {
     /// Nothing is plugged in.
     #[error("no board with an ST-LINK is plugged in: give --port TTY, or set {VARIABLE}")]
     None,
@@ -65,23 +65,23 @@ fn among(ports: &[SerialPortInfo]) -> Vec<BoardPort> {
 }
 
 /// The port that is meant if none is said: that of the variable, or of the one ST-LINK that is there.
-pub fn meant() -> Result<PathBuf, NoPortMeant> {
+pub fn meant() -> Result<PathBuf, NoPortSelected> {
     match std::env::var_os(VARIABLE) {
         Some(path) if !path.is_empty() => Ok(path.into()),
         _ => the_one(st_links()),
     }
 }
 
-fn the_one(mut ports: Vec<BoardPort>) -> Result<PathBuf, NoPortMeant> {
+fn the_one(mut ports: Vec<BoardPort>) -> Result<PathBuf, NoPortSelected> {
     match ports.len() {
-        0 => Err(NoPortMeant::None),
+        0 => Err(NoPortSelected::None),
         1 => Ok(ports.swap_remove(0).path),
-        _ => Err(NoPortMeant::Several(ports)),
+        _ => Err(NoPortSelected::Several(ports)),
     }
 }
 
 /// The same for a mesh: of the boards that are plugged in those whose probes the file names, if it names one of them.
-pub fn meant_by(mesh: &Mesh) -> Result<Vec<PathBuf>, NoPortMeant> {
+pub fn meant_by(mesh: &Mesh) -> Result<Vec<PathBuf>, NoPortSelected> {
     if std::env::var_os(VARIABLE).is_none_or(|path| path.is_empty()) {
         let named = of_mesh(mesh, &st_links());
         if !named.is_empty() {
@@ -124,7 +124,7 @@ mod tests {
         let modem = usb("/dev/ttyACM0", 0x1234, 0x374b, "X");
         let other = usb("/dev/ttyACM3", VENDOR, 0x5740, "Y");
         let none = among(&[modem.clone(), other.clone()]);
-        assert_eq!(the_one(none), Err(NoPortMeant::None));
+        assert_eq!(the_one(none), Err(NoPortSelected::None));
         let board = usb("/dev/ttyACM1", VENDOR, 0x374b, "066D");
         let one = among(&[modem, board.clone(), other]);
         assert_eq!(the_one(one), Ok("/dev/ttyACM1".into()));

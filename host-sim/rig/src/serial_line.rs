@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::update::Boards;
-pub use hopwise_computer::serial_line::{BadPort, PortFault};
-use hopwise_computer::serial_line::{SerialLine, exchange_all};
-use hopwise_computer::talk::{Question, Reply, Talk};
+pub use hopwise_host::serial_line::{BadPort, PortFault};
+use hopwise_host::serial_line::{SerialLine, exchange_all};
+use hopwise_host::talk::{Question, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::AppPort;
 
 /// A question is answered within this, or not at all: packets live for six seconds, but a mesh that takes longer than this is in
 /// trouble.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
-/// A board that takes no packet for so long takes none any more: links to its neighbours may pause.
+/// A board that takes no packet for so long takes none any more: links to its neighbors may pause.
 const TAKES_WITHIN: Duration = Duration::from_secs(5);
 /// Questions on their way at once.
 const AT_ONCE: usize = 4;

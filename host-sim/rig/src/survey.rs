@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_computer::talk::{Talk, ask_nodes, read};
+use hopwise_host::talk::{Talk, ask_nodes, read};
 use hopwise_node::wire::{BoardState, Command, LinkReport, LinkTrouble, NodeReport, Query, Status};
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub struct Peer {
     pub address: u64,
     /// The number of the link at its board.
     pub link: usize,
-    /// It is a computer.
+    /// It is a host.
     pub host: bool,
 }
 

@@ -25,7 +25,7 @@ const MESH_TIME: usize = CLASSES;
 /// What a board says of the time of the mesh holds at least this long before and after, in seconds.
 const HOLDS: f64 = 5.0;
 /// Clocks are compared by packets that crossed cables so many times in all, drawn evenly from more.
-const MOST_CROSSINGS: u64 = 1 << 20;
+const MAX_CROSSINGS: u64 = 1 << 20;
 /// So many lines are sorted in memory at a time.
 const LINES_IN_MEMORY: usize = 1 << 17;
 /// A buffer for each sorted piece that is merged.
@@ -59,7 +59,7 @@ impl TimeLine {
     ) -> Result<Self, BadTrace> {
         // Numbered by node, so that the result does not depend on whose lines came first.
         let clocks: BTreeMap<ClockKey, usize> = notes.keys().copied().zip(0..).collect();
-        let pairs = pairs(trace, &clocks, mesh, crossings.div_ceil(MOST_CROSSINGS).max(1))?;
+        let pairs = pairs(trace, &clocks, mesh, crossings.div_ceil(MAX_CROSSINGS).max(1))?;
         let mut delays = [USUAL_FRAME * 10.0 / f64::from(mesh.baud); CLASSES + 1];
         delays[MESH_TIME] = 0.0;
         // The time of the mesh is one more clock, if anyone has told it.

@@ -120,7 +120,7 @@ struct Comparison<'a> {
     impostors: BTreeMap<u64, u64>,
 }
 
-/// The boards that the first cables of a plan connect, and the first board, which is at the computer.
+/// The boards that the first cables of a plan connect, and the first board, which is at the host.
 pub fn boards_of(plan: &WiringPlan, cables: usize) -> Vec<u64> {
     let wired = plan
         .cables
@@ -128,7 +128,7 @@ pub fn boards_of(plan: &WiringPlan, cables: usize) -> Vec<u64> {
         .take(cables)
         .flat_map(|cable| [cable.from.node, cable.to.node]);
     let first = plan.steps.first().map(|step| step.node);
-    // Boards without neighbours belong to the whole plan.
+    // Boards without neighbors belong to the whole plan.
     let alone = plan
         .steps
         .iter()
@@ -333,7 +333,7 @@ impl Comparison<'_> {
             expected: expected.map(|there| self.short(there)),
             found: self.heard(here).map(|peer| match self.leads_to(here) {
                 Some(heard) => self.short(heard),
-                None if peer.host => "a computer".into(),
+                None if peer.host => "a host".into(),
                 None => "another network".into(),
             }),
         }
@@ -485,7 +485,7 @@ fn advice(finding: &Finding) -> Option<String> {
         (FindingKind::WrongBoard, Some(found)) if !found.starts_with("node ") => {
             Some(format!("board {node} is a {found}, and the mesh file has another kind"))
         }
-        (FindingKind::Extra, Some(stranger @ ("a computer" | "another network"))) => {
+        (FindingKind::Extra, Some(stranger @ ("a host" | "another network"))) => {
             let uart = finding.uart.unwrap_or("a link");
             Some(format!(
                 "take out the cable at board {node} {uart}: {stranger} is at its other end"

@@ -1,4 +1,4 @@
-//! What the applications of boards and the computers at them send, and what comes for them.
+//! What the applications of boards and the hosts at them send, and what comes for them.
 
 use hopwise_language::Traffic;
 use hopwise_node::router::{Event, MessageKind, SendError};
@@ -25,7 +25,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     fn node(&self, board: u32) -> Sender {
         Sender {
             board,
-            is_computer: false,
+            is_host: false,
             epoch: self.world.epoch(board),
         }
     }
@@ -70,8 +70,8 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         Service::Question(*others.get(drawn).unwrap_or(&Query::Ping))
     }
 
-    /// A computer asks its next question: any board, its own too.
-    pub(super) fn ask(&mut self, computer: u32, board: u32) {
+    /// A host asks its next question: any board, its own too.
+    pub(super) fn ask(&mut self, host: u32, board: u32) {
         if self.to_send == 0 {
             return;
         }
@@ -87,15 +87,15 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         let Service::Question(query) = service else { return };
         self.tell_reach();
         let payload = self.notes.oracle.payload(service, u64::from(dest), self.run.payload);
-        let asked = self.world.with_computer(computer, &mut self.notes, |computer, now| {
-            let up = computer.is_up();
-            up.then(|| computer.ask(u64::from(dest), query, &payload, now))
+        let asked = self.world.with_host(host, &mut self.notes, |host, now| {
+            let up = host.is_up();
+            up.then(|| host.ask(u64::from(dest), query, &payload, now))
         });
         let wait = match asked.flatten() {
             // It is not there, or its board is not.
             None => LOOK_AGAIN,
             Some(None) => {
-                self.refused_at(computer);
+                self.refused_at(host);
                 TRY_AGAIN
             }
             Some(Some(id)) => {
@@ -104,11 +104,11 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                     ..id
                 };
                 self.notes.oracle.sent(service, now, id, dest, &payload);
-                self.taken_at(computer);
+                self.taken_at(host);
                 self.draw_wait()
             }
         };
-        self.world.mark(now + wait, Task::Send(computer).mark());
+        self.world.mark(now + wait, Task::Send(host).mark());
     }
 
     /// An application is told to try again.
@@ -235,17 +235,15 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         }
     }
 
-    /// A computer looks at what has come for it.
-    fn hear(&mut self, computer: u32, board: u32) {
+    /// A host looks at what has come for it.
+    fn hear(&mut self, host: u32, board: u32) {
         let now = self.world.now();
         let asker = Sender {
             board,
-            is_computer: true,
-            epoch: self.world.epoch(computer),
+            is_host: true,
+            epoch: self.world.epoch(host),
         };
-        let heard = self
-            .world
-            .with_computer(computer, &mut self.notes, |computer, _| computer.heard());
+        let heard = self.world.with_host(host, &mut self.notes, |host, _| host.heard());
         let oracle = &mut self.notes.oracle;
         for packet in heard.unwrap_or_default() {
             match packet.content() {

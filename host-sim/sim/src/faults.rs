@@ -32,7 +32,7 @@ pub(super) enum Fault {
     Plug(u32),
     /// Chance resets a board.
     Reset,
-    /// Chance takes a computer away.
+    /// Chance takes a host away.
     Leave,
     /// A line of the script.
     Script(u32),
@@ -65,8 +65,8 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         for (line, event) in run.script.events().iter().enumerate() {
             self.plan(event.at.nanos(), Fault::Script(line as u32));
         }
-        let computers = self.world.computers().map(|(computer, _)| computer);
-        let all: Vec<u32> = (0..self.world.boards()).chain(computers).collect();
+        let hosts = self.world.hosts().map(|(host, _)| host);
+        let all: Vec<u32> = (0..self.world.boards()).chain(hosts).collect();
         for board in all {
             let at = self.random.random_range(0..SWITCHED_ON_WITHIN);
             self.plan(at, Fault::Start(board));
@@ -132,11 +132,11 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                 }
             }
             Fault::Leave => {
-                let computers: Vec<u32> = self.world.computers().map(|(computer, _)| computer).collect();
-                if let Some(&computer) = computers.get(self.random.random_range(0..computers.len().max(1))) {
-                    self.switch_off(computer);
+                let hosts: Vec<u32> = self.world.hosts().map(|(host, _)| host).collect();
+                if let Some(&host) = hosts.get(self.random.random_range(0..hosts.len().max(1))) {
+                    self.switch_off(host);
                     let back = now + outage(&mut self.random);
-                    self.come_back(computer, back);
+                    self.come_back(host, back);
                 }
                 if let Some(every) = self.run.leave_every.filter(|_| self.goes_on()) {
                     self.plan(now + every, Fault::Leave);

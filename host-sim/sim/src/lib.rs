@@ -24,7 +24,7 @@
 //! - [`programs`]: the programs of users, in place of that;
 //! - [`oracle`]: the judge, who knows what was sent and what came; the record of it all is a trace of [`hopwise_trace`];
 //! - `faults`: what happens to boards and cables in it; `notes`: who watches the nodes; [`shell`]: where a test makes them lie;
-//! - [`world`]: boards, cables, time; [`rogue`]: boards that misbehave; [`computer`]: who asks at a serial port; [`tap`]: who listens at a cable, and speaks; [`wire`]: cables and what they do to bytes;
+//! - [`world`]: boards, cables, time; [`rogue`]: boards that misbehave; [`host`]: who asks at a serial port; [`tap`]: who listens at a cable, and speaks; [`wire`]: cables and what they do to bytes;
 //! - [`agenda`]: what happens when; [`clock`]: how boards tell the time; [`mesh_time`]: how well they agree on it;
 //! - `stage`: what a script can do here. The words of scripts and traffic are those of [`hopwise_language`].
 //!
@@ -33,8 +33,8 @@
 pub mod agenda;
 mod applications;
 pub mod clock;
-pub mod computer;
 mod faults;
+pub mod host;
 pub mod mesh_time;
 mod notes;
 pub mod oracle;

@@ -11,7 +11,7 @@ use crate::wire::{Nanos, Noise};
 use crate::world::{Build, Mark, Narrow, StepOutcome, Watcher, WireEnd, World};
 
 /// More links than this a board does not have here.
-pub const MOST_LINKS: u64 = Narrow::SIZES.links as u64;
+pub const MAX_LINKS: u64 = Narrow::SIZES.links as u64;
 
 const BAUD: u32 = 1_000_000;
 /// Boards look at frames, and at their timers, up to this much later.
@@ -99,7 +99,7 @@ impl TimedNodes {
             rogues: Vec::new(),
             key: None,
             taps: Vec::new(),
-            computers: Vec::new(),
+            hosts: Vec::new(),
         });
         let mut random = Xoshiro256PlusPlus::seed_from_u64(trial.seed ^ 0x7374_6172);
         let mut last_start = 0;
@@ -161,7 +161,7 @@ impl TimedNodes {
         }
     }
 
-    /// Has a board send to its neighbours in turn, as far as there is room.
+    /// Has a board send to its neighbors in turn, as far as there is room.
     fn send_more(&mut self, board: u32) {
         let neighbors: Vec<Node> = self.network.neighbors(board.into()).into_iter().flatten().collect();
         let next = &mut self.next[board as usize];

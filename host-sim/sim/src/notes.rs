@@ -49,7 +49,7 @@ impl<'a, S: Shell> Notes<'a, S> {
 impl<S: Shell> Watcher for Notes<'_, S> {
     fn note(&mut self, at: Nanos, board: u32, event: &Event) {
         if board >= self.oracle.boards() {
-            // A computer says only what it has taken, and is in no trace.
+            // A host says only what it has taken, and is in no trace.
             return self.oracle.note(at, board, event);
         }
         let Some(event) = &self.shell.says(at, board, event) else {

@@ -52,7 +52,7 @@ impl Reducer {
         true
     }
 
-    /// Leaves out events, rogues and computers.
+    /// Leaves out events, rogues and hosts.
     fn lists(&mut self) {
         self.list("; ", |run| &mut run.events);
         self.list(",", |run| &mut run.rogue);

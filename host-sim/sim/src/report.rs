@@ -19,7 +19,7 @@ pub struct Report {
     pub settings: Map<String, Value>,
     pub sent: u64,
     pub services: Map<String, Value>,
-    pub by_computers: u64,
+    pub by_hosts: u64,
     pub delivered: u64,
     pub lost: u64,
     pub duplicated: u64,
@@ -76,7 +76,7 @@ impl Report {
             settings: settings.table(),
             sent: tally.sent,
             services: counted(Service::ALL.iter().map(|service| service.name()).zip(tally.services)),
-            by_computers: tally.by_computers,
+            by_hosts: tally.by_hosts,
             delivered: tally.delivered,
             lost: tally.lost,
             duplicated: tally.duplicated,
@@ -125,7 +125,7 @@ impl Report {
         self.interrupted += other.interrupted;
         self.broadcasts_full += other.broadcasts_full;
         add_counts(&mut self.services, &other.services);
-        self.by_computers += other.by_computers;
+        self.by_hosts += other.by_hosts;
         add_counts(&mut self.exceptions, &other.exceptions);
         self.lost += other.lost;
         self.duplicated += other.duplicated;

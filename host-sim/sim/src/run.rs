@@ -51,7 +51,7 @@ pub struct SimRun {
     pub pull_every: Option<Nanos>,
     /// A board is reset so often.
     pub reset_every: Option<Nanos>,
-    /// A computer goes so often, and another comes.
+    /// A host goes so often, and another comes.
     pub leave_every: Option<Nanos>,
     /// What else happens, and when.
     pub script: Script<WireEnd>,
@@ -184,14 +184,14 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
         .map_err(RunError::Trace)?;
     let Build {
         network,
-        computers,
+        hosts,
         rogues,
         taps,
         seed,
         ..
     } = &run.build;
     let world = World::new(run.build.clone());
-    let mut oracle = Oracle::new(network, computers, world.byte_nanos(), *seed, run.packets);
+    let mut oracle = Oracle::new(network, hosts, world.byte_nanos(), *seed, run.packets);
     oracle.distrust(rogues);
     if !taps.is_empty() {
         let cables = taps.iter().filter_map(|&tap| world.cable_at(tap));
@@ -204,7 +204,7 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
         && run.script.is_empty()
         && rogues.is_empty()
         && taps.is_empty();
-    let boards = world.boards() as usize + computers.len();
+    let boards = world.boards() as usize + hosts.len();
     let mut player = Player::<S, C> {
         run,
         world,
@@ -257,10 +257,10 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                 self.world.mark(run.begin + first, Task::Send(board).mark());
             }
         }
-        let computers: Vec<u32> = self.world.computers().map(|(computer, _)| computer).collect();
-        for computer in computers {
+        let hosts: Vec<u32> = self.world.hosts().map(|(host, _)| host).collect();
+        for host in hosts {
             let first = self.random.random_range(0..self.interval.max(1));
-            self.world.mark(run.begin + first, Task::Send(computer).mark());
+            self.world.mark(run.begin + first, Task::Send(host).mark());
         }
     }
 

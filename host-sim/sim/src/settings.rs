@@ -31,9 +31,9 @@ const DEFAULT_BURST_BITS: u32 = 16;
 /// What a wire can be.
 const BAUDS: RangeInclusive<u32> = 1_200..=50_000_000;
 /// No board's clock is worse, in parts of a million.
-const MOST_DRIFT: f64 = 10_000.0;
-/// More nodes do not fit a computer.
-const MOST_NODES: u64 = 1_000_000;
+const MAX_DRIFT: f64 = 10_000.0;
+/// More nodes do not fit a host.
+const MAX_NODES: u64 = 1_000_000;
 /// Links need some time to come up before there is traffic.
 const BEGIN: Nanos = 500_000_000;
 
@@ -106,10 +106,11 @@ pub struct Settings {
     /// A board is reset this often, and off for 1 ms to 5 s
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub reset_every: Option<Time>,
-    /// Boards with a computer at their serial port, which asks any node questions as often as nodes send
-    #[cfg_attr(feature = "clap", arg(long, value_name = "NODE,..."))]
+    /// Boards with a host at their serial port, which asks any node questions as often as nodes send
+    #[cfg_attr(feature = "clap", arg(long, alias = "computer", value_name = "NODE,..."))]
+    #[serde(alias = "computer")]
     pub host: Option<String>,
-    /// A computer leaves this often, and another arrives after 1 ms to 5 s
+    /// A host leaves this often, and another arrives after 1 ms to 5 s
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub leave_every: Option<Time>,
     /// What happens to boards and cables, one event per line: "2s cut 3.0" pulls the cable at port 0 of node 3, "2s off 3" switches
@@ -194,7 +195,7 @@ impl Settings {
                 rogues: self.rogues(&network)?,
                 key: self.key.as_deref().map(secret),
                 taps: self.taps(&network)?,
-                computers: self.computers(&network)?,
+                hosts: self.hosts(&network)?,
             },
             traffic,
             packets: self.packets.unwrap_or(match traffic {
@@ -226,7 +227,7 @@ impl Settings {
             error,
         })?;
         let nodes = network.nodes();
-        if !(2..=MOST_NODES).contains(&nodes) {
+        if !(2..=MAX_NODES).contains(&nodes) {
             return Err(BadSettings::Nodes {
                 network: network.to_string(),
                 nodes,
@@ -276,7 +277,7 @@ impl Settings {
         self.tap.iter().flat_map(|taps| taps.split(',')).map(read).collect()
     }
 
-    fn computers(&self, network: &Network) -> Result<Vec<Node>, BadSettings> {
+    fn hosts(&self, network: &Network) -> Result<Vec<Node>, BadSettings> {
         let mut boards: Vec<Node> = Vec::new();
         for text in self.host.iter().flat_map(|hosts| hosts.split(',')) {
             let no_node = |_| BadSettings::Host(short(text));
@@ -333,7 +334,7 @@ pub enum BadSettings {
         error: ParseError,
     },
     /// Too many nodes, or nobody to send to.
-    #[error("{network} has {nodes} nodes: from 2 to {MOST_NODES} can be simulated")]
+    #[error("{network} has {nodes} nodes: from 2 to {MAX_NODES} can be simulated")]
     Nodes {
         /// The network.
         network: String,
@@ -386,17 +387,17 @@ pub enum BadSettings {
     /// Text that names no node.
     #[error("host: '{0}' is not a node: write NODE[,...], such as 3,5")]
     Host(String),
-    /// A computer at a board that is not in the network.
+    /// A host at a board that is not in the network.
     #[error("host: {0}")]
     HostNode(NoSuchNode),
-    /// A board has one serial port for a computer.
-    #[error("node {0} is named twice as the board of a computer")]
+    /// A board has one serial port for a host.
+    #[error("node {0} is named twice as the board of a host")]
     HostTwice(Node),
     /// A rogue answers nobody.
-    #[error("node {0} is a rogue, which has no computer")]
+    #[error("node {0} is a rogue, which has no host")]
     HostAtRogue(Node),
     /// Nobody is there to leave.
-    #[error("leave-every needs a computer: --host NODE")]
+    #[error("leave-every needs a host: --host NODE")]
     NoHost,
     /// No wire is so slow or so fast.
     #[error("a wire has from {} to {} bits a second, not {baud}", BAUDS.start(), BAUDS.end())]
@@ -408,7 +409,7 @@ pub enum BadSettings {
     #[error("rate is a number of packets a second up to 1000000, not {0}")]
     Rate(f64),
     /// No crystal is so bad.
-    #[error("drift is from 0 to {MOST_DRIFT} parts of a million, not {0}")]
+    #[error("drift is from 0 to {MAX_DRIFT} parts of a million, not {0}")]
     Drift(f64),
     /// The service is said twice.
     #[error("mixed draws the service of each packet, so neither confirmed nor broadcast nor ping-all can be said")]
@@ -440,11 +441,7 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
     if !(run.rate > 0.0 && run.rate <= 1e6) {
         return Err(BadSettings::Rate(run.rate));
     }
-    if run
-        .build
-        .drift
-        .is_some_and(|drift| !(0.0..=MOST_DRIFT).contains(&drift))
-    {
+    if run.build.drift.is_some_and(|drift| !(0.0..=MAX_DRIFT).contains(&drift)) {
         return Err(BadSettings::Drift(run.build.drift.unwrap_or_default()));
     }
     if run.mixed && (run.confirmed || run.traffic.is_broadcast() || run.traffic == Traffic::PingAll) {

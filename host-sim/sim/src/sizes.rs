@@ -43,8 +43,8 @@ fn play<'a, S: Shell>(
 ) -> Result<Account, RunError> {
     let network = &what.build.network;
     let widest = (0..network.nodes()).filter_map(|node| network.degree(node).ok()).max();
-    // A computer takes a link of its board.
-    let widest = widest.unwrap_or(0) + u64::from(!what.build.computers.is_empty());
+    // A host takes a link of its board.
+    let widest = widest.unwrap_or(0) + u64::from(!what.build.hosts.is_empty());
     let narrow = widest <= Narrow::SIZES.links as u64;
     let few = network.nodes() <= Narrow::SIZES.peers as u64;
     match (narrow, few) {

@@ -71,7 +71,7 @@ const LENGTHS: (f64, f64) = (0.5, 4.0);
 /// A share of what a wire carries that each node sends.
 const LOADS: (f64, f64) = (0.003, 0.3);
 /// A run sends at most about so many packets.
-const MOST_PACKETS: u64 = 400;
+const MAX_PACKETS: u64 = 400;
 /// In networks of more nodes it is an eighth of that, since each takes so long.
 const MANY_NODES: f64 = 1_000.0;
 /// Outages of drawn lengths, in seconds.
@@ -183,9 +183,9 @@ impl Draw {
             _ => load,
         };
         let most = if nodes > MANY_NODES {
-            MOST_PACKETS / 8
+            MAX_PACKETS / 8
         } else {
-            MOST_PACKETS
+            MAX_PACKETS
         };
         let load = load.min(most as f64 / nodes / length);
         settings.rate = Some((load * 100.0).ceil() / 100.0);
@@ -206,7 +206,7 @@ impl Draw {
         settings.reset_every = self.one_in(8).then(|| self.time((0.3, 2.0)));
     }
 
-    /// Boards that misbehave, and computers at others.
+    /// Boards that misbehave, and hosts at others.
     fn company(&mut self, settings: &mut Settings, network: &Network, said: &Settings) {
         let mut others: Vec<u64> = (0..network.nodes()).collect();
         let mut some = |draw: &mut Draw, most: usize| -> Vec<u64> {

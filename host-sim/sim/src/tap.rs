@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 const REMEMBERED: usize = 4_096;
 /// One time in three an earlier frame is one of the last few.
 const LATELY: usize = 8;
-const MOST_NOISE: usize = 400;
+const MAX_NOISE: usize = 400;
 
 /// One tap, at one cable.
 #[derive(Default)]
@@ -102,7 +102,7 @@ impl Tap {
                 out.extend(frame[..end].iter().chain(&other[begin..]));
             }
             7 => {
-                let mut noise = vec![0; random.random_range(0..MOST_NOISE)];
+                let mut noise = vec![0; random.random_range(0..MAX_NOISE)];
                 random.fill_bytes(&mut noise);
                 out.extend(frame.into_iter().chain(noise).chain([DELIMITER]));
             }

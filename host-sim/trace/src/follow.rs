@@ -81,7 +81,7 @@ pub struct Overview {
     pub network: Option<Network>,
     /// Bits a second, if the trace says so.
     pub baud: Option<u32>,
-    /// Who was at the other end of a node's link when it came up last; `None` for a computer.
+    /// Who was at the other end of a node's link when it came up last; `None` for a host.
     pub peers: BTreeMap<(Node, u8), Option<Node>>,
     /// What happened there.
     pub ends: BTreeMap<(Node, u8), EndCounts>,
@@ -260,8 +260,8 @@ impl<'a, A: Audience> Follower<'a, A> {
                 self.packet(packet, Some(dest))?.dropped.push((at, node, reason));
             }
             Event::Detoured { packet, .. } => self.packet(packet, None)?.detoured.push((at, node)),
-            Event::Settled { outcome, .. } => *self.overview.outcomes.entry(outcome_name(&outcome)).or_default() += 1,
-            // The neighbour's own record of it counts.
+            Event::Completed { outcome, .. } => *self.overview.outcomes.entry(outcome_name(&outcome)).or_default() += 1,
+            // The neighbor's own record of it counts.
             Event::Forwarded { .. } => {}
             // Nothing of packets or cables.
             Event::Clock { .. } => {}
@@ -352,8 +352,8 @@ mod tests {
     }
 
     #[test]
-    fn a_computer_is_no_neighbour() {
-        let up = r#"{"t":0,"node":0,"event":"link-up","link":0,"computer":true}"#.to_string();
+    fn a_host_is_no_neighbor() {
+        let up = r#"{"t":0,"node":0,"event":"link-up","link":0,"host":true}"#.to_string();
         let (overview, packets) = read(&[up, sent(1.0, 0, 0, false)]).unwrap();
         assert_eq!(overview.peer(0, 0), None);
         assert!(packets[0].hops.is_empty());

@@ -63,7 +63,7 @@ pub(crate) enum EventForm {
         packet: PacketId,
         by: Node,
     },
-    Settled {
+    Completed {
         number: u32,
         #[serde(flatten, with = "OutcomeForm")]
         outcome: Outcome,
@@ -86,16 +86,16 @@ enum OutcomeForm {
     Unknown,
 }
 
-/// The end of a link under one name: the number of its node, and the rest under names that begin with it. A computer has no
-/// number, and `"computer":true` instead. What a trace does not say is 0.
+/// The end of a link under one name: the number of its node, and the rest under names that begin with it. A host has no
+/// number, and `"host":true` instead. What a trace does not say is 0.
 macro_rules! identity_form {
     ($form:ident, $name:ident, $network:ident, $port:ident, $epoch:ident, $largest:ident) => {
         #[derive(Serialize, Deserialize)]
         struct $form {
             #[serde(skip_serializing_if = "Option::is_none")]
             $name: Option<Node>,
-            #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-            computer: bool,
+            #[serde(default, alias = "computer", skip_serializing_if = "std::ops::Not::not")]
+            host: bool,
             #[serde(default)]
             $network: u32,
             #[serde(default)]
@@ -108,11 +108,11 @@ macro_rules! identity_form {
 
         impl $form {
             fn serialize<S: serde::Serializer>(end: &Identity, serializer: S) -> Result<S::Ok, S::Error> {
-                let computer = end.role == Role::Host;
+                let host = end.role == Role::Host;
                 let form = $form {
-                    // A computer's address means nothing.
-                    $name: (!computer).then_some(end.address),
-                    computer,
+                    // A host's address means nothing.
+                    $name: (!host).then_some(end.address),
+                    host,
                     $network: end.network,
                     $port: end.port,
                     $epoch: end.epoch,
@@ -123,10 +123,10 @@ macro_rules! identity_form {
 
             fn deserialize<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Identity, D::Error> {
                 let form = <$form as Deserialize>::deserialize(deserializer)?;
-                let address = form.$name.or(form.computer.then_some(0));
+                let address = form.$name.or(form.host.then_some(0));
                 let missing = || serde::de::Error::missing_field(stringify!($name));
                 Ok(Identity {
-                    role: if form.computer { Role::Host } else { Role::Node },
+                    role: if form.host { Role::Host } else { Role::Node },
                     network: form.$network,
                     address: address.ok_or_else(missing)?,
                     port: form.$port,

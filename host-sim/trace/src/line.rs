@@ -109,7 +109,7 @@ impl Record {
                 Event::Delivered { .. } => "delivered",
                 Event::Dropped { .. } => "dropped",
                 Event::Detoured { .. } => "detoured",
-                Event::Settled { .. } => "settled",
+                Event::Completed { .. } => "settled",
                 Event::Clock { .. } => "clock",
             },
             Record::Log { .. } => LOG,

@@ -17,7 +17,7 @@ fn identity(role: Role) -> Identity {
     Identity {
         role,
         network: u32::MAX,
-        // That of a computer means nothing, and is not written.
+        // That of a host means nothing, and is not written.
         address: if role == Role::Host { 0 } else { u64::MAX },
         port: 3,
         epoch: 7,
@@ -100,7 +100,7 @@ fn events() -> Vec<Event> {
         Outcome::Interrupted,
         Outcome::Unknown,
     ];
-    events.extend(outcomes.map(|outcome| Event::Settled { number: 1, outcome }));
+    events.extend(outcomes.map(|outcome| Event::Completed { number: 1, outcome }));
     events
 }
 
@@ -165,7 +165,7 @@ fn the_words_of_a_trace_stay() {
         link: 0,
         reason: Down::Version(2),
     };
-    let settled = Event::Settled {
+    let settled = Event::Completed {
         number: 7,
         outcome: Outcome::Undeliverable {
             at: 5,
@@ -188,7 +188,7 @@ fn the_words_of_a_trace_stay() {
         ),
         (
             Record::Event(up(Role::Host)),
-            r#""event":"link-up","link":2,"computer":true,"peer_network":4294967295,"peer_port":3,"peer_epoch":7,"peer_largest":274"#.into(),
+            r#""event":"link-up","link":2,"host":true,"peer_network":4294967295,"peer_port":3,"peer_epoch":7,"peer_largest":274"#.into(),
         ),
         (Record::Event(version), r#""event":"link-down","link":0,"reason":"version-2""#.into()),
         (

@@ -19,11 +19,11 @@ use serde::Serialize;
 use super::layout::Drawing;
 
 /// The page holds the next hop of every pair, and has to stay fluid.
-pub const MOST_NODES: u64 = 1024;
+pub const MAX_NODES: u64 = 1024;
 /// A longer trace is shown up to so many hops, or packets.
-pub const MOST_HOPS: usize = 200_000;
+pub const MAX_HOPS: usize = 200_000;
 /// What happens at a moment besides, the same.
-pub const MOST_MARKS: usize = 400_000;
+pub const MAX_MARKS: usize = 400_000;
 
 /// All that the page knows.
 #[derive(Serialize)]
@@ -37,7 +37,7 @@ pub struct PageData {
     /// Ends, kind, bend.
     pub links: Vec<(Node, Node, usize, f64)>,
     pub link_kinds: Vec<String>,
-    /// The neighbours of each node by port.
+    /// The neighbors of each node by port.
     pub neighbors: Vec<Vec<Node>>,
     /// By destination and node, the port to take. Backwards it is the tree of the destination's broadcast.
     pub next: Vec<Vec<u64>>,
@@ -110,7 +110,7 @@ pub enum Mark {
 #[derive(Debug, thiserror::Error)]
 pub enum NoPage {
     /// The network is too large.
-    #[error("{network} has {nodes} nodes, too many for a page (at most {MOST_NODES})")]
+    #[error("{network} has {nodes} nodes, too many for a page (at most {MAX_NODES})")]
     TooManyNodes {
         /// The network.
         network: String,
@@ -118,7 +118,7 @@ pub enum NoPage {
         nodes: u64,
     },
     /// A collective has too many messages.
-    #[error("{operation} has {messages} messages, too many for a page (at most {MOST_HOPS})")]
+    #[error("{operation} has {messages} messages, too many for a page (at most {MAX_HOPS})")]
     TooManyMessages {
         /// The operation.
         operation: String,
@@ -162,14 +162,14 @@ impl Audience for Kept {
         self.hops += packet.hops.len();
         self.marks += 1 + packet.delivered.len() + packet.dropped.len() + packet.detoured.len();
         // Once there is no room, later packets are not shown either: the replay ends there.
-        self.full |= self.hops > MOST_HOPS || self.packets.len() >= MOST_HOPS || self.marks > MOST_MARKS;
+        self.full |= self.hops > MAX_HOPS || self.packets.len() >= MAX_HOPS || self.marks > MAX_MARKS;
         if !self.full {
             self.packets.push(packet);
         }
     }
 
     fn cable(&mut self, event: CableEvent) {
-        if self.cable_events.len() < MOST_MARKS {
+        if self.cable_events.len() < MAX_MARKS {
             self.cable_events.push(event);
         }
     }
@@ -194,13 +194,13 @@ impl PageData {
 
     fn build(network: &Network, trace: Option<(&Overview, &Kept)>) -> Result<PageData, NoPage> {
         let nodes = network.nodes();
-        if nodes > MOST_NODES {
+        if nodes > MAX_NODES {
             return Err(NoPage::TooManyNodes {
                 network: network.to_string(),
                 nodes,
             });
         }
-        // A page on a computer may search as much as the simulator does.
+        // A page on a host may search as much as the simulator does.
         let network = &network.with_search_memory(usize::MAX);
         let drawing = Drawing::of(network);
         let known = "nodes below the network's size are in it";

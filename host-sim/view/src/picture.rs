@@ -5,7 +5,7 @@ use std::fmt::Write;
 use hopwise_core::{Network, Node, Rule};
 use hopwise_figures::escape;
 
-use super::data::{MOST_NODES, NoPage};
+use super::data::{MAX_NODES, NoPage};
 use super::layout::{Drawing, Link};
 
 /// What is shown besides the network.
@@ -29,7 +29,7 @@ impl Picture {
     /// The picture, as SVG.
     pub fn svg(&self, network: &Network) -> Result<String, NoPage> {
         let nodes = network.nodes();
-        if nodes > MOST_NODES {
+        if nodes > MAX_NODES {
             return Err(NoPage::TooManyNodes {
                 network: network.to_string(),
                 nodes,
@@ -87,7 +87,7 @@ impl Picture {
         };
         let plain = drawing.links.iter().filter(|link| !on_path(link));
         let marked = drawing.links.iter().filter(on_path);
-        for (link, colour, thick) in plain
+        for (link, color, thick) in plain
             .map(|link| (link, LINKS[link.kind % LINKS.len()], 1.8))
             .chain(marked.map(|link| (link, PATH, 4.0)))
         {
@@ -99,7 +99,7 @@ impl Picture {
             let ((ax, ay), (cx, cy), (bx, by)) = (at(a.x, a.y), at(control.0, control.1), at(b.x, b.y));
             let _ = writeln!(
                 out,
-                "<path d=\"M{ax:.1} {ay:.1}Q{cx:.1} {cy:.1} {bx:.1} {by:.1}\" fill=\"none\" stroke=\"{colour}\" \
+                "<path d=\"M{ax:.1} {ay:.1}Q{cx:.1} {cy:.1} {bx:.1} {by:.1}\" fill=\"none\" stroke=\"{color}\" \
                  stroke-width=\"{thick}\"/>"
             );
         }

@@ -2,7 +2,7 @@
 
 use hopwise_core::Network;
 
-use super::data::{MOST_HOPS, Mark, NoPage, PageData, Replay, Rounds};
+use super::data::{MAX_HOPS, Mark, NoPage, PageData, Replay, Rounds};
 
 /// A round, in microseconds of the page, and the part of it in which messages are seen to move.
 const ROUND: f64 = 1e6;
@@ -12,7 +12,7 @@ impl PageData {
     /// Of a network and the rounds of a collective on it.
     pub fn of_rounds(network: &Network, rounds: Rounds) -> Result<PageData, NoPage> {
         let messages: usize = rounds.sent.iter().map(Vec::len).sum();
-        if messages > MOST_HOPS {
+        if messages > MAX_HOPS {
             return Err(NoPage::TooManyMessages {
                 operation: rounds.operation,
                 messages,

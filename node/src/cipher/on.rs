@@ -106,7 +106,7 @@ fn nonce(header: &Header) -> [u8; 24] {
     let [d0, d1, d2, d3, d4, d5, d6, d7] = header.dest.to_le_bytes();
     let [e0, e1] = header.epoch.to_le_bytes();
     let [n0, n1, n2, n3] = header.number.to_le_bytes();
-    let computers = u8::from(header.from_host) | u8::from(header.to_host) << 1;
+    let hosts = u8::from(header.from_host) | u8::from(header.to_host) << 1;
     [
         s0,
         s1,
@@ -131,7 +131,7 @@ fn nonce(header: &Header) -> [u8; 24] {
         n2,
         n3,
         header.kind as u8,
-        computers,
+        hosts,
     ]
 }
 

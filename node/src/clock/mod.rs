@@ -1,18 +1,18 @@
-//! One clock for the mesh: all boards agree on what time it is, each by what its neighbours say.
+//! One clock for the mesh: all boards agree on what time it is, each by what its neighbors say.
 //!
-//! The clock is that of the **root**, the board with the lowest address among those that are alive. All others follow a neighbour that is
+//! The clock is that of the **root**, the board with the lowest address among those that are alive. All others follow a neighbor that is
 //! nearer to it. Boards send [time signals](TimeSignal) on their links, and each tells when the one before it has left, by the sender's own clock
 //! and in time of the mesh. The receiver knows when it came, and how long bits take: so it knows the time, and by comparing own clocks over
-//! seconds how much faster the neighbour's crystal is than its own. Rates are passed on from the root with the time, so that at first a
+//! seconds how much faster the neighbor's crystal is than its own. Rates are passed on from the root with the time, so that at first a
 //! long path does not take longer to settle than a short one; later each board measures the time itself.
 //!
 //! - Signals of the root are numbered, in **rounds**, and passed on at once. A board follows only who knows of a newer round; a root whose
 //!   rounds end is dead. So nobody follows in a cycle, or whom others only remember (DSDV, Perkins and Bhagwat 1994).
-//! - A board that has just started takes over the time that most of its neighbours have, whatever its own address. It becomes the root, if it is to,
+//! - A board that has just started takes over the time that most of its neighbors have, whatever its own address. It becomes the root, if it is to,
 //!   once it has the time. If nobody has one, the board that is to be the root begins it.
-//! - What differs from what a board knows is not taken over. A neighbour that jumps, or runs faster than any crystal, is refused, and
+//! - What differs from what a board knows is not taken over. A neighbor that jumps, or runs faster than any crystal, is refused, and
 //!   after a while not followed any more, the root included; then the next one is the root, and the time goes on. Only if a better root is
-//!   heard of that has another time, where two meshes become one, or if most neighbours disagree, the other time is taken.
+//!   heard of that has another time, where two meshes become one, or if most neighbors disagree, the other time is taken.
 //!
 //! [`MeshTime`] is what comes of it, and never goes back.
 
@@ -32,14 +32,14 @@ use crate::link::Micros;
 use hopwise_core::Node;
 
 /// Time in 256ths of a microsecond.
-pub type Grains = u64;
+pub type ClockTicks = u64;
 
-/// Grains of a microsecond.
-pub const GRAINS: Grains = 256;
+/// ClockTicks of a microsecond.
+pub const TICKS_PER_MICRO: ClockTicks = 256;
 
 /// A time in the finer unit.
-pub const fn grains(micros: Micros) -> Grains {
-    micros.wrapping_mul(GRAINS)
+pub const fn clock_ticks(micros: Micros) -> ClockTicks {
+    micros.wrapping_mul(TICKS_PER_MICRO)
 }
 
 /// Parts in a million, as rates are kept.

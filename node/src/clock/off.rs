@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{Grains, MeshTime, Tidings};
+use super::{ClockTicks, MeshTime, Tidings};
 use crate::link::Micros;
 use crate::wire::TimeSignal;
 use hopwise_core::Node;
@@ -43,7 +43,7 @@ impl<C> MeshClock<C> {
 
     pub(crate) fn tick(&mut self, _: Micros) {}
 
-    pub(crate) fn hear(&mut self, _: u8, _: &TimeSignal, _: Option<Grains>, _: u64, _: Micros) {}
+    pub(crate) fn hear(&mut self, _: u8, _: &TimeSignal, _: Option<ClockTicks>, _: u64, _: Micros) {}
 
     pub(crate) fn signal(&mut self, _: u8, _: Micros) -> Option<TimeSignal> {
         None
@@ -53,5 +53,5 @@ impl<C> MeshClock<C> {
         false
     }
 
-    pub(crate) fn left(&mut self, _: u8, _: Grains) {}
+    pub(crate) fn left(&mut self, _: u8, _: ClockTicks) {}
 }

@@ -1,10 +1,10 @@
 //! The time of the mesh as a function of a board's own clock.
 
-use super::{GRAINS, Grains, MAX_RATE, grains};
+use super::{ClockTicks, MAX_RATE, TICKS_PER_MICRO, clock_ticks};
 use crate::link::Micros;
 
 /// Corrections of less than this are made little by little, in either direction.
-const STEP: i64 = 1_000 * GRAINS as i64;
+const STEP: i64 = 1_000 * TICKS_PER_MICRO as i64;
 /// Then time is faster or slower by one part in so many, as a power of two.
 const GENTLE: u32 = 10;
 /// Time that is ahead by more runs at half speed: it never goes back.
@@ -19,9 +19,9 @@ const FARTHEST: i64 = 1 << 42;
 #[repr(C)]
 pub struct MeshTime {
     /// Where this begins, by the board's own clock.
-    since: Grains,
+    since: ClockTicks,
     /// What is shown then.
-    shown: Grains,
+    shown: ClockTicks,
     /// What is still to be added, for what is shown to be the time.
     correction: i64,
     /// By how much the time of the mesh is faster than the board's own clock, in 2^-32.
@@ -58,11 +58,11 @@ impl MeshTime {
 
     /// What time it is when the board's own clock shows `local`; `None` if that is not known.
     pub fn at(&self, local: Micros) -> Option<Micros> {
-        self.at_grain(grains(local)).map(|shown| shown / GRAINS)
+        self.at_tick(clock_ticks(local)).map(|shown| shown / TICKS_PER_MICRO)
     }
 
     /// The same in finer units.
-    pub fn at_grain(&self, local: Grains) -> Option<Grains> {
+    pub fn at_tick(&self, local: ClockTicks) -> Option<ClockTicks> {
         self.is_known().then(|| self.shown_at(local))
     }
 
@@ -77,17 +77,17 @@ impl MeshTime {
     }
 
     /// Since when nothing new was learned.
-    pub(super) fn since(&self) -> Grains {
+    pub(super) fn since(&self) -> ClockTicks {
         self.since
     }
 
     /// From `since` on, by how much time has passed; before it, how long ago that was.
-    fn passed(&self, local: Grains) -> i64 {
+    fn passed(&self, local: ClockTicks) -> i64 {
         let passed = (local.wrapping_sub(self.since) as i64).clamp(-FARTHEST, FARTHEST);
         passed + ((passed * i64::from(self.rate)) >> 32)
     }
 
-    fn shown_at(&self, local: Grains) -> Grains {
+    fn shown_at(&self, local: ClockTicks) -> ClockTicks {
         let passed = self.passed(local).max(0);
         let most = passed >> self.gentle;
         let corrected = self.correction.min(most).max(-most);
@@ -95,20 +95,20 @@ impl MeshTime {
     }
 
     /// The time as far as it is known: what is shown comes to be this.
-    pub(super) fn target_at(&self, local: Grains) -> Grains {
+    pub(super) fn target_at(&self, local: ClockTicks) -> ClockTicks {
         let whole = self.correction.wrapping_add(self.passed(local));
         self.shown.wrapping_add_signed(whole)
     }
 
     /// Supposes a time of which nothing is shown yet.
-    pub(super) fn suppose(&mut self, local: Grains, mesh: Grains) {
+    pub(super) fn suppose(&mut self, local: ClockTicks, mesh: ClockTicks) {
         if !self.is_known() {
             (self.since, self.shown, self.correction) = (local, mesh, 0);
         }
     }
 
     /// From now on it is `target`, and runs at that rate.
-    pub(super) fn aim(&mut self, now: Grains, target: Grains, rate: i32) {
+    pub(super) fn aim(&mut self, now: ClockTicks, target: ClockTicks, rate: i32) {
         let shown = if self.is_known() { self.shown_at(now) } else { target };
         let correction = target.wrapping_sub(shown) as i64;
         self.since = now;
@@ -128,9 +128,9 @@ mod tests {
 
     use super::*;
 
-    const SECOND: Grains = 1_000_000 * GRAINS;
+    const SECOND: ClockTicks = 1_000_000 * TICKS_PER_MICRO;
 
-    fn known(target: Grains) -> MeshTime {
+    fn known(target: ClockTicks) -> MeshTime {
         let mut time = MeshTime::UNKNOWN;
         time.aim(SECOND, target, 0);
         time
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn small_corrections_are_made_little_by_little() {
-        for correction in [-500 * GRAINS as i64, 500 * GRAINS as i64] {
+        for correction in [-500 * TICKS_PER_MICRO as i64, 500 * TICKS_PER_MICRO as i64] {
             let mut time = known(9 * SECOND);
             let now = 2 * SECOND;
             let target = (10 * SECOND).wrapping_add_signed(correction);

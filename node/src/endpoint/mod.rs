@@ -1,4 +1,4 @@
-//! One link that asks and answers: a computer at a board, or a board that has no configuration and is in no mesh.
+//! One link that asks and answers: a host at a board, or a board that has no configuration and is in no mesh.
 //!
 //! Like a [`Router`](crate::router::Router) an [`Endpoint`] does no I/O: bytes and the time go in, bytes come out. It forwards
 //! nothing, so it has no lanes and no pool: `SLOTS` packets wait for the link or are under way, in the order in which they were sent.
@@ -12,8 +12,8 @@ use crate::limits::BODY;
 use crate::link::{Down, Fate, Link, Micros, Received, Token, Turn};
 use crate::service::{self, Subject};
 use crate::wire::{
-    Body, Card, Content, DropReason, Header, Identity, Kind, LinkReport, MAX_HEADER, MAX_PACKET, NodeReport, Packet,
-    Query, Request, Response, Role, RouterCounters, WIRE,
+    BoardInfo, Body, Content, DropReason, Header, Identity, Kind, LinkReport, MAX_HEADER, MAX_PACKET, NodeReport,
+    Packet, Query, Request, Response, Role, RouterCounters, WIRE,
 };
 use hopwise_core::Node;
 
@@ -29,7 +29,7 @@ pub struct Endpoint<const SLOTS: usize> {
     next_number: u32,
     next_confirmed: u32,
     counters: RouterCounters,
-    card: Card,
+    card: BoardInfo,
     /// Where payloads are encrypted.
     cipher: Option<Cipher>,
 }
@@ -54,7 +54,7 @@ pub enum Heard {
     Up(Identity),
     /// They do not any more, or [not at all](Down::Refused).
     Down(Down),
-    /// A question for the board around the endpoint, or for an application of the computer. [`Endpoint::reply`] answers it, and has room
+    /// A question for the board around the endpoint, or for an application of the host. [`Endpoint::reply`] answers it, and has room
     /// for that if it does so at once.
     Question(Packet<BODY>),
     /// Any other packet. Its [content](Packet::content) can be read.
@@ -62,8 +62,8 @@ pub enum Heard {
 }
 
 impl<const SLOTS: usize> Endpoint<SLOTS> {
-    /// A computer that says hello. The epoch must differ from that of the last one, and not be 0.
-    pub fn computer(epoch: u32, baud: u32, now: Micros) -> Self {
+    /// A host that says hello. The epoch must differ from that of the last one, and not be 0.
+    pub fn host(epoch: u32, baud: u32, now: Micros) -> Self {
         Endpoint::new(Role::Host, 1, epoch, baud, now)
     }
 
@@ -97,7 +97,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             next_number: first_number,
             next_confirmed: first_number.rotate_left(16),
             counters: RouterCounters::default(),
-            card: Card::default(),
+            card: BoardInfo::default(),
             cipher: None,
         }
     }
@@ -107,7 +107,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         self.link.lock(credentials);
         self.cipher = Cipher::of(&credentials.secret);
         if self.cipher.is_some() {
-            // No nonce may come twice, and the epoch of a computer is only its clock.
+            // No nonce may come twice, and the epoch of a host is only its clock.
             let [n0, n1, n2, n3, c0, c1, c2, c3, ..] = credentials.random;
             self.next_number ^= u32::from_le_bytes([n0, n1, n2, n3]);
             self.next_confirmed ^= u32::from_le_bytes([c0, c1, c2, c3]);
@@ -130,7 +130,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
     }
 
     /// What the endpoint says about its board when asked; the shell fills it in.
-    pub fn card_mut(&mut self) -> &mut Card {
+    pub fn card_mut(&mut self) -> &mut BoardInfo {
         &mut self.card
     }
 
@@ -180,7 +180,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             from_host: self.identity.role == Role::Host,
             epoch: self.identity.epoch as u16,
             number,
-            // A router fills in the hops and, for its computer, the source.
+            // A router fills in the hops and, for its host, the source.
             ..Header::new(kind, self.identity.address, dest)
         };
         Packet { header, body }

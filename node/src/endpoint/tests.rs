@@ -1,4 +1,4 @@
-//! A computer at a board without configuration, and at one that is part of a mesh.
+//! A host at a board without configuration, and at one that is part of a mesh.
 
 use std::boxed::Box;
 use std::vec::Vec;
@@ -14,22 +14,22 @@ use hopwise_core::{Network, Rule};
 
 const BAUD: u32 = 1_000_000;
 
-type Computer = Endpoint<6>;
+type Host = Endpoint<6>;
 
-/// What the computer is at.
+/// What the host is at.
 enum Board {
     Without(Box<Endpoint<1>>),
-    /// One node of a network, its computer at link 5.
+    /// One node of a network, its host at link 5.
     In(Box<Router>),
 }
 
 struct Desk {
     now: Micros,
-    computer: Computer,
+    host: Host,
     board: Board,
-    /// When each direction is free: of the computer, of the board.
+    /// When each direction is free: of the host, of the board.
     free_at: [Micros; 2],
-    /// What the computer heard.
+    /// What the host heard.
     heard: Vec<Heard>,
     /// Frames of the board that get lost.
     lose: usize,
@@ -39,7 +39,7 @@ impl Desk {
     fn new(board: Board) -> Self {
         Desk {
             now: 0,
-            computer: Endpoint::computer(1, BAUD, 0),
+            host: Endpoint::host(1, BAUD, 0),
             board,
             free_at: [0; 2],
             heard: Vec::new(),
@@ -59,7 +59,7 @@ impl Desk {
             epoch: 3,
             baud: BAUD,
             links: 6,
-            computers: 1 << 5,
+            hosts: 1 << 5,
             rule: Rule::Exact,
         };
         Desk::new(Board::In(Box::new(Router::new(&config, 0).unwrap())))
@@ -68,10 +68,10 @@ impl Desk {
     fn step(&mut self) {
         self.now += 100;
         let mut out = [0; WIRE];
-        self.computer.tick(self.now);
+        self.host.tick(self.now);
         if self.free_at[0] <= self.now {
-            let length = self.computer.transmit(self.now, &mut out);
-            self.free_at[0] = self.now + self.computer.wire_time(length);
+            let length = self.host.transmit(self.now, &mut out);
+            self.free_at[0] = self.now + self.host.wire_time(length);
             self.board_hears(&out[..length]);
         }
         if self.free_at[1] <= self.now {
@@ -85,13 +85,13 @@ impl Desk {
                     router.transmit(5, self.now, &mut out, &mut ())
                 }
             };
-            self.free_at[1] = self.now + self.computer.wire_time(length);
+            self.free_at[1] = self.now + self.host.wire_time(length);
             if length > 0 && self.lose > 0 {
                 self.lose -= 1;
                 return;
             }
             let mut bytes = &out[..length];
-            while let Some(heard) = self.computer.receive(&mut bytes, self.now) {
+            while let Some(heard) = self.host.receive(&mut bytes, self.now) {
                 self.heard.push(heard);
             }
         }
@@ -119,9 +119,9 @@ impl Desk {
     }
 
     fn ask(&mut self, dest: Node, query: Query, payload: &[u8]) -> u32 {
-        let packet = self.computer.question(dest, query, payload, self.now).unwrap();
+        let packet = self.host.question(dest, query, payload, self.now).unwrap();
         let number = packet.header.number;
-        self.computer.send(packet).unwrap();
+        self.host.send(packet).unwrap();
         number
     }
 
@@ -143,7 +143,7 @@ impl Desk {
 fn a_board_without_configuration_answers_all_that_a_router_answers() {
     let mut desk = Desk::without();
     desk.run(100_000);
-    assert!(desk.computer.is_up());
+    assert!(desk.host.is_up());
     let ping = desk.ask(0, Query::Ping, b"hello");
     let identity = desk.ask(0, Query::Identity, &[]);
     let link = desk.ask(0, Query::Link, &[5]);
@@ -161,16 +161,16 @@ fn a_board_without_configuration_answers_all_that_a_router_answers() {
     let report: Option<LinkReport> = read_structure(&answers[2].1).unwrap();
     assert!(report.is_some_and(|link| link.up && link.host && !link.wired));
     assert_eq!(answers[3].1, b"done");
-    assert!(desk.computer.is_idle());
+    assert!(desk.host.is_idle());
 }
 
 #[test]
 fn packets_say_who_began_them() {
-    let mut computer: Computer = Endpoint::computer(0x1_2345, BAUD, 0);
+    let mut host: Host = Endpoint::host(0x1_2345, BAUD, 0);
     let mut board: Endpoint<1> = Endpoint::board(6, 9, BAUD, 0);
-    let [first, first_of_board] = [computer.next_number, board.next_number];
+    let [first, first_of_board] = [host.next_number, board.next_number];
     for number in [first, first.wrapping_add(1)] {
-        let header = computer
+        let header = host
             .packet(
                 4,
                 &Content::Datagram(Addressed {
@@ -235,9 +235,9 @@ fn more_questions_than_there_is_room_for_are_answered_one_after_the_other() {
     let mut desk = Desk::without();
     desk.run(100_000);
     let numbers: Vec<_> = (0..6).map(|place| desk.ask(0, Query::Ping, &[place; 100])).collect();
-    assert!(!desk.computer.has_room() && !desk.computer.is_idle());
-    let packet = desk.computer.question(0, Query::Ping, &[], desk.now).unwrap();
-    assert_eq!(desk.computer.send(packet.clone()), Err(packet));
+    assert!(!desk.host.has_room() && !desk.host.is_idle());
+    let packet = desk.host.question(0, Query::Ping, &[], desk.now).unwrap();
+    assert_eq!(desk.host.send(packet.clone()), Err(packet));
     desk.run(1_000_000);
     let mut answered: Vec<_> = desk.answers().into_iter().map(|(number, _)| number).collect();
     answered.sort_unstable();
@@ -245,13 +245,13 @@ fn more_questions_than_there_is_room_for_are_answered_one_after_the_other() {
 }
 
 #[test]
-fn a_computer_asks_again_what_was_under_way_when_the_link_broke_and_a_board_forgets_its_answer() {
+fn a_host_asks_again_what_was_under_way_when_the_link_broke_and_a_board_forgets_its_answer() {
     let mut desk = Desk::without();
     desk.run(100_000);
     let lost = desk.ask(0, Query::Ping, b"x");
     desk.lose = 20;
     desk.run(3_000_000);
-    assert!(desk.computer.is_up());
+    assert!(desk.host.is_up());
     let answers = desk.answers();
     assert!(!answers.is_empty() && answers.iter().all(|answer| *answer == (lost, b"x".to_vec())));
     let Board::Without(board) = &desk.board else { panic!() };
@@ -264,14 +264,12 @@ fn a_computer_asks_again_what_was_under_way_when_the_link_broke_and_a_board_forg
 fn who_looks_only_at_the_deadline_says_hello_and_notices_silence() {
     let mut desk = Desk::without();
     desk.run(100_000);
-    let Desk {
-        mut computer, mut now, ..
-    } = desk;
-    assert!(computer.is_up());
+    let Desk { mut host, mut now, .. } = desk;
+    assert!(host.is_up());
     let mut out = [0; WIRE];
     let mut look = |now: Micros| {
-        let down = computer.tick(now);
-        (down, computer.transmit(now, &mut out) > 0, computer.deadline())
+        let down = host.tick(now);
+        (down, host.transmit(now, &mut out) > 0, host.deadline())
     };
     // From now on nothing comes.
     let (_, _, mut deadline) = look(now);
@@ -291,7 +289,7 @@ fn who_looks_only_at_the_deadline_says_hello_and_notices_silence() {
 }
 
 #[test]
-fn a_computer_reaches_the_mesh_through_its_board() {
+fn a_host_reaches_the_mesh_through_its_board() {
     let mut desk = Desk::part_of("ring(3)", 1);
     desk.run(100_000);
     let identity = desk.ask(1, Query::Identity, &[]);
@@ -307,9 +305,9 @@ fn a_computer_reaches_the_mesh_through_its_board() {
         port: AppPort(20),
         payload: b"for node 1",
     });
-    let to_node_1 = desk.computer.packet(1, &content).unwrap();
+    let to_node_1 = desk.host.packet(1, &content).unwrap();
     let to_nobody = desk
-        .computer
+        .host
         .packet(
             2,
             &Content::Datagram(Addressed {
@@ -319,8 +317,8 @@ fn a_computer_reaches_the_mesh_through_its_board() {
         )
         .unwrap();
     let numbers = [&to_node_1, &to_nobody].map(|packet| packet.header.number);
-    desk.computer.send(to_node_1).unwrap();
-    desk.computer.send(to_nobody).unwrap();
+    desk.host.send(to_node_1).unwrap();
+    desk.host.send(to_nobody).unwrap();
     desk.run(100_000);
     let contents: Vec<_> = desk
         .heard
@@ -344,10 +342,10 @@ fn a_computer_reaches_the_mesh_through_its_board() {
 
 /// What was asked before is answered to whoever is there now, who must not take it for an answer to a question of its own.
 #[test]
-fn computers_number_their_questions_differently() {
+fn hosts_number_their_questions_differently() {
     let numbers = [1, 2, 0x8000_0000].map(|epoch| {
-        let mut computer: Computer = Endpoint::computer(epoch, BAUD, 0);
-        let question = computer.question(0, Query::Ping, &[], 0).unwrap();
+        let mut host: Host = Endpoint::host(epoch, BAUD, 0);
+        let question = host.question(0, Query::Ping, &[], 0).unwrap();
         question.header.number
     });
     let close = |a: u32, b: u32| a.wrapping_sub(b).min(b.wrapping_sub(a)) < 10_000;
@@ -361,11 +359,11 @@ fn computers_number_their_questions_differently() {
 
 #[test]
 fn what_is_too_long_is_not_sent() {
-    let mut computer: Computer = Endpoint::computer(1, BAUD, 0);
-    assert!(computer.question(0, Query::Ping, &[0; BODY - 4], 0).is_none());
-    let question = computer.question(0, Query::Board(1), &[0; BODY - 5], 0).unwrap();
-    assert!(!computer.reply(&question, &[0; BODY]));
-    assert!(computer.is_idle());
+    let mut host: Host = Endpoint::host(1, BAUD, 0);
+    assert!(host.question(0, Query::Ping, &[0; BODY - 4], 0).is_none());
+    let question = host.question(0, Query::Board(1), &[0; BODY - 5], 0).unwrap();
+    assert!(!host.reply(&question, &[0; BODY]));
+    assert!(host.is_idle());
 }
 
 /// A board that takes only short packets is sent no others.
@@ -384,19 +382,19 @@ fn what_is_too_long_for_the_board_is_dropped() {
     let short = desk.ask(0, Query::Ping, &[2; 20]);
     desk.run(2_000_000);
     assert_eq!(desk.answers(), [(short, [2; 20].to_vec())]);
-    assert_eq!(desk.computer.counters().dropped_in_all(), 1);
-    assert!(desk.computer.is_up() && desk.computer.is_idle());
+    assert_eq!(desk.host.counters().dropped_in_all(), 1);
+    assert!(desk.host.is_up() && desk.host.is_idle());
 }
 
 #[test]
-fn a_node_asks_the_computer_which_answers_in_its_own_time() {
+fn a_node_asks_the_host_which_answers_in_its_own_time() {
     let mut desk = Desk::part_of("ring(3)", 0);
     desk.run(500_000);
     let now = desk.now;
     let Board::In(router) = &mut desk.board else {
         unreachable!("it is in a mesh")
     };
-    let number = router.ask_computer(0, AppPort(20), b"how many?", now, &mut ()).unwrap();
+    let number = router.ask_host(0, AppPort(20), b"how many?", now, &mut ()).unwrap();
     desk.run(100_000);
     let question = desk.heard.iter().find_map(|heard| match heard {
         Heard::Question(packet) => Some(packet.clone()),
@@ -411,7 +409,7 @@ fn a_node_asks_the_computer_which_answers_in_its_own_time() {
         (Query::Application(AppPort(20)), &b"how many?"[..])
     );
     desk.run(1_000_000);
-    assert!(desk.computer.reply(&question, b"many"));
+    assert!(desk.host.reply(&question, b"many"));
     desk.run(100_000);
     let Board::In(router) = &mut desk.board else {
         unreachable!("it is in a mesh")
@@ -440,12 +438,12 @@ fn encrypting(random: u8) -> Credentials {
 #[test]
 fn what_grows_too_long_by_encryption_is_refused_at_once() {
     let mut desk = Desk::part_of("path(2)", 0);
-    desk.computer.lock(&encrypting(1));
+    desk.host.lock(&encrypting(1));
     if let Board::In(router) = &mut desk.board {
         router.lock(&encrypting(2));
     }
     desk.run(200_000);
-    assert!(desk.computer.is_up());
+    assert!(desk.host.is_up());
     let port = AppPort(20);
     let datagram = |length: usize| {
         Content::Datagram(Addressed {
@@ -455,29 +453,29 @@ fn what_grows_too_long_by_encryption_is_refused_at_once() {
     };
     let longest = (0..BODY)
         .rev()
-        .find(|length| desk.computer.packet(0, &datagram(*length)).is_some());
+        .find(|length| desk.host.packet(0, &datagram(*length)).is_some());
     assert_eq!(longest, Some(BODY - 1 - SEAL_BYTES));
     let asked = Content::Request(Request {
         query: Query::Application(port),
         asked: 1,
         payload: b"?",
     });
-    let question = desk.computer.packet(0, &asked).unwrap();
-    assert!(!desk.computer.reply(&question, &[7; BODY - 10]));
-    assert!(desk.computer.is_idle());
-    assert!(desk.computer.reply(&question, &[7; 100]));
+    let question = desk.host.packet(0, &asked).unwrap();
+    assert!(!desk.host.reply(&question, &[7; BODY - 10]));
+    assert!(desk.host.is_idle());
+    assert!(desk.host.reply(&question, &[7; 100]));
     desk.run(100_000);
-    assert!(desk.computer.is_idle());
+    assert!(desk.host.is_idle());
 }
 
-/// The epoch of a computer is only its clock: two programs may have the same.
+/// The epoch of a host is only its clock: two programs may have the same.
 #[cfg(feature = "cipher")]
 #[test]
 fn no_nonce_comes_twice_though_the_epoch_does() {
     let first = |random: u8, kind: Kind| {
-        let mut computer: Computer = Endpoint::computer(7, BAUD, 0);
-        computer.lock(&encrypting(random));
-        computer.packet_of(kind, 0, Body::new()).header.number
+        let mut host: Host = Endpoint::host(7, BAUD, 0);
+        host.lock(&encrypting(random));
+        host.packet_of(kind, 0, Body::new()).header.number
     };
     for kind in [Kind::Datagram, Kind::Confirmed] {
         assert_ne!(first(1, kind), first(2, kind));

@@ -66,8 +66,8 @@ pub(super) struct End<L: LinkCapacities> {
     /// The other end has been told so in this session: no packet comes before that.
     told: bool,
     flap_damping: FlapDamping,
-    /// One of the ends is a computer. It is not held down: no other path leads to it, and it may come and go as it likes.
-    computer: bool,
+    /// One of the ends is a host. It is not held down: no other path leads to it, and it may come and go as it likes.
+    host: bool,
     /// Since when the link is open, or up if it is not open; in milliseconds.
     since: u32,
     ack_timeout: AckTimeout,
@@ -121,7 +121,7 @@ impl<L: LinkCapacities> End<L> {
             accepts: false,
             told: false,
             flap_damping: FlapDamping::new(),
-            computer: false,
+            host: false,
             since: millis(now),
             ack_timeout: AckTimeout::new(),
             pause: Pause::None,
@@ -148,7 +148,7 @@ impl<L: LinkCapacities> End<L> {
             session: self.session,
             sender: self.sender.canonical(coarse(now)),
             receiver: self.receiver.clone(),
-            flags: [self.ack_due, self.time_due, self.accepts, self.told, self.computer],
+            flags: [self.ack_due, self.time_due, self.accepts, self.told, self.host],
             room: [self.room_here, self.told_room, self.room_there],
             backoff: self.backoff,
             flap_damping: self.flap_damping.canonical(now),
@@ -240,8 +240,8 @@ impl<L: LinkCapacities> End<L> {
     }
 
     fn begin_session(&mut self, now: Micros) {
-        let computer = |identity: Identity| identity.role == Role::Host;
-        self.computer = computer(self.identity) || self.peer().is_some_and(computer);
+        let host = |identity: Identity| identity.role == Role::Host;
+        self.host = host(self.identity) || self.peer().is_some_and(host);
         self.since = millis(now);
         self.told = false;
         self.answer_soon(now);
@@ -270,7 +270,7 @@ impl<L: LinkCapacities> End<L> {
     /// Holds the link down if packets did not come through, or if its sessions are short.
     fn learn(&mut self, failed: bool, now: Micros) {
         let lasted = Micros::from(millis(now).wrapping_sub(self.since)) * 1_000;
-        match (self.computer, failed) {
+        match (self.host, failed) {
             (true, _) => {}
             (false, true) => self.flap_damping.failed(lasted, now),
             (false, false) => self.flap_damping.session_over(lasted, now),

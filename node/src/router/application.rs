@@ -77,7 +77,7 @@ pub struct MessageOf<B> {
     pub kind: MessageKind,
     /// Who sent it: of an undeliverable packet, who found out.
     pub source: Node,
-    /// Whether the computer there sent it, not the node.
+    /// Whether the host there sent it, not the node.
     pub from_host: bool,
     /// The application it is for, or that answers; [`AppPort::NONE`] if there is none.
     pub port: AppPort,
@@ -144,8 +144,8 @@ impl<C: Capacities> Router<C> {
         self.send_content(dest, false, &content, now, observer)
     }
 
-    /// The same to the computer at a node.
-    pub fn send_to_computer(
+    /// The same to the host at a node.
+    pub fn send_to_host(
         &mut self,
         at: Node,
         port: AppPort,
@@ -202,8 +202,8 @@ impl<C: Capacities> Router<C> {
         self.send_content(dest, false, &content, now, observer)
     }
 
-    /// Asks an application of the computer at a node; the answer comes as a [message](Self::next_message). Returns the question's number.
-    pub fn ask_computer(
+    /// Asks an application of the host at a node; the answer comes as a [message](Self::next_message). Returns the question's number.
+    pub fn ask_host(
         &mut self,
         at: Node,
         port: AppPort,

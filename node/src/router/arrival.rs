@@ -4,7 +4,7 @@ use super::Router;
 use super::event::{Event, Observer};
 use super::forwarding::{Ending, Onward, Origin, Place, Reader};
 use super::services::{Admission, ReadBy};
-use super::transport::{Confirms, Due, Settled, Transport};
+use super::transport::{Completed, Confirms, Due, Transport};
 use super::{add, rate_limiter};
 use crate::capacities::Capacities;
 use crate::link::{Down, LinkOf, Micros, Received};
@@ -226,9 +226,9 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    fn settle_confirmed(&mut self, settled: Settled, observer: &mut impl Observer) {
-        let Settled { number, outcome, place } = settled;
-        observer.note(Event::Settled { number, outcome });
+    fn settle_confirmed(&mut self, settled: Completed, observer: &mut impl Observer) {
+        let Completed { number, outcome, place } = settled;
+        observer.note(Event::Completed { number, outcome });
         if let Some(slot) = self.forwarding.pool.get_mut(place) {
             slot.kept = false;
         }

@@ -1,7 +1,7 @@
 //! Packets for this node that had better come later, because there is no room for what their senders are to be told.
 
-/// How many such packets in a row wait at the neighbour. The next may come nevertheless: what is in the way may itself wait for room
-/// at neighbours that are full of just these packets.
+/// How many such packets in a row wait at the neighbor. The next may come nevertheless: what is in the way may itself wait for room
+/// at neighbors that are full of just these packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Backpressure {
     most: u8,

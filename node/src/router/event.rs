@@ -31,7 +31,7 @@ pub enum Outcome {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
-    /// A link is open: it leads to a neighbour (or a computer), and both ends accept each other.
+    /// A link is open: it leads to a neighbor (or a host), and both ends accept each other.
     LinkUp {
         /// The link, from 0.
         link: u8,
@@ -49,7 +49,7 @@ pub enum Event {
     Miswired {
         /// The link, from 0.
         link: u8,
-        /// Who should be there: the neighbour of that number if it is missing, or else the first that is.
+        /// Who should be there: the neighbor of that number if it is missing, or else the first that is.
         expected: Option<Node>,
         /// Who is there.
         found: Identity,
@@ -88,14 +88,14 @@ pub enum Event {
         /// Where it goes.
         dest: Node,
     },
-    /// A neighbour has taken a packet over.
+    /// A neighbor has taken a packet over.
     Forwarded {
         /// The link, from 0.
         link: u8,
         /// The packet.
         packet: PacketId,
     },
-    /// A packet has been given to the application, the computer, or the node's own services.
+    /// A packet has been given to the application, the host, or the node's own services.
     Delivered {
         /// The packet.
         packet: PacketId,
@@ -113,11 +113,11 @@ pub enum Event {
     Detoured {
         /// The packet.
         packet: PacketId,
-        /// The neighbour it goes to instead.
+        /// The neighbor it goes to instead.
         by: Node,
     },
     /// The fate of a confirmed packet of this node is known, or known to be unknown.
-    Settled {
+    Completed {
         /// Its number.
         number: u32,
         /// What became of it.

@@ -36,15 +36,15 @@ use services::{Admission, Services};
 use transport::{Mesh, Transport};
 
 use crate::capacities::{Board, Capacities, List};
-use crate::clock::{Grains, MeshTime};
+use crate::clock::{ClockTicks, MeshTime};
 use crate::key::Credentials;
 use crate::link::{LinkOf, Micros, Received, Turn};
 use crate::service::Subject;
 use crate::wire::{
-    AppPort, AppStatus, Card, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, PacketId, PacketOf, Role,
+    AppPort, AppStatus, BoardInfo, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, PacketId, PacketOf, Role,
     RouterCounters,
 };
-use hopwise_core::network::lanes;
+use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Port, Rule};
 
 /// What a node must be told.
@@ -58,10 +58,10 @@ pub struct Config {
     pub epoch: u32,
     /// The speed of its wires, in bits per second.
     pub baud: u32,
-    /// How many links the board has, the computer's included.
+    /// How many links the board has, the host's included.
     pub links: u8,
-    /// The links at which a computer is taken for one: bit 0 is link 0.
-    pub computers: u32,
+    /// The links at which a host is taken for one: bit 0 is link 0.
+    pub hosts: u32,
     /// Which routing rule to follow.
     pub rule: Rule,
 }
@@ -71,9 +71,9 @@ pub struct Config {
 pub enum ConfigError {
     /// The address is not in the network.
     NoSuchNode(hopwise_core::NoSuchNode),
-    /// The node has more neighbours than the board has links.
+    /// The node has more neighbors than the board has links.
     TooFewLinks {
-        /// Neighbours.
+        /// Neighbors.
         needed: Port,
         /// Links.
         have: u8,
@@ -94,7 +94,7 @@ impl fmt::Display for ConfigError {
         match self {
             ConfigError::NoSuchNode(error) => error.fmt(f),
             ConfigError::TooFewLinks { needed, have } => {
-                write!(f, "the node has {needed} neighbours, the board only {have} links")
+                write!(f, "the node has {needed} neighbors, the board only {have} links")
             }
             ConfigError::TooFewVirtualChannels { needed, have } => {
                 write!(
@@ -132,7 +132,7 @@ impl<C: Capacities> Router<C> {
             epoch,
             baud,
             links,
-            computers,
+            hosts,
             rule,
         } = config;
         if epoch == 0 {
@@ -154,7 +154,7 @@ impl<C: Capacities> Router<C> {
             // Not at once: what comes through a link has begun after this node, as far as clocks can tell.
             LinkOf::new(identity, baud, now.saturating_add(times::DRIFT))
         };
-        let (needed, have) = (lanes::needed(network, rule), C::SIZES.virtual_channels as u8);
+        let (needed, have) = (virtual_channels::needed(network, rule), C::SIZES.virtual_channels as u8);
         if needed > have {
             return Err(ConfigError::TooFewVirtualChannels { needed, have });
         }
@@ -180,7 +180,7 @@ impl<C: Capacities> Router<C> {
         Ok(Router {
             links,
             damage_told: C::PerLink::default(),
-            forwarding: Forwarding::new(location, wiring, computers),
+            forwarding: Forwarding::new(location, wiring, hosts),
             transport: Transport::new(&location, &mesh, longest.saturating_mul(2).saturating_add(detours)),
             services: Services::new(address, baud, now),
             sweep_at: now,
@@ -252,23 +252,23 @@ impl<C: Capacities> Router<C> {
         &self.links
     }
 
-    /// The neighbours in the order of the ports, and the link that leads to each, if it is up.
+    /// The neighbors in the order of the ports, and the link that leads to each, if it is up.
     pub fn neighbors(&self) -> impl Iterator<Item = (Node, Option<u8>)> + '_ {
         self.forwarding.wiring.ports()
     }
 
-    /// Whether every neighbour is reached.
+    /// Whether every neighbor is reached.
     pub fn all_links_up(&self) -> bool {
         self.forwarding.wiring.ports().all(|(_, link)| link.is_some())
     }
 
-    /// The link to a computer, if there is one.
+    /// The link to a host, if there is one.
     pub fn host_link(&self) -> Option<u8> {
         self.forwarding.host
     }
 
     /// What the node says about itself when asked; the shell fills it in.
-    pub fn card_mut(&mut self) -> &mut Card {
+    pub fn card_mut(&mut self) -> &mut BoardInfo {
         &mut self.services.card
     }
 
@@ -282,7 +282,7 @@ impl<C: Capacities> Router<C> {
         &mut self,
         link: u8,
         mut bytes: &[u8],
-        ended: Option<Grains>,
+        ended: Option<ClockTicks>,
         now: Micros,
         observer: &mut impl Observer,
     ) {
@@ -327,7 +327,7 @@ impl<C: Capacities> Router<C> {
     }
 
     /// Will hear and say nothing for up to so many times [`PAUSE_UNIT`](crate::wire::PAUSE_UNIT). What [`transmit`](Self::transmit) writes next tells the
-    /// neighbours.
+    /// neighbors.
     pub fn pause(&mut self, units: u8) {
         self.links.iter_mut().for_each(|end| end.pause(units));
     }
@@ -462,7 +462,7 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// Does what had to wait for room, and tells the neighbours how much there is.
+    /// Does what had to wait for room, and tells the neighbors how much there is.
     fn catch_up(&mut self, now: Micros, observer: &mut impl Observer) {
         // Each turn ends a packet, or gives one that begins here its path: there are only so many.
         let mut round = 0;
@@ -513,7 +513,7 @@ impl<C: Capacities> Subject for Router<C> {
 
     fn refusal(&self, port: AppPort) -> AppStatus {
         match self.services.admission(port, self.forwarding.pool.inbox_has_room()) {
-            Admission::Unserved => AppStatus::Unserved,
+            Admission::PortUnreachable => AppStatus::PortUnreachable,
             _ => AppStatus::Busy,
         }
     }

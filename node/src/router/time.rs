@@ -1,7 +1,7 @@
 //! The clock of the mesh: what links hear of it, and what is said on them.
 
 use super::event::{Event, Observer};
-use super::{Grains, MeshTime, Router};
+use super::{ClockTicks, MeshTime, Router};
 use crate::capacities::Capacities;
 use crate::link::Micros;
 use crate::wire::TimeSignal;
@@ -25,17 +25,17 @@ impl<C: Capacities> Router<C> {
     }
 
     /// The frame just written, of `length` bytes, begins on the wire at that time.
-    pub fn note_start(&mut self, link: u8, at: Grains, length: usize) {
+    pub fn note_start(&mut self, link: u8, at: ClockTicks, length: usize) {
         let Some(end) = self.links.get(usize::from(link)) else {
             return;
         };
-        // Grains are quarters of 1,000/64 nanoseconds.
+        // ClockTicks are quarters of 1,000/64 nanoseconds.
         let nanos = u64::from(end.byte_nanos()).saturating_mul(length as u64);
         let on_the_wire = nanos.saturating_mul(32) / 125;
         self.services.clock.left(link, at.wrapping_add(on_the_wire));
     }
 
-    pub(super) fn hear_time(&mut self, link: u8, signal: &TimeSignal, came: Option<Grains>, now: Micros) {
+    pub(super) fn hear_time(&mut self, link: u8, signal: &TimeSignal, came: Option<ClockTicks>, now: Micros) {
         if self.forwarding.wiring.neighbor_at(link).is_some() {
             self.services
                 .clock

@@ -5,7 +5,7 @@
 //!
 //! | bytes | what, numbers little-endian |
 //! |---|---|
-//! | 0..192 | the [page](crate::wire::Page), or nothing but `0xff`: the board has been told to forget its own |
+//! | 0..192 | the [page](crate::wire::BoardConfig), or nothing but `0xff`: the board has been told to forget its own |
 //! | 192..224 | the seal, written after the page: `SEAL`, the sequence number of the slot, the epoch in which it was written, 1 if the page is on trial or else 0, zeros, and the CRC-32C of all before |
 //! | 224..256 | the verdict: not `0xff` if a page that was on trial is kept |
 //! | 256..288 | the [keys](Keys), if byte 13 of the seal, which is 0 without them, is 1, or 2 if payloads are encrypted; its CRC is of them too |
@@ -23,7 +23,7 @@ mod tests;
 pub use slot::{KEYED_BYTES, Keys, RECORD, SEALED_BYTES, Slot, next_epoch, sealed};
 use slot::{KEYS, Look, Seal, VERDICT, mark};
 
-use crate::wire::PAGE_BYTES;
+use crate::wire::CONFIG_BYTES;
 
 /// A page on trial is given so many starts to be kept.
 const TRIAL_STARTS: usize = 3;
@@ -51,7 +51,7 @@ pub struct FlashFailed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// Its page.
-    pub page: Option<[u8; PAGE_BYTES]>,
+    pub page: Option<[u8; CONFIG_BYTES]>,
     /// Its keys. They stay when the page changes: only who writes the flash from outside gives a board others.
     pub keys: Option<Keys>,
     /// The slots hold something, but no page that was written to the end.
@@ -103,7 +103,7 @@ impl<F: Flash> Store<F> {
         };
         Start {
             keys,
-            page: Some(page).filter(|page| *page != [0xff; PAGE_BYTES]),
+            page: Some(page).filter(|page| *page != [0xff; CONFIG_BYTES]),
             is_damaged: false,
             epoch,
             on_trial,
@@ -112,7 +112,7 @@ impl<F: Flash> Store<F> {
     }
 
     /// Writes another page beside the one that counts. On trial, it must be [kept](Self::keep) after the next start.
-    pub fn write_page(&mut self, page: &[u8; PAGE_BYTES], on_trial: bool, epoch: u32) -> Result<(), FlashFailed> {
+    pub fn write_page(&mut self, page: &[u8; CONFIG_BYTES], on_trial: bool, epoch: u32) -> Result<(), FlashFailed> {
         let current = current(&self.look());
         let slot = current.map_or(Slot::First, |(slot, _)| slot.other());
         let keys = current.and_then(|(_, look)| look.seal?.keys);
@@ -122,7 +122,7 @@ impl<F: Flash> Store<F> {
     fn write(
         &mut self,
         slot: Slot,
-        page: &[u8; PAGE_BYTES],
+        page: &[u8; CONFIG_BYTES],
         keys: Option<Keys>,
         on_trial: bool,
         epoch: u32,
@@ -141,7 +141,7 @@ impl<F: Flash> Store<F> {
         if let Some(keys) = keys {
             self.flash.write(slot, KEYS, &keys.write())?;
         }
-        self.flash.write(slot, PAGE_BYTES, &seal.write(page))?;
+        self.flash.write(slot, CONFIG_BYTES, &seal.write(page))?;
         match Look::at(&self.flash, slot).seal {
             Some(written) if written == seal && self.page_of(slot) == *page => Ok(()),
             _ => Err(FlashFailed),
@@ -171,12 +171,12 @@ impl<F: Flash> Store<F> {
     }
 
     /// The bytes of the page that counts, or `0xff`.
-    pub fn page(&self) -> [u8; PAGE_BYTES] {
-        current(&self.look()).map_or([0xff; PAGE_BYTES], |(slot, _)| self.page_of(slot))
+    pub fn page(&self) -> [u8; CONFIG_BYTES] {
+        current(&self.look()).map_or([0xff; CONFIG_BYTES], |(slot, _)| self.page_of(slot))
     }
 
-    fn page_of(&self, slot: Slot) -> [u8; PAGE_BYTES] {
-        let mut page = [0xff; PAGE_BYTES];
+    fn page_of(&self, slot: Slot) -> [u8; CONFIG_BYTES] {
+        let mut page = [0xff; CONFIG_BYTES];
         self.flash.read(slot, 0, &mut page);
         page
     }

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Flash;
 use crate::key::{KEY_BYTES, Key, Secret};
-use crate::wire::{PAGE_BYTES, crc32c};
+use crate::wire::{CONFIG_BYTES, crc32c};
 
 /// What is written at once: a multiple of what any supported flash programs at once.
 pub const RECORD: usize = 32;
 /// A page and its seal.
-pub const SEALED_BYTES: usize = PAGE_BYTES + RECORD;
+pub const SEALED_BYTES: usize = CONFIG_BYTES + RECORD;
 pub(super) const VERDICT: usize = SEALED_BYTES;
 pub(super) const KEYS: usize = AFTER_VERDICT;
 /// Where the keys are, if there are any, and else the first mark.
@@ -66,7 +66,7 @@ pub(super) struct Seal {
 }
 
 impl Seal {
-    pub(super) fn write(&self, page: &[u8; PAGE_BYTES]) -> [u8; RECORD] {
+    pub(super) fn write(&self, page: &[u8; CONFIG_BYTES]) -> [u8; RECORD] {
         let mut record = [0; RECORD];
         put(&mut record, 0, &MAGIC);
         put(&mut record, 4, &self.sequence.to_le_bytes());
@@ -82,7 +82,7 @@ impl Seal {
         record
     }
 
-    fn read(page: &[u8; PAGE_BYTES], record: &[u8; RECORD], keys: &[u8; RECORD]) -> Option<Self> {
+    fn read(page: &[u8; CONFIG_BYTES], record: &[u8; RECORD], keys: &[u8; RECORD]) -> Option<Self> {
         let encrypts = match *record.get(13)? {
             KEYS_FOR_LINKS => Some(false),
             KEYS_FOR_PAYLOADS => Some(true),
@@ -100,7 +100,7 @@ impl Seal {
 }
 
 /// The CRC of a page, of a seal up to its own, and of the keys.
-fn crc_of(page: &[u8; PAGE_BYTES], record: &[u8; RECORD], keys: Option<Keys>) -> [u8; 4] {
+fn crc_of(page: &[u8; CONFIG_BYTES], record: &[u8; RECORD], keys: Option<Keys>) -> [u8; 4] {
     let (fields, _) = record.split_at(CRC_AT);
     let keys = keys.map(|keys| keys.write());
     let keys = keys.as_ref().map_or(&[][..], |keys| keys);
@@ -146,7 +146,7 @@ fn number(record: &[u8; RECORD], at: usize) -> u32 {
 }
 
 /// The bytes of a slot with a page, and keys if there are any, for who writes it from outside; the other slot must be erased.
-pub fn sealed(page: &[u8; PAGE_BYTES], keys: Option<Keys>, epoch: u32) -> Vec<u8, KEYED_BYTES> {
+pub fn sealed(page: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) -> Vec<u8, KEYED_BYTES> {
     let seal = Seal {
         sequence: 1,
         epoch,
@@ -195,7 +195,7 @@ pub(super) struct Look {
 
 impl Look {
     pub(super) fn at(flash: &impl Flash, slot: Slot) -> Self {
-        let mut page = [0; PAGE_BYTES];
+        let mut page = [0; CONFIG_BYTES];
         flash.read(slot, 0, &mut page);
         let record = |at: usize| {
             let mut record = [0; RECORD];
@@ -203,7 +203,7 @@ impl Look {
             record
         };
         let is_blank = |record: &[u8]| record.iter().all(|byte| *byte == 0xff);
-        let seal_record = record(PAGE_BYTES);
+        let seal_record = record(CONFIG_BYTES);
         let seal = Seal::read(&page, &seal_record, &record(AFTER_VERDICT));
         let marks = match seal {
             Some(Seal { keys: Some(_), .. }) => KEYED_BYTES,

@@ -82,8 +82,8 @@ impl Flash for &mut Chip {
     }
 }
 
-fn page(mark: u8) -> [u8; PAGE_BYTES] {
-    [mark; PAGE_BYTES]
+fn page(mark: u8) -> [u8; CONFIG_BYTES] {
+    [mark; CONFIG_BYTES]
 }
 
 /// What happens to a board between two losses of power.

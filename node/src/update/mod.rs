@@ -8,7 +8,7 @@
 //! 3. If the log is nearly full it begins anew: the other slot is blank now, so that without a log the loader finds the running image
 //!    only.
 //! 4. Blocks are written as they come, a piece at a time, but for the first bytes of the image: without them it is none. Those that are
-//!    missing in the end are asked of neighbours.
+//!    missing in the end are asked of neighbors.
 //! 5. When all have come and their CRC is right, the first bytes are written. The image can be [tried](crate::boot::Trial).
 //! 6. On trial, the new image writes into the log that it is kept, once it is told to. The slot of the one before is left alone until
 //!    the next update begins.
@@ -19,7 +19,9 @@ mod tests;
 
 use crate::boot::{Log, RECORD, Trial, record};
 use crate::store::{FlashFailed, Slot};
-use crate::wire::{BLOCK, Block, Done, MAX_BLOCKS, NAMED_BLOCKS, UpdatePhase, UpdatePlan, UpdateState, crc32c};
+use crate::wire::{
+    BLOCK, Block, CommandResult, MAX_BLOCKS, NAMED_BLOCKS, UpdatePhase, UpdatePlan, UpdateState, crc32c,
+};
 
 /// The log begins anew if there is no room for so many records: some of them may be torn.
 const ROOM: usize = 8;
@@ -142,35 +144,35 @@ impl Update {
     }
 
     /// An image is about to come. [`step`](Self::step) makes room for it.
-    pub fn begin(&mut self, plan: UpdatePlan, flash: &impl Flash) -> Done {
+    pub fn begin(&mut self, plan: UpdatePlan, flash: &impl Flash) -> CommandResult {
         let length = plan.length as usize;
         if plan.board != UpdatePlan::board_named(flash.board()) {
-            return Done::OtherBoard;
+            return CommandResult::OtherBoard;
         }
         if !flash.has_loader() {
-            return Done::NoLoader;
+            return CommandResult::NoLoader;
         }
         if plan.slot == flash.own_slot() {
-            return Done::OtherSlot;
+            return CommandResult::OtherSlot;
         }
         if length > flash.slot_bytes().min(MAX_BLOCKS * BLOCK) {
-            return Done::TooLarge;
+            return CommandResult::TooLarge;
         }
         if length <= RECORD || !length.is_multiple_of(RECORD) {
-            return Done::Unknown;
+            return CommandResult::Unknown;
         }
         if is_on_trial(flash) {
-            return Done::OnTrial;
+            return CommandResult::OnTrial;
         }
         if self.plan == Some(plan) && self.stage != Stage::Damaged {
-            return Done::Done;
+            return CommandResult::Done;
         }
         self.plan = Some(plan);
         self.stage = Stage::Protecting;
         self.written = 0;
         self.missing = [0; MAX_BLOCKS / 32];
         (0..plan.blocks()).for_each(|block| self.mark(block, true));
-        Done::Done
+        CommandResult::Done
     }
 
     /// Whether [`step`](Self::step) has something to do.

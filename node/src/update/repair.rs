@@ -1,20 +1,20 @@
-//! Missing blocks, asked of neighbours: those have the same image, or get it too.
+//! Missing blocks, asked of neighbors: those have the same image, or get it too.
 //!
-//! A board that lacks blocks while none comes asks one neighbour for the first of them, and for the next when it has come; whoever does not
+//! A board that lacks blocks while none comes asks one neighbor for the first of them, and for the next when it has come; whoever does not
 //! have it says so, and another is asked a moment later. So there is one question under way, and one answer to each. Nobody vouches for an
-//! answer but the image's checksums: a board whose image turned out wrong asks no neighbour until its next start, and has only the
-//! computer's blocks.
+//! answer but the image's checksums: a board whose image turned out wrong asks no neighbor until its next start, and has only the
+//! host's blocks.
 
 use super::{Flash, Stage, Update};
 use crate::boot::RECORD;
 use crate::limits::BODY;
 use crate::wire::{BLOCK, Body, MAX_BLOCKS};
 
-/// A neighbour is asked when no block has come for so many [looks](Update::look), and again after as many.
+/// A neighbor is asked when no block has come for so many [looks](Update::look), and again after as many.
 const QUIET: u8 = 3;
 
 impl Update {
-    /// To be called every eighth of a second: what to ask a neighbour by [`ReadBlock`](crate::wire::Command::ReadBlock), if it is time to.
+    /// To be called every eighth of a second: what to ask a neighbor by [`ReadBlock`](crate::wire::Command::ReadBlock), if it is time to.
     pub fn look(&mut self) -> Option<[u8; 4]> {
         let missing = self.count_missing();
         if core::mem::replace(&mut self.missed, missing) != missing {
@@ -25,7 +25,7 @@ impl Update {
         self.wanted().filter(|_| self.quiet == 0)
     }
 
-    /// The block to ask a neighbour for.
+    /// The block to ask a neighbor for.
     fn wanted(&self) -> Option<[u8; 4]> {
         let id = self
             .plan
@@ -35,7 +35,7 @@ impl Update {
         Some(beginning(id, index))
     }
 
-    /// A neighbour has answered: takes the block, and returns what to ask it next. While another block is being written none is taken.
+    /// A neighbor has answered: takes the block, and returns what to ask it next. While another block is being written none is taken.
     pub fn take_answer(&mut self, payload: &[u8], flash: &mut impl Flash) -> Option<[u8; 4]> {
         let missing = self.count_missing();
         if self.written > 0 || self.wanted().is_none() {
@@ -46,7 +46,7 @@ impl Update {
         self.wanted().filter(|_| self.count_missing() < missing)
     }
 
-    /// A block that a neighbour asks for, if it is here.
+    /// A block that a neighbor asks for, if it is here.
     pub fn block(&self, id: u16, index: u16, flash: &impl Flash) -> Option<Body<BODY>> {
         let plan = self.plan.filter(|plan| plan.id() == id)?;
         let is_here = matches!(self.stage, Stage::Receiving | Stage::Whole) && !self.is_missing(index.into());

@@ -145,7 +145,7 @@ impl Chip {
         let plan = plan(self.running.other(), version);
         let image = image(plan.slot, version);
         let mut update = Update::new();
-        assert_eq!(update.begin(plan, self), Done::Done);
+        assert_eq!(update.begin(plan, self), CommandResult::Done);
         // More steps than there are.
         (0..10).for_each(|_| update.step(self));
         let blocks = plan.blocks();
@@ -248,26 +248,29 @@ fn what_a_board_cannot_run_is_refused() {
     let chip = Chip::new();
     let good = plan(Slot::Second, 2);
     let begin = |plan: UpdatePlan| Update::new().begin(plan, &chip);
-    assert_eq!(begin(good), Done::Done);
+    assert_eq!(begin(good), CommandResult::Done);
     let board = UpdatePlan::board_named("other");
-    assert_eq!(begin(UpdatePlan { board, ..good }), Done::OtherBoard);
-    assert_eq!(begin(plan(Slot::First, 2)), Done::OtherSlot);
-    assert_eq!(begin(UpdatePlan { length: 1_056, ..good }), Done::TooLarge);
-    assert_eq!(begin(UpdatePlan { length: 31, ..good }), Done::Unknown);
-    assert_eq!(begin(UpdatePlan { length: 33, ..good }), Done::Unknown);
+    assert_eq!(begin(UpdatePlan { board, ..good }), CommandResult::OtherBoard);
+    assert_eq!(begin(plan(Slot::First, 2)), CommandResult::OtherSlot);
+    assert_eq!(begin(UpdatePlan { length: 1_056, ..good }), CommandResult::TooLarge);
+    assert_eq!(begin(UpdatePlan { length: 31, ..good }), CommandResult::Unknown);
+    assert_eq!(begin(UpdatePlan { length: 33, ..good }), CommandResult::Unknown);
     let mut on_trial = chip.clone();
     on_trial.update(2, false);
-    assert_eq!(Update::new().begin(plan(Slot::First, 3), &on_trial), Done::OnTrial);
+    assert_eq!(
+        Update::new().begin(plan(Slot::First, 3), &on_trial),
+        CommandResult::OnTrial
+    );
     let without = Chip {
         has_loader: false,
         ..chip
     };
-    assert_eq!(Update::new().begin(good, &without), Done::NoLoader);
+    assert_eq!(Update::new().begin(good, &without), CommandResult::NoLoader);
 }
 
 fn receiving(plan: UpdatePlan, chip: &mut Chip) -> Update {
     let mut update = Update::new();
-    assert_eq!(update.begin(plan, chip), Done::Done);
+    assert_eq!(update.begin(plan, chip), CommandResult::Done);
     (0..10).for_each(|_| update.step(chip));
     assert_eq!(update.state(chip).phase, UpdatePhase::Receiving);
     update
@@ -301,7 +304,7 @@ fn a_block_is_written_in_pieces_and_counts_when_all_are() {
     // The board is told to begin with another image, in the middle of a block.
     assert!(!update.take(&block(&plan, &image, 2), &mut chip));
     let other = UpdatePlan { hash: [1; 32], ..plan };
-    assert_eq!(update.begin(other, &chip), Done::Done);
+    assert_eq!(update.begin(other, &chip), CommandResult::Done);
     (0..10).for_each(|_| update.step(&mut chip));
     (0..plan.blocks()).for_each(|index| take(&mut update, &block(&plan, &image, index), &mut chip));
     assert_eq!(update.state(&chip).phase, UpdatePhase::Whole);
@@ -334,7 +337,7 @@ fn a_board_says_what_it_lacks() {
     assert_eq!((state.missing, &state.first_missing[..]), (3, &[1, 2, 4][..]));
     assert_eq!(update.trial(&plan.hash), None);
     // Who begins anew with the same image goes on.
-    assert_eq!(update.begin(plan, &chip), Done::Done);
+    assert_eq!(update.begin(plan, &chip), CommandResult::Done);
     assert_eq!(update.state(&chip).missing, 3);
     for index in [4, 2, 1] {
         take(&mut update, &block(&plan, &image, index), &mut chip);
@@ -353,7 +356,7 @@ fn a_damaged_image_gets_no_beginning() {
     (0..plan.blocks()).for_each(|index| take(&mut update, &block(&plan, &image, index), &mut chip));
     assert_eq!(update.state(&chip).phase, UpdatePhase::Damaged);
     assert_eq!((update.trial(&plan.hash), chip.read(0)), (None, [0xff; RECORD]));
-    assert_eq!(update.begin(plan, &chip), Done::Done);
+    assert_eq!(update.begin(plan, &chip), CommandResult::Done);
     assert_eq!(update.state(&chip).phase, UpdatePhase::Erasing, "from the beginning");
 }
 
@@ -411,7 +414,7 @@ fn power_may_fail_at_any_moment() {
     assert!(cuts > 6_000, "{cuts}");
 }
 
-/// Answers a board's questions for blocks as a neighbour does, or as `lie` makes of that, until it has no more. Returns how many.
+/// Answers a board's questions for blocks as a neighbor does, or as `lie` makes of that, until it has no more. Returns how many.
 fn ask_neighbor(
     (update, chip): (&mut Update, &mut Chip),
     neighbor: (&Update, &Chip),
@@ -432,7 +435,7 @@ fn ask_neighbor(
 }
 
 #[test]
-fn missing_blocks_come_from_a_neighbour() {
+fn missing_blocks_come_from_a_neighbor() {
     let plan = plan(Slot::Second, 2);
     let image = image(Slot::Second, 2);
     let (mut chip, mut other) = (Chip::new(), Chip::new());
@@ -468,7 +471,7 @@ fn missing_blocks_come_from_a_neighbour() {
 }
 
 #[test]
-fn a_neighbour_that_lies_is_asked_once() {
+fn a_neighbor_that_lies_is_asked_once() {
     let plan = plan(Slot::Second, 2);
     let image = image(Slot::Second, 2);
     let (mut chip, mut other) = (Chip::new(), Chip::new());
@@ -485,9 +488,9 @@ fn a_neighbour_that_lies_is_asked_once() {
     assert_eq!(ask_neighbor((&mut update, &mut chip), (&neighbor, &other), lie), 5);
     assert_eq!(update.state(&chip).phase, UpdatePhase::Damaged);
     assert_eq!((update.trial(&plan.hash), chip.read(0)), (None, [0xff; RECORD]));
-    assert_eq!(update.begin(plan, &chip), Done::Done);
+    assert_eq!(update.begin(plan, &chip), CommandResult::Done);
     (0..10).for_each(|_| update.step(&mut chip));
-    assert_eq!((0..9).find_map(|_| update.look()), None, "the computer has to send all");
+    assert_eq!((0..9).find_map(|_| update.look()), None, "the host has to send all");
     assert_eq!(update.take_answer(&block(&plan, &image, 0), &mut chip), None);
     assert_eq!(update.state(&chip).missing, 5);
     (0..plan.blocks()).for_each(|index| take(&mut update, &block(&plan, &image, index), &mut chip));

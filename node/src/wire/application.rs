@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Bytes, body_of};
 
-/// The number of an application on a node. Not to be confused with the ports of a network, which are numbers of neighbours.
+/// The number of an application on a node. Not to be confused with the ports of a network, which are numbers of neighbors.
 ///
 /// Numbers below [`AppPort::FIRST_FREE`] are Hopwise's own; the others are for users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub enum AppStatus {
     /// It has been answered.
     Answered,
     /// Nobody serves that port.
-    Unserved,
+    PortUnreachable,
     /// The application has no room for it.
     Busy,
     /// The application could not make sense of it.
@@ -74,7 +74,7 @@ impl AppStatus {
     pub const fn from_number(number: u8) -> Option<AppStatus> {
         Some(match number {
             0 => AppStatus::Answered,
-            1 => AppStatus::Unserved,
+            1 => AppStatus::PortUnreachable,
             2 => AppStatus::Busy,
             3 => AppStatus::Refused,
             _ => return None,

@@ -3,8 +3,8 @@
 use heapless::{String, Vec};
 use serde::{Deserialize, Serialize};
 
-use super::page::PAGE_BYTES;
-use super::report::Card;
+use super::board_config::CONFIG_BYTES;
+use super::report::BoardInfo;
 use super::request::Query;
 use super::traffic::Traffic;
 use super::update::{Block, UpdatePlan};
@@ -19,39 +19,39 @@ pub enum Command<'a> {
     Status,
     /// Which configuration does it have? The answer is the page's bytes, whatever they are.
     ReadPage,
-    /// Writes the configuration and restarts. The answer is [`Done`]; it comes before the flash is touched. If this comes over the
+    /// Writes the configuration and restarts. The answer is [`CommandResult`]; it comes before the flash is touched. If this comes over the
     /// mesh, the configuration is on trial: a minute after the restart the board goes back to the one before, unless
     /// [`KeepPage`](Self::KeepPage) has come.
-    WritePage(&'a [u8; PAGE_BYTES]),
-    /// Restarts. The answer is [`Done`].
+    WritePage(&'a [u8; CONFIG_BYTES]),
+    /// Restarts. The answer is [`CommandResult`].
     Restart,
-    /// Broadcasts this payload. The answer is [`Done`].
+    /// Broadcasts this payload. The answer is [`CommandResult`].
     Broadcast(&'a [u8]),
-    /// Begins to send packets, or ends it if the rate is 0. The answer is [`Done`].
+    /// Begins to send packets, or ends it if the rate is 0. The answer is [`CommandResult`].
     StartTraffic(Traffic),
     /// What has come of it? The answer is a [`TrafficReport`](super::TrafficReport).
     Traffic,
-    /// Whether to log every packet. The answer is [`Done`].
+    /// Whether to log every packet. The answer is [`CommandResult`].
     LogPackets(bool),
-    /// The configuration is to be kept. The answer is [`Done`].
+    /// The configuration is to be kept. The answer is [`CommandResult`].
     KeepPage,
-    /// Fails on purpose, so that one sees it recover. The answer is [`Done`].
+    /// Fails on purpose, so that one sees it recover. The answer is [`CommandResult`].
     Fail(Failure),
     /// What is the next command that changes the board to be tagged with? The answer is a [`Challenge`](crate::authority::Challenge), or
-    /// [`Done`] if the board has no keys.
+    /// [`CommandResult`] if the board has no keys.
     Challenge,
     /// How far is the board with a new image? The answer is an [`UpdateState`](super::UpdateState).
     Update,
-    /// An image is about to come: makes room for it. The answer is [`Done`]; it comes before the flash is touched. What the board has of the
+    /// An image is about to come: makes room for it. The answer is [`CommandResult`]; it comes before the flash is touched. What the board has of the
     /// same image already, it keeps.
     BeginUpdate(UpdatePlan),
-    /// Takes this [`Block`](super::Block) of an image, and broadcasts it to all others. The answer is [`Done`].
+    /// Takes this [`Block`](super::Block) of an image, and broadcasts it to all others. The answer is [`CommandResult`].
     SendBlock(&'a [u8]),
-    /// Restarts with the image of this SHA-256, which the board has, on trial. The answer is [`Done`].
+    /// Restarts with the image of this SHA-256, which the board has, on trial. The answer is [`CommandResult`].
     SwitchImage(&'a [u8; HASH_BYTES]),
-    /// The image is to be kept. The answer is [`Done`].
+    /// The image is to be kept. The answer is [`CommandResult`].
     KeepImage,
-    /// What is in a block of an image that the board has, or gets? The answer is that [`Block`](super::Block), or [`Done`].
+    /// What is in a block of an image that the board has, or gets? The answer is that [`Block`](super::Block), or [`CommandResult`].
     ReadBlock {
         /// Which image: [`UpdatePlan::id`].
         id: u16,
@@ -77,13 +77,13 @@ impl Failure {
 
 /// What a board answers to a command that has no other answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Done {
+pub enum CommandResult {
     /// It does what it was told.
     Done,
     /// There is no such command, or not with these bytes.
     Unknown,
     /// The configuration is none, or not for this board.
-    BadPage,
+    BadConfig,
     /// It has no configuration, so it is in no mesh.
     NotConfigured,
     /// The node's buffers are full: try again.
@@ -135,7 +135,7 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Whether a command of this number changes the board. One that has keys asks for proof that the computer sent it.
+    /// Whether a command of this number changes the board. One that has keys asks for proof that the host sent it.
     pub const fn changes(number: u8) -> bool {
         !matches!(number, 0 | 1 | 6 | 10 | 11 | Self::READ_BLOCK)
     }
@@ -208,12 +208,12 @@ pub enum BoardState {
     /// No configuration has been written.
     NoPage,
     /// The configuration is damaged, or of another version.
-    BadPage,
+    BadConfig,
     /// Its expression is no network.
     BadNetwork,
     /// Its address is not in the network.
     BadAddress,
-    /// The node has more neighbours than the board has links.
+    /// The node has more neighbors than the board has links.
     TooFewLinks,
     /// Its expression is of a family of networks that was left out of the board's image.
     NotInImage,
@@ -233,14 +233,14 @@ pub struct Status {
     pub board: String<16>,
     /// The number of its chip.
     pub unique_id: [u8; 12],
-    /// Links it has for neighbours.
+    /// Links it has for neighbors.
     pub links: u8,
     /// The speed of its wires.
     pub baud: u32,
     /// Milliseconds since it started.
     pub uptime_ms: u64,
     /// Name, program, reset cause and free stack, as in the node's report.
-    pub card: Card,
+    pub card: BoardInfo,
     /// What made it restart last, if it was a panic, a fault or something that hung; else what is wrong with the board itself, such as
     /// a clock that is missing.
     pub trouble: Option<String<72>>,
@@ -272,7 +272,7 @@ mod tests {
         let commands = [
             Command::Status,
             Command::ReadPage,
-            Command::WritePage(&[7; PAGE_BYTES]),
+            Command::WritePage(&[7; CONFIG_BYTES]),
             Command::Restart,
             Command::Broadcast(b"all"),
             Command::StartTraffic(traffic),
@@ -299,6 +299,6 @@ mod tests {
         }
         assert_eq!(Command::read(9, &[2]), None);
         assert_eq!(Command::read(16, &[]), None);
-        assert_eq!(Command::read(2, &[0; PAGE_BYTES - 1]), None);
+        assert_eq!(Command::read(2, &[0; CONFIG_BYTES - 1]), None);
     }
 }

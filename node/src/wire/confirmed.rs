@@ -54,7 +54,7 @@ pub enum Verdict {
     /// The destination has restarted, and may have had it before.
     Restarted,
     /// Nobody there serves its port. It is not delivered later either.
-    Unserved,
+    PortUnreachable,
     /// The application has no room for it. It is not delivered later either.
     Full,
 }
@@ -66,7 +66,7 @@ impl Verdict {
             0 => Verdict::Delivered,
             1 => Verdict::Busy,
             2 => Verdict::Restarted,
-            3 => Verdict::Unserved,
+            3 => Verdict::PortUnreachable,
             4 => Verdict::Full,
             _ => return None,
         })

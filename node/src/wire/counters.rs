@@ -12,15 +12,15 @@ use super::undeliverable::DropReason;
 pub struct RouterCounters {
     /// Copies that were in the node when counting began anew.
     pub carried_over: u32,
-    /// Packets taken from neighbours.
+    /// Packets taken from neighbors.
     pub received: u32,
-    /// Packets that began here: of the application, the computer, and the node's own answers.
+    /// Packets that began here: of the application, the host, and the node's own answers.
     pub originated: u32,
     /// Further copies made of broadcasts.
     pub copied: u32,
     /// Packets given to the application or the node's own services.
     pub delivered: u32,
-    /// Packets that a neighbour, or the computer, has taken over.
+    /// Packets that a neighbor, or the host, has taken over.
     pub forwarded: u32,
     /// Packets that went no further, by [reason](DropReason::ALL).
     pub dropped: [u32; DropReason::ALL.len()],

@@ -287,9 +287,9 @@ impl Ack {
     }
 }
 
-fn encode(parts: &[&[u8]], padding: usize, ending: Ending<'_>, resynchronise: bool, out: &mut [u8]) -> Option<usize> {
-    let lead = usize::from(resynchronise);
-    if resynchronise {
+fn encode(parts: &[&[u8]], padding: usize, ending: Ending<'_>, resynchronize: bool, out: &mut [u8]) -> Option<usize> {
+    let lead = usize::from(resynchronize);
+    if resynchronize {
         *out.first_mut()? = DELIMITER;
     }
     let frame = out.get_mut(lead..)?;

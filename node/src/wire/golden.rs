@@ -6,7 +6,7 @@ use std::vec::Vec;
 use std::{assert_eq, panic};
 
 use super::*;
-use crate::authority::{Challenge, authorise, board_key};
+use crate::authority::{Challenge, authorize, board_key};
 use crate::cipher::Cipher;
 use crate::key::Key;
 use crate::limits::MAX_PAYLOAD;
@@ -136,7 +136,7 @@ fn frames(examples: &mut Examples) {
         },
         keyed: false,
     };
-    let of_computer = Hello {
+    let of_host = Hello {
         identity: Identity {
             role: Role::Host,
             network: 0,
@@ -150,7 +150,7 @@ fn frames(examples: &mut Examples) {
         stance: Stance::default(),
         keyed: false,
     };
-    for (name, hello) in [("hello of a node", of_node), ("hello of a computer", of_computer)] {
+    for (name, hello) in [("hello of a node", of_node), ("hello of a host", of_host)] {
         let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Hello(hello)));
     }
@@ -260,13 +260,13 @@ fn sealed_frames(examples: &mut Examples) {
     examples.wrote("key of a board", board.bytes());
     let challenge = Challenge { epoch: 5, number: 2 };
     let restart = Command::Restart;
-    let tagged = authorise(&board, &challenge, restart.number(), &restart.payload()).unwrap();
+    let tagged = authorize(&board, &challenge, restart.number(), &restart.payload()).unwrap();
     let request = Request {
         query: restart.query(),
         asked: 0,
         payload: &tagged,
     };
-    examples.wrote("authorised restart", &request.write::<Body<64>>().unwrap());
+    examples.wrote("authorized restart", &request.write::<Body<64>>().unwrap());
     structure(examples, "challenge", &challenge);
 }
 
@@ -417,8 +417,8 @@ fn bodies(examples: &mut Examples) {
     );
 }
 
-fn card() -> Card {
-    Card {
+fn card() -> BoardInfo {
+    BoardInfo {
         name: "north".try_into().unwrap(),
         program: "hopwise 0.1.0".try_into().unwrap(),
         reset_cause: 2,
@@ -559,9 +559,9 @@ fn commands(examples: &mut Examples) {
     };
     structure(examples, "board status", &status);
     structure(examples, "crash loop", &BoardState::CrashLoop);
-    structure(examples, "done", &Done::Done);
-    structure(examples, "not in image", &Done::NotInImage);
-    structure(examples, "no loader", &Done::NoLoader);
+    structure(examples, "done", &CommandResult::Done);
+    structure(examples, "not in image", &CommandResult::NotInImage);
+    structure(examples, "no loader", &CommandResult::NoLoader);
     let state = UpdateState {
         board: "nucleo-f446re".try_into().unwrap(),
         slot: Slot::First,
@@ -584,7 +584,7 @@ fn commands(examples: &mut Examples) {
 }
 
 fn page(examples: &mut Examples) {
-    let page = Page {
+    let page = BoardConfig {
         name: "north".try_into().unwrap(),
         options: 3,
         traffic: Some(Traffic {
@@ -593,10 +593,10 @@ fn page(examples: &mut Examples) {
             pattern: Pattern::Uniform,
             size: 64,
         }),
-        ..Page::new("rdn(ring(3),1)", 17).unwrap()
+        ..BoardConfig::new("rdn(ring(3),1)", 17).unwrap()
     };
-    let bytes: [u8; PAGE_BYTES] = examples.wrote("page", &page.write()).try_into().unwrap();
-    assert_eq!(Page::read(&bytes), Ok(page));
+    let bytes: [u8; CONFIG_BYTES] = examples.wrote("page", &page.write()).try_into().unwrap();
+    assert_eq!(BoardConfig::read(&bytes), Ok(page));
     // The command that writes it carries it as it lies in the flash.
     assert_eq!(&Command::WritePage(&bytes).payload()[..], &bytes);
 }

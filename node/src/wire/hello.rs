@@ -23,7 +23,7 @@ const KEYED: u8 = 0x04;
 pub enum Role {
     /// A node of the mesh.
     Node,
-    /// A computer that speaks for a person, not a node.
+    /// A host that speaks for a person, not a node.
     Host,
 }
 
@@ -41,11 +41,11 @@ impl Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Identity {
-    /// A node or a computer.
+    /// A node or a host.
     pub role: Role,
     /// [Of the expression](hopwise_core::Network::id), so that meshes that do not belong together notice.
     pub network: u32,
-    /// The node's address; of a computer, anything.
+    /// The node's address; of a host, anything.
     pub address: Node,
     /// The number of the wire at its board, from 0.
     pub port: u8,

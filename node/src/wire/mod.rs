@@ -11,10 +11,11 @@
 //! - [`Content`]: what the body says, by the kind of the packet: [`Addressed`] to an application, [`Confirmed`], [`Confirmation`],
 //!   [`Undeliverable`], [`Request`], [`Response`] or [`Flooded`];
 //! - what questions and answers carry: [`TraceRecord`]s, [`NodeReport`], [`RouterCounters`], [`LinkReport`], and for the board
-//!   around a node [`Command`], [`Status`], [`Done`], [`TrafficReport`], and for its next image [`UpdatePlan`], [`Block`], [`UpdateState`];
-//! - [`Page`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
+//!   around a node [`Command`], [`Status`], [`CommandResult`], [`TrafficReport`], and for its next image [`UpdatePlan`], [`Block`], [`UpdateState`];
+//! - [`BoardConfig`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
 
 mod application;
+mod board_config;
 mod body;
 mod cobs;
 mod command;
@@ -29,7 +30,6 @@ mod golden;
 mod hello;
 mod offer;
 mod packet;
-mod page;
 mod report;
 mod request;
 mod tag;
@@ -42,8 +42,12 @@ mod update;
 pub(crate) mod varint;
 
 pub use application::{Addressed, AppPort, AppStatus};
+pub use board_config::{
+    BAUD_RATES, BadConfig, BoardConfig, CONFIG_BYTES, DEFAULT_BAUD, MAX_EXPRESSION, hosts_anywhere, packet_logging,
+    paper_rule, rates_agree,
+};
 pub use body::{Body, Bytes, Kind, body_of};
-pub use command::{BoardState, Command, Done, Failure, Status};
+pub use command::{BoardState, Command, CommandResult, Failure, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
 pub use counters::{LineFaults, LinkCounters, RouterCounters};
@@ -55,13 +59,9 @@ pub use frame::{
 };
 pub(crate) use frame::{ROUND_MASK, SEQUENCE_NUMBERS};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};
-pub use offer::{LaneSet, Offer};
+pub use offer::{Offer, VirtualChannelSet};
 pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId, PacketOf};
-pub use page::{
-    BAUD_RATES, BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, computers_anywhere, packet_logging,
-    paper_rule, rates_agree,
-};
-pub use report::{Card, LinkReport, LinkTrouble, NodeReport, read_structure, write_structure};
+pub use report::{BoardInfo, LinkReport, LinkTrouble, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};
 pub(crate) use tag::{Nonce, Tagged};
 pub use tag::{Proof, Seal};

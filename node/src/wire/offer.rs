@@ -1,17 +1,20 @@
 //! How much room a receiver says it has.
 
-use hopwise_core::limits::LANES;
+use hopwise_core::limits::VIRTUAL_CHANNELS;
 
 /// A set of lanes: bit 0 is lane 0.
-pub type LaneSet = u16;
+pub type VirtualChannelSet = u16;
 
 /// The lanes are the low bits of an offer, the number of packets the others.
 const LANE_BITS: u32 = 12;
-const _: () = assert!(LANES <= LANE_BITS as usize, "an offer names each lane by a bit");
-const ALL_LANES: LaneSet = (1 << LANE_BITS) - 1;
+const _: () = assert!(
+    VIRTUAL_CHANNELS <= LANE_BITS as usize,
+    "an offer names each lane by a bit"
+);
+const ALL_LANES: VirtualChannelSet = (1 << LANE_BITS) - 1;
 
 /// The credit one end of a link gives the other: packets it may send after the last one that was acknowledged. It is a word of
-/// honour, not a promise: room is offered to several links at once, so a packet may be refused all the same.
+/// honor, not a promise: room is offered to several links at once, so a packet may be refused all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Offer(u16);
 
@@ -23,7 +26,7 @@ impl Offer {
     pub(crate) const ONE: Offer = Offer(1 << LANE_BITS);
 
     /// So many packets in any lanes, and one in each of these.
-    pub fn new(packets: usize, lanes: LaneSet) -> Self {
+    pub fn new(packets: usize, lanes: VirtualChannelSet) -> Self {
         let most = usize::from(u16::MAX >> LANE_BITS);
         Offer((packets.min(most) as u16) << LANE_BITS | lanes & ALL_LANES)
     }
@@ -42,7 +45,7 @@ impl Offer {
     }
 
     /// Lanes that have room for one packet each.
-    pub(crate) const fn lanes(self) -> LaneSet {
+    pub(crate) const fn lanes(self) -> VirtualChannelSet {
         self.0 & ALL_LANES
     }
 
@@ -86,7 +89,7 @@ mod tests {
     #[test]
     fn an_offer_is_two_bytes() {
         for packets in 0..=20 {
-            for lanes in [0, 1, 0x800, ALL_LANES, LaneSet::MAX] {
+            for lanes in [0, 1, 0x800, ALL_LANES, VirtualChannelSet::MAX] {
                 let offer = Offer::new(packets, lanes);
                 assert_eq!(Offer::from_bytes(offer.to_bytes()), offer);
                 assert_eq!(usize::from(offer.packets()), packets.min(15));

@@ -16,7 +16,7 @@ use hopwise_core::Node;
 pub struct PacketId {
     /// Who sent it.
     pub source: Node,
-    /// Whether the computer at that node sent it, not the node.
+    /// Whether the host at that node sent it, not the node.
     pub from_host: bool,
     /// The low half of the source's boot epoch.
     pub epoch: u16,
@@ -37,9 +37,9 @@ pub struct Header {
     pub trail: bool,
     /// Every node adds its address and how long the packet was there.
     pub traced: bool,
-    /// For the computer at the destination, not the node.
+    /// For the host at the destination, not the node.
     pub to_host: bool,
-    /// From the computer at the source, not the node.
+    /// From the host at the source, not the node.
     pub from_host: bool,
     /// It may go so many hops more.
     pub hops_left: u16,

@@ -22,7 +22,7 @@ pub fn read_structure<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
 
 /// What the shell knows about its board.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Card {
+pub struct BoardInfo {
     /// The board's name.
     pub name: String<16, u8>,
     /// The program that runs on it.
@@ -46,12 +46,12 @@ pub struct NodeReport {
     pub uptime_ms: u64,
     /// How many links it has.
     pub links: u8,
-    /// Neighbours it should have.
+    /// Neighbors it should have.
     pub neighbors: u8,
-    /// Neighbours it reaches.
+    /// Neighbors it reaches.
     pub neighbors_up: u8,
     /// What the shell says of the board.
-    pub card: Card,
+    pub card: BoardInfo,
 }
 
 /// What is wrong with a link at which someone is heard.
@@ -78,9 +78,9 @@ pub struct LinkReport {
     pub trouble: LinkTrouble,
     /// Who is there: the network, the address and the number of its port.
     pub peer: Option<(u32, Node, u8)>,
-    /// A computer is there.
+    /// A host is there.
     pub host: bool,
-    /// It leads to a neighbour, as it should.
+    /// It leads to a neighbor, as it should.
     pub wired: bool,
     /// Packets that wait for it.
     pub waiting: u8,

@@ -16,7 +16,7 @@ const KNOWN: u8 = 0x02;
 pub struct TimeSignal {
     /// Rises by one with each signal on this wire.
     pub number: u8,
-    /// The sender's own clock when the signal before this one had left, in [grains](crate::clock::Grains) that go round; `None` if
+    /// The sender's own clock when the signal before this one had left, in [grains](crate::clock::ClockTicks) that go round; `None` if
     /// that is not known.
     pub sent: Option<u32>,
     /// What time of the mesh that was, in grains; `None` if the sender does not know the time.

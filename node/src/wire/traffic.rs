@@ -12,7 +12,7 @@ use hopwise_core::Node;
 pub enum Pattern {
     /// To any other node, each as often as the others.
     Uniform,
-    /// To the neighbours, one after the other.
+    /// To the neighbors, one after the other.
     Neighbors,
     /// To the node with the address counted from the other end.
     Opposite,

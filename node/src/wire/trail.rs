@@ -1,6 +1,6 @@
 //! The trail of a packet that goes round a dead link.
 //!
-//! A packet that finds its next link dead searches: from each node to the live neighbour that is nearest to the destination
+//! A packet that finds its next link dead searches: from each node to the live neighbor that is nearest to the destination
 //! and not on the trail, back along its path where there is none. That is a depth-first search whose memory the packet
 //! carries, so it arrives whenever there is a path at all, as long as the trail has room. It ends early at a node nearer to
 //! the destination than where it began: from there the ordinary route is taken, and since each search begins nearer than

@@ -19,7 +19,7 @@ pub enum DropReason {
     /// No path leads to its destination.
     NoRoute,
     /// It may go no hop further.
-    HopsUsedUp,
+    HopLimit,
     /// It is too old.
     Expired,
     /// It has no room for the trail of its detour.
@@ -32,14 +32,14 @@ pub enum DropReason {
     InboxFull,
     /// The node has more to answer than it can.
     Busy,
-    /// There is no computer at its destination.
+    /// There is no host at its destination.
     NoHost,
     /// Its sender has restarted since.
     Stale,
     /// Nobody waits for this answer.
-    Unasked,
+    Unsolicited,
     /// No application at its destination serves its port.
-    Unserved,
+    PortUnreachable,
 }
 
 impl DropReason {
@@ -48,7 +48,7 @@ impl DropReason {
         DropReason::Malformed,
         DropReason::NoSuchNode,
         DropReason::NoRoute,
-        DropReason::HopsUsedUp,
+        DropReason::HopLimit,
         DropReason::Expired,
         DropReason::TrailFull,
         DropReason::Duplicate,
@@ -57,8 +57,8 @@ impl DropReason {
         DropReason::Busy,
         DropReason::NoHost,
         DropReason::Stale,
-        DropReason::Unasked,
-        DropReason::Unserved,
+        DropReason::Unsolicited,
+        DropReason::PortUnreachable,
     ];
 
     /// The reason's name in traces and tables.
@@ -67,7 +67,7 @@ impl DropReason {
             DropReason::Malformed => "malformed",
             DropReason::NoSuchNode => "no-such-node",
             DropReason::NoRoute => "no-route",
-            DropReason::HopsUsedUp => "hops-used-up",
+            DropReason::HopLimit => "hops-used-up",
             DropReason::Expired => "expired",
             DropReason::TrailFull => "trail-full",
             DropReason::Duplicate => "duplicate",
@@ -76,8 +76,8 @@ impl DropReason {
             DropReason::Busy => "busy",
             DropReason::NoHost => "no-host",
             DropReason::Stale => "stale",
-            DropReason::Unasked => "unasked",
-            DropReason::Unserved => "unserved",
+            DropReason::Unsolicited => "unasked",
+            DropReason::PortUnreachable => "unserved",
         }
     }
 

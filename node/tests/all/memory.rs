@@ -6,14 +6,14 @@ use hopwise_node::link::Link;
 use hopwise_node::router::{Config, ConfigError, Router};
 use hopwise_node::wire::WIRE;
 
-/// A router of the default sizes, five wires and one to a computer, fits here.
+/// A router of the default sizes, five wires and one to a host, fits here.
 const BUDGET: usize = 18 * 1024;
 
 /// One of two nodes that talk to each other fits here.
 const SMALL_BUDGET: usize = 4_736;
 
 hopwise_node::capacities! {
-    /// For `path(2)` and a computer.
+    /// For `path(2)` and a host.
     struct Small {
         links: 2,
         buffers: 8,
@@ -66,7 +66,7 @@ fn a_small_router_is_for_small_networks() {
             epoch: 1,
             baud: 1_000_000,
             links: 2,
-            computers: 0,
+            hosts: 0,
             rule: Rule::Exact,
         };
         Router::<Small>::new(&config, 0).map(|_| ())

@@ -1,6 +1,6 @@
 //! What the tests use of core and node, under the names that they use.
 
-pub(crate) use hopwise_core::network::lanes;
+pub(crate) use hopwise_core::network::virtual_channels;
 pub(crate) use hopwise_core::{Network, Rule};
 pub(crate) use hopwise_node::capacities::Board;
 pub(crate) use hopwise_node::limits::{self, BODY, BUFFERS, INBOX, MAX_PAYLOAD, OUTSTANDING, PORTS};

@@ -16,7 +16,7 @@ struct Desk {
 }
 
 impl Desk {
-    fn new(computer: bool) -> Self {
+    fn new(host: bool) -> Self {
         let identity = Identity {
             role: Role::Host,
             network: 0,
@@ -27,8 +27,8 @@ impl Desk {
         };
         Desk {
             now: 0,
-            endpoint: if computer {
-                Endpoint::computer(1, 1_000_000, 0)
+            endpoint: if host {
+                Endpoint::host(1, 1_000_000, 0)
             } else {
                 Endpoint::board(6, 1, 1_000_000, 0)
             },

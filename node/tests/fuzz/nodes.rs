@@ -1,4 +1,4 @@
-//! The whole node: a neighbour that is as it should be, strangers at its other links, and an application, all of which do
+//! The whole node: a neighbor that is as it should be, strangers at its other links, and an application, all of which do
 //! what the input says.
 
 use hopwise_core::{Network, Rule};
@@ -31,7 +31,7 @@ struct Stranger {
 struct World {
     network: Network,
     now: Micros,
-    /// The node under test, and a neighbour at its link 0.
+    /// The node under test, and a neighbor at its link 0.
     nodes: [Box<Router>; 2],
     /// At the first node's links from 1.
     strangers: Vec<Stranger>,
@@ -46,7 +46,7 @@ impl World {
         let near = network
             .neighbor(here, 0)
             .expect("a node")
-            .expect("every node has a neighbour");
+            .expect("every node has a neighbor");
         let now = if input.byte() == 0 {
             u64::MAX - 10_000_000
         } else {
@@ -67,7 +67,7 @@ impl World {
         world
     }
 
-    /// Someone new at a link: by `guise` the neighbour that belongs there, a computer, or anyone.
+    /// Someone new at a link: by `guise` the neighbor that belongs there, a host, or anyone.
     fn stranger(&mut self, link: usize, guise: u8, input: &mut Input) -> Stranger {
         let here = self.nodes[0].address();
         let neighbor = self.network.neighbor(here, link as u64).ok().flatten();
@@ -365,7 +365,7 @@ fn config(network: Network, address: u64, epoch: u32, baud: u32) -> Config {
         epoch,
         baud,
         links: PORTS as u8,
-        computers: u32::MAX,
+        hosts: u32::MAX,
         rule: Rule::Exact,
     }
 }

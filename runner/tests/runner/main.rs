@@ -1,4 +1,4 @@
-//! Two nodes on pipes: the runner on a computer, with nothing of a board.
+//! Two nodes on pipes: the runner on a host, with nothing of a board.
 
 mod world;
 
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use hopwise_app::{AppPort, Outcome};
 use hopwise_node::endpoint::{Endpoint, Heard};
 use hopwise_node::limits::BODY;
-use hopwise_node::wire::{BoardState, Command, Content, DEFAULT_BAUD, Done, Packet, Query, Status, WIRE};
+use hopwise_node::wire::{BoardState, Command, CommandResult, Content, DEFAULT_BAUD, Packet, Query, Status, WIRE};
 use hopwise_runner::Restart;
 use world::{Cables, HOST_PORT, Pipe, SECOND, Slots, World, page};
 
@@ -60,7 +60,7 @@ fn ask(
 }
 
 fn host(world: &World) -> Endpoint<4> {
-    Endpoint::computer(7, DEFAULT_BAUD, world.time.now())
+    Endpoint::host(7, DEFAULT_BAUD, world.time.now())
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_board_without_configuration_takes_one_and_restarts() {
     );
 
     let (bad, good) = ([1; 192], page(1));
-    for (bytes, expected) in [(&bad, Done::BadPage), (&good, Done::Done)] {
+    for (bytes, expected) in [(&bad, CommandResult::BadConfig), (&good, CommandResult::Done)] {
         let command = query(&Command::WritePage(bytes));
         let question = host.question(0, command, bytes, world.time.now()).unwrap();
         let answer = ask(&mut world, &cable, &mut host, question).unwrap();

@@ -12,7 +12,7 @@ use embedded_io_async::{ErrorType, Read, Write};
 use hopwise_app::{Clock, Mesh, Micros, Shared};
 use hopwise_node::capacities::Sizes;
 use hopwise_node::store::{Flash, FlashFailed, Slot, Start, Store};
-use hopwise_node::wire::{PAGE_BYTES, Page};
+use hopwise_node::wire::{BoardConfig, CONFIG_BYTES};
 use hopwise_runner::{Board, NoImages, PlainRx, Platform, Restart, Runner, Upkeep};
 
 pub(crate) const SECOND: Micros = 1_000_000;
@@ -128,7 +128,7 @@ impl Slots {
     }
 
     /// With a configuration that counts.
-    pub(crate) fn configured(page: &[u8; PAGE_BYTES]) -> Self {
+    pub(crate) fn configured(page: &[u8; CONFIG_BYTES]) -> Self {
         let slots = Slots::blank();
         Store::new(slots.clone()).write_page(page, false, 1).expect("memory");
         slots
@@ -262,6 +262,6 @@ impl World {
 }
 
 /// A page of a node of `path(2)`.
-pub(crate) fn page(address: u64) -> [u8; PAGE_BYTES] {
-    Page::new("path(2)", address).expect("a page").write()
+pub(crate) fn page(address: u64) -> [u8; CONFIG_BYTES] {
+    BoardConfig::new("path(2)", address).expect("a page").write()
 }

@@ -4,14 +4,14 @@ use embassy_futures::join::join;
 use hopwise_app::{Mesh, Network, Node};
 use hopwise_core::collective::{Mesh as Dimensions, Ring};
 use hopwise_sim::simulate_programs;
-use hopwise_team::{Broken, Team};
+use hopwise_team::{Team, TeamError};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::support::{Log, PORT, compose, settings};
 
 const PATIENCE: u64 = 300_000;
-/// A call from board to board ends within four times that; and neighbours are told.
+/// A call from board to board ends within four times that; and neighbors are told.
 const LONGEST: u64 = 4 * PATIENCE + 300_000;
 const BLOCK: usize = 60;
 const NETWORKS: [&str; 4] = ["rdn(ring(3),1)", "hypercube(3)", "torus(3,3)", "petersen"];
@@ -39,7 +39,7 @@ fn value(tag: u32, node: Node) -> u32 {
 }
 
 /// What the boards do by a tag; whether the result is right.
-async fn one(team: &Team<'_>, tag: u32, network: &Network) -> Result<bool, Broken> {
+async fn one(team: &Team<'_>, tag: u32, network: &Network) -> Result<bool, TeamError> {
     let (place, nodes) = (team.place()?, network.nodes());
     let root = Node::from(tag) % nodes;
     let own = value(tag, place);
@@ -122,7 +122,7 @@ async fn go_on(mesh: Mesh<'_>, log: Log<(u32, bool)>) {
     let mut tag = 1;
     loop {
         let begun = mesh.uptime();
-        let write = |tag, result: Result<bool, Broken>| {
+        let write = |tag, result: Result<bool, TeamError>| {
             let took = mesh.uptime() - begun;
             let noted = result.map(|right| (tag, right));
             log.borrow_mut().push((mesh.address(), took, noted));
@@ -131,7 +131,7 @@ async fn go_on(mesh: Mesh<'_>, log: Log<(u32, bool)>) {
             let (first, second) = join(one(&team, tag, network), one(&team, tag + 1, network)).await;
             write(tag, first);
             write(tag + 1, second);
-            let next = |tag, result: Result<_, Broken>| result.err().map_or(tag + 1, |broken| broken.next_tag(tag));
+            let next = |tag, result: Result<_, TeamError>| result.err().map_or(tag + 1, |broken| broken.next_tag(tag));
             tag = next(tag, first).max(next(tag + 1, second));
         } else {
             let result = one(&team, tag, network).await;
@@ -141,7 +141,7 @@ async fn go_on(mesh: Mesh<'_>, log: Log<(u32, bool)>) {
     }
 }
 
-/// One run: no result is wrong, no call takes too long, and in the end all boards have results again. How many calls broke.
+/// One run: no result is wrong, no call takes too long, and in the end all boards have results again. SendMode many calls broke.
 fn trial(expression: &str, events: &str, seconds: u64) -> usize {
     let network: Network = expression.parse().unwrap();
     let shown = format!("{expression}, {events:?}");

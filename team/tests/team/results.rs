@@ -5,7 +5,7 @@ use std::rc::Rc;
 use embassy_futures::join::join5;
 use hopwise_app::{Mesh, Network, Node};
 use hopwise_sim::simulate_programs;
-use hopwise_team::{Broken, Folded, Group, Team};
+use hopwise_team::{Folded, Group, Team, TeamError};
 
 use crate::support::{Log, PORT, compose, settings};
 
@@ -131,7 +131,7 @@ fn a_board_that_dies_breaks_calls_within_a_bounded_time_and_joins_again() {
                     let begun = mesh.uptime();
                     let found = team.all_reduce(tag, mesh.address() + 1, |a, b| a + b).await;
                     let took = mesh.uptime() - begun;
-                    if let Err(Broken::Behind(newest)) = found {
+                    if let Err(TeamError::Behind(newest)) = found {
                         // The next call is the one that the others are at.
                         tag = newest - 1;
                     }
@@ -187,7 +187,7 @@ fn a_call_that_differs_has_no_result() {
     assert_eq!((of(false), of(true)), (4, 4), "{log:?}");
     assert!(
         log.iter()
-            .any(|(_, _, result)| matches!(result, Err(Broken::Differs(_)))),
+            .any(|(_, _, result)| matches!(result, Err(TeamError::Differs(_)))),
         "{log:?}"
     );
     assert!(
@@ -241,8 +241,8 @@ fn tags_grow_and_only_so_many_calls_are_under_way() {
             Ok(()),
             Ok(()),
             Ok(()),
-            Err(Broken::TooMany),
-            Err(Broken::Behind(5)),
+            Err(TeamError::TooMany),
+            Err(TeamError::Behind(5)),
         ];
         assert_eq!(results, expected, "node {node}");
     }

@@ -1,4 +1,4 @@
-//! How long it takes, against the naive way.
+//! SendMode long it takes, against the naive way.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -81,7 +81,7 @@ fn sums_of_1024_bytes_are_at_least_three_times_as_fast_as_the_naive_way() {
             Box::pin(async move {
                 let mut receiver = mesh.receiver(PORT).unwrap();
                 mesh.sleep_until(BEGIN).await;
-                let labelled = |number: u32, part: &Part| {
+                let labeled = |number: u32, part: &Part| {
                     let mut message: Fixed<u8, 129> = Fixed::new();
                     message.push(number as u8).unwrap();
                     message.extend_from_slice(part).unwrap();
@@ -89,7 +89,7 @@ fn sums_of_1024_bytes_are_at_least_three_times_as_fast_as_the_naive_way() {
                 };
                 if mesh.address() > 0 {
                     for number in 0..PARTS {
-                        let message = labelled(number, &part(mesh.address(), number));
+                        let message = labeled(number, &part(mesh.address(), number));
                         mesh.send_confirmed(0, PORT, &message).await.unwrap();
                     }
                     for _ in 0..PARTS {
@@ -104,7 +104,7 @@ fn sums_of_1024_bytes_are_at_least_three_times_as_fast_as_the_naive_way() {
                     }
                     for (number, sum) in (0..).zip(&sums) {
                         assert_eq!(*sum, expected(number));
-                        mesh.broadcast(PORT, &labelled(number, sum)).await.unwrap();
+                        mesh.broadcast(PORT, &labeled(number, sum)).await.unwrap();
                     }
                 }
                 ends.borrow_mut().push(mesh.uptime());

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use hopwise_app::{AppPort, Node};
 use hopwise_sim::Settings;
-use hopwise_team::Broken;
+use hopwise_team::TeamError;
 
 pub(crate) const PORT: AppPort = AppPort(20);
 
 /// What came to pass: board, time, result.
-pub(crate) type Log<T> = Rc<RefCell<Vec<(Node, u64, Result<T, Broken>)>>>;
+pub(crate) type Log<T> = Rc<RefCell<Vec<(Node, u64, Result<T, TeamError>)>>>;
 
 pub(crate) fn settings(network: &str, events: Option<&str>, seconds: u64) -> Settings {
     Settings {

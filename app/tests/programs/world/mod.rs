@@ -77,7 +77,7 @@ impl<'a> World<'a> {
                 epoch: 1,
                 baud: 1_000_000,
                 links: LINKS as u8,
-                computers: 0,
+                hosts: 0,
                 rule: Rule::Exact,
             };
             let mut router = Box::new(Router::new(&config, 0).expect("a node"));

@@ -23,7 +23,7 @@ use core::fmt;
 
 use super::Graph;
 use crate::arith::{Number, Vertex, count_step, div_rem_short, sub_mod, wide, wrap};
-use crate::network::spelling::Pen;
+use crate::network::expr_writer::ExprWriter;
 #[cfg(feature = "names")]
 pub(crate) use names::WORDS;
 use search::Search;
@@ -178,20 +178,20 @@ impl Lift {
         (orbit, sub_mod(place, zero, self.m()))
     }
 
-    pub(crate) fn spell<'a, 'b>(&self, pen: &'a mut Pen<'b>) -> &'a mut Pen<'b> {
-        pen.text("lift(").number(self.places() as u32);
+    pub(crate) fn write_expr<'a, 'b>(&self, out: &'a mut ExprWriter<'b>) -> &'a mut ExprWriter<'b> {
+        out.text("lift(").number(self.places() as u32);
         let mut orbit = None;
         for link in self.orbit_links() {
             while orbit.is_none_or(|orbit| orbit < link.from) {
-                pen.text(",");
+                out.text(",");
                 orbit = Some(orbit.map_or(0, |orbit| orbit + 1));
             }
-            pen.text(str::from_utf8(&[b'a' + link.to]).unwrap_or_default());
+            out.text(str::from_utf8(&[b'a' + link.to]).unwrap_or_default());
             if link.shift > 0 {
-                pen.number(link.shift);
+                out.number(link.shift);
             }
         }
-        pen.text(")")
+        out.text(")")
     }
 }
 
@@ -273,7 +273,7 @@ impl Links {
         found
     }
 
-    /// How many neighbours of a node are below another place.
+    /// How many neighbors of a node are below another place.
     fn rank(&self, node: Place, other: Place) -> Number {
         let mut lower = 0;
         self.find_port(node, &mut |_, place| {
@@ -308,7 +308,7 @@ impl Graph for Lift {
         Links::of(self).rank(self.split(node), self.split(neighbor))
     }
 
-    /// Asks all neighbours for their rank: no lift has more than some fifty.
+    /// Asks all neighbors for their rank: no lift has more than some fifty.
     fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
         let (links, node) = (Links::of(self), self.split(node));
         let port = links.find_port(node, &mut |_, place| links.rank(node, place) == rank);
@@ -361,7 +361,7 @@ impl Graph for Lift {
     }
 
     /// The steps that the part of the tree behind the port takes, each node there serving in the best order.
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let (orbit, _) = self.split(source);
         let mut search = Search::from(self, orbit);
         wide(search.reach_all().steps_behind(self.relative(here, source), port))

@@ -13,7 +13,7 @@ const MAX_CHILDREN: usize = 8;
 
 /// A breadth-first search from place 0 of an orbit, as far as it was asked to go.
 ///
-/// For every node it has the distance modulo 3 in two bits, or 3 if it was not reached. Distances of neighbours differ by one at most,
+/// For every node it has the distance modulo 3 in two bits, or 3 if it was not reached. Distances of neighbors differ by one at most,
 /// so that is enough to tell which is closer; and since what is set is never changed, one level can be found in place.
 /// O(links * words) word operations a level, and 2 * 256 bytes of stack.
 pub(super) struct Search<'a> {
@@ -141,7 +141,7 @@ impl<'a> Search<'a> {
         bit(&self.low) | bit(&self.high) << 1
     }
 
-    /// The neighbour of a node that was reached by which a packet goes to the origin; `None` at the origin.
+    /// The neighbor of a node that was reached by which a packet goes to the origin; `None` at the origin.
     pub(super) fn step(&self, node: Place) -> Option<Place> {
         if node == (self.origin, 0) {
             return None;

@@ -58,7 +58,7 @@ impl LastBits {
         walks
     }
 
-    /// The neighbours of any of these nodes.
+    /// The neighbors of any of these nodes.
     fn neighbors(&self, nodes: Nodes) -> Nodes {
         let mut neighbors = 0;
         for (&without, bit) in WITHOUT_BIT.iter().zip(0..).take(self.cube) {

@@ -1,7 +1,7 @@
 //! Hypernets, `hypernet(n,l)`.
 //!
-//! K. Hwang, J. Ghosh, Hypernet: A Communication Efficient Architecture for Constructing Massively Parallel Computers, IEEE
-//! Trans. Computers 36(12), 1987; as a partially linked swapped network in C.-H. Yeh, B. Parhami, Swapped Networks,
+//! K. Hwang, J. Ghosh, Hypernet: A Communication Efficient Architecture for Constructing Massively Parallel Hosts, IEEE
+//! Trans. Hosts 36(12), 1987; as a partially linked swapped network in C.-H. Yeh, B. Parhami, Swapped Networks,
 //! ICPADS 1996.
 //!
 //! Level 1 is hypercube(n). Level i is 2^h clusters, each a level i-1, with h = k - i + 1 for clusters of k bits; every two
@@ -19,8 +19,8 @@ use heapless::Vec;
 
 use crate::arith::{Number, Vertex, count_step, ones, wide};
 use crate::limits::MAX_BITS;
+use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
-use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Rule, Topology};
 use last_bits::LastBits;
 
@@ -30,7 +30,7 @@ use last_bits::LastBits;
 /// one costs least is found without trying them all: it is a walk in a cluster of the level below that comes by some
 /// port of this level, from the place in the first cluster to that in the last. So a question about one level is
 /// four questions about the level below, each with the levels whose ports the walk has to touch, and on level 1 only
-/// the last bits matter to that. The next hop is the lowest-numbered neighbour that is closer. The papers have no rule
+/// the last bits matter to that. The next hop is the lowest-numbered neighbor that is closer. The papers have no rule
 /// of their own, so both rules are this one.
 ///
 /// Level l takes O(4^l) walks in a graph of at most 32 nodes, with l at most 6 for n >= 3, and 1.5 KiB of stack;
@@ -396,9 +396,9 @@ impl Topology for Hypernet {
     }
 }
 
-impl Spelled for Hypernet {
-    fn spell(&self, pen: &mut Pen<'_>) {
-        pen.text("hypernet(").number(self.cube);
-        pen.text(",").number(self.levels).text(")");
+impl WriteExpr for Hypernet {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
+        out.text("hypernet(").number(self.cube);
+        out.text(",").number(self.levels).text(")");
     }
 }

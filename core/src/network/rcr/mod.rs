@@ -1,4 +1,4 @@
-//! Recursive Cube of Rings, `rcr(k,r,j)`, and the networks it generalises: the Cube of Rings `cor(k,r)` and the
+//! Recursive Cube of Rings, `rcr(k,r,j)`, and the networks it generalizes: the Cube of Rings `cor(k,r)` and the
 //! Cube-Connected Cycles `ccc(n)`.
 //!
 //! Y. Sun, P. Y. S. Cheung, X. Lin, Recursive Cube of Rings: A New Topology for Interconnection Networks, IEEE TPDS 11(3),
@@ -18,8 +18,8 @@ use core::fmt;
 use crate::arith::{MAX_NODES, Number, Vertex, bits, div_rem, ones, sub_mod, wide, wrap};
 use crate::graph::Factor;
 use crate::limits::MAX_BITS;
+use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
-use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Method, Rule, Topology};
 
 /// A Recursive Cube of Rings.
@@ -458,7 +458,7 @@ impl Topology for Rcr {
         }
     }
 
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         self.child_urgency(here, port, source)
     }
 
@@ -470,15 +470,15 @@ impl Topology for Rcr {
     }
 }
 
-impl Spelled for Rcr {
-    fn spell(&self, pen: &mut Pen<'_>) {
+impl WriteExpr for Rcr {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
         match self.name {
             Name::RecursiveCubeOfRings => {
-                pen.text("rcr(").number(self.window).text(",").number(self.ring);
-                pen.text(",").number(self.bits - self.window)
+                out.text("rcr(").number(self.window).text(",").number(self.ring);
+                out.text(",").number(self.bits - self.window)
             }
-            Name::CubeOfRings => pen.text("cor(").number(self.window).text(",").number(self.ring),
-            Name::CubeConnectedCycles => pen.text("ccc(").number(self.ring),
+            Name::CubeOfRings => out.text("cor(").number(self.window).text(",").number(self.ring),
+            Name::CubeConnectedCycles => out.text("ccc(").number(self.ring),
         }
         .text(")");
     }

@@ -31,7 +31,7 @@ const MANNERS: [Manner; 4] = [
 ];
 
 /// A descent is broken off after so many hops along a long ring: all that is deeper is urgent alike.
-const MOST_HOPS: Number = 512;
+const MAX_HOPS: Number = 512;
 
 impl Rcr {
     /// The deeper part first; of equals cube links before ring links, higher bits before lower, -1 before +1.
@@ -90,7 +90,7 @@ impl Rcr {
     fn descend(&self, mut state: State, end: Number, manner: Manner) -> Number {
         let mut up = manner.up;
         let mut steps = 0;
-        for _ in 0..MOST_HOPS {
+        for _ in 0..MAX_HOPS {
             let flippable = self.flippable(state);
             let untouched = state.differing & self.window_at(state.place) == 0;
             let held = if manner.hold && flippable != 0 && untouched {

@@ -4,7 +4,7 @@
 //! Multicomputer Systems.
 //!
 //! Like the expansion of the Heawood graph by itself, but each digit has three pivots, so that no single node is the only way
-//! out. The paper leaves open whether each of the three is joined to all three neighbouring copies (`all`) or to one
+//! out. The paper leaves open whether each of the three is joined to all three neighboring copies (`all`) or to one
 //! (`one`); both are here. With V_0 the position, digit i = 1 .. n-1 has the pivots i-1, i+2 and i-4 modulo 14.
 
 use super::phase::Pivots;
@@ -26,7 +26,7 @@ pub(super) fn every_port(phase: Number) -> Pivots {
 
 /// With one link at each pivot.
 pub(super) fn one_port(phase: Number) -> Pivots {
-    Pivots::Coloured(ports(phase))
+    Pivots::Colored(ports(phase))
 }
 
 impl Re {

@@ -20,8 +20,8 @@ use core::fmt;
 use crate::arith::{MAX_NODES, Number, Vertex, div_rem, div_rem_short, fits_short, wide, wrap};
 use crate::graph::Base;
 use crate::limits::{self, BOARD_SEARCH_WORDS, MAX_FRAMES};
+use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
-use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Method, Rule, Topology};
 use phase::{Phase, Pivots, nearest};
 use walk::{Needed, Walk};
@@ -33,7 +33,7 @@ const MAX_UNIT: Number = limits::MAX_UNIT as Number;
 ///
 /// With one pivot a phase (`sk`) the distance is the sum of the digits' distances in their frames plus the shortest
 /// walk in the unit by way of the pivots of all digits that differ. Each hop of the exact rule lowers it
-/// by one: at a needed pivot, a frame step of the lowest phase; else the lowest-numbered closer neighbour in the unit.
+/// by one: at a needed pivot, a frame step of the lowest phase; else the lowest-numbered closer neighbor in the unit.
 /// The paper's rule serves the phases from the highest down.
 ///
 /// Time O(r) to find the digits, plus the walk: O(pivots) on ring, path, star and complete units, a
@@ -207,9 +207,9 @@ impl Re {
         self.keeps_position() && matches!(self.choice, Choice::OnePivot | Choice::PivotSets)
     }
 
-    /// Whether only the position tells nodes apart: some relabelling carries any one to any other of the same position.
+    /// Whether only the position tells nodes apart: some relabeling carries any one to any other of the same position.
     pub fn digits_are_alike(&self) -> bool {
-        // The colours of the Heawood graph's edges are kept by rotations by even numbers and by reflections that exchange
+        // The colors of the Heawood graph's edges are kept by rotations by even numbers and by reflections that exchange
         // even and odd, so its nodes are alike even with one link at each port.
         self.keeps_position() && (0..usize::from(self.phases)).all(|phase| self.frame_of(phase).vertex_transitive())
     }
@@ -556,7 +556,7 @@ impl Topology for Re {
         out.write_str(")")
     }
 
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         if self.one_pivot_a_phase() {
             self.child_urgency(here, port, source)
         } else {
@@ -579,20 +579,20 @@ impl Topology for Re {
     }
 }
 
-impl Spelled for Re {
-    fn spell(&self, pen: &mut Pen<'_>) {
+impl WriteExpr for Re {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
         if let Choice::EveryPort | Choice::OnePort = self.choice {
-            pen.text("re-heawood-2(").number(self.phases + 1);
+            out.text("re-heawood-2(").number(self.phases + 1);
         } else if self.same {
-            pen.text("re(").base(self.frame_of(0)).text(",").base(&self.unit);
-            pen.text(",").number(self.phases);
+            out.text("re(").base(self.frame_of(0)).text(",").base(&self.unit);
+            out.text(",").number(self.phases);
         } else {
             for (index, frame) in self.frames.iter().take(usize::from(self.phases)).enumerate() {
-                pen.text(if index == 0 { "re([" } else { "," }).base(frame);
+                out.text(if index == 0 { "re([" } else { "," }).base(frame);
             }
-            pen.text("],").base(&self.unit);
+            out.text("],").base(&self.unit);
         }
-        pen.text(match self.choice {
+        out.text(match self.choice {
             Choice::OnePivot | Choice::EveryPort => ")",
             Choice::PivotSets => ",sd)",
             Choice::OnePort => ",one)",

@@ -64,7 +64,7 @@ const DESCENTS: [Descent; 4] = {
 
 /// What comes first among children, from the most weighty: frame links of a served pivot, the steps (or the phase) below
 /// the child, and 16 bits that decide between equals.
-fn urgency(is_frame_link_of_served: bool, steps: u64, among_equals: u64) -> u64 {
+fn send_priority(is_frame_link_of_served: bool, steps: u64, among_equals: u64) -> u64 {
     u64::from(is_frame_link_of_served) << 63 | steps << 16 | among_equals
 }
 
@@ -76,18 +76,18 @@ impl Re {
             served: self.walk(here, source).needed.places,
         };
         let unit_links = self.unit.degree(place.position);
-        let urgency = match port.checked_sub(unit_links) {
+        let send_priority = match port.checked_sub(unit_links) {
             None => self.unit_child_urgency(place, port, source),
             Some(link) => self.frame_child_urgency(here, place, link, source),
         };
-        urgency.unwrap_or(0)
+        send_priority.unwrap_or(0)
     }
 
     /// In the unit the deeper part of the tree comes first, of equals the lower position.
     fn unit_child_urgency(&self, place: Place, port: Number, source: Vertex) -> Option<u64> {
         let child = self.unit.neighbor(place.position, port)?;
         let steps = self.depth(place.moved(child), self.position(source));
-        Some(urgency(false, wide(steps), wide(MAX_UNIT - child)))
+        Some(send_priority(false, wide(steps), wide(MAX_UNIT - child)))
     }
 
     /// At a served pivot the frame links come first, the higher phase before the lower: a frame child has the same unit
@@ -99,14 +99,14 @@ impl Re {
         let source_digit = self.phases_of(source).nth(index).map_or(0, |phase| phase.digit);
         let turn = turn_of(&phase, link, source_digit);
         if place.is_served(place.position) {
-            return Some(urgency(true, index as u64, 0xffff_u64.saturating_sub(wide(turn))));
+            return Some(send_priority(true, index as u64, 0xffff_u64.saturating_sub(wide(turn))));
         }
         let steps_in_frames = self
             .pivot_steps(place.position, index as Number + 1)
             .saturating_sub(turn + 1);
         let steps_below = self.depth(place.with_pivot_served(), self.position(source));
         let steps = steps_in_frames.saturating_add(steps_below);
-        Some(urgency(false, wide(steps), BEFORE_UNIT_LINKS))
+        Some(send_priority(false, wide(steps), BEFORE_UNIT_LINKS))
     }
 
     /// The phase that frame link number `link` of a node belongs to, and the number of the link there.
@@ -246,8 +246,8 @@ fn turn_of(phase: &Phase<'_>, link: Number, source: Vertex) -> Number {
     let frame: &Base = phase.frame;
     let before = |other: Number| {
         let (this, that) = (
-            frame.urgency(phase.digit, link, source),
-            frame.urgency(phase.digit, other, source),
+            frame.send_priority(phase.digit, link, source),
+            frame.send_priority(phase.digit, other, source),
         );
         that > this || that == this && other < link
     };

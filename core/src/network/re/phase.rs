@@ -19,16 +19,16 @@ pub(super) struct Phase<'a> {
 pub(super) enum Pivots {
     /// Each of these positions has all of them, and crossing one keeps the position.
     Each(u64),
-    /// `count` positions from `head` on share them, and crossing one can change the position: the neighbours of a digit
+    /// `count` positions from `head` on share them, and crossing one can change the position: the neighbors of a digit
     /// are dealt out to the pivots in ascending order.
     Dealt { head: Vertex, count: Number },
-    /// Three positions share those of a Heawood frame, whose edges have three colours: from an even node plus, minus and
+    /// Three positions share those of a Heawood frame, whose edges have three colors: from an even node plus, minus and
     /// distance. Both ends of an edge have it at the same position, and crossing it keeps the position.
-    Coloured([u8; 3]),
+    Colored([u8; 3]),
 }
 
-/// The colour of a port of the Heawood graph, and the port of a colour: plus from an even node is minus from an odd one.
-fn coloured(node: Vertex, port: usize) -> usize {
+/// The color of a port of the Heawood graph, and the port of a color: plus from an even node is minus from an odd one.
+fn colored(node: Vertex, port: usize) -> usize {
     match port {
         0 | 1 if !node.is_multiple_of(2) => 1 - port,
         _ => port,
@@ -50,7 +50,7 @@ impl Phase<'_> {
                 Some(place) if place < count => div_rem(self.frame.degree(self.digit) + count - 1 - place, count).0,
                 _ => 0,
             },
-            Pivots::Coloured(positions) => {
+            Pivots::Colored(positions) => {
                 positions.iter().filter(|&&at| Number::from(at) == position).count() as Number
             }
         }
@@ -65,9 +65,9 @@ impl Phase<'_> {
                 let digit = self.frame.ranked(self.digit, place + link * count)?;
                 Some((digit, dealt_end(head, count, self.frame, digit, self.digit)))
             }
-            Pivots::Coloured(positions) => {
-                let colour = positions.iter().position(|&at| Number::from(at) == position)?;
-                let port = coloured(self.digit, colour) as Number + link;
+            Pivots::Colored(positions) => {
+                let color = positions.iter().position(|&at| Number::from(at) == position)?;
+                let port = colored(self.digit, color) as Number + link;
                 Some((self.frame.neighbor(self.digit, port)?, position))
             }
         }
@@ -78,7 +78,7 @@ impl Phase<'_> {
         match self.pivots {
             Pivots::Each(_) => self.frame.port_to(self.digit, digit),
             Pivots::Dealt { count, .. } => Some(div_rem(self.frame.rank(self.digit, digit), count).0),
-            Pivots::Coloured(_) => Some(0),
+            Pivots::Colored(_) => Some(0),
         }
     }
 
@@ -87,9 +87,9 @@ impl Phase<'_> {
         match self.pivots {
             Pivots::Each(positions) => positions,
             Pivots::Dealt { head, count } => 1 << dealt_end(head, count, self.frame, self.digit, digit),
-            Pivots::Coloured(positions) => {
+            Pivots::Colored(positions) => {
                 let port = self.frame.port_to(self.digit, digit).unwrap_or(0);
-                let at = positions.get(coloured(self.digit, port as usize)).copied().unwrap_or(0);
+                let at = positions.get(colored(self.digit, port as usize)).copied().unwrap_or(0);
                 1 << at
             }
         }

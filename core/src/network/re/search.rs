@@ -185,7 +185,7 @@ impl Re {
         }
     }
 
-    /// The lowest-numbered neighbour of `here` whose state is in the set.
+    /// The lowest-numbered neighbor of `here` whose state is in the set.
     fn closer_neighbor(&self, part: &Part<'_>, here: Vertex, state: Number, set: &[u64]) -> Option<Vertex> {
         let position = self.position(here);
         let in_unit = self

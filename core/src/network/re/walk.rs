@@ -95,7 +95,7 @@ impl Walk<'_> {
             .or_else(|| self.search().map(|(length, _)| length))
     }
 
-    /// The lowest-numbered neighbour of `from` on a shortest walk; `None` if the search does not fit the memory.
+    /// The lowest-numbered neighbor of `from` on a shortest walk; `None` if the search does not fit the memory.
     ///
     /// `from` itself must not be needed: what is to be done there comes first.
     pub(crate) fn step(&self) -> Option<Vertex> {
@@ -167,7 +167,7 @@ impl Walk<'_> {
         None
     }
 
-    /// The neighbours of each place as a bit set, since every round asks for them again.
+    /// The neighbors of each place as a bit set, since every round asks for them again.
     #[inline]
     fn links(&self, places: usize) -> [u64; MAX_UNIT as usize] {
         let mut links = [0; MAX_UNIT as usize];
@@ -221,7 +221,7 @@ impl Round<'_> {
         Some(())
     }
 
-    /// A place has what its neighbours had in the round before. Returns its sets.
+    /// A place has what its neighbors had in the round before. Returns its sets.
     #[inline]
     fn gather(&mut self, place: Vertex, neighbors: u64, before: &Round<'_>) -> Option<&mut [u64]> {
         let sets = self.at_mut(place)?;
@@ -269,7 +269,7 @@ fn length_by_formula(graph: &Base, from: Vertex, to: Vertex, needed: u64) -> Opt
     }
 }
 
-/// The first step of that walk: the lowest-numbered neighbour of `from` on a shortest one. `from` must not be needed, and
+/// The first step of that walk: the lowest-numbered neighbor of `from` on a shortest one. `from` must not be needed, and
 /// something else must be.
 #[inline]
 pub(super) fn step_by_formula(graph: &Base, from: Vertex, to: Vertex, needed: u64) -> Option<Vertex> {
@@ -283,7 +283,7 @@ pub(super) fn step_by_formula(graph: &Base, from: Vertex, to: Vertex, needed: u6
                 let (up, down) = (wrap(from + 1, line.nodes), sub_mod(from, 1, line.nodes));
                 let (lower, higher) = (up.min(down), up.max(down));
                 let length = |from| around(line.nodes, from, to, needed);
-                // If the lower-numbered neighbour is no closer, the other one is.
+                // If the lower-numbered neighbor is no closer, the other one is.
                 if length(lower) < length(from) { lower } else { higher }
             }
             // Away from the end first, to turn there, unless nothing is needed on that side.
@@ -337,7 +337,7 @@ fn along(a: Number, b: Number, length: Number) -> Number {
     }
 }
 
-/// On a ring: leave out one gap between neighbouring places and walk the line that remains, or go once round.
+/// On a ring: leave out one gap between neighboring places and walk the line that remains, or go once round.
 fn around(n: Number, from: Vertex, to: Vertex, needed: u64) -> Number {
     let places = needed | 1 << from | 1 << to;
     let mut best = if from == to { n } else { Number::MAX };

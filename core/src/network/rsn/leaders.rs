@@ -19,7 +19,7 @@ pub(super) enum Leaders {
     Ends,
     /// These two and the median: nothing is shorter.
     Median,
-    /// The two, and on a star also the nodes within, the centre and its image: nothing is shorter.
+    /// The two, and on a star also the nodes within, the center and its image: nothing is shorter.
     Star,
     /// One after the other.
     All,

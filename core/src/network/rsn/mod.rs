@@ -22,8 +22,8 @@ use path::Path;
 use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
 use crate::graph::{Base, FoldedHypercube, Hypercube, Kind};
 use crate::limits::MAX_SWAP_LEVELS;
+use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
-use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Method, Rule, Topology};
 
 /// A recursive swapped network over a nucleus graph.
@@ -321,7 +321,7 @@ impl Topology for Rsn {
 
     /// The links of the nucleus first, in its own order from where the broadcast came into it, then those between clusters from
     /// low to high.
-    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let (_, inner) = div_rem(here, self.size(1));
         if let Some(crossing) = port.checked_sub(self.nucleus.degree(inner)) {
             return wide(Number::from(self.levels).saturating_sub(crossing));
@@ -331,19 +331,19 @@ impl Topology for Rsn {
             Hop::Across(_) => inner,
         };
         self.nucleus
-            .urgency(inner, port, entry)
+            .send_priority(inner, port, entry)
             .saturating_add(u64::from(self.levels) + 1)
     }
 }
 
-impl Spelled for Rsn {
-    fn spell(&self, pen: &mut Pen<'_>) {
+impl WriteExpr for Rsn {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
         match (self.word, &self.nucleus.0) {
-            (Word::Hcn, Kind::Hypercube(cube)) => pen.text("hcn(").number(cube.bits),
-            (Word::Hfn, Kind::FoldedHypercube(cube)) => pen.text("hfn(").number(cube.bits),
+            (Word::Hcn, Kind::Hypercube(cube)) => out.text("hcn(").number(cube.bits),
+            (Word::Hfn, Kind::FoldedHypercube(cube)) => out.text("hfn(").number(cube.bits),
             _ => {
-                pen.text("rsn(").number(self.levels).text(",").base(&self.nucleus);
-                pen.text(if self.diameter_links { ",diameter" } else { "" })
+                out.text("rsn(").number(self.levels).text(",").base(&self.nucleus);
+                out.text(if self.diameter_links { ",diameter" } else { "" })
             }
         }
         .text(")");

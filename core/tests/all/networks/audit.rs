@@ -2,7 +2,7 @@
 
 use crate::support::*;
 
-/// A network built out: the neighbours of every node, in the order of the ports.
+/// A network built out: the neighbors of every node, in the order of the ports.
 pub(super) struct Graph {
     pub(super) neighbors: Vec<Vec<Node>>,
 }
@@ -63,7 +63,7 @@ fn audit_links(network: &Network, graph: &Graph) {
         assert_eq!(
             sorted.len(),
             near.len(),
-            "{network}: node {node} has two links to a neighbour"
+            "{network}: node {node} has two links to a neighbor"
         );
         assert_eq!(network.port_to(node, node), Ok(None), "{network}: node {node}");
         assert_eq!(network.check(node), Ok(node));
@@ -91,7 +91,7 @@ fn lengths(network: &Network, graph: &Graph, dest: Node, rule: Rule) -> Vec<u64>
             let next = network.next_hop(here, dest, rule).unwrap();
             assert!(
                 graph.neighbors[here as usize].contains(&next),
-                "{network}: {rule:?} from {here} to {dest} by {next}, which is not a neighbour"
+                "{network}: {rule:?} from {here} to {dest} by {next}, which is not a neighbor"
             );
             here = next;
         }
@@ -265,9 +265,9 @@ audited! {
     the_partially_linked_swapped_network: "partial-swapped";
 }
 
-/// Where only a distance is defined, the next hop is the lowest-numbered neighbour that is closer.
+/// Where only a distance is defined, the next hop is the lowest-numbered neighbor that is closer.
 #[test]
-fn the_lowest_numbered_closer_neighbour() {
+fn the_lowest_numbered_closer_neighbor() {
     for expression in [
         "wk(3,4)",
         "wk(4,3)",

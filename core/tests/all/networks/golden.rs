@@ -24,7 +24,7 @@ struct Golden {
 }
 
 /// Of larger networks the diameter and the distances are not searched for.
-const MOST_NODES: u64 = 2_800;
+const MAX_NODES: u64 = 2_800;
 
 #[test]
 fn networks_are_those_of_the_golden_file() {
@@ -43,7 +43,7 @@ fn networks_are_those_of_the_golden_file() {
             "{network}"
         );
         assert_eq!(edge_sha256(&graph), golden.edge_sha256, "{network}");
-        if golden.nodes <= MOST_NODES {
+        if golden.nodes <= MAX_NODES {
             let mut diameter = 0;
             let mut sum = 0;
             for dest in 0..network.nodes() {

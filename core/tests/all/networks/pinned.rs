@@ -13,8 +13,8 @@ use crate::support::*;
 const PINNED: &str = include_str!("../../golden/pinned.txt");
 
 /// So many nodes of a network are looked at, and so many of a large one, where each answer may take a search.
-const MOST_NODES: u64 = 28;
-const MOST_NODES_IF_LARGE: u64 = 12;
+const MAX_NODES: u64 = 28;
+const MAX_NODES_IF_LARGE: u64 = 12;
 const LARGE: u64 = 400;
 
 fn hash(text: &str) -> u32 {
@@ -25,9 +25,9 @@ fn hash(text: &str) -> u32 {
 fn line(network: &Network) -> String {
     // An odd step meets all digits of the addresses.
     let most = if network.nodes() < LARGE {
-        MOST_NODES
+        MAX_NODES
     } else {
-        MOST_NODES_IF_LARGE
+        MAX_NODES_IF_LARGE
     };
     let step = (network.nodes() / most) as usize | 1;
     let nodes = (0..network.nodes()).step_by(step);

@@ -7,7 +7,7 @@ use crate::support::*;
 
 const NAME: &str = "triangle with a tail";
 
-/// The neighbours of each node, in ascending order.
+/// The neighbors of each node, in ascending order.
 const NEIGHBORS: [&[u32]; 5] = [&[2, 3, 4], &[3], &[0, 4], &[0, 1], &[0, 2]];
 
 /// The table, with distances and next hops that are searched here.

@@ -227,7 +227,7 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
     assert!(matches!(error, CannotRun::TooLarge { most: 4096, .. }), "{error}");
 }
 
-/// Shifts go round one ring of all nodes, whose neighbours are within its dilation.
+/// Shifts go round one ring of all nodes, whose neighbors are within its dilation.
 #[test]
 fn rings_of_golden_networks_pass_every_node_once() {
     let mut hamiltonian = 0;

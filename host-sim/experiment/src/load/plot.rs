@@ -13,7 +13,7 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// Whether it is dashed.
     pub dashed: bool,
-    /// Which colour, counted from 0; lines that belong together share one.
+    /// Which color, counted from 0; lines that belong together share one.
     pub color: usize,
 }
 
@@ -32,7 +32,7 @@ pub struct Chart {
     pub series: Vec<Series>,
 }
 
-/// Told apart by people who see few colours too: the palette of Okabe and Ito, 2008, darkened where it is pale.
+/// Told apart by people who see few colors too: the palette of Okabe and Ito, 2008, darkened where it is pale.
 const COLORS: [&str; 8] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#444444", "#8b4513",
 ];

@@ -72,7 +72,7 @@ struct Summary {
 }
 
 /// Larger trees are summed up, not drawn.
-const MOST_DRAWN: u64 = 64;
+const MAX_DRAWN: u64 = 64;
 
 pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, CliError> {
     if let Some(port) = &args.port {
@@ -132,7 +132,7 @@ pub(super) fn draw(network: &Network, broadcast: &Broadcast, source: Node) -> St
 }
 
 fn show(network: &Network, broadcast: &Broadcast, summary: &Summary) -> Result<(), CliError> {
-    if network.nodes() <= MOST_DRAWN && summary.duplicates == 0 {
+    if network.nodes() <= MAX_DRAWN && summary.duplicates == 0 {
         print(|out| writeln!(out, "{}", draw(network, broadcast, summary.source)))?;
     }
     let best = match summary.best_one_port_steps {

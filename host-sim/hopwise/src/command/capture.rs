@@ -19,7 +19,7 @@ use hopwise_trace::line::Record;
 
 use super::emulate::picoseconds;
 use super::error::CliError;
-use super::output::{Colour, Outcome, check_output, coloured, print, print_json, say, stop_on_ctrl_c};
+use super::output::{Color, Outcome, check_output, colored, print, print_json, say, stop_on_ctrl_c};
 use super::{ImageArg, MeshArg, RepositoryArg, one_kind};
 
 /// How long emulated boards run unless told.
@@ -122,12 +122,12 @@ impl Filter {
 
 pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let mesh = args.mesh.read()?;
-    let coloured = coloured();
+    let colored = colored();
     let mut show = |line: &LogLine, record: &Record| {
         let hidden = args.quiet || args.json;
         match hidden || !args.filter.iter().all(|filter| filter.passes(line, record)) {
             true => Ok(()),
-            false => show_line(&mesh, line, record, coloured),
+            false => show_line(&mesh, line, record, colored),
         }
     };
     // A trace that cannot be written is better known before than after.
@@ -195,7 +195,7 @@ fn inputs(args: &CaptureArgs) -> Vec<PathBuf> {
 
 /// `1.969  13 -> 4  forwarded  datagram 17 of node 2`: when, by the board's own clock; where; what. Of a line that tells of no event,
 /// its level and its text.
-fn show_line(mesh: &Mesh, line: &LogLine, record: &Record, coloured: bool) -> io::Result<()> {
+fn show_line(mesh: &Mesh, line: &LogLine, record: &Record, colored: bool) -> io::Result<()> {
     let EventText { place, about } = match record {
         Record::Event(event) => event_text(mesh, line.node, event),
         Record::Log { .. } | Record::Unknown => EventText {
@@ -207,7 +207,7 @@ fn show_line(mesh: &Mesh, line: &LogLine, record: &Record, coloured: bool) -> io
         Record::Event(_) => record.name(),
         Record::Log { .. } | Record::Unknown => line.level,
     };
-    let what = Colour::of_level(line.level).paint(&format!("{what:9}"), coloured);
+    let what = Color::of_level(line.level).paint(&format!("{what:9}"), colored);
     let about = printable_line(&about);
     let shown = writeln!(io::stdout(), "{:9.3}  {place:>10}  {what}  {about}", line.stamp);
     match shown {

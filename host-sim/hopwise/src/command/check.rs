@@ -8,7 +8,7 @@ use hopwise_emulator::time::{MILLISECOND, Time};
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Colour, Outcome, coloured, counted, print_coloured, print_json};
+use super::output::{Color, Outcome, colored, counted, print_colored, print_json};
 use super::{MeshArg, RepositoryArg, no_boards, watch};
 use hopwise_emulate::rig::{EmulatedMesh, Firmware, FreeLink, Mistakes};
 use hopwise_figures::printable_line;
@@ -129,8 +129,8 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
             line_errors: &errors,
         })?;
     } else {
-        let coloured = coloured();
-        print_coloured(|out| show(out, &mesh, &report, &errors, coloured))?;
+        let colored = colored();
+        print_colored(|out| show(out, &mesh, &report, &errors, colored))?;
     }
     match report.findings.len() {
         0 => Ok(Outcome::Done),
@@ -173,25 +173,25 @@ fn show(
     mesh: &Mesh,
     report: &WiringReport,
     errors: &[LineErrors],
-    coloured: bool,
+    colored: bool,
 ) -> io::Result<()> {
     let summary = format!(
         "{}: {} of {} boards answer, {} of {} cables are right",
         mesh.network, report.boards_seen, report.boards_expected, report.cables_right, report.cables_expected
     );
-    let colour = if report.findings.is_empty() {
-        Colour::Green
+    let color = if report.findings.is_empty() {
+        Color::Green
     } else {
-        Colour::Red
+        Color::Red
     };
-    writeln!(out, "{}", colour.paint(&summary, coloured))?;
+    writeln!(out, "{}", color.paint(&summary, colored))?;
     for finding in &report.findings {
         let sentence = finding.to_string();
         let (kind, rest) = sentence.split_at(KIND_WIDTH.min(sentence.len()));
-        writeln!(out, "  {}{}", Colour::Red.paint(kind, coloured), printable_line(rest))?;
+        writeln!(out, "  {}{}", Color::Red.paint(kind, colored), printable_line(rest))?;
     }
     for link in errors {
-        let title = Colour::Yellow.paint("line errors", coloured);
+        let title = Color::Yellow.paint("line errors", colored);
         writeln!(
             out,
             "  {title} {} {}: {} times bytes without a stop bit, {} times noise, {} times bytes not fetched in time",

@@ -11,7 +11,7 @@ use hopwise_emulate::setup::{CannotBuild, Differences};
 use hopwise_emulator::image::Image;
 use hopwise_figures::Agreement;
 use hopwise_rig::boards::DEFAULT;
-use hopwise_sim::mesh_time::{self as simulated, MOST_LINKS, TimedNodes, Trial};
+use hopwise_sim::mesh_time::{self as simulated, MAX_LINKS, TimedNodes, Trial};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -94,11 +94,11 @@ impl FromStr for Failure {
 }
 
 /// Crystals that are off by more are broken.
-const MOST_DRIFT: f64 = 100.0;
+const MAX_DRIFT: f64 = 100.0;
 
 fn drift(text: &str) -> Result<f64, String> {
-    let drift = text.parse().ok().filter(|drift| (0.0..=MOST_DRIFT).contains(drift));
-    drift.ok_or_else(|| format!("a number from 0 to {MOST_DRIFT}"))
+    let drift = text.parse().ok().filter(|drift| (0.0..=MAX_DRIFT).contains(drift));
+    drift.ok_or_else(|| format!("a number from 0 to {MAX_DRIFT}"))
 }
 
 #[derive(Serialize)]
@@ -209,10 +209,10 @@ pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcom
 
 /// The simulator's boards are made for so many links.
 fn check_width(network: &Network) -> Result<(), CliError> {
-    let wide = (0..network.nodes()).find(|&node| network.degree(node).unwrap_or(0) > MOST_LINKS);
+    let wide = (0..network.nodes()).find(|&node| network.degree(node).unwrap_or(0) > MAX_LINKS);
     match wide {
         Some(node) => Err(CliError::new(format_args!(
-            "node {node} has more than {MOST_LINKS} links, which is more than these boards have"
+            "node {node} has more than {MAX_LINKS} links, which is more than these boards have"
         ))),
         None => Ok(()),
     }

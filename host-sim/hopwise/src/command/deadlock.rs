@@ -66,13 +66,13 @@ struct Report {
 }
 
 /// All pairs of nodes are routed, so larger networks take too long.
-const MOST_NODES: u64 = 20_000;
+const MAX_NODES: u64 = 20_000;
 
 pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, CliError> {
     let network = args.network.network()?;
     let nodes = network.nodes();
-    if nodes > MOST_NODES {
-        return Err(CliError::too_large(&network, MOST_NODES));
+    if nodes > MAX_NODES {
+        return Err(CliError::too_large(&network, MAX_NODES));
     }
     let graph = Graph::build(&network)?;
     let bar = progress_bar(nodes, "following all routes");

@@ -8,7 +8,7 @@ use clap::Args;
 use hopwise_emulate::doctor::{BoardFault, EmulatedPatient};
 use hopwise_emulate::rig::{self, Firmware};
 use hopwise_emulate::setup::Program;
-use hopwise_node::wire::{DEFAULT_BAUD, PAGE_BYTES};
+use hopwise_node::wire::{CONFIG_BYTES, DEFAULT_BAUD};
 use hopwise_rig::boards::{DEFAULT, Uart};
 use hopwise_rig::doctor::{Examination, SerialPatient, examine};
 use hopwise_rig::mesh::read_keys;
@@ -88,7 +88,7 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
         None => {
             let kind = rig::board(args.board.as_deref().unwrap_or(DEFAULT))?;
             let Firmware { image, .. } = Firmware::load(&repository.elf(args.elf.as_deref(), kind.name)?)?;
-            let mut patient = EmulatedPatient::new(&Program { kind, image }, &[0xff; PAGE_BYTES], keys, &args.fault)?;
+            let mut patient = EmulatedPatient::new(&Program { kind, image }, &[0xff; CONFIG_BYTES], keys, &args.fault)?;
             (examine(&mut patient), false)
         }
     };

@@ -19,7 +19,7 @@ use hopwise_language::script::{NoSuchPlace, PortName, PortOf};
 use hopwise_node::wire::DEFAULT_BAUD;
 
 use super::error::CliError;
-use super::output::{Colour, Outcome, coloured, print, print_coloured, print_json, progress_bar, say};
+use super::output::{Color, Outcome, colored, print, print_colored, print_json, progress_bar, say};
 use super::{BOARD_OF_MESH, ImageArg, RepositoryArg, parse};
 use hopwise_emulate::check::CheckReport;
 use hopwise_emulate::gdb::GdbServer;
@@ -367,16 +367,16 @@ fn show_lines(args: &EmulateArgs, lines: &[BoardLine]) -> Result<(), CliError> {
     let wanted = |line: &&BoardLine| {
         (args.boards.is_empty() || args.boards.contains(&line.board)) && level_of(line) >= args.level
     };
-    let coloured = coloured();
-    print_coloured(|out| {
+    let colored = colored();
+    print_colored(|out| {
         lines
             .iter()
             .filter(wanted)
-            .try_for_each(|line| show_line(out, line, coloured))
+            .try_for_each(|line| show_line(out, line, colored))
     })
 }
 
-fn show_line(out: &mut dyn Write, line: &BoardLine, coloured: bool) -> std::io::Result<()> {
+fn show_line(out: &mut dyn Write, line: &BoardLine, colored: bool) -> std::io::Result<()> {
     let name = match level_of(line) {
         LevelArg::Trace => "trace",
         LevelArg::Debug => "debug",
@@ -384,7 +384,7 @@ fn show_line(out: &mut dyn Write, line: &BoardLine, coloured: bool) -> std::io::
         LevelArg::Warn => "warn",
         LevelArg::Error => "error",
     };
-    let level = Colour::of_level(name).paint(&format!("{name:5}"), coloured);
+    let level = Color::of_level(name).paint(&format!("{name:5}"), colored);
     let time = line.at as f64 / SECOND as f64;
     let place = printable_line(line.place.as_deref().unwrap_or(""));
     let text = printable_line(&line.text);
@@ -423,7 +423,7 @@ fn show(summary: &RunFigures, faults: &[String]) -> Result<(), CliError> {
             write!(out, "{fault}")?;
         }
         for remark in &summary.unmodelled {
-            writeln!(out, "not modelled: {remark}")?;
+            writeln!(out, "not modeled: {remark}")?;
         }
         for violation in &summary.violations {
             writeln!(out, "rule broken: {violation}")?;

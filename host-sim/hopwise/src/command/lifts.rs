@@ -8,7 +8,7 @@ use super::error::CliError;
 use super::output::{Outcome, print, progress_bar};
 use hopwise_files::write_whole;
 use hopwise_networks::lifts::Catalogue;
-use hopwise_networks::lifts::anneal::{Effort, MOST_NODES};
+use hopwise_networks::lifts::anneal::{Effort, MAX_NODES};
 use hopwise_networks::lifts::bound::Bound;
 
 #[derive(Args)]
@@ -17,10 +17,10 @@ pub(super) struct LiftsArgs {
     #[arg(value_name = "FILE")]
     catalogue: PathBuf,
     /// The smallest number of nodes
-    #[arg(long, value_name = "NODES", default_value_t = 8, value_parser = clap::value_parser!(u64).range(4..=MOST_NODES))]
+    #[arg(long, value_name = "NODES", default_value_t = 8, value_parser = clap::value_parser!(u64).range(4..=MAX_NODES))]
     from: u64,
     /// The largest number of nodes
-    #[arg(long, value_name = "NODES", default_value_t = 256, value_parser = clap::value_parser!(u64).range(4..=MOST_NODES))]
+    #[arg(long, value_name = "NODES", default_value_t = 256, value_parser = clap::value_parser!(u64).range(4..=MAX_NODES))]
     to: u64,
     /// The numbers of ports
     #[arg(long, value_name = "PORTS", value_delimiter = ',', default_values_t = [3, 4, 5])]

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use super::Hopwise;
 use super::error::CliError;
-use super::output::{Outcome, print, print_coloured};
+use super::output::{Outcome, print, print_colored};
 
 #[derive(Args)]
 pub(super) struct CompletionsArgs {
@@ -20,7 +20,7 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<Outcome, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Hopwise::command(), "hopwise", &mut script);
     // It is ours, and tabs are part of it.
-    print_coloured(|out| out.write_all(&script))?;
+    print_colored(|out| out.write_all(&script))?;
     Ok(Outcome::Done)
 }
 

@@ -9,7 +9,6 @@ mod choose;
 mod clock;
 mod collective;
 mod compare;
-mod computer;
 mod deadlock;
 mod demo;
 mod doctor;
@@ -21,6 +20,7 @@ mod experiment;
 mod flash;
 mod help;
 mod hint;
+mod host;
 mod lifts;
 mod load;
 mod manual;
@@ -57,7 +57,7 @@ use hopwise_emulate::firmware::Firmware;
 use hopwise_emulate::repository::Repository;
 use hopwise_rig::boards::{BoardKind, kind};
 use hopwise_rig::mesh::Mesh;
-use hopwise_rig::ports::NoPortMeant;
+use hopwise_rig::ports::NoPortSelected;
 use output::{Outcome, say};
 
 /// Networks of microcontrollers, routed from addresses alone.
@@ -82,7 +82,7 @@ enum Command {
     Topo(topo::TopoArgs),
     /// Every edge of a network once, as "u v" with u < v, sorted
     Edges(edges::EdgesArgs),
-    /// The neighbours of a node, by port
+    /// The neighbors of a node, by port
     Neighbors(neighbors::NeighborsArgs),
     /// The route between two nodes
     Route(route::RouteArgs),
@@ -140,14 +140,14 @@ enum Command {
     Trace(talk::TraceArgs),
     /// What the nodes of a running mesh have done, as a table
     Counters(talk::CountersArgs),
-    /// Sends a text or bytes to an application on a node of a running mesh, or to the computer there
-    Send(computer::SendArgs),
+    /// Sends a text or bytes to an application on a node of a running mesh, or to the host there
+    Send(host::SendArgs),
     /// Asks an application on a node of a running mesh, and prints its answer
-    Request(computer::RequestArgs),
-    /// What boards and other computers send to this computer
-    Listen(computer::ListenArgs),
+    Request(host::RequestArgs),
+    /// What boards and other hosts send to this host
+    Listen(host::ListenArgs),
     /// Lines of JSON between programs in any language and a running mesh
-    Bridge(computer::BridgeArgs),
+    Bridge(host::BridgeArgs),
     /// A script that makes a shell complete the words of this command
     Completions(manual::CompletionsArgs),
     /// Manual pages of all commands, as files
@@ -215,10 +215,10 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
         Command::Ping(args) => talk::ping(args),
         Command::Trace(args) => talk::trace(args),
         Command::Counters(args) => talk::counters(args),
-        Command::Send(args) => computer::send(args),
-        Command::Request(args) => computer::request(args),
-        Command::Listen(args) => computer::listen(args),
-        Command::Bridge(args) => computer::bridge(args),
+        Command::Send(args) => host::send(args),
+        Command::Request(args) => host::request(args),
+        Command::Listen(args) => host::listen(args),
+        Command::Bridge(args) => host::bridge(args),
         Command::Completions(args) => manual::completions(args),
         Command::Man(args) => manual::man(args),
     }
@@ -377,9 +377,9 @@ impl MeshArg {
 const BOARD_OF_MESH: &str = "--board is for an expression; the mesh file says which boards there are";
 
 /// Of a command that could also look at emulated boards.
-fn no_boards(error: NoPortMeant) -> CliError {
+fn no_boards(error: NoPortSelected) -> CliError {
     match error {
-        NoPortMeant::None => CliError::new("give --port TTY, the serial port of one of the boards, or --emulated"),
+        NoPortSelected::None => CliError::new("give --port TTY, the serial port of one of the boards, or --emulated"),
         several => several.into(),
     }
 }

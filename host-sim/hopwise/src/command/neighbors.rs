@@ -30,7 +30,7 @@ struct Neighbors {
     by_port: Vec<Node>,
 }
 
-/// More neighbours than this are not listed.
+/// More neighbors than this are not listed.
 const MOST: u64 = 1 << 20;
 
 pub(super) fn run(args: &NeighborsArgs) -> Result<Outcome, CliError> {
@@ -41,7 +41,7 @@ pub(super) fn run(args: &NeighborsArgs) -> Result<Outcome, CliError> {
     if degree > MOST {
         return Err(CliError::network(
             &network,
-            format_args!("node {node} has {degree} neighbours, too many to list (at most {MOST})"),
+            format_args!("node {node} has {degree} neighbors, too many to list (at most {MOST})"),
         ));
     }
     let by_port: Vec<Node> = (0..degree).filter_map(|port| topology.neighbor(node, port)).collect();

@@ -26,12 +26,12 @@ pub(super) enum Outcome {
 
 /// Writes to standard output, text only. A reader that has heard enough, such as `head`, is no error.
 pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
-    print_coloured(|out| write(&mut Printable(out)))
+    print_colored(|out| write(&mut Printable(out)))
 }
 
-/// Writes to standard output what may colour or clear the terminal: texts from elsewhere are to be made
+/// Writes to standard output what may color or clear the terminal: texts from elsewhere are to be made
 /// [printable](printable_line) before.
-pub(super) fn print_coloured(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+pub(super) fn print_colored(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::output(error)),
@@ -39,19 +39,19 @@ pub(super) fn print_coloured(write: impl FnOnce(&mut dyn Write) -> io::Result<()
     }
 }
 
-/// Whether what is printed may be coloured: on a terminal that can, unless `NO_COLOR` says otherwise (<https://no-color.org>).
-pub(super) fn coloured() -> bool {
+/// Whether what is printed may be colored: on a terminal that can, unless `NO_COLOR` says otherwise (<https://no-color.org>).
+pub(super) fn colored() -> bool {
     let said = |name: &str| std::env::var(name).unwrap_or_default();
-    may_colour(io::stdout().is_terminal(), &said("NO_COLOR"), &said("TERM"))
+    may_color(io::stdout().is_terminal(), &said("NO_COLOR"), &said("TERM"))
 }
 
-fn may_colour(terminal: bool, no_color: &str, term: &str) -> bool {
+fn may_color(terminal: bool, no_color: &str, term: &str) -> bool {
     terminal && no_color.is_empty() && term != "dumb"
 }
 
-/// The colours that there are.
+/// The colors that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Colour {
+pub(super) enum Color {
     /// Something is wrong.
     Red,
     /// Something may be.
@@ -62,26 +62,26 @@ pub(super) enum Colour {
     Dim,
 }
 
-impl Colour {
+impl Color {
     /// Of a level of a log.
     pub(super) fn of_level(level: &str) -> Self {
         match level {
-            "error" => Colour::Red,
-            "warn" => Colour::Yellow,
-            "info" => Colour::Green,
-            _ => Colour::Dim,
+            "error" => Color::Red,
+            "warn" => Color::Yellow,
+            "info" => Color::Green,
+            _ => Color::Dim,
         }
     }
 
-    /// A text in this colour, where that is wanted.
-    pub(super) fn paint(self, text: &str, coloured: bool) -> String {
+    /// A text in this color, where that is wanted.
+    pub(super) fn paint(self, text: &str, colored: bool) -> String {
         let number = match self {
-            Colour::Red => 31,
-            Colour::Yellow => 33,
-            Colour::Green => 32,
-            Colour::Dim => 2,
+            Color::Red => 31,
+            Color::Yellow => 33,
+            Color::Green => 32,
+            Color::Dim => 2,
         };
-        match coloured {
+        match colored {
             true => format!("\x1b[{number}m{text}\x1b[0m"),
             false => text.into(),
         }
@@ -91,7 +91,7 @@ impl Colour {
 /// Makes room for what is printed again and again, on a terminal.
 pub(super) fn clear_screen() -> Result<(), CliError> {
     match io::stdout().is_terminal() {
-        true => print_coloured(|out| write!(out, "\x1b[2J\x1b[H")),
+        true => print_colored(|out| write!(out, "\x1b[2J\x1b[H")),
         false => Ok(()),
     }
 }
@@ -199,13 +199,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_for_terminals_that_want_them() {
-        assert!(may_colour(true, "", "xterm-256color"));
-        assert!(!may_colour(false, "", "xterm-256color"));
-        assert!(!may_colour(true, "1", "xterm-256color"));
-        assert!(!may_colour(true, "", "dumb"));
-        assert_eq!(Colour::Red.paint("wrong", true), "\x1b[31mwrong\x1b[0m");
-        assert_eq!(Colour::Red.paint("wrong", false), "wrong");
+    fn colors_are_for_terminals_that_want_them() {
+        assert!(may_color(true, "", "xterm-256color"));
+        assert!(!may_color(false, "", "xterm-256color"));
+        assert!(!may_color(true, "1", "xterm-256color"));
+        assert!(!may_color(true, "", "dumb"));
+        assert_eq!(Color::Red.paint("wrong", true), "\x1b[31mwrong\x1b[0m");
+        assert_eq!(Color::Red.paint("wrong", false), "wrong");
     }
 
     #[test]

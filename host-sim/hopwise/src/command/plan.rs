@@ -87,7 +87,7 @@ fn show(out: &mut dyn Write, args: &PlanArgs, mesh: &Mesh, plan: &WiringPlan) ->
     }
     writeln!(
         out,
-        "\nCables, in the order of wiring. After each board, check what is wired so far; board 0 is at the computer:\n"
+        "\nCables, in the order of wiring. After each board, check what is wired so far; board 0 is at the host:\n"
     )?;
     let mut before = 0;
     for step in &plan.steps {

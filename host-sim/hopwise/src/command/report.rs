@@ -16,9 +16,9 @@ use hopwise_trace::report::{Delivery, Deviation, LinkQuality, Report};
 use hopwise_trace::samples::TimeSpread;
 
 /// The cables with the most trouble that are listed for people; JSON has all.
-const MOST_LINKS: usize = 20;
+const MAX_LINKS: usize = 20;
 /// The nodes that dropped the most, by reason.
-const MOST_NODES: usize = 5;
+const MAX_NODES: usize = 5;
 
 #[derive(Args)]
 pub(super) struct ReportArgs {
@@ -280,8 +280,8 @@ fn links(links: &[LinkQuality]) -> String {
         ]
         .concat()
     };
-    let table = table::markdown(&titles, worst.iter().take(MOST_LINKS).map(row));
-    let rest = match links.len().saturating_sub(MOST_LINKS) {
+    let table = table::markdown(&titles, worst.iter().take(MAX_LINKS).map(row));
+    let rest = match links.len().saturating_sub(MAX_LINKS) {
         0 => String::new(),
         rest => format!("\n{rest} more with no more trouble than these; `--json` has all.\n"),
     };
@@ -297,7 +297,7 @@ fn drops(report: &Report) -> String {
         nodes.sort_by_key(|&(node, count)| (std::cmp::Reverse(count), node));
         let most: Vec<String> = nodes
             .iter()
-            .take(MOST_NODES)
+            .take(MAX_NODES)
             .map(|(node, count)| format!("{node} ({count})"))
             .collect();
         vec![reason.to_string(), drops.count.to_string(), most.join(", ")]

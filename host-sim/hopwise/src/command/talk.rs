@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use hopwise_computer::{Mesh, NodeState, SendError, check_length};
 use hopwise_core::Network;
+use hopwise_host::{Mesh, NodeState, SendError, check_length};
 use hopwise_node::wire::{BAUD_RATES, DEFAULT_BAUD, DropReason};
 use hopwise_rig::ports;
 use serde_json::{Map, Value, json};

@@ -46,7 +46,7 @@ const STEPS: [Step; 6] = [
     },
     Step {
         title: "A broadcast",
-        text: "In the same way it computes to which neighbours it passes a broadcast on. Every board hears it once.",
+        text: "In the same way it computes to which neighbors it passes a broadcast on. Every board hears it once.",
         command: &["broadcast", "rdn(ring(3),1)", "0"],
     },
     Step {

@@ -21,7 +21,7 @@ use hopwise_rig::update::{Boards, CannotUpdate, Package, PagesReport, UpdateRepo
 
 /// After this emulated boards have found each other.
 const START: Time = 600 * MILLISECOND;
-/// Where the computer is, of emulated boards.
+/// Where the host is, of emulated boards.
 const ENTRANCE: u64 = 0;
 
 #[derive(Args)]
@@ -156,7 +156,7 @@ fn bring_pages(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Re
     Ok(Outcome::Done)
 }
 
-/// The nodes, the farthest from the computer first.
+/// The nodes, the farthest from the host first.
 fn in_order(mesh: &Mesh, boards: &dyn Boards) -> Vec<u64> {
     let entrance = boards.entrances().first().copied().unwrap_or(ENTRANCE);
     let mut nodes: Vec<u64> = mesh.nodes().collect();

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::error::CliError;
-use super::output::{Colour, Outcome, coloured, print, print_coloured, stop_on_ctrl_c};
+use super::output::{Color, Outcome, colored, print, print_colored, stop_on_ctrl_c};
 use hopwise_figures::printable_line;
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::plan::{Cable, CableEnd, WiringPlan};
@@ -30,7 +30,7 @@ pub(super) fn run(line: &mut SerialMesh, mesh: &Mesh, plan: &WiringPlan, cables:
         while right < cables && compare(mesh, plan, right + 1, &seen, None).findings.is_empty() {
             right += 1;
             let sentence = format!("cable {right} of {cables} is right");
-            print_coloured(|out| writeln!(out, "{}", Colour::Green.paint(&sentence, coloured())))?;
+            print_colored(|out| writeln!(out, "{}", Color::Green.paint(&sentence, colored())))?;
         }
         if right > before {
             continue;

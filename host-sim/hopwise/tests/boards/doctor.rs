@@ -1,19 +1,23 @@
 //! The doctor passes a good board and names each fault that the emulator can make.
 
 use crate::firmware_support::{KEYS, firmware};
-use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_emulate::doctor::{BoardFault, EmulatedPatient};
 use hopwise_emulate::setup::Program;
+use hopwise_host::talk::{Question, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
-use hopwise_node::wire::{Command, PAGE_BYTES, Page};
+use hopwise_node::wire::{BoardConfig, CONFIG_BYTES, Command};
 use hopwise_rig::doctor::{Examination, Verdict, examine};
 
-fn page() -> [u8; PAGE_BYTES] {
-    Page::new("ring(5)", 3).expect("a page").write()
+fn page() -> [u8; CONFIG_BYTES] {
+    BoardConfig::new("ring(5)", 3).expect("a page").write()
 }
 
 /// What is found, and the page that the board has afterwards.
-fn examined(page: &[u8; PAGE_BYTES], keys: Option<MeshKeys>, faults: &[BoardFault]) -> Option<(Examination, Vec<u8>)> {
+fn examined(
+    page: &[u8; CONFIG_BYTES],
+    keys: Option<MeshKeys>,
+    faults: &[BoardFault],
+) -> Option<(Examination, Vec<u8>)> {
     let program = Program::on_default(&firmware()?.image);
     let mut patient = EmulatedPatient::new(&program, page, keys, faults).expect("a board");
     let examination = examine(&mut patient);
@@ -37,7 +41,7 @@ fn faults(examination: &Examination) -> Vec<String> {
 
 #[test]
 fn a_good_board_passes_and_keeps_its_page() {
-    for (page, keys) in [(page(), None), ([0xff; PAGE_BYTES], None), (page(), Some(KEYS))] {
+    for (page, keys) in [(page(), None), ([0xff; CONFIG_BYTES], None), (page(), Some(KEYS))] {
         let Some((examination, stored)) = examined(&page, keys, &[]) else {
             return;
         };
@@ -107,7 +111,7 @@ fn every_fault_is_named() {
             let (percent, rest) = found[0][sentence.len()..].split_once(' ').unwrap();
             let percent: f64 = percent.parse().unwrap();
             assert!((1.95..2.05).contains(&percent), "{found:?}");
-            assert_eq!(rest, "% against this computer's: no cable carries that");
+            assert_eq!(rest, "% against this host's: no cable carries that");
         }
         if fault != BoardFault::SlowWatchdog {
             assert_eq!(stored, page(), "{fault:?}: its page is there");

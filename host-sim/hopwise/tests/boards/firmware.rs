@@ -2,14 +2,14 @@
 
 #[allow(dead_code, reason = "each test uses a part of it")]
 use crate::firmware_support::{Rig, firmware};
-use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulate::check::path;
 use hopwise_emulate::setup::{LINKS, configure};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
+use hopwise_host::talk::{Question, Reply};
 use hopwise_node::wire::{
-    BoardState, Command, Done, DropReason, LinkReport, NodeReport, Page, Pattern, Query, RouterCounters, Status,
-    Traffic, TrafficReport, trace_records,
+    BoardConfig, BoardState, Command, CommandResult, DropReason, LinkReport, NodeReport, Pattern, Query,
+    RouterCounters, Status, Traffic, TrafficReport, trace_records,
 };
 use hopwise_rig::board_log::BoardLine;
 
@@ -78,7 +78,7 @@ fn port(board: usize, port: usize) -> Port {
 fn a_wrong_cable_is_reported_by_those_who_see_it() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "ring(6)");
-    // Nodes 0 and 3 exchange a plug: both then reach someone who is no neighbour.
+    // Nodes 0 and 3 exchange a plug: both then reach someone who is no neighbor.
     let swap = Action::Swap(port(0, 0), port(3, 0));
     rig.world
         .set_script(Script::new(vec![(MILLISECOND, swap)]))
@@ -135,7 +135,7 @@ fn a_cut_cable_is_detoured_until_it_is_whole() {
     assert!(rig.wait_for_links(SECOND) < 100 * MILLISECOND);
     rig.run_for(600 * MILLISECOND);
     assert_eq!(rig.identity(0).neighbors_up, 2);
-    let lost = network.neighbor(0, 1).expect("a node").expect("a neighbour");
+    let lost = network.neighbor(0, 1).expect("a node").expect("a neighbor");
     let ways = ways_from(&mut rig, 0);
     for way in &ways {
         assert!(
@@ -204,8 +204,8 @@ fn the_button_sends_a_broadcast() {
 
 fn start_traffic(rig: &mut Rig, traffic: Traffic) {
     for board in 0..rig.world.boards().len() {
-        let done: Done = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
-        assert_eq!(done, Done::Done);
+        let done: CommandResult = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
+        assert_eq!(done, CommandResult::Done);
     }
 }
 
@@ -235,8 +235,8 @@ fn a_board_is_read_through_another() {
     let link = link.expect("a link");
     assert!(link.up && link.wired && link.waiting == 0, "{link:?}");
     assert!(link.counters.packets_received >= 4, "{link:?}");
-    let logs: Done = rig.ask_one(ask(Command::LogPackets(true).query(), &[1]));
-    assert_eq!(logs, Done::Done);
+    let logs: CommandResult = rig.ask_one(ask(Command::LogPackets(true).query(), &[1]));
+    assert_eq!(logs, CommandResult::Done);
     rig.log();
     rig.ask(&[ask(Query::Ping, &[])]);
     let lines = rig.log();
@@ -249,7 +249,7 @@ fn a_board_is_read_through_another() {
 }
 
 #[test]
-fn a_computer_learns_that_there_is_no_such_node() {
+fn a_host_learns_that_there_is_no_such_node() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "path(2)");
     rig.wait_for_links(SECOND);
@@ -263,14 +263,14 @@ fn a_computer_learns_that_there_is_no_such_node() {
 fn a_page_can_order_traffic_whose_outcome_is_logged() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "path(2)");
-    let page = Page {
+    let page = BoardConfig {
         traffic: Some(Traffic {
             rate: 100,
             count: 20,
             pattern: Pattern::Neighbors,
             size: 30,
         }),
-        ..Page::new("path(2)", 0).expect("a page")
+        ..BoardConfig::new("path(2)", 0).expect("a page")
     };
     configure(&mut rig.world.boards_mut()[0], &firmware.image, &page.write(), None, 1);
     rig.run_for(2 * SECOND);

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use crate::firmware_support::{Rig, firmware};
-use hopwise_computer::talk::{Question, Reply};
 use hopwise_core::{Network, Node};
 use hopwise_emulate::check::path;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
+use hopwise_host::talk::{Question, Reply};
 use hopwise_node::router::{Event, MessageKind};
 use hopwise_node::wire::{PacketId, Query, trace_records};
 use hopwise_sim::wire::{Nanos, Noise};
@@ -90,7 +90,7 @@ impl Simulated {
             rogues: Vec::new(),
             key: None,
             taps: Vec::new(),
-            computers: Vec::new(),
+            hosts: Vec::new(),
         });
         for board in 0..world.boards() {
             world.start(board, &mut Unwatched).expect("a node");
@@ -200,7 +200,7 @@ fn boards_and_simulator_deliver_the_same_by_the_same_paths() {
     assert_eq!(cut, paths(&mut simulated, nodes));
     assert!(cut.values().all(|(pong, path)| *pong && path.is_some()), "{cut:?}");
     let lost = network.neighbor(u64::from(CUT.0), u64::from(CUT.1));
-    let lost = [u64::from(CUT.0), lost.expect("a node").expect("a neighbour")];
+    let lost = [u64::from(CUT.0), lost.expect("a node").expect("a neighbor")];
     for path in cut.values().filter_map(|(_, path)| path.as_ref()) {
         let uses = |hop: &[Node]| hop == lost || hop == [lost[1], lost[0]];
         assert!(!path.windows(2).any(uses), "{path:?} uses the cut cable");

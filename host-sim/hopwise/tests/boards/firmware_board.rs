@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::firmware_support::{Rig, firmware, sizes};
-use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulate::demangle;
 use hopwise_emulate::setup::{LINKS, configuration_slots};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Port, Script};
-use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Query, Status, Traffic};
+use hopwise_host::talk::{Question, Reply};
+use hopwise_node::wire::{
+    BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Query, Status, Traffic,
+};
 
 /// Port and pin of the LED.
 const LED: (usize, u32) = (0, 5);
@@ -20,8 +22,8 @@ fn status(rig: &mut Rig) -> Status {
     rig.ask_one(Question::command(0, &Command::Status))
 }
 
-fn page(expression: &str, address: u64) -> [u8; PAGE_BYTES] {
-    Page::new(expression, address).expect("a page").write()
+fn page(expression: &str, address: u64) -> [u8; CONFIG_BYTES] {
+    BoardConfig::new(expression, address).expect("a page").write()
 }
 
 /// The LED in the middle of each of sixteen steps.
@@ -42,8 +44,8 @@ fn a_board_says_what_is_wrong_with_its_configuration() {
     let mut damaged = page("ring(5)", 1);
     damaged[50] ^= 1;
     let cases = [
-        ([0xff; PAGE_BYTES], BoardState::NoPage),
-        (damaged, BoardState::BadPage),
+        ([0xff; CONFIG_BYTES], BoardState::NoPage),
+        (damaged, BoardState::BadConfig),
         (page("ring(5", 1), BoardState::BadNetwork),
         (page("ring(5)", 5), BoardState::BadAddress),
         (page("complete(7)", 0), BoardState::TooFewLinks),
@@ -59,8 +61,8 @@ fn a_board_says_what_is_wrong_with_its_configuration() {
         // Silent on its links.
         assert_eq!(rig.world.boards()[0].traffic(0).sent, 0, "{expected:?}");
         assert_eq!(
-            rig.ask_one::<Done>(Question::command(0, &Command::Broadcast(b"x"))),
-            Done::NotConfigured
+            rig.ask_one::<CommandResult>(Question::command(0, &Command::Broadcast(b"x"))),
+            CommandResult::NotConfigured
         );
     }
 }
@@ -68,18 +70,18 @@ fn a_board_says_what_is_wrong_with_its_configuration() {
 #[test]
 fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
     let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &[0xff; PAGE_BYTES]);
+    let mut rig = Rig::single(firmware, &[0xff; CONFIG_BYTES]);
     let fast = rhythm(&mut rig);
     assert!(["*.", ".*"].map(|pair| pair.repeat(8)).contains(&fast), "{fast}");
     let refused = page("complete(7)", 0);
     assert_eq!(
-        rig.ask_one::<Done>(Question::command(0, &Command::WritePage(&refused))),
-        Done::BadPage
+        rig.ask_one::<CommandResult>(Question::command(0, &Command::WritePage(&refused))),
+        CommandResult::BadConfig
     );
     let wanted = page("path(2)", 0);
     assert_eq!(
-        rig.ask_one::<Done>(Question::command(0, &Command::WritePage(&wanted))),
-        Done::Done
+        rig.ask_one::<CommandResult>(Question::command(0, &Command::WritePage(&wanted))),
+        CommandResult::Done
     );
     rig.run_for(3 * SECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1);
@@ -92,13 +94,13 @@ fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
     assert_eq!(rig.identity(0).neighbors, 1);
     let stored = rig.ask(&[Question::command(0, &Command::ReadPage)]).remove(0);
     assert_eq!(stored, Some(Reply::Answer(wanted.to_vec())));
-    // It waits for its neighbour: one flash a second, once the packets of the questions have passed.
+    // It waits for its neighbor: one flash a second, once the packets of the questions have passed.
     rig.run_for(SECOND);
     let waiting = rhythm(&mut rig);
     assert_eq!(waiting.matches('*').count(), 2, "{waiting}");
     assert_eq!(
-        rig.ask_one::<Done>(Question::command(0, &Command::WritePage(&[0xff; PAGE_BYTES]))),
-        Done::Done
+        rig.ask_one::<CommandResult>(Question::command(0, &Command::WritePage(&[0xff; CONFIG_BYTES]))),
+        CommandResult::Done
     );
     rig.run_for(3 * SECOND);
     assert_eq!(self::status(&mut rig).state, BoardState::NoPage);
@@ -110,13 +112,13 @@ fn slots_that_hold_no_whole_page_are_damaged() {
     let mut rig = Rig::single(firmware, &page("path(2)", 0));
     let slots = configuration_slots(&firmware.image).expect("slots");
     // Of the seal.
-    let torn = rig.world.boards_mut()[0].write_flash(slots + PAGE_BYTES as u32 + 4, &[0xff; 4]);
+    let torn = rig.world.boards_mut()[0].write_flash(slots + CONFIG_BYTES as u32 + 4, &[0xff; 4]);
     assert_eq!(torn, Ok(()));
     rig.run_for(100 * MILLISECOND);
-    assert_eq!(status(&mut rig).state, BoardState::BadPage);
+    assert_eq!(status(&mut rig).state, BoardState::BadConfig);
 }
 
-/// The computer is at board 0 and writes a page of board 1.
+/// The host is at board 0 and writes a page of board 1.
 #[test]
 fn a_page_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
     let Some(firmware) = firmware() else { return };
@@ -129,18 +131,21 @@ fn a_page_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
             ..Question::command(0, command)
         };
         let before = rig.identity(1);
-        // It still is where it was; its neighbours cannot tell.
-        let renamed = Page {
+        // It still is where it was; its neighbors cannot tell.
+        let renamed = BoardConfig {
             name: "other".try_into().expect("a name"),
-            ..Page::new("path(3)", 1).expect("a page")
+            ..BoardConfig::new("path(3)", 1).expect("a page")
         };
-        let done: Done = rig.ask_one(told(&Command::WritePage(&renamed.write())));
-        assert_eq!(done, Done::Done);
+        let done: CommandResult = rig.ask_one(told(&Command::WritePage(&renamed.write())));
+        assert_eq!(done, CommandResult::Done);
         rig.run_for(5 * SECOND);
         let status: Status = rig.ask_one(told(&Command::Status));
         assert_eq!((status.on_trial, status.card.name.as_str()), (true, "other"));
         if keep {
-            assert_eq!(rig.ask_one::<Done>(told(&Command::KeepPage)), Done::Done);
+            assert_eq!(
+                rig.ask_one::<CommandResult>(told(&Command::KeepPage)),
+                CommandResult::Done
+            );
             rig.run_for(SECOND);
             let status: Status = rig.ask_one(told(&Command::Status));
             assert!(!status.on_trial);
@@ -196,8 +201,8 @@ fn the_led_flickers_while_packets_pass() {
         size: 20,
     };
     assert_eq!(
-        rig.ask_one::<Done>(Question::command(0, &Command::StartTraffic(traffic))),
-        Done::Done
+        rig.ask_one::<CommandResult>(Question::command(0, &Command::StartTraffic(traffic))),
+        CommandResult::Done
     );
     rig.run_for(STEP);
     let seen = rhythm(&mut rig);

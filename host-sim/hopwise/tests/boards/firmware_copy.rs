@@ -1,7 +1,7 @@
 //! The firmware's own copying, by itself: every length and alignment, on an emulated processor.
 
 use crate::firmware_support::{Rig, firmware};
-use hopwise_node::wire::PAGE_BYTES;
+use hopwise_node::wire::CONFIG_BYTES;
 
 /// RAM that a board that has not started yet does not use.
 const SOURCE: u32 = 0x2001_0000;
@@ -50,7 +50,7 @@ fn copies(rig: &mut Rig, function: u32, dest: u32, source: u32, count: u32) {
 #[test]
 fn every_length_and_alignment_is_copied() {
     let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &[0xff; PAGE_BYTES]);
+    let mut rig = Rig::single(firmware, &[0xff; CONFIG_BYTES]);
     let address = |name: &str| firmware.image.address_of(name).unwrap_or_else(|| panic!("no {name}"));
     let (any, words, pairs) = (
         address("__aeabi_memcpy"),

@@ -1,14 +1,14 @@
 //! Boards with keys: who may talk to them, who may change them, and someone on a wire. See `docs/keys.md`.
 
 use crate::firmware_support::{KEYS, Rig, firmware};
-use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulate::setup;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Board, BoardOptions, Port, Script, World};
-use hopwise_node::authority::{Challenge, MeshKeys, authorise, board_key};
+use hopwise_host::talk::{Question, Reply};
+use hopwise_node::authority::{Challenge, MeshKeys, authorize, board_key};
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::wire::{
-    Command, Done, LinkTrouble, PAGE_BYTES, Page, Pattern, Query, Status, Traffic, TrafficReport,
+    BoardConfig, CONFIG_BYTES, Command, CommandResult, LinkTrouble, Pattern, Query, Status, Traffic, TrafficReport,
 };
 use hopwise_sim::tap::Tap;
 use rand::SeedableRng;
@@ -47,14 +47,14 @@ fn a_mesh_with_keys_works_and_no_answer_holds_a_key() {
     }
 }
 
-/// Computers that have the key of the mesh, as every board has, but not that of the computer.
+/// Hosts that have the key of the mesh, as every board has, but not that of the host.
 #[test]
 fn a_board_is_changed_only_by_who_has_the_management_key() {
     let Some(firmware) = firmware() else { return };
     for wrong in [None, Some(Key::new([9; 16]))] {
         let mut rig = Rig::locked(firmware, "path(3)", wrong);
         rig.wait_for_links(SECOND);
-        let page = Page::new("path(3)", 1).expect("a page").write();
+        let page = BoardConfig::new("path(3)", 1).expect("a page").write();
         let traffic = Traffic {
             rate: 10,
             count: 10,
@@ -63,7 +63,7 @@ fn a_board_is_changed_only_by_who_has_the_management_key() {
         };
         for command in [
             Command::WritePage(&page),
-            Command::WritePage(&[0xff; PAGE_BYTES]),
+            Command::WritePage(&[0xff; CONFIG_BYTES]),
             Command::Restart,
             Command::Broadcast(b"all"),
             Command::StartTraffic(traffic),
@@ -71,8 +71,8 @@ fn a_board_is_changed_only_by_who_has_the_management_key() {
             Command::KeepPage,
         ] {
             for dest in [0, 1] {
-                let done: Done = rig.ask_one(told(0, dest, &command));
-                assert_eq!(done, Done::NotAllowed, "{command:?} to {dest}");
+                let done: CommandResult = rig.ask_one(told(0, dest, &command));
+                assert_eq!(done, CommandResult::NotAllowed, "{command:?} to {dest}");
             }
         }
         assert_eq!(rig.ask_one::<TrafficReport>(told(0, 1, &Command::Traffic)).sent, 0);
@@ -82,11 +82,14 @@ fn a_board_is_changed_only_by_who_has_the_management_key() {
     for number in 0..3 {
         let challenge: Challenge = rig.ask_one(told(0, 1, &Command::Challenge));
         assert_eq!(challenge.number, number);
-        assert_eq!(rig.ask_one::<Done>(told(0, 1, &Command::LogPackets(true))), Done::Done);
+        assert_eq!(
+            rig.ask_one::<CommandResult>(told(0, 1, &Command::LogPackets(true))),
+            CommandResult::Done
+        );
     }
 }
 
-/// What the computer said once, or before a restart, is not obeyed when someone says it again.
+/// What the host said once, or before a restart, is not obeyed when someone says it again.
 #[test]
 fn a_command_is_obeyed_once() {
     let Some(firmware) = firmware() else { return };
@@ -95,22 +98,26 @@ fn a_command_is_obeyed_once() {
     let sealed = |rig: &mut Rig| {
         let challenge: Challenge = rig.ask_one(told(0, 1, &Command::Challenge));
         let key = board_key(&KEYS.management, 1);
-        let restart = authorise(&key, &challenge, Command::Restart.number(), &[]);
+        let restart = authorize(&key, &challenge, Command::Restart.number(), &[]);
         Question {
             more: restart.expect("it fits").to_vec(),
             ..Question::new(0, 1, Command::Restart.query())
         }
     };
     let (before, first) = (rig.identity(1).epoch, sealed(&mut rig));
-    for (question, done) in [(&first, Done::Done), (&first, Done::NotAllowed)] {
-        assert_eq!(rig.ask_one::<Done>(question.clone()), done);
+    for (question, done) in [(&first, CommandResult::Done), (&first, CommandResult::NotAllowed)] {
+        assert_eq!(rig.ask_one::<CommandResult>(question.clone()), done);
     }
     rig.run_for(2 * SECOND);
     rig.wait_for_links(SECOND);
     assert_eq!(rig.identity(1).epoch, before + 1);
-    assert_eq!(rig.ask_one::<Done>(first), Done::NotAllowed, "after the restart");
+    assert_eq!(
+        rig.ask_one::<CommandResult>(first),
+        CommandResult::NotAllowed,
+        "after the restart"
+    );
     let second = sealed(&mut rig);
-    assert_eq!(rig.ask_one::<Done>(second), Done::Done);
+    assert_eq!(rig.ask_one::<CommandResult>(second), CommandResult::Done);
 }
 
 /// Without keys anyone may do nearly anything, but a page from afar is taken only while someone holds the button.
@@ -121,13 +128,13 @@ fn a_board_without_keys_takes_a_page_from_afar_only_with_its_button_held() {
     let script = Script::new(vec![(2 * SECOND, Action::Press(1)), (4 * SECOND, Action::Release(1))]);
     rig.world.set_script(script).expect("a board 1");
     rig.wait_for_links(SECOND);
-    let page = Page::new("path(3)", 1).expect("a page").write();
+    let page = BoardConfig::new("path(3)", 1).expect("a page").write();
     let write = told(0, 1, &Command::WritePage(&page));
-    assert_eq!(rig.ask_one::<Done>(write.clone()), Done::NotAllowed);
+    assert_eq!(rig.ask_one::<CommandResult>(write.clone()), CommandResult::NotAllowed);
     while rig.world.now() < 2 * SECOND + 100 * MILLISECOND {
         rig.run_for(50 * MILLISECOND);
     }
-    assert_eq!(rig.ask_one::<Done>(write), Done::Done);
+    assert_eq!(rig.ask_one::<CommandResult>(write), CommandResult::Done);
     rig.run_for(3 * SECOND);
     assert!(rig.ask_one::<Status>(told(0, 1, &Command::Status)).on_trial);
 }
@@ -150,7 +157,7 @@ fn a_board_with_another_key_or_none_is_told_apart() {
         (Some(encrypts.of_board(1)), LinkTrouble::WrongKey),
     ] {
         let mut rig = Rig::keyed(firmware, "path(2)");
-        let page = Page::new("path(2)", 1).expect("a page").write();
+        let page = BoardConfig::new("path(2)", 1).expect("a page").write();
         setup::configure(&mut rig.world.boards_mut()[1], &firmware.image, &page, keys, 5);
         rig.run_for(SECOND);
         let report = rig.link_report(0, 0);
@@ -161,7 +168,7 @@ fn a_board_with_another_key_or_none_is_told_apart() {
             let told = log
                 .iter()
                 .filter(|line| line.board == board && line.text.contains(&reason));
-            // By the neighbour, and at the other board by the computer, too.
+            // By the neighbor, and at the other board by the host, too.
             assert!((1..=4).contains(&told.count()), "board {board}: {log:?}");
         }
     }
@@ -180,19 +187,19 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
                 ..BoardOptions::default()
             };
             let mut made = Board::new(&firmware.image, options);
-            let page = Page::new("path(2)", board).expect("a page").write();
+            let page = BoardConfig::new("path(2)", board).expect("a page").write();
             let keys = keyed.then(|| KEYS.of_board(board));
             setup::configure(&mut made, &firmware.image, &page, keys, 50 + 9 * board as u32);
             world.add(made);
         }
         let mut rig = Rig::with(firmware, "path(2)".parse().expect("a network"), world);
         if keyed {
-            rig.computers.lock(&KEYS, Some(KEYS.management));
+            rig.hosts.lock(&KEYS, Some(KEYS.management));
         }
         let (mut random, mut tap) = (Xoshiro256PlusPlus::seed_from_u64(seed), Tap::default());
         let carry = move |side, bytes: &[u8], now| tap.carry(side, bytes, 1_000_000, now, &mut random);
         let ends = [0, 1].map(|board| Port { board, uart });
-        let tapped = rig.computers.tap(&mut rig.world, ends, Box::new(carry));
+        let tapped = rig.hosts.tap(&mut rig.world, ends, Box::new(carry));
         tapped.expect("free ports");
         rig.run_for(SECOND);
         let traffic = Traffic {
@@ -202,8 +209,8 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
             size: 60,
         };
         for board in [0, 1] {
-            let done: Done = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
-            assert_eq!(done, Done::Done);
+            let done: CommandResult = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
+            assert_eq!(done, CommandResult::Done);
         }
         rig.run_for(4 * SECOND);
         let reports = [0, 1].map(|board| rig.link_report(board, 0).counters);

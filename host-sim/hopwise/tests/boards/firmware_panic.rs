@@ -1,13 +1,13 @@
 //! A panic is kept over the reset with its true place, also one of embassy's.
 
-use hopwise_computer::talk::Question;
 use hopwise_emulator::cpu::Bus;
 use hopwise_emulator::time::MILLISECOND;
-use hopwise_node::wire::{Command, Page, Query, Status};
+use hopwise_host::talk::Question;
+use hopwise_node::wire::{BoardConfig, Command, Query, Status};
 
 use crate::firmware_support::{Rig, firmware};
 
-/// Control register and memory address of DMA1 stream 5, which stores what USART2 receives from the computer.
+/// Control register and memory address of DMA1 stream 5, which stores what USART2 receives from the host.
 const CONTROL: u32 = 0x4002_6088;
 const MEMORY_ADDRESS: u32 = 0x4002_6094;
 /// Clears the flags of that stream.
@@ -18,7 +18,7 @@ const NO_MEMORY: u32 = 0x1000_0000;
 #[test]
 fn a_panic_of_embassy_is_reported_with_its_file_line_and_message() {
     let Some(firmware) = firmware() else { return };
-    let page = Page::new("path(2)", 0).expect("a page").write();
+    let page = BoardConfig::new("path(2)", 0).expect("a page").write();
     let mut rig = Rig::single(firmware, &page);
     rig.run_for(100 * MILLISECOND);
     rig.log();

@@ -3,10 +3,10 @@
 
 use crate::firmware_support::{Firmware, Rig, firmware};
 use crate::kinds::programmed;
-use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BoardOptions, Script};
-use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page};
+use hopwise_host::talk::{Question, Reply};
+use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult};
 
 /// For how long the power is away.
 const AWAY: Time = 50 * MILLISECOND;
@@ -29,11 +29,11 @@ const F446: Pace = Pace {
 };
 
 /// A page that differs from the others by its name.
-fn page(number: u32) -> [u8; PAGE_BYTES] {
+fn page(number: u32) -> [u8; CONFIG_BYTES] {
     let name = format!("page {number}");
-    let page = Page {
+    let page = BoardConfig {
         name: name.as_str().try_into().expect("a name"),
-        ..Page::new("path(2)", 0).expect("a page")
+        ..BoardConfig::new("path(2)", 0).expect("a page")
     };
     page.write()
 }
@@ -81,10 +81,10 @@ fn draw_cut(rig: &mut Rig, state: &mut u64, pace: Pace) -> Time {
     rig.world.now() + draw(state) % length
 }
 
-fn send(rig: &mut Rig, page: &[u8; PAGE_BYTES]) {
+fn send(rig: &mut Rig, page: &[u8; CONFIG_BYTES]) {
     assert_eq!(
-        rig.ask_one::<Done>(Question::command(0, &Command::WritePage(page))),
-        Done::Done
+        rig.ask_one::<CommandResult>(Question::command(0, &Command::WritePage(page))),
+        CommandResult::Done
     );
 }
 
@@ -198,7 +198,10 @@ fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
     rig.world.boards_mut()[0].catch_resets(true);
     rig.run_for(SECOND);
     assert!(!rig.world.boards()[0].is_halted(), "attaching alone does nothing");
-    assert_eq!(rig.ask_one::<Done>(Question::command(0, &Command::Restart)), Done::Done);
+    assert_eq!(
+        rig.ask_one::<CommandResult>(Question::command(0, &Command::Restart)),
+        CommandResult::Done
+    );
     rig.run_for(10 * SECOND);
     let board = &rig.world.boards()[0];
     assert!(
@@ -236,9 +239,9 @@ fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
     assert_eq!(rig.status(0).card.reset_cause, 4);
 }
 
-/// A neighbour without power holds its line low: the others see that, go on, and link up again when it is back.
+/// A neighbor without power holds its line low: the others see that, go on, and link up again when it is back.
 #[test]
-fn neighbours_bear_a_power_cut() {
+fn neighbors_bear_a_power_cut() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "path(3)");
     rig.wait_for_links(SECOND);

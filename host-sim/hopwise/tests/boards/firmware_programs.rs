@@ -1,7 +1,7 @@
 //! Programs of users on boards: the examples of the firmware, on emulated ones.
 
-use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_host::talk::{Question, Reply};
 use hopwise_node::wire::{AppPort, AppStatus, Query};
 
 use crate::firmware_support::{Firmware, Rig, build, load, stock};
@@ -126,30 +126,30 @@ fn sockets_of_ergot_speak_over_the_mesh() {
     rig.assert_healthy();
 }
 
-/// Two computers, far apart, speak with each other, and a third hears both.
+/// Two hosts, far apart, speak with each other, and a third hears both.
 #[test]
-fn computers_at_two_boards_chat() {
+fn hosts_at_two_boards_chat() {
     let Some(firmware) = example("chat") else { return };
     const CHAT: AppPort = AppPort(16);
     const NAME: AppPort = AppPort(17);
     let mut rig = Rig::new(firmware, "path(4)");
     rig.wait_for_links(SECOND);
     // One has a name, which its board asks for, and the other has none.
-    rig.computers.take_requests(0);
-    rig.computers.send(0, 0, CHAT, b"is anyone there?");
+    rig.hosts.take_requests(0);
+    rig.hosts.send(0, 0, CHAT, b"is anyone there?");
     rig.run_for(100 * MILLISECOND);
-    let requests = rig.computers.messages(0);
+    let requests = rig.hosts.messages(0);
     let [request] = &requests[..] else {
         panic!("not one request: {requests:?}")
     };
-    assert_eq!((request.source, request.port, request.from_computer), (0, NAME, false));
-    rig.computers.respond(0, request, b"Ada");
+    assert_eq!((request.source, request.port, request.from_host), (0, NAME, false));
+    rig.hosts.respond(0, request, b"Ada");
     rig.run_for(200 * MILLISECOND);
-    rig.computers.send(3, 3, CHAT, b"yes, at the other end");
+    rig.hosts.send(3, 3, CHAT, b"yes, at the other end");
     rig.run_for(200 * MILLISECOND);
     let heard: Vec<Vec<String>> = (0..4)
         .map(|board| {
-            let messages = rig.computers.messages(board).into_iter();
+            let messages = rig.hosts.messages(board).into_iter();
             let of_chat = messages.filter(|message| message.port == CHAT);
             of_chat
                 .map(|message| String::from_utf8(message.bytes).expect("text"))

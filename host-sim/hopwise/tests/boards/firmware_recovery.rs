@@ -1,12 +1,12 @@
 //! What a board does about tasks that hang, crashes that come again and again, a stack that is too small, and bytes that are damaged.
 
 use crate::firmware_support::{Firmware, Rig, firmware};
-use hopwise_computer::talk::Question;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BoardOptions, Port, Script};
-use hopwise_node::wire::{BoardState, Command, Done, Failure, PAGE_BYTES, Page};
+use hopwise_host::talk::Question;
+use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Failure};
 
 /// UDF, an instruction that is a fault.
 const FAULT: [u8; 2] = [0x00, 0xde];
@@ -17,8 +17,8 @@ const SENT: u32 = 1 << (70 - 64);
 /// The control register of DMA2's stream 5, by which link 0 receives.
 const RECEIVES: u32 = 0x4002_6488;
 
-fn page() -> [u8; PAGE_BYTES] {
-    Page::new("path(2)", 0).expect("a page").write()
+fn page() -> [u8; CONFIG_BYTES] {
+    BoardConfig::new("path(2)", 0).expect("a page").write()
 }
 
 fn configured(firmware: &'static Firmware) -> Rig {
@@ -68,7 +68,7 @@ fn a_single_task_that_hangs_ends_in_a_restart_that_names_it() {
 #[test]
 fn a_board_whose_tasks_all_live_is_not_restarted() {
     let Some(firmware) = firmware() else { return };
-    for page in [page(), [0xff; PAGE_BYTES]] {
+    for page in [page(), [0xff; CONFIG_BYTES]] {
         let options = BoardOptions {
             lsi: 47_000,
             ..BoardOptions::default()
@@ -85,7 +85,10 @@ fn a_board_that_hangs_says_in_which_task() {
     let mut rig = configured(firmware);
     rig.run_for(100 * MILLISECOND);
     let hang = Command::Fail(Failure::Hang);
-    assert_eq!(rig.ask_one::<Done>(Question::command(0, &hang)), Done::Done);
+    assert_eq!(
+        rig.ask_one::<CommandResult>(Question::command(0, &hang)),
+        CommandResult::Done
+    );
     rig.run_for(6 * SECOND);
     let status = rig.status(0);
     assert_eq!((status.state, status.card.reset_cause), (BoardState::Configured, 4));
@@ -100,7 +103,10 @@ fn a_stack_overflow_is_a_fault_at_once_and_the_next_start_says_so() {
     rig.run_for(100 * MILLISECOND);
     let epoch = rig.identity(0).epoch;
     let overflow = Command::Fail(Failure::StackOverflow);
-    assert_eq!(rig.ask_one::<Done>(Question::command(0, &overflow)), Done::Done);
+    assert_eq!(
+        rig.ask_one::<CommandResult>(Question::command(0, &overflow)),
+        CommandResult::Done
+    );
     rig.run_for(500 * MILLISECOND);
     let status = rig.status(0);
     assert_eq!((status.state, status.card.reset_cause), (BoardState::Configured, 3));
@@ -130,14 +136,17 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
     assert_eq!(rig.world.boards()[0].traffic(LINKS[0]).sent, 0, "silent on its links");
     // Neither time nor a restart ends it.
     rig.run_for(15 * SECOND);
-    assert_eq!(rig.ask_one::<Done>(Question::command(0, &Command::Restart)), Done::Done);
+    assert_eq!(
+        rig.ask_one::<CommandResult>(Question::command(0, &Command::Restart)),
+        CommandResult::Done
+    );
     rig.run_for(SECOND);
     assert_eq!(rig.status(0).state, BoardState::CrashLoop);
     // A new page does.
     rig.patch("router::Router", ">::own_deadline", &whole);
     assert_eq!(
-        rig.ask_one::<Done>(Question::command(0, &Command::WritePage(&page()))),
-        Done::Done
+        rig.ask_one::<CommandResult>(Question::command(0, &Command::WritePage(&page()))),
+        CommandResult::Done
     );
     rig.run_for(3 * SECOND);
     assert_eq!(rig.status(0).state, BoardState::Configured);
@@ -150,7 +159,10 @@ fn crashes_that_are_far_apart_are_not_a_loop() {
     for crashes in 1..=5 {
         rig.run_for(11 * SECOND);
         let overflow = Command::Fail(Failure::StackOverflow);
-        assert_eq!(rig.ask_one::<Done>(Question::command(0, &overflow)), Done::Done);
+        assert_eq!(
+            rig.ask_one::<CommandResult>(Question::command(0, &overflow)),
+            CommandResult::Done
+        );
         rig.run_for(SECOND);
         assert_eq!(rig.world.boards()[0].resets(), crashes);
     }

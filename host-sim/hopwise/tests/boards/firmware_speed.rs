@@ -2,10 +2,10 @@
 
 use crate::firmware_support::{Rig, firmware};
 use crate::next_hop::{a_next_hop_takes_at_most, start};
-use hopwise_computer::talk::Question;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_node::wire::{Command, Done, Pattern, Traffic, TrafficReport};
+use hopwise_host::talk::Question;
+use hopwise_node::wire::{Command, CommandResult, Pattern, Traffic, TrafficReport};
 
 #[test]
 fn instructions_for_a_next_hop() {
@@ -51,7 +51,7 @@ fn forwarded_packets_cost_at_most(most: u64, mut rig: Rig, key: &str) {
     assert!(each <= most, "{key}: {each}");
 }
 
-/// Six boards with as much traffic to all five neighbours as the wires take, at one million baud.
+/// Six boards with as much traffic to all five neighbors as the wires take, at one million baud.
 fn full_speed(rig: &mut Rig) {
     rig.wait_for_links(SECOND);
     for board in 0..6 {
@@ -139,8 +139,8 @@ fn the_log_does_not_disturb_full_links() {
         }
         rig.wait_for_links(SECOND);
         for board in 0..6 {
-            let done: Done = rig.ask_one(Question::command(board, &Command::LogPackets(true)));
-            assert_eq!(done, Done::Done);
+            let done: CommandResult = rig.ask_one(Question::command(board, &Command::LogPackets(true)));
+            assert_eq!(done, CommandResult::Done);
         }
         full_speed(&mut rig);
         rig.log();

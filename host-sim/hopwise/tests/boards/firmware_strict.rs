@@ -1,18 +1,18 @@
 //! The firmware on boards that are at the edge of their data sheets or beyond, and what the emulator says of broken rules.
 
 use crate::firmware_support::{Rig, firmware};
-use hopwise_computer::talk::Question;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::chip::rules::{Rule, Violation};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::BoardOptions;
-use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Status};
+use hopwise_host::talk::Question;
+use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Status};
 
 const GPIOA: u32 = 0x4002_0000;
 const AFRH: u32 = 0x24;
 
-fn page() -> [u8; PAGE_BYTES] {
-    Page::new("path(2)", 0).expect("a page").write()
+fn page() -> [u8; CONFIG_BYTES] {
+    BoardConfig::new("path(2)", 0).expect("a page").write()
 }
 
 fn status(rig: &mut Rig) -> Status {
@@ -72,11 +72,11 @@ fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
         flash_wear: 100,
         ..BoardOptions::default()
     };
-    let mut rig = Rig::special(firmware, &[0xff; PAGE_BYTES], options);
+    let mut rig = Rig::special(firmware, &[0xff; CONFIG_BYTES], options);
     rig.run_for(100 * MILLISECOND);
     let page = page();
-    let done: Done = rig.ask_one(Question::command(0, &Command::WritePage(&page)));
-    assert_eq!(done, Done::Done);
+    let done: CommandResult = rig.ask_one(Question::command(0, &Command::WritePage(&page)));
+    assert_eq!(done, CommandResult::Done);
     // It begins within 325 ms; erasing 16 KiB takes 500 ms at most, and 800 if only 8 bits are erased at once.
     rig.run_for(930 * MILLISECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1, "written and restarted");
@@ -117,15 +117,15 @@ fn a_rate_that_the_ports_do_not_agree_on_is_refused() {
         (1_000_000, BoardState::Configured),
         (1_500_000, BoardState::Configured),
         (1_800_000, BoardState::Configured),
-        (1_900_000, BoardState::BadPage),
-        (2_000_000, BoardState::BadPage),
+        (1_900_000, BoardState::BadConfig),
+        (2_000_000, BoardState::BadConfig),
     ] {
-        let mut page = Page::new("path(2)", 0).expect("a page");
+        let mut page = BoardConfig::new("path(2)", 0).expect("a page");
         page.baud = baud;
         let mut rig = Rig::single(firmware, &page.write());
         rig.run_for(100 * MILLISECOND);
-        let line = "not part of a mesh: BadPage";
+        let line = "not part of a mesh: BadConfig";
         let refused = rig.log().iter().any(|entry| entry.text == line);
-        assert_eq!(refused, expected == BoardState::BadPage, "{baud}");
+        assert_eq!(refused, expected == BoardState::BadConfig, "{baud}");
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use hopwise_app::{AppPort, Mesh};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_sim::{Settings, simulate_programs};
-use hopwise_team::{Broken, Team};
+use hopwise_team::{Team, TeamError};
 use serde::de::DeserializeOwned;
 
 use crate::firmware_programs::{large_example, lines};
@@ -52,7 +52,7 @@ impl Bench {
     /// Orders a program at board 0, and runs until all boards have done it; how long each took, in microseconds, and all that was logged.
     fn order(&mut self, program: u8, within: Time) -> (Vec<u64>, Vec<(usize, String)>) {
         self.runs += 1;
-        self.rig.computers.send(0, 0, ORDERS, &[program, self.runs]);
+        self.rig.hosts.send(0, 0, ORDERS, &[program, self.runs]);
         let boards = self.rig.world.boards().len();
         let (end, done) = (self.rig.world.now() + within, format!("run {} done in ", self.runs));
         let (mut all, mut took) = (Vec::new(), BTreeMap::new());
@@ -69,14 +69,14 @@ impl Bench {
                 all.push((board, text));
             }
         }
-        // What is still under way to the computer.
+        // What is still under way to the host.
         self.rig.run_for(100 * MILLISECOND);
         (took.into_values().collect(), all)
     }
 
-    /// What has come to the computer at board 0.
+    /// What has come to the host at board 0.
     fn results(&mut self) -> Vec<Vec<u8>> {
-        let messages = self.rig.computers.messages(0).into_iter();
+        let messages = self.rig.hosts.messages(0).into_iter();
         let results = messages.filter(|message| message.port == RESULTS);
         results.map(|message| message.bytes).collect()
     }
@@ -95,7 +95,7 @@ impl Bench {
 /// What the boards of a simulated mesh come to with a program, in node order.
 fn simulated<T: 'static>(
     network: &str,
-    program: impl AsyncFn(Mesh<'_>, &Team<'_>) -> Result<T, Broken> + 'static,
+    program: impl AsyncFn(Mesh<'_>, &Team<'_>) -> Result<T, TeamError> + 'static,
 ) -> Vec<T> {
     let settings = Settings {
         network: Some(network.into()),
@@ -177,13 +177,13 @@ fn check_heat(cells: &[i32]) {
     }
 }
 
-fn check_centres(nodes: usize, centres: &[means::Point]) {
+fn check_centres(nodes: usize, centers: &[means::Point]) {
     let points: Vec<means::Point> = (0..nodes).flat_map(means::points).collect();
-    let right = (0..means::STEPS).fold(means::BEGIN, |centres, _| {
-        means::moved(centres, means::sums(&points, &centres))
+    let right = (0..means::STEPS).fold(means::BEGIN, |centers, _| {
+        means::moved(centers, means::sums(&points, &centers))
     });
     assert_ne!(right, means::BEGIN);
-    assert_eq!(centres, right.repeat(nodes));
+    assert_eq!(centers, right.repeat(nodes));
 }
 
 /// Of the cluster, and of those with the same place in theirs.
@@ -242,7 +242,7 @@ fn boards_solve_the_heat_equation_on_a_torus() {
     bench.rig.assert_healthy();
 }
 
-/// Eighteen boards draw a picture at least 14 times as fast as one; the computer makes a PNG file of it.
+/// Eighteen boards draw a picture at least 14 times as fast as one; the host makes a PNG file of it.
 #[test]
 fn eighteen_boards_draw_the_mandelbrot_set_14_times_as_fast_as_one() {
     let Some(firmware) = large_example("picture") else {

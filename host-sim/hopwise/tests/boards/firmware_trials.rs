@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use hopwise_computer::talk::Question;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_host::talk::Question;
 use hopwise_node::wire::{
     AppPort, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport, encoded_len,
 };
@@ -38,7 +38,7 @@ fn asked(rig: &mut Rig, board: usize) -> (u32, u64, u64) {
     found.unwrap_or_else(|| panic!("board {board} has not asked: {lines:?}"))
 }
 
-/// A program that panics restarts its board, which says why; one that never yields likewise. Its neighbours go on.
+/// A program that panics restarts its board, which says why; one that never yields likewise. Its neighbors go on.
 #[test]
 fn a_program_that_panics_or_hangs_restarts_its_board_alone() {
     let Some(firmware) = large_example("trials") else {

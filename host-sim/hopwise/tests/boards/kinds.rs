@@ -1,6 +1,5 @@
 //! Boards of other kinds than the default, alone and together: the firmware for each, on its own chip.
 
-use hopwise_computer::talk::Question;
 use hopwise_core::Network;
 use hopwise_emulate::doctor::{BoardFault, EmulatedPatient};
 use hopwise_emulate::firmware;
@@ -10,7 +9,8 @@ use hopwise_emulator::boards::{self, BoardKind};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, World};
-use hopwise_node::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Traffic};
+use hopwise_host::talk::Question;
+use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Traffic};
 use hopwise_rig::board_log::LogReaders;
 use hopwise_rig::doctor::examine;
 use hopwise_rig::mesh::Mesh;
@@ -61,7 +61,7 @@ pub(crate) fn a_mesh_of_one_kind(name: &str) {
     assert_flawless(Rig::with_logs(network, world, readers));
 }
 
-/// Boards of one kind with as much traffic to all neighbours, five or as many as they have links, as the wires take, at one million
+/// Boards of one kind with as much traffic to all neighbors, five or as many as they have links, as the wires take, at one million
 /// baud: prints what the wires of one carry, which is at least so much, and what that costs it. Nothing is damaged on any; only a board
 /// that is too slow to acknowledge in time is sent packets again.
 pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
@@ -150,7 +150,7 @@ pub(crate) fn a_torn_word_stops_nothing(name: &str, address: u32, bytes: u32) {
 /// What the doctor finds wrong with a board of a kind.
 pub(crate) fn doctors_findings(name: &str, faults: &[BoardFault]) -> Option<Vec<String>> {
     let (program, _) = programmed(name)?;
-    let mut patient = EmulatedPatient::new(&program, &[0xff; PAGE_BYTES], None, faults).expect("a board");
+    let mut patient = EmulatedPatient::new(&program, &[0xff; CONFIG_BYTES], None, faults).expect("a board");
     let examination = examine(&mut patient);
     let wrong = examination.faults();
     Some(
@@ -167,7 +167,7 @@ pub(crate) fn one_bank_is_told(name: &str) {
     };
     let network: Network = "ring(3)".parse().expect("a network");
     let mut world = setup::build_of(&program, &network, DIFFERENCES).expect("boards");
-    let page = Page::new("ring(3)", 0).expect("a page").write();
+    let page = BoardConfig::new("ring(3)", 0).expect("a page").write();
     let mut board = Board::new(
         &program.image,
         BoardOptions {
@@ -183,9 +183,9 @@ pub(crate) fn one_bank_is_told(name: &str) {
     let trouble = status.trouble.unwrap_or_default();
     assert_eq!(status.state, BoardState::Configured);
     assert!(trouble.contains("DBANK"), "{trouble:?}");
-    let other = Page::new("ring(3)", 1).expect("a page").write();
-    let done: Done = rig.ask_one(Question::command(0, &Command::WritePage(&other)));
-    assert_eq!(done, Done::Done, "it is asked to, and cannot");
+    let other = BoardConfig::new("ring(3)", 1).expect("a page").write();
+    let done: CommandResult = rig.ask_one(Question::command(0, &Command::WritePage(&other)));
+    assert_eq!(done, CommandResult::Done, "it is asked to, and cannot");
     rig.run_for(3 * SECOND);
     assert_eq!(stored(&mut rig), page, "the page that it has");
     let board = &rig.world.boards()[0];

@@ -1,14 +1,14 @@
 //! Instructions for a next hop, counted on emulated boards.
 
 use crate::firmware_support::{Rig, firmware};
-use hopwise_computer::talk::Question;
 use hopwise_emulate::profile;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_node::wire::{Command, Done, Pattern, Traffic};
+use hopwise_host::talk::Question;
+use hopwise_node::wire::{Command, CommandResult, Pattern, Traffic};
 
 pub(crate) fn start(rig: &mut Rig, board: usize, traffic: Traffic) {
-    let done: Done = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
-    assert_eq!(done, Done::Done);
+    let done: CommandResult = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
+    assert_eq!(done, CommandResult::Done);
 }
 
 /// Instructions in the code of networks for each packet that a node sent on.

@@ -1,11 +1,11 @@
-//! A picture in shades of grey as a PNG file, not compressed.
+//! A picture in shades of gray as a PNG file, not compressed.
 
 /// Eight bits a point, rows from the top.
 pub(crate) fn write(width: u32, height: u32, points: &[u8]) -> Vec<u8> {
     assert_eq!(points.len(), (width * height) as usize);
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
     let size = [width.to_be_bytes(), height.to_be_bytes()].concat();
-    // Eight bits, grey, and no choice of methods.
+    // Eight bits, gray, and no choice of methods.
     chunk(&mut file, b"IHDR", &[&size[..], &[8, 0, 0, 0, 0]].concat());
     // Every row begins with its filter: none.
     let rows: Vec<u8> = points

@@ -3,15 +3,16 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_emulate::package::package;
 use hopwise_emulate::repository::Repository;
 use hopwise_emulator::image::{FLASH, Image};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Script};
+use hopwise_host::talk::{Question, Reply, Talk};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{
-    BoardState, Command, Done, Failure, Page, Pattern, Traffic, TrafficReport, UpdatePhase, UpdatePlan, UpdateState,
+    BoardConfig, BoardState, Command, CommandResult, Failure, Pattern, Traffic, TrafficReport, UpdatePhase, UpdatePlan,
+    UpdateState,
 };
 use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_pages, update};
 
@@ -45,7 +46,7 @@ pub(crate) fn images() -> Option<&'static Images> {
     IMAGES.get_or_init(make).as_ref()
 }
 
-/// Boards, and a computer at the first of them.
+/// Boards, and a host at the first of them.
 pub(crate) struct Desk {
     pub(crate) rig: Rig,
 }
@@ -65,7 +66,7 @@ impl Desk {
 
     /// One board of two.
     pub(crate) fn single(images: &'static Images) -> Self {
-        let page = Page::new("path(2)", 0).expect("a page").write();
+        let page = BoardConfig::new("path(2)", 0).expect("a page").write();
         Desk::new(Rig::single(&images.flashed, &page))
     }
 
@@ -78,7 +79,7 @@ impl Desk {
         self.rig.ask_one(Question::command(board, &Command::Update))
     }
 
-    fn tell(&mut self, command: &Command<'_>) -> Done {
+    fn tell(&mut self, command: &Command<'_>) -> CommandResult {
         self.rig.ask_one(Question::command(0, command))
     }
 
@@ -89,7 +90,7 @@ impl Desk {
         updater.send_all();
         updater.repair().expect("all blocks");
         let hash = package.for_slot(Slot::Second).plan.hash;
-        assert_eq!(self.tell(&Command::SwitchImage(&hash)), Done::Done);
+        assert_eq!(self.tell(&Command::SwitchImage(&hash)), CommandResult::Done);
         self.rig.run_for(2 * SECOND);
         let state = self.state(0);
         assert_eq!((state.slot, state.on_trial), (Slot::Second, true));
@@ -157,15 +158,15 @@ fn an_update_there_and_one_back() {
         );
     }
     // Nothing was forgotten over it: a restart is one of the image that was kept.
-    assert_eq!(desk.tell(&Command::Restart), Done::Done);
+    assert_eq!(desk.tell(&Command::Restart), CommandResult::Done);
     desk.rig.run_for(2 * SECOND);
     assert_eq!(desk.assert_whole(0, images, "restarted"), Slot::First);
     desk.rig.assert_healthy();
 }
 
-/// Its power fails while blocks come. When it is back and has made room again, the computer has no block left to send.
+/// Its power fails while blocks come. When it is back and has made room again, the host has no block left to send.
 #[test]
-fn a_board_that_restarted_gets_the_image_from_its_neighbour() {
+fn a_board_that_restarted_gets_the_image_from_its_neighbor() {
     let Some(images) = images() else { return };
     let mut desk = Desk::mesh(images, "path(2)");
     let at = desk.rig.world.now() + 6 * SECOND;
@@ -190,7 +191,7 @@ fn no_link_goes_down_and_packets_come_while_an_image_does() {
         size: 32,
     };
     let start = |board| Question::command(board, &Command::StartTraffic(traffic));
-    (0..3).for_each(|board| assert_eq!(desk.rig.ask_one::<Done>(start(board)), Done::Done));
+    (0..3).for_each(|board| assert_eq!(desk.rig.ask_one::<CommandResult>(start(board)), CommandResult::Done));
     let mut updater = Updater::look(&mut desk, &images.package, &[2, 1, 0]).expect("boards");
     updater.make_room(&[2, 1, 0]).expect("room");
     updater.send_all();
@@ -220,7 +221,7 @@ fn an_image_that_nobody_keeps_or_that_hangs_is_left() {
     assert_eq!(desk.assert_whole(0, images, "a minute later"), Slot::First);
     assert!(!desk.state(0).on_trial);
     desk.bring_on_trial(&images.package);
-    assert_eq!(desk.tell(&Command::Fail(Failure::Hang)), Done::Done);
+    assert_eq!(desk.tell(&Command::Fail(Failure::Hang)), CommandResult::Done);
     desk.rig.run_for(15 * SECOND);
     assert_eq!(desk.assert_whole(0, images, "it hung"), Slot::First);
 }
@@ -232,12 +233,15 @@ fn a_wrong_image_is_refused() {
     let plan = images.package.for_slot(Slot::Second).plan;
     let begun = |desk: &mut Desk, plan| desk.tell(&Command::BeginUpdate(plan));
     let board = UpdatePlan::board_named("nucleo-f411re");
-    assert_eq!(begun(&mut desk, UpdatePlan { board, ..plan }), Done::OtherBoard);
+    assert_eq!(
+        begun(&mut desk, UpdatePlan { board, ..plan }),
+        CommandResult::OtherBoard
+    );
     let slot = Slot::First;
-    assert_eq!(begun(&mut desk, UpdatePlan { slot, ..plan }), Done::OtherSlot);
+    assert_eq!(begun(&mut desk, UpdatePlan { slot, ..plan }), CommandResult::OtherSlot);
     let length = 257 * 1024;
-    assert_eq!(begun(&mut desk, UpdatePlan { length, ..plan }), Done::TooLarge);
-    assert_eq!(desk.tell(&Command::SwitchImage(&plan.hash)), Done::NotThere);
+    assert_eq!(begun(&mut desk, UpdatePlan { length, ..plan }), CommandResult::TooLarge);
+    assert_eq!(desk.tell(&Command::SwitchImage(&plan.hash)), CommandResult::NotThere);
     // A file for another board.
     let file = String::from_utf8_lossy(&images.package.write()[..200]).into_owned();
     assert!(file.contains("nucleo-f446re"));
@@ -249,20 +253,20 @@ fn a_wrong_image_is_refused() {
     assert_eq!(refused, "the image is for nucleo-f411re, and node 0 is a nucleo-f446re");
     // Blocks of one image, announced by the hash of another: the boot loader does not start it.
     let hash = [7; 32];
-    assert_eq!(begun(&mut desk, UpdatePlan { hash, ..plan }), Done::Done);
+    assert_eq!(begun(&mut desk, UpdatePlan { hash, ..plan }), CommandResult::Done);
     desk.rig.run_for(6 * SECOND);
     let blocks = (0..plan.blocks() as u16).map(|index| images.package.for_slot(Slot::Second).block(index));
     for block in blocks {
-        assert_eq!(desk.tell(&Command::SendBlock(&block)), Done::Done);
+        assert_eq!(desk.tell(&Command::SendBlock(&block)), CommandResult::Done);
     }
-    assert_eq!(desk.tell(&Command::SwitchImage(&hash)), Done::Done);
+    assert_eq!(desk.tell(&Command::SwitchImage(&hash)), CommandResult::Done);
     desk.rig.run_for(2 * SECOND);
     assert_eq!(desk.rig.world.boards()[0].resets(), 1);
     assert_eq!(desk.assert_whole(0, images, "a wrong hash"), Slot::First);
 }
 
 #[test]
-fn boards_with_keys_take_an_update_from_the_computer_only() {
+fn boards_with_keys_take_an_update_from_the_host_only() {
     let Some(images) = images() else { return };
     let mut desk = Desk::new(Rig::locked(&images.flashed, "path(2)", None));
     desk.rig.wait_for_links(SECOND);
@@ -276,7 +280,7 @@ fn boards_with_keys_take_an_update_from_the_computer_only() {
         Command::SwitchImage(&plan.hash),
         Command::KeepImage,
     ] {
-        assert_eq!(desk.tell(&command), Done::NotAllowed, "{command:?}");
+        assert_eq!(desk.tell(&command), CommandResult::NotAllowed, "{command:?}");
     }
     assert_eq!(desk.state(0).phase, UpdatePhase::Idle);
     let mut desk = Desk::new(Rig::keyed(&images.flashed, "path(2)"));
@@ -291,12 +295,12 @@ fn boards_with_keys_take_an_update_from_the_computer_only() {
 
 /// Pages of all boards, from the serial port of one.
 #[test]
-fn pages_of_a_mesh_come_from_one_computer() {
+fn pages_of_a_mesh_come_from_one_host() {
     let Some(firmware) = firmware() else { return };
     let pages = |expression: &str| -> Vec<_> {
-        let page = |node: u64| Page {
+        let page = |node: u64| BoardConfig {
             name: format!("board {node}").as_str().try_into().expect("a name"),
-            ..Page::new(expression, node).expect("a page")
+            ..BoardConfig::new(expression, node).expect("a page")
         };
         (0..3).rev().map(|node| (node, page(node).write())).collect()
     };

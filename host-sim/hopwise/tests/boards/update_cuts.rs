@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Script};
+use hopwise_host::talk::{Question, Reply, Talk};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{AppPort, Block, Command};
 use hopwise_rig::update::{Boards, Package, update};
@@ -26,7 +26,7 @@ const QUIET: Time = 5 * MILLISECOND;
 
 /// By then a board has written the blocks that it has taken.
 const WRITTEN: Time = 100 * MILLISECOND;
-/// Blocks that a computer sends before it may be gone.
+/// Blocks that a host sends before it may be gone.
 const SOME: usize = 50;
 
 /// What a board is at.
@@ -70,7 +70,7 @@ impl Phase {
     }
 }
 
-/// A computer that updates boards, and the power of one board, which fails once.
+/// A host that updates boards, and the power of one board, which fails once.
 struct Cutter<'a> {
     desk: &'a mut Desk,
     package: &'a Package,
@@ -83,11 +83,11 @@ struct Cutter<'a> {
     in_write: bool,
     /// and when, as soon as that is known.
     at: Option<Time>,
-    /// The computer goes on with its update. Otherwise it is gone in the same moment.
+    /// The host goes on with its update. Otherwise it is gone in the same moment.
     goes_on: bool,
     /// How long it has been gone, by its own clock.
     gone_for: Duration,
-    /// When phases began, as far as the computer knows.
+    /// When phases began, as far as the host knows.
     begun: Vec<(Time, Phase)>,
 }
 
@@ -203,7 +203,7 @@ impl Talk for Cutter<'_> {
             }
             if self.in_write && self.at.is_none() && phase == Some(self.phase) {
                 // Nobody waits for the answer, which comes when all is written.
-                self.desk.rig.computers.ask(&mut self.desk.rig.world, part, MILLISECOND);
+                self.desk.rig.hosts.ask(&mut self.desk.rig.world, part, MILLISECOND);
                 self.cut_in_write();
                 replies.extend(part.iter().map(|_| None));
             } else {
@@ -236,7 +236,7 @@ impl Boards for Cutter<'_> {
             if self.in_write && self.at.is_none() && phase == self.phase {
                 // Nobody waits until the board says that it has the block, which is when all is written.
                 let rig = &mut self.desk.rig;
-                rig.computers
+                rig.hosts
                     .stream(&mut rig.world, 0, AppPort::UPDATE, blocks, MILLISECOND);
                 self.cut_in_write();
                 continue;
@@ -355,7 +355,7 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
             desk: &mut desk,
         };
         let what = format!(
-            "seed {seed}, cut {cut} of {}: board {board}, {phase:?}, in the write: {}, at {:.4}, the computer goes on: {}",
+            "seed {seed}, cut {cut} of {}: board {board}, {phase:?}, in the write: {}, at {:.4}, the host goes on: {}",
             expression.unwrap_or("one board"),
             cutter.in_write,
             cutter.share,

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use hopwise_computer::talk::{Question, Reply, Talk};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Script};
+use hopwise_host::talk::{Question, Reply, Talk};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{AppPort, Command, Verdict};
 use hopwise_rig::update::{Boards, CannotUpdate, update};
@@ -25,7 +25,7 @@ struct Sent {
     at: Time,
 }
 
-/// A mesh whose computers send confirmed packets to each other's boards all the time, and someone who looks on.
+/// A mesh whose hosts send confirmed packets to each other's boards all the time, and someone who looks on.
 struct Busy<'a> {
     desk: &'a mut Desk,
     next_at: Time,
@@ -63,7 +63,7 @@ impl<'a> Busy<'a> {
         let number = self
             .desk
             .rig
-            .computers
+            .hosts
             .send_confirmed(from, to as u64, PORT, b"while it updates");
         let at = self.desk.rig.world.now();
         self.open.push(Sent { from, to, number, at });
@@ -85,7 +85,7 @@ impl<'a> Busy<'a> {
     /// any other must come.
     fn settle(&mut self) {
         for board in 0..self.boards() {
-            for (number, verdict) in self.desk.rig.computers.verdicts(board) {
+            for (number, verdict) in self.desk.rig.hosts.verdicts(board) {
                 let place = self
                     .open
                     .iter()

@@ -1,14 +1,14 @@
 //! Boards of different versions of the wire format on one wire, and updates between images of one version.
 
 use hopwise_core::Network;
-use hopwise_emulate::computers::Carry;
+use hopwise_emulate::hosts::Carry;
 use hopwise_emulate::package::package;
 use hopwise_emulate::setup;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, Port, World};
 use hopwise_node::store::Slot;
-use hopwise_node::wire::{DELIMITER, Frame, LinkTrouble, Page, VERSION, crc32c, decode};
+use hopwise_node::wire::{BoardConfig, DELIMITER, Frame, LinkTrouble, VERSION, crc32c, decode};
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::plan::WiringPlan;
@@ -68,7 +68,7 @@ fn mixed_mesh() -> Option<Desk> {
             ..BoardOptions::default()
         };
         let mut board = Board::new(&images.flashed.image, options);
-        let page = Page::new(NETWORK, node.into()).expect("a page").write();
+        let page = BoardConfig::new(NETWORK, node.into()).expect("a page").write();
         setup::configure(&mut board, &images.flashed.image, &page, None, 10 + node);
         world.add(board);
     }
@@ -79,9 +79,7 @@ fn mixed_mesh() -> Option<Desk> {
     world.wire(port(0, 0), port(1, 1)).expect("free ports");
     let mut rig = Rig::with(&images.flashed, NETWORK.parse().expect("a network"), world);
     let ends = [port(1, 0), port(2, 0)];
-    rig.computers
-        .tap(&mut rig.world, ends, translated())
-        .expect("free ports");
+    rig.hosts.tap(&mut rig.world, ends, translated()).expect("free ports");
     Some(Desk::new(rig))
 }
 

@@ -4,13 +4,13 @@ mod basics;
 mod book;
 mod clock;
 mod collective;
-mod computer;
 mod emulate;
 mod emulate_rules;
 #[path = "../../../../emulator/tests/support/mod.rs"]
 #[allow(dead_code, reason = "shared with the emulator's own tests")]
 mod emulator_support;
 mod files;
+mod host;
 mod load_sweep;
 mod new_app;
 mod python;

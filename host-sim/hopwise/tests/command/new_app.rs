@@ -68,7 +68,7 @@ fn a_bench_tests_a_program() {
     let unserved = bench
         .request::<_, u32>(0, 1, AppPort(99), &21_u32)
         .expect_err("nobody serves it");
-    assert_eq!(unserved.to_string(), "the answer is Some(Unserved)");
+    assert_eq!(unserved.to_string(), "the answer is Some(PortUnreachable)");
     let late = bench.at("1s plug 0.0").expect_err("that is over").to_string();
     assert!(late.starts_with("1 s is over: it is 2."), "{late}");
     assert!(bench.led(2).is_some());

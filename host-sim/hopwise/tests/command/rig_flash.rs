@@ -2,7 +2,7 @@
 
 use crate::support::{Folder, elf, hopwise, refusal};
 use hopwise_node::store::SEALED_BYTES;
-use hopwise_node::wire::{PAGE_BYTES, Page};
+use hopwise_node::wire::{BoardConfig, CONFIG_BYTES};
 
 const MESH: &str = r#"
 network = "ring(3)"
@@ -84,7 +84,7 @@ fn every_board_gets_image_page_and_reset_and_failures_are_named() {
             ]
         );
         let bytes = std::fs::read(folder.path(&format!("page-{node}.bin"))).unwrap();
-        let page = Page::read(bytes[..PAGE_BYTES].try_into().unwrap()).unwrap();
+        let page = BoardConfig::read(bytes[..CONFIG_BYTES].try_into().unwrap()).unwrap();
         assert_eq!(
             (page.address, page.expression.as_str(), page.options),
             (node, "ring(3)", 1)

@@ -181,7 +181,7 @@ fn the_port_that_is_meant_need_not_be_said() {
         let output = command.args(args).env("HOPWISE_PORT", &running.tty).output();
         let output = output.expect("the command starts");
         assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
-        assert!(!output.stdout.contains(&0x1b), "no colours in a pipe: {output:?}");
+        assert!(!output.stdout.contains(&0x1b), "no colors in a pipe: {output:?}");
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
     let output = command.args(["ping", "1", "--baud", "9600"]).output();

@@ -7,10 +7,10 @@
 mod firmware_support;
 
 use firmware_support::{Firmware, Rig, build, firmware, load, sizes, stock};
-use hopwise_computer::talk::{Question, Reply};
 use hopwise_emulate::firmware;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_node::wire::{BoardState, Command, Done, Page, Query, Status};
+use hopwise_host::talk::{Question, Reply};
+use hopwise_node::wire::{BoardConfig, BoardState, Command, CommandResult, Query, Status};
 use hopwise_rig::boards::KINDS;
 
 /// Builds an image that stays until the tests end; `None` if there is no ARM compiler.
@@ -141,7 +141,7 @@ fn an_image_without_the_family_of_a_network_says_so() {
         ("rdn(ring(3),1)", BoardState::Configured),
     ];
     for (expression, expected) in cases {
-        let page = Page::new(expression, 0).expect("a page").write();
+        let page = BoardConfig::new(expression, 0).expect("a page").write();
         let mut rig = Rig::single(firmware, &page);
         rig.run_for(100 * MILLISECOND);
         let status: Status = rig.ask_one(Question::command(0, &Command::Status));
@@ -153,8 +153,8 @@ fn an_image_without_the_family_of_a_network_says_so() {
                 "{lines:?}"
             );
             assert_eq!(
-                rig.ask_one::<Done>(Question::command(0, &Command::WritePage(&page))),
-                Done::NotInImage
+                rig.ask_one::<CommandResult>(Question::command(0, &Command::WritePage(&page))),
+                CommandResult::NotInImage
             );
         }
     }

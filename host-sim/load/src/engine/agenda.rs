@@ -1,4 +1,4 @@
-//! What the nodes of a district still have to send by a schedule.
+//! What the nodes of a partition still have to send by a schedule.
 
 use std::ops::Range;
 

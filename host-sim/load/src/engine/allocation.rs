@@ -1,10 +1,10 @@
 //! Who gets an output channel, and who the switch.
 
 use super::Shared;
-use super::district::District;
+use super::partition::Partition;
 use super::routers::{Input, NONE, State, Winner};
 
-impl District {
+impl Partition {
     /// Heads ask for an output channel: that of their class, or one of those for all (one iteration of iSLIP). One that finds
     /// all taken waits until one is freed.
     ///

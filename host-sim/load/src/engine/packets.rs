@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rand::RngExt;
 
-use super::district::{Arrival, District};
+use super::partition::{Arrival, Partition};
 use super::routers::NONE;
 use super::{Halt, Shared};
 use crate::parameters::{Parameters, Paths};
@@ -51,8 +51,8 @@ pub(super) struct Source {
     pub(super) channel: u32,
 }
 
-/// The packets of a district between their making and the delivery of their last flit, the sources that hold those that have not
-/// entered, and the memory of those that are gone. A packet part of which is in another district is there too.
+/// The packets of a partition between their making and the delivery of their last flit, the sources that hold those that have not
+/// entered, and the memory of those that are gone. A packet part of which is in another partition is there too.
 ///
 /// A packet's flits are numbered after it: flit `f` is of packet `f / packet_flits`.
 pub(super) struct Packets {
@@ -64,7 +64,7 @@ pub(super) struct Packets {
     pub(super) sources: Vec<Source>,
     /// Credits of the sources, `channels` a node; numbered after the output channels.
     pub(super) source_credits: Vec<u16>,
-    /// The packet whose flits an input channel is getting from another district, if packets have several.
+    /// The packet whose flits an input channel is getting from another partition, if packets have several.
     coming: Vec<u32>,
     /// Packets ever made, entered into the network and gone from it, here.
     pub(super) made: u64,
@@ -77,11 +77,11 @@ pub(super) struct Packets {
 /// Packets that may be alive in the whole network and its sources, a node, and in all: more is overload.
 const BACKLOG_PER_NODE: i64 = 1_000;
 const LEAST_BACKLOG: i64 = 1 << 16;
-const MOST_BACKLOG: i64 = 1 << 22;
+const MAX_BACKLOG: i64 = 1 << 22;
 
 /// Sources pause while so many packets are alive in a network.
 pub(super) fn most_alive(nodes: usize) -> i64 {
-    (nodes as i64 * BACKLOG_PER_NODE).clamp(LEAST_BACKLOG, MOST_BACKLOG)
+    (nodes as i64 * BACKLOG_PER_NODE).clamp(LEAST_BACKLOG, MAX_BACKLOG)
 }
 
 impl Packets {
@@ -136,7 +136,7 @@ impl Packets {
         flit % self.flits_each
     }
 
-    /// A flit comes from another district; its number here.
+    /// A flit comes from another partition; its number here.
     pub(super) fn take_in(&mut self, channel: u32, packet: Packet, part: u32) -> u32 {
         if self.flits_each == 1 {
             return self.insert(packet);
@@ -193,7 +193,7 @@ impl Packets {
     }
 }
 
-impl District {
+impl Partition {
     pub(super) fn make_packets(&mut self, shared: &Shared<'_>) {
         let mut made = std::mem::take(&mut self.made);
         self.making.cycle(self.now, &mut self.rng, &mut made);

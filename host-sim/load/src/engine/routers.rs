@@ -1,4 +1,4 @@
-//! The routers of a district: ports, and the virtual channels at both ends of every link.
+//! The routers of a partition: ports, and the virtual channels at both ends of every link.
 
 use std::ops::Range;
 
@@ -88,22 +88,22 @@ pub(super) struct Port {
     /// Added to the number of an output channel, gives the input channel at the other end, and the other way round. At a local
     /// port, added to the number of an input channel, gives the credit counter of the source.
     pub(super) across: u32,
-    /// Where the other end is: among the neighbours of the district, or [`HERE`].
+    /// Where the other end is: among the neighbors of the partition, or [`HERE`].
     pub(super) beyond: u16,
     pub(super) axis: u8,
 }
 
-/// The other end of a link is in the same district.
+/// The other end of a link is in the same partition.
 pub(super) const HERE: u16 = u16::MAX;
 
 impl Port {
-    /// What to add to the number of a channel, and the district where it leads.
+    /// What to add to the number of a channel, and the partition where it leads.
     pub(super) fn other_end(&self) -> (u32, u16) {
         (self.across, self.beyond)
     }
 }
 
-/// The routers of a district. Ports and channels are numbered from its first, port by port, so that a channel's number tells its port.
+/// The routers of a partition. Ports and channels are numbered from its first, port by port, so that a channel's number tells its port.
 pub(crate) struct Routers {
     /// Virtual channels of a link: one a class, then those that every packet may use.
     pub(crate) channels: u32,
@@ -279,7 +279,7 @@ impl Routers {
         (port.node, channel % self.channels)
     }
 
-    /// The input channel at the other end of an output channel, and the district that it is in; `None` if it leads out.
+    /// The input channel at the other end of an output channel, and the partition that it is in; `None` if it leads out.
     pub(super) fn behind(&self, out: u32) -> Option<(u16, u32)> {
         let number = out / self.channels;
         let port = &self.ports[number as usize];

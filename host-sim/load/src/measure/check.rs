@@ -4,11 +4,11 @@ use hopwise_language::{BadDestinations, Destinations, Traffic, UnsuitableTraffic
 
 use super::{Effort, Experiment};
 use crate::parameters::{BadParameters, Paths};
-use crate::routes::MOST_TABLE_NODES;
+use crate::routes::MAX_TABLE_NODES;
 
 /// Largest network that is simulated: port and channel numbers have 32 bits, and memory has an end.
-const MOST_NODES: u64 = 1 << 24;
-const MOST_LINK_ENDS: u64 = 1 << 27;
+const MAX_NODES: u64 = 1 << 24;
+const MAX_LINK_ENDS: u64 = 1 << 27;
 
 /// An experiment that makes no sense.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum BadExperiment {
     #[error(transparent)]
     Destinations(#[from] BadDestinations),
     /// The network is too large.
-    #[error("{network} has {nodes} nodes, too many to simulate (at most {MOST_NODES})")]
+    #[error("{network} has {nodes} nodes, too many to simulate (at most {MAX_NODES})")]
     Nodes {
         /// The network.
         network: String,
@@ -31,7 +31,7 @@ pub enum BadExperiment {
         nodes: u64,
     },
     /// The network has too many links.
-    #[error("{network} has {ends} ends of links, too many to simulate (at most {MOST_LINK_ENDS})")]
+    #[error("{network} has {ends} ends of links, too many to simulate (at most {MAX_LINK_ENDS})")]
     LinkEnds {
         /// The network.
         network: String,
@@ -54,7 +54,7 @@ pub enum BadExperiment {
     #[error("a rate is from 0 to 1 packets per node and cycle, not {0}")]
     Rate(f64),
     /// Tables would be too large.
-    #[error("{network} has {nodes} nodes, too many for {what} (at most {MOST_TABLE_NODES})")]
+    #[error("{network} has {nodes} nodes, too many for {what} (at most {MAX_TABLE_NODES})")]
     Tables {
         /// The network.
         network: String,
@@ -69,7 +69,7 @@ pub enum BadExperiment {
         /// The network.
         network: String,
     },
-    /// Copies of broadcasts go to neighbours.
+    /// Copies of broadcasts go to neighbors.
     #[error("broadcasts go by their own rule: neither adaptive nor Valiant routing nor failures change it")]
     Broadcast,
 }
@@ -84,7 +84,7 @@ pub fn check(experiment: &Experiment<'_>) -> Result<(), BadExperiment> {
     experiment.parameters.check()?;
     let network = experiment.network;
     let nodes = network.nodes();
-    if nodes > MOST_NODES {
+    if nodes > MAX_NODES {
         return Err(BadExperiment::Nodes {
             network: network.to_string(),
             nodes,
@@ -92,7 +92,7 @@ pub fn check(experiment: &Experiment<'_>) -> Result<(), BadExperiment> {
     }
     let topology = network.unchecked();
     let ends: u64 = (0..nodes).map(|node| topology.degree(node)).sum();
-    if ends > MOST_LINK_ENDS {
+    if ends > MAX_LINK_ENDS {
         return Err(BadExperiment::LinkEnds {
             network: network.to_string(),
             ends,
@@ -126,7 +126,7 @@ pub fn check(experiment: &Experiment<'_>) -> Result<(), BadExperiment> {
         (experiment.failures.is_some(), "failures"),
         (paths.is_adaptive(), "adaptive routing"),
     ] {
-        if wanted && nodes > MOST_TABLE_NODES {
+        if wanted && nodes > MAX_TABLE_NODES {
             return Err(BadExperiment::Tables {
                 network: network.to_string(),
                 nodes,

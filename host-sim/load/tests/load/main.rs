@@ -1,6 +1,6 @@
 //! The load simulator held against theory and against what it promises.
 
-mod behaviour;
+mod behavior;
 mod failures;
 mod paths;
 mod schedule;

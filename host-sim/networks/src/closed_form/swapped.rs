@@ -46,9 +46,9 @@ pub(super) fn of_rsn(network: &Network, rsn: &Rsn) -> ClosedForm {
 /// complemented everywhere: with a = 0, only how many bits of (b,c,e) are in each of 8 cases matters.
 fn over_bit_cases(network: &Network, rsn: &Rsn) -> Option<u128> {
     /// More bits have more than 50,388 ways to fall into the cases.
-    const MOST_BITS: u64 = 12;
+    const MAX_BITS: u64 = 12;
     let bits = u64::from(rsn.nucleus().nodes().ilog2());
-    if rsn.levels() != 2 || bits > MOST_BITS || !rsn.is_of_cubes() {
+    if rsn.levels() != 2 || bits > MAX_BITS || !rsn.is_of_cubes() {
         return None;
     }
     // Bits not yet placed, the case to fill, the digits so far and in how many ways they come about.

@@ -7,7 +7,7 @@
 
 use std::fmt::Write;
 
-use super::{Entry, MOST_ORBITS, measure};
+use super::{Entry, MAX_ORBITS, measure};
 
 /// How far to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +19,12 @@ pub struct Effort {
 }
 
 /// Lifts of at most so many nodes are looked for.
-pub const MOST_NODES: u64 = 1_024;
+pub const MAX_NODES: u64 = 1_024;
 
 /// The numbers of orbits that are tried for a size, and how many places each has.
 fn shapes(nodes: u64, ports: u64) -> Vec<(usize, usize)> {
-    let few = (1..=MOST_ORBITS).filter(|k| nodes.is_multiple_of(*k));
-    let orbits = few.chain((nodes <= 26).then_some(nodes).filter(|&nodes| nodes > MOST_ORBITS));
+    let few = (1..=MAX_ORBITS).filter(|k| nodes.is_multiple_of(*k));
+    let orbits = few.chain((nodes <= 26).then_some(nodes).filter(|&nodes| nodes > MAX_ORBITS));
     orbits
         .map(|k| (k as usize, (nodes / k) as usize))
         // Each link takes two ends at an orbit, or is half a turn.
@@ -46,7 +46,7 @@ fn most_links(k: usize, m: usize) -> usize {
 
 /// The best lift found, if there can be one.
 pub fn search(nodes: u64, ports: u64, effort: Effort) -> Option<Entry> {
-    if nodes > MOST_NODES || !(nodes * ports).is_multiple_of(2) || ports < 2 || nodes <= ports {
+    if nodes > MAX_NODES || !(nodes * ports).is_multiple_of(2) || ports < 2 || nodes <= ports {
         return None;
     }
     let shapes = shapes(nodes, ports);
@@ -79,7 +79,7 @@ pub fn search(nodes: u64, ports: u64, effort: Effort) -> Option<Entry> {
             break;
         }
     }
-    let expression = best?.spell();
+    let expression = best?.write_expr();
     let (network, distance_sum, diameter) = measure(&expression)?;
     Some(Entry {
         expression: network.to_string(),
@@ -334,7 +334,7 @@ impl State {
     }
 
     /// As an expression, with as many shifts of 0 as there can be.
-    fn spell(&self) -> String {
+    fn write_expr(&self) -> String {
         let k = self.orbits.len();
         let mut turned: Vec<Option<usize>> = vec![None; k];
         turned[0] = Some(0);
@@ -464,8 +464,8 @@ mod tests {
             let state = State::new(k, m, 4, &mut random)
                 .expect("there is one")
                 .anneal(50, 0, &mut random);
-            let Some((network, sum, _)) = measure(&state.spell()) else {
-                panic!("{} is not connected", state.spell())
+            let Some((network, sum, _)) = measure(&state.write_expr()) else {
+                panic!("{} is not connected", state.write_expr())
             };
             assert_eq!(network.nodes(), (k * m) as u64);
             assert_eq!(state.sum * m as u64, sum, "{network}");

@@ -21,7 +21,7 @@ use bound::Bound;
 const KEPT: &str = include_str!("../../lifts.txt");
 
 /// Sizes of which all orbits are tried that are at most so many.
-pub const MOST_ORBITS: u64 = 16;
+pub const MAX_ORBITS: u64 = 16;
 
 /// A lift, and how far its nodes are from each other.
 #[derive(Clone, Debug, PartialEq, Eq)]

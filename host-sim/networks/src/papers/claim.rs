@@ -215,7 +215,7 @@ impl Case {
 }
 
 /// More cases than this are summed up, not listed.
-const MOST_LISTED: usize = 6;
+const MAX_LISTED: usize = 6;
 
 /// Compares a formula of the paper with what was measured, network by network: as long as no figure is above the formula's, an
 /// equality still holds as a bound.
@@ -233,7 +233,7 @@ pub(super) fn compared(paper: Paper, place: &str, says: &str, said: Said, how: H
         all.collect::<Vec<_>>().join(", ")
     };
     let measured = match cases.len() {
-        few if few <= MOST_LISTED => listed(),
+        few if few <= MAX_LISTED => listed(),
         many => {
             let over = cases.iter().filter(|case| case.found > case.said).count();
             let shares = [(equal, "equal"), (many - equal - over, "below"), (over, "above")];

@@ -53,7 +53,7 @@ fn graph_properties(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             verdict: Verdict::of((graph.nodes(), graph.edges(), least, most) == (14, 21, 3, 3)),
             ..claim(
                 "Definition 1",
-                "the Heawood graph has 14 nodes of three neighbours and 21 links",
+                "the Heawood graph has 14 nodes of three neighbors and 21 links",
             )
         },
         Claim {
@@ -263,7 +263,7 @@ fn flooded(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         leaves.push(Case::new(&expression, 14 * 13u64.pow(n - 1), three as u64));
         averages.push(2.0 * graph.edges() as f64 / graph.nodes() as f64);
     }
-    let says = "the 14 * 13^(n-1) leaves have three neighbours, the others six";
+    let says = "the 14 * 13^(n-1) leaves have three neighbors, the others six";
     let mut degrees = compared(
         Paper::Heawood,
         "Section 3.5.1",

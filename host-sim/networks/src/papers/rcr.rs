@@ -214,7 +214,7 @@ fn bisection_width(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     Ok(vec![row, corollary])
 }
 
-/// The network of any parameters, connected or not, by the neighbours that the paper defines.
+/// The network of any parameters, connected or not, by the neighbors that the paper defines.
 fn by_definition(k: u64, r: u64, j: u64) -> Graph {
     let bits = k + j;
     let id = |word: u64, place: u64| (word * r + place) as usize;
@@ -332,7 +332,7 @@ fn property_3(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     for cube in all(512, 6).into_iter().filter(|cube| cube.k >= 2) {
         let (_, graph) = built(&cube.name())?;
         let place = |node: usize| node as u64 % cube.r;
-        // Cycles of four cube links: two nodes apart have two common neighbours; each cycle shows at both its diagonals.
+        // Cycles of four cube links: two nodes apart have two common neighbors; each cycle shows at both its diagonals.
         let mut cycles = 0u64;
         for node in 0..graph.nodes() {
             let cube_links = || {

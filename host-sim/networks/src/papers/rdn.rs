@@ -416,7 +416,7 @@ impl Printed {
         for &u in &reached {
             self.broadcast(level - 1, id(1 - kind, u, 0), cluster);
         }
-        // All nodes of the other type but those in the cluster of the source's own neighbour.
+        // All nodes of the other type but those in the cluster of the source's own neighbor.
         for other in (0..size).filter(|&other| other != node) {
             for v in 0..size {
                 if self.received[id(1 - kind, other, v)] > 0 {

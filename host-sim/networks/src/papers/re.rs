@@ -209,7 +209,7 @@ fn theorem_1(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         verdict: Verdict::of(impossible.is_empty()),
         counterexample: impossible
             .first()
-            .map(|case| format!("{case}: only one set can hold the centre")),
+            .map(|case| format!("{case}: only one set can hold the center")),
         ..claim(
             "Definition 4, Theorem 1",
             "a unit has s_d disjoint connected pivot sets of min(n_u/s_d, d_f) nodes each (frames of degree 3)",

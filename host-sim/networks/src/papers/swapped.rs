@@ -553,7 +553,7 @@ fn partly_linked(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         },
         Claim {
             measured: format!(
-                "diameter {}; routes by way of such a neighbour are {:.2} times as long as shortest paths on average, {:.2} at worst",
+                "diameter {}; routes by way of such a neighbor are {:.2} times as long as shortest paths on average, {:.2} at worst",
                 diameter(&figures)?,
                 routed.mean(),
                 routed.worst.ratio()

@@ -283,9 +283,9 @@ fn routes_of_a_lift_turn_with_it() {
     }
 }
 
-/// Where only a distance is defined, the next hop is the lowest-numbered neighbour that is closer.
+/// Where only a distance is defined, the next hop is the lowest-numbered neighbor that is closer.
 #[test]
-fn lowest_numbered_closer_neighbour() {
+fn lowest_numbered_closer_neighbor() {
     for expression in [
         "wk(3,4)",
         "wk(4,3)",

@@ -6,4 +6,4 @@ mod exhaustive;
 mod golden;
 
 /// Every promise is held against a search in networks of any size.
-const MOST_AUDITED: Option<u64> = None;
+const MAX_AUDITED: Option<u64> = None;

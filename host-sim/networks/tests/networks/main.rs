@@ -5,11 +5,11 @@ mod audit;
 mod exhaustive;
 mod golden;
 mod huge;
-mod lanes;
 mod papers;
 mod random;
 mod steps;
 mod stretch;
+mod virtual_channels;
 
 /// Every promise is held against a search in networks of up to so many nodes.
-const MOST_AUDITED: Option<u64> = Some(200);
+const MAX_AUDITED: Option<u64> = Some(200);

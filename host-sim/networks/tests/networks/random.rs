@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 /// Networks up to this size are audited; larger ones are drawn again.
-const MOST_NODES: u64 = 700;
+const MAX_NODES: u64 = 700;
 
 fn base(most: u64) -> impl Strategy<Value = String> {
     let sizes = || prop::collection::vec(2u64..=most.min(5), 1..=3);
@@ -61,7 +61,7 @@ fn lift(most: u64) -> impl Strategy<Value = String> {
 fn small(expression: &str) -> bool {
     expression
         .parse::<hopwise_core::Network>()
-        .is_ok_and(|network| network.nodes() <= MOST_NODES)
+        .is_ok_and(|network| network.nodes() <= MAX_NODES)
 }
 
 fn expression() -> impl Strategy<Value = String> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hopwise_node::wire::PAGE_BYTES;
+use hopwise_node::wire::CONFIG_BYTES;
 use serde::Serialize;
 
 /// How something is.
@@ -34,7 +34,7 @@ pub struct Examination {
     /// In the order in which it was looked at.
     pub findings: Vec<Finding>,
     /// The configuration that the board had and has, if it could be read.
-    pub page: Option<[u8; PAGE_BYTES]>,
+    pub page: Option<[u8; CONFIG_BYTES]>,
 }
 
 impl Examination {

@@ -12,9 +12,9 @@ pub use serial::SerialPatient;
 
 use std::time::Duration;
 
-use hopwise_computer::talk::{Question, Reply, Talk, read};
+use hopwise_host::talk::{Question, Reply, Talk, read};
 use hopwise_node::wire::{
-    BoardState, Command, Done, Failure, LinkReport, PAGE_BYTES, Page, Query, Status, rates_agree,
+    BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Failure, LinkReport, Query, Status, rates_agree,
 };
 
 use super::boards::{self, BoardKind, Uart};
@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(250);
 const RESTARTS_WITHIN: Duration = Duration::from_secs(12);
 /// A board that has run for less is not told to restart yet.
 const SETTLED_MS: u64 = 3_000;
-/// For how long the board's clock is compared with this computer's.
+/// For how long the board's clock is compared with this host's.
 const CLOCK: Duration = Duration::from_secs(5);
 /// The board's clock may be off by this part: more than crystals are, and than the serial port's delays make of them.
 const CLOCK_ERROR: f64 = 0.003;
@@ -96,7 +96,7 @@ impl Doctor<'_> {
         self.patient.ask(&[question]).pop().flatten()
     }
 
-    fn tell(&mut self, command: &Command<'_>) -> Option<Done> {
+    fn tell(&mut self, command: &Command<'_>) -> Option<CommandResult> {
         let reply = self.ask(command.query(), &command.payload());
         read(&reply)
     }
@@ -106,7 +106,7 @@ impl Doctor<'_> {
         read(&reply)
     }
 
-    fn page(&mut self) -> Option<[u8; PAGE_BYTES]> {
+    fn page(&mut self) -> Option<[u8; CONFIG_BYTES]> {
         match self.ask(Command::ReadPage.query(), &[]) {
             Some(Reply::Answer(bytes)) => bytes.try_into().ok(),
             _ => None,
@@ -120,11 +120,11 @@ impl Doctor<'_> {
 
     /// Tells the board something that ends in a restart, and waits for that. How long it took, and what the board says then.
     ///
-    /// A restart is seen by an uptime that is shorter than before. To compare it with this computer's clock would not do: while the flash
+    /// A restart is seen by an uptime that is shorter than before. To compare it with this host's clock would not do: while the flash
     /// is erased the board's stands still.
     fn restart(&mut self, command: &Command<'_>) -> Option<(Duration, Status)> {
         let before = self.settled()?;
-        if self.tell(command) != Some(Done::Done) {
+        if self.tell(command) != Some(CommandResult::Done) {
             return None;
         }
         let begin = self.patient.elapsed();
@@ -151,14 +151,14 @@ impl Doctor<'_> {
     }
 
     /// Everything, in order. Returns the page of the board.
-    fn examine(&mut self) -> Option<[u8; PAGE_BYTES]> {
+    fn examine(&mut self) -> Option<[u8; CONFIG_BYTES]> {
         let Some(status) = self.status() else {
             self.fault("board", "it does not answer".into());
             return None;
         };
         let kind = self.examine_board(&status)?;
         let page = self.page()?;
-        self.address = Page::read(&page).map_or(0, |page| page.address);
+        self.address = BoardConfig::read(&page).map_or(0, |page| page.address);
         let may_write = self.examine_configuration(&status);
         let both_slots = may_write && self.examine_flash(&page);
         // A clean start says nothing but what is wrong with the board itself.
@@ -232,7 +232,7 @@ impl Doctor<'_> {
     }
 
     /// Writes the board's own page twice, which takes both slots.
-    fn examine_flash(&mut self, page: &[u8; PAGE_BYTES]) -> bool {
+    fn examine_flash(&mut self, page: &[u8; CONFIG_BYTES]) -> bool {
         for slot in ["one slot", "the other slot"] {
             match self.write(page) {
                 Some(time) => self.good(
@@ -249,7 +249,7 @@ impl Doctor<'_> {
     }
 
     /// Writes a page; how long until the board has restarted with it.
-    fn write(&mut self, page: &[u8; PAGE_BYTES]) -> Option<Duration> {
+    fn write(&mut self, page: &[u8; CONFIG_BYTES]) -> Option<Duration> {
         let (time, _) = self.restart(&Command::WritePage(page))?;
         (self.page()? == *page).then_some(time)
     }
@@ -257,7 +257,7 @@ impl Doctor<'_> {
     /// Makes the board a node whose links can be asked.
     fn put_on_test_page(&mut self, baud: u32) -> bool {
         let network = format!("path({})", self.address.saturating_add(2));
-        let page = Page::new(&network, self.address).map(|page| Page { baud, ..page }.write());
+        let page = BoardConfig::new(&network, self.address).map(|page| BoardConfig { baud, ..page }.write());
         let written = page.ok().and_then(|page| self.write(&page)).is_some();
         if !written {
             self.fault(
@@ -276,7 +276,7 @@ impl Doctor<'_> {
             self.fault("clock", "it stopped answering".into());
             return;
         };
-        let text = format!("{:+.2} % against this computer's", error * 100.0);
+        let text = format!("{:+.2} % against this host's", error * 100.0);
         match error.abs() <= CLOCK_ERROR {
             true => self.good("clock", text),
             false => self.fault("clock", format!("{text}: no cable carries that")),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hopwise_computer::talk::{Question, Reply, Talk};
+use hopwise_host::talk::{Question, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 
 use super::Patient;

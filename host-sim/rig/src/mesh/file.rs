@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::rule::{BadMesh, BrokenRule, MeshRule};
-use super::{EMULATED, MOST_NAME, Mesh, NodeSettings, serial_of};
+use super::{EMULATED, MAX_NAME, Mesh, NodeSettings, serial_of};
 use crate::boards::{BoardKind, kind};
 
 #[derive(Deserialize)]
@@ -22,8 +22,8 @@ struct MeshTable {
     rule: Option<RuleName>,
     #[serde(default)]
     log_packets: bool,
-    #[serde(default)]
-    computers_anywhere: bool,
+    #[serde(default, alias = "computers-anywhere")]
+    hosts_anywhere: bool,
     traffic: Option<Spanned<TrafficTable>>,
     key: Option<Spanned<String>>,
     key_file: Option<Spanned<PathBuf>>,
@@ -142,7 +142,7 @@ impl Mesh {
         let mut mesh = Mesh::without_nodes(network, kind).map_err(|rule| at(&table.network, rule))?;
         mesh.paper_rule = table.rule == Some(RuleName::Paper);
         mesh.log_packets = table.log_packets;
-        mesh.computers_anywhere = table.computers_anywhere;
+        mesh.hosts_anywhere = table.hosts_anywhere;
         if let Some(baud) = &table.baud {
             mesh.baud = *baud.get_ref();
             mesh.check_page().map_err(|error| at(baud, MeshRule::Page(error)))?;
@@ -193,7 +193,7 @@ impl Mesh {
         let kind = settings.kind.unwrap_or(self.kind);
         if let Some(name) = &table.name {
             settings.name = name.get_ref().clone();
-            if settings.name.len() > MOST_NAME {
+            if settings.name.len() > MAX_NAME {
                 return Err(at(name, MeshRule::LongName));
             }
         }
@@ -264,7 +264,7 @@ impl Mesh {
              # traffic = {{ rate = 10, count = 100, pattern = \"uniform\", size = 32 }}\n\
              # probe = \"{EMULATED}\"    # no real boards: everything runs on emulated ones\n\n\
              # `hopwise mesh assign` fills in the probes; `probe-rs list` shows their numbers. A node may also have:\n\
-             #   name = \"north\"                   up to {MOST_NAME} bytes, shown in logs and reports\n\
+             #   name = \"north\"                   up to {MAX_NAME} bytes, shown in logs and reports\n\
              #   board = \"nucleo-f401re\"          if it differs from the others\n\
              #   uarts = [\"USART3\", \"USART1\"]     where port 0, port 1 ... are, if not in the usual order\n",
             self.network.nodes(),

@@ -5,7 +5,7 @@
 //! board = "nucleo-f446re"
 //! baud = 1000000                      # unless said otherwise
 //! log-packets = true                  # false unless said otherwise
-//! computers-anywhere = true           # false unless said otherwise
+//! hosts-anywhere = true           # false unless said otherwise
 //! key-file = "mesh.key"               # beside this file; or key = "..."; no key unless said
 //! traffic = { rate = 10, count = 100, pattern = "uniform", size = 32 }
 //!
@@ -29,7 +29,7 @@ use std::path::PathBuf;
 
 use hopwise_core::Network;
 use hopwise_node::authority::MeshKeys;
-use hopwise_node::wire::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Traffic, rates_agree};
+use hopwise_node::wire::{BadConfig, BoardConfig, CONFIG_BYTES, DEFAULT_BAUD, Traffic, rates_agree};
 
 use super::boards::{BoardKind, Uart};
 pub use assign::{CannotAssign, with_probe};
@@ -40,9 +40,9 @@ pub use rule::{BadMesh, BrokenRule, MeshRule};
 /// The probe of boards that are emulated.
 pub const EMULATED: &str = "emulated";
 /// More boards than this are no rig.
-pub const MOST_NODES: u64 = 4096;
+pub const MAX_NODES: u64 = 4096;
 /// A name is a line on a label.
-const MOST_NAME: usize = 16;
+const MAX_NAME: usize = 16;
 
 /// What is said of one node; what is not said has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,8 +68,8 @@ pub struct Mesh {
     pub paper_rule: bool,
     /// Boards log every packet.
     pub log_packets: bool,
-    /// Boards take a computer for one at any link, not only at their serial ports.
-    pub computers_anywhere: bool,
+    /// Boards take a host for one at any link, not only at their serial ports.
+    pub hosts_anywhere: bool,
     /// Packets that boards send by themselves.
     pub traffic: Option<Traffic>,
     /// The keys, if the mesh has any.
@@ -96,7 +96,7 @@ impl Mesh {
             baud: DEFAULT_BAUD,
             paper_rule: false,
             log_packets: false,
-            computers_anywhere: false,
+            hosts_anywhere: false,
             traffic: None,
             keys: None,
             key_file: None,
@@ -104,7 +104,7 @@ impl Mesh {
             nodes: BTreeMap::new(),
         };
         let nodes = mesh.network.nodes();
-        if nodes > MOST_NODES {
+        if nodes > MAX_NODES {
             return Err(MeshRule::TooManyNodes {
                 network: mesh.network.to_string(),
                 nodes,
@@ -163,8 +163,8 @@ impl Mesh {
     }
 
     /// Whether boards will take the pages.
-    fn check_page(&self) -> Result<(), BadPage> {
-        Page::read(&self.page(0)?).map(drop)
+    fn check_page(&self) -> Result<(), BadConfig> {
+        BoardConfig::read(&self.page(0)?).map(drop)
     }
 
     /// How many ports a node has.
@@ -229,15 +229,13 @@ impl Mesh {
     }
 
     /// The configuration page of a node's board.
-    pub fn page(&self, node: u64) -> Result<[u8; PAGE_BYTES], BadPage> {
-        let page = Page {
+    pub fn page(&self, node: u64) -> Result<[u8; CONFIG_BYTES], BadConfig> {
+        let page = BoardConfig {
             baud: self.baud,
             name: self.name(node).try_into().unwrap_or_default(),
-            options: u8::from(self.log_packets)
-                | u8::from(self.paper_rule) << 1
-                | u8::from(self.computers_anywhere) << 2,
+            options: u8::from(self.log_packets) | u8::from(self.paper_rule) << 1 | u8::from(self.hosts_anywhere) << 2,
             traffic: self.traffic,
-            ..Page::new(&self.network.to_string(), node)?
+            ..BoardConfig::new(&self.network.to_string(), node)?
         };
         Ok(page.write())
     }

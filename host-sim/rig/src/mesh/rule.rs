@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use hopwise_core::{NoSuchNode, ParseError};
 use hopwise_node::key::BadKey;
-use hopwise_node::wire::{BadPage, Traffic};
+use hopwise_node::wire::{BadConfig, Traffic};
 
-use super::{EMULATED, MOST_NAME, MOST_NODES};
+use super::{EMULATED, MAX_NAME, MAX_NODES};
 use crate::boards::{self, BoardKind};
 
 /// Why there is no mesh.
@@ -59,7 +59,7 @@ pub enum MeshRule {
     Network { expression: String, error: ParseError },
     #[error("there is no board '{0}', only {known}", known = boards::names())]
     UnknownBoard(String),
-    #[error("{network} has {nodes} nodes, too many for a mesh file (at most {MOST_NODES})")]
+    #[error("{network} has {nodes} nodes, too many for a mesh file (at most {MAX_NODES})")]
     TooManyNodes { network: String, nodes: u64 },
     #[error("node {node} of {network} has {degree} links, and a {board} has {links} UARTs for links")]
     TooManyLinks {
@@ -78,14 +78,14 @@ pub enum MeshRule {
     #[error("the expression {0} is too long for a configuration page")]
     TooLong(String),
     #[error("{0}")]
-    Page(BadPage),
+    Page(BadConfig),
     #[error("the serial ports of a {board} differ by more than 1.5 % at {baud} baud")]
     Baud { baud: u32, board: String },
     #[error("{network}: {error}")]
     Node { network: String, error: NoSuchNode },
     #[error("node {0} is there twice")]
     Twice(u64),
-    #[error("a name has at most {MOST_NAME} bytes")]
+    #[error("a name has at most {MAX_NAME} bytes")]
     LongName,
     #[error("probe = \"{EMULATED}\" is for all boards; a real probe belongs to one [[node]]")]
     ProbeForAll,

@@ -2,7 +2,7 @@
 
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::Secret;
-use hopwise_node::wire::{Page, Pattern};
+use hopwise_node::wire::{BoardConfig, Pattern};
 
 use crate::boards::kind;
 use crate::mesh::{Mesh, NodePort};
@@ -13,7 +13,7 @@ fn what_is_said_is_kept_and_the_rest_has_defaults() {
 network = "ring(4)"
 board = "nucleo-f446re"
 log-packets = true
-computers-anywhere = true
+hosts-anywhere = true
 traffic = { rate = 5, pattern = "broadcast" }
 
 [[node]]
@@ -41,7 +41,7 @@ probe = "0483:3752:0670FF"
         ("USART1", "USART3")
     );
     assert_eq!((mesh.port_at(2, 3), mesh.port_at(2, 1)), (Some(end(2, 0)), None));
-    let page = Page::read(&mesh.page(2).unwrap()).unwrap();
+    let page = BoardConfig::read(&mesh.page(2).unwrap()).unwrap();
     assert_eq!((page.address, page.name.as_str(), page.options), (2, "north", 0b101));
     let traffic = page.traffic.unwrap();
     assert_eq!(

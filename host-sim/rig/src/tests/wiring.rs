@@ -151,7 +151,7 @@ fn a_plug_in_the_wrong_socket_is_moved() {
 fn boards_that_are_not_who_they_should_be_are_named() {
     let mesh = mesh("ring(5)");
     let cables = planned(&mesh);
-    // Board 2 was given the page of node 4: it does not answer as 2, and its neighbours hear 4.
+    // Board 2 was given the page of node 4: it does not answer as 2, and its neighbors hear 4.
     let mut boards = seen(&mesh, &cables);
     boards.remove(&2);
     for link in boards.values_mut().flat_map(|board| &mut board.links) {
@@ -185,13 +185,13 @@ fn boards_that_are_not_who_they_should_be_are_named() {
     assert_eq!(
         rows(&found),
         ["NoAnswer 2.- node 2 -"],
-        "its cables work, its neighbours say"
+        "its cables work, its neighbors say"
     );
     assert_eq!(found.cables_right, 5);
 }
 
 #[test]
-fn a_computer_at_a_link_is_extra() {
+fn a_host_at_a_link_is_extra() {
     let mesh = mesh("path(3)");
     let mut boards = seen(&mesh, &planned(&mesh));
     let host = Peer {
@@ -206,10 +206,10 @@ fn a_computer_at_a_link_is_extra() {
         ..LinkSeen::default()
     };
     let found = report(&mesh, &boards);
-    assert_eq!(rows(&found), ["Extra 1.- - a computer"]);
+    assert_eq!(rows(&found), ["Extra 1.- - a host"]);
     assert_eq!(
         found.moves,
-        ["take out the cable at board 1 UART5: a computer is at its other end"]
+        ["take out the cable at board 1 UART5: a host is at its other end"]
     );
 }
 
@@ -241,7 +241,7 @@ proptest! {
 }
 
 #[test]
-fn a_neighbour_that_does_not_link_up_is_no_missing_cable() {
+fn a_neighbor_that_does_not_link_up_is_no_missing_cable() {
     let mesh = mesh("path(3)");
     for (stranger, kind, why) in [
         (Stranger::Key, "Key", "have different keys, or only one of them has one"),
@@ -264,7 +264,7 @@ fn a_neighbour_that_does_not_link_up_is_no_missing_cable() {
             rows(&both),
             [format!("{kind} {there} {here} -"), format!("{kind} {here} {there} -")]
         );
-        // The computer is at node 2, which cannot reach node 0.
+        // The host is at node 2, which cannot reach node 0.
         boards.remove(&0);
         let found = report(&mesh, &boards);
         assert_eq!(

@@ -1,7 +1,7 @@
 //! New firmware through the mesh: into all boards, from the serial port of one of them.
 //!
-//! Boards are asked what they run, and told what is to come; they make room for it. Then the computer broadcasts every block, as fast as the
-//! mesh takes them: the board at its port takes one when there is room for it. What boards lack they get from their neighbours, or it is sent
+//! Boards are asked what they run, and told what is to come; they make room for it. Then the host broadcasts every block, as fast as the
+//! mesh takes them: the board at its port takes one when there is room for it. What boards lack they get from their neighbors, or it is sent
 //! again, until each has the whole image. Only then they switch, all together or wave by wave, and are told to keep what they run. A board
 //! that is not told so goes back within a minute.
 
@@ -13,9 +13,9 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use hopwise_computer::talk::{Question, Talk, ask_nodes, read};
+use hopwise_host::talk::{Question, Talk, ask_nodes, read};
 use hopwise_node::store::Slot;
-use hopwise_node::wire::{Command, Done, UpdatePhase, UpdateState};
+use hopwise_node::wire::{Command, CommandResult, UpdatePhase, UpdateState};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(200);
 const LOOKS: usize = 150;
 /// A board that has been told to switch is back by then, with the new image or, after a minute on trial, with the one before.
 const BACK_WITHIN: Duration = Duration::from_secs(65);
-/// After so many looks without a change boards get no more from each other: they have asked three neighbours.
+/// After so many looks without a change boards get no more from each other: they have asked three neighbors.
 const AT_REST: usize = 8;
 /// So often a block is given to the board at the port, until it has room to pass it on.
 const ATTEMPTS: usize = 20;
@@ -85,11 +85,11 @@ pub enum CannotUpdate {
     #[error("the image has {bytes} bytes, too many for node {node}")]
     TooLarge { bytes: u32, node: u64 },
     #[error(
-        "node {0} has a key, and takes an update only from a computer that proves to have it: the mesh file must name the key file"
+        "node {0} has a key, and takes an update only from a host that proves to have it: the mesh file must name the key file"
     )]
     NotAllowed(u64),
     #[error("node {node} refuses the update: {done:?}")]
-    Refused { node: u64, done: Done },
+    Refused { node: u64, done: CommandResult },
     #[error("{} not make room for the image: {}", does(.0), list(.0))]
     NoRoom(Vec<u64>),
     #[error("{} the image damaged, or could not write it: {}", has(.0), list(.0))]
@@ -130,7 +130,7 @@ pub struct Updater<'a> {
 }
 
 /// Brings boards a new image. Those of `waves` that belong together switch together. Boards are told in this order: those that are farthest from the
-/// computer come first, since who was told does not pass anything on for a while.
+/// host come first, since who was told does not pass anything on for a while.
 pub fn update(boards: &mut dyn Boards, package: &Package, waves: &[Vec<u64>]) -> Result<UpdateReport, CannotUpdate> {
     let begin = boards.elapsed();
     let nodes: Vec<u64> = waves.concat();
@@ -157,7 +157,7 @@ impl<'a> Updater<'a> {
         // What is answered to a command that is not known is no state.
         let too_old = nodes.iter().zip(&replies);
         let too_old: Vec<u64> = too_old
-            .filter(|(_, reply)| read::<Done>(reply) == Some(Done::Unknown))
+            .filter(|(_, reply)| read::<CommandResult>(reply) == Some(CommandResult::Unknown))
             .map(|(node, _)| *node)
             .collect();
         if !too_old.is_empty() {
@@ -215,16 +215,16 @@ impl<'a> Updater<'a> {
             for slot in [Slot::First, Slot::Second] {
                 let nodes = self.of_slot(&untold, slot);
                 let plan = self.package.for_slot(slot).plan;
-                let answers: Vec<Option<Done>> = ask(self.boards, &nodes, &Command::BeginUpdate(plan));
+                let answers: Vec<Option<CommandResult>> = ask(self.boards, &nodes, &Command::BeginUpdate(plan));
                 for (node, done) in nodes.into_iter().zip(answers) {
                     match done {
-                        Some(Done::Done) => untold.retain(|other| *other != node),
+                        Some(CommandResult::Done) => untold.retain(|other| *other != node),
                         None => {}
-                        Some(Done::TooLarge) => {
+                        Some(CommandResult::TooLarge) => {
                             let bytes = plan.length;
                             return Err(CannotUpdate::TooLarge { bytes, node });
                         }
-                        Some(Done::NotAllowed) => return Err(CannotUpdate::NotAllowed(node)),
+                        Some(CommandResult::NotAllowed) => return Err(CannotUpdate::NotAllowed(node)),
                         Some(done) => return Err(CannotUpdate::Refused { node, done }),
                     }
                 }
@@ -253,8 +253,8 @@ impl<'a> Updater<'a> {
         nodes.iter().copied().zip(states).collect()
     }
 
-    /// The same, once nothing changes any more: when the last block has left the computer some are still on their way, and then boards ask
-    /// their neighbours for those that are missing.
+    /// The same, once nothing changes any more: when the last block has left the host some are still on their way, and then boards ask
+    /// their neighbors for those that are missing.
     fn states_at_rest(&mut self, nodes: &[u64]) -> BTreeMap<u64, Option<UpdateState>> {
         let is_waiting = |state: &Option<UpdateState>| {
             state
@@ -308,7 +308,7 @@ impl<'a> Updater<'a> {
         self.report.transfer_seconds = (self.boards.elapsed() - begin).as_secs_f64();
     }
 
-    /// Sends blocks into the mesh again, each by a command that is answered: a board whose firmware takes no broadcasts of its own computer
+    /// Sends blocks into the mesh again, each by a command that is answered: a board whose firmware takes no broadcasts of its own host
     /// gets all blocks that way. One that the board at the port has no room for comes again.
     fn send(&mut self, image: &Linked, blocks: &[u16]) {
         let Some(entrance) = self.boards.entrances().first().copied() else {
@@ -328,7 +328,9 @@ impl<'a> Updater<'a> {
             let mut questions: Vec<Question> = batch.iter().map(question).collect();
             for _ in 0..ATTEMPTS {
                 let replies = self.boards.ask(&questions);
-                let mut taken = replies.iter().map(|reply| read::<Done>(reply) == Some(Done::Done));
+                let mut taken = replies
+                    .iter()
+                    .map(|reply| read::<CommandResult>(reply) == Some(CommandResult::Done));
                 questions.retain(|_| !taken.next().unwrap_or(false));
                 if questions.is_empty() {
                     break;
@@ -338,7 +340,7 @@ impl<'a> Updater<'a> {
         }
     }
 
-    /// Sends again what boards lack and do not get from their neighbours, until each has all. One that has restarted, or whose image turned out
+    /// Sends again what boards lack and do not get from their neighbors, until each has all. One that has restarted, or whose image turned out
     /// wrong, makes room again.
     pub fn repair(&mut self) -> Result<(), CannotUpdate> {
         let begin = self.boards.elapsed();
@@ -358,7 +360,7 @@ impl<'a> Updater<'a> {
                 open.iter().copied().filter(is_so).collect()
             };
             let damaged = in_phase(UpdatePhase::Damaged);
-            // A board that was given wrong blocks by a neighbour asks none the second time.
+            // A board that was given wrong blocks by a neighbor asks none the second time.
             if damaged.iter().any(|node| begun_anew.contains(node)) {
                 return Err(CannotUpdate::Damaged(damaged));
             }
@@ -397,11 +399,11 @@ impl<'a> Updater<'a> {
             for slot in [Slot::First, Slot::Second] {
                 let nodes = self.of_slot(&waiting, slot);
                 let hash = self.package.for_slot(slot).plan.hash;
-                let answers: Vec<Option<Done>> = ask(self.boards, &nodes, &Command::SwitchImage(&hash));
+                let answers: Vec<Option<CommandResult>> = ask(self.boards, &nodes, &Command::SwitchImage(&hash));
                 for (node, done) in nodes.into_iter().zip(answers) {
                     match done {
                         // One that does not have it any more has restarted: what it runs is seen below.
-                        Some(Done::Done | Done::NotThere) => waiting.retain(|other| *other != node),
+                        Some(CommandResult::Done | CommandResult::NotThere) => waiting.retain(|other| *other != node),
                         None => {}
                         Some(done) => return Err(CannotUpdate::Refused { node, done }),
                     }
@@ -414,7 +416,7 @@ impl<'a> Updater<'a> {
         }
         let late = self.await_all(nodes, |state, target| state.slot == target);
         self.require_back(late)?;
-        let _: Vec<Option<Done>> = ask(self.boards, nodes, &Command::KeepImage);
+        let _: Vec<Option<CommandResult>> = ask(self.boards, nodes, &Command::KeepImage);
         // One whose power fails before it has written that down goes back, and is on trial no longer either.
         let late = self.await_all(nodes, |state, target| state.slot == target && !state.on_trial);
         self.require_back(late)?;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_computer::talk::{Question, Reply, Talk, ask_nodes, read};
-use hopwise_node::wire::{Command, Done, PAGE_BYTES, Status};
+use hopwise_host::talk::{Question, Reply, Talk, ask_nodes, read};
+use hopwise_node::wire::{CONFIG_BYTES, Command, CommandResult, Status};
 use serde::Serialize;
 
 use super::{Boards, LOOK, LOOKS, ask, does, list};
@@ -32,18 +32,18 @@ pub enum CannotChange {
     #[error("the network of node {0} is of a family that its image does not have")]
     NotInImage(u64),
     #[error("node {node} does not take its page: {done:?}")]
-    Refused { node: u64, done: Done },
+    Refused { node: u64, done: CommandResult },
     #[error("{} not come back with the new page, and all go back to the one before within a minute: {}", does(.0), list(.0))]
     NotBack(Vec<u64>),
     #[error("{} not keep the new page: {}", does(.0), list(.0))]
     NotKept(Vec<u64>),
 }
 
-/// Writes pages. Boards are told in this order: those that are farthest from the computer first.
-pub fn change_pages(boards: &mut dyn Boards, pages: &[(u64, [u8; PAGE_BYTES])]) -> Result<PagesReport, CannotChange> {
+/// Writes pages. Boards are told in this order: those that are farthest from the host first.
+pub fn change_pages(boards: &mut dyn Boards, pages: &[(u64, [u8; CONFIG_BYTES])]) -> Result<PagesReport, CannotChange> {
     let begin = boards.elapsed();
     let nodes: Vec<u64> = pages.iter().map(|(node, _)| *node).collect();
-    let wanted: BTreeMap<u64, [u8; PAGE_BYTES]> = pages.iter().copied().collect();
+    let wanted: BTreeMap<u64, [u8; CONFIG_BYTES]> = pages.iter().copied().collect();
     let others = differing(boards, &wanted, &nodes);
     if !others.silent.is_empty() {
         return Err(CannotChange::Silent(others.silent));
@@ -71,7 +71,7 @@ pub fn change_pages(boards: &mut dyn Boards, pages: &[(u64, [u8; PAGE_BYTES])]) 
     }
     let mut on_trial = changed.clone();
     for _ in 0..LOOKS {
-        let _: Vec<Option<Done>> = ask(boards, &on_trial, &Command::KeepPage);
+        let _: Vec<Option<CommandResult>> = ask(boards, &on_trial, &Command::KeepPage);
         boards.wait(LOOK);
         let states: Vec<Option<Status>> = ask(boards, &on_trial, &Command::Status);
         let mut kept = states
@@ -96,7 +96,7 @@ struct Others {
     silent: Vec<u64>,
 }
 
-fn differing(boards: &mut dyn Boards, wanted: &BTreeMap<u64, [u8; PAGE_BYTES]>, nodes: &[u64]) -> Others {
+fn differing(boards: &mut dyn Boards, wanted: &BTreeMap<u64, [u8; CONFIG_BYTES]>, nodes: &[u64]) -> Others {
     let talk: &mut dyn Talk = boards;
     let replies = ask_nodes(talk, nodes, Command::ReadPage.query(), &[]);
     let mut others = Others {
@@ -116,7 +116,7 @@ fn differing(boards: &mut dyn Boards, wanted: &BTreeMap<u64, [u8; PAGE_BYTES]>, 
 /// Gives boards their pages; those that have answered are open no more.
 fn tell(
     boards: &mut dyn Boards,
-    wanted: &BTreeMap<u64, [u8; PAGE_BYTES]>,
+    wanted: &BTreeMap<u64, [u8; CONFIG_BYTES]>,
     open: &mut Vec<u64>,
 ) -> Result<(), CannotChange> {
     let entrances = boards.entrances();
@@ -133,11 +133,11 @@ fn tell(
     let replies = boards.ask(&questions);
     for (question, reply) in questions.iter().zip(&replies) {
         let node = question.dest;
-        match read::<Done>(reply) {
+        match read::<CommandResult>(reply) {
             None => {}
-            Some(Done::Done) => open.retain(|other| *other != node),
-            Some(Done::NotAllowed) => return Err(CannotChange::NotAllowed(node)),
-            Some(Done::NotInImage) => return Err(CannotChange::NotInImage(node)),
+            Some(CommandResult::Done) => open.retain(|other| *other != node),
+            Some(CommandResult::NotAllowed) => return Err(CannotChange::NotAllowed(node)),
+            Some(CommandResult::NotInImage) => return Err(CannotChange::NotInImage(node)),
             Some(done) => return Err(CannotChange::Refused { node, done }),
         }
     }

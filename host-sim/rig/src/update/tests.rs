@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use hopwise_computer::talk::{Question, Reply};
+use hopwise_host::talk::{Question, Reply};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{
-    Block, Command, Done, NAMED_BLOCKS, Query, UpdatePhase, UpdatePlan, UpdateState, write_structure,
+    Block, Command, CommandResult, NAMED_BLOCKS, Query, UpdatePhase, UpdatePlan, UpdateState, write_structure,
 };
 
 use super::package::Linked;
@@ -137,7 +137,7 @@ impl Board {
 
     fn obey(&mut self, command: Command<'_>) -> Vec<u8> {
         let done = match command {
-            _ if self.old => Done::Unknown,
+            _ if self.old => CommandResult::Unknown,
             Command::Update => {
                 if let Some(block) = self.waiting.pop() {
                     self.take(&block);
@@ -150,7 +150,7 @@ impl Board {
                 }
                 self.plan = Some(plan);
                 self.missing = (0..plan.blocks() as u16).collect();
-                Done::Done
+                CommandResult::Done
             }
             Command::SwitchImage(hash) => match self.plan.take() {
                 Some(plan) if self.missing.is_empty() && plan.hash == *hash => {
@@ -158,18 +158,18 @@ impl Board {
                         self.slot = plan.slot;
                         self.on_trial = true;
                     }
-                    Done::Done
+                    CommandResult::Done
                 }
-                _ => Done::NotThere,
+                _ => CommandResult::NotThere,
             },
             Command::KeepImage => {
                 if self.dies_keeping {
                     self.slot = self.slot.other();
                 }
                 self.on_trial = false;
-                Done::Done
+                CommandResult::Done
             }
-            _ => Done::Unknown,
+            _ => CommandResult::Unknown,
         };
         written(&done)
     }
@@ -189,7 +189,7 @@ impl Talk for Mesh {
             self.told.push((question.dest, number));
             if let Command::SendBlock(block) = command {
                 self.boards.iter_mut().for_each(|board| board.take(block));
-                return Some(Reply::Answer(written(&Done::Done)));
+                return Some(Reply::Answer(written(&CommandResult::Done)));
             }
             let board = &mut self.boards[question.dest as usize];
             (!board.silent).then(|| Reply::Answer(board.obey(command)))

@@ -1,6 +1,6 @@
 //! What the answer to a question must say, as far as it can be known from outside.
 
-use hopwise_core::limits::LANES;
+use hopwise_core::limits::VIRTUAL_CHANNELS;
 use hopwise_core::{Network, Node};
 use hopwise_node::limits::BODY;
 use hopwise_node::wire::{
@@ -34,7 +34,7 @@ pub(super) fn is_answer(network: &Network, links: usize, asked: &Asked, with: &[
             (report.network, report.address, usize::from(report.links)) == (network.id(), asked.dest, links)
         }),
         Query::Counters => read_structure(answer).is_some_and(|counters: RouterCounters| {
-            let most = hopwise_node::limits::BUFFERS * (links + LANES);
+            let most = hopwise_node::limits::BUFFERS * (links + VIRTUAL_CHANNELS);
             counters.held() as usize <= most
         }),
         Query::Link => read_structure(answer).is_some_and(|report: Option<LinkReport>| {

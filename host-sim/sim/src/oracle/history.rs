@@ -82,7 +82,7 @@ impl Spans {
 pub(super) struct History {
     changes: Spans,
     refusals: Spans,
-    /// Packets refused by neighbours, which then go in another order.
+    /// Packets refused by neighbors, which then go in another order.
     crowds: Spans,
     settles_within: Nanos,
 }
@@ -122,7 +122,7 @@ impl History {
         }
     }
 
-    /// Whether neighbours had to refuse packets, or something else was amiss, so that they may have overtaken each other.
+    /// Whether neighbors had to refuse packets, or something else was amiss, so that they may have overtaken each other.
     pub(super) fn may_overtake(&self, sent: Nanos, until: Nanos) -> bool {
         self.excuse(sent, until).is_some() || self.crowds.touch(sent, until)
     }

@@ -1,5 +1,5 @@
 //! The account of every board, kept from what the wires carried: a node cannot take what no wire brought it, nor have passed on
-//! what its neighbour has not taken, and its counters must say the same.
+//! what its neighbor has not taken, and its counters must say the same.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use hopwise_node::limits::SERVICE;
 use hopwise_node::router::Event;
 use hopwise_node::wire::{DropReason, Kind, PacketId, RouterCounters};
 
-use super::glance::Glance;
+use super::frame_summary::FrameSummary;
 use crate::world::WireEnd;
 
 /// A link has a few frames on the way. So many are remembered, with those of sessions that have ended.
@@ -72,7 +72,7 @@ impl Counts {
         let given_up = matches!(
             reason,
             DropReason::NoRoute
-                | DropReason::HopsUsedUp
+                | DropReason::HopLimit
                 | DropReason::Expired
                 | DropReason::TrailFull
                 | DropReason::NoHost
@@ -99,15 +99,15 @@ pub(super) struct Ledger {
     tapped: HashSet<WireEnd>,
     /// Packets that honest boards took of those who have no right to send any.
     pub(super) forged_accepted: u64,
-    /// From this one on they are computers. They take what they cannot read, and say nothing of it.
-    computers: u32,
+    /// From this one on they are hosts. They take what they cannot read, and say nothing of it.
+    hosts: u32,
 }
 
 impl Ledger {
-    /// Of boards with so many links each, and so many computers with one.
-    pub(super) fn new(links: impl Iterator<Item = usize>, computers: usize) -> Self {
+    /// Of boards with so many links each, and so many hosts with one.
+    pub(super) fn new(links: impl Iterator<Item = usize>, hosts: usize) -> Self {
         let mut first = vec![0];
-        let all = links.chain(std::iter::repeat_n(1, computers));
+        let all = links.chain(std::iter::repeat_n(1, hosts));
         first.extend(all.scan(0, |sum, links| {
             *sum += links;
             Some(*sum)
@@ -121,7 +121,7 @@ impl Ledger {
             rogues: HashSet::new(),
             tapped: HashSet::new(),
             forged_accepted: 0,
-            computers: (boards - computers) as u32,
+            hosts: (boards - hosts) as u32,
         }
     }
 
@@ -141,7 +141,7 @@ impl Ledger {
     }
 
     /// A frame leaves for the other end of a cable.
-    pub(super) fn sent(&mut self, from: WireEnd, to: WireEnd, frame: &Glance) {
+    pub(super) fn sent(&mut self, from: WireEnd, to: WireEnd, frame: &FrameSummary) {
         let packet = frame.packet.map(|header| (header.id(), header.dest));
         if let Some(end) = self.end(from) {
             end.sending = packet;
@@ -150,7 +150,7 @@ impl Ledger {
         if self.rogues.contains(&to.0) {
             return self.taken(from, packet);
         }
-        if to.0 >= self.computers && !frame.again {
+        if to.0 >= self.hosts && !frame.again {
             self.taken(from, packet);
         }
         let Some(End { coming, .. }) = self.end(to) else {
@@ -206,7 +206,7 @@ impl Ledger {
                 };
                 let from = coming.remove(place).from;
                 self.forged_accepted += u64::from(self.rogues.contains(&from.0));
-                if board >= self.computers {
+                if board >= self.hosts {
                     return None;
                 }
                 let End { coming, .. } = self.end((board, link))?;

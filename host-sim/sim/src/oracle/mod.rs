@@ -5,7 +5,7 @@
 //! not has a name, an [`Exception`], and is counted (`history`).
 
 mod answers;
-mod glance;
+mod frame_summary;
 mod history;
 mod ledger;
 mod record;
@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use answers::Asked;
-use glance::Glance;
+use frame_summary::FrameSummary;
 pub use history::Exception;
 use history::History;
 use hopwise_core::{Network, Node};
@@ -38,7 +38,7 @@ const NUMBER: usize = 4;
 pub const LEAST_PAYLOAD: usize = NUMBER;
 
 /// Room is made for so many packets at once.
-const MOST_AT_ONCE: u64 = 1 << 20;
+const MAX_AT_ONCE: u64 = 1 << 20;
 
 /// In a quiet mesh everything arrives within this, and so many byte times more.
 const SOON: Nanos = 1_000_000_000;
@@ -55,8 +55,8 @@ pub struct Oracle {
     asked: Vec<Option<u32>>,
     network: Network,
     nodes: u32,
-    /// Boards with a computer, in their order.
-    computers: Vec<Node>,
+    /// Boards with a host, in their order.
+    hosts: Vec<Node>,
     seed: u64,
     tally: Tally,
     latencies: Vec<u64>,
@@ -80,11 +80,11 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// A judge of a mesh and the computers at some of its boards, on whose wires a byte takes so long, and of about so many packets.
-    pub fn new(network: &Network, computers: &[Node], byte_nanos: Nanos, seed: u64, packets: u64) -> Self {
-        let packets = packets.min(MOST_AT_ONCE) as usize;
+    /// A judge of a mesh and the hosts at some of its boards, on whose wires a byte takes so long, and of about so many packets.
+    pub fn new(network: &Network, hosts: &[Node], byte_nanos: Nanos, seed: u64, packets: u64) -> Self {
+        let packets = packets.min(MAX_AT_ONCE) as usize;
         let nodes = network.nodes() as u32;
-        let at = |node: u64| computers.iter().filter(|&&board| board == node).count();
+        let at = |node: u64| hosts.iter().filter(|&&board| board == node).count();
         let boards = (0..network.nodes()).map(|node| network.degree(node).unwrap_or(0) as usize + at(node));
         Oracle {
             records: Vec::with_capacity(packets),
@@ -94,7 +94,7 @@ impl Oracle {
             asked: vec![None; nodes as usize],
             network: *network,
             nodes,
-            computers: computers.to_vec(),
+            hosts: hosts.to_vec(),
             seed,
             tally: Tally::default(),
             latencies: Vec::with_capacity(packets),
@@ -102,7 +102,7 @@ impl Oracle {
             parts: Parts::new(vec![0; nodes as usize], vec![0; nodes as usize], false),
             off_at: vec![None; nodes as usize],
             history: History::new(byte_nanos),
-            ledger: Ledger::new(boards, computers.len()),
+            ledger: Ledger::new(boards, hosts.len()),
             latest: HashMap::new(),
             soon: SOON + SOON_BYTES * byte_nanos,
             rogues: HashSet::new(),
@@ -169,16 +169,16 @@ impl Oracle {
 
     /// A frame leaves for the other end of a cable.
     pub fn carried(&mut self, at: Nanos, from: WireEnd, to: WireEnd, frame: &[u8]) {
-        let mut glance = Glance::at(frame);
-        let computer = from.0.checked_sub(self.nodes);
-        if let Some(&board) = computer.and_then(|computer| self.computers.get(computer as usize)) {
+        let mut frame_summary = FrameSummary::at(frame);
+        let host = from.0.checked_sub(self.nodes);
+        if let Some(&board) = host.and_then(|host| self.hosts.get(host as usize)) {
             // Its board puts its own name to it.
-            glance.packet.iter_mut().for_each(|header| header.source = board);
+            frame_summary.packet.iter_mut().for_each(|header| header.source = board);
         }
-        if glance.refuses {
+        if frame_summary.refuses {
             self.history.crowded(at);
         }
-        self.ledger.sent(from, to, &glance);
+        self.ledger.sent(from, to, &frame_summary);
     }
 
     /// What is sent from a link comes out at another end: plugs were exchanged.
@@ -256,7 +256,7 @@ impl Oracle {
         self.records.push(record);
         self.open += 1;
         self.tally.sent += 1;
-        self.tally.by_computers += u64::from(id.from_host);
+        self.tally.by_hosts += u64::from(id.from_host);
         let mut services = Service::ALL.iter().zip(&mut self.tally.services);
         if let Some((_, count)) = services.find(|&(&known, _)| known == service) {
             *count += 1;
@@ -304,7 +304,7 @@ impl Oracle {
         self.forgers && payload.starts_with(&FORGED.to_le_bytes())
     }
 
-    /// The answer to a question has come to who asked: a node, or its computer.
+    /// The answer to a question has come to who asked: a node, or its host.
     pub fn answered(&mut self, at: Nanos, asker: &Sender, source: Node, answer: &Response<'_>) {
         let (node, question) = (asker.board, asker.packet(Kind::Request, answer.number));
         let &Response { query, payload, .. } = answer;
@@ -317,8 +317,8 @@ impl Oracle {
             .get(&question)
             .map(|&number| (number, &self.records[number as usize]));
         let Some((number, record)) = record else {
-            // What was asked before a restart, or by the computer before, is nothing to who is there now, and known by its number.
-            if !asker.is_computer && self.off_at[node as usize].is_none() {
+            // What was asked before a restart, or by the host before, is nothing to who is there now, and known by its number.
+            if !asker.is_host && self.off_at[node as usize].is_none() {
                 self.corrupted(at, node, source as u32);
             }
             return;
@@ -478,7 +478,7 @@ impl Oracle {
         // Nodes that a broadcast cannot reach are passed over; that is no excuse for missing those behind them.
         let searching = matches!(
             reason,
-            DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp
+            DropReason::NoRoute | DropReason::TrailFull | DropReason::HopLimit
         );
         // A twin that a rogue made up may have come first.
         let twin_came = reason == DropReason::Duplicate && !self.liars;
@@ -533,9 +533,9 @@ impl Oracle {
         }
     }
 
-    /// The computer at a board is gone, and whatever it asked is nothing to anyone.
-    pub fn left(&mut self, computer: u32, board: u32) {
-        self.ledger.restarted(computer);
+    /// The host at a board is gone, and whatever it asked is nothing to anyone.
+    pub fn left(&mut self, host: u32, board: u32) {
+        self.ledger.restarted(host);
         for record in &mut self.records[self.first_open..] {
             if !record.closed && record.from_host && record.source == board {
                 record.interrupted = true;

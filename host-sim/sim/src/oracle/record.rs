@@ -87,13 +87,13 @@ impl Service {
     }
 }
 
-/// Who sends packets: a node, or the computer at it, in one of its lives.
+/// Who sends packets: a node, or the host at it, in one of its lives.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
     /// The board.
     pub board: u32,
-    /// Whether it is the computer.
-    pub is_computer: bool,
+    /// Whether it is the host.
+    pub is_host: bool,
     /// Its boot epoch.
     pub epoch: u32,
 }
@@ -103,7 +103,7 @@ impl Sender {
     pub fn packet(&self, kind: Kind, number: u32) -> PacketId {
         PacketId {
             source: u64::from(self.board),
-            from_host: self.is_computer,
+            from_host: self.is_host,
             epoch: self.epoch as u16,
             kind,
             number,
@@ -132,7 +132,7 @@ impl Sealed {
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) service: Service,
-    /// By the computer at the source.
+    /// By the host at the source.
     pub(super) from_host: bool,
     pub(super) source: u32,
     pub(super) dest: u32,
@@ -221,12 +221,12 @@ pub enum Broken {
 /// How packets fared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Sent by applications and computers.
+    /// Sent by applications and hosts.
     pub sent: u64,
     /// The same by service, in the order of [`Service::ALL`].
     pub services: [u64; Service::ALL.len()],
-    /// Those of them that computers sent.
-    pub by_computers: u64,
+    /// Those of them that hosts sent.
+    pub by_hosts: u64,
     /// Arrived where they should; a broadcast, everywhere it should.
     pub delivered: u64,
     /// Gone without a word.

@@ -81,7 +81,7 @@ impl Oracle {
             let excuse = self.excuse(number);
             let (source, dest) = (record.source, record.dest);
             // Detours of a broadcast end in silence when all has changed meanwhile; nothing else does but what a rogue takes.
-            // A computer may ask a board that is dead, and nobody else ever has the question.
+            // A host may ask a board that is dead, and nobody else ever has the question.
             let unheard = record.from_host && record.parts.is_alone(source);
             let explained = record.dropped.is_some() || broadcast || unheard;
             match excuse {

@@ -67,7 +67,7 @@ impl Forger {
         packet(header, self.number, random)
     }
 
-    /// A lie for a neighbour: what others never sent, or sent otherwise.
+    /// A lie for a neighbor: what others never sent, or sent otherwise.
     pub(super) fn lie(&mut self, neighbor: Node, random: &mut Xoshiro256PlusPlus) -> Packet<BODY> {
         let kind = Kind::ALL[random.random_range(0..Kind::ALL.len())];
         let model = random.random_range(0..self.overheard.len() + 1);
@@ -132,7 +132,7 @@ fn packet(header: Header, number: u32, random: &mut Xoshiro256PlusPlus) -> Packe
         Verdict::Delivered,
         Verdict::Busy,
         Verdict::Restarted,
-        Verdict::Unserved,
+        Verdict::PortUnreachable,
         Verdict::Full,
     ];
     let content = match header.kind {

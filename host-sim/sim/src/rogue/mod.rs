@@ -1,6 +1,6 @@
 //! A board that misbehaves: it speaks the wire format well enough to be listened to, and abuses it in one way.
 //!
-//! It is no router. Each of its wires is an end of [`hopwise_node::link`], so that neighbours take it for one of theirs, and what
+//! It is no router. Each of its wires is an end of [`hopwise_node::link`], so that neighbors take it for one of theirs, and what
 //! it sends there is its own. Kinds that are not known by what they withhold send on what passes, so that what is lost
 //! with them is lost by others.
 
@@ -11,7 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use forge::Forger;
-use hopwise_core::network::lanes;
+use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Rule};
 use hopwise_node::limits::BODY;
 use hopwise_node::link::{Fate, Link, Micros, Received, Token, Turn};
@@ -169,7 +169,7 @@ impl Rogue {
             here,
             epoch,
             baud,
-            lanes: lanes::count(network, Rule::Exact),
+            lanes: virtual_channels::count(network, Rule::Exact),
             ends: Vec::new(),
             forger: Forger::new(network, here, epoch),
             random: Xoshiro256PlusPlus::seed_from_u64(seed ^ here.wrapping_mul(0x726f_6775_6500_0001)),
@@ -330,7 +330,7 @@ impl Rogue {
                 goes = false;
                 continue;
             };
-            let lane = lanes::next(letter.lane, false, next > self.here, self.lanes);
+            let lane = virtual_channels::next(letter.lane, false, next > self.here, self.lanes);
             end.queue.push_back(Letter { lane, ..letter.clone() });
         }
         goes

@@ -120,7 +120,7 @@ impl<C: SimSizes> World<C> {
         }
     }
 
-    /// Whether two boards that are on can talk to each other over a cable, and are neighbours.
+    /// Whether two boards that are on can talk to each other over a cable, and are neighbors.
     fn joins(&self, cable: &Cable) -> bool {
         let [a, b] = cable.ends.map(|(board, _)| board);
         let whole = cable.plugged && cable.directions.iter().all(|direction| direction.is_whole(self.now));

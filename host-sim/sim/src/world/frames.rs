@@ -1,6 +1,6 @@
 //! How frames leave a board, travel and arrive, and what happens next.
 
-use hopwise_node::clock::{GRAINS, Grains, grains};
+use hopwise_node::clock::{ClockTicks, TICKS_PER_MICRO, clock_ticks};
 use hopwise_node::router::Event;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -205,7 +205,7 @@ fn lateness(jitter: Nanos, random: &mut Xoshiro256PlusPlus) -> Nanos {
 }
 
 /// What a board's clock shows when a frame begins or ends: in whole microseconds, and read by an interrupt that others may hold up.
-fn stamp(clock: &Clock, at: Nanos, latencies: &mut Xoshiro256PlusPlus) -> Grains {
+fn stamp(clock: &Clock, at: Nanos, latencies: &mut Xoshiro256PlusPlus) -> ClockTicks {
     let late = lateness(STAMP_LATENCY, latencies);
-    grains(clock.micros(at + late)) + GRAINS / 2
+    clock_ticks(clock.micros(at + late)) + TICKS_PER_MICRO / 2
 }

@@ -1,12 +1,12 @@
-//! What a board is: a node, something that misbehaves in its place, or a computer.
+//! What a board is: a node, something that misbehaves in its place, or a host.
 
-use hopwise_node::clock::Grains;
+use hopwise_node::clock::ClockTicks;
 use hopwise_node::link::Micros;
 use hopwise_node::router::Observer;
 
 use super::links::{LinkSet, each};
 use super::{SimNode, SimSizes};
-use crate::computer::Computer;
+use crate::host::Host;
 use crate::rogue::Rogue;
 
 /// Whatever is at the ends of cables.
@@ -14,17 +14,24 @@ pub(super) enum Machine<C: SimSizes> {
     Off,
     Node(Box<SimNode<C>>),
     Rogue(Box<Rogue>),
-    Computer(Box<Computer>),
+    Host(Box<Host>),
 }
 
 impl<C: SimSizes> Machine<C> {
     /// Takes in bytes that came on a link, the last of them by that time of its own clock.
-    pub(super) fn receive(&mut self, link: u8, bytes: &[u8], ended: Grains, now: Micros, observer: &mut impl Observer) {
+    pub(super) fn receive(
+        &mut self,
+        link: u8,
+        bytes: &[u8],
+        ended: ClockTicks,
+        now: Micros,
+        observer: &mut impl Observer,
+    ) {
         match self {
             Machine::Off => {}
             Machine::Node(node) => node.receive_timed(link, bytes, Some(ended), now, observer),
             Machine::Rogue(rogue) => rogue.receive(link, bytes, now),
-            Machine::Computer(computer) => computer.receive(bytes, now, observer),
+            Machine::Host(host) => host.receive(bytes, now, observer),
         }
     }
 
@@ -34,7 +41,7 @@ impl<C: SimSizes> Machine<C> {
             Machine::Off => {}
             Machine::Node(node) => node.tick(now, observer),
             Machine::Rogue(rogue) => rogue.tick(now),
-            Machine::Computer(computer) => computer.tick(now),
+            Machine::Host(host) => host.tick(now),
         }
     }
 
@@ -44,7 +51,7 @@ impl<C: SimSizes> Machine<C> {
             Machine::Off => 0,
             Machine::Node(node) => node.transmit(link, now, out, observer),
             Machine::Rogue(rogue) => rogue.transmit(link, now, out),
-            Machine::Computer(computer) => computer.transmit(now, out),
+            Machine::Host(host) => host.transmit(now, out),
         }
     }
 
@@ -54,7 +61,7 @@ impl<C: SimSizes> Machine<C> {
     }
 
     /// The frame just written begins on the wire.
-    pub(super) fn note_start(&mut self, link: u8, at: Grains, length: usize) {
+    pub(super) fn note_start(&mut self, link: u8, at: ClockTicks, length: usize) {
         if let Machine::Node(node) = self {
             node.note_start(link, at, length);
         }
@@ -69,7 +76,7 @@ impl<C: SimSizes> Machine<C> {
                 ends.fold(node.own_deadline(), Micros::min)
             }
             Machine::Rogue(rogue) => rogue.deadline(),
-            Machine::Computer(computer) => computer.deadline(),
+            Machine::Host(host) => host.deadline(),
         }
     }
 }

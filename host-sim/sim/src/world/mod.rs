@@ -14,7 +14,7 @@ pub use frames::StepOutcome;
 use hopwise_core::{Network, Node, Rule};
 use hopwise_node::capacities;
 use hopwise_node::capacities::{Capacities, Sizes};
-use hopwise_node::clock::{GRAINS, grains};
+use hopwise_node::clock::{TICKS_PER_MICRO, clock_ticks};
 use hopwise_node::key::{Credentials, Secret};
 use hopwise_node::limits::BODY;
 use hopwise_node::link::Micros;
@@ -27,7 +27,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::agenda::Agenda;
 use super::clock::Clock;
-use super::computer::Computer;
+use super::host::Host;
 use super::rogue::{Rogue, RogueBoard};
 use super::wire::{Nanos, Noise};
 
@@ -77,8 +77,8 @@ pub struct Build {
     pub key: Option<Secret>,
     /// Someone is on the cables at these links.
     pub taps: Vec<WireEnd>,
-    /// Boards at whose serial ports there are computers. In the world a computer is a board too, after those of the network.
-    pub computers: Vec<Node>,
+    /// Boards at whose serial ports there are hosts. In the world a host is a board too, after those of the network.
+    pub hosts: Vec<Node>,
 }
 
 /// An end of a cable: a board and the number of its link.
@@ -148,7 +148,7 @@ pub struct World<C: SimSizes> {
     byte_nanos: u64,
     boards: Vec<Board<C>>,
     cables: Vec<Cable>,
-    /// So many of them are between boards, the others lead to computers.
+    /// So many of them are between boards, the others lead to hosts.
     wires: u32,
     agenda: Agenda<Occasion>,
     /// Frames that are thought about, and when the last byte of each came.
@@ -185,10 +185,10 @@ impl<C: SimSizes> World<C> {
             latencies: Xoshiro256PlusPlus::seed_from_u64(build.seed ^ 0x7469_6d65),
             build,
         };
-        let computers = world.build.computers.clone();
-        for board in 0..nodes + computers.len() as u32 {
-            let at_it = computers.iter().filter(|&&node| node == u64::from(board)).count();
-            // A computer has one.
+        let hosts = world.build.hosts.clone();
+        for board in 0..nodes + hosts.len() as u32 {
+            let at_it = hosts.iter().filter(|&&node| node == u64::from(board)).count();
+            // A host has one.
             let links = network
                 .degree(u64::from(board))
                 .map_or(1, |degree| degree as usize + at_it);
@@ -222,9 +222,9 @@ impl<C: SimSizes> World<C> {
                 world.cables[cable as usize].tap = Some(Box::default());
             }
         }
-        for (computer, board) in (nodes..).zip(computers) {
+        for (host, board) in (nodes..).zip(hosts) {
             let serial_port = network.degree(board).unwrap_or(0) as u8;
-            world.lay((board as u32, serial_port), (computer, 0));
+            world.lay((board as u32, serial_port), (host, 0));
         }
         world
     }
@@ -252,8 +252,8 @@ impl<C: SimSizes> World<C> {
     /// What time it is in the mesh, as a board's programs are told at this moment, in microseconds; `None` if it is off or does not know.
     pub fn mesh_time(&self, board: u32) -> Option<f64> {
         let local = self.boards[board as usize].clock.micros(self.now);
-        let shown = self.node(board)?.mesh_time().at_grain(grains(local))?;
-        Some(shown as f64 / GRAINS as f64)
+        let shown = self.node(board)?.mesh_time().at_tick(clock_ticks(local))?;
+        Some(shown as f64 / TICKS_PER_MICRO as f64)
     }
 
     /// How long a byte takes.
@@ -263,19 +263,19 @@ impl<C: SimSizes> World<C> {
 
     /// How many boards there are.
     pub fn boards(&self) -> u32 {
-        (self.boards.len() - self.build.computers.len()) as u32
+        (self.boards.len() - self.build.hosts.len()) as u32
     }
 
-    /// The computers, each with the board at whose serial port it is.
-    pub fn computers(&self) -> impl Iterator<Item = (u32, u32)> + use<'_, C> {
-        let boards = self.build.computers.iter().map(|&board| board as u32);
+    /// The hosts, each with the board at whose serial port it is.
+    pub fn hosts(&self) -> impl Iterator<Item = (u32, u32)> + use<'_, C> {
+        let boards = self.build.hosts.iter().map(|&board| board as u32);
         (self.boards()..).zip(boards)
     }
 
-    /// At which board a computer is; `None` if it is a board itself.
-    pub fn board_of(&self, computer: u32) -> Option<u32> {
-        let place = computer.checked_sub(self.boards())?;
-        self.build.computers.get(place as usize).map(|&board| board as u32)
+    /// At which board a host is; `None` if it is a board itself.
+    pub fn board_of(&self, host: u32) -> Option<u32> {
+        let place = host.checked_sub(self.boards())?;
+        self.build.hosts.get(place as usize).map(|&board| board as u32)
     }
 
     /// How many cables there are between boards.
@@ -313,9 +313,9 @@ impl<C: SimSizes> World<C> {
 
     /// Switches a board on. It remembers nothing: its epoch is any number but 0.
     pub fn start(&mut self, board: u32, watcher: &mut impl Watcher) -> Result<(), ConfigError> {
-        let is_computer = self.board_of(board).is_some();
-        // Whether a computer is there is nothing to the mesh.
-        self.changes += u64::from(!is_computer);
+        let is_host = self.board_of(board).is_some();
+        // Whether a host is there is nothing to the mesh.
+        self.changes += u64::from(!is_host);
         let state = &mut self.boards[board as usize];
         state.epoch = self.random.random_range(1..=u32::MAX);
         if let Some(drift) = self.build.drift {
@@ -337,7 +337,7 @@ impl<C: SimSizes> World<C> {
         });
         let rogue = rogues.iter().find(|rogue| rogue.node == u64::from(board));
         state.machine = match rogue {
-            _ if is_computer => Machine::Computer(Box::new(Computer::new(state.epoch, *baud, credentials, now))),
+            _ if is_host => Machine::Host(Box::new(Host::new(state.epoch, *baud, credentials, now))),
             Some(&rogue) => Machine::Rogue(Box::new(Rogue::new(rogue, network, state.epoch, *baud, *seed, now))),
             None => {
                 let degree = network.degree(u64::from(board)).unwrap_or(0) as u8;
@@ -348,7 +348,7 @@ impl<C: SimSizes> World<C> {
                     epoch: state.epoch,
                     baud: *baud,
                     links,
-                    computers: (degree..links).fold(0, |links, link| links | only(link)),
+                    hosts: (degree..links).fold(0, |links, link| links | only(link)),
                     rule: Rule::Exact,
                 };
                 let mut router = Box::new(Router::new(&config, now)?);
@@ -397,19 +397,19 @@ impl<C: SimSizes> World<C> {
         Some(result)
     }
 
-    /// Lets someone do something with a computer, if it is on.
-    pub fn with_computer<T>(
+    /// Lets someone do something with a host, if it is on.
+    pub fn with_host<T>(
         &mut self,
-        computer: u32,
+        host: u32,
         watcher: &mut impl Watcher,
-        act: impl FnOnce(&mut Computer, Micros) -> T,
+        act: impl FnOnce(&mut Host, Micros) -> T,
     ) -> Option<T> {
-        let state = &mut self.boards[computer as usize];
-        let Machine::Computer(machine) = &mut state.machine else {
+        let state = &mut self.boards[host as usize];
+        let Machine::Host(machine) = &mut state.machine else {
             return None;
         };
         let result = act(machine, state.clock.micros(self.now));
-        self.serve(computer, ALL_LINKS, ALL_LINKS, watcher);
+        self.serve(host, ALL_LINKS, ALL_LINKS, watcher);
         Some(result)
     }
 }

@@ -302,7 +302,7 @@ fn packets_changed_on_the_way_are_noticed_where_they_arrive() {
         datagrams(|header, _| header.dest = (header.dest + 1) % 9),
         Broken::Corrupted,
     );
-    // Its neighbour takes it for old, and drops it.
+    // Its neighbor takes it for old, and drops it.
     assert_caught(datagrams(|header, _| header.age = u16::MAX), Broken::Dropped);
     // Another packet than it says it sent.
     assert_caught(datagrams(|header, _| header.number ^= 1 << 20), Broken::Account);

@@ -123,7 +123,7 @@ fn nothing_is_sent_again_after_its_time() {
 
 /// More than the mesh carries, for a long time: boards refuse each other all the time, but nobody takes that for a bad link.
 #[test]
-fn a_busy_neighbour_is_not_taken_for_a_bad_one() {
+fn a_busy_neighbor_is_not_taken_for_a_bad_one() {
     let storms = [
         ("hypercube(5)", Traffic::BroadcastStorm, 4_000),
         ("rdn(ring(3),1)", Traffic::BroadcastStorm, 4_000),
@@ -141,7 +141,7 @@ fn a_busy_neighbour_is_not_taken_for_a_bad_one() {
         };
         let (_, trace) = traced(&settings);
         let down = events(&trace, "link-down");
-        // In a storm of broadcasts on many wires a neighbour may take nothing for longer than any packet lives.
+        // In a storm of broadcasts on many wires a neighbor may take nothing for longer than any packet lives.
         let most = if network == "hypercube(5)" { 10 } else { 0 };
         assert!(
             down.len() <= most,

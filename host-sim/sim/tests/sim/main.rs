@@ -1,10 +1,10 @@
 //! The promises of delivery, held in the simulator: see `docs/delivery.md`.
 
 mod as_they_come;
-mod computers;
 mod cuts;
 mod delivery;
 mod faults;
+mod hosts;
 mod keys;
 mod liars;
 mod links;

@@ -116,8 +116,8 @@ fn ten_thousand_nodes_compute_a_mean() {
         let given = given.clone();
         Box::pin(async move {
             let here = mesh.address();
-            let neighbours = mesh.network().neighbors(here).unwrap();
-            let children = neighbours.filter(|&node| node != 0 && parent(node) == here).count();
+            let neighbors = mesh.network().neighbors(here).unwrap();
+            let children = neighbors.filter(|&node| node != 0 && parent(node) == here).count();
             let mut receiver = mesh.receiver(PORT).unwrap();
             mesh.all_links_up().await;
             mesh.sleep(100_000).await;

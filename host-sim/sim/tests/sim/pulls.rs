@@ -180,7 +180,7 @@ impl Book {
                 None => assert!(resets, "{name:?} has no answer and no error"),
                 Some(Ok(())) => assert_eq!(times, 1, "{name:?}"),
                 Some(Err(RequestError::TimedOut | RequestError::Undeliverable { .. })) => {}
-                Some(Err(RequestError::Busy | RequestError::Unserved)) => assert_eq!(times, 0, "{name:?}"),
+                Some(Err(RequestError::Busy | RequestError::PortUnreachable)) => assert_eq!(times, 0, "{name:?}"),
                 Some(Err(error)) => panic!("{name:?}: {error}"),
             }
         }

@@ -207,16 +207,16 @@ fn a_hot_spot_serves_its_sources_alike() {
                 *counts.values().max().unwrap() as f64 / *counts.values().min().unwrap() as f64
             };
             let worst = by_wire.values().map(ratio).fold(1.0, f64::max);
-            println!("{command}: {worst:.2} times as much; by neighbour and source {by_wire:?}");
+            println!("{command}: {worst:.2} times as much; by neighbor and source {by_wire:?}");
             assert!(
                 worst <= 2.0,
-                "{command}: {worst:.2} times as much as another by the same neighbour: {by_wire:?}"
+                "{command}: {worst:.2} times as much as another by the same neighbor: {by_wire:?}"
             );
         }
     }
 }
 
-/// How many packets of each source came to node 0 while all were sending, by the neighbour that brings them.
+/// How many packets of each source came to node 0 while all were sending, by the neighbor that brings them.
 fn arrivals(network: &Network, trace: &[u8]) -> BTreeMap<Node, BTreeMap<Node, usize>> {
     let here = packets(trace, "delivered").filter(|&(node, _)| node == 0);
     let all: Vec<Node> = here.map(|(_, packet)| packet.source).collect();
@@ -231,7 +231,7 @@ fn arrivals(network: &Network, trace: &[u8]) -> BTreeMap<Node, BTreeMap<Node, us
     by_wire
 }
 
-/// By which neighbour packets of a node come to node 0.
+/// By which neighbor packets of a node come to node 0.
 fn last_hop(network: &Network, from: Node) -> Node {
     let mut here = from;
     loop {

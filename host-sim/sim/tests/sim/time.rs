@@ -1,7 +1,7 @@
 //! The clock of the mesh, beside a board that lies about it.
 
 use hopwise_figures::Agreement;
-use hopwise_node::clock::GRAINS;
+use hopwise_node::clock::TICKS_PER_MICRO;
 use hopwise_sim::mesh_time::{Lie, TimedNodes, Trial};
 
 const SECOND: u64 = 1_000_000_000;
@@ -47,7 +47,9 @@ const TRUE_UNTIL: u64 = 5 * SECOND;
 fn a_liar_from_the_far_future_drags_nobody() {
     let far: Lie = |now, signal| {
         if now > TRUE_UNTIL {
-            signal.mesh = signal.mesh.map(|mesh| mesh.wrapping_add(3_600_000_000 * GRAINS));
+            signal.mesh = signal
+                .mesh
+                .map(|mesh| mesh.wrapping_add(3_600_000_000 * TICKS_PER_MICRO));
         }
     };
     for (liar, seed) in [(0, 1), (0, 2), (5, 3), (15, 4)] {
@@ -59,7 +61,7 @@ fn a_liar_from_the_far_future_drags_nobody() {
 fn a_liar_that_jumps_drags_nobody() {
     let jumps: Lie = |now, signal| {
         if now > TRUE_UNTIL && (now / (SECOND / 3)).is_multiple_of(2) {
-            signal.mesh = signal.mesh.map(|mesh| mesh.wrapping_sub(700 * GRAINS));
+            signal.mesh = signal.mesh.map(|mesh| mesh.wrapping_sub(700 * TICKS_PER_MICRO));
         }
     };
     for (liar, seed) in [(0, 1), (6, 2), (10, 3)] {

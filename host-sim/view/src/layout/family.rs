@@ -4,7 +4,7 @@ use hopwise_core::network::{Linkage, Rdn};
 use hopwise_core::{Base, Family, Network, Node};
 use hopwise_networks::base::Formulas;
 
-use super::point::{Point, centred};
+use super::point::{Point, centerd};
 use super::{shapes, stress};
 
 /// An arrangement of clusters, or of the nodes in the innermost ones.
@@ -31,10 +31,10 @@ pub struct Nesting {
 }
 
 /// More clusters than this are not put on a circle.
-const MOST_ON_A_CIRCLE: usize = 20;
+const MAX_ON_A_CIRCLE: usize = 20;
 
 /// A graph without a shape of its own is drawn by its distances up to here, which takes time with their number.
-const MOST_WITHOUT_SHAPE: u64 = 512;
+const MAX_WITHOUT_SHAPE: u64 = 512;
 
 /// How a network is nested.
 pub fn nesting(network: &Network) -> Nesting {
@@ -105,7 +105,7 @@ pub fn nesting(network: &Network) -> Nesting {
             by_digits(clusters.chain([cube]).collect(), swap_kinds(hypernet.levels()))
         }
         Family::Exchanged(exchanged) => of_exchanged(exchanged.first_bits() as u32, exchanged.second_bits() as u32),
-        Family::Table(_) if network.nodes() <= MOST_WITHOUT_SHAPE => {
+        Family::Table(_) if network.nodes() <= MAX_WITHOUT_SHAPE => {
             flat(stress::places(network.unchecked()), vec!["link".into()])
         }
         // Families of later versions, and the one that is too large for a page.
@@ -123,7 +123,7 @@ fn still(places: Vec<Point>) -> Level {
 
 /// Clusters that are all linked with each other.
 fn around(count: usize) -> Vec<Point> {
-    if count <= MOST_ON_A_CIRCLE {
+    if count <= MAX_ON_A_CIRCLE {
         shapes::circle(count)
     } else {
         shapes::grid(count)
@@ -139,7 +139,7 @@ fn cubes(bits: u32) -> Vec<Point> {
     // Where a number stands in the Gray code.
     let place = |word: usize| (0..usize::BITS).fold(0, |sum, shift| sum ^ (word >> shift)) as f64;
     let points = (0..1usize << bits).map(|word| Point::new(place(word & ((1 << low) - 1)), place(word >> low)));
-    centred(points.collect())
+    centerd(points.collect())
 }
 
 /// All on one level.
@@ -239,7 +239,7 @@ fn of_rdn(rdn: &Rdn) -> Nesting {
 }
 
 fn facing(left: usize, right: usize) -> Level {
-    if left + right <= MOST_ON_A_CIRCLE {
+    if left + right <= MAX_ON_A_CIRCLE {
         Level {
             places: shapes::halves(left, right),
             faces_middle: true,

@@ -15,7 +15,7 @@ use hopwise_core::{Network, Node};
 
 use point::Point;
 
-/// A drawing of a network. Neighbouring nodes are about 1 apart.
+/// A drawing of a network. Neighboring nodes are about 1 apart.
 pub struct Drawing {
     /// Of each node.
     pub places: Vec<Point>,

@@ -43,7 +43,7 @@ impl Point {
 }
 
 /// Moved so that the middle of all is at the origin.
-pub(super) fn centred(points: Vec<Point>) -> Vec<Point> {
+pub(super) fn centerd(points: Vec<Point>) -> Vec<Point> {
     let (low, high) = bounds(&points);
     let middle = Point::new(f64::midpoint(low.x, high.x), f64::midpoint(low.y, high.y));
     points.into_iter().map(|point| point.plus(middle, -1.0)).collect()

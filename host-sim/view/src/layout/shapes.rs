@@ -5,16 +5,16 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI, TAU};
 use hopwise_core::{Base, Network};
 use hopwise_networks::base::Formulas;
 
-use super::point::{Point, bounds, centred};
+use super::point::{Point, bounds, centerd};
 use super::stress;
 
 /// A longer path is folded into rows.
 const LONGEST_LINE: usize = 12;
 /// Layers of a third dimension are drawn one behind the other up to this number, else side by side.
-const MOST_LAYERS: u64 = 3;
+const MAX_LAYERS: u64 = 3;
 
 /// So many orbits of a lift are drawn within each other.
-const MOST_NESTED: usize = 5;
+const MAX_NESTED: usize = 5;
 
 /// The name and the parameters of a base graph, which tells them only as people write it.
 pub(super) fn written(base: &Base) -> (String, Vec<u64>) {
@@ -46,7 +46,7 @@ pub(super) fn base(base: &Base) -> Vec<Point> {
 /// The orbits of a lift: around one middle, so that turning the drawing by one place changes nothing. A few long orbits are circles
 /// within each other; many short ones take turns on one circle.
 fn turned_orbits(places: usize, orbits: usize) -> Vec<Point> {
-    let nested = orbits <= MOST_NESTED && places > orbits;
+    let nested = orbits <= MAX_NESTED && places > orbits;
     let place = |orbit: usize, place: usize| {
         let share = orbit as f64 / orbits as f64;
         // Each orbit a little further round, or links between them would run through nodes.
@@ -99,14 +99,14 @@ pub(super) fn blocks(left: usize, right: usize) -> Vec<Point> {
     let block = |count: usize, from: f64| {
         (0..count).map(move |i| Point::new(from + (i % columns) as f64, (i / columns) as f64))
     };
-    centred(block(left, 0.0).chain(block(right, columns as f64 + 1.6)).collect())
+    centerd(block(left, 0.0).chain(block(right, columns as f64 + 1.6)).collect())
 }
 
 /// In rows, as near to a square as can be.
 pub(super) fn grid(count: usize) -> Vec<Point> {
     let columns = ((count as f64).sqrt().ceil() as usize).max(1);
     let place = |i: usize| Point::new((i % columns) as f64, (i / columns) as f64);
-    centred((0..count).map(place).collect())
+    centerd((0..count).map(place).collect())
 }
 
 /// A path: a line, or rows that go to and fro.
@@ -125,7 +125,7 @@ fn rows(count: usize) -> Vec<Point> {
         };
         Point::new(column as f64, row as f64)
     };
-    centred((0..count).map(place).collect())
+    centerd((0..count).map(place).collect())
 }
 
 /// A hypercube: squares, cubes in parallel projection, and cubes of cubes; what is larger is doubled to the side and down.
@@ -152,7 +152,7 @@ pub(super) fn cube(bits: u32) -> Vec<Point> {
             *point = point.plus(direction, 1.0);
         }
     }
-    centred(points)
+    centerd(points)
 }
 
 /// A product of lines or rings: rows and columns, a few layers behind each other, more of them around a circle if they are
@@ -165,7 +165,7 @@ fn lattice(sizes: &[u64], rings: bool) -> Vec<Point> {
         let places: Vec<Point> = match axis {
             0 => along(Point::new(1.0, 0.0)),
             1 => along(Point::new(0.0, 1.0)),
-            2 if size <= MOST_LAYERS => along(Point::new(1.0 / size as f64, -0.8 / size as f64)),
+            2 if size <= MAX_LAYERS => along(Point::new(1.0 / size as f64, -0.8 / size as f64)),
             _ if rings && size > 2 => {
                 let apart = extent.x.hypot(extent.y) + 1.5;
                 let radius = apart / 2.0 / (PI / size as f64).sin();
@@ -190,5 +190,5 @@ fn lattice(sizes: &[u64], rings: bool) -> Vec<Point> {
             place.plus(axis[along as usize], 1.0)
         })
     };
-    centred((0..sizes.iter().product()).map(place).collect())
+    centerd((0..sizes.iter().product()).map(place).collect())
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use hopwise_core::Node;
 use hopwise_core::network::Unchecked;
 
-use super::point::{Point, centred};
+use super::point::{Point, centerd};
 
 /// Rounds after which little changes.
 const ROUNDS: usize = 120;
@@ -38,7 +38,7 @@ pub(super) fn places(graph: Unchecked<'_>) -> Vec<Point> {
             }
         }
     }
-    centred(places)
+    centerd(places)
 }
 
 /// By breadth-first search; nodes out of reach are as far as there are nodes.

@@ -2,7 +2,7 @@
 
 const context = canvas.getContext("2d");
 
-// The palette of Okabe and Ito, told apart by people who see few colours too; the first is for links within clusters.
+// The palette of Okabe and Ito, told apart by people who see few colors too; the first is for links within clusters.
 const linkColors = {
   light: ["#9aa6b2", "#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#8b6d3f"],
   dark: ["#5d6b7a", "#3f8fc4", "#c98b05", "#0c9c78", "#b7638f", "#2f7fc0", "#cf6a1c", "#a2855a"],
@@ -13,7 +13,7 @@ const packetColors = {
 };
 let theme = {};
 
-/** Reads the colours of the style in use. */
+/** Reads the colors of the style in use. */
 function readTheme() {
   const style = getComputedStyle(document.documentElement);
   for (const name of ["page", "card", "line", "text", "soft", "accent", "node", "node-line", "cluster", "bad", "good"]) {

@@ -37,7 +37,7 @@ function select(node, shift = false) {
   if (state.mode === "route" && node >= 0) { state[shift ? "from" : "to"] = node; return setMode("route"); }
   state.selected = node;
   showPanel();
-  if (node >= 0) say(`Node ${node}, neighbours ${data.neighbors[node].join(", ")}`);
+  if (node >= 0) say(`Node ${node}, neighbors ${data.neighbors[node].join(", ")}`);
   state.dirty = true;
 }
 

@@ -37,7 +37,7 @@ function showSelection() {
   if (state.selected < 0) {
     return card.replaceChildren(element("h2", {}, "Nothing selected"),
       picker("node", "", (node) => select(node)),
-      element("p", { class: "note" }, "Click a node for its neighbours" + (trace ? " and counters, or a dot of the plot for a packet." : ".")));
+      element("p", { class: "note" }, "Click a node for its neighbors" + (trace ? " and counters, or a dot of the plot for a packet." : ".")));
   }
   card.replaceChildren(...nodeCard(state.selected));
 }
@@ -54,24 +54,24 @@ function nodeCard(node) {
     parts.push(figures([["accepted", counts.accepted], ["delivered", counts.delivered], ["dropped", counts.dropped, true],
       ["frames in", counts.received], ["frames out", counts.sent], ["detours", counts.detoured, true]]));
   }
-  parts.push(neighbourTable(node));
+  parts.push(neighborTable(node));
   parts.push(element("div", { class: "actions" },
     element("button", { onclick: () => { state.source = node; setMode("broadcast"); } }, "Broadcast from here"),
     element("button", { onclick: () => { state.from = node; setMode("route"); } }, "Route from here")));
   return parts;
 }
 
-function neighbourTable(node) {
-  const names = trace ? ["neighbour", "port", "frames", "again", "damaged", "downs"]
-    : wired ? ["neighbour", "port", "UART", "TX", "RX"] : ["neighbour", "port", "link"];
-  const rows = data.neighbors[node].map((neighbour, port) => {
-    const link = linkBetween(node, neighbour), counts = counters.links[link];
+function neighborTable(node) {
+  const names = trace ? ["neighbor", "port", "frames", "again", "damaged", "downs"]
+    : wired ? ["neighbor", "port", "UART", "TX", "RX"] : ["neighbor", "port", "link"];
+  const rows = data.neighbors[node].map((neighbor, port) => {
+    const link = linkBetween(node, neighbor), counts = counters.links[link];
     const rest = trace
       ? [counts.frames, bad(counts.again), bad(counts.damaged), bad(counts.downs)].map((c) => (typeof c === "number" ? String(c) : c))
       : wired ? data.wiring[node][port] : [data.link_kinds[data.links[link][2]]];
-    return row([nodeButton(neighbour), String(port), ...rest]);
+    return row([nodeButton(neighbor), String(port), ...rest]);
   });
-  return element("table", { id: "neighbours" }, headings(names), ...rows);
+  return element("table", { id: "neighbors" }, headings(names), ...rows);
 }
 
 function pathOf(nodes) {

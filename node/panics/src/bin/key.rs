@@ -5,7 +5,7 @@
 
 use core::hint::black_box;
 
-use hopwise_node::authority::{Authority, authorise, board_key};
+use hopwise_node::authority::{Authority, authorize, board_key};
 use hopwise_node::key::{Key, same_tag};
 use hopwise_panics::outside;
 
@@ -17,7 +17,7 @@ extern "C" fn _start() {
     black_box(same_tag(&tag, &black_box([0; 8])));
     let mut authority = Authority::new(derived, black_box(1));
     let challenge = black_box(authority.challenge());
-    black_box(authorise(
+    black_box(authorize(
         &board_key(&key, black_box(1)),
         &challenge,
         black_box(1),

@@ -6,7 +6,7 @@
 use core::hint::black_box;
 
 use hopwise_node::limits::BODY;
-use hopwise_node::wire::{Body, Command, Content, Header, Kind, MAX_HEADER, Packet, Page, trace_records};
+use hopwise_node::wire::{Body, Command, Content, Header, Kind, MAX_HEADER, Packet, BoardConfig, trace_records};
 use hopwise_panics::outside;
 
 #[unsafe(no_mangle)]
@@ -26,7 +26,7 @@ extern "C" fn _start() {
     if let Some(command) = Command::read(black_box(0), outside()) {
         black_box(command.payload());
     }
-    if let Ok(page) = Page::read(black_box(&[0; 192])) {
+    if let Ok(page) = BoardConfig::read(black_box(&[0; 192])) {
         black_box(page.write());
     }
 }

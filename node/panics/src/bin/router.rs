@@ -22,7 +22,7 @@ extern "C" fn _start() {
         epoch: black_box(1),
         baud: black_box(1),
         links: black_box(1),
-        computers: black_box(1),
+        hosts: black_box(1),
         rule: black_box(Rule::Exact),
     };
     let Ok(mut router) = Router::<Board>::new(&config, black_box(0)) else {
@@ -39,7 +39,7 @@ extern "C" fn _start() {
         let _ = black_box(router.send_confirmed(black_box(0), AppPort(black_box(20)), outside(), now, &mut ()));
         let _ = black_box(router.broadcast(AppPort(black_box(20)), outside(), now, &mut ()));
         let _ = black_box(router.ask(black_box(0), black_box(Query::Trace), outside(), now, &mut ()));
-        let _ = black_box(router.send_to_computer(black_box(0), AppPort(black_box(20)), outside(), now, &mut ()));
+        let _ = black_box(router.send_to_host(black_box(0), AppPort(black_box(20)), outside(), now, &mut ()));
         let _ = black_box(router.serve(AppPort(black_box(20)), black_box(1)));
         router.close(AppPort(black_box(20)));
         if let Some(message) = black_box(router.next_message()) {

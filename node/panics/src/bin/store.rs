@@ -6,7 +6,7 @@
 use core::hint::black_box;
 
 use hopwise_node::store::{Flash, FlashFailed, Slot, Store, sealed};
-use hopwise_node::wire::PAGE_BYTES;
+use hopwise_node::wire::CONFIG_BYTES;
 use hopwise_panics::outside;
 
 struct AnyFlash;
@@ -36,7 +36,7 @@ impl Flash for AnyFlash {
 extern "C" fn _start() {
     let mut store = Store::new(AnyFlash);
     while black_box(true) {
-        let page = black_box([0; PAGE_BYTES]);
+        let page = black_box([0; CONFIG_BYTES]);
         black_box(sealed(&page, black_box(None), black_box(0)));
         black_box(store.start(black_box(0)));
         let _ = black_box(store.write_page(&page, black_box(true), black_box(0)));

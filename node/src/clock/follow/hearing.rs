@@ -1,8 +1,9 @@
-//! What a board makes of a neighbour's signal: whether it is believed, and what follows from it.
+//! What a board makes of a neighbor's signal: whether it is believed, and what follows from it.
 
 use super::pair::{HALF, Pair};
 use super::{
-    EAGER, ENOUGH_VOTES, FARTHEST, GRAINS, Grains, MeshClock, NOBODY, Rated, Sample, TELL_AFTER, earlier, grains,
+    ClockTicks, EAGER, ENOUGH_VOTES, FARTHEST, MeshClock, NOBODY, Rated, Sample, TELL_AFTER, TICKS_PER_MICRO,
+    clock_ticks, earlier,
 };
 use crate::capacities::Capacities;
 use crate::link::Micros;
@@ -14,12 +15,12 @@ const STALE: u64 = 4;
 const REMEMBERED: u64 = 40;
 /// A round is newer only if it is not too far ahead.
 const NEWEST: u16 = 64;
-/// Times that differ by less, in grains, are the same time.
-const AGREE: u64 = 1_000 * GRAINS;
-/// Once settled, those of the neighbour that is followed differ by less; and by one part in so many of the time since the last, as a power of two.
-const SETTLED_AGREE: u64 = 32 * GRAINS;
+/// Times that differ by less, in clock_ticks, are the same time.
+const AGREE: u64 = 1_000 * TICKS_PER_MICRO;
+/// Once settled, those of the neighbor that is followed differ by less; and by one part in so many of the time since the last, as a power of two.
+const SETTLED_AGREE: u64 = 32 * TICKS_PER_MICRO;
 const UNHEARD: u32 = 12;
-/// So many signals of a neighbour that is followed settle the time.
+/// So many signals of a neighbor that is followed settle the time.
 const SETTLED: u8 = 8;
 /// At first a signal is all that is known. After so many only half of what it differs by counts, and at last a quarter: more noise is left out,
 /// but a path of many boards takes longer to settle.
@@ -27,18 +28,18 @@ const SHARE_HALVES: u8 = 32;
 const SMALLEST_SHARE: u8 = 2;
 /// So many make a board the root that is to be it.
 const TAKE_OVER: u8 = 16;
-/// A neighbour is not followed any more after so many in a row were refused.
+/// A neighbor is not followed any more after so many in a row were refused.
 const REFUSALS: u8 = 8;
 /// A better root with another time is believed after so many signals.
 const DISSENT: u8 = 5;
-const MOST_VOTES: u8 = 8;
-/// A rate that has been measured for this long, in grains, is a good one; for this long, a rough one.
+const MAX_VOTES: u8 = 8;
+/// A rate that has been measured for this long, in clock_ticks, is a good one; for this long, a rough one.
 const GOOD_WINDOW: u32 = HALF;
-const ROUGH_WINDOW: u32 = 250_000 * GRAINS as u32;
+const ROUGH_WINDOW: u32 = 250_000 * TICKS_PER_MICRO as u32;
 
 impl<C: Capacities> MeshClock<C> {
     /// A signal came on a link; `came` is when, if that is known exactly.
-    pub(crate) fn hear(&mut self, link: u8, signal: &TimeSignal, came: Option<Grains>, nodes: u64, now: Micros) {
+    pub(crate) fn hear(&mut self, link: u8, signal: &TimeSignal, came: Option<ClockTicks>, nodes: u64, now: Micros) {
         let Some(ear) = self.ears.get_mut(usize::from(link)) else {
             return;
         };
@@ -63,7 +64,7 @@ impl<C: Capacities> MeshClock<C> {
             }
             return;
         };
-        let at = earlier(grains(now), came);
+        let at = earlier(clock_ticks(now), came);
         let sample = Sample { at, theirs, mesh };
         if self.time.is_known() {
             self.compare(link, signal, &sample, now);
@@ -72,7 +73,7 @@ impl<C: Capacities> MeshClock<C> {
         }
     }
 
-    /// By how much a neighbour's time is ahead.
+    /// By how much a neighbor's time is ahead.
     fn ahead(&self, sample: &Sample) -> i64 {
         sample.mesh.wrapping_sub(self.time.target_at(sample.at)) as i64
     }
@@ -95,7 +96,7 @@ impl<C: Capacities> MeshClock<C> {
         }
     }
 
-    /// Takes over a neighbour's time, whatever it was here before.
+    /// Takes over a neighbor's time, whatever it was here before.
     fn adopt(&mut self, link: u8, signal: &TimeSignal, sample: &Sample, now: Micros) {
         self.votes = ENOUGH_VOTES;
         self.eager = EAGER;
@@ -113,7 +114,7 @@ impl<C: Capacities> MeshClock<C> {
         } else {
             self.take(link, signal, now);
         }
-        let at = grains(now);
+        let at = clock_ticks(now);
         let since = at.wrapping_sub(sample.at);
         self.time.aim(at, sample.mesh.wrapping_add(since), self.time.rate());
         self.tell_at = now.saturating_add(TELL_AFTER);
@@ -131,7 +132,7 @@ impl<C: Capacities> MeshClock<C> {
             self.disagree(link, signal, sample, now);
             return;
         }
-        self.votes = self.votes.saturating_add(1).min(MOST_VOTES);
+        self.votes = self.votes.saturating_add(1).min(MAX_VOTES);
         if self.is_better(link, signal, now) {
             self.take(link, signal, now);
         } else if is_parent {
@@ -154,9 +155,9 @@ impl<C: Capacities> MeshClock<C> {
         self.adopt(link, signal, sample, now);
     }
 
-    /// A signal of the neighbour that is followed.
+    /// A signal of the neighbor that is followed.
     fn follow(&mut self, signal: &TimeSignal, sample: &Sample, ahead: i64, now: Micros) {
-        let at = grains(now);
+        let at = clock_ticks(now);
         let unheard = at.saturating_sub(self.time.since()) >> UNHEARD;
         let most = if self.samples >= SETTLED { SETTLED_AGREE } else { AGREE };
         if ahead.unsigned_abs() > most.saturating_add(unheard) {
@@ -175,7 +176,7 @@ impl<C: Capacities> MeshClock<C> {
         self.age = self.age.saturating_add(1).min(SMALLEST_SHARE * SHARE_HALVES);
         self.refused = 0;
         self.dissent = 0;
-        self.votes = self.votes.saturating_add(1).min(MOST_VOTES);
+        self.votes = self.votes.saturating_add(1).min(MAX_VOTES);
         if self.root > self.here && self.samples >= TAKE_OVER {
             self.lead();
             self.speak(now);
@@ -184,7 +185,7 @@ impl<C: Capacities> MeshClock<C> {
         }
     }
 
-    /// How fast the time of the mesh is against one's own clock. By the neighbour's own clock that is known soon, wherever the root is; by the
+    /// How fast the time of the mesh is against one's own clock. By the neighbor's own clock that is known soon, wherever the root is; by the
     /// time of the mesh itself it takes longer, but then nobody's word is taken for it.
     fn rate_after(&mut self, signal: &TimeSignal, sample: &Sample) -> i32 {
         let Some(measured) = self.pair.add(sample.at as u32, sample.theirs, sample.mesh as u32) else {
@@ -207,7 +208,7 @@ impl<C: Capacities> MeshClock<C> {
         (1..=NEWEST).contains(&round.wrapping_sub(self.round))
     }
 
-    /// Whether it is better to follow a neighbour, of the same time, than whoever is followed now.
+    /// Whether it is better to follow a neighbor, of the same time, than whoever is followed now.
     fn is_better(&self, link: u8, signal: &TimeSignal, now: Micros) -> bool {
         let recently = now.saturating_sub(self.lost_at) < self.intervals(REMEMBERED);
         let newer_than_lost = (1..=NEWEST).contains(&signal.round.wrapping_sub(self.lost_round));
@@ -225,7 +226,7 @@ impl<C: Capacities> MeshClock<C> {
             && (is_parent || is_near || is_stale || self.parent.is_none())
     }
 
-    /// Follows a neighbour from now on.
+    /// Follows a neighbor from now on.
     fn take(&mut self, link: u8, signal: &TimeSignal, now: Micros) {
         if self.parent != Some(link) {
             self.parent = Some(link);

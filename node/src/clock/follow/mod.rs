@@ -7,7 +7,7 @@ mod tests;
 
 use pair::Pair;
 
-use super::{GRAINS, Grains, MeshTime, Tidings, grains};
+use super::{ClockTicks, MeshTime, TICKS_PER_MICRO, Tidings, clock_ticks};
 
 use crate::capacities::Capacities;
 use crate::link::Micros;
@@ -70,10 +70,10 @@ enum Rated {
 /// A signal that came: when, and what it says of that moment.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    at: Grains,
-    /// What the neighbour's own clock showed, in grains that go round.
+    at: ClockTicks,
+    /// What the neighbor's own clock showed, in grains that go round.
     theirs: u32,
-    mesh: Grains,
+    mesh: ClockTicks,
 }
 
 /// What a board knows of the time of the mesh.
@@ -96,7 +96,7 @@ pub(crate) struct MeshClock<C: Capacities> {
     speaks: bool,
     /// So many follow soon, for those who have no time yet.
     eager: u8,
-    /// Links that are open to neighbours: bit 0 is link 0.
+    /// Links that are open to neighbors: bit 0 is link 0.
     open: u32,
     /// Since when nobody is heard that has a time.
     listens_since: Micros,
@@ -183,7 +183,7 @@ impl<C: Capacities> MeshClock<C> {
         })
     }
 
-    /// A link to a neighbour is open.
+    /// A link to a neighbor is open.
     pub(crate) fn link_up(&mut self, link: u8, now: Micros) {
         if self.open == 0 {
             self.listens_since = now;
@@ -249,7 +249,7 @@ impl<C: Capacities> MeshClock<C> {
 
     /// The root's own clock is the time: from the beginning on, or from what it was when this board became the root.
     fn keep_own_time(&mut self, now: Micros) {
-        let at = grains(now);
+        let at = clock_ticks(now);
         if self.time.is_known() {
             let target = self.time.target_at(at);
             self.time.aim(at, target, self.time.rate());
@@ -282,7 +282,7 @@ impl<C: Capacities> MeshClock<C> {
         let before = core::mem::replace(&mut ear.departure, Departure::Awaited);
         let sent = (before == Departure::Known).then_some(ear.left);
         // Without a moment that it is told of, whether there is a time is told all the same.
-        let at = sent.map_or(grains(now), |sent| earlier(grains(now), sent));
+        let at = sent.map_or(clock_ticks(now), |sent| earlier(clock_ticks(now), sent));
         Some(TimeSignal {
             number: ear.ours,
             sent,
@@ -302,7 +302,7 @@ impl<C: Capacities> MeshClock<C> {
     }
 
     /// The signal that was written last on a link has left by then, or will have.
-    pub(crate) fn left(&mut self, link: u8, at: Grains) {
+    pub(crate) fn left(&mut self, link: u8, at: ClockTicks) {
         let ear = self.ears.get_mut(usize::from(link));
         if let Some(ear) = ear.filter(|ear| ear.departure == Departure::Awaited) {
             ear.departure = Departure::Known;
@@ -312,6 +312,6 @@ impl<C: Capacities> MeshClock<C> {
 }
 
 /// The moment before `now` of which the low half is known.
-fn earlier(now: Grains, low: u32) -> Grains {
+fn earlier(now: ClockTicks, low: u32) -> ClockTicks {
     now.wrapping_sub(u64::from((now as u32).wrapping_sub(low)))
 }

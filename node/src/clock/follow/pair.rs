@@ -3,7 +3,7 @@
 /// Measurements last at least half of what 31 bits hold, in grains: four seconds.
 pub(super) const HALF: u32 = 1 << 30;
 
-/// What one's own clock, the neighbour's own and that of the mesh showed at the same moments, in grains that go round.
+/// What one's own clock, the neighbor's own and that of the mesh showed at the same moments, in grains that go round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pair {
     first: Option<[u32; 3]>,

@@ -31,8 +31,8 @@ impl Board {
     }
 
     /// As it times frames: in whole microseconds.
-    fn stamp(&self, now: u64) -> Grains {
-        grains(self.micros(now)) + GRAINS / 2
+    fn stamp(&self, now: u64) -> ClockTicks {
+        clock_ticks(self.micros(now)) + TICKS_PER_MICRO / 2
     }
 }
 
@@ -98,7 +98,7 @@ impl Mesh {
         }
     }
 
-    /// A board is gone, and its neighbours notice.
+    /// A board is gone, and its neighbors notice.
     fn kill(&mut self, board: usize) {
         self.boards[board].alive = false;
         for cable in 0..self.cables.len() {
@@ -167,7 +167,7 @@ impl Mesh {
             }
             let mut signal = board.clock.signal(link, micros).unwrap();
             let began = board.stamp(now);
-            board.clock.left(link, began + grains(ON_THE_WIRE / 1_000));
+            board.clock.left(link, began + clock_ticks(ON_THE_WIRE / 1_000));
             self.signals += 1;
             if let Some((liar, lie)) = self.liar
                 && liar == number
@@ -189,8 +189,11 @@ impl Mesh {
         let alive = self.boards.iter().filter(|board| board.alive);
         let shown = alive.map(|board| {
             let local = board.nanos(self.now) * 32 / 125;
-            let shown = board.clock.time.at_grain(local);
-            (shown.map(|shown| shown as f64 / GRAINS as f64), board.clock.root)
+            let shown = board.clock.time.at_tick(local);
+            (
+                shown.map(|shown| shown as f64 / TICKS_PER_MICRO as f64),
+                board.clock.root,
+            )
         });
         shown.collect()
     }
@@ -319,7 +322,7 @@ fn two_meshes_become_one() {
 /// Everyone but the liar and who hears nobody else agrees, and time runs as before.
 fn withstands(liar: usize, lie: Lie, from: f64) {
     let mut mesh = Mesh::row(8, true, 12);
-    // Shortcuts, so that each board has three neighbours.
+    // Shortcuts, so that each board has three neighbors.
     for board in 0..4 {
         mesh.cables.push(((board, 2), (board + 4, 2)));
         mesh.plug(mesh.cables.len() - 1, true);
@@ -346,13 +349,13 @@ fn withstands(liar: usize, lie: Lie, from: f64) {
 
 #[test]
 fn a_liar_from_the_far_future_drags_nobody() {
-    let far: Lie = |_, signal| signal.mesh = signal.mesh.map(|mesh| mesh + 3_600_000_000 * GRAINS);
+    let far: Lie = |_, signal| signal.mesh = signal.mesh.map(|mesh| mesh + 3_600_000_000 * TICKS_PER_MICRO);
     for liar in [0, 3, 7] {
         withstands(liar, far, 5.0);
     }
     // From the beginning on, and as if it were next to the root.
     let far: Lie = |now, signal| {
-        signal.mesh = Some(now / 1_000 * GRAINS + 3_600_000_000 * GRAINS);
+        signal.mesh = Some(now / 1_000 * TICKS_PER_MICRO + 3_600_000_000 * TICKS_PER_MICRO);
         (signal.root, signal.hops) = (0, 0);
     };
     withstands(5, far, 0.0);
@@ -362,7 +365,7 @@ fn a_liar_from_the_far_future_drags_nobody() {
 fn a_liar_that_jumps_drags_nobody() {
     let jumps: Lie = |now, signal| {
         let by = if now / 300_000_000 % 2 == 0 { 700 } else { 0 };
-        signal.mesh = signal.mesh.map(|mesh| mesh + by * GRAINS);
+        signal.mesh = signal.mesh.map(|mesh| mesh + by * TICKS_PER_MICRO);
     };
     for liar in [0, 2, 6] {
         withstands(liar, jumps, 5.0);
@@ -374,21 +377,21 @@ fn a_liar_that_runs_too_fast_drags_nobody() {
     let fast: Lie = |now, signal| {
         signal.mesh = signal
             .mesh
-            .map(|mesh| mesh + (now - 5 * SECOND) / 1_000_000 * GRAINS * 2);
+            .map(|mesh| mesh + (now - 5 * SECOND) / 1_000_000 * TICKS_PER_MICRO * 2);
         signal.sent = signal
             .sent
-            .map(|sent| sent.wrapping_add(((now - 5 * SECOND) / 1_000_000 * GRAINS * 2) as u32));
+            .map(|sent| sent.wrapping_add(((now - 5 * SECOND) / 1_000_000 * TICKS_PER_MICRO * 2) as u32));
     };
     for liar in [0, 4] {
         withstands(liar, fast, 5.0);
     }
 }
 
-/// A neighbour's own clock tells how fast one's own is.
+/// A neighbor's own clock tells how fast one's own is.
 #[test]
 fn a_liar_about_its_own_clock_drags_nobody() {
     let fast: Lie = |now, signal| {
-        let more = (now - 5 * SECOND) / 1_000_000 * GRAINS;
+        let more = (now - 5 * SECOND) / 1_000_000 * TICKS_PER_MICRO;
         signal.sent = signal.sent.map(|sent| sent.wrapping_add(more as u32));
     };
     for liar in [0, 4] {
@@ -407,7 +410,7 @@ fn a_board_that_starts_takes_the_time_that_most_have() {
         }
         mesh.run(5.0 + 0.013 * wait as f64);
         mesh.liar = Some((5, |_, signal| {
-            signal.mesh = signal.mesh.map(|mesh| mesh + 3_600_000_000 * GRAINS);
+            signal.mesh = signal.mesh.map(|mesh| mesh + 3_600_000_000 * TICKS_PER_MICRO);
         }));
         mesh.restart(4);
         mesh.run(3.0);
@@ -420,8 +423,8 @@ fn a_board_that_starts_takes_the_time_that_most_have() {
 fn of_round(root: Node, round: u16, now: Micros) -> TimeSignal {
     TimeSignal {
         number: round as u8,
-        sent: Some(grains(now - 100) as u32),
-        mesh: Some(grains(now - 100)),
+        sent: Some(clock_ticks(now - 100) as u32),
+        mesh: Some(clock_ticks(now - 100)),
         rate: 0,
         root,
         round,
@@ -437,7 +440,7 @@ fn follower(speeches: &mut u32) -> (MeshClock<capacities::Board>, Micros) {
     let mut now = 0;
     for round in 1..=1_000 {
         now = u64::from(round) * 1_000;
-        clock.hear(0, &of_round(0, round, now), Some(grains(now + 900)), 9, now);
+        clock.hear(0, &of_round(0, round, now), Some(clock_ticks(now + 900)), 9, now);
         clock.tick(now);
         *speeches += u32::from(clock.take_speech());
     }
@@ -465,7 +468,7 @@ fn of_a_dead_root_only_new_rounds_are_believed() {
                 number,
                 ..of_round(0, round, now)
             };
-            clock.hear(1, &signal, Some(grains(now - 100)), 9, now);
+            clock.hear(1, &signal, Some(clock_ticks(now - 100)), 9, now);
         }
         clock.root
     };
@@ -491,14 +494,14 @@ fn any_signal_is_borne() {
         let signal = TimeSignal {
             number: (random >> 1) as u8 & 3,
             sent: (random & 1 == 0).then_some(draw() as u32),
-            mesh: (random & 6 != 0).then_some(if random & 64 == 0 { draw() } else { grains(now) }),
+            mesh: (random & 6 != 0).then_some(if random & 64 == 0 { draw() } else { clock_ticks(now) }),
             rate: draw() as i32,
             root: draw() % 5,
             round: draw() as u16 & 63,
             hops: draw() as u8,
         };
         now += draw() % 200_000;
-        let came = (random & 128 == 0).then_some(grains(now));
+        let came = (random & 128 == 0).then_some(clock_ticks(now));
         clock.hear((random >> 8) as u8 & 1, &signal, came, 5, now);
         clock.tick(now);
         let _ = clock.signal((random >> 9) as u8 & 3, now);
@@ -513,7 +516,7 @@ fn any_signal_is_borne() {
     clock.hear(
         0,
         &clock.clone().signal(0, Micros::MAX).unwrap(),
-        Some(Grains::MAX),
+        Some(ClockTicks::MAX),
         5,
         Micros::MAX,
     );

@@ -6,7 +6,7 @@
 //! back to who sent it, and frames are numbered, so nothing is believed twice.
 //!
 //! A hello that names nobody is sealed with a key of all who belong to the mesh. It may be old, so it is not believed, only answered, and
-//! not even that while the link is up: a neighbour that has restarted is heard once the session with it has died.
+//! not even that while the link is up: a neighbor that has restarted is heard once the session with it has died.
 //!
 //! An end that leaves a pair of nonces never comes back to it, or it would have to remember how far the numbers of that pair had come: so it
 //! takes a new nonce of its own first.

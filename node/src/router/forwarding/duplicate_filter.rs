@@ -36,7 +36,7 @@ struct Window {
     highest: u32,
     /// Which have come: bit 0 of word 0 is `highest`, then those before it.
     came: Bits,
-    /// Which of them were passed on to every neighbour.
+    /// Which of them were passed on to every neighbor.
     flooded: Bits,
     /// In milliseconds, which go round after 49 days.
     heard: u32,

@@ -32,7 +32,7 @@ use super::times::{DRIFT, LIFETIME};
 use crate::capacities::Capacities;
 use crate::link::Micros;
 use crate::wire::{AGE_UNIT, DropReason, Header, Kind, PacketOf, RouterCounters, Trail};
-use hopwise_core::network::lanes;
+use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Rule};
 
 /// What a node knows of its place in the mesh.
@@ -105,7 +105,7 @@ impl<C: Capacities> Forwarding<C> {
             host: None,
             hosts,
             noted: 0,
-            pool: Pool::new(lanes::count(&location.network, location.rule)),
+            pool: Pool::new(virtual_channels::count(&location.network, location.rule)),
             duplicates: DuplicateFilter::new(),
             flood_until: location.started,
             counters: RouterCounters::default(),

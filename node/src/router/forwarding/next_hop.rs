@@ -6,7 +6,7 @@
 //! | on its route | up | takes it |
 //! | on its route | dead, or [stalled](super::stalled_links) | begins a trail here, and searches |
 //! | on a trail, nearer than where that began | | leaves the trail, and is on its route |
-//! | on a trail | | goes to the live neighbour nearest to the destination that is neither on the trail nor stalled, or back along it, or else to one that is stalled |
+//! | on a trail | | goes to the live neighbor nearest to the destination that is neither on the trail nor stalled, or back along it, or else to one that is stalled |
 
 use super::wiring::Wiring;
 use crate::capacities::Capacities;
@@ -18,7 +18,7 @@ use hopwise_core::{Method, Network, Node, Rule};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) struct Hop {
     pub(in crate::router) link: u8,
-    /// The neighbour, if the packet searches for a path round a dead link.
+    /// The neighbor, if the packet searches for a path round a dead link.
     pub(in crate::router) detour: Option<Node>,
 }
 
@@ -31,7 +31,7 @@ pub(in crate::router) struct Forwarder<'a, C: Capacities> {
     pub(in crate::router) wiring: &'a Wiring<C>,
     /// Links that are taken only where no other is left: bit 0 is link 0.
     pub(in crate::router) avoided: u32,
-    /// The neighbour from which the packet came, if it came from one.
+    /// The neighbor from which the packet came, if it came from one.
     pub(in crate::router) came_from: Option<Node>,
 }
 
@@ -39,7 +39,7 @@ impl<C: Capacities> Forwarder<'_, C> {
     /// Chooses the link, and writes into the packet what the next node must know.
     pub(in crate::router) fn choose<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<Hop, DropReason> {
         if packet.header.hops_left == 0 {
-            return Err(DropReason::HopsUsedUp);
+            return Err(DropReason::HopLimit);
         }
         if packet.header.trail && self.is_nearer_than_start(packet)? {
             packet.remove_trail();
@@ -68,7 +68,7 @@ impl<C: Capacities> Forwarder<'_, C> {
         hop
     }
 
-    /// The live neighbour nearest to a destination that is not on a trail, and its link.
+    /// The live neighbor nearest to a destination that is not on a trail, and its link.
     fn nearest<B: Bytes>(&self, dest: Node, trail: &Trail<'_, B>) -> Option<(Node, u8)> {
         let unvisited = self.wiring.live().filter(|&(node, _)| !trail.has(node));
         unvisited.min_by_key(|&(node, link)| (self.is_avoided(link), self.hops(node, dest)))
@@ -168,7 +168,7 @@ impl<C: Capacities> Forwarder<'_, C> {
         while let Some(node) = trail.back() {
             if let Some(link) = self.wiring.link_to(node) {
                 if next.is_some() {
-                    // Past a neighbour that takes nothing now there may be a path.
+                    // Past a neighbor that takes nothing now there may be a path.
                     trail.mark_partial().map_err(|_| DropReason::TrailFull)?;
                 }
                 return Ok(hop((node, link)));
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// The path of a packet through a network in which some pairs of neighbours are cut off from each other.
+    /// The path of a packet through a network in which some pairs of neighbors are cut off from each other.
     fn path<const BODY: usize>(
         network: &Network,
         dest: Node,
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_rather_goes_back_than_to_a_neighbour_that_takes_nothing() {
+    fn a_search_rather_goes_back_than_to_a_neighbor_that_takes_nothing() {
         let search = |trail: &[Node], stalled: &[Node]| {
             from_five(trail, stalled, |forwarder, packet| forwarder.choose(packet).unwrap())
         };
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn no_attempt_goes_to_a_neighbour_that_takes_nothing() {
+    fn no_attempt_goes_to_a_neighbor_that_takes_nothing() {
         for rank in 1..6 {
             let other = |stalled: &[Node]| {
                 from_five(&[], stalled, |forwarder, packet| {
@@ -383,7 +383,7 @@ mod tests {
         };
         let mut tired = packet::<64>(2);
         tired.header.hops_left = 0;
-        assert_eq!(forwarder.choose(&mut tired), Err(DropReason::HopsUsedUp));
+        assert_eq!(forwarder.choose(&mut tired), Err(DropReason::HopLimit));
         let mut bad = packet::<64>(2);
         bad.header.trail = true;
         assert_eq!(forwarder.choose(&mut bad), Err(DropReason::Malformed));

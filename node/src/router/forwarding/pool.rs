@@ -3,7 +3,7 @@
 //! Every packet in a node has one slot, also a broadcast that goes out through several links. Slots are common to all, but
 //! for each virtual channel, for the inbox, for what begins here and for the node's own answers some are kept free: however full the
 //! rest is, a packet that arrives in an empty virtual channel finds room. That is what makes virtual channels free of deadlock; see
-//! [`lanes`](hopwise_core::network::lanes). Links that were refused wait for their [turn](super::fair_queue).
+//! [`lanes`](hopwise_core::network::virtual_channels). Links that were refused wait for their [turn](super::fair_queue).
 
 use super::super::backpressure::Backpressure;
 use super::fair_queue::{FairQueue, Priority, Waiting};
@@ -22,7 +22,7 @@ pub(in crate::router) enum Origin {
         link: u8,
         channel: u8,
     },
-    /// The computer at this link. Its packets begin here, as the application's do.
+    /// The host at this link. Its packets begin here, as the application's do.
     Host(u8),
     Application,
     Service,
@@ -123,7 +123,7 @@ pub(in crate::router) struct Pool<C: Capacities> {
 }
 
 /// So many requests in a row are deferred because too many answers wait.
-const MOST_DEFERRED: u8 = 16;
+const MAX_DEFERRED: u8 = 16;
 
 impl<C: Capacities> Pool<C> {
     /// Buffers for a network that needs so many virtual channels, at most as many as there can be.
@@ -142,7 +142,7 @@ impl<C: Capacities> Pool<C> {
             inbox: 0,
             fair_queue: FairQueue::new(),
             served: Served::new(),
-            deferred: Backpressure::new(MOST_DEFERRED),
+            deferred: Backpressure::new(MAX_DEFERRED),
             changed: true,
             open: false,
         }

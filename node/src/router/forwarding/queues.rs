@@ -7,7 +7,7 @@ use crate::capacities::{Capacities, List};
 use crate::link::{Fate, Micros};
 use crate::wire::{Offer, TraceRecord};
 use hopwise_core::Node;
-use hopwise_core::network::lanes;
+use hopwise_core::network::virtual_channels;
 
 impl<C: Capacities> Forwarding<C> {
     /// Puts a packet into the queue of a link.
@@ -51,7 +51,7 @@ impl<C: Capacities> Forwarding<C> {
         }
         let slot = self.pool.get(place)?;
         let rises = self.wiring.neighbor_at(link)? > self.here();
-        Some(lanes::next(
+        Some(virtual_channels::next(
             slot.channel(),
             slot.begins_here(),
             rises,

@@ -1,12 +1,12 @@
 //! Links that are up and take nothing: what waits for one takes another path, so that it does not fill the buffers.
 //!
-//! A neighbour that is full takes something now and then. One that has taken nothing for longer is avoided for a while, and then tried
+//! A neighbor that is full takes something now and then. One that has taken nothing for longer is avoided for a while, and then tried
 //! again.
 
 use crate::capacities::Capacities;
 use crate::link::{Micros, millis};
 
-/// A neighbour that takes nothing for so many milliseconds, though packets wait for it, is stalled.
+/// A neighbor that takes nothing for so many milliseconds, though packets wait for it, is stalled.
 const STALLED_AFTER: u32 = 250;
 
 /// It is avoided for so many milliseconds.

@@ -1,4 +1,4 @@
-//! Which neighbour is at which link.
+//! Which neighbor is at which link.
 //!
 //! Cables may be plugged in any order: hello tells who is there.
 
@@ -7,14 +7,14 @@ use hopwise_core::{Network, Node};
 
 #[derive(Clone, Debug)]
 pub(in crate::router) struct Wiring<C: Capacities> {
-    /// The neighbours, in the order of the ports.
+    /// The neighbors, in the order of the ports.
     neighbors: C::Links<Node>,
-    /// The link to each neighbour, if there is one that is open.
+    /// The link to each neighbor, if there is one that is open.
     links: C::PerLink<Option<u8>>,
 }
 
 impl<C: Capacities> Wiring<C> {
-    /// The neighbours of a node; `None` if there are more than `links`.
+    /// The neighbors of a node; `None` if there are more than `links`.
     pub(in crate::router) fn of(network: &Network, here: Node, links: usize) -> Option<Self> {
         let mut neighbors = C::Links::default();
         for neighbor in network.neighbors(here).ok()?.take(C::SIZES.links + 1) {
@@ -26,12 +26,12 @@ impl<C: Capacities> Wiring<C> {
         })
     }
 
-    /// Whether a node is a neighbour to which no link is open.
+    /// Whether a node is a neighbor to which no link is open.
     pub(in crate::router) fn misses(&self, node: Node) -> bool {
         self.ports().any(|(neighbor, link)| neighbor == node && link.is_none())
     }
 
-    /// A link to a neighbour is open.
+    /// A link to a neighbor is open.
     pub(in crate::router) fn attach(&mut self, link: u8, found: Node) {
         let port = self.neighbors.iter().position(|&neighbor| neighbor == found);
         if let Some(place) = port.and_then(|port| self.links.get_mut(port)) {
@@ -39,7 +39,7 @@ impl<C: Capacities> Wiring<C> {
         }
     }
 
-    /// Who should be at a link where someone else is: the neighbour of that number if it is missing, or else the first that is.
+    /// Who should be at a link where someone else is: the neighbor of that number if it is missing, or else the first that is.
     pub(in crate::router) fn expected(&self, link: u8) -> Option<Node> {
         let own = self.ports().nth(link.into());
         let missing = own.into_iter().chain(self.ports()).find(|(_, link)| link.is_none());
@@ -53,25 +53,25 @@ impl<C: Capacities> Wiring<C> {
         Some(port as u8)
     }
 
-    /// The link that leads to a neighbour, if one is open.
+    /// The link that leads to a neighbor, if one is open.
     pub(in crate::router) fn link_to(&self, neighbor: Node) -> Option<u8> {
         let port = self.neighbors.iter().position(|&node| node == neighbor)?;
         *self.links.get(port)?
     }
 
-    /// The neighbour at a link that is open.
+    /// The neighbor at a link that is open.
     pub(in crate::router) fn neighbor_at(&self, link: u8) -> Option<Node> {
         let port = self.links.iter().position(|&at| at == Some(link))?;
         self.neighbors.get(port).copied()
     }
 
-    /// The neighbours that can be reached, with their links.
+    /// The neighbors that can be reached, with their links.
     pub(in crate::router) fn live(&self) -> impl Iterator<Item = (Node, u8)> + '_ {
         let pairs = self.neighbors.iter().zip(self.links.iter());
         pairs.filter_map(|(&neighbor, link)| Some((neighbor, (*link)?)))
     }
 
-    /// Every neighbour and its link, if one is open.
+    /// Every neighbor and its link, if one is open.
     pub(in crate::router) fn ports(&self) -> impl Iterator<Item = (Node, Option<u8>)> + '_ {
         self.neighbors.iter().copied().zip(self.links.iter().copied())
     }
@@ -82,7 +82,7 @@ pub(in crate::router) mod tests {
     use super::*;
     use crate::capacities::Board;
 
-    /// A node whose neighbours are at the links of their ports, but for those that are dead.
+    /// A node whose neighbors are at the links of their ports, but for those that are dead.
     pub(in crate::router) fn wired<C: Capacities>(network: &Network, here: Node, dead: &[Node]) -> Wiring<C> {
         let mut wiring = Wiring::of(network, here, C::SIZES.links).unwrap();
         for (link, address) in (0..).zip(network.neighbors(here).unwrap()) {
@@ -118,7 +118,7 @@ pub(in crate::router) mod tests {
         wiring.detach(0);
         assert_eq!([0, 1, 3].map(|link| wiring.expected(link)), [Some(1), Some(4), Some(1)]);
         wiring.attach(2, 3);
-        assert_eq!(wiring.neighbor_at(2), None, "no neighbour");
+        assert_eq!(wiring.neighbor_at(2), None, "no neighbor");
         assert!(Wiring::<Board>::of(&network, 0, 1).is_none());
     }
 }

@@ -15,7 +15,7 @@ use super::forwarding::Place;
 use crate::capacities::{Capacities, Queue};
 use crate::clock::MeshClock;
 use crate::link::Micros;
-use crate::wire::{AppPort, Card, DropReason, PacketOf};
+use crate::wire::{AppPort, BoardInfo, DropReason, PacketOf};
 use hopwise_core::Node;
 
 /// Who reads what has come.
@@ -26,7 +26,7 @@ pub(super) struct Services<C: Capacities> {
     pub(super) blocks: Blocks,
     pub(super) clock: MeshClock<C>,
     /// What the shell knows about its board.
-    pub(super) card: Card,
+    pub(super) card: BoardInfo,
 }
 
 /// Who reads a packet.
@@ -43,7 +43,7 @@ impl<C: Capacities> Services<C> {
             ports: ServedPorts::All,
             blocks: Blocks::Unwanted,
             clock: MeshClock::new(here, baud, now),
-            card: Card::default(),
+            card: BoardInfo::default(),
         }
     }
 
@@ -70,7 +70,7 @@ impl<C: Capacities> Services<C> {
         match port.map_or(Admission::Open, |port| self.ports.admission(port)) {
             Admission::Open => {}
             Admission::Busy | Admission::Full => return Err(DropReason::InboxFull),
-            Admission::Unserved => return Err(DropReason::Unserved),
+            Admission::PortUnreachable => return Err(DropReason::PortUnreachable),
         }
         if !inbox_has_room || self.inbox.push_back(place).is_err() {
             return Err(DropReason::InboxFull);

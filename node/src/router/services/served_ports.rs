@@ -31,7 +31,7 @@ pub(in crate::router) enum Admission {
     /// The application has no room for it.
     Full,
     /// No application serves the port.
-    Unserved,
+    PortUnreachable,
 }
 
 /// No more ports can be served: [`Sizes::served_ports`](crate::capacities::Sizes::served_ports).
@@ -77,7 +77,7 @@ impl<C: Capacities> ServedPorts<C> {
         match self {
             ServedPorts::All => Admission::Open,
             ServedPorts::Listed(ports) => match ports.iter().find(|served| served.port == port) {
-                None => Admission::Unserved,
+                None => Admission::PortUnreachable,
                 Some(ServedPort { room: 0, .. }) => Admission::Full,
                 Some(_) => Admission::Open,
             },
@@ -113,7 +113,7 @@ mod tests {
         ports.open(one, 2).unwrap();
         assert_eq!(
             (ports.admission(one), ports.admission(other)),
-            (Admission::Open, Admission::Unserved)
+            (Admission::Open, Admission::PortUnreachable)
         );
         ports.enter(other);
         ports.enter(one);
@@ -125,7 +125,7 @@ mod tests {
         (0..1_000).for_each(|_| ports.enter(one));
         assert_eq!(ports.admission(one), Admission::Open, "there is no limit");
         ports.close(one);
-        assert_eq!(ports.admission(one), Admission::Unserved);
+        assert_eq!(ports.admission(one), Admission::PortUnreachable);
     }
 
     #[test]
@@ -139,6 +139,6 @@ mod tests {
         ports.close(AppPort(3));
         assert_eq!(ports.open(AppPort(200), 1), Ok(()));
         ports.close_all();
-        assert_eq!(ports.admission(AppPort(200)), Admission::Unserved);
+        assert_eq!(ports.admission(AppPort(200)), Admission::PortUnreachable);
     }
 }

@@ -41,7 +41,7 @@ fn applications_read_in_order_what_comes_to_the_ports_they_serve() {
         Err(DropReason::InboxFull),
         "there was room for one"
     );
-    assert_eq!(services.deliver(7, &other, true), Err(DropReason::Unserved));
+    assert_eq!(services.deliver(7, &other, true), Err(DropReason::PortUnreachable));
     services.ports.open(AppPort(20), 9).unwrap();
     assert_eq!(services.deliver(8, &served, false), Err(DropReason::InboxFull));
     assert_eq!(services.admission(AppPort(20), false), Admission::Busy);
@@ -56,7 +56,7 @@ fn a_board_that_wants_blocks_has_them_one_after_the_other() {
     let mut services = services();
     let block = packet(AppPort::UPDATE, true);
     services.ports.close_all();
-    assert_eq!(services.deliver(1, &block, true), Err(DropReason::Unserved));
+    assert_eq!(services.deliver(1, &block, true), Err(DropReason::PortUnreachable));
     services.blocks.take();
     // The inbox is not asked.
     assert_eq!(services.deliver(2, &block, false), Ok(ReadBy::Board));
@@ -67,5 +67,5 @@ fn a_board_that_wants_blocks_has_them_one_after_the_other() {
     services.blocks.written(None);
     assert_eq!((services.blocks.waiting(), services.blocks.is_wanted()), (None, true));
     let no_block = packet(AppPort::UPDATE, false);
-    assert_eq!(services.deliver(4, &no_block, true), Err(DropReason::Unserved));
+    assert_eq!(services.deliver(4, &no_block, true), Err(DropReason::PortUnreachable));
 }

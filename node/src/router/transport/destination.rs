@@ -15,7 +15,7 @@ use hopwise_core::Node;
 const WAITING: usize = 6;
 
 /// So many packets in a row are deferred because too many confirmations wait.
-const MOST_DEFERRED: u8 = 8;
+const MAX_DEFERRED: u8 = 8;
 
 /// A confirmation that has not been sent.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ impl<C: Capacities> Destination<C> {
         Destination {
             peers: Peers::new(),
             owed: Deque::new(),
-            deferred: Backpressure::new(MOST_DEFERRED),
+            deferred: Backpressure::new(MAX_DEFERRED),
             epoch,
             started,
         }
@@ -99,12 +99,12 @@ impl<C: Capacities> Destination<C> {
                         Admission::Open => (Verdict::Delivered, Ok(())),
                         Admission::Busy => (Verdict::Busy, Err(DropReason::InboxFull)),
                         Admission::Full => (Verdict::Full, Err(DropReason::InboxFull)),
-                        Admission::Unserved => (Verdict::Unserved, Err(DropReason::Unserved)),
+                        Admission::PortUnreachable => (Verdict::PortUnreachable, Err(DropReason::PortUnreachable)),
                     }
                 }
                 Standing::Delivered => (Verdict::Delivered, Err(DropReason::Duplicate)),
-                Standing::Refused if admission == Admission::Unserved => {
-                    (Verdict::Unserved, Err(DropReason::Duplicate))
+                Standing::Refused if admission == Admission::PortUnreachable => {
+                    (Verdict::PortUnreachable, Err(DropReason::Duplicate))
                 }
                 Standing::Refused => (Verdict::Full, Err(DropReason::Duplicate)),
                 Standing::NoRoom | Standing::Unclear => (Verdict::Busy, Err(DropReason::Busy)),
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(full, (Err(DropReason::InboxFull), Some(Verdict::Busy)));
         let later = judged(&mut here, &packet(0), 5, Admission::Open, NOW);
         assert_eq!(later, (Ok(()), Some(Verdict::Delivered)));
-        let had = judged(&mut here, &packet(0), 5, Admission::Unserved, NOW);
+        let had = judged(&mut here, &packet(0), 5, Admission::PortUnreachable, NOW);
         assert_eq!(
             had,
             (Err(DropReason::Duplicate), Some(Verdict::Delivered)),
@@ -223,7 +223,12 @@ mod tests {
     fn one_that_its_application_does_not_take_is_never_delivered() {
         for (number, admission, reason, verdict) in [
             (0, Admission::Full, DropReason::InboxFull, Verdict::Full),
-            (1, Admission::Unserved, DropReason::Unserved, Verdict::Unserved),
+            (
+                1,
+                Admission::PortUnreachable,
+                DropReason::PortUnreachable,
+                Verdict::PortUnreachable,
+            ),
         ] {
             let mut here = destination();
             let refused = judged(&mut here, &packet(number), 5, admission, NOW);
@@ -304,7 +309,7 @@ mod tests {
         here.next_reply(NOW).unwrap();
         assert!(!here.is_busy());
         fill(&mut here, 1);
-        assert_eq!((0..99).filter(|_| here.is_busy()).count(), usize::from(MOST_DEFERRED));
+        assert_eq!((0..99).filter(|_| here.is_busy()).count(), usize::from(MAX_DEFERRED));
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod source;
 
 use destination::Destination;
 use source::{AfterConfirmation, Source};
-pub(super) use source::{Due, Mesh, Settled};
+pub(super) use source::{Completed, Due, Mesh};
 
 use super::event::Outcome;
 use super::forwarding::{Location, Place};
@@ -48,7 +48,7 @@ pub(super) enum Confirms {
     /// It goes on, kept at a place, and names this epoch if there is one.
     GoesOn { kept: Place, epoch: Option<u16> },
     /// It has ended.
-    Ended(Settled),
+    Ended(Completed),
 }
 
 impl<C: Capacities> Transport<C> {
@@ -220,14 +220,14 @@ impl<C: Capacities> Transport<C> {
             return Err(DropReason::Stale);
         }
         if self.source.dest_of(confirmation.number) != Some(header.source) {
-            return Err(DropReason::Unasked);
+            return Err(DropReason::Unsolicited);
         }
         self.destination.peers.note_epoch(header.source, header.epoch, now);
         let answered = self
             .source
             .answered(header.source, confirmation, under_way, flooded, now);
         match answered {
-            AfterConfirmation::Unasked => Err(DropReason::Unasked),
+            AfterConfirmation::Unsolicited => Err(DropReason::Unsolicited),
             AfterConfirmation::GoesOn { place, same_life } => Ok(Confirms::GoesOn {
                 kept: place,
                 epoch: same_life.then_some(header.epoch),

@@ -51,7 +51,7 @@ struct Unreachable {
 
 /// A packet whose fate is known, or known to be unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::router) struct Settled {
+pub(in crate::router) struct Completed {
     pub(in crate::router) number: u32,
     pub(in crate::router) outcome: Outcome,
     /// Where it is kept.
@@ -62,12 +62,12 @@ pub(in crate::router) struct Settled {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum AfterConfirmation {
     /// Nobody waits for it.
-    Unasked,
+    Unsolicited,
     /// The packet kept there goes on. `same_life`: its destination has been up since before it was first sent, so the packet
     /// may name the epoch.
     GoesOn { place: Place, same_life: bool },
     /// It has ended.
-    Ended(Settled),
+    Ended(Completed),
 }
 
 /// What to do with a packet at a time.
@@ -82,7 +82,7 @@ pub(in crate::router) enum Due {
     /// The same, as a flood: no path seems to lead to its destination.
     Flood(Place),
     /// It has ended.
-    Ended(Settled),
+    Ended(Completed),
 }
 
 /// The confirmed packets of this node.
@@ -112,7 +112,7 @@ pub(in crate::router) struct Mesh {
 const SILENT_ATTEMPTS: u8 = 5;
 
 /// A first attempt is waited for at most so long: what takes longer may have met a board that keeps it.
-const MOST_LEARNED: Micros = 500_000;
+const MAX_LEARNED: Micros = 500_000;
 
 /// Where responses come sooner than expected, each shortens the timeout by one part in so many of the difference.
 const TIMEOUT_LOST: u32 = 4;
@@ -208,7 +208,7 @@ impl<C: Capacities> Source<C> {
     ) -> AfterConfirmation {
         self.learn(confirmation.number, now);
         let Some(entry) = self.find(confirmation.number) else {
-            return AfterConfirmation::Unasked;
+            return AfterConfirmation::Unsolicited;
         };
         // It is reached: what was said before is out of date.
         entry.unreachable = None;
@@ -222,9 +222,9 @@ impl<C: Capacities> Source<C> {
             Verdict::Delivered => return AfterConfirmation::Ended(entry.end(Outcome::Delivered)),
             Verdict::Restarted if !same_life => return AfterConfirmation::Ended(entry.end(Outcome::Interrupted)),
             Verdict::Restarted => entry.retry_at = now,
-            Verdict::Unserved | Verdict::Full => {
+            Verdict::PortUnreachable | Verdict::Full => {
                 let reason = match confirmation.verdict {
-                    Verdict::Unserved => DropReason::Unserved,
+                    Verdict::PortUnreachable => DropReason::PortUnreachable,
                     _ => DropReason::InboxFull,
                 };
                 let outcome = Outcome::Undeliverable { at: from, reason };
@@ -246,7 +246,7 @@ impl<C: Capacities> Source<C> {
             1 => now.saturating_sub(entry.started).saturating_mul(2),
             _ => entry.timeout.into(),
         };
-        let enough = enough.min(MOST_LEARNED) as u32;
+        let enough = enough.min(MAX_LEARNED) as u32;
         let less = self.timeout.saturating_sub(enough) / TIMEOUT_LOST;
         self.timeout = (self.timeout - less).max(enough).max(self.min_timeout);
     }
@@ -327,9 +327,9 @@ impl Outstanding {
         matches!(self.stage, Stage::Ended(_))
     }
 
-    fn end(&mut self, outcome: Outcome) -> Settled {
+    fn end(&mut self, outcome: Outcome) -> Completed {
         self.stage = Stage::Ended(outcome);
-        Settled {
+        Completed {
             number: self.number,
             outcome,
             place: self.place,
@@ -341,7 +341,7 @@ impl Outstanding {
 fn is_lost_on_the_way(reason: DropReason) -> bool {
     matches!(
         reason,
-        DropReason::TrailFull | DropReason::HopsUsedUp | DropReason::Expired
+        DropReason::TrailFull | DropReason::HopLimit | DropReason::Expired
     )
 }
 
@@ -372,8 +372,8 @@ mod tests {
         }
     }
 
-    fn ended(outcome: Outcome) -> Settled {
-        Settled {
+    fn ended(outcome: Outcome) -> Completed {
+        Completed {
             number: 0,
             outcome,
             place: 9,
@@ -429,7 +429,7 @@ mod tests {
         assert_eq!(wait_after(100_000), 200_000);
         assert_eq!(wait_after(20_000), 200_000 - (200_000 - 40_000) / 4);
         assert_eq!((0..40).map(|_| wait_after(1_000)).last(), Some(least));
-        assert_eq!(wait_after(9_000_000), MOST_LEARNED);
+        assert_eq!(wait_after(9_000_000), MAX_LEARNED);
     }
 
     #[test]
@@ -448,7 +448,7 @@ mod tests {
         assert_eq!(answered(Verdict::Busy, 400_000), goes_on(false));
         assert_eq!(answered(Verdict::Busy, 600_000), goes_on(true));
         for (verdict, reason) in [
-            (Verdict::Unserved, DropReason::Unserved),
+            (Verdict::PortUnreachable, DropReason::PortUnreachable),
             (Verdict::Full, DropReason::InboxFull),
         ] {
             let outcome = Outcome::Undeliverable { at: 7, reason };
@@ -458,7 +458,10 @@ mod tests {
             number: 1,
             ..says(Verdict::Delivered, 0)
         };
-        assert_eq!(source().answered(7, &other, 0, false, now), AfterConfirmation::Unasked);
+        assert_eq!(
+            source().answered(7, &other, 0, false, now),
+            AfterConfirmation::Unsolicited
+        );
     }
 
     #[test]

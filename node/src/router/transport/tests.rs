@@ -64,13 +64,13 @@ fn a_confirmed_packet_is_delivered_once_and_its_source_knows() {
     // It comes again before the confirmation does.
     let again = come(&mut there, &packet, Admission::Open, NOW);
     assert_eq!(again, Err(DropReason::Duplicate));
-    let settled = Settled {
+    let settled = Completed {
         number: packet.header.number,
         outcome: Outcome::Delivered,
         place: PLACE,
     };
     assert_eq!(confirm(&mut there, &mut here, NOW), Ok(Confirms::Ended(settled)));
-    assert_eq!(confirm(&mut there, &mut here, NOW), Err(DropReason::Unasked));
+    assert_eq!(confirm(&mut there, &mut here, NOW), Err(DropReason::Unsolicited));
     assert_eq!(here.next_outcome(), Some((packet.header.number, Outcome::Delivered)));
     assert_eq!(here.may_confirm(2), Some(72), "the epoch is known now");
 }

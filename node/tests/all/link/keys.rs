@@ -327,9 +327,9 @@ fn what_is_sealed_is_all_of_a_frame() {
 }
 
 #[test]
-fn who_has_the_key_and_says_it_is_a_computer_is_believed_to_be_one() {
+fn who_has_the_key_and_says_it_is_a_host_is_believed_to_be_one() {
     let mut board = locked(0, 1);
-    let mut computer = Link::welcoming(
+    let mut host = Link::welcoming(
         hopwise_node::wire::Identity {
             role: Role::Host,
             ..identity(1, 1)
@@ -337,13 +337,13 @@ fn who_has_the_key_and_says_it_is_a_computer_is_believed_to_be_one() {
         BAUD,
         0,
     );
-    computer.lock(&credentials(KEY).unwrap());
+    host.lock(&credentials(KEY).unwrap());
     for now in (0..300_000).step_by(1_000) {
         for turn in 0..2 {
             let (from, to) = if turn == 0 {
-                (&mut board, &mut computer)
+                (&mut board, &mut host)
             } else {
-                (&mut computer, &mut board)
+                (&mut host, &mut board)
             };
             let mut out = [0; WIRE];
             let length = from.write_control(now, &mut out).unwrap_or(0);
@@ -353,7 +353,7 @@ fn who_has_the_key_and_says_it_is_a_computer_is_believed_to_be_one() {
             }
         }
     }
-    assert!(board.is_open() && computer.is_open());
+    assert!(board.is_open() && host.is_open());
     assert_eq!(board.peer().map(|peer| peer.role), Some(Role::Host));
 }
 

@@ -25,7 +25,7 @@ impl Board {
             epoch: 1,
             baud,
             links: 1,
-            computers: 0,
+            hosts: 0,
             rule: Rule::Exact,
         };
         Board {

@@ -61,14 +61,14 @@ fn what_nobody_serves_is_counted_and_senders_who_wait_are_told() {
     mesh.broadcast(0, b"broadcast").unwrap();
     mesh.run(50 * MILLISECOND);
     assert!(mesh.board(2).got.is_empty());
-    assert_eq!(mesh.board(2).dropped(DropReason::Unserved), 3);
+    assert_eq!(mesh.board(2).dropped(DropReason::PortUnreachable), 3);
     let unserved = Outcome::Undeliverable {
         at: 2,
-        reason: DropReason::Unserved,
+        reason: DropReason::PortUnreachable,
     };
     assert_eq!(mesh.board(0).outcomes, [(number, unserved)]);
     assert_eq!(mesh.board(1).payloads(), [(0, &b"broadcast"[..])], "it is served there");
-    assert_eq!(request(&mut mesh, 0, 2, APP), (AppStatus::Unserved, vec![]));
+    assert_eq!(request(&mut mesh, 0, 2, APP), (AppStatus::PortUnreachable, vec![]));
     // Once it is served, everything comes.
     serve(&mut mesh, 2, APP, 9);
     mesh.send(0, 2, b"datagram").unwrap();
@@ -79,7 +79,10 @@ fn what_nobody_serves_is_counted_and_senders_who_wait_are_told() {
     mesh.send(0, 2, b"datagram").unwrap();
     mesh.run(50 * MILLISECOND);
     assert_eq!(
-        (mesh.board(2).got.len(), mesh.board(2).dropped(DropReason::Unserved)),
+        (
+            mesh.board(2).got.len(),
+            mesh.board(2).dropped(DropReason::PortUnreachable)
+        ),
         (2, 4)
     );
     mesh.assert_at_rest();
@@ -160,18 +163,18 @@ fn a_request_is_answered_by_the_application_that_was_asked() {
 }
 
 #[test]
-fn a_board_sends_to_the_computer_at_any_board() {
+fn a_board_sends_to_the_host_at_any_board() {
     let mut mesh = Mesh::up("path(3)");
-    let computer = mesh.computer(2);
+    let host = mesh.host(2);
     let now = mesh.now;
     for from in [0, 2] {
         mesh.board_mut(from)
-            .act(|router, note| router.send_to_computer(2, APP, b"21.5", now, note))
+            .act(|router, note| router.send_to_host(2, APP, b"21.5", now, note))
             .unwrap();
     }
     mesh.run(20 * MILLISECOND);
     let mut heard: Vec<_> = mesh
-        .stranger(computer)
+        .stranger(host)
         .heard
         .iter()
         .map(|heard| (heard.header.source, heard.header.to_host, &heard.body[..]))

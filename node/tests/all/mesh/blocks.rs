@@ -26,14 +26,14 @@ fn write(mesh: &mut Mesh, node: Node, written: &mut Written) {
 }
 
 #[test]
-fn a_computer_sends_blocks_to_its_own_board_too() {
+fn a_host_sends_blocks_to_its_own_board_too() {
     let mut mesh = boards(Mesh::up("path(3)"));
-    let computer = mesh.computer(1);
+    let host = mesh.host(1);
     for (number, port) in [(1, AppPort::UPDATE), (2, AppPort::TEXT)] {
         let mut bytes = [0; MAX_HEADER];
         let length = header(Kind::Broadcast, 1, 1, number).write(&mut bytes).unwrap();
         let packet = [&bytes[..length], &[port.0], b"block"].concat();
-        mesh.stranger_mut(computer).send_bytes(0, &packet);
+        mesh.stranger_mut(host).send_bytes(0, &packet);
     }
     mesh.run(50 * MILLISECOND);
     for node in 0..3 {

@@ -4,7 +4,7 @@ use super::datagrams::header;
 use super::harness::{Got, Mesh};
 use crate::support::*;
 
-/// The links of two neighbours that lead to each other.
+/// The links of two neighbors that lead to each other.
 fn used(mesh: &Mesh, one: Node, other: Node) -> (Option<u8>, Option<u8>) {
     let link = |from: Node, to: Node| {
         let mut neighbors = mesh.board(from).router.neighbors();
@@ -93,7 +93,7 @@ fn a_cable_that_is_moved_at_once_is_up_within_a_second() {
     assert!((0..4).all(|node| mesh.board(node).got.len() == 1));
 }
 
-/// A neighbour that hears us and says so, but does not accept us: nothing is sent, and the link is left alone for longer and longer.
+/// A neighbor that hears us and says so, but does not accept us: nothing is sent, and the link is left alone for longer and longer.
 #[test]
 fn nothing_is_sent_to_one_who_does_not_accept_us() {
     let mut mesh = Mesh::new("path(3)");
@@ -118,7 +118,7 @@ fn nothing_is_sent_to_one_who_does_not_accept_us() {
 }
 
 /// Node 1 of a ring has something for node 2, which is a stranger there, and another way to it.
-fn bad_neighbour() -> (Mesh, usize) {
+fn bad_neighbor() -> (Mesh, usize) {
     let mut mesh = Mesh::new("ring(4)");
     let two = mesh.impersonate(1, 2);
     mesh.come_up();
@@ -155,25 +155,25 @@ fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
 }
 
 #[test]
-fn a_neighbour_that_never_acknowledges_is_left_alone() {
-    let (mut mesh, two) = bad_neighbour();
+fn a_neighbor_that_never_acknowledges_is_left_alone() {
+    let (mut mesh, two) = bad_neighbor();
     mesh.stranger_mut(two).mute = true;
     assert_left_alone(mesh, Down::Stuck, 1_700 * MILLISECOND);
 }
 
 #[test]
-fn a_neighbour_that_takes_nothing_is_left_alone() {
+fn a_neighbor_that_takes_nothing_is_left_alone() {
     for offer in [Offer::new(0, 0), Offer::ALL] {
-        let (mut mesh, two) = bad_neighbour();
+        let (mut mesh, two) = bad_neighbor();
         mesh.stranger_mut(two).takes = false;
         mesh.stranger_mut(two).link.offer(offer);
         assert_left_alone(mesh, Down::Stuck, 5_700 * MILLISECOND);
     }
 }
 
-/// A packet that is longer than the neighbour takes is not sent to it, and its sender is told; shorter ones are.
+/// A packet that is longer than the neighbor takes is not sent to it, and its sender is told; shorter ones are.
 #[test]
-fn what_is_too_long_for_a_neighbour_is_not_sent_to_it() {
+fn what_is_too_long_for_a_neighbor_is_not_sent_to_it() {
     let mut mesh = Mesh::new("path(3)");
     let link = mesh.network.port_to(1, 2).unwrap().unwrap() as u8;
     let short = Identity {
@@ -230,10 +230,10 @@ fn a_cable_that_loses_long_frames_is_tried_with_long_hellos() {
     }
 }
 
-/// A neighbour that restarts every 60 milliseconds, and says hello for the last 40 of them: the links come up a few times, then they
+/// A neighbor that restarts every 60 milliseconds, and says hello for the last 40 of them: the links come up a few times, then they
 /// are held down; and soon after it has stopped they are up.
 #[test]
-fn a_neighbour_that_comes_and_goes_is_held_down() {
+fn a_neighbor_that_comes_and_goes_is_held_down() {
     let mut mesh = Mesh::up("ring(3)");
     let before = ups(&mesh, 0);
     for _ in 0..170 {
@@ -271,10 +271,10 @@ fn no_packet_comes_before_the_word_that_it_may() {
     }
 }
 
-/// A computer is one only at the link that is for it, and there is one at a time: a second one is told so, and has its turn when the
+/// A host is one only at the link that is for it, and there is one at a time: a second one is told so, and has its turn when the
 /// first has left.
 #[test]
-fn there_is_one_computer_and_where_it_belongs() {
+fn there_is_one_host_and_where_it_belongs() {
     let mut mesh = Mesh::up("ring(3)");
     let identity = Identity {
         role: Role::Host,
@@ -285,7 +285,7 @@ fn there_is_one_computer_and_where_it_belongs() {
     assert_eq!(mesh.board(0).router.host_link(), None);
     assert_eq!(mesh.stranger(stray).downs, [Down::Refused]);
     mesh.stranger_mut(stray).send(0, &header(Kind::Datagram, 0, 1, 1), b"x");
-    let first = mesh.computer(0);
+    let first = mesh.host(0);
     mesh.run(2 * SECOND);
     assert_eq!(mesh.board(0).router.host_link(), Some(PORTS as u8 - 1));
     mesh.stranger_mut(first).send(0, &header(Kind::Datagram, 0, 1, 2), b"y");
@@ -296,12 +296,12 @@ fn there_is_one_computer_and_where_it_belongs() {
 }
 
 #[test]
-fn where_several_links_are_for_computers_the_first_to_come_stays() {
+fn where_several_links_are_for_hosts_the_first_to_come_stays() {
     let mut mesh = Mesh::new("ring(3)");
     let now = mesh.now;
-    mesh.board_mut(0).allow_computers(u32::MAX, now);
+    mesh.board_mut(0).allow_hosts(u32::MAX, now);
     mesh.come_up();
-    let first = mesh.computer(0);
+    let first = mesh.host(0);
     let identity = Identity {
         role: Role::Host,
         ..mesh.identity(0, 0)
@@ -309,9 +309,9 @@ fn where_several_links_are_for_computers_the_first_to_come_stays() {
     let second = mesh.plug_in(0, 3, identity);
     mesh.run(3 * SECOND);
     assert_eq!(mesh.stranger(second).downs, [Down::Refused]);
-    for (computer, number) in [(first, 1), (second, 2)] {
+    for (host, number) in [(first, 1), (second, 2)] {
         let header = header(Kind::Datagram, 0, 1, number);
-        mesh.stranger_mut(computer).send(0, &header, &[number as u8]);
+        mesh.stranger_mut(host).send(0, &header, &[number as u8]);
     }
     mesh.run(SECOND);
     assert_eq!(mesh.board(1).payloads(), [(0, &[1][..])]);

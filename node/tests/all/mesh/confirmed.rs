@@ -165,7 +165,7 @@ fn a_destination_that_is_off_is_undeliverable_after_a_while() {
     );
 }
 
-/// Found out at home: all neighbours of the sender are gone.
+/// Found out at home: all neighbors of the sender are gone.
 #[test]
 fn a_board_alone_says_so_itself() {
     let mut mesh = Mesh::up("ring(3)");
@@ -284,14 +284,15 @@ fn a_confirmation_counts_once_and_only_of_this_life() {
     mesh.run(10 * MILLISECOND);
     assert!(outcomes(&mesh, 1).is_empty());
     let board = mesh.board(1);
-    let dropped = [DropReason::Stale, DropReason::Malformed, DropReason::Unasked].map(|reason| board.dropped(reason));
+    let dropped =
+        [DropReason::Stale, DropReason::Malformed, DropReason::Unsolicited].map(|reason| board.dropped(reason));
     assert_eq!(dropped, [1, 1, 2]);
     mesh.stranger_mut(two).send(0, &Header { number: 53, ..answer }, &good);
     mesh.run(10 * MILLISECOND);
     mesh.stranger_mut(two).send(0, &Header { number: 54, ..answer }, &good);
     mesh.run(10 * MILLISECOND);
     assert_eq!(outcomes(&mesh, 1), [(0, Outcome::Delivered)]);
-    assert_eq!(mesh.board(1).dropped(DropReason::Unasked), 3);
+    assert_eq!(mesh.board(1).dropped(DropReason::Unsolicited), 3);
     // The destination's epoch is known from now on.
     mesh.confirmed(1, 2, b"y").unwrap();
     mesh.run(10 * MILLISECOND);
@@ -403,7 +404,7 @@ fn one_that_comes_again_is_confirmed_again_and_not_delivered() {
     assert_eq!(again.verdict, Verdict::Delivered);
     assert_eq!(mesh.board(2).payloads(), [(0, &b"payload"[..])]);
     assert_eq!(mesh.board(2).dropped(DropReason::Duplicate), 1);
-    // The computer at node 0 numbers its packets by itself, and is answered itself.
+    // The host at node 0 numbers its packets by itself, and is answered itself.
     let of_host = Header {
         from_host: true,
         ..packet

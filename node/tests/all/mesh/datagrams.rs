@@ -126,7 +126,7 @@ fn a_board_takes_so_many_packets_of_its_application_and_no_more() {
     assert!(mesh.send(0, 1, b"x").is_ok());
 }
 
-/// Board 2 of `path(5)`, and strangers in place of its neighbours 1 and 3.
+/// Board 2 of `path(5)`, and strangers in place of its neighbors 1 and 3.
 pub(super) fn between() -> (Mesh, usize, usize) {
     let mut mesh = Mesh::new("path(5)");
     let (one, three) = (mesh.impersonate(2, 1), mesh.impersonate(2, 3));
@@ -221,7 +221,7 @@ fn hops_are_used_up() {
         } else {
             assert_eq!(on.len(), 0);
             assert_eq!((back[0].header.kind, back[0].header.dest), (Kind::Undeliverable, 0));
-            assert_eq!(mesh.board(2).dropped(DropReason::HopsUsedUp), 1);
+            assert_eq!(mesh.board(2).dropped(DropReason::HopLimit), 1);
         }
     }
 }
@@ -522,7 +522,7 @@ fn a_board_needs_an_address_links_and_an_epoch() {
         epoch: 1,
         baud: 1_000_000,
         links: 4,
-        computers: 0,
+        hosts: 0,
         rule: Rule::Exact,
     };
     let new = |config: &Config| Router::<Board>::new(config, 0).map(|_| ());
@@ -534,7 +534,7 @@ fn a_board_needs_an_address_links_and_an_epoch() {
                 ..config.clone()
             },
             ConfigError::TooFewLinks { needed: 4, have: 3 },
-            "the node has 4 neighbours, the board only 3 links",
+            "the node has 4 neighbors, the board only 3 links",
         ),
         (
             Config {

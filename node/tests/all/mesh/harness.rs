@@ -107,7 +107,7 @@ impl Mesh {
                 epoch: 1,
                 baud: BAUD,
                 links: PORTS as u8,
-                computers: 1 << (PORTS - 1),
+                hosts: 1 << (PORTS - 1),
                 rule,
             };
             let board = Board {
@@ -156,7 +156,7 @@ impl Mesh {
         mesh
     }
 
-    /// The neighbour at a port, and its port that leads back.
+    /// The neighbor at a port, and its port that leads back.
     pub(crate) fn beyond(&self, node: Node, port: u64) -> (Node, u64) {
         let to = self.network.neighbor(node, port).expect("a node").expect("a port");
         let back = self.network.port_to(to, node).expect("nodes").expect("links lead back");
@@ -180,7 +180,7 @@ impl Mesh {
         self.stations.len() - 1
     }
 
-    /// Waits until every board that is on reaches a neighbour by each of its cables.
+    /// Waits until every board that is on reaches a neighbor by each of its cables.
     pub(crate) fn come_up(&mut self) {
         let reached = |station: &Station| match &station.who {
             Who::Board(board) if station.on => {
@@ -245,7 +245,7 @@ impl Mesh {
         at
     }
 
-    /// A stranger in place of a neighbour, who says it is that.
+    /// A stranger in place of a neighbor, who says it is that.
     pub(crate) fn impersonate(&mut self, node: Node, neighbor: Node) -> usize {
         let link = self.link_between(node, neighbor);
         let identity = self.identity(neighbor, self.link_between(neighbor, node));
@@ -263,8 +263,8 @@ impl Mesh {
         }
     }
 
-    /// A computer at the last link of a board.
-    pub(crate) fn computer(&mut self, node: Node) -> usize {
+    /// A host at the last link of a board.
+    pub(crate) fn host(&mut self, node: Node) -> usize {
         let identity = Identity {
             role: Role::Host,
             ..self.identity(0, 0)
@@ -304,7 +304,7 @@ impl Mesh {
         port.expect("the nodes are linked") as u8
     }
 
-    /// Cuts the cable between two neighbours, in both directions.
+    /// Cuts the cable between two neighbors, in both directions.
     pub(crate) fn cut(&mut self, one: Node, other: Node) {
         self.set_mute(one, other, true);
         self.set_mute(other, one, true);
@@ -315,7 +315,7 @@ impl Mesh {
         self.set_mute(other, one, false);
     }
 
-    /// Nothing comes through from one neighbour to another, not even what is on its way, or it does again.
+    /// Nothing comes through from one neighbor to another, not even what is on its way, or it does again.
     pub(crate) fn set_mute(&mut self, from: Node, to: Node, mute: bool) {
         let link = self.link_between(from, to);
         let plug = self.plug((from as usize, link));
@@ -325,7 +325,7 @@ impl Mesh {
         }
     }
 
-    /// Frames longer than so many bytes are lost on the cable between two neighbours.
+    /// Frames longer than so many bytes are lost on the cable between two neighbors.
     pub(crate) fn lose_longer(&mut self, one: Node, other: Node, bytes: usize) {
         for (from, to) in [(one, other), (other, one)] {
             let link = self.link_between(from, to);
@@ -504,9 +504,9 @@ impl Board {
         act(&mut self.router, &mut self.events)
     }
 
-    /// Starts again, and takes computers for such at these links.
-    pub(crate) fn allow_computers(&mut self, links: u32, now: Micros) {
-        self.config.computers = links;
+    /// Starts again, and takes hosts for such at these links.
+    pub(crate) fn allow_hosts(&mut self, links: u32, now: Micros) {
+        self.config.hosts = links;
         *self.router = Router::new(&self.config, now).expect("it was there before");
     }
 

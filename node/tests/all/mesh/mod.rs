@@ -10,9 +10,9 @@ mod detours;
 #[cfg(feature = "keys")]
 mod encrypted;
 mod harness;
-mod lanes;
 mod other_paths;
 mod questions;
 mod rogues;
 mod stranger;
+mod virtual_channels;
 mod wires;

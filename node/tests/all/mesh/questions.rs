@@ -1,4 +1,4 @@
-//! Questions and answers, and computers.
+//! Questions and answers, and hosts.
 
 use super::datagrams::header;
 use super::harness::{Got, Mesh};
@@ -67,7 +67,7 @@ fn a_node_says_who_it_is() {
     let mut mesh = Mesh::up("ring(5)");
     mesh.cut(3, 4);
     mesh.run(SECOND);
-    *mesh.board_mut(3).router.card_mut() = hopwise_node::wire::Card {
+    *mesh.board_mut(3).router.card_mut() = hopwise_node::wire::BoardInfo {
         reset_cause: 6,
         stack_free: 1_234,
         ..Default::default()
@@ -189,8 +189,8 @@ fn questions_for_the_board_are_left_to_it() {
     mesh.assert_at_rest();
 }
 
-/// What a computer sends, as it writes it: its source is none.
-fn from_computer(dest: Node, number: u32) -> Header {
+/// What a host sends, as it writes it: its source is none.
+fn from_host(dest: Node, number: u32) -> Header {
     Header {
         hops_left: 0,
         ..header(Kind::Request, 0, dest, number)
@@ -198,9 +198,9 @@ fn from_computer(dest: Node, number: u32) -> Header {
 }
 
 #[test]
-fn a_computer_asks_through_its_board() {
+fn a_host_asks_through_its_board() {
     let mut mesh = Mesh::up("path(4)");
-    let computer = mesh.computer(1);
+    let host = mesh.host(1);
     let body = Request {
         query: Query::Ping,
         asked: 77,
@@ -208,9 +208,9 @@ fn a_computer_asks_through_its_board() {
     };
     let body = body.write::<Body<BODY>>().unwrap();
     for (number, dest) in [(5, 3), (6, 1), (7, 0)] {
-        mesh.stranger_mut(computer).send(0, &from_computer(dest, number), &body);
+        mesh.stranger_mut(host).send(0, &from_host(dest, number), &body);
         mesh.run(50 * MILLISECOND);
-        let heard = mesh.stranger(computer).heard.last().expect("an answer");
+        let heard = mesh.stranger(host).heard.last().expect("an answer");
         let Header {
             kind,
             source,
@@ -227,28 +227,28 @@ fn a_computer_asks_through_its_board() {
         assert_eq!((answer.query, answer.asked, answer.number), (Query::Ping, 77, number));
         assert_eq!(answer.payload, b"hello");
     }
-    // One that cannot be delivered comes back to the computer.
+    // One that cannot be delivered comes back to the host.
     mesh.cut(2, 3);
     mesh.run(SECOND);
-    mesh.stranger_mut(computer).send(0, &from_computer(3, 8), &body);
+    mesh.stranger_mut(host).send(0, &from_host(3, 8), &body);
     mesh.run(50 * MILLISECOND);
-    let heard = mesh.stranger(computer).heard.last().unwrap();
+    let heard = mesh.stranger(host).heard.last().unwrap();
     assert_eq!((heard.header.kind, heard.header.to_host), (Kind::Undeliverable, true));
     mesh.assert_at_rest();
 }
 
 #[test]
-fn the_board_is_told_that_a_computer_asks() {
+fn the_board_is_told_that_a_host_asks() {
     let mut mesh = Mesh::up("path(3)");
-    let computer = mesh.computer(0);
+    let host = mesh.host(0);
     mesh.board_mut(2).fetches = false;
     let body = Request {
         query: Query::Board(3),
         asked: 1,
         payload: b"",
     };
-    mesh.stranger_mut(computer)
-        .send(0, &from_computer(2, 9), &body.write::<Body<BODY>>().unwrap());
+    mesh.stranger_mut(host)
+        .send(0, &from_host(2, 9), &body.write::<Body<BODY>>().unwrap());
     mesh.run(50 * MILLISECOND);
     let now = mesh.now;
     let question = mesh.board_mut(2).router.next_message().unwrap();
@@ -258,26 +258,26 @@ fn the_board_is_told_that_a_computer_asks() {
         .act(|router, note| router.reply(&question, b"!", now, note))
         .unwrap();
     mesh.run(50 * MILLISECOND);
-    assert_eq!(mesh.stranger(computer).heard.len(), 1);
+    assert_eq!(mesh.stranger(host).heard.len(), 1);
     assert!(
         mesh.board(0).got.is_empty(),
-        "it is not for the board at which the computer is"
+        "it is not for the board at which the host is"
     );
 }
 
 #[test]
-fn a_packet_of_its_own_computer_that_comes_back_is_passed_on() {
+fn a_packet_of_its_own_host_that_comes_back_is_passed_on() {
     let mut mesh = Mesh::up("path(3)");
     let zero = mesh.impersonate(1, 0);
     mesh.run(SECOND);
-    // A copy that has been round: the computer's epoch is not the board's.
-    let of_computer = Header {
+    // A copy that has been round: the host's epoch is not the board's.
+    let of_host = Header {
         copied: true,
         from_host: true,
         epoch: 9,
         ..header(Kind::Datagram, 1, 2, 1)
     };
-    mesh.stranger_mut(zero).send(0, &of_computer, b"on a detour");
+    mesh.stranger_mut(zero).send(0, &of_host, b"on a detour");
     mesh.run(20 * MILLISECOND);
     assert_eq!(mesh.board(2).payloads(), [(1, &b"on a detour"[..])]);
     // The board's own can only be from this start, and none comes back that is not on a detour.
@@ -286,14 +286,14 @@ fn a_packet_of_its_own_computer_that_comes_back_is_passed_on() {
             2,
             Header {
                 from_host: false,
-                ..of_computer
+                ..of_host
             },
         ),
         (
             3,
             Header {
                 copied: false,
-                ..of_computer
+                ..of_host
             },
         ),
     ] {
@@ -305,7 +305,7 @@ fn a_packet_of_its_own_computer_that_comes_back_is_passed_on() {
 }
 
 #[test]
-fn without_a_computer_there_is_nobody_to_have_its_packets() {
+fn without_a_host_there_is_nobody_to_have_its_packets() {
     let mut mesh = Mesh::up("path(3)");
     let zero = mesh.impersonate(1, 0);
     mesh.run(SECOND);
@@ -318,19 +318,19 @@ fn without_a_computer_there_is_nobody_to_have_its_packets() {
     assert_eq!(mesh.board(2).dropped(DropReason::NoHost), 1);
     assert_eq!(mesh.stranger(zero).heard[0].header.kind, Kind::Undeliverable);
     // With one it comes, in lane 0 and as it was.
-    let computer = mesh.computer(2);
+    let host = mesh.host(2);
     mesh.stranger_mut(zero).send(0, &Header { number: 2, ..to_host }, b"y");
     mesh.run(20 * MILLISECOND);
-    let heard = &mesh.stranger(computer).heard[0];
+    let heard = &mesh.stranger(host).heard[0];
     assert_eq!((heard.lane, heard.header.source, &heard.body[..]), (0, 0, &b"y"[..]));
     assert!(mesh.board(2).got.is_empty());
     // What comes a second time does not reach it again.
     mesh.stranger_mut(zero).send(0, &Header { number: 2, ..to_host }, b"y");
     mesh.run(20 * MILLISECOND);
-    assert_eq!(mesh.stranger(computer).heard.len(), 1);
+    assert_eq!(mesh.stranger(host).heard.len(), 1);
     assert_eq!(mesh.board(2).dropped(DropReason::Duplicate), 1);
     // It leaves with a packet on the way to it.
-    mesh.stranger_mut(computer).takes = false;
+    mesh.stranger_mut(host).takes = false;
     mesh.stranger_mut(zero).send(0, &Header { number: 3, ..to_host }, b"z");
     mesh.run(20 * MILLISECOND);
     mesh.unplug(2, PORTS as u8 - 1);

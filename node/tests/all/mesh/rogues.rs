@@ -1,4 +1,4 @@
-//! A neighbour that says what is not true, or says nothing at all at great length.
+//! A neighbor that says what is not true, or says nothing at all at great length.
 
 use super::datagrams::header;
 use super::harness::Mesh;
@@ -35,7 +35,7 @@ fn what_says_it_is_from_here_and_is_not_goes_no_further() {
     mesh.run(100 * MILLISECOND);
     assert_eq!(mesh.stranger(three).heard.len(), 1);
     assert_eq!(mesh.board(2).dropped(DropReason::Malformed), 2);
-    // Nor one of its own computer to itself, which never leaves it: a board does what that one says.
+    // Nor one of its own host to itself, which never leaves it: a board does what that one says.
     let own = Header {
         dest: 2,
         from_host: true,
@@ -83,7 +83,7 @@ fn noise_is_counted_and_told_now_and_then() {
     assert!(report.is_some_and(|report| report.counters.damaged >= 10_000));
 }
 
-/// A neighbour sends packets that lead nowhere as fast as it can: their source is told of some of them, and what others send across the
+/// A neighbor sends packets that lead nowhere as fast as it can: their source is told of some of them, and what others send across the
 /// same node is not held up.
 #[test]
 fn packets_that_lead_nowhere_are_reported_now_and_then() {

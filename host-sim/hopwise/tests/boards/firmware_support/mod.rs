@@ -1,25 +1,25 @@
-//! The firmware that people flash, built once, on emulated boards with a computer at each.
+//! The firmware that people flash, built once, on emulated boards with a host at each.
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use hopwise_computer::talk::{Question, Reply};
 use hopwise_core::Network;
 use hopwise_emulate::check::{CheckReport, check};
-use hopwise_emulate::computers::Computers;
 use hopwise_emulate::demangle;
 use hopwise_emulate::firmware::{self, CannotBuildFirmware};
+use hopwise_emulate::hosts::Hosts;
 use hopwise_emulate::log::take_lines;
 use hopwise_emulate::repository::Repository;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Board, BoardOptions, World};
+use hopwise_host::talk::{Question, Reply};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::wire::{
-    AppPort, Command, DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Page, Query, RouterCounters, Status,
+    AppPort, BoardConfig, CONFIG_BYTES, Command, DEFAULT_BAUD, LinkReport, NodeReport, Query, RouterCounters, Status,
 };
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use serde::de::DeserializeOwned;
@@ -82,14 +82,14 @@ pub(crate) const KEYS: MeshKeys = MeshKeys {
         key: Key::new(*b"all boards of it"),
         encrypts: false,
     },
-    management: Key::new(*b"only a computer!"),
+    management: Key::new(*b"only the manager"),
 };
 
-/// A mesh of emulated boards with computers.
+/// A mesh of emulated boards with hosts.
 pub(crate) struct Rig {
     pub(crate) network: Network,
     pub(crate) world: World,
-    pub(crate) computers: Computers,
+    pub(crate) hosts: Hosts,
     pub(crate) readers: LogReaders<'static>,
 }
 
@@ -105,30 +105,30 @@ impl Rig {
         Rig::with(firmware, network, world)
     }
 
-    /// The same, and the boards and the computers have keys.
+    /// The same, and the boards and the hosts have keys.
     pub(crate) fn keyed(firmware: &'static Firmware, expression: &str) -> Self {
         Rig::locked(firmware, expression, Some(KEYS.management))
     }
 
-    /// The same, but that the computers have this key for commands, or none.
+    /// The same, but that the hosts have this key for commands, or none.
     pub(crate) fn locked(firmware: &'static Firmware, expression: &str, management: Option<Key>) -> Self {
         let mut rig = Rig::new(firmware, expression);
         for (node, board) in rig.world.boards_mut().iter_mut().enumerate() {
-            let page = Page::new(expression, node as u64).expect("a page").write();
+            let page = BoardConfig::new(expression, node as u64).expect("a page").write();
             let keys = KEYS.of_board(node as u64);
             setup::configure(board, &firmware.image, &page, Some(keys), 1_000 + 7 * node as u32);
         }
-        rig.computers.lock(&KEYS, management);
+        rig.hosts.lock(&KEYS, management);
         rig
     }
 
     /// One board with these bytes for a configuration page.
-    pub(crate) fn single(firmware: &'static Firmware, page: &[u8; PAGE_BYTES]) -> Self {
+    pub(crate) fn single(firmware: &'static Firmware, page: &[u8; CONFIG_BYTES]) -> Self {
         Rig::special(firmware, page, BoardOptions::default())
     }
 
     /// The same, of a board that is not like others.
-    pub(crate) fn special(firmware: &'static Firmware, page: &[u8; PAGE_BYTES], options: BoardOptions) -> Self {
+    pub(crate) fn special(firmware: &'static Firmware, page: &[u8; CONFIG_BYTES], options: BoardOptions) -> Self {
         let mut board = Board::new(&firmware.image, options);
         setup::configure(&mut board, &firmware.image, page, None, 1);
         let mut world = World::new(1);
@@ -143,31 +143,31 @@ impl Rig {
 
     /// Boards of any kinds.
     pub(crate) fn with_logs(network: Network, mut world: World, readers: LogReaders<'static>) -> Self {
-        let computers = Computers::connect(&mut world, DEFAULT_BAUD).expect("free serial ports");
+        let hosts = Hosts::connect(&mut world, DEFAULT_BAUD).expect("free serial ports");
         Rig {
             network,
             world,
-            computers,
+            hosts,
             readers,
         }
     }
 
     pub(crate) fn check(&mut self) -> CheckReport {
-        check(&mut self.world, &mut self.computers, &self.network, &mut self.readers)
+        check(&mut self.world, &mut self.hosts, &self.network, &mut self.readers)
     }
 
     pub(crate) fn run_for(&mut self, time: Time) {
         let end = self.world.now() + time;
-        self.computers.run_until(&mut self.world, end);
+        self.hosts.run_until(&mut self.world, end);
     }
 
     pub(crate) fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
-        self.computers.ask(&mut self.world, questions, SECOND)
+        self.hosts.ask(&mut self.world, questions, SECOND)
     }
 
-    /// The computer at the first board broadcasts blocks of an image.
+    /// The host at the first board broadcasts blocks of an image.
     pub(crate) fn stream(&mut self, blocks: Vec<Vec<u8>>) {
-        self.computers
+        self.hosts
             .stream(&mut self.world, 0, AppPort::UPDATE, blocks, 5 * SECOND);
     }
 
@@ -201,7 +201,7 @@ impl Rig {
         self.ask_one(Question::new(board, board as u64, Query::Counters))
     }
 
-    /// Runs until every board reaches all its neighbours, and returns how long that took.
+    /// Runs until every board reaches all its neighbors, and returns how long that took.
     pub(crate) fn wait_for_links(&mut self, within: Time) -> Time {
         let begin = self.world.now();
         while self.world.now() < begin + within {
@@ -212,7 +212,7 @@ impl Rig {
                     report.neighbors == report.neighbors_up
                 })
             };
-            if self.computers.all_up() && all(self) {
+            if self.hosts.all_up() && all(self) {
                 return self.world.now() - begin;
             }
         }

@@ -8,11 +8,11 @@ function luminance([r, g, b]) {
 }
 
 const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-/** A colour of the style, over another. */
-function dots(colour, over = [255, 255, 255]) {
+/** A color of the style, over another. */
+function dots(color, over = [255, 255, 255]) {
   pen.fillStyle = `rgb(${over.join(" ")})`;
   pen.fillRect(0, 0, 1, 1);
-  pen.fillStyle = colour;
+  pen.fillStyle = color;
   pen.fillRect(0, 0, 1, 1);
   return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
 }

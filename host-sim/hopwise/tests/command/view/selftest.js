@@ -40,10 +40,10 @@ async function tryReplay() {
   clickOnNode(5);
   expect("a click selects a node", state.selected === 5 && selectionText().includes("Node 5"));
   expect("hovering tells of the node", document.getElementById("hint").textContent.includes("Node 5"));
-  const neighbours = document.querySelectorAll("#neighbours button");
-  expect("all neighbours are listed", neighbours.length === data.neighbors[5].length);
-  neighbours[0].click();
-  expect("a neighbour can be selected", state.selected === data.neighbors[5][0]);
+  const neighbors = document.querySelectorAll("#neighbors button");
+  expect("all neighbors are listed", neighbors.length === data.neighbors[5].length);
+  neighbors[0].click();
+  expect("a neighbor can be selected", state.selected === data.neighbors[5][0]);
 
   const box = document.getElementById("latency-plot").getBoundingClientRect();
   const [x, y] = plotPlace(timed[0], box.width, box.height);

@@ -52,7 +52,7 @@ impl FigureLine {
 }
 
 /// The definition of RE Heawood networks ends here; all others are within 2^63 nodes.
-const MOST_DIGITS: u64 = 15;
+const MAX_DIGITS: u64 = 15;
 
 pub(in super::super) fn nodes(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut rows = Vec::new();
@@ -131,7 +131,7 @@ pub(in super::super) fn diameters(run: &Run) -> Result<Vec<Claim>, CannotMeasure
                 diameter(&searched(run, &expression)?)?,
             ));
         }
-        for n in 2..=MOST_DIGITS {
+        for n in 2..=MAX_DIGITS {
             let expression = line.expression(n);
             (run.progress)(&expression);
             formula.push(Case::new(&expression, (line.diameter)(n), by_formula(&expression)?.2));
@@ -160,7 +160,7 @@ pub(in super::super) fn diameters(run: &Run) -> Result<Vec<Claim>, CannotMeasure
             &formula,
         );
         let list: Vec<String> = formula.iter().map(|case| case.found.to_string()).collect();
-        exact.measured = format!("n = 2 to {}: {}", MOST_DIGITS, list.join(", "));
+        exact.measured = format!("n = 2 to {}: {}", MAX_DIGITS, list.join(", "));
         rows.push(exact);
     }
     Ok(rows)

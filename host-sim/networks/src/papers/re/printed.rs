@@ -43,7 +43,7 @@ pub(in super::super) fn relln(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             )
         },
         Claim {
-            measured: format!("{astray} of {NODES} nodes get neighbours in another unit"),
+            measured: format!("{astray} of {NODES} nodes get neighbors in another unit"),
             how: How::AsPrinted,
             verdict: Verdict::of(astray == 0),
             counterexample: (astray > 0)

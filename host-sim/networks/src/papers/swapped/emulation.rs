@@ -50,7 +50,7 @@ impl Machine {
         self.steps += 1;
     }
 
-    /// Neighbours along bit `bit` of the nucleus work on their items, which must differ in `dimension` and nothing else.
+    /// Neighbors along bit `bit` of the nucleus work on their items, which must differ in `dimension` and nothing else.
     fn work(&mut self, bit: usize, dimension: usize) {
         let nodes = 0..self.items.len();
         let meets = |node: usize| {

@@ -29,12 +29,12 @@ pub(crate) fn network(expression: &str) -> Network {
     network.with_search_memory(usize::MAX)
 }
 
-/// Every promise of the networks of up to [`MOST_AUDITED`](crate::MOST_AUDITED) nodes; there must be one.
+/// Every promise of the networks of up to [`MAX_AUDITED`](crate::MAX_AUDITED) nodes; there must be one.
 pub(crate) fn audit_all<'a>(expressions: impl IntoIterator<Item = &'a str>) {
     let mut audited = 0;
     for expression in expressions {
         let nodes = network(expression).nodes();
-        if crate::MOST_AUDITED.is_none_or(|most| nodes <= most) {
+        if crate::MAX_AUDITED.is_none_or(|most| nodes <= most) {
             audit(expression);
             audited += 1;
         }
@@ -76,7 +76,7 @@ fn sample(graph: &Graph, all: usize, some: usize) -> impl Iterator<Item = usize>
     (0..graph.nodes()).step_by(step)
 }
 
-/// Links lead both ways, to different nodes, and ports and neighbours name each other.
+/// Links lead both ways, to different nodes, and ports and neighbors name each other.
 fn links(network: &Network, graph: &Graph) {
     for node in sample(graph, 50_000, 20).map(|node| node as Node) {
         let ports = network.degree(node).unwrap();

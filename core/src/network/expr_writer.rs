@@ -1,0 +1,106 @@
+//! How networks are printed: the one canonical spelling of their expressions.
+//!
+//! A board prints no text, but the number of its network is made of the spelling. It does without the formatting of
+//! `core::fmt`, which would take a twentieth of a small image.
+
+use core::fmt;
+
+use crate::graph::{Base, Factor, Shape};
+
+/// What has an expression.
+pub(crate) trait WriteExpr {
+    /// Writes the expression.
+    fn write_expr(&self, out: &mut ExprWriter<'_>);
+}
+
+/// Writes text, piece by piece.
+pub(crate) struct ExprWriter<'a>(&'a mut dyn FnMut(&str));
+
+impl<'a> ExprWriter<'a> {
+    /// `write` is called with each piece.
+    pub(crate) fn new(write: &'a mut dyn FnMut(&str)) -> Self {
+        ExprWriter(write)
+    }
+
+    pub(crate) fn text(&mut self, text: &str) -> &mut Self {
+        (self.0)(text);
+        self
+    }
+
+    pub(crate) fn base(&mut self, base: &Base) -> &mut Self {
+        base.write_expr(self);
+        self
+    }
+
+    /// A name with one parameter.
+    fn call(&mut self, name: &str, parameter: impl Into<u64>) -> &mut Self {
+        self.text(name).text("(").number(parameter).text(")")
+    }
+
+    /// In decimal.
+    pub(crate) fn number(&mut self, number: impl Into<u64>) -> &mut Self {
+        // As many as a number of 64 bits has.
+        let mut digits = [b'0'; 20];
+        let mut rest = number.into();
+        let mut first = 0;
+        for (place, digit) in digits.iter_mut().enumerate().rev() {
+            *digit += (rest % 10) as u8;
+            rest /= 10;
+            first = place;
+            if rest == 0 {
+                break;
+            }
+        }
+        let digits = digits.get(first..).unwrap_or_default();
+        self.text(str::from_utf8(digits).unwrap_or_default())
+    }
+}
+
+/// [`fmt::Display::fmt`] of what is spelled.
+pub(crate) fn display(spelled: &impl WriteExpr, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut result = Ok(());
+    spelled.write_expr(&mut ExprWriter::new(&mut |text| {
+        result = result.and_then(|()| f.write_str(text));
+    }));
+    result
+}
+
+impl WriteExpr for Base {
+    fn write_expr(&self, out: &mut ExprWriter<'_>) {
+        match self.shape() {
+            Shape::Line(factor, n) => {
+                let name = match factor {
+                    Factor::Ring => "ring",
+                    Factor::Path => "path",
+                    Factor::Complete => "complete",
+                };
+                out.call(name, n)
+            }
+            Shape::Product(factor, sizes) => {
+                out.text(match factor {
+                    Factor::Ring => "torus",
+                    Factor::Path => "mesh",
+                    Factor::Complete => "ghc",
+                });
+                for (place, &size) in sizes.iter().enumerate() {
+                    out.text(if place == 0 { "(" } else { "," }).number(size);
+                }
+                out.text(")")
+            }
+            Shape::Star(n) => out.call("star", n),
+            Shape::Hypercube(n) => out.call("hypercube", n),
+            Shape::FoldedHypercube(n) => out.call("folded-hypercube", n),
+            Shape::NStar(n) => out.call("nstar", n),
+            Shape::Petersen => out.text("petersen"),
+            Shape::Heawood => out.text("heawood"),
+            #[cfg(feature = "lift")]
+            Shape::Lift(lift) => lift.write_expr(out),
+        };
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        display(self, f)
+    }
+}

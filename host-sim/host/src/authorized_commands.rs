@@ -1,0 +1,203 @@
+//! Commands that change boards of a mesh with keys: each is sent with proof that this host may give it.
+//!
+//! A board is asked for its challenge first. If another command has come between, the board refuses this one, and it is asked again.
+
+use hopwise_node::authority::{Challenge, authorize, board_key};
+use hopwise_node::key::Key;
+use hopwise_node::wire::{Command, CommandResult, Query};
+
+use super::talk::Reply;
+
+/// So many commands are under way at most.
+const MOST: usize = 64;
+/// A command is tried so often.
+const TRIES: u8 = 8;
+
+/// A command that has not been answered.
+#[derive(Debug)]
+struct Pending {
+    /// By which whoever gave it knows it.
+    number: u32,
+    /// Of the packet in which it was last sent: each time another, or the board would take it for one that comes twice.
+    sent: Option<u32>,
+    dest: u64,
+    command: u8,
+    payload: Vec<u8>,
+    /// The packet in which the challenge was asked for, if it has not come.
+    asked: Option<u32>,
+    tries: u8,
+}
+
+/// What is to be sent next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The reply is for whoever asked.
+    Pass,
+    /// The challenge of a node is to be asked for, for the command of this number.
+    Ask { dest: u64, number: u32 },
+    /// The command of this number is to be sent with these bytes.
+    Send {
+        dest: u64,
+        number: u32,
+        command: u8,
+        payload: Vec<u8>,
+    },
+}
+
+/// The commands that are under way.
+#[derive(Debug)]
+pub(super) struct AuthorizedCommands {
+    management: Key,
+    pending: Vec<Pending>,
+}
+
+impl AuthorizedCommands {
+    pub(super) fn new(management: Key) -> Self {
+        AuthorizedCommands {
+            management,
+            pending: Vec::new(),
+        }
+    }
+
+    /// Takes a command over if it needs proof; it will have this number.
+    pub(super) fn begin(&mut self, number: u32, dest: u64, query: Query, payload: &[u8]) -> bool {
+        let Query::Board(command) = query else { return false };
+        if !Command::changes(command) {
+            return false;
+        }
+        if self.pending.len() == MOST {
+            // Nobody has answered it, and nobody waits for it any more.
+            self.pending.remove(0);
+        }
+        self.pending.push(Pending {
+            number,
+            dest,
+            command,
+            payload: payload.to_vec(),
+            sent: None,
+            asked: None,
+            tries: 0,
+        });
+        true
+    }
+
+    /// The challenge for a command was asked for in the packet of that number.
+    pub(super) fn asked(&mut self, number: u32, asked: u32) {
+        for pending in self.pending.iter_mut().filter(|pending| pending.number == number) {
+            pending.asked = Some(asked);
+            pending.tries += 1;
+        }
+    }
+
+    /// A command was sent in the packet of that number.
+    pub(super) fn sent(&mut self, number: u32, sent: u32) {
+        for pending in self.pending.iter_mut().filter(|pending| pending.number == number) {
+            pending.sent = Some(sent);
+        }
+    }
+
+    /// A reply has come. One that is for whoever asked gets the number of what was asked.
+    pub(super) fn reply(&mut self, number: &mut u32, reply: &Reply) -> Next {
+        let is_it = |pending: &Pending| [pending.asked, pending.sent].contains(&Some(*number));
+        let Some(place) = self.pending.iter().position(is_it) else {
+            return Next::Pass;
+        };
+        let pending = &mut self.pending[place];
+        if pending.asked.take_if(|asked| asked == number).is_some() {
+            if let Some(challenge) = challenge(reply) {
+                let key = board_key(&self.management, pending.dest);
+                if let Some(payload) = authorize(&key, &challenge, pending.command, &pending.payload) {
+                    return Next::Send {
+                        dest: pending.dest,
+                        number: pending.number,
+                        command: pending.command,
+                        payload: payload.to_vec(),
+                    };
+                }
+            }
+        } else if reply.read() == Some(CommandResult::NotAllowed) && pending.tries < TRIES {
+            return Next::Ask {
+                dest: pending.dest,
+                number: pending.number,
+            };
+        }
+        *number = self.pending.remove(place).number;
+        Next::Pass
+    }
+}
+
+/// A challenge is longer than what a board without keys answers.
+fn challenge(reply: &Reply) -> Option<Challenge> {
+    match reply {
+        Reply::Answer(bytes) if bytes.len() > 1 => reply.read(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopwise_node::authority::Authority;
+
+    use super::*;
+
+    const KEY: Key = Key::new([2; 16]);
+
+    fn answer<T: serde::Serialize>(value: &T) -> Reply {
+        let body = hopwise_node::wire::write_structure::<T, hopwise_node::wire::Body<64>>(value).unwrap();
+        Reply::Answer(body.to_vec())
+    }
+
+    #[test]
+    fn a_command_is_sent_with_proof_and_again_if_another_came_between() {
+        let mut board = Authority::new(board_key(&KEY, 5), 9);
+        let mut authorized_commands = AuthorizedCommands::new(KEY);
+        assert!(!authorized_commands.begin(1, 5, Query::Ping, &[]));
+        assert!(!authorized_commands.begin(1, 5, Command::Status.query(), &[]));
+        assert!(authorized_commands.begin(1, 5, Command::Restart.query(), b"x"));
+        authorized_commands.asked(1, 2);
+        let old = board.challenge();
+        let other = authorize(&board_key(&KEY, 5), &old, 3, b"").unwrap();
+        assert!(board.check(3, &other).is_some());
+        for (challenge, asked, believed) in [(old, 2, false), (board.challenge(), 3, true)] {
+            let Next::Send {
+                payload,
+                number,
+                command,
+                ..
+            } = authorized_commands.reply(&mut { asked }, &answer(&challenge))
+            else {
+                panic!("it is not sent")
+            };
+            assert_eq!((number, command), (1, Command::Restart.number()));
+            assert_eq!(board.check(command, &payload).is_some(), believed);
+            let done = if believed {
+                CommandResult::Done
+            } else {
+                CommandResult::NotAllowed
+            };
+            authorized_commands.sent(number, 10 + asked);
+            let mut replied = 10 + asked;
+            let next = authorized_commands.reply(&mut replied, &answer(&done));
+            assert_eq!(replied, if believed { 1 } else { 10 + asked });
+            match next {
+                Next::Ask { dest: 5, number: 1 } if !believed => authorized_commands.asked(1, 3),
+                Next::Pass => assert!(believed),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(authorized_commands.pending.is_empty());
+    }
+
+    #[test]
+    fn what_a_board_without_keys_says_is_the_answer_to_the_command() {
+        let mut authorized_commands = AuthorizedCommands::new(KEY);
+        assert!(authorized_commands.begin(1, 5, Command::Restart.query(), &[]));
+        authorized_commands.asked(1, 2);
+        let mut number = 2;
+        assert_eq!(
+            authorized_commands.reply(&mut number, &answer(&CommandResult::Unknown)),
+            Next::Pass
+        );
+        assert_eq!(number, 1);
+    }
+}

@@ -1,0 +1,251 @@
+//! Lines of JSON for programs in any language: through a pipe, or at a loopback socket for several at once. `docs/bridge.md` has the protocol.
+
+mod line;
+mod outbox;
+mod requests;
+
+use std::io::{self, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::mesh::Mesh;
+use crate::worker::{Interest, News};
+use line::{BadLine, Errand, Wish};
+pub use line::{Filter, from_hex, to_hex};
+use outbox::{AT_ONCE, Outbox};
+use requests::Requests;
+
+/// Bytes of a client's line, at most.
+const LONGEST_LINE: usize = 4096;
+/// Clients at the socket at once.
+const MAX_CLIENTS: usize = 16;
+
+/// Lets others have a mesh.
+#[derive(Clone, Debug)]
+pub struct Bridge {
+    mesh: Mesh,
+    /// At the socket.
+    clients: Arc<AtomicUsize>,
+}
+
+/// What a client wants to hear. Nothing until it says so.
+#[derive(Default)]
+struct Wishes {
+    messages: Option<Filter>,
+    requests: Requests,
+}
+
+type Wanted = Mutex<Wishes>;
+
+impl Bridge {
+    /// To a mesh.
+    pub fn new(mesh: Mesh) -> Self {
+        Bridge {
+            mesh,
+            clients: Arc::default(),
+        }
+    }
+
+    /// Serves one client. Returns when the client has said all and been answered, or is gone.
+    pub fn serve(&self, input: impl Read + Send + 'static, output: impl Write) {
+        let outbox = Arc::new(Outbox::default());
+        outbox.say(line::hello(&self.mesh));
+        let wanted: Arc<Wanted> = Arc::default();
+        self.pass_on_messages(&outbox, &wanted);
+        let (mesh, heard) = (self.mesh.clone(), outbox.clone());
+        std::thread::spawn(move || {
+            read_lines(input, &mut |line| obey(&mesh, &heard, &wanted, line));
+            heard.end_input();
+        });
+        outbox.write(output);
+    }
+
+    fn pass_on_messages(&self, outbox: &Arc<Outbox>, wanted: &Arc<Wanted>) {
+        let (outbox, wanted) = (outbox.clone(), wanted.clone());
+        self.mesh.subscribe(Box::new(move |news| {
+            let incoming = match news {
+                News::Message(incoming) => incoming,
+                News::Gone(fault) => {
+                    outbox.say_last(line::error(&Value::Null, "port-gone", &fault.to_string()));
+                    return Interest::Over;
+                }
+            };
+            if !outbox.is_open() {
+                return Interest::Over;
+            }
+            let mut wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
+            if wanted.requests.are_for(incoming) {
+                return match wanted.requests.keep(incoming, Instant::now()) {
+                    Some(number) if outbox.offer(|| line::request(number, incoming)) => Interest::Took,
+                    Some(number) => {
+                        wanted.requests.take(number);
+                        Interest::Full
+                    }
+                    None => Interest::Full,
+                };
+            }
+            if incoming.question.is_none() && wanted.messages.is_some_and(|filter| filter.passes(incoming)) {
+                outbox.message(|| line::message(incoming), line::missed);
+            }
+            Interest::Left
+        }));
+    }
+
+    /// Serves clients at a local socket from now on, and returns where that is.
+    pub fn listen(&self, address: SocketAddr) -> io::Result<SocketAddr> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let bridge = self.clone();
+        std::thread::spawn(move || listener.incoming().flatten().for_each(|stream| bridge.welcome(stream)));
+        Ok(address)
+    }
+
+    fn welcome(&self, stream: TcpStream) {
+        if self.clients.fetch_add(1, Ordering::Relaxed) >= MAX_CLIENTS {
+            self.clients.fetch_sub(1, Ordering::Relaxed);
+            let sentence = format!("there are {MAX_CLIENTS} clients already");
+            // Who does not wait for the answer misses it.
+            let _ = writeln!(&stream, "{}", line::error(&Value::Null, "too-many", &sentence));
+            return;
+        }
+        let bridge = self.clone();
+        std::thread::spawn(move || {
+            if let Ok(input) = stream.try_clone() {
+                bridge.serve(input, &stream);
+            }
+            // Whoever still reads from it comes to an end.
+            let _ = stream.shutdown(Shutdown::Both);
+            bridge.clients.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+}
+
+/// A piece of a client's input.
+enum Line<'a> {
+    Whole(&'a [u8]),
+    TooLong,
+}
+
+/// Gives the lines of an input to someone, until that one has enough or there are no more. Of a line that is too long nothing is kept.
+fn read_lines(input: impl Read, take: &mut dyn FnMut(Line<'_>) -> bool) {
+    let mut line = Vec::new();
+    let mut too_long = false;
+    for byte in BufReader::new(input).bytes().map_while(Result::ok) {
+        match byte {
+            b'\n' => {
+                let line = std::mem::take(&mut line);
+                let line = if too_long { Line::TooLong } else { Line::Whole(&line) };
+                if !take(line) {
+                    return;
+                }
+                too_long = false;
+            }
+            _ if line.len() == LONGEST_LINE => too_long = true,
+            byte => line.push(byte),
+        }
+    }
+    if !line.is_empty() {
+        take(if too_long { Line::TooLong } else { Line::Whole(&line) });
+    }
+}
+
+/// Whether a line is the first of a web browser: a page that has it send requests here is nobody's client.
+fn is_of_browser(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    text.trim_end()
+        .rsplit_once(' ')
+        .is_some_and(|(_, last)| last.starts_with("HTTP/"))
+}
+
+/// Does what a line says. Says whether to go on.
+fn obey(mesh: &Mesh, outbox: &Arc<Outbox>, wanted: &Wanted, line: Line<'_>) -> bool {
+    let line = match line {
+        Line::TooLong => {
+            let sentence = format!("a line has at most {LONGEST_LINE} bytes");
+            return outbox.say(line::error(&Value::Null, "bad-line", &sentence));
+        }
+        Line::Whole(line) if is_of_browser(line) => {
+            outbox.say(line::error(&Value::Null, "bad-line", "this is not a web server"));
+            return false;
+        }
+        // An empty line is nothing.
+        Line::Whole(line) if line.trim_ascii().is_empty() => return true,
+        Line::Whole(line) => line,
+    };
+    let (id, wish) = match line::read(line) {
+        Ok(read) => read,
+        Err(BadLine { id, reason }) => return outbox.say(line::error(&id, "bad-line", &reason.to_string())),
+    };
+    let mut wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
+    let errand = match wish {
+        Wish::Errand(errand) => errand,
+        Wish::Hear(what) => {
+            wanted.messages = what;
+            drop(wanted);
+            let outcome = if what.is_some() { "listening" } else { "quiet" };
+            return outbox.say(line::done(&id, outcome));
+        }
+        Wish::Serve(port) => {
+            wanted.requests.serve(port);
+            drop(wanted);
+            return outbox.say(line::done(&id, "serving"));
+        }
+        Wish::Leave(port) => {
+            wanted.requests.leave(port);
+            drop(wanted);
+            return outbox.say(line::done(&id, "left"));
+        }
+        Wish::Answer(number, answer) => match wanted.requests.take(number) {
+            Some(request) => Errand::Answer(request, answer),
+            None => {
+                drop(wanted);
+                let sentence = format!("there is no request {number}, or it has been answered, or nobody waits for it");
+                return outbox.say(line::error(&id, "no-request", &sentence));
+            }
+        },
+    };
+    drop(wanted);
+    if !outbox.begin() {
+        let sentence = format!("{AT_ONCE} requests are under way: wait for an answer");
+        return outbox.say(line::error(&id, "too-many", &sentence));
+    }
+    let (mesh, outbox) = (mesh.clone(), outbox.clone());
+    std::thread::spawn(move || outbox.complete(line::carry_out(&mesh, &id, &errand)));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(input: &[u8]) -> Vec<Option<usize>> {
+        let mut found = Vec::new();
+        read_lines(input, &mut |line| {
+            found.push(match line {
+                Line::Whole(line) => Some(line.len()),
+                Line::TooLong => None,
+            });
+            true
+        });
+        found
+    }
+
+    #[test]
+    fn lines_are_bounded_and_the_one_after_a_long_one_is_read() {
+        assert_eq!(lines(b"ab\n\ncd"), [Some(2), Some(0), Some(2)]);
+        let long = [&[b'x'; LONGEST_LINE + 1][..], b"\nab\n"].concat();
+        assert_eq!(lines(&long), [None, Some(2)]);
+        let just = [&[b'x'; LONGEST_LINE][..], b"\n"].concat();
+        assert_eq!(lines(&just), [Some(LONGEST_LINE)]);
+    }
+
+    #[test]
+    fn a_browser_is_known_by_its_first_line() {
+        assert!(is_of_browser(b"POST / HTTP/1.1\r"));
+        assert!(!is_of_browser(br#"{"do":"send","text":"HTTP/1.1"}"#));
+    }
+}

@@ -1,0 +1,168 @@
+//! What can go wrong.
+
+use std::sync::Arc;
+
+use hopwise_core::NoSuchNode;
+use hopwise_node::limits::MAX_PAYLOAD;
+use hopwise_node::wire::{BoardState, DropReason};
+
+use crate::serial_line::BadPort;
+
+/// Why there is no connection to a mesh.
+#[derive(Debug, thiserror::Error)]
+pub enum NoConnection {
+    /// The serial port is none, or nobody is there.
+    #[error("{0}")]
+    Port(#[from] BadPort),
+    /// Its board cannot run its network.
+    #[error("the board at {0}: its image lacks the family of its network: flash one that has it")]
+    NotInImage(String),
+    /// Its board has no configuration.
+    #[error("the board at {port}: it is not part of a mesh ({state:?}): flash its page first")]
+    NoMesh {
+        /// Which.
+        port: String,
+        /// What it says of itself.
+        state: BoardState,
+    },
+    /// Its board is there and does not answer.
+    #[error("the board at {0}: it says hello and then does not answer")]
+    NoAnswer(String),
+    /// Its board answers nonsense.
+    #[error("the board at {0}: it does not say what its network is")]
+    NoNetwork(String),
+}
+
+/// A packet that cannot be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a packet carries at most {MAX_PAYLOAD} bytes, not {0}")]
+pub struct TooLong(pub usize);
+
+/// Refuses what no packet carries, before anyone is asked.
+pub fn check_length(bytes: &[u8]) -> Result<(), TooLong> {
+    match bytes.len() {
+        0..=MAX_PAYLOAD => Ok(()),
+        long => Err(TooLong(long)),
+    }
+}
+
+/// Why a message was not sent.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SendError {
+    /// There is no such node.
+    #[error("{0}")]
+    NoSuchNode(#[from] NoSuchNode),
+    /// It is longer than a packet.
+    #[error("{0}")]
+    TooLong(#[from] TooLong),
+    /// The board at the serial port has no room for it.
+    #[error("the board at the serial port has no room for it")]
+    NoRoom,
+    /// The board at the serial port is switched off, or its cable is pulled.
+    #[error("the board at the serial port does not answer any more")]
+    NoBoard,
+    /// The serial port has failed.
+    #[error("{0}")]
+    Gone(Arc<BadPort>),
+}
+
+/// Why a request has no answer.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum RequestError {
+    /// It was not sent.
+    #[error("{0}")]
+    NotSent(#[from] SendError),
+    /// It did not reach the node that was asked.
+    #[error("undeliverable: {}", .0.name())]
+    Undeliverable(DropReason),
+    /// No application there serves the port.
+    #[error("no application there serves the port")]
+    PortUnreachable,
+    /// The application has no room for it.
+    #[error("the application has no room for it")]
+    Busy,
+    /// The application could not make sense of it.
+    #[error("the application could not make sense of it")]
+    Refused,
+    /// No answer came in time. The request may have been carried out or not.
+    #[error("no answer came in time")]
+    TimedOut,
+    /// What came is not of the type that was expected.
+    #[error("the answer is not of the expected type")]
+    BadFormat,
+}
+
+impl RequestError {
+    /// A word for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            RequestError::NotSent(error) => error.name(),
+            RequestError::Undeliverable(reason) => reason.name(),
+            RequestError::PortUnreachable => "unserved",
+            RequestError::Busy => "busy",
+            RequestError::Refused => "refused",
+            RequestError::TimedOut => "timed-out",
+            RequestError::BadFormat => "bad-format",
+        }
+    }
+}
+
+impl SendError {
+    /// A word for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            SendError::NoSuchNode(_) => "no-such-node",
+            SendError::TooLong(_) => "too-long",
+            SendError::NoRoom => "no-room",
+            SendError::NoBoard => "no-board",
+            SendError::Gone(_) => "port-gone",
+        }
+    }
+}
+
+/// What became of a confirmed message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fate {
+    /// The destination has it.
+    #[error("delivered")]
+    Delivered,
+    /// The destination is busy.
+    #[error("the node takes no more at present")]
+    Busy,
+    /// The destination restarted.
+    #[error("the node has restarted: it may have had the message before")]
+    Interrupted,
+    /// It could not be delivered; why.
+    #[error("undeliverable: {}", .0.name())]
+    Undeliverable(DropReason),
+    /// Nobody answered in time.
+    #[error("no answer came in time: it may have been delivered or not")]
+    Unknown,
+}
+
+impl Fate {
+    /// A word for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Fate::Delivered => "delivered",
+            Fate::Busy => "busy",
+            Fate::Interrupted => "interrupted",
+            Fate::Undeliverable(reason) => reason.name(),
+            Fate::Unknown => "unknown",
+        }
+    }
+}
+
+/// Why a question to a node has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoAnswer {
+    /// It was not delivered.
+    #[error("undeliverable: {}", .0.name())]
+    Undeliverable(DropReason),
+    /// Something came that is none.
+    #[error("an answer that cannot be read")]
+    Unreadable,
+    /// Nothing came in time.
+    #[error("no answer")]
+    Silence,
+}

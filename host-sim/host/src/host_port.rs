@@ -1,0 +1,367 @@
+//! The host's end of a board's serial port: asks questions, collects answers.
+//!
+//! It does no I/O: bytes and the time go in and out, so that it serves a real serial port and an emulated board alike. It is an
+//! [`Endpoint`] of the core, and keeps what that has no room for.
+
+use std::collections::VecDeque;
+
+use hopwise_node::endpoint::{Endpoint, Heard};
+use hopwise_node::key::{Credentials, Key};
+use hopwise_node::limits::BODY;
+use hopwise_node::link::{Down, Micros, WINDOW};
+use hopwise_node::wire::{
+    Addressed, AppPort, AppStatus, Command, Confirmed, Content, Identity, Kind, Packet, Query, WIRE,
+};
+
+use super::authorized_commands::{AuthorizedCommands, Next};
+use super::talk::Reply;
+
+/// Messages that are kept until someone asks for them; what comes after those is lost.
+const MAX_MESSAGES: usize = 256;
+
+/// A message for this host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incoming {
+    /// The node that sent it.
+    pub source: u64,
+    /// Whether the host at that node sent it, not the node.
+    pub from_host: bool,
+    /// The application that it is for.
+    pub port: AppPort,
+    /// What it says.
+    pub bytes: Vec<u8>,
+    /// Set if it is a request, whose sender waits for an answer.
+    pub question: Option<Question>,
+}
+
+/// What is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question(Box<Packet<BODY>>);
+
+impl Incoming {
+    /// What a packet says to this host, if it says something to it.
+    fn of(packet: &Packet<BODY>) -> Option<Self> {
+        let (port, payload, question) = match packet.content()? {
+            Content::Datagram(Addressed { port, payload }) => (port, payload, None),
+            Content::Request(request) => match request.query {
+                Query::Application(port) => (port, request.payload, Some(Question(Box::new(packet.clone())))),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(Incoming {
+            source: packet.header.source,
+            from_host: packet.header.from_host,
+            port,
+            bytes: payload.to_vec(),
+            question,
+        })
+    }
+}
+
+fn to_host(mut packet: Packet<BODY>) -> Packet<BODY> {
+    packet.header.to_host = true;
+    packet
+}
+
+/// A host at a board's serial port.
+#[derive(Debug)]
+pub struct HostPort {
+    endpoint: Endpoint<WINDOW>,
+    waiting: VecDeque<Packet<BODY>>,
+    replies: Vec<(u32, Reply)>,
+    messages: VecDeque<Incoming>,
+    free_at: Micros,
+    refused: bool,
+    takes_requests: bool,
+    /// Why there can be no link with the board, as last told.
+    foreign: Option<Down>,
+    authorized_commands: Option<AuthorizedCommands>,
+}
+
+impl HostPort {
+    /// A host that says hello. The epoch must differ from that of the last one, and not be 0.
+    pub fn new(epoch: u32, baud: u32, now: Micros) -> Self {
+        HostPort {
+            endpoint: Endpoint::host(epoch, baud, now),
+            waiting: VecDeque::new(),
+            replies: Vec::new(),
+            messages: VecDeque::new(),
+            free_at: now,
+            refused: false,
+            takes_requests: false,
+            foreign: None,
+            authorized_commands: None,
+        }
+    }
+
+    /// From now on requests come among the [messages](Self::messages), each to be [answered](Self::answer). Before, who asks is told that
+    /// nobody serves that.
+    pub fn take_requests(&mut self) {
+        self.takes_requests = true;
+    }
+
+    /// From now on it talks only to a board of the mesh that has this key, and, with the management key, proves that it may give
+    /// commands. To be called before anything is sent.
+    pub fn lock(&mut self, credentials: &Credentials, management: Option<Key>) {
+        self.endpoint.lock(credentials);
+        self.authorized_commands = management.map(AuthorizedCommands::new);
+    }
+
+    /// Why there can be no link with whoever is there: [`Down::Unkeyed`] and [`Down::WrongKey`] are matters of keys.
+    pub fn foreign(&self) -> Option<Down> {
+        self.foreign
+    }
+
+    /// Whether the board answers.
+    pub fn is_up(&self) -> bool {
+        self.endpoint.is_up()
+    }
+
+    /// Whether the board is there, but takes no host here, or has another one.
+    pub fn is_refused(&self) -> bool {
+        self.refused
+    }
+
+    /// The address of the board, if it is there.
+    pub fn board(&self) -> Option<Identity> {
+        self.endpoint.peer()
+    }
+
+    /// Asks a node; returns the question's number. Here as below, a payload that does not fit a packet is a mistake of the caller, who
+    /// checks what people write.
+    pub fn ask(&mut self, dest: u64, query: Query, payload: &[u8], now: Micros) -> u32 {
+        let packet = self.endpoint.question(dest, query, payload, now);
+        let number = packet.as_ref().map_or(0, |packet| packet.header.number);
+        let authorized_commands = self.authorized_commands.as_mut();
+        if authorized_commands
+            .is_some_and(|authorized_commands| authorized_commands.begin(number, dest, query, payload))
+        {
+            self.ask_challenge(dest, number, now);
+            return number;
+        }
+        self.send(packet)
+    }
+
+    /// Asks an application of the host at a node; returns the question's number.
+    pub fn ask_host(&mut self, at: u64, port: AppPort, payload: &[u8], now: Micros) -> u32 {
+        let packet = self.endpoint.question(at, Query::Application(port), payload, now);
+        self.send(packet.map(to_host))
+    }
+
+    /// Answers a request; returns the answer's number.
+    pub fn answer(&mut self, question: &Question, status: AppStatus, payload: &[u8]) -> u32 {
+        let answer = [&[status as u8], payload].concat();
+        let packet = self.endpoint.answer(&question.0, &answer);
+        self.send(packet)
+    }
+
+    /// Asks a node what the command of that number is to be proven with.
+    fn ask_challenge(&mut self, dest: u64, number: u32, now: Micros) {
+        let asked = self.ask(dest, Command::Challenge.query(), &[], now);
+        if let Some(authorized_commands) = &mut self.authorized_commands {
+            authorized_commands.asked(number, asked);
+        }
+    }
+
+    /// A reply is for whoever asked, or for a command that waits for it.
+    fn replied(&mut self, mut number: u32, reply: Reply, now: Micros) {
+        let authorized_commands = self.authorized_commands.as_mut();
+        match authorized_commands.map_or(Next::Pass, |authorized_commands| {
+            authorized_commands.reply(&mut number, &reply)
+        }) {
+            Next::Pass => self.replies.push((number, reply)),
+            Next::Ask { dest, number } => self.ask_challenge(dest, number, now),
+            Next::Send {
+                dest,
+                number,
+                command,
+                payload,
+            } => {
+                let packet = self.endpoint.question(dest, Query::Board(command), &payload, now);
+                let sent = self.send(packet);
+                if let Some(authorized_commands) = &mut self.authorized_commands {
+                    authorized_commands.sent(number, sent);
+                }
+            }
+        }
+    }
+
+    /// Sends a datagram; returns its number.
+    pub fn datagram(&mut self, dest: u64, port: AppPort, payload: &[u8]) -> u32 {
+        let content = Content::Datagram(Addressed { port, payload });
+        let packet = self.endpoint.packet(dest, &content);
+        self.send(packet)
+    }
+
+    /// The same to the host at a node.
+    pub fn datagram_to_host(&mut self, at: u64, port: AppPort, payload: &[u8]) -> u32 {
+        let content = Content::Datagram(Addressed { port, payload });
+        let packet = self.endpoint.packet(at, &content);
+        self.send(packet.map(to_host))
+    }
+
+    /// Sends a message to every node; to the one at whose serial port this is only [blocks of an image](AppPort::UPDATE). Returns its number.
+    pub fn broadcast(&mut self, port: AppPort, payload: &[u8]) -> u32 {
+        let board = self.board().map_or(0, |board| board.address);
+        let content = Content::Broadcast(Addressed { port, payload });
+        let packet = self.endpoint.packet(board, &content);
+        self.send(packet)
+    }
+
+    /// Sends a packet that its destination confirms; returns its number. Such packets have numbers of their own.
+    pub fn confirmed(&mut self, dest: u64, port: AppPort, payload: &[u8]) -> u32 {
+        let content = Content::Confirmed(Confirmed {
+            // It is not known here.
+            known_epoch: 0,
+            port,
+            payload,
+        });
+        let packet = self.endpoint.packet(dest, &content);
+        self.send(packet)
+    }
+
+    /// Tells the board around a node to do something; returns the question's number.
+    pub fn command(&mut self, dest: u64, command: &Command<'_>, now: Micros) -> u32 {
+        self.ask(dest, command.query(), &command.payload(), now)
+    }
+
+    fn send(&mut self, packet: Option<Packet<BODY>>) -> u32 {
+        let packet = packet.expect("what the commands send fits a packet");
+        let number = packet.header.number;
+        self.waiting.push_back(packet);
+        number
+    }
+
+    /// Sends as much as the link can take of these broadcasts, from the first on, which are taken out. What the board has no room for waits
+    /// here. To be called before each [`transmit`](Self::transmit), until there are none and [all are taken](Self::all_taken).
+    pub fn stream(&mut self, port: AppPort, payloads: &mut VecDeque<Vec<u8>>) {
+        if self.waiting.is_empty()
+            && let Some(payload) = payloads.pop_front()
+        {
+            self.broadcast(port, &payload);
+        }
+    }
+
+    /// Forgets what the link has not begun to send.
+    pub fn give_up_all(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// Whether the board has taken over all that was sent.
+    pub fn all_taken(&self) -> bool {
+        self.waiting.is_empty() && self.endpoint.is_idle()
+    }
+
+    /// Whether a packet is still here, not with the board.
+    pub fn holds(&self, kind: Kind, number: u32) -> bool {
+        let waits = |packet: &Packet<BODY>| (packet.header.kind, packet.header.number) == (kind, number);
+        self.waiting.iter().any(waits) || self.endpoint.holds(kind, number)
+    }
+
+    /// Gives up a packet that the link has not begun to send.
+    pub fn give_up(&mut self, kind: Kind, number: u32) {
+        self.waiting
+            .retain(|packet| (packet.header.kind, packet.header.number) != (kind, number));
+    }
+
+    /// Takes in what came from the board.
+    pub fn receive(&mut self, mut bytes: &[u8], now: Micros) {
+        while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
+            match heard {
+                Heard::Packet(packet) | Heard::Question(packet) => {
+                    if let Some((number, reply)) = Reply::of(&packet) {
+                        self.replied(number, reply, now);
+                    }
+                    if let Some(incoming) = Incoming::of(&packet) {
+                        self.take_in(incoming);
+                    }
+                }
+                Heard::Up(_) => (self.refused, self.foreign) = (false, None),
+                Heard::Down(reason @ (Down::Unkeyed | Down::WrongKey)) => self.foreign = Some(reason),
+                Heard::Down(_) => {}
+            }
+        }
+    }
+
+    /// Keeps a message if there is room. Of what is not kept only who asks is told.
+    fn take_in(&mut self, incoming: Incoming) {
+        let room = self.messages.len() < MAX_MESSAGES;
+        match &incoming.question {
+            Some(question) if !self.takes_requests => {
+                self.answer(question, AppStatus::PortUnreachable, &[]);
+            }
+            Some(question) if !room => {
+                self.answer(question, AppStatus::Busy, &[]);
+            }
+            _ if room => self.messages.push_back(incoming),
+            _ => {}
+        }
+    }
+
+    /// The replies that have come since the last call, with the numbers of their questions.
+    pub fn replies(&mut self) -> Vec<(u32, Reply)> {
+        std::mem::take(&mut self.replies)
+    }
+
+    /// The messages for this host that have come since the last call.
+    pub fn messages(&mut self) -> VecDeque<Incoming> {
+        std::mem::take(&mut self.messages)
+    }
+
+    /// The bytes to send now; none while those before are still on the wire.
+    pub fn transmit(&mut self, now: Micros) -> Vec<u8> {
+        if let Some(reason) = self.endpoint.tick(now) {
+            self.refused = reason == Down::Refused;
+        }
+        if now < self.free_at {
+            return Vec::new();
+        }
+        while let Some(packet) = self.waiting.pop_front() {
+            if let Err(packet) = self.endpoint.send(packet) {
+                self.waiting.push_front(packet);
+                break;
+            }
+        }
+        let mut out = vec![0; WIRE];
+        let length = self.endpoint.transmit(now, &mut out);
+        out.truncate(length);
+        self.free_at = now + self.endpoint.wire_time(length);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_that_nobody_fetches_are_bounded() {
+        const BAUD: u32 = 1_000_000;
+        let mut board: Endpoint<WINDOW> = Endpoint::board(1, 7, BAUD, 0);
+        let mut host = HostPort::new(9, BAUD, 0);
+        let mut sent = 0_u16;
+        for now in (0..10_000_000).step_by(1_000) {
+            if board.is_up() && board.has_room() && usize::from(sent) < MAX_MESSAGES + 50 {
+                let content = Content::Datagram(Addressed {
+                    port: AppPort(16),
+                    payload: &sent.to_le_bytes(),
+                });
+                let packet = board.packet(0, &content).expect("a short packet");
+                board.send(packet).expect("room");
+                sent += 1;
+            }
+            let mut out = [0; WIRE];
+            board.tick(now);
+            let length = board.transmit(now, &mut out);
+            host.receive(&out[..length], now);
+            let answer = host.transmit(now);
+            let mut answer = &answer[..];
+            while board.receive(&mut answer, now).is_some() {}
+        }
+        assert!(usize::from(sent) == MAX_MESSAGES + 50 && board.is_idle());
+        let messages = host.messages();
+        let expected = (0..MAX_MESSAGES as u16).map(|number| number.to_le_bytes().to_vec());
+        assert!(messages.iter().map(|message| message.bytes.clone()).eq(expected));
+    }
+}

@@ -1,0 +1,462 @@
+//! The handle.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use hopwise_core::{Network, NoSuchNode};
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::limits::MAX_PAYLOAD;
+use hopwise_node::wire::{AppPort, AppStatus, BoardConfig, BoardState, Command, DropReason, Query, Status, Verdict};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Fate, NoConnection, RequestError, SendError, TooLong, check_length};
+use crate::host_port::Incoming;
+use crate::serial_line::{BadPort, SerialLine};
+use crate::talk::Reply;
+use crate::worker::{Common, End, Errand, Interest, Job, News, Outlet, SETTLED_WITHIN, run};
+
+/// A request that is not answered by then has no answer: longer than packets live, there and back.
+pub const ANSWER_WITHIN: Duration = Duration::from_secs(15);
+/// Word that a datagram is undeliverable comes within this, if it comes.
+const BAD_NEWS_WITHIN: Duration = Duration::from_millis(300);
+/// A reader who has read nothing for so long is not waited for.
+const WAIT_FOR_READER: Duration = Duration::from_secs(10);
+/// Between two attempts to send to him, the first time and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// Bytes of the longest answer: its status takes one.
+const LONGEST_ANSWER: usize = MAX_PAYLOAD - 1;
+/// Errands that wait for others; who has one more waits himself.
+const WAITING: usize = 64;
+/// Messages that wait for a reader; what comes after those is lost, and counted.
+const UNREAD: usize = 256;
+
+/// A mesh of boards, through the serial port of one of them. It may be cloned and given to other threads; the port is closed with the last
+/// clone.
+#[derive(Clone)]
+pub struct Mesh {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    jobs: SyncSender<Job>,
+    common: Arc<Common>,
+    board: u64,
+    network: Network,
+}
+
+impl std::fmt::Debug for Mesh {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Mesh({} at node {})", self.inner.network, self.inner.board)
+    }
+}
+
+impl Mesh {
+    /// Opens a serial port, and asks the board there for its network.
+    pub fn open(port: impl AsRef<Path>, baud: u32) -> Result<Self, NoConnection> {
+        Mesh::open_with(port, baud, None)
+    }
+
+    /// The same at a board of a mesh that has keys.
+    pub fn open_with(port: impl AsRef<Path>, baud: u32, keys: Option<MeshKeys>) -> Result<Self, NoConnection> {
+        let path = port.as_ref();
+        let mut line = SerialLine::open(path, baud, keys)?;
+        while !line.port.is_up() {
+            if let Some(missing) = line.missing() {
+                return Err(missing.into());
+            }
+            line.exchange()?;
+        }
+        let board = line.port.board().map_or(0, |board| board.address);
+        let (jobs, queue) = sync_channel(WAITING);
+        let common = Arc::new(Common::default());
+        let shared = common.clone();
+        std::thread::spawn(move || run(line, &queue, &shared));
+        let port = path.display().to_string();
+        let ask = |command: Command<'_>| {
+            let bytes = command.payload().to_vec();
+            match carry(
+                &jobs,
+                &common,
+                Errand::Ask(command.query()),
+                board,
+                bytes,
+                SETTLED_WITHIN,
+            ) {
+                End::Reply(Reply::Answer(bytes)) => bytes,
+                _ => Vec::new(),
+            }
+        };
+        match postcard::from_bytes::<Status>(&ask(Command::Status)).map(|status| status.state) {
+            Ok(BoardState::Configured) => {}
+            Ok(BoardState::NotInImage) => return Err(NoConnection::NotInImage(port)),
+            Ok(state) => return Err(NoConnection::NoMesh { port, state }),
+            Err(_) => return Err(NoConnection::NoAnswer(port)),
+        }
+        // The network is what the board's configuration page says.
+        let page = ask(Command::ReadPage);
+        let page = page
+            .as_slice()
+            .try_into()
+            .ok()
+            .and_then(|bytes| BoardConfig::read(bytes).ok());
+        let network = page.and_then(|page| page.network().ok());
+        let network = network.ok_or(NoConnection::NoNetwork(port))?;
+        let inner = Inner {
+            jobs,
+            common,
+            board,
+            network,
+        };
+        Ok(Mesh { inner: Arc::new(inner) })
+    }
+
+    /// The node at the serial port.
+    pub fn board(&self) -> u64 {
+        self.inner.board
+    }
+
+    /// The network, as that board says.
+    pub fn network(&self) -> &Network {
+        &self.inner.network
+    }
+
+    /// A node, if the mesh has it.
+    pub fn check(&self, node: u64) -> Result<u64, NoSuchNode> {
+        self.inner.network.check(node)
+    }
+
+    /// Why the serial port does not work any more, if it does not.
+    pub fn fault(&self) -> Option<Arc<BadPort>> {
+        self.inner.common.fault.get().cloned()
+    }
+
+    /// Sends a message to an application of a node; returns when the board at the port has taken it. It is lost if a board dies with it.
+    pub fn send(&self, node: u64, port: AppPort, message: &[u8]) -> Result<(), SendError> {
+        self.sent(Errand::Datagram(port), node, message, Duration::ZERO)
+            .map(drop)
+    }
+
+    /// The same to the host at a node.
+    pub fn send_to_host(&self, at: u64, port: AppPort, message: &[u8]) -> Result<(), SendError> {
+        self.sent(Errand::ToHost(port), at, message, Duration::ZERO).map(drop)
+    }
+
+    /// Sends a message to an application of a node, or to the host there, and waits a moment for bad news.
+    pub fn send_and_hear(
+        &self,
+        node: u64,
+        to_host: bool,
+        port: AppPort,
+        message: &[u8],
+    ) -> Result<Option<DropReason>, SendError> {
+        let errand = if to_host { Errand::ToHost } else { Errand::Datagram };
+        self.sent(errand(port), node, message, BAD_NEWS_WITHIN)
+    }
+
+    /// Sends a message to an application of every node; returns when the board at the port has taken it.
+    pub fn broadcast(&self, port: AppPort, message: &[u8]) -> Result<(), SendError> {
+        let errand = Errand::Broadcast(port);
+        self.sent(errand, self.inner.board, message, Duration::ZERO).map(drop)
+    }
+
+    /// Sends a message to an application of a node, and waits until it is known what became of it. While the application does not read what
+    /// it has, this waits, for up to ten seconds.
+    pub fn send_confirmed(&self, node: u64, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
+        insist(
+            || self.try_send_confirmed(node, port, message),
+            |fate| matches!(fate, Ok(Fate::Undeliverable(DropReason::InboxFull))),
+        )
+    }
+
+    /// The same, but if the application has no room that is its fate.
+    pub fn try_send_confirmed(&self, node: u64, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
+        let reply = self.carry(Errand::Confirmed(port), node, message, SETTLED_WITHIN)?;
+        Ok(fate_of(reply.as_ref()))
+    }
+
+    /// Asks an application of a node, in postcard format, and waits for its answer. It is asked once at most; whoever wants to ask again may.
+    /// While the application has no room for requests, this waits, for up to ten seconds.
+    pub fn request<T: Serialize, U: DeserializeOwned>(
+        &self,
+        node: u64,
+        port: AppPort,
+        request: &T,
+    ) -> Result<U, RequestError> {
+        in_postcard(request, |bytes| self.request_bytes(node, port, bytes, ANSWER_WITHIN))
+    }
+
+    /// The same of the host at a node.
+    pub fn request_host<T: Serialize, U: DeserializeOwned>(
+        &self,
+        at: u64,
+        port: AppPort,
+        request: &T,
+    ) -> Result<U, RequestError> {
+        in_postcard(request, |bytes| self.request_host_bytes(at, port, bytes, ANSWER_WITHIN))
+    }
+
+    /// Asks an application of a node with bytes, and a time limit.
+    pub fn request_bytes(
+        &self,
+        node: u64,
+        port: AppPort,
+        request: &[u8],
+        within: Duration,
+    ) -> Result<Vec<u8>, RequestError> {
+        self.ask_application(|| Errand::Ask(Query::Application(port)), node, request, within)
+    }
+
+    /// The same of the host at a node.
+    pub fn request_host_bytes(
+        &self,
+        at: u64,
+        port: AppPort,
+        request: &[u8],
+        within: Duration,
+    ) -> Result<Vec<u8>, RequestError> {
+        self.ask_application(|| Errand::AskHost(port), at, request, within)
+    }
+
+    fn ask_application(
+        &self,
+        errand: impl Fn() -> Errand,
+        node: u64,
+        request: &[u8],
+        within: Duration,
+    ) -> Result<Vec<u8>, RequestError> {
+        insist(
+            || answer_of(self.carry(errand(), node, request, within)?.as_ref()),
+            |answer| matches!(answer, Err(RequestError::Busy)),
+        )
+    }
+
+    /// Answers the requests to a port of this host, one after the other, until the serial port fails. Other messages to it are left alone.
+    pub fn serve<T: DeserializeOwned, U: Serialize>(&self, port: AppPort, mut answer: impl FnMut(T) -> U) -> Ended {
+        let mut receiver = self.receiver_of(move |message| message.port == port && message.question.is_some());
+        loop {
+            let request = match receiver.recv(ANSWER_WITHIN) {
+                Ok(Some(request)) => request,
+                Ok(None) => continue,
+                Err(ended) => return ended,
+            };
+            let mut bytes = [0; LONGEST_ANSWER];
+            let response = postcard::from_bytes(&request.bytes)
+                .ok()
+                .and_then(|question| postcard::to_slice(&answer(question), &mut bytes).ok());
+            // Whoever asked may be gone, and so may the port, which the next turn tells.
+            let _ = match response {
+                Some(bytes) => self.respond(&request, bytes),
+                None => self.refuse(&request),
+            };
+        }
+    }
+
+    /// Answers a request, with bytes. What is none needs no answer.
+    pub fn respond(&self, request: &Incoming, answer: &[u8]) -> Result<(), SendError> {
+        if answer.len() > LONGEST_ANSWER {
+            return Err(TooLong(answer.len()).into());
+        }
+        self.answer(request, AppStatus::Answered, answer)
+    }
+
+    /// Says to who made a request that no sense can be made of it.
+    pub fn refuse(&self, request: &Incoming) -> Result<(), SendError> {
+        self.answer(request, AppStatus::Refused, &[])
+    }
+
+    fn answer(&self, request: &Incoming, status: AppStatus, answer: &[u8]) -> Result<(), SendError> {
+        let Some(question) = request.question.clone() else {
+            return Ok(());
+        };
+        self.sent(Errand::Answer(question, status), request.source, answer, Duration::ZERO)
+            .map(drop)
+    }
+
+    /// What comes for a port of this host, from now on: messages, and requests, which want to be [answered](Self::respond).
+    pub fn receiver(&self, port: AppPort) -> Receiver {
+        self.receiver_of(move |message| message.port == port)
+    }
+
+    /// All messages for this host, from now on. Requests are left to those who serve them.
+    pub fn listen(&self) -> Receiver {
+        self.receiver_of(|message| message.question.is_none())
+    }
+
+    fn receiver_of(&self, wanted: impl Fn(&Incoming) -> bool + Send + 'static) -> Receiver {
+        let (sender, messages) = sync_channel(UNREAD);
+        let missed = Arc::new(AtomicU64::new(0));
+        let counter = missed.clone();
+        self.subscribe(Box::new(move |news| {
+            let News::Message(message) = news else {
+                return Interest::Over;
+            };
+            if !wanted(message) {
+                return Interest::Left;
+            }
+            match sender.try_send(message.clone()) {
+                Ok(()) => Interest::Took,
+                Err(TrySendError::Full(_)) => {
+                    counter.fetch_add(1, Ordering::Relaxed);
+                    Interest::Full
+                }
+                Err(TrySendError::Disconnected(_)) => Interest::Over,
+            }
+        }));
+        Receiver { messages, missed }
+    }
+
+    /// Has every message from now on given to someone.
+    pub(crate) fn subscribe(&self, mut outlet: Outlet) {
+        let common = &self.inner.common;
+        let mut outlets = common.outlets.lock().unwrap_or_else(PoisonError::into_inner);
+        match common.fault.get() {
+            None => outlets.push(outlet),
+            Some(fault) => {
+                outlet(News::Gone(fault));
+            }
+        }
+    }
+
+    /// Sends something and waits for word of it; `None` if none comes in time.
+    fn carry(&self, errand: Errand, dest: u64, bytes: &[u8], patience: Duration) -> Result<Option<Reply>, SendError> {
+        check_length(bytes)?;
+        self.check(dest)?;
+        let Inner { jobs, common, .. } = &*self.inner;
+        match carry(jobs, common, errand, dest, bytes.to_vec(), patience) {
+            End::Reply(reply) => Ok(Some(reply)),
+            End::Silence => Ok(None),
+            End::NotTaken => Err(SendError::NoRoom),
+            End::NoBoard => Err(SendError::NoBoard),
+            End::Gone(fault) => Err(SendError::Gone(fault)),
+        }
+    }
+
+    fn sent(
+        &self,
+        errand: Errand,
+        dest: u64,
+        bytes: &[u8],
+        patience: Duration,
+    ) -> Result<Option<DropReason>, SendError> {
+        match self.carry(errand, dest, bytes, patience)? {
+            Some(Reply::Undeliverable(reason)) => Ok(Some(reason)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Asks a node itself, not an application of it.
+    pub(crate) fn ask(&self, node: u64, query: Query, bytes: &[u8], within: Duration) -> Option<Reply> {
+        self.carry(Errand::Ask(query), node, bytes, within).ok().flatten()
+    }
+}
+
+fn carry(
+    jobs: &SyncSender<Job>,
+    common: &Common,
+    errand: Errand,
+    dest: u64,
+    bytes: Vec<u8>,
+    patience: Duration,
+) -> End {
+    let (told, heard) = sync_channel(1);
+    let job = Job {
+        errand,
+        dest,
+        bytes,
+        patience,
+        done: told,
+    };
+    // Who takes no errands, or drops one, has ended.
+    let end = jobs.send(job).ok().and_then(|()| heard.recv().ok());
+    match (end, common.fault.get()) {
+        (Some(end), _) => end,
+        (None, Some(fault)) => End::Gone(fault.clone()),
+        (None, None) => End::NotTaken,
+    }
+}
+
+/// Does something again while there is no room for it, for up to ten seconds.
+fn insist<T>(mut attempt: impl FnMut() -> T, is_full: impl Fn(&T) -> bool) -> T {
+    let (end, mut pause) = (Instant::now() + WAIT_FOR_READER, FIRST_PAUSE);
+    loop {
+        let result = attempt();
+        if !is_full(&result) || Instant::now() >= end {
+            return result;
+        }
+        std::thread::sleep(pause);
+        pause = (2 * pause).min(LONGEST_PAUSE);
+    }
+}
+
+/// Asks with a value, and reads the answer as one.
+fn in_postcard<T: Serialize, U: DeserializeOwned>(
+    request: &T,
+    ask: impl FnOnce(&[u8]) -> Result<Vec<u8>, RequestError>,
+) -> Result<U, RequestError> {
+    let mut bytes = [0; MAX_PAYLOAD];
+    let bytes = postcard::to_slice(request, &mut bytes).map_err(|_| RequestError::BadFormat)?;
+    let answer = ask(bytes)?;
+    postcard::from_bytes(&answer).map_err(|_| RequestError::BadFormat)
+}
+
+/// What became of a confirmed message.
+fn fate_of(reply: Option<&Reply>) -> Fate {
+    match reply {
+        Some(Reply::Confirmed(Verdict::Delivered)) => Fate::Delivered,
+        Some(Reply::Confirmed(Verdict::Busy)) => Fate::Busy,
+        Some(Reply::Confirmed(Verdict::Restarted)) => Fate::Interrupted,
+        Some(Reply::Confirmed(Verdict::Full)) => Fate::Undeliverable(DropReason::InboxFull),
+        Some(Reply::Confirmed(Verdict::PortUnreachable)) => Fate::Undeliverable(DropReason::PortUnreachable),
+        Some(Reply::Undeliverable(reason)) => Fate::Undeliverable(*reason),
+        Some(Reply::Answer(_)) | None => Fate::Unknown,
+    }
+}
+
+/// The answer to a request.
+fn answer_of(reply: Option<&Reply>) -> Result<Vec<u8>, RequestError> {
+    Err(match reply {
+        Some(Reply::Answer(bytes)) => match AppStatus::read(bytes) {
+            Some((AppStatus::Answered, answer)) => return Ok(answer.to_vec()),
+            Some((AppStatus::PortUnreachable, _)) => RequestError::PortUnreachable,
+            Some((AppStatus::Busy, _)) => RequestError::Busy,
+            Some((AppStatus::Refused, _)) => RequestError::Refused,
+            None => RequestError::BadFormat,
+        },
+        Some(Reply::Undeliverable(reason)) => RequestError::Undeliverable(*reason),
+        Some(Reply::Confirmed(_)) => RequestError::BadFormat,
+        None => RequestError::TimedOut,
+    })
+}
+
+/// What comes for this host.
+#[derive(Debug)]
+pub struct Receiver {
+    messages: mpsc::Receiver<Incoming>,
+    missed: Arc<AtomicU64>,
+}
+
+/// No message, and none will come: the serial port has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the serial port has failed")]
+pub struct Ended;
+
+impl Receiver {
+    /// The next message; `None` if none comes in time.
+    pub fn recv(&mut self, within: Duration) -> Result<Option<Incoming>, Ended> {
+        match self.messages.recv_timeout(within) {
+            Ok(message) => Ok(Some(message)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(Ended),
+        }
+    }
+
+    /// How many messages were lost because nobody read.
+    pub fn missed(&self) -> u64 {
+        self.missed.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,100 @@
+//! What nodes answer by themselves.
+
+use std::time::{Duration, Instant};
+
+use hopwise_node::wire::{Command, CommandResult, NodeReport, Query, RouterCounters, trace_records};
+use serde::de::DeserializeOwned;
+
+use crate::error::NoAnswer;
+use crate::mesh::Mesh;
+use crate::talk::Reply;
+
+/// A question is answered within this, or not at all: packets live for six seconds, but a mesh that takes longer than this is in
+/// trouble.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+/// Nodes that are asked at once.
+const AT_ONCE: usize = 4;
+/// The bytes of a ping.
+const PING: &[u8] = b"hopwise";
+
+/// What one node says of itself; `None` where it said nothing.
+#[derive(Clone, Debug)]
+pub struct NodeState {
+    /// Which.
+    pub node: u64,
+    /// Who it is.
+    pub report: Option<NodeReport>,
+    /// What it has done.
+    pub counters: Option<RouterCounters>,
+}
+
+impl NoAnswer {
+    /// Of a reply that was not what was hoped for.
+    pub fn of(reply: &Option<Reply>) -> Self {
+        match reply {
+            Some(Reply::Undeliverable(reason)) => NoAnswer::Undeliverable(*reason),
+            Some(_) => NoAnswer::Unreadable,
+            None => NoAnswer::Silence,
+        }
+    }
+}
+
+impl Mesh {
+    /// Asks a node whether it is there. How long that took, or why there is no answer.
+    pub fn ping(&self, node: u64) -> Result<Duration, NoAnswer> {
+        let begin = Instant::now();
+        let reply = self.ask(node, Query::Ping, PING, ANSWERS_WITHIN);
+        match &reply {
+            Some(Reply::Answer(bytes)) if bytes == PING => Ok(begin.elapsed()),
+            _ => Err(NoAnswer::of(&reply)),
+        }
+    }
+
+    /// The path to a node: the nodes on it, and how many microseconds a packet was at each; or why it is not known.
+    pub fn trace(&self, node: u64) -> Result<Vec<(u64, u64)>, NoAnswer> {
+        let reply = self.ask(node, Query::Trace, &[], ANSWERS_WITHIN);
+        match &reply {
+            Some(Reply::Answer(answer)) => Ok(trace_records(answer)
+                .map(|record| (record.node, record.waited))
+                .collect()),
+            _ => Err(NoAnswer::of(&reply)),
+        }
+    }
+
+    /// What nodes have done.
+    pub fn counters(&self, nodes: &[u64]) -> Vec<NodeState> {
+        let mut states = Vec::new();
+        for some in nodes.chunks(AT_ONCE) {
+            std::thread::scope(|scope| {
+                let asked: Vec<_> = some
+                    .iter()
+                    .map(|node| scope.spawn(|| self.counters_of(*node)))
+                    .collect();
+                states.extend(asked.into_iter().filter_map(|state| state.join().ok()));
+            });
+        }
+        states
+    }
+
+    fn counters_of(&self, node: u64) -> NodeState {
+        NodeState {
+            node,
+            report: self.read(node, Query::Identity),
+            counters: self.read(node, Query::Counters),
+        }
+    }
+
+    /// Lets a node broadcast a text for the logs of all; or why it does not.
+    pub fn broadcast_from(&self, node: u64, bytes: &[u8]) -> Result<(), NoAnswer> {
+        let command = Command::Broadcast(bytes);
+        let reply = self.ask(node, command.query(), &command.payload(), ANSWERS_WITHIN);
+        match reply.as_ref().and_then(Reply::read) {
+            Some(CommandResult::Done) => Ok(()),
+            _ => Err(NoAnswer::of(&reply)),
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&self, node: u64, query: Query) -> Option<T> {
+        self.ask(node, query, &[], ANSWERS_WITHIN)?.read()
+    }
+}

@@ -1,0 +1,215 @@
+//! The thread that has the serial line: it runs errands for everyone who holds the mesh, several at once.
+
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use hopwise_node::wire::{AppPort, AppStatus, Kind, Query};
+
+use crate::host_port::{Incoming, Question};
+use crate::serial_line::{BadPort, SerialLine};
+use crate::talk::Reply;
+
+/// Errands under way at once. More would only wait in the board at the port.
+const AT_ONCE: usize = 8;
+/// A board that does not take a packet by then has no room. A confirmed packet is settled within this: packets live for six seconds.
+pub(crate) const SETTLED_WITHIN: Duration = Duration::from_secs(7);
+
+/// What is to be sent.
+pub(crate) enum Errand {
+    /// A question to a node.
+    Ask(Query),
+    /// A request to the host at a node.
+    AskHost(AppPort),
+    /// The answer to a request.
+    Answer(Question, AppStatus),
+    /// A message to an application of a node.
+    Datagram(AppPort),
+    /// A message to the host at a node.
+    ToHost(AppPort),
+    /// A message that its destination confirms.
+    Confirmed(AppPort),
+    /// A message to all.
+    Broadcast(AppPort),
+}
+
+/// An errand, for how long to wait for word of it once the board has it, and whom to tell.
+pub(crate) struct Job {
+    pub(crate) errand: Errand,
+    pub(crate) dest: u64,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) patience: Duration,
+    /// It has room for one.
+    pub(crate) done: SyncSender<End>,
+}
+
+/// How an errand ended.
+pub(crate) enum End {
+    /// With this word of it.
+    Reply(Reply),
+    /// The board has it, and no word came in time.
+    Silence,
+    /// The board has not taken it.
+    NotTaken,
+    /// The board is not there any more.
+    NoBoard,
+    /// The port has failed.
+    Gone(Arc<BadPort>),
+}
+
+/// What those hear who listen.
+pub(crate) enum News<'a> {
+    /// A message has come.
+    Message(&'a Incoming),
+    /// The port has failed: nothing comes any more.
+    Gone(&'a BadPort),
+}
+
+/// What someone did who was given news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interest {
+    /// Took it: if it was a request, it is answered there.
+    Took,
+    /// Wanted it, and has no room.
+    Full,
+    /// Left it to others.
+    Left,
+    /// Wants no more.
+    Over,
+}
+
+/// Is given all news, and says what it did with them. It must not wait.
+pub(crate) type Outlet = Box<dyn FnMut(News<'_>) -> Interest + Send>;
+
+/// What the thread shares with those who hold the mesh.
+#[derive(Default)]
+pub(crate) struct Common {
+    pub(crate) outlets: Mutex<Vec<Outlet>>,
+    /// Why the thread has ended, if it has.
+    pub(crate) fault: OnceLock<Arc<BadPort>>,
+}
+
+/// An errand under way.
+struct Open {
+    kind: Kind,
+    number: u32,
+    /// For how long to wait once the board has it; `None` from then on.
+    patience: Option<Duration>,
+    until: Instant,
+    done: SyncSender<End>,
+}
+
+impl Open {
+    fn end(self, end: End) {
+        // Whoever asked may be gone.
+        let _ = self.done.try_send(end);
+    }
+}
+
+/// Carries bytes and runs errands until nobody holds the mesh any more, or the port fails.
+pub(crate) fn run(mut line: SerialLine, jobs: &Receiver<Job>, common: &Common) {
+    let mut open: Vec<Open> = Vec::new();
+    line.port.take_requests();
+    let fault = loop {
+        while open.len() < AT_ONCE {
+            match jobs.try_recv() {
+                Ok(job) => open.push(begin(&mut line, job)),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) if open.is_empty() => return,
+                Err(TryRecvError::Disconnected) => break,
+            }
+        }
+        if let Err(fault) = line.exchange() {
+            break Arc::new(fault);
+        }
+        for (number, reply) in line.port.replies() {
+            if let Some(place) = open.iter().position(|open| open.number == number) {
+                open.remove(place).end(End::Reply(reply));
+            }
+        }
+        look_at_clock(&mut line, &mut open);
+        for message in line.port.messages() {
+            if let Some((question, status)) = pass_on(common, &message) {
+                line.port.answer(question, status, &[]);
+            }
+        }
+    };
+    let fault = common.fault.get_or_init(|| fault);
+    if let Ok(mut outlets) = common.outlets.lock() {
+        for mut outlet in outlets.drain(..) {
+            outlet(News::Gone(fault));
+        }
+    }
+    open.into_iter().for_each(|open| open.end(End::Gone(fault.clone())));
+}
+
+/// Gives a message to everyone who wants it, a request to the first. Returns what to say to a request that nobody has taken.
+fn pass_on<'a>(common: &Common, message: &'a Incoming) -> Option<(&'a Question, AppStatus)> {
+    let mut outlets = common.outlets.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut taken, mut refusal) = (false, AppStatus::PortUnreachable);
+    outlets.retain_mut(|outlet| {
+        if taken && message.question.is_some() {
+            return true;
+        }
+        let interest = outlet(News::Message(message));
+        taken |= interest == Interest::Took;
+        if interest == Interest::Full {
+            refusal = AppStatus::Busy;
+        }
+        interest != Interest::Over
+    });
+    let question = message.question.as_ref().filter(|_| !taken)?;
+    Some((question, refusal))
+}
+
+fn begin(line: &mut SerialLine, job: Job) -> Open {
+    let Job {
+        errand,
+        dest,
+        bytes,
+        patience,
+        done,
+    } = job;
+    let now = line.now();
+    let port = &mut line.port;
+    let (kind, number) = match errand {
+        Errand::Ask(query) => (Kind::Request, port.ask(dest, query, &bytes, now)),
+        Errand::AskHost(app) => (Kind::Request, port.ask_host(dest, app, &bytes, now)),
+        Errand::Answer(question, status) => (Kind::Response, port.answer(&question, status, &bytes)),
+        Errand::Datagram(app) => (Kind::Datagram, port.datagram(dest, app, &bytes)),
+        Errand::ToHost(app) => (Kind::Datagram, port.datagram_to_host(dest, app, &bytes)),
+        Errand::Confirmed(app) => (Kind::Confirmed, port.confirmed(dest, app, &bytes)),
+        Errand::Broadcast(app) => {
+            let number = port.broadcast(app, &bytes);
+            // The board at the port passes a broadcast on, and does not take it itself.
+            port.datagram(dest, app, &bytes);
+            (Kind::Broadcast, number)
+        }
+    };
+    Open {
+        kind,
+        number,
+        patience: Some(patience),
+        until: Instant::now() + SETTLED_WITHIN,
+        done,
+    }
+}
+
+/// Ends the errands whose time is over.
+fn look_at_clock(line: &mut SerialLine, open: &mut Vec<Open>) {
+    let now = Instant::now();
+    for errand in open.iter_mut() {
+        if errand.patience.is_some() && !line.port.holds(errand.kind, errand.number) {
+            errand.until = now + errand.patience.take().unwrap_or_default();
+        }
+    }
+    for over in open.extract_if(.., |errand| errand.until <= now) {
+        let taken = over.patience.is_none();
+        line.port.give_up(over.kind, over.number);
+        over.end(match taken {
+            true => End::Silence,
+            false if line.port.is_up() => End::NotTaken,
+            false => End::NoBoard,
+        });
+    }
+}

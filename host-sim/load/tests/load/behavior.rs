@@ -1,0 +1,344 @@
+//! What the simulator promises: every packet arrives, the same seed gives the same run, no network of the papers locks up,
+//! and if one is made to, the cycle is named.
+
+use crate::support::{Setup, network, without_times};
+use hopwise_core::Rule;
+use hopwise_language::Traffic;
+use hopwise_load::measure::{self, Effort, Experiment};
+use hopwise_load::parameters::{Parameters, Process};
+use proptest::prelude::*;
+
+#[test]
+fn same_seed_same_run() {
+    let setup = Setup {
+        rate: 0.2,
+        cycles: Some(10_240),
+        ..Setup::new("rdn(ring(5),1)")
+    };
+    let first = without_times(setup.run());
+    assert_eq!(first, without_times(setup.run()));
+    assert_ne!(first, without_times(Setup { seed: 2, ..setup }.run()));
+}
+
+/// Far above what they can carry, with packets longer than a buffer, packets keep arriving.
+#[test]
+fn no_network_locks_up_under_overload() {
+    let networks = [
+        "ring(12)",
+        "torus(6,5)",
+        "torus(4,4,4)",
+        "hypercube(5)",
+        "folded-hypercube(4)",
+        "heawood",
+        "nstar(4)",
+        "rdn(ring(5),1)",
+        "rdn(petersen,1)",
+        "rdn(ring(3),2)",
+        "re(ring(4),complete(3),3)",
+        "re(ring(5),ring(4),2,sd)",
+        "re(complete(3),heawood,1)",
+        "rcr(2,2,2)",
+        "rcr(1,4,3)",
+        "ccc(3)",
+        "cor(2,2)",
+        "dualcube(3)",
+        "folded(petersen,2)",
+        "root-folded(heawood,2)",
+        "flooded(petersen,2)",
+        "re-heawood-2(2)",
+        "re-heawood-2(2,one)",
+        "rsn(2,ring(5))",
+        "rsn(3,complete(3))",
+        "hcn(2)",
+        "hfn(2)",
+        "hsn(2,ring(5))",
+        "hsn(3,complete(3))",
+        "hcn3(1)",
+        "wk(4,3)",
+        "symmetric-hypernet(2,2)",
+        "hypernet(3,2)",
+    ];
+    for expression in networks {
+        for (rule, flits) in [(Rule::Exact, 1), (Rule::Exact, 12), (Rule::Paper, 3)] {
+            let setup = Setup {
+                rule,
+                flits,
+                rate: 0.9,
+                cycles: Some(3_072),
+                ..Setup::new(expression)
+            };
+            let point = setup.run();
+            assert_eq!(point.deadlock, None, "{expression} {rule:?} with packets of {flits}");
+            let busy = f64::from(flits) * point.accepted_rate;
+            assert!(
+                busy > 0.005,
+                "{expression} {rule:?} with packets of {flits}: only {busy} flits a node a cycle"
+            );
+        }
+    }
+}
+
+#[test]
+fn watchdog_names_the_cycle() {
+    let setup = Setup {
+        rate: 0.9,
+        flits: 4,
+        class_limit: Some(1),
+        ..Setup::new("ring(8)")
+    };
+    let cycle = setup.run().deadlock.expect("a ring with one class of buffers locks up");
+    assert!(cycle.starts_with("deadlock: node "), "{cycle}");
+    // The cycle closes, and neighbors on it are neighbors on the ring, or the same node.
+    let nodes: Vec<i64> = cycle
+        .split("node ")
+        .skip(1)
+        .filter_map(|part| part.split(' ').next()?.parse().ok())
+        .collect();
+    assert!(nodes.len() > 8 && nodes.first() == nodes.last(), "{cycle}");
+    for pair in nodes.windows(2) {
+        assert!([0, 1, 7].contains(&(pair[1] - pair[0]).rem_euclid(8)), "{cycle}");
+    }
+    assert_eq!(
+        Setup {
+            class_limit: None,
+            ..setup
+        }
+        .run()
+        .deadlock,
+        None
+    );
+}
+
+#[test]
+fn every_pattern_is_carried_at_low_load() {
+    let patterns = "uniform uniform-with-self transpose bit-complement bit-reverse shuffle tornado permutation \
+                    hot-spot(3,0.2) neighbors all-to-all";
+    for name in patterns.split_whitespace() {
+        let traffic: Traffic = name.parse().unwrap();
+        assert_eq!(traffic.to_string(), name);
+        let point = Setup {
+            traffic,
+            rate: 0.02,
+            ..Setup::new("torus(8,8)")
+        }
+        .run();
+        assert!(
+            !point.saturated && (point.accepted_rate / 0.02 - 1.0).abs() < 0.05,
+            "{name}: {}",
+            point.accepted_rate
+        );
+        let least = 7.0 + 5.0 * point.hops_mean;
+        assert!(
+            point.latency_mean >= least - 1e-9 && point.latency_mean < 1.1 * least,
+            "{name}: {}",
+            point.latency_mean
+        );
+    }
+}
+
+#[test]
+fn hops_are_those_of_the_pattern() {
+    let hops = |name: &str, expression: &str| {
+        Setup {
+            traffic: name.parse().unwrap(),
+            rate: 0.02,
+            ..Setup::new(expression)
+        }
+        .run()
+        .hops_mean
+    };
+    assert_eq!(hops("tornado", "torus(8,8)"), 6.0); // three steps in each dimension
+    assert_eq!(hops("bit-complement", "hypercube(5)"), 5.0);
+    assert_eq!(hops("neighbors", "rdn(petersen,1)"), 1.0);
+    // The mean over all others; and over all nodes, if packets to oneself take no hop.
+    for (name, mean) in [
+        ("all-to-all", 32.0 / 15.0),
+        ("uniform", 32.0 / 15.0),
+        ("uniform-with-self", 2.0),
+    ] {
+        let hops = hops(name, "hypercube(4)");
+        assert!((hops - mean).abs() < 0.03, "{name}: {hops}");
+    }
+}
+
+#[test]
+fn broadcasts_reach_every_other_node_once() {
+    let setup = Setup {
+        traffic: Traffic::Broadcast,
+        rate: 0.0005,
+        ..Setup::new("rdn(ring(3),1)")
+    };
+    let point = setup.run();
+    assert!(!point.saturated);
+    let copies = point.accepted_rate / point.offered_rate;
+    assert!(
+        (copies - 17.0).abs() < 0.3,
+        "{copies} copies a broadcast in a network of 18 nodes"
+    );
+}
+
+#[test]
+fn bursts_have_the_same_rate_and_wait_longer() {
+    let steady = Setup {
+        rate: 0.1,
+        cycles: Some(102_400),
+        ..Setup::new("torus(8,8)")
+    };
+    let bursty = Setup {
+        process: Process::Bursty {
+            length: 50.0,
+            peak: 0.6,
+        },
+        ..steady.clone()
+    };
+    let (steady, bursty) = (steady.run(), bursty.run());
+    assert!(
+        (bursty.offered_rate / 0.1 - 1.0).abs() < 0.03,
+        "{}",
+        bursty.offered_rate
+    );
+    assert!(
+        bursty.latency_mean > 1.2 * steady.latency_mean,
+        "{} {}",
+        bursty.latency_mean,
+        steady.latency_mean
+    );
+}
+
+/// A network too large for a table is routed packet by packet, to the same effect.
+#[test]
+fn large_networks_behave_like_small_ones() {
+    for expression in ["torus(40,40)", "hypercube(11)", "re(ring(4),complete(3),5)"] {
+        let network = network(expression);
+        let nodes = network.nodes();
+        let sources = (0..24).map(|i| i * nodes / 24 + i % 3);
+        let sum: u64 = sources
+            .flat_map(|from| (0..nodes).map(move |to| network.distance(from, to).unwrap().unwrap()))
+            .sum();
+        let hops = sum as f64 / (24 * nodes) as f64;
+        let point = Setup {
+            rate: 0.001,
+            cycles: Some(10_240),
+            ..Setup::new(expression)
+        }
+        .run();
+        assert!(
+            (point.hops_mean - hops).abs() < 0.3,
+            "{expression}: {} hops",
+            point.hops_mean
+        );
+        let least = 7.0 + 5.0 * point.hops_mean;
+        assert!(
+            point.latency_mean >= least && point.latency_mean < 1.05 * least,
+            "{expression}: {}",
+            point.latency_mean
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// At any load, with any lengths: nothing is lost, and no packet is faster than an empty network lets it be.
+    #[test]
+    fn packets_are_conserved(
+        expression in prop::sample::select(vec!["ring(5)", "torus(4,3)", "star(6)", "rdn(ring(4),1)", "rcr(2,2,1)", "path(4)"]),
+        flits in 1u32..10,
+        load in 0.01f64..0.4,
+        seed in any::<u64>(),
+    ) {
+        let rate = load / f64::from(flits);
+        let point = Setup { flits, rate, seed, cycles: Some(5_120), ..Setup::new(expression) }.run();
+        prop_assert!(point.deadlock.is_none());
+        if !point.saturated {
+            let least = 7.0 + 5.0 * point.hops_mean + f64::from(flits - 1);
+            prop_assert!(point.latency_mean > least - 1e-6, "{} < {least}", point.latency_mean);
+            let made = point.offered_rate * 5_120.0 * point.nodes as f64;
+            prop_assert_eq!(point.packets_measured, made.round() as u64);
+        }
+    }
+}
+
+/// What is not known is null, never a number.
+#[test]
+fn an_interval_that_is_not_known_is_null() {
+    let network = network("ring(12)");
+    let effort = Effort {
+        least_cycles: 10 << 4,
+        most_cycles: 10 << 4,
+        batch_bits: 4,
+        ..Effort::default()
+    };
+    let experiment = |rate: f64, effort: Effort| Experiment {
+        network: &network,
+        rule: Rule::Exact,
+        parameters: Parameters::BOOKSIM,
+        traffic: Traffic::UniformWithSelf,
+        process: Process::Bernoulli,
+        rate,
+        seed: 1,
+        effort,
+        failures: None,
+        threads: 1,
+    };
+    let short = measure::run(&experiment(0.05, effort)).unwrap();
+    assert_eq!(
+        short.latency_ci95, None,
+        "batches of 16 cycles tell nothing of latencies of 20"
+    );
+    assert!(serde_json::to_string(&short).unwrap().contains("\"latency_ci95\":null"));
+    let overloaded = measure::run(&experiment(0.9, Effort::default())).unwrap();
+    assert_eq!((overloaded.saturated, overloaded.latency_ci95), (true, None));
+    let long = measure::run(&experiment(0.05, Effort::default())).unwrap();
+    assert!(
+        long.latency_ci95
+            .is_some_and(|half| half > 0.0 && half < 0.05 * long.latency_mean),
+        "{long:?}"
+    );
+}
+
+/// Of intervals that are to hold the mean 95 times in 100, most do. Near saturation, where latencies of neighboring packets are most
+/// alike, too short batches would show.
+#[test]
+fn intervals_hold_the_mean() {
+    const RUNS: u64 = 40;
+    let run = |seed: u64, precision: f64, cycles: Option<u32>| {
+        Setup {
+            rate: 0.4,
+            seed,
+            precision,
+            cycles,
+            ..Setup::new("torus(4,4)")
+        }
+        .run()
+    };
+    let truth = run(1_000, 0.005, Some(1 << 20)).latency_mean;
+    let holds = |seed: &u64| {
+        let point = run(*seed, 0.01, None);
+        (point.latency_mean - truth).abs() <= point.latency_ci95.expect("it is carried")
+    };
+    let held = (1..=RUNS).filter(holds).count();
+    assert!(held >= 33, "{held} of {RUNS} intervals hold {truth}");
+}
+
+/// All networks have the same memory, however many channels they need.
+#[test]
+fn buffers_can_be_equal() {
+    for (expression, channels) in [("torus(4,4)", 2), ("hypercube(4)", 2), ("petersen", 3)] {
+        let run = |link_buffers| {
+            Setup {
+                link_buffers,
+                ..Setup::new(expression)
+            }
+            .run()
+        };
+        let usual = run(None);
+        assert_eq!(
+            (usual.virtual_channels, usual.buffer_bytes),
+            (channels, 8 * 8 * u64::from(channels)),
+            "{expression}"
+        );
+        let equal = run(Some(24));
+        assert_eq!(equal.buffer_bytes, 24 * 8, "{expression}");
+    }
+}

@@ -1,0 +1,79 @@
+//! A host at the serial port of a board: it asks nodes what they answer, and keeps what comes back.
+
+use hopwise_core::Node;
+use hopwise_node::endpoint::{Endpoint, Heard};
+use hopwise_node::key::Credentials;
+use hopwise_node::limits::BODY;
+use hopwise_node::link::Micros;
+use hopwise_node::router::{Event, Observer};
+use hopwise_node::wire::{Packet, PacketId, Query};
+
+/// So many questions wait for the link or are on it.
+const SLOTS: usize = 4;
+
+/// A host that is on.
+pub struct Host {
+    endpoint: Endpoint<SLOTS>,
+    heard: Vec<Packet<BODY>>,
+}
+
+impl Host {
+    /// One that has just been plugged in.
+    pub fn new(epoch: u32, baud: u32, credentials: Option<Credentials>, now: Micros) -> Self {
+        let mut endpoint = Endpoint::host(epoch, baud, now);
+        credentials.iter().for_each(|credentials| endpoint.lock(credentials));
+        Host {
+            endpoint,
+            heard: Vec::new(),
+        }
+    }
+
+    /// Whether its board takes it for its host.
+    pub fn is_up(&self) -> bool {
+        self.endpoint.is_up()
+    }
+
+    /// Asks a node something. Returns the name of the question; `None` if too many wait.
+    pub fn ask(&mut self, dest: Node, query: Query, payload: &[u8], now: Micros) -> Option<PacketId> {
+        if !self.endpoint.has_room() {
+            return None;
+        }
+        let question = self.endpoint.question(dest, query, payload, now)?;
+        let id = question.header.id();
+        self.endpoint.send(question).ok().map(|()| id)
+    }
+
+    /// What has come for it since this was last asked.
+    pub fn heard(&mut self) -> Vec<Packet<BODY>> {
+        std::mem::take(&mut self.heard)
+    }
+
+    /// Takes in bytes that came.
+    pub fn receive(&mut self, mut bytes: &[u8], now: Micros, observer: &mut impl Observer) {
+        while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
+            if let Heard::Packet(packet) | Heard::Question(packet) = heard {
+                observer.note(Event::Received {
+                    link: 0,
+                    packet: packet.header.id(),
+                    dest: packet.header.dest,
+                });
+                self.heard.push(packet);
+            }
+        }
+    }
+
+    /// Looks at the clock.
+    pub fn tick(&mut self, now: Micros) {
+        let _ = self.endpoint.tick(now);
+    }
+
+    /// When to [`tick`](Self::tick) at the latest.
+    pub fn deadline(&self) -> Micros {
+        self.endpoint.deadline()
+    }
+
+    /// The bytes to send, and their number; 0 if there is nothing to send.
+    pub fn transmit(&mut self, now: Micros, out: &mut [u8]) -> usize {
+        self.endpoint.transmit(now, out)
+    }
+}

@@ -1,0 +1,162 @@
+//! Hosts at the serial ports of boards: they ask, are answered, go, and others come.
+
+use hopwise_node::wire::DropReason;
+use hopwise_sim::Settings;
+use hopwise_sim::oracle::Service;
+
+use super::{assert_all_delivered, on, run};
+
+fn with_hosts(network: &str) -> Settings {
+    Settings {
+        host: Some("0,5".into()),
+        duration: Some("3s".parse().unwrap()),
+        rate: Some(40.0),
+        ..on(network)
+    }
+}
+
+#[test]
+fn everything_that_can_be_asked_is_answered() {
+    for network in ["torus(3,3)", "rdn(ring(3),1)", "hypercube(3)"] {
+        let settings = with_hosts(network);
+        let account = run(&settings);
+        assert_all_delivered(&settings, &account);
+        assert!(account.tally.by_hosts > 150, "{}", account.tally.by_hosts);
+        for (service, count) in Service::ALL.iter().zip(account.tally.services) {
+            let asked = matches!(service, Service::Question(_));
+            assert_eq!(count > 0, asked || *service == Service::Datagram, "{}", service.name());
+        }
+    }
+}
+
+/// What the one before it asked is no answer to a host, though it comes while that one waits for its own.
+#[test]
+fn hosts_come_and_go_and_nobody_takes_an_answer_for_another() {
+    let mut asked = 0;
+    for seed in 1..=6 {
+        let settings = Settings {
+            leave_every: Some("100ms".parse().unwrap()),
+            mixed: true,
+            rate: Some(5.0),
+            baud: Some(9_600),
+            duration: Some("5s".parse().unwrap()),
+            seed: Some(seed),
+            ..with_hosts("ring(12)")
+        };
+        asked += run(&settings).tally.by_hosts;
+    }
+    assert!(asked > 10, "{asked}");
+}
+
+/// A host at a board that restarts finds it again, and is taken for the same.
+#[test]
+fn boards_restart_under_their_hosts() {
+    let settings = Settings {
+        events: Some("1s reset 0; 1500ms reset 5; 2s off 0,1; 2500ms on 0,1".into()),
+        ..with_hosts("torus(3,3)")
+    };
+    let account = run(&settings);
+    let tally = &account.tally;
+    assert!(
+        tally.by_hosts > 80 && tally.delivered * 10 > tally.sent * 8,
+        "{tally:?}"
+    );
+}
+
+/// A question whose search for a path leads back through the board of its host goes on from there.
+#[test]
+fn questions_go_round_dead_boards() {
+    let settings = Settings {
+        host: Some("1".into()),
+        events: Some("0s off 4".into()),
+        ..with_hosts("ring(8)")
+    };
+    let account = run(&settings);
+    assert_eq!(
+        account.drops[DropReason::Malformed as usize],
+        0,
+        "{}",
+        settings.command()
+    );
+    assert!(account.detours > 0, "{}", settings.command());
+}
+
+/// Answers that are sent again by another path, since nobody knows whether they came, come once.
+#[test]
+fn a_dying_cable_doubles_no_answer() {
+    for seed in 430..450 {
+        let settings = Settings {
+            host: Some("14".into()),
+            events: Some("622ms one-way 7.0; 800ms one-way 14.0; 1s one-way 15.0".into()),
+            rate: Some(60.0),
+            duration: Some("1s".parse().unwrap()),
+            seed: Some(seed),
+            ..on("hypercube(4)")
+        };
+        run(&settings);
+    }
+}
+
+#[test]
+fn hosts_that_make_no_sense_are_refused_in_a_sentence() {
+    let refusal = |host: Option<&str>, rogue: Option<&str>, leave_every: Option<&str>| {
+        let settings = Settings {
+            host: host.map(String::from),
+            rogue: rogue.map(String::from),
+            leave_every: leave_every.map(|time| time.parse().unwrap()),
+            ..on("ring(4)")
+        };
+        settings
+            .run()
+            .err()
+            .map(|refusal| refusal.to_string())
+            .unwrap_or_default()
+    };
+    assert_eq!(refusal(Some("1, 3"), Some("2:hole"), Some("1s")), "");
+    let too_many = refusal(Some("1,4"), None, None);
+    assert_eq!(too_many, "host: there is no node 4: the network has nodes 0 to 3");
+    let twice = refusal(Some("1,1"), None, None);
+    assert_eq!(twice, "node 1 is named twice as the board of a host");
+    let no_node = refusal(Some("1,x"), None, None);
+    assert_eq!(no_node, "host: 'x' is not a node: write NODE[,...], such as 3,5");
+    let rogue = refusal(Some("1"), Some("1:hole"), None);
+    assert_eq!(rogue, "node 1 is a rogue, which has no host");
+    let nobody = refusal(None, None, Some("1s"));
+    assert_eq!(nobody, "leave-every needs a host: --host NODE");
+    let at_once = refusal(Some("1"), None, Some("0s"));
+    assert_eq!(at_once, "leave-every is a time above 0");
+}
+
+/// A liar sends hosts what they cannot read: it is taken from the board all the same.
+#[test]
+fn what_a_host_cannot_read_is_taken() {
+    for seed in 530..545 {
+        let settings = Settings {
+            host: Some("6,27".into()),
+            confirmed: true,
+            duration: Some("2s".parse().unwrap()),
+            payload: Some(143),
+            rate: Some(4.67),
+            rogue: Some("16:lie".into()),
+            seed: Some(seed),
+            ..on("hypercube(5)")
+        };
+        assert!(run(&settings).tally.by_hosts > 0, "{}", settings.command());
+    }
+}
+
+/// A host goes on asking for a moment after its board has died: nobody has heard it, and nobody has lost anything.
+#[test]
+fn a_host_asks_a_dead_board() {
+    for seed in 729..739 {
+        let settings = Settings {
+            host: Some("5".into()),
+            events: Some("831ms off 5".into()),
+            duration: Some("432ms".parse().unwrap()),
+            rate: Some(10.0),
+            seed: Some(seed),
+            ..on("star(6)")
+        };
+        assert_eq!(run(&settings).tally.lost, 0, "{}", settings.command());
+    }
+}
