@@ -28,7 +28,7 @@
 //!   not link up with one that has a key.
 //! - `cipher`: payloads are encrypted from end to end. A node without it forwards them, and can neither read nor send any.
 //! - `clock`: all boards agree on the time. A node without it has no time, and others do not learn it through this node.
-//! - `update`: boards take a new image through the mesh.
+//! - `update`: the router keeps blocks of a new image for the board. [`update`] itself is code that nothing runs unless it is called.
 //! - `defmt`: events can be logged by defmt. `large-tables`: faster CRCs, for hosts.
 //!
 //! No function here panics, whatever it is given. There is no recursion, no heap, and every queue and loop has a bound.
@@ -44,7 +44,6 @@
 #[cfg(test)]
 extern crate std;
 
-#[cfg(feature = "keys")]
 pub mod authority;
 pub mod boot;
 pub mod capacities;
@@ -57,6 +56,5 @@ pub mod link;
 pub mod router;
 mod service;
 pub mod store;
-#[cfg(feature = "update")]
 pub mod update;
 pub mod wire;

@@ -6,6 +6,7 @@ use heapless::{LenType, String};
 use hopwise_node::authority::Authority;
 use hopwise_node::key::Credentials;
 use hopwise_node::link::Micros;
+#[cfg(feature = "keys")]
 use hopwise_node::store::Keys;
 use hopwise_node::store::Start;
 use hopwise_node::wire::{BoardConfig, BoardInfo, BoardState, CONFIG_BYTES, DEFAULT_BAUD, Status};
@@ -49,6 +50,7 @@ pub(crate) struct About<P: Platform> {
     pub(crate) next_image: NextImage<P::Images>,
     name: String<16, u8>,
     /// Of the mesh, if it has one. Nothing that leaves the board holds it.
+    #[cfg(feature = "keys")]
     keys: Option<Keys>,
     /// Who may change the board, if it has keys.
     pub(crate) authority: Option<RefCell<Authority>>,
@@ -76,15 +78,20 @@ impl<P: Platform> About<P> {
             on_trial: Cell::new(start.on_trial),
             next_image: NextImage::new(images),
             name: page.map(|page| page.name.clone()).unwrap_or_default(),
+            #[cfg(feature = "keys")]
             keys: start.keys,
+            #[cfg(feature = "keys")]
             authority: start
                 .keys
                 .map(|keys| RefCell::new(Authority::new(keys.management, start.epoch))),
+            #[cfg(not(feature = "keys"))]
+            authority: None,
             is_pressed: Cell::new(false),
         }
     }
 
     /// With what its links prove that it belongs to the mesh. No other start has its epoch, and no other board its number.
+    #[cfg(feature = "keys")]
     pub(crate) fn credentials(&self) -> Option<Credentials> {
         let mut random = [0; 16];
         random
@@ -95,6 +102,12 @@ impl<P: Platform> About<P> {
             secret: keys.mesh,
             random,
         })
+    }
+
+    /// None: a board that has keys stays alone.
+    #[cfg(not(feature = "keys"))]
+    pub(crate) fn credentials(&self) -> Option<Credentials> {
+        None
     }
 
     pub(crate) fn card(&self) -> BoardInfo {
@@ -136,7 +149,7 @@ impl<P: Platform> About<P> {
         if self.on_trial.get() {
             log!(warn, "the configuration is on trial");
         }
-        if self.next_image.on_trial.get() {
+        if self.next_image.is_on_trial() {
             log!(warn, "the image is on trial");
         }
         match self.state {

@@ -90,7 +90,10 @@ pub(crate) fn without_mesh<P: Platform>(
             Some(block) => return block,
             None => CommandResult::NotThere,
         },
-        Command::Update => return encode(&about.next_image.state()),
+        Command::Update => match about.next_image.state() {
+            Some(state) => return encode(&state),
+            None => CommandResult::Unknown,
+        },
         Command::BeginUpdate(plan) => about.next_image.begin(plan),
         Command::SwitchImage(hash) => match about.next_image.trial(hash) {
             Some(trial) => {

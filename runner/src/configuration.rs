@@ -10,6 +10,8 @@ use crate::platform::Platform;
 /// What a board with so many links starts with.
 pub(crate) fn understand_start<P: Platform>(start: &Start, links: u8) -> Result<(BoardConfig, Network), BoardState> {
     match &start.page {
+        // It must not speak without them.
+        _ if start.keys.is_some() && cfg!(not(feature = "keys")) => Err(BoardState::NotInImage),
         _ if start.keys.is_some() && !start.is_marked => Err(BoardState::Uncounted),
         Some(page) => understand::<P>(page, links),
         None if start.is_damaged => Err(BoardState::BadConfig),

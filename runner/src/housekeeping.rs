@@ -128,7 +128,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                 // A page that is still there is given up by itself after a few starts.
                 return Restart::GoneBack;
             }
-            if self.about.next_image.on_trial.get() && self.now() >= TRIAL {
+            if self.about.next_image.is_on_trial() && self.now() >= TRIAL {
                 log!(warn, "nobody has kept the image: back to the one before");
                 return Restart::GoneBack;
             }

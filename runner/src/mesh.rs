@@ -223,6 +223,7 @@ fn serve_own<C: Capacities>(router: &mut Router<C>) {
         // There is room: nothing else is served yet. What comes is read at once.
         let _ = router.serve(port, u8::MAX);
     }
+    #[cfg(feature = "update")]
     router.take_blocks();
 }
 

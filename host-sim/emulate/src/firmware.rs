@@ -8,6 +8,8 @@ use crate::repository::{NoRepository, Repository};
 
 const TARGET: &str = "thumbv7em-none-eabihf";
 const ALL_NETWORKS: &str = "all-networks";
+/// Keys, encryption, clock and update.
+const SERVICES: &str = "services";
 
 /// Why there is no image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -150,7 +152,7 @@ impl<'a> Firmware<'a> {
     }
 
     fn features(&self) -> Vec<&'a str> {
-        let mut features = vec![self.board];
+        let mut features = vec![self.board, SERVICES];
         features.extend(&self.families);
         features.extend(self.second_slot.then_some("second-slot"));
         features

@@ -287,6 +287,7 @@ impl<C: Capacities> Router<C> {
     }
 
     /// From now on broadcasts to [`AppPort::UPDATE`], also those of this node and its host, wait for [`write_block`](Self::write_block).
+    #[cfg(feature = "update")]
     pub fn take_blocks(&mut self) {
         self.services.blocks.take();
     }

@@ -11,8 +11,10 @@ use crate::router::forwarding::Place;
 pub(in crate::router) enum Blocks {
     /// There is no board that wants any.
     Unwanted,
+    #[cfg(feature = "update")]
     None,
     /// This one is next.
+    #[cfg(feature = "update")]
     Waiting(Place),
 }
 
@@ -22,6 +24,7 @@ impl Blocks {
     }
 
     /// From now on the board wants blocks, and none waits.
+    #[cfg(feature = "update")]
     pub(in crate::router) fn take(&mut self) {
         *self = Blocks::None;
     }
@@ -29,20 +32,29 @@ impl Blocks {
     /// The next one.
     pub(in crate::router) fn waiting(self) -> Option<Place> {
         match self {
+            #[cfg(feature = "update")]
             Blocks::Waiting(place) => Some(place),
-            Blocks::Unwanted | Blocks::None => None,
+            _ => None,
         }
     }
 
     /// Has a block wait.
     pub(super) fn hold(&mut self, place: Place) {
+        #[cfg(feature = "update")]
         if *self == Blocks::None {
             *self = Blocks::Waiting(place);
         }
+        #[cfg(not(feature = "update"))]
+        let _ = place;
     }
 
     /// The board has written a block, and this one is next.
     pub(in crate::router) fn written(&mut self, next: Option<Place>) {
-        *self = next.map_or(Blocks::None, Blocks::Waiting);
+        #[cfg(feature = "update")]
+        {
+            *self = next.map_or(Blocks::None, Blocks::Waiting);
+        }
+        #[cfg(not(feature = "update"))]
+        let _ = next;
     }
 }

@@ -51,6 +51,7 @@ fn applications_read_in_order_what_comes_to_the_ports_they_serve() {
     assert_eq!(read, [Some(4), Some(5), None]);
 }
 
+#[cfg(feature = "update")]
 #[test]
 fn a_board_that_wants_blocks_has_them_one_after_the_other() {
     let mut services = services();

@@ -110,6 +110,7 @@ impl Pair {
     }
 
     /// The same, each end with a key, or without.
+    #[cfg(feature = "keys")]
     pub(crate) fn locked(
         baud: u32,
         packets: [usize; 2],

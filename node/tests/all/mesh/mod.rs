@@ -1,6 +1,7 @@
 //! A small mesh in virtual time: who gets what, in which order, and how often.
 
 mod applications;
+#[cfg(feature = "update")]
 mod blocks;
 mod broadcasts;
 mod cables;

@@ -225,7 +225,7 @@ mod tests {
             );
             line.expect("a dependency").to_string()
         };
-        let rest = "default-features = false, features = [\"all-networks\"] }";
+        let rest = "default-features = false, features = [\"all-networks\", \"services\"] }";
         assert_eq!(
             says(Source::Git("https://x/y", Some("v1"))),
             format!("hopwise-firmware = {{ git = \"https://x/y\", rev = \"v1\", {rest}")

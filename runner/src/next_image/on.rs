@@ -1,4 +1,4 @@
-//! The next image, and the flash that it goes to.
+//! The update of a board.
 
 use core::cell::{Cell, RefCell};
 
@@ -16,8 +16,7 @@ const A_WHILE: Micros = 1_250_000;
 pub(crate) struct NextImage<F> {
     update: RefCell<Update>,
     images: RefCell<F>,
-    /// The image that runs goes back to the one before unless someone outside says that it is to be kept.
-    pub(crate) on_trial: Cell<bool>,
+    on_trial: Cell<bool>,
 }
 
 impl<F: Flash> NextImage<F> {
@@ -31,6 +30,11 @@ impl<F: Flash> NextImage<F> {
 
     pub(crate) fn begin(&self, plan: UpdatePlan) -> CommandResult {
         self.update.borrow_mut().begin(plan, &*self.images.borrow())
+    }
+
+    /// Whether the image that runs goes back to the one before unless someone outside says that it is to be kept.
+    pub(crate) fn is_on_trial(&self) -> bool {
+        self.on_trial.get()
     }
 
     /// Whether there is room to be made for it.
@@ -69,8 +73,8 @@ impl<F: Flash> NextImage<F> {
         self.update.borrow().block(id, index, &*self.images.borrow())
     }
 
-    pub(crate) fn state(&self) -> UpdateState {
-        self.update.borrow().state(&*self.images.borrow())
+    pub(crate) fn state(&self) -> Option<UpdateState> {
+        Some(self.update.borrow().state(&*self.images.borrow()))
     }
 
     pub(crate) fn trial(&self, hash: &[u8]) -> Option<Trial> {
