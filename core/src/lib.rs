@@ -62,6 +62,7 @@ struct Readme;
 
 mod arith;
 pub mod collective;
+mod expr_writer;
 pub mod graph;
 pub mod limits;
 pub mod network;

@@ -2,7 +2,7 @@
 
 use crate::arith::{Number, Vertex, div_rem, narrow, wide};
 use crate::collective::axis::Partakers;
-use crate::collective::program::{digit_of, digits_of};
+use crate::collective::digits::{digit_of, digits_of};
 use crate::collective::{Axis, Ports, Step, Tree};
 use crate::graph::Base;
 use crate::network::Network;

@@ -35,6 +35,7 @@
 //! ```
 
 mod axis;
+mod digits;
 mod expansion;
 mod mesh;
 mod moves;

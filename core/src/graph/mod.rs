@@ -27,6 +27,7 @@ mod line;
 mod nstar;
 mod product;
 mod star;
+mod written;
 
 use core::fmt;
 

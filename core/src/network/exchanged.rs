@@ -11,8 +11,8 @@
 use core::fmt;
 
 use crate::arith::{Number, Vertex, bits, ones, wide};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::limits::MAX_BITS;
-use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Rule, Topology};
 

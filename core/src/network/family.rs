@@ -3,8 +3,8 @@
 use core::fmt;
 
 use crate::arith::{Number, Vertex};
+use crate::expr_writer::{self, ExprWriter, WriteExpr};
 use crate::graph::Base;
-use crate::network::expr_writer::{self, ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Method, Rule, Topology};
 

@@ -11,8 +11,8 @@
 use core::fmt;
 
 use crate::arith::{Number, Vertex, count_step, ones};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::next_in_hypercube;
-use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::Reader;
 use crate::topology::{Method, Rule, Topology, lowest_closer};
 

@@ -20,9 +20,9 @@
 use core::fmt;
 
 use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::Base;
 use crate::limits::LOOKAHEAD;
-use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Rule, Topology};
 
@@ -415,7 +415,7 @@ impl Topology for Hierarchy {
 
 impl WriteExpr for Hierarchy {
     fn write_expr(&self, out: &mut ExprWriter<'_>) {
-        out.text(self.linkage.name()).text("(").base(&self.base);
+        out.text(self.linkage.name()).text("(").part(&self.base);
         out.text(",").number(self.digits).text(")");
     }
 }

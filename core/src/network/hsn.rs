@@ -13,9 +13,9 @@ use core::fmt;
 use heapless::Vec;
 
 use crate::arith::{Number, Vertex, count_step, div_rem, wide};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::Base;
 use crate::limits::{MAX_DIGITS, MAX_PERMUTED};
-use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Method, Rule, Topology};
 
@@ -424,6 +424,6 @@ impl Topology for Hsn {
 impl WriteExpr for Hsn {
     fn write_expr(&self, out: &mut ExprWriter<'_>) {
         out.text("hsn(").number(self.levels);
-        out.text(",").base(&self.nucleus).text(")");
+        out.text(",").part(&self.nucleus).text(")");
     }
 }

@@ -6,7 +6,6 @@
 
 #[cfg(feature = "exchanged")]
 mod exchanged;
-pub(crate) mod expr_writer;
 pub mod expression;
 mod family;
 mod fanout;
@@ -37,7 +36,6 @@ mod wk;
 use core::fmt;
 use core::str::FromStr;
 
-use expr_writer::{ExprWriter, WriteExpr};
 use expression::{ParseError, Reader};
 pub use family::*;
 pub use fanout::Fanout;
@@ -45,6 +43,7 @@ pub use fanout::Fanout;
 pub use hierarchy::Linkage;
 
 use crate::arith::{Number, Vertex, narrow, wide};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::Base;
 use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology, Tree};
 

@@ -9,8 +9,8 @@
 use core::fmt;
 
 use crate::arith::{Number, Vertex, count_step};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::Rsn;
-use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::Reader;
 use crate::topology::{Method, Rule, Topology, lowest_closer};
 

@@ -14,9 +14,9 @@ use core::fmt;
 use heapless::Vec;
 
 use crate::arith::{MAX_NODES, Number, Vertex, div_rem, div_rem_short, fits_short, wide};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::{Base, Kind};
 use crate::limits::{MAX_BITS, MAX_LEVELS};
-use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Rule, Topology};
 
@@ -412,8 +412,8 @@ impl WriteExpr for Rdn {
     fn write_expr(&self, out: &mut ExprWriter<'_>) {
         match (self.name, &self.base.0) {
             (Name::DualCube, Kind::Hypercube(cube)) => out.text("dualcube(").number(cube.bits + 1),
-            (Name::Biswapped, _) => out.text("bsw(").base(&self.base),
-            _ => out.text("rdn(").base(&self.base).text(",").number(self.levels),
+            (Name::Biswapped, _) => out.text("bsw(").part(&self.base),
+            _ => out.text("rdn(").part(&self.base).text(",").number(self.levels),
         }
         .text(")");
     }

@@ -8,7 +8,7 @@
 use std::sync::OnceLock;
 
 use crate::arith::{Number, Vertex};
-use crate::network::expr_writer::{ExprWriter, WriteExpr};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Rule, Topology};
 

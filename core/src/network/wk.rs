@@ -16,9 +16,9 @@
 use core::fmt;
 
 use crate::arith::{Number, Vertex, div_rem, wide};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::{Base, Kind};
 use crate::limits::MAX_BITS;
-use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::Reader;
 use crate::topology::{Rule, Topology};
 

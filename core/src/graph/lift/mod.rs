@@ -23,7 +23,7 @@ use core::fmt;
 
 use super::Graph;
 use crate::arith::{Number, Vertex, count_step, div_rem_short, sub_mod, wide, wrap};
-use crate::network::expr_writer::ExprWriter;
+use crate::expr_writer::ExprWriter;
 #[cfg(feature = "names")]
 pub(crate) use names::WORDS;
 use search::Search;

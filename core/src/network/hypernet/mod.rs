@@ -18,8 +18,8 @@ use core::fmt;
 use heapless::Vec;
 
 use crate::arith::{Number, Vertex, count_step, ones, wide};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::limits::MAX_BITS;
-use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Rule, Topology};
 use last_bits::LastBits;

@@ -16,9 +16,9 @@ use core::cmp::Ordering;
 use core::fmt;
 
 use crate::arith::{MAX_NODES, Number, Vertex, bits, div_rem, ones, sub_mod, wide, wrap};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::Factor;
 use crate::limits::MAX_BITS;
-use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Method, Rule, Topology};
 

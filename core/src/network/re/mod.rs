@@ -18,9 +18,9 @@ mod walk;
 use core::fmt;
 
 use crate::arith::{MAX_NODES, Number, Vertex, div_rem, div_rem_short, fits_short, wide, wrap};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::Base;
 use crate::limits::{self, BOARD_SEARCH_WORDS, MAX_FRAMES};
-use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Method, Rule, Topology};
 use phase::{Phase, Pivots, nearest};
@@ -584,13 +584,13 @@ impl WriteExpr for Re {
         if let Choice::EveryPort | Choice::OnePort = self.choice {
             out.text("re-heawood-2(").number(self.phases + 1);
         } else if self.same {
-            out.text("re(").base(self.frame_of(0)).text(",").base(&self.unit);
+            out.text("re(").part(self.frame_of(0)).text(",").part(&self.unit);
             out.text(",").number(self.phases);
         } else {
             for (index, frame) in self.frames.iter().take(usize::from(self.phases)).enumerate() {
-                out.text(if index == 0 { "re([" } else { "," }).base(frame);
+                out.text(if index == 0 { "re([" } else { "," }).part(frame);
             }
-            out.text("],").base(&self.unit);
+            out.text("],").part(&self.unit);
         }
         out.text(match self.choice {
             Choice::OnePivot | Choice::EveryPort => ")",

@@ -20,9 +20,9 @@ use leaders::Leaders;
 use path::Path;
 
 use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
+use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::{Base, FoldedHypercube, Hypercube, Kind};
 use crate::limits::MAX_SWAP_LEVELS;
-use crate::network::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Method, Rule, Topology};
 
@@ -342,7 +342,7 @@ impl WriteExpr for Rsn {
             (Word::Hcn, Kind::Hypercube(cube)) => out.text("hcn(").number(cube.bits),
             (Word::Hfn, Kind::FoldedHypercube(cube)) => out.text("hfn(").number(cube.bits),
             _ => {
-                out.text("rsn(").number(self.levels).text(",").base(&self.nucleus);
+                out.text("rsn(").number(self.levels).text(",").part(&self.nucleus);
                 out.text(if self.diameter_links { ",diameter" } else { "" })
             }
         }

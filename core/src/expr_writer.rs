@@ -5,8 +5,6 @@
 
 use core::fmt;
 
-use crate::graph::{Base, Factor, Shape};
-
 /// What has an expression.
 pub(crate) trait WriteExpr {
     /// Writes the expression.
@@ -27,13 +25,14 @@ impl<'a> ExprWriter<'a> {
         self
     }
 
-    pub(crate) fn base(&mut self, base: &Base) -> &mut Self {
-        base.write_expr(self);
+    /// The expression of a part.
+    pub(crate) fn part(&mut self, part: &impl WriteExpr) -> &mut Self {
+        part.write_expr(self);
         self
     }
 
     /// A name with one parameter.
-    fn call(&mut self, name: &str, parameter: impl Into<u64>) -> &mut Self {
+    pub(crate) fn call(&mut self, name: &str, parameter: impl Into<u64>) -> &mut Self {
         self.text(name).text("(").number(parameter).text(")")
     }
 
@@ -63,44 +62,4 @@ pub(crate) fn display(spelled: &impl WriteExpr, f: &mut fmt::Formatter<'_>) -> f
         result = result.and_then(|()| f.write_str(text));
     }));
     result
-}
-
-impl WriteExpr for Base {
-    fn write_expr(&self, out: &mut ExprWriter<'_>) {
-        match self.shape() {
-            Shape::Line(factor, n) => {
-                let name = match factor {
-                    Factor::Ring => "ring",
-                    Factor::Path => "path",
-                    Factor::Complete => "complete",
-                };
-                out.call(name, n)
-            }
-            Shape::Product(factor, sizes) => {
-                out.text(match factor {
-                    Factor::Ring => "torus",
-                    Factor::Path => "mesh",
-                    Factor::Complete => "ghc",
-                });
-                for (place, &size) in sizes.iter().enumerate() {
-                    out.text(if place == 0 { "(" } else { "," }).number(size);
-                }
-                out.text(")")
-            }
-            Shape::Star(n) => out.call("star", n),
-            Shape::Hypercube(n) => out.call("hypercube", n),
-            Shape::FoldedHypercube(n) => out.call("folded-hypercube", n),
-            Shape::NStar(n) => out.call("nstar", n),
-            Shape::Petersen => out.text("petersen"),
-            Shape::Heawood => out.text("heawood"),
-            #[cfg(feature = "lift")]
-            Shape::Lift(lift) => lift.write_expr(out),
-        };
-    }
-}
-
-impl fmt::Display for Base {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        display(self, f)
-    }
 }
