@@ -17,14 +17,14 @@ use hopwise_core::Network;
 use hopwise_node::capacities::Capacities;
 use hopwise_node::clock::ClockTicks;
 use hopwise_node::link::Micros;
-use hopwise_node::router::ConfigError;
+use hopwise_node::router::{CheckedConfig, ConfigError};
 use hopwise_node::store::Start;
 use hopwise_node::wire::{BoardConfig, BoardState, WIRE};
 
 use crate::about::{About, Board};
 use crate::answer::Deferred;
 use crate::configuration;
-use crate::mesh::{MakePrograms, Mesh};
+use crate::mesh::{self, MakePrograms, Mesh};
 use crate::platform::Platform;
 use crate::programs::Programs;
 use crate::serial::{Arrival, LinkRx, send};
@@ -156,11 +156,8 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     ) -> Result<(), ConfigError> {
         let now = self.now();
         let mode = self.mode.get_mut();
-        // Swapped, not moved: that would take room for another router.
-        match &mut in_mesh(page, network, &self.about, programs, now) {
-            Ok(made) => core::mem::swap(mode, made),
-            Err(error) => return Err(*error),
-        }
+        let config = mesh::config(page, network, &self.about)?;
+        *mode = in_mesh(&config, page, network, &self.about, programs, now);
         if let Mode::Mesh(mesh) = mode {
             mesh.begin(page, &self.about, now);
         }
@@ -448,11 +445,12 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
 // Not inlined, and made in one piece, so that there are no more copies of a router on the stack than need be.
 #[inline(never)]
 fn in_mesh<P: Platform, C: Capacities>(
+    config: &CheckedConfig<C>,
     page: &BoardConfig,
     network: Network,
     about: &About<P>,
     programs: MakePrograms<'_, C>,
     now: Micros,
-) -> Result<Mode<C>, ConfigError> {
-    Ok(Mode::Mesh(Mesh::new(page, network, about, programs, now)?))
+) -> Mode<C> {
+    Mode::Mesh(Mesh::new(config, page, network, about, programs, now))
 }

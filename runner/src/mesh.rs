@@ -5,7 +5,7 @@ use hopwise_core::{Network, Node, Rule};
 use hopwise_node::capacities::Capacities;
 use hopwise_node::clock::ClockTicks;
 use hopwise_node::link::Micros;
-use hopwise_node::router::{Config, ConfigError, MessageKind, MessageOf, Router};
+use hopwise_node::router::{CheckedConfig, Config, ConfigError, MessageKind, MessageOf, Router};
 use hopwise_node::wire::{
     AppPort, BoardConfig, Bytes, Command, CommandResult, Query, hosts_anywhere, packet_logging, paper_rule,
 };
@@ -35,34 +35,43 @@ pub(crate) struct Mesh<C: Capacities> {
     asked: u8,
 }
 
+/// What the router is made of, if there can be such a node.
+pub(crate) fn config<P: Platform, C: Capacities>(
+    page: &BoardConfig,
+    network: Network,
+    about: &About<P>,
+) -> Result<CheckedConfig<C>, ConfigError> {
+    Config {
+        network,
+        address: page.address,
+        epoch: about.epoch,
+        baud: page.baud,
+        links: C::SIZES.links as u8,
+        hosts: if hosts_anywhere(page.options) {
+            u32::MAX
+        } else {
+            1 << about.links
+        },
+        rule: if paper_rule(page.options) {
+            Rule::Paper
+        } else {
+            Rule::Exact
+        },
+    }
+    .checked()
+}
+
 impl<C: Capacities> Mesh<C> {
     #[inline(always)]
     pub(crate) fn new<P: Platform>(
+        config: &CheckedConfig<C>,
         page: &BoardConfig,
         network: Network,
         about: &About<P>,
         programs: MakePrograms<'_, C>,
         now: Micros,
-    ) -> Result<Self, ConfigError> {
-        let config = Config {
-            network,
-            address: page.address,
-            epoch: about.epoch,
-            baud: page.baud,
-            links: C::SIZES.links as u8,
-            hosts: if hosts_anywhere(page.options) {
-                u32::MAX
-            } else {
-                1 << about.links
-            },
-            rule: if paper_rule(page.options) {
-                Rule::Paper
-            } else {
-                Rule::Exact
-            },
-        };
-        Ok(Mesh {
-            router: Router::new(&config, now)?,
+    ) -> Self {
+        Mesh {
             observer: BoardObserver::new(packet_logging(page.options)),
             traffic: Generator::new(u64::from(about.epoch) << 32 | page.address),
             programs: programs(network, page.address),
@@ -71,7 +80,9 @@ impl<C: Capacities> Mesh<C> {
                 deadline: Micros::MAX,
             },
             asked: 0,
-        })
+            // Last, so that it is made where it stays.
+            router: Router::from_checked(config, now),
+        }
     }
 
     /// Begins with what the configuration says.

@@ -63,6 +63,7 @@ pub(crate) enum EventForm {
         packet: PacketId,
         by: Node,
     },
+    #[serde(alias = "settled")]
     Completed {
         number: u32,
         #[serde(flatten, with = "OutcomeForm")]

@@ -89,7 +89,7 @@ impl Record {
         "delivered",
         "dropped",
         "detoured",
-        "settled",
+        "completed",
         "clock",
         LOG,
     ];
@@ -109,7 +109,7 @@ impl Record {
                 Event::Delivered { .. } => "delivered",
                 Event::Dropped { .. } => "dropped",
                 Event::Detoured { .. } => "detoured",
-                Event::Completed { .. } => "settled",
+                Event::Completed { .. } => "completed",
                 Event::Clock { .. } => "clock",
             },
             Record::Log { .. } => LOG,

@@ -193,7 +193,7 @@ fn the_words_of_a_trace_stay() {
         (Record::Event(version), r#""event":"link-down","link":0,"reason":"version-2""#.into()),
         (
             Record::Event(settled),
-            r#""event":"settled","number":7,"outcome":"undeliverable","at":5,"reason":"no-route""#.into(),
+            r#""event":"completed","number":7,"outcome":"undeliverable","at":5,"reason":"no-route""#.into(),
         ),
         (log, r#""event":"log","level":"warn","text":"it is \"hot\"""#.into()),
     ] {

@@ -22,7 +22,7 @@ fn any_line() -> impl Strategy<Value = String> {
         "link-down",
         "damaged",
         "miswired",
-        "settled",
+        "completed",
         "other",
     ];
     let kinds = [

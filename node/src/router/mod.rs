@@ -109,6 +109,37 @@ impl fmt::Display for ConfigError {
 
 impl core::error::Error for ConfigError {}
 
+/// A [`Config`] with which there can be a node.
+#[derive(Clone, Debug)]
+pub struct CheckedConfig<C: Capacities> {
+    config: Config,
+    wiring: Wiring<C>,
+    ports: u8,
+}
+
+impl Config {
+    /// Whether there can be such a node.
+    pub fn checked<C: Capacities>(self) -> Result<CheckedConfig<C>, ConfigError> {
+        if self.epoch == 0 {
+            return Err(ConfigError::EpochZero);
+        }
+        let needed = self.network.degree(self.address).map_err(ConfigError::NoSuchNode)?;
+        let ports = self.links.min(C::SIZES.links as u8);
+        let wiring = Wiring::of(&self.network, self.address, usize::from(ports))
+            .ok_or(ConfigError::TooFewLinks { needed, have: ports })?;
+        let needed = virtual_channels::needed(&self.network, self.rule);
+        let have = C::SIZES.virtual_channels as u8;
+        if needed > have {
+            return Err(ConfigError::TooFewVirtualChannels { needed, have });
+        }
+        Ok(CheckedConfig {
+            config: self,
+            wiring,
+            ports,
+        })
+    }
+}
+
 /// The router of a node: its links, its buffers, and all it knows.
 ///
 /// Its sizes are one [parameter](mod@crate::capacities): how many links it can have, how many packets it holds, and so on.
@@ -126,22 +157,27 @@ pub struct Router<C: Capacities = Board> {
 impl<C: Capacities> Router<C> {
     /// A node that begins to say hello on all its links.
     pub fn new(config: &Config, now: Micros) -> Result<Self, ConfigError> {
-        let &Config {
-            ref network,
-            address,
-            epoch,
-            baud,
-            links,
-            hosts,
-            rule,
-        } = config;
-        if epoch == 0 {
-            return Err(ConfigError::EpochZero);
-        }
-        let needed = network.degree(address).map_err(ConfigError::NoSuchNode)?;
-        let ports = links.min(C::SIZES.links as u8);
-        let wiring =
-            Wiring::of(network, address, usize::from(ports)).ok_or(ConfigError::TooFewLinks { needed, have: ports })?;
+        Ok(Router::from_checked(&config.clone().checked()?, now))
+    }
+
+    /// The same of a config that has been [checked](Config::checked).
+    // Not inlined: the router is then made where it stays, and the stack holds no second one.
+    #[inline(never)]
+    pub fn from_checked(checked: &CheckedConfig<C>, now: Micros) -> Self {
+        let &CheckedConfig {
+            config:
+                Config {
+                    ref network,
+                    address,
+                    epoch,
+                    baud,
+                    hosts,
+                    rule,
+                    ..
+                },
+            ref wiring,
+            ports,
+        } = checked;
         let link = |port: u8| {
             let identity = Identity {
                 role: Role::Node,
@@ -154,10 +190,6 @@ impl<C: Capacities> Router<C> {
             // Not at once: what comes through a link has begun after this node, as far as clocks can tell.
             LinkOf::new(identity, baud, now.saturating_add(times::DRIFT))
         };
-        let (needed, have) = (virtual_channels::needed(network, rule), C::SIZES.virtual_channels as u8);
-        if needed > have {
-            return Err(ConfigError::TooFewVirtualChannels { needed, have });
-        }
         let longest = network.longest_route(rule).min(u64::from(u16::MAX)) as u16;
         let mesh = Mesh {
             nodes: network.nodes(),
@@ -177,14 +209,14 @@ impl<C: Capacities> Router<C> {
             // There is room: there are at most so many.
             let _ = links.push(link(port));
         }
-        Ok(Router {
+        Router {
             links,
             damage_told: C::PerLink::default(),
-            forwarding: Forwarding::new(location, wiring, hosts),
+            forwarding: Forwarding::new(location, wiring.clone(), hosts),
             transport: Transport::new(&location, &mesh, longest.saturating_mul(2).saturating_add(detours)),
             services: Services::new(address, baud, now),
             sweep_at: now,
-        })
+        }
     }
 
     /// From now on its links talk only to ends with the same key. To be called before anything is sent.

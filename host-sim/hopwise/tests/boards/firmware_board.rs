@@ -213,7 +213,7 @@ fn the_led_flickers_while_packets_pass() {
 fn broken(firmware: &'static crate::firmware_support::Firmware, instructions: &[u16]) -> Rig {
     let mut rig = Rig::single(firmware, &page("path(2)", 0));
     let bytes: Vec<u8> = instructions.iter().flat_map(|half| half.to_le_bytes()).collect();
-    rig.patch("router::passage", ">::go", &bytes);
+    rig.patch("router::forwarding", ">::go", &bytes);
     rig
 }
 

@@ -53,7 +53,7 @@ fn confirmed_packets_are_all_confirmed() {
         };
         let (account, trace) = traced(&settings);
         assert_all_delivered(&settings, &account);
-        let settled = events(&trace, "settled");
+        let settled = events(&trace, "completed");
         assert_eq!(settled.len() as u64, account.tally.sent, "{network}");
         assert!(settled.iter().all(|event| event["outcome"] == "delivered"), "{network}");
     }

@@ -238,7 +238,7 @@ fn a_partition_is_reported_long_before_the_deadline() {
     };
     let (account, trace) = traced(&settings);
     let accepted = accepted(&trace, "confirmed");
-    let outcomes = events(&trace, "settled");
+    let outcomes = events(&trace, "completed");
     let undeliverable: Vec<_> = outcomes
         .iter()
         .filter(|event| event["outcome"] == "undeliverable")

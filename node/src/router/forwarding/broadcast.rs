@@ -107,11 +107,17 @@ impl<C: Capacities> Forwarding<C> {
     fn links_onward(&self, header: &mut Header, origin: Origin) -> LinkSet {
         let came_as_flood = header.copied;
         let mut to_children = 0;
-        let Ok(children) = self.location.network.fanout(self.here(), header.source) else {
+        let network = self.location.network.unchecked();
+        if self.location.network.check(header.source).is_err() {
             return 0;
-        };
-        for (_, child) in children {
-            match self.wiring.link_to(child) {
+        }
+        // Which they are is enough: they are served as their links are free, not in the order of a fan-out.
+        for port in 0..network.degree(self.here()) {
+            if !network.passes_on(self.here(), port, header.source) {
+                continue;
+            }
+            let child = network.neighbor(self.here(), port);
+            match child.and_then(|child| self.wiring.link_to(child)) {
                 Some(link) => to_children |= 1 << link,
                 None => header.copied = true,
             }

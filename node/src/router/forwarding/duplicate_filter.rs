@@ -77,6 +77,8 @@ pub(in crate::router) enum Passing {
 }
 
 impl<C: Capacities> DuplicateFilter<C> {
+    // Not inlined, as the layer's own `new`.
+    #[inline(never)]
     pub(in crate::router) fn new() -> Self {
         DuplicateFilter {
             windows: C::Peers::default(),

@@ -96,6 +96,8 @@ pub(super) enum Ending {
 
 impl<C: Capacities> Forwarding<C> {
     /// Nobody is at any link yet.
+    // Not inlined: it then makes its value where it stays, and the stack holds no second one.
+    #[inline(never)]
     pub(super) fn new(location: Location, wiring: Wiring<C>, hosts: u32) -> Self {
         Forwarding {
             queues: C::PerLink::default(),

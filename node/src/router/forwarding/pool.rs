@@ -127,6 +127,8 @@ const MAX_DEFERRED: u8 = 16;
 
 impl<C: Capacities> Pool<C> {
     /// Buffers for a network that needs so many virtual channels, at most as many as there can be.
+    // Not inlined, as the layer's own `new`.
+    #[inline(never)]
     pub(in crate::router) fn new(channels: u8) -> Self {
         Pool {
             used_channels: channels.min(C::SIZES.virtual_channels as u8),

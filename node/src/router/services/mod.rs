@@ -37,6 +37,8 @@ pub(super) enum ReadBy {
 }
 
 impl<C: Capacities> Services<C> {
+    // Not inlined: it then makes its value where it stays, and the stack holds no second one.
+    #[inline(never)]
     pub(super) fn new(here: Node, baud: u32, now: Micros) -> Self {
         Services {
             inbox: C::Inbox::default(),

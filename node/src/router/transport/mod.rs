@@ -52,6 +52,8 @@ pub(super) enum Confirms {
 }
 
 impl<C: Capacities> Transport<C> {
+    // Not inlined: it then makes its value where it stays, and the stack holds no second one.
+    #[inline(never)]
     pub(super) fn new(location: &Location, mesh: &Mesh, hops: u16) -> Self {
         let Location {
             here, epoch, started, ..
