@@ -234,20 +234,20 @@ pub fn write(sizes: &[Size], rows: &[Row]) -> Study {
 
 const INTRODUCTION: &str = "# Latency against load: the papers' networks, torus and hypercube
 
-Traffic is uniform as in BookSim, including packets to oneself (`uniform-with-self`); packets have one flit; routers have the parameters of `--preset
-booksim`: one cycle for every pipeline step and every link, buffers of 8 flits. A rate is the number of packets that a node makes in a cycle; the
-saturation is the highest rate that is carried (mean latency at most 200 cycles, 400 in the largest networks, not rising, and nothing left behind),
-found by bisection to 2%. Every figure is the mean of five seeds, and ± is half the 95% confidence interval of the saturation. Every network has the
-virtual channels that it needs to be free of deadlock; the torus has two. Channels cost memory: the tables say how much at each end of a link, at 8
-bytes per flit, and in the last column all networks have the same, 32 flits per link divided among their channels. Solid lines show the rule `exact`,
-dashed lines the rule `paper`, where the paper defines an order of its own.
+Traffic is uniform as in BookSim, where nodes also send to themselves (`uniform-with-self`); packets have one flit; routers have the parameters of
+`--preset booksim`: one cycle for every pipeline step and every link, buffers of 8 flits. A rate is the injection rate, in packets per node and cycle;
+the saturation is the highest sustained rate (mean latency at most 200 cycles, 400 in the largest networks, not rising, and throughput equal to
+offered load), found by bisection to 2%. Every figure is the mean of five seeds, and ± is half the 95% confidence interval of the saturation. Every
+network has the virtual channels that make it deadlock-free; the torus has two. Channels cost memory: the tables say how much at each end of a link,
+at 8 bytes per flit, and in the last column all networks have the same, 32 flits per link divided among their channels. Solid lines show `exact`
+routing, dashed lines `paper` routing, where the paper defines its own.
 
 The networks of one size differ in degree, and a link costs wire and pins; one column of the tables divides the
 saturation by the largest degree. The Heawood hierarchies have 14^n nodes, so they appear at about 200 and 3,000 nodes.
 ";
 
 const COST: &str = "`--most-nodes 650` leaves out the networks of about 3,000 nodes, which take some twenty hours of processor time; all others take two. `hopwise load
-work` on the job folder shares the jobs among machines.
+work` on the job folder distributes the jobs over machines.
 ";
 
 fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Entry<'a>> {
