@@ -17,7 +17,7 @@ pub const MAX_NODES: usize = 4096;
 pub struct Bisection {
     /// No cut into halves has fewer links.
     pub least: u64,
-    /// A cut into halves with so many links was found.
+    /// The number of links of the smallest cut into halves that was found.
     pub most: u64,
 }
 

@@ -185,7 +185,7 @@ fn hierarchy_digits(hierarchy: &Hierarchy, node: Node) -> Vec<u64> {
     digits
 }
 
-/// What grows from level to level as `legs` times what it was, and so many crossings.
+/// A quantity that grows from level to level to `legs` times its value plus the crossings.
 fn crossed(rsn: &Rsn, legs: u64, crossings: u64) -> u64 {
     (1..rsn.levels()).fold(0, |all: u64, _| all.saturating_mul(legs).saturating_add(crossings))
 }
