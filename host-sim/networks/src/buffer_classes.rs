@@ -1,6 +1,6 @@
 //! Buffer classes: if a node has at least one buffer of every class, store-and-forward cannot deadlock.
 //!
-//! A scheme for each family, for the load simulator and the deadlock command; boards run the router's lanes instead. Most
+//! A scheme for each family, for the load simulator and the deadlock command; boards use the router's virtual channels instead. Most
 //! networks count valleys ahead: nodes whose number is lower than both the one before and the one after. Between two
 //! valleys a route climbs and then descends, so the links of one class cannot wait for each other in a cycle, and the class
 //! never rises: free of deadlock on any topology and any deterministic rule. Some families have a cheaper scheme.

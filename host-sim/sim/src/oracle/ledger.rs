@@ -1,5 +1,5 @@
-//! The account of every board, kept from what the wires carried: a node cannot take what no wire brought it, nor have passed on
-//! what its neighbor has not taken, and its counters must say the same.
+//! The account of every board, kept from what the wires carried: a node cannot take what no wire brought it, nor have forwarded
+//! what its neighbor has not taken, and its counters must agree.
 
 use std::collections::HashSet;
 

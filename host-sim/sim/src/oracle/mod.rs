@@ -1,8 +1,8 @@
-//! Knows every packet that was sent and what became of it, from outside: the judge of what delivery promises.
+//! The oracle of the delivery guarantees, which observes every packet and its result from outside.
 //!
-//! It keeps what was sent by itself, and believes no node: `ledger` holds their accounts against what the wires carried. In a mesh
-//! that is connected and in which nothing changes everything must arrive, soon and in order; what excuses a packet that does
-//! not has a name, an [`Exception`], and is counted (`history`).
+//! It keeps its own record of what was sent, and checks independently of all nodes: `ledger` compares their accounts with what the wires
+//! carried. In a connected mesh without changes everything must arrive, soon and in order; a packet that does not
+//! must have an [`Exception`], which is counted (`history`).
 
 mod answers;
 mod frame_summary;

@@ -249,8 +249,8 @@ pub struct Tally {
     pub innocent_sent: u64,
     /// Those of them that arrived.
     pub innocent_delivered: u64,
-    /// Arrivals of what a rogue made up, or sent again to a board that has restarted since, and confirmations that it made up.
-    /// Without keys nobody can tell.
+    /// Arrivals of forged packets, of replays to a board that has restarted since, and of forged confirmations.
+    /// Without keys they cannot be detected.
     pub forged: u64,
     /// Packets that correct boards took from faulty nodes, or from an attacker on a cable. With a key there are none.
     pub forged_accepted: u64,
