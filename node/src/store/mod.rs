@@ -5,11 +5,11 @@
 //!
 //! | bytes | what, numbers little-endian |
 //! |---|---|
-//! | 0..192 | the [page](crate::wire::BoardConfig), or nothing but `0xff`: the board has been told to forget its own |
-//! | 192..224 | the seal, written after the page: `SEAL`, the sequence number of the slot, the epoch in which it was written, 1 if the page is on trial or else 0, zeros, and the CRC-32C of all before |
-//! | 224..256 | the verdict: not `0xff` if a page that was on trial is kept |
-//! | 256..288 | the [keys](Keys), if byte 13 of the seal, which is 0 without them, is 1, or 2 if payloads are encrypted; its CRC is of them too |
-//! | then | a mark for each start: its epoch, the complement of the epoch, zeros |
+//! | 0..192 | the [config](crate::wire::BoardConfig), or only `0xff`: the board was told to forget its own |
+//! | 192..224 | the commit record, written after the config: `SEAL`, the slot's sequence number, the epoch of writing, 1 if on trial or else 0, zeros, and the CRC-32C of all before |
+//! | 224..256 | the confirmation: not `0xff` if a config that was on trial is kept |
+//! | 256..288 | the [keys](Keys), if byte 13 of the commit record, 0 without them, is 1, or 2 if payloads are encrypted; its CRC covers them too |
+//! | then | a boot record for each boot: its epoch, the complement of the epoch, zeros |
 //!
 //! Power may fail at any moment. A slot is valid only with its commit record, so a partly written or partly erased config
 //! is ignored; of two valid slots the one with the later number is used. A boot is recorded before the board sends anything, so a torn

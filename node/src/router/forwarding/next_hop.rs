@@ -6,7 +6,7 @@
 //! | on its route | up | takes it |
 //! | on its route | dead, or [stalled](super::stalled_links) | starts a trail here, and searches |
 //! | on a trail, closer than the start of the trail | | leaves the trail, and is on its route |
-//! | on a trail | | goes to the live neighbor closest to the destination that is neither on the trail nor stalled, or back along it, or else to a stalled one |
+//! | on a trail | | goes to the closest live neighbor that is neither on the trail nor stalled, or back along it, or else to a stalled one |
 
 use super::wiring::Wiring;
 use crate::capacities::Capacities;
