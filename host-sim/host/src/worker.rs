@@ -101,7 +101,7 @@ struct Open {
 
 impl Open {
     fn end(self, end: End) {
-        // Whoever asked may be gone.
+        // The caller may be gone.
         let _ = self.done.try_send(end);
     }
 }
