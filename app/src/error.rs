@@ -1,15 +1,15 @@
-//! What can go wrong.
+//! The errors of the API.
 
 use core::fmt;
 
 use hopwise_core::Node;
 use hopwise_node::wire::DropReason;
 
-/// Why a message was not sent.
+/// The reason why a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SendError {
-    /// There is no such node.
+    /// The node does not exist.
     NoSuchNode,
     /// The message is longer than [`MAX_MESSAGE`](crate::MAX_MESSAGE).
     TooLong,
@@ -26,28 +26,28 @@ impl fmt::Display for SendError {
 
 impl core::error::Error for SendError {}
 
-/// Why a request has no answer.
+/// The reason why a request has no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum RequestError {
     /// It was not sent.
     NotSent(SendError),
-    /// It did not reach the node that was asked: where it ended, and why.
+    /// It did not reach its destination.
     Undeliverable {
-        /// Where it ended.
+        /// The node that dropped it.
         at: Node,
-        /// Why.
+        /// The failure reason.
         reason: DropReason,
     },
     /// No application there serves the port.
     PortUnreachable,
     /// The application has no room for it.
     Busy,
-    /// The application could not make sense of it.
+    /// The application rejected it as malformed.
     Refused,
-    /// No answer came in time. The request may have been carried out or not.
+    /// No response came in time. The request may have been carried out or not.
     TimedOut,
-    /// What came is not of the type that was expected, or what was to be sent does not fit a message.
+    /// The response does not have the expected type, or the request does not fit a message.
     BadFormat,
 }
 
@@ -67,15 +67,15 @@ impl fmt::Display for RequestError {
 
 impl core::error::Error for RequestError {}
 
-/// Why a port was not opened.
+/// The reason why a port was not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum OpenError {
-    /// Someone else on this node serves it.
+    /// Another receiver on this node serves it.
     Taken,
-    /// There are as many receivers as there is room for.
+    /// The maximum number of receivers is open.
     NoRoom,
-    /// It is one of Hopwise's own.
+    /// It is reserved for Hopwise.
     Reserved,
 }
 

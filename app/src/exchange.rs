@@ -1,4 +1,4 @@
-//! Between programs and router: whoever owns the router moves messages from one side to the other.
+//! The exchange between programs and router, driven by the owner of the router.
 
 use embassy_sync::blocking_mutex::raw::RawMutex;
 use hopwise_node::capacities::Capacities;
@@ -12,22 +12,22 @@ use crate::request::fate_of;
 use crate::shared::{Inner, Sending, Shared, Stage};
 use crate::wakers::wake;
 
-/// A request that is not answered by then has no answer: longer than packets live, there and back.
+/// Timeout of a request: longer than packets live, there and back.
 const ANSWER_WITHIN: Micros = 15_000_000;
 
 /// When the next [exchange](Shared::exchange) is due, if the router does not change and there is no [work](Shared::take_work).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// A message waits for room in the router: as soon as there may be some.
+    /// A message waits for room in the router: exchange as soon as there may be some.
     pub is_waiting: bool,
     /// At this time at the latest.
     pub deadline: Micros,
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex> Shared<SENDS, RECEIVERS, DEPTH, M> {
-    /// Gives the programs what has come for them, and the router what they want to send. To be called after each change of the router, when
-    /// there is [work](Self::take_work), and when it is [`Due`]. What is for nobody here, such as a host's commands to the
-    /// board, goes to `others`.
+    /// Delivers received messages to the programs, and their messages to the router. Must be called after each change of the router, when
+    /// there is [work](Self::take_work), and when it is [`Due`]. Messages for no program here, such as a host's commands to the
+    /// board, go to `others`.
     pub fn exchange<C: Capacities, O: Observer>(
         &self,
         router: &mut Router<C>,
@@ -35,7 +35,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         observer: &mut O,
         mut others: impl FnMut(&mut Router<C>, &mut O, &MessageOf<C::Body>),
     ) -> Due {
-        // The router works outside of the lock, so that nobody waits for that.
+        // The router runs outside of the lock, so that no program waits for it.
         self.with(|inner| {
             inner.last_exchange = now;
             inner.mesh_time = *router.mesh_time();
@@ -68,7 +68,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS, RECEIVERS, DEPTH> {
-    /// Gives a message to whom it is for; `false` if that is nobody here.
+    /// Delivers a message to its program; `false` if there is none here.
     fn take_in<B: Bytes>(&mut self, message: &MessageOf<B>) -> bool {
         let service = match message.kind {
             MessageKind::Datagram => Service::Datagram,
@@ -82,7 +82,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
             MessageKind::Undeliverable { number, reason, .. } => {
                 let at = message.source;
                 let fate = Fate::Failed(RequestError::Undeliverable { at, reason });
-                // Of a datagram nobody waits to hear.
+                // No program waits for the result of a datagram.
                 return self.settle(number, false, fate);
             }
             MessageKind::Answer(_) | MessageKind::Question { .. } => return false,
@@ -103,13 +103,13 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
                 asked: message.asked,
             },
         };
-        // There is room: the router was told how much.
+        // Cannot fail: the router was told the room.
         let _ = open.queue.push_back(incoming);
         wake(&mut open.waker);
         true
     }
 
-    /// What became of a message is known. Returns whether anyone waits for that.
+    /// Completes a message. Returns whether a program waits for that.
     fn settle(&mut self, number: u32, confirmed: bool, fate: Fate) -> bool {
         let sending = self.sends.iter_mut().find(|sending| match sending.stage {
             Stage::UnderWay {
@@ -126,21 +126,21 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         found
     }
 
-    /// Tells the router which ports are served, and how much room there is for each.
+    /// Tells the router the served ports, and the room of each.
     fn open_and_close<C: Capacities>(&mut self, router: &mut Router<C>) {
         while let Some(port) = self.closed.pop() {
             router.close(port);
         }
         for open in self.open.iter_mut().flatten() {
             let room = DEPTH.saturating_sub(open.queue.len()).min(u8::MAX.into()) as u8;
-            // The router lists as many ports as anyone here opens, or more.
+            // The router has room for at least as many ports as can be opened here.
             if !open.told && router.serve(open.port, room).is_ok() {
                 open.told = true;
             }
         }
     }
 
-    /// Takes out a message that waits for the router.
+    /// Removes a message that waits for the router.
     fn take_job(&mut self, place: usize) -> Option<Job> {
         let sending = self.sends.get_mut(place)?;
         if !matches!(sending.stage, Stage::Wanted(_)) {
@@ -152,7 +152,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         }
     }
 
-    /// The router was given a message, and has taken it under a number, or has not.
+    /// Records whether the router has accepted a message, and under which number.
     fn gave(&mut self, place: usize, job: Job, given: Result<u32, RouterError>, now: Micros) {
         let Some(sending) = self.sends.get_mut(place) else {
             return;
@@ -195,7 +195,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         }
     }
 
-    /// Wakes whose time has come.
+    /// Wakes the tasks whose timers have expired.
     fn look_at_clock(&mut self, now: Micros) {
         for place in &mut self.timers {
             if let Some(timer) = place.take_if(|timer| timer.at <= now) {
@@ -219,7 +219,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
                     *known = neighbor;
                     changed = true;
                 }
-                // Of more than there is room for nothing is said.
+                // Neighbors beyond the capacity are ignored.
                 None => changed |= self.neighbors.push(neighbor).is_ok(),
             }
         }

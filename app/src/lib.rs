@@ -1,6 +1,6 @@
-//! Programs on a mesh.
+//! The API for programs on a mesh.
 //!
-//! A program is an async function that is given a [`Mesh`], a handle that it may copy and give to others. It is the same on a board,
+//! A program is an async function that is given a [`Mesh`], a handle that can be copied. It is the same on a board,
 //! where Hopwise's firmware runs it, and in the simulator, which runs it on thousands of nodes in virtual time:
 //!
 //! ```
@@ -18,21 +18,21 @@
 //! ```
 //!
 //! - [`Mesh::send`], [`Mesh::send_confirmed`], [`Mesh::broadcast`] and [`Mesh::send_to_host`] send a message of up to
-//!   [`MAX_MESSAGE`] bytes to an application, known by its [port](AppPort);
-//! - [`Mesh::receiver`] opens a port, and [`Receiver::recv`] waits for what comes;
-//! - [`Mesh::request`] asks an application for something and waits for the answer, [`Mesh::serve`] answers; both speak types, in postcard
+//!   [`MAX_MESSAGE`] bytes to an application, identified by its [port](AppPort);
+//! - [`Mesh::receiver`] opens a port, and [`Receiver::recv`] waits for messages;
+//! - [`Mesh::request`] sends a request to an application and waits for the response, [`Mesh::serve`] responds; both use types, in postcard
 //!   format;
-//! - [`Mesh::neighbors`] and [`Mesh::link_changes`] tell of links, [`Mesh::now`] tells the time, the same on all nodes, [`Mesh::uptime`] that of the node's own clock; [`Mesh::sleep`] and
-//!   [`Mesh::wait_until`] wait for one or the other.
+//! - [`Mesh::neighbors`] and [`Mesh::link_changes`] report links, [`Mesh::now`] is the mesh time, the same on all nodes, [`Mesh::uptime`]
+//!   the local time; [`Mesh::sleep`] and [`Mesh::wait_until`] wait for one or the other.
 //!
-//! Nothing is lost in silence: where there is no room a call waits, or says so. Nothing is allocated: what there is room for is said by the
-//! parameters of [`Shared`].
+//! Nothing is lost silently: where there is no room a call waits, or returns an error. Nothing is allocated: the parameters of [`Shared`]
+//! are the capacities.
 //!
-//! Whoever owns the router, a board's firmware or the simulator, calls [`Shared::exchange`] after each change.
+//! The owner of the router, a board's firmware or the simulator, calls [`Shared::exchange`] after each change.
 #![no_std]
 #![forbid(unsafe_code)]
 
-/// Its examples are tested.
+/// Tests the examples.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Who is there.
+//! The state of links to neighbors.
 
 use core::future::poll_fn;
 
@@ -8,11 +8,11 @@ use crate::message::{Neighbor, Neighbors};
 /// A link to a neighbor has come up or gone down.
 pub type LinkChange = Neighbor;
 
-/// What changes at the links of a node, one after the other; see [`Mesh::link_changes`].
+/// The link changes of a node in order; see [`Mesh::link_changes`].
 #[derive(Debug)]
 pub struct LinkChanges<'a> {
     mesh: Mesh<'a>,
-    /// What has been told.
+    /// The last reported state.
     known: Neighbors,
 }
 
@@ -22,12 +22,12 @@ impl<'a> Mesh<'a> {
         self.mailbox.neighbors().into_iter()
     }
 
-    /// Waits until every neighbor is reached. A program that sends before may find no path.
+    /// Waits until every neighbor is connected. A program that sends before may find no path.
     pub async fn all_links_up(self) {
         poll_fn(|context| self.mailbox.poll_all_links_up(context.waker())).await;
     }
 
-    /// What changes at the links from now on. Of a link that changes twice before anyone looks nothing is said.
+    /// Observes link changes from now on. A link that changes twice between two calls is not reported.
     pub fn link_changes(self) -> LinkChanges<'a> {
         LinkChanges {
             mesh: self,
@@ -42,7 +42,7 @@ impl LinkChanges<'_> {
         let changed = poll_fn(|context| self.mesh.mailbox.poll_link_change(&self.known, context.waker())).await;
         match self.known.iter_mut().find(|known| known.node == changed.node) {
             Some(known) => *known = changed,
-            // There is room: there are no more neighbors than places.
+            // Cannot fail: there are no more neighbors than places.
             None => drop(self.known.push(changed)),
         }
         changed

@@ -1,5 +1,5 @@
-//! What a program's handle does with what it shares with the router. Each is one short use of the lock, whatever the lock is and however much
-//! room there is: so a handle has no parameters, and a program is the same on every node.
+//! The operations of a program's handle on the state shared with the router. Each holds the lock briefly, whatever the lock and the
+//! capacities are: so a handle has no type parameters, and a program is the same on every node.
 
 use core::task::{Poll, Waker};
 
@@ -16,22 +16,22 @@ use crate::wakers::{keep, replace};
 pub(crate) trait Mailbox {
     fn identity(&self) -> &Identity;
 
-    /// Microseconds of the node's own clock.
+    /// Microseconds of the local clock.
     fn uptime(&self) -> Micros;
 
-    /// What time it is in the mesh, if that is known. It never goes back.
+    /// The mesh time, if known. It is monotonic.
     fn mesh_now(&self) -> Option<Micros>;
 
-    /// The router's boot epoch, and a number that was not yet used in it; `None` before the first exchange.
+    /// The router's boot epoch, and a number not yet used in it; `None` before the first exchange.
     fn session(&self) -> Option<(u32, u32)>;
 
-    /// Takes a message, if there is a place for it, or else wakes the task when there is.
+    /// Takes a message if there is a place for it, or else wakes the task when there is.
     fn start(&self, job: &mut Option<Job>, unattended: bool, waker: &Waker) -> Option<usize>;
 
-    /// What became of the message at a place.
+    /// The result of the message at a place.
     fn poll_fate(&self, place: usize, waker: &Waker) -> Poll<Fate>;
 
-    /// Nobody wants to know what becomes of it, and if it has not left it does not.
+    /// Gives a message up: if it has not left, it is not sent.
     fn give_up(&self, place: usize);
 
     /// Opens a port; returns its place.
@@ -42,10 +42,10 @@ pub(crate) trait Mailbox {
     /// The next message that has come to a port.
     fn take(&self, place: usize, waker: Option<&Waker>) -> Option<Incoming>;
 
-    /// The same; it stays there.
+    /// The same without removing it.
     fn peek(&self, place: usize, waker: &Waker) -> Option<Incoming>;
 
-    /// Has the task woken at a time, by the timer whose number is given, or by a new one.
+    /// Sets a timer that wakes the task: the one with the given number, or a new one.
     fn set_timer(&self, timer: &mut Option<u32>, at: Micros, waker: &Waker);
 
     fn end_timer(&self, number: u32);
@@ -54,7 +54,7 @@ pub(crate) trait Mailbox {
 
     fn poll_all_links_up(&self, waker: &Waker) -> Poll<()>;
 
-    /// A neighbor that is not as it was known to be.
+    /// A neighbor whose state differs from the known one.
     fn poll_link_change(&self, known: &Neighbors, waker: &Waker) -> Poll<Neighbor>;
 }
 
@@ -79,7 +79,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 Clock::LastExchange => inner.last_exchange,
             };
             let time = inner.mesh_time.at(now)?;
-            // What was learned since the last exchange may differ by a little.
+            // The estimate may have changed a little since the last exchange.
             inner.shown = inner.shown.max(time);
             Some(inner.shown)
         })
@@ -120,7 +120,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 keep(&mut sending.waker, waker);
                 return Poll::Pending;
             }
-            // Its place is still taken: who asked gives it up.
+            // Its place is still taken, until the exchange frees it.
             match core::mem::replace(&mut sending.stage, Stage::Done(Fate::Sent)) {
                 Stage::Done(fate) => Poll::Ready(fate),
                 _ => Poll::Pending,
@@ -166,7 +166,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
     fn close(&self, place: usize) {
         self.with(|inner| {
             if let Some(open) = inner.open.get_mut(place).and_then(Option::take) {
-                // There is room: a port is opened only if there is.
+                // Cannot fail: a port is opened only if there is room to close it.
                 let _ = inner.closed.push(open.port);
             }
             inner.call_runner();
@@ -205,7 +205,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 return replace(&mut own.waker, waker);
             }
             let Some(place) = inner.timers.iter_mut().find(|place| place.is_none()) else {
-                // It looks again when a timer is free.
+                // The task retries when a timer is free.
                 return inner.sleepers.add(waker);
             };
             let number = inner.timer_number.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! The handle.
+//! The handle of a program.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use hopwise_node::link::Micros;
 use crate::mailbox::Mailbox;
 use crate::shared::Shared;
 
-/// What a program has of the mesh. It may be copied, and stays where the program runs:
+/// A program's handle of the mesh. It can be copied, and stays on the executor that runs the program:
 ///
 /// ```compile_fail
 /// fn send_away<T: Send>(_: T) {}
@@ -42,23 +42,23 @@ impl<'a> Mesh<'a> {
         self.mailbox.identity().address
     }
 
-    /// The network.
+    /// The network of the mesh.
     pub fn network(self) -> &'a Network {
         &self.mailbox.identity().network
     }
 
-    /// Microseconds of this node's own clock, since it has started.
+    /// Microseconds of the local clock, since boot.
     pub fn uptime(self) -> Micros {
         self.mailbox.uptime()
     }
 
-    /// What time it is in the mesh, in microseconds: the same on all nodes, to a few microseconds. It never goes back. `None` until this
+    /// The mesh time in microseconds: the same on all nodes, to a few microseconds, and monotonic. `None` until this
     /// node has learned it, about a second after its first link is up.
     pub fn now(self) -> Option<Micros> {
         self.mailbox.mesh_now()
     }
 
-    /// A number that this node has not had before, not even before it restarted.
+    /// A number that this node has never used before, not even before a restart.
     pub async fn session(self) -> u32 {
         let (epoch, session) = loop {
             match self.mailbox.session() {
@@ -66,7 +66,7 @@ impl<'a> Mesh<'a> {
                 None => self.sleep(1).await,
             }
         };
-        // As far from those of other epochs as can be.
+        // As far from those of other epochs as possible.
         epoch.wrapping_mul(0x9e37_79b9).wrapping_add(session)
     }
 }

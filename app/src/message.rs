@@ -1,4 +1,4 @@
-//! What programs and router say to each other.
+//! The messages between programs and router.
 
 use heapless::Vec;
 use hopwise_core::Node;
@@ -8,10 +8,9 @@ use hopwise_node::wire::{AppPort, AppStatus};
 use crate::MAX_MESSAGE;
 use crate::error::{RequestError, SendError};
 
-/// A message's bytes.
 pub(crate) type Bytes = Vec<u8, MAX_MESSAGE, u8>;
 
-/// What is to be done with a message.
+/// The operation on a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SendMode {
     Datagram,
@@ -20,11 +19,11 @@ pub(crate) enum SendMode {
     Broadcast,
     Request,
     RequestToHost,
-    /// The answer to a request that came.
+    /// The response to a received request.
     Response(RequestId, AppStatus),
 }
 
-/// Who has asked.
+/// The identity of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestId {
     pub(crate) from_host: bool,
@@ -41,10 +40,10 @@ pub(crate) struct Job {
     pub(crate) payload: Bytes,
 }
 
-/// What became of a message.
+/// The result of a message.
 #[derive(Clone, Debug)]
 pub(crate) enum Fate {
-    /// The router has it. That is all there is to know of most.
+    /// The router has it. Most messages have no further result.
     Sent,
     Completed(Outcome),
     Answered(Bytes),
@@ -62,14 +61,14 @@ pub enum Service {
     Broadcast,
     /// [`Mesh::send_confirmed`](crate::Mesh::send_confirmed).
     Confirmed,
-    /// [`Mesh::request`](crate::Mesh::request): its sender waits for an answer.
+    /// [`Mesh::request`](crate::Mesh::request): its sender waits for a response.
     Request,
 }
 
-/// A message that has come.
+/// A received message.
 #[derive(Clone, Debug)]
 pub struct Incoming {
-    /// Who sent it.
+    /// The sender.
     pub source: Node,
     /// Whether the host at that node sent it, not the node.
     pub from_host: bool,
@@ -80,7 +79,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// What it says.
+    /// The payload.
     pub fn bytes(&self) -> &[u8] {
         &self.payload
     }
@@ -90,11 +89,11 @@ impl Incoming {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Neighbor {
-    /// Its address.
+    /// The address of the neighbor.
     pub node: Node,
-    /// Whether a link leads to it.
+    /// Whether a link to it is up.
     pub is_up: bool,
 }
 
-/// Neighbors of a node, in the order of the network's ports. Of more than there is room for nothing is said.
+/// Neighbors of a node, in port order. Those beyond the capacity are ignored.
 pub(crate) type Neighbors = Vec<Neighbor, 16>;

@@ -1,14 +1,14 @@
-//! Waiting for a reader that has no room.
+//! Retries while a reader has no room.
 
 use hopwise_node::link::Micros;
 
 use crate::mesh::Mesh;
 use crate::persistence::Pauses;
 
-/// A reader that has read nothing for so long is not waited for.
+/// Timeout of a reader that reads nothing.
 const WAIT_FOR_READER: Micros = 10_000_000;
 
-/// How long to go on sending to a reader that has no room.
+/// The retry state while a reader has no room.
 pub(crate) struct Patience<'a> {
     mesh: Mesh<'a>,
     end: Micros,
@@ -29,7 +29,7 @@ impl<'a> Patience<'a> {
         if self.mesh.uptime() >= self.end {
             return false;
         }
-        // Those that were refused together do not come back together.
+        // A delay by address, so that senders that were refused together do not retry together.
         let own = self.mesh.address().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let pause = self.pauses.next();
         self.mesh.sleep(pause + pause * own / (1 << 32)).await;

@@ -1,15 +1,15 @@
-//! SendMode long to wait for an answer before asking again, and when to give up.
+//! Timeouts of responses, and when to give up.
 
 use hopwise_node::link::Micros;
 
-/// How long an answer may take at least and at most.
+/// Minimum and maximum timeout of a response.
 const SHORTEST_WAIT: Micros = 300_000;
 const LONGEST_WAIT: Micros = 8_000_000;
-/// Between a failure and the next attempt, the first time and at most.
+/// Pause between a failure and the next attempt, initial and maximum.
 const FIRST_PAUSE: Micros = 5_000;
 const LONGEST_PAUSE: Micros = 500_000;
 
-/// Pauses between attempts that fail, each twice as long as the one before.
+/// Exponential backoff between failed attempts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pauses(Micros);
 
@@ -18,7 +18,6 @@ impl Pauses {
         Pauses(FIRST_PAUSE)
     }
 
-    /// The next.
     pub(crate) fn next(&mut self) -> Micros {
         let pause = self.0;
         self.0 = pause.saturating_mul(2).min(LONGEST_PAUSE);
@@ -26,7 +25,7 @@ impl Pauses {
     }
 }
 
-/// Of one who asks again and again, until something comes of it.
+/// The retry state of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Persistence {
     wait: Micros,
@@ -41,23 +40,23 @@ impl Persistence {
         }
     }
 
-    /// For how long to wait for an answer.
+    /// The timeout of the response.
     pub(crate) fn wait(&self) -> Micros {
         self.wait
     }
 
-    /// An answer came after a time, and there is reason to go on.
+    /// Records a response that took this long and made progress.
     pub(crate) fn encourage(&mut self, took: Micros) {
         self.wait = took.saturating_mul(2).clamp(SHORTEST_WAIT, LONGEST_WAIT);
         self.pauses = Pauses::new();
     }
 
-    /// No answer came in time. Where answers take longer than one waits none would ever count.
+    /// Doubles the timeout after a missing response: if responses take longer than the timeout, none would ever count.
     pub(crate) fn lengthen(&mut self) {
         self.wait = self.wait.saturating_mul(2).min(LONGEST_WAIT);
     }
 
-    /// It did not work. Returns how long to pause.
+    /// Records a failure. Returns the pause.
     pub(crate) fn pause(&mut self) -> Micros {
         self.pauses.next()
     }

@@ -1,4 +1,4 @@
-//! Receiving.
+//! Receiving of messages.
 
 use core::future::poll_fn;
 use core::task::{Context, Poll};
@@ -18,7 +18,7 @@ pub struct Receiver<'a> {
 }
 
 impl<'a> Mesh<'a> {
-    /// Opens a port: what is sent to it from now on comes here. While nobody reads it, confirmed messages wait at their senders, and
+    /// Opens a port: messages sent to it from now on arrive here. While it is not read, confirmed messages wait at their senders, and
     /// others are dropped and counted.
     pub fn receiver(self, port: AppPort) -> Result<Receiver<'a>, OpenError> {
         if port.is_reserved() {
@@ -27,7 +27,7 @@ impl<'a> Mesh<'a> {
         self.reserved_receiver(port)
     }
 
-    /// The same for one of Hopwise's own ports, for firmware.
+    /// Opens one of Hopwise's own ports, for firmware.
     pub fn reserved_receiver(self, port: AppPort) -> Result<Receiver<'a>, OpenError> {
         let place = self.mailbox.open(port)?;
         Ok(Receiver {
@@ -39,7 +39,7 @@ impl<'a> Mesh<'a> {
 }
 
 impl Receiver<'_> {
-    /// The port.
+    /// The number of the port.
     pub fn port(&self) -> AppPort {
         self.port
     }
@@ -55,7 +55,7 @@ impl Receiver<'_> {
         .await
     }
 
-    /// The next message, which stays where it is; or else the task is woken when there is one.
+    /// The next message without removing it; if there is none, wakes the task when there is one.
     pub(crate) fn peek(&self, context: &mut Context<'_>) -> Option<Incoming> {
         self.mesh.mailbox.peek(self.place, context.waker())
     }

@@ -1,4 +1,4 @@
-//! Asking and answering.
+//! Requests and responses.
 
 use core::convert::Infallible;
 
@@ -13,14 +13,14 @@ use crate::mesh::Mesh;
 use crate::message::{Bytes, Fate, Incoming, Job, SendMode, Service};
 use crate::patience::Patience;
 
-/// Bytes of the longest answer: its status takes one.
+/// Maximum length of a response: its status takes one byte.
 const LONGEST_ANSWER: usize = MAX_MESSAGE - 1;
 
-/// The bytes of an answer.
+/// The bytes of a response.
 pub type Answer = Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError>;
 
 impl Mesh<'_> {
-    /// Asks an application of a node, and waits for its answer. It is asked once at most; whoever wants to ask again may. While the
+    /// Sends a request to an application of a node, and waits for the response. It is sent at most once; the caller may retry. While the
     /// application has no room for requests, this waits, for up to ten seconds.
     pub async fn request<T: Serialize, U: DeserializeOwned>(
         self,
@@ -31,17 +31,17 @@ impl Mesh<'_> {
         self.ask(SendMode::Request, node, port, request).await
     }
 
-    /// The same with bytes.
+    /// [`request`](Self::request) with bytes.
     pub async fn request_bytes(self, node: Node, port: AppPort, request: &[u8]) -> Answer {
         self.insist(SendMode::Request, node, port, request).await
     }
 
-    /// The same with bytes, but if the application has no room that is the answer.
+    /// [`request_bytes`](Self::request_bytes) without waiting: if the application has no room, it returns an error.
     pub async fn try_request_bytes(self, node: Node, port: AppPort, request: &[u8]) -> Answer {
         self.ask_once(SendMode::Request, node, port, request).await
     }
 
-    /// Asks an application of the host at a node, as [`request`](Self::request) does one of the node.
+    /// Sends a request to an application of the host at a node, like [`request`](Self::request).
     pub async fn request_host<T: Serialize, U: DeserializeOwned>(
         self,
         at: Node,
@@ -51,7 +51,7 @@ impl Mesh<'_> {
         self.ask(SendMode::RequestToHost, at, port, request).await
     }
 
-    /// The same with bytes.
+    /// [`request_host`](Self::request_host) with bytes.
     pub async fn request_host_bytes(self, at: Node, port: AppPort, request: &[u8]) -> Answer {
         self.insist(SendMode::RequestToHost, at, port, request).await
     }
@@ -69,7 +69,7 @@ impl Mesh<'_> {
         postcard::from_bytes(&answer).map_err(|_| RequestError::BadFormat)
     }
 
-    /// Asks again while the application has no room, for up to ten seconds.
+    /// Retries while the application has no room, for up to ten seconds.
     async fn insist(self, how: SendMode, node: Node, port: AppPort, request: &[u8]) -> Answer {
         let mut patience = Patience::new(self);
         loop {
@@ -86,12 +86,12 @@ impl Mesh<'_> {
             Fate::Answered(answer) => Ok(answer),
             Fate::Failed(error) => Err(error),
             Fate::NotSent(error) => Err(RequestError::NotSent(error)),
-            // Nothing else is said of a request.
+            // A request has no other result.
             Fate::Sent | Fate::Completed(_) => Err(RequestError::TimedOut),
         }
     }
 
-    /// Answers the requests to a port, one after the other. Other messages to it are left alone. It ends only if the port cannot be opened.
+    /// Answers the requests to a port, one after the other. Other messages to it are ignored. It returns only if the port cannot be opened.
     pub async fn serve<T: DeserializeOwned, U: Serialize>(
         self,
         port: AppPort,
@@ -108,7 +108,7 @@ impl Mesh<'_> {
                 .ok()
                 .map(&mut answer)
                 .and_then(|value| postcard::to_slice(&value, &mut bytes).ok());
-            // It may be longer than a message, which is checked, and the asker's node exists: it has sent something.
+            // The response may be too long, which is checked; the requesting node exists, since it has sent something.
             let _ = match response {
                 Some(bytes) => self.answer(&request, port, AppStatus::Answered, bytes).await,
                 None => self.answer(&request, port, AppStatus::Refused, &[]).await,
@@ -116,7 +116,7 @@ impl Mesh<'_> {
         }
     }
 
-    /// Answers a request that came to a port, with bytes.
+    /// Answers a request to a port, with bytes.
     pub async fn respond(self, request: &Incoming, port: AppPort, answer: &[u8]) -> Result<(), SendError> {
         if answer.len() > LONGEST_ANSWER {
             return Err(SendError::TooLong);
@@ -141,7 +141,7 @@ impl Mesh<'_> {
         }
     }
 
-    /// The answer as something to be sent.
+    /// The response as a message to send.
     pub(crate) fn response(
         self,
         request: &Incoming,
@@ -153,7 +153,7 @@ impl Mesh<'_> {
     }
 }
 
-/// What became of a request, by what the answer says.
+/// The result of a request, by the status of its response.
 pub(crate) fn fate_of(answer: &[u8]) -> Fate {
     let failed = |error| Fate::Failed(error);
     match AppStatus::read(answer) {

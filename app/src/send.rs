@@ -1,4 +1,4 @@
-//! Sending.
+//! Sending of messages.
 
 use core::future::poll_fn;
 use core::task::{Context, Poll};
@@ -12,7 +12,7 @@ use crate::mesh::Mesh;
 use crate::message::{Bytes, Fate, Job, SendMode};
 use crate::patience::Patience;
 
-/// A place among the messages that are sent. Who gives it up gives up the message as well, as far as that has not left.
+/// A place among the messages being sent. Dropping it gives the message up if it has not left.
 #[derive(Debug)]
 pub(crate) struct Ticket<'a> {
     mesh: Mesh<'a>,
@@ -20,7 +20,7 @@ pub(crate) struct Ticket<'a> {
 }
 
 impl Ticket<'_> {
-    /// What became of the message, once that is known.
+    /// The result of the message, once it is known.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Fate> {
         self.mesh.mailbox.poll_fate(self.place, context.waker())
     }
@@ -33,14 +33,14 @@ impl Drop for Ticket<'_> {
 }
 
 impl<'a> Mesh<'a> {
-    /// Sends a message to an application of a node, each hop reliable; returns when the router has taken it. It is lost if a board dies
+    /// Sends a message to an application of a node, reliable on each hop; returns when the router has taken it. It is lost if a board dies
     /// with it.
     pub async fn send(self, node: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
         let fate = self.carry(SendMode::Datagram, node, port, message).await?;
         self.sent(fate)
     }
 
-    /// The same to the host at a node.
+    /// Like [`send`](Self::send), to the host at a node.
     pub async fn send_to_host(self, at: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
         let fate = self.carry(SendMode::ToHost, at, port, message).await?;
         self.sent(fate)
@@ -52,8 +52,8 @@ impl<'a> Mesh<'a> {
         self.sent(fate)
     }
 
-    /// Sends a message to an application of a node, and waits until it is known what became of it. It arrives once, unless an end
-    /// restarts. While the application does not read what it has, this waits, for up to ten seconds.
+    /// Sends a message to an application of a node, and waits until delivery succeeds or fails. It is delivered exactly once, unless an end
+    /// restarts. While the application does not read its messages, this waits, for up to ten seconds.
     pub async fn send_confirmed(self, node: Node, port: AppPort, message: &[u8]) -> Result<Outcome, SendError> {
         let mut patience = Patience::new(self);
         loop {
@@ -71,12 +71,12 @@ impl<'a> Mesh<'a> {
         }
     }
 
-    /// The same, but if the application has no room that is the outcome.
+    /// Like [`send_confirmed`](Self::send_confirmed), but if the application has no room, that is the result.
     pub async fn try_send_confirmed(self, node: Node, port: AppPort, message: &[u8]) -> Result<Outcome, SendError> {
         match self.carry(SendMode::Confirmed, node, port, message).await? {
             Fate::Completed(outcome) => Ok(outcome),
             Fate::NotSent(error) => Err(error),
-            // Nothing else is said of a confirmed message.
+            // A confirmed message has no other result.
             _ => Ok(Outcome::Unknown),
         }
     }
@@ -88,7 +88,7 @@ impl<'a> Mesh<'a> {
         }
     }
 
-    /// Hands a message to the router, and waits for what becomes of it.
+    /// Gives a message to the router, and waits for its result.
     pub(crate) async fn carry(
         self,
         how: SendMode,
@@ -105,18 +105,18 @@ impl<'a> Mesh<'a> {
         Ok(poll_fn(|context| ticket.poll(context)).await)
     }
 
-    /// Hands a message to the router, if there is a place for it, or else wakes the task when there is.
+    /// Gives a message to the router if there is a place for it, or else wakes the task when there is.
     pub(crate) fn try_carry(self, job: &mut Option<Job>, context: &mut Context<'_>) -> Option<Ticket<'a>> {
         let place = self.mailbox.start(job, false, context.waker())?;
         Some(Ticket { mesh: self, place })
     }
 
-    /// The same with a message of which nobody wants to hear again. Returns whether there was a place.
+    /// The same for a message without a result. Returns whether there was a place.
     pub(crate) fn post(self, job: Job, context: &mut Context<'_>) -> bool {
         self.mailbox.start(&mut Some(job), true, context.waker()).is_some()
     }
 
-    /// What is to be sent, if it can be.
+    /// The message to send, if it is valid.
     pub(crate) fn job(self, how: SendMode, dest: Node, port: AppPort, message: &[u8]) -> Result<Job, SendError> {
         self.network().check(dest).map_err(|_| SendError::NoSuchNode)?;
         let payload = Bytes::from_slice(message).map_err(|_| SendError::TooLong)?;

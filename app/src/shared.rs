@@ -1,4 +1,4 @@
-//! What the programs of a node and its router share, behind a lock.
+//! The state shared by the programs of a node and its router, behind a lock.
 
 use core::cell::RefCell;
 use core::task::{Context, Poll, Waker};
@@ -14,20 +14,20 @@ use hopwise_node::wire::AppPort;
 use crate::message::{Fate, Incoming, Job, Neighbors};
 use crate::wakers::{Wakers, keep, wake};
 
-/// Timers that run at once.
+/// Maximum number of running timers.
 const TIMERS: usize = 8;
 
-/// Where a message is.
+/// The stage of a message.
 #[derive(Clone, Debug)]
 pub(crate) enum Stage {
     Free,
     /// It waits for the router.
     Wanted(Job),
-    /// The owner of the router hands it over just now.
+    /// The owner of the router is passing it on.
     Leaving,
-    /// And nobody wants to know any more.
+    /// The same, and it has been given up.
     GivenUp,
-    /// The router has it, under that number. A request that is not answered by then has no answer.
+    /// The router has it, under this number. A request expires at the deadline.
     UnderWay {
         number: u32,
         confirmed: bool,
@@ -39,13 +39,13 @@ pub(crate) enum Stage {
 #[derive(Debug)]
 pub(crate) struct Sending {
     pub(crate) stage: Stage,
-    /// Nobody waits to hear what becomes of it.
+    /// No task waits for its result.
     pub(crate) unattended: bool,
     pub(crate) waker: Option<Waker>,
 }
 
 impl Sending {
-    /// What became of it is known.
+    /// Completes the message.
     pub(crate) fn end(&mut self, fate: Fate) {
         self.stage = match self.unattended {
             true => Stage::Free,
@@ -61,13 +61,12 @@ pub(crate) struct Open<const DEPTH: usize> {
     pub(crate) port: AppPort,
     pub(crate) queue: Deque<Incoming, DEPTH>,
     pub(crate) waker: Option<Waker>,
-    /// The router has been told how much room there is.
+    /// Whether the router knows the current room.
     pub(crate) told: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Timer {
-    /// Whose it is.
     pub(crate) number: u32,
     pub(crate) at: Micros,
     pub(crate) waker: Waker,
@@ -76,10 +75,10 @@ pub(crate) struct Timer {
 #[derive(Debug)]
 pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
     pub(crate) sends: [Sending; SENDS],
-    /// Who waits for a place among them.
+    /// The tasks that wait for a place among them.
     pub(crate) senders: Wakers,
     pub(crate) open: [Option<Open<DEPTH>>; RECEIVERS],
-    /// Ports that were closed, and of which the router has not been told.
+    /// Closed ports that the router has not been told of.
     pub(crate) closed: Vec<AppPort, RECEIVERS>,
     pub(crate) timers: [Option<Timer>; TIMERS],
     /// Of the last timer.
@@ -89,36 +88,36 @@ pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH:
     pub(crate) watchers: Wakers,
     /// When the last exchange was.
     pub(crate) last_exchange: Micros,
-    /// What time it is in the mesh, and what was shown of it last.
+    /// The mesh time, and what was last returned of it.
     pub(crate) mesh_time: MeshTime,
     pub(crate) shown: Micros,
     /// The router's boot epoch; 0 before the first exchange.
     pub(crate) epoch: u32,
-    /// Transfers and streams that have begun here.
+    /// Number of transfers and streams started here.
     pub(crate) sessions: u32,
-    /// Whoever owns the router, if it waits for work.
+    /// The owner of the router, if it waits for work.
     runner: Option<Waker>,
     has_work: bool,
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS, RECEIVERS, DEPTH> {
-    /// There is something for the owner of the router to do.
+    /// Wakes the owner of the router.
     pub(crate) fn call_runner(&mut self) {
         self.has_work = true;
         wake(&mut self.runner);
     }
 }
 
-/// What time it is.
+/// The source of the local time.
 #[derive(Clone, Copy, Debug)]
 pub enum Clock {
-    /// A board's own clock, in microseconds since its start.
+    /// A board's local clock, in microseconds since boot.
     Function(fn() -> Micros),
-    /// It is whatever time the last [exchange](Shared::exchange) said.
+    /// The time of the last [exchange](Shared::exchange).
     LastExchange,
 }
 
-/// What never changes, and needs no lock.
+/// The constant part, which needs no lock.
 #[derive(Debug)]
 pub(crate) struct Identity {
     pub(crate) address: Node,
@@ -126,10 +125,10 @@ pub(crate) struct Identity {
     pub(crate) clock: Clock,
 }
 
-/// What the programs of a node and its router share: messages to be sent, up to `SENDS` of them; for each of `RECEIVERS` open ports up
-/// to `DEPTH` messages that have come.
+/// The state shared by the programs of a node and its router: up to `SENDS` messages to be sent, and up to `DEPTH` received messages for
+/// each of `RECEIVERS` open ports.
 ///
-/// `M` keeps the two apart. It is nothing where they run on one executor, and excludes the other where one may interrupt the other or
+/// `M` is the lock. It is a no-op where both run on one executor, and a real lock where one may interrupt the other or
 /// they are different threads. It is held for as long as it takes to copy one message.
 #[derive(Debug)]
 pub struct Shared<
@@ -143,7 +142,7 @@ pub struct Shared<
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex> Shared<SENDS, RECEIVERS, DEPTH, M> {
-    /// For a node of a network.
+    /// The state for a node of a network.
     pub fn new(network: Network, address: Node, clock: Clock) -> Self {
         Shared {
             identity: Identity {
@@ -176,17 +175,17 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         }
     }
 
-    /// Does something that nobody else sees half done. It is short, and wakes tasks but does not run them.
+    /// Runs a short change under the lock. It wakes tasks but does not run them.
     pub(crate) fn with<R>(&self, change: impl FnOnce(&mut Inner<SENDS, RECEIVERS, DEPTH>) -> R) -> R {
         self.inner.lock(|inner| change(&mut inner.borrow_mut()))
     }
 
-    /// Whether the router's owner should call [`exchange`](Self::exchange), since a program wants something. Asking makes it `false`.
+    /// Whether the router's owner should call [`exchange`](Self::exchange) because of a program; resets the flag.
     pub fn take_work(&self) -> bool {
         self.with(|inner| core::mem::take(&mut inner.has_work))
     }
 
-    /// The same; if there is nothing to do, the task is woken when there is.
+    /// Like [`take_work`](Self::take_work); if there is none, the task is woken when there is.
     pub fn poll_work(&self, context: &mut Context<'_>) -> Poll<()> {
         self.with(|inner| {
             if core::mem::take(&mut inner.has_work) {

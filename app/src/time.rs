@@ -1,4 +1,4 @@
-//! Waiting.
+//! Timers.
 
 use core::future::Future;
 use core::pin::Pin;
@@ -9,7 +9,7 @@ use hopwise_node::link::Micros;
 
 use crate::mesh::Mesh;
 
-/// Waits; see [`Mesh::sleep`]. Its timer is free for others when this is dropped.
+/// A running timer; see [`Mesh::sleep`]. It is freed when this is dropped.
 #[derive(Debug)]
 pub struct Sleep<'a> {
     mesh: Mesh<'a>,
@@ -19,7 +19,7 @@ pub struct Sleep<'a> {
 }
 
 impl<'a> Mesh<'a> {
-    /// Waits for so many microseconds.
+    /// Waits for a number of microseconds.
     pub fn sleep(self, micros: Micros) -> Sleep<'a> {
         self.sleep_until(self.uptime().saturating_add(micros))
     }
@@ -35,19 +35,19 @@ impl<'a> Mesh<'a> {
 }
 
 impl Mesh<'_> {
-    /// Waits until a time of the mesh, that is of [`now`](Self::now): nodes that wait for the same time go on at the same moment.
+    /// Waits until a mesh time, that is of [`now`](Self::now): nodes that wait for the same time continue at the same moment.
     pub async fn wait_until(self, at: Micros) {
         while let Some(left) = self
             .now()
             .map_or(Some(LOOK_AGAIN), |now| at.checked_sub(now).filter(|&left| left > 0))
         {
-            // The node's own clock is not as exact.
+            // The local clock is not as exact.
             self.sleep(left.min(LOOK_AGAIN)).await;
         }
     }
 }
 
-/// Who waits for a time of the mesh looks again after this.
+/// Interval at which a wait for a mesh time checks the clock again.
 const LOOK_AGAIN: Micros = 100_000;
 
 impl Sleep<'_> {
@@ -78,7 +78,7 @@ impl Drop for Sleep<'_> {
     }
 }
 
-/// Waits for something, but not for ever.
+/// A future with a timeout.
 pub(crate) trait AwaitWithin: Future + Sized {
     /// `None` if it takes longer.
     async fn await_within(self, mesh: Mesh<'_>, micros: Micros) -> Option<Self::Output> {

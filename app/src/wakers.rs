@@ -1,13 +1,12 @@
-//! Tasks that wait for the same thing.
+//! Tasks that wait for the same event.
 
 use core::task::Waker;
 
 use heapless::Vec;
 
-/// So many tasks wait for one thing without waking each other.
+/// Maximum number of tasks that wait for one event without waking each other.
 const MOST: usize = 4;
 
-/// Tasks that wait for the same thing.
 #[derive(Debug)]
 pub(crate) struct Wakers(Vec<Waker, MOST>);
 
@@ -16,7 +15,7 @@ impl Wakers {
         Wakers(Vec::new())
     }
 
-    /// Adds a task. If there are too many the first is woken, looks again and comes back.
+    /// Adds a task. If there are too many, the first is woken, polls again and returns.
     pub(crate) fn add(&mut self, waker: &Waker) {
         if self.0.iter().any(|known| known.will_wake(waker)) {
             return;
@@ -24,7 +23,7 @@ impl Wakers {
         if self.0.is_full() {
             self.0.remove(0).wake();
         }
-        // There is room: it was made.
+        // Cannot fail: room was made.
         let _ = self.0.push(waker.clone());
     }
 
@@ -36,7 +35,7 @@ impl Wakers {
     }
 }
 
-/// Keeps a waker, unless it is the one that is there.
+/// Stores a waker, unless it is the same one.
 pub(crate) fn keep(place: &mut Option<Waker>, waker: &Waker) {
     match place {
         Some(known) if known.will_wake(waker) => {}
@@ -44,14 +43,14 @@ pub(crate) fn keep(place: &mut Option<Waker>, waker: &Waker) {
     }
 }
 
-/// The same where there always is one.
+/// The same for a waker that is always present.
 pub(crate) fn replace(place: &mut Waker, waker: &Waker) {
     if !place.will_wake(waker) {
         *place = waker.clone();
     }
 }
 
-/// Wakes who waits, once.
+/// Wakes the waiting task, once.
 pub(crate) fn wake(place: &mut Option<Waker>) {
     if let Some(waker) = place.take() {
         waker.wake();

@@ -4,36 +4,31 @@ use core::num::{NonZeroU32, NonZeroU64};
 
 use crate::limits;
 
-/// What graphs and families compute with: vertices, ports, hops, digits.
+/// Integer type of vertices, ports, hops and digits inside graphs and families.
 ///
-/// 32 bits number more nodes than anyone wires, and a Cortex-M computes with them in half the code and less than half the
-/// time. With the feature `huge-networks` it is 64. Nothing outside sees it: [`Network`](crate::Network) speaks of nodes and
-/// ports in 64 bits and converts them once, where they come in.
+/// 32 bits are enough for any mesh of boards, and take a Cortex-M half the code and less than half the time of 64. The feature
+/// `huge-networks` makes it 64. [`Network`](crate::Network) has 64-bit nodes and ports in either case and converts them once.
 #[cfg(feature = "huge-networks")]
 pub(crate) type Number = u64;
-/// What graphs and families compute with: vertices, ports, hops, digits.
+/// Integer type of vertices, ports, hops and digits inside graphs and families.
 #[cfg(not(feature = "huge-networks"))]
 pub(crate) type Number = u32;
 
-/// A node of a graph or network as its own arithmetic has it.
 pub(crate) type Vertex = Number;
 
-/// [`limits::MAX_NODES`].
 pub(crate) const MAX_NODES: Number = limits::MAX_NODES as Number;
 
-/// Counts a step toward [`limits::STEPS_PER_QUESTION`] in this crate's own tests, and is nothing elsewhere. All that takes time calls
-/// it: divisions and reductions, bits of a set, questions to base graphs, and the innermost loops of searches.
+/// Counts a step toward [`limits::STEPS_PER_QUESTION`] in this crate's own tests and compiles to nothing elsewhere. Everything that takes
+/// time calls it: divisions, reductions, bits of a set, queries of base graphs, and the innermost loops of searches.
 #[inline(always)]
 pub(crate) fn count_step() {
     #[cfg(test)]
     crate::steps::count();
 }
 
-/// Quotient and remainder. Nothing is divided by zero: no size in a checked network is zero, and `(0, a)` leaves no panic
-/// behind.
+/// Quotient and remainder. No size in a checked network is zero; division by zero returns `(0, a)` so that no panic code is generated.
 ///
-/// Addresses of the networks people wire fit 32 bits, and those are divided in one instruction on a Cortex-M and faster
-/// on a host; so the short division is tried first.
+/// The addresses of real networks fit 32 bits, which a Cortex-M divides in one instruction, so the short division is tried first.
 #[inline]
 pub(crate) fn div_rem(a: Number, b: Number) -> (Number, Number) {
     if fits_short(a | b) {
@@ -53,20 +48,19 @@ pub(crate) fn div_rem_short(a: Number, b: Number) -> (Number, Number) {
     NonZeroU32::new(b as u32).map_or((0, Number::from(a)), |b| (Number::from(a / b), Number::from(a % b)))
 }
 
-/// Whether a number fits 32 bits.
 #[inline]
 pub(crate) fn fits_short(number: Number) -> bool {
     Number::BITS == 32 || wide(number) >> 32 == 0
 }
 
-/// The number in 64 bits, as the world outside has it.
+/// Widens to the 64 bits of the public API.
 #[inline]
 #[allow(clippy::useless_conversion, reason = "numbers have 32 bits on a board")]
 pub(crate) fn wide(number: Number) -> u64 {
     u64::from(number)
 }
 
-/// A number from outside, if it is not too large.
+/// Converts a number from the public API; `None` if it is too large.
 #[inline]
 #[allow(
     clippy::useless_conversion,

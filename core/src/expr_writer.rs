@@ -1,17 +1,15 @@
-//! How networks are printed: the one canonical spelling of their expressions.
+//! Printing of networks: the canonical spelling of their expressions.
 //!
-//! A board prints no text, but the number of its network is made of the spelling. It does without the formatting of
-//! `core::fmt`, which would take a twentieth of a small image.
+//! A board prints no text, but the network ID is computed from the spelling. This avoids the formatting of `core::fmt`, which would take a
+//! twentieth of a small image.
 
 use core::fmt;
 
 /// What has an expression.
 pub(crate) trait WriteExpr {
-    /// Writes the expression.
     fn write_expr(&self, out: &mut ExprWriter<'_>);
 }
 
-/// Writes text, piece by piece.
 pub(crate) struct ExprWriter<'a>(&'a mut dyn FnMut(&str));
 
 impl<'a> ExprWriter<'a> {
@@ -36,9 +34,8 @@ impl<'a> ExprWriter<'a> {
         self.text(name).text("(").number(parameter).text(")")
     }
 
-    /// In decimal.
     pub(crate) fn number(&mut self, number: impl Into<u64>) -> &mut Self {
-        // As many as a number of 64 bits has.
+        // Enough for any 64-bit number.
         let mut digits = [b'0'; 20];
         let mut rest = number.into();
         let mut first = 0;
@@ -55,7 +52,7 @@ impl<'a> ExprWriter<'a> {
     }
 }
 
-/// [`fmt::Display::fmt`] of what is spelled.
+/// Implements [`fmt::Display::fmt`] by [`WriteExpr`].
 pub(crate) fn display(spelled: &impl WriteExpr, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut result = Ok(());
     spelled.write_expr(&mut ExprWriter::new(&mut |text| {

@@ -7,30 +7,30 @@
 //! # Concepts
 //!
 //! - A **network** is a graph, written as an [expression](network::expression) such as `rdn(ring(3),1)`: a family, the small graph it is built
-//!   from, and its parameters. Everyone who has the expression has the whole network.
+//!   from, and its parameters. The expression alone determines the whole network.
 //! - **Nodes** are numbered from 0 ([`Node`]). The literature writes them as digits, which [`Network::address`] prints.
 //! - **Ports** number the links of a node from 0, without gaps ([`Port`]).
 //! - A **routing function** ([`Rule`]) gives the **next hop**: the neighbor that a node sends a packet to. [`Rule::Exact`] follows a shortest
-//!   path wherever one can be computed in the memory set aside, and [`Method`] says what it came to; [`Rule::Paper`] does as the paper that
-//!   defined the network says.
-//! - The **fan-out** of a broadcast are the neighbors that a node forwards it to. Together they are a spanning tree: every node receives it
-//!   exactly once.
+//!   path wherever one can be computed in the available memory, and [`Method`] says whether it could; [`Rule::Paper`] follows the paper that
+//!   defined the network.
+//! - The **fan-out** of a broadcast is the set of neighbors that a node forwards it to. Together the fan-outs form a spanning tree: every
+//!   node receives the broadcast exactly once.
 //! - A **virtual channel** is a class of buffers. A packet changes it along its route so that full buffers never wait for each other in a cycle.
 //!
-//! # What is where
+//! # Modules
 //!
-//! - [`network`]: [`Network`] is any of the families, each in a file of its own, read from an [expression](network::expression). It says
-//!   which port leads to a destination, whom a broadcast is passed on to, and how far apart two nodes are. Its
-//!   [`lanes`](network::virtual_channels) are the classes of buffers that keep store-and-forward free of deadlock.
+//! - [`network`]: [`Network`] is any of the families, each in a file of its own, parsed from an [expression](network::expression). It
+//!   computes the port toward a destination, the fan-out of a broadcast, and the distance between two nodes. Its
+//!   [virtual channels](network::virtual_channels) keep store-and-forward free of deadlock.
 //! - [`graph`]: the small graphs that families are built from, such as rings, tori and hypercubes.
-//! - [`collective`]: what nodes do together, a reduction or a sort: who sends what to whom, round by round, again from addresses alone.
+//! - [`collective`]: reductions, sorts and other collectives: which node sends what to which, round by round, again from addresses alone.
 //! - [`limits`]: every fixed capacity, by name.
 //!
 //! The crate computes and does nothing else. `hopwise-node` is the state machine of a node around it: wire format, links, router.
 //!
-//! Nodes and ports have 64 bits everywhere ([`Node`], [`Port`]). Networks compute with 64 too, or, without the feature
-//! `huge-networks`, with 32: enough for 2^31 nodes in half the code, as programs for boards do. Those that must be small do
-//! without the feature `all-networks` and name the families they need, such as `rdn`.
+//! Nodes and ports have 64 bits in the API ([`Node`], [`Port`]). Networks compute with 64 bits too, or, without the feature
+//! `huge-networks`, with 32, as boards do: enough for 2^31 nodes in half the code. Programs that must be small turn off the feature
+//! `all-networks` and name the families they need, such as `rdn`.
 //!
 //! ```
 //! use hopwise_core::{Network, Rule};
@@ -44,18 +44,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! No function here panics, whatever it is given: a text that is no network gives a [`ParseError`], a node that does not
-//! exist [`NoSuchNode`]. There is no recursion, and no question takes more steps than [`limits`] states.
+//! No function panics on any input: a text that is not a network gives a [`ParseError`], a node that does not exist [`NoSuchNode`].
+//! There is no recursion, and no query takes more steps than [`limits`] states.
 
 #![no_std]
 #![forbid(unsafe_code)]
-// What families share is there whether or not one that uses it is built.
+// The code that families share is compiled whether or not a family that uses it is.
 #![cfg_attr(not(feature = "all-networks"), allow(dead_code))]
 
 #[cfg(any(test, feature = "tables"))]
 extern crate std;
 
-/// The README's example is compiled.
+/// Compiles the README's example.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! The work that a question takes, counted: none takes more than [`STEPS_PER_LINK`] or [`STEPS_PER_QUESTION`].
+//! Counts the steps of queries: none takes more than [`STEPS_PER_LINK`] or [`STEPS_PER_QUESTION`].
 
 use core::cell::Cell;
 use std::string::ToString;
@@ -20,7 +20,7 @@ pub(crate) fn count() {
     STEPS.set(STEPS.get() + 1);
 }
 
-/// Asks something, and holds it to so many steps.
+/// Runs a query and asserts that it takes at most `most` steps.
 fn ask<T>(network: &Network, question: &str, most: u64, asked: impl FnOnce() -> T) -> T {
     STEPS.set(0);
     let answer = asked();
@@ -32,7 +32,7 @@ fn ask<T>(network: &Network, question: &str, most: u64, asked: impl FnOnce() -> 
     answer
 }
 
-/// Asks everything about two nodes.
+/// Runs every query about two nodes.
 fn ask_everything(network: &Network, a: u64, b: u64, port: u64) {
     let most = STEPS_PER_LINK;
     let degree = ask(network, "degree", most, || network.degree(a)).unwrap();
@@ -76,7 +76,7 @@ proptest! {
     }
 }
 
-/// The largest degrees, the deepest nestings, and all that is searched for, each as large as it may be.
+/// The largest degrees, the deepest nestings and every kind of search, each at its maximum size.
 #[test]
 fn no_hard_network_takes_more_steps_than_stated() {
     for text in [

@@ -1,4 +1,4 @@
-//! The one shape of everything that can be routed on: small graphs and networks alike.
+//! The trait of everything that can be routed on: small graphs and networks alike.
 
 use core::fmt;
 
@@ -10,50 +10,49 @@ pub type Node = u64;
 /// The number of a link at its node, from 0. The ports of a node have no gaps: they are `0..degree`.
 pub type Port = u64;
 
-/// Which routing rule to follow.
+/// A routing function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// A shortest path, wherever a rule for it is known and fits the memory; [`Method`] says what it came to.
+    /// A shortest path, wherever one is known and fits the memory; [`Method`] says whether it did.
     #[default]
     Exact,
     /// The order of the paper that defined the network, its misprints corrected.
     Paper,
 }
 
-/// What a rule came to for one pair of nodes.
+/// How a routing function chose the next hop between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// The next hop lies on a shortest path.
     Shortest,
-    /// Only the digits that differ may change, and none is left once it is right: shortest under that restriction.
-    /// For RE networks with pivot sets (`sd`), where nothing exact is known.
+    /// Only differing digits may change, each until it is right: shortest under that restriction.
+    /// For RE networks with pivot sets (`sd`), where no exact method is known.
     DigitSearch,
-    /// The nearest unserved pivot first: the exact search would need more memory than is set aside.
+    /// The nearest unserved pivot first: the exact search would need more memory than is available.
     NearestPivot,
-    /// The shortest of the ways that were tried: there are more than [`limits`](crate::limits) allows. For swapped networks
+    /// The shortest of the paths that were tried: there are more than [`limits`](crate::limits) allows. For swapped networks
     /// with very many leaders or digits.
     BestTried,
-    /// The order of the paper.
+    /// The order that the paper defines.
     Paper,
 }
 
-/// Which spanning tree a broadcast takes.
+/// The spanning tree of a broadcast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Tree {
-    /// Everyone is told along a route of the exact rule, so no later than need be if a node can send through all its
-    /// ports at once.
+    /// Every node is reached along an exact route, hence as early as possible if a node can send through all its ports at once.
     #[default]
     LeastDepth,
-    /// The fewest steps known if a node can send one copy a step. The tree can be deeper.
+    /// The fewest steps known if a node can send one copy per step. The tree can be deeper.
     FewestSteps,
 }
 
-/// A node that the network does not have.
+/// The error for a node that the network does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NoSuchNode {
-    /// The node asked for.
+    /// The requested node.
     pub node: Node,
-    /// How many nodes there are.
+    /// The number of nodes in the network.
     pub nodes: u64,
 }
 
@@ -70,15 +69,13 @@ impl fmt::Display for NoSuchNode {
 
 impl core::error::Error for NoSuchNode {}
 
-/// What a graph or network answers, from addresses alone: no tables, no search through the network, no heap.
+/// A graph or network, computed from addresses alone: no tables, no search through the network, no heap.
 ///
-/// A new family of networks is one implementation of this trait. The methods trust that nodes are below
+/// A new family of networks is one implementation of this trait. The methods rely on nodes being below
 /// [`nodes`](Self::nodes): [`Network`](crate::Network) checks them first.
 pub(crate) trait Topology {
-    /// How many nodes there are.
     fn nodes(&self) -> Number;
 
-    /// How many links `node` has.
     fn degree(&self, node: Vertex) -> Number;
 
     /// The node at the other end of a link; `None` if `node` has no such port.
@@ -100,8 +97,7 @@ pub(crate) trait Topology {
         None
     }
 
-    /// Whether every node sees the same network: some relabeling of the nodes carries any one to any other.
-    /// `false` where that is not proven.
+    /// Whether the network is known to be vertex-transitive: an automorphism maps any node to any other.
     fn vertex_transitive(&self) -> bool;
 
     /// The address of `node` as the literature writes it.
@@ -109,21 +105,21 @@ pub(crate) trait Topology {
         write!(out, "{node}")
     }
 
-    /// What `rule` comes to between two nodes.
+    /// How `rule` chooses the next hop between two nodes.
     fn method(&self, _here: Vertex, _dest: Vertex, _rule: Rule) -> Method {
         Method::Shortest
     }
 
-    /// The port of `node` that leads to `neighbor`; `None` if they are not linked. This one asks all neighbors, which is for
-    /// families whose nodes have at most as many links as an address has bits.
+    /// The port of `node` toward `neighbor`; `None` if they are not linked. This default tries all neighbors, which suits families with at
+    /// most as many links per node as an address has bits.
     fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         (0..self.degree(node)).find(|&port| self.neighbor(node, port) == Some(neighbor))
     }
 
-    /// Whether `here` passes a broadcast of `source` on through `port`.
+    /// Whether `here` forwards a broadcast of `source` through `port`.
     ///
-    /// A node passes it on to those who would send to the source through it. For any loop-free rule that makes a
-    /// spanning tree: everyone receives exactly once.
+    /// A node forwards to the neighbors whose route to the source goes through it. For any loop-free routing function that is a
+    /// spanning tree: every node receives the broadcast exactly once.
     fn passes_on(&self, here: Vertex, port: Number, source: Vertex) -> bool {
         match self.neighbor(here, port) {
             Some(child) => child != source && self.next(child, source, Rule::Exact) == here,
@@ -131,28 +127,28 @@ pub(crate) trait Topology {
         }
     }
 
-    /// How urgent it is for `here` to serve `port` in a broadcast of `source`, if it can send only one copy at a time. The
-    /// child whose part of the tree takes longest should come first: higher is served first, and of equals the lower port.
+    /// The priority of `port` at `here` in a broadcast of `source`, if only one copy can be sent at a time. The child whose subtree takes
+    /// longest should come first: the highest priority is served first, and on a tie the lower port.
     fn send_priority(&self, _here: Vertex, _port: Number, _source: Vertex) -> u64 {
         0
     }
 
-    /// The same two questions for the tree of [fewest steps](Tree::FewestSteps): how urgent it is for `here` to serve `port`,
-    /// `None` if it does not pass the broadcast on there. The tree of least depth unless the network knows a faster one.
+    /// The same for the tree of [fewest steps](Tree::FewestSteps): `None` if `here` does not forward through `port`. The default is the
+    /// tree of least depth.
     fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         self.passes_on(here, port, source)
             .then(|| self.send_priority(here, port, source))
     }
 
-    /// Whether [`fewest_steps_send_priority`](Self::fewest_steps_send_priority) is something, which is less to ask where it is the tree of least
-    /// depth.
+    /// Whether [`fewest_steps_send_priority`](Self::fewest_steps_send_priority) is `Some`, which is cheaper to compute where it is the tree
+    /// of least depth.
     fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {
         self.passes_on(here, port, source)
     }
 }
 
-/// Routing by distance alone: the lowest-numbered neighbor with a smaller distance to the destination; the vertex itself if it
-/// has none, as at the destination. One distance a neighbor.
+/// Routing by distance alone: the lowest-numbered neighbor closer to the destination, or the vertex itself at the destination. Computes one
+/// distance per neighbor.
 pub(crate) fn lowest_closer<T: Topology>(network: &T, here: Vertex, distance: impl Fn(Vertex) -> Number) -> Vertex {
     let now = distance(here);
     let neighbors = (0..network.degree(here)).filter_map(|port| network.neighbor(here, port));

@@ -1,9 +1,9 @@
-//! Who may change a board that has keys: only the host that holds the management key, and with each of its commands once.
+//! Authorization of commands that change a board with keys: only the host that holds the management key can issue them, each once.
 //!
-//! A board has a key of its own, which follows from the management key and the board's [address](board_key). The host asks for a
-//! [`Challenge`]: the epoch of the board's start, which is counted in its flash and never comes again, and the number of the next command
-//! since. With the command it sends a tag of both, of the command and of what comes with it. So who hears a command can use it neither
-//! again, nor after a restart, nor at another board; and who steals a board has the key of that one.
+//! A board has a key of its own, derived from the management key and the board's [address](board_key). The host requests a
+//! [`Challenge`]: the epoch of the board's boot, which is counted in its flash and never repeats, and the number of the next command
+//! since. It sends the command with a tag over both, the command, and its payload. So a recorded command can neither be replayed,
+//! nor used after a restart, nor sent to another board; and a stolen board reveals only its own key.
 
 use heapless::Vec;
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,12 @@ use crate::limits::BODY;
 use crate::store::Keys;
 use hopwise_core::Node;
 
-/// What a command is to be tagged with.
+/// The input of a command's tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Challenge {
-    /// Of the board's start.
+    /// The epoch of the board's boot.
     pub epoch: u32,
-    /// Commands that changed the board since.
+    /// Number of commands that changed the board since.
     pub number: u32,
 }
 
@@ -37,7 +37,7 @@ impl Challenge {
 }
 
 #[cfg(feature = "keys")]
-/// The secrets of a mesh, as the host has them.
+/// The secrets of a mesh on the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeshKeys {
     /// For links and payloads. All boards have it.
@@ -48,7 +48,7 @@ pub struct MeshKeys {
 
 #[cfg(feature = "keys")]
 impl MeshKeys {
-    /// Those that follow from the one secret that people keep.
+    /// Derives both from the single secret that the user keeps.
     pub fn of(secret: &Secret) -> Self {
         MeshKeys {
             mesh: Secret {
@@ -59,7 +59,7 @@ impl MeshKeys {
         }
     }
 
-    /// What goes into the flash of a board.
+    /// The keys to write into the flash of a board.
     pub fn of_board(&self, address: Node) -> Keys {
         Keys {
             mesh: self.mesh,
@@ -69,13 +69,13 @@ impl MeshKeys {
 }
 
 #[cfg(feature = "keys")]
-/// The key of one board, which it has in its flash.
+/// Derives the key of one board, which is stored in its flash.
 pub fn board_key(management: &Key, address: Node) -> Key {
     management.derive_key("board", &[&address.to_le_bytes()])
 }
 
 #[cfg(feature = "keys")]
-/// What comes with a command, and its tag; `None` if that is too long.
+/// A command's payload with its tag; `None` if that is too long.
 pub fn authorize(key: &Key, challenge: &Challenge, command: u8, payload: &[u8]) -> Option<Vec<u8, BODY>> {
     let mut bytes = Vec::from_slice(payload).ok()?;
     bytes.extend_from_slice(&challenge.tag(key, command, payload)).ok()?;
@@ -83,7 +83,7 @@ pub fn authorize(key: &Key, challenge: &Challenge, command: u8, payload: &[u8]) 
 }
 
 #[cfg(feature = "keys")]
-/// The board's side.
+/// The board's side of the authorization.
 #[derive(Clone, Debug)]
 pub struct Authority {
     key: Key,
@@ -92,42 +92,42 @@ pub struct Authority {
 
 #[cfg(feature = "keys")]
 impl Authority {
-    /// Of a board with this key that has just started.
+    /// The state of a board with this key that has just booted.
     pub fn new(key: Key, epoch: u32) -> Self {
         let challenge = Challenge { epoch, number: 0 };
         Authority { key, challenge }
     }
 
-    /// What the next command is to be tagged with.
+    /// The challenge for the next command.
     pub fn challenge(&self) -> Challenge {
         self.challenge
     }
 
-    /// What came with a command, without its tag; `None` if it does not come from the host, or not now.
+    /// The payload of a command without its tag; `None` if the tag is not that of the current challenge.
     pub fn check<'a>(&mut self, command: u8, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let (payload, tag) = bytes.split_last_chunk::<TAG_BYTES>()?;
         if !same_tag(&self.challenge.tag(&self.key, command, payload), tag) {
             return None;
         }
-        // After the last number nothing is believed until the next start.
+        // After the last number every command is rejected until the next boot.
         self.challenge.number = self.challenge.number.checked_add(1)?;
         Some(payload)
     }
 }
 
-/// The board's side. Without the feature `keys` there is no value of this type, so the compiler leaves out what would be done with one.
+/// The board's side. Without the feature `keys` this type is uninhabited, so the compiler removes all code that uses it.
 #[cfg(not(feature = "keys"))]
 #[derive(Clone, Debug)]
 pub enum Authority {}
 
 #[cfg(not(feature = "keys"))]
 impl Authority {
-    /// What the next command is to be tagged with.
+    /// The challenge for the next command.
     pub fn challenge(&self) -> Challenge {
         match *self {}
     }
 
-    /// What came with a command, without its tag; `None` if it does not come from the host, or not now.
+    /// The payload of a command without its tag; `None` if the tag is not that of the current challenge.
     pub fn check<'a>(&mut self, _: u8, _: &'a [u8]) -> Option<&'a [u8]> {
         match *self {}
     }

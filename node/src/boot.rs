@@ -1,32 +1,32 @@
-//! Which of its two images a board starts with.
+//! The choice of the image that a board boots.
 //!
-//! A board has room for two images, each linked for its own place, so nothing is copied or swapped: the boot loader jumps to one of them. It
-//! reads, and never writes. Two things tell it where to:
+//! A board has two image slots. Each image is linked for its slot, so nothing is copied or swapped: the boot loader jumps to one of them. It
+//! only reads. Two things determine the choice:
 //!
-//! - the log, in flash that is used for nothing else: records of [`RECORD`] bytes, each written once, behind the one before. The last one that
-//!   is whole names the image that has been kept. An image writes it itself, once someone outside has said that it is good;
-//! - a [`Trial`], in RAM that a reset leaves alone: the image before asks that another one be tried. The loader takes the request away before it
-//!   obeys, so that an image on trial has one start. However that ends, by a crash, a power cut or for want of a good word, the next start is
-//!   that of the image that was kept.
+//! - the boot log, in flash that is used for nothing else: records of [`RECORD`] bytes, each written once, one after the other. The last valid
+//!   record names the confirmed image. An image writes it itself after the host has confirmed it;
+//! - a [`Trial`], in a no-init RAM section: the previous image requests a trial boot of the other one. The loader clears the request before
+//!   it obeys, so an image on trial gets one boot. However that ends, by a crash, a power cut or without confirmation, the next boot is
+//!   that of the confirmed image.
 //!
-//! A record that was torn does not count, and a torn request is none. Without any record the loader takes the first image that is
-//! there: [`has_image`]. [`update`](crate::update) sees to it that what looks like an image then is one.
+//! Torn records and torn requests are ignored. Without any record the loader takes the first slot with an image: [`has_image`].
+//! [`update`](crate::update) ensures that such an image is complete.
 
 use crate::store::Slot;
 use crate::wire::crc32c;
 
 pub use crate::store::RECORD;
 
-/// Bytes of a [`Trial`].
+/// The size of a [`Trial`].
 pub const TRIAL_BYTES: usize = 48;
-/// Bytes of a SHA-256.
+/// The size of a SHA-256.
 pub const HASH_BYTES: usize = 32;
 
 const KEPT: [u8; 4] = *b"KEPT";
 const TRY: [u8; 4] = *b"TRY1";
 const CRC_BYTES: usize = 4;
 
-/// The record that says that a slot's image is kept.
+/// The record that confirms a slot's image.
 pub fn record(slot: Slot) -> [u8; RECORD] {
     let mut record = [0; RECORD];
     put(&mut record, &[&KEPT, &[number_of(slot)]]);
@@ -34,17 +34,17 @@ pub fn record(slot: Slot) -> [u8; RECORD] {
     record
 }
 
-/// What the log says.
+/// The content of the boot log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Log {
-    /// The slot whose image was kept last.
+    /// The slot whose image was confirmed last.
     pub kept: Option<Slot>,
-    /// The records that are written, torn ones included: the next goes behind them.
+    /// The number of written records, including torn ones: the next is appended after them.
     pub used: usize,
 }
 
 impl Log {
-    /// Reads all records, from the first to the last that there is room for.
+    /// Reads all records, from the first to the end of the log.
     pub fn read(records: impl Iterator<Item = [u8; RECORD]>) -> Self {
         let mut log = Log::default();
         for (place, record) in (1..).zip(records) {
@@ -64,19 +64,19 @@ fn read_record(record: &[u8; RECORD]) -> Option<Slot> {
     slot_of(*rest.first()?).filter(|_| is_sealed(record))
 }
 
-/// A request to try an image.
+/// A request for a trial boot of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// Where it is.
+    /// The slot of the image.
     pub slot: Slot,
-    /// Its bytes.
+    /// The length of the image in bytes.
     pub length: u32,
-    /// Its SHA-256.
+    /// The SHA-256 of the image.
     pub hash: [u8; HASH_BYTES],
 }
 
 impl Trial {
-    /// As it lies in RAM.
+    /// The layout in RAM.
     pub fn write(&self) -> [u8; TRIAL_BYTES] {
         let mut bytes = [0; TRIAL_BYTES];
         let slot = [number_of(self.slot), 0, 0, 0];
@@ -85,7 +85,7 @@ impl Trial {
         bytes
     }
 
-    /// Reads it; `None` if it is none.
+    /// Parses a request; `None` if the bytes are not one.
     pub fn read(bytes: &[u8; TRIAL_BYTES]) -> Option<Self> {
         let (&[slot, 0, 0, 0], rest) = bytes.strip_prefix(&TRY)?.split_first_chunk()? else {
             return None;
@@ -101,20 +101,20 @@ impl Trial {
     }
 }
 
-/// The slot that a board starts with: that of an image on trial whose hash is right, else the one that was kept, else the first with an
-/// image. `None` if there is none.
+/// The slot to boot: that of an image on trial whose hash is right, else the confirmed one, else the first with an image. `None` if there
+/// is none.
 pub fn choose(on_trial: Option<Slot>, kept: Option<Slot>, has_image: impl Fn(Slot) -> bool) -> Option<Slot> {
     let candidates = [on_trial, kept, Some(Slot::First), Some(Slot::Second)];
     candidates.into_iter().flatten().find(|slot| has_image(*slot))
 }
 
-/// Whether an image may begin with these two words, stack pointer and entry, in a slot at `begin` of `bytes`. They are written last.
+/// Whether an image may begin with these two words, stack pointer and entry point, in a slot at `begin` of `bytes`. They are written last.
 pub fn has_image([stack, entry]: [u32; 2], begin: u32, bytes: u32) -> bool {
     let in_ram = (0x2000_0000..0x4000_0000).contains(&stack) && stack.is_multiple_of(8);
     in_ram && entry % 2 == 1 && entry.wrapping_sub(begin) < bytes
 }
 
-/// The number of a slot on the wire and in the flash.
+/// The number of a slot on the wire and in flash.
 pub(crate) fn number_of(slot: Slot) -> u8 {
     match slot {
         Slot::First => 0,
@@ -122,7 +122,6 @@ pub(crate) fn number_of(slot: Slot) -> u8 {
     }
 }
 
-/// The slot of such a number.
 pub(crate) fn slot_of(number: u8) -> Option<Slot> {
     match number {
         0 => Some(Slot::First),
@@ -131,7 +130,7 @@ pub(crate) fn slot_of(number: u8) -> Option<Slot> {
     }
 }
 
-/// Writes parts one behind the other.
+/// Writes parts one after the other.
 pub(crate) fn put(bytes: &mut [u8], parts: &[&[u8]]) {
     let new = parts.iter().flat_map(|part| part.iter());
     bytes.iter_mut().zip(new).for_each(|(byte, new)| *byte = *new);

@@ -1,4 +1,4 @@
-//! How much a node has room for, as one type.
+//! The capacities of a node, as one type.
 //!
 //! A [`Router`](crate::router::Router) takes its sizes from a type that implements [`Capacities`]; [`Board`] is the default. Stable Rust cannot
 //! compute the length of an array from an associated constant of a type parameter, so a set of capacities names its containers instead, and
@@ -26,44 +26,44 @@ use crate::link::WINDOW;
 use crate::wire::{Bytes, MAX_HEADER, SEALED_OVERHEAD, SEQUENCE_NUMBERS, encoded_len};
 use hopwise_core::limits::VIRTUAL_CHANNELS;
 
-/// The sizes of a node. [`check`](Self::check) says what must hold between them.
+/// The sizes of a node. [`check`](Self::check) enforces the relations between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Links, the one to a host included.
+    /// Links, including the one to a host.
     pub links: usize,
     /// Packets that the node holds.
     pub buffers: usize,
     /// A packet's bytes after its header.
     pub body: usize,
-    /// Other nodes of which it remembers what came from them, so that nothing comes twice.
+    /// Other nodes whose packets are remembered for duplicate detection.
     pub peers: usize,
-    /// Virtual channels: networks that need more are refused.
+    /// Virtual channels: networks that need more are rejected.
     pub virtual_channels: usize,
     /// Packets that wait for the application.
     pub inbox: usize,
-    /// Answers that the node makes by itself and that wait to be sent.
+    /// Responses of the node itself that wait to be sent.
     pub service: usize,
     /// Packets of the application that wait to be sent or confirmed.
     pub outbox: usize,
-    /// Confirmed packets under way at once.
+    /// Confirmed packets in flight at once.
     pub outstanding: usize,
     /// Ports that the applications of the node serve.
     pub served_ports: usize,
-    /// Packets of one link that take part in the common buffers.
+    /// Packets of one link that may use the common buffers.
     pub link_share: usize,
-    /// Buffers that broadcasts of this node leave to packets that pass, or a mesh in which all send at once would be full of what has not
-    /// left yet.
+    /// Buffers that broadcasts of this node leave to forwarded packets. Otherwise a mesh in which all nodes send at once would fill up with
+    /// packets that have not left their source.
     pub passing: usize,
 }
 
-/// Kept free for what begins here, or a node that many packets pass could not send.
+/// Buffers reserved for packets of this node, so that it can send however many packets it forwards.
 pub(crate) const OWN: usize = 1;
 
-/// A body has so much room for the trail of a detour, beside the longest payload.
+/// Room in a body for the trail of a detour, beside the longest payload.
 const TRAIL_ROOM: usize = limits::BODY - limits::MAX_PAYLOAD;
 
 impl Sizes {
-    /// Of a board with five links and one to a host.
+    /// The sizes of a board with five links and one to a host.
     pub const BOARD: Sizes = Sizes {
         links: limits::PORTS,
         buffers: limits::BUFFERS,
@@ -94,7 +94,7 @@ impl Sizes {
         encoded_len(SEALED_OVERHEAD + self.max_packet())
     }
 
-    /// Stops the compiler where a node of these sizes could not work.
+    /// Fails the build for sizes with which a node could not work.
     pub const fn check(&self) {
         assert!(self.body <= 255, "the length of a body is one byte");
         assert!(self.body > TRAIL_ROOM, "there is no room for a payload");
@@ -110,49 +110,49 @@ impl Sizes {
     }
 }
 
-/// The sizes of a node as types. [`capacities!`](crate::capacities!) implements it.
+/// The sizes of a node as types, implemented by [`capacities!`](crate::capacities!).
 pub trait Capacities: Clone + Debug + 'static {
-    /// The same as numbers.
+    /// The sizes as numbers.
     const SIZES: Sizes;
     /// The sizes of its links.
     type Link: LinkCapacities;
     /// The body of a packet.
     type Body: Bytes;
-    /// One for each link.
+    /// One element per link.
     type PerLink<T: Clone + Debug + Default>: Array<T>;
-    /// At most one for each link.
+    /// At most one element per link.
     type Links<T: Clone + Debug>: List<T>;
-    /// One for each buffer.
+    /// One element per buffer.
     type PerBuffer<T: Clone + Debug + Default>: Array<T>;
-    /// At most one for each buffer.
+    /// At most one element per buffer.
     type Buffers<T: Clone + Debug>: List<T>;
-    /// One for each virtual channel.
+    /// One element per virtual channel.
     type PerChannel<T: Clone + Debug + Default>: Array<T>;
-    /// At most one for each virtual channel.
+    /// At most one element per virtual channel.
     type Channels<T: Clone + Debug>: List<T>;
-    /// At most one for each peer.
+    /// At most one element per peer.
     type Peers<T: Clone + Debug>: List<T>;
-    /// At most one for each confirmed packet under way.
+    /// At most one element per confirmed packet in flight.
     type Outstanding<T: Clone + Debug>: List<T>;
-    /// At most one for each port that is served.
+    /// At most one element per served port.
     type ServedPorts<T: Clone + Debug>: List<T>;
-    /// At most one for each packet in the inbox.
+    /// At most one element per packet in the inbox.
     type Inbox<T: Clone + Debug>: Queue<T>;
 }
 
 /// The sizes of a [link](crate::link::LinkOf).
 pub trait LinkCapacities: Clone + Debug + Eq + Hash + 'static {
-    /// So many frames are on the way at most.
+    /// Maximum number of frames in flight.
     const WINDOW: usize;
-    /// Frames are numbered from 0 to this, and then again.
+    /// The largest sequence number, after which they wrap to 0.
     const LAST_NUMBER: u8;
-    /// The longest frame, encoded.
+    /// A buffer for the longest frame, encoded.
     type Frame: Array<u8> + Eq + Hash;
-    /// At most one for each frame on the way.
+    /// At most one element per frame in flight.
     type Window<T: Clone + Debug>: Queue<T>;
 }
 
-/// A link whose longest frame has `WIRE` bytes, encoded, and that has at most `FRAMES` frames on the way of `NUMBERS` numbers, a power of two.
+/// A link whose longest encoded frame has `WIRE` bytes, with at most `FRAMES` frames in flight of `NUMBERS` sequence numbers, a power of two.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LinkSizes<const WIRE: usize, const FRAMES: usize = { WINDOW }, const NUMBERS: usize = { SEQUENCE_NUMBERS }>;
 
@@ -173,7 +173,7 @@ impl<const WIRE: usize, const FRAMES: usize, const NUMBERS: usize> LinkCapacitie
     type Window<T: Clone + Debug> = Deque<T, FRAMES>;
 }
 
-/// As many elements as there can be.
+/// An array of fixed length.
 pub trait Array<T>: Clone + Debug + Default + DerefMut<Target = [T]> {}
 
 /// An array that begins with default elements.
@@ -207,22 +207,22 @@ pub trait List<T>: Clone + Debug + Default + DerefMut<Target = [T]> {
     /// Adds an element at the end, if there is room.
     fn push(&mut self, element: T) -> Result<(), T>;
 
-    /// Takes the last element off.
+    /// Removes and returns the last element.
     fn pop(&mut self) -> Option<T>;
 
-    /// Takes an element out, and moves those behind it up.
+    /// Removes an element and shifts those after it.
     fn remove(&mut self, place: usize) -> Option<T>;
 
-    /// Takes an element out, and puts the last one in its place.
+    /// Removes an element and puts the last one in its place.
     fn swap_remove(&mut self, place: usize);
 
-    /// Keeps only what is wanted.
+    /// Keeps only the wanted elements.
     fn retain(&mut self, is_wanted: impl FnMut(&T) -> bool);
 
     /// Whether there is no room.
     fn is_full(&self) -> bool;
 
-    /// Takes everything out.
+    /// Removes all elements.
     fn clear(&mut self);
 }
 
@@ -263,26 +263,26 @@ pub trait Queue<T>: Clone + Debug + Default {
     /// Adds an element at the end, if there is room.
     fn push_back(&mut self, element: T) -> Result<(), T>;
 
-    /// Takes the first element out.
+    /// Removes and returns the first element.
     fn pop_front(&mut self) -> Option<T>;
 
     /// The element at a place, 0 for the first.
     fn get(&self, place: usize) -> Option<&T>;
 
-    /// How many there are.
+    /// The number of elements.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All of them, the first one first.
+    /// Iterates over all elements, from the first.
     fn iter<'a>(&'a self) -> impl Iterator<Item = &'a T>
     where
         T: 'a;
 
-    /// The same, to be changed.
+    /// Iterates over all elements mutably, from the first.
     fn iter_mut<'a>(&'a mut self) -> impl Iterator<Item = &'a mut T>
     where
         T: 'a;
@@ -325,7 +325,7 @@ pub mod containers {
     pub use heapless::{Deque, Vec};
 }
 
-/// Makes a type of [`Capacities`](crate::capacities::Capacities) from [`Sizes`](crate::capacities::Sizes), and checks them.
+/// Defines a type of [`Capacities`](crate::capacities::Capacities) from [`Sizes`](crate::capacities::Sizes), and checks them.
 #[macro_export]
 macro_rules! capacities {
     ($(#[$attribute:meta])* $visibility:vis struct $name:ident { $($sizes:tt)* }) => {
@@ -360,7 +360,7 @@ macro_rules! capacities {
 }
 
 capacities! {
-    /// What a board with five links and one to a host has room for.
+    /// The capacities of a board with five links and one to a host.
     pub struct Board { ..Sizes::BOARD }
 }
 
@@ -369,16 +369,16 @@ pub(crate) mod tests {
     use super::*;
 
     capacities! {
-        /// Remembers few others.
+        /// Remembers few peers.
         pub(crate) struct FourPeers { peers: 4, ..Sizes::BOARD }
     }
 
     capacities! {
-        /// Remembers fewer.
+        /// Remembers fewer peers.
         pub(crate) struct TwoPeers { peers: 2, ..Sizes::BOARD }
     }
 
-    /// What a container of a size does with more than it holds.
+    /// A container rejects more than it holds.
     #[test]
     fn containers_take_no_more_than_they_hold() {
         let mut list: <FourPeers as Capacities>::Peers<u8> = Default::default();

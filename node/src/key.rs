@@ -1,8 +1,8 @@
-//! Secret keys: what is derived from them, and tags that only who has the key can make.
+//! Secret keys, derivation from them, and message authentication tags.
 //!
-//! Two functions, both by others and both keyed by 128 bits: BLAKE2s (RFC 7693) makes keys, nonces and the tags of commands, where a few
-//! thousand instructions are nothing; SipHash-2-4 (Aumasson and Bernstein 2012) makes the tags of frames, of which a board reads and
-//! writes thousands a second.
+//! Two published functions, both keyed by 128 bits: BLAKE2s (RFC 7693) derives keys and nonces and tags commands, where a few
+//! thousand instructions do not matter; SipHash-2-4 (Aumasson and Bernstein 2012) tags frames, of which a board reads and
+//! writes thousands per second.
 
 use core::fmt;
 #[cfg(feature = "keys")]
@@ -18,20 +18,20 @@ use blake2::digest::{FixedOutput, Update};
 #[cfg(feature = "keys")]
 use siphasher::sip::SipHasher24;
 
-/// The bytes of a key.
+/// The size of a key.
 pub const KEY_BYTES: usize = 16;
 
-/// The bytes of a tag.
+/// The size of a tag.
 pub const TAG_BYTES: usize = 8;
 
-/// Proof that whoever wrote something has a key.
+/// Proof that the author of a message has the key.
 pub type Tag = [u8; TAG_BYTES];
 
-/// A secret, as random as its length: 16 bytes that a good generator made, never a word.
+/// A 128-bit secret from a good random generator, never a password.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key([u8; KEY_BYTES]);
 
-/// Never shown, in no log and no message.
+/// Never prints the key, in no log and no message.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(..)")
@@ -39,12 +39,12 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// A key of these bytes.
+    /// A key with these bytes.
     pub const fn new(bytes: [u8; KEY_BYTES]) -> Self {
         Key(bytes)
     }
 
-    /// Its bytes, for where it is kept.
+    /// The bytes of the key, to store it.
     pub const fn bytes(&self) -> &[u8; KEY_BYTES] {
         &self.0
     }
@@ -52,10 +52,10 @@ impl Key {
 
 #[cfg(feature = "keys")]
 impl Key {
-    /// 128 bits that follow from this key, what they are for, and `context`, and tell nobody anything of the key: BLAKE2s, keyed, of the
+    /// 128 bits derived from this key, a purpose and a context, which reveal nothing about the key: keyed BLAKE2s of the
     /// length of the purpose (one byte), the purpose, and the context.
     pub fn derive(&self, purpose: &str, context: &[&[u8]]) -> [u8; KEY_BYTES] {
-        // Not `new_from_slice`, which refuses keys that are too long: this one never is.
+        // Not `new_from_slice`, which rejects keys that are too long: this one never is.
         let mut mac = match Blake2sMac::<U16>::new_with_salt_and_personal(&self.0, &[], &[]) {
             Ok(mac) => mac,
             Err(_) => return [0; KEY_BYTES],
@@ -68,12 +68,12 @@ impl Key {
         mac.finalize_fixed().into()
     }
 
-    /// The same, as a key.
+    /// [`derive`](Self::derive) as a key.
     pub fn derive_key(&self, purpose: &str, context: &[&[u8]]) -> Key {
         Key(self.derive(purpose, context))
     }
 
-    /// A tag of a frame: SipHash-2-4 of its number among those of its key, and of its bytes.
+    /// The tag of a frame: SipHash-2-4 of its number under this key and its bytes.
     pub fn tag(&self, number: u64, bytes: &[u8]) -> Tag {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         hasher.write_u64(number.to_le());
@@ -81,17 +81,17 @@ impl Key {
     }
 }
 
-/// A key that all boards of a mesh share, or from which such a key follows, and what it is used for.
+/// A key shared by all boards of a mesh, or from which such a key is derived, and its use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Secret {
-    /// As random as its length.
+    /// The random key.
     pub key: Key,
-    /// Whether payloads are encrypted from end to end, not only links proven.
+    /// Whether payloads are encrypted end to end, in addition to authenticated links.
     pub encrypts: bool,
 }
 
 impl Secret {
-    /// What comes after the digits of a secret with which payloads are encrypted.
+    /// The suffix of a secret with which payloads are encrypted.
     pub const ENCRYPTS: &str = "+encrypt";
 }
 
@@ -107,7 +107,7 @@ impl FromStr for Secret {
     }
 }
 
-/// Text that is no key.
+/// The error for a text that is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadKey;
 
@@ -140,21 +140,21 @@ impl FromStr for Key {
     }
 }
 
-/// Whether two tags are the same, in a time that does not depend on where they differ.
+/// Compares two tags in constant time.
 pub fn same_tag(one: &Tag, other: &Tag) -> bool {
     u64::from_le_bytes(*one) ^ u64::from_le_bytes(*other) == 0
 }
 
-/// What an end of a link needs to prove that it belongs to the mesh.
+/// What a link needs to prove that it belongs to the mesh.
 ///
-/// Without the feature `keys` there is no value of this type, so the compiler leaves out what would be done with one: a node without it
+/// Without the feature `keys` this type is uninhabited, so the compiler removes all code that uses it: a node without the feature
 /// cannot be in a mesh that has a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credentials {
-    /// Of the mesh.
+    /// The secret of the mesh.
     pub secret: Secret,
-    /// As random as the board can make it, and different on every board. An [epoch](crate::wire::Identity::epoch) that is never used again
-    /// makes up for a board that has no random numbers.
+    /// As random as the board can make it, and different on every board. An [epoch](crate::wire::Identity::epoch) that never repeats
+    /// compensates for a board without random numbers.
     pub random: [u8; 16],
     #[cfg(not(feature = "keys"))]
     pub(crate) never: core::convert::Infallible,
@@ -162,7 +162,7 @@ pub struct Credentials {
 
 #[cfg(feature = "keys")]
 impl Credentials {
-    /// The key of links. Who encrypts has another one than who does not, since they would not understand each other.
+    /// The key of links. It depends on whether payloads are encrypted, so that boards that could not understand each other do not link up.
     pub(crate) fn link_key(&self) -> Key {
         if self.secret.encrypts {
             self.secret.key.derive_key("link, encrypted", &[])

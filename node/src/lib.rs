@@ -1,41 +1,42 @@
 //! A node of a mesh as a state machine: bytes and the time go in, bytes and events come out.
 //!
-//! A node knows its own address and the expression of its network. `hopwise-core` computes from that where a packet goes; this crate is
-//! what stands around it on a board, and it does no I/O of its own. Firmware, the simulator and a process on a host are shells around it.
+//! A node knows its own address and the expression of its network, from which `hopwise-core` computes routes; this crate is
+//! the rest of a board's network stack, and it does no I/O. Firmware, the simulator and a process on a host are shells around it.
 //!
-//! # The tour of a packet
+//! # The path of a packet
 //!
-//! 1. Bytes come off a cable. [`wire`] has every byte that leaves a board as a typed form: here a frame, and in it a packet.
-//! 2. [`link`] is one end of a cable: it puts the bytes of a frame together, checks it, drops what came twice, acknowledges, and
+//! 1. Bytes arrive on a cable. [`wire`] has every byte that leaves a board as a typed structure: here a frame, and in it a packet.
+//! 2. [`link`] is one end of a cable: it reassembles frames, checks them, drops duplicates, acknowledges, and
 //!    retransmits what the other end has missed.
-//! 3. [`router`] takes the packet: for this node it goes to the application or to the node's own services, for another one it
-//!    waits for the link that leads on, a broadcast for several.
-//! 4. [`Network`](hopwise_core::Network) says who is next.
+//! 3. [`router`] takes the packet: one for this node goes to the application or to the node's own services, one for another node
+//!    waits for the link of its next hop, a broadcast for several.
+//! 4. [`Network`](hopwise_core::Network) computes the next hop.
 //! 5. Then back: the router gives the packet to that link, the link writes it as a frame, and bytes go out.
 //!
-//! [`clock`] is the time that all nodes agree on: links carry what neighbors say of it, and the router tells it to whoever asks.
+//! [`clock`] is the common time of all nodes: links carry time signals of neighbors, and the router provides the time.
 //!
-//! Beside the router stands [`endpoint`]: one link that asks and answers, for a host, or for a board without a configuration.
-//! [`key`] has the secrets of a mesh, with which links prove who they are, and [`authority`] who may change a board.
-//! [`store`] is what a board keeps in its flash, [`boot`] which of its two images it starts with, [`update`] how it gets the next one.
-//! [`capacities`](mod@capacities) is how much a node has room for, [`limits`] the default of each size. Arrows go one way: router and endpoint use link, link uses wire.
+//! Besides the router there is [`endpoint`]: a single link that sends and answers requests, for a host or for a board without a config.
+//! [`key`] has the secrets of a mesh, with which links authenticate each other, and [`authority`] authorizes commands.
+//! [`store`] is what a board keeps in its flash, [`boot`] the choice between its two images, [`update`] how it gets the next one.
+//! [`capacities`](mod@capacities) defines the sizes of a node, [`limits`] their defaults. Dependencies go one way: router and endpoint use
+//! link, link uses wire.
 //!
 //! # Features
 //!
-//! All are on unless `default-features = false`; what is switched off costs neither flash nor RAM.
+//! All are on unless `default-features = false`; a disabled feature costs neither flash nor RAM.
 //!
-//! - `keys`: links prove that they belong to the mesh, and commands that change a board need the management key. A node without it does
+//! - `keys`: links authenticate each other, and commands that change a board need the management key. A node without it does
 //!   not link up with one that has a key.
-//! - `cipher`: payloads are encrypted from end to end. A node without it forwards them, and can neither read nor send any.
-//! - `clock`: all boards agree on the time. A node without it has no time, and others do not learn it through this node.
-//! - `update`: the router keeps blocks of a new image for the board. [`update`] itself is code that nothing runs unless it is called.
+//! - `cipher`: payloads are encrypted end to end. A node without it forwards them, and can neither read nor send any.
+//! - `clock`: all boards have a common time. A node without it has no time, and does not forward the time to others.
+//! - `update`: the router keeps blocks of a new image for the board. Code in [`update`] itself runs only if it is called.
 //! - `defmt`: events can be logged by defmt. `large-tables`: faster CRCs, for hosts.
 //!
-//! No function here panics, whatever it is given. There is no recursion, no heap, and every queue and loop has a bound.
+//! No function panics on any input. There is no recursion, no heap, and every queue and loop is bounded.
 
 #![no_std]
 #![forbid(unsafe_code)]
-// What features share is there whether or not one that uses it is built, and nothing follows where a type has no value.
+// Shared code is compiled whether or not a feature that uses it is, and code after an uninhabited value is unreachable.
 #![cfg_attr(
     not(all(feature = "cipher", feature = "clock", feature = "update")),
     allow(dead_code, unreachable_code, unused_imports)

@@ -1,5 +1,5 @@
-//! What a node answers by itself, be it a [`Router`](crate::router::Router) or an [`Endpoint`](crate::endpoint::Endpoint): ping,
-//! trace, who it is, what it has done. Only what concerns the board around it goes to the shell.
+//! Requests that a node answers by itself, whether it is a [`Router`](crate::router::Router) or an
+//! [`Endpoint`](crate::endpoint::Endpoint): ping, trace, identity, counters. Only requests to the board go to the shell.
 
 use crate::link::Micros;
 use crate::wire::{
@@ -8,25 +8,21 @@ use crate::wire::{
 };
 use hopwise_core::Node;
 
-/// Whom questions are about.
+/// The node that requests are about.
 pub(crate) trait Subject {
-    /// Its address.
     fn address(&self) -> Node;
-    /// Who it is.
     fn report(&self, now: Micros) -> NodeReport;
-    /// What it has done.
     fn counters(&self) -> &RouterCounters;
-    /// Why it does not leave a request to an application. Unless it has applications, it serves none.
+    /// The failure reason for a request to an application. A subject without applications serves none.
     fn refusal(&self, _port: AppPort) -> AppStatus {
         AppStatus::PortUnreachable
     }
-    /// The state of a link; `None` if there is none of that number.
+    /// The state of a link; `None` if it does not exist.
     fn link_report(&self, link: u8) -> Option<LinkReport>;
 }
 
-/// The body of the answer to a request of a number; `None` if the question is the board's, or the answer too long. A request to an
-/// application is refused: one that is not goes to that application. Clearing the
-/// counters is left to the subject.
+/// The body of the response to a request with a number; `None` if the request is for the board, or the response too long. A request to an
+/// application is rejected here, since accepted ones go to the application. Clearing the counters is left to the subject.
 pub(crate) fn answer<B: Bytes>(request: &Request<'_>, number: u32, subject: &impl Subject, now: Micros) -> Option<B> {
     let payload: B = match request.query {
         Query::Ping => B::from_slice(request.payload).ok()?,
@@ -47,7 +43,7 @@ pub(crate) fn answer<B: Bytes>(request: &Request<'_>, number: u32, subject: &imp
     response.write()
 }
 
-/// The records of a trace, and the last one: the packet goes no further, so it waits for nothing. What does not fit is left out.
+/// The records of a trace, and the last one, whose waiting time is 0. Records that do not fit are omitted.
 fn whole_trace<B: Bytes>(records: &[u8], here: Node) -> B {
     let last = TraceRecord { node: here, waited: 0 };
     let mut bytes = [0; TraceRecord::MAX_BYTES];
@@ -55,7 +51,7 @@ fn whole_trace<B: Bytes>(records: &[u8], here: Node) -> B {
     let mut whole = B::default();
     for part in [records, bytes.get(..length).unwrap_or(&[])] {
         if whole.len() + part.len() + Response::PREFIX <= B::CAPACITY {
-            // There is room: it was looked for.
+            // Cannot fail: the length was checked.
             let _ = whole.extend_from_slice(part);
         }
     }

@@ -1,4 +1,4 @@
-//! What a board knows about itself.
+//! The state of a board.
 
 use core::cell::{Cell, RefCell};
 
@@ -14,24 +14,24 @@ use hopwise_node::wire::{BoardConfig, BoardInfo, BoardState, CONFIG_BYTES, DEFAU
 use crate::next_image::NextImage;
 use crate::platform::Platform;
 
-/// The program, as it is told to whoever asks.
+/// The program name in reports.
 pub const PROGRAM: &str = concat!("hopwise ", env!("CARGO_PKG_VERSION"));
 
-/// What went wrong, in words.
+/// A description of a fault.
 pub type Trouble = String<72>;
 
-/// What a shell knows of its board when it starts.
+/// What a shell knows of its board at boot.
 #[derive(Clone, Debug, Default)]
 pub struct Board {
-    /// The number of its chip, or whatever no other board has.
+    /// The unique ID of its chip, or any other unique number.
     pub unique_id: [u8; 12],
-    /// Why it has started: [`BoardInfo::reset_cause`].
+    /// The reset cause: [`BoardInfo::reset_cause`].
     pub reset_cause: u8,
-    /// What made it restart, if it was a panic, a fault or something that hung.
+    /// The cause of the last restart, if it was a panic, a fault or a hang.
     pub trouble: Option<Trouble>,
-    /// It has crashed several times soon after its start, so it leaves its configuration alone.
+    /// It has crashed several times soon after boot, so it ignores its config.
     pub crashes_again: bool,
-    /// What is wrong with the board itself.
+    /// A hardware fault of the board.
     pub complaint: Option<&'static str>,
 }
 
@@ -39,22 +39,22 @@ pub(crate) struct About<P: Platform> {
     pub(crate) epoch: u32,
     pub(crate) state: BoardState,
     pub(crate) baud: u32,
-    /// Those to neighbors.
+    /// Number of links to neighbors.
     pub(crate) links: u8,
     board: Board,
     pub(crate) stack_free: Cell<u32>,
-    /// The bytes of the configuration page.
+    /// The bytes of the config.
     pub(crate) page: [u8; CONFIG_BYTES],
-    /// It goes back to the page before unless someone outside says that it is to be kept.
+    /// It reverts to the previous config unless the host confirms this one.
     pub(crate) on_trial: Cell<bool>,
     pub(crate) next_image: NextImage<P::Images>,
     name: String<16, u8>,
-    /// Of the mesh, if it has one. Nothing that leaves the board holds it.
+    /// The secret of the mesh, if it has one. It never leaves the board.
     #[cfg(feature = "keys")]
     keys: Option<Keys>,
-    /// Who may change the board, if it has keys.
+    /// The authorization of commands, if the board has keys.
     pub(crate) authority: Option<RefCell<Authority>>,
-    /// Someone holds the button down.
+    /// Whether the button is held down.
     pub(crate) is_pressed: Cell<bool>,
 }
 
@@ -90,7 +90,7 @@ impl<P: Platform> About<P> {
         }
     }
 
-    /// With what its links prove that it belongs to the mesh. No other start has its epoch, and no other board its number.
+    /// The credentials of its links. The epoch is unique to this boot, and the number to this board.
     #[cfg(feature = "keys")]
     pub(crate) fn credentials(&self) -> Option<Credentials> {
         let mut random = [0; 16];
@@ -133,7 +133,7 @@ impl<P: Platform> About<P> {
         }
     }
 
-    /// What is wrong with the board itself.
+    /// A hardware fault of the board.
     pub(crate) fn complaint(&self) -> Option<&'static str> {
         self.board.complaint
     }
@@ -159,7 +159,7 @@ impl<P: Platform> About<P> {
     }
 }
 
-/// A text that is known to fit, or none.
+/// A text that is known to fit, or an empty one.
 fn text<const N: usize, L: LenType>(text: &str) -> String<N, L> {
     String::try_from(text).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Commands that need no mesh, and the form of all answers.
+//! Commands that need no mesh, and the encoding of all responses.
 
 use hopwise_node::boot::Trial;
 use hopwise_node::limits::BODY;
@@ -9,7 +9,7 @@ use crate::about::About;
 use crate::configuration;
 use crate::platform::Platform;
 
-/// What the board does once the answer has left.
+/// Actions after the response has left.
 pub(crate) enum Deferred {
     Restart,
     WritePage { page: [u8; CONFIG_BYTES], on_trial: bool },
@@ -19,16 +19,15 @@ pub(crate) enum Deferred {
     KeepImage,
 }
 
-/// The bytes of an answer.
 pub(crate) type Answer = Body<BODY>;
 
-/// An answer in postcard format.
+/// Encodes a response in postcard format.
 pub(crate) fn encode<T: serde::Serialize>(value: &T) -> Answer {
     write_structure(value).unwrap_or_default()
 }
 
-/// What came with a command, if who sent it may give it. A board with keys asks for proof. One without does most of what
-/// anyone says, but takes another page only at its own port, or while someone holds its button.
+/// The payload of a command, if it is authorized. A board with keys requires a tag. One without obeys most
+/// commands of any sender, but takes another config only at its own port, or while its button is held down.
 pub(crate) fn admit<'a, P: Platform>(
     number: u8,
     payload: &'a [u8],
@@ -45,7 +44,7 @@ pub(crate) fn admit<'a, P: Platform>(
     }
 }
 
-/// What any board can do, part of a mesh or not. What is to be done later is put into `deferred`. `from_afar` says that the command
+/// Commands that any board can execute, part of a mesh or not. Later actions are put into `deferred`. `from_afar` says that the command
 /// came over the mesh.
 pub(crate) fn without_mesh<P: Platform>(
     command: Command<'_>,
@@ -65,12 +64,12 @@ pub(crate) fn without_mesh<P: Platform>(
         },
         Command::WritePage(page) => match configuration::understand::<P>(page, about.links) {
             Err(BoardState::NotInImage) => CommandResult::NotInImage,
-            // An empty page makes a board forget.
+            // An empty config makes a board forget its own.
             Err(state) if state != BoardState::NoPage || page.iter().any(|byte| *byte != 0xff) => {
                 CommandResult::BadConfig
             }
             _ => {
-                // Who is at the board's own port can write another one; who is not might never reach the board again.
+                // A host at the board's own port can write another one; one farther away might never reach the board again.
                 *deferred = Some(Deferred::WritePage {
                     page: *page,
                     on_trial: from_afar,

@@ -1,4 +1,4 @@
-//! What a configuration says, if the board can do it.
+//! Validation of a config for this board.
 
 use hopwise_core::Network;
 use hopwise_core::network::expression::BrokenRule;
@@ -7,10 +7,10 @@ use hopwise_node::wire::{BadConfig, BoardConfig, BoardState, CONFIG_BYTES};
 
 use crate::platform::Platform;
 
-/// What a board with so many links starts with.
+/// The config that a board with this many links boots with.
 pub(crate) fn understand_start<P: Platform>(start: &Start, links: u8) -> Result<(BoardConfig, Network), BoardState> {
     match &start.page {
-        // It must not speak without them.
+        // It must not communicate without them.
         _ if start.keys.is_some() && cfg!(not(feature = "keys")) => Err(BoardState::NotInImage),
         _ if start.keys.is_some() && !start.is_marked => Err(BoardState::Uncounted),
         Some(page) => understand::<P>(page, links),
@@ -19,7 +19,7 @@ pub(crate) fn understand_start<P: Platform>(start: &Start, links: u8) -> Result<
     }
 }
 
-/// Reads a configuration, if a board like this one can do what it says.
+/// Parses a config, if a board like this one supports it.
 pub(crate) fn understand<P: Platform>(
     bytes: &[u8; CONFIG_BYTES],
     links: u8,

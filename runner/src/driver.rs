@@ -1,4 +1,4 @@
-//! Carries bytes and time to the router: a task for each direction of each serial port, one for the clock, and one for programs.
+//! I/O and timers for the router: a task for each direction of each serial port, one for the clock, and one for programs.
 //!
 //! All tasks share one router, run on one executor and never hold the router across an await, and no interrupt touches it. So it needs
 //! no lock, and interrupts run while it works.
@@ -31,35 +31,35 @@ use crate::serial::{Arrival, LinkRx, send};
 use crate::task::Task;
 use crate::unconfigured::Unconfigured;
 
-/// Between two ticks at least this long: a port may be busy when its turn comes, and would be asked in vain.
+/// Minimum time between two ticks: a port may be busy when its turn comes, and would be polled in vain.
 const SHORTEST_WAIT: Micros = 200;
 
-/// What the board is: part of a mesh, or not yet.
+/// The mode of the board: part of a mesh, or not yet.
 #[allow(clippy::large_enum_variant, reason = "a board has one of them, and it is either")]
 pub(crate) enum Mode<C: Capacities> {
     Mesh(Mesh<C>),
     Unconfigured(Unconfigured),
 }
 
-/// As many serial ports as a node has at most: a set of tasks is one word.
+/// Maximum number of serial ports of a node: a set of tasks is one word.
 const MAX_PORTS: usize = 8;
 
-/// A node with as many serial ports as its [capacities](Capacities) have links: the links to neighbors in the order of their numbers, and last the one to a host.
+/// A node with as many serial ports as its [capacities](Capacities) have links: the links to neighbors in order, then the one to a host.
 pub struct Runner<P: Platform, C: Capacities> {
     mode: RefCell<Mode<C>>,
     pub(crate) about: About<P>,
     pub(crate) platform: P,
-    /// There may be something to send at a port.
+    /// Signals that there may be something to send at a port.
     turn: [Signal<NoopRawMutex, ()>; MAX_PORTS],
-    /// The next tick must come earlier than planned.
+    /// Signals that the next tick must come earlier than planned.
     earlier: Signal<NoopRawMutex, ()>,
     /// When the next tick is.
     alarm: Cell<Micros>,
-    /// The tasks that must live, one bit each.
+    /// The tasks that are checked for hangs, one bit each.
     tasks: Cell<u32>,
-    /// Those that have not run since the last [call](Self::call_roll).
+    /// Those that have not run since the last [check](Self::call_roll).
     missing: Cell<u32>,
-    /// What to do soon, and since when.
+    /// A deferred action, and since when.
     pub(crate) deferred: Cell<Option<(Deferred, Micros)>>,
 }
 
@@ -73,8 +73,8 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         (C::SIZES.links - 1) as u8
     };
 
-    /// Makes of a board what its configuration says, and has it put where it stays. If it is part of a mesh, `programs` makes room for what its
-    /// programs share with it.
+    /// Starts a board according to its config, and has it put into its final place. If it is part of a mesh, `programs` makes room for the
+    /// state shared with its programs.
     pub fn start(
         platform: P,
         board: Board,
@@ -83,7 +83,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         place: impl FnOnce(Self) -> &'static mut Self,
         programs: MakePrograms<'_, C>,
     ) -> &'static Self {
-        // What the configuration says may be what the board crashes at.
+        // The config may be the cause of the crashes.
         let found = match board.crashes_again {
             true => Err(BoardState::CrashLoop),
             false => configuration::understand_start::<P>(start, Self::LINKS),
@@ -104,7 +104,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         runner
     }
 
-    /// Has a board that is part of no mesh yet put where it stays.
+    /// Has a board that is part of no mesh yet put into its final place.
     // Not inlined: its stack frame, which holds room for a whole router, ends with it.
     #[inline(never)]
     fn put(platform: P, about: About<P>, place: impl FnOnce(Self) -> &'static mut Self) -> &'static mut Self {
@@ -126,7 +126,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         self.about.baud
     }
 
-    /// The number of this start.
+    /// The epoch of this boot.
     pub fn epoch(&self) -> u32 {
         self.about.epoch
     }
@@ -136,7 +136,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         self.about.state
     }
 
-    /// Whether a port is used: a board without configuration is silent on its links.
+    /// Whether a port is used: a board without a config is silent on its links.
     pub fn uses(&self, port: u8) -> bool {
         port == Self::LINKS || self.state() == BoardState::Configured
     }
@@ -164,29 +164,29 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         Ok(())
     }
 
-    /// It is part of no mesh, and why.
+    /// Stays part of no mesh, for this reason.
     fn remain_alone(&mut self, state: BoardState) {
         self.about.state = state;
         *self.mode.get_mut() = Mode::Unconfigured(Unconfigured::new(&self.about, self.platform.now()));
     }
 
-    /// Says that a task must live from now on.
+    /// Registers a task to be checked for hangs.
     pub fn add_task(&self, task: Task) {
         self.tasks.update(|tasks| tasks | task.bit());
     }
 
-    /// Called by every task whenever it runs.
+    /// The heartbeat of a task, called whenever it runs.
     pub fn is_here(&self, task: Task) {
         self.platform.note_task(task);
         self.missing.update(|missing| missing & !task.bit());
     }
 
-    /// The tasks that have not run since the last call of the roll, one bit each.
+    /// The tasks that have not run since the last check, one bit each.
     pub(crate) fn missing_tasks(&self) -> u32 {
         self.missing.get()
     }
 
-    /// Has every task run that waits for something.
+    /// Wakes every waiting task, for the check.
     pub(crate) fn call_roll(&self) {
         let deaf = if self.platform.wake_receivers() {
             0
@@ -198,12 +198,12 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         self.earlier.signal(());
     }
 
-    /// What the board is, for as long as nothing is awaited.
+    /// The mode of the board; must not be held across an await.
     pub(crate) fn mode(&self) -> RefMut<'_, Mode<C>> {
         self.mode.borrow_mut()
     }
 
-    /// Bytes of the stack that were never used, for whoever asks.
+    /// Sets the unused stack in bytes, for reports.
     pub(crate) fn set_stack_free(&self, bytes: u32) {
         self.about.stack_free.set(bytes);
         if let Mode::Mesh(mesh) = &mut *self.mode() {
@@ -253,7 +253,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         length
     }
 
-    /// Whether the frame just written is one whose start is to be noted.
+    /// Whether the start of the frame just written is to be noted.
     fn awaits_start(&self, link: u8) -> bool {
         matches!(&*self.mode(), Mode::Mesh(mesh) if mesh.router.awaits_start(link))
     }
@@ -277,7 +277,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         self.defer(deferred, now);
     }
 
-    /// Someone holds the button down, or no longer.
+    /// Sets whether the button is held down.
     pub fn set_button(&self, is_pressed: bool) {
         self.about.is_pressed.set(is_pressed);
     }
@@ -290,7 +290,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         self.has_changed();
     }
 
-    /// Neighbors are told that this board will hear and say nothing for up to so many units of a quarter of a second.
+    /// Announces to the neighbors a pause of up to this many quarters of a second.
     pub(crate) fn pause(&self, units: u8) {
         if let Mode::Mesh(mesh) = &mut *self.mode() {
             mesh.router.pause(units);
@@ -298,7 +298,6 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         self.has_changed();
     }
 
-    /// It is here again.
     pub(crate) fn end_pause(&self) {
         if let Mode::Mesh(mesh) = &mut *self.mode() {
             mesh.router.end_pause(self.now());
@@ -306,14 +305,14 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         self.has_changed();
     }
 
-    /// Blocks of an image may be missing.
+    /// Requests missing blocks of an image, if any.
     pub(crate) fn repair(&self) {
         if let Mode::Mesh(mesh) = &mut *self.mode() {
             mesh.repair(&self.about, self.now());
         }
     }
 
-    /// Programs want something.
+    /// Exchanges messages with the programs.
     pub(crate) fn exchange(&self) {
         let now = self.now();
         let mut deferred = None;
@@ -337,7 +336,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
-    /// The same, if nothing but this link was used since the last call.
+    /// The same, if only this link was used since the last call.
     fn deadline_after(&self, link: u8) -> Micros {
         match &*self.mode() {
             Mode::Mesh(mesh) => mesh.deadline_after(link),
@@ -345,13 +344,13 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
-    /// To be called after a change of the router that no byte and no tick has made.
+    /// Must be called after a change of the router that neither a byte nor a tick has made.
     pub(crate) fn has_changed(&self) {
         self.wake_ports(self.now());
         self.set_alarm(self.deadline());
     }
 
-    /// Ports that may have something to send ask for it, once they are free.
+    /// Wakes ports that may have something to send, once they are free.
     fn wake_ports(&self, now: Micros) {
         let mode = self.mode();
         for (link, turn) in (0..).zip(&self.turn) {
@@ -371,9 +370,9 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
-    // The next two are no `async fn`s, since those hold what they are given twice, for each port.
+    // The next two are not `async fn`s, since those store their arguments twice, for each port.
 
-    /// Receives what comes at a port.
+    /// Receives at a port.
     #[allow(clippy::manual_async_fn, reason = "see above")]
     pub fn receive(&self, link: u8, rx: &mut impl LinkRx) -> impl Future<Output = Infallible> {
         async move {
@@ -386,7 +385,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
-    /// Sends what there is to send at a port. What is written must leave without being flushed.
+    /// Sends at a port. Written bytes must leave without a flush.
     #[allow(clippy::manual_async_fn, reason = "see above")]
     pub fn transmit(&self, link: u8, tx: &mut impl Write) -> impl Future<Output = Infallible> {
         async move {
@@ -418,7 +417,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
-    /// Does what is due though nothing comes.
+    /// Runs the ticks.
     pub async fn keep_time(&self) -> ! {
         self.add_task(Task::CLOCK);
         loop {
@@ -432,7 +431,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
-    /// Looks after the programs whenever one of them wants something.
+    /// Serves the programs whenever one of them has work.
     pub async fn serve(&self, programs: &dyn Programs<C>) -> ! {
         loop {
             poll_fn(|context| programs.poll_work(context)).await;
@@ -441,8 +440,8 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     }
 }
 
-/// What a board in a mesh is.
-// Not inlined, and made in one piece, so that there are no more copies of a router on the stack than need be.
+/// The mode of a board in a mesh.
+// Not inlined, and made in one piece, so that there are no needless copies of a router on the stack.
 #[inline(never)]
 fn in_mesh<P: Platform, C: Capacities>(
     config: &CheckedConfig<C>,

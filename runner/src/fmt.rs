@@ -1,6 +1,6 @@
-//! The log: lines of defmt, or nothing where that is not built in.
+//! Logging by defmt, or not at all without that feature.
 
-// A line is logged as from where it is written, not as from here.
+// A line is attributed to where it is written, not to this macro.
 #[collapse_debuginfo(yes)]
 macro_rules! log {
     ($level:ident, $text:literal $(, $value:expr)* $(,)?) => {{

@@ -1,4 +1,4 @@
-//! What is done regularly: the LED, the roll of tasks, and what a board does to itself.
+//! Periodic work: the LED, the check of tasks, and deferred actions.
 
 use hopwise_node::boot::Trial;
 use hopwise_node::capacities::Capacities;
@@ -14,49 +14,49 @@ use crate::task::Task;
 
 /// A step of the LED.
 const LED_STEP: Micros = 125_000;
-/// Every so many steps all tasks are called.
+/// Number of steps between two checks of all tasks.
 const ROLL_CALL: u32 = 8;
-/// A task that has not come so many steps after a call hangs: two seconds, which is less than the watchdog waits at its fastest.
+/// Number of steps after a check by which a task must have run: two seconds, which is less than the watchdog's fastest timeout.
 const PATIENCE: u32 = 16;
-/// A board that has run for so long does not crash soon after its start.
+/// Uptime after which the board has not crashed soon after boot.
 const SETTLED: Micros = 10_000_000;
-/// A configuration on trial that nobody has kept by then is given up.
+/// Time after which a config on trial that was not confirmed is reverted.
 const TRIAL: Micros = 60_000_000;
-/// By then an answer has left.
+/// Time by which a response has left.
 const ANSWER_LEAVES: Micros = 200_000;
-/// Making room for a while takes less, in quarters of a second: two seconds at most for a sector of 128 KiB, and what came before it.
+/// Pause for an erase, in quarters of a second: at most two seconds for a sector of 128 KiB, and what came before it.
 const PAUSE: u8 = 14;
-/// So many steps pass before room is made for an image.
+/// Number of steps before the slot of an image is erased.
 const ROOM_STEPS: u8 = 2;
 
-/// Making room for the next image, during which nothing else runs.
+/// The erase of the slot for the next image, during which nothing else runs.
 #[derive(Clone, Copy)]
 enum Room {
-    /// It is not, since so many steps.
+    /// Not running, for this number of steps.
     Left(u8),
     /// The neighbors know, and it begins with the next step.
     Announced,
 }
 
-/// Why a node ends. Its shell restarts it, or the board.
+/// The reason why a node ends. Its shell restarts it, or the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Restart {
-    /// It was told to.
+    /// By command.
     Commanded,
-    /// It has another configuration.
+    /// It has another config.
     Reconfigured,
-    /// It has given up a configuration or an image that nobody has kept.
+    /// It has reverted a config or an image that was not confirmed.
     GoneBack,
-    /// It is to start with another image, on trial.
+    /// It is to boot another image, on trial.
     Image(Trial),
     /// This task hangs.
     Hanging(Task),
-    /// It is to fail, so that one sees it recover.
+    /// It is to fail on purpose, to show its recovery.
     Failure(Failure),
 }
 
 impl<P: Platform, C: Capacities> Runner<P, C> {
-    /// Does what is done once for each step of the LED, until the board is to restart.
+    /// Runs once for each step of the LED, until the board is to restart.
     pub async fn keep_house(&self, upkeep: &mut impl Upkeep, store: &mut Store<impl store::Flash>) -> Restart {
         let mut next_step = self.now() + LED_STEP;
         let mut rhythmic = Rhythmic::default();
@@ -83,7 +83,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                 self.set_stack_free(free);
             }
             self.repair();
-            // Programs learn of links that have come or gone.
+            // Programs learn of link changes.
             self.exchange();
             upkeep.show(rhythmic.step(self));
             match self.deferred.take() {
@@ -92,7 +92,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                     if let Some(restart) = self.carry_out(deferred, store) {
                         return restart;
                     }
-                    // Where that took long, nothing else has run meanwhile, and now everything may.
+                    // If that took long, nothing else has run meanwhile, and now everything may.
                     next_step = self.now() + LED_STEP;
                     since_call = 0;
                 }
@@ -105,7 +105,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                     Room::Left(0)
                 }
                 (false, _) => Room::Left(0),
-                // The answer leaves first, and between two erases what has waited for the one before.
+                // The response leaves first, and between two erases whatever has waited for the previous one.
                 (true, Room::Left(steps)) if steps < ROOM_STEPS => Room::Left(steps + 1),
                 (true, Room::Left(_)) => {
                     self.pause(PAUSE);
@@ -125,7 +125,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                 if store.go_back(self.about.epoch).is_err() {
                     log!(error, "it could not be erased");
                 }
-                // A page that is still there is given up by itself after a few starts.
+                // A config that is still there is reverted by itself after a few boots.
                 return Restart::GoneBack;
             }
             if self.about.next_image.is_on_trial() && self.now() >= TRIAL {

@@ -1,4 +1,4 @@
-//! What the LED shows: a rhythm of sixteen steps, inverted every other step while packets pass.
+//! The LED: a rhythm of sixteen steps, inverted every other step while packets pass.
 
 use hopwise_node::capacities::Capacities;
 use hopwise_node::wire::BoardState;
@@ -14,14 +14,14 @@ const WAITING: Rhythm = 0b1000_0000_1000_0000;
 const MISWIRED: Rhythm = 0b1010_1000_0000_0000;
 const LOCKED_OUT: Rhythm = 0b1010_0000_0000_0000;
 const ALL_UP: Rhythm = 0b1111_1111_1111_1111;
-/// The steps that are inverted where the board itself is not as it should be, whatever else it shows.
+/// The steps that are inverted on a hardware fault, whatever else is shown.
 const COMPLAINT: Rhythm = 0b11;
 
-/// Where in its rhythm the LED is.
+/// The position of the LED in its rhythm.
 #[derive(Default)]
 pub(crate) struct Rhythmic {
     step: u32,
-    /// The last step was inverted because packets pass.
+    /// Whether the last step was inverted because packets pass.
     inverted: bool,
 }
 

@@ -1,22 +1,22 @@
 //! A node on any async serial ports and any clock.
 //!
-//! The router of `hopwise-core` decides everything about packets; this provides I/O and timers, and does what a node does besides: it answers a
-//! host, keeps its configuration, takes new images, runs programs, and notices when a part of it hangs. A board's firmware, a process on a host
-//! and another chip are shells around it. What a shell provides:
+//! The router of `hopwise-node` decides everything about packets; this crate provides I/O and timers, and the rest of a node: it serves a
+//! host, keeps its config, takes new images, runs programs, and detects hangs. A board's firmware, a process on a host
+//! and ports to other chips are shells around it. A shell provides:
 //!
-//! - [`Platform`]: the time, and a place for images or none;
+//! - [`Platform`]: the time, and optionally flash for images;
 //! - serial ports: anything that implements `embedded_io_async::Write`, and `embedded_io_async::Read`, in [`PlainRx`], or [`LinkRx`] where the
 //!   driver knows more;
-//! - the flash for the configuration, as a [`Store`](hopwise_node::store::Store), and what else it has of [`Upkeep`]: watchdog, LED;
+//! - the flash for the config, as a [`Store`](hopwise_node::store::Store), and optional parts of [`Upkeep`]: watchdog, LED;
 //! - an executor. Each of the methods of [`Runner`] that never return is a task of its own, or part of one.
 //!
 //! A module uses only those below it:
 //!
-//! - `housekeeping`: what is done regularly, and what the board does to itself; `led`: what the LED shows;
+//! - `housekeeping`: periodic work; `led`: the LED;
 //! - `driver`: the tasks that share one router;
-//! - `mesh`: a node with a configuration; `unconfigured`: one without;
-//! - `answer`: what both reply to a host's commands; `about`: what a board knows about itself;
-//! - `next_image`: new firmware; `configuration`: what a page says; `programs`: what runs on the node besides; `traffic`: packets of its own;
+//! - `mesh`: a node with a config; `unconfigured`: one without;
+//! - `answer`: responses to a host's commands; `about`: the state of a board;
+//! - `next_image`: new firmware; `configuration`: validation of a config; `programs`: user programs; `traffic`: generated packets;
 //!   `observer`: events, for log and LED;
 //! - `platform`, `serial`: what the shell provides.
 #![no_std]

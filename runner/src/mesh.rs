@@ -1,4 +1,4 @@
-//! A board with a configuration: its router, and what the board does beyond routing.
+//! A board with a config: its router, and what the board does beyond routing.
 
 use hopwise_app::Due;
 use hopwise_core::{Network, Node, Rule};
@@ -17,10 +17,10 @@ use crate::platform::Platform;
 use crate::programs::Programs;
 use crate::traffic::Generator;
 
-/// Traffic by configuration begins this long after the start: by then the neighbors are there.
+/// Delay of configured traffic after boot: by then the links are up.
 const LINKS_COME_UP: Micros = 1_000_000;
 
-/// Makes room for what programs of a node share with it, once it is known which node that is.
+/// Makes room for the state shared with programs, once the node is known.
 pub type MakePrograms<'a, C> = &'a mut dyn FnMut(Network, Node) -> &'static dyn Programs<C>;
 
 /// A router and what it serves.
@@ -29,7 +29,7 @@ pub(crate) struct Mesh<C: Capacities> {
     pub(crate) observer: BoardObserver,
     traffic: Generator,
     programs: &'static dyn Programs<C>,
-    /// When programs must be looked after next.
+    /// When programs must be served next.
     due: Due,
     /// How often a neighbor was asked for blocks.
     asked: u8,
@@ -85,7 +85,7 @@ impl<C: Capacities> Mesh<C> {
         }
     }
 
-    /// Begins with what the configuration says.
+    /// Starts what the config asks for.
     pub(crate) fn begin<P: Platform>(&mut self, page: &BoardConfig, about: &About<P>, now: Micros) {
         *self.router.card_mut() = about.card();
         if let Some(credentials) = about.credentials() {
@@ -144,7 +144,7 @@ impl<C: Capacities> Mesh<C> {
         self.traffic.deadline().min(self.due.deadline)
     }
 
-    /// Asks a neighbor for a block of an image, if blocks are missing: each time another one that is there.
+    /// Requests a block of an image from a neighbor, if blocks are missing: each time from another connected one.
     pub(crate) fn repair<P: Platform>(&mut self, about: &About<P>, now: Micros) {
         let Some(block) = about.next_image.look() else { return };
         let Mesh {
@@ -167,7 +167,7 @@ impl<C: Capacities> Mesh<C> {
         }
     }
 
-    /// What the button does.
+    /// The action of the button.
     pub(crate) fn broadcast_ping(&mut self, now: Micros) {
         match self.router.broadcast(AppPort::TEXT, b"ping", now, &mut self.observer) {
             Ok(number) => log!(info, "button: broadcast {}", number),
@@ -175,7 +175,7 @@ impl<C: Capacities> Mesh<C> {
         }
     }
 
-    /// Gives programs and board what has come for them, and the router what programs want to send.
+    /// Delivers received messages to programs and board, and the programs' messages to the router.
     pub(crate) fn exchange<P: Platform>(&mut self, about: &About<P>, now: Micros, deferred: &mut Option<Deferred>) {
         let Mesh {
             router,
@@ -217,7 +217,7 @@ impl<C: Capacities> Mesh<C> {
     }
 }
 
-/// Asks a neighbor for a block. If there is no room to, it is asked later.
+/// Requests a block from a neighbor. If there is no room, it is requested later.
 fn ask<C: Capacities>(
     router: &mut Router<C>,
     neighbor: Node,
@@ -228,10 +228,10 @@ fn ask<C: Capacities>(
     let _ = router.ask(neighbor, Query::Board(Command::READ_BLOCK), block, now, observer);
 }
 
-/// Serves the ports that are the board's own.
+/// Serves the board's own ports.
 fn serve_own<C: Capacities>(router: &mut Router<C>) {
     for port in [AppPort::TRAFFIC, AppPort::TEXT] {
-        // There is room: nothing else is served yet. What comes is read at once.
+        // Cannot fail: nothing else is served yet. Messages are read at once.
         let _ = router.serve(port, u8::MAX);
     }
     #[cfg(feature = "update")]
@@ -248,7 +248,7 @@ fn take_in<B: Bytes>(message: &MessageOf<B>, traffic: &mut Generator) {
     }
 }
 
-/// What a board's commands act on.
+/// The state that a board's commands act on.
 struct Own<'a, C: Capacities> {
     router: &'a mut Router<C>,
     observer: &'a mut BoardObserver,

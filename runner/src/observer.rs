@@ -6,13 +6,13 @@ use hopwise_node::router::{Event, Observer};
 /// Observes the router for the log and the LED.
 #[derive(Debug)]
 pub(crate) struct BoardObserver {
-    /// Log packets whatever level was built in.
+    /// Log packets regardless of the compiled log level.
     pub(crate) log_packets: bool,
-    /// A packet came or went since the LED looked.
+    /// Whether a packet came or went since the LED looked.
     pub(crate) packets_passed: bool,
-    /// Links whose neighbor does not belong there: bit 0 is link 0.
+    /// Miswired links: bit 0 is link 0.
     pub(crate) miswired: u32,
-    /// Links whose other end has another key, or where only one of the ends has a key.
+    /// Links with a key mismatch, or where only one of the ends has a key.
     pub(crate) locked_out: u32,
 }
 

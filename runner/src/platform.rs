@@ -1,4 +1,4 @@
-//! What a node needs of the machine that it runs on.
+//! The requirements of a node on its platform.
 
 use hopwise_node::clock::{ClockTicks, MeshTime};
 use hopwise_node::link::Micros;
@@ -7,18 +7,17 @@ use hopwise_node::update;
 
 use crate::task::Task;
 
-/// Bytes of a record in the log of images.
 const RECORD: usize = hopwise_node::boot::RECORD;
 
-/// The clock, the flash for images, and what else all parts of a node use. What has a default can be left to it.
+/// The clock, the flash for images, and other facilities used by all parts of a node. Methods with a default are optional.
 pub trait Platform {
-    /// Where the next image goes; [`NoImages`] if there is no place for it.
+    /// The flash for the next image; [`NoImages`] if there is none.
     type Images: update::Flash;
 
-    /// Which board it is, in at most 16 letters.
+    /// The name of the board, in at most 16 letters.
     const NAME: &'static str;
 
-    /// Microseconds since the start.
+    /// Microseconds since boot.
     fn now(&self) -> Micros;
 
     /// Waits until a time of [`now`](Self::now).
@@ -30,52 +29,52 @@ pub trait Platform {
         true
     }
 
-    /// Calls `start`, which begins to write a frame, and tells when its first bit was on the wire, if that is known to a few microseconds.
-    /// Otherwise the neighbor does not learn the time of the mesh from this node.
+    /// Calls `start`, which starts to write a frame, and returns when its first bit was on the wire, if that is known to a few microseconds.
+    /// Otherwise the neighbor does not learn the mesh time from this node.
     fn time_start(start: impl FnOnce()) -> Option<ClockTicks> {
         start();
         None
     }
 
-    /// What time it is in the mesh, whenever more is known of that.
+    /// Publishes the mesh time whenever its estimate changes.
     fn publish(&self, time: &MeshTime) {
         let _ = time;
     }
 
-    /// This task runs now, should one never end.
+    /// Records the running task, to identify one that never ends.
     fn note_task(&self, task: Task) {
         let _ = task;
     }
 
-    /// Has every [`wait`](crate::LinkRx::wait) return, though nothing may have come. Whether it did: otherwise it is not noticed if a
-    /// receiver hangs alone.
+    /// Makes every [`wait`](crate::LinkRx::wait) return, though nothing may have been received. Returns whether it did: otherwise a hang
+    /// of a single receiver is not detected.
     fn wake_receivers(&self) -> bool {
         false
     }
 }
 
-/// What is done regularly. Nothing of it is needed.
+/// Periodic work, all of it optional.
 pub trait Upkeep {
-    /// All tasks are alive: a watchdog is told so. Called several times a second.
+    /// All tasks are alive: feeds the watchdog. Called several times a second.
     fn heartbeat(&mut self) {}
 
-    /// Whether the LED is lit for the next eighth of a second.
+    /// Sets whether the LED is lit for the next eighth of a second.
     fn show(&mut self, lit: bool) {
         let _ = lit;
     }
 
-    /// Bytes of the stack that were never used, if that has been found out since the last call.
+    /// The unused stack in bytes, if measured since the last call.
     fn stack_free(&mut self) -> Option<u32> {
         None
     }
 
-    /// The board runs as it should, or will be another one: crashes are counted anew.
+    /// The board runs stably, or is about to change: resets the count of crashes.
     fn settle(&mut self) {}
 }
 
 impl Upkeep for () {}
 
-/// There is no place for another image, and so no update.
+/// No flash for another image, and so no update.
 #[derive(Clone, Copy, Debug)]
 pub struct NoImages;
 

@@ -1,4 +1,4 @@
-//! Programs of users: what comes for them, and what they send.
+//! User programs and their messages.
 
 use core::task::{Context, Poll};
 
@@ -10,13 +10,13 @@ use hopwise_node::router::MessageOf;
 use crate::observer::BoardObserver;
 use hopwise_node::router::Router;
 
-/// What to do with a message that is for no program.
+/// The handler of a message for no program.
 pub(crate) type Others<'a, C> = dyn FnMut(&mut Router<C>, &mut BoardObserver, &MessageOf<<C as Capacities>::Body>) + 'a;
 
-/// What a node must know of its programs, however much room they have. It is a [`Shared`].
+/// The interface of a node to its programs, independent of their capacities. It is a [`Shared`].
 #[allow(private_interfaces, reason = "nobody else implements it or calls it")]
 pub trait Programs<C: Capacities> {
-    /// Moves messages from one to the other.
+    /// Moves messages between the two.
     #[doc(hidden)]
     fn exchange(
         &self,
@@ -26,7 +26,7 @@ pub trait Programs<C: Capacities> {
         others: &mut Others<'_, C>,
     ) -> Due;
 
-    /// Whether one of them wants something; otherwise the task is woken when one does.
+    /// Whether one of them has work; otherwise the task is woken when one does.
     #[doc(hidden)]
     fn poll_work(&self, context: &mut Context<'_>) -> Poll<()>;
 }

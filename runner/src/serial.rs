@@ -1,4 +1,4 @@
-//! The serial ports of links: any writer sends, and any reader receives, as [`PlainRx`]; a driver that knows more says so.
+//! The serial ports of links: any writer sends, and any reader receives, as [`PlainRx`]; a driver can provide more.
 
 use embassy_futures::yield_now;
 use embedded_io_async::{Read, Write};
@@ -6,25 +6,25 @@ use hopwise_node::clock::{ClockTicks, TICKS_PER_MICRO, clock_ticks};
 use hopwise_node::link::Micros;
 use hopwise_node::wire::LineFaults;
 
-/// A line that was idle for longer than so many bytes when this is looked at may have carried a signal since.
+/// Idle time in bytes after which the line may have carried another signal.
 const SHORTEST_SIGNAL: u64 = 25;
 
-/// Bytes that have come.
+/// Received bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrival<'b> {
     /// The bytes; there may be none.
     pub bytes: &'b [u8],
-    /// Some were overwritten before they were read.
+    /// Whether some were overwritten before they were read.
     pub is_lost: bool,
-    /// When the line fell idle, which is a byte's time after the last bit, if the driver knows that to a few microseconds. Without it the
-    /// node does not learn the time of the mesh on this link.
+    /// When the line became idle, one byte time after the last bit, if the driver knows that to a few microseconds. Without it the
+    /// node does not learn the mesh time on this link.
     pub idle_at: Option<Micros>,
-    /// What was wrong with the bytes.
+    /// The line faults of the bytes.
     pub faults: LineFaults,
 }
 
 impl Arrival<'_> {
-    /// When the last byte ended; `None` if that is unknown, or too long ago to tell.
+    /// When the last byte ended; `None` if that is unknown, or too long ago.
     pub(crate) fn ended(&self, baud: u32, now: Micros) -> Option<ClockTicks> {
         let idle_at = self.idle_at?;
         let byte = 10_000_000 * TICKS_PER_MICRO / u64::from(baud.max(1));
@@ -40,15 +40,15 @@ impl Arrival<'_> {
 
 /// The receiving half of a serial port.
 pub trait LinkRx {
-    /// Waits until bytes have come. It may return before that. A driver does best that waits until the line falls idle, or so many bytes
-    /// have come that it must not wait: each return costs the node a look.
+    /// Waits until bytes have been received. It may return before that. Ideally a driver waits until the line is idle, or its buffer
+    /// has to be read: each return costs the node a poll.
     async fn wait(&mut self);
 
-    /// Hands over what has come, without waiting, from wherever the driver has it.
+    /// Passes on the received bytes, without waiting, directly from the driver's buffer.
     fn take(&mut self, give: impl FnOnce(Arrival<'_>));
 }
 
-/// Any reader, with a buffer of `N` bytes, as a link.
+/// Any reader as a link, with a buffer of `N` bytes.
 #[derive(Debug)]
 pub struct PlainRx<R, const N: usize = 256> {
     reader: R,
@@ -58,7 +58,7 @@ pub struct PlainRx<R, const N: usize = 256> {
 }
 
 impl<R: Read, const N: usize> PlainRx<R, N> {
-    /// A reader that has ended stays silent: one whose other end may come back must not say that it has ended.
+    /// A reader that has ended stays silent: one whose other end may come back must not report its end.
     pub fn new(reader: R) -> Self {
         PlainRx {
             reader,
@@ -74,7 +74,7 @@ impl<R: Read, const N: usize> LinkRx for PlainRx<R, N> {
         match self.reader.read(&mut self.buffer).await {
             Ok(0) => core::future::pending().await,
             Ok(length) => self.length = length,
-            // Such as of a driver that stops at a byte without a stop bit, and goes on. If it is for good, others still run.
+            // For example a driver that stops at a framing error, and continues. If it is permanent, the others still run.
             Err(_) => {
                 self.faults.framing = true;
                 yield_now().await;
@@ -92,7 +92,7 @@ impl<R: Read, const N: usize> LinkRx for PlainRx<R, N> {
     }
 }
 
-/// Sends a frame. What cannot be sent is lost: the link notices.
+/// Sends a frame. If that fails it is lost, and the link notices.
 #[allow(clippy::manual_async_fn, reason = "an `async fn` holds what it is given twice")]
 pub(crate) fn send(tx: &mut impl Write, mut frame: &[u8]) -> impl Future<Output = ()> {
     async move {

@@ -1,13 +1,13 @@
 //! The tasks of a node.
 
-/// A task that must live, by its number: receivers by link, from 8 on transmitters by link, and then the others.
+/// A task that is checked for hangs, by number: receivers by link, transmitters by link from 8 on, then the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task(u32);
 
 impl Task {
-    /// Keeps the time.
+    /// Runs the ticks.
     pub(crate) const CLOCK: Task = Task(16);
-    /// Whatever of the board's own calls [`is_here`](crate::Runner::is_here) for it.
+    /// Any task of the board itself that calls [`is_here`](crate::Runner::is_here).
     pub const BUTTON: Task = Task(17);
     pub(crate) const HOUSEKEEPING: Task = Task(18);
 
@@ -19,7 +19,7 @@ impl Task {
         Task(8 + link as u32)
     }
 
-    /// Its number, for logs.
+    /// The number in logs.
     pub const fn number(self) -> u32 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Experiments without a host: packets that a board sends by itself, and the count of those that come.
+//! Experiments without a host: generated packets, and the count of received ones.
 
 use hopwise_core::Node;
 use hopwise_node::capacities::Capacities;
@@ -8,12 +8,11 @@ use hopwise_node::wire::{AppPort, Pattern, Traffic, TrafficReport};
 
 use hopwise_node::router::Router;
 
-/// No more packets in a row: the ports must not wait until the router's buffers are full.
+/// Maximum number of packets in a burst, so that the ports need not wait until the router's buffers are full.
 const BURST: usize = 4;
-/// When to try again if the router had no room.
+/// Time of the next attempt if the router had no room.
 const RETRY_AFTER: Micros = 300;
 
-/// Sends what was ordered.
 pub(crate) struct Generator {
     order: Traffic,
     due: Micros,
@@ -32,7 +31,7 @@ impl Generator {
         }
     }
 
-    /// Begins at a time with what is ordered; an order of no packets ends what runs.
+    /// Starts a traffic order at a time; one without packets stops the running one.
     pub(crate) fn start(&mut self, order: Traffic, at: Micros) {
         self.order = order;
         self.due = at;
@@ -66,7 +65,7 @@ impl Generator {
         match self.send(router, now, observer) {
             Ok(_) => {
                 self.report.sent += 1;
-                // What is late by more than a millisecond is not made up for.
+                // A delay of more than a millisecond is not made up for.
                 self.due = (self.due + 1_000_000 / u64::from(self.order.rate)).max(now.saturating_sub(1_000));
                 self.report.running = self.order.count == 0 || self.report.sent < self.order.count;
             }

@@ -1,4 +1,4 @@
-//! A board without a usable configuration: in no mesh, but a host can talk to it.
+//! A board without a usable config: in no mesh, but reachable for a host.
 
 use hopwise_node::endpoint::{Endpoint, Heard};
 use hopwise_node::limits::BODY;
@@ -9,7 +9,7 @@ use crate::about::About;
 use crate::answer::{self, Answer, Deferred};
 use crate::platform::Platform;
 
-/// The link to the host, with room for one answer.
+/// The link to the host, with room for one response.
 pub(crate) struct Unconfigured {
     endpoint: Endpoint<1>,
 }

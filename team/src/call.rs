@@ -1,6 +1,6 @@
 //! One call of a team at this board: up the tree and down again, and from board to board.
 //!
-//! What is done is the same whatever is sent, and is compiled once; what the letters say is known to a [`Work`].
+//! The protocol is the same for all values, and compiled once; the content of messages is up to a [`Work`].
 
 use core::cell::RefCell;
 use core::future::{Future, poll_fn};
@@ -16,50 +16,50 @@ use crate::error::TeamError;
 use crate::letter::{self, Bytes, Header, Kind, Part, Purpose, ReceivedMessage};
 use crate::mailbox::Found;
 
-/// A board has at most this many children in a tree.
+/// Maximum number of children of a board in a tree.
 pub const MAX_CHILDREN: usize = 12;
 
-/// Between two attempts to reach a board.
+/// Pause between two attempts to reach a board.
 const PAUSE: Micros = 20_000;
 
-/// What a call says, and what it makes of what it hears. A letter is `None` if it would be too long.
+/// The content of a call's messages, and their processing. A message is `None` if it would be too long.
 pub(crate) trait Work {
-    /// A child's word in the first part.
+    /// Processes a child's message in the first part.
     fn hear(&mut self, _: &ReceivedMessage) -> Result<(), TeamError> {
         Ok(())
     }
 
-    /// What goes to the parent, once all children have been heard.
+    /// The message to the parent, once all children have been heard.
     fn up(&mut self, header: Header) -> Option<Bytes> {
         letter::write(header, &())
     }
 
-    /// The parent's answer; at the root there is none.
+    /// Processes the parent's response; at the root there is none.
     fn answered(&mut self, _: Option<&ReceivedMessage>) -> Result<(), TeamError> {
         Ok(())
     }
 
-    /// What a child is answered.
+    /// The response to a child.
     fn down(&mut self, header: Header, _: Node) -> Option<Bytes> {
         letter::write(header, &())
     }
 
-    /// Begins a stage of values from board to board; `None` after the last.
+    /// Starts a stage of values from board to board; `None` after the last.
     fn stage(&mut self, _: u8) -> Option<Stage> {
         None
     }
 
-    /// The next letter of the stage, and to whom; `None` after the last.
+    /// The next message of the stage, and its receiver; `None` after the last.
     fn value(&mut self, _: Header) -> Option<(Node, Option<Bytes>)> {
         None
     }
 
-    /// Takes a letter of the stage.
+    /// Processes a message of the stage.
     fn take(&mut self, letter: &ReceivedMessage) -> Result<(), TeamError> {
         Err(TeamError::Differs(letter.from))
     }
 
-    /// Whether all letters of the stage have come.
+    /// Whether all messages of the stage have come.
     fn has_all(&self) -> bool {
         true
     }
@@ -69,41 +69,40 @@ pub(crate) trait Work {
         true
     }
 
-    /// Whether one of the stage is still to come from a board.
+    /// Whether a message of the stage is still to come from a board.
     fn awaits(&self, _: Node) -> bool {
         false
     }
 
-    /// All letters have come and gone.
+    /// All messages have been received and sent.
     fn end_stage(&mut self, _: u8) {}
 }
 
-/// The work of a call, looked at in turn by who sends and who receives.
+/// The work of a call, accessed alternately by sender and receiver.
 pub(crate) type Shared<'w> = RefCell<dyn Work + 'w>;
 
-/// Whom a stage is for.
+/// The partners of a stage.
 #[derive(Clone, Copy)]
 pub(crate) enum Stage {
-    /// Anyone: one letter from each.
+    /// Any board: one message from each.
     Boards,
-    /// This board, which has room only once it is there.
+    /// This board, which has room only once it has arrived.
     Partner(Node),
-    /// Others.
+    /// None for this board.
     Pause,
 }
 
-/// A child that has been heard, and which call of its own it is at.
+/// A child that has been heard, and the number of its call.
 struct Heard {
     child: Node,
     call: u32,
 }
 
-/// A call that is under way.
 pub(crate) struct Call<'t, 'a> {
     team: &'t Team<'a>,
     tag: u32,
     purpose: Purpose,
-    /// A number that no call of this board had before.
+    /// A number that is unique among the calls of this board.
     number: u32,
     begun: Micros,
     parent: Option<Node>,
@@ -117,7 +116,7 @@ impl Drop for Call<'_, '_> {
 }
 
 impl<'a> Team<'a> {
-    /// Does a work, over the tree of a board of the group.
+    /// Executes a work, over the tree of a board of the group.
     pub(crate) async fn call(
         &self,
         tag: u32,
@@ -141,7 +140,7 @@ impl<'a> Team<'a> {
         for (_, child) in tree.children(place).map_err(|_| TeamError::NotAMember)? {
             children.push(child).map_err(|_| TeamError::TooLarge)?;
         }
-        // In the order in which calls are made: nothing is waited for before.
+        // In call order: nothing is awaited before.
         self.desk.begin(tag)?;
         let mut call = Call {
             team: self,
@@ -178,19 +177,18 @@ impl Call<'_, '_> {
         self.up_and_down(Part::End, work).await
     }
 
-    /// If a call has come to nothing its neighbors in the tree are told, and they tell theirs. Those who come later find out by
-    /// themselves.
+    /// Notifies the neighbors in the tree of a failed call, which notify theirs. Boards that come later find out by themselves.
     async fn tell_broken(&self) {
         let Some(told) = letter::write(self.header(Kind::TeamError, 0), &()) else {
             return;
         };
         for &to in self.parent.iter().chain(&self.children) {
-            // Who does not hear of it finds out by waiting.
+            // A board that does not receive it finds out by its timeout.
             self.post(to, &told).await;
         }
     }
 
-    /// The longest that a part waits for children and values, and for the parent's answer.
+    /// The deadline of a part for children and values, and for the parent's response.
     fn up_by(&self, part: Part) -> Micros {
         self.after(if part == Part::Begin { 1 } else { 3 })
     }
@@ -203,7 +201,7 @@ impl Call<'_, '_> {
         self.begun.saturating_add(self.team.patience.saturating_mul(patiences))
     }
 
-    /// How a letter of this call begins.
+    /// The header of a message of this call.
     fn header(&self, kind: Kind, call: u32) -> Header {
         Header {
             tag: self.tag,
@@ -271,7 +269,7 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Waits for the parent's answer to this very call.
+    /// Waits for the parent's response to this very call.
     async fn hear_parent(&self, part: Part, parent: Node, work: &Shared<'_>) -> Result<(), TeamError> {
         loop {
             let letter = self.next(part, self.down_by(part), &|node| node == parent).await?;
@@ -291,14 +289,14 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Waits until both this board and its partner have room for what comes in a stage.
+    /// Waits until both this board and its partner have room for a stage.
     async fn make_ready(&self, stage: u8, partner: Node, work: &Shared<'_>) -> Result<(), TeamError> {
         let ready = letter::write(self.header(Kind::Ready(stage), 0), &()).ok_or(TeamError::TooLarge)?;
         self.send(partner, &ready, self.up_by(Part::Middle)).await?;
         self.receive(work, |work| work.is_ready()).await
     }
 
-    /// Sends and receives at once, so that nobody waits for who waits for him.
+    /// Sends and receives concurrently, which prevents deadlock.
     async fn exchange(&self, stage: u8, work: &Shared<'_>) -> Result<(), TeamError> {
         let mut sending = pin!(self.send_values(stage, work));
         let mut receiving = pin!(self.receive(work, |work| work.has_all()));
@@ -324,7 +322,7 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Takes in values until there are all that are wanted.
+    /// Receives values until all wanted ones are there.
     async fn receive(&self, work: &Shared<'_>, done: fn(&dyn Work) -> bool) -> Result<(), TeamError> {
         while !done(&*work.borrow()) {
             let awaited = |node| work.borrow().awaits(node);
@@ -337,7 +335,7 @@ impl Call<'_, '_> {
         Ok(())
     }
 
-    /// The next letter of this part, or of values; `None` after the deadline. `awaited` are the boards without which it cannot go on.
+    /// The next message of this part, or of values; `None` after the deadline. `awaited` are the boards without which it cannot continue.
     async fn next(
         &self,
         part: Part,
@@ -367,7 +365,7 @@ impl Call<'_, '_> {
         }
     }
 
-    /// A board that is late, or has restarted, is told where the others are.
+    /// Tells a board that is late, or has restarted, where the others are.
     async fn tell_late(&self, late: &ReceivedMessage) {
         let header = Header {
             kind: Kind::Behind,
@@ -379,7 +377,7 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Sends a letter that may be lost.
+    /// Sends a message that may be lost.
     async fn post(&self, to: Node, letter: &[u8]) {
         let team = self.team;
         let node = team.group.board(to);
@@ -387,7 +385,7 @@ impl Call<'_, '_> {
         until(team.mesh, deadline, team.mesh.send(node, team.desk.port(), letter)).await;
     }
 
-    /// Sends a letter. A board that has not come yet does not serve the port: it is tried again until the deadline.
+    /// Sends a message. A board that has not arrived yet does not serve the port: it is retried until the deadline.
     async fn send(&self, to: Node, letter: &[u8], by: Micros) -> Result<(), TeamError> {
         let (mesh, port) = (self.team.mesh, self.team.desk.port());
         let node = self.team.group.board(to);
@@ -401,7 +399,7 @@ impl Call<'_, '_> {
     }
 }
 
-/// A future, or the deadline. Not an async function: that would have room for the future twice.
+/// A future with a deadline. Not an async function, which would store the future twice.
 fn until<'a, F: Future>(mesh: Mesh<'a>, deadline: Micros, future: F) -> Select<F, Sleep<'a>> {
     select(future, mesh.sleep_until(deadline))
 }

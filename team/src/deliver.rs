@@ -1,7 +1,7 @@
-//! From board to board: what is not folded goes straight to where it belongs.
+//! From board to board: values that are not folded go directly to their receivers.
 //!
-//! Values are sent once all boards are in the call, and nobody returns before all have what they wait for; both are known by the
-//! tree. So a board that dies breaks the call for all.
+//! Values are sent once all boards are in the call, and no board returns before all have their values; both are synchronized by the
+//! tree. So a board that dies fails the call for all.
 
 use core::cell::RefCell;
 
@@ -14,12 +14,12 @@ use crate::call::{Stage, Work};
 use crate::error::TeamError;
 use crate::letter::{self, Bytes, Header, Kind, Purpose, ReceivedMessage, Value};
 
-/// Boards of a group that send each other values directly.
+/// Maximum number of boards of a group that send each other values directly.
 pub const MAX_BOARDS: usize = 1_024;
 
 const WORD: usize = 32;
 
-/// Who has been heard, a bit each.
+/// The boards that have been heard, a bit each.
 struct Came(Vec<u32, { MAX_BOARDS / WORD }>);
 
 impl Came {
@@ -49,7 +49,7 @@ impl Came {
     }
 }
 
-/// Of whom values are expected, one from each.
+/// The boards from which values are expected, one from each.
 #[derive(Clone, Copy)]
 enum From {
     Nobody,
@@ -58,15 +58,15 @@ enum From {
     Everyone,
 }
 
-/// Values on their way from board to board.
+/// Values in transit from board to board.
 struct Delivery<S, P> {
     from: From,
     came: Came,
-    /// How many are still to come.
+    /// The number still to come.
     left: usize,
-    /// What goes to whom.
+    /// The values to send, with their receivers.
     sends: S,
-    /// Where it goes that comes from a board.
+    /// Stores the value of a board.
     put: P,
 }
 
@@ -109,7 +109,7 @@ impl<T: Value, S: Iterator<Item = (Node, T)>, P: FnMut(Node, T) -> Result<(), Te
 }
 
 impl Team<'_> {
-    /// Every board's value, in node order, for the board `root`, which has room for one of each. The others' `all` is not looked at.
+    /// Gathers every board's value, in node order, at the board `root`, whose `all` has room for one of each. That of the others is ignored.
     pub async fn gather<T: Value>(&self, tag: u32, root: Node, value: T, all: &mut [T]) -> Result<(), TeamError> {
         let place = self.place()?;
         let is_root = place == root;
@@ -123,7 +123,7 @@ impl Team<'_> {
         self.deliver(tag, Purpose::Gather, from, own.into_iter(), put).await
     }
 
-    /// For every board its own of the values that the board `root` has, in node order. The others' `all` is not looked at.
+    /// Gives every board its own of the values that the board `root` has, in node order. The `all` of the others is ignored.
     pub async fn scatter<T: Value>(&self, tag: u32, root: Node, all: &[T]) -> Result<T, TeamError> {
         let place = self.place()?;
         let is_root = place == root;
@@ -143,7 +143,7 @@ impl Team<'_> {
         own.ok_or(TeamError::TimedOut)
     }
 
-    /// Every board's value, in node order, for every board; there is room for one of each.
+    /// Gathers every board's value, in node order, at every board; `all` has room for one of each.
     pub async fn all_gather<T: Value>(&self, tag: u32, value: T, all: &mut [T]) -> Result<(), TeamError> {
         let place = self.place()?;
         self.check(all)?;
@@ -153,7 +153,7 @@ impl Team<'_> {
         self.deliver(tag, Purpose::AllGather, From::Everyone, sends, put).await
     }
 
-    /// Every board has a value for every board: `given` those for others, `got` those from others, both in node order.
+    /// Sends every board a value from every board: `given` are those for others, `got` those from others, both in node order.
     pub async fn all_to_all<T: Value>(&self, tag: u32, given: &[T], got: &mut [T]) -> Result<(), TeamError> {
         let place = self.place()?;
         self.check(given)?;
@@ -164,7 +164,7 @@ impl Team<'_> {
         self.deliver(tag, Purpose::AllToAll, From::Everyone, sends, put).await
     }
 
-    /// Sends a value to the board `to`, and returns the one that comes. No two boards send to the same.
+    /// Sends a value to the board `to`, and returns the received one. No two boards may send to the same.
     pub async fn permute<T: Value>(&self, tag: u32, to: Node, value: T) -> Result<T, TeamError> {
         if self.place()? == to {
             self.hand_on::<T>(tag, From::Nobody, None).await?;
@@ -174,7 +174,7 @@ impl Team<'_> {
         came.ok_or(TeamError::TimedOut)
     }
 
-    /// Sends a value on, if at all, and returns the one that comes, if any.
+    /// Sends at most one value, and returns the received one, if any.
     async fn hand_on<T: Value>(&self, tag: u32, from: From, send: Option<(Node, T)>) -> Result<Option<T>, TeamError> {
         let mut came = None;
         let put = |_, value| {
@@ -185,15 +185,15 @@ impl Team<'_> {
         Ok(came)
     }
 
-    /// Sends a value to the next board of a [ring](Ring) of all boards, in which neighbors are at most three hops apart, and returns the one that
-    /// comes.
+    /// Sends a value to the next board of a [ring](Ring) of all boards, in which neighbors are at most three hops apart, and returns the
+    /// received one.
     pub async fn shift<T: Value>(&self, tag: u32, value: T) -> Result<T, TeamError> {
         let next = Ring::new(&self.group.network).next(self.place()?);
         self.permute(tag, next.map_err(|_| TeamError::NotAMember)?, value).await
     }
 
-    /// Sends a value to the next board along a dimension of the boards' [mesh](Mesh), and returns the one that comes; `None` at the beginning of a
-    /// dimension that does not go round.
+    /// Sends a value to the next board along a dimension of the boards' [mesh](Mesh), and returns the received one; `None` at the beginning of a
+    /// dimension that does not wrap around.
     pub async fn shift_along<T: Value>(&self, tag: u32, dimension: u64, value: T) -> Result<Option<T>, TeamError> {
         let (place, mesh) = (self.place()?, Mesh::new(&self.group.network));
         let mesh = mesh
@@ -228,7 +228,7 @@ impl Team<'_> {
         self.call(tag, purpose, 0, &work).await
     }
 
-    /// How many boards there are, if there are not too many.
+    /// The number of boards, if it is not too large.
     pub(crate) fn boards(&self) -> Result<usize, TeamError> {
         let boards = usize::try_from(self.group.network.nodes()).ok();
         boards.filter(|&boards| boards <= MAX_BOARDS).ok_or(TeamError::TooLarge)

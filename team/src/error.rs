@@ -1,22 +1,22 @@
-//! Why a call has no result.
+//! The reasons why a call fails.
 
 use core::fmt;
 
 use hopwise_app::Node;
 
-/// Why a call has no result.
+/// The reason why a call has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TeamError {
-    /// This board, by its number in the group, did not come or cannot be reached.
+    /// This board, by its number in the group, did not arrive or is unreachable.
     Missing(Node),
-    /// This board came twice: it has restarted.
+    /// This board arrived twice: it has restarted.
     Restarted(Node),
-    /// This board makes another call by the same tag.
+    /// This board makes another call with the same tag.
     Differs(Node),
-    /// Another board says that it has come to nothing.
+    /// Another board reports that the call has failed.
     ToldSo,
-    /// The others are at this tag already: the call to make next.
+    /// The others are at this tag already: the next call to make.
     Behind(u32),
     /// No result came in time.
     TimedOut,
@@ -24,9 +24,9 @@ pub enum TeamError {
     TooLarge,
     /// More calls at once than there is room for.
     TooMany,
-    /// The number of boards is no power of two.
+    /// The number of boards is not a power of two.
     NoCube,
-    /// There is no such dimension.
+    /// The dimension does not exist.
     NoDimension,
     /// The board is not in the group.
     NotAMember,
@@ -35,7 +35,7 @@ pub enum TeamError {
 }
 
 impl TeamError {
-    /// The tag to go on with after a call of this tag has come to nothing.
+    /// The tag to continue with after a call of this tag has failed.
     pub fn next_tag(self, tag: u32) -> u32 {
         match self {
             TeamError::Behind(newest) => newest,

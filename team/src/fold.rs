@@ -1,7 +1,7 @@
-//! Up the tree and down again: values folded, in node order or as they meet.
+//! Up the tree and down again: values folded, in node order or in any order.
 //!
-//! What lies behind a board in the tree need not be consecutive nodes. So a board sends up pieces, each the fold of consecutive nodes,
-//! and is told what comes before each of them; from that it tells its children.
+//! The subtree of a board need not be consecutive nodes. So a board sends up pieces, each the fold of consecutive nodes,
+//! and receives the prefix of each of them; from those it computes its children's.
 
 use core::cell::RefCell;
 
@@ -14,13 +14,13 @@ use crate::call::Work;
 use crate::error::TeamError;
 use crate::letter::{self, Bytes, Header, Purpose, ReceivedMessage, Value};
 
-/// What comes up from a board is folded to at most this many pieces of consecutive nodes.
+/// Maximum number of pieces of consecutive nodes that a board sends up.
 pub const MAX_PIECES: usize = 16;
 
-/// Pieces that meet at a board: its own, and those of all children.
+/// Maximum number of pieces at a board: its own, and those of all children.
 const MEETING: usize = 2 * MAX_PIECES;
 
-/// What a fold in node order comes to.
+/// The result of a fold in node order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folded<T> {
     /// The values of the boards before this one; `None` if it is the first.
@@ -38,7 +38,7 @@ struct Piece<T> {
     value: T,
 }
 
-/// What goes down.
+/// The message down the tree.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Answer<T> {
     total: T,
@@ -55,7 +55,7 @@ impl<T: Value> Meeting<T> {
         self.0.insert(place, (child, piece)).map_err(|_| TeamError::TooLarge)
     }
 
-    /// What goes up: pieces that are next to each other are one.
+    /// The message up the tree: adjacent pieces are merged.
     fn joined(&self, operator: &impl Fn(T, T) -> T) -> Result<Vec<Piece<T>, MAX_PIECES>, TeamError> {
         let mut joined: Vec<Piece<T>, MAX_PIECES> = Vec::new();
         for (_, piece) in &self.0 {
@@ -70,7 +70,7 @@ impl<T: Value> Meeting<T> {
         Ok(joined)
     }
 
-    /// What comes before each piece of a child, or of this board's own, given what comes before each of the joined ones.
+    /// The prefix of each piece of a child, or of this board's own, given the prefix of each merged one.
     fn before(
         &self,
         child: Option<Node>,
@@ -80,12 +80,12 @@ impl<T: Value> Meeting<T> {
     ) -> Vec<Option<T>, MAX_PIECES> {
         let (mut found, mut so_far, mut group) = (Vec::new(), None, joined.iter().zip(before));
         for (from, piece) in &self.0 {
-            // The first of a joined one begins with what comes before that.
+            // The first piece of a merged one begins with its prefix.
             if joined.iter().any(|all| all.first == piece.first) {
                 so_far = group.next().and_then(|(_, before)| before.clone());
             }
             if *from == child {
-                // There is room: so many came.
+                // Cannot fail: no more than came.
                 let _ = found.push(so_far.clone());
             }
             so_far = Some(match so_far.take() {
@@ -103,7 +103,7 @@ struct Fold<T, F> {
     operator: F,
     joined: Vec<Piece<T>, MAX_PIECES>,
     answer: Option<Answer<T>>,
-    /// Whether only the root wants to know.
+    /// Whether only the root needs the result.
     for_root: bool,
 }
 
@@ -146,7 +146,7 @@ impl<T: Value, F: Fn(T, T) -> T> Work for Fold<T, F> {
             Some(letter) => Some(letter.open().ok_or(TeamError::Differs(letter.from))?),
             None => {
                 self.joined = self.meeting.joined(&self.operator)?;
-                // At the root all pieces are one, and nothing comes before it.
+                // At the root all pieces are one, with an empty prefix.
                 let [all] = &self.joined[..] else {
                     return Err(TeamError::TooLarge);
                 };
@@ -198,7 +198,7 @@ impl<T: Value, F: Fn(T, T) -> T> Work for Sum<T, F> {
     }
 }
 
-/// What the root has, on its way down.
+/// The root's value on its way down.
 struct Told<T>(T);
 
 impl<T: Value> Work for Told<T> {
@@ -214,7 +214,7 @@ impl<T: Value> Work for Told<T> {
     }
 }
 
-/// Nothing but that all have come.
+/// The message that all have arrived.
 struct Come;
 
 impl Work for Come {}
@@ -225,10 +225,10 @@ impl Team<'_> {
         self.call(tag, Purpose::Barrier, 0, &RefCell::new(Come)).await
     }
 
-    /// The values of all boards folded in node order, and those before this board's own.
+    /// Folds the values of all boards in node order; returns the total and the prefix before this board's own.
     ///
-    /// What lies behind a board in the tree comes up as pieces of consecutive nodes, up to [`MAX_PIECES`] and as far as they fit a message;
-    /// where they do not it ends with [`TeamError::TooLarge`].
+    /// The subtree of a board comes up as pieces of consecutive nodes, up to [`MAX_PIECES`] and as far as they fit a message;
+    /// otherwise the call fails with [`TeamError::TooLarge`].
     pub async fn fold<T: Value>(
         &self,
         tag: u32,
@@ -257,7 +257,7 @@ impl Team<'_> {
         })
     }
 
-    /// The same without this board's own; `None` at the first.
+    /// The values before this board's own, folded in node order; `None` at the first.
     pub async fn exclusive_scan<T: Value>(
         &self,
         tag: u32,
@@ -280,7 +280,7 @@ impl Team<'_> {
         Ok(work.into_inner().answer.map(|answer| answer.total))
     }
 
-    /// All values folded for every board, by an operator that commutes: messages carry one value, however the network is numbered.
+    /// All values folded for every board, by a commutative operator: messages carry one value, however the network is numbered.
     pub async fn all_reduce_any_order<T: Value>(
         &self,
         tag: u32,
@@ -292,7 +292,7 @@ impl Team<'_> {
         Ok(work.into_inner().sum)
     }
 
-    /// What the board `root` of the group has, for every board. The others' `value` is not looked at.
+    /// Gives every board the value of the board `root` of the group. The `value` of the others is ignored.
     pub async fn broadcast<T: Value>(&self, tag: u32, root: Node, value: T) -> Result<T, TeamError> {
         let work = RefCell::new(Told(value));
         self.call(tag, Purpose::Broadcast, root, &work).await?;

@@ -1,4 +1,4 @@
-//! What boards of a team send each other.
+//! The messages between boards of a team.
 
 use heapless::Vec;
 use hopwise_app::{Incoming, MAX_MESSAGE, Node};
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::Group;
 
-/// What can be folded or sent: it is copied.
+/// A value that can be folded or sent.
 pub trait Value: Clone + Serialize + DeserializeOwned {}
 
 impl<T: Clone + Serialize + DeserializeOwned> Value for T {}
 
-/// What the boards do by a tag, so that two that do not mean the same find out.
+/// The operation of a tag, so that boards that disagree notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Purpose {
     Barrier,
@@ -31,7 +31,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// Whether values go from board to board, besides up and down the tree.
+    /// Whether values go from board to board, in addition to the tree.
     pub(crate) fn sends_values(self) -> bool {
         !matches!(
             self,
@@ -40,49 +40,48 @@ impl Purpose {
     }
 }
 
-/// The parts of a call: those that go up and down the tree only have the first, others all three.
+/// The parts of a call: tree operations only have the first, others all three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Part {
-    /// All have come.
+    /// All have arrived.
     Begin,
-    /// Values are under way.
+    /// Values are in transit.
     Middle,
-    /// All have what they wait for.
+    /// All have their values.
     End,
 }
 
-/// What a letter is about.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Kind {
-    /// To the parent: what a board and all behind it have.
+    /// To the parent: the values of a board and its subtree.
     Up(Part),
-    /// To a child: the answer to that.
+    /// To a child: the response to that.
     Down(Part),
-    /// To any board: there is room for what comes in a stage.
+    /// To any board: there is room for the values of a stage.
     Ready(u8),
     /// To any board: values.
     Data(u8),
-    /// The call has come to nothing.
+    /// The call has failed.
     TeamError,
     /// The others are ahead, at the tag that follows.
     Behind,
 }
 
-/// How every letter begins.
+/// The header of every message.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Header {
     pub(crate) tag: u32,
     pub(crate) purpose: Purpose,
     pub(crate) kind: Kind,
-    /// The lowest tag that the sender is at: those below have ended there.
+    /// The lowest active tag of the sender: those below have ended there.
     pub(crate) oldest: u32,
-    /// Which call of the child it is, so that one that has restarted does not take an answer for its own.
+    /// The number of the child's call, so that one that has restarted does not take a response for its own.
     pub(crate) call: u32,
 }
 
 pub(crate) type Bytes = Vec<u8, MAX_MESSAGE>;
 
-/// A letter that has come.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceivedMessage {
     /// The sender's number in the group.
@@ -92,7 +91,7 @@ pub(crate) struct ReceivedMessage {
 }
 
 impl ReceivedMessage {
-    /// Reads a letter; `None` if it is none, or not of the group.
+    /// Parses a message; `None` if it is malformed, or not of the group.
     pub(crate) fn read(group: &Group, incoming: &Incoming) -> Option<ReceivedMessage> {
         let (header, body) = postcard::take_from_bytes::<Header>(incoming.bytes()).ok()?;
         Some(ReceivedMessage {
@@ -102,13 +101,13 @@ impl ReceivedMessage {
         })
     }
 
-    /// What it says; `None` if that is not what was expected.
+    /// Parses the body; `None` if it does not have the expected type.
     pub(crate) fn open<T: DeserializeOwned>(&self) -> Option<T> {
         postcard::from_bytes(&self.body).ok()
     }
 }
 
-/// A letter; `None` if it is too long.
+/// Writes a message; `None` if it is too long.
 pub(crate) fn write<T: Serialize>(header: Header, body: &T) -> Option<Bytes> {
     let mut bytes = [0; MAX_MESSAGE];
     let used = postcard::to_slice(&(header, body), &mut bytes).ok()?;

@@ -1,4 +1,4 @@
-//! Collectives for programs on a mesh: what all boards of a [`Team`] do together, each knowing its part from its address.
+//! Collectives for programs on a mesh: operations of all boards of a [`Team`], each computing its part from its address.
 //!
 //! ```
 //! use hopwise_app::{AppPort, Mesh};
@@ -18,25 +18,25 @@
 //! | from board to board | [`gather`](Team::gather), [`scatter`](Team::scatter), [`all_gather`](Team::all_gather), [`all_to_all`](Team::all_to_all), [`permute`](Team::permute), [`shift`](Team::shift), [`shift_along`](Team::shift_along) |
 //! | stage by stage, each with one other board | [`sort`](Team::sort), [`ascend`](Team::ascend), [`descend`](Team::descend) |
 //!
-//! Up and down the tree, every board sends its parent one message and gets one back. Values are folded in node order, so that an operator
-//! need not commute, unless it is said that it does. What goes from board to board goes once all have come, and the call
-//! returns when all have what they wait for. What is sent is reliable; boards need not come at the same time.
+//! Up and down the tree, every board sends its parent one message and gets one back. Values are folded in node order, so an operator
+//! need not commute, unless documented otherwise. Values from board to board are sent once all boards have arrived, and the call
+//! returns when all have their values. Messages are reliable; boards need not arrive at the same time.
 //!
 //! # Tags
 //!
-//! A call names its `tag`, a number that is the same at all boards and grows from call to call. Up to [`MAX_CALLS`] may be under way at
+//! A call has a `tag`, a number that is the same at all boards and grows from call to call. Up to [`MAX_CALLS`] may be active at
 //! once, such as `join(team.all_reduce(7, ..), team.sort(8, ..))`; they begin in the order of their tags.
 //!
 //! # When boards fail
 //!
-//! A call ends within twice the team's [patience](Team::set_patience) of its beginning, from board to board or stage by stage within four
-//! times: with a result, which is the same for all boards that have one and into which every board's value went once, or with
-//! [`TeamError`]. A board that is late or has restarted finds out from [`TeamError::Behind`] which tag the others are at, and joins them with
+//! A call ends within twice the team's [timeout](Team::set_patience) of its beginning, from board to board or stage by stage within four
+//! times: with a result, which is the same for all boards that have one and includes every board's value once, or with
+//! [`TeamError`]. A board that is late or has restarted learns from [`TeamError::Behind`] which tag the others are at, and joins them with
 //! [that tag](TeamError::next_tag).
 #![no_std]
 #![forbid(unsafe_code)]
 
-/// Its examples are tested.
+/// Tests the examples.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
@@ -59,10 +59,10 @@ pub use letter::Value;
 pub use mailbox::MAX_CALLS;
 use mailbox::Mailbox;
 
-/// How long a board waits for others unless told otherwise.
+/// The default timeout for other boards.
 pub const PATIENCE: Micros = 5_000_000;
 
-/// Boards whose addresses differ in some digits only, and which are a network by themselves: a cluster, a unit, a cube, a column of a torus.
+/// Boards whose addresses differ only in some digits, and which are a network by themselves: a cluster, a unit, a cube, a column of a torus.
 ///
 /// ```
 /// # use hopwise_team::Group;
@@ -77,7 +77,7 @@ pub const PATIENCE: Micros = 5_000_000;
 pub struct Group {
     /// The lowest of them.
     pub first: Node,
-    /// What one more of the digits that differ adds to an address: 1 for the lowest digits.
+    /// The weight of the lowest differing digit in an address: 1 for the lowest digits.
     pub step: Node,
     /// Their network; its node 0 is the lowest of them.
     pub network: Network,
@@ -98,7 +98,7 @@ impl Group {
     }
 }
 
-/// The boards that work together, as one of them sees it.
+/// The cooperating boards, from the point of view of one of them.
 pub struct Team<'a> {
     mesh: Mesh<'a>,
     group: Group,
@@ -107,7 +107,7 @@ pub struct Team<'a> {
 }
 
 impl<'a> Team<'a> {
-    /// All boards of the mesh. The port must be the same at all, and no one else's.
+    /// The team of all boards of the mesh. The port must be the same at all, and used by nothing else.
     pub fn of_all(mesh: Mesh<'a>, port: AppPort) -> Result<Self, OpenError> {
         let group = Group {
             first: 0,
@@ -117,7 +117,7 @@ impl<'a> Team<'a> {
         Team::of_group(mesh, port, group)
     }
 
-    /// The boards of a group; this board must be one.
+    /// The team of a group, which must contain this board.
     pub fn of_group(mesh: Mesh<'a>, port: AppPort, group: Group) -> Result<Self, OpenError> {
         Ok(Team {
             mesh,
@@ -127,7 +127,7 @@ impl<'a> Team<'a> {
         })
     }
 
-    /// Sets how long to wait for others: longer than they may come apart, and than messages take through the mesh.
+    /// Sets the timeout for other boards: longer than their arrivals differ, and than messages take through the mesh.
     pub fn set_patience(&mut self, patience: Micros) {
         self.patience = patience;
     }

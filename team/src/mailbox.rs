@@ -1,4 +1,4 @@
-//! The port of a team: letters come in for all calls that are under way, and for some that have not begun.
+//! The port of a team: messages of all active calls, and of some that have not begun.
 
 use core::cell::RefCell;
 use core::future::Future;
@@ -12,10 +12,10 @@ use crate::Group;
 use crate::error::TeamError;
 use crate::letter::{Kind, ReceivedMessage};
 
-/// Calls that are under way at once.
+/// Maximum number of active calls.
 pub const MAX_CALLS: usize = 4;
 
-/// Letters that nobody has read yet. Who finds no room waits and tries again.
+/// Maximum number of unread messages. A sender that finds no room retries.
 const LETTERS: usize = 8;
 
 struct UnderWay {
@@ -26,19 +26,18 @@ struct UnderWay {
 struct Inner<'a> {
     receiver: Receiver<'a>,
     calls: Vec<UnderWay, MAX_CALLS>,
-    /// The lowest tag that has not begun, nor has any above it.
+    /// The lowest tag such that neither it nor any above has begun.
     next: u32,
     letters: Vec<ReceivedMessage, LETTERS>,
 }
 
-/// The port, and what has come.
 pub(crate) struct Mailbox<'a>(RefCell<Inner<'a>>);
 
-/// What a call finds at the desk.
+/// What a call finds in the mailbox.
 pub(crate) enum Found {
     /// A letter of its own.
     Letter(ReceivedMessage),
-    /// A board that is at an old tag, which has to be told.
+    /// A board at an old tag, which has to be notified.
     Late(ReceivedMessage),
     /// A board that it waits for is at this tag.
     Ahead(u32),
@@ -54,7 +53,7 @@ impl<'a> Mailbox<'a> {
         }))
     }
 
-    /// A call begins. Its tag is above all before it.
+    /// Starts a call, whose tag is above all before it.
     pub(crate) fn begin(&self, tag: u32) -> Result<(), TeamError> {
         let inner = &mut *self.0.borrow_mut();
         if tag < inner.next {
@@ -66,13 +65,13 @@ impl<'a> Mailbox<'a> {
             .push(UnderWay { tag, waker })
             .map_err(|_| TeamError::TooMany)?;
         inner.next = tag.saturating_add(1);
-        // Of tags that were left out nobody will ask.
+        // No board will use skipped tags.
         let Inner { calls, letters, .. } = inner;
         letters.retain(|kept| kept.header.tag >= tag || is_under_way(calls, kept.header.tag));
         Ok(())
     }
 
-    /// A call has ended. The others look for themselves again at what comes.
+    /// Ends a call. The others check for messages again.
     pub(crate) fn end(&self, tag: u32) {
         let inner = &mut *self.0.borrow_mut();
         inner.calls.retain(|call| call.tag != tag);
@@ -80,14 +79,14 @@ impl<'a> Mailbox<'a> {
         inner.wake_all();
     }
 
-    /// The lowest tag that this board is at.
+    /// The lowest active tag of this board.
     pub(crate) fn oldest(&self) -> u32 {
         let inner = self.0.borrow();
         inner.calls.iter().map(|call| call.tag).min().unwrap_or(inner.next)
     }
 
-    /// What there is for a call: the first of its letters that is `wanted`, or who needs to be told something. `awaited` are the boards
-    /// without which it cannot go on.
+    /// The next event of a call: the first of its messages that is `wanted`, or a board that needs a notification. `awaited` are the boards
+    /// without which it cannot continue.
     pub(crate) fn poll(
         &self,
         tag: u32,
@@ -106,7 +105,7 @@ impl<'a> Mailbox<'a> {
                 if inner.letters.is_full() {
                     inner.wake_all();
                 }
-                // In the order in which they came.
+                // In order of arrival.
                 return Poll::Ready(Found::Letter(inner.letters.remove(place)));
             }
             let ahead = |kept: &&ReceivedMessage| kept.header.oldest > tag && awaited(kept.from);
@@ -129,11 +128,11 @@ impl<'a> Mailbox<'a> {
             if of < inner.next && !is_under_way(&inner.calls, of) {
                 match kept.header.kind {
                     Kind::Up(_) => return Poll::Ready(Found::Late(kept)),
-                    // What is left of a call that has ended.
+                    // A leftover of a call that has ended.
                     _ => continue,
                 }
             }
-            // There is room: that was looked at.
+            // Cannot fail: the room was checked.
             let _ = inner.letters.push(kept);
             let other = inner.calls.iter_mut().find(|call| call.tag == of && of != tag);
             if let Some(waker) = other.and_then(|call| call.waker.take()) {

@@ -13,7 +13,7 @@ use crate::call::{Stage, Work};
 use crate::error::TeamError;
 use crate::letter::{Bytes, Header, Kind, Purpose, ReceivedMessage, Value};
 
-/// Stages of one call: those that sort 1,024 boards are 55.
+/// Maximum number of stages of one call: sorting 1,024 boards takes 55.
 const STAGES: u32 = u64::BITS;
 
 /// A block of values that is exchanged with a partner, in pieces.
@@ -26,7 +26,7 @@ struct Blocks<'v, T, P, C, const N: usize> {
     /// The stages for which the partners are ready, a bit each; they may be ahead.
     ready: u64,
     own: &'v mut [T; N],
-    /// How many of its own values have been sent.
+    /// Number of its own values that have been sent.
     sent: usize,
     theirs: Vec<T, N>,
     combine: C,
@@ -64,7 +64,7 @@ where
                 self.ready |= 1_u64.checked_shl(stage.into()).unwrap_or(0);
                 Ok(())
             }
-            // It comes only after this board has said that it is ready for it.
+            // It comes only after this board has reported that it is ready.
             Kind::Data(stage) if stage == self.stage && Some(letter.from) == self.partner => {
                 read_piece(&letter.body, &mut self.theirs).ok_or(TeamError::Differs(letter.from))
             }
@@ -91,7 +91,7 @@ where
     }
 }
 
-/// A letter with as many values as fit, and how many these are; `None` if none fits.
+/// A message with as many values as fit, and their number; `None` if none fits.
 fn write_piece<T: Serialize>(header: Header, first: usize, values: &[T]) -> Option<(Bytes, usize)> {
     let mut bytes = [0; MAX_MESSAGE];
     let mut used = postcard::to_slice(&(header, first as u16), &mut bytes).ok()?.len();
@@ -107,7 +107,7 @@ fn write_piece<T: Serialize>(header: Header, first: usize, values: &[T]) -> Opti
     Some((Vec::from_slice(bytes.get(..used)?).ok()?, written))
 }
 
-/// Adds the values of a piece to those before it. One that came already adds nothing.
+/// Appends the values of a piece. A duplicate adds nothing.
 fn read_piece<T: DeserializeOwned, const N: usize>(body: &[u8], values: &mut Vec<T, N>) -> Option<()> {
     let (first, mut rest) = postcard::take_from_bytes::<u16>(body).ok()?;
     if usize::from(first) != values.len() {
@@ -122,7 +122,7 @@ fn read_piece<T: DeserializeOwned, const N: usize>(body: &[u8], values: &mut Vec
 }
 
 impl Team<'_> {
-    /// Sorts the values of all boards: board 0 ends with the smallest, in order, and so on. Every board has as many.
+    /// Sorts the values of all boards: board 0 ends with the smallest, in order, and so on. Every board has the same number.
     pub async fn sort<T: Value + Ord + Copy, const N: usize>(
         &self,
         tag: u32,
@@ -141,7 +141,7 @@ impl Team<'_> {
     }
 
     /// An ascend algorithm on 2^m boards: for each bit of the board's number, from the lowest, a board and the one that differs from it
-    /// in that bit exchange their values, and `operator` makes new ones of its own, given the bit and the other's.
+    /// in that bit exchange their values, and `operator` computes its new ones from the bit, its own and the other's.
     pub async fn ascend<T: Value + Copy, const N: usize>(
         &self,
         tag: u32,
@@ -151,7 +151,7 @@ impl Team<'_> {
         self.along_bits(tag, Purpose::Ascend, values, operator).await
     }
 
-    /// The same from the highest bit: a Fourier transform, a merge of a bitonic sequence.
+    /// The same from the highest bit: a Fourier transform, or a merge of a bitonic sequence.
     pub async fn descend<T: Value + Copy, const N: usize>(
         &self,
         tag: u32,
@@ -178,7 +178,7 @@ impl Team<'_> {
         self.stages(tag, purpose, bits, partner, values, combine).await
     }
 
-    /// The bits of a board's number, if all numbers of so many bits are boards.
+    /// The number of bits of a board's number, if the number of boards is a power of two.
     fn bits(&self) -> Result<u32, TeamError> {
         let boards = self.boards()?;
         boards

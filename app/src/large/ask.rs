@@ -1,22 +1,22 @@
-//! What is said about a large message.
+//! The protocol of large messages.
 //!
 //! | request | after its first byte | |
 //! |---|---|---|
 //! | 0: begin | session (4 bytes), length (4), CRC-32C (4) | |
 //! | 1: piece | session, offset (4), up to [`PIECE`] bytes | the last is the one that reaches the length |
 //!
-//! | answer | after its first byte | |
+//! | response | after its first byte | |
 //! |---|---|---|
 //! | 0: next | offset | send what begins there |
 //! | 1: done | | the whole message is there, and has the right checksum |
 //! | 2: too long | room (4) | |
-//! | 3: busy | | another message is under way |
-//! | 4: unknown | | of this session nothing is known: begin |
+//! | 3: busy | | another message is in progress |
+//! | 4: unknown | | the session is not known: begin |
 //! | 5: damaged | | the checksum is wrong |
 //!
-//! Numbers are little-endian. A session's number differs from those of the same node before, also before a restart. Whatever is asked twice
-//! is answered twice and counts once, so whoever has no answer may ask again. A piece counts only after a beginning; so a last piece that is repeated
-//! because its answer was lost never makes a second message.
+//! Numbers are little-endian. A session's number differs from all earlier ones of the same node, including before a restart. Requests are
+//! idempotent, so a sender without a response retransmits. A piece counts only after a beginning; so a retransmitted last piece whose
+//! response was lost never makes a second message.
 
 use heapless::Vec;
 
@@ -25,7 +25,7 @@ use crate::MAX_MESSAGE;
 /// Bytes of the message in one piece.
 pub(super) const PIECE: usize = MAX_MESSAGE - 9;
 
-/// What a sender asks.
+/// A request of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ask<'m> {
     Begin { length: u32, crc: u32 },
@@ -39,7 +39,7 @@ impl<'m> Ask<'m> {
             Ask::Piece { offset, bytes } => (1, offset, bytes),
         };
         let mut out = Vec::new();
-        // There is room: a piece is as long as leaves it.
+        // Cannot fail: the size of a piece leaves room.
         let _ = out.push(kind);
         let _ = out.extend_from_slice(&session.to_le_bytes());
         let _ = out.extend_from_slice(&first.to_le_bytes());
@@ -67,7 +67,7 @@ impl<'m> Ask<'m> {
     }
 }
 
-/// What a receiver answers.
+/// A response of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Next(u32),

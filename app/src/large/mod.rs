@@ -1,4 +1,4 @@
-//! Messages of up to 64 KiB: sent in pieces, each of which is a [request](ask) whose answer says where to go on.
+//! Messages of up to 64 KiB: sent in pieces, each of which is a [request](ask) whose response has the next offset.
 
 mod ask;
 mod receive;
@@ -17,39 +17,39 @@ use crate::time::AwaitWithin;
 use ask::{Answer, Ask, PIECE};
 pub use receive::{LargeMessage, LargeReceiver};
 
-/// Bytes of the longest message that [`Mesh::send_large`] sends.
+/// Maximum length of a message that [`Mesh::send_large`] sends.
 pub const MAX_LARGE: usize = 64 * 1024;
 
-/// A sender gives up when it got no further for so long.
+/// Timeout of a sender without progress.
 const GIVE_UP: Micros = 30_000_000;
 
-/// Why a large message was not sent, or may not have been.
+/// The reason why a large message was not sent, or may not have been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LargeError {
-    /// There is no such node, or the message is longer than [`MAX_LARGE`].
+    /// The node does not exist, or the message is longer than [`MAX_LARGE`].
     NotSent(SendError),
     /// No program there receives on the port.
     PortUnreachable,
-    /// The receiver's buffer is too small: it has room for so many bytes.
+    /// The receiver's buffer is too small.
     NoRoom {
-        /// Bytes of its buffer.
+        /// The size of the buffer in bytes.
         room: u32,
     },
     /// The receiver was busy with other messages, or read nothing, for half a minute.
     Busy,
-    /// For half a minute it did not reach the node: where it ended last, and why.
+    /// The node was unreachable for half a minute.
     Undeliverable {
-        /// Where it ended.
+        /// The node that dropped the last attempt.
         at: Node,
-        /// Why.
+        /// The failure reason.
         reason: DropReason,
     },
-    /// The receiver has gone, or has not answered for half a minute. It does not have the message.
+    /// The receiver is gone, or has not responded for half a minute. It does not have the message.
     Gone,
     /// The same, but after the last piece: it may have the message or not.
     Uncertain,
-    /// What arrived is not what was sent. The receiver has thrown it away.
+    /// The received message has a wrong checksum. The receiver has discarded it.
     Damaged,
 }
 
@@ -71,8 +71,8 @@ impl fmt::Display for LargeError {
 impl core::error::Error for LargeError {}
 
 impl<'a> Mesh<'a> {
-    /// Sends a message of up to [`MAX_LARGE`] bytes to who [receives](Self::large_receiver) it on a port of a node; returns when it is whole
-    /// there. It goes on after pulled cables and lost pieces, and gives up when it got no further for 30 seconds. It arrives once, even if
+    /// Sends a message of up to [`MAX_LARGE`] bytes to a [receiver](Self::large_receiver) on a port of a node; returns when it is complete
+    /// there. It survives pulled cables and lost pieces, and gives up after 30 seconds without progress. It arrives once, even if
     /// an end restarts.
     pub async fn send_large(self, node: Node, port: AppPort, message: &[u8]) -> Result<(), LargeError> {
         if message.len() > MAX_LARGE {
@@ -86,9 +86,9 @@ impl<'a> Mesh<'a> {
         let session = self.session().await;
         let mut persistence = Persistence::new();
         let (mut moved, mut reached) = (self.uptime(), false);
-        // Where to go on, once it has begun.
+        // The next offset, once it has begun.
         let mut next: Option<u32> = None;
-        // The last piece may have come.
+        // Whether the last piece may have arrived.
         let mut uncertain = false;
         loop {
             let rest = next.and_then(|offset| message.get(offset as usize..));
@@ -110,7 +110,7 @@ impl<'a> Mesh<'a> {
                     Some(Answer::TooLong { room }) => return Err(LargeError::NoRoom { room }),
                     Some(Answer::Damaged) => return Err(LargeError::Damaged),
                     Some(Answer::Next(offset)) => {
-                        // It says what it does not have.
+                        // The response names what is missing.
                         uncertain = false;
                         reached = true;
                         let goes_on = next.is_none_or(|before| offset > before);
@@ -123,13 +123,13 @@ impl<'a> Mesh<'a> {
                         LargeError::Gone
                     }
                     Some(Answer::Unknown) if uncertain => return Err(LargeError::Uncertain),
-                    // It has begun anew, and so do we.
+                    // The receiver has started over, and so do we.
                     Some(Answer::Unknown) => {
                         next = None;
                         LargeError::Gone
                     }
                     Some(Answer::Busy) => LargeError::Busy,
-                    // Whoever that is does not speak as we do.
+                    // The program there has another protocol.
                     None => return Err(LargeError::PortUnreachable),
                 },
                 Some(Err(RequestError::NotSent(error))) => return Err(LargeError::NotSent(error)),

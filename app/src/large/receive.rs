@@ -1,4 +1,4 @@
-//! Receiving large messages.
+//! Receiving of large messages.
 
 use core::future::poll_fn;
 use core::task::Poll;
@@ -14,9 +14,9 @@ use crate::mesh::Mesh;
 use crate::message::{Incoming, Service};
 use crate::receive::Receiver;
 
-/// A message of which nothing came for so long is left, if another sender wants to begin.
+/// Idle time after which a message is discarded if another sender wants to begin.
 const IDLE: Micros = 5_000_000;
-/// Messages that a receiver remembers to have had.
+/// Number of completed messages that a receiver remembers.
 const REMEMBERED: usize = 8;
 
 impl<'a> Mesh<'a> {
@@ -31,10 +31,10 @@ impl<'a> Mesh<'a> {
     }
 }
 
-/// A message that is under way.
+/// A message in progress.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
-    /// Its source, and the number there.
+    /// Its source, and the session there.
     session: (Node, u32),
     length: u32,
     crc: u32,
@@ -54,28 +54,28 @@ pub struct LargeReceiver<'a> {
     had: Vec<(Node, u32), REMEMBERED>,
 }
 
-/// A large message that has come.
+/// A received large message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LargeMessage<'b> {
-    /// Who sent it.
+    /// The sender.
     pub source: Node,
-    /// What it says.
+    /// The bytes of the message.
     pub bytes: &'b [u8],
 }
 
-/// What a request leads to.
+/// The effect of a request.
 enum Step {
     Answer(Answer),
-    /// The message is whole, and so long.
+    /// The message of this length is complete.
     Whole(usize),
 }
 
 impl LargeReceiver<'_> {
-    /// Waits for the next message, and puts it into the buffer. One that is longer is refused, which its sender is told.
+    /// Waits for the next message, and puts it into the buffer. A longer one is refused, and its sender notified.
     ///
-    /// Senders are served one after the other. Who drops this while it waits drops what has come of a message; its sender begins anew.
+    /// Senders are served one after the other. Dropping this future discards a partial message; its sender starts over.
     pub async fn recv_large<'b>(&mut self, buffer: &'b mut [u8]) -> LargeMessage<'b> {
-        // What was under way was in another buffer.
+        // The previous message in progress was in another buffer.
         self.under_way = None;
         let (source, length) = loop {
             let incoming = self.receiver.recv().await;
@@ -136,7 +136,7 @@ impl LargeReceiver<'_> {
                     if self.had.is_full() {
                         self.had.remove(0);
                     }
-                    // There is room: it was made.
+                    // Cannot fail: room was made.
                     let _ = self.had.push(session);
                     return Step::Whole(length);
                 }
@@ -148,12 +148,12 @@ impl LargeReceiver<'_> {
     }
 
     async fn answer(&self, request: &Incoming, status: AppStatus, answer: &[u8]) {
-        // It is short enough, and the asker's node exists: it has asked.
+        // It is short enough, and the requesting node exists.
         let _ = self.mesh.answer(request, self.receiver.port(), status, answer).await;
     }
 
-    /// Says that the message is whole, without waiting: who waits could be dropped, and the message with him. If there is no place among what is
-    /// sent, the sender asks again.
+    /// Reports that the message is complete, without waiting: a waiting future could be dropped, and the message with it. If there is no place
+    /// for the response, the sender retransmits.
     async fn confirm(&self, request: &Incoming) {
         let job = self.mesh.response(
             request,
@@ -173,7 +173,7 @@ impl LargeReceiver<'_> {
 }
 
 impl UnderWay {
-    /// Puts the next piece into the buffer, if it is as long as it may be.
+    /// Puts the next piece into the buffer, if it has the right length.
     fn put(&mut self, bytes: &[u8], buffer: &mut [u8]) -> bool {
         let begin = self.next as usize;
         let end = begin.saturating_add(bytes.len());

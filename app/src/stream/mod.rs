@@ -1,9 +1,9 @@
 //! Streams of bytes between two nodes: in order, each byte once, no faster than they are read.
 //!
-//! Each end has a port of its own, at which it takes [pieces](speech) as requests and answers how far it has come and for how much more it has room. One piece is
-//! under way in each direction. What is asked twice is answered twice and counts once, so whoever has no answer asks again, over pulled cables too.
+//! Each end has a port of its own, at which it takes [pieces](speech) as requests and responds with its offset and its room. One piece is
+//! in flight in each direction. Requests are idempotent, so an end without a response retransmits, even across pulled cables.
 //!
-//! Nothing runs in the background: [`Stream::poll_work`] does whatever can be done, whichever call waits.
+//! Nothing runs in the background: [`Stream::poll_work`] makes all possible progress, whichever call waits.
 
 mod open;
 mod speech;
@@ -31,20 +31,20 @@ use crate::time::Sleep;
 pub use open::{ConnectError, Listener};
 use speech::{Answer, PIECE, Speech};
 
-/// An end that does not answer for so long is lost.
+/// Timeout of an end that does not respond.
 const GIVE_UP: Micros = 30_000_000;
-/// An end that has said nothing for so long is asked whether it is there.
+/// Idle time after which an end is probed.
 const QUIET: Micros = 5_000_000;
-/// An end that had no room is asked again after so long, should its word have been lost.
+/// Time after which an end without room is probed, in case its message about new room was lost.
 const NO_ROOM: Micros = 500_000;
 
-/// Why a stream has ended.
+/// The reason why a stream has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StreamError {
     /// The other end has dropped it without closing it, or has restarted.
     Reset,
-    /// The other end has not answered for 30 seconds.
+    /// The other end has not responded for 30 seconds.
     Lost,
     /// This end has closed it.
     Closed,
@@ -72,7 +72,7 @@ impl embedded_io_async::Error for StreamError {
     }
 }
 
-/// What this end wants to say besides bytes.
+/// The state of the outgoing direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Own {
     /// It may write.
@@ -83,7 +83,7 @@ enum Own {
     Closed,
 }
 
-/// A piece that is under way.
+/// A piece in flight.
 #[derive(Debug)]
 struct Asking<'a> {
     ticket: Ticket<'a>,
@@ -93,8 +93,8 @@ struct Asking<'a> {
 
 /// One end of a stream; see [`Mesh::connect`] and [`Listener::accept`]. It has room for `ROOM` bytes in each direction.
 ///
-/// Written bytes are on their way at once, and certain to be in the other end's buffer after [`flush`](Write::flush) or
-/// [`close`](Stream::close). Who drops a stream without closing it resets it. Every call may be dropped: no byte is lost or doubled by that.
+/// Written bytes are sent at once, and are certain to be in the other end's buffer after [`flush`](Write::flush) or
+/// [`close`](Stream::close). Dropping a stream without closing it resets it. Every future may be dropped without losing or duplicating bytes.
 #[derive(Debug)]
 pub struct Stream<'a, const ROOM: usize = 512> {
     mesh: Mesh<'a>,
@@ -102,15 +102,15 @@ pub struct Stream<'a, const ROOM: usize = 512> {
     peer: Node,
     peer_port: AppPort,
     session: u32,
-    /// What has come and is not read.
+    /// Received bytes that have not been read.
     came: Deque<u8, ROOM>,
     /// The offset of the next byte to come.
     expected: u32,
-    /// Whether the other end writes no more.
+    /// Whether the other end has closed its direction.
     is_whole: bool,
-    /// What the other end was last told about room.
+    /// The room that the other end was last told.
     told_room: usize,
-    /// What was written and has not come there.
+    /// Written bytes that have not been acknowledged.
     going: Vec<u8, ROOM>,
     /// The offset of its first byte.
     offset: u32,
@@ -118,18 +118,18 @@ pub struct Stream<'a, const ROOM: usize = 512> {
     peer_room: u32,
     asking: Option<Asking<'a>>,
     persistence: Persistence,
-    /// Nothing is asked before.
+    /// When the next request may be sent.
     pause_until: Micros,
-    /// When the other end last said something.
+    /// When the other end was last heard.
     heard: Option<Micros>,
-    /// Since when it has been asked in vain.
+    /// Since when requests have failed.
     in_vain_since: Option<Micros>,
     failure: Option<StreamError>,
     alarm: Option<Sleep<'a>>,
 }
 
 impl<'a, const ROOM: usize> Stream<'a, ROOM> {
-    /// As much is read before the other end is told of room again: or each byte would cost a message.
+    /// Number of bytes read before the other end is told of new room, since otherwise each byte would cost a message.
     const WORTH_TELLING: usize = if ROOM / 2 < PIECE { ROOM / 2 } else { PIECE };
 
     fn new(mesh: Mesh<'a>, receiver: Receiver<'a>, (peer, peer_port): (Node, AppPort), session: u32) -> Self {
@@ -158,12 +158,12 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         }
     }
 
-    /// Who is at the other end.
+    /// The node at the other end.
     pub fn peer(&self) -> Node {
         self.peer
     }
 
-    /// Says that nothing more will be written, and waits until the other end knows. It reads what was written, and then the end. What it writes can
+    /// Closes the outgoing direction, and waits until the other end knows. It reads what was written, and then the end. What it writes can
     /// still be read here.
     pub async fn close(&mut self) -> Result<(), StreamError> {
         if self.own == Own::Open {
@@ -212,7 +212,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         if taken.is_empty() && !bytes.is_empty() {
             return Poll::Pending;
         }
-        // There is room: it was looked for.
+        // Cannot fail: the room was checked.
         let _ = self.going.extend_from_slice(taken);
         self.poll_work(context);
         Poll::Ready(Ok(taken.len()))
@@ -227,7 +227,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         }
     }
 
-    /// Does what can be done now, and wakes the task when there is more.
+    /// Makes all possible progress, and wakes the task when there is more.
     fn poll_work(&mut self, context: &mut Context<'_>) {
         if self.failure.is_some() {
             return;
@@ -242,7 +242,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         self.set_alarm(context);
     }
 
-    /// Takes what has come, as far as there are places for answers.
+    /// Processes received requests, as far as there are places for responses.
     fn take_in(&mut self, context: &mut Context<'_>) {
         while let Some(incoming) = self.receiver.peek(context) {
             let is_request = incoming.service == Service::Request;
@@ -252,11 +252,11 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
                 let response = self
                     .mesh
                     .response(&incoming, self.receiver.port(), AppStatus::Answered, &bytes);
-                // The asker's node exists: it has asked.
+                // The requesting node exists, since it has sent something.
                 if let Ok(job) = response
                     && !self.mesh.post(job, context)
                 {
-                    // It stays where it is until there is a place. To take it in twice does no harm.
+                    // It stays in the port until there is a place. Processing it twice does no harm.
                     return;
                 }
                 if let Answer::Next { room, .. } = answer {
@@ -267,7 +267,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         }
     }
 
-    /// What to answer to what has come.
+    /// The response to a request.
     fn judge(&mut self, incoming: &Incoming) -> Answer {
         let Some((speaker, speech)) = Speech::read(incoming.bytes()) else {
             return Answer::Gone;
@@ -314,7 +314,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         self.in_vain_since = None;
     }
 
-    /// Hears what became of what was asked.
+    /// Processes the result of the request in flight.
     fn hear(&mut self, context: &mut Context<'_>) {
         let Some(asking) = &mut self.asking else { return };
         let now = self.mesh.uptime();
@@ -345,7 +345,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
             }
             other => {
                 if matches!(other, Fate::Failed(RequestError::Busy)) {
-                    // It is there, and does not read.
+                    // It is alive, and does not read.
                     self.is_alive();
                 }
                 self.pause_until = now.saturating_add(self.persistence.pause());
@@ -357,7 +357,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         }
     }
 
-    /// The other end has all before an offset.
+    /// The other end has everything before an offset.
     fn acknowledge(&mut self, offset: u32, is_end: bool) {
         let came = offset.wrapping_sub(self.offset) as usize;
         if came == 1 && is_end && self.going.is_empty() {
@@ -370,7 +370,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         }
     }
 
-    /// The other end has gone. If it had closed the stream as well, and has had all, that is no trouble.
+    /// The other end is gone. If it had also closed the stream, and has received everything, that is no error.
     fn is_gone(&mut self, is_end: bool) {
         if is_end && self.is_whole {
             self.own = Own::Closed;
@@ -378,7 +378,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         self.failure = Some(StreamError::Reset);
     }
 
-    /// Asks the next thing, if there is one. Returns whether it did.
+    /// Sends the next request, if there is one. Returns whether it did.
     fn ask(&mut self, context: &mut Context<'_>) -> bool {
         let now = self.mesh.uptime();
         if self.asking.is_some() || now < self.pause_until {
@@ -387,7 +387,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         let piece = self.going.get(..PIECE).unwrap_or(&self.going);
         let fits = piece.get(..self.peer_room as usize).unwrap_or(piece);
         let speech = if !self.going.is_empty() {
-            // Without bytes, if the other end has no room for any.
+            // An empty piece if the other end has no room.
             Speech::Piece {
                 offset: self.offset,
                 bytes: fits,
@@ -418,12 +418,12 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         true
     }
 
-    /// Whether nothing was heard for so long that the other end may have gone. One that has said all there is need not be there.
+    /// Whether the other end has been silent for so long that it may be gone. One that has closed its direction need not be there.
     fn is_quiet(&self, now: Micros) -> bool {
         !self.is_whole && self.heard.is_none_or(|heard| now.saturating_sub(heard) >= QUIET)
     }
 
-    /// Tells the other end that there is room again, if it was told that there is little.
+    /// Tells the other end of new room, if it was told that there is little.
     fn tell_room(&mut self, context: &mut Context<'_>) {
         if self.told_room >= Self::WORTH_TELLING || self.room() < Self::WORTH_TELLING || self.is_whole {
             return;
@@ -439,7 +439,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         }
     }
 
-    /// Looks again when there may be something to do without anything having come.
+    /// Sets a timer for work that no message triggers.
     fn set_alarm(&mut self, context: &mut Context<'_>) {
         let quiet = match self.heard {
             _ if self.is_whole => Micros::MAX,
@@ -463,7 +463,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         if let Some(alarm) = &mut self.alarm
             && pin!(alarm).poll(context).is_ready()
         {
-            // Whatever is due could not be done for want of a place, which wakes the task.
+            // Anything due lacks a place, which will wake the task.
             self.alarm = None;
         }
     }
@@ -474,7 +474,7 @@ impl<const ROOM: usize> ErrorType for Stream<'_, ROOM> {
 }
 
 impl<const ROOM: usize> Read for Stream<'_, ROOM> {
-    /// Waits for bytes; none if the other end has closed the stream.
+    /// Waits for bytes; returns 0 if the other end has closed the stream.
     async fn read(&mut self, buffer: &mut [u8]) -> Result<usize, StreamError> {
         poll_fn(|context| self.poll_read(buffer, context)).await
     }
@@ -486,7 +486,7 @@ impl<const ROOM: usize> Write for Stream<'_, ROOM> {
         poll_fn(|context| self.poll_write(bytes, context)).await
     }
 
-    /// Waits until the other end has all that was written.
+    /// Waits until the other end has everything that was written.
     async fn flush(&mut self) -> Result<(), StreamError> {
         poll_fn(|context| self.poll_flush(context)).await
     }

@@ -1,4 +1,4 @@
-//! SendMode a stream begins.
+//! Opening of streams.
 
 use core::fmt;
 
@@ -17,28 +17,28 @@ use crate::persistence::Persistence;
 use crate::receive::Receiver;
 use crate::time::AwaitWithin;
 
-/// Streams take free ports from the last one down to this.
+/// The lowest port for streams, which take free ports from the last one down.
 const LOWEST_PORT: u8 = 192;
-/// Who wants a stream gives up after so long.
+/// Timeout of opening a stream.
 const GIVE_UP: Micros = 10_000_000;
-/// Streams that a listener remembers to have accepted.
+/// Number of accepted streams that a listener remembers.
 const REMEMBERED: usize = 4;
 
-/// Why there is no stream.
+/// The reason why a stream was not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ConnectError {
-    /// There is no such node.
+    /// The node does not exist.
     NotSent(SendError),
-    /// This node has no port left for it.
+    /// This node has no free port for it.
     NoPort(OpenError),
     /// No program there accepts streams on the port.
     PortUnreachable,
-    /// For ten seconds it did not reach the node: where it ended last, and why.
+    /// The node was unreachable for ten seconds.
     Undeliverable {
-        /// Where it ended.
+        /// The node that dropped the last attempt.
         at: Node,
-        /// Why.
+        /// The failure reason.
         reason: DropReason,
     },
     /// The program there has not accepted it for ten seconds.
@@ -67,7 +67,7 @@ impl<'a> Mesh<'a> {
         let speech = Speech::Open.write((receiver.port(), session));
         let (begin, mut persistence) = (self.uptime(), Persistence::new());
         loop {
-            // The other end may be there though its answer was lost: it then says so by itself.
+            // The other end may be open though its response was lost: it then sends by itself.
             let opened = async {
                 loop {
                     let incoming = receiver.recv().await;
@@ -114,7 +114,7 @@ impl<'a> Mesh<'a> {
         })
     }
 
-    /// Opens any port that nobody here serves.
+    /// Opens any free port.
     fn any_receiver(self) -> Result<Receiver<'a>, OpenError> {
         for port in (LOWEST_PORT..=u8::MAX).rev() {
             match self.receiver(AppPort(port)) {
@@ -131,12 +131,12 @@ impl<'a> Mesh<'a> {
 pub struct Listener<'a> {
     mesh: Mesh<'a>,
     receiver: Receiver<'a>,
-    /// The last streams: who asked, in which session, and where the stream is.
+    /// The last streams: node, session, and port of the stream.
     accepted: Vec<(Node, u32, AppPort), REMEMBERED>,
 }
 
 impl<'a> Listener<'a> {
-    /// Waits until someone wants a stream. It takes one of this node's receivers; while none is free whoever asks waits.
+    /// Waits for a stream. It takes one of this node's receivers; while none is free the other end waits.
     pub async fn accept<const ROOM: usize>(&mut self) -> Stream<'a, ROOM> {
         loop {
             let incoming = self.receiver.recv().await;
@@ -166,7 +166,7 @@ impl<'a> Listener<'a> {
             if self.accepted.is_full() {
                 self.accepted.remove(0);
             }
-            // There is room: it was made.
+            // Cannot fail: room was made.
             let _ = self.accepted.push((source, session, here));
             self.answer(&incoming, AppStatus::Answered, &Answer::Opened(here).write())
                 .await;
@@ -175,7 +175,7 @@ impl<'a> Listener<'a> {
     }
 
     async fn answer(&self, request: &crate::message::Incoming, status: AppStatus, answer: &[u8]) {
-        // It is short enough, and the asker's node exists: it has asked.
+        // It is short enough, and the requesting node exists.
         let _ = self.mesh.answer(request, self.receiver.port(), status, answer).await;
     }
 }

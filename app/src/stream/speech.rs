@@ -1,20 +1,20 @@
-//! What the two ends of a stream say to each other.
+//! The protocol between the two ends of a stream.
 //!
 //! | request or message | after its first byte |
 //! |---|---|
-//! | 0: open | port of who asks, session (4 bytes) |
-//! | 1: piece | port of who sends, session, offset (4), up to [`PIECE`] bytes |
+//! | 0: open | port of the sender, session (4 bytes) |
+//! | 1: piece | port of the sender, session, offset (4), up to [`PIECE`] bytes |
 //! | 2: end | port, session, offset |
-//! | 3: room, a message without answer | port, session, room (4) |
+//! | 3: room, a message without response | port, session, room (4) |
 //!
-//! | answer | after its first byte |
+//! | response | after its first byte |
 //! |---|---|
 //! | 0: opened | the port of the stream |
-//! | 1: next | offset of the first byte that has not come (4), room for bytes from there (4) |
+//! | 1: next | offset of the first missing byte (4), room for bytes from there (4) |
 //! | 2: gone | |
 //!
-//! Numbers are little-endian; offsets count bytes from the beginning and go round after 2^32, the end counts as one. A piece without
-//! bytes asks whether the other end is there, and how much room it has.
+//! Numbers are little-endian; offsets count bytes from the beginning and wrap after 2^32, the end counts as one. A piece without
+//! bytes probes the other end and its room.
 
 use heapless::Vec;
 use hopwise_node::wire::AppPort;
@@ -24,7 +24,7 @@ use crate::MAX_MESSAGE;
 /// Bytes of the stream in one piece.
 pub(super) const PIECE: usize = MAX_MESSAGE - 10;
 
-/// What an end says.
+/// A message of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speech<'m> {
     Open,
@@ -33,7 +33,7 @@ pub(super) enum Speech<'m> {
     Room { room: u32 },
 }
 
-/// Who says it: the port where it listens, and the session.
+/// The sender of a message: the port where it listens, and the session.
 pub(super) type Speaker = (AppPort, u32);
 
 impl<'m> Speech<'m> {
@@ -45,7 +45,7 @@ impl<'m> Speech<'m> {
             Speech::Room { room } => (3, Some(room), &[][..]),
         };
         let mut out = Vec::new();
-        // There is room: a piece is as long as leaves it.
+        // Cannot fail: the size of a piece leaves room.
         let _ = out.extend_from_slice(&[kind, port.0]);
         let _ = out.extend_from_slice(&session.to_le_bytes());
         if let Some(number) = number {
@@ -74,7 +74,7 @@ impl<'m> Speech<'m> {
     }
 }
 
-/// What is answered.
+/// A response of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Opened(AppPort),
@@ -85,7 +85,7 @@ pub(super) enum Answer {
 impl Answer {
     pub(super) fn write(self) -> Vec<u8, 9> {
         let mut out = Vec::new();
-        // There is room for the longest.
+        // Cannot fail: there is room for the longest.
         let _ = match self {
             Answer::Opened(port) => out.extend_from_slice(&[0, port.0]),
             Answer::Next { offset, room } => {

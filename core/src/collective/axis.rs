@@ -6,8 +6,8 @@ use crate::collective::moves::Hosts;
 use crate::graph::{Base, Factor, Kind};
 use crate::topology::{Node, Topology};
 
-/// A digit along which everyone learns what the others have: each node's item spreads over the broadcast tree of its digit in the
-/// graph of the axis, all at once. With all ports that takes as many rounds as the diameter of the graph, the fewest possible.
+/// A digit along which all nodes exchange items: each node's item spreads over the broadcast tree of its digit in the graph of the axis,
+/// all at once. With all ports that takes as many rounds as the graph's diameter, the fewest possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
     pub(super) graph: Base,
@@ -16,14 +16,13 @@ pub struct Axis {
     pub(super) partakers: Partakers,
 }
 
-/// Which nodes go along an axis.
+/// The nodes that take part along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Partakers {
-    /// All of them.
     All,
-    /// Those at one position of their unit: no others have links there.
+    /// Those at one position of their unit: only they have links along the axis.
     Pivots { positions: Number, pivot: Vertex },
-    /// Those that work for the others as well.
+    /// Those that also work for their partners.
     Hosts(Hosts),
 }
 
@@ -33,7 +32,7 @@ impl Axis {
         wide(self.graph.nodes())
     }
 
-    /// The weight of the digit in the node's number.
+    /// The weight of the digit in a node's number.
     pub fn weight(&self) -> u64 {
         wide(self.weight)
     }
@@ -62,7 +61,7 @@ impl Axis {
         div_rem(div_rem(node, self.weight).0, self.graph.nodes()).1
     }
 
-    /// The turns of the one-port model: in each, a node sends through at most one link and receives through at most one.
+    /// Number of turns in the one-port model: in each turn, a node sends through at most one link and receives through at most one.
     fn turns(&self) -> Number {
         match &self.graph.0 {
             Kind::Line(line) if line.factor == Factor::Complete => line.nodes - 1,
@@ -79,18 +78,18 @@ impl Axis {
         let nodes = self.graph.nodes();
         let ahead = div_rem((to + nodes).saturating_sub(from), nodes).1;
         match &self.graph.0 {
-            // Everyone sends the same way round: by 1, by 2, ...
+            // All nodes send in the same direction: by 1, by 2, ...
             Kind::Line(line) if line.factor == Factor::Complete => ahead.saturating_sub(1),
-            // Up, then down. A path has no port of its own for what an end lacks.
+            // Up, then down. An end of a path has only one port.
             Kind::Line(line) if line.factor == Factor::Path => Number::from(to < from && line.nodes > 2),
             Kind::Star(_) => from.max(to).saturating_sub(1),
-            // Round the outer cycle by 1 and the inner by 2, the other way round, and along the spokes.
+            // By 1 around the outer cycle, by 2 around the inner one, the reverse directions, then the spokes.
             Kind::Petersen(_) => match (from < 5, to < 5) {
                 (true, true) => Number::from(div_rem(from + 1, 5).1 != to),
                 (false, false) => Number::from(div_rem(from - 3, 5).1 != to - 5),
                 _ => 2,
             },
-            // Ports of the same number can lead to the same node: both ends count.
+            // Ports with the same number can lead to the same node, so both ends count.
             #[cfg(feature = "lift")]
             Kind::Lift(_) => {
                 let back = self.graph.port_to(to, from).unwrap_or(0);
@@ -100,7 +99,7 @@ impl Axis {
         }
     }
 
-    /// The rounds until everyone along the axis has everything.
+    /// The rounds until every node along the axis has every item.
     pub fn rounds(&self, ports: Ports) -> u64 {
         let turns = match ports {
             Ports::All => 1,
@@ -109,7 +108,7 @@ impl Axis {
         wide(self.graph.diameter()) * wide(turns)
     }
 
-    /// What a node sends in a round: to which node, the item of which place. Items of several places for one node are one message.
+    /// What a node sends in a round: the receiver and the place whose item it gets. Items of several places for one receiver are one message.
     pub fn sends(&self, node: Node, round: u64, ports: Ports) -> impl Iterator<Item = (Node, u64)> + use<> {
         let axis = *self;
         let here = narrow(node).unwrap_or(0);
@@ -139,7 +138,7 @@ impl Axis {
             })
     }
 
-    /// The places at a distance from one. On a ring or path there are two at most, found without a search.
+    /// The places at a given distance. On a ring or path there are at most two, found without a search.
     fn places_at(&self, from: Vertex, distance: Number) -> impl Iterator<Item = Vertex> + use<> {
         let graph = self.graph;
         let nodes = graph.nodes();

@@ -15,7 +15,7 @@ pub(super) enum Expansion<'a> {
     Re(&'a crate::network::Re),
     #[cfg(feature = "rcr")]
     Rings(&'a crate::network::Rcr, &'a Network),
-    /// For when there is no family with units.
+    /// Keeps the lifetime in use when no family with units is compiled in.
     #[allow(dead_code, reason = "keeps the lifetime in use without those families")]
     None(core::marker::PhantomData<&'a ()>),
 }
@@ -85,7 +85,7 @@ impl Expansion<'_> {
                 .and_then(|set| (set != 0).then(|| Number::from(set.trailing_zeros()))),
             #[cfg(feature = "rcr")]
             Expansion::Rings(rings, network) => {
-                // Round the ring from where the bit before is: the windows of neighboring places follow each other.
+                // Around the ring from the place of the previous bit: the windows of neighboring places are consecutive.
                 let ring = rings.ring();
                 let mut place = 0;
                 for bit in 0..=phase {
@@ -131,12 +131,12 @@ impl Expansion<'_> {
         None
     }
 
-    /// Whether a unit has to be told what its pivots have found out.
+    /// Whether a pivot has to broadcast its result to its unit.
     pub(super) fn tells(&self) -> bool {
         self.unit().is_some() && self.phases() > 0
     }
 
-    /// The phase that is done at a turn.
+    /// The phase performed at a turn.
     fn turn(&self, turn: u64, descends: bool) -> u64 {
         if descends {
             self.phases().saturating_sub(turn).saturating_sub(1)
@@ -145,7 +145,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// The way to the pivot of a turn from that of the turn before, if there is any.
+    /// The way from the pivot of the previous turn to that of this one, if they differ.
     fn pass(&self, turn: u64, descends: bool) -> Option<Pass> {
         let pivot = |turn| self.pivot(self.turn(turn, descends));
         let (from, to) = (pivot(turn.checked_sub(1)?)?, pivot(turn)?);
@@ -157,7 +157,7 @@ impl Expansion<'_> {
         u64::from(self.pass(turn, descends).is_some()) + digits_of(&self.frame(self.turn(turn, descends)))
     }
 
-    /// The steps of a turn: on to its pivot if that is another, then its frame's digits.
+    /// The steps of a turn: to its pivot if that is another node, then its frame's digits.
     fn step_of(&self, turn: u64, descends: bool, index: u64) -> Option<Step> {
         let pass = self.pass(turn, descends);
         let Some(mut place) = index.checked_sub(u64::from(pass.is_some())) else {
@@ -189,8 +189,8 @@ impl Expansion<'_> {
             + unit
     }
 
-    /// The steps of the unit, of each phase, and to all of the unit. Where digits are worked on from the highest, the unit's, which are the
-    /// lowest, need no links in the end: their step brings the unit's items together, so that the pivots have them all.
+    /// The steps of the unit, of each phase, and of the broadcast to the unit. In descending order the unit's digits, the lowest, need no links
+    /// in the end: their step gathers the unit's items at the pivots.
     pub(super) fn step(&self, index: u64, descends: bool) -> Option<Step> {
         let own = self.unit_digits();
         let Some(mut rest) = index.checked_sub(own) else {
@@ -214,7 +214,7 @@ impl Expansion<'_> {
     }
 }
 
-/// The way from one pivot of a unit to another, in all units at once.
+/// A transfer from one pivot of a unit to another, in all units at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
     unit: Base,
@@ -223,12 +223,12 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// The hops between the two.
+    /// The number of hops between the two pivots.
     pub fn rounds(&self) -> u64 {
         wide(self.unit.hops(self.from, self.to))
     }
 
-    /// Whom a node sends to in a round, if anyone.
+    /// The node that a node sends to in a round, if any.
     pub fn send(&self, node: Node, round: u64) -> Option<Node> {
         let position = div_rem(narrow(node)?, self.unit.nodes()).1;
         let mut place = self.from;
@@ -240,7 +240,7 @@ impl Pass {
     }
 }
 
-/// The broadcast of a pivot to its unit, in all units at once.
+/// A broadcast from a pivot to its unit, in all units at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tell {
     unit: Base,

@@ -8,9 +8,9 @@ use crate::topology::{NoSuchNode, Node, Topology};
 
 /// A mesh through all nodes of a network: each digit of their numbers is a dimension.
 ///
-/// A dimension goes round where the digit's graph has a ring: on rings and complete graphs in the order of the digit, on others by
-/// their [`Ring`]. On a path it ends. How far neighbors are apart depends on the network: on products one hop, or what the ring takes; on swapped
-/// networks of l levels up to 2l - 1; in dual-nets of k levels up to 2k + 1; in units as far as it is to the pivot and back, and one.
+/// A dimension wraps around where the digit's graph has a ring: on rings and complete graphs in the order of the digit, on others by
+/// their [`Ring`]. On a path it ends. Neighbors are one hop or the ring's dilation apart on products; up to 2l - 1 hops on swapped networks
+/// of l levels; up to 2k + 1 in dual-nets of k levels; in units the distance to the pivot and back, plus one.
 ///
 /// In dual-nets the [places](Self::place) in the mesh are not node numbers: a crossing is a digit of its own there.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ impl<'a> Mesh<'a> {
         })
     }
 
-    /// How many dimensions it has.
+    /// The number of dimensions.
     pub fn dimensions(&self) -> u64 {
         self.program.digits()
     }
@@ -48,13 +48,13 @@ impl<'a> Mesh<'a> {
         Ok(self.program.node(place))
     }
 
-    /// The node after one along a dimension; `None` at the end of a path, or if there is no such dimension.
+    /// The next node along a dimension; `None` at the end of a path, or if there is no such dimension.
     pub fn next(&self, node: Node, dimension: u64) -> Result<Option<Node>, NoSuchNode> {
         self.moved(node, dimension, after)
     }
 
-    /// The node before one along a dimension; `None` at the beginning of a path, or if there is no such dimension. Where the digit's
-    /// graph is no line, ring or complete graph, it asks all values of the digit.
+    /// The previous node along a dimension; `None` at the beginning of a path, or if there is no such dimension. Where the digit's
+    /// graph is not a line, ring or complete graph, all values of the digit are tried.
     pub fn previous(&self, node: Node, dimension: u64) -> Result<Option<Node>, NoSuchNode> {
         self.moved(node, dimension, before)
     }
@@ -80,7 +80,6 @@ impl<'a> Mesh<'a> {
     }
 }
 
-/// The digit after one.
 fn after(graph: &Base, digit: Vertex) -> Option<Vertex> {
     match &graph.0 {
         Kind::Line(line) if line.factor == Factor::Path => Some(digit + 1).filter(|&next| next < line.nodes),
@@ -89,7 +88,6 @@ fn after(graph: &Base, digit: Vertex) -> Option<Vertex> {
     }
 }
 
-/// The digit before one.
 fn before(graph: &Base, digit: Vertex) -> Option<Vertex> {
     match &graph.0 {
         Kind::Line(line) if line.factor == Factor::Path => digit.checked_sub(1),

@@ -1,17 +1,17 @@
-//! Collectives: what all nodes of a network do together, each knowing its part from its address alone.
+//! Collectives: operations of all nodes of a network, in which each node computes its part from its address alone.
 //!
-//! A [`Plan`] says of which [phases](Phase) an operation on a network consists, and a phase says for any node and round who
-//! sends what to whom: no coordinator, no tables, nothing stored per node. There are four kinds of phases.
+//! A [`Plan`] lists the [phases](Phase) of an operation on a network; a phase gives, for any node and round, what it sends to which node:
+//! no coordinator, no tables, nothing stored per node. There are four kinds of phases.
 //!
-//! - [`Tree`]: down or up the spanning tree that a broadcast of the root takes. Serves every network.
-//! - [`Step`], of a [`Program`]: node numbers are read as digits, and one digit after the other is worked on along links. Networks that
-//!   are built of digits have one: products digit by digit, dual-nets by the dual-net recursion, swapped networks by swap phases,
+//! - [`Tree`]: down or up the spanning tree of the root's broadcast. Works on every network.
+//! - [`Step`], of a [`Program`]: node numbers are read as digits, which are processed one after the other along links. Networks whose
+//!   addresses are digits have one: products digit by digit, dual-nets by the dual-net recursion, swapped networks by swap phases,
 //!   expansions and cubes of rings unit by unit.
 //! - [`Sorting`]: comparators between pairs of nodes, stage by stage.
-//! - Routing: everything goes to its destination by next hops. Where a node can send only one message a round, [`Turns`] says
-//!   whose turn it is.
+//! - Routing: every message goes to its destination by next hops. Where a node can send only one message per round, [`Turns`] gives the
+//!   schedule.
 //!
-//! What is folded is folded in node order: blocks of consecutive numbers are put together, so an operator need not be commutative.
+//! Values are folded in node order, by merging blocks of consecutive numbers, so an operator need not be commutative.
 //!
 //! ```
 //! use hopwise_core::Network;
@@ -67,28 +67,28 @@ pub enum Ports {
     All,
 }
 
-/// What all nodes do together.
+/// A collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// Nobody goes on before all have come.
+    /// No node continues before all have arrived.
     Barrier,
-    /// Everyone gets what the root has.
+    /// Every node gets the root's value.
     Broadcast,
     /// The root gets all values folded in node order.
     Reduce,
-    /// Everyone gets all values folded in node order.
+    /// Every node gets all values folded in node order.
     AllReduce,
-    /// Everyone gets the values up to its own folded in node order.
+    /// Every node gets the values up to and including its own folded in node order.
     Scan,
-    /// The same without its own.
+    /// Every node gets the values before its own folded in node order.
     ExclusiveScan,
     /// The root gets all values.
     Gather,
-    /// Everyone gets its own of the values that the root has.
+    /// Every node gets its own of the values that the root has.
     Scatter,
-    /// Everyone gets all values.
+    /// Every node gets all values.
     AllGather,
-    /// Everyone has a value for everyone.
+    /// Every node has a value for every node.
     AllToAll,
     /// Every value goes to another node.
     Permute,
@@ -101,7 +101,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations, in the order of the documentation.
     pub const ALL: [Operation; 14] = [
         Operation::Barrier,
         Operation::Broadcast,
@@ -119,7 +119,7 @@ impl Operation {
         Operation::Fft,
     ];
 
-    /// Its name, as commands have it.
+    /// The name used in commands.
     pub fn name(self) -> &'static str {
         match self {
             Operation::Barrier => "barrier",
@@ -140,7 +140,7 @@ impl Operation {
     }
 }
 
-/// A part of a collective that all nodes go through together, with rounds of its own from 0.
+/// A part of a collective that all nodes perform together, with rounds of its own from 0.
 #[derive(Clone, Copy, Debug)]
 pub enum Phase<'a> {
     /// From the leaves of a tree to its root.
@@ -149,14 +149,14 @@ pub enum Phase<'a> {
     Down(Tree<'a>),
     /// A step of the network's program.
     Step(Step),
-    /// The comparators of a stage; the two values change places over the routes between the nodes.
+    /// The comparators of a stage; the two values are exchanged over the routes between the nodes.
     Compare(Sorting, u64),
     /// Everything goes to its destination by next hops.
     Route,
 }
 
-/// Whether links along a digit take so many turns with one port that a tree is faster: those of a lift, whose ports have no order that
-/// all nodes share.
+/// Whether links along a digit take so many turns with one port that a tree is faster: those of a lift, whose ports have no order common to
+/// all nodes.
 fn needs_many_turns(network: &Network) -> bool {
     #[cfg(feature = "lift")]
     if let crate::network::Family::Base(base) = network.family() {
@@ -178,7 +178,7 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// The root is where a broadcast comes from and a reduction goes to; without a program, all others go through it too.
+    /// The root is the source of a broadcast and the destination of a reduction; without a program, the other operations use it too.
     pub fn new(network: &'a Network, operation: Operation, ports: Ports, root: Node) -> Result<Self, NoSuchNode> {
         network.check(root)?;
         let program = match operation {
@@ -209,11 +209,11 @@ impl<'a> Plan<'a> {
         Tree::of_checked(self.network, self.root, self.ports)
     }
 
-    /// The phase of a number, from 0; `None` after the last.
+    /// The phase with an index from 0; `None` after the last.
     pub fn phase(&self, index: u64) -> Option<Phase<'a>> {
         if let Some(program) = &self.program {
-            // A transform begins with the highest digit: the step of each needs the terms that the higher ones came to. Before, values go to
-            // the nodes at their places; after, result k, which is where its digits stand in reverse, goes to node k.
+            // A transform begins with the highest digit, since each step needs the terms of the higher digits. Before it, values go to the nodes at
+            // their places; after it, result k, which has its digits in reverse order, goes to node k.
             let before = u64::from(self.operation == Operation::Fft && program.renumbers());
             let Some(index) = index.checked_sub(before) else {
                 return Some(Phase::Route);

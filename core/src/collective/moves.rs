@@ -1,9 +1,9 @@
-//! What nodes hold changes places over one link each.
+//! Exchanges of what nodes hold, over one link each.
 
 use crate::arith::{Number, div_rem, narrow, wide};
 use crate::topology::Node;
 
-/// A link for each node over which what it holds changes places with what the other end holds.
+/// One link per node, over which both ends exchange what they hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Swap(pub(super) Exchange);
 
@@ -58,21 +58,20 @@ impl Swap {
     }
 }
 
-/// The nodes of a dual-net that work for others as well: at each of the outer levels those of one type.
+/// The nodes of a dual-net that also work for their partners: those of one type at each of the outer levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hosts {
     /// The nodes of the base graph.
     base: Number,
     /// The levels of the whole network.
     levels: u8,
-    /// For how many levels, from the outermost, a type is chosen.
+    /// The number of levels, from the outermost, at which a type is chosen.
     chosen: u8,
     /// The types, the innermost in the lowest bit.
     types: u32,
 }
 
 impl Hosts {
-    /// All nodes.
     pub(super) fn all(base: Number, levels: u64) -> Self {
         Hosts {
             base,
@@ -83,7 +82,7 @@ impl Hosts {
         }
     }
 
-    /// Of these, those of a type at the next level.
+    /// Restricts the set to the nodes of a type at the next level.
     pub(super) fn of_type(self, kind: u32) -> Self {
         Hosts {
             chosen: self.chosen.saturating_add(1),
@@ -92,7 +91,6 @@ impl Hosts {
         }
     }
 
-    /// Whether a node is one of them.
     pub(super) fn contain(&self, node: Number) -> bool {
         let mut within = node;
         for done in 0..self.chosen {
@@ -109,12 +107,12 @@ impl Hosts {
     }
 }
 
-/// The nodes of a dual-net of so many levels.
+/// The number of nodes of a dual-net with this many levels.
 pub(super) fn dual_size(base: Number, levels: u64) -> Number {
     (0..levels).fold(base, |size, _| size.wrapping_mul(size).wrapping_mul(2))
 }
 
-/// A crossing of a dual-net by which the nodes of one type come to hold, and to work on, what their partners hold as well.
+/// A crossing of a dual-net after which the nodes of one type also hold, and work on, what their partners hold.
 ///
 /// In the numbering in which a crossing is a digit of its own, as the authors of dual-cubes number them, type 1 has the links of
 /// the upper half of the other digits and type 0 those of the lower half.
@@ -128,21 +126,21 @@ pub struct Lend {
 /// What goes over the crossing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lent {
-    /// All that nodes of type 0 have, to their partners, who put it before their own.
+    /// Nodes of type 0 send all they have to their partners, which put it before their own.
     Join,
-    /// All that nodes of type 1 have, their own and the others', to their partners, who work on it next.
+    /// Nodes of type 1 send all they have, their own and the others', to their partners, which work on it next.
     Cross,
-    /// Back to nodes of type 1 what is theirs, the second half.
+    /// Nodes of type 1 get back what is theirs, the second half.
     Part,
 }
 
 impl Lend {
-    /// What goes over the crossing.
+    /// What is sent over the crossing.
     pub fn lent(&self) -> Lent {
         self.part
     }
 
-    /// Whom a node sends to, if it does.
+    /// The node that a node sends to, if any.
     pub fn send(&self, node: Node) -> Option<Node> {
         let sender = u64::from(self.part == Lent::Cross);
         let sends = self.hosts.contain(narrow(node)?) && self.crossing.kind(node) == sender;

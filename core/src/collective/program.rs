@@ -1,6 +1,6 @@
-//! The digits of node numbers, worked on one after the other along links.
+//! Programs that process the digits of node numbers one after the other along links.
 //!
-//! A step works on one digit, or moves what nodes hold to where the next digit has links:
+//! A step processes one digit, or moves what nodes hold to where the next digit has links:
 //!
 //! | network | steps |
 //! |---|---|
@@ -20,7 +20,7 @@ use crate::graph::Base;
 use crate::network::{Family, Network};
 use crate::topology::{Node, Topology};
 
-/// The steps of a network that is built of digits.
+/// The steps of a network whose addresses are digits.
 #[derive(Clone, Copy, Debug)]
 pub struct Program<'a> {
     network: &'a Network,
@@ -28,12 +28,12 @@ pub struct Program<'a> {
     order: Order,
 }
 
-/// In which order digits are worked on, and what for.
+/// The order in which digits are processed, and its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     /// From the lowest; what is moved comes back.
     Ascending,
-    /// From the lowest, for what comes to the same at all nodes of a block: it need not come back.
+    /// From the lowest, for results that are the same at all nodes of a block and need not be moved back.
     Totals,
     /// From the highest, and every node's own item along every digit.
     Descending,
@@ -42,28 +42,28 @@ enum Order {
 /// One step of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Along a digit everyone learns what the others there have.
+    /// All nodes along a digit exchange items.
     Share(Axis),
-    /// What nodes hold changes places over a link each.
+    /// Nodes exchange what they hold over one link each.
     Swap(Swap),
-    /// The same, back; and both types of a dual-net learn of each other: what a node held until now belongs to the other type.
+    /// The same in reverse; both types of a dual-net then combine: what a node held until now belongs to the other type.
     Return(Swap),
     /// In every unit, what the pivot of the last phase has goes to that of the next.
     Pass(Pass),
-    /// In every unit, all learn what the pivot of the last phase has.
+    /// In every unit, the pivot of the last phase broadcasts what it has.
     Tell(Tell),
-    /// Nodes of one type of a dual-net come to work for those of the other.
+    /// Nodes of one type of a dual-net start to work for those of the other.
     Lend(Lend),
 }
 
-/// How the digits can be got at.
+/// How the digits are accessed.
 #[derive(Clone, Copy, Debug)]
 enum Structure<'a> {
-    /// So many digits, each a node of the same graph with links of its own.
+    /// This number of digits, each a node of the same graph with links of its own.
     Digits(&'a Base, u64),
     /// Links only along the lowest digit; the link of level i exchanges it with digit i.
     Exchanged(&'a Base, u64),
-    /// The same for Q_n: hcn3 has no graph to point to.
+    /// The same for Q_n, since hcn3 has no graph to point to.
     ExchangedCubes(u8),
     /// Levels of clusters, each exchanging cluster and node within.
     Nested(&'a Base, u64, Nesting),
@@ -113,7 +113,7 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// The same for what comes to the same at all nodes of a block, such as a total: it need not come back to where it was.
+    /// The program for results that are the same at all nodes of a block, such as a total, and need not be moved back.
     pub fn of_totals(network: &'a Network) -> Option<Self> {
         Some(Program {
             order: Order::Totals,
@@ -121,8 +121,8 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// The steps from the highest digit to the lowest, by which every node's own item goes along every digit: for any computation that
-    /// goes from digit to digit, such as a Fourier transform. The digits are those of [places](Self::place).
+    /// The steps from the highest digit to the lowest, along each of which every node sends its own item: for computations that proceed
+    /// digit by digit, such as a Fourier transform. The digits are those of [places](Self::place).
     pub fn descending(network: &'a Network) -> Option<Self> {
         Some(Program {
             order: Order::Descending,
@@ -134,7 +134,7 @@ impl<'a> Program<'a> {
         self.order == Order::Descending
     }
 
-    /// Whether the items of a unit come together before they go along the digits above it.
+    /// Whether the items of a unit are gathered before they go along the digits above it.
     pub fn has_units(&self) -> bool {
         matches!(self.structure, Structure::Expanded(expansion) if expansion.tells())
     }
@@ -152,7 +152,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// How many steps there are.
+    /// The number of steps.
     pub fn length(&self) -> u64 {
         let base = self.base();
         let own = base.map_or(0, |base| digits_of(&base));
@@ -181,13 +181,13 @@ impl<'a> Program<'a> {
         match self.structure {
             // To the one type, to the other, and back.
             Structure::Nested(_, _, Nesting::Dual) if self.descends() => 3,
-            // Without the way back the types do not learn of each other.
+            // Without the way back the types do not combine.
             Structure::Nested(_, _, Nesting::Dual) => 2,
             _ => self.moves(),
         }
     }
 
-    /// The step of a number, from 0; `None` after the last.
+    /// The step with an index from 0; `None` after the last.
     pub fn step(&self, index: u64) -> Option<Step> {
         let length = self.length();
         let from_the_end = length.checked_sub(index)?.checked_sub(1)?;
@@ -228,7 +228,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// A level has the steps of the level below twice, with a move behind each.
+    /// A level has the steps of the level below twice, with a move after each.
     fn nested_step(&self, base: &Base, levels: u64, nesting: Nesting, index: u64) -> Option<Step> {
         let own = digits_of(base);
         let mut rest = index;
@@ -306,7 +306,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// How many nodes of the base graph a number is made of, where it is made of nothing else.
+    /// The number of base graph nodes that a number consists of, where it consists of nothing else.
     fn copies(&self) -> u64 {
         match self.structure {
             Structure::Digits(_, digits) | Structure::Exchanged(_, digits) => digits,
@@ -347,9 +347,9 @@ impl<'a> Program<'a> {
         Some((graph, weight.wrapping_mul(below)))
     }
 
-    /// The number of a node in which every digit has links of its own. In dual-nets it is (0,a,b) for the node b of cluster a of type 0 and (1,a,b) for node
-    /// a of cluster b of type 1, so that a crossing changes the first digit only, with a and b numbered likewise; in other networks it
-    /// is the node's own number.
+    /// The number of a node in which every digit has links of its own. In dual-nets it is (0,a,b) for node b of cluster a of type 0 and
+    /// (1,a,b) for node a of cluster b of type 1, so that a crossing changes the first digit only, with a and b numbered likewise; in other
+    /// networks it is the node's own number.
     pub fn place(&self, node: Node) -> Node {
         self.turned(node, |levels, done| levels - done)
     }
@@ -359,7 +359,7 @@ impl<'a> Program<'a> {
         self.turned(place, |_, done| done + 1)
     }
 
-    /// At each level, in this order, clusters and nodes of type 1 change places.
+    /// At each level, in this order, exchanges clusters and nodes of type 1.
     fn turned(&self, number: Node, order: impl Fn(u64, u64) -> u64) -> Node {
         let (Structure::Nested(base, levels, Nesting::Dual), Some(mut number)) = (self.structure, narrow(number))
         else {
@@ -392,7 +392,6 @@ impl<'a> Program<'a> {
         wide(number)
     }
 
-    /// The nodes of so many levels.
     fn nested_size(&self, base: &Base, levels: u64, nesting: Nesting) -> Number {
         match nesting {
             Nesting::Dual => dual_size(base.nodes(), levels),
@@ -400,7 +399,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The network.
+    /// The network that the program runs on.
     pub fn network(&self) -> &'a Network {
         self.network
     }

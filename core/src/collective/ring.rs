@@ -6,15 +6,15 @@ use crate::graph::{Factor, Kind};
 use crate::network::Network;
 use crate::topology::{NoSuchNode, Node, Topology};
 
-/// A cycle through all nodes of a network, in which those next to each other are at most three hops apart.
+/// A cycle through all nodes of a network in which consecutive nodes are at most three hops apart.
 ///
-/// Where node numbers are digits, each of them on a path, a ring or a complete graph, there often is a Hamiltonian one, in which every step is a
-/// link. If all digits go round, and each size divides the next, as in hypercubes and in tori of equal sides, it is the modular Gray
-/// code; if a size is even it goes to and fro through the other digits, one value of this one after the other, and comes back through what it
+/// Where node numbers are digits, each of them on a path, a ring or a complete graph, it is often Hamiltonian: every step is a link. If all
+/// digits wrap around, and each size divides the next, as in hypercubes and in tori of equal sides, it is the modular Gray code; if a size
+/// is even it goes back and forth through the other digits, one value of this digit after the other, and returns through the column it
 /// left out. On a single path it takes every second node, and the others on the way back.
 ///
-/// Elsewhere it goes round the spanning tree that a broadcast of node 0 takes, in Sekanina's way: nodes of even depth when it comes to
-/// them, those of odd depth when it leaves them.
+/// Elsewhere it is Sekanina's walk around the spanning tree of node 0's broadcast: nodes of even depth are visited on entry, those of odd
+/// depth on exit.
 ///
 /// M. Sekanina, On an ordering of the set of vertices of a connected graph, 1960.
 #[derive(Clone, Copy, Debug)]
@@ -23,16 +23,15 @@ pub struct Ring<'a> {
     way: Way<'a>,
 }
 
-/// How a ring goes.
 #[derive(Clone, Copy, Debug)]
 enum Way<'a> {
     /// The modular Gray code of the digits.
     Gray(Program<'a>),
-    /// To and fro through the other digits, for each value of this one.
+    /// Back and forth through the other digits, for each value of this one.
     Rows(Program<'a>, u64),
-    /// Every second node of a path of so many, and back.
+    /// Every second node of a path of this length, and back.
     SecondNodes(Vertex),
-    /// Round a tree.
+    /// Around a tree.
     Tree(Tree<'a>),
 }
 
@@ -52,7 +51,7 @@ impl<'a> Ring<'a> {
         Ring { network, way }
     }
 
-    /// The most hops between two that are next to each other: 1 if the ring is a Hamiltonian cycle, else up to 3.
+    /// The maximum distance of consecutive nodes: 1 if the ring is a Hamiltonian cycle, else up to 3.
     pub fn dilation(&self) -> u64 {
         match self.way {
             Way::Gray(_) | Way::Rows(..) => 1,
@@ -61,7 +60,7 @@ impl<'a> Ring<'a> {
         }
     }
 
-    /// The node after one. Time O(digits), or O(depth of the tree).
+    /// The node after this one. Takes O(digits), or O(depth of the tree).
     pub fn next(&self, node: Node) -> Result<Node, NoSuchNode> {
         let node = self.network.check(node)?;
         match &self.way {
@@ -77,7 +76,7 @@ impl<'a> Ring<'a> {
     }
 }
 
-/// The way round a tree.
+/// The walk around a tree.
 struct Round<'r, 'a> {
     tree: &'r Tree<'a>,
     network: &'a Network,
@@ -91,7 +90,7 @@ impl Round<'_, '_> {
             (true, Some((_, child)), _) => self.first_below(child),
             (true, None, None) => Ok(node),
             (true, None, Some(parent)) => self.after_even(node, parent),
-            // Whatever is below it is done, and it itself.
+            // Its subtree is done, and so is the node itself.
             (false, _, Some(parent)) => match self.sibling(node, parent)? {
                 Some(sibling) => self.first_below(sibling),
                 None => match self.tree.parent(parent)? {
@@ -104,17 +103,16 @@ impl Round<'_, '_> {
         }
     }
 
-    /// The first of a branch whose top has odd depth.
+    /// The first node visited in a branch whose top has odd depth.
     fn first_below(&self, top: Node) -> Result<Node, NoSuchNode> {
         Ok(self.tree.children(top)?.next().map_or(top, |(_, child)| child))
     }
 
-    /// Behind all below a node of even depth.
+    /// The node after the subtree of a node of even depth.
     fn after_even(&self, node: Node, parent: Node) -> Result<Node, NoSuchNode> {
         Ok(self.sibling(node, parent)?.unwrap_or(parent))
     }
 
-    /// The child of a parent after one.
     fn sibling(&self, node: Node, parent: Node) -> Result<Option<Node>, NoSuchNode> {
         let mut children = self.tree.children(parent)?.map(|(_, child)| child);
         children.find(|&child| child == node);

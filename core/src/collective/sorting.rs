@@ -6,7 +6,7 @@
 /// it is Batcher's odd-even merge sort, whose pairs need not differ in one bit but which sorts any number. Both have
 /// t (t + 1) / 2 stages, t = ceil(log2 nodes).
 ///
-/// K. E. Batcher, Sorting Networks and their Applications, 1968; D. E. Knuth, The Art of Host Programming 3, 5.2.2 M and 5.3.4.
+/// K. E. Batcher, Sorting Networks and their Applications, 1968; D. E. Knuth, The Art of Computer Programming 3, 5.2.2 M and 5.3.4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sorting {
     nodes: u64,
@@ -22,7 +22,7 @@ pub struct Comparator {
 }
 
 impl Sorting {
-    /// For so many nodes.
+    /// The sorting network for this many nodes.
     pub fn new(nodes: u64) -> Self {
         Sorting { nodes }
     }
@@ -36,7 +36,7 @@ impl Sorting {
             .map_or(0, |bits| bits + 1)
     }
 
-    /// How many stages there are.
+    /// The number of stages.
     pub fn stages(self) -> u64 {
         let bits = u64::from(self.bits());
         bits * (bits + 1) / 2
@@ -55,7 +55,7 @@ impl Sorting {
         None
     }
 
-    /// Whether a node has a comparator in a stage, and which.
+    /// The comparator of a node in a stage, if it has one.
     pub fn comparator(self, stage: u64, node: u64) -> Option<Comparator> {
         let (run, bit) = self.bits_of(stage)?;
         let apart = 1u64.checked_shl(bit)?;
@@ -87,7 +87,7 @@ impl Sorting {
 
     /// Whether a node is compared with the one `apart` above it, where sorted runs of 2^run nodes are merged.
     fn is_low(self, run: u32, apart: u64, node: u64) -> bool {
-        // The first comparison of a merge begins at 0, those after it where the one before left off.
+        // The first comparison of a merge begins at 0, later ones where the previous one ended.
         let first = if apart.trailing_zeros() == run { 0 } else { apart };
         let merged = |node: u64| node.checked_shr(run + 1).unwrap_or(0);
         let place = node.checked_sub(first);

@@ -5,13 +5,13 @@ use crate::collective::Ports;
 use crate::network::{Fanout, Network};
 use crate::topology::{NoSuchNode, Node, Topology, Tree as Branches};
 
-/// The spanning tree that a broadcast of the root takes, with the round in which each node is told.
+/// The spanning tree of the root's broadcast, with the round in which it reaches each node.
 ///
 /// With one port it is the tree of [fewest steps](Branches::FewestSteps), with all ports that of
-/// [least depth](Branches::LeastDepth). Up it is the same backwards: in one-port rounds nobody receives two at once, since nobody
-/// sent two at once on the way down.
+/// [least depth](Branches::LeastDepth). The way up is the way down in reverse: in one-port rounds no node receives two messages at once,
+/// since none sends two at once on the way down.
 ///
-/// A question costs O(depth) fan-outs and no memory.
+/// A query costs O(depth) fan-outs and no memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree<'a> {
     network: &'a Network,
@@ -20,7 +20,7 @@ pub struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// The tree of a root.
+    /// The tree with this root.
     pub fn new(network: &'a Network, root: Node, ports: Ports) -> Result<Self, NoSuchNode> {
         network.check(root)?;
         Ok(Tree::of_checked(network, root, ports))
@@ -42,12 +42,12 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Whom a node tells, in this order.
+    /// The neighbors that a node forwards to, in sending order.
     pub fn children(&self, node: Node) -> Result<Fanout<'a>, NoSuchNode> {
         self.network.fanout_by(node, self.root, self.branches())
     }
 
-    /// Who tells a node: the neighbor that passes a broadcast of the root on to it; `None` for the root.
+    /// The neighbor that forwards a broadcast of the root to a node; `None` for the root.
     pub fn parent(&self, node: Node) -> Result<Option<Node>, NoSuchNode> {
         if node == self.network.check(self.root)? {
             return Ok(None);
@@ -67,7 +67,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// The rounds after which a node has been told: 0 for the root.
+    /// The rounds after which the broadcast has reached a node: 0 for the root.
     pub fn told(&self, node: Node) -> Result<u64, NoSuchNode> {
         let (mut rounds, mut here) = (0, self.network.check(node)?);
         // No path in a tree has more links than there are nodes.
@@ -83,7 +83,7 @@ impl<'a> Tree<'a> {
         Ok(rounds)
     }
 
-    /// Whom a node, having been [told](Self::told) after so many rounds, sends to in a round on the way down.
+    /// The node that a node [reached](Self::told) after this many rounds sends to in a round on the way down.
     pub fn sends_down(
         &self,
         node: Node,
@@ -97,8 +97,8 @@ impl<'a> Tree<'a> {
             .map(|(_, (_, child))| child))
     }
 
-    /// The rounds that the way down or up takes. It asks every node: O(nodes) questions, no memory. Boards, which wait for each
-    /// other and do not count rounds, need not know it.
+    /// The rounds of the way down or up. Takes O(nodes) queries and no memory. Boards, which wait for each other and do not count
+    /// rounds, never need it.
     pub fn rounds(&self) -> u64 {
         let told = |node| self.told(node).unwrap_or(0);
         (0..self.network.nodes()).map(told).max().unwrap_or(0)
@@ -116,7 +116,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The network.
+    /// The network that the tree spans.
     pub fn network(&self) -> &'a Network {
         self.network
     }

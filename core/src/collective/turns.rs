@@ -1,14 +1,14 @@
-//! Whose turn it is where a node can send, and receive, one message a round.
+//! The schedule of links where a node can send, and receive, one message per round.
 
 use crate::arith::{Number, Vertex, wide};
 use crate::network::Network;
 use crate::topology::{Node, Port, Topology};
 
-/// Turns for the links of a network, such that in no turn a node sends twice or receives twice.
+/// Turns for the links of a network such that no node sends twice or receives twice in a turn.
 ///
 /// If no two neighbors of a node reach it through ports of the same number, as where ports are directions or generators, a
-/// link's turn is the number of the port it leaves by. Else it is both its port numbers together: as many turns as the largest degree
-/// squared.
+/// link's turn is the number of its outgoing port. Otherwise both port numbers determine it, and there are as many turns as the largest
+/// degree squared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns {
     degree: Number,
@@ -16,7 +16,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Asks every node for its neighbors: O(nodes degree^2) time, no memory.
+    /// Examines the neighbors of every node: O(nodes degree^2) time, no memory.
     pub fn new(network: &Network) -> Self {
         let family = network.family();
         let nodes = family.nodes();
@@ -37,14 +37,14 @@ impl Turns {
         }
     }
 
-    /// How many turns there are.
+    /// The number of turns.
     pub fn count(&self) -> u64 {
         let degree = wide(self.degree).max(1);
         if self.by_both_ends { degree * degree } else { degree }
     }
 
-    /// The turn of the link from a port of a node to the neighbor there. Where one end is enough to tell, it is the port, even if there
-    /// is no neighbor; elsewhere it is `None` without one.
+    /// The turn of the link at a port of a node. Where one end is enough to determine it, it is the port, even without a neighbor there;
+    /// elsewhere it is `None` without one.
     pub fn of(&self, network: &Network, node: Node, port: Port) -> Option<u64> {
         if !self.by_both_ends {
             return Some(port);

@@ -10,7 +10,7 @@ pub enum Factor {
     Ring,
     /// Each with the next. Port 0 leads to +1 where there is one, the other port to -1.
     Path,
-    /// Everyone with everyone. Ports in ascending order of the neighbors.
+    /// Every node with every other. Ports in ascending order of the neighbors.
     Complete,
 }
 
@@ -44,7 +44,7 @@ impl Factor {
         }
     }
 
-    /// How many neighbors of `node` are below `other`.
+    /// The number of neighbors of `node` below `other`.
     pub(crate) fn rank(self, n: Number, node: Vertex, other: Vertex) -> Number {
         match self {
             Factor::Complete => other - Number::from(other > node),
@@ -56,7 +56,7 @@ impl Factor {
         }
     }
 
-    /// The neighbor with so many others below it.
+    /// The neighbor with this rank in ascending order.
     pub(crate) fn ranked(self, n: Number, node: Vertex, rank: Number) -> Option<Vertex> {
         match self {
             Factor::Complete => self.neighbor(n, node, rank),
@@ -132,8 +132,8 @@ impl Factor {
         }
     }
 
-    /// How urgent a port is in the broadcast tree of fewest steps; `None` if it is no branch of it. In a complete graph the
-    /// source sends 1 on, then both send 2 on, then all four 4 on: ceil(log2 n) steps.
+    /// The send priority of a port in the broadcast tree of fewest steps; `None` if it is not a branch of it. In a complete graph the
+    /// source sends to +1, then both send to +2, then all four to +4: ceil(log2 n) steps.
     pub(crate) fn quickest(self, n: Number, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         let child = self.neighbor(n, here, port).filter(|&child| child != source)?;
         if self == Factor::Complete {
@@ -144,7 +144,7 @@ impl Factor {
         (self.next(n, child, source) == here).then(|| wide(self.arm(n, source, here, port)))
     }
 
-    /// Steps that a broadcast takes if a node sends one copy a step.
+    /// Steps of a broadcast if a node sends one copy per step.
     pub(crate) fn broadcast_steps(self, n: Number) -> Number {
         match self {
             Factor::Ring => n.div_ceil(2),

@@ -7,10 +7,9 @@ use crate::arith::{Number, Vertex, sub_mod};
 struct Table<const N: usize> {
     neighbors: [[u8; 3]; N],
     distance: [[u8; N]; N],
-    /// The port to take; the first that leads closer.
+    /// The next port; the first that leads closer.
     next_port: [[u8; N]; N],
-    /// The broadcast of node 0 in the fewest steps: for every node, who tells it and in which step. Node 0 is told by nobody,
-    /// in step 0.
+    /// The broadcast of node 0 in the fewest steps: for every node, its parent and its step. Node 0 has no parent and step 0.
     told: [(u8, u8); N],
 }
 
@@ -151,8 +150,8 @@ impl<const N: usize> Table<N> {
             .unwrap_or(0)
     }
 
-    /// How urgent a link is in the broadcast of fewest steps, both its ends as the symmetry that carries the source to node 0
-    /// has them; `None` if the broadcast does not take it.
+    /// The send priority of a link in the broadcast of fewest steps, after both ends are mapped by the symmetry that takes the source to
+    /// node 0; `None` if the broadcast does not use the link.
     fn scheduled(&self, here: Vertex, child: Vertex) -> Option<u64> {
         let (teller, step) = *self.told.get(child as usize)?;
         (Number::from(teller) == here).then_some(N as u64 - u64::from(step))

@@ -25,7 +25,7 @@ pub(crate) fn next(here: Vertex, dest: Vertex) -> Vertex {
     here ^ (changed & changed.wrapping_neg())
 }
 
-/// A node with the least sum of distances to four: every bit as in most of them.
+/// A node with the least sum of distances to four nodes: every bit as in most of them.
 fn majority([a, b, c, d]: [Vertex; 4]) -> Vertex {
     a & b & (c | d) | c & d & (a | b)
 }
@@ -117,7 +117,7 @@ impl FoldedHypercube {
         node ^ ones(Number::from(self.bits))
     }
 
-    /// Hops with the link to the complement, for nodes that differ in so many bits.
+    /// Hops by way of the complement link, for nodes that differ in this many bits.
     fn through_complement(self, differing: Number) -> Number {
         Number::from(self.bits) - differing + 1
     }
@@ -206,7 +206,7 @@ impl Graph for FoldedHypercube {
         choices.min_by_key(sum)
     }
 
-    /// The complement is only ever the first hop to the source: nobody is behind it.
+    /// The complement link is only ever the first hop to the source, so its subtree is a single node.
     fn send_priority(&self, _here: Vertex, port: Number, _source: Vertex) -> u64 {
         wide((port + 1) % (Number::from(self.bits) + 1))
     }

@@ -3,7 +3,7 @@
 use super::{Factor, Graph};
 use crate::arith::{Number, Vertex, wide};
 
-/// So many nodes, joined in one dimension.
+/// A one-dimensional graph of `n` nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Line {
     pub(crate) factor: Factor,

@@ -8,15 +8,15 @@
 //! | `hypercube(n)` `folded-hypercube(n)` | hypercube | lowest differing bit; the complement first if strictly shorter |
 //! | `nstar(n)` | nstar | the lowest-numbered closer neighbor |
 //! | `petersen` `heawood` | fixed | tables: lowest-numbered; plus, minus, distance |
-//! | `lift(m,LINKS,..)` | lift | a search; of several closer neighbors another for another difference |
+//! | `lift(m,LINKS,..)` | lift | a search; which of several closer neighbors depends on the difference |
 //!
 //! Each kind of graph is a type that implements `Graph`, and [`Base`] is any of them. They route exactly, in time O(1) or
 //! O(dimensions), `nstar` in O(n^2), lifts by a search.
 //!
-//! A broadcast can take a tree of fewest steps, for senders that can send one copy a step. Each step at most doubles the
-//! number of nodes that know, so n nodes take at least ceil(log2 n) steps. Hypercubes reach that with their tree of least
-//! depth; complete graphs do with a binomial tree, the Petersen and the Heawood graph with a schedule found by search.
-//! Products tell one dimension after the other. All other graphs keep the tree of least depth.
+//! A broadcast can take a tree of fewest steps, for nodes that can send one copy per step. Each step at most doubles the
+//! number of nodes reached, so n nodes take at least ceil(log2 n) steps. Hypercubes achieve that with their tree of least
+//! depth; complete graphs with a binomial tree, the Petersen and the Heawood graph with a schedule found by search.
+//! Products serve one dimension after the other. All other graphs keep the tree of least depth.
 
 mod factor;
 mod fixed;
@@ -46,7 +46,7 @@ pub(crate) use star::Star;
 use crate::arith::{Number, Vertex, count_step, wide};
 use crate::topology::{Rule, Topology};
 
-/// What every kind of base graph answers. Less than [`Topology`] asks, since a base graph has one rule, and more: here all
+/// The operations of every base graph: less than [`Topology`], since a base graph has a single routing function, and more, since all
 /// distances are known.
 trait Graph {
     fn nodes(&self) -> Number;
@@ -64,10 +64,10 @@ trait Graph {
     /// The largest distance.
     fn diameter(&self) -> Number;
 
-    /// Steps that a broadcast takes if a node sends one copy a step.
+    /// Steps of a broadcast if a node sends one copy per step.
     fn broadcast_steps(&self) -> Number;
 
-    /// The largest distance from node 0: in most graphs it is an end, or a corner, or like all others.
+    /// The largest distance from node 0, which in most graphs is an end, a corner, or equivalent to all other nodes.
     fn farthest_from_zero(&self) -> Number {
         self.diameter()
     }
@@ -89,19 +89,19 @@ trait Graph {
         (0..self.degree(node)).find(|&port| self.neighbor(node, port) == Some(neighbor))
     }
 
-    /// A node with the least sum of distances to four nodes, where it need not be searched for. Just these graphs are also
+    /// A node with the least sum of distances to four nodes, where no search is needed. Exactly these graphs are also
     /// their own mirror image: numbering the nodes backwards changes no distance.
     fn median(&self, _points: [Vertex; 4]) -> Option<Vertex> {
         None
     }
 
-    /// The place of `neighbor` among the neighbors of `node` in ascending order. This one asks all of them, which is for graphs
-    /// of three links a node.
+    /// The rank of `neighbor` among the neighbors of `node` in ascending order. This default tries all of them, which suits graphs of
+    /// degree three.
     fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
         self.neighbors(node).filter(|&other| other < neighbor).count() as Number
     }
 
-    /// The neighbor at a place in ascending order. This one asks all of them for their rank.
+    /// The neighbor with a rank in ascending order. This default ranks all of them.
     fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
         self.neighbors(node).find(|&neighbor| self.rank(node, neighbor) == rank)
     }
@@ -131,7 +131,7 @@ macro_rules! kinds {
             $($(#[$built])* $Name($Name),)+
         }
 
-        /// Calls a method of whichever kind it is.
+        /// Dispatches a method to the kind of graph.
         macro_rules! of_kind {
             ($base:expr, $graph:ident => $call:expr) => {{
                 count_step();
@@ -156,7 +156,7 @@ kinds!(
     Lift
 );
 
-/// A base graph. Made by [parsing](crate::network::expression), which checks its parameters. To ask it something, make it a
+/// A base graph. Made by [parsing](crate::network::expression), which checks its parameters. To query it, make it a
 /// [`Network`](crate::Network).
 ///
 /// ```
@@ -171,7 +171,7 @@ kinds!(
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Base(pub(crate) Kind);
 
-/// What a base graph is, with its parameters.
+/// The kind of a base graph, with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape<'a> {
     /// `ring(n)`, `path(n)`, `complete(n)`.
@@ -196,7 +196,7 @@ pub enum Shape<'a> {
 }
 
 impl Base {
-    /// The words with which their expressions begin.
+    /// The words with which expressions of base graphs begin.
     pub const WORDS: &'static [&'static str] = &[
         "ring",
         "path",
@@ -214,7 +214,7 @@ impl Base {
         "lift",
     ];
 
-    /// The words of lifts that have names; they are printed as `lift(..)`.
+    /// The names of lifts; they are printed as `lift(..)`.
     #[cfg(feature = "names")]
     pub const NAMES: &'static [&'static str] = &lift::WORDS;
 
@@ -231,7 +231,7 @@ impl Base {
         Base(Kind::Hypercube(Hypercube { bits }))
     }
 
-    /// What the graph is.
+    /// The kind of the graph, with its parameters.
     ///
     /// ```
     /// use hopwise_core::Base;
@@ -261,13 +261,11 @@ impl Base {
         of_kind!(self, graph => graph.step(here, dest))
     }
 
-    /// [`Topology::distance`], which every base graph knows.
     #[inline]
     pub(crate) fn hops(&self, from: Vertex, to: Vertex) -> Number {
         of_kind!(self, graph => graph.hops(from, to))
     }
 
-    /// The largest distance.
     pub(crate) fn diameter(&self) -> Number {
         of_kind!(self, graph => graph.diameter())
     }
@@ -277,12 +275,11 @@ impl Base {
         of_kind!(self, graph => graph.farthest_from_zero())
     }
 
-    /// The largest degree.
     pub(crate) fn largest_degree(&self) -> Number {
         of_kind!(self, graph => graph.largest_degree())
     }
 
-    /// What it takes to go through the links of a node in ascending order, counted in links.
+    /// The cost of visiting the links of a node in ascending order, counted in links.
     pub(crate) fn links_to_search(&self) -> Number {
         let degree = self.largest_degree();
         match &self.0 {
@@ -292,7 +289,7 @@ impl Base {
         }
     }
 
-    /// How much work a distance is, in distances that need no search.
+    /// The cost of a distance, counted in distances that need no search.
     pub(crate) fn distance_work(&self) -> Number {
         match &self.0 {
             #[cfg(feature = "lift")]
@@ -301,22 +298,22 @@ impl Base {
         }
     }
 
-    /// A node with the least sum of distances to four nodes, where it need not be searched for.
+    /// A node with the least sum of distances to four nodes, where no search is needed.
     pub(crate) fn median(&self, points: [Vertex; 4]) -> Option<Vertex> {
         of_kind!(self, graph => graph.median(points))
     }
 
-    /// Steps that a broadcast takes if a node sends one copy a step; for products an estimate.
+    /// Steps of a broadcast if a node sends one copy per step; for products an estimate.
     pub(crate) fn broadcast_steps(&self) -> Number {
         of_kind!(self, graph => graph.broadcast_steps())
     }
 
-    /// The place of `neighbor` among the neighbors of `node` in ascending order.
+    /// The rank of `neighbor` among the neighbors of `node` in ascending order.
     pub(crate) fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
         of_kind!(self, graph => graph.rank(node, neighbor))
     }
 
-    /// The neighbor at a place in ascending order.
+    /// The neighbor with a rank in ascending order.
     pub(crate) fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
         of_kind!(self, graph => graph.ranked(node, rank))
     }
@@ -386,7 +383,7 @@ mod tests {
     use super::*;
     use crate::Network;
 
-    /// Also of the smallest paths, whose ends are all there is.
+    /// Includes the smallest paths, which have only their two ends.
     #[test]
     fn the_largest_degree_is_that_of_some_node_and_of_none_exceeded() {
         for expression in [
@@ -461,7 +458,7 @@ mod tests {
         }
     }
 
-    /// Above ten symbols some have two digits, and a dot tells them apart.
+    /// Above ten symbols some have two digits, and dots separate them.
     #[test]
     fn the_address_of_a_star_graph_can_be_read() {
         let address = |expression: &str| {

@@ -108,7 +108,7 @@ fn factorial(n: usize) -> Number {
     (1..=n as Number).product()
 }
 
-/// The star graph of so many symbols.
+/// The star graph of `n` symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NStar {
     pub(crate) symbols: u8,
@@ -190,8 +190,8 @@ impl Graph for NStar {
         Ok(())
     }
 
-    /// Routes bring the smallest symbol to the front first, so the small symbols that are still at home are what can be moved
-    /// further down the tree. Of equals the smaller front symbol first. n(n-1)/2 steps.
+    /// Routes bring the smallest symbol to the front first, so the small symbols still at home are what can be moved
+    /// further down the tree. On a tie the smaller front symbol comes first. n(n-1)/2 steps.
     fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let child = self.permutation(here).swapped(port as usize + 1);
         let home = self.permutation(source);

@@ -216,7 +216,7 @@ impl Graph for Product {
         Some(median)
     }
 
-    /// The highest dimension first, since everything below it is served again at each node it leads to; within one, the
+    /// The highest dimension first, since the lower ones are served again at each node it leads to; within a dimension the
     /// longer arm first.
     fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let Some((axis, port)) = self.axis_of_port(here, port) else {

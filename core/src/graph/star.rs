@@ -3,7 +3,7 @@
 use super::Graph;
 use crate::arith::{Number, Vertex};
 
-/// A middle and leaves, so many nodes in all.
+/// A center and its leaves, `n` nodes in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Star {
     pub(crate) nodes: Number,

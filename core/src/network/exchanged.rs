@@ -39,7 +39,7 @@ pub struct Exchanged {
 }
 
 impl Exchanged {
-    /// Reads what follows `exchanged-hypercube`.
+    /// Parses the text after `exchanged-hypercube`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const FIRST: &str = "s of exchanged-hypercube(s,t)";
         const SECOND: &str = "t of exchanged-hypercube(s,t)";
@@ -115,7 +115,7 @@ impl Topology for Exchanged {
 
     fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let differing = from ^ to;
-        // Where c is the same, bits of the other side are 1 in what is left without those of this side.
+        // Where c is equal, the remaining ones outside this side's bits are those of the other side.
         let there_and_back = differing & 1 == 0 && differing & !self.own(from) != 0;
         Some(Number::from(differing.count_ones()) + 2 * Number::from(there_and_back))
     }
@@ -124,8 +124,8 @@ impl Topology for Exchanged {
         self.diameter()
     }
 
-    /// The source flips c first, since behind it is the longest path: to the other side and back. Elsewhere c comes last, after the
-    /// bits from the highest: s + t + 2 steps, as many as the tree is deep.
+    /// The source flips c first, since the longest path is behind it: to the other side and back. Elsewhere c comes last, after the
+    /// bits from the highest: s + t + 2 steps, the depth of the tree.
     fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         if port == 0 && here == source {
             u64::MAX

@@ -1,4 +1,4 @@
-//! The language in which networks are written, in commands, mesh files, configuration pages and logs.
+//! The language of networks in commands, mesh files, board configs and logs.
 //!
 //! ```text
 //! base   ring(n) path(n) complete(n) star(n) hypercube(n) folded-hypercube(n) torus(a,b,..) mesh(a,b,..) ghc(a,b,..)
@@ -17,8 +17,8 @@
 //! others ccc(n) cor(k,r) dualcube(n) bsw(BASE) exchanged-hypercube(s,t)
 //! ```
 //!
-//! A graph from a file is routed by tables, and for hosts only. BASE, FRAME and UNIT are base graphs; families do not nest, so a reader needs no stack. Lower case; blanks between
-//! tokens are ignored. Printing gives the one canonical spelling.
+//! A graph from a file is routed by tables, on hosts only. BASE, FRAME and UNIT are base graphs; families do not nest, so a parser needs no
+//! stack. Lower case; blanks between tokens are ignored. Printing gives the one canonical spelling.
 
 use core::fmt;
 use core::str::FromStr;
@@ -31,7 +31,7 @@ use crate::graph::lift;
 use crate::graph::{Base, Factor, FoldedHypercube, Heawood, Hypercube, Kind, Line, NStar, Petersen, Product, Star};
 use crate::limits::{MAX_BITS, MAX_DEGREE, MAX_DIMENSIONS, MAX_SYMBOLS};
 
-/// Why a text is not a network.
+/// The reason why a text is not a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ParseError {
     /// The byte at which the offending part begins, from 0.
@@ -45,7 +45,7 @@ pub struct ParseError {
 /// A rule of the language that a text breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BrokenRule {
-    /// Something else had to stand here.
+    /// Another token was expected.
     Expected(&'static str),
     /// The number is too small.
     AtLeast(u64),
@@ -53,7 +53,7 @@ pub enum BrokenRule {
     AtMost(u64),
     /// The graph has too few nodes.
     AtLeastNodes(u64),
-    /// A list holds at most so many.
+    /// The list has too many items.
     AtMostItems(u64),
     /// The network would have more than [`MAX_NODES`](crate::limits::MAX_NODES).
     TooManyNodes,
@@ -61,7 +61,7 @@ pub enum BrokenRule {
     TooManyLinksOfANode,
     /// The network would have only one node.
     OneNode,
-    /// A frame of the unit's size: at most [`MAX_UNIT`](crate::limits::MAX_UNIT) nodes, at least 2.
+    /// The unit must have at least 2 and at most [`MAX_UNIT`](crate::limits::MAX_UNIT) nodes.
     UnitSize,
     /// `rcr(0,r,j)` must have j = 0: without cube links nothing joins the rings.
     NoCubeLinks,
@@ -69,13 +69,13 @@ pub enum BrokenRule {
     Disconnected(u64),
     /// A link of a lift leads to an orbit before its own, or its shift is out of range.
     OrbitLink,
-    /// The links of a lift take more room than there is.
+    /// The links of a lift do not fit its encoding.
     TooManyLinks,
-    /// A lift would have more nodes than a search has room for.
+    /// The lift has more nodes than a search has memory for.
     TooManyForLift,
     /// The file of a graph cannot be read.
     Unreadable(&'static str),
-    /// The family of the network was left out when the program was built: see the crate's features.
+    /// The network's family was not compiled in: see the crate's features.
     NotBuilt,
 }
 
@@ -123,17 +123,17 @@ impl fmt::Display for ParseError {
 
 impl core::error::Error for ParseError {}
 
-/// Reads tokens from a text.
+/// A tokenizer.
 ///
-/// What cannot be read is `None`, and the reader keeps the reason: a family's reader passes `None` on in a register, where an
+/// A parse failure is `None`, and the reader keeps the reason: a family's parser passes `None` on in a register, where an
 /// error of its own would be copied at every step.
 pub(crate) struct Reader<'a> {
     text: &'a str,
-    /// Where the token that is read next begins, or blanks before it.
+    /// The start of the next token, or of blanks before it.
     position: usize,
-    /// Where the token that was read last began.
+    /// The start of the last token.
     last: usize,
-    /// Why reading ended, if it did.
+    /// The failure reason, if parsing failed.
     refusal: ParseError,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The token read last is not what it should be.
+    /// Rejects the last token.
     pub(crate) fn refuse<T>(&mut self, parameter: &'static str, rule: BrokenRule) -> Option<T> {
         self.refusal = ParseError {
             position: self.last,
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Why something was not read.
+    /// The failure reason.
     pub(crate) fn refusal(&self) -> ParseError {
         self.refusal
     }
@@ -174,16 +174,16 @@ impl<'a> Reader<'a> {
         self.last = self.position + rest.iter().take_while(blank).count();
         let rest = bytes.get(self.last..).unwrap_or_default();
         self.position = self.last + rest.iter().take_while(|byte| belongs(**byte)).count();
-        // Tokens are ASCII, so this never falls inside a character.
+        // Tokens are ASCII, so this is always a character boundary.
         self.text.get(self.last..self.position).unwrap_or_default()
     }
 
-    /// A name: letters, digits and hyphens. Empty if something else stands here.
+    /// A name: letters, digits and hyphens. Empty if the next token is something else.
     pub(crate) fn word(&mut self) -> &'a str {
         self.take(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
     }
 
-    /// Whether the mark stands here; reads it if so.
+    /// Consumes a punctuation mark if it is next, and returns whether it was.
     pub(crate) fn accept(&mut self, mark: u8) -> bool {
         let before = self.position;
         self.take(|_| false);
@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
         self.expect(b')', parameter, "followed by ')'")
     }
 
-    /// Nothing but blanks may follow.
+    /// Requires the end of the text, after blanks.
     pub(crate) fn end(&mut self) -> Option<()> {
         self.take(|_| false);
         if self.position == self.text.len() {
@@ -242,13 +242,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// All that is left of the text, without blanks around it.
+    /// The rest of the text, trimmed.
     #[cfg(feature = "tables")]
     pub(crate) fn rest(&mut self) -> &'a str {
         self.take(|_| true).trim_ascii_end()
     }
 
-    /// A number, whatever follows it; `None` if there are no digits.
+    /// A number, regardless of what follows; `None` if there are no digits.
     pub(crate) fn digits(&mut self) -> Option<Number> {
         let digits = self.take(|byte| byte.is_ascii_digit());
         let number = digits.bytes().fold(0, |number: Number, digit| {
@@ -267,7 +267,6 @@ impl<'a> Reader<'a> {
         Some(letter)
     }
 
-    /// A base graph.
     pub(crate) fn base(&mut self, parameter: &'static str) -> Option<Base> {
         let word = self.word();
         self.base_named(word, parameter, "a base graph")
@@ -333,7 +332,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The size of a graph that has a node linked with all others.
+    /// The size of a graph that has a node linked to all others.
     fn hub(&mut self, parameter: &'static str) -> Option<Number> {
         self.open(parameter)?;
         let nodes = self.hub_number(parameter)?;

@@ -1,4 +1,4 @@
-//! Any of the families, as one type.
+//! The enumeration of all families.
 
 use core::fmt;
 
@@ -8,8 +8,8 @@ use crate::graph::Base;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Method, Rule, Topology};
 
-/// Makes [`Family`] of a list: for each family its documentation, its type, its module, the feature that builds it, and the
-/// words of the language with the function of the type that reads what follows them.
+/// Defines [`Family`] from a list: for each family its documentation, type, module and feature, and the words of the language with the
+/// function that parses what follows them.
 macro_rules! families {
     ($($(#[$doc:meta])* $Name:ident in $module:ident of $feature:literal: $($word:literal => $parse:ident),+;)+) => {
         $(
@@ -34,7 +34,7 @@ macro_rules! families {
             $($(#[$doc])* #[cfg(feature = $feature)] $Name($Name),)+
         }
 
-        /// Calls a method of whichever family it is. Unlike a trait object, this leaves out of a program what it never calls.
+        /// Dispatches a method to the family. Unlike a trait object, this leaves methods that are never called out of the program.
         macro_rules! of_family {
             ($family:expr, $network:ident => $call:expr) => {
                 match $family {
@@ -44,20 +44,20 @@ macro_rules! families {
             };
         }
 
-        /// The words of families that are not in the program.
+        /// The words of families that are not compiled in.
         const LEFT_OUT: &[&str] = &[$($(
             #[cfg(not(feature = $feature))]
             $word,
         )+)+];
 
         impl Family {
-            /// The words with which their expressions begin; [those of base graphs](Base::WORDS) besides.
+            /// The words with which expressions of families begin; for base graphs see [`Base::WORDS`].
             pub const WORDS: &'static [&'static str] = &[$($(
                 #[cfg(feature = $feature)]
                 $word,
             )+)+];
 
-            /// Reads a network up to the end of the text.
+            /// Parses a network up to the end of the text.
             pub(super) fn parse(reader: &mut Reader<'_>) -> Option<Family> {
                 let family = match reader.word() {
                     $($(
@@ -113,7 +113,7 @@ families! {
     Table in table of "tables": "graph" => parse;
 }
 
-/// [`Topology::next`] of one family. Never inlined: in one function with all others, the shortest rule would pay for the
+/// [`Topology::next`] of one family. Never inlined: in one function with all others, the shortest routing function would pay for the
 /// registers and the stack of the longest.
 #[inline(never)]
 fn next_in<T: Topology>(network: &T, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {

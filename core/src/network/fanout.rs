@@ -1,4 +1,4 @@
-//! Whom a node passes a broadcast on to.
+//! The fan-out of a broadcast at a node.
 
 use heapless::Vec;
 
@@ -7,29 +7,28 @@ use crate::limits::MAX_SORTED_CHILDREN;
 use crate::network::family::Family;
 use crate::topology::{Node, Port, Topology};
 
-/// The ports and nodes that a broadcast is passed on to, in the order in which to send: the most urgent first, and
-/// beyond [`MAX_SORTED_CHILDREN`] in the order of the ports.
+/// The ports and nodes that a broadcast is forwarded to, by descending send priority; beyond [`MAX_SORTED_CHILDREN`], in port order.
 ///
-/// O(degree) calls of the network's `passes_on` or `serves_in_fewest_steps`, and as many of `send_priority` or `fewest_steps_send_priority` as are
-/// sorted.
+/// O(degree) calls of the network's `passes_on` or `serves_in_fewest_steps`, and one of `send_priority` or `fewest_steps_send_priority` per
+/// sorted child.
 #[derive(Clone)]
 pub struct Fanout<'a> {
     network: &'a Family,
     here: Vertex,
     source: Vertex,
     serves: Serves,
-    /// The least urgent first, so that the next one is at the end.
+    /// The lowest priority first, so that the next child is at the end.
     sorted: Vec<Child, MAX_SORTED_CHILDREN>,
     /// The first port that is not in `sorted`.
     port: Number,
 }
 
-/// How urgent it is for a node to serve a port in the broadcast of a source; `None` if it does not pass it on there.
+/// The send priority of a port in the broadcast of a source; `None` if the node does not forward there.
 ///
-/// A function chosen once: a program that only ever takes one tree does not carry the code of the other.
+/// A function pointer chosen once, so that a program that only ever uses one tree does not contain the code of the other.
 type Urgency = fn(&Family, Vertex, Number, Vertex) -> Option<u64>;
 
-/// Whether a node serves a port at all, which is the cheaper question.
+/// Whether a node forwards through a port at all, which is cheaper to compute.
 type Serves = fn(&Family, Vertex, Number, Vertex) -> bool;
 
 fn least_depth(network: &Family, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
@@ -45,12 +44,10 @@ struct Child {
 }
 
 impl<'a> Fanout<'a> {
-    /// Along the tree of least depth.
     pub(crate) fn of_least_depth(network: &'a Family, here: Vertex, source: Vertex) -> Self {
         Fanout::new(network, here, source, least_depth, Family::passes_on)
     }
 
-    /// Along the tree of fewest steps.
     pub(crate) fn of_fewest_steps(network: &'a Family, here: Vertex, source: Vertex) -> Self {
         Fanout::new(
             network,
@@ -81,7 +78,7 @@ impl<'a> Fanout<'a> {
         fanout
     }
 
-    /// Puts a child among the sorted ones, before those of later ports that are as urgent; `false` if there is no room.
+    /// Inserts a child before those of later ports with the same priority; `false` if there is no room.
     fn insert(&mut self, child: Child) -> bool {
         if self.sorted.push(child).is_err() {
             return false;
@@ -94,7 +91,7 @@ impl<'a> Fanout<'a> {
         true
     }
 
-    /// The next port that is served, in their order.
+    /// The next port that is forwarded to, in port order.
     fn next_port(&mut self) -> Option<Number> {
         let mut ports = self.port..self.network.degree(self.here);
         let found = ports.find(|&port| (self.serves)(self.network, self.here, port, self.source));

@@ -18,15 +18,15 @@ use crate::topology::{Method, Rule, Topology, lowest_closer};
 
 /// A three-level hierarchical cubic network.
 ///
-/// Once it is fixed in what order a route takes its links between nuclei, a word of the letters 2, 3 and D, bits do not care
-/// for each other: for each there is a least number of flips that takes it from its three values to the three it
-/// should have, and all bits with the same six values cost the same. A word is of no use if another is no longer and
-/// costs no bit more; appending a letter keeps that order, so all words that are of use are found by appending to such words
-/// until nothing new comes. That ends with 65 words of up to 8 letters, for every n. The distance is the least over them of
+/// Once the order of the links between nuclei is fixed, as a word of the letters 2, 3 and D, bits are independent:
+/// for each there is a least number of flips that takes it from its three values to the three it
+/// should have, and all bits with the same six values cost the same. A word is useless if another is no longer and
+/// costs no bit more; appending a letter preserves that order, so all useful words are found by extending useful words
+/// until nothing new appears. That ends with 65 words of up to 8 letters, for every n. The distance is the minimum over them of
 /// the letters plus each bit's flips, from a table of 32 cases (complementing all digits makes no difference).
 ///
-/// The next hop is the lowest-numbered neighbor that is one closer. The paper's rule sets x3, then x2, then x1, with one swap
-/// each and without diameter links. Time O(65 n) a distance, n+3 distances a hop; a table of 2 KiB.
+/// The next hop is the lowest-numbered neighbor that is one closer. The paper's routing function sets x3, then x2, then x1, with one swap
+/// each and without diameter links. Time O(65 n) per distance, n+3 distances per hop; a table of 2 KiB.
 ///
 /// ```
 /// use hopwise_core::{Network, Rule};
@@ -41,7 +41,7 @@ pub struct Hcn3 {
     bits: u8,
 }
 
-/// The words that are of use: 2 and 3 swap x1 with x2 or x3, D complements x1 and x2.
+/// The useful words: 2 and 3 swap x1 with x2 or x3, D complements x1 and x2.
 const WORDS: [&str; 65] = [
     "", "2", "3", "D", "22", "23", "2D", "32", "33", "3D", "D2", "D3", "223", "232", "233", "23D", "2D2", "2D3", "32D",
     "33D", "3D2", "3D3", "D23", "D32", "2233", "233D", "23D2", "23D3", "2D23", "2D32", "32D2", "32D3", "33D2", "3D23",
@@ -53,10 +53,10 @@ const WORDS: [&str; 65] = [
 /// `hcn3(21)` has 2^63 nodes.
 const MAX_BITS: usize = crate::limits::MAX_BITS as usize / 3;
 
-/// More flips than any word needs: the word cannot do it.
+/// More flips than any word needs: the word cannot reach the value.
 const IMPOSSIBLE: u8 = u8::MAX;
 
-/// By word, and by the bits x2, x1, y3, y2, y1 of the case from high to low, x3 being 0: the flips.
+/// The flips by word, and by the bits x2, x1, y3, y2, y1 of the case from high to low, x3 being 0.
 const FLIPS: [[u8; 32]; WORDS.len()] = {
     let mut table = [[0; 32]; WORDS.len()];
     let mut word = 0;
@@ -119,7 +119,7 @@ const fn with_a_flip(flips: [u8; 8]) -> [u8; 8] {
 }
 
 impl Hcn3 {
-    /// Reads what follows `hcn3`.
+    /// Parses the text after `hcn3`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         let bits = reader.size("n of hcn3(n)", 1, MAX_BITS as Number)?;
         Some(Hcn3 { bits: bits as u8 })
@@ -160,7 +160,7 @@ impl Hcn3 {
     fn hops(&self, from: Vertex, to: Vertex) -> Number {
         let [x1, x2, x3] = self.split(from);
         let [y1, y2, y3] = self.split(to);
-        // With x3 = 0: where that is not so, everything is complemented.
+        // With x3 = 0: otherwise everything is complemented.
         let digits = [y1, y2, y3, x1, x2].map(|digit| digit ^ x3);
         let mut cases = [0u8; MAX_BITS];
         for (bit, case) in cases.iter_mut().take(usize::from(self.bits)).enumerate() {

@@ -28,7 +28,7 @@ use crate::topology::{Rule, Topology};
 
 /// A hierarchy of copies of a base graph.
 ///
-/// Routing is exact and it is the paper's order: in `folded` the differing digits from the first; in the others, out of
+/// Routing is exact and follows the paper's order: in `folded` the differing digits from the first; in the others, out of
 /// the inner copies to the copy that holds both nodes, through it, and in again. (As printed, the paper's algorithm also
 /// goes to the root of that copy, which makes routes of 6n hops, longer than its diameter of 6n - 3.)
 /// Next hop and distance take O(n) and one step of the base; no memory.
@@ -51,7 +51,7 @@ pub struct Hierarchy {
     first_weight: Number,
 }
 
-/// At which nodes a digit has links.
+/// The nodes at which a digit has links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Linkage {
     /// At all: `folded`.
@@ -77,7 +77,7 @@ impl Linkage {
 struct Place {
     digit: Vertex,
     weight: Number,
-    /// Numbers that values other than 0 give up, since below a 0 there is nothing.
+    /// The numbers saved at values other than 0, since below a 0 there is nothing.
     saved: Number,
     /// What the digits below add to the node's number: 0 iff all of them are 0.
     below: Number,
@@ -98,24 +98,24 @@ impl Place {
     }
 }
 
-/// Where a packet moves next: which digit, and towards which value.
+/// The next move of a packet: a digit and the value it moves toward.
 struct Move {
     place: Place,
     target: Vertex,
 }
 
 impl Hierarchy {
-    /// Reads what follows `folded`.
+    /// Parses the text after `folded`.
     pub(crate) fn parse_folded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::Folded, reader)
     }
 
-    /// Reads what follows `root-folded`.
+    /// Parses the text after `root-folded`.
     pub(crate) fn parse_root_folded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::RootFolded, reader)
     }
 
-    /// Reads what follows `flooded`.
+    /// Parses the text after `flooded`.
     pub(crate) fn parse_flooded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::Flooded, reader)
     }
@@ -160,7 +160,7 @@ impl Hierarchy {
         &self.base
     }
 
-    /// At which nodes a digit has links.
+    /// The nodes at which a digit has links.
     pub fn linkage(&self) -> Linkage {
         self.linkage
     }
@@ -170,8 +170,8 @@ impl Hierarchy {
         u64::from(self.digits)
     }
 
-    /// The largest distance: n D in `folded`; else D across the first digit and, on both sides, as far as a node is from
-    /// node 0 in the base for each of the others.
+    /// The largest distance: n D in `folded`; otherwise D across the first digit and, on both sides, the largest distance from node 0 in the
+    /// base for each of the other digits.
     fn diameter(&self) -> Number {
         let (digits, across) = (Number::from(self.digits), self.base.diameter());
         match self.linkage {
@@ -240,12 +240,12 @@ impl Hierarchy {
         if self.linkage == Linkage::Folded || place.below == 0 {
             return Some(Move { place, target });
         }
-        // Out of the copy by its root. The innermost digit that is not 0 is the first with nothing below it.
+        // Out of the copy through its root. The innermost nonzero digit is the first with nothing below it.
         let place = places.find(|place| place.below == 0)?;
         Some(Move { place, target: 0 })
     }
 
-    /// Where a broadcast of `source` enters the copy of the base in which `here` has the links of `place`; `None` if it
+    /// The node at which a broadcast of `source` enters the copy of the base in which `here` has the links of `place`; `None` if it
     /// does not use that copy.
     fn entry(&self, here: Vertex, place: &Place, source: Vertex) -> Option<Vertex> {
         for (own, origin) in self.places(here).zip(self.places(source)) {
@@ -259,16 +259,16 @@ impl Hierarchy {
         None
     }
 
-    /// The sending order in which everyone serves the copy that has most behind it first.
+    /// The sending order in which every node serves the copy with the largest subtree first.
     ///
-    /// In `folded` whoever is told through a digit tells on through it and those before it, so the last digit has most
-    /// behind it. In the others, first the path out of the copy, behind which all the rest is; then the outer copies, which
-    /// have inner ones hanging at every node.
+    /// In `folded` a node reached through a digit forwards through it and those before it, so the last digit has the largest
+    /// subtree. In the others, the path out of the copy comes first, since all the rest is behind it; then the outer copies, which
+    /// have inner ones at every node.
     fn order(&self, here: Vertex, place: &Place, port: Number, entry: Vertex, within: u64) -> u64 {
         if self.digits == 1 {
             return within;
         }
-        // With two digits or more the base has fewer than 2^32 nodes, and its urgencies fit.
+        // With two digits or more the base has fewer than 2^32 nodes, so its priorities fit.
         let within = within.min((1 << 40) - 1);
         let index = self
             .places(here)
@@ -317,7 +317,7 @@ impl Topology for Hierarchy {
     fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         let mut before = 0;
         for place in self.linked_places(node) {
-            // Only this digit may differ, so the neighbor's number tells which value it has there.
+            // Only this digit may differ, so the neighbor's number determines its value.
             let other = self.places(neighbor).find(|other| other.weight == place.weight)?;
             if other.digit != place.digit {
                 let port = self.base.port_to(place.digit, other.digit)?;
@@ -392,8 +392,8 @@ impl Topology for Hierarchy {
         send_priority().unwrap_or(0)
     }
 
-    /// The base's own tree of fewest steps in every copy, n times its steps in `folded`; but on the path out of the inner
-    /// copies the tree of least depth, since all the rest waits for that.
+    /// The base's own tree of fewest steps in every copy, n times its steps in `folded`; but the tree of least depth on the path out of the
+    /// inner copies, since all the rest waits for that.
     fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         let (place, port) = self.place_of_port(here, port)?;
         let entry = self.entry(here, &place, source)?;

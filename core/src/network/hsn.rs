@@ -21,11 +21,11 @@ use crate::topology::{Method, Rule, Topology};
 
 /// A hierarchical swapped network over a nucleus graph.
 ///
-/// A route carries every digit that has to change to some position of the destination, so it is a permutation p of the
+/// A route carries every wrong digit to some position of the destination, so it is a permutation p of the
 /// positions: the hops are the distances from x_i to y_p(i) in the nucleus, one swap for every position above 1 that
 /// differs, and one more for every cycle of p among them that does not pass position 1. Digits that are right already stay
-/// where they are, by the triangle inequality. The exact rule takes the least, of equals the first in lexicographic order. The
-/// paper's rule sets the highest wrong digit first.
+/// where they are, by the triangle inequality. The exact routing function takes the shortest, on a tie the first in lexicographic order.
+/// The paper's routing function sets the highest wrong digit first.
 ///
 /// Time: the permutations of the wrong digits, cut short where they cannot become the best; memory O(l). If more than
 /// [`MAX_PERMUTED`] digits above x_1 are wrong, only the lowest of these are permuted, the others
@@ -45,7 +45,7 @@ pub struct Hsn {
     levels: u8,
 }
 
-/// The positions that are not right yet, position 1 first and always: what stands there and what has to.
+/// The wrong positions, position 1 always first: the current and the wanted digits.
 struct Wrong {
     /// Counted from 0.
     positions: Vec<u8, { MAX_PERMUTED + 1 }>,
@@ -60,17 +60,17 @@ struct Order {
     hops: Number,
     /// The position, counted from 0, that the digit of position 1 goes to.
     first: u8,
-    /// What it has to become there.
+    /// The digit wanted there.
     becomes: Vertex,
 }
 
-/// A search through the permutations: one wrong position after the other gets a place that its digit goes to. Positions
+/// A search through the permutations: one wrong position after the other gets a place for its digit. Positions
 /// and places are numbered as in [`Wrong`].
 struct Search<'a> {
     wrong: &'a Wrong,
-    /// By position and place, the hops in the nucleus from the digit of the one to that wanted at the other.
+    /// By position and place, the hops in the nucleus from the current digit to the wanted one.
     hops: [[Number; MAX_PERMUTED + 1]; MAX_PERMUTED + 1],
-    /// By position, the hops in the nucleus that it and the later ones take at least, wherever they go.
+    /// By position, a lower bound of the hops in the nucleus for it and the later ones, wherever they go.
     at_least: [Number; MAX_PERMUTED + 2],
     /// By position so far.
     chosen: Vec<Choice, { MAX_PERMUTED + 1 }>,
@@ -137,14 +137,12 @@ impl<'a> Search<'a> {
         (untried..self.places()).find(|&place| is_free(place) && can_win(place))
     }
 
-    /// The next position goes to this place.
     fn choose(&mut self, place: usize) {
         let hops = self.hops_so_far() + self.hops(self.chosen.len(), place);
         // There is room: at most one a position.
         let _ = self.chosen.push(Choice { place, hops });
     }
 
-    /// Takes the last choice back.
     fn take_back(&mut self) -> Option<usize> {
         self.chosen.pop().map(|choice| choice.place)
     }
@@ -154,12 +152,12 @@ impl<'a> Search<'a> {
         self.chosen.first().map_or(0, |choice| choice.place)
     }
 
-    /// Once every position has a place: the hops in the nucleus and the swaps that this permutation takes more than others.
+    /// Once every position has a place: the hops in the nucleus and the extra swaps of this permutation.
     fn hops_if_complete(&self) -> Option<Number> {
         (self.chosen.len() == self.places()).then(|| self.hops_so_far() + self.detached_cycles())
     }
 
-    /// The cycles of the permutation that do not pass position 0: each takes a swap more, to come by there.
+    /// The cycles of the permutation that do not pass position 0: each takes one extra swap to go through it.
     fn detached_cycles(&self) -> Number {
         let mut seen = 0u32;
         let mut cycles = 0;
@@ -185,7 +183,7 @@ enum Hop {
 }
 
 impl Hsn {
-    /// Reads what follows `hsn`.
+    /// Parses the text after `hsn`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const LEVELS: &str = "l of hsn(l,G)";
         const NUCLEUS: &str = "G of hsn(l,G)";
@@ -216,8 +214,8 @@ impl Hsn {
         u64::from(self.levels)
     }
 
-    /// The largest distance, l (D+1) - 1 over a nucleus of diameter D: from a digit repeated to another as far as can be, and
-    /// no farther, since one cycle through all positions takes l - 1 swaps.
+    /// The largest distance, l (D+1) - 1 over a nucleus of diameter D: from a repeated digit to another at distance D. It is never
+    /// larger, since one cycle through all positions takes l - 1 swaps.
     fn diameter(&self) -> Number {
         (self.nucleus.diameter() + 1).saturating_mul(Number::from(self.levels)) - 1
     }
@@ -316,7 +314,7 @@ impl Hsn {
         } else if target > 0 {
             Hop::Swap(target)
         } else {
-            // What is at position 1 belongs there: the lowest wrong digit has to come down.
+            // The digit at position 1 belongs there, so the lowest wrong digit has to come down.
             match wrong_positions().next() {
                 Some((position, _)) => Hop::Swap(position),
                 None => Hop::Within(becomes),
@@ -405,7 +403,7 @@ impl Topology for Hsn {
         Ok(())
     }
 
-    /// The links of the nucleus first, in its own order from where the broadcast came into it, then the swaps from low to high.
+    /// The links of the nucleus first, in its own order from where the broadcast entered it, then the swaps from low to high.
     fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let (_, first) = div_rem(here, self.nucleus.nodes());
         if let Some(swap) = port.checked_sub(self.nucleus.degree(first)) {

@@ -1,7 +1,7 @@
-//! Networks: the families, the expressions they are written in, and what one can ask them.
+//! Networks: the families, their expressions, and their queries.
 //!
-//! One file a family, each an implementation of the crate's trait `Topology`; [`Family`] is any of them. [`Network`] is the
-//! door: it reads an [expression], checks every node before it is used, and speaks of nodes and ports in 64 bits, whatever
+//! One file per family, each an implementation of the crate's trait `Topology`; [`Family`] is any of them. [`Network`] is the
+//! entry point: it parses an [expression], checks every node before it is used, and has 64-bit nodes and ports, whatever
 //! the families compute with.
 
 #[cfg(feature = "exchanged")]
@@ -47,7 +47,7 @@ use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::Base;
 use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology, Tree};
 
-/// A network, read from an expression.
+/// A network, parsed from an expression.
 ///
 /// It is a value of fixed size, without tables of nodes: the same code serves 18 nodes and 2^63.
 ///
@@ -82,18 +82,18 @@ impl Network {
         }
     }
 
-    /// The family, for what only one of them can tell.
+    /// The family, for properties that only one of them has.
     pub fn family(&self) -> &Family {
         &self.family
     }
 
-    /// The same questions for programs that ask millions of them about nodes they know to exist: nothing is checked.
+    /// The same queries without checks, for programs that make millions of them about nodes known to exist.
     #[inline]
     pub fn unchecked(&self) -> Unchecked<'_> {
         Unchecked { network: self }
     }
 
-    /// A number that tells networks apart: the CRC-32C of the expression as [printed](fmt::Display).
+    /// A number that identifies the network: the CRC-32C of the expression as [printed](fmt::Display).
     #[inline(never)]
     pub fn id(&self) -> u32 {
         const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
@@ -104,8 +104,8 @@ impl Network {
     }
 
     /// Sets how many bytes of stack an exact step may take where it has to search: in RE networks whose unit is not a ring,
-    /// path, star or complete graph, and with pivot sets. A network has 1 KiB unless told otherwise; more than the crate
-    /// was [built for](crate::limits) is never used. [`method`](Self::method) tells what it comes to.
+    /// path, star or complete graph, and with pivot sets. The default is 1 KiB; more than the crate
+    /// was [built for](crate::limits) is never used. [`method`](Self::method) tells whether it was enough.
     #[cfg(feature = "re")]
     #[must_use]
     pub fn with_search_memory(mut self, bytes: usize) -> Self {
@@ -115,7 +115,7 @@ impl Network {
         self
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn nodes(&self) -> u64 {
         wide(self.nodes)
     }
@@ -123,14 +123,14 @@ impl Network {
     // The next three are always inlined: their results have 16 and 24 bytes on a board, and would otherwise go through memory
     // several times a hop.
 
-    /// The node, if there is such a one.
+    /// Returns the node if it exists.
     #[inline(always)]
     pub fn check(&self, node: Node) -> Result<Node, NoSuchNode> {
         self.vertex(node)?;
         Ok(node)
     }
 
-    /// The node as the family computes with it: every node from outside comes in here.
+    /// Checks a node and converts it to the family's integer type.
     #[inline(always)]
     fn vertex(&self, node: Node) -> Result<Vertex, NoSuchNode> {
         match narrow(node) {
@@ -142,13 +142,13 @@ impl Network {
         }
     }
 
-    /// The neighbor to send to on the way to `dest`; `here` itself if it is the destination.
+    /// The next hop toward `dest`; `here` itself if it is the destination.
     #[inline(always)]
     pub fn next_hop(&self, here: Node, dest: Node, rule: Rule) -> Result<Node, NoSuchNode> {
         Ok(wide(self.family.next(self.vertex(here)?, self.vertex(dest)?, rule)))
     }
 
-    /// How many links a node has.
+    /// The number of links of a node.
     pub fn degree(&self, node: Node) -> Result<Port, NoSuchNode> {
         Ok(wide(self.family.degree(self.vertex(node)?)))
     }
@@ -168,7 +168,7 @@ impl Network {
             .map(wide))
     }
 
-    /// The port that leads to a neighbor; `None` if the nodes are not linked.
+    /// The port toward a neighbor; `None` if the nodes are not linked.
     pub fn port_to(&self, node: Node, neighbor: Node) -> Result<Option<Port>, NoSuchNode> {
         Ok(self
             .family
@@ -176,13 +176,13 @@ impl Network {
             .map(wide))
     }
 
-    /// The number of hops of a shortest path; `None` where no exact rule is known, or it does not fit the
+    /// The length of a shortest path; `None` where no exact method is known, or the search does not fit the
     /// [memory](Self::with_search_memory).
     pub fn distance(&self, from: Node, to: Node) -> Result<Option<u64>, NoSuchNode> {
         Ok(self.family.distance(self.vertex(from)?, self.vertex(to)?).map(wide))
     }
 
-    /// The port to send through on the way to `dest`; `None` if `here` is the destination.
+    /// The port of the next hop toward `dest`; `None` if `here` is the destination.
     pub fn next_port(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<Port>, NoSuchNode> {
         let (here, dest) = (self.vertex(here)?, self.vertex(dest)?);
         let next = self.family.next(here, dest, rule);
@@ -193,12 +193,12 @@ impl Network {
         }
     }
 
-    /// What a rule comes to between two nodes: a shortest path, or which fallback.
+    /// How the next hop between two nodes is chosen: on a shortest path, or by which fallback.
     pub fn method(&self, here: Node, dest: Node, rule: Rule) -> Result<Method, NoSuchNode> {
         Ok(self.family.method(self.vertex(here)?, self.vertex(dest)?, rule))
     }
 
-    /// No route of the rule is longer than this.
+    /// An upper bound of the length of all routes.
     pub fn longest_route(&self, rule: Rule) -> u64 {
         wide(self.family.longest_route(rule))
     }
@@ -208,14 +208,13 @@ impl Network {
         self.family.known_diameter().map(wide)
     }
 
-    /// Whether every node sees the same network: some relabeling of the nodes carries any one to any other. `false` where
-    /// that is not proven.
+    /// Whether the network is known to be vertex-transitive: an automorphism maps any node to any other.
     pub fn vertex_transitive(&self) -> bool {
         self.family.vertex_transitive()
     }
 
-    /// Whom `here` passes a broadcast of `source` on to, in sending order. Over all nodes that is a spanning tree: everyone
-    /// receives it exactly once, along the route of the exact rule backwards.
+    /// The neighbors that `here` forwards a broadcast of `source` to, in sending order. Over all nodes that is a spanning tree: every node
+    /// receives the broadcast exactly once, along the exact route in reverse.
     pub fn fanout(&self, here: Node, source: Node) -> Result<Fanout<'_>, NoSuchNode> {
         Ok(Fanout::of_least_depth(
             &self.family,
@@ -224,7 +223,7 @@ impl Network {
         ))
     }
 
-    /// The same with a choice of the tree. All nodes must choose the same.
+    /// The same with a choice of the tree, which must be the same at all nodes.
     pub fn fanout_by(&self, here: Node, source: Node, tree: Tree) -> Result<Fanout<'_>, NoSuchNode> {
         match tree {
             Tree::LeastDepth => self.fanout(here, source),
@@ -236,7 +235,7 @@ impl Network {
         }
     }
 
-    /// A node's address as the literature writes it, to print.
+    /// A displayable address of a node, as the literature writes it.
     pub fn address(&self, node: Node) -> Result<Address<'_>, NoSuchNode> {
         Ok(Address {
             family: &self.family,
@@ -246,7 +245,7 @@ impl Network {
 }
 
 impl From<Base> for Network {
-    /// The base graph as a network by itself.
+    /// Makes the base graph a network by itself.
     fn from(base: Base) -> Self {
         Network::new(Family::Base(base))
     }
@@ -268,7 +267,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// A node's address, to print.
+/// A displayable address of a node.
 #[derive(Clone, Copy)]
 pub struct Address<'a> {
     family: &'a Family,
@@ -281,9 +280,9 @@ impl fmt::Display for Address<'_> {
     }
 }
 
-/// A [`Network`] that does not check nodes: for programs that go through all of them.
+/// A [`Network`] that does not check nodes, for programs that iterate over all of them.
 ///
-/// What it answers about a node that the network does not have means nothing.
+/// Its results for nodes that do not exist are meaningless.
 #[derive(Clone, Copy, Debug)]
 pub struct Unchecked<'a> {
     network: &'a Network,
@@ -329,7 +328,7 @@ impl Unchecked<'_> {
         self.network.family.method(here as Vertex, dest as Vertex, rule)
     }
 
-    /// Whether `here` passes a broadcast of `source` on through `port`, in the tree of least depth.
+    /// Whether `here` forwards a broadcast of `source` through `port`, in the tree of least depth.
     pub fn passes_on(self, here: Node, port: Port, source: Node) -> bool {
         narrow(port).is_some_and(|port| self.network.family.passes_on(here as Vertex, port, source as Vertex))
     }

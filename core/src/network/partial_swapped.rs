@@ -17,11 +17,11 @@ use crate::topology::{Method, Rule, Topology, lowest_closer};
 /// The partially linked network of 4096 nodes.
 ///
 /// A shortest path takes at most two links of level 4, and none within a copy: every order of three or more swaps of that
-/// level is matched, by an order with fewer, in the digits it can reach and the gates it has to pass. So from
+/// level is matched by an order with fewer, in the digits it can reach and the gates it has to pass. So from
 /// (t,m,n) to (t',m',n') the distance is the least of D(mn,t'z) + 1 + D(tz,m'n') over the gates z, the 8 even nodes, and
 /// D(mn,uz) + 1 + D(tz,t'w) + 1 + D(uw,m'n') over two gates and the 16 clusters u; D is the distance in
 /// `rsn(3,hypercube(2))`. The next hop is the lowest-numbered neighbor that is one closer.
-/// The paper's rule takes one link of level 4, through the gate next to the node.
+/// The paper's routing function takes one link of level 4, through the gate next to the node.
 ///
 /// ```
 /// use hopwise_core::{Network, Rule};
@@ -52,7 +52,7 @@ fn across(node: Vertex) -> Option<Vertex> {
     (node & 1 == 0 && t != m).then_some(m << 8 | t << 4 | node & 15)
 }
 
-/// Distances in `rsn(2,hypercube(2))`, where a step would ask for the same few of them thousands of times.
+/// Distances in `rsn(2,hypercube(2))`: computing a step would otherwise repeat the same few of them thousands of times.
 const IN_CLUSTER: [[u8; 16]; 16] = {
     let mut table = [[0; 16]; 16];
     let mut pair = 0;
@@ -92,7 +92,7 @@ fn within(from: Vertex, to: Vertex) -> Number {
 }
 
 impl PartialSwapped {
-    /// It has no parameters: nothing follows `partial-swapped`.
+    /// Has no parameters to parse.
     pub(crate) fn parse(_: &mut Reader<'_>) -> Option<Self> {
         Some(PartialSwapped { copy: Rsn::OF_SQUARES })
     }
@@ -102,7 +102,7 @@ impl PartialSwapped {
         &self.copy
     }
 
-    /// The least over the gates, and over the clusters in between: 272 distances within a copy.
+    /// The minimum over the gates, and over the clusters in between: 272 distances within a copy.
     fn hops(from: Vertex, to: Vertex) -> Number {
         let ((t, start), (t_end, end)) = (split(from), split(to));
         if t == t_end {
@@ -151,7 +151,7 @@ impl Topology for PartialSwapped {
             return lowest_closer(self, here, |node| Self::hops(node, dest));
         }
         let ((t, within), (t_end, end)) = (split(here), split(dest));
-        // The cluster linked with the destination's copy, entered where one gets to it, and there the gate next door.
+        // The cluster linked with the destination's copy, entered where it is first reached, and the adjacent gate there.
         let target = if t == t_end {
             end
         } else if within >> 4 != t_end {

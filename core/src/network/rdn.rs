@@ -2,7 +2,7 @@
 //! `rdn(hypercube(n-1),1)`, the biswapped network `bsw(BASE)` is `rdn(BASE,1)`.
 //!
 //! Y. Li, S. Peng, W. Chu, Recursive Dual-Net: A New Universal Network for Supercomputers of the Next Generation.
-//! Y. Li, S. Peng, Dual-Cubes: A New Interconnection Network for High-Performance Host Clusters, ICS 2000.
+//! Y. Li, S. Peng, Dual-Cubes: A New Interconnection Network for High-Performance Computer Clusters, ICS 2000.
 //! W. Xiao, W. Chen, M. He, W. Wei, B. Parhami, Biswapped Networks and Their Topological Properties, SNPD 2007.
 //!
 //! Level 0 is the base. Level k is two sets of clusters, each cluster a level k-1; a node is a triple (type, cluster,
@@ -22,7 +22,7 @@ use crate::topology::{Rule, Topology};
 
 /// A Recursive Dual-Net over a base graph.
 ///
-/// Routing is exact in O(k) and one step of the base, and it is the paper's own rule. Distances take O(2^k), since they
+/// Routing is exact in O(k) and one step of the base, and it is the paper's own algorithm. Distances take O(2^k), since they
 /// split at every level. Neither needs memory beyond the level sizes.
 ///
 /// ```
@@ -46,7 +46,7 @@ pub struct Rdn {
     is_short: bool,
 }
 
-/// The word by which a network was written.
+/// The word with which a network was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Name {
     RecursiveDualNet,
@@ -91,16 +91,16 @@ impl Triple {
     }
 }
 
-/// What a port is in a broadcast.
+/// The role of a port in a broadcast.
 enum Branch {
-    /// A cross link that passes it on; the lower the level, the more urgent.
+    /// A cross link that forwards it; the lower the level, the higher the priority.
     Cross { send_priority: u64 },
     /// A link of the base, in which the broadcast comes from `source`.
     Base { node: Vertex, port: Number, source: Vertex },
 }
 
 impl Rdn {
-    /// Reads what follows `rdn`.
+    /// Parses the text after `rdn`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         reader.open("BASE of rdn(BASE,k)")?;
         let base = reader.base("BASE of rdn(BASE,k)")?;
@@ -111,7 +111,7 @@ impl Rdn {
         Some(network)
     }
 
-    /// Reads what follows `dualcube`.
+    /// Parses the text after `dualcube`.
     pub(crate) fn parse_dualcube(reader: &mut Reader<'_>) -> Option<Self> {
         const BITS: &str = "n of dualcube(n)";
         reader.open(BITS)?;
@@ -125,7 +125,7 @@ impl Rdn {
         })
     }
 
-    /// Reads what follows `bsw`.
+    /// Parses the text after `bsw`.
     pub(crate) fn parse_biswapped(reader: &mut Reader<'_>) -> Option<Self> {
         const BASE: &str = "BASE of bsw(BASE)";
         reader.open(BASE)?;
@@ -170,7 +170,7 @@ impl Rdn {
         u64::from(self.levels)
     }
 
-    /// The nodes of the network after so many levels.
+    /// The number of nodes after this many levels.
     #[inline]
     fn size(&self, level: u8) -> Number {
         self.sizes.get(usize::from(level)).copied().unwrap_or(0)
@@ -183,10 +183,10 @@ impl Rdn {
         sizes.map(|(below, &size)| (below as u8 + 1, size))
     }
 
-    /// In the same cluster, go to the node; on the other side, go to the node that has the link to the destination's
-    /// cluster; else cross. What is gone to is again a node of the level below.
+    /// In the same cluster, go to the node; on the other side, go to the node linked with the destination's
+    /// cluster; otherwise cross. The target is again a node of the level below.
     ///
-    /// Every packet comes by here: no triples are made, and the division is the shortest that does.
+    /// This is the hot path of every packet: no triples are made, and the shortest sufficient division is used.
     #[inline]
     fn next_by(&self, here: Vertex, dest: Vertex, divide: impl Fn(Number, Number) -> (Number, Number)) -> Vertex {
         let (mut from, mut to) = (here, dest);
@@ -223,11 +223,11 @@ impl Rdn {
         (0..self.levels).fold(base, |hops, _| hops.saturating_mul(2).saturating_add(2))
     }
 
-    /// The part of a broadcast of `source` that a port may have.
+    /// The role of a port in a broadcast of `source`.
     ///
-    /// The paper's Algorithm 2, with the senders it excludes put right: within the source's cluster everyone crosses; in
-    /// a cluster of the other type everyone but the node the broadcast came in by; in the other clusters of the source's
-    /// type no one, and these receive by their cross link, not from each other.
+    /// The paper's Algorithm 2, with the excluded senders corrected: within the source's cluster every node crosses; in
+    /// a cluster of the other type every node but the one the broadcast entered by; in the other clusters of the source's
+    /// type none, since these receive by their cross links, not from each other.
     fn branch(&self, here: Vertex, port: Number, source: Vertex) -> Option<Branch> {
         let (mut from, mut to) = (here, source);
         let own = self.base.degree(div_rem(here, self.size(0)).1);
@@ -256,7 +256,7 @@ impl Rdn {
         })
     }
 
-    /// The send_priority of a link of the base, above those of all cross links.
+    /// The send priority of a link of the base, above those of all cross links.
     fn before_cross(&self, send_priority: u64) -> u64 {
         send_priority.saturating_add(u64::from(self.levels))
     }
@@ -310,7 +310,7 @@ impl Topology for Rdn {
     }
 
     fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
-        // Each pair of a level comes to one or two pairs of the level below: never more than one waits per level.
+        // Each pair of a level becomes one or two pairs of the level below: at most one waits per level.
         let mut waiting = Vec::<(u8, Vertex, Vertex), MAX_LEVELS>::new();
         let mut hops = 0;
         let mut pair = Some((self.levels, from, to));
@@ -349,7 +349,7 @@ impl Topology for Rdn {
     }
 
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is left to print: nodes by level, and how many brackets close behind each.
+        // The remaining output: nodes by level, and the number of brackets that close after each.
         let mut waiting = Vec::<(u8, Vertex, usize), MAX_LEVELS>::new();
         let mut item = Some((self.levels, node, 0));
         while let Some((level, id, closing)) = item {

@@ -1,7 +1,7 @@
 //! Any graph at all, `graph:FILE`, routed by tables.
 //!
-//! For comparing a topology of one's own with those of this crate, on a host: the tables grow with the square of the nodes,
-//! and boards have none. Core reads no files; the program says once how a name becomes [`Table`]s, with [`set_loader`].
+//! For comparing a custom topology with those of this crate, on a host: the tables grow with the square of the nodes,
+//! and boards have none. This crate reads no files; the program provides a [`Loader`] of [`Table`]s once, with [`set_loader`].
 //!
 //! Ports are the neighbors in ascending order.
 
@@ -15,32 +15,32 @@ use crate::topology::{Rule, Topology};
 /// A graph with all its distances and next hops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Table {
-    /// The name behind `graph:`.
+    /// The name after `graph:`.
     pub name: &'static str,
-    /// Where the neighbors of each node begin, and where those of the last end.
+    /// The start of each node's neighbors, and the end of the last node's.
     pub starts: &'static [u32],
-    /// The neighbors of all nodes, of each in ascending order.
+    /// The neighbors of all nodes, in ascending order for each.
     pub neighbors: &'static [u32],
     /// The port from each node to each, `here * nodes + dest`.
     pub ports: &'static [u16],
-    /// The distances, likewise.
+    /// The distances, in the same layout.
     pub hops: &'static [u16],
     /// The largest distance.
     pub diameter: u16,
 }
 
-/// Makes the table of a name, or says why it cannot.
+/// Loads the table of a name, or returns the failure reason.
 pub type Loader = fn(&str) -> Result<Table, &'static str>;
 
 static LOADER: OnceLock<Loader> = OnceLock::new();
 
-/// How names become tables from now on; the first to say it wins.
+/// Sets the loader of tables; only the first call takes effect.
 pub fn set_loader(loader: Loader) {
     let _ = LOADER.set(loader);
 }
 
 impl Table {
-    /// Reads what follows `graph`.
+    /// Parses the text after `graph`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const FILE: &str = "FILE of graph:FILE";
         reader.expect(b':', FILE, "preceded by ':'")?;

@@ -1,7 +1,7 @@
 //! WK-recursive networks, `wk(N,t)`, and symmetric hypernets, `symmetric-hypernet(n,t)`.
 //!
 //! G. Della Vecchia, C. Sanges, A Recursively Scalable Network VLSI Implementation, FGCS 4(3), 1988.
-//! R. P. Kaushal, J. S. Bedi, Comparison of Hypercube, Hypernet, and Symmetric Hypernet Architectures, Host
+//! R. P. Kaushal, J. S. Bedi, Comparison of Hypercube, Hypernet, and Symmetric Hypernet Architectures, Computer
 //! Architecture News 20(5), 1992.
 //! C.-H. Yeh, B. Parhami, Swapped Networks: Unifying the Architectures and Algorithms of a Wide Class of Hierarchical
 //! Parallel Processors, ICPADS 1996, where both are partially linked swapped networks.
@@ -28,7 +28,7 @@ use crate::topology::{Rule, Topology};
 /// walk through half of the cluster of i, and one through half of that of j. The path of a node to the corner c brings
 /// one digit after the other to c, the last first, and digit s costs a link and such a walk. The path between two clusters
 /// takes the link between them, or, if that is shorter, two links through a third cluster. The next hop is the
-/// lowest-numbered neighbor that is closer. The papers have no rule of their own, so both rules are this one.
+/// lowest-numbered neighbor that is closer. The papers define no routing function, so both are this one.
 ///
 /// A distance takes O(t) over a complete graph, where only two third clusters can be shorter; O(t min(N,t)) over a
 /// hypercube, and a next hop n + 1 times that. A few words of memory.
@@ -50,7 +50,7 @@ pub struct Wk {
     nodes: Number,
 }
 
-/// Where two nodes part.
+/// The digit at which two nodes diverge.
 struct Parting {
     /// The digits below the highest one that differs: those of the clusters to get from and to.
     low: u32,
@@ -72,7 +72,7 @@ struct Ending {
 }
 
 impl Wk {
-    /// Reads what follows `wk`.
+    /// Parses the text after `wk`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const SIZE: &str = "N of wk(N,t)";
         reader.open(SIZE)?;
@@ -80,7 +80,7 @@ impl Wk {
         Wk::parse_digits(reader, Base::complete(size), "t of wk(N,t)")
     }
 
-    /// Reads what follows `symmetric-hypernet`.
+    /// Parses the text after `symmetric-hypernet`.
     pub(crate) fn parse_hypernet(reader: &mut Reader<'_>) -> Option<Self> {
         const BITS: &str = "n of symmetric-hypernet(n,t)";
         reader.open(BITS)?;
@@ -92,7 +92,7 @@ impl Wk {
         reader.comma(parameter)?;
         let digits = reader.number(parameter, 1, Number::MAX)?;
         let mut nodes = 1;
-        // Refused as too large before 64 digits.
+        // Rejected as too large before 64 digits.
         for _ in 0..digits {
             nodes = reader.product(nodes, nucleus.nodes(), parameter)?;
         }
@@ -104,12 +104,12 @@ impl Wk {
         })
     }
 
-    /// What a digit is a node of: a complete graph or a hypercube.
+    /// The nucleus of the digits: a complete graph or a hypercube.
     pub fn nucleus(&self) -> &Base {
         &self.nucleus
     }
 
-    /// How many digits an address has, t.
+    /// The number of digits of an address, t.
     pub fn digits(&self) -> u64 {
         u64::from(self.digits)
     }
@@ -130,7 +130,7 @@ impl Wk {
         self.nucleus.diameter() == 1
     }
 
-    /// The digits of a node, the last first. Without end: what stands before the first is 0.
+    /// The digits of a node, the last first. Infinite: zeros precede the first digit.
     #[inline]
     fn digits_of(&self, node: Vertex) -> impl Iterator<Item = Number> + '_ {
         let mut rest = node;
@@ -181,8 +181,8 @@ impl Wk {
         }
     }
 
-    /// The hops of a shortest path. It leaves the cluster over the link to the other one, or by the corner of a third.
-    /// The cluster that is left or gone to may be tried as a third one: that is never shorter than the link between them.
+    /// The length of a shortest path, which leaves the cluster over the link to the other one, or by the corner of a third.
+    /// The first and the last cluster may be tried as a third one: that is never shorter than the link between them.
     fn shortest(&self, from: Vertex, to: Vertex, parting: &Parting) -> Number {
         let hops_by = |corner| self.hops_by(corner, from, to, parting);
         let candidates = 2 * Number::from(parting.low);
@@ -192,7 +192,7 @@ impl Wk {
                 .map(hops_by)
                 .min()
         } else if self.radix() <= candidates {
-            // There are fewer corners than candidates for the best.
+            // There are fewer corners than candidates.
             (0..self.radix()).map(hops_by).min()
         } else {
             self.thirds_over_hypercube(from, to, parting).map(hops_by).min()
@@ -201,8 +201,8 @@ impl Wk {
         by_third.map_or(by_link, |hops| hops.min(by_link))
     }
 
-    /// The third clusters that a shortest path may pass over a complete graph. With clusters of s digits, a third one saves
-    /// 2^i hops for each digit i of either node that is its own, and costs 2^s more: so it has to be the first digit of one
+    /// The third clusters that a shortest path over a complete graph may pass. With clusters of s digits, a third one saves
+    /// 2^i hops for each digit i of either node that equals it, and costs 2^s more: so it has to be the first digit of one
     /// of them.
     fn thirds_over_complete(&self, from: Vertex, to: Vertex, parting: &Parting) -> [Number; 2] {
         [from, to].map(|node| match parting.low.checked_sub(1) {
@@ -211,9 +211,9 @@ impl Wk {
         })
     }
 
-    /// The third clusters that a shortest path may pass over a hypercube. A path to a corner is the shorter the closer the
-    /// node's digits are to it, and saves a link more at each that equals it. So the best is a digit of either node or else
-    /// what is nearest to all of them.
+    /// The third clusters that a shortest path over a hypercube may pass. A path to a corner is the shorter the closer the
+    /// node's digits are to it, and saves another link at each digit that equals it. So the best is a digit of either node or
+    /// the corner nearest to all of them.
     fn thirds_over_hypercube(&self, from: Vertex, to: Vertex, parting: &Parting) -> impl Iterator<Item = Number> + '_ {
         let digits = self.digits_of(from).zip(self.digits_of(to));
         let own = digits.take(parting.low as usize).flat_map(|(a, b)| [a, b]);
@@ -221,8 +221,8 @@ impl Wk {
         own.chain(nearest)
     }
 
-    /// The corner of a hypercube with the least hops to it from the `low` last digits of both nodes, leaving out what digits
-    /// save that equal it: each bit as most digits have it, weighted by what a hop of the digit costs.
+    /// The corner of a hypercube with the fewest hops from the `low` last digits of both nodes, disregarding the savings of digits
+    /// that equal it: each bit is the majority of the digits, weighted by the cost of a hop.
     fn nearest_corner(&self, from: Vertex, to: Vertex, low: u32) -> Number {
         let most_have = |bit: u32| {
             let digits = self.digits_of(from).zip(self.digits_of(to));
@@ -271,7 +271,7 @@ impl Wk {
         Some((prefix * self.radix() + ending.digit) * ending.weight + before * ending.repeated)
     }
 
-    /// Of the neighbors one hop closer the one with the lowest number.
+    /// The lowest-numbered neighbor that is one hop closer.
     fn lowest_closer(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Vertex {
         let closer = if self.is_complete() {
             self.lowest_closer_over_complete(here, dest, parting)
@@ -281,7 +281,7 @@ impl Wk {
         closer.unwrap_or(here)
     }
 
-    /// Over a complete graph there is only one hop toward a corner, so the best corners tell the closer neighbors.
+    /// Over a complete graph there is only one hop toward a corner, so the best corners determine the closer neighbors.
     fn lowest_closer_over_complete(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Option<Vertex> {
         let (_, last) = div_rem(here, self.radix());
         let hop_toward = |corner: Number| {
@@ -298,7 +298,7 @@ impl Wk {
         best.filter_map(hop_toward).min()
     }
 
-    /// Over a hypercube several hops can lead toward a corner, so the neighbors are asked for their distance.
+    /// Over a hypercube several hops can lead toward a corner, so the distances of the neighbors are compared.
     fn lowest_closer_by_distance(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Option<Vertex> {
         let hops = self.shortest(here, dest, parting);
         let neighbors = (0..self.degree(here)).filter_map(|port| self.neighbor(here, port));
@@ -307,7 +307,7 @@ impl Wk {
     }
 }
 
-/// Hops between two corners of a cluster of so many digits, whose digits are so many apart in the nucleus.
+/// Hops between two corners of a cluster of this many digits, given the distance of their digits in the nucleus.
 #[inline]
 fn corner_distance(digits: u32, hops: Number) -> Number {
     if hops == 0 {
@@ -384,8 +384,8 @@ impl Topology for Wk {
         out.write_str(")")
     }
 
-    /// The more digits the cluster has that a link leads to, the longer it takes there; a node of the nucleus has its own
-    /// such link still ahead. Over a hypercube the order of the ports does as well.
+    /// The more digits the cluster behind a link has, the longer its broadcast takes; a node of the nucleus still has its own
+    /// such link ahead. Over a hypercube the port order does as well.
     fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let own = self.nucleus.degree(div_rem(here, self.radix()).1);
         if !self.is_complete() {

@@ -1,6 +1,6 @@
-//! Commands that change boards of a mesh with keys: each is sent with proof that this host may give it.
+//! Commands that change boards of a mesh with keys: each is sent with a tag that authorizes it.
 //!
-//! A board is asked for its challenge first. If another command has come between, the board refuses this one, and it is asked again.
+//! The board's challenge is requested first. If another command was executed in between, the board rejects this one, and it is retried.
 
 use hopwise_node::authority::{Challenge, authorize, board_key};
 use hopwise_node::key::Key;
@@ -8,34 +8,34 @@ use hopwise_node::wire::{Command, CommandResult, Query};
 
 use super::talk::Reply;
 
-/// So many commands are under way at most.
+/// Maximum number of commands in flight.
 const MOST: usize = 64;
-/// A command is tried so often.
+/// Maximum number of attempts per command.
 const TRIES: u8 = 8;
 
-/// A command that has not been answered.
+/// A command without a response so far.
 #[derive(Debug)]
 struct Pending {
-    /// By which whoever gave it knows it.
+    /// The number by which the caller knows it.
     number: u32,
-    /// Of the packet in which it was last sent: each time another, or the board would take it for one that comes twice.
+    /// The number of the packet in which it was last sent: new each time, or the board would take it for a duplicate.
     sent: Option<u32>,
     dest: u64,
     command: u8,
     payload: Vec<u8>,
-    /// The packet in which the challenge was asked for, if it has not come.
+    /// The packet in which the challenge was requested, if it has not come.
     asked: Option<u32>,
     tries: u8,
 }
 
-/// What is to be sent next.
+/// The next action.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// The reply is for whoever asked.
+    /// The reply is for the caller.
     Pass,
-    /// The challenge of a node is to be asked for, for the command of this number.
+    /// Request the challenge of a node, for the command of this number.
     Ask { dest: u64, number: u32 },
-    /// The command of this number is to be sent with these bytes.
+    /// Send the command of this number with these bytes.
     Send {
         dest: u64,
         number: u32,
@@ -44,7 +44,7 @@ pub(super) enum Next {
     },
 }
 
-/// The commands that are under way.
+/// The commands in flight.
 #[derive(Debug)]
 pub(super) struct AuthorizedCommands {
     management: Key,
@@ -59,14 +59,14 @@ impl AuthorizedCommands {
         }
     }
 
-    /// Takes a command over if it needs proof; it will have this number.
+    /// Takes a command over if it needs authorization; it will have this number.
     pub(super) fn begin(&mut self, number: u32, dest: u64, query: Query, payload: &[u8]) -> bool {
         let Query::Board(command) = query else { return false };
         if !Command::changes(command) {
             return false;
         }
         if self.pending.len() == MOST {
-            // Nobody has answered it, and nobody waits for it any more.
+            // It has no response, and no caller waits for it any more.
             self.pending.remove(0);
         }
         self.pending.push(Pending {
@@ -81,7 +81,7 @@ impl AuthorizedCommands {
         true
     }
 
-    /// The challenge for a command was asked for in the packet of that number.
+    /// Records the packet in which the challenge for a command was requested.
     pub(super) fn asked(&mut self, number: u32, asked: u32) {
         for pending in self.pending.iter_mut().filter(|pending| pending.number == number) {
             pending.asked = Some(asked);
@@ -89,14 +89,14 @@ impl AuthorizedCommands {
         }
     }
 
-    /// A command was sent in the packet of that number.
+    /// Records the packet in which a command was sent.
     pub(super) fn sent(&mut self, number: u32, sent: u32) {
         for pending in self.pending.iter_mut().filter(|pending| pending.number == number) {
             pending.sent = Some(sent);
         }
     }
 
-    /// A reply has come. One that is for whoever asked gets the number of what was asked.
+    /// Processes a reply. One for the caller gets the number of the original request.
     pub(super) fn reply(&mut self, number: &mut u32, reply: &Reply) -> Next {
         let is_it = |pending: &Pending| [pending.asked, pending.sent].contains(&Some(*number));
         let Some(place) = self.pending.iter().position(is_it) else {
@@ -126,7 +126,7 @@ impl AuthorizedCommands {
     }
 }
 
-/// A challenge is longer than what a board without keys answers.
+/// A challenge is longer than the response of a board without keys.
 fn challenge(reply: &Reply) -> Option<Challenge> {
     match reply {
         Reply::Answer(bytes) if bytes.len() > 1 => reply.read(),

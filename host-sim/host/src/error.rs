@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The errors of the API.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use hopwise_node::wire::{BoardState, DropReason};
 
 use crate::serial_line::BadPort;
 
-/// Why there is no connection to a mesh.
+/// The reason why there is no connection to a mesh.
 #[derive(Debug, thiserror::Error)]
 pub enum NoConnection {
-    /// The serial port is none, or nobody is there.
+    /// The serial port is unusable, or no board responds there.
     #[error("{0}")]
     Port(#[from] BadPort),
     /// Its board cannot run its network.
@@ -20,15 +20,15 @@ pub enum NoConnection {
     /// Its board has no configuration.
     #[error("the board at {port}: it is not part of a mesh ({state:?}): flash its page first")]
     NoMesh {
-        /// Which.
+        /// The path of the serial port.
         port: String,
-        /// What it says of itself.
+        /// The reported state.
         state: BoardState,
     },
-    /// Its board is there and does not answer.
+    /// Its board says hello, but does not respond.
     #[error("the board at {0}: it says hello and then does not answer")]
     NoAnswer(String),
-    /// Its board answers nonsense.
+    /// Its board sends malformed responses.
     #[error("the board at {0}: it does not say what its network is")]
     NoNetwork(String),
 }
@@ -38,7 +38,7 @@ pub enum NoConnection {
 #[error("a packet carries at most {MAX_PAYLOAD} bytes, not {0}")]
 pub struct TooLong(pub usize);
 
-/// Refuses what no packet carries, before anyone is asked.
+/// Rejects a payload that no packet can carry, before anything is sent.
 pub fn check_length(bytes: &[u8]) -> Result<(), TooLong> {
     match bytes.len() {
         0..=MAX_PAYLOAD => Ok(()),
@@ -46,10 +46,10 @@ pub fn check_length(bytes: &[u8]) -> Result<(), TooLong> {
     }
 }
 
-/// Why a message was not sent.
+/// The reason why a message was not sent.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SendError {
-    /// There is no such node.
+    /// The node does not exist.
     #[error("{0}")]
     NoSuchNode(#[from] NoSuchNode),
     /// It is longer than a packet.
@@ -66,13 +66,13 @@ pub enum SendError {
     Gone(Arc<BadPort>),
 }
 
-/// Why a request has no answer.
+/// The reason why a request has no response.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RequestError {
     /// It was not sent.
     #[error("{0}")]
     NotSent(#[from] SendError),
-    /// It did not reach the node that was asked.
+    /// It did not reach its destination.
     #[error("undeliverable: {}", .0.name())]
     Undeliverable(DropReason),
     /// No application there serves the port.
@@ -81,19 +81,19 @@ pub enum RequestError {
     /// The application has no room for it.
     #[error("the application has no room for it")]
     Busy,
-    /// The application could not make sense of it.
+    /// The application rejected it as malformed.
     #[error("the application could not make sense of it")]
     Refused,
-    /// No answer came in time. The request may have been carried out or not.
+    /// No response came in time. The request may have been carried out or not.
     #[error("no answer came in time")]
     TimedOut,
-    /// What came is not of the type that was expected.
+    /// The response does not have the expected type.
     #[error("the answer is not of the expected type")]
     BadFormat,
 }
 
 impl RequestError {
-    /// A word for programs.
+    /// A machine-readable name.
     pub fn name(&self) -> &'static str {
         match self {
             RequestError::NotSent(error) => error.name(),
@@ -108,7 +108,7 @@ impl RequestError {
 }
 
 impl SendError {
-    /// A word for programs.
+    /// A machine-readable name.
     pub fn name(&self) -> &'static str {
         match self {
             SendError::NoSuchNode(_) => "no-such-node",
@@ -120,7 +120,7 @@ impl SendError {
     }
 }
 
-/// What became of a confirmed message.
+/// The result of a confirmed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fate {
     /// The destination has it.
@@ -132,16 +132,16 @@ pub enum Fate {
     /// The destination restarted.
     #[error("the node has restarted: it may have had the message before")]
     Interrupted,
-    /// It could not be delivered; why.
+    /// It could not be delivered, for this reason.
     #[error("undeliverable: {}", .0.name())]
     Undeliverable(DropReason),
-    /// Nobody answered in time.
+    /// No response came in time.
     #[error("no answer came in time: it may have been delivered or not")]
     Unknown,
 }
 
 impl Fate {
-    /// A word for programs.
+    /// A machine-readable name.
     pub fn name(&self) -> &'static str {
         match self {
             Fate::Delivered => "delivered",
@@ -153,13 +153,13 @@ impl Fate {
     }
 }
 
-/// Why a question to a node has no answer.
+/// The reason why a request to a node has no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAnswer {
     /// It was not delivered.
     #[error("undeliverable: {}", .0.name())]
     Undeliverable(DropReason),
-    /// Something came that is none.
+    /// The response is malformed.
     #[error("an answer that cannot be read")]
     Unreadable,
     /// Nothing came in time.

@@ -1,7 +1,7 @@
-//! The host's end of a board's serial port: asks questions, collects answers.
+//! The host's end of a board's serial port: sends requests, collects responses.
 //!
 //! It does no I/O: bytes and the time go in and out, so that it serves a real serial port and an emulated board alike. It is an
-//! [`Endpoint`] of the core, and keeps what that has no room for.
+//! [`Endpoint`] of `hopwise-node`, with larger queues.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use hopwise_node::wire::{
 use super::authorized_commands::{AuthorizedCommands, Next};
 use super::talk::Reply;
 
-/// Messages that are kept until someone asks for them; what comes after those is lost.
+/// Maximum number of messages kept until they are fetched; further ones are lost.
 const MAX_MESSAGES: usize = 256;
 
 /// A message for this host.
@@ -28,9 +28,9 @@ pub struct Incoming {
     pub from_host: bool,
     /// The application that it is for.
     pub port: AppPort,
-    /// What it says.
+    /// The payload.
     pub bytes: Vec<u8>,
-    /// Set if it is a request, whose sender waits for an answer.
+    /// Set if it is a request, whose sender waits for a response.
     pub question: Option<Question>,
 }
 
@@ -39,7 +39,7 @@ pub struct Incoming {
 pub struct Question(Box<Packet<BODY>>);
 
 impl Incoming {
-    /// What a packet says to this host, if it says something to it.
+    /// The message in a packet for this host, if there is one.
     fn of(packet: &Packet<BODY>) -> Option<Self> {
         let (port, payload, question) = match packet.content()? {
             Content::Datagram(Addressed { port, payload }) => (port, payload, None),
@@ -74,13 +74,13 @@ pub struct HostPort {
     free_at: Micros,
     refused: bool,
     takes_requests: bool,
-    /// Why there can be no link with the board, as last told.
+    /// The last reported reason why there can be no link with the board.
     foreign: Option<Down>,
     authorized_commands: Option<AuthorizedCommands>,
 }
 
 impl HostPort {
-    /// A host that says hello. The epoch must differ from that of the last one, and not be 0.
+    /// A host that says hello. The epoch must differ from the previous one, and not be 0.
     pub fn new(epoch: u32, baud: u32, now: Micros) -> Self {
         HostPort {
             endpoint: Endpoint::host(epoch, baud, now),
@@ -95,20 +95,20 @@ impl HostPort {
         }
     }
 
-    /// From now on requests come among the [messages](Self::messages), each to be [answered](Self::answer). Before, who asks is told that
-    /// nobody serves that.
+    /// Adds requests to the [messages](Self::messages) from now on, each to be [answered](Self::answer). Before, they are answered as
+    /// port unreachable.
     pub fn take_requests(&mut self) {
         self.takes_requests = true;
     }
 
-    /// From now on it talks only to a board of the mesh that has this key, and, with the management key, proves that it may give
-    /// commands. To be called before anything is sent.
+    /// Restricts the link to a board of the mesh with this key, and, with the management key, authorizes commands. Must be called before
+    /// anything is sent.
     pub fn lock(&mut self, credentials: &Credentials, management: Option<Key>) {
         self.endpoint.lock(credentials);
         self.authorized_commands = management.map(AuthorizedCommands::new);
     }
 
-    /// Why there can be no link with whoever is there: [`Down::Unkeyed`] and [`Down::WrongKey`] are matters of keys.
+    /// The reason why there can be no link with the board: [`Down::Unkeyed`] and [`Down::WrongKey`] are matters of keys.
     pub fn foreign(&self) -> Option<Down> {
         self.foreign
     }
@@ -118,7 +118,7 @@ impl HostPort {
         self.endpoint.is_up()
     }
 
-    /// Whether the board is there, but takes no host here, or has another one.
+    /// Whether the board is there, but accepts no host here, or has another one.
     pub fn is_refused(&self) -> bool {
         self.refused
     }
@@ -128,8 +128,8 @@ impl HostPort {
         self.endpoint.peer()
     }
 
-    /// Asks a node; returns the question's number. Here as below, a payload that does not fit a packet is a mistake of the caller, who
-    /// checks what people write.
+    /// Sends a request to a node; returns its number. Here as below, a payload that does not fit a packet is a bug of the caller, which
+    /// checks user input.
     pub fn ask(&mut self, dest: u64, query: Query, payload: &[u8], now: Micros) -> u32 {
         let packet = self.endpoint.question(dest, query, payload, now);
         let number = packet.as_ref().map_or(0, |packet| packet.header.number);
@@ -143,20 +143,20 @@ impl HostPort {
         self.send(packet)
     }
 
-    /// Asks an application of the host at a node; returns the question's number.
+    /// Sends a request to an application of the host at a node; returns its number.
     pub fn ask_host(&mut self, at: u64, port: AppPort, payload: &[u8], now: Micros) -> u32 {
         let packet = self.endpoint.question(at, Query::Application(port), payload, now);
         self.send(packet.map(to_host))
     }
 
-    /// Answers a request; returns the answer's number.
+    /// Answers a request; returns the response's number.
     pub fn answer(&mut self, question: &Question, status: AppStatus, payload: &[u8]) -> u32 {
         let answer = [&[status as u8], payload].concat();
         let packet = self.endpoint.answer(&question.0, &answer);
         self.send(packet)
     }
 
-    /// Asks a node what the command of that number is to be proven with.
+    /// Requests the challenge of a node for the command of that number.
     fn ask_challenge(&mut self, dest: u64, number: u32, now: Micros) {
         let asked = self.ask(dest, Command::Challenge.query(), &[], now);
         if let Some(authorized_commands) = &mut self.authorized_commands {
@@ -164,7 +164,7 @@ impl HostPort {
         }
     }
 
-    /// A reply is for whoever asked, or for a command that waits for it.
+    /// Passes a reply to the caller, or to a command that waits for it.
     fn replied(&mut self, mut number: u32, reply: Reply, now: Micros) {
         let authorized_commands = self.authorized_commands.as_mut();
         match authorized_commands.map_or(Next::Pass, |authorized_commands| {
@@ -194,7 +194,7 @@ impl HostPort {
         self.send(packet)
     }
 
-    /// The same to the host at a node.
+    /// Like [`datagram`](Self::datagram), to the host at a node.
     pub fn datagram_to_host(&mut self, at: u64, port: AppPort, payload: &[u8]) -> u32 {
         let content = Content::Datagram(Addressed { port, payload });
         let packet = self.endpoint.packet(at, &content);
@@ -209,7 +209,7 @@ impl HostPort {
         self.send(packet)
     }
 
-    /// Sends a packet that its destination confirms; returns its number. Such packets have numbers of their own.
+    /// Sends a confirmed packet; returns its number. Such packets are numbered separately.
     pub fn confirmed(&mut self, dest: u64, port: AppPort, payload: &[u8]) -> u32 {
         let content = Content::Confirmed(Confirmed {
             // It is not known here.
@@ -221,7 +221,7 @@ impl HostPort {
         self.send(packet)
     }
 
-    /// Tells the board around a node to do something; returns the question's number.
+    /// Sends a command to the board around a node; returns the request's number.
     pub fn command(&mut self, dest: u64, command: &Command<'_>, now: Micros) -> u32 {
         self.ask(dest, command.query(), &command.payload(), now)
     }
@@ -233,8 +233,8 @@ impl HostPort {
         number
     }
 
-    /// Sends as much as the link can take of these broadcasts, from the first on, which are taken out. What the board has no room for waits
-    /// here. To be called before each [`transmit`](Self::transmit), until there are none and [all are taken](Self::all_taken).
+    /// Sends as many of these broadcasts as the link can take, removing them from the front. What the board has no room for waits
+    /// here. Must be called before each [`transmit`](Self::transmit), until none are left and [all are taken](Self::all_taken).
     pub fn stream(&mut self, port: AppPort, payloads: &mut VecDeque<Vec<u8>>) {
         if self.waiting.is_empty()
             && let Some(payload) = payloads.pop_front()
@@ -243,12 +243,12 @@ impl HostPort {
         }
     }
 
-    /// Forgets what the link has not begun to send.
+    /// Drops what the link has not begun to send.
     pub fn give_up_all(&mut self) {
         self.waiting.clear();
     }
 
-    /// Whether the board has taken over all that was sent.
+    /// Whether the board has taken everything that was sent.
     pub fn all_taken(&self) -> bool {
         self.waiting.is_empty() && self.endpoint.is_idle()
     }
@@ -259,13 +259,13 @@ impl HostPort {
         self.waiting.iter().any(waits) || self.endpoint.holds(kind, number)
     }
 
-    /// Gives up a packet that the link has not begun to send.
+    /// Drops a packet that the link has not begun to send.
     pub fn give_up(&mut self, kind: Kind, number: u32) {
         self.waiting
             .retain(|packet| (packet.header.kind, packet.header.number) != (kind, number));
     }
 
-    /// Takes in what came from the board.
+    /// Processes bytes from the board.
     pub fn receive(&mut self, mut bytes: &[u8], now: Micros) {
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             match heard {
@@ -284,7 +284,7 @@ impl HostPort {
         }
     }
 
-    /// Keeps a message if there is room. Of what is not kept only who asks is told.
+    /// Keeps a message if there is room. If not, only the sender of a request is notified.
     fn take_in(&mut self, incoming: Incoming) {
         let room = self.messages.len() < MAX_MESSAGES;
         match &incoming.question {
@@ -299,17 +299,17 @@ impl HostPort {
         }
     }
 
-    /// The replies that have come since the last call, with the numbers of their questions.
+    /// The replies since the last call, with the numbers of their requests.
     pub fn replies(&mut self) -> Vec<(u32, Reply)> {
         std::mem::take(&mut self.replies)
     }
 
-    /// The messages for this host that have come since the last call.
+    /// The messages for this host since the last call.
     pub fn messages(&mut self) -> VecDeque<Incoming> {
         std::mem::take(&mut self.messages)
     }
 
-    /// The bytes to send now; none while those before are still on the wire.
+    /// The bytes to send now; none while the previous ones are still on the wire.
     pub fn transmit(&mut self, now: Micros) -> Vec<u8> {
         if let Some(reason) = self.endpoint.tick(now) {
             self.refused = reason == Down::Refused;

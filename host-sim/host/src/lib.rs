@@ -1,6 +1,6 @@
 //! Programs on a host: a mesh of boards, through the serial port of any of them.
 //!
-//! [`Mesh`] has the calls that programs on boards have, and waits instead of being awaited:
+//! [`Mesh`] has the same calls as on boards, but blocking:
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -24,15 +24,15 @@
 //! # }
 //! ```
 //!
-//! A host receives what boards send it with `send_to_host`, and [serves](Mesh::serve) what they ask with `request_host`.
+//! A host receives what boards send with `send_to_host`, and [serves](Mesh::serve) what they request with `request_host`.
 //!
-//! One program has the port at a time. [`bridge`] lets others in, in any language: lines of JSON, at a loopback socket or through a pipe.
+//! One program has the port at a time. [`bridge`] gives access to others, in any language: lines of JSON, at a loopback socket or a pipe.
 //!
 //! - [`host_port`]: the host's end of the link, without I/O, and so for emulated boards as well;
-//! - [`serial_line`]: a real port with it; a thread that owns it runs the errands of all clones of [`Mesh`];
-//! - [`talk`]: questions to nodes through any of several boards.
+//! - [`serial_line`]: a real port with it; a thread that owns it executes the calls of all clones of [`Mesh`];
+//! - [`talk`]: requests to nodes through any of several boards.
 
-/// Its examples are tested.
+/// Tests the examples.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! The handle.
+//! The handle of a mesh.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,20 +19,20 @@ use crate::serial_line::{BadPort, SerialLine};
 use crate::talk::Reply;
 use crate::worker::{Common, End, Errand, Interest, Job, News, Outlet, SETTLED_WITHIN, run};
 
-/// A request that is not answered by then has no answer: longer than packets live, there and back.
+/// Timeout of a request: longer than packets live, there and back.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(15);
-/// Word that a datagram is undeliverable comes within this, if it comes.
+/// Time within which the report of an undeliverable datagram arrives, if it does.
 const BAD_NEWS_WITHIN: Duration = Duration::from_millis(300);
-/// A reader who has read nothing for so long is not waited for.
+/// Timeout of a reader that reads nothing.
 const WAIT_FOR_READER: Duration = Duration::from_secs(10);
-/// Between two attempts to send to him, the first time and at most.
+/// Pause between two attempts to send to it, initial and maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
-/// Bytes of the longest answer: its status takes one.
+/// Maximum length of a response: its status takes one byte.
 const LONGEST_ANSWER: usize = MAX_PAYLOAD - 1;
-/// Errands that wait for others; who has one more waits himself.
+/// Maximum number of queued calls; further ones block.
 const WAITING: usize = 64;
-/// Messages that wait for a reader; what comes after those is lost, and counted.
+/// Maximum number of unread messages; further ones are lost, and counted.
 const UNREAD: usize = 256;
 
 /// A mesh of boards, through the serial port of one of them. It may be cloned and given to other threads; the port is closed with the last
@@ -56,12 +56,12 @@ impl std::fmt::Debug for Mesh {
 }
 
 impl Mesh {
-    /// Opens a serial port, and asks the board there for its network.
+    /// Opens a serial port, and requests the network from the board there.
     pub fn open(port: impl AsRef<Path>, baud: u32) -> Result<Self, NoConnection> {
         Mesh::open_with(port, baud, None)
     }
 
-    /// The same at a board of a mesh that has keys.
+    /// Like [`open`](Self::open), at a board of a mesh that has keys.
     pub fn open_with(port: impl AsRef<Path>, baud: u32, keys: Option<MeshKeys>) -> Result<Self, NoConnection> {
         let path = port.as_ref();
         let mut line = SerialLine::open(path, baud, keys)?;
@@ -97,7 +97,7 @@ impl Mesh {
             Ok(state) => return Err(NoConnection::NoMesh { port, state }),
             Err(_) => return Err(NoConnection::NoAnswer(port)),
         }
-        // The network is what the board's configuration page says.
+        // The network is in the board's config.
         let page = ask(Command::ReadPage);
         let page = page
             .as_slice()
@@ -120,17 +120,17 @@ impl Mesh {
         self.inner.board
     }
 
-    /// The network, as that board says.
+    /// The network in that board's config.
     pub fn network(&self) -> &Network {
         &self.inner.network
     }
 
-    /// A node, if the mesh has it.
+    /// Returns a node if it exists.
     pub fn check(&self, node: u64) -> Result<u64, NoSuchNode> {
         self.inner.network.check(node)
     }
 
-    /// Why the serial port does not work any more, if it does not.
+    /// The fault of the serial port, if it no longer works.
     pub fn fault(&self) -> Option<Arc<BadPort>> {
         self.inner.common.fault.get().cloned()
     }
@@ -141,12 +141,12 @@ impl Mesh {
             .map(drop)
     }
 
-    /// The same to the host at a node.
+    /// Like [`send`](Self::send), to the host at a node.
     pub fn send_to_host(&self, at: u64, port: AppPort, message: &[u8]) -> Result<(), SendError> {
         self.sent(Errand::ToHost(port), at, message, Duration::ZERO).map(drop)
     }
 
-    /// Sends a message to an application of a node, or to the host there, and waits a moment for bad news.
+    /// Sends a message to an application of a node, or to the host there, and waits briefly for a failure report.
     pub fn send_and_hear(
         &self,
         node: u64,
@@ -164,8 +164,8 @@ impl Mesh {
         self.sent(errand, self.inner.board, message, Duration::ZERO).map(drop)
     }
 
-    /// Sends a message to an application of a node, and waits until it is known what became of it. While the application does not read what
-    /// it has, this waits, for up to ten seconds.
+    /// Sends a message to an application of a node, and waits until delivery succeeds or fails. While the application does not read its
+    /// messages, this waits, for up to ten seconds.
     pub fn send_confirmed(&self, node: u64, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
         insist(
             || self.try_send_confirmed(node, port, message),
@@ -173,14 +173,14 @@ impl Mesh {
         )
     }
 
-    /// The same, but if the application has no room that is its fate.
+    /// Like [`send_confirmed`](Self::send_confirmed), but if the application has no room, that is the result.
     pub fn try_send_confirmed(&self, node: u64, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
         let reply = self.carry(Errand::Confirmed(port), node, message, SETTLED_WITHIN)?;
         Ok(fate_of(reply.as_ref()))
     }
 
-    /// Asks an application of a node, in postcard format, and waits for its answer. It is asked once at most; whoever wants to ask again may.
-    /// While the application has no room for requests, this waits, for up to ten seconds.
+    /// Sends a request to an application of a node, in postcard format, and waits for the response. It is sent at most once; the caller may
+    /// retry. While the application has no room for requests, this waits, for up to ten seconds.
     pub fn request<T: Serialize, U: DeserializeOwned>(
         &self,
         node: u64,
@@ -190,7 +190,7 @@ impl Mesh {
         in_postcard(request, |bytes| self.request_bytes(node, port, bytes, ANSWER_WITHIN))
     }
 
-    /// The same of the host at a node.
+    /// Like [`request`](Self::request), to the host at a node.
     pub fn request_host<T: Serialize, U: DeserializeOwned>(
         &self,
         at: u64,
@@ -200,7 +200,7 @@ impl Mesh {
         in_postcard(request, |bytes| self.request_host_bytes(at, port, bytes, ANSWER_WITHIN))
     }
 
-    /// Asks an application of a node with bytes, and a time limit.
+    /// Sends a request to an application of a node with bytes, and a timeout.
     pub fn request_bytes(
         &self,
         node: u64,
@@ -211,7 +211,7 @@ impl Mesh {
         self.ask_application(|| Errand::Ask(Query::Application(port)), node, request, within)
     }
 
-    /// The same of the host at a node.
+    /// Like [`request_bytes`](Self::request_bytes), to the host at a node.
     pub fn request_host_bytes(
         &self,
         at: u64,
@@ -235,7 +235,7 @@ impl Mesh {
         )
     }
 
-    /// Answers the requests to a port of this host, one after the other, until the serial port fails. Other messages to it are left alone.
+    /// Answers the requests to a port of this host, one after the other, until the serial port fails. Other messages to it are ignored.
     pub fn serve<T: DeserializeOwned, U: Serialize>(&self, port: AppPort, mut answer: impl FnMut(T) -> U) -> Ended {
         let mut receiver = self.receiver_of(move |message| message.port == port && message.question.is_some());
         loop {
@@ -248,7 +248,7 @@ impl Mesh {
             let response = postcard::from_bytes(&request.bytes)
                 .ok()
                 .and_then(|question| postcard::to_slice(&answer(question), &mut bytes).ok());
-            // Whoever asked may be gone, and so may the port, which the next turn tells.
+            // The requesting node may be gone, and so may the port, which the next iteration notices.
             let _ = match response {
                 Some(bytes) => self.respond(&request, bytes),
                 None => self.refuse(&request),
@@ -256,7 +256,7 @@ impl Mesh {
         }
     }
 
-    /// Answers a request, with bytes. What is none needs no answer.
+    /// Answers a request, with bytes. Other messages need no response.
     pub fn respond(&self, request: &Incoming, answer: &[u8]) -> Result<(), SendError> {
         if answer.len() > LONGEST_ANSWER {
             return Err(TooLong(answer.len()).into());
@@ -264,7 +264,7 @@ impl Mesh {
         self.answer(request, AppStatus::Answered, answer)
     }
 
-    /// Says to who made a request that no sense can be made of it.
+    /// Rejects a request as malformed.
     pub fn refuse(&self, request: &Incoming) -> Result<(), SendError> {
         self.answer(request, AppStatus::Refused, &[])
     }
@@ -277,12 +277,12 @@ impl Mesh {
             .map(drop)
     }
 
-    /// What comes for a port of this host, from now on: messages, and requests, which want to be [answered](Self::respond).
+    /// The messages for a port of this host, from now on, including requests, which are to be [answered](Self::respond).
     pub fn receiver(&self, port: AppPort) -> Receiver {
         self.receiver_of(move |message| message.port == port)
     }
 
-    /// All messages for this host, from now on. Requests are left to those who serve them.
+    /// All messages for this host, from now on. Requests are left to their servers.
     pub fn listen(&self) -> Receiver {
         self.receiver_of(|message| message.question.is_none())
     }
@@ -310,7 +310,7 @@ impl Mesh {
         Receiver { messages, missed }
     }
 
-    /// Has every message from now on given to someone.
+    /// Gives every message from now on to an outlet.
     pub(crate) fn subscribe(&self, mut outlet: Outlet) {
         let common = &self.inner.common;
         let mut outlets = common.outlets.lock().unwrap_or_else(PoisonError::into_inner);
@@ -322,7 +322,7 @@ impl Mesh {
         }
     }
 
-    /// Sends something and waits for word of it; `None` if none comes in time.
+    /// Sends something and waits for its reply; `None` if none comes in time.
     fn carry(&self, errand: Errand, dest: u64, bytes: &[u8], patience: Duration) -> Result<Option<Reply>, SendError> {
         check_length(bytes)?;
         self.check(dest)?;
@@ -349,7 +349,7 @@ impl Mesh {
         }
     }
 
-    /// Asks a node itself, not an application of it.
+    /// Sends a request to a node itself, not to an application of it.
     pub(crate) fn ask(&self, node: u64, query: Query, bytes: &[u8], within: Duration) -> Option<Reply> {
         self.carry(Errand::Ask(query), node, bytes, within).ok().flatten()
     }
@@ -371,7 +371,7 @@ fn carry(
         patience,
         done: told,
     };
-    // Who takes no errands, or drops one, has ended.
+    // A worker that takes no calls, or drops one, has ended.
     let end = jobs.send(job).ok().and_then(|()| heard.recv().ok());
     match (end, common.fault.get()) {
         (Some(end), _) => end,
@@ -380,7 +380,7 @@ fn carry(
     }
 }
 
-/// Does something again while there is no room for it, for up to ten seconds.
+/// Retries while there is no room, for up to ten seconds.
 fn insist<T>(mut attempt: impl FnMut() -> T, is_full: impl Fn(&T) -> bool) -> T {
     let (end, mut pause) = (Instant::now() + WAIT_FOR_READER, FIRST_PAUSE);
     loop {
@@ -393,7 +393,7 @@ fn insist<T>(mut attempt: impl FnMut() -> T, is_full: impl Fn(&T) -> bool) -> T 
     }
 }
 
-/// Asks with a value, and reads the answer as one.
+/// Sends a request with a value, and parses the response as one.
 fn in_postcard<T: Serialize, U: DeserializeOwned>(
     request: &T,
     ask: impl FnOnce(&[u8]) -> Result<Vec<u8>, RequestError>,
@@ -404,7 +404,6 @@ fn in_postcard<T: Serialize, U: DeserializeOwned>(
     postcard::from_bytes(&answer).map_err(|_| RequestError::BadFormat)
 }
 
-/// What became of a confirmed message.
 fn fate_of(reply: Option<&Reply>) -> Fate {
     match reply {
         Some(Reply::Confirmed(Verdict::Delivered)) => Fate::Delivered,
@@ -417,7 +416,6 @@ fn fate_of(reply: Option<&Reply>) -> Fate {
     }
 }
 
-/// The answer to a request.
 fn answer_of(reply: Option<&Reply>) -> Result<Vec<u8>, RequestError> {
     Err(match reply {
         Some(Reply::Answer(bytes)) => match AppStatus::read(bytes) {
@@ -433,14 +431,14 @@ fn answer_of(reply: Option<&Reply>) -> Result<Vec<u8>, RequestError> {
     })
 }
 
-/// What comes for this host.
+/// Received messages for this host.
 #[derive(Debug)]
 pub struct Receiver {
     messages: mpsc::Receiver<Incoming>,
     missed: Arc<AtomicU64>,
 }
 
-/// No message, and none will come: the serial port has failed.
+/// The error that no message will come, since the serial port has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the serial port has failed")]
 pub struct Ended;
@@ -455,7 +453,7 @@ impl Receiver {
         }
     }
 
-    /// How many messages were lost because nobody read.
+    /// The number of messages that were lost because they were not read.
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }

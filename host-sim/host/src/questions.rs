@@ -1,4 +1,4 @@
-//! What nodes answer by themselves.
+//! Requests that nodes answer by themselves.
 
 use std::time::{Duration, Instant};
 
@@ -9,27 +9,26 @@ use crate::error::NoAnswer;
 use crate::mesh::Mesh;
 use crate::talk::Reply;
 
-/// A question is answered within this, or not at all: packets live for six seconds, but a mesh that takes longer than this is in
-/// trouble.
+/// Timeout of a request: packets live for six seconds, but a mesh that takes longer than this is faulty.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
-/// Nodes that are asked at once.
+/// Maximum number of concurrent requests.
 const AT_ONCE: usize = 4;
 /// The bytes of a ping.
 const PING: &[u8] = b"hopwise";
 
-/// What one node says of itself; `None` where it said nothing.
+/// The reports of one node; `None` where it did not respond.
 #[derive(Clone, Debug)]
 pub struct NodeState {
-    /// Which.
+    /// The address of the node.
     pub node: u64,
-    /// Who it is.
+    /// The identity and state.
     pub report: Option<NodeReport>,
-    /// What it has done.
+    /// The packet counters.
     pub counters: Option<RouterCounters>,
 }
 
 impl NoAnswer {
-    /// Of a reply that was not what was hoped for.
+    /// The error of an unexpected reply.
     pub fn of(reply: &Option<Reply>) -> Self {
         match reply {
             Some(Reply::Undeliverable(reason)) => NoAnswer::Undeliverable(*reason),
@@ -40,7 +39,7 @@ impl NoAnswer {
 }
 
 impl Mesh {
-    /// Asks a node whether it is there. How long that took, or why there is no answer.
+    /// Pings a node. Returns the round-trip time, or the failure reason.
     pub fn ping(&self, node: u64) -> Result<Duration, NoAnswer> {
         let begin = Instant::now();
         let reply = self.ask(node, Query::Ping, PING, ANSWERS_WITHIN);
@@ -50,7 +49,7 @@ impl Mesh {
         }
     }
 
-    /// The path to a node: the nodes on it, and how many microseconds a packet was at each; or why it is not known.
+    /// The path to a node: the nodes on it, and the waiting time at each in microseconds; or the failure reason.
     pub fn trace(&self, node: u64) -> Result<Vec<(u64, u64)>, NoAnswer> {
         let reply = self.ask(node, Query::Trace, &[], ANSWERS_WITHIN);
         match &reply {
@@ -61,7 +60,7 @@ impl Mesh {
         }
     }
 
-    /// What nodes have done.
+    /// The counters of nodes.
     pub fn counters(&self, nodes: &[u64]) -> Vec<NodeState> {
         let mut states = Vec::new();
         for some in nodes.chunks(AT_ONCE) {
@@ -84,7 +83,7 @@ impl Mesh {
         }
     }
 
-    /// Lets a node broadcast a text for the logs of all; or why it does not.
+    /// Makes a node broadcast a text for the logs of all; or returns the failure reason.
     pub fn broadcast_from(&self, node: u64, bytes: &[u8]) -> Result<(), NoAnswer> {
         let command = Command::Broadcast(bytes);
         let reply = self.ask(node, command.query(), &command.payload(), ANSWERS_WITHIN);

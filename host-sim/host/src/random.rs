@@ -1,8 +1,8 @@
-//! What nobody can guess.
+//! Random numbers of the system.
 
 use std::io;
 
-/// Bytes of a key, or of something that must not come twice, from the system.
+/// Random bytes for a key or a nonce.
 pub fn random_bytes() -> io::Result<[u8; 16]> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;

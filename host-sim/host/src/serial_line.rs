@@ -12,28 +12,28 @@ use serialport::{ClearBuffer, SerialPort};
 use crate::host_port::HostPort;
 use crate::random::random_bytes;
 
-/// A board that is there says hello within this.
+/// Timeout of a board's hello.
 pub const HELLO_WITHIN: Duration = Duration::from_secs(3);
-/// How often the link's clock is looked at while nothing comes.
+/// Interval at which the link's deadlines are checked while nothing is received.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// What is wrong with a serial port.
+/// The error of a serial port.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {fault}", path.display())]
 pub struct BadPort {
-    /// Which.
+    /// The path of the serial port.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The fault of the serial port.
     pub fault: PortFault,
 }
 
-/// What can be wrong with a serial port.
+/// The fault of a serial port.
 #[derive(Debug, thiserror::Error)]
 pub enum PortFault {
     /// It cannot be opened, read or written.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// It is something else.
+    /// It is not a serial port.
     #[error("no serial port: {0}")]
     NotSerial(serialport::Error),
     /// Another program has it.
@@ -42,13 +42,13 @@ pub enum PortFault {
     /// It has been unplugged.
     #[error("the port is gone")]
     Gone,
-    /// Nobody says hello.
+    /// No board says hello.
     #[error("no board answers at {0} baud; is it flashed, and is that the mesh's baud rate?")]
     Silent(u32),
-    /// A board is there, but takes no host.
+    /// A board is there, but accepts no host.
     #[error("the board takes no host here: another one is at it, or this is not its serial port")]
     Refused,
-    /// A board is there, and the keys do not fit.
+    /// A board is there, but the keys do not match.
     #[error(
         "the board has another key, or only one of the two has one: give the key of its mesh, by the mesh file or --key-file"
     )]
@@ -74,7 +74,7 @@ impl fmt::Debug for SerialLine {
 }
 
 impl SerialLine {
-    /// Opens a port and locks it. Nobody need be there.
+    /// Opens a port and locks it. A board need not be there.
     pub fn open(path: &Path, baud: u32, keys: Option<MeshKeys>) -> Result<Self, BadPort> {
         let bad = |fault| BadPort {
             path: path.to_path_buf(),
@@ -98,7 +98,7 @@ impl SerialLine {
         })
     }
 
-    /// Which port it is.
+    /// The path of the port.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -108,7 +108,7 @@ impl SerialLine {
         self.begin.elapsed().as_micros() as u64
     }
 
-    /// Why the board is not there, once it has had [time](HELLO_WITHIN) to say hello; `None` while it may still come, or is there.
+    /// The reason why the board is missing, once it has had [time](HELLO_WITHIN) to say hello; `None` while it may still come, or is there.
     pub fn missing(&self) -> Option<BadPort> {
         let fault = match () {
             () if self.port.is_up() => return None,
@@ -127,7 +127,7 @@ impl SerialLine {
         }
     }
 
-    /// Carries bytes both ways, and waits a moment for the first.
+    /// Transfers bytes both ways, and waits briefly for the first.
     pub fn exchange(&mut self) -> Result<(), BadPort> {
         self.carry(true).map_err(|fault| self.bad(fault))
     }
@@ -158,7 +158,7 @@ impl SerialLine {
     }
 }
 
-/// Carries bytes both ways at several lines, and waits a moment for the first at one of them.
+/// Transfers bytes both ways at several lines, and waits briefly for the first at one of them.
 pub fn exchange_all(lines: &mut [SerialLine]) -> Result<(), BadPort> {
     lines
         .iter_mut()
@@ -166,7 +166,7 @@ pub fn exchange_all(lines: &mut [SerialLine]) -> Result<(), BadPort> {
         .try_for_each(|(place, line)| line.carry(place == 0).map_err(|fault| line.bad(fault)))
 }
 
-/// What a read or a write that failed means; nothing if there is only nothing to do.
+/// The fault of a failed read or write; none if there is merely nothing to do.
 fn failed(error: io::Error) -> Result<(), PortFault> {
     match error.kind() {
         ErrorKind::TimedOut | ErrorKind::WouldBlock | ErrorKind::Interrupted => Ok(()),
@@ -176,13 +176,13 @@ fn failed(error: io::Error) -> Result<(), PortFault> {
 
 fn fault_of(error: io::Error) -> PortFault {
     match error.kind() {
-        // What systems say of a port that was unplugged. A port that is open is not refused otherwise.
+        // The errors of an unplugged port. Permission is otherwise not denied on an open port.
         ErrorKind::BrokenPipe | ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::Other => PortFault::Gone,
         _ => PortFault::Io(error),
     }
 }
 
-/// Raw bytes at the mesh's speed, and nobody else's.
+/// Opens a raw, exclusive port at the mesh's speed.
 fn open_device(path: &Path, baud: u32) -> Result<Box<dyn SerialPort>, PortFault> {
     let unix = unix::Opened::new(path)?;
     let builder = serialport::new(path.to_string_lossy(), baud).timeout(LOOK);
@@ -210,7 +210,7 @@ mod unix {
     pub(super) struct Opened(File);
 
     impl Opened {
-        /// What is wrong with the file is said here, in the system's words.
+        /// Reports faults of the file in the system's words.
         pub(super) fn new(path: &Path) -> io::Result<Self> {
             let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
             let mut options = OpenOptions::new();
@@ -222,15 +222,15 @@ mod unix {
             true
         }
 
-        /// The port is locked twice: by `flock`, which ends with the program, and by a mark that stays at the terminal of an emulated
-        /// board when the program is ended. That one is taken away.
+        /// The port is locked twice: by `flock`, which ends with the program, and by the terminal's exclusive mode, which stays at the terminal of
+        /// an emulated board when the program is ended. That one is cleared.
         pub(super) fn let_others_open(&self) -> io::Result<()> {
             Ok(ioctl_tiocnxcl(&self.0)?)
         }
     }
 }
 
-/// Where a port that is open cannot be opened again, whoever asks.
+/// For systems where an open port cannot be opened again.
 #[cfg(not(unix))]
 mod unix {
     use std::io;

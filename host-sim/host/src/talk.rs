@@ -1,25 +1,25 @@
-//! Asking boards, through serial ports that are real or emulated.
+//! Requests to boards, through serial ports that are real or emulated.
 
 use hopwise_node::limits::BODY;
 use hopwise_node::wire::{Command, Content, DropReason, Packet, Query, Verdict, read_structure};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// A question: asked at a board, of a node.
+/// A request to a node, sent at a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// The board at whose serial port it is asked.
+    /// The board at whose serial port it is sent.
     pub at: usize,
-    /// Whom it is for.
+    /// The destination.
     pub dest: u64,
-    /// What is asked.
+    /// The query of the request.
     pub query: Query,
-    /// What comes with it.
+    /// The payload of the request.
     pub more: Vec<u8>,
 }
 
 impl Question {
-    /// A question without more.
+    /// A request without payload.
     pub fn new(at: usize, dest: u64, query: Query) -> Self {
         Question {
             at,
@@ -29,7 +29,7 @@ impl Question {
         }
     }
 
-    /// A command to the board where it is given.
+    /// A command to the board at the serial port.
     pub fn command(at: usize, command: &Command<'_>) -> Self {
         Question {
             at,
@@ -40,19 +40,19 @@ impl Question {
     }
 }
 
-/// What came back for a question.
+/// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// The answer's bytes.
+    /// The bytes of the response.
     Answer(Vec<u8>),
-    /// The question, or the packet, did not reach its destination.
+    /// The request, or the packet, did not reach its destination.
     Undeliverable(DropReason),
-    /// What the destination says of a confirmed packet.
+    /// The destination's decision about a confirmed packet.
     Confirmed(Verdict),
 }
 
 impl Reply {
-    /// An answer that is in postcard format.
+    /// Decodes a response in postcard format.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         match self {
             Reply::Answer(bytes) => read_structure(bytes),
@@ -60,7 +60,7 @@ impl Reply {
         }
     }
 
-    /// What a packet says of an earlier one, and the number of that.
+    /// The reply in a packet, and the number of the original packet.
     pub(crate) fn of(packet: &Packet<BODY>) -> Option<(u32, Reply)> {
         match packet.content()? {
             Content::Response(response) => Some((response.number, Reply::Answer(response.payload.to_vec()))),
@@ -77,14 +77,14 @@ impl Reply {
 
 /// Hosts at serial ports of some boards of a mesh.
 pub trait Talk {
-    /// The addresses of the boards where a host is. A question's `at` is a place in this list.
+    /// The addresses of the boards with a host. A request's `at` is an index into this list.
     fn entrances(&self) -> Vec<u64>;
 
-    /// Asks all questions and returns the replies in the same order; `None` where there was none in time.
+    /// Sends all requests and returns the replies in the same order; `None` where there was none in time.
     fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>>;
 }
 
-/// Asks nodes the same question, each at the entrance nearest to it, and those that do not answer at the others. Returns the
+/// Sends nodes the same request, each through the nearest entrance, and on timeout through the others. Returns the
 /// replies in the order of the nodes.
 pub fn ask_nodes(talk: &mut dyn Talk, nodes: &[u64], query: Query, more: &[u8]) -> Vec<Option<Reply>> {
     let entrances = talk.entrances();
@@ -118,7 +118,7 @@ fn is_answer(reply: &Option<Reply>) -> bool {
     matches!(reply, Some(Reply::Answer(_)))
 }
 
-/// What an answer in postcard format says.
+/// Decodes a response in postcard format.
 pub fn read<T: DeserializeOwned>(reply: &Option<Reply>) -> Option<T> {
     reply.as_ref()?.read()
 }

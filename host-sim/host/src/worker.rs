@@ -1,4 +1,4 @@
-//! The thread that has the serial line: it runs errands for everyone who holds the mesh, several at once.
+//! The thread that owns the serial line: it executes calls for all handles of the mesh, several at once.
 
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,12 +10,12 @@ use crate::host_port::{Incoming, Question};
 use crate::serial_line::{BadPort, SerialLine};
 use crate::talk::Reply;
 
-/// Errands under way at once. More would only wait in the board at the port.
+/// Maximum number of calls in flight. More would only wait in the board at the port.
 const AT_ONCE: usize = 8;
-/// A board that does not take a packet by then has no room. A confirmed packet is settled within this: packets live for six seconds.
+/// Timeout of a board that does not take a packet, and of a confirmed packet: packets live for six seconds.
 pub(crate) const SETTLED_WITHIN: Duration = Duration::from_secs(7);
 
-/// What is to be sent.
+/// The operation of a call.
 pub(crate) enum Errand {
     /// A question to a node.
     Ask(Query),
@@ -33,7 +33,7 @@ pub(crate) enum Errand {
     Broadcast(AppPort),
 }
 
-/// An errand, for how long to wait for word of it once the board has it, and whom to tell.
+/// A call, its timeout once the board has it, and where to report the end.
 pub(crate) struct Job {
     pub(crate) errand: Errand,
     pub(crate) dest: u64,
@@ -43,11 +43,11 @@ pub(crate) struct Job {
     pub(crate) done: SyncSender<End>,
 }
 
-/// How an errand ended.
+/// The end of a call.
 pub(crate) enum End {
-    /// With this word of it.
+    /// With this reply.
     Reply(Reply),
-    /// The board has it, and no word came in time.
+    /// The board has it, and no reply came in time.
     Silence,
     /// The board has not taken it.
     NotTaken,
@@ -57,7 +57,7 @@ pub(crate) enum End {
     Gone(Arc<BadPort>),
 }
 
-/// What those hear who listen.
+/// The events for listeners.
 pub(crate) enum News<'a> {
     /// A message has come.
     Message(&'a Incoming),
@@ -65,7 +65,7 @@ pub(crate) enum News<'a> {
     Gone(&'a BadPort),
 }
 
-/// What someone did who was given news.
+/// The reaction of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interest {
     /// Took it: if it was a request, it is answered there.
@@ -78,7 +78,7 @@ pub(crate) enum Interest {
     Over,
 }
 
-/// Is given all news, and says what it did with them. It must not wait.
+/// A listener, which is given all events and must not block.
 pub(crate) type Outlet = Box<dyn FnMut(News<'_>) -> Interest + Send>;
 
 /// What the thread shares with those who hold the mesh.
@@ -101,7 +101,7 @@ struct Open {
 
 impl Open {
     fn end(self, end: End) {
-        // Whoever asked may be gone.
+        // The caller may be gone.
         let _ = self.done.try_send(end);
     }
 }

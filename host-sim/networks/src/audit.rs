@@ -1,4 +1,4 @@
-//! What routing from addresses promises, held against breadth-first search: every route, every broadcast, and no deadlock.
+//! The guarantees of routing from addresses, checked against breadth-first search: every route, every broadcast, and no deadlock.
 
 use hopwise_core::{Network, Node, Rule, Tree};
 
@@ -46,7 +46,7 @@ impl Audit {
         Ok(audit)
     }
 
-    /// Whether all of it is as promised.
+    /// Whether all guarantees hold.
     pub fn passed(&self) -> bool {
         self.pairs == self.shortest
             && self.broadcasts == self.complete

@@ -17,7 +17,7 @@ pub const MAX_NODES: usize = 4096;
 pub struct Bisection {
     /// No cut into halves has fewer links.
     pub least: u64,
-    /// A cut into halves with so many links was found.
+    /// The number of links of the smallest cut into halves that was found.
     pub most: u64,
 }
 
@@ -144,7 +144,7 @@ fn one_pass(graph: &Graph, start: &[bool]) -> Vec<bool> {
 }
 
 /// A lower bound: of a*b*2 ordered pairs across a cut into a and b nodes each sends one unit along its shortest paths in equal
-/// parts; a link carries at most the largest load, so so many links at least are cut.
+/// parts; a link carries at most the largest load, which gives the minimum number of links cut.
 ///
 /// T. Leighton, Introduction to Parallel Algorithms and Architectures, 1992, section 1.9. Loads as U. Brandes, A Faster
 /// Algorithm for Betweenness Centrality, J. Math. Sociol. 25, 2001: O(nodes * links).

@@ -1,4 +1,4 @@
-//! A broadcast, followed from its source to everyone.
+//! A broadcast, followed from its source to every node.
 
 use hopwise_core::{Network, Node, Tree};
 
@@ -20,7 +20,7 @@ pub struct Broadcast {
 const NOT_REACHED: u32 = u32::MAX;
 
 impl Broadcast {
-    /// Follows the fan-out from `source` until nobody passes it on. A duplicate is counted and not passed on again.
+    /// Follows the fan-out from `source` until no node forwards it. A duplicate is counted and not forwarded again.
     pub fn follow(network: &Network, source: Node, tree: Tree) -> Broadcast {
         let mut found = Broadcast {
             order: vec![source as u32],
@@ -69,7 +69,7 @@ impl Broadcast {
         &self.sent[self.children[self.place[node as usize] as usize].clone()]
     }
 
-    /// Steps until everyone has it if a node sends one copy a step, beginning the step after it received.
+    /// Steps until every node has it if a node sends one copy per step, beginning the step after it received.
     pub fn one_port_steps(&self) -> u64 {
         self.steps(|_| ())
     }

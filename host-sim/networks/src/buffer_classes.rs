@@ -1,6 +1,6 @@
 //! Buffer classes: if a node has at least one buffer of every class, store-and-forward cannot deadlock.
 //!
-//! A scheme for each family, for the load simulator and the deadlock command; boards run the router's lanes instead. Most
+//! A scheme for each family, for the load simulator and the deadlock command; boards use the router's virtual channels instead. Most
 //! networks count valleys ahead: nodes whose number is lower than both the one before and the one after. Between two
 //! valleys a route climbs and then descends, so the links of one class cannot wait for each other in a cycle, and the class
 //! never rises: free of deadlock on any topology and any deterministic rule. Some families have a cheaper scheme.
@@ -185,7 +185,7 @@ fn hierarchy_digits(hierarchy: &Hierarchy, node: Node) -> Vec<u64> {
     digits
 }
 
-/// What grows from level to level as `legs` times what it was, and so many crossings.
+/// A quantity that grows from level to level to `legs` times its value plus the crossings.
 fn crossed(rsn: &Rsn, legs: u64, crossings: u64) -> u64 {
     (1..rsn.levels()).fold(0, |all: u64, _| all.saturating_mul(legs).saturating_add(crossings))
 }

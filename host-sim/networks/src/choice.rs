@@ -242,7 +242,7 @@ impl Kept {
     }
 }
 
-/// The first networks in their order, so many graphs, each with the other names it goes by.
+/// The first `top` graphs in order, each with the other names it goes by.
 fn name_graphs_once(found: Vec<(Profile, Network)>, top: usize) -> Result<Vec<(Network, Vec<String>)>, CannotSearch> {
     let mut kept: Vec<Kept> = Vec::new();
     for (profile, network) in found {

@@ -26,7 +26,7 @@ pub enum Scheme {
     Hops,
     /// One class for all.
     One,
-    /// The lanes of a board, whose buffers are shared by all links: of packets and of broadcasts.
+    /// The virtual channels of a board, whose buffers are shared by all links: of packets and of broadcasts.
     Lanes,
 }
 

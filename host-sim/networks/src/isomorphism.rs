@@ -83,8 +83,8 @@ pub fn isomorphic(first: &Graph, second: &Graph) -> Option<bool> {
     if gave_up { None } else { Some(false) }
 }
 
-/// A node that node 0 cannot be carried to, if there is one: then not all nodes are alike. `Err` if it would take too long to
-/// tell.
+/// A node that no automorphism maps node 0 to, if there is one: then the graph is not vertex-transitive. `Err` if it would take too long
+/// to decide.
 pub fn unlike_node_0(graph: &Graph) -> Result<Option<usize>, TooLong> {
     for to in 1..graph.nodes() {
         match search(graph, graph, &[(0, to)]) {
@@ -96,8 +96,8 @@ pub fn unlike_node_0(graph: &Graph) -> Result<Option<usize>, TooLong> {
     Ok(None)
 }
 
-/// A neighbor of node 0 to which its first neighbor cannot be carried with node 0 in place, if there is one. If there is none
-/// and all nodes are alike, all links are.
+/// A neighbor of node 0 to which no automorphism that fixes node 0 maps its first neighbor, if there is one. If there is none
+/// and the graph is vertex-transitive, it is edge-transitive as well.
 pub fn unlike_first_link(graph: &Graph) -> Result<Option<usize>, TooLong> {
     let first = graph.neighbors(0)[0] as usize;
     for &other in &graph.neighbors(0)[1..] {

@@ -13,7 +13,7 @@ use hopwise_core::network::table::set_loader;
 use crate::distances::{UNREACHED, hops_from};
 use crate::graph::Graph;
 
-/// A graph from a file has at most so many nodes: its tables take 4 bytes for each pair.
+/// Maximum number of nodes of a graph from a file: its tables take 4 bytes for each pair.
 pub const MAX_NODES: usize = 4_096;
 
 /// Why a text is no list of edges.
@@ -34,7 +34,7 @@ pub enum BadEdges {
     /// There is no edge.
     #[error("there is no edge in it")]
     Empty,
-    /// Not everyone can reach everyone; nodes without an edge are such, too.
+    /// The graph is not connected, which includes nodes without an edge.
     #[error("it falls into {0} parts without an edge between them")]
     Parts(usize),
 }
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// A graph that core knows, written down and read again, keeps every promise, and has the distances of the original.
+    /// A graph that core knows, written to a file and read again, keeps every guarantee, and has the distances of the original.
     #[test]
     fn a_graph_from_a_file_keeps_every_promise() {
         install();

@@ -1,10 +1,10 @@
-//! How the routes of a network use its links and lanes.
+//! How the routes of a network use its links and virtual channels.
 
 use hopwise_core::{Network, Rule};
 
 use crate::graph::Graph;
 
-/// Networks of at most so many nodes are looked through.
+/// Maximum number of nodes of a network that is examined.
 const MAX_NODES: u64 = 512;
 
 /// What all routes of the exact rule come to.

@@ -153,7 +153,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         let service = self.draw_service();
         let payload = self.notes.oracle.payload(service, u64::from(dest), self.run.payload);
         let sender = self.node(board);
-        // The packet may be dropped before `send` returns: the judge must know it first.
+        // The packet may be dropped before `send` returns, so the oracle must know it first.
         let to = u64::from(dest);
         let mut early: Vec<(PacketId, DropReason)> = Vec::new();
         let result = self.world.with_node(board, &mut self.notes, |node, now, note| {

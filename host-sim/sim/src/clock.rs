@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::wire::Nanos;
 
-/// A clock that was drawn shows less than this at first: more than 32 bits of microseconds, so that these go round.
+/// Upper bound of a random clock's first reading: more than 32 bits of microseconds, so that these wrap.
 const LATEST_START: Micros = 1 << 33;
 
 /// How a board tells the time.
@@ -29,7 +29,7 @@ impl Clock {
         is_true: true,
     };
 
-    /// Begins anywhere, and runs wrong by up to so many parts of a million.
+    /// A clock with a random start and a random drift of up to this many parts per million.
     pub fn draw(drift: f64, now: Nanos, random: &mut Xoshiro256PlusPlus) -> Self {
         let wrong = drift * random.random_range(-1.0..=1.0);
         Clock {

@@ -159,7 +159,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         Ok(())
     }
 
-    /// Whether anyone is there whom a fault could still meet.
+    /// Whether any board is left that a fault could still affect.
     fn goes_on(&self) -> bool {
         self.to_send > 0 || self.programs.is_some()
     }

@@ -8,7 +8,7 @@ use hopwise_node::link::Micros;
 use hopwise_node::router::{Event, Observer};
 use hopwise_node::wire::{Packet, PacketId, Query};
 
-/// So many questions wait for the link or are on it.
+/// Maximum number of requests that wait for the link or are in flight.
 const SLOTS: usize = 4;
 
 /// A host that is on.

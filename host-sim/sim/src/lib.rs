@@ -1,6 +1,6 @@
-//! Many nodes in virtual time: the same state machine that runs on the boards, wires that take the time of every byte, and
-//! faults by seed and by script. Every packet is accounted for, and a promise of delivery that is broken is told with the
-//! command that shows it again.
+//! Many nodes in virtual time: the same state machine that runs on the boards, wires with the exact time of every byte, and
+//! seeded and scripted faults. Every packet is accounted for, and a violated delivery guarantee is reported with the
+//! command that reproduces it.
 //!
 //! ```
 //! use hopwise_sim::{Settings, simulate};
@@ -19,14 +19,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`settings`]: what a person says of a run; [`swarm`]: runs drawn by a seed; [`reduce`]: short ones of them;
-//! - [`run`]: one run from beginning to end; `applications`: who sends and asks in it; `sizes`: for networks of any width; [`report`]: what is said of it;
-//! - [`programs`]: the programs of users, in place of that;
-//! - [`oracle`]: the judge, who knows what was sent and what came; the record of it all is a trace of [`hopwise_trace`];
-//! - `faults`: what happens to boards and cables in it; `notes`: who watches the nodes; [`shell`]: where a test makes them lie;
-//! - [`world`]: boards, cables, time; [`rogue`]: boards that misbehave; [`host`]: who asks at a serial port; [`tap`]: who listens at a cable, and speaks; [`wire`]: cables and what they do to bytes;
-//! - [`agenda`]: what happens when; [`clock`]: how boards tell the time; [`mesh_time`]: how well they agree on it;
-//! - `stage`: what a script can do here. The words of scripts and traffic are those of [`hopwise_language`].
+//! - [`settings`]: the parameters of a run; [`swarm`]: seeded random runs; [`reduce`]: minimized runs;
+//! - [`run`]: one run from beginning to end; `applications`: its senders and requests; `sizes`: networks of any width; [`report`]: its report;
+//! - [`programs`]: user programs instead of generated traffic;
+//! - [`oracle`]: checks what was sent and what arrived; the record of a run is a trace of [`hopwise_trace`];
+//! - `faults`: faults of boards and cables; `notes`: the observers of nodes; [`shell`]: where tests make nodes faulty;
+//! - [`world`]: boards, cables, time; [`rogue`]: faulty nodes; [`host`]: hosts at serial ports; [`tap`]: an attacker on a cable;
+//!   [`wire`]: cables and their effect on bytes;
+//! - [`agenda`]: the event queue; [`clock`]: the clocks of boards; [`mesh_time`]: how well they agree;
+//! - `stage`: the actions of scripts. The words of scripts and traffic are those of [`hopwise_language`].
 //!
 //! Arrows go one way: settings make a run, a run plays a world, a world knows neither.
 

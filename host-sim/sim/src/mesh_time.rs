@@ -51,7 +51,7 @@ pub enum Failure {
 /// What a liar makes of what it would say at a time.
 pub type Lie = fn(Nanos, &mut TimeSignal);
 
-/// Nobody watches packets; but time signals may be changed.
+/// Does not observe packets, but may change time signals.
 #[derive(Clone, Copy)]
 struct Wires(Option<(Node, Lie)>);
 

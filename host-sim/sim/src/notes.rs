@@ -1,4 +1,4 @@
-//! Who watches all nodes of a run: the trace, the judge, and some sums.
+//! The observers of all nodes of a run: the trace, the oracle, and some sums.
 
 use std::io::Write;
 

@@ -152,7 +152,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
             place.shared.take_work();
             let exchanged = self.world.with_node(board, &mut self.notes, |node, now, note| {
                 let mut observer = |event| note(event);
-                // Nobody else is there whom a message could be for.
+                // There is no other receiver of messages.
                 place.shared.exchange(node, now, &mut observer, |_, _, _| ())
             });
             let Some(due) = exchanged else { return true };

@@ -1,4 +1,4 @@
-//! Makes a run that breaks a promise as short as it can be: whatever can be left out without the promise being kept is left out.
+//! Minimizes a run that violates a guarantee: whatever can be left out while it is still violated is left out.
 
 use hopwise_language::Time;
 
@@ -6,7 +6,7 @@ use super::oracle::Violation;
 use super::settings::Settings;
 use super::simulate;
 
-/// So many runs are tried at most.
+/// Maximum number of runs that are tried.
 const TRIES: usize = 300;
 
 /// The violation of a run, if there is one; a run that cannot be is none.
@@ -21,7 +21,7 @@ struct Reducer {
     tries: usize,
 }
 
-/// A shorter run that breaks a promise of the same kind, and how it does.
+/// A shorter run that violates the same kind of guarantee, and its violation.
 pub fn reduce(settings: &Settings, broken: Violation) -> (Settings, Violation) {
     let mut reducer = Reducer {
         least: settings.clone(),
@@ -40,7 +40,7 @@ pub fn reduce(settings: &Settings, broken: Violation) -> (Settings, Violation) {
 }
 
 impl Reducer {
-    /// Whether a run still breaks the same promise; then it is taken.
+    /// Whether a run still violates the same guarantee; then it is taken.
     fn try_this(&mut self, settings: Settings) -> bool {
         if settings == self.least || self.tries >= TRIES {
             return false;
@@ -52,7 +52,7 @@ impl Reducer {
         true
     }
 
-    /// Leaves out events, rogues and hosts.
+    /// Leaves out events, faulty nodes and hosts.
     fn lists(&mut self) {
         self.list("; ", |run| &mut run.events);
         self.list(",", |run| &mut run.rogue);

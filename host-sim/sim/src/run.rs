@@ -1,4 +1,4 @@
-//! One run: a mesh, traffic, faults, and the judge's account of it.
+//! One run: a mesh, traffic, faults, and the oracle's account of it.
 
 use std::io::Write;
 use std::time::Instant;
@@ -68,7 +68,7 @@ pub struct Account {
     pub drops: Vec<u64>,
     /// Frames sent.
     pub frames: u64,
-    /// Frames sent again, and confirmed packets sent again.
+    /// Frames and confirmed packets retransmitted.
     pub retransmissions: u64,
     /// Packets that went round a dead link.
     pub detours: u64,
@@ -82,7 +82,7 @@ pub struct Account {
     pub trace_sha256: String,
     /// Times from sending to arrival in nanoseconds, sorted.
     pub latencies: Vec<u64>,
-    /// The first promise that was broken.
+    /// The first violated guarantee.
     pub violation: Option<Violation>,
     /// The most buffers any node had in use.
     pub buffers_used: u32,
@@ -156,7 +156,7 @@ pub(super) struct Player<'a, S, C: SimSizes> {
     pub(super) calm: bool,
     pub(super) outages: Outages,
     pub(super) buffers_used: u32,
-    /// Changes of the world that the judge knows of.
+    /// Changes of the world that the oracle knows of.
     pub(super) known_changes: u64,
     pub(super) reach_known: bool,
     pub(super) last_sent: Nanos,
@@ -296,7 +296,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         }
     }
 
-    /// Whether everything is settled, or will never be.
+    /// Whether all packets are completed, or never will be.
     fn over(&mut self) -> bool {
         let now = self.world.now();
         if let Some(programs) = &self.programs {
@@ -342,7 +342,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         last.map_or(at, |event| at.max(event.at.nanos()))
     }
 
-    /// Tells the judge that something was done to boards or cables.
+    /// Tells the oracle that boards or cables have changed.
     fn tell_changes(&mut self) {
         if self.world.changes() != self.known_changes {
             self.known_changes = self.world.changes();
@@ -351,7 +351,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         }
     }
 
-    /// Tells the judge who can reach whom, if that may have changed.
+    /// Tells the oracle which nodes are connected, if that may have changed.
     pub(super) fn tell_reach(&mut self) {
         if !self.reach_known {
             self.reach_known = true;

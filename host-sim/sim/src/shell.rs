@@ -1,4 +1,4 @@
-//! What is between a node and the rest of the world. An honest board has nothing there; the judge is tested with others.
+//! The layer between a node and the rest of the world. It is empty on a correct board; others test the oracle.
 
 use hopwise_node::limits::BODY;
 use hopwise_node::router::{Event, Message};

@@ -70,7 +70,7 @@ pub const LARGE: [&str; 4] = ["re-heawood-2(2)", "re-heawood-2(2,one)", "cor(2,3
 const LENGTHS: (f64, f64) = (0.5, 4.0);
 /// A share of what a wire carries that each node sends.
 const LOADS: (f64, f64) = (0.003, 0.3);
-/// A run sends at most about so many packets.
+/// Approximate maximum number of packets in a run.
 const MAX_PACKETS: u64 = 400;
 /// In networks of more nodes it is an eighth of that, since each takes so long.
 const MANY_NODES: f64 = 1_000.0;
@@ -365,7 +365,7 @@ mod tests {
         }
     }
 
-    /// Every family of the language, everything that can happen in a script, every rogue and every setting is drawn.
+    /// Every family of the language, every event of scripts, every kind of faulty node and every setting occurs.
     #[test]
     fn everything_there_is_is_drawn() {
         let runs: Vec<Settings> = (1..=SEEDS).map(drawn).collect();

@@ -9,7 +9,7 @@ use hopwise_node::wire::{DELIMITER, Frame, Identity, WIRE, crc32c, decode, encod
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// It remembers so many frames, and forgets any.
+/// Maximum number of remembered frames; beyond it a random one is forgotten.
 const REMEMBERED: usize = 4_096;
 /// One time in three an earlier frame is one of the last few.
 const LATELY: usize = 8;

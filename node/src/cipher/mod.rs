@@ -1,7 +1,7 @@
-//! Payloads that only members of the mesh can read.
+//! Payload encryption.
 //!
-//! A node without the feature `cipher` forwards what others have encrypted. It can neither read nor send a payload in a mesh that
-//! encrypts them: what it cannot encrypt does not leave it.
+//! A node without the feature `cipher` forwards encrypted payloads. In a mesh that encrypts, it can neither read nor send
+//! a payload: plain text never leaves it.
 
 #[cfg(not(feature = "cipher"))]
 mod off;
@@ -15,10 +15,10 @@ pub(crate) use on::Cipher;
 
 use crate::wire::{AppPort, Bytes, Content, PacketOf, Query, Request, Response};
 
-/// The bytes by which a payload grows.
+/// The number of bytes by which a payload grows.
 pub const SEAL_BYTES: usize = 16;
 
-/// The application that a packet is for or from, and where in the body its payload begins, which is the rest of it.
+/// The application port of a packet, and the offset in the body at which its payload begins.
 fn payload_of<B: Bytes>(packet: &PacketOf<B>) -> Option<(AppPort, usize)> {
     let content = packet.content()?;
     let port = match content {

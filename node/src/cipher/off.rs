@@ -1,4 +1,4 @@
-//! Stands in for the cipher, and neither encrypts nor decrypts.
+//! The substitute without the feature `cipher`, which neither encrypts nor decrypts.
 
 use super::payload_of;
 use crate::key::Secret;

@@ -1,8 +1,8 @@
-//! Payloads that only members of the mesh can read: XChaCha20-Poly1305, from one end of a packet's path to the other.
+//! End-to-end payload encryption with XChaCha20-Poly1305.
 //!
-//! What applications say to each other is encrypted; headers, what boards tell of themselves, and commands are not. The nonce is
-//! made of what the header says of the packet anyway: who sent it, in which life, with which number, of which kind, to whom. No two packets
-//! have all of that in common, and whoever moves a payload to another packet, or changes it, is noticed.
+//! Application payloads are encrypted; headers, reports of boards, and commands are not. The nonce is made of header fields: source, epoch,
+//! number, kind and destination. No two packets have all of them in common, and a payload that is changed or moved to another packet is
+//! rejected.
 
 use chacha20::XChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher};
@@ -17,11 +17,11 @@ use crate::wire::{AppPort, Bytes, Header, PacketOf};
 #[derive(Clone)]
 pub(crate) struct Cipher {
     key: [u8; 32],
-    /// How many packets may still be encrypted: their numbers come again after that, and no nonce may.
+    /// How many packets may still be encrypted: after that their numbers repeat, and nonces must not.
     left: u32,
 }
 
-/// The key is never shown.
+/// Never prints the key.
 impl core::fmt::Debug for Cipher {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("Cipher(..)")
@@ -29,12 +29,12 @@ impl core::fmt::Debug for Cipher {
 }
 
 impl Cipher {
-    /// That of a mesh, if payloads are to be encrypted there.
+    /// The cipher of a mesh, if payloads are to be encrypted there.
     pub(crate) fn of(mesh: &Secret) -> Option<Self> {
         mesh.encrypts.then(|| Cipher::new(&mesh.key))
     }
 
-    /// With the key that follows from that of a mesh.
+    /// Uses the key derived from that of a mesh.
     pub(crate) fn new(mesh: &Key) -> Self {
         let mut key = [0; 32];
         let (first, second) = key.split_at_mut(16);
@@ -43,7 +43,7 @@ impl Cipher {
         Cipher { key, left: u32::MAX }
     }
 
-    /// The keystream of a packet, and the authenticator whose key is its first block.
+    /// The keystream of a packet, and the authenticator keyed by its first block.
     fn begin(&self, header: &Header) -> Option<(XChaCha20, Poly1305)> {
         let mut stream = XChaCha20::new(&self.key.into(), &nonce(header).into());
         let mut block = [0; 64];
@@ -52,12 +52,12 @@ impl Cipher {
         Some((stream, Poly1305::new(&key.into())))
     }
 
-    /// Whether a packet can be [sealed](Self::seal): if it has a payload, that grows.
+    /// Whether a packet can be [sealed](Self::seal): a payload grows.
     pub(crate) fn has_room<B: Bytes>(packet: &PacketOf<B>) -> bool {
         packet.body.len() + SEAL_BYTES <= B::CAPACITY || payload_of(packet).is_none()
     }
 
-    /// Encrypts the payload of a packet that begins here and is complete, if it has one; `None` if there is no room, or no nonce left.
+    /// Encrypts the payload of a complete packet of this node, if it has one; `None` if there is no room, or no nonce left.
     pub(crate) fn seal<B: Bytes>(&mut self, packet: &mut PacketOf<B>) -> Option<()> {
         let Some((port, payload)) = payload_of(packet) else {
             return Some(());
@@ -73,7 +73,7 @@ impl Cipher {
         packet.body.extend_from_slice(&tag).ok()
     }
 
-    /// Decrypts the payload of a packet that has come, if it has one; `None` if that is not what its source sent.
+    /// Decrypts the payload of a received packet, if it has one; `None` if it is not authentic.
     pub(crate) fn open<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Option<()> {
         let Some((port, payload)) = payload_of(packet) else {
             return Some(());
@@ -81,7 +81,7 @@ impl Cipher {
         let (mut stream, mac) = self.begin(&packet.header)?;
         let (text, claimed) = packet.body.get_mut(payload..)?.split_last_chunk_mut::<SEAL_BYTES>()?;
         let made = tag(mac, port, text);
-        // In a time that does not depend on where they differ.
+        // Compares in constant time.
         if u128::from_le_bytes(made) ^ u128::from_le_bytes(*claimed) != 0 {
             return None;
         }

@@ -1,20 +1,20 @@
-//! One clock for the mesh: all boards agree on what time it is, each by what its neighbors say.
+//! One clock for the mesh: all boards agree on the time by exchanging signals with their neighbors.
 //!
-//! The clock is that of the **root**, the board with the lowest address among those that are alive. All others follow a neighbor that is
-//! nearer to it. Boards send [time signals](TimeSignal) on their links, and each tells when the one before it has left, by the sender's own clock
-//! and in time of the mesh. The receiver knows when it came, and how long bits take: so it knows the time, and by comparing own clocks over
-//! seconds how much faster the neighbor's crystal is than its own. Rates are passed on from the root with the time, so that at first a
-//! long path does not take longer to settle than a short one; later each board measures the time itself.
+//! The reference is the clock of the **root**, the live board with the lowest address. All others follow a neighbor that is
+//! closer to it. Boards send [time signals](TimeSignal) on their links, and each tells when the previous one was sent, by the sender's local
+//! clock and in mesh time. The receiver knows when that one arrived and how long bits take: so it knows the time, and, from local clocks
+//! compared over seconds, the rate of the neighbor's crystal relative to its own. Rates are propagated from the root with the time, so that
+//! at first a long path settles as fast as a short one; later each board measures mesh time itself.
 //!
-//! - Signals of the root are numbered, in **rounds**, and passed on at once. A board follows only who knows of a newer round; a root whose
-//!   rounds end is dead. So nobody follows in a cycle, or whom others only remember (DSDV, Perkins and Bhagwat 1994).
-//! - A board that has just started takes over the time that most of its neighbors have, whatever its own address. It becomes the root, if it is to,
-//!   once it has the time. If nobody has one, the board that is to be the root begins it.
-//! - What differs from what a board knows is not taken over. A neighbor that jumps, or runs faster than any crystal, is refused, and
-//!   after a while not followed any more, the root included; then the next one is the root, and the time goes on. Only if a better root is
-//!   heard of that has another time, where two meshes become one, or if most neighbors disagree, the other time is taken.
+//! - Signals of the root are numbered, in **rounds**, and propagated at once. A board follows only a neighbor that knows of a newer round; a
+//!   root whose rounds end is dead. So there are no cycles of followers, and no dead root is followed (DSDV, Perkins and Bhagwat 1994).
+//! - A board that has just booted adopts the time of most of its neighbors, whatever its own address. If it is to be the root, it becomes so
+//!   once it has the time. If no board has the time, the future root starts it.
+//! - A time that differs from the known one is rejected. A neighbor that jumps, or runs faster than any crystal, is rejected, and
+//!   after a while no longer followed, even if it is the root; then the next one becomes the root, and time goes on. Only a better
+//!   root with another time, as when two meshes are joined, or the disagreement of most neighbors makes a board adopt another time.
 //!
-//! [`MeshTime`] is what comes of it, and never goes back.
+//! [`MeshTime`] is the result, and is monotonic.
 
 #[cfg(feature = "clock")]
 mod follow;
@@ -34,20 +34,20 @@ use hopwise_core::Node;
 /// Time in 256ths of a microsecond.
 pub type ClockTicks = u64;
 
-/// ClockTicks of a microsecond.
+/// Clock ticks per microsecond.
 pub const TICKS_PER_MICRO: ClockTicks = 256;
 
-/// A time in the finer unit.
+/// Converts microseconds to clock ticks.
 pub const fn clock_ticks(micros: Micros) -> ClockTicks {
     micros.wrapping_mul(TICKS_PER_MICRO)
 }
 
-/// Parts in a million, as rates are kept.
+/// One part per million, in the unit of rates.
 const PPM: i32 = ((1_u64 << 32) / 1_000_000) as i32;
-/// No crystal differs from another by more, nor from the time of the mesh: 250 parts in a million.
+/// Maximum rate of a crystal relative to another or to mesh time: 250 parts per million.
 const MAX_RATE: i32 = 250 * PPM;
 
-/// What a board tells of its time.
+/// A periodic report of a board's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tidings {
     pub(crate) root: Node,

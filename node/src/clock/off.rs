@@ -1,4 +1,4 @@
-//! No clock: no signal is sent, none is listened to, and there is no time.
+//! The substitute without a clock: no signal is sent, received ones are ignored, and there is no time.
 
 use core::marker::PhantomData;
 

@@ -3,35 +3,35 @@
 use super::{ClockTicks, MAX_RATE, TICKS_PER_MICRO, clock_ticks};
 use crate::link::Micros;
 
-/// Corrections of less than this are made little by little, in either direction.
+/// Corrections smaller than this are applied gradually, in either direction.
 const STEP: i64 = 1_000 * TICKS_PER_MICRO as i64;
-/// Then time is faster or slower by one part in so many, as a power of two.
+/// The rate of a gradual correction: one part in two to this power.
 const GENTLE: u32 = 10;
-/// Time that is ahead by more runs at half speed: it never goes back.
+/// Time that is ahead by more runs at half speed, so that it never goes back.
 const HALF_SPEED: u32 = 1;
-/// What is further away than this is not computed: five hours.
+/// Maximum time difference that is computed: five hours.
 const FARTHEST: i64 = 1 << 42;
 
-/// What time it is in the mesh, as long as a board learns nothing new. It never goes back, whatever is learned.
+/// The mesh time as a function of the local clock. It is monotonic, whatever is learned.
 ///
-/// Its form in memory is fixed: who watches a board from outside reads it there.
+/// Its layout in memory is fixed, since debuggers read it there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct MeshTime {
-    /// Where this begins, by the board's own clock.
+    /// The start of validity, by the local clock.
     since: ClockTicks,
-    /// What is shown then.
+    /// The mesh time shown then.
     shown: ClockTicks,
-    /// What is still to be added, for what is shown to be the time.
+    /// The correction that is still to be applied.
     correction: i64,
-    /// By how much the time of the mesh is faster than the board's own clock, in 2^-32.
+    /// The rate of mesh time relative to the local clock, in 2^-32.
     rate: i32,
-    /// How fast the correction is made: one part in so many, as a power of two. 0 means that the time is not known.
+    /// The rate of correction: one part in two to this power. 0 means that the time is unknown.
     gentle: u32,
 }
 
 impl MeshTime {
-    /// Nothing is known.
+    /// The state before any time is known.
     pub const UNKNOWN: MeshTime = MeshTime {
         since: 0,
         shown: 0,
@@ -40,10 +40,10 @@ impl MeshTime {
         gentle: 0,
     };
 
-    /// Words of 32 bits that it takes in memory.
+    /// The size in 32-bit words.
     pub const WORDS: usize = size_of::<MeshTime>() / 4;
 
-    /// As it lies in the memory of a board.
+    /// Converts the words of a board's memory.
     pub fn from_words(words: [u32; Self::WORDS]) -> Self {
         let [s0, s1, t0, t1, c0, c1, rate, gentle] = words;
         let wide = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
@@ -56,32 +56,31 @@ impl MeshTime {
         }
     }
 
-    /// What time it is when the board's own clock shows `local`; `None` if that is not known.
+    /// The mesh time at a local time; `None` if it is unknown.
     pub fn at(&self, local: Micros) -> Option<Micros> {
         self.at_tick(clock_ticks(local)).map(|shown| shown / TICKS_PER_MICRO)
     }
 
-    /// The same in finer units.
+    /// [`at`](Self::at) in clock ticks.
     pub fn at_tick(&self, local: ClockTicks) -> Option<ClockTicks> {
         self.is_known().then(|| self.shown_at(local))
     }
 
-    /// Whether there is a time.
+    /// Whether the time is known.
     pub fn is_known(&self) -> bool {
         self.gentle != 0
     }
 
-    /// By how much the time of the mesh is faster than the board's own clock, in 2^-32.
+    /// The rate of mesh time relative to the local clock, in 2^-32.
     pub fn rate(&self) -> i32 {
         self.rate
     }
 
-    /// Since when nothing new was learned.
     pub(super) fn since(&self) -> ClockTicks {
         self.since
     }
 
-    /// From `since` on, by how much time has passed; before it, how long ago that was.
+    /// The time elapsed since `since`; negative before it.
     fn passed(&self, local: ClockTicks) -> i64 {
         let passed = (local.wrapping_sub(self.since) as i64).clamp(-FARTHEST, FARTHEST);
         passed + ((passed * i64::from(self.rate)) >> 32)
@@ -94,20 +93,20 @@ impl MeshTime {
         self.shown.wrapping_add_signed(passed.wrapping_add(corrected))
     }
 
-    /// The time as far as it is known: what is shown comes to be this.
+    /// The best estimate of the time, which the shown time approaches.
     pub(super) fn target_at(&self, local: ClockTicks) -> ClockTicks {
         let whole = self.correction.wrapping_add(self.passed(local));
         self.shown.wrapping_add_signed(whole)
     }
 
-    /// Supposes a time of which nothing is shown yet.
+    /// Assumes a time that has not been shown yet.
     pub(super) fn suppose(&mut self, local: ClockTicks, mesh: ClockTicks) {
         if !self.is_known() {
             (self.since, self.shown, self.correction) = (local, mesh, 0);
         }
     }
 
-    /// From now on it is `target`, and runs at that rate.
+    /// Sets the estimate to `target` at `now`, running at this rate.
     pub(super) fn aim(&mut self, now: ClockTicks, target: ClockTicks, rate: i32) {
         let shown = if self.is_known() { self.shown_at(now) } else { target };
         let correction = target.wrapping_sub(shown) as i64;
@@ -191,7 +190,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a board is told, what it shows does not go back, nor does it run faster than a thousandth without a step.
+        /// Whatever a board is told, the time it shows is monotonic, and runs at most a thousandth fast without a step.
         #[test]
         fn it_never_goes_back(steps in prop::collection::vec((0..SECOND, -3_i64..3, any::<i32>(), -4_000_000..4_000_000_i64), 1..60)) {
             let mut time = known(100 * SECOND);

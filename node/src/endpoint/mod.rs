@@ -1,8 +1,8 @@
-//! One link that asks and answers: a host at a board, or a board that has no configuration and is in no mesh.
+//! A single link that sends and answers requests: a host, or a board without a config that is in no mesh.
 //!
 //! Like a [`Router`](crate::router::Router) an [`Endpoint`] does no I/O: bytes and the time go in, bytes come out. It forwards
-//! nothing, so it has no lanes and no pool: `SLOTS` packets wait for the link or are under way, in the order in which they were sent.
-//! Who has more to send keeps them until there is [room](Endpoint::has_room).
+//! nothing, so it has no virtual channels and no pool: `SLOTS` packets wait for the link or are in flight, in sending order.
+//! A caller with more packets keeps them until there is [room](Endpoint::has_room).
 
 use heapless::Vec;
 
@@ -17,12 +17,12 @@ use crate::wire::{
 };
 use hopwise_core::Node;
 
-/// One end of a link that is no router.
+/// One end of a link that is not a router.
 #[derive(Clone, Debug)]
 pub struct Endpoint<const SLOTS: usize> {
     identity: Identity,
     started: Micros,
-    /// Links of the board, of which this is the last.
+    /// The number of links of the board, of which this is the last.
     links: u8,
     link: Link<WIRE>,
     outgoing: Vec<Outgoing, SLOTS>,
@@ -30,7 +30,7 @@ pub struct Endpoint<const SLOTS: usize> {
     next_confirmed: u32,
     counters: RouterCounters,
     card: BoardInfo,
-    /// Where payloads are encrypted.
+    /// Present where payloads are encrypted.
     cipher: Option<Cipher>,
 }
 
@@ -38,12 +38,11 @@ pub struct Endpoint<const SLOTS: usize> {
 #[derive(Clone, Debug)]
 struct Outgoing {
     token: Token,
-    /// The link has it.
     under_way: bool,
     packet: Packet<BODY>,
 }
 
-/// What came in.
+/// A received event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(
     clippy::large_enum_variant,
@@ -52,22 +51,22 @@ struct Outgoing {
 pub enum Heard {
     /// Both ends hear and accept each other.
     Up(Identity),
-    /// They do not any more, or [not at all](Down::Refused).
+    /// They no longer do, or [never did](Down::Refused).
     Down(Down),
-    /// A question for the board around the endpoint, or for an application of the host. [`Endpoint::reply`] answers it, and has room
-    /// for that if it does so at once.
+    /// A request for the board around the endpoint, or for an application of the host. [`Endpoint::reply`] answers it, and has room
+    /// for that if it is called at once.
     Question(Packet<BODY>),
-    /// Any other packet. Its [content](Packet::content) can be read.
+    /// Any other packet, with its [content](Packet::content).
     Packet(Packet<BODY>),
 }
 
 impl<const SLOTS: usize> Endpoint<SLOTS> {
-    /// A host that says hello. The epoch must differ from that of the last one, and not be 0.
+    /// A host that says hello. The epoch must differ from the previous one, and not be 0.
     pub fn host(epoch: u32, baud: u32, now: Micros) -> Self {
         Endpoint::new(Role::Host, 1, epoch, baud, now)
     }
 
-    /// A board with so many links, in no mesh, that says hello on the last of them.
+    /// A board with this many links, in no mesh, that says hello on the last of them.
     pub fn board(links: u8, epoch: u32, baud: u32, now: Micros) -> Self {
         Endpoint::new(Role::Node, links, epoch, baud, now)
     }
@@ -79,14 +78,14 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         }
         let identity = Identity {
             role,
-            // No expression has this number but by chance.
+            // No expression has this ID except by chance.
             network: 0,
             address: 0,
             port: links.saturating_sub(1),
             epoch,
             largest: MAX_PACKET as u16,
         };
-        // As random as the epoch: an answer to whoever was here before is no answer to this one.
+        // As random as the epoch, so that a response to an earlier host is not taken for one to this host.
         let first_number = epoch.wrapping_mul(0x9e37_79b9);
         Endpoint {
             identity,
@@ -102,12 +101,12 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         }
     }
 
-    /// From now on it talks only to an end with the same key. To be called before anything is sent.
+    /// Restricts the link to an end with the same key. Must be called before anything is sent.
     pub fn lock(&mut self, credentials: &Credentials) {
         self.link.lock(credentials);
         self.cipher = Cipher::of(&credentials.secret);
         if self.cipher.is_some() {
-            // No nonce may come twice, and the epoch of a host is only its clock.
+            // Nonces must not repeat, and the epoch of a host is only its clock.
             let [n0, n1, n2, n3, c0, c1, c2, c3, ..] = credentials.random;
             self.next_number ^= u32::from_le_bytes([n0, n1, n2, n3]);
             self.next_confirmed ^= u32::from_le_bytes([c0, c1, c2, c3]);
@@ -119,17 +118,17 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         self.link.is_open()
     }
 
-    /// Who is at the other end, if it has been heard of late.
+    /// The identity of the other end, if it has been heard recently.
     pub fn peer(&self) -> Option<Identity> {
         self.link.peer()
     }
 
-    /// What it has done.
+    /// The packet counters.
     pub fn counters(&self) -> &RouterCounters {
         &self.counters
     }
 
-    /// What the endpoint says about its board when asked; the shell fills it in.
+    /// The board information in reports, filled in by the shell.
     pub fn card_mut(&mut self) -> &mut BoardInfo {
         &mut self.card
     }
@@ -139,32 +138,32 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         !self.outgoing.is_full()
     }
 
-    /// Whether the other end has all that was sent.
+    /// Whether the other end has everything that was sent.
     pub fn is_idle(&self) -> bool {
         self.outgoing.is_empty()
     }
 
-    /// Whether a packet of a kind and number that was sent is still here.
+    /// Whether a sent packet of a kind and number is still held.
     pub fn holds(&self, kind: Kind, number: u32) -> bool {
         let is_it =
             |outgoing: &Outgoing| (outgoing.packet.header.kind, outgoing.packet.header.number) == (kind, number);
         self.outgoing.iter().any(is_it)
     }
 
-    /// A question to a node; [`send`](Self::send) asks it.
+    /// A request to a node, to be [sent](Self::send).
     pub fn question(&mut self, dest: Node, query: Query, payload: &[u8], now: Micros) -> Option<Packet<BODY>> {
         let asked = now as u32;
         self.packet(dest, &Content::Request(Request { query, asked, payload }))
     }
 
-    /// A packet that begins here, with the next number of its kind; `None` if its content is too long. [`send`](Self::send) sends it.
+    /// A packet with the next number of its kind, to be [sent](Self::send); `None` if its content is too long.
     pub fn packet(&mut self, dest: Node, content: &Content<'_>) -> Option<Packet<BODY>> {
         let mut packet = self.packet_of(content.kind(), dest, content.write()?);
         packet.header.traced = matches!(content, Content::Request(request) if request.query == Query::Trace);
         self.can_be_sent(packet)
     }
 
-    /// The packet, unless there is no room to encrypt it.
+    /// Returns the packet, unless there is no room to encrypt it.
     fn can_be_sent(&self, packet: Packet<BODY>) -> Option<Packet<BODY>> {
         (self.cipher.is_none() || Cipher::has_room(&packet)).then_some(packet)
     }
@@ -186,7 +185,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         Packet { header, body }
     }
 
-    /// Sends a packet, or gives it back if there is no room.
+    /// Sends a packet, or returns it if there is no room.
     #[allow(clippy::result_large_err, reason = "who keeps packets gets the same one back")]
     pub fn send(&mut self, packet: Packet<BODY>) -> Result<(), Packet<BODY>> {
         let mut tokens = 0..SLOTS as Token;
@@ -202,13 +201,13 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         Ok(())
     }
 
-    /// Answers a [question](Heard::Question); `false` if the answer is too long or there is no room.
+    /// Answers a [request](Heard::Question); `false` if the response is too long or there is no room.
     pub fn reply(&mut self, question: &Packet<BODY>, answer: &[u8]) -> bool {
         self.answer(question, answer)
             .is_some_and(|packet| self.send(packet).is_ok())
     }
 
-    /// The answer to a [question](Heard::Question), to be [sent](Self::send); `None` if it is too long.
+    /// The response to a [request](Heard::Question), to be [sent](Self::send); `None` if it is too long.
     pub fn answer(&mut self, question: &Packet<BODY>, answer: &[u8]) -> Option<Packet<BODY>> {
         let Some(Content::Request(request)) = question.content() else {
             return None;
@@ -229,7 +228,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         packet
     }
 
-    /// Takes bytes from the front of `input` until something is heard that concerns the shell; `None` when the input is used up.
+    /// Consumes bytes from the front of `input` up to the next event for the shell; `None` when the input is used up.
     pub fn receive(&mut self, input: &mut &[u8], now: Micros) -> Option<Heard> {
         loop {
             let heard = match self.link.receive(input, now)? {
@@ -253,7 +252,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         peer.map(Heard::Up)
     }
 
-    /// A packet has come. A question is taken only if there is room for the answer; the other end asks again.
+    /// Processes a packet. A request is taken only if there is room for the response; the other end retransmits it.
     fn packet_in(&mut self, mut packet: Option<Packet<BODY>>, now: Micros) -> Option<Heard> {
         if let (Some(cipher), Some(coming)) = (&self.cipher, &mut packet)
             && cipher.open(coming).is_none()
@@ -292,7 +291,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
                 }
                 count(&mut self.counters.delivered);
                 let response = self.response(&packet.header, body);
-                // There is room: it was looked for.
+                // Cannot fail: the room was checked.
                 let _ = self.send(response);
             }
             None => self.counters.drop(DropReason::Malformed),
@@ -308,7 +307,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         self.link.clear_counters();
     }
 
-    /// Learns what became of packets that were under way.
+    /// Completes packets that were in flight.
     fn settle(&mut self) {
         while let Some((token, fate)) = self.link.settled() {
             match fate {
@@ -326,11 +325,11 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
                 .iter()
                 .any(|outgoing| outgoing.token == token && is_answer(outgoing))
             {
-                // Who asked may be gone, and whoever comes next must not take the answer for another.
+                // The sender may be gone, and the next host must not take the response for its own.
                 self.outgoing.retain(|outgoing| outgoing.token != token);
                 self.counters.drop(DropReason::NoHost);
             } else {
-                // A question asked twice is answered twice; that does no harm.
+                // A duplicate request is answered twice, which does no harm.
                 self.wait_again(token);
             }
         }
@@ -342,13 +341,13 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         }
     }
 
-    /// The bytes to send on the link, which is free, and their number; 0 if there is nothing to send. `out` has room for [`WIRE`].
+    /// Writes the next bytes to send on the free link, and returns their number; 0 if there is nothing to send. `out` has room for [`WIRE`].
     pub fn transmit(&mut self, now: Micros, out: &mut [u8]) -> usize {
         if let Some(peer) = self.link.peer().filter(|peer| usize::from(peer.largest) < MAX_PACKET) {
             self.drop_too_long(peer.largest);
         }
         let written = match self.link.turn(now) {
-            // It has not asked for one.
+            // An endpoint sends no time signals.
             Turn::Nothing | Turn::Time => None,
             Turn::Control => self.link.write_control(now, out),
             Turn::Again(token) => self.write(token, now, out),
@@ -370,7 +369,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         waiting.next().map(|outgoing| outgoing.token)
     }
 
-    /// Drops what the other end does not take because of its length.
+    /// Drops packets that are too long for the other end.
     fn drop_too_long(&mut self, most: u16) {
         let before = self.outgoing.len();
         self.outgoing
@@ -385,10 +384,10 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             None => &outgoing.packet,
             Some(cipher) => {
                 sealed = outgoing.packet.clone();
-                // As the router there will fill it in.
+                // The router there will fill in the same.
                 sealed.header.source = self.link.peer()?.address;
                 if cipher.seal(&mut sealed).is_none() {
-                    // All nonces are used up; what is not encrypted still goes.
+                    // All nonces are used up; unencrypted packets can still be sent.
                     self.outgoing.retain(|outgoing| outgoing.token != token);
                     self.counters.drop(DropReason::NoRoute);
                     return None;
@@ -403,7 +402,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         self.link.write_packet(token, 0, parts, now, out)
     }
 
-    /// Looks at the clock: says so if the link has gone down for silence.
+    /// Processes timeouts; returns the reason if the link has gone down.
     pub fn tick(&mut self, now: Micros) -> Option<Down> {
         let Some(Received::Down(reason)) = self.link.tick(now) else {
             return None;
@@ -412,12 +411,12 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         Some(reason)
     }
 
-    /// When to [`tick`](Self::tick) and try to [`transmit`](Self::transmit) at the latest, though nothing comes.
+    /// The latest time to [`tick`](Self::tick) and [`transmit`](Self::transmit) if nothing is received.
     pub fn deadline(&self) -> Micros {
         self.link.deadline()
     }
 
-    /// How long so many bytes take on the wire.
+    /// The time that bytes take on the wire.
     pub fn wire_time(&self, bytes: usize) -> Micros {
         self.link.wire_time(bytes)
     }
@@ -462,7 +461,7 @@ impl<const SLOTS: usize> Subject for Endpoint<SLOTS> {
     }
 }
 
-/// Counters go round rather than stop.
+/// Counters wrap rather than saturate.
 fn count(counter: &mut u32) {
     *counter = counter.wrapping_add(1);
 }

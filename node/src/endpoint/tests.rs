@@ -1,4 +1,4 @@
-//! A host at a board without configuration, and at one that is part of a mesh.
+//! A host at a board without a config, and at one that is part of a mesh.
 
 use std::boxed::Box;
 use std::vec::Vec;
@@ -16,10 +16,10 @@ const BAUD: u32 = 1_000_000;
 
 type Host = Endpoint<6>;
 
-/// What the host is at.
+/// The board that the host is connected to.
 enum Board {
     Without(Box<Endpoint<1>>),
-    /// One node of a network, its host at link 5.
+    /// A node of a network, its host at link 5.
     In(Box<Router>),
 }
 
@@ -27,11 +27,11 @@ struct Desk {
     now: Micros,
     host: Host,
     board: Board,
-    /// When each direction is free: of the host, of the board.
+    /// When each direction becomes free: of the host, of the board.
     free_at: [Micros; 2],
     /// What the host heard.
     heard: Vec<Heard>,
-    /// Frames of the board that get lost.
+    /// Number of the board's frames to lose.
     lose: usize,
 }
 
@@ -125,7 +125,7 @@ impl Desk {
         number
     }
 
-    /// The answers that have come: to which question, and what.
+    /// The responses received: number of the request, and payload.
     fn answers(&mut self) -> Vec<(u32, Vec<u8>)> {
         let heard = core::mem::take(&mut self.heard);
         let answer = |heard: &Heard| match heard {
@@ -206,7 +206,7 @@ fn packets_say_who_began_them() {
     assert_eq!(header, expected);
 }
 
-/// The question itself is held while the counters are cleared: [`Desk::board_hears`] looks at the account.
+/// The request itself is held while the counters are cleared: [`Desk::board_hears`] checks the packet account.
 #[test]
 fn an_account_that_is_cleared_goes_on() {
     let mut desk = Desk::without();
@@ -259,7 +259,7 @@ fn a_host_asks_again_what_was_under_way_when_the_link_broke_and_a_board_forgets_
     assert_eq!(board.counters.held(), 0);
 }
 
-/// A program sleeps until something comes or the deadline is there.
+/// A program sleeps until something is received or the deadline passes.
 #[test]
 fn who_looks_only_at_the_deadline_says_hello_and_notices_silence() {
     let mut desk = Desk::without();
@@ -340,7 +340,7 @@ fn a_host_reaches_the_mesh_through_its_board() {
     assert_eq!(lost, Some((numbers[1], 2)));
 }
 
-/// What was asked before is answered to whoever is there now, who must not take it for an answer to a question of its own.
+/// A response to an earlier host's request reaches the current host, which must not take it for one to its own.
 #[test]
 fn hosts_number_their_questions_differently() {
     let numbers = [1, 2, 0x8000_0000].map(|epoch| {
@@ -366,7 +366,7 @@ fn what_is_too_long_is_not_sent() {
     assert!(host.is_idle());
 }
 
-/// A board that takes only short packets is sent no others.
+/// No packets longer than a board takes are sent to it.
 #[test]
 fn what_is_too_long_for_the_board_is_dropped() {
     let mut desk = Desk::without();
@@ -433,7 +433,7 @@ fn encrypting(random: u8) -> Credentials {
     }
 }
 
-/// What is too long once it is encrypted must not wait in a slot for ever.
+/// A packet that is too long once encrypted must not occupy a slot forever.
 #[cfg(feature = "cipher")]
 #[test]
 fn what_grows_too_long_by_encryption_is_refused_at_once() {

@@ -1,34 +1,34 @@
-//! How long a link is waited for on which nothing comes through, though both ends hear each other.
+//! The timeout of a link on which nothing gets through, though both ends hear each other.
 
 use super::canonical::left;
 use super::{Micros, millis};
 
-/// If nothing is acknowledged for this long, or for so many timeouts on a slow wire, frames are stuck and the link is given up.
+/// If nothing is acknowledged for this long, or for this many timeouts on a slow wire, the link is stuck and given up.
 const STUCK_AFTER: Micros = 1_500_000;
 const STUCK_TIMEOUTS: Micros = 8;
-/// And if one frame is not for twice as long, so that packets do not grow old on the wire.
+/// A single frame may take twice as long, so that packets do not expire on the wire.
 const ONE_FRAME: Micros = 2;
-/// And if the sender has gone back so many times in vain.
+/// Maximum number of unsuccessful retransmissions of the window.
 const STUCK_ROUNDS: u8 = 96;
-/// The other end has this long to accept us.
+/// Timeout for the other end to accept this one.
 const ACCEPT_WITHIN: Micros = 2_000_000;
-/// An end that has taken nothing for this long, in milliseconds, though packets wait for it all the time, takes nothing any more. In
-/// a storm of broadcasts, where nearly all boards are full, honest ones take nothing for up to 5 seconds.
+/// Time in milliseconds after which an end that has taken nothing, though packets always wait for it, counts as starving us. In
+/// a broadcast storm, where nearly all boards are full, correct ones take nothing for up to 5 seconds.
 const STARVED_AFTER: u32 = 5_500;
-/// One that did so before is not given as long.
+/// The same for an end that did so before.
 const STARVED_AGAIN_AFTER: u32 = 1_000;
-/// Packets that waited this long ago, in milliseconds, are another matter.
+/// Gap in milliseconds after which waiting packets count as a new case.
 const STARVING_GAP: u32 = 500;
 
 /// What the link waits for, and since when.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct AckTimeout {
-    /// When it is given up if nothing has changed by then: the other end has not accepted us, or not acknowledged the oldest frame on
-    /// the way.
+    /// When the link is given up if nothing has changed: the other end has not accepted us, or not acknowledged the oldest frame in
+    /// flight.
     until: Micros,
-    /// How often what is on the way has been sent again.
+    /// How often the frames in flight have been retransmitted.
     rounds: u8,
-    /// Since when packets wait that find no room there, if they do, and when they last did: in milliseconds.
+    /// Since when packets find no room at the other end, and when they last did not: in milliseconds.
     starving_since: Option<u32>,
     starved_at: u32,
 }
@@ -43,7 +43,7 @@ impl AckTimeout {
         }
     }
 
-    /// The same with times that are counted from now: for how long packets have found no room, and how long ago they last did not.
+    /// The same with times relative to now.
     pub(super) fn canonical(&self, now: Micros) -> Self {
         let ago = millis(now).wrapping_sub(self.starved_at);
         let lately = ago <= STARVING_GAP;
@@ -61,7 +61,7 @@ impl AckTimeout {
         self.until
     }
 
-    /// Nothing is waited for any more: the session is over, or this end does not want it.
+    /// Stops all timeouts: the session is over, or this end does not want it.
     pub(super) fn end(&mut self) {
         self.until = Micros::MAX;
         self.rounds = 0;
@@ -73,12 +73,12 @@ impl AckTimeout {
         self.starving_since = None;
     }
 
-    /// The other end has to accept us.
+    /// Starts the timeout for acceptance.
     pub(super) fn await_acceptance(&mut self, now: Micros) {
         self.until = now.saturating_add(ACCEPT_WITHIN);
     }
 
-    /// The sender goes back.
+    /// The sender retransmits.
     pub(super) fn went_back(&mut self, now: Micros) {
         self.rounds = self.rounds.saturating_add(1);
         if self.rounds >= STUCK_ROUNDS {
@@ -86,15 +86,15 @@ impl AckTimeout {
         }
     }
 
-    /// A frame is sent. If none was waited for, the oldest is from now on; it has been on the way for so long.
+    /// A frame is sent. If no timeout was running, one starts for the oldest frame, which has been in flight for `waited`.
     pub(super) fn sent(&mut self, waited: Option<Micros>, timeout: Micros, now: Micros) {
         if self.until == Micros::MAX {
             self.await_oldest(waited, timeout, now);
         }
     }
 
-    /// Frames were acknowledged, of which the other end took some or none. `waited` is for how long the oldest of the rest has been
-    /// on the way, if there is one.
+    /// Frames were acknowledged, of which the other end took some or none. `waited` is how long the oldest remaining frame has been
+    /// in flight, if there is one.
     pub(super) fn acknowledged(&mut self, took_some: bool, waited: Option<Micros>, timeout: Micros, now: Micros) {
         self.rounds = 0;
         self.await_oldest(waited, timeout, now);
@@ -105,7 +105,7 @@ impl AckTimeout {
         }
     }
 
-    /// What was waited for is waited for anew: the link was silent, as announced.
+    /// Restarts the timeouts after an announced pause.
     pub(super) fn begin_anew(&mut self, timeout: Micros, now: Micros) {
         self.rounds = 0;
         self.starving_since = None;
@@ -124,7 +124,7 @@ impl AckTimeout {
         self.until = now.saturating_add(left.min(progress));
     }
 
-    /// Packets wait, and there is no room for them.
+    /// Packets wait that find no room.
     pub(super) fn starves(&mut self, now: Micros) {
         let now = millis(now);
         if self.starving_since.is_none() || now.wrapping_sub(self.starved_at) > STARVING_GAP {
@@ -133,12 +133,12 @@ impl AckTimeout {
         self.starved_at = now;
     }
 
-    /// Whether it has waited in vain for acceptance or acknowledgements.
+    /// Whether the timeout for acceptance or acknowledgment has expired.
     pub(super) fn is_over(&self, now: Micros) -> bool {
         now >= self.until
     }
 
-    /// Whether the other end takes nothing any more. One that is on probation is given less time.
+    /// Whether the other end no longer takes anything. One on probation gets less time.
     pub(super) fn is_starved(&self, on_probation: bool, now: Micros) -> bool {
         let lately = millis(now).wrapping_sub(self.starved_at) <= STARVING_GAP;
         let most = if on_probation {
@@ -165,7 +165,7 @@ mod tests {
         timeout.sent(Some(0), TIMEOUT, 2 * SECOND);
         assert_eq!(timeout.deadline(), SECOND + STUCK_AFTER);
         assert!(!timeout.is_over(SECOND + STUCK_AFTER - 1) && timeout.is_over(SECOND + STUCK_AFTER));
-        // On a slow wire it takes longer.
+        // It takes longer on a slow wire.
         let mut timeout = AckTimeout::new();
         timeout.sent(Some(0), SECOND, SECOND);
         assert_eq!(timeout.deadline(), 9 * SECOND);
@@ -209,7 +209,7 @@ mod tests {
             assert!(!wait(&mut timeout, 1_000, 1_000 + most - 100));
             assert!(wait(&mut timeout, 1_000 + most - 100, 1_000 + most));
             assert!(!timeout.is_starved(on_probation, Micros::from(1_000 + most + STARVING_GAP + 1) * 1_000));
-            // They did not wait for a while, or one was taken.
+            // No packets waited for a while, or one was taken.
             let later = 1_000 + most + STARVING_GAP + 1;
             assert!(!wait(&mut timeout, later, later + most / 2));
             timeout.acknowledged(true, None, TIMEOUT, Micros::from(later + most / 2) * 1_000);

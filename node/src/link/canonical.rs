@@ -1,7 +1,7 @@
-//! The state of a link as far as it decides what the link does next: for a model checker, which visits each state once.
+//! The state of a link as far as it determines future behavior: for a model checker, which visits each state once.
 //!
-//! Two links whose canonical forms are equal do the same from now on, whatever they are given. Counters are left out, times are counted from
-//! now, and what is past or too long ago to matter is all the same.
+//! Two links with equal canonical forms behave the same from now on, given the same inputs. Counters are omitted, times are relative to
+//! now, and times too long ago to matter are normalized.
 
 use super::ack_timeout::AckTimeout;
 use super::end::pausing::Pause;
@@ -16,7 +16,7 @@ use crate::wire::{Identity, Offer};
 /// The state of a link, to be compared and hashed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CanonicalLink<L: LinkCapacities> {
-    /// The beginning of a frame, and how many bytes of it have come; `None` if it is too long.
+    /// The beginning of a frame, and its received bytes; `None` if it is too long.
     partial: (L::Frame, Option<u16>),
     end: CanonicalEnd,
 }
@@ -30,20 +30,20 @@ pub(super) struct CanonicalEnd {
     pub(super) session: u8,
     pub(super) sender: CanonicalSender,
     pub(super) receiver: Receiver,
-    /// What is due, wanted or told, yes or no.
+    /// What is due, wanted or told.
     pub(super) flags: [bool; 5],
-    /// The room here, as last told, and there.
+    /// The room at this end, as last told, and at the other.
     pub(super) room: [Offer; 3],
     pub(super) backoff: u8,
     pub(super) flap_damping: FlapDamping,
     pub(super) ack_timeout: AckTimeout,
     pub(super) pause: Pause,
-    /// How long it is until something happens.
+    /// Remaining times until events.
     pub(super) left: [Micros; 7],
     pub(super) security: Option<CanonicalSecurity>,
 }
 
-/// How long it is until then; never stays never.
+/// The remaining time; never stays never.
 pub(super) fn left(until: Micros, now: Micros) -> Micros {
     match until {
         Micros::MAX => Micros::MAX,
@@ -52,7 +52,7 @@ pub(super) fn left(until: Micros, now: Micros) -> Micros {
 }
 
 impl<L: LinkCapacities> LinkOf<L> {
-    /// Its state as far as it decides what the link does from now on.
+    /// The state as far as it determines future behavior.
     pub fn canonical(&self, now: Micros) -> CanonicalLink<L> {
         CanonicalLink {
             partial: self.collector.partial(),
@@ -89,7 +89,6 @@ mod tests {
         }
     }
 
-    /// Two ends of a cable, and what time it is.
     struct Pair {
         ends: [Small; 2],
         now: Micros,
@@ -105,7 +104,7 @@ mod tests {
             pair
         }
 
-        /// Both ends say what they have to say, in ten milliseconds.
+        /// Both ends send what they have, in ten milliseconds.
         fn exchange(&mut self) {
             self.now += 10_000;
             for from in [0, 1] {
@@ -124,7 +123,7 @@ mod tests {
             }
         }
 
-        /// The first end sends a packet, if it may.
+        /// The first end sends a packet, if allowed.
         fn send(&mut self, token: u8) -> Option<Vec<u8>> {
             let mut out = [0; 96];
             if !matches!(self.ends[0].turn(self.now), Turn::New(_)) {
@@ -134,7 +133,7 @@ mod tests {
             Some(out[..length].to_vec())
         }
 
-        /// A packet comes, and is acknowledged.
+        /// A packet is delivered and acknowledged.
         fn pass(&mut self, token: u8) {
             let frame = self.send(token).unwrap();
             self.hear(1, &frame);
@@ -159,7 +158,7 @@ mod tests {
         }
         assert_ne!(one.ends[1].counters(), other.ends[1].counters());
         assert_eq!(one.canonical(), other.canonical());
-        // Four packets later the numbers have come round.
+        // Four packets later the sequence numbers have wrapped.
         (4..8).for_each(|token| other.pass(token));
         (8..12).for_each(|token| one.pass(token));
         assert_eq!(one.canonical(), other.canonical());

@@ -1,4 +1,4 @@
-//! Collects the bytes of a wire into frames.
+//! Reassembly of frames from the bytes of a wire.
 
 use crate::capacities::Array;
 use crate::wire::{DELIMITER, FrameError, decode};
@@ -10,7 +10,7 @@ pub(super) struct Collector<F> {
     bytes: F,
     length: u16,
     too_long: bool,
-    /// The bytes are a frame that was handed out: the next byte begins another.
+    /// Whether the bytes are a frame that was returned: the next byte begins another.
     complete: bool,
 }
 
@@ -24,12 +24,12 @@ impl<F: Array<u8>> Collector<F> {
         }
     }
 
-    /// The most bytes of a frame, encoded.
+    /// Maximum number of bytes of an encoded frame.
     pub(super) fn room(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The frame that has begun to come, with zeros after it, and its length so far; `None` if it is too long.
+    /// The partial frame, padded with zeros, and its length; `None` if it is too long.
     pub(super) fn partial(&self) -> (F, Option<u16>) {
         let mut bytes = F::default();
         if self.complete {
@@ -41,7 +41,7 @@ impl<F: Array<u8>> Collector<F> {
         (bytes, Some(self.length).filter(|_| !self.too_long))
     }
 
-    /// Takes bytes from the front of `input` up to the end of a frame, and gives the decoded bytes of that frame. `None`
+    /// Consumes bytes from the front of `input` up to the end of a frame, and returns the decoded frame. `None`
     /// when the input is used up.
     pub(super) fn next(&mut self, input: &mut &[u8]) -> Option<Result<&[u8], FrameError>> {
         loop {
@@ -59,7 +59,7 @@ impl<F: Array<u8>> Collector<F> {
             self.too_long |= self.append(taken).is_none();
             end?;
             self.complete = true;
-            // Delimiters in a row, as of a break or before a frame, are no frames.
+            // Consecutive delimiters, as from a break or before a frame, are not frames.
             if self.length > 0 || self.too_long {
                 break;
             }

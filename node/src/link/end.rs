@@ -1,4 +1,4 @@
-//! One end: what it has heard, what is on the way, and when to send what.
+//! One end of a link: its state, the frames in flight, and when to send what.
 
 mod hearing;
 pub(super) mod pausing;
@@ -16,35 +16,35 @@ use crate::key::Credentials;
 use crate::wire::{Identity, LinkCounters, OVERHEAD, Offer, Role, SEALED_OVERHEAD};
 use pausing::{Leave, Pause};
 
-/// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
+/// Interval of hellos on a quiet link that is up, unless the wire is too slow for it.
 const HELLO_INTERVAL: Micros = 100_000;
-/// A hello takes at most a tenth of a slow wire.
+/// Bytes of wire time per hello, so that hellos take at most a tenth of a slow wire.
 const HELLO_BYTES: Micros = 400;
-/// A link that is not open says hello more often.
+/// Factor by which a link that is not open says hello more often.
 const HELLO_WHILE_DOWN: Micros = 2;
-/// Without a frame for so many intervals, in halves, the link is down.
+/// Number of half intervals without a frame after which the link is down.
 const DEAD_HALF_INTERVALS: Micros = 7;
-/// An answer to news from the other end waits at least so long after the last hello, in bytes of the wire.
+/// Minimum time between the last hello and a response to news from the other end, in bytes on the wire.
 const HELLO_SPACING: Micros = 60;
-/// Where there was said to be no room it is tried again after so long, should the word that there is some have been lost.
+/// Time after which an end without room is tried anyway, in case the message about new room was lost.
 const CLOSED_FOR: Micros = 20_000;
-/// An acknowledgement waits for the frame that the other end is sending, and is in the next. Besides, each end may notice bytes half a
-/// ring of them late, which is less than a frame, and then takes some time to think.
+/// An acknowledgment waits for the frame that the other end is sending, and is in the next. Besides, each end may notice bytes half a
+/// ring buffer late, which is less than a frame, and then needs some processing time.
 const TIMEOUT_FRAMES: Micros = 4;
 const THINKING: Micros = 1_000;
-/// Each time nothing is acknowledged, the sender waits twice as long, so many times.
+/// Maximum number of times that the timeout doubles while nothing is acknowledged.
 const MAX_BACKOFF: u8 = 3;
 
 #[derive(Clone, Debug)]
 pub(super) struct End<L: LinkCapacities> {
     identity: Identity,
-    /// How long a byte takes on the wire, in nanoseconds.
+    /// The time of a byte on the wire, in nanoseconds.
     byte_nanos: u32,
     /// The largest frame, encoded.
     wire: u16,
     state: LinkState,
     session: u8,
-    /// By which the other end names this session.
+    /// The tag by which the other end names this session.
     tag: u16,
     hello_at: Micros,
     hello_sent_at: Micros,
@@ -52,46 +52,46 @@ pub(super) struct End<L: LinkCapacities> {
     receiver: Receiver,
     ack_due: bool,
     time_due: bool,
-    /// Lanes with room here, now and as last told.
+    /// Room at this end by virtual channel, now and as last told.
     room_here: Offer,
     told_room: Offer,
-    /// Lanes with room there, and until when one without is left alone.
+    /// Room at the other end, and until when a channel without room is left alone.
     room_there: Offer,
     closed_until: Micros,
-    /// When what is on the way is sent again; never if nothing is.
+    /// When the frames in flight are retransmitted; never if there are none.
     timeout_at: Micros,
     backoff: u8,
-    /// The owner wants whoever is there.
+    /// Whether the owner accepts the peer.
     accepts: bool,
-    /// The other end has been told so in this session: no packet comes before that.
+    /// Whether the other end has been told so in this session: no packet comes before that.
     told: bool,
     flap_damping: FlapDamping,
-    /// One of the ends is a host. It is not held down: no other path leads to it, and it may come and go as it likes.
+    /// One of the ends is a host. Such a link is not damped: there is no other path to a host, and it may come and go.
     host: bool,
     /// Since when the link is open, or up if it is not open; in milliseconds.
     since: u32,
     ack_timeout: AckTimeout,
     pause: Pause,
-    /// The other end has said that it hears nothing until then; 0 if it does.
+    /// Until when the other end announced a pause; 0 if there is none.
     away_until: Micros,
     leave: Leave,
-    /// In a mesh that has a key.
+    /// Present in a mesh that has a key.
     security: Option<Security>,
     pub(super) counters: LinkCounters,
 }
 
 const FIRST_SESSION: u8 = 1;
-/// A frame with a tag is so much longer.
+/// The additional length of a frame with a tag.
 const TAG_MORE: usize = SEALED_OVERHEAD - OVERHEAD;
 
-/// Since when a frame is on the way, in units of 1024 microseconds that go round after a minute.
+/// The send time of a frame, in units of 1024 microseconds that wrap after a minute.
 fn coarse(now: Micros) -> u16 {
     (now >> COARSE_BITS) as u16
 }
 
 const COARSE_BITS: u32 = 10;
 
-/// Counters go round rather than stop.
+/// Counters wrap rather than saturate.
 fn count(counter: &mut u32) {
     *counter = counter.wrapping_add(1);
 }
@@ -132,7 +132,7 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    /// Its state, to be compared.
+    /// The canonical state.
     pub(super) fn canonical(&self, now: Micros) -> CanonicalEnd {
         let spacing = self.bytes(HELLO_SPACING);
         let lasted = Micros::from(millis(now).wrapping_sub(self.since)) * 1_000;
@@ -215,11 +215,11 @@ impl<L: LinkCapacities> End<L> {
 
     pub(super) fn offer(&mut self, room: Offer) {
         self.room_here = room;
-        // Good news is worth a frame of its own; bad news goes with the next acknowledgement.
+        // More room is worth a frame of its own; less room is told with the next acknowledgment.
         self.ack_due |= room.is_news_after(self.told_room) && self.is_open();
     }
 
-    /// Does what a change of state asks for, and says what came of it.
+    /// Handles a change of state, and returns the event.
     fn follow<'a>(&mut self, change: Change, now: Micros) -> Received<'a> {
         match change {
             Change::None => Received::Frame,
@@ -254,7 +254,7 @@ impl<L: LinkCapacities> End<L> {
         count(&mut self.counters.sessions);
     }
 
-    /// One of the ends accepts the other, or does not any more.
+    /// One of the ends accepts the other, or no longer does.
     fn stance_changed(&mut self, now: Micros) {
         self.told &= self.accepts();
         if self.is_open() {
@@ -267,7 +267,7 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    /// Holds the link down if packets did not come through, or if its sessions are short.
+    /// Damps the link if packets did not get through, or if its sessions are short.
     fn learn(&mut self, failed: bool, now: Micros) {
         let lasted = Micros::from(millis(now).wrapping_sub(self.since)) * 1_000;
         match (self.host, failed) {
@@ -277,9 +277,9 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    /// Gives the session up: the next one has another number.
+    /// Ends the session: the next one has another number.
     fn end_session(&mut self, reason: Down, now: Micros) {
-        // The other end has not heard us, though we sent it frames, of which it took none: hellos come through, and longer ones do not.
+        // The other end has not heard us, though we sent it frames, and took none: hellos get through, and longer frames do not.
         let in_vain = reason == Down::Ended && !self.sender.idle() && self.flap_damping.nothing_taken();
         self.learn(reason == Down::Stuck || in_vain, now);
         self.ack_timeout.end();
@@ -296,13 +296,13 @@ impl<L: LinkCapacities> End<L> {
         self.answer_soon(now);
     }
 
-    /// The session has another number from now on.
+    /// Gives the session another number.
     fn number_session(&mut self) {
         self.session = self.session.wrapping_add(1);
         self.tag = self.identity.tag(self.session);
     }
 
-    /// Who was there and did not get as far as a session is forgotten, and so are the nonces.
+    /// Forgets a peer that did not get as far as a session, and its nonces.
     fn forget_pair(&mut self) {
         let is_known = self.state.peer().is_some();
         if let Some(security) = self
@@ -340,7 +340,7 @@ impl<L: LinkCapacities> End<L> {
         }
         let token = self.sender.abandon();
         if token.is_none() {
-            // All are fetched: the next session begins at the beginning.
+            // All are fetched: the next session starts over.
             self.sender = Sender::default();
         }
         token
@@ -375,7 +375,7 @@ impl<L: LinkCapacities> End<L> {
             return Some(Received::Changed);
         }
         if now >= self.closed_until {
-            // Should the word that there is room have been lost.
+            // In case the message about new room was lost.
             self.room_there = Offer::ONE;
             self.closed_until = Micros::MAX;
         }
@@ -428,7 +428,7 @@ impl<L: LinkCapacities> End<L> {
     pub(super) fn bytes(&self, bytes: u64) -> Micros {
         let nanos = bytes * u64::from(self.byte_nanos);
         match u32::try_from(nanos) {
-            // As of all frames at usual rates; a Cortex-M divides 32 bits in one instruction and calls a routine for 64.
+            // The case of all frames at usual rates; a Cortex-M divides 32 bits in one instruction and calls a routine for 64.
             Ok(nanos) => Micros::from(nanos.div_ceil(1_000)),
             Err(_) => nanos.div_ceil(1_000),
         }
@@ -438,7 +438,7 @@ impl<L: LinkCapacities> End<L> {
         HELLO_INTERVAL.max(self.bytes(HELLO_BYTES))
     }
 
-    /// Until when what is heard now is recent.
+    /// Until when a frame received now counts as recent.
     fn heard_until(&self, now: Micros) -> Micros {
         now.saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2)
     }
@@ -447,7 +447,7 @@ impl<L: LinkCapacities> End<L> {
         self.first_timeout() << self.backoff
     }
 
-    /// For how long the oldest frame has been on the way.
+    /// How long the oldest frame has been in flight.
     fn oldest_waited(&self, now: Micros) -> Option<Micros> {
         let since = self.sender.oldest()?;
         Some(Micros::from(coarse(now).wrapping_sub(since)) << COARSE_BITS)

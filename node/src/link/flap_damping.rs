@@ -1,34 +1,34 @@
-//! Holding a link down that comes up again and again, or on which packets do not come through.
+//! Flap damping: holds a link down that keeps restarting, or on which packets do not get through.
 
 use super::Micros;
 use super::canonical::left;
 
-/// A session of less than this is too short: a board that restarts again and again, a loose plug.
+/// A session shorter than this is too short: a board that keeps restarting, or a loose plug.
 const SHORT: Micros = 1_000_000;
-/// So many short sessions in a row are nothing unusual.
+/// Number of consecutive short sessions that are tolerated.
 const SHORT_SESSIONS: u8 = 3;
-/// Then, and whenever packets did not come through, the link is left alone for this long, and for twice as long each time.
+/// Duration of the first pause, after too many short sessions or whenever packets did not get through; it doubles each time.
 const FIRST_PAUSE: Micros = 500_000;
 const LONGEST_PAUSE: Micros = 30_000_000;
 const DOUBLINGS: u8 = 6;
-/// A link that has worked for this long is as good as any.
+/// A link that has worked for this long is trusted again.
 pub(super) const TRUSTED: Micros = 30_000_000;
-/// A link through which so many packets came in a session is slow, not dead. It is not left alone, but has to show that long frames come
-/// through.
+/// Number of packets in a session from which on a failed link counts as slow, not dead. It is not paused, but has to show that long frames
+/// get through.
 const USEFUL: u8 = 4;
 
-/// What is held against a link.
+/// The damping state of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FlapDamping {
     /// When the pause ends; never if there is none.
     until: Micros,
-    /// Short sessions in a row.
+    /// Number of consecutive short sessions.
     short: u8,
-    /// Sessions in which packets did not come through, or that the other end refused, since the link was last trusted.
+    /// Number of sessions in which packets did not get through, or that the other end refused, since the link was last trusted.
     failed: u8,
-    /// Packets that came through in this session, as far as that is of interest.
+    /// Number of packets that got through in this session, saturating.
     taken: u8,
-    /// The link has failed and not been trusted since.
+    /// Whether the link has failed and not been trusted since.
     on_probation: bool,
 }
 
@@ -43,7 +43,7 @@ impl FlapDamping {
         }
     }
 
-    /// The same with times that are counted from now.
+    /// The same with times relative to now.
     pub(super) fn canonical(&self, now: Micros) -> Self {
         FlapDamping {
             until: left(self.until, now),
@@ -51,12 +51,12 @@ impl FlapDamping {
         }
     }
 
-    /// Whether the link is to be left alone.
+    /// Whether the link is paused.
     pub(super) fn is_on(&self) -> bool {
         self.until != Micros::MAX
     }
 
-    /// Whether the link has failed of late: it has to show that long frames come through before packets are sent.
+    /// Whether the link has failed recently: it has to show that long frames get through before packets are sent.
     pub(super) fn on_probation(&self) -> bool {
         self.on_probation
     }
@@ -65,7 +65,7 @@ impl FlapDamping {
         self.until
     }
 
-    /// A session that lasted so long is over, for no fault of the wire.
+    /// A session of this duration is over, through no fault of the wire.
     pub(super) fn session_over(&mut self, lasted: Micros, now: Micros) {
         self.trust(lasted);
         self.taken = 0;
@@ -79,7 +79,7 @@ impl FlapDamping {
         }
     }
 
-    /// Packets did not come through, or the other end did not want them, after the link had worked for so long.
+    /// Packets did not get through, or the other end refused them, after the link had worked for this long.
     pub(super) fn failed(&mut self, worked: Micros, now: Micros) {
         self.trust(worked);
         self.on_probation = true;
@@ -91,12 +91,11 @@ impl FlapDamping {
         }
     }
 
-    /// Packets came through.
     pub(super) fn packets_taken(&mut self, count: usize) {
         self.taken = USEFUL.min(self.taken.saturating_add(count as u8));
     }
 
-    /// Whether no packet came through in this session.
+    /// Whether no packet got through in this session.
     pub(super) fn nothing_taken(&self) -> bool {
         self.taken == 0
     }
@@ -113,7 +112,7 @@ impl FlapDamping {
         self.until = now.saturating_add(pause);
     }
 
-    /// Looks at the clock: says whether the pause has just ended.
+    /// Returns whether the pause has just ended.
     pub(super) fn tick(&mut self, now: Micros) -> bool {
         let ends = now >= self.until;
         if ends {
@@ -130,7 +129,7 @@ mod tests {
 
     const SECOND: Micros = 1_000_000;
 
-    /// How long each pause lasts after sessions of these lengths.
+    /// The duration of each pause after sessions of these lengths.
     fn pauses(lengths: &[Micros], end: impl Fn(&mut FlapDamping, Micros, Micros)) -> Vec<Micros> {
         let (mut hold, mut now) = (FlapDamping::new(), 0);
         let mut pauses = Vec::new();

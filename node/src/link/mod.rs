@@ -1,13 +1,13 @@
 //! One cable: hello, sessions, and acknowledged delivery.
 //!
-//! A [`Link`] is one end of a UART wire. It takes the bytes that come and the time, and says what they mean; it gives the
+//! A [`Link`] is one end of a UART wire. It is given received bytes and the time, and returns events and the
 //! bytes to send. It is up once both ends have heard each other, down when nothing has been heard for a while. In between
-//! is a session: packets arrive in order, once each, or the session ends and the packets that were on the way come back to
-//! their sender as [abandoned](Link::abandoned), their fate unknown.
+//! is a session: packets arrive in order, once each, or the session ends and the packets in flight are returned to
+//! their sender as [abandoned](Link::abandoned), since it is unknown whether they arrived.
 //!
-//! A link that is up is [open](Link::is_open), and packets are sent, once both ends [accept](Link::accept) each other on it. Hello
-//! says so. A link on which packets do not come through is given up and left alone for a while, and so is one that comes up again
-//! and again: see `flap_damping`.
+//! A link that is up is [open](Link::is_open), and packets are sent, once both ends [accept](Link::accept) each other on it, which hello
+//! tells. A link on which packets do not get through is given up and paused for a while, and so is one that keeps restarting: see
+//! `flap_damping`.
 
 mod ack_timeout;
 mod canonical;
@@ -29,60 +29,60 @@ use crate::capacities::{LinkCapacities, LinkSizes};
 use crate::key::Credentials;
 use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, LinkTrouble, Offer, TimeSignal};
 
-/// Time in microseconds, from any beginning.
+/// Time in microseconds, from any origin.
 pub type Micros = u64;
 
-/// The same in milliseconds, where bytes are dear: they go round after 49 days.
+/// The time in milliseconds, which wrap after 49 days, where memory is scarce.
 pub(crate) fn millis(now: Micros) -> u32 {
     (now / 1_000) as u32
 }
 
-/// Why a link is not up.
+/// The reason why a link is not up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(rename_all = "kebab-case")]
 pub enum Down {
     /// Nothing is heard.
     Silent,
-    /// The other end speaks, but does not hear us: the wire is dead in one direction.
+    /// The other end is heard, but does not hear us: the wire is dead in one direction.
     OneWay,
     /// The other end has restarted.
     Restarted,
-    /// The other end gave the session up.
+    /// The other end ended the session.
     Ended,
     /// The other end speaks another version of the wire format.
     Version(u8),
-    /// The other end is not who was there before.
+    /// Another peer is at the other end.
     Replaced,
-    /// Packets do not come through, though the ends hear each other: nothing is acknowledged, or all is refused.
+    /// Packets do not get through, though the ends hear each other: nothing is acknowledged, or everything is refused.
     Stuck,
-    /// The other end does not want this one there.
+    /// The other end does not accept this one.
     Refused,
-    /// One of the ends has a key, the other has none.
+    /// Only one of the ends has a key.
     Unkeyed,
-    /// The other end has another key.
+    /// The keys of the two ends differ.
     WrongKey,
 }
 
-/// What came in.
+/// A received event.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Received<'a> {
     /// A packet in order. [`Link::take`] must be called next if there is room for it.
     Packet {
-        /// The lane in which it waits.
+        /// The virtual channel in which it waits.
         lane: u8,
-        /// Its bytes.
+        /// The bytes of the packet.
         packet: &'a [u8],
     },
-    /// What the other end says of the time.
+    /// A time signal of the other end.
     Time(TimeSignal),
-    /// A frame that has no more to say than the link has already understood.
+    /// A frame that the link has fully processed.
     Frame,
     /// Both ends hear each other.
     Up(Identity),
-    /// Whether the link is [open](Link::is_open), or [may be accepted](Link::may_accept), is not as it was.
+    /// Whether the link is [open](Link::is_open), or [may be accepted](Link::may_accept), has changed.
     Changed,
-    /// The session is over. What was on the way is [abandoned](Link::abandoned).
+    /// The session is over. The packets in flight are [abandoned](Link::abandoned).
     Down(Down),
     /// Not a frame.
     Damaged(FrameError),
@@ -95,7 +95,7 @@ pub enum Turn {
     Control,
     /// [`Link::write_time`] is wanted.
     Time,
-    /// The packet of this token, again.
+    /// The packet of this token is to be retransmitted.
     Again(Token),
     /// A new packet that the other end has room for; [`Link::write_control`] if there is none.
     New(Offer),
@@ -103,11 +103,11 @@ pub enum Turn {
     Nothing,
 }
 
-/// One end of a wire. `WIRE` is the [encoded length](crate::wire::encoded_len) of the largest frame; of a window and numbers other than a
-/// board's see [`LinkSizes`].
+/// One end of a wire. `WIRE` is the [encoded length](crate::wire::encoded_len) of the largest frame; for a window and sequence numbers other
+/// than a board's see [`LinkSizes`].
 pub type Link<const WIRE: usize> = LinkOf<LinkSizes<WIRE>>;
 
-/// One end of a wire, of sizes of its own.
+/// One end of a wire, with sizes of its own.
 #[derive(Clone, Debug)]
 pub struct LinkOf<L: LinkCapacities> {
     collector: Collector<L::Frame>,
@@ -124,14 +124,14 @@ impl<L: LinkCapacities> LinkOf<L> {
         }
     }
 
-    /// The same, and it accepts whoever is at the other end.
+    /// Like [`new`](Self::new), and accepts any peer.
     pub fn welcoming(identity: Identity, baud: u32, now: Micros) -> Self {
         let mut link = LinkOf::new(identity, baud, now);
         link.accept(true, now);
         link
     }
 
-    /// From now on it talks only to an end with the same key, and proves to have it. To be called before anything is sent.
+    /// Restricts the link to an end with the same key, and authenticates this one. Must be called before anything is sent.
     pub fn lock(&mut self, credentials: &Credentials) {
         self.end.lock(credentials);
     }
@@ -151,17 +151,17 @@ impl<L: LinkCapacities> LinkOf<L> {
         self.end.accepts()
     }
 
-    /// Accepts whoever is at the other end, or does not any more. Of a link that was open the other end then ends the session.
+    /// Accepts the peer, or no longer does. On an open link the other end then ends the session.
     pub fn accept(&mut self, accepts: bool, now: Micros) {
         self.end.accept(accepts, now);
     }
 
-    /// Whether it makes sense to accept the other end: the link is up, and neither end leaves it alone.
+    /// Whether the peer can be accepted: the link is up, and neither end pauses it.
     pub fn may_accept(&self) -> bool {
         self.end.may_accept()
     }
 
-    /// Packets wait that the other end has no room for. If that goes on for long, the link is given up.
+    /// Reports that packets wait for which the other end has no room. If that lasts, the link is given up.
     pub fn starves(&mut self, now: Micros) {
         self.end.starves(now);
     }
@@ -171,12 +171,12 @@ impl<L: LinkCapacities> LinkOf<L> {
         self.end.is_one_way()
     }
 
-    /// Why there can be no link with whoever is at the other end: [`Down::Version`], [`Down::Unkeyed`] or [`Down::WrongKey`].
+    /// The reason why there can be no link with the other end: [`Down::Version`], [`Down::Unkeyed`] or [`Down::WrongKey`].
     pub fn foreigner(&self) -> Option<Down> {
         self.end.foreigner()
     }
 
-    /// What is wrong with the link, though someone is there.
+    /// The fault of a link whose other end is heard.
     pub fn trouble(&self) -> LinkTrouble {
         match self.foreigner() {
             Some(Down::Unkeyed) => LinkTrouble::Unkeyed,
@@ -187,59 +187,59 @@ impl<L: LinkCapacities> LinkOf<L> {
         }
     }
 
-    /// Who is at the other end, if it has been heard since the link went down.
+    /// The identity of the other end, if it has been heard since the link went down.
     pub fn peer(&self) -> Option<Identity> {
         self.end.peer()
     }
 
-    /// What has happened so far.
+    /// The counters since the start or the last [`clear_counters`](Self::clear_counters).
     pub fn counters(&self) -> &LinkCounters {
         &self.end.counters
     }
 
-    /// Counts what the serial port has found wrong with bytes that came.
+    /// Counts line faults that the serial port has detected.
     pub fn note_line_faults(&mut self, faults: LineFaults) {
         self.end.counters.note(faults);
     }
 
-    /// Begins to count anew.
+    /// Resets the counters.
     pub fn clear_counters(&mut self) {
         self.end.counters = LinkCounters::default();
     }
 
-    /// Says how much room is here for packets of this link.
+    /// Sets the room for packets of this link at this end.
     pub fn offer(&mut self, room: Offer) {
         self.end.offer(room);
     }
 
-    /// Takes bytes from the front of `input` up to the end of a frame and says what it means; `None` when the input is used
-    /// up. [`settled`](Self::settled) and [`abandoned`](Self::abandoned) are to be asked after each.
+    /// Consumes bytes from the front of `input` up to the end of a frame and returns its event; `None` when the input is used
+    /// up. Call [`settled`](Self::settled) and [`abandoned`](Self::abandoned) after each.
     pub fn receive(&mut self, input: &mut &[u8], now: Micros) -> Option<Received<'_>> {
         let frame = self.collector.next(input)?;
         Some(self.end.receive(frame, now))
     }
 
-    /// The packet just received has found room.
+    /// Confirms that the packet just received has found room.
     pub fn take(&mut self) {
         self.end.take();
     }
 
-    /// A packet whose fate is known.
+    /// The next packet that was acknowledged, as taken or refused.
     pub fn settled(&mut self) -> Option<(Token, Fate)> {
         self.end.settled()
     }
 
-    /// A packet that was on the way when the session ended: it may or may not have come. The oldest first.
+    /// The next packet that was in flight when the session ended, the oldest first. It may or may not have arrived.
     pub fn abandoned(&mut self) -> Option<Token> {
         self.end.abandoned()
     }
 
-    /// Looks at the clock, and says what has come of it: [`Received::Down`] or [`Received::Changed`].
+    /// Processes timeouts, and returns the event: [`Received::Down`] or [`Received::Changed`].
     pub fn tick(&mut self, now: Micros) -> Option<Received<'static>> {
         self.end.tick(now)
     }
 
-    /// When to look at the clock and at [`turn`](Self::turn) again, though nothing comes.
+    /// The next time to call [`tick`](Self::tick) and [`turn`](Self::turn) if nothing is received.
     pub fn deadline(&self) -> Micros {
         self.end.deadline()
     }
@@ -249,53 +249,53 @@ impl<L: LinkCapacities> LinkOf<L> {
         self.end.is_due(now)
     }
 
-    /// What may be sent now, the wire being free.
+    /// What may be sent now that the wire is free.
     pub fn turn(&mut self, now: Micros) -> Turn {
         self.end.turn(now)
     }
 
-    /// Writes hello or an acknowledgement, if one is due, and returns how many bytes to send.
+    /// Writes a hello or an acknowledgment, if one is due, and returns the number of bytes to send.
     pub fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
         self.end.write_control(now, out)
     }
 
-    /// Has a time signal sent soon, if the link is open.
+    /// Schedules a time signal, if the link is open.
     pub fn want_time(&mut self) {
         self.end.want_time();
     }
 
-    /// Writes a time signal that [`turn`](Self::turn) has asked for, and returns how many bytes to send.
+    /// Writes a time signal requested by [`turn`](Self::turn), and returns the number of bytes to send.
     pub fn write_time(&mut self, signal: &TimeSignal, now: Micros, out: &mut [u8]) -> Option<usize> {
         self.end.write_time(signal, now, out)
     }
 
-    /// Will hear and say nothing for up to so many times [`PAUSE_UNIT`](crate::wire::PAUSE_UNIT), once the next frame has told the other end. The link
-    /// stays up, and neither end sends anything until [`end_pause`](Self::end_pause).
+    /// Announces a pause of up to this many [`PAUSE_UNIT`](crate::wire::PAUSE_UNIT)s, in which this end neither sends nor receives, with the
+    /// next frame. The link stays up, and neither end sends anything until [`end_pause`](Self::end_pause).
     pub fn pause(&mut self, units: u8) {
         self.end.pause(units);
     }
 
-    /// Whether one of the ends hears nothing for a while, and has said so.
+    /// Whether one of the ends has announced a pause that is not over.
     pub fn is_paused(&self, now: Micros) -> bool {
         self.end.is_paused(now)
     }
 
-    /// Is here again.
+    /// Ends the pause of this end.
     pub fn end_pause(&mut self, now: Micros) {
         self.end.end_pause(now);
     }
 
-    /// How long a byte takes on the wire, in nanoseconds.
+    /// The time of a byte on the wire, in nanoseconds.
     pub fn byte_nanos(&self) -> u32 {
         self.end.byte_nanos()
     }
 
-    /// How long so many bytes take on the wire.
+    /// The time that bytes take on the wire.
     pub fn wire_time(&self, bytes: usize) -> Micros {
         self.end.bytes(bytes as u64)
     }
 
-    /// Writes a packet, given in two parts, that [`turn`](Self::turn) has allowed. `lane` is that of the first time if it is sent again.
+    /// Writes a packet, given in two parts, that [`turn`](Self::turn) has allowed. A retransmission has the `lane` of the first time.
     pub fn write_packet(
         &mut self,
         token: Token,

@@ -1,18 +1,18 @@
-//! Whether two ends hear each other: the states of a link and all that leads from one to another.
+//! Whether two ends hear each other: the states of a link and their transitions.
 
 use super::canonical::left;
 use super::{Down, Micros};
 use crate::wire::{Hello, Identity, Stance};
 
-/// So many hellos of an end that does not hear us, in a row, are no coincidence.
+/// Number of consecutive hellos of an end that does not hear us which are no coincidence.
 const UNHEARD_HELLOS: u8 = 4;
 
-/// Who is at the other end, in which session.
+/// The other end and its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Peer {
     pub(super) identity: Identity,
     session: u8,
-    /// By which this end names it.
+    /// The tag by which this end names it.
     pub(super) tag: u16,
 }
 
@@ -25,7 +25,7 @@ impl Peer {
         }
     }
 
-    /// Why this peer, after whom another hello came, is gone.
+    /// The reason why this peer is gone, given the hello that came after it.
     fn gone(&self, after: &Peer) -> Down {
         let (before, after) = (&self.identity, &after.identity);
         if (before.address, before.role) != (after.address, after.role) {
@@ -38,17 +38,17 @@ impl Peer {
     }
 }
 
-/// Where a link stands. `until` is when what was heard is too old.
+/// The state of a link. `until` is when the last frame is too old.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum LinkState {
-    /// Nothing has been heard of late.
+    /// Nothing has been heard recently.
     Silent,
-    /// The other end is heard. So many of its hellos, in a row, did not name us.
+    /// The other end is heard. `unheard` consecutive hellos did not name us.
     Heard { peer: Peer, until: Micros, unheard: u8 },
-    /// The other end is heard, and is known not to hear us. Who it is was forgotten if the link was up until then: the next hello
-    /// begins anew.
+    /// The other end is heard, and is known not to hear us. If the link was up until then, the peer was forgotten: the next hello
+    /// starts over.
     OneWay { peer: Option<Peer>, until: Micros },
-    /// Both ends hear each other: a session. So many hellos in a row did not name us. `there` is what the other end thinks of us.
+    /// A session: both ends hear each other. `unheard` consecutive hellos did not name us. `there` is the other end's stance.
     Up {
         peer: Peer,
         until: Micros,
@@ -59,22 +59,22 @@ pub(super) enum LinkState {
     Foreign { reason: Down, until: Micros },
 }
 
-/// Whom the other end says it hears.
+/// The end that the other one says it hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hears {
     Us,
-    /// Someone else, or an earlier session of ours.
+    /// Another end, or an earlier session of ours.
     Another,
     Nobody,
 }
 
-/// What a transition means for the session.
+/// The effect of a transition on the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     None,
     /// A session begins.
     Begins(Identity),
-    /// The other end accepts us, or does not any more, or leaves the wire alone, or does not any more.
+    /// The other end's acceptance or pause has changed.
     Stance,
     /// The session is over.
     Ends(Down),
@@ -83,7 +83,7 @@ pub(super) enum Change {
 }
 
 impl LinkState {
-    /// The same with times that are counted from now.
+    /// The same with times relative to now.
     pub(super) fn canonical(&self, now: Micros) -> Self {
         let mut state = *self;
         match &mut state {
@@ -112,7 +112,7 @@ impl LinkState {
         }
     }
 
-    /// What the other end thinks of us, in a session.
+    /// The other end's stance, in a session.
     pub(super) fn there(&self) -> Option<Stance> {
         match *self {
             LinkState::Up { there, .. } => Some(there),
@@ -120,7 +120,6 @@ impl LinkState {
         }
     }
 
-    /// When to look at the clock.
     pub(super) fn deadline(&self) -> Micros {
         match *self {
             LinkState::Silent | LinkState::OneWay { peer: None, .. } => Micros::MAX,
@@ -131,7 +130,7 @@ impl LinkState {
         }
     }
 
-    /// The other end says hello. Also says whether it should hear from us soon.
+    /// Processes a hello. Also returns whether the other end should hear from us soon.
     pub(super) fn hello(&mut self, peer: Peer, hears: Hears, stance: Stance, until: Micros) -> (Change, bool) {
         use LinkState::{Foreign, Heard, OneWay, Silent, Up};
         let news = self.peer() != Some(&peer);
@@ -144,7 +143,7 @@ impl LinkState {
                 let change = if before == stance { Change::None } else { Change::Stance };
                 (up(peer, until, stance), change, false)
             }
-            // It is not up, and cannot be without a hello: data that goes on all the time must not hold that up.
+            // The link is not up, and cannot be without a hello: continuous data must not delay that.
             (Up { unheard, there, .. }, _) => match one_more(unheard) {
                 Some(unheard) => {
                     let up = Up {
@@ -185,7 +184,7 @@ impl LinkState {
         }
     }
 
-    /// There can be no link with the other end. That is said once, not each time.
+    /// There can be no link with the other end. That is reported once, not each time.
     pub(super) fn foreign(&mut self, reason: Down, until: Micros) -> Change {
         match core::mem::replace(self, LinkState::Foreign { reason, until }) {
             LinkState::Up { .. } => Change::Ends(reason),
@@ -194,7 +193,7 @@ impl LinkState {
         }
     }
 
-    /// Why there can be no link with whoever is there.
+    /// The reason why there can be no link with the other end.
     pub(super) fn foreigner(&self) -> Option<Down> {
         match *self {
             LinkState::Foreign { reason, .. } => Some(reason),
@@ -202,7 +201,7 @@ impl LinkState {
         }
     }
 
-    /// A packet came in a session: whoever sends packets accepts us.
+    /// A packet came in a session, so its sender accepts us.
     pub(super) fn packet(&mut self) -> Change {
         match self {
             LinkState::Up { there, .. } if !there.accepts => {
@@ -213,7 +212,7 @@ impl LinkState {
         }
     }
 
-    /// This end gives the session up. It knows the other end as before.
+    /// Ends the session. The peer stays known.
     pub(super) fn give_up(&mut self, reason: Down) -> Change {
         let LinkState::Up { peer, until, .. } = *self else {
             return Change::None;
@@ -223,7 +222,7 @@ impl LinkState {
         Change::Ends(reason)
     }
 
-    /// A frame came that names our session: whoever sent it hears us.
+    /// A frame came that names our session, so its sender hears us.
     pub(super) fn named(&mut self, until: Micros) -> Change {
         match self {
             LinkState::Up { until: before, .. } => {
@@ -238,23 +237,22 @@ impl LinkState {
         }
     }
 
-    /// In a session, silence until then means nothing.
+    /// In a session, ignores silence until then.
     pub(super) fn excuse(&mut self, until: Micros) {
         if let LinkState::Up { until: before, .. } = self {
             *before = until;
         }
     }
 
-    /// Looks at the clock.
     pub(super) fn tick(&mut self, now: Micros) -> Change {
         if now < self.deadline() {
             return Change::None;
         }
         match core::mem::replace(self, LinkState::Silent) {
             LinkState::Up { .. } => Change::Ends(Down::Silent),
-            // It is not known to be dead in one direction only any more.
+            // It is no longer known to be dead in one direction only.
             LinkState::OneWay { peer: Some(_), .. } => Change::Prevented(Down::Silent),
-            // What was heard is old, and is not answered.
+            // The last frame is old, and is not answered.
             LinkState::Heard { .. } | LinkState::Foreign { .. } | LinkState::Silent => Change::None,
             unchanged @ LinkState::OneWay { peer: None, .. } => {
                 *self = unchanged;
@@ -273,7 +271,7 @@ fn up(peer: Peer, until: Micros, there: Stance) -> LinkState {
     }
 }
 
-/// One hello more that did not name us; `None` if there were too many.
+/// Counts a hello that did not name us; `None` if there were too many.
 fn one_more(unheard: u8) -> Option<u8> {
     let unheard = unheard.saturating_add(1);
     (unheard < UNHEARD_HELLOS).then_some(unheard)

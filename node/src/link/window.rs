@@ -1,32 +1,32 @@
 //! Acknowledged delivery in order: go-back-N with refusals.
 //!
-//! The sender has up to [`WINDOW`](LinkCapacities::WINDOW) frames on the way and goes back to the first missing one when the receiver sees a gap, or
-//! when nothing is acknowledged in time. The receiver keeps no frames that come early, so a link costs no memory but one
-//! frame being received. A frame that has come but for which its lane has no room is acknowledged as refused: the ones behind
-//! it are not held up, or full buffers of one lane would block the others and with them the mesh.
+//! The sender has up to [`WINDOW`](LinkCapacities::WINDOW) frames in flight and goes back to the first missing one when the receiver
+//! reports a gap, or on a timeout. The receiver keeps no frames that come early, so a link costs no memory but one
+//! frame being received. A frame for which its virtual channel has no room is acknowledged as refused, so that the frames behind
+//! it are not held up: otherwise the full buffers of one channel would block the others, and with them the mesh.
 
 use heapless::Vec;
 
 use crate::capacities::{LinkCapacities, Queue};
 use crate::wire::{Ack, Offer, ROUND_MASK};
 
-/// So many frames of a board are on the way at most. At full speed in both directions an acknowledgement comes up to two frames after
-/// its frame, so four keep the wire busy; and no more than eight refusals fit an acknowledgement.
+/// Maximum number of frames in flight of a board. At full speed in both directions an acknowledgment comes up to two frames after
+/// its frame, so four keep the wire busy; and no more than eight refusals fit an acknowledgment.
 pub const WINDOW: usize = 6;
 
-/// The sender's own mark for a packet, given back when its fate is known.
+/// The sender's identifier of a packet, returned when it is acknowledged or abandoned.
 pub type Token = u8;
 
-/// A frame on the way.
+/// A frame in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sent {
     pub(super) token: Token,
     pub(super) lane: u8,
-    /// When it was first sent: the low bits of the time in units of 1,024 microseconds, which go round after 67 seconds.
+    /// When it was first sent: the low bits of the time in units of 1,024 microseconds, which wrap after 67 seconds.
     pub(super) since: u16,
 }
 
-/// What became of a frame.
+/// The acknowledged result of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
     /// The other end has it.
@@ -37,26 +37,26 @@ pub enum Fate {
 
 #[derive(Clone, Debug)]
 pub(super) struct Sender<L: LinkCapacities> {
-    /// The sequence number of the oldest frame on the way.
+    /// The sequence number of the oldest frame in flight.
     base: u8,
     on_the_way: L::Window<Sent>,
-    /// How many of them have been sent in this round.
+    /// The number of frames sent in this round.
     cursor: u8,
     round: u8,
     settled: L::Window<(Token, Fate)>,
 }
 
-/// A [`Sender`] to be compared: the base, the cursor, the round, the frames on the way with their ages, and those settled.
+/// A comparable [`Sender`]: base, cursor, round, frames in flight with their ages, and completed frames.
 pub(super) type CanonicalSender = (u8, u8, u8, Vec<Sent, 8>, Vec<(Token, Fate), 8>);
 
-/// What an acknowledgement changed.
+/// The effect of an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// So many frames were settled.
+    /// Number of frames completed.
     pub(super) settled: usize,
-    /// So many of them were taken.
+    /// Number of them that were taken.
     pub(super) taken: usize,
-    /// The sender goes back, having been told of a gap.
+    /// Whether the sender goes back, after a reported gap.
     pub(super) back: bool,
 }
 
@@ -73,7 +73,7 @@ impl<L: LinkCapacities> Default for Sender<L> {
 }
 
 impl<L: LinkCapacities> Sender<L> {
-    /// Its state, at a time as [`Sent`] notes it.
+    /// The canonical state, at a time in the units of [`Sent`].
     pub(super) fn canonical(&self, now: u16) -> CanonicalSender {
         let aged = |sent: &Sent| Sent {
             since: now.wrapping_sub(sent.since),
@@ -85,7 +85,7 @@ impl<L: LinkCapacities> Sender<L> {
     }
 
     pub(super) fn has_room(&self) -> bool {
-        // What is settled must be fetched first.
+        // Completed frames must be fetched first.
         self.on_the_way.len() + self.settled.len() < L::WINDOW
     }
 
@@ -97,37 +97,37 @@ impl<L: LinkCapacities> Sender<L> {
         self.settled.pop_front()
     }
 
-    /// The lanes of the frames on the way.
+    /// The virtual channels of the frames in flight.
     pub(super) fn lanes(&self) -> impl Iterator<Item = u8> + '_ {
         self.on_the_way.iter().map(|sent| sent.lane)
     }
 
-    /// When the oldest frame on the way was first sent, as [`Sent`] notes it.
+    /// When the oldest frame in flight was first sent, in the units of [`Sent`].
     pub(super) fn oldest(&self) -> Option<u16> {
         self.on_the_way.get(0).map(|sent| sent.since)
     }
 
-    /// All frames on the way are taken for sent at this time.
+    /// Sets the send time of all frames in flight.
     pub(super) fn restamp(&mut self, since: u16) {
         self.on_the_way.iter_mut().for_each(|sent| sent.since = since);
     }
 
-    /// Whether a frame is to be sent again.
+    /// Whether a frame is to be retransmitted.
     pub(super) fn behind(&self) -> bool {
         usize::from(self.cursor) < self.on_the_way.len()
     }
 
-    /// The frame to send again before any new one.
+    /// The frame to retransmit before any new one.
     pub(super) fn again(&self) -> Option<Sent> {
         self.on_the_way.get(usize::from(self.cursor)).copied()
     }
 
-    /// A new frame joins those on the way; `false` if there is no room.
+    /// Adds a frame to those in flight; `false` if there is no room.
     pub(super) fn push(&mut self, sent: Sent) -> bool {
         self.has_room() && self.on_the_way.push_back(sent).is_ok()
     }
 
-    /// The sequence number and round of the frame at the cursor, which is now sent.
+    /// The sequence number and round of the frame at the cursor, which is sent now.
     pub(super) fn advance(&mut self) -> (u8, u8) {
         let sequence = self.base.wrapping_add(self.cursor) & L::LAST_NUMBER;
         self.cursor += 1;
@@ -156,7 +156,7 @@ impl<L: LinkCapacities> Sender<L> {
             let refused = u32::from(ack.refused) >> place & 1 == 1;
             let fate = if refused { Fate::Refused } else { Fate::Taken };
             taken += usize::from(!refused);
-            // There is room: `has_room` counted what is settled.
+            // Cannot fail: `has_room` counted the completed frames.
             let _ = self.settled.push_back((sent.token, fate));
         }
         self.base = ack.next;
@@ -169,7 +169,7 @@ impl<L: LinkCapacities> Sender<L> {
         Progress { settled, taken, back }
     }
 
-    /// Gives up: what is on the way may or may not have come. Returns it one by one, the oldest first.
+    /// Removes the oldest frame in flight, which may or may not have arrived.
     pub(super) fn abandon(&mut self) -> Option<Token> {
         self.on_the_way.pop_front().map(|sent| sent.token)
     }
@@ -179,20 +179,20 @@ impl<L: LinkCapacities> Sender<L> {
 pub(super) struct Receiver {
     next: u8,
     refused: u8,
-    /// The round in which the present gap was complained about.
+    /// The round in which the present gap was reported.
     complained: Option<u8>,
-    /// The complaint to send.
+    /// The gap report to send.
     missing: Option<u8>,
     /// The round of the last frame that came.
     round: u8,
 }
 
-/// What to do with a data frame.
+/// The classification of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// It is the next one.
     InOrder,
-    /// It came before; its acknowledgement was lost.
+    /// It came before; its acknowledgment was lost.
     Repeated,
     /// One before it is missing.
     Early,
@@ -204,7 +204,7 @@ impl Receiver {
         let ahead = usize::from(sequence.wrapping_sub(self.next) & L::LAST_NUMBER);
         if ahead == 0 {
             self.next = self.next.wrapping_add(1) & L::LAST_NUMBER;
-            // Until it is said to be taken.
+            // Refused until it is reported as taken.
             self.refused = self.refused << 1 | 1;
             self.complained = None;
             self.missing = None;
@@ -222,7 +222,7 @@ impl Receiver {
         self.refused &= !1;
     }
 
-    /// Something came that cannot be read: perhaps the next frame. Says whether that is worth a word.
+    /// An unreadable frame came, perhaps the next one. Returns whether that is worth reporting.
     pub(super) fn damaged(&mut self) -> bool {
         self.complain()
     }
@@ -236,7 +236,7 @@ impl Receiver {
         news
     }
 
-    /// The acknowledgement to send now. A complaint is made once.
+    /// The acknowledgment to send now. A gap is reported once.
     pub(super) fn acknowledgement(&mut self, tag: u16, offer: Offer) -> Ack {
         Ack {
             tag,

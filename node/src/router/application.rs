@@ -1,4 +1,4 @@
-//! What an application can do with its router.
+//! The interface of a router to its applications.
 
 use core::fmt;
 
@@ -15,14 +15,14 @@ use crate::wire::{
 };
 use hopwise_core::{NoSuchNode, Node};
 
-/// Why a packet was not taken.
+/// The reason why a packet was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SendError {
-    /// There is no such destination.
+    /// The destination does not exist.
     NoSuchNode(NoSuchNode),
     /// The payload is longer than the node's [sizes](crate::capacities::Sizes::max_payload) allow: [`MAX_PAYLOAD`] by default.
     TooLong,
-    /// All buffers for it are taken: try again when some packets have left.
+    /// All buffers for it are in use: retry when some packets have left.
     Full,
 }
 
@@ -38,31 +38,31 @@ impl fmt::Display for SendError {
 
 impl core::error::Error for SendError {}
 
-/// What came for the application.
+/// The kind of a message for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageKind {
     /// A datagram.
     Datagram,
     /// A broadcast.
     Broadcast,
-    /// A confirmed packet; its sender is told that it has come.
+    /// A confirmed packet, whose sender is notified of the delivery.
     Confirmed,
-    /// A question for the board around the node, of this number; [`Router::reply`] answers it.
+    /// A request for the board around the node; [`Router::reply`] answers it.
     Question {
         /// The number in [`Query::Board`].
         number: u8,
     },
     /// A request to an application of this node; [`Router::respond`] answers it.
     Request,
-    /// The answer to a [question](Query).
+    /// The response to a [request](Query).
     Answer(Query),
-    /// A datagram or a question could not be delivered.
+    /// A datagram or a request could not be delivered.
     Undeliverable {
-        /// Its number.
+        /// The number of that packet.
         number: u32,
-        /// Where it was to go.
+        /// The destination of that packet.
         dest: Node,
-        /// Why it did not come there.
+        /// The failure reason.
         reason: DropReason,
     },
 }
@@ -70,27 +70,27 @@ pub enum MessageKind {
 /// A message for the application, with a payload of at most `BODY` bytes.
 pub type Message<const BODY: usize> = MessageOf<Body<BODY>>;
 
-/// A message for the application, whose payload is in a buffer of its own kind.
+/// A message for the application, with its payload in any kind of buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageOf<B> {
-    /// What it is.
+    /// The kind of the message.
     pub kind: MessageKind,
-    /// Who sent it: of an undeliverable packet, who found out.
+    /// The sender; for an undeliverable packet, the node that reported it.
     pub source: Node,
-    /// Whether the host there sent it, not the node.
+    /// Whether the host at that node sent it, not the node.
     pub from_host: bool,
-    /// The application it is for, or that answers; [`AppPort::NONE`] if there is none.
+    /// The application it is for, or that responds; [`AppPort::NONE`] if there is none.
     pub port: AppPort,
-    /// The number its source gave it; of an answer, the number of the question.
+    /// The number given by its source; for a response, the number of the request.
     pub number: u32,
-    /// Of an answer, when the question was asked, in microseconds of this node's clock (it goes round after 71 minutes).
+    /// For a response, when the request was sent, in microseconds of this node's clock (which wrap after 71 minutes).
     pub asked: u32,
-    /// The payload.
+    /// The payload in its buffer.
     pub payload: B,
 }
 
 impl<B: Bytes> MessageOf<B> {
-    /// What a packet says to an application; `None` if it says nothing to one.
+    /// The message in a packet; `None` if it has none for an application.
     pub(super) fn read(packet: &PacketOf<B>) -> Option<Self> {
         let header = &packet.header;
         let content = packet.content()?;
@@ -144,7 +144,7 @@ impl<C: Capacities> Router<C> {
         self.send_content(dest, false, &content, now, observer)
     }
 
-    /// The same to the host at a node.
+    /// Like [`send`](Self::send), to the host at a node.
     pub fn send_to_host(
         &mut self,
         at: Node,
@@ -170,7 +170,7 @@ impl<C: Capacities> Router<C> {
     }
 
     /// Sends a confirmed packet: it is delivered exactly once unless an end restarts, and
-    /// [`next_outcome`](Self::next_outcome) tells what became of it. Returns its number.
+    /// [`next_outcome`](Self::next_outcome) reports the result. Returns its number.
     pub fn send_confirmed(
         &mut self,
         dest: Node,
@@ -188,7 +188,7 @@ impl<C: Capacities> Router<C> {
         self.send_content(dest, false, &content, now, observer)
     }
 
-    /// Asks a node something; the answer comes as a [message](Self::next_message). Returns the question's number.
+    /// Sends a request to a node; the response comes as a [message](Self::next_message). Returns the request's number.
     pub fn ask(
         &mut self,
         dest: Node,
@@ -202,7 +202,7 @@ impl<C: Capacities> Router<C> {
         self.send_content(dest, false, &content, now, observer)
     }
 
-    /// Asks an application of the host at a node; the answer comes as a [message](Self::next_message). Returns the question's number.
+    /// Sends a request to an application of the host at a node; the response comes as a [message](Self::next_message). Returns its number.
     pub fn ask_host(
         &mut self,
         at: Node,
@@ -242,7 +242,7 @@ impl<C: Capacities> Router<C> {
         Ok(number)
     }
 
-    /// Gives a packet that begins here a buffer, to be routed soon; `None` if there is no buffer.
+    /// Gives a packet of this node a buffer, to be routed soon; `None` if there is no buffer.
     pub(super) fn originate(
         &mut self,
         packet: PacketOf<C::Body>,
@@ -262,7 +262,7 @@ impl<C: Capacities> Router<C> {
         Some(place)
     }
 
-    /// The fate of a confirmed packet that was sent from here, with its number.
+    /// The next completed confirmed packet of this node: its number and the result.
     pub fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
         self.transport.next_outcome()
     }
@@ -274,19 +274,18 @@ impl<C: Capacities> Router<C> {
             let message = self.message_at(place);
             self.forwarding.pool.take_from_inbox(place);
             self.forwarding.pool.release_if_unused(place);
-            // Only a member that misbehaves sends what cannot be read. It has been counted as delivered.
+            // Only a faulty node sends unreadable packets. It has been counted as delivered.
             if message.is_some() {
                 return message;
             }
         }
     }
 
-    /// What the packet in a buffer says.
     fn message_at(&self, place: Place) -> Option<MessageOf<C::Body>> {
         self.transport.read(&self.forwarding.pool.get(place)?.packet)
     }
 
-    /// From now on broadcasts to [`AppPort::UPDATE`], also those of this node and its host, wait for [`write_block`](Self::write_block).
+    /// Makes broadcasts to [`AppPort::UPDATE`], including those of this node and its host, wait for [`write_block`](Self::write_block).
     #[cfg(feature = "update")]
     pub fn take_blocks(&mut self) {
         self.services.blocks.take();
@@ -297,7 +296,7 @@ impl<C: Capacities> Router<C> {
         self.services.blocks.waiting().is_some()
     }
 
-    /// Gives a block to `write`, and the same one again next time, until `write` is done with it and says so.
+    /// Gives the next block to `write`, and the same one each time, until `write` returns that it is done with it.
     pub fn write_block(&mut self, observer: &mut impl Observer, write: impl FnOnce(&[u8]) -> bool) {
         let Some(place) = self.services.blocks.waiting() else {
             return;
@@ -316,19 +315,19 @@ impl<C: Capacities> Router<C> {
         self.services.blocks.written(pool.places().find(waits));
     }
 
-    /// From now on only packets for ports that are served are taken, and no more of them than there is room for. Until
-    /// this is first called everything is. An application has room for `room` packets more, to be said again whenever it
+    /// Restricts delivery to served ports, and to as many packets as they have room for. Until the first call everything is delivered.
+    /// An application has room for `room` more packets, to be updated whenever it
     /// has read some; 255 is no limit.
     pub fn serve(&mut self, port: AppPort, room: u8) -> Result<(), TooManyPorts> {
         self.services.ports.open(port, room)
     }
 
-    /// From now on only packets for ports that are [served](Self::serve) are taken.
+    /// Restricts delivery to ports that are [served](Self::serve).
     pub fn serve_nothing(&mut self) {
         self.services.ports.close_all();
     }
 
-    /// A port is served no longer.
+    /// Stops serving a port.
     pub fn close(&mut self, port: AppPort) {
         self.services.ports.close(port);
     }
@@ -348,7 +347,7 @@ impl<C: Capacities> Router<C> {
         self.reply(request, &payload, now, observer)
     }
 
-    /// Answers a question for the board. Of a request to an application the answer begins with its [status](AppStatus).
+    /// Answers a request for the board. The response of an application begins with its [status](AppStatus).
     pub fn reply(
         &mut self,
         question: &MessageOf<C::Body>,

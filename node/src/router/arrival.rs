@@ -1,4 +1,4 @@
-//! The way of a packet from layer to layer: it comes in, is forwarded, and what forwarding leaves of it goes up.
+//! The path of a packet through the layers: it comes in, is forwarded or goes up.
 
 use super::Router;
 use super::event::{Event, Observer};
@@ -12,7 +12,7 @@ use crate::service;
 use crate::wire::{Confirmed, Content, DropReason, FrameError, Header, Kind, PacketOf, Query, Role, Undeliverable};
 
 impl<C: Capacities> Router<C> {
-    /// A packet came on a link. If there is no room for it, the link is not told that it was taken.
+    /// Processes a packet of a link. If there is no room for it, the link is not told that it was taken.
     pub(super) fn packet_in(
         &mut self,
         link: u8,
@@ -43,7 +43,7 @@ impl<C: Capacities> Router<C> {
             return self.forwarding.drop_redundant(link, &header, observer);
         }
         if header.dest == self.address() && self.cannot_answer_yet(header.kind) {
-            // It waits at the neighbor, so that it need not be sent again from its source.
+            // It waits at the neighbor, so that it need not be retransmitted from its source.
             return;
         }
         let Some(place) = self.forwarding.pool.admit(packet, origin, now) else {
@@ -55,7 +55,7 @@ impl<C: Capacities> Router<C> {
         self.follow(place, onward, now, observer);
     }
 
-    /// Whether a packet for this node had better come later, because there is no room for what its sender is to be told.
+    /// Whether a packet for this node should come later, because there is no room to answer its sender.
     fn cannot_answer_yet(&mut self, kind: Kind) -> bool {
         match kind {
             Kind::Confirmed => self.transport.is_busy(),
@@ -76,14 +76,14 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// Gives a packet that is here a way.
+    /// Routes a packet.
     pub(super) fn go(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let wanted = self.services.blocks.is_wanted();
         let onward = self.forwarding.go(place, wanted, now, observer);
         self.follow(place, onward, now, observer);
     }
 
-    /// Does what forwarding has left to do.
+    /// Performs what forwarding has left to do.
     fn follow(&mut self, place: Place, onward: Onward, now: Micros, observer: &mut impl Observer) {
         match onward {
             Onward::Done => {}
@@ -93,7 +93,7 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// A packet cannot go on: whoever is concerned is told.
+    /// A packet cannot go on: those concerned are notified.
     pub(super) fn give_up(&mut self, place: Place, reason: DropReason, now: Micros, observer: &mut impl Observer) {
         match self.forwarding.end(place, reason, now, observer) {
             Ending::Done => {}
@@ -138,14 +138,14 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// The same for what is for the host here, which does not come back to this node.
+    /// The same for a packet to the host here, which does not come back to this node.
     fn follow_lost(&mut self, place: Place, onward: Onward, now: Micros, observer: &mut impl Observer) {
         if let Onward::Lost(reason) = onward {
             self.give_up(place, reason, now, observer);
         }
     }
 
-    /// Gives a packet to the application or the board, and frees its buffer if nobody takes it.
+    /// Gives a packet to the application or the board, and frees its buffer if none takes it.
     fn hand_over(&mut self, place: Place, observer: &mut impl Observer) {
         let pool = &mut self.forwarding.pool;
         let room = pool.inbox_has_room();
@@ -183,7 +183,7 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// Sends confirmations for which there is room.
+    /// Sends confirmations as far as there is room.
     pub(super) fn send_confirmations(&mut self, now: Micros, observer: &mut impl Observer) {
         while self.forwarding.pool.service_has_room() {
             let Some((packet, rank)) = self.transport.next_confirmation(now) else {
@@ -197,7 +197,7 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// The destination of a confirmed packet of this node has answered.
+    /// Processes the confirmation of a packet of this node.
     fn confirmation_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.forwarding.pool.get(place) else {
             return;
@@ -235,7 +235,7 @@ impl<C: Capacities> Router<C> {
         self.forwarding.pool.release_if_unused(place);
     }
 
-    /// Sends again what has not been confirmed in time, and ends what has not for too long.
+    /// Retransmits what has not been confirmed in time, and ends what has not for too long.
     pub(super) fn retry(&mut self, now: Micros, observer: &mut impl Observer) {
         for index in 0..C::SIZES.outstanding {
             match self.transport.due(index, now) {
@@ -247,10 +247,10 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// Sends a packet that is kept as a flood, besides; as before if there is no room for that.
+    /// Sends a kept packet as a flood as well; normally if there is no room for that.
     fn send_as_flood(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let kept = self.forwarding.pool.get(place).filter(|slot| slot.kept);
-        // What has not even left is not flooded either.
+        // A packet that has not left yet is not flooded either.
         let gone = kept.filter(|slot| slot.pending == 0);
         let Some(mut packet) = gone.map(|slot| slot.packet.clone()) else {
             return;
@@ -272,7 +272,7 @@ impl<C: Capacities> Router<C> {
             return;
         };
         if slot.pending != 0 || unrouted {
-            // It has not even left.
+            // It has not left yet.
             return;
         }
         slot.packet.remove_trail();
@@ -307,7 +307,7 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// Answers a question that has come, or leaves it to the board or an application.
+    /// Answers a received request, or leaves it to the board or an application.
     fn answer(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.forwarding.pool.get(place) else {
             return;
@@ -347,7 +347,7 @@ impl<C: Capacities> Router<C> {
         });
     }
 
-    /// Looks again at who is at which link: one link to each neighbor is accepted, and used once it is open.
+    /// Updates the wiring: one link to each neighbor is accepted, and used once it is open.
     pub(super) fn rewire(&mut self, now: Micros, observer: &mut impl Observer) {
         for link in 0..self.links.len() as u8 {
             let Some(choice) = self.forwarding.select(&self.links, link) else {
@@ -371,7 +371,7 @@ impl<C: Capacities> Router<C> {
         self.speak_time();
     }
 
-    /// A link is down, or not what it should be: what was to go through it takes another path.
+    /// A link is down or miswired: its packets take another path.
     pub(super) fn link_down(&mut self, link: u8, reason: Down, now: Micros, observer: &mut impl Observer) {
         self.services.clock.link_down(link);
         let port = self.forwarding.link_down(link, reason, now, observer);
@@ -390,7 +390,7 @@ impl<C: Capacities> Router<C> {
         for &place in queue.iter() {
             self.turn_round(place, link, port, now, observer);
         }
-        // Another cable may lead there.
+        // Another cable may lead to the same neighbor.
         self.rewire(now, observer);
     }
 
@@ -399,7 +399,7 @@ impl<C: Capacities> Router<C> {
         self.follow(place, onward, now, observer);
     }
 
-    /// What a look at the clock has made of a link.
+    /// Processes the event of a link's timeout.
     pub(super) fn link_news(&mut self, link: u8, news: &Received<'_>, now: Micros, observer: &mut impl Observer) {
         match *news {
             Received::Down(reason) => self.link_down(link, reason, now, observer),
@@ -407,8 +407,7 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// Drops packets that have waited too long, and those that the other end of their link does not take because of their length; lets what waits
-    /// for neighbors that take nothing take another path.
+    /// Drops packets that have expired, and those too long for the other end of their link; reroutes packets that wait for stalled neighbors.
     pub(super) fn sweep(&mut self, now: Micros, observer: &mut impl Observer) {
         for place in self.forwarding.pool.places() {
             for link in 0..self.links.len() as u8 {

@@ -1,7 +1,7 @@
-//! Packets for this node that had better come later, because there is no room for what their senders are to be told.
+//! Backpressure: packets for this node that should come later, because there is no room to answer their senders.
 
-/// How many such packets in a row wait at the neighbor. The next may come nevertheless: what is in the way may itself wait for room
-/// at neighbors that are full of just these packets.
+/// Number of such packets in a row that wait at the neighbor. The next may come nevertheless, since the room may itself depend on
+/// neighbors that are full of just these packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Backpressure {
     most: u8,
@@ -20,7 +20,7 @@ impl Backpressure {
         waits
     }
 
-    /// An answer has left, and others will.
+    /// A response has left, and others will.
     pub(super) fn room_was_made(&mut self) {
         self.in_a_row = 0;
     }

@@ -1,4 +1,4 @@
-//! What a node reports: one vocabulary for boards, emulated boards and the simulator.
+//! The events of a node: one vocabulary for boards, emulated boards and the simulator.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,27 +6,27 @@ use crate::link::{Down, Micros};
 use crate::wire::{DropReason, FrameError, Identity, PacketId};
 use hopwise_core::Node;
 
-/// What became of a confirmed packet.
+/// The result of a confirmed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The destination has it, once.
     Delivered,
-    /// It could not be delivered; the node that found so, and why.
+    /// It could not be delivered.
     Undeliverable {
-        /// Where it ended.
+        /// The node that dropped it.
         at: Node,
-        /// Why.
+        /// The failure reason.
         reason: DropReason,
     },
     /// The destination restarted: it may have had the packet before.
     Interrupted,
-    /// Nobody answered in time: it may have been delivered or not.
+    /// No response in time: it may have been delivered or not.
     Unknown,
 }
 
-/// Something that a node noticed or did.
+/// An event that a node noticed or caused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(rename_all = "kebab-case")]
@@ -35,30 +35,30 @@ pub enum Event {
     LinkUp {
         /// The link, from 0.
         link: u8,
-        /// Who is there.
+        /// The identity of the other end.
         peer: Identity,
     },
     /// A link is down.
     LinkDown {
         /// The link, from 0.
         link: u8,
-        /// Why.
+        /// The reason.
         reason: Down,
     },
-    /// Someone is at a link who does not belong there, or is reached by another. Nothing is sent to it.
+    /// An end is at a link where it does not belong, or that is already reached by another link. Nothing is sent to it.
     Miswired {
         /// The link, from 0.
         link: u8,
-        /// Who should be there: the neighbor of that number if it is missing, or else the first that is.
+        /// The expected neighbor: that of the link's number if it is missing, or else the first missing one.
         expected: Option<Node>,
-        /// Who is there.
+        /// The identity of the end found.
         found: Identity,
     },
-    /// Bytes came that are no frame.
+    /// Received bytes are not a frame.
     Damaged {
         /// The link, from 0.
         link: u8,
-        /// What is wrong with them.
+        /// The error of the frame.
         error: FrameError,
     },
     /// A packet is sent on a link.
@@ -67,9 +67,9 @@ pub enum Event {
         link: u8,
         /// The packet.
         packet: PacketId,
-        /// Where it goes.
+        /// The destination of the packet.
         dest: Node,
-        /// It was sent before.
+        /// Whether it is a retransmission.
         again: bool,
     },
     /// A packet came in on a link.
@@ -78,17 +78,17 @@ pub enum Event {
         link: u8,
         /// The packet.
         packet: PacketId,
-        /// Where it goes.
+        /// The destination of the packet.
         dest: Node,
     },
-    /// A packet begins here.
+    /// A packet originates here.
     Accepted {
         /// The packet.
         packet: PacketId,
-        /// Where it goes.
+        /// The destination of the packet.
         dest: Node,
     },
-    /// A neighbor has taken a packet over.
+    /// A neighbor has taken a packet.
     Forwarded {
         /// The link, from 0.
         link: u8,
@@ -100,49 +100,49 @@ pub enum Event {
         /// The packet.
         packet: PacketId,
     },
-    /// A packet went no further.
+    /// A packet was dropped.
     Dropped {
         /// The packet.
         packet: PacketId,
-        /// Where it was to go.
+        /// The destination of the packet.
         dest: Node,
-        /// Why it did not.
+        /// The failure reason.
         reason: DropReason,
     },
-    /// A packet goes round a dead link.
+    /// A packet takes a detour around a dead link.
     Detoured {
         /// The packet.
         packet: PacketId,
-        /// The neighbor it goes to instead.
+        /// The neighbor of the detour.
         by: Node,
     },
-    /// The fate of a confirmed packet of this node is known, or known to be unknown.
+    /// A confirmed packet of this node is completed.
     Completed {
-        /// Its number.
+        /// The number of the packet.
         number: u32,
-        /// What became of it.
+        /// The result.
         outcome: Outcome,
     },
-    /// What time it is in the mesh.
+    /// The mesh time.
     Clock {
-        /// Whose clock that is.
+        /// The root of the mesh time.
         root: Node,
-        /// What the node's own clock shows, in microseconds.
+        /// The local clock, in microseconds.
         local: Micros,
-        /// What time that is in the mesh.
+        /// The mesh time at that moment.
         mesh: Micros,
-        /// By how much the time of the mesh is faster than the node's own clock, in 2^-32.
+        /// The rate of mesh time relative to the local clock, in 2^-32.
         rate: i32,
     },
 }
 
-/// Takes note of what a node does.
+/// A receiver of events.
 pub trait Observer {
-    /// Something happened.
+    /// Records an event.
     fn note(&mut self, event: Event);
 }
 
-/// Nobody watches.
+/// Ignores all events.
 impl Observer for () {
     fn note(&mut self, _event: Event) {}
 }

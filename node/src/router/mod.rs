@@ -1,18 +1,18 @@
-//! The router: takes packets in, delivers, forwards and passes them on, and answers for itself.
+//! The router: receives, delivers and forwards packets, and answers requests to the node.
 //!
-//! A [`Router`] does no I/O. It is given the bytes that came on a link ([`receive`](Router::receive)) and the time
-//! ([`tick`](Router::tick)), and gives the bytes to send when a link is free ([`transmit`](Router::transmit)). Firmware and
-//! simulator are shells around it. `docs/delivery.md` says what it promises, `docs/wire-format.md` what it sends.
+//! A [`Router`] does no I/O. It is given the bytes received on a link ([`receive`](Router::receive)) and the time
+//! ([`tick`](Router::tick)), and provides the bytes to send when a link is free ([`transmit`](Router::transmit)). Firmware and
+//! simulator are shells around it. `docs/delivery.md` states its guarantees, `docs/wire-format.md` what it sends.
 //!
-//! It is made of layers with a state of their own, which share no more than small values:
+//! It consists of layers with a state of their own, which share only small values:
 //!
-//! - [`link`](crate::link): one cable, on which packets come in order and once;
-//! - `forwarding`: packets in their buffers, the next hop, detours, broadcasts, what waits for which link;
+//! - [`link`](crate::link): one cable, on which packets arrive in order and once;
+//! - `forwarding`: packets in their buffers, the next hop, detours, broadcasts, the queues of links;
 //! - `transport`: numbers, confirmed packets at their source and destination, encryption;
-//! - `services`: who reads what comes for this node: applications, the board, the clock of the mesh.
+//! - `services`: the readers of packets for this node: applications, the board, the clock of the mesh.
 //!
-//! A [`Router`] puts them together. What one layer leaves to another it returns, and `arrival` follows that from layer to layer. `application`
-//! is what an application can do, `time` what links hear and say of the clock, `rate_limiter` how often something is said.
+//! A [`Router`] combines them. A layer returns what it leaves to another, and `arrival` follows that from layer to layer. `application`
+//! is the interface of applications, `time` the time signals of links, `rate_limiter` limits reports.
 
 mod application;
 mod arrival;
@@ -47,45 +47,45 @@ use crate::wire::{
 use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Port, Rule};
 
-/// What a node must be told.
+/// The parameters of a node.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The network it is part of.
     pub network: Network,
     /// Its own address.
     pub address: Node,
-    /// Another one at each start, in no order, and not 0: the more random, the better.
+    /// Different at each boot, in no order, and not 0: the more random, the better.
     pub epoch: u32,
     /// The speed of its wires, in bits per second.
     pub baud: u32,
-    /// How many links the board has, the host's included.
+    /// The number of links of the board, including the host's.
     pub links: u8,
-    /// The links at which a host is taken for one: bit 0 is link 0.
+    /// The links at which a host is accepted: bit 0 is link 0.
     pub hosts: u32,
-    /// Which routing rule to follow.
+    /// The routing function.
     pub rule: Rule,
 }
 
-/// Why a node cannot be.
+/// The reason why a node cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConfigError {
     /// The address is not in the network.
     NoSuchNode(hopwise_core::NoSuchNode),
     /// The node has more neighbors than the board has links.
     TooFewLinks {
-        /// Neighbors.
+        /// The number of neighbors.
         needed: Port,
-        /// Links.
+        /// The number of links.
         have: u8,
     },
-    /// Routes of the network need more virtual channels than the node has.
+    /// The network needs more virtual channels than the node has.
     TooFewVirtualChannels {
-        /// Of the network.
+        /// The number that the network needs.
         needed: u8,
-        /// Of the node.
+        /// The number that the node has.
         have: u8,
     },
-    /// Epoch 0 means that none is known.
+    /// Epoch 0 is reserved for an unknown one.
     EpochZero,
 }
 
@@ -142,11 +142,11 @@ impl Config {
 
 /// The router of a node: its links, its buffers, and all it knows.
 ///
-/// Its sizes are one [parameter](mod@crate::capacities): how many links it can have, how many packets it holds, and so on.
+/// Its [capacities](mod@crate::capacities) are one type parameter: the number of links, of packets held, and so on.
 #[derive(Clone, Debug)]
 pub struct Router<C: Capacities = Board> {
     links: C::Links<LinkOf<C::Link>>,
-    /// How often damage on each link is told; it is counted in any case.
+    /// Limits reports of damage on each link; it is counted in any case.
     damage_told: C::PerLink<RateLimiter>,
     forwarding: Forwarding<C>,
     transport: Transport<C>,
@@ -187,7 +187,7 @@ impl<C: Capacities> Router<C> {
                 epoch,
                 largest: C::SIZES.max_packet() as u16,
             };
-            // Not at once: what comes through a link has begun after this node, as far as clocks can tell.
+            // Not at once, so that whatever comes through a link began after this node, as far as clocks can tell.
             LinkOf::new(identity, baud, now.saturating_add(times::DRIFT))
         };
         let longest = network.longest_route(rule).min(u64::from(u16::MAX)) as u16;
@@ -206,7 +206,7 @@ impl<C: Capacities> Router<C> {
         };
         let mut links = C::Links::default();
         for port in 0..ports {
-            // There is room: there are at most so many.
+            // Cannot fail: the number was checked.
             let _ = links.push(link(port));
         }
         Router {
@@ -219,7 +219,7 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// From now on its links talk only to ends with the same key. To be called before anything is sent.
+    /// Restricts the links to ends with the same key. Must be called before anything is sent.
     pub fn lock(&mut self, credentials: &Credentials) {
         self.links.iter_mut().for_each(|link| link.lock(credentials));
         self.transport.lock(&credentials.secret);
@@ -240,29 +240,29 @@ impl<C: Capacities> Router<C> {
         &self.forwarding.location.network
     }
 
-    /// What it has done.
+    /// The packet counters.
     pub fn counters(&self) -> &RouterCounters {
         &self.forwarding.counters
     }
 
-    /// Counts what the serial port of a link has found wrong with bytes that came.
+    /// Counts line faults that the serial port of a link has detected.
     pub fn note_line_faults(&mut self, link: u8, faults: LineFaults) {
         if let Some(link) = self.links.get_mut(usize::from(link)) {
             link.note_line_faults(faults);
         }
     }
 
-    /// Who this node is.
+    /// The identity and state of this node.
     pub fn report(&self, now: Micros) -> NodeReport {
         Subject::report(self, now)
     }
 
-    /// The state of a link; `None` if there is none of that number.
+    /// The state of a link; `None` if it does not exist.
     pub fn link_report(&self, link: u8) -> Option<LinkReport> {
         Subject::link_report(self, link)
     }
 
-    /// Copies of packets in its buffers, counted one by one.
+    /// The number of packet copies in its buffers.
     pub fn held(&self) -> u32 {
         self.forwarding.held()
     }
@@ -274,7 +274,7 @@ impl<C: Capacities> Router<C> {
         slots.map(|slot| slot.packet.header.id())
     }
 
-    /// Whether there is a message or an outcome for the application.
+    /// Whether there is a message or a result for the application.
     pub fn has_news(&self) -> bool {
         self.services.has_message() || self.transport.has_outcome()
     }
@@ -284,12 +284,12 @@ impl<C: Capacities> Router<C> {
         &self.links
     }
 
-    /// The neighbors in the order of the ports, and the link that leads to each, if it is up.
+    /// The neighbors in port order, each with its link if that is up.
     pub fn neighbors(&self) -> impl Iterator<Item = (Node, Option<u8>)> + '_ {
         self.forwarding.wiring.ports()
     }
 
-    /// Whether every neighbor is reached.
+    /// Whether every neighbor is connected.
     pub fn all_links_up(&self) -> bool {
         self.forwarding.wiring.ports().all(|(_, link)| link.is_some())
     }
@@ -299,17 +299,17 @@ impl<C: Capacities> Router<C> {
         self.forwarding.host
     }
 
-    /// What the node says about itself when asked; the shell fills it in.
+    /// The board information in reports, filled in by the shell.
     pub fn card_mut(&mut self) -> &mut BoardInfo {
         &mut self.services.card
     }
 
-    /// Takes in bytes that came on a link.
+    /// Processes bytes received on a link.
     pub fn receive(&mut self, link: u8, bytes: &[u8], now: Micros, observer: &mut impl Observer) {
         self.receive_timed(link, bytes, None, now, observer);
     }
 
-    /// The same; `ended` is when the last bit of the last byte came, if the shell knows that exactly.
+    /// Like [`receive`](Self::receive); `ended` is when the last bit of the last byte arrived, if the shell knows that exactly.
     pub fn receive_timed(
         &mut self,
         link: u8,
@@ -341,7 +341,7 @@ impl<C: Capacities> Router<C> {
         self.catch_up(now, observer);
     }
 
-    /// Looks at the clock.
+    /// Processes timeouts.
     pub fn tick(&mut self, now: Micros, observer: &mut impl Observer) {
         for link in 0..self.links.len() as u8 {
             let news = self.links.get_mut(usize::from(link)).and_then(|end| end.tick(now));
@@ -358,13 +358,13 @@ impl<C: Capacities> Router<C> {
         self.catch_up(now, observer);
     }
 
-    /// Will hear and say nothing for up to so many times [`PAUSE_UNIT`](crate::wire::PAUSE_UNIT). What [`transmit`](Self::transmit) writes next tells the
-    /// neighbors.
+    /// Announces a pause of up to this many [`PAUSE_UNIT`](crate::wire::PAUSE_UNIT)s, in which this node neither sends nor receives, with
+    /// the next frames that [`transmit`](Self::transmit) writes.
     pub fn pause(&mut self, units: u8) {
         self.links.iter_mut().for_each(|end| end.pause(units));
     }
 
-    /// Is here again. To be called before anything else after a [`pause`](Self::pause).
+    /// Ends a [`pause`](Self::pause). Must be called before anything else.
     pub fn end_pause(&mut self, now: Micros) {
         for (link, end) in (0..).zip(self.links.iter_mut()) {
             end.end_pause(now);
@@ -372,19 +372,19 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// When to [`tick`](Self::tick) and try to [`transmit`](Self::transmit) at the latest, though nothing comes.
+    /// The latest time to [`tick`](Self::tick) and [`transmit`](Self::transmit) if nothing is received.
     pub fn deadline(&self) -> Micros {
         let links = self.links.iter().map(LinkOf::deadline).min();
         links.unwrap_or(Micros::MAX).min(self.own_deadline())
     }
 
-    /// The same after no other link than this one was used, if it is earlier than before.
+    /// The deadline after only this link was used, if it is earlier than before.
     pub fn deadline_after(&self, link: u8) -> Micros {
         let end = self.links.get(usize::from(link));
         end.map_or(Micros::MAX, LinkOf::deadline).min(self.own_deadline())
     }
 
-    /// The same for the node's own sake, not its links'.
+    /// The deadline of the node itself, without its links.
     pub fn own_deadline(&self) -> Micros {
         let sweep = if self.forwarding.pool.used() > 0 {
             self.sweep_at
@@ -394,13 +394,14 @@ impl<C: Capacities> Router<C> {
         sweep.min(self.transport.deadline()).min(self.services.clock.deadline())
     }
 
-    /// Whether it is worth the while to [`transmit`](Self::transmit) on a link.
+    /// Whether [`transmit`](Self::transmit) on a link may have something to send.
     pub fn wants_to_transmit(&self, link: u8, now: Micros) -> bool {
         let end = self.links.get(usize::from(link));
         self.forwarding.waiting(link) > 0 || end.is_some_and(|end| end.is_due(now))
     }
 
-    /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send. `out` has room for the [longest frame](crate::capacities::Sizes::wire).
+    /// Writes the next bytes to send on a free link, and returns their number; 0 if there are none. `out` has room for the
+    /// [longest frame](crate::capacities::Sizes::wire).
     pub fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
         if !self.wants_to_transmit(link, now) {
             return 0;
@@ -455,7 +456,7 @@ impl<C: Capacities> Router<C> {
         header.hops_left = header.hops_left.saturating_sub(1);
         let mut bytes = [0; MAX_HEADER];
         let length = header.write(&mut bytes)?;
-        // What has grown too old on the wire has to be sent again, for the numbers to have no gap, but not all of it: the neighbor drops it.
+        // An expired packet has to be retransmitted, so that sequence numbers have no gap, but without its body: the neighbor drops it.
         let expired = again && self.forwarding.host != Some(link) && is_too_old(slot, now);
         let body = if expired { &[] } else { &slot.packet.body[..] };
         let parts = [bytes.get(..length)?, body];
@@ -475,14 +476,14 @@ impl<C: Capacities> Router<C> {
         peer.map_or(0, |peer| peer.largest.into())
     }
 
-    /// Learns what became of packets that were on the way.
+    /// Completes packets that were in flight.
     fn settle(&mut self, link: u8, now: Micros, observer: &mut impl Observer) {
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(LinkOf::settled) {
             self.forwarding.settled(link, place, fate, now, observer);
         }
     }
 
-    /// Begins to count anew. What is in the buffers is carried over, so that the account still adds up.
+    /// Resets the counters. Packets in the buffers are carried over, so that the account still balances.
     pub fn clear_counters(&mut self) {
         let counters = &mut self.forwarding.counters;
         *counters = RouterCounters {
@@ -494,9 +495,9 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// Does what had to wait for room, and tells the neighbors how much there is.
+    /// Does what had to wait for room, and offers the room to the neighbors.
     fn catch_up(&mut self, now: Micros, observer: &mut impl Observer) {
-        // Each turn ends a packet, or gives one that begins here its path: there are only so many.
+        // Bounded: each iteration ends a packet, or routes one of this node.
         let mut round = 0;
         for _ in 0..4 * C::SIZES.buffers {
             self.send_confirmations(now, observer);
@@ -565,12 +566,12 @@ impl<C: Capacities> Subject for Router<C> {
     }
 }
 
-/// On top of twice the longest route a packet may take so many hops, for detours: twice as many as there are nodes lead past all of
-/// them and back, but at least and at most these.
+/// Additional hops for detours, beyond twice the longest route: twice the number of nodes leads past all of
+/// them and back, within this minimum and maximum.
 const DETOUR_HOPS: u64 = 128;
 const MAX_DETOUR_HOPS: u64 = 2_048;
 
-/// Counters go round rather than stop.
+/// Counters wrap rather than saturate.
 fn add(counter: &mut u32, count: u32) {
     *counter = counter.wrapping_add(count);
 }

@@ -1,12 +1,12 @@
-//! How often something is said, so that a link that is full of noise does not fill a log, and packets that lead nowhere do not fill the
+//! Limits the rate of reports, so that a noisy link does not fill the log, and undeliverable packets do not fill the
 //! mesh with reports.
 
 use crate::link::Micros;
 
-/// So much is said at once.
+/// Number of reports allowed in a burst.
 const AT_ONCE: u8 = 4;
 
-/// How often something is said: once in two to this power of microseconds.
+/// The interval of reports: two to this power of microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Every(u32);
 
@@ -16,11 +16,11 @@ pub(super) const SECOND: Every = Every(20);
 /// About 61 times a second: reports of that kind take a fiftieth of a wire of 1 Mbaud.
 pub(super) const PER_16_MS: Every = Every(14);
 
-/// Leave to say something a few times at once, and once more for each interval since.
+/// A token bucket: a burst of a few reports, and one more for each interval since.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateLimiter {
     left: u8,
-    /// In intervals, which go round.
+    /// In wrapping intervals.
     since: u16,
 }
 
@@ -34,7 +34,7 @@ impl Default for RateLimiter {
 }
 
 impl RateLimiter {
-    /// Whether it may be said now. If so, that is counted.
+    /// Whether a report is allowed now. If so, it is counted.
     pub(super) fn take(&mut self, every: Every, now: Micros) -> bool {
         let now = (now >> every.0) as u16;
         let earned = now.wrapping_sub(self.since).min(AT_ONCE.into()) as u8;

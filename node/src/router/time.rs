@@ -1,4 +1,4 @@
-//! The clock of the mesh: what links hear of it, and what is said on them.
+//! The clock of the mesh: time signals received and sent on links.
 
 use super::event::{Event, Observer};
 use super::{ClockTicks, MeshTime, Router};
@@ -8,23 +8,23 @@ use crate::wire::TimeSignal;
 use hopwise_core::Node;
 
 impl<C: Capacities> Router<C> {
-    /// What time it is in the mesh, as a function of the clock that the shell looks at.
+    /// The mesh time as a function of the shell's clock.
     pub fn mesh_time(&self) -> &MeshTime {
         self.services.clock.time()
     }
 
-    /// Whose clock that is.
+    /// The root of the mesh time.
     pub fn time_root(&self) -> Node {
         self.services.clock.root()
     }
 
-    /// Whether the frame that [`transmit`](Self::transmit) has just written on a link is one whose start is to be
+    /// Whether the start of the frame that [`transmit`](Self::transmit) has just written on a link is to be
     /// [noted](Self::note_start).
     pub fn awaits_start(&self, link: u8) -> bool {
         self.services.clock.awaits_start(link)
     }
 
-    /// The frame just written, of `length` bytes, begins on the wire at that time.
+    /// Records when the frame just written, of `length` bytes, starts on the wire.
     pub fn note_start(&mut self, link: u8, at: ClockTicks, length: usize) {
         let Some(end) = self.links.get(usize::from(link)) else {
             return;
@@ -57,7 +57,7 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// Asks links for signals if there is news.
+    /// Requests signals on the links if there is news.
     pub(super) fn speak_time(&mut self) {
         if self.services.clock.take_speech() {
             for (_, link) in self.forwarding.wiring.live() {

@@ -1,19 +1,19 @@
-//! What a board keeps over power loss: its configuration page, and a number for each start that no other start has had.
+//! Persistent state of a board: its config, and a unique number for each boot.
 //!
-//! It is kept in two slots of flash that are erased as a whole and written in turn, so that there is always one to go back to. A
-//! slot holds, in records of [`RECORD`] bytes after the page:
+//! It is kept in two slots of flash that are erased as a whole and written alternately, so that there is always one to fall back to. A
+//! slot holds, in records of [`RECORD`] bytes after the config:
 //!
 //! | bytes | what, numbers little-endian |
 //! |---|---|
-//! | 0..192 | the [page](crate::wire::BoardConfig), or nothing but `0xff`: the board has been told to forget its own |
-//! | 192..224 | the seal, written after the page: `SEAL`, the sequence number of the slot, the epoch in which it was written, 1 if the page is on trial or else 0, zeros, and the CRC-32C of all before |
-//! | 224..256 | the verdict: not `0xff` if a page that was on trial is kept |
-//! | 256..288 | the [keys](Keys), if byte 13 of the seal, which is 0 without them, is 1, or 2 if payloads are encrypted; its CRC is of them too |
-//! | then | a mark for each start: its epoch, the complement of the epoch, zeros |
+//! | 0..192 | the [config](crate::wire::BoardConfig), or only `0xff`: the board was told to forget its own |
+//! | 192..224 | the commit record, written after the config: `SEAL`, the slot's sequence number, the epoch of writing, 1 if on trial or else 0, zeros, and the CRC-32C of all before |
+//! | 224..256 | the confirmation: not `0xff` if a config that was on trial is kept |
+//! | 256..288 | the [keys](Keys), if byte 13 of the commit record, 0 without them, is 1, or 2 if payloads are encrypted; its CRC covers them too |
+//! | then | a boot record for each boot: its epoch, the complement of the epoch, zeros |
 //!
-//! Power may fail at any moment. A slot counts only with its seal, so a page that was not written to the end, or erased in part, is
-//! none; of two sealed slots the one with the later number counts. A start is marked before the board sends anything, so a mark that
-//! was not written to the end belongs to a start of which nobody has heard.
+//! Power may fail at any moment. A slot is valid only with its commit record, so a partly written or partly erased config
+//! is ignored; of two valid slots the one with the later number is used. A boot is recorded before the board sends anything, so a torn
+//! boot record belongs to a boot that no other board has heard of.
 
 mod slot;
 
@@ -25,42 +25,42 @@ use slot::{KEYS, Look, Seal, VERDICT, mark};
 
 use crate::wire::CONFIG_BYTES;
 
-/// A page on trial is given so many starts to be kept.
+/// Number of boots within which a config on trial must be confirmed.
 const TRIAL_STARTS: usize = 3;
 
 /// Two slots of flash. What is written must have been erased before.
 pub trait Flash {
-    /// The bytes of a slot: at least 1,024 and a multiple of [`RECORD`].
+    /// The size of a slot in bytes: at least 1,024 and a multiple of [`RECORD`].
     fn slot_bytes(&self) -> usize;
 
-    /// Reads from a place of a slot.
+    /// Reads from an offset of a slot.
     fn read(&self, slot: Slot, at: usize, bytes: &mut [u8]);
 
     /// Erases a slot: every byte is `0xff`.
     fn erase(&mut self, slot: Slot) -> Result<(), FlashFailed>;
 
-    /// Writes at a place of a slot. Place and length are multiples of [`RECORD`].
+    /// Writes at an offset of a slot. Offset and length are multiples of [`RECORD`].
     fn write(&mut self, slot: Slot, at: usize, bytes: &[u8]) -> Result<(), FlashFailed>;
 }
 
-/// The flash did not do what it was told.
+/// The error of a flash operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashFailed;
 
-/// What a board starts with.
+/// The state that a board boots with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// Its page.
+    /// The config, if there is one.
     pub page: Option<[u8; CONFIG_BYTES]>,
-    /// Its keys. They stay when the page changes: only who writes the flash from outside gives a board others.
+    /// The keys. They survive a change of the config: only flashing from outside changes them.
     pub keys: Option<Keys>,
-    /// The slots hold something, but no page that was written to the end.
+    /// Whether the slots hold data, but no valid config.
     pub is_damaged: bool,
-    /// The number of this start.
+    /// The epoch of this boot.
     pub epoch: u32,
-    /// The page is on trial: it must be [kept](Store::keep), or the board [goes back](Store::go_back).
+    /// The config is on trial: it must be [kept](Store::keep), or the board [reverts](Store::go_back).
     pub on_trial: bool,
-    /// The start is marked in the flash.
+    /// Whether the boot is recorded in flash.
     pub is_marked: bool,
 }
 
@@ -70,7 +70,7 @@ pub struct Store<F> {
 }
 
 impl<F: Flash> Store<F> {
-    /// Nothing is read or written yet.
+    /// Wraps a flash without accessing it.
     pub fn new(flash: F) -> Self {
         Store { flash }
     }
@@ -79,7 +79,7 @@ impl<F: Flash> Store<F> {
         Slot::BOTH.map(|slot| Look::at(&self.flash, slot))
     }
 
-    /// Begins a start: which page there is, and the number of the start. A board that has none in its flash takes `otherwise`.
+    /// Starts a boot: returns the config and the epoch. A board that has none in its flash takes `otherwise`.
     pub fn start(&mut self, otherwise: u32) -> Start {
         let looks = self.look();
         let epoch = last_epoch(&looks).map_or(otherwise, next_epoch);
@@ -98,7 +98,7 @@ impl<F: Flash> Store<F> {
         let keys = look.seal.and_then(|seal| seal.keys);
         let is_marked = match look.free_mark {
             Some(at) => self.flash.write(slot, at, &mark(epoch)).is_ok(),
-            // The slot is full of marks: the other one begins with none.
+            // The slot is full of boot records: the other one starts empty.
             None => self.write(slot.other(), &page, keys, on_trial, epoch).is_ok(),
         };
         Start {
@@ -111,7 +111,7 @@ impl<F: Flash> Store<F> {
         }
     }
 
-    /// Writes another page beside the one that counts. On trial, it must be [kept](Self::keep) after the next start.
+    /// Writes another config beside the current one. On trial, it must be [kept](Self::keep) after the next boot.
     pub fn write_page(&mut self, page: &[u8; CONFIG_BYTES], on_trial: bool, epoch: u32) -> Result<(), FlashFailed> {
         let current = current(&self.look());
         let slot = current.map_or(Slot::First, |(slot, _)| slot.other());
@@ -148,7 +148,7 @@ impl<F: Flash> Store<F> {
         }
     }
 
-    /// The page is good: someone outside has said so.
+    /// Confirms the config, on behalf of the host.
     pub fn keep(&mut self) -> Result<(), FlashFailed> {
         match current(&self.look()) {
             Some((slot, look)) if look.is_on_trial() => self.flash.write(slot, VERDICT, &[0; RECORD]),
@@ -156,13 +156,13 @@ impl<F: Flash> Store<F> {
         }
     }
 
-    /// The page was not kept: at the next start the one before counts.
+    /// Reverts the config that was not confirmed: the previous one is used at the next boot.
     pub fn go_back(&mut self, epoch: u32) -> Result<(), FlashFailed> {
         let looks = self.look();
         let Some((slot, _)) = current(&looks).filter(|(_, look)| look.is_on_trial()) else {
             return Ok(());
         };
-        // The marks of this slot go with it.
+        // The boot records of this slot are lost with it.
         let other = slot.other();
         if let Some(at) = other.of(&looks).free_mark {
             self.flash.write(other, at, &mark(epoch))?;
@@ -170,7 +170,7 @@ impl<F: Flash> Store<F> {
         self.flash.erase(slot)
     }
 
-    /// The bytes of the page that counts, or `0xff`.
+    /// The bytes of the current config, or `0xff`.
     pub fn page(&self) -> [u8; CONFIG_BYTES] {
         current(&self.look()).map_or([0xff; CONFIG_BYTES], |(slot, _)| self.page_of(slot))
     }
@@ -182,7 +182,7 @@ impl<F: Flash> Store<F> {
     }
 }
 
-/// Whichever of two numbers comes later, counting round.
+/// The later of two numbers, with wrapping.
 fn later(one: u32, other: u32) -> u32 {
     if (other.wrapping_sub(one) as i32) > 0 {
         other
@@ -191,7 +191,7 @@ fn later(one: u32, other: u32) -> u32 {
     }
 }
 
-/// The last epoch of which a slot knows.
+/// The last epoch recorded in a slot.
 fn last_epoch(looks: &[Look; 2]) -> Option<u32> {
     looks.iter().filter_map(|look| look.last_epoch).reduce(later)
 }

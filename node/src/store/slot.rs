@@ -1,4 +1,4 @@
-//! One slot, byte by byte.
+//! The layout of one slot.
 
 use heapless::Vec;
 use serde::{Deserialize, Serialize};
@@ -7,27 +7,27 @@ use super::Flash;
 use crate::key::{KEY_BYTES, Key, Secret};
 use crate::wire::{CONFIG_BYTES, crc32c};
 
-/// What is written at once: a multiple of what any supported flash programs at once.
+/// The unit of writing: a multiple of the program unit of any supported flash.
 pub const RECORD: usize = 32;
-/// A page and its seal.
+/// The size of a config and its commit record.
 pub const SEALED_BYTES: usize = CONFIG_BYTES + RECORD;
 pub(super) const VERDICT: usize = SEALED_BYTES;
 pub(super) const KEYS: usize = AFTER_VERDICT;
-/// Where the keys are, if there are any, and else the first mark.
+/// The offset of the keys, if there are any, or else of the first boot record.
 const AFTER_VERDICT: usize = VERDICT + RECORD;
-/// A page, its seal, the verdict and the keys.
+/// The size of a config, its commit record, the confirmation and the keys.
 pub const KEYED_BYTES: usize = AFTER_VERDICT + RECORD;
 
 const MAGIC: [u8; 4] = *b"SEAL";
-/// Where the CRC of a seal is.
+/// The offset of a commit record's CRC.
 const CRC_AT: usize = RECORD - 4;
 
-/// Which of the two.
+/// One of the two slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Slot {
     /// The one with the lower address.
     First,
-    /// The other.
+    /// The one with the higher address.
     Second,
 }
 
@@ -42,7 +42,6 @@ impl Slot {
         }
     }
 
-    /// What was found in this one.
     pub(super) fn of(self, [first, second]: &[Look; 2]) -> Look {
         match self {
             Slot::First => *first,
@@ -51,7 +50,7 @@ impl Slot {
     }
 }
 
-/// What byte 13 of a seal says of the keys.
+/// Values of byte 13 of a commit record, about the keys.
 const NO_KEYS: u8 = 0;
 const KEYS_FOR_LINKS: u8 = 1;
 const KEYS_FOR_PAYLOADS: u8 = 2;
@@ -99,7 +98,7 @@ impl Seal {
     }
 }
 
-/// The CRC of a page, of a seal up to its own, and of the keys.
+/// The CRC of a config, a commit record up to the CRC itself, and the keys.
 fn crc_of(page: &[u8; CONFIG_BYTES], record: &[u8; RECORD], keys: Option<Keys>) -> [u8; 4] {
     let (fields, _) = record.split_at(CRC_AT);
     let keys = keys.map(|keys| keys.write());
@@ -107,12 +106,12 @@ fn crc_of(page: &[u8; CONFIG_BYTES], record: &[u8; RECORD], keys: Option<Keys>) 
     crc32c([page, fields, keys]).to_le_bytes()
 }
 
-/// The secrets of a board. They are written with its page, and no answer holds them.
+/// The secrets of a board. They are written with its config, and no response contains them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keys {
-    /// Of the mesh, for links and payloads.
+    /// The secret of the mesh, for links and payloads.
     pub mesh: Secret,
-    /// Of this board, for [commands](crate::authority) that change it.
+    /// The key of this board, for [commands](crate::authority) that change it.
     pub management: Key,
 }
 
@@ -145,7 +144,7 @@ fn number(record: &[u8; RECORD], at: usize) -> u32 {
     u32::from_le_bytes(bytes.unwrap_or_default())
 }
 
-/// The bytes of a slot with a page, and keys if there are any, for who writes it from outside; the other slot must be erased.
+/// The bytes of a slot with a config, and keys if there are any, for flashing from outside; the other slot must be erased.
 pub fn sealed(page: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) -> Vec<u8, KEYED_BYTES> {
     let seal = Seal {
         sequence: 1,
@@ -154,7 +153,7 @@ pub fn sealed(page: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) -> Vec<
         keys,
     };
     let mut bytes = Vec::new();
-    // There is room for all of it.
+    // Cannot fail: there is room for all of it.
     let _ = bytes.extend_from_slice(page);
     let _ = bytes.extend_from_slice(&seal.write(page));
     if let Some(keys) = keys {
@@ -172,24 +171,24 @@ pub(super) fn mark(epoch: u32) -> [u8; RECORD] {
     record
 }
 
-/// The number of the next start. Its low half differs from the last one's too, and is not 0.
+/// The next epoch. Its low half differs from the last one's too, and is not 0.
 pub const fn next_epoch(last: u32) -> u32 {
     let next = last.wrapping_add(1);
     if next & 0xffff == 0 { next | 1 } else { next }
 }
 
-/// What is in a slot.
+/// The content of a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub(super) seal: Option<Seal>,
-    /// Nothing has ever been written.
+    /// Whether it is completely erased.
     pub(super) is_blank: bool,
     is_kept: bool,
-    /// How often the board has started with it.
+    /// Number of boots with it.
     pub(super) starts: usize,
-    /// Of its seal and its marks.
+    /// The last epoch of its commit and boot records.
     pub(super) last_epoch: Option<u32>,
-    /// Where the next mark goes; `None` if there is no room.
+    /// The offset of the next boot record; `None` if there is no room.
     pub(super) free_mark: Option<usize>,
 }
 
@@ -220,7 +219,7 @@ impl Look {
         if seal.is_none() {
             return look;
         }
-        // Marks are written one after the other: the first blank one is free, unless one behind it is not, after a fault.
+        // Boot records are written in order: the first blank one is free, unless after a fault a later one is not.
         for at in (marks..flash.slot_bytes()).step_by(RECORD) {
             let mark = record(at);
             if is_blank(&mark) {

@@ -1,4 +1,4 @@
-//! A flash whose power fails at every moment at which it can.
+//! A flash whose power fails at every possible moment.
 
 use std::vec;
 use std::vec::Vec;
@@ -6,19 +6,19 @@ use std::vec::Vec;
 use super::*;
 use crate::key::{Key, Secret};
 
-/// Bytes of a slot: room for 24 marks.
+/// The size of a slot: room for 24 boot records.
 const SLOT_BYTES: usize = 1_024;
 
 #[derive(Clone)]
 struct Chip {
     slots: [Vec<u8>; 2],
-    /// So many units of work are done before the power fails; then nothing is.
+    /// Units of work until the power fails; then nothing more is done.
     power: u64,
-    /// For what a torn write leaves behind.
+    /// The random state of torn writes.
     random: u64,
 }
 
-/// A slot is erased in so many units of work, and torn in any.
+/// Units of work of an erase, which can be torn at any.
 const ERASE_UNITS: u64 = 8;
 
 impl Chip {
@@ -86,7 +86,7 @@ fn page(mark: u8) -> [u8; CONFIG_BYTES] {
     [mark; CONFIG_BYTES]
 }
 
-/// What happens to a board between two losses of power.
+/// The actions of a board between two power failures.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     Nothing,
@@ -95,14 +95,14 @@ enum Deed {
     GoBack,
 }
 
-/// Starts the board, and does something before it ends. The start is whatever it was if the power was there for long enough.
+/// Boots the board and performs an action. Returns the boot state if the power lasted long enough.
 fn live(chip: &mut Chip, deed: Deed) -> Option<Start> {
     let mut store = Store::new(&mut *chip);
     let start = store.start(77);
     if store.flash.power == 0 {
         return None;
     }
-    // What fails for want of power shows at the next start.
+    // What fails for lack of power shows at the next boot.
     let _ = match deed {
         Deed::Nothing => Ok(()),
         Deed::Write(mark, on_trial) => store.write_page(&page(mark), on_trial, start.epoch),
@@ -164,7 +164,7 @@ fn what_was_sealed_outside_is_taken() {
     assert_eq!(start(&mut chip).epoch, 1_002);
 }
 
-/// They are in the flash as whoever writes it from outside puts them there, and nobody else gives a board others.
+/// Keys are in the flash as flashed from outside, and nothing else changes them.
 #[test]
 fn keys_stay_with_a_board_whatever_page_it_gets() {
     for (encrypts, kind) in [(false, 1), (true, 2)] {
@@ -231,7 +231,7 @@ fn a_page_on_trial_is_kept_or_given_back() {
     assert_eq!((next.page, next.on_trial), (Some(page(1)), false));
     assert_eq!(next.epoch, next_epoch(first.epoch));
 
-    // A board that never runs for long enough to decide goes back too, and stays there.
+    // A board that never runs long enough to decide reverts too, and stays there.
     let mut restless = configured();
     let starts: Vec<_> = (0..6).map(|_| start(&mut restless)).collect();
     let pages: Vec<_> = starts.iter().map(|start| start.page.unwrap()[0]).collect();
@@ -245,7 +245,7 @@ fn a_page_on_trial_is_kept_or_given_back() {
     assert_eq!(start(&mut restless).page, Some(page(3)));
 }
 
-/// Whatever the power does, a board comes back with the page before or the page after, and with a number that it has not had.
+/// Whenever the power fails, a board boots with the config before or the one after, and with a new epoch.
 #[test]
 fn power_may_fail_at_any_moment() {
     let stories: [&[Deed]; 5] = [
@@ -302,7 +302,7 @@ fn power_may_fail_at_any_moment() {
 }
 
 proptest::proptest! {
-    /// Any bytes at all are no page, or one that is sealed, and what is written next counts.
+    /// Arbitrary bytes are no config, or a valid one, and what is written next is used.
     #[test]
     fn a_board_starts_whatever_is_in_its_flash(
         seeds in proptest::array::uniform2(proptest::collection::vec(proptest::prelude::any::<u8>(), SLOT_BYTES)),
@@ -322,7 +322,7 @@ proptest::proptest! {
     }
 }
 
-/// Starts a board whose slots were not written by rule: nothing is marked there.
+/// Boots a board with arbitrary slots: nothing is recorded there.
 fn start_as_is(chip: &mut Chip) -> Start {
     chip.power = 0;
     let start = Store::new(&mut *chip).start(77);

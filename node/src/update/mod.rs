@@ -1,16 +1,16 @@
-//! How a board gets its next image: announced by an [`UpdatePlan`], in [`Block`]s of any order, into the slot that it does not run from.
+//! The update of a board's image: announced by an [`UpdatePlan`], in [`Block`]s of any order, into the slot that is not running.
 //!
-//! The order of what is done to the flash is what makes a board start whenever the power fails:
+//! The order of flash operations ensures that a board boots whenever the power fails:
 //!
-//! 1. The log says that the running image is kept, before anything else is touched. So whatever becomes of the other slot, the boot
-//!    loader does not look at it.
+//! 1. The boot log confirms the running image before anything else is touched. So the boot loader ignores the other slot, whatever
+//!    its content.
 //! 2. The other slot is erased, sector by sector.
-//! 3. If the log is nearly full it begins anew: the other slot is blank now, so that without a log the loader finds the running image
-//!    only.
-//! 4. Blocks are written as they come, a piece at a time, but for the first bytes of the image: without them it is none. Those that are
-//!    missing in the end are asked of neighbors.
-//! 5. When all have come and their CRC is right, the first bytes are written. The image can be [tried](crate::boot::Trial).
-//! 6. On trial, the new image writes into the log that it is kept, once it is told to. The slot of the one before is left alone until
+//! 3. If the log is nearly full it is erased and started over: the other slot is blank now, so that without a log the loader finds only the
+//!    running image.
+//! 4. Blocks are written as they arrive, a piece at a time, except for the first bytes of the image, without which it is invalid. Blocks
+//!    missing in the end are requested from neighbors.
+//! 5. When all have arrived and their CRC is right, the first bytes are written. The image can be [tried](crate::boot::Trial).
+//! 6. On trial, the new image writes its confirmation into the log on command. The slot of the previous one is untouched until
 //!    the next update begins.
 
 mod repair;
@@ -23,13 +23,13 @@ use crate::wire::{
     BLOCK, Block, CommandResult, MAX_BLOCKS, NAMED_BLOCKS, UpdatePhase, UpdatePlan, UpdateState, crc32c,
 };
 
-/// The log begins anew if there is no room for so many records: some of them may be torn.
+/// Minimum number of free records, some of which may get torn; with fewer the log is started over.
 const ROOM: usize = 8;
 
-/// So many bytes are written at a time: 16 words, for which the processor of an F4 stands still for 0.3 to 1.6 ms.
+/// Number of bytes written at a time: 16 words, which stall the processor of an F4 for 0.3 to 1.6 ms.
 const PIECE: usize = 64;
 
-/// What a board is, and the parts of its flash that an update changes.
+/// The board, and the parts of its flash that an update changes.
 pub trait Flash {
     /// The board's name.
     fn board(&self) -> &'static str;
@@ -40,7 +40,7 @@ pub trait Flash {
     /// The slot of the running image.
     fn own_slot(&self) -> Slot;
 
-    /// How many records the log has room for.
+    /// The capacity of the log in records.
     fn log_records(&self) -> usize;
 
     /// A record of the log.
@@ -49,10 +49,10 @@ pub trait Flash {
     /// Erases the log.
     fn erase_log(&mut self) -> Result<(), FlashFailed>;
 
-    /// Writes a record of the log, which is blank.
+    /// Writes a record of the log, which must be blank.
     fn write_record(&mut self, place: usize, record: &[u8; RECORD]) -> Result<(), FlashFailed>;
 
-    /// The bytes of the other slot.
+    /// The size of the other slot in bytes.
     fn slot_bytes(&self) -> usize;
 
     /// Erases the sector of the other slot that begins at `at`; returns where the next begins.
@@ -61,7 +61,7 @@ pub trait Flash {
     /// Reads from the other slot.
     fn read(&self, at: usize) -> [u8; RECORD];
 
-    /// Writes into the other slot what is blank there. Place and length are multiples of [`RECORD`].
+    /// Writes into a blank part of the other slot. Offset and length are multiples of [`RECORD`].
     fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), FlashFailed>;
 }
 
@@ -69,13 +69,13 @@ fn log(flash: &impl Flash) -> Log {
     Log::read((0..flash.log_records()).map(|place| flash.read_record(place)))
 }
 
-/// Whether the running image is on trial: another one is kept, and is there to go back to. A log that was being erased may still name one that
-/// is not.
+/// Whether the running image is on trial: another one is confirmed, and is there to fall back to. A partly erased log may still name one
+/// that is not.
 pub fn is_on_trial(flash: &impl Flash) -> bool {
     log(flash).kept == Some(flash.own_slot().other()) && flash.read(0) != [0xff; RECORD]
 }
 
-/// The running image is good: someone outside has said so.
+/// Confirms the running image, on behalf of the host.
 pub fn keep(flash: &mut impl Flash) -> Result<(), FlashFailed> {
     let log = log(flash);
     let own = flash.own_slot();
@@ -85,25 +85,25 @@ pub fn keep(flash: &mut impl Flash) -> Result<(), FlashFailed> {
     if log.used < flash.log_records() {
         return flash.write_record(log.used, &record(own));
     }
-    // Without a log either image is good: the other one is whole, or nothing.
+    // Without a log either image is good: the other one is complete, or absent.
     flash.erase_log()?;
     flash.write_record(0, &record(own))
 }
 
-/// A board's next image.
+/// The update state of a board.
 #[derive(Clone, Debug)]
 pub struct Update {
     stage: Stage,
     plan: Option<UpdatePlan>,
-    /// The blocks that have not come, one bit each.
+    /// The missing blocks, one bit each.
     missing: [u32; MAX_BLOCKS / 32],
     /// The beginning of the image, which is written last.
     head: [u8; RECORD],
-    /// Bytes of the present block that are written.
+    /// Number of written bytes of the present block.
     written: u8,
-    /// An image turned out to be wrong, or could not be written, since the start.
+    /// Whether an image since boot was wrong, or could not be written.
     was_damaged: bool,
-    /// How many blocks were missing at the last [look](Self::look), and for how many looks so many.
+    /// The number of missing blocks at the last [look](Self::look), and for how many looks it has been so.
     missed: u16,
     quiet: u8,
 }
@@ -111,9 +111,9 @@ pub struct Update {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Idle,
-    /// The log must say that the running image is kept.
+    /// The log must confirm the running image.
     Protecting,
-    /// The sector at this place is next.
+    /// The sector at this offset is next.
     Erasing(usize),
     /// The log is nearly full.
     Tidying,
@@ -129,7 +129,7 @@ impl Default for Update {
 }
 
 impl Update {
-    /// None so far.
+    /// No update so far.
     pub const fn new() -> Self {
         Update {
             stage: Stage::Idle,
@@ -143,7 +143,7 @@ impl Update {
         }
     }
 
-    /// An image is about to come. [`step`](Self::step) makes room for it.
+    /// Starts an update. [`step`](Self::step) erases the slot for it.
     pub fn begin(&mut self, plan: UpdatePlan, flash: &impl Flash) -> CommandResult {
         let length = plan.length as usize;
         if plan.board != UpdatePlan::board_named(flash.board()) {
@@ -180,7 +180,7 @@ impl Update {
         matches!(self.stage, Stage::Protecting | Stage::Erasing(_) | Stage::Tidying)
     }
 
-    /// Makes room, a step at a time: none takes longer than the erase of a sector.
+    /// Erases, a step at a time: none takes longer than the erase of a sector.
     pub fn step(&mut self, flash: &mut impl Flash) {
         let length = self.plan.map_or(0, |plan| plan.length as usize);
         let next = match self.stage {
@@ -196,8 +196,8 @@ impl Update {
         self.stage = next.unwrap_or(Stage::Damaged);
     }
 
-    /// A block has come: writes a piece of it. To be called with the same block until that is done with, and this `true`. A block that is
-    /// not of this image, or has come before, is left alone.
+    /// Writes a piece of a received block. Must be called with the same block until it returns `true`. A block of another image,
+    /// or a duplicate, is ignored.
     pub fn take(&mut self, payload: &[u8], flash: &mut impl Flash) -> bool {
         let (Some(plan), Some(block)) = (self.plan, Block::read(payload)) else {
             return true;
@@ -243,7 +243,7 @@ impl Update {
         self.was_damaged = true;
     }
 
-    /// All blocks are there: if they are right, so is the image, and gets its beginning.
+    /// All blocks are there: if the image is right, its first bytes are written.
     fn finish(&self, plan: &UpdatePlan, flash: &mut impl Flash) -> Result<(), FlashFailed> {
         let rest = (RECORD..plan.length as usize).step_by(RECORD).map(|at| flash.read(at));
         if crc32c(core::iter::once(self.head).chain(rest)) != plan.crc {
@@ -257,7 +257,7 @@ impl Update {
         }
     }
 
-    /// What to leave in RAM before a restart that tries the image of this hash; `None` if it is not there.
+    /// The request to leave in RAM before a restart that tries the image of this hash; `None` if it is not there.
     pub fn trial(&self, hash: &[u8]) -> Option<Trial> {
         let plan = self
             .plan
@@ -269,7 +269,7 @@ impl Update {
         })
     }
 
-    /// How far it is.
+    /// The state of the update.
     pub fn state(&self, flash: &impl Flash) -> UpdateState {
         let missing = || (0..MAX_BLOCKS).filter(|block| self.is_missing(*block));
         UpdateState {
@@ -308,12 +308,12 @@ impl Update {
     }
 }
 
-/// Whether the log has room for a while.
+/// Whether the log has enough free records.
 fn has_room(flash: &impl Flash) -> bool {
     log(flash).used.saturating_add(ROOM) <= flash.log_records()
 }
 
-/// A log that is nearly full begins anew, with what it says.
+/// Starts a nearly full log over, with its last confirmation.
 fn tidy(flash: &mut impl Flash) -> Result<(), FlashFailed> {
     flash.erase_log()?;
     keep(flash)

@@ -1,8 +1,8 @@
-//! Missing blocks, asked of neighbors: those have the same image, or get it too.
+//! Requests for missing blocks to neighbors, which have the same image, or get it too.
 //!
-//! A board that lacks blocks while none comes asks one neighbor for the first of them, and for the next when it has come; whoever does not
-//! have it says so, and another is asked a moment later. So there is one question under way, and one answer to each. Nobody vouches for an
-//! answer but the image's checksums: a board whose image turned out wrong asks no neighbor until its next start, and has only the
+//! A board that lacks blocks while none arrives requests the first of them from one neighbor, and the next when it has come; a neighbor
+//! without it reports that, and another is asked a moment later. So there is one request in flight, and one response to each. Only the
+//! image's checksums vouch for a response: a board whose image turned out wrong asks no neighbor until its next boot, and uses only the
 //! host's blocks.
 
 use super::{Flash, Stage, Update};
@@ -10,11 +10,11 @@ use crate::boot::RECORD;
 use crate::limits::BODY;
 use crate::wire::{BLOCK, Body, MAX_BLOCKS};
 
-/// A neighbor is asked when no block has come for so many [looks](Update::look), and again after as many.
+/// Number of [looks](Update::look) without a block after which a neighbor is asked, and asked again.
 const QUIET: u8 = 3;
 
 impl Update {
-    /// To be called every eighth of a second: what to ask a neighbor by [`ReadBlock`](crate::wire::Command::ReadBlock), if it is time to.
+    /// Must be called every eighth of a second: the payload of a [`ReadBlock`](crate::wire::Command::ReadBlock) to a neighbor, if one is due.
     pub fn look(&mut self) -> Option<[u8; 4]> {
         let missing = self.count_missing();
         if core::mem::replace(&mut self.missed, missing) != missing {
@@ -25,7 +25,7 @@ impl Update {
         self.wanted().filter(|_| self.quiet == 0)
     }
 
-    /// The block to ask a neighbor for.
+    /// The block to request from a neighbor.
     fn wanted(&self) -> Option<[u8; 4]> {
         let id = self
             .plan
@@ -35,18 +35,18 @@ impl Update {
         Some(beginning(id, index))
     }
 
-    /// A neighbor has answered: takes the block, and returns what to ask it next. While another block is being written none is taken.
+    /// Processes a neighbor's response: takes the block, and returns the next request. While another block is being written none is taken.
     pub fn take_answer(&mut self, payload: &[u8], flash: &mut impl Flash) -> Option<[u8; 4]> {
         let missing = self.count_missing();
         if self.written > 0 || self.wanted().is_none() {
             return None;
         }
-        // Pieces of a block, and more than there are.
+        // An upper bound of the pieces of a block.
         let _ = (0..BLOCK / RECORD).find(|_| self.take(payload, flash));
         self.wanted().filter(|_| self.count_missing() < missing)
     }
 
-    /// A block that a neighbor asks for, if it is here.
+    /// A block that a neighbor requests, if it is here.
     pub fn block(&self, id: u16, index: u16, flash: &impl Flash) -> Option<Body<BODY>> {
         let plan = self.plan.filter(|plan| plan.id() == id)?;
         let is_here = matches!(self.stage, Stage::Receiving | Stage::Whole) && !self.is_missing(index.into());
@@ -66,7 +66,7 @@ impl Update {
     }
 }
 
-/// By which a block is known: it begins with that.
+/// The bytes with which a block begins.
 fn beginning(id: u16, index: u16) -> [u8; 4] {
     let ([i0, i1], [n0, n1]) = (id.to_le_bytes(), index.to_le_bytes());
     [i0, i1, n0, n1]

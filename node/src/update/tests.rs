@@ -1,4 +1,4 @@
-//! A flash whose power fails at every moment at which it can, and the boot loader after it.
+//! A flash whose power fails at every possible moment, and the boot loader after it.
 
 use std::collections::BTreeSet;
 use std::vec;
@@ -13,9 +13,9 @@ use crate::wire::Command;
 const BEGIN: [u32; 2] = [0x0801_0000, 0x0804_0000];
 const SLOT_BYTES: usize = 1_024;
 const SECTOR: usize = 512;
-/// The log begins anew with every other update.
+/// Small, so that the log starts over with every other update.
 const RECORDS: usize = 10;
-/// A sector is erased in so many units of work, and torn in any.
+/// Units of work of an erase, which can be torn at any.
 const ERASE_UNITS: u64 = 6;
 const LENGTH: usize = 832;
 
@@ -25,7 +25,7 @@ struct Chip {
     log: Vec<u8>,
     running: Slot,
     has_loader: bool,
-    /// So many units of work are done before the power fails; then nothing is.
+    /// Units of work until the power fails; then nothing more is done.
     power: u64,
     random: u64,
 }
@@ -62,7 +62,7 @@ fn block(plan: &UpdatePlan, image: &[u8], index: usize) -> Vec<u8> {
 }
 
 impl Chip {
-    /// As a probe flashes it.
+    /// The state after flashing by a probe.
     fn new() -> Self {
         let mut first = image(Slot::First, 1);
         first.resize(SLOT_BYTES, 0xff);
@@ -119,7 +119,7 @@ impl Chip {
         }
     }
 
-    /// What the boot loader does.
+    /// Simulates the boot loader.
     fn boot(&mut self, trial: Option<Trial>) -> u8 {
         let on_trial = trial.and_then(|trial| Trial::read(&trial.write())).filter(|trial| {
             let bytes = &self.slots[trial.slot as usize][..trial.length as usize];
@@ -146,7 +146,7 @@ impl Chip {
         let image = image(plan.slot, version);
         let mut update = Update::new();
         assert_eq!(update.begin(plan, self), CommandResult::Done);
-        // More steps than there are.
+        // An upper bound of the steps.
         (0..10).for_each(|_| update.step(self));
         let blocks = plan.blocks();
         // From the back, and some twice.
@@ -228,13 +228,13 @@ fn an_image_on_trial_is_kept_or_left() {
     }
 }
 
-/// An erase wears the flash, and takes away what the log says for as long as it takes.
+/// An erase wears the flash, and the log is empty while it lasts.
 #[test]
 fn a_log_begins_anew_only_when_it_is_full() {
     let mut chip = Chip::new();
     for used in (1..=RECORDS).chain([1]) {
         chip.running = chip.running.other();
-        // What is kept already is not written again.
+        // An existing confirmation is not written again.
         for _ in 0..2 {
             assert_eq!(keep(&mut chip), Ok(()));
             let kept = Some(chip.running);
@@ -282,7 +282,7 @@ fn take(update: &mut Update, block: &[u8], chip: &mut Chip) {
     assert!(pieces.is_some(), "a block has {BLOCK} bytes");
 }
 
-/// The processor stands still for each piece, and others are to run between them.
+/// The processor stalls for each piece, and other tasks run in between.
 #[test]
 fn a_block_is_written_in_pieces_and_counts_when_all_are() {
     let mut chip = Chip::new();
@@ -336,7 +336,7 @@ fn a_board_says_what_it_lacks() {
     let state = update.state(&chip);
     assert_eq!((state.missing, &state.first_missing[..]), (3, &[1, 2, 4][..]));
     assert_eq!(update.trial(&plan.hash), None);
-    // Who begins anew with the same image goes on.
+    // An update with the same image continues where it was.
     assert_eq!(update.begin(plan, &chip), CommandResult::Done);
     assert_eq!(update.state(&chip).missing, 3);
     for index in [4, 2, 1] {
@@ -372,7 +372,7 @@ fn the_loader_refuses_an_image_of_another_hash() {
     assert_eq!(chip.boot(Some(trial)), 1);
 }
 
-/// Whatever the power does, a board starts with one of its two images, all of it, and takes the next.
+/// Whenever the power fails, a board boots one of its two images completely, and takes the next.
 #[test]
 fn power_may_fail_at_any_moment() {
     let mut chip = Chip::new();
@@ -414,7 +414,7 @@ fn power_may_fail_at_any_moment() {
     assert!(cuts > 6_000, "{cuts}");
 }
 
-/// Answers a board's questions for blocks as a neighbor does, or as `lie` makes of that, until it has no more. Returns how many.
+/// Answers a board's requests for blocks as a neighbor does, altered by `lie`, until it has no more. Returns their number.
 fn ask_neighbor(
     (update, chip): (&mut Update, &mut Chip),
     neighbor: (&Update, &Chip),
@@ -453,7 +453,7 @@ fn missing_blocks_come_from_a_neighbor() {
     assert_eq!(update.state(&chip).first_missing, [3, 4]);
     take(&mut neighbor, &block(&plan, &image, 3), &mut other);
     assert_eq!(neighbor.state(&other).phase, UpdatePhase::Whole);
-    // While a block is being written, an answer is not taken for the rest of it.
+    // While a block is being written, a response is not taken for the rest of it.
     assert!(!update.take(&block(&plan, &image, 3), &mut chip));
     assert_eq!(update.take_answer(&block(&plan, &image, 4), &mut chip), None);
     assert_eq!(update.state(&chip).missing, 2);
@@ -478,7 +478,7 @@ fn a_neighbor_that_lies_is_asked_once() {
     let mut neighbor = receiving(plan, &mut other);
     (0..plan.blocks()).for_each(|index| take(&mut neighbor, &block(&plan, &image, index), &mut other));
     let mut update = receiving(plan, &mut chip);
-    // Another block than was asked for is as good, and what is none is of no use.
+    // Another block than the requested one is as good, and a malformed one is ignored.
     assert_eq!(
         ask_neighbor((&mut update, &mut chip), (&neighbor, &other), |answer| answer[3] = 9),
         1

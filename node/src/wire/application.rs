@@ -1,30 +1,30 @@
-//! Applications: which of a node's programs a packet is for, and what becomes of a request to one.
+//! Application ports, and the status of requests to applications.
 
 use serde::{Deserialize, Serialize};
 
 use super::body::{Bytes, body_of};
 
-/// The number of an application on a node. Not to be confused with the ports of a network, which are numbers of neighbors.
+/// The port of an application on a node, not to be confused with the ports of a network, which number neighbors.
 ///
-/// Numbers below [`AppPort::FIRST_FREE`] are Hopwise's own; the others are for users.
+/// Numbers below [`AppPort::FIRST_FREE`] are reserved for Hopwise; the others are for users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(transparent)]
 pub struct AppPort(pub u8);
 
 impl AppPort {
-    /// What is for no application.
+    /// No application.
     pub const NONE: AppPort = AppPort(0);
     /// Packets of the [traffic generator](super::Traffic).
     pub const TRAFFIC: AppPort = AppPort(1);
-    /// Text for whoever reads the log: the button's ping, and what `hopwise send` sends unless told otherwise.
+    /// Text for the log: the button's ping, and the default of `hopwise send`.
     pub const TEXT: AppPort = AppPort(2);
     /// [Blocks](super::Block) of a new image for boards.
     pub const UPDATE: AppPort = AppPort(3);
-    /// The first number that is the user's.
+    /// The first number for users.
     pub const FIRST_FREE: AppPort = AppPort(16);
 
-    /// Whether it is one of Hopwise's own.
+    /// Whether it is reserved for Hopwise.
     pub const fn is_reserved(self) -> bool {
         self.0 < AppPort::FIRST_FREE.0
     }
@@ -33,14 +33,14 @@ impl AppPort {
 /// The body of a datagram or a broadcast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addressed<'a> {
-    /// Whom it is for.
+    /// The port of the receiver.
     pub port: AppPort,
-    /// The rest.
+    /// The application's payload.
     pub payload: &'a [u8],
 }
 
 impl<'a> Addressed<'a> {
-    /// Reads the body; `None` if it is none.
+    /// Parses the body; `None` if it is malformed.
     pub fn read(body: &'a [u8]) -> Option<Self> {
         let (&port, payload) = body.split_first()?;
         Some(Addressed {
@@ -55,17 +55,17 @@ impl<'a> Addressed<'a> {
     }
 }
 
-/// What became of a request to an application: the first byte of the answer.
+/// The status of a request to an application: the first byte of the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum AppStatus {
-    /// It has been answered.
+    /// It has a response.
     Answered,
-    /// Nobody serves that port.
+    /// No application serves the port.
     PortUnreachable,
     /// The application has no room for it.
     Busy,
-    /// The application could not make sense of it.
+    /// The application rejected it as malformed.
     Refused,
 }
 
@@ -81,7 +81,7 @@ impl AppStatus {
         })
     }
 
-    /// Takes an answer apart; `None` if it is none.
+    /// Splits a response; `None` if it is malformed.
     pub fn read(answer: &[u8]) -> Option<(AppStatus, &[u8])> {
         let (&status, rest) = answer.split_first()?;
         Some((AppStatus::from_number(status)?, rest))

@@ -1,4 +1,4 @@
-//! The configuration page: all that makes one board differ from another, in [`CONFIG_BYTES`] bytes of flash.
+//! The config: everything in which one board differs from another, in [`CONFIG_BYTES`] bytes of flash.
 //!
 //! | bytes | what, numbers little-endian |
 //! |---|---|
@@ -27,13 +27,13 @@ use super::traffic::{BadTraffic, Pattern, Traffic};
 use hopwise_core::network::expression::ParseError;
 use hopwise_core::{Network, Node};
 
-/// The size of a page. It is a multiple of what any supported flash programs at once.
+/// The size of a config, a multiple of the program unit of any supported flash.
 pub const CONFIG_BYTES: usize = 192;
 
-/// The longest expression of a page.
+/// Maximum length of the expression in a config.
 pub const MAX_EXPRESSION: usize = EXPRESSION_END - EXPRESSION;
 
-/// The baud rate of a board that has not been told another.
+/// The default baud rate.
 pub const DEFAULT_BAUD: u32 = 1_000_000;
 
 const MAGIC: [u8; 4] = *b"HOPW";
@@ -41,14 +41,14 @@ const VERSION: u8 = 1;
 const NAME: usize = 32;
 const EXPRESSION: usize = 48;
 const EXPRESSION_END: usize = CONFIG_BYTES - 4;
-/// Every serial port of every supported board runs at these.
+/// Baud rates supported by every serial port of every board.
 pub const BAUD_RATES: core::ops::RangeInclusive<u32> = 38_400..=2_000_000;
 
-/// Serial ports of one board may differ by this much of their rate, in thousandths: receivers bear it, and the errors of two
-/// crystals besides.
+/// Maximum difference of the rates of one board's serial ports, in thousandths: receivers tolerate it in addition to the errors of two
+/// crystals.
 const MAX_DIFFERENCE: u32 = 15;
 
-/// Whether the serial ports of a board agree on a baud rate: each divides the clock of its bus, in Hz, by a whole number.
+/// Whether the serial ports of a board agree on a baud rate: each divides its bus clock, in Hz, by an integer.
 pub fn rates_agree(clocks: &[u32], baud: u32) -> bool {
     let rate_of = |clock: u32| {
         let divisor = clock.saturating_add(baud / 2).checked_div(baud)?;
@@ -67,12 +67,12 @@ pub const fn packet_logging(options: u8) -> bool {
     options & 1 != 0
 }
 
-/// The option that follows the paper's routing rule.
+/// The option that uses the paper's routing function.
 pub const fn paper_rule(options: u8) -> bool {
     options & 2 != 0
 }
 
-/// The option that takes a host for one at any link, not only at the board's serial port.
+/// The option that accepts a host at any link, not only at the board's serial port.
 pub const fn hosts_anywhere(options: u8) -> bool {
     options & 4 != 0
 }
@@ -86,28 +86,28 @@ pub struct BoardConfig {
     pub address: Node,
     /// The speed of the wires.
     pub baud: u32,
-    /// The board's name, for people.
+    /// The human-readable name of the board.
     pub name: String<16, u8>,
     /// Bits, see [`packet_logging`], [`paper_rule`] and [`hosts_anywhere`].
     pub options: u8,
-    /// The traffic to begin with.
+    /// The traffic to start with.
     pub traffic: Option<Traffic>,
 }
 
-/// Why bytes are no configuration.
+/// The reason why bytes are not a config.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadConfig {
-    /// Nothing has been written there.
+    /// The flash is blank.
     Missing,
     /// The CRC does not match.
     Damaged,
-    /// Of another version.
+    /// The version is not supported.
     Version(u8),
-    /// A field holds what it cannot.
+    /// A field has an invalid value.
     Field,
-    /// Nothing runs at this baud rate.
+    /// The baud rate is not supported.
     Baud(u32),
-    /// The expression is no network.
+    /// The expression is not a network.
     Expression(ParseError),
 }
 
@@ -136,7 +136,7 @@ impl From<BadTraffic> for BadConfig {
 }
 
 impl BoardConfig {
-    /// A page that says no more than the network and the address.
+    /// A config with only the network and the address.
     pub fn new(expression: &str, address: Node) -> Result<Self, BadConfig> {
         Ok(BoardConfig {
             expression: String::try_from(expression).map_err(|_| BadConfig::Field)?,
@@ -148,12 +148,12 @@ impl BoardConfig {
         })
     }
 
-    /// The network.
+    /// Parses the network.
     pub fn network(&self) -> Result<Network, BadConfig> {
         self.expression.parse().map_err(BadConfig::Expression)
     }
 
-    /// The page as it stands in the flash.
+    /// The layout in flash.
     pub fn write(&self) -> [u8; CONFIG_BYTES] {
         let traffic = self.traffic.unwrap_or(Traffic::NONE);
         let mut page = [0; CONFIG_BYTES];
@@ -186,7 +186,7 @@ impl BoardConfig {
         page
     }
 
-    /// Reads a page. Its network is parsed by [`network`](Self::network).
+    /// Parses a config. Its network is parsed by [`network`](Self::network).
     pub fn read(page: &[u8; CONFIG_BYTES]) -> Result<Self, BadConfig> {
         let &[m0, m1, m2, m3, version, expression, name, options, ref rest @ ..] = page;
         if [m0, m1, m2, m3] != MAGIC {
@@ -234,7 +234,7 @@ fn checksum(page: &[u8; CONFIG_BYTES]) -> u32 {
     CRC.checksum(page.get(..EXPRESSION_END).unwrap_or(&[]))
 }
 
-/// A text of so many bytes; one that is longer than its field does not fit its string.
+/// A text of this many bytes; one longer than its field is rejected.
 fn text<const N: usize, L: LenType>(page: &[u8], at: usize, length: u8) -> Result<String<N, L>, BadConfig> {
     let bytes = page.get(at..at + usize::from(length)).ok_or(BadConfig::Field)?;
     let text = core::str::from_utf8(bytes).map_err(|_| BadConfig::Field)?;

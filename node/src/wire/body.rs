@@ -1,4 +1,4 @@
-//! The bytes of a packet after its header, and what they are for.
+//! The bytes of a packet after its header, and the kinds of packets.
 
 use core::fmt;
 use core::ops::DerefMut;
@@ -6,30 +6,30 @@ use core::ops::DerefMut;
 use heapless::{CapacityError, Vec};
 use serde::{Deserialize, Serialize};
 
-/// The bytes of a packet after its header: at most 255, so that their number takes one.
+/// The bytes of a packet after its header: at most 255, so that their length takes one byte.
 pub type Body<const BODY: usize> = Vec<u8, BODY, u8>;
 
-/// What holds a body: a [`Body`] of any size.
+/// A buffer for a body: a [`Body`] of any size.
 pub trait Bytes: Clone + fmt::Debug + Default + Eq + DerefMut<Target = [u8]> {
-    /// The most bytes that it holds.
+    /// The capacity in bytes.
     const CAPACITY: usize;
 
-    /// As many zeros as it holds.
+    /// A full buffer of zeros.
     fn zeros() -> Self;
 
-    /// A copy of these bytes, if they are not too many.
+    /// A copy of these bytes, if they fit.
     fn from_slice(bytes: &[u8]) -> Result<Self, CapacityError>;
 
     /// Adds a byte, if there is room.
     fn push(&mut self, byte: u8) -> Result<(), u8>;
 
-    /// Takes the last byte off.
+    /// Removes the last byte.
     fn pop(&mut self) -> Option<u8>;
 
     /// Adds bytes, if there is room for all of them.
     fn extend_from_slice(&mut self, bytes: &[u8]) -> Result<(), CapacityError>;
 
-    /// Takes off what comes after so many bytes.
+    /// Shortens the body to this length.
     fn truncate(&mut self, length: usize);
 }
 
@@ -61,7 +61,7 @@ impl<const BODY: usize> Bytes for Body<BODY> {
     }
 }
 
-/// A body of these parts, one after the other; `None` if they are too long. A vector that is extended is filled byte by byte; this copies by the word.
+/// A body of concatenated parts; `None` if they are too long. Extending a vector copies by the byte; this copies by the word.
 pub fn body_of<B: Bytes>(parts: &[&[u8]]) -> Option<B> {
     let mut body = B::zeros();
     let mut length = 0;
@@ -74,31 +74,31 @@ pub fn body_of<B: Bytes>(parts: &[&[u8]]) -> Option<B> {
     Some(body)
 }
 
-/// What a packet is for.
+/// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {
-    /// From application to application, each hop reliable.
+    /// From application to application, reliable on each hop.
     Datagram,
     /// From an application to those of all other nodes.
     Broadcast,
-    /// From application to application, confirmed.
+    /// From application to application, with confirmation.
     Confirmed,
-    /// What became of a confirmed packet at its destination.
+    /// The result of a confirmed packet at its destination.
     Confirmation,
-    /// A packet could not be delivered.
+    /// A failure report.
     Undeliverable,
-    /// A question that the node itself answers.
+    /// A request that the node itself answers.
     Request,
-    /// The answer.
+    /// The response to a request.
     Response,
-    /// One of these for one node, which goes through everyone.
+    /// A confirmed packet or a confirmation, flooded through all nodes.
     Flooded,
 }
 
 impl Kind {
-    /// All of them, in the order of their numbers on the wire.
+    /// All kinds, in the order of their numbers on the wire.
     pub const ALL: [Kind; 8] = [
         Kind::Datagram,
         Kind::Broadcast,
@@ -115,12 +115,12 @@ impl Kind {
         Kind::ALL.get(usize::from(number)).copied()
     }
 
-    /// Whether it is passed on by every node, not sent on to one.
+    /// Whether it is forwarded on several links, not sent to one next hop.
     pub const fn is_for_all_links(self) -> bool {
         matches!(self, Kind::Broadcast | Kind::Flooded)
     }
 
-    /// Its name in traces and tables.
+    /// The name in traces and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Datagram => "datagram",

@@ -1,15 +1,15 @@
-//! COBS, in place: how the byte 0 is kept out of a frame.
+//! COBS, in place: the encoding that keeps the byte 0 out of a frame.
 //!
-//! Every run of other bytes begins with a code that says how far it is to the next code, and stands for the zero before the run;
-//! one after a run of [`LONGEST`] stands for nothing. So nearly all bytes are the same encoded as decoded, one place further on, and stay where they are. The crate
-//! `cobs`, which this is tested against, moves each one: that was an eighth of the simulator's instructions, and 800 for every packet
-//! that a board forwards.
+//! Every run of nonzero bytes begins with a code that is the distance to the next code, and stands for the zero before the run;
+//! one after a run of [`LONGEST`] stands for nothing. So nearly all bytes are the same encoded as decoded, one place later, and are not
+//! moved. The crate `cobs`, which this is tested against, moves each one: that was an eighth of the simulator's instructions, and 800 for
+//! every packet that a board forwards.
 
 /// Bytes of the longest run.
 const LONGEST: usize = 254;
 
-/// Encodes `length` bytes that begin at the second place. Returns how many there are then, from the first place on; `None` if there
-/// is no room for them.
+/// Encodes `length` bytes that begin at the second place. Returns the encoded length, from the first place on; `None` if there
+/// is no room.
 pub(super) fn encode(bytes: &mut [u8], length: usize) -> Option<usize> {
     let mut end = length + 1;
     let mut code = 0;
@@ -32,7 +32,7 @@ pub(super) fn encode(bytes: &mut [u8], length: usize) -> Option<usize> {
     }
 }
 
-/// Decodes what was encoded; `None` if it was not.
+/// Decodes in place; `None` if the encoding is invalid.
 pub(super) fn decode(bytes: &mut [u8]) -> Option<&[u8]> {
     let (mut code, mut end) = (0, bytes.len());
     let mut stands_for_zero = true;

@@ -1,4 +1,4 @@
-//! What can be asked of a board, beyond what its node answers.
+//! Commands to a board, beyond the requests that its node answers.
 
 use heapless::{String, Vec};
 use serde::{Deserialize, Serialize};
@@ -11,86 +11,86 @@ use super::update::{Block, UpdatePlan};
 use crate::boot::HASH_BYTES;
 use crate::limits::MAX_PAYLOAD;
 
-/// A command to the board. [`Query::Board`] carries its [`number`](Self::number), the question's payload the rest; the
-/// answers are in postcard format.
+/// A command to the board. [`Query::Board`] carries its [`number`](Self::number), the request's payload the rest; the
+/// responses are in postcard format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command<'a> {
-    /// How is the board? The answer is a [`Status`].
+    /// Reads the state of the board. The response is a [`Status`].
     Status,
-    /// Which configuration does it have? The answer is the page's bytes, whatever they are.
+    /// Reads the config. The response is its bytes, whatever they are.
     ReadPage,
-    /// Writes the configuration and restarts. The answer is [`CommandResult`]; it comes before the flash is touched. If this comes over the
-    /// mesh, the configuration is on trial: a minute after the restart the board goes back to the one before, unless
+    /// Writes the config and restarts. The response is [`CommandResult`]; it comes before the flash is touched. If this comes over the
+    /// mesh, the config is on trial: a minute after the restart the board reverts to the previous one, unless
     /// [`KeepPage`](Self::KeepPage) has come.
     WritePage(&'a [u8; CONFIG_BYTES]),
-    /// Restarts. The answer is [`CommandResult`].
+    /// Restarts. The response is [`CommandResult`].
     Restart,
-    /// Broadcasts this payload. The answer is [`CommandResult`].
+    /// Broadcasts this payload. The response is [`CommandResult`].
     Broadcast(&'a [u8]),
-    /// Begins to send packets, or ends it if the rate is 0. The answer is [`CommandResult`].
+    /// Starts generated traffic, or stops it if the rate is 0. The response is [`CommandResult`].
     StartTraffic(Traffic),
-    /// What has come of it? The answer is a [`TrafficReport`](super::TrafficReport).
+    /// Reads the result of generated traffic. The response is a [`TrafficReport`](super::TrafficReport).
     Traffic,
-    /// Whether to log every packet. The answer is [`CommandResult`].
+    /// Sets whether every packet is logged. The response is [`CommandResult`].
     LogPackets(bool),
-    /// The configuration is to be kept. The answer is [`CommandResult`].
+    /// Confirms the config. The response is [`CommandResult`].
     KeepPage,
-    /// Fails on purpose, so that one sees it recover. The answer is [`CommandResult`].
+    /// Fails on purpose, to show the recovery. The response is [`CommandResult`].
     Fail(Failure),
-    /// What is the next command that changes the board to be tagged with? The answer is a [`Challenge`](crate::authority::Challenge), or
+    /// Reads the challenge for the next command that changes the board. The response is a [`Challenge`](crate::authority::Challenge), or
     /// [`CommandResult`] if the board has no keys.
     Challenge,
-    /// How far is the board with a new image? The answer is an [`UpdateState`](super::UpdateState).
+    /// Reads the state of an update. The response is an [`UpdateState`](super::UpdateState).
     Update,
-    /// An image is about to come: makes room for it. The answer is [`CommandResult`]; it comes before the flash is touched. What the board has of the
-    /// same image already, it keeps.
+    /// Starts an update by erasing the slot. The response is [`CommandResult`]; it comes before the flash is touched. Blocks of the
+    /// same image that the board has already are kept.
     BeginUpdate(UpdatePlan),
-    /// Takes this [`Block`](super::Block) of an image, and broadcasts it to all others. The answer is [`CommandResult`].
+    /// Takes this [`Block`](super::Block) of an image, and broadcasts it to all others. The response is [`CommandResult`].
     SendBlock(&'a [u8]),
-    /// Restarts with the image of this SHA-256, which the board has, on trial. The answer is [`CommandResult`].
+    /// Restarts with the image of this SHA-256, which the board has, on trial. The response is [`CommandResult`].
     SwitchImage(&'a [u8; HASH_BYTES]),
-    /// The image is to be kept. The answer is [`CommandResult`].
+    /// Confirms the image. The response is [`CommandResult`].
     KeepImage,
-    /// What is in a block of an image that the board has, or gets? The answer is that [`Block`](super::Block), or [`CommandResult`].
+    /// Reads a block of an image that the board has, or gets. The response is that [`Block`](super::Block), or [`CommandResult`].
     ReadBlock {
-        /// Which image: [`UpdatePlan::id`].
+        /// The image: [`UpdatePlan::id`].
         id: u16,
-        /// Which block, from 0.
+        /// The block, from 0.
         index: u16,
     },
 }
 
-/// How a board fails when it is told to.
+/// A deliberate failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Failure {
     /// It hangs: the watchdog restarts it.
     Hang,
-    /// It uses more stack than there is: the next start says so.
+    /// It overflows its stack: the next boot reports that.
     StackOverflow,
 }
 
 impl Failure {
-    /// All of them, in the order of their numbers on the wire.
+    /// All failures, in the order of their numbers on the wire.
     pub const ALL: [Failure; 2] = [Failure::Hang, Failure::StackOverflow];
 }
 
-/// What a board answers to a command that has no other answer.
+/// The response to a command that has no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CommandResult {
-    /// It does what it was told.
+    /// The command is executed.
     Done,
-    /// There is no such command, or not with these bytes.
+    /// The command, or its payload, is unknown.
     Unknown,
-    /// The configuration is none, or not for this board.
+    /// The config is invalid, or not for this board.
     BadConfig,
-    /// It has no configuration, so it is in no mesh.
+    /// The board has no config, so it is in no mesh.
     NotConfigured,
-    /// The node's buffers are full: try again.
+    /// The node's buffers are full: retry.
     Busy,
-    /// The configuration is for a network whose family is not in the board's image.
+    /// The config's network family is not in the board's image.
     NotInImage,
-    /// Whoever says so may not: it has not proven to hold the management key, or, where there are no keys, it is not at the board's own port.
+    /// The sender is not authorized: it has not proven to hold the management key, or, without keys, it is not at the board's own port.
     NotAllowed,
     /// The image is for another board.
     OtherBoard,
@@ -98,11 +98,11 @@ pub enum CommandResult {
     OtherSlot,
     /// The image does not fit.
     TooLarge,
-    /// The board's own image is on trial: it must be kept first, since the other one is what the board goes back to.
+    /// The board's own image is on trial and must be confirmed first, since the other one is the fallback.
     OnTrial,
     /// The board has no boot loader: a probe must flash it once.
     NoLoader,
-    /// The board does not have that image, or not all of it.
+    /// The board does not have that image, or not completely.
     NotThere,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Command<'a> {
     /// The number of [`ReadBlock`](Self::ReadBlock).
     pub const READ_BLOCK: u8 = 16;
 
-    /// Its number in [`Query::Board`].
+    /// The number in [`Query::Board`].
     pub const fn number(&self) -> u8 {
         match self {
             Command::Status => 0,
@@ -135,17 +135,17 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Whether a command of this number changes the board. One that has keys asks for proof that the host sent it.
+    /// Whether a command of this number changes the board. A board with keys requires authorization for it.
     pub const fn changes(number: u8) -> bool {
         !matches!(number, 0 | 1 | 6 | 10 | 11 | Self::READ_BLOCK)
     }
 
-    /// The question to ask.
+    /// The query of the request.
     pub const fn query(&self) -> Query {
         Query::Board(self.number())
     }
 
-    /// What comes with the question.
+    /// The payload of the request.
     pub fn payload(&self) -> Vec<u8, MAX_PAYLOAD> {
         let mut bytes = Vec::new();
         let fits = match *self {
@@ -166,12 +166,12 @@ impl<'a> Command<'a> {
             Command::SwitchImage(hash) => bytes.extend_from_slice(hash),
             Command::ReadBlock { id, index } => bytes.extend_from_slice(&Block { id, index, bytes: &[] }.write()),
         };
-        // A page fits, and so does all that a node would send.
+        // A config fits, and so does everything that a node would send.
         let _ = fits;
         bytes
     }
 
-    /// Reads a command; `None` if it is none.
+    /// Parses a command; `None` if it is malformed.
     pub fn read(number: u8, payload: &'a [u8]) -> Option<Self> {
         Some(match number {
             0 => Command::Status,
@@ -199,52 +199,52 @@ impl<'a> Command<'a> {
     }
 }
 
-/// How a board stands.
+/// The state of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum BoardState {
     /// Part of a mesh.
     Configured,
-    /// No configuration has been written.
+    /// The flash has no config.
     NoPage,
-    /// The configuration is damaged, or of another version.
+    /// The config is damaged, or of another version.
     BadConfig,
-    /// Its expression is no network.
+    /// The expression is not a network.
     BadNetwork,
-    /// Its address is not in the network.
+    /// The address is not in the network.
     BadAddress,
     /// The node has more neighbors than the board has links.
     TooFewLinks,
-    /// Its expression is of a family of networks that was left out of the board's image.
+    /// The expression's network family is not in the board's image.
     NotInImage,
-    /// It crashed several times in a row soon after its start, and leaves its configuration alone until it gets another one or its
+    /// It crashed several times in a row soon after boot, and ignores its config until it gets another one or its
     /// power is cut.
     CrashLoop,
-    /// It has keys, and cannot count its starts in its flash, so it could not tell what was said before the last one.
+    /// It has keys, and cannot count its boots in flash, so it could not reject replays from before the last one.
     Uncounted,
 }
 
-/// All that a board knows about itself.
+/// The full status of a board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     /// Whether it is part of a mesh, or why not.
     pub state: BoardState,
-    /// Which board it is.
+    /// The name of the board type.
     pub board: String<16>,
-    /// The number of its chip.
+    /// The unique ID of its chip.
     pub unique_id: [u8; 12],
-    /// Links it has for neighbors.
+    /// The number of links to neighbors.
     pub links: u8,
     /// The speed of its wires.
     pub baud: u32,
-    /// Milliseconds since it started.
+    /// Milliseconds since boot.
     pub uptime_ms: u64,
     /// Name, program, reset cause and free stack, as in the node's report.
     pub card: BoardInfo,
-    /// What made it restart last, if it was a panic, a fault or something that hung; else what is wrong with the board itself, such as
-    /// a clock that is missing.
+    /// The cause of the last restart, if it was a panic, a fault or a hang; else a hardware fault of the board, such as
+    /// a missing clock.
     pub trouble: Option<String<72>>,
-    /// Its configuration is on trial: see [`Command::WritePage`].
+    /// Whether the config is on trial: see [`Command::WritePage`].
     pub on_trial: bool,
 }
 

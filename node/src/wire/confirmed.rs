@@ -1,4 +1,4 @@
-//! Confirmed packets, and what their destination says of them.
+//! Confirmed packets, and their confirmations.
 
 use super::application::AppPort;
 use super::body::{Bytes, body_of};
@@ -8,9 +8,9 @@ use super::body::{Bytes, body_of};
 pub struct Confirmed<'a> {
     /// The low half of the destination's boot epoch as the sender knows it, 0 if it does not.
     pub known_epoch: u16,
-    /// Whom it is for.
+    /// The port of the receiver.
     pub port: AppPort,
-    /// The rest.
+    /// The application's payload.
     pub payload: &'a [u8],
 }
 
@@ -18,7 +18,7 @@ pub struct Confirmed<'a> {
 const EPOCH: usize = 2;
 
 impl<'a> Confirmed<'a> {
-    /// Reads the body; `None` if it is none.
+    /// Parses the body; `None` if it is malformed.
     pub fn read(body: &'a [u8]) -> Option<Self> {
         let &[e0, e1, port, ref payload @ ..] = body else {
             return None;
@@ -35,7 +35,7 @@ impl<'a> Confirmed<'a> {
         body_of(&[&self.known_epoch.to_le_bytes(), &[self.port.0], self.payload])
     }
 
-    /// Changes the epoch in a body that has been written. One too short to be such a body stays as it is.
+    /// Changes the epoch in a written body. One that is too short is left unchanged.
     pub fn set_known_epoch(body: &mut [u8], epoch: u16) {
         if let Some(prefix) = body.first_chunk_mut::<EPOCH>() {
             *prefix = epoch.to_le_bytes();
@@ -43,17 +43,17 @@ impl<'a> Confirmed<'a> {
     }
 }
 
-/// What the destination makes of a confirmed packet.
+/// The destination's decision about a confirmed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Verdict {
     /// It has been delivered, once.
     Delivered,
-    /// There was no room for it. It may come again.
+    /// There was no room for it. It may be retransmitted.
     Busy,
     /// The destination has restarted, and may have had it before.
     Restarted,
-    /// Nobody there serves its port. It is not delivered later either.
+    /// No application there serves its port. It is not delivered later either.
     PortUnreachable,
     /// The application has no room for it. It is not delivered later either.
     Full,
@@ -80,14 +80,14 @@ pub struct Confirmation {
     pub number: u32,
     /// The low half of its source's boot epoch, as the packet said.
     pub epoch: u16,
-    /// What became of it.
+    /// The decision about it.
     pub verdict: Verdict,
-    /// For how many microseconds the destination has been up; the largest number if longer.
+    /// The uptime of the destination in microseconds, saturating.
     pub uptime: u32,
 }
 
 impl Confirmation {
-    /// Reads the body; `None` if it is none. What may follow is skipped.
+    /// Parses the body; `None` if it is malformed. Trailing bytes are ignored.
     pub fn read(body: &[u8]) -> Option<Self> {
         let &[n0, n1, n2, n3, e0, e1, verdict, u0, u1, u2, u3, ..] = body else {
             return None;

@@ -1,4 +1,4 @@
-//! What the body of a packet says.
+//! The content of packet bodies.
 
 use super::application::{Addressed, AppPort};
 use super::body::{Bytes, Kind};
@@ -7,7 +7,7 @@ use super::flooded::Flooded;
 use super::request::{Query, Request, Response};
 use super::undeliverable::Undeliverable;
 
-/// The body of a packet, without the trail of a detour, taken apart as its kind says.
+/// The body of a packet, without the trail of a detour, parsed according to its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content<'a> {
     /// For an application.
@@ -16,20 +16,20 @@ pub enum Content<'a> {
     Broadcast(Addressed<'a>),
     /// A payload to be confirmed.
     Confirmed(Confirmed<'a>),
-    /// What became of it.
+    /// The confirmation of such a packet.
     Confirmation(Confirmation),
-    /// A packet could not be delivered.
+    /// A failure report.
     Undeliverable(Undeliverable),
     /// A question.
     Request(Request<'a>),
     /// The answer.
     Response(Response<'a>),
-    /// A packet that goes through everyone.
+    /// A flooded packet.
     Flooded(Flooded<'a>),
 }
 
 impl<'a> Content<'a> {
-    /// Reads the body of a packet of a kind; `None` if it is none.
+    /// Parses the body of a packet of a kind; `None` if it is malformed.
     pub fn read(kind: Kind, body: &'a [u8]) -> Option<Self> {
         Some(match kind {
             Kind::Datagram => Content::Datagram(Addressed::read(body)?),
@@ -56,7 +56,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// The kind of a packet that says this.
+    /// The kind of a packet with this content.
     pub const fn kind(&self) -> Kind {
         match self {
             Content::Datagram(_) => Kind::Datagram,
@@ -70,7 +70,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// The application of the destination that it is for, if it is for one.
+    /// The application that it is addressed to, if any.
     pub const fn addressee(&self) -> Option<AppPort> {
         match self {
             Content::Datagram(addressed) | Content::Broadcast(addressed) => Some(addressed.port),
@@ -83,7 +83,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// The application that it is for, or from in an answer; [`AppPort::NONE`] if there is none.
+    /// The application that it is for, or from in a response; [`AppPort::NONE`] if there is none.
     pub const fn port(&self) -> AppPort {
         match self {
             Content::Datagram(addressed) | Content::Broadcast(addressed) => addressed.port,
@@ -94,7 +94,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// The part that is the application's own; nothing where there is no such part.
+    /// The application's payload; empty where there is none.
     pub const fn payload(&self) -> &'a [u8] {
         match self {
             Content::Datagram(addressed) | Content::Broadcast(addressed) => addressed.payload,

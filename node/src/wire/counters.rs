@@ -1,4 +1,4 @@
-//! What a node and its links have done, in numbers.
+//! The counters of a node and its links.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,15 +6,15 @@ use super::undeliverable::DropReason;
 
 /// A node's account of its packets.
 ///
-/// The law that every node keeps: `carried_over + received + originated + copied = delivered + forwarded + dropped + held`,
+/// The invariant of every node: `carried_over + received + originated + copied = delivered + forwarded + dropped + held`,
 /// where held are the copies in its buffers. Nothing vanishes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouterCounters {
-    /// Copies that were in the node when counting began anew.
+    /// Copies that were in the node when the counters were reset.
     pub carried_over: u32,
     /// Packets taken from neighbors.
     pub received: u32,
-    /// Packets that began here: of the application, the host, and the node's own answers.
+    /// Packets that originated here: of the application, the host, and the node's own responses.
     pub originated: u32,
     /// Further copies made of broadcasts.
     pub copied: u32,
@@ -22,23 +22,23 @@ pub struct RouterCounters {
     pub delivered: u32,
     /// Packets that a neighbor, or the host, has taken over.
     pub forwarded: u32,
-    /// Packets that went no further, by [reason](DropReason::ALL).
+    /// Packets that were dropped, by [reason](DropReason::ALL).
     pub dropped: [u32; DropReason::ALL.len()],
-    /// Packets sent round a dead link from here.
+    /// Packets sent on a detour around a dead link from here.
     pub detoured: u32,
-    /// Confirmed packets sent again.
+    /// Confirmed packets retransmitted.
     pub retried: u32,
-    /// The most buffers ever in use.
+    /// Maximum number of buffers ever in use.
     pub buffers_used: u32,
 }
 
 impl RouterCounters {
-    /// All that were dropped, for whatever reason.
+    /// The total number of dropped packets.
     pub fn dropped_in_all(&self) -> u32 {
         self.dropped.iter().fold(0, |sum, &count| sum.wrapping_add(count))
     }
 
-    /// How many copies are in the node, by the law.
+    /// The number of copies in the node, by the invariant.
     pub fn held(&self) -> u32 {
         let came = self.received.wrapping_add(self.originated).wrapping_add(self.copied);
         let came = came.wrapping_add(self.carried_over);
@@ -56,36 +56,36 @@ impl RouterCounters {
     }
 }
 
-/// What has happened on a wire, in numbers.
+/// The counters of a wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkCounters {
     /// Frames sent, of all kinds.
     pub frames_sent: u32,
     /// Frames received whole, of all kinds.
     pub frames_received: u32,
-    /// Frames that carried a packet anew.
+    /// Frames that carried a packet for the first time.
     pub packets_sent: u32,
     /// Packets received in order.
     pub packets_received: u32,
-    /// Frames sent again.
+    /// Frames retransmitted.
     pub resent: u32,
-    /// Times nothing was acknowledged in time.
+    /// Acknowledgment timeouts.
     pub timeouts: u32,
-    /// Frames received again, or too early, or of another session: of no use.
+    /// Frames received as duplicates, too early, or of another session.
     pub useless: u32,
     /// Frames that could not be read.
     pub damaged: u32,
     /// Packets that the other end had no room for.
     pub refused_by_peer: u32,
-    /// Packets received in order that were not taken: there was no room for them here.
+    /// Packets received in order that were not taken for lack of room.
     pub not_taken: u32,
     /// Times the link came up.
     pub sessions: u32,
-    /// Times the line fell quiet after a byte without a stop bit.
+    /// Framing errors: a byte without a stop bit. Counted when the line becomes idle.
     pub framing_errors: u32,
-    /// The same after a byte with a bit that was not clearly high or low; only where the serial port looks for that.
+    /// Noise errors: a bit that was not clearly high or low, where the serial port detects that.
     pub noise_errors: u32,
-    /// The same after bytes that nobody had fetched before the next came.
+    /// Overruns: bytes that were not read before the next came.
     pub overruns: u32,
 }
 
@@ -101,13 +101,13 @@ impl LinkCounters {
     }
 }
 
-/// What a serial port has found wrong with bytes that came.
+/// Line faults that a serial port has detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineFaults {
-    /// One had no stop bit.
+    /// A byte had no stop bit.
     pub framing: bool,
-    /// One had a bit that was not clearly high or low.
+    /// A byte had a bit that was not clearly high or low.
     pub noise: bool,
-    /// Some were not fetched before the next came.
+    /// Bytes were not read before the next came.
     pub overrun: bool,
 }

@@ -1,20 +1,20 @@
-//! A packet for one node that goes through everyone, because no path to that node is known.
+//! A packet for one node that is flooded, because no path to that node is known.
 
 use super::body::{Bytes, Kind};
 
-/// The body of a flooded packet: another packet, of which source and destination are the same.
+/// The body of a flooded packet: another packet with the same source and destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flooded<'a> {
-    /// What it is for: [confirmed](Kind::Confirmed), or a [confirmation](Kind::Confirmation).
+    /// The kind of the inner packet: [confirmed](Kind::Confirmed), or a [confirmation](Kind::Confirmation).
     pub kind: Kind,
-    /// Its own number; each flood of it has another.
+    /// The number of the inner packet; each flood of it has another.
     pub number: u32,
-    /// Its body.
+    /// The body of the inner packet.
     pub body: &'a [u8],
 }
 
 impl<'a> Flooded<'a> {
-    /// Reads the body; `None` if it is none.
+    /// Parses the body; `None` if it is malformed.
     pub fn read(body: &'a [u8]) -> Option<Self> {
         let (&[kind, n0, n1, n2, n3], body) = body.split_first_chunk()?;
         let kind = Kind::from_number(kind)?;

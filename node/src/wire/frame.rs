@@ -1,10 +1,10 @@
 //! Frames: what travels on a wire, byte by byte.
 //!
-//! A frame is a header, perhaps a packet, and a CRC, encoded with COBS so that the byte 0 occurs only at its end. A receiver
-//! that comes in at any moment, or after any garbage, is in step again at the next 0. `docs/wire-format.md` is the same for
-//! people who write another end.
+//! A frame is a header, optionally a packet, and a CRC, encoded with COBS so that the byte 0 occurs only at its end. A receiver
+//! that starts at any moment, or after any garbage, is synchronized at the next 0. `docs/wire-format.md` specifies the same for
+//! other implementations.
 //!
-//! The CRC is CRC-32C. Sixteen bits would let a damaged frame pass every 65,536 times, and at a bit error rate of 1e-4 one
+//! The CRC is CRC-32C. Sixteen bits would let one in 65,536 damaged frames pass, and at a bit error rate of 1e-4 one
 //! long frame in five is damaged: one wrong packet every few minutes at full speed. CRC-32C finds any five flipped bits in
 //! frames of up to 655 bytes (Koopman 2002), and passes one in 4e9 of those with more.
 
@@ -26,7 +26,7 @@ pub(super) const CRC_BYTES: usize = 4;
 const DATA_HEADER: usize = 8;
 const ACK_BYTES: usize = 7;
 
-/// What a data frame has besides the packet, before it is encoded.
+/// The overhead of a data frame besides the packet, before encoding.
 pub const OVERHEAD: usize = DATA_HEADER + CRC_BYTES;
 /// The same in a mesh with a key.
 pub const SEALED_OVERHEAD: usize = OVERHEAD + TAG_MORE;
@@ -43,97 +43,97 @@ pub(super) const DATA: u8 = 2;
 pub(super) const TIME: u8 = 3;
 pub(super) const TYPE_MASK: u8 = 0x03;
 const MISSING: u8 = 0x40;
-/// Of a kind that this version does not know, or, in a mesh with a key, with a tag.
+/// The mark of a kind that this version does not know or, in a mesh with a key, of a tag.
 pub(super) const LATER: u8 = 0x80;
 
-/// What makes a hello as long as the longest frame.
+/// The fill byte that makes a hello as long as the longest frame.
 const PADDING: u8 = 0x55;
 
-/// So many bytes are enough for a frame of `decoded` bytes once it is encoded, with a delimiter before and after it.
+/// Upper bound of the encoded length of a frame of `decoded` bytes, with a delimiter before and after it.
 pub const fn encoded_len(decoded: usize) -> usize {
     decoded + decoded / 254 + 3
 }
 
-/// What the receiver of data tells its sender; part of every frame but hello.
+/// The acknowledgment of a receiver; part of every frame but hello.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// The [tag](super::Identity::tag) of the end that is spoken to, so that frames for another are told apart.
+    /// The [tag](super::Identity::tag) of the addressed end, which distinguishes frames for another.
     pub tag: u16,
-    /// All frames before this one have come.
+    /// The next expected frame: all before it have arrived.
     pub next: u8,
     /// Of the last eight before `next`, those for which there was no room: bit 0 is the last one.
     pub refused: u8,
-    /// How much room there is now.
+    /// The room at the receiver.
     pub offer: Offer,
-    /// A frame is missing: send again from `next`. It carries the round in which the gap was seen.
+    /// A frame is missing: go back to `next`. It carries the round in which the gap was seen.
     pub missing: Option<u8>,
-    /// This end is about to be silent for up to so many times [`PAUSE_UNIT`] microseconds, and to hear nothing: at most 15. 0 if it is not, and in
-    /// a frame with a packet.
+    /// Announces a pause of up to this many times [`PAUSE_UNIT`] microseconds, at most 15, in which this end neither sends nor receives. 0 if
+    /// there is none, and in a frame with a packet.
     pub pause: u8,
 }
 
-/// In which pauses are told, in microseconds.
+/// The unit of pauses, in microseconds.
 pub const PAUSE_UNIT: u64 = 256_000;
 
-/// What stands before the packet of a data frame.
+/// The header of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataHeader {
-    /// For the other direction.
+    /// The acknowledgment for the other direction.
     pub ack: Ack,
-    /// Which frame of the session it is, modulo 64.
+    /// The sequence number of the frame, modulo 64.
     pub sequence: u8,
-    /// Rises each time the sender goes back, modulo 4, so that the receiver complains once for each time.
+    /// Rises each time the sender goes back, modulo 4, so that the receiver reports a gap once each time.
     pub round: u8,
-    /// The lane in which the packet waits.
+    /// The virtual channel in which the packet waits.
     pub lane: u8,
 }
 
-/// A frame, as it is before encoding and after decoding.
+/// A frame, before encoding and after decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frame<'a> {
-    /// Who is there.
+    /// The identity of an end.
     Hello(Hello),
-    /// Someone is there who speaks another version of the wire format. No more of it is read.
+    /// The hello of another version of the wire format. The rest of it is not parsed.
     OtherVersion(u8),
-    /// Of a kind, or a hello of a role, that is not known here. It is skipped.
+    /// An unknown kind of frame, or a hello of an unknown role. It is ignored.
     Unknown,
-    /// What time it is.
+    /// A time signal.
     Time {
-        /// The [tag](super::Identity::tag) of the end that is spoken to.
+        /// The [tag](super::Identity::tag) of the addressed end.
         tag: u16,
-        /// What is said of it.
+        /// The content of the signal.
         signal: TimeSignal,
     },
-    /// What has come.
+    /// An acknowledgment alone.
     Ack(Ack),
-    /// The same, and a packet.
+    /// An acknowledgment and a packet.
     Data {
-        /// What stands before the packet.
+        /// The header before the packet.
         header: DataHeader,
         /// The packet's bytes.
         packet: &'a [u8],
     },
 }
 
-/// Why bytes between two delimiters are no frame.
+/// The reason why bytes between two delimiters are not a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(rename_all = "kebab-case")]
 pub enum FrameError {
-    /// Not COBS.
+    /// The bytes are not valid COBS.
     Encoding,
     /// More bytes than the largest frame has.
     TooLong,
     /// The CRC does not match.
     Crc,
-    /// The CRC matches, but there is no such frame, or it is too short for what it says it is.
+    /// The CRC matches, but the frame is unknown or too short for its kind.
     Form,
-    /// In a mesh with a key: it is not what the other end sends now. Forged, or sent again, or damaged.
+    /// In a mesh with a key, the tag is wrong: the frame is forged, replayed, or damaged.
     Tag,
 }
 
 impl<'a> Frame<'a> {
-    /// Reads a frame that has been [decoded](decode).
+    /// Parses a frame that has been [decoded](decode).
     pub fn read(bytes: &'a [u8]) -> Result<Self, FrameError> {
         let (content, crc) = bytes.split_last_chunk::<CRC_BYTES>().ok_or(FrameError::Form)?;
         if CRC.checksum(content) != u32::from_le_bytes(*crc) {
@@ -142,7 +142,7 @@ impl<'a> Frame<'a> {
         Frame::read_content(content, 0)
     }
 
-    /// Reads what is guarded by a CRC or a tag. A byte that begins with `mark` is of a kind that is known.
+    /// Parses the content guarded by a CRC or a tag. A first byte with `mark` is of a known kind.
     pub(super) fn read_content(content: &'a [u8], mark: u8) -> Result<Self, FrameError> {
         let (&first, rest) = content.split_first().ok_or(FrameError::Form)?;
         match first & (TYPE_MASK | LATER) ^ mark {
@@ -183,8 +183,9 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Encodes hello, made as long as a data frame with a packet of `padded` bytes if that is more, with a proof in a mesh that has a key. It comes after silence or trouble, so a delimiter goes before it too and ends what noise may have begun.
-/// Returns how many bytes to send; `None` if there is no room.
+/// Encodes a hello, padded to the length of a data frame with a packet of `padded` bytes, with a proof in a mesh that has a key. It comes
+/// after silence or faults, so it also starts with a delimiter, which ends any noise. Returns the number of bytes to send; `None` if there
+/// is no room.
 pub fn write_hello(hello: &Hello, padded: usize, proof: Option<Proof<'_>>, out: &mut [u8]) -> Option<usize> {
     let mut content = [0; 1 + Hello::MAX_BYTES];
     content[0] = HELLO;
@@ -195,7 +196,7 @@ pub fn write_hello(hello: &Hello, padded: usize, proof: Option<Proof<'_>>, out: 
     encode(&[content.get(..length)?], padding, ending, true, out)
 }
 
-/// Encodes a time signal, sealed in a mesh that has a key. Returns how many bytes to send; `None` if there is no room.
+/// Encodes a time signal, sealed in a mesh that has a key. Returns the number of bytes to send; `None` if there is no room.
 pub fn write_time(tag: u16, signal: &TimeSignal, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
     let (mark, [t0, t1], ending) = sealing(tag, seal);
     let mut content = [0; 3 + TimeSignal::MAX_BYTES];
@@ -204,7 +205,7 @@ pub fn write_time(tag: u16, signal: &TimeSignal, seal: Option<Seal<'_>>, out: &m
     encode(&[content.get(..length)?], 0, ending, false, out)
 }
 
-/// Encodes an acknowledgement, sealed in a mesh that has a key. Returns how many bytes to send; `None` if there is no room.
+/// Encodes an acknowledgment, sealed in a mesh that has a key. Returns the number of bytes to send; `None` if there is no room.
 pub fn write_ack(ack: &Ack, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
     let (mark, [t0, t1], ending) = sealing(ack.tag, seal);
     let [o0, o1] = ack.offer.to_bytes();
@@ -220,8 +221,8 @@ pub fn write_ack(ack: &Ack, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<us
     encode(&[&content], 0, ending, false, out)
 }
 
-/// Encodes a packet, given in two parts, sealed in a mesh that has a key. If it is sent again a delimiter goes before it. Returns how many bytes to send; `None`
-/// if there is no room.
+/// Encodes a packet, given in two parts, sealed in a mesh that has a key. A retransmission starts with a delimiter. Returns the number of
+/// bytes to send; `None` if there is no room.
 pub fn write_data(
     header: &DataHeader,
     packet: [&[u8]; 2],
@@ -250,7 +251,7 @@ pub fn write_data(
     encode(&[&content, packet[0], packet[1]], 0, ending, again, out)
 }
 
-/// What a seal makes different: a mark, the number of the frame in the place of the session's name, and the end.
+/// The differences of a sealed frame: a mark, the frame number in place of the session tag, and the end.
 fn sealing<'a>(tag: u16, seal: Option<Seal<'a>>) -> (u8, [u8; 2], Ending<'a>) {
     match seal {
         None => (0, tag.to_le_bytes(), Ending::Crc),

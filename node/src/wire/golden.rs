@@ -1,4 +1,4 @@
-//! The examples of `docs/wire-format.md`, byte by byte: each is what the code writes, and is read as what was written.
+//! The examples of `docs/wire-format.md`, byte by byte: each is what the code writes, and is parsed as what was written.
 
 use std::collections::BTreeMap;
 use std::string::String;
@@ -14,7 +14,7 @@ use crate::store::Slot;
 
 const DOCUMENT: &str = include_str!("../../../docs/wire-format.md");
 
-/// The examples that have not been looked at yet, by name.
+/// The examples that have not been checked yet, by name.
 struct Examples(BTreeMap<String, Vec<u8>>);
 
 impl Examples {
@@ -38,7 +38,7 @@ impl Examples {
         self.0.remove(name).unwrap_or_else(|| panic!("no example {name:?}"))
     }
 
-    /// What is written is the example, which is given back to be read.
+    /// Compares written bytes with the example, and returns it for parsing.
     fn wrote(&mut self, name: &str, written: &[u8]) -> Vec<u8> {
         let example = self.take(name);
         assert_eq!(written, example, "{name}");
@@ -203,7 +203,7 @@ fn frames(examples: &mut Examples) {
     }
 }
 
-/// What was computed by another program, from the documents of BLAKE2s and SipHash.
+/// Values computed by another program, from the specifications of BLAKE2s and SipHash.
 fn sealed_frames(examples: &mut Examples) {
     let key = Key::new(core::array::from_fn(|place| place as u8));
     let [ours, theirs]: [[u8; 16]; 2] = [0xa0, 0xb0].map(|first| core::array::from_fn(|place| first + place as u8));
@@ -270,7 +270,7 @@ fn sealed_frames(examples: &mut Examples) {
     structure(examples, "challenge", &challenge);
 }
 
-/// The frame in sealed bytes as they are sent; who has no key skips them.
+/// The frame in sealed bytes as they are sent; without a key they are ignored.
 fn opened(mut bytes: Vec<u8>, seal: Seal<'_>, look: impl FnOnce(Frame<'_>)) {
     assert_eq!(bytes.pop(), Some(DELIMITER));
     let decoded = decode(&mut bytes).unwrap();
@@ -597,6 +597,6 @@ fn page(examples: &mut Examples) {
     };
     let bytes: [u8; CONFIG_BYTES] = examples.wrote("page", &page.write()).try_into().unwrap();
     assert_eq!(BoardConfig::read(&bytes), Ok(page));
-    // The command that writes it carries it as it lies in the flash.
+    // The command that writes it carries it in its flash layout.
     assert_eq!(&Command::WritePage(&bytes).payload()[..], &bytes);
 }

@@ -1,4 +1,4 @@
-//! Hello: who is at the other end.
+//! Hello: the identity of an end.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,14 +16,14 @@ const ACCEPTS: u8 = 0x01;
 const HOLDS: u8 = 0x02;
 const KEYED: u8 = 0x04;
 
-/// What is at an end of a wire.
+/// The role of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// A node of the mesh.
     Node,
-    /// A host that speaks for a person, not a node.
+    /// A host that acts for a user, not a node.
     Host,
 }
 
@@ -37,55 +37,55 @@ impl Role {
     }
 }
 
-/// Who an end is. All but the session stays the same until it restarts.
+/// The identity of an end. All but the session is constant until it restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Identity {
     /// A node or a host.
     pub role: Role,
-    /// [Of the expression](hopwise_core::Network::id), so that meshes that do not belong together notice.
+    /// The [ID of the network](hopwise_core::Network::id), by which meshes that do not belong together notice.
     pub network: u32,
-    /// The node's address; of a host, anything.
+    /// The node's address; arbitrary for a host.
     pub address: Node,
     /// The number of the wire at its board, from 0.
     pub port: u8,
-    /// Higher by one at each start as far as the board can remember, and not 0.
+    /// Rises by one at each boot as far as the board can remember, and is not 0.
     pub epoch: u32,
     /// The largest packet that it takes.
     pub largest: u16,
 }
 
 impl Identity {
-    /// By what the other end names this one in a session: a number that differs for other boards, other wires of the same
-    /// board, earlier sessions, and the time before a restart. So when plugs are exchanged under traffic, nobody takes what
-    /// is meant for another. It is not 0.
+    /// The tag by which the other end names this one in a session: a number that differs for other boards, other wires of the same
+    /// board, earlier sessions, and the time before a restart. So when plugs are exchanged under traffic, no end takes frames
+    /// for another. It is not 0.
     pub fn tag(&self, session: u8) -> u16 {
         let [e0, e1, e2, e3] = self.epoch.to_le_bytes();
         (CRC.checksum(&[e0, e1, e2, e3, self.port, session]) as u16).max(1)
     }
 }
 
-/// What an end says of itself, in this [version](VERSION) of the wire format.
+/// The content of a hello, in this [version](VERSION) of the wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// Who it is.
+    /// The identity of the sender.
     pub identity: Identity,
-    /// Rises each time this end gives a session up.
+    /// Rises each time this end gives up a session.
     pub session: u8,
-    /// The [tag](Identity::tag) of the other end as heard of late, 0 if nothing was heard.
+    /// The [tag](Identity::tag) of the other end as recently heard, 0 if nothing was heard.
     pub heard: u16,
-    /// Whether this end wants the other there.
+    /// Whether this end accepts the other.
     pub stance: Stance,
-    /// This end has the key of a mesh, and proves it.
+    /// Whether this end has the key of a mesh, and proves it.
     pub keyed: bool,
 }
 
-/// What an end thinks of the one that it names. A link is used when both ends accept each other on it.
+/// The stance of an end toward the one that it names. A link is used when both ends accept each other on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stance {
     /// It takes packets from the other end, and has some for it.
     pub accepts: bool,
-    /// It leaves the wire alone for a while, whoever is there.
+    /// It pauses the wire for a while, regardless of the peer.
     pub holds: bool,
 }
 
@@ -102,7 +102,7 @@ impl Stance {
     }
 }
 
-/// Why bytes are no hello of this version.
+/// The reason why bytes are not a hello of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BadHello {
     /// Of another version.
@@ -117,7 +117,7 @@ impl Hello {
     /// Version, fixed fields, and the longest address.
     pub(super) const MAX_BYTES: usize = FIXED + varint::MAX_BYTES;
 
-    /// Reads what follows the type of the frame. The version comes first: of another one nothing else is known.
+    /// Parses what follows the type of the frame. The version comes first: nothing else is known of another one.
     pub(super) fn read(bytes: &[u8]) -> Result<Hello, BadHello> {
         match bytes.split_first() {
             Some((&VERSION, fields)) => {
@@ -131,7 +131,7 @@ impl Hello {
         }
     }
 
-    /// The number of the role, and the rest. What follows the fields that are known is skipped.
+    /// The number of the role, and the rest. Trailing bytes are ignored.
     fn read_fields(bytes: &[u8]) -> Option<(u8, Hello)> {
         let (&[role, port, session], rest) = bytes.split_first_chunk()?;
         let (network, rest) = rest.split_first_chunk()?;

@@ -1,11 +1,11 @@
-//! How much room a receiver says it has.
+//! The room that a receiver offers.
 
 use hopwise_core::limits::VIRTUAL_CHANNELS;
 
-/// A set of lanes: bit 0 is lane 0.
+/// A set of virtual channels: bit 0 is channel 0.
 pub type VirtualChannelSet = u16;
 
-/// The lanes are the low bits of an offer, the number of packets the others.
+/// The virtual channels are the low bits of an offer, the number of packets the others.
 const LANE_BITS: u32 = 12;
 const _: () = assert!(
     VIRTUAL_CHANNELS <= LANE_BITS as usize,
@@ -13,19 +13,19 @@ const _: () = assert!(
 );
 const ALL_LANES: VirtualChannelSet = (1 << LANE_BITS) - 1;
 
-/// The credit one end of a link gives the other: packets it may send after the last one that was acknowledged. It is a word of
-/// honor, not a promise: room is offered to several links at once, so a packet may be refused all the same.
+/// The credit that one end of a link gives the other: packets it may send after the last acknowledged one. It is advisory,
+/// not a guarantee: room is offered to several links at once, so a packet may still be refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Offer(u16);
 
 impl Offer {
-    /// So many packets in any lanes that there is no need to count.
+    /// Unlimited packets in any virtual channel.
     pub const ALL: Offer = Offer(u16::MAX);
 
     /// Room for one packet, perhaps.
     pub(crate) const ONE: Offer = Offer(1 << LANE_BITS);
 
-    /// So many packets in any lanes, and one in each of these.
+    /// This many packets in any virtual channel, and one in each of these.
     pub fn new(packets: usize, lanes: VirtualChannelSet) -> Self {
         let most = usize::from(u16::MAX >> LANE_BITS);
         Offer((packets.min(most) as u16) << LANE_BITS | lanes & ALL_LANES)
@@ -39,22 +39,22 @@ impl Offer {
         self.0.to_le_bytes()
     }
 
-    /// Packets in any lanes.
+    /// Packets in any virtual channel.
     pub(crate) const fn packets(self) -> u16 {
         self.0 >> LANE_BITS
     }
 
-    /// Lanes that have room for one packet each.
+    /// Virtual channels that have room for one packet each.
     pub(crate) const fn lanes(self) -> VirtualChannelSet {
         self.0 & ALL_LANES
     }
 
-    /// Whether there is room for a packet in a lane.
+    /// Whether there is room for a packet in a virtual channel.
     pub fn takes(self, lane: u8) -> bool {
         self.packets() > 0 || self.0.checked_shr(lane.into()).unwrap_or(0) & 1 == 1
     }
 
-    /// What is left of it when packets of these lanes are on the way.
+    /// What is left of it when packets of these virtual channels are in flight.
     pub(crate) fn without(self, on_the_way: impl Iterator<Item = u8>) -> Self {
         let mut left = self;
         for lane in on_the_way {
@@ -64,7 +64,7 @@ impl Offer {
         left
     }
 
-    /// Whether it is worth a word to someone who was told another: there is room where there was none.
+    /// Whether it is worth telling after another offer: there is room where there was none.
     pub(crate) fn is_news_after(self, told: Offer) -> bool {
         told.packets() == 0 && (self.packets() > 0 || self.lanes() & !told.lanes() != 0)
     }

@@ -1,4 +1,4 @@
-//! Packets: what a node sends to another, over any number of wires.
+//! Packets: messages between nodes, over any number of wires.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,52 +10,52 @@ use super::trail::Trail;
 use super::varint;
 use hopwise_core::Node;
 
-/// The name of a packet: no two of a source have the same until it restarts.
+/// The ID of a packet: unique per source until it restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PacketId {
-    /// Who sent it.
+    /// The sender.
     pub source: Node,
     /// Whether the host at that node sent it, not the node.
     pub from_host: bool,
     /// The low half of the source's boot epoch.
     pub epoch: u16,
-    /// What it is for; confirmed packets are numbered by themselves.
+    /// The kind; confirmed packets are numbered separately.
     pub kind: Kind,
     /// A number that rises with each packet.
     pub number: u32,
 }
 
-/// What stands before the body of a packet.
+/// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
     /// What it is for.
     pub kind: Kind,
-    /// Another copy may exist: a link went down while it was on the way.
+    /// Another copy may exist: a link went down while it was in flight.
     pub copied: bool,
     /// The body ends with the trail of a detour: `docs/wire-format.md`.
     pub trail: bool,
-    /// Every node adds its address and how long the packet was there.
+    /// Every node adds its address and the waiting time of the packet there.
     pub traced: bool,
     /// For the host at the destination, not the node.
     pub to_host: bool,
     /// From the host at the source, not the node.
     pub from_host: bool,
-    /// It may go so many hops more.
+    /// The remaining hop limit.
     pub hops_left: u16,
-    /// How long it has been under way, in units of [`AGE_UNIT`].
+    /// The time in flight, in units of [`AGE_UNIT`].
     pub age: u16,
     /// The low half of the source's boot epoch.
     pub epoch: u16,
-    /// The number its source gave it.
+    /// The number given by its source.
     pub number: u32,
     /// Where it comes from.
     pub source: Node,
-    /// Where it goes; of a broadcast, its source, or the node from which it is to be passed on.
+    /// The destination; of a broadcast, its source, or the node from which it is to be forwarded.
     pub dest: Node,
 }
 
-/// Ages are counted in units of so many microseconds.
+/// The unit of ages in microseconds.
 pub const AGE_UNIT: u64 = 256;
 
 const FIXED: usize = 11;
@@ -71,7 +71,7 @@ const TO_HOST: u8 = 0x40;
 const FROM_HOST: u8 = 0x80;
 
 impl Header {
-    /// A header without any flags, for a packet that has gone no hop and may go none.
+    /// A header without any flags, with a hop limit of 0.
     pub const fn new(kind: Kind, source: Node, dest: Node) -> Self {
         Header {
             kind,
@@ -89,7 +89,7 @@ impl Header {
         }
     }
 
-    /// The name of the packet.
+    /// The ID of the packet.
     pub fn id(&self) -> PacketId {
         PacketId {
             source: self.source,
@@ -100,7 +100,7 @@ impl Header {
         }
     }
 
-    /// Reads a header, and gives the body; `None` if it is none.
+    /// Parses a header, and returns the body; `None` if it is malformed.
     pub fn read(bytes: &[u8]) -> Option<(Header, &[u8])> {
         let (&[first, h0, h1, a0, a1, e0, e1, n0, n1, n2, n3], rest) = bytes.split_first_chunk::<FIXED>()?;
         let (source, rest) = varint::read(rest)?;
@@ -122,7 +122,7 @@ impl Header {
         Some((header, body))
     }
 
-    /// How many bytes it takes.
+    /// The length in bytes.
     pub fn length(&self) -> usize {
         FIXED + varint::length(self.source) + varint::length(self.dest)
     }
@@ -149,17 +149,17 @@ impl Header {
 /// A packet with a body of at most `BODY` bytes.
 pub type Packet<const BODY: usize> = PacketOf<Body<BODY>>;
 
-/// A packet whose body is in a buffer of its own kind.
+/// A packet with its body in any kind of buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketOf<B> {
-    /// What stands before the body.
+    /// The header before the body.
     pub header: Header,
-    /// The rest.
+    /// The bytes after the header.
     pub body: B,
 }
 
 impl<B: Bytes> PacketOf<B> {
-    /// Reads a packet; `None` if it is none, or too long.
+    /// Parses a packet; `None` if it is malformed, or too long.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (header, body) = Header::read(bytes)?;
         Some(PacketOf {
@@ -168,7 +168,7 @@ impl<B: Bytes> PacketOf<B> {
         })
     }
 
-    /// How many bytes it has.
+    /// The length in bytes.
     pub fn length(&self) -> usize {
         self.header.length() + self.body.len()
     }
@@ -184,7 +184,7 @@ impl<B: Bytes> PacketOf<B> {
         self.body.get(..end).unwrap_or(&[])
     }
 
-    /// What the body says; `None` if it is not what the kind promises.
+    /// The parsed content of the body; `None` if it does not match the kind.
     pub fn content(&self) -> Option<Content<'_>> {
         Content::read(self.header.kind, self.body_without_trail())
     }
@@ -195,7 +195,7 @@ impl<B: Bytes> PacketOf<B> {
         self.header.kind == Kind::Broadcast && port() == Some(AppPort::UPDATE)
     }
 
-    /// Takes the trail off the body, if there is one.
+    /// Removes the trail from the body, if there is one.
     pub fn remove_trail(&mut self) {
         if self.header.trail {
             self.header.trail = false;
@@ -205,7 +205,7 @@ impl<B: Bytes> PacketOf<B> {
         }
     }
 
-    /// Adds the record of a node to a traced packet, before the trail. One without room goes on without it.
+    /// Adds the record of a node to a traced packet, before the trail. Without room it is omitted.
     pub fn add_record(&mut self, record: &TraceRecord) {
         let mut bytes = [0; TraceRecord::MAX_BYTES];
         let Some(record) = record.write(&mut bytes).and_then(|length| bytes.get(..length)) else {
@@ -215,7 +215,7 @@ impl<B: Bytes> PacketOf<B> {
             return;
         }
         let at = self.body_without_trail().len();
-        // There is room: it was looked for.
+        // Cannot fail: the room was checked.
         let trail = B::from_slice(self.body.get(at..).unwrap_or(&[])).unwrap_or_default();
         self.body.truncate(at);
         let _ = self.body.extend_from_slice(record);

@@ -1,4 +1,4 @@
-//! What a node says about itself: structures in the postcard format.
+//! Reports of a node: structures in the postcard format.
 
 use heapless::String;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::body::Bytes;
 use super::counters::LinkCounters;
 use hopwise_core::Node;
 
-/// Writes a structure as an answer carries it; `None` if it is too long.
+/// Encodes a structure for a response; `None` if it is too long.
 pub fn write_structure<T: Serialize, B: Bytes>(value: &T) -> Option<B> {
     let mut body = B::zeros();
     let length = postcard::to_slice(value, &mut body).ok()?.len();
@@ -15,75 +15,75 @@ pub fn write_structure<T: Serialize, B: Bytes>(value: &T) -> Option<B> {
     Some(body)
 }
 
-/// Reads a structure that an answer carries; `None` if it is none.
+/// Decodes a structure of a response; `None` if it is malformed.
 pub fn read_structure<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     postcard::from_bytes(bytes).ok()
 }
 
-/// What the shell knows about its board.
+/// The board information that the shell provides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoardInfo {
     /// The board's name.
     pub name: String<16, u8>,
     /// The program that runs on it.
     pub program: String<24, u8>,
-    /// Why it last started, as the shell numbers it.
+    /// The reset cause, in the shell's numbering.
     pub reset_cause: u8,
     /// Bytes of stack that were never used.
     pub stack_free: u32,
 }
 
-/// Who a node is.
+/// The identity and state of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeReport {
-    /// Of the network's expression.
+    /// The ID of the network.
     pub network: u32,
     /// Its address.
     pub address: Node,
     /// Its boot epoch.
     pub epoch: u32,
-    /// Milliseconds since it started.
+    /// Milliseconds since boot.
     pub uptime_ms: u64,
-    /// How many links it has.
+    /// The number of links.
     pub links: u8,
-    /// Neighbors it should have.
+    /// The number of neighbors in the network.
     pub neighbors: u8,
-    /// Neighbors it reaches.
+    /// The number of connected neighbors.
     pub neighbors_up: u8,
-    /// What the shell says of the board.
+    /// The board information of the shell.
     pub card: BoardInfo,
 }
 
-/// What is wrong with a link at which someone is heard.
+/// The fault of a link whose other end is heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LinkTrouble {
-    /// Nothing.
+    /// No fault.
     None,
     /// The other end does not hear this one.
     OneWay,
-    /// It speaks another version of the wire format.
+    /// The other end has another version of the wire format.
     Version,
-    /// One of the ends has a key, the other has none.
+    /// Only one of the ends has a key.
     Unkeyed,
-    /// It has another key.
+    /// The keys of the two ends differ.
     WrongKey,
 }
 
 /// One link of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkReport {
-    /// Both ends hear each other.
+    /// Whether both ends hear each other.
     pub up: bool,
-    /// Why it is not up, though someone is there.
+    /// The reason why it is not up, though the other end is heard.
     pub trouble: LinkTrouble,
-    /// Who is there: the network, the address and the number of its port.
+    /// The other end: its network ID, its address and its port number.
     pub peer: Option<(u32, Node, u8)>,
-    /// A host is there.
+    /// Whether the other end is a host.
     pub host: bool,
-    /// It leads to a neighbor, as it should.
+    /// Whether it leads to a neighbor, as it should.
     pub wired: bool,
     /// Packets that wait for it.
     pub waiting: u8,
-    /// What has happened on it.
+    /// The counters of the link.
     pub counters: LinkCounters,
 }

@@ -1,33 +1,33 @@
-//! Questions that a node itself answers, and the answers.
+//! Requests that a node itself answers, and their responses.
 
 use super::application::AppPort;
 use super::body::Bytes;
 
-/// A question to a node.
+/// The query of a request to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Query {
-    /// Are you there? The answer repeats what came with the question.
+    /// An echo: the response repeats the payload.
     Ping,
-    /// By which path? The answer has every node on it and how long the packet was there: [`trace_records`](super::trace_records).
+    /// The path: the response has every node on it and the waiting time there: [`trace_records`](super::trace_records).
     Trace,
-    /// Who are you? The answer is a [`NodeReport`](super::NodeReport).
+    /// The identity and state: the response is a [`NodeReport`](super::NodeReport).
     Identity,
-    /// What have you done? The answer is [`RouterCounters`](super::RouterCounters).
+    /// The packet counters: the response is [`RouterCounters`](super::RouterCounters).
     Counters,
-    /// What of a link, whose number comes with the question? The answer is a [`LinkReport`](super::LinkReport).
+    /// The state of the link whose number is the payload: the response is a [`LinkReport`](super::LinkReport).
     Link,
-    /// Begin to count anew.
+    /// Resets the counters.
     ClearCounters,
-    /// Something for an application. The answer begins with an [`AppStatus`](super::AppStatus).
+    /// A request to an application. The response begins with an [`AppStatus`](super::AppStatus).
     Application(AppPort),
-    /// Something for the board around the node: a [`Command`](super::Command) of this number.
+    /// A request to the board around the node: a [`Command`](super::Command) of this number.
     Board(u8),
 }
 
-/// The number of all questions to applications.
+/// The number of all requests to applications.
 const APPLICATION: u8 = 6;
 
-/// From here on numbers are the board's.
+/// The first number of the board's commands.
 const BOARD: u8 = 0x40;
 
 impl Query {
@@ -45,7 +45,7 @@ impl Query {
         }
     }
 
-    /// The application that is asked; [`AppPort::NONE`] if none is.
+    /// The requested application; [`AppPort::NONE`] if there is none.
     pub const fn port(self) -> AppPort {
         match self {
             Query::Application(port) => port,
@@ -53,7 +53,7 @@ impl Query {
         }
     }
 
-    /// The question of a number on the wire, if nothing but the number names it.
+    /// The query of a number on the wire, if the number alone determines it.
     pub const fn from_number(number: u8) -> Option<Query> {
         Some(match number {
             0 => Query::Ping,
@@ -67,7 +67,7 @@ impl Query {
         })
     }
 
-    /// The question of a number on the wire, and what comes with it: the port of an application comes before that.
+    /// The query of a number on the wire, and the payload, which the port of an application precedes.
     fn read(number: u8, rest: &[u8]) -> Option<(Query, &[u8])> {
         if number != APPLICATION {
             return Some((Query::from_number(number)?, rest));
@@ -76,7 +76,7 @@ impl Query {
         Some((Query::Application(AppPort(port)), rest))
     }
 
-    /// Writes what stands between a question's fixed part and its payload.
+    /// Writes what is between a request's fixed part and its payload.
     fn write_port<B: Bytes>(self, body: &mut B) -> Option<()> {
         match self {
             Query::Application(port) => body.push(port.0).ok(),
@@ -88,16 +88,16 @@ impl Query {
 /// The body of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// The question.
+    /// The query of the request.
     pub query: Query,
-    /// When it was asked, in microseconds of the asker's clock; they go round after 71 minutes.
+    /// When it was sent, in microseconds of the sender's clock, which wrap after 71 minutes.
     pub asked: u32,
-    /// What comes with it.
+    /// The payload of the request.
     pub payload: &'a [u8],
 }
 
 impl<'a> Request<'a> {
-    /// Reads the body; `None` if it is none.
+    /// Parses the body; `None` if it is malformed.
     pub fn read(body: &'a [u8]) -> Option<Self> {
         let &[query, a0, a1, a2, a3, ref rest @ ..] = body else {
             return None;
@@ -124,21 +124,21 @@ impl<'a> Request<'a> {
 /// The body of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response<'a> {
-    /// The question.
+    /// The query of the request.
     pub query: Query,
-    /// When it was asked, as the request said.
+    /// When the request was sent, copied from it.
     pub asked: u32,
     /// The number of the request.
     pub number: u32,
-    /// The answer.
+    /// The payload of the response.
     pub payload: &'a [u8],
 }
 
 impl<'a> Response<'a> {
-    /// Bytes before the answer.
+    /// The number of bytes before the payload.
     pub const PREFIX: usize = 9;
 
-    /// Reads the body; `None` if it is none.
+    /// Parses the body; `None` if it is malformed.
     pub fn read(body: &'a [u8]) -> Option<Self> {
         let &[query, a0, a1, a2, a3, n0, n1, n2, n3, ref rest @ ..] = body else {
             return None;

@@ -1,32 +1,32 @@
-//! What guards the frames of a mesh that has a key: a tag in the place of the CRC, and in a hello the proof of who speaks.
+//! Authentication of frames in a mesh that has a key: a tag in place of the CRC, and in a hello the proof of its sender.
 //!
-//! An acknowledgement, a packet or a time signal is marked by the highest bit of its first byte, which who has no key takes for a kind that it does
-//! not know. Where the session was named stands the number of the frame, and where the CRC was, the tag. A hello keeps its CRC,
-//! so that who has another key, or none, can read who is there; before the CRC stand a nonce, the number and the tag.
+//! An acknowledgment, a packet or a time signal is marked by the highest bit of its first byte, which an end without a key takes for an
+//! unknown kind. The frame number replaces the session tag, and the authentication tag the CRC. A hello keeps its CRC,
+//! so that an end with another key, or none, can read the identity; before the CRC come a nonce, the number and the tag.
 
 use super::frame::{ACK, CRC_BYTES, DATA, Frame, FrameError, LATER, TIME, TYPE_MASK};
 use crate::key::{Key, TAG_BYTES, Tag, same_tag};
 
-/// A number that its owner never uses again.
+/// A number that its owner never repeats.
 pub(crate) type Nonce = [u8; NONCE_BYTES];
 const NONCE_BYTES: usize = 16;
 
 /// The low bits of a frame's number, as it carries them.
 type LowBits = [u8; 2];
 
-/// What a hello with a proof has more than one without.
+/// The additional bytes of a hello with a proof.
 pub(super) const PROOF_BYTES: usize = NONCE_BYTES + size_of::<LowBits>() + TAG_BYTES;
-/// What a tag takes more than a CRC.
+/// The additional bytes of a tag compared with a CRC.
 pub(super) const TAG_MORE: usize = TAG_BYTES - CRC_BYTES;
 
-/// Under which key a frame is written, and as which one of that key's frames.
+/// The key of a frame, and its number under that key.
 #[derive(Clone, Copy, Debug)]
 pub struct Seal<'a> {
     /// The key of this direction of the session.
     pub key: &'a Key,
     /// Rises by one with each frame.
     pub number: u64,
-    /// Without keys nothing is sealed: there is no value of this type.
+    /// Without keys nothing is sealed: this type is uninhabited.
     #[cfg(not(feature = "keys"))]
     never: core::convert::Infallible,
 }
@@ -47,17 +47,17 @@ impl Seal<'_> {
     }
 }
 
-/// What goes with a hello.
+/// The proof of a hello.
 #[derive(Clone, Copy, Debug)]
 pub struct Proof<'a> {
-    /// Of the end that says hello.
+    /// The nonce of the sender.
     pub nonce: &'a [u8; NONCE_BYTES],
-    /// Of the session that the hello names, or, if it names none, of all who have the mesh's key.
+    /// The seal under the key of the session that the hello names, or, if it names none, under the key common to the mesh.
     pub seal: Seal<'a>,
 }
 
 impl Proof<'_> {
-    /// What stands between the fields of the hello and the tag.
+    /// The bytes between the fields of the hello and the tag.
     pub(super) fn bytes(&self) -> [u8; PROOF_BYTES - TAG_BYTES] {
         let mut bytes = [0; PROOF_BYTES - TAG_BYTES];
         let (nonce, low_bits) = bytes.split_at_mut(NONCE_BYTES);
@@ -67,7 +67,7 @@ impl Proof<'_> {
     }
 }
 
-/// A frame or a hello that came with a tag, not yet believed.
+/// A received frame or hello with a tag, not yet authenticated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tagged<'a> {
     /// All before the tag.
@@ -88,7 +88,7 @@ impl<'a> Tagged<'a> {
         })
     }
 
-    /// The proof of a hello and the nonce in it, of decoded bytes whose CRC has been looked at.
+    /// The proof of a hello and the nonce in it, of decoded bytes whose CRC has been checked.
     pub(crate) fn hello(bytes: &'a [u8]) -> Option<(Self, &'a Nonce)> {
         let (content, _) = bytes.split_last_chunk::<CRC_BYTES>()?;
         let (content, tag) = content.split_last_chunk()?;
@@ -101,18 +101,18 @@ impl<'a> Tagged<'a> {
         Some((tagged, rest.last_chunk()?))
     }
 
-    /// The number that it must have if it came after another: the next one with these low bits.
+    /// The number that follows another: the next one with these low bits.
     pub(crate) fn number_after(&self, last: u64) -> u64 {
         let ahead = self.low_bits.wrapping_sub((last as u16).wrapping_add(1));
         last.saturating_add(1).saturating_add(ahead.into())
     }
 
-    /// Whether its tag is that of a seal.
+    /// Whether its tag matches a seal.
     pub(crate) fn is_under(&self, seal: Seal<'_>) -> bool {
         same_tag(&seal.tag(self.bytes), self.tag)
     }
 
-    /// The frame, once its tag has been looked at. The session, which it does not name, is `session`.
+    /// The frame, once its tag has been checked. The session, which it does not name, is `session`.
     pub(crate) fn read(&self, session: u16) -> Result<Frame<'a>, FrameError> {
         let mut frame = Frame::read_content(self.bytes, LATER)?;
         if let Frame::Ack(super::Ack { tag, .. })
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Forged, and in a mesh with a key never believed: a time signal without a tag, one of another key, one that came before.
+    /// Forged time signals, rejected in a mesh with a key: without a tag, of another key, replayed.
     #[test]
     fn a_time_signal_is_sealed_as_a_packet_is() {
         let signal = super::super::TimeSignal {

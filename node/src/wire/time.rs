@@ -1,6 +1,6 @@
-//! The time signal: what the sender's clock showed, and what time of the mesh that was.
+//! The time signal: the sender's local clock and the mesh time at the same moment.
 //!
-//! A board knows when a frame has left only after it has written it, so each signal tells of the one before, by its number.
+//! A board knows when a frame has left only after it has written it, so each signal reports the previous one, by its number.
 
 use super::varint;
 use hopwise_core::Node;
@@ -11,31 +11,31 @@ const FIXED: usize = 21;
 const TIMED: u8 = 0x01;
 const KNOWN: u8 = 0x02;
 
-/// What an end says of the time.
+/// A time signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeSignal {
     /// Rises by one with each signal on this wire.
     pub number: u8,
-    /// The sender's own clock when the signal before this one had left, in [grains](crate::clock::ClockTicks) that go round; `None` if
+    /// The sender's local clock when the previous signal had left, in wrapping [clock ticks](crate::clock::ClockTicks); `None` if
     /// that is not known.
     pub sent: Option<u32>,
-    /// What time of the mesh that was, in grains; `None` if the sender does not know the time.
+    /// The mesh time at that moment, in clock ticks; `None` if the sender does not know the time.
     pub mesh: Option<u64>,
-    /// By how much the time of the mesh is faster than the sender's own clock, in 2^-32.
+    /// The rate of mesh time relative to the sender's local clock, in 2^-32.
     pub rate: i32,
-    /// Whose clock it is.
+    /// The root of the mesh time.
     pub root: Node,
-    /// Rises by one each time the root sends a signal; so the live are told from the dead.
+    /// Rises by one each time the root sends a signal, which shows that it is alive.
     pub round: u16,
-    /// How far the root is.
+    /// The distance of the root in hops.
     pub hops: u8,
 }
 
 impl TimeSignal {
-    /// With the longest address.
+    /// The size with the longest address.
     pub(super) const MAX_BYTES: usize = FIXED + varint::MAX_BYTES;
 
-    /// Reads what follows the tag in the frame; what follows the fields that are known is skipped.
+    /// Parses what follows the tag in the frame; trailing bytes are ignored.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (&[number, flags, hops], rest) = bytes.split_first_chunk()?;
         let (round, rest) = rest.split_first_chunk()?;

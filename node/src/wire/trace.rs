@@ -6,9 +6,9 @@ use hopwise_core::Node;
 /// One node that a traced packet passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TraceRecord {
-    /// The node.
+    /// The address of the node.
     pub node: Node,
-    /// How many microseconds the packet waited there before it was sent on.
+    /// The waiting time of the packet there, in microseconds.
     pub waited: u64,
 }
 
@@ -31,7 +31,7 @@ impl TraceRecord {
     }
 }
 
-/// The records in the answer to a trace, in the order of the path.
+/// The records in the response to a trace, in path order.
 pub fn trace_records(mut answer: &[u8]) -> impl Iterator<Item = TraceRecord> + '_ {
     core::iter::from_fn(move || {
         let (record, rest) = TraceRecord::read(answer)?;

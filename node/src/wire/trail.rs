@@ -1,17 +1,17 @@
-//! The trail of a packet that goes round a dead link.
+//! The trail of a packet on a detour around a dead link.
 //!
-//! A packet that finds its next link dead searches: from each node to the live neighbor that is nearest to the destination
-//! and not on the trail, back along its path where there is none. That is a depth-first search whose memory the packet
-//! carries, so it arrives whenever there is a path at all, as long as the trail has room. It ends early at a node nearer to
-//! the destination than where it began: from there the ordinary route is taken, and since each search begins nearer than
-//! the one before there is no end of them only if there is no path.
+//! A packet that finds its next link dead searches: from each node to the live neighbor that is closest to the destination
+//! and not on the trail, back along its path where there is none. That is a depth-first search whose state the packet
+//! carries, so it arrives whenever there is a path at all, as long as the trail has room. It ends early at a node closer to
+//! the destination than its start: from there the ordinary route is taken, and since each search starts closer than
+//! the previous one, they end if there is a path.
 //!
-//! Where there is no room for another node, the oldest is forgotten but for where the search began. That is enough to go on round
-//! a ring of any length, and past anything but a dead end of more nodes than there is room for. A search that must go back
+//! Where there is no room for another node, the oldest is forgotten, except for the start. That is enough to go around
+//! a ring of any length, and past anything but a dead end of more nodes than there is room for. A search that must backtrack
 //! further than it remembers ends.
 //!
-//! The trail stands at the end of the body: for each node visited, in order, its number times two, plus one if it was a dead
-//! end; then the number of bytes that this takes. The first is marked as a dead end if nodes after it have been
+//! The trail is at the end of the body: for each node visited, in order, its number times two, plus one if it was a dead
+//! end; then the length of this in bytes. The first is marked as a dead end if nodes after it have been
 //! forgotten, or left out.
 
 use super::body::Bytes;
@@ -23,7 +23,6 @@ pub(crate) struct Trail<'a, B> {
     body: &'a mut B,
 }
 
-/// There is no room for another node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TrailFull;
 
@@ -48,7 +47,7 @@ impl<'a, B: Bytes> Trail<'a, B> {
         Ok(trail)
     }
 
-    /// The trail of a packet that says it has one; `None` if it has none.
+    /// The trail of a packet that claims to have one; `None` if it has none.
     pub(crate) fn of(body: &'a mut B) -> Option<Self> {
         Self::length_in(body)?;
         Some(Trail { body })
@@ -90,13 +89,13 @@ impl<'a, B: Bytes> Trail<'a, B> {
         self.visits().any(|visit| visit.node == node)
     }
 
-    /// Adds a node that is not to be visited, though it may lead on.
+    /// Adds a node that is not to be visited, though a path may lead through it.
     pub(crate) fn skip(&mut self, node: Node) -> Result<(), TrailFull> {
         self.push(node)?;
         self.mark_partial()
     }
 
-    /// Whether nodes were forgotten or left out: then a search that finds nothing proves nothing.
+    /// Whether nodes were forgotten or left out: then an unsuccessful search proves nothing.
     pub(crate) fn is_partial(&self) -> bool {
         self.visits().next().is_some_and(|start| start.dead_end)
     }
@@ -109,7 +108,6 @@ impl<'a, B: Bytes> Trail<'a, B> {
         Ok(())
     }
 
-    /// Nodes are left out.
     pub(crate) fn mark_partial(&mut self) -> Result<(), TrailFull> {
         let start = self.visits().next().ok_or(TrailFull)?.at;
         // The lowest bit of a number is in its first byte.
@@ -151,7 +149,7 @@ impl<'a, B: Bytes> Trail<'a, B> {
         self.body.push(length).map_err(|_| TrailFull)
     }
 
-    /// Marks the last node that is no dead end yet as one, and gives the one to go back to.
+    /// Marks the last node that is not a dead end yet as one, and returns the one to go back to.
     pub(crate) fn back(&mut self) -> Option<Node> {
         let last = self.visits().filter(|visit| !visit.dead_end).last()?;
         // The lowest bit of a number is in its first byte.

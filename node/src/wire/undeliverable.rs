@@ -1,4 +1,4 @@
-//! Why a packet went no further, and the report of it that its sender gets.
+//! The reasons why packets are dropped, and the reports to their senders.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,21 +6,21 @@ use super::body::{Bytes, Kind};
 use super::varint;
 use hopwise_core::Node;
 
-/// Why a packet went no further.
+/// The reason why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropReason {
-    /// It is not a packet.
+    /// It is malformed.
     Malformed,
     /// Its source or destination is not in the network.
     NoSuchNode,
     /// No path leads to its destination.
     NoRoute,
-    /// It may go no hop further.
+    /// Its hop limit is reached.
     HopLimit,
-    /// It is too old.
+    /// It has expired.
     Expired,
     /// It has no room for the trail of its detour.
     TrailFull,
@@ -28,22 +28,22 @@ pub enum DropReason {
     Duplicate,
     /// It may have been delivered before, and it is not known whether it was.
     Uncertain,
-    /// The application does not fetch its packets.
+    /// The application does not read its packets.
     InboxFull,
-    /// The node has more to answer than it can.
+    /// The node has more requests than it can answer.
     Busy,
     /// There is no host at its destination.
     NoHost,
     /// Its sender has restarted since.
     Stale,
-    /// Nobody waits for this answer.
+    /// There is no request or packet for this response.
     Unsolicited,
     /// No application at its destination serves its port.
     PortUnreachable,
 }
 
 impl DropReason {
-    /// All of them.
+    /// All reasons, in the order of their numbers on the wire.
     pub const ALL: [DropReason; 14] = [
         DropReason::Malformed,
         DropReason::NoSuchNode,
@@ -94,14 +94,14 @@ pub struct Undeliverable {
     pub number: u32,
     /// Its kind.
     pub kind: Kind,
-    /// Why it went no further.
+    /// The failure reason.
     pub reason: DropReason,
-    /// Where it was to go.
+    /// The destination of the packet.
     pub dest: Node,
 }
 
 impl Undeliverable {
-    /// Reads the body; `None` if it is none. What may follow is skipped.
+    /// Parses the body; `None` if it is malformed. Trailing bytes are ignored.
     pub fn read(body: &[u8]) -> Option<Self> {
         let (&[n0, n1, n2, n3, kind, reason], rest) = body.split_first_chunk()?;
         let (dest, _) = varint::read(rest)?;

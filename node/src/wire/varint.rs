@@ -1,9 +1,9 @@
-//! Numbers of one byte if they are small: seven bits a byte, the lowest first, the top bit set on all but the last.
+//! Variable-length integers: seven bits per byte, the lowest first, the top bit set on all but the last.
 
-/// A number of 64 bits takes at most so many bytes.
+/// Maximum number of bytes of a 64-bit number.
 pub(crate) const MAX_BYTES: usize = 10;
 
-/// Reads a number, and gives what follows it; `None` if there is none, or it does not fit.
+/// Parses a number, and returns what follows it; `None` if there is none, or it does not fit.
 pub(crate) fn read(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0_u64;
     for (place, &byte) in bytes.iter().enumerate().take(MAX_BYTES) {
@@ -33,7 +33,7 @@ pub(crate) fn write(mut value: u64, out: &mut [u8]) -> Option<usize> {
     None
 }
 
-/// How many bytes a number takes.
+/// The encoded length of a number.
 pub(crate) const fn length(value: u64) -> usize {
     let bits = u64::BITS - (value | 1).leading_zeros();
     bits.div_ceil(7) as usize

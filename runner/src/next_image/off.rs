@@ -1,4 +1,4 @@
-//! No update: nothing is taken, and nothing is kept of the flash.
+//! The substitute without update: every image is refused.
 
 use core::marker::PhantomData;
 

@@ -9,10 +9,10 @@ use hopwise_node::store::FlashFailed;
 use hopwise_node::update::{self, Flash, Update};
 use hopwise_node::wire::{Body, CommandResult, UpdatePlan, UpdateState};
 
-/// In microseconds. Where a sector takes one second, as most do, two are erased at once.
+/// Time of one round of erases in microseconds. Where a sector takes one second, as most do, two are erased at once.
 const A_WHILE: Micros = 1_250_000;
 
-/// What the board has of its next image.
+/// The state of the next image.
 pub(crate) struct NextImage<F> {
     update: RefCell<Update>,
     images: RefCell<F>,
@@ -32,17 +32,17 @@ impl<F: Flash> NextImage<F> {
         self.update.borrow_mut().begin(plan, &*self.images.borrow())
     }
 
-    /// Whether the image that runs goes back to the one before unless someone outside says that it is to be kept.
+    /// Whether the running image reverts to the previous one unless the host confirms it.
     pub(crate) fn is_on_trial(&self) -> bool {
         self.on_trial.get()
     }
 
-    /// Whether there is room to be made for it.
+    /// Whether the slot is still to be erased.
     pub(crate) fn is_making_room(&self) -> bool {
         self.update.borrow().is_making_room()
     }
 
-    /// Makes room for it for a while: at most that, and the erase of a sector. `before_each` is called before each step.
+    /// Erases for a while: at most that, plus the erase of a sector. `before_each` is called before each step.
     pub(crate) fn make_room(&self, now: impl Fn() -> Micros, mut before_each: impl FnMut()) {
         let mut update = self.update.borrow_mut();
         let end = now() + A_WHILE;
@@ -57,18 +57,18 @@ impl<F: Flash> NextImage<F> {
         self.update.borrow_mut().take(block, &mut *self.images.borrow_mut())
     }
 
-    /// What to ask a neighbor, if blocks are missing and none has come for a while.
+    /// The request for a neighbor, if blocks are missing and none has come for a while.
     pub(crate) fn look(&self) -> Option<[u8; 4]> {
         self.update.borrow_mut().look()
     }
 
-    /// A neighbor has answered: what to ask it next.
+    /// Processes a neighbor's response, and returns the next request.
     pub(crate) fn take_answer(&self, block: &[u8]) -> Option<[u8; 4]> {
         let mut update = self.update.borrow_mut();
         update.take_answer(block, &mut *self.images.borrow_mut())
     }
 
-    /// A block that a neighbor asks for.
+    /// A block that a neighbor requests.
     pub(crate) fn block(&self, id: u16, index: u16) -> Option<Body<BODY>> {
         self.update.borrow().block(id, index, &*self.images.borrow())
     }

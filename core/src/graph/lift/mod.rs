@@ -1,6 +1,6 @@
-//! Cyclic lifts, `lift(m,LINKS,LINKS,..)`: small graphs whose every node is made a cycle of m.
+//! Cyclic lifts, `lift(m,LINKS,LINKS,..)`: small graphs in which every node is replaced by a cycle of m.
 //!
-//! A node is an orbit, written as a letter, and a place from 0 to m - 1: `b3`. Turning all orbits by one place is a symmetry, so
+//! A node is an orbit, written as a letter, and a place from 0 to m - 1: `b3`. Rotating all orbits by one place is a symmetry, so
 //! a link is written once for all places. The lists are those of orbit a, b, ..; in the list of orbit i, `c5` joins place x of i
 //! with place x + 5 of c, for every x modulo m, and `c` is `c0`. `lift(5,a1b,b2)` is the Petersen graph: an outer cycle, spokes,
 //! and an inner cycle of steps of two.
@@ -10,9 +10,9 @@
 //!
 //! # Routing
 //!
-//! A shortest path depends only on the two orbits and on the difference of the places. What would be a table of k * N entries
-//! is computed when it is asked for: a breadth-first search from the destination, in which all places of an orbit make a step
-//! in one rotation of a word. It takes two bits for every node, and nothing is kept.
+//! A shortest path depends only on the two orbits and on the difference of the places. Instead of a table of k * N entries, a
+//! breadth-first search from the destination is run on demand, in which all places of an orbit advance in one rotation of a word. It takes
+//! two bits per node, and nothing is stored.
 
 #[cfg(feature = "names")]
 mod names;
@@ -28,26 +28,25 @@ use crate::expr_writer::ExprWriter;
 pub(crate) use names::WORDS;
 use search::Search;
 
-/// A lift has at most this many orbits, one for each letter.
+/// Maximum number of orbits, one for each letter.
 pub(crate) const MAX_ORBITS: u8 = 26;
 
-/// Words of 32 places that a set of nodes takes at most, each orbit beginning a new one: enough for 1,024 nodes in any number of
-/// orbits.
+/// Maximum number of 32-place words in a set of nodes, each orbit beginning a new one: enough for 1,024 nodes in any number of orbits.
 pub(crate) const MAX_WORDS: usize = 64;
 
 /// The places in a word.
 const WORD: usize = 32;
 
-/// A place and a shift have at most so many bits.
+/// Maximum number of bits of a place or a shift.
 const SHIFT_BITS: u32 = 11;
 
-/// The links take at most so many bytes. With the rest it is what a base graph has room for besides its kind.
+/// Maximum number of bytes of the encoded links: with the other fields, what a base graph has room for besides its kind.
 const LINK_BYTES: usize = 37;
 
-/// No lift has more links than fit; the most are of graphs of many orbits of two nodes.
+/// Maximum number of links that fit; the worst case is a graph of many orbits of two nodes.
 const MAX_LINKS: usize = 64;
 
-/// The most places an orbit can have.
+/// Maximum number of places in an orbit.
 const MAX_PLACES: Number = 1 << SHIFT_BITS;
 
 /// A cyclic lift. Made by parsing, which checks that its links fit and join all nodes.
@@ -73,7 +72,7 @@ pub(crate) struct OrbitLink {
 /// A node as its orbit and its place there.
 type Place = (Number, Number);
 
-/// How many bits tell `count` things apart.
+/// The number of bits that distinguish `count` values.
 const fn width(count: u32) -> u32 {
     u32::BITS - (count.saturating_sub(1)).leading_zeros()
 }
@@ -104,7 +103,7 @@ impl Lift {
         wide(self.m())
     }
 
-    /// How many orbits there are, k.
+    /// The number of orbits, k.
     pub fn orbits(&self) -> u64 {
         wide(self.k())
     }
@@ -115,14 +114,14 @@ impl Lift {
             .map(|link| (u64::from(link.from), u64::from(link.to), u64::from(link.shift)))
     }
 
-    /// 32 bits of the links from a place; beyond the end all lists end.
+    /// 32 bits of the links from a place; past the end every list ends.
     fn bits_at(&self, place: u32) -> u32 {
         let first = place as usize / 8;
         let byte = |at: usize| u32::from(self.links.get(first + at).copied().unwrap_or(0xff)) << (8 * at);
         (byte(0) | byte(1) | byte(2)) >> (place % 8)
     }
 
-    /// The link at a cursor, which is set behind it; `None` at the end.
+    /// The link at a cursor, which is advanced past it; `None` at the end.
     #[inline(never)]
     fn link_at(&self, cursor: &mut Cursor) -> Option<OrbitLink> {
         let orbits = self.k() as u32;
@@ -151,18 +150,17 @@ impl Lift {
         core::iter::from_fn(move || self.link_at(&mut cursor))
     }
 
-    /// Whether the set of all nodes has room in a search.
+    /// Whether the set of all nodes fits the memory of a search.
     fn fits(places: Number, orbits: u8) -> bool {
         (places as usize).div_ceil(WORD) * usize::from(orbits) <= MAX_WORDS
     }
 
-    /// How often a search takes the time of 32 steps: every level goes over both ends of every link, word by word.
+    /// The cost of a search in units of 32 steps: every level visits both ends of every link, word by word.
     pub(crate) fn search_work(&self) -> Number {
         let words = 2 * self.orbit_links().count() as Number * self.m().div_ceil(WORD as Number);
         (self.diameter() * words / 32).max(1)
     }
 
-    /// Orbit and place.
     #[inline]
     fn split(&self, node: Vertex) -> Place {
         div_rem_short(node, self.m())
@@ -201,7 +199,7 @@ impl OrbitLink {
     }
 }
 
-/// Where in the links one is.
+/// A position in the encoded links.
 #[derive(Clone, Copy, Default)]
 struct Cursor {
     bit: u32,
@@ -236,15 +234,14 @@ impl Links {
         self.list.iter().take(self.count)
     }
 
-    /// Shows where the ports of a node lead, in their order, up to the one for which `is_it` holds: its number, or how many
-    /// ports there are.
+    /// Visits the ports of a node in order until `is_it` holds; returns that port's number, or the number of ports.
     #[inline(never)]
     fn find_port(&self, (orbit, place): Place, is_it: &mut dyn FnMut(Number, Place) -> bool) -> Number {
         let mut port = 0;
         for link in self.iter() {
             let (from, to, shift) = link.widened();
             let back = sub_mod(0, shift, self.m);
-            // Half the way round an orbit and back are one link.
+            // Half the way around an orbit and back are one link.
             let is_other_end = to == orbit && (from != to || back != shift);
             for (is_end, to, shift) in [(from == orbit, to, shift), (is_other_end, from, back)] {
                 if !is_end {
@@ -273,7 +270,7 @@ impl Links {
         found
     }
 
-    /// How many neighbors of a node are below another place.
+    /// The number of neighbors of a node below another place.
     fn rank(&self, node: Place, other: Place) -> Number {
         let mut lower = 0;
         self.find_port(node, &mut |_, place| {
@@ -308,15 +305,15 @@ impl Graph for Lift {
         Links::of(self).rank(self.split(node), self.split(neighbor))
     }
 
-    /// Asks all neighbors for their rank: no lift has more than some fifty.
+    /// Ranks all neighbors: no lift has more than about fifty.
     fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
         let (links, node) = (Links::of(self), self.split(node));
         let port = links.find_port(node, &mut |_, place| links.rank(node, place) == rank);
         links.across(node, port).map(|place| self.join(place))
     }
 
-    /// A port that leads closer. Which of several depends on the orbits and the difference alone, and is another for
-    /// another difference: all links are used alike, which carries a twelfth more than the first of them would.
+    /// A port that leads closer. Which of several is taken depends on the orbits and the difference alone, and varies with the difference:
+    /// that balances the load over all links and raises the throughput bound by a twelfth compared with taking the first.
     fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
         let (orbit, turn) = self.split(dest);
         let from = self.relative(here, dest);
@@ -349,18 +346,18 @@ impl Graph for Lift {
             .unwrap_or(0)
     }
 
-    /// Proven of one orbit only: turning it takes any node to any other.
+    /// Proven for a single orbit only: rotating it takes any node to any other.
     fn vertex_transitive(&self) -> bool {
         self.k() == 1
     }
 
-    /// An estimate: as many steps as the tree is deep, or as doubling takes, and one.
+    /// An estimate: the depth of the tree or the steps of doubling, plus one.
     fn broadcast_steps(&self) -> Number {
         let doubling = Number::from(Number::BITS - self.nodes().leading_zeros());
         1 + doubling.max(self.diameter())
     }
 
-    /// The steps that the part of the tree behind the port takes, each node there serving in the best order.
+    /// The steps of the subtree behind the port, each node there serving its children in the best order.
     fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let (orbit, _) = self.split(source);
         let mut search = Search::from(self, orbit);

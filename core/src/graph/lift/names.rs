@@ -6,7 +6,7 @@ use super::{Lift, MAX_LINKS, MAX_PLACES, OrbitLink};
 use crate::arith::{Number, sub_mod};
 use crate::network::expression::{BrokenRule, Reader};
 
-/// Graphs of one size, as what follows `lift`.
+/// Graphs of one size, with the text that follows `lift`.
 const FIXED: [(&str, &str); 5] = [
     ("moebius-kantor", "(8,a1b,b3)"),
     ("pappus", "(9,bb6b8)"),
@@ -31,7 +31,6 @@ const CAGES: [(Number, Number, &str); 10] = [
     (7, 5, HOFFMAN_SINGLETON),
 ];
 
-/// The words of all of them.
 pub(crate) const WORDS: [&str; 9] = [
     "moebius-kantor",
     "pappus",
@@ -45,7 +44,7 @@ pub(crate) const WORDS: [&str; 9] = [
 ];
 
 impl Lift {
-    /// Reads what follows a name; `None` without a refusal of its own if it is no name.
+    /// Parses the lift of a name; `None` without a refusal of its own if the word is not a name.
     pub(crate) fn named(word: &str, reader: &mut Reader<'_>) -> Option<Self> {
         match word {
             "cage" => cage(reader),

@@ -1,4 +1,4 @@
-//! Reading lifts.
+//! Parsing of lifts.
 
 use heapless::Vec;
 
@@ -11,12 +11,12 @@ const PLACES: &str = "m of lift(m,LINKS,..)";
 const LINKS: &str = "LINKS of lift(m,LINKS,..)";
 
 impl Lift {
-    /// Reads what follows `lift`.
+    /// Parses the text after `lift`.
     #[inline(never)]
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         reader.open(PLACES)?;
         let places = reader.number(PLACES, 1, MAX_PLACES)?;
-        // How many orbits there are is known only at the end, and with it how many bits each number has.
+        // The number of orbits, and with it the width of each number, is known only at the end.
         let mut links = Vec::<OrbitLink, MAX_LINKS>::new();
         let mut lists = 0;
         let mut orbits = 1;
@@ -33,7 +33,7 @@ impl Lift {
                     to,
                     shift: shift as u16,
                 };
-                // A link of an orbit with itself is the same forward and back: it is written the shorter way.
+                // A link of an orbit with itself is the same forward and back, so it is written the shorter way.
                 let is_in_range = if to == from {
                     1 <= shift && shift <= places / 2
                 } else {
@@ -55,7 +55,7 @@ impl Lift {
         Lift::joined(reader, PLACES, places, &links)
     }
 
-    /// The lift of these links, if it fits and they join all nodes; `parameter` is what says how many those are.
+    /// The lift with these links, if it fits and is connected; `parameter` names the one that determines the number of nodes.
     pub(super) fn joined(
         reader: &mut Reader<'_>,
         parameter: &'static str,
@@ -84,7 +84,7 @@ impl Lift {
         let (orbit_bits, shift_bits) = (width(orbits.into()), width(places as u32));
         let (mut at, mut from) = (0, 0);
         for link in links {
-            // The bits between are ones already: each ends a list.
+            // The bits in between are ones already: each ends a list.
             at += usize::from(link.from - from);
             from = link.from;
             let bits = u32::from(link.to) << 1 | u32::from(link.shift) << (1 + orbit_bits);

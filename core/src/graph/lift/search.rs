@@ -1,4 +1,4 @@
-//! Distances to one node of a lift, of all places of an orbit at once.
+//! Distances to one node of a lift, computed for all places of an orbit at once.
 
 use super::{Lift, Links, MAX_WORDS, Place};
 use crate::arith::{Number, count_step, sub_mod, wrap};
@@ -6,20 +6,20 @@ use crate::graph::Graph;
 
 const WORD: Number = super::WORD as Number;
 
-/// Nodes that a broadcast has passed on its way, at most, while the part of the tree behind one is looked through; and so many
-/// children of each are served in the best order. What is deeper, or has more, counts as less.
+/// Maximum depth to which the subtree behind a port is examined, and maximum number of children per node that are served in the best
+/// order. Anything beyond counts as less.
 const MAX_DEPTH: usize = 16;
 const MAX_CHILDREN: usize = 8;
 
-/// A breadth-first search from place 0 of an orbit, as far as it was asked to go.
+/// A breadth-first search from place 0 of an orbit, run as far as needed.
 ///
-/// For every node it has the distance modulo 3 in two bits, or 3 if it was not reached. Distances of neighbors differ by one at most,
-/// so that is enough to tell which is closer; and since what is set is never changed, one level can be found in place.
-/// O(links * words) word operations a level, and 2 * 256 bytes of stack.
+/// For every node it stores the distance modulo 3 in two bits, or 3 if the node was not reached. Distances of neighbors differ by at most
+/// one, so that is enough to tell which is closer; and since an entry is never changed, a level can be computed in place.
+/// O(links * words) word operations per level, and 2 * 256 bytes of stack.
 pub(super) struct Search<'a> {
     lift: &'a Lift,
     links: Links,
-    /// Of one orbit.
+    /// Words per orbit.
     words: usize,
     origin: Number,
     /// The low and the high bit of the distances; each orbit begins a new word.
@@ -28,7 +28,6 @@ pub(super) struct Search<'a> {
     levels: Number,
 }
 
-/// Neither bit is known.
 const UNREACHED: u32 = 3;
 
 impl<'a> Search<'a> {
@@ -47,13 +46,13 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Goes on until a node is reached.
+    /// Continues until a node is reached.
     pub(super) fn reach(&mut self, node: Place) -> &Self {
         while self.code(node) == UNREACHED && self.grow() {}
         self
     }
 
-    /// Goes on until all are reached that can be.
+    /// Continues until every reachable node is reached.
     pub(super) fn reach_all(&mut self) -> &Self {
         while self.grow() {}
         self
@@ -68,12 +67,12 @@ impl<'a> Search<'a> {
         (0..self.lift.nodes()).all(|node| self.code(self.lift.split(node)) != UNREACHED)
     }
 
-    /// The nodes at one distance more; `false` if there are none.
+    /// Finds the nodes at the next distance; `false` if there are none.
     fn grow(&mut self) -> bool {
         let next = self.levels + 1;
         let (code, next_code) = ((self.levels % 3) as u32, (next % 3) as u32);
         let mut found = false;
-        // Beyond the words of an orbit it stays zero.
+        // Stays zero past the words of an orbit.
         let mut front = [0; MAX_WORDS];
         for orbit in 0..self.lift.k() {
             let first = orbit as usize * self.words;
@@ -81,7 +80,7 @@ impl<'a> Search<'a> {
             let mut any = 0;
             for (slot, (low, high)) in front.iter_mut().zip(planes) {
                 count_step();
-                // Ones where the bit is that of the code.
+                // Ones where the bit equals that of the code.
                 let (low, high) = (low ^ (code & 1).wrapping_sub(1), high ^ (code >> 1).wrapping_sub(1));
                 *slot = low & high;
                 any |= low & high;
@@ -104,7 +103,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Whether what is reached so many places on, in an orbit, is new.
+    /// Marks the nodes reached by a shift within an orbit; returns whether any of them is new.
     fn spread(&mut self, front: &[u32; MAX_WORDS], orbit: u8, shift: Number, code: u32) -> bool {
         let first = usize::from(orbit) * self.words;
         let mut start = sub_mod(0, shift, self.links.m);
@@ -119,7 +118,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Gives those of a word that were not reached a distance; whether there are any.
+    /// Gives the unreached nodes of a word a distance; returns whether there are any.
     fn set(&mut self, word: usize, bits: u32, code: u32) -> bool {
         let (Some(low), Some(high)) = (self.low.get_mut(word), self.high.get_mut(word)) else {
             return false;
@@ -141,14 +140,14 @@ impl<'a> Search<'a> {
         bit(&self.low) | bit(&self.high) << 1
     }
 
-    /// The neighbor of a node that was reached by which a packet goes to the origin; `None` at the origin.
+    /// The next hop of a reached node toward the origin; `None` at the origin.
     pub(super) fn step(&self, node: Place) -> Option<Place> {
         if node == (self.origin, 0) {
             return None;
         }
         let closer = (self.code(node) + 2) % 3;
         let degree = self.links.degree(node);
-        // Where the search for a port begins: spread over the differences of the places, and over the orbits.
+        // The search for a port begins at a place spread over the differences of the places and over the orbits.
         let spread = sub_mod(0, node.1, self.links.m) * degree / self.links.m.max(1);
         let first = (spread + self.origin) % degree.max(1);
         let (mut before, mut found) = (None, None);
@@ -162,7 +161,7 @@ impl<'a> Search<'a> {
         found.or(before)
     }
 
-    /// The steps of a broadcast of the origin behind a port of a node, if each serves those behind whom it takes longest first.
+    /// The steps of a broadcast of the origin behind a port of a node, if each node serves the longest subtree first.
     pub(super) fn steps_behind(&self, node: Place, port: Number) -> Number {
         let Some(node) = self.links.across(node, port) else {
             return 0;
@@ -172,7 +171,7 @@ impl<'a> Search<'a> {
             visit.node = node;
         }
         let mut depth = 0;
-        // Each turn looks at one port of one node, and no node is come to twice.
+        // Each iteration examines one port of one node, and no node is visited twice.
         loop {
             let Some(visit) = path.get_mut(depth) else {
                 return 0;
@@ -205,7 +204,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A node whose children are being looked at.
+/// A node whose children are being examined.
 #[derive(Clone, Copy, Default)]
 struct Visit {
     node: Place,
@@ -230,7 +229,7 @@ impl Visit {
     }
 }
 
-/// 32 bits of a cycle of m bits, from one on.
+/// 32 bits of a cycle of m bits, beginning at `start`.
 fn turned(front: &[u32; MAX_WORDS], start: Number, m: Number) -> u32 {
     let word = |at: usize| front.get(at).copied().unwrap_or(0);
     let (at, by) = ((start / WORD) as usize, (start % WORD) as u32);

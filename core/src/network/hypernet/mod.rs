@@ -1,7 +1,7 @@
 //! Hypernets, `hypernet(n,l)`.
 //!
-//! K. Hwang, J. Ghosh, Hypernet: A Communication Efficient Architecture for Constructing Massively Parallel Hosts, IEEE
-//! Trans. Hosts 36(12), 1987; as a partially linked swapped network in C.-H. Yeh, B. Parhami, Swapped Networks,
+//! K. Hwang, J. Ghosh, Hypernet: A Communication Efficient Architecture for Constructing Massively Parallel Computers, IEEE
+//! Trans. Computers 36(12), 1987; as a partially linked swapped network in C.-H. Yeh, B. Parhami, Swapped Networks,
 //! ICPADS 1996.
 //!
 //! Level 1 is hypercube(n). Level i is 2^h clusters, each a level i-1, with h = k - i + 1 for clusters of k bits; every two
@@ -26,12 +26,12 @@ use last_bits::LastBits;
 
 /// A hypernet.
 ///
-/// The path from one cluster to another takes the link between them, or two links through a third cluster. What the third
-/// one costs least is found without trying them all: it is a walk in a cluster of the level below that comes by some
-/// port of this level, from the place in the first cluster to that in the last. So a question about one level is
-/// four questions about the level below, each with the levels whose ports the walk has to touch, and on level 1 only
-/// the last bits matter to that. The next hop is the lowest-numbered neighbor that is closer. The papers have no rule
-/// of their own, so both rules are this one.
+/// The path from one cluster to another takes the link between them, or two links through a third cluster. The cheapest
+/// third cluster is found without trying them all: it is a walk in a cluster of the level below that touches some
+/// port of this level, from the place in the first cluster to that in the last. So a query on one level becomes
+/// four queries on the level below, each with the levels whose ports the walk has to touch, and on level 1 only
+/// the last bits matter for that. The next hop is the lowest-numbered neighbor that is closer. The papers define no routing
+/// function, so both are this one.
 ///
 /// Level l takes O(4^l) walks in a graph of at most 32 nodes, with l at most 6 for n >= 3, and 1.5 KiB of stack;
 /// a next hop n + 1 times that. `hypernet(2,l)` has two clusters to a level and takes O(l).
@@ -55,7 +55,7 @@ pub struct Hypernet {
     bits: u8,
 }
 
-/// With n >= 3 there are at most 6 levels, and the lowest asks no further.
+/// Maximum depth of the search: with n >= 3 there are at most 6 levels, and the lowest needs no frame.
 const MAX_FRAMES: usize = 5;
 
 /// A set of levels from 2 up: level i is bit i - 2.
@@ -88,7 +88,7 @@ impl Walks {
         }
     }
 
-    /// All take so many hops more.
+    /// Adds hops to all walks.
     fn add(&mut self, hops: u16) {
         for slot in &mut self.0 {
             *slot = slot.saturating_add(hops);
@@ -96,7 +96,7 @@ impl Walks {
     }
 }
 
-/// How long are the walks in a network of this level that touch ports of any of these levels?
+/// The query for the lengths of walks in a network of this level that touch ports of any of these levels.
 #[derive(Clone, Copy)]
 struct Question {
     level: u8,
@@ -105,14 +105,14 @@ struct Question {
     touching: Levels,
 }
 
-/// The four questions within clusters that a question between two clusters comes down to, in the order they are asked.
+/// The four queries within clusters that a query between two clusters is reduced to, in order.
 #[derive(Clone, Copy)]
 enum Part {
     /// In the first cluster, to its end of the link between the two.
     ToLink,
     /// In the last cluster, from its end of that link.
     FromLink,
-    /// In both, by a third cluster: to the port of the third in the first cluster and on from its port in the last. These
+    /// In both, by a third cluster: to the port of the third in the first cluster and from its port in the last. These
     /// ports have the same place in their clusters, so it is one walk from place to place that touches some port of this level.
     OutsideThird,
     /// Across the third, from its port to the first to its port to the last.
@@ -121,12 +121,12 @@ enum Part {
 
 const PARTS: [Part; 4] = [Part::ToLink, Part::FromLink, Part::OutsideThird, Part::AcrossThird];
 
-/// A question between two clusters, and what is known about the walks within them.
+/// A query between two clusters, and the walks found within them so far.
 struct Frame {
     question: Question,
     /// Bits of a cluster.
     low: u8,
-    /// For the first so many of [`PARTS`].
+    /// The results of the first of [`PARTS`].
     answers: Vec<Walks, 4>,
 }
 
@@ -139,7 +139,7 @@ impl Frame {
         }
     }
 
-    /// The next question that has no answer yet.
+    /// The next query without a result.
     fn ask(&self) -> Option<Question> {
         PARTS.get(self.answers.len()).map(|&part| self.part(part))
     }
@@ -170,7 +170,7 @@ impl Frame {
         }
     }
 
-    /// The shorter of one link and two, with the ports to touch shared out as is best.
+    /// The shorter of one link and two, with the ports to touch distributed in the best way.
     fn answer(&self) -> Walks {
         let mut walks = Walks([0; 32]);
         let [to_link, from_link, outside_third, across_third] = self.answers.as_slice() else {
@@ -191,7 +191,7 @@ impl Frame {
 }
 
 impl Hypernet {
-    /// Reads what follows `hypernet`.
+    /// Parses the text after `hypernet`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "n of hypernet(n,l)";
         const LEVELS: &str = "l of hypernet(n,l)";
@@ -225,7 +225,7 @@ impl Hypernet {
         u64::from(self.cube)
     }
 
-    /// How many levels there are, l.
+    /// The number of levels, l.
     pub fn levels(&self) -> u64 {
         u64::from(self.levels)
     }
@@ -252,12 +252,12 @@ impl Hypernet {
         (both != 0).then_some(node ^ both << fixed ^ both << (fixed + field))
     }
 
-    /// The lowest level that is walked through node by node: where the ports of all levels can be told apart.
+    /// The lowest level searched node by node: where the ports of all levels can be distinguished.
     fn lowest(&self) -> u8 {
         if self.cube == 3 && self.levels > 4 { 2 } else { 1 }
     }
 
-    /// The same question in the smallest cluster that holds both nodes.
+    /// The same query in the smallest cluster that holds both nodes.
     fn narrowed(&self, question: Question) -> (Question, u8) {
         let Question {
             mut level,
@@ -282,8 +282,8 @@ impl Hypernet {
         }
     }
 
-    /// The answer on the lowest level, where only the last bits decide which ports a walk touches: the others are flipped
-    /// whenever it suits.
+    /// The result on the lowest level, where only the last bits decide which ports a walk touches: the others can be flipped
+    /// at any time.
     fn lowest_walks(&self, question: &Question) -> Walks {
         let Question { from, to, touching, .. } = *question;
         if self.lowest() > 1 {
@@ -296,7 +296,7 @@ impl Hypernet {
         walks
     }
 
-    /// The distance for n >= 3: each question is split up until its parts are on the lowest level, depth first.
+    /// The distance for n >= 3: each query is split until its parts are on the lowest level, depth first.
     fn hops(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let mut frames = Vec::<Frame, MAX_FRAMES>::new();
         let mut question = Question {
@@ -314,7 +314,7 @@ impl Hypernet {
                 continue;
             }
             let mut answer = self.lowest_walks(&narrowed);
-            // A frame that has all its answers is one for the frame above.
+            // A completed frame is a result for the frame above.
             question = loop {
                 let Some(frame) = frames.last_mut() else {
                     return Some(answer.hops(0));
@@ -369,8 +369,8 @@ impl Topology for Hypernet {
         ((Number::from(self.cube) + 1) << (self.levels - 1)) - 1
     }
 
-    /// The largest distance: n on level 1 and 2n + 1 on level 2. Opposite nodes c1 and d1 of opposite clusters d' and c',
-    /// each opposite to the other's number, are so far by one link and a hop more by two. No form is known above.
+    /// The largest distance: n on level 1 and 2n + 1 on level 2, which opposite nodes c1 and d1 of opposite clusters d' and c' reach over
+    /// one link; two links take one hop more. No closed form is known above.
     fn known_diameter(&self) -> Option<Number> {
         (self.levels <= 2).then(|| self.longest_route(Rule::Exact))
     }

@@ -2,12 +2,12 @@
 //! the first to the node 001..1 of the second.
 //!
 //! A path between the clusters takes that link. So it is enough to know, within a cluster of each level, the distances
-//! between six nodes: the two asked for, and those that the links of the levels above end in. A node of a level is a
+//! between six nodes: the two endpoints, and those at the ends of the links of the levels above. A node of a level is a
 //! bit, the cluster, before a node of the level below; so the six of one level are found among the six of the level below.
 
 use super::{Number, Vertex};
 
-/// The nodes between which distances are kept, without the bits of higher levels.
+/// The nodes between which distances are stored, without the bits of higher levels.
 #[derive(Clone, Copy)]
 enum Place {
     Here,

@@ -24,10 +24,10 @@ use crate::topology::{Method, Rule, Topology};
 
 /// A Recursive Cube of Rings.
 ///
-/// The distance is the number of bits that differ plus the shortest walk on the ring that comes by a window of each; a
-/// walk is a stretch of the ring left and right of the start, covered with at most two reversals. The exact rule flips
-/// what the window here needs, lowest bit first, then steps along a shortest walk, +1 if there is a choice.
-/// The paper's rule (hop-plane, in our reading: its figure is lost) steps to the nearest place with a needed bit.
+/// The distance is the number of differing bits plus the shortest walk on the ring that visits a window of each; a
+/// walk is a stretch of the ring left and right of the start, covered with at most two reversals. The exact routing function flips
+/// the needed bits of the current window, lowest bit first, then steps along a shortest walk, +1 on a tie.
+/// The paper's routing function (hop-plane, in our reading: its figure is lost) steps to the nearest place with a needed bit.
 /// O(m/k) time, a few words for each window in reach.
 ///
 /// ```
@@ -49,7 +49,7 @@ pub struct Rcr {
     name: Name,
 }
 
-/// The word by which a network was written.
+/// The word with which a network was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Name {
     RecursiveCubeOfRings,
@@ -57,8 +57,8 @@ enum Name {
     CubeConnectedCycles,
 }
 
-/// Windows in reach on one side before all bits are covered: the bits take at most 63 windows, and the ring's wrap, where
-/// the windows need not fit together, can break off one such run.
+/// Maximum number of windows in reach on one side before all bits are covered: the bits take at most 63 windows, and the ring's wrap,
+/// where the windows need not fit together, can break off one such run.
 const MAX_REACH: usize = 128;
 
 /// Enough for all networks whose bits take at most 16 windows.
@@ -67,12 +67,12 @@ const SHORT_REACH: usize = 32;
 /// A shortest walk on the ring.
 struct RingWalk {
     hops: Number,
-    /// One such walk begins with a step +1.
+    /// One such walk begins with a step of +1.
     begins_up: bool,
 }
 
 impl RingWalk {
-    /// The shorter of the two; of equals, a walk that begins as either does.
+    /// The shorter of the two; on a tie, a walk that may begin as either does.
     #[inline]
     fn or(self, other: RingWalk) -> RingWalk {
         match other.hops.cmp(&self.hops) {
@@ -86,14 +86,14 @@ impl RingWalk {
     }
 }
 
-/// Where a walk on the ring ends: so many places up from its start, or so many down. The other one is 0.
+/// The end of a walk relative to its start: places up or places down. The other one is 0.
 struct Ending {
     up: Number,
     down: Number,
 }
 
 impl Rcr {
-    /// Reads what follows `rcr`.
+    /// Parses the text after `rcr`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "k of rcr(k,r,j)";
         const RING: &str = "r of rcr(k,r,j)";
@@ -127,7 +127,7 @@ impl Rcr {
         })
     }
 
-    /// Reads what follows `cor`.
+    /// Parses the text after `cor`.
     pub(crate) fn parse_cor(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "k of cor(k,r)";
         const RING: &str = "r of cor(k,r)";
@@ -140,7 +140,7 @@ impl Rcr {
         Some(network)
     }
 
-    /// Reads what follows `ccc`.
+    /// Parses the text after `ccc`.
     pub(crate) fn parse_ccc(reader: &mut Reader<'_>) -> Option<Self> {
         const RING: &str = "n of ccc(n)";
         reader.open(RING)?;
@@ -153,7 +153,7 @@ impl Rcr {
         })
     }
 
-    /// A Cube of Rings: every bit in the window of just one place.
+    /// A Cube of Rings: every bit is in the window of exactly one place.
     fn with_disjoint_windows(
         reader: &mut Reader<'_>,
         window: Number,
@@ -264,7 +264,7 @@ impl Rcr {
         }
     }
 
-    /// The shortest walk on the ring from `place` to `end` by way of a window of every needed bit.
+    /// The shortest walk on the ring from `place` to `end` through a window of every needed bit.
     ///
     /// A walk covers the places from `left` below its start to `right` above it. For each `right` the least `left` that covers
     /// the rest is found by letting `right` shrink while `left` grows.
@@ -320,13 +320,13 @@ impl Rcr {
         (uncovered, last)
     }
 
-    /// The walk that covers at least so many places left and right of its start. What lies beyond the end is covered twice, and
-    /// so is what lies on the other side. One that goes round the ring and farther is never the shortest: once round covers all.
+    /// The walk that covers at least these numbers of places left and right of its start. The stretch beyond the end is covered twice, and
+    /// so is the one on the other side. A walk of more than one turn is never the shortest: one turn covers all.
     #[inline]
     fn walk_covering(&self, left: Number, right: Number, ending: &Ending) -> RingWalk {
         let (left, right) = (ending.down.max(left), ending.up.max(right));
         let to_end = ending.up + ending.down;
-        // The side without the end comes first. Once round is the same in both directions.
+        // The side without the end comes first. A full turn is the same in both directions.
         let begins_up = if ending.up > 0 {
             left == 0
         } else {
@@ -404,7 +404,7 @@ impl Topology for Rcr {
         let word = Number::from(self.bits);
         match (rule, self.known_diameter()) {
             (Rule::Exact, Some(diameter)) => diameter,
-            // Once round covers everything and comes back; then half the ring at most.
+            // A full turn covers everything and returns; then at most half the ring.
             (Rule::Exact, None) => word + self.ring + self.ring / 2,
             // Each bit is at most half the ring away.
             (Rule::Paper, _) => word + (word + 1) * (self.ring / 2),
@@ -435,7 +435,7 @@ impl Topology for Rcr {
                 2 * (windows - 1) - places
             }
         };
-        // Past the windows both ways only grow apart, so the middle is the worst of what is left.
+        // Past the windows both directions only diverge, so the middle is the worst of the rest.
         let middle = self.ring / 2;
         let ends = (0..=middle.min(2 * windows)).chain([middle]);
         ends.map(|end| one_way(end).min(one_way(self.ring - end)))
@@ -443,7 +443,7 @@ impl Topology for Rcr {
             .map(|walk| word + walk)
     }
 
-    /// If the windows fit together at the wrap, turning the ring and the word together is a symmetry; flipping bits always
+    /// If the windows fit together at the wrap, rotating the ring and the word together is a symmetry; flipping bits always
     /// is one.
     fn vertex_transitive(&self) -> bool {
         let (word, window) = (Number::from(self.bits), Number::from(self.window));

@@ -1,7 +1,7 @@
 //! The order in which a node with one port serves its children in a broadcast.
 //!
-//! Of a node only its place on the ring and the bits in which it differs from the source matter. How long the part of the
-//! tree below a child takes is estimated by walking down as deep as possible, flipping every bit that may be flipped on
+//! Only a node's place on the ring and the bits in which it differs from the source matter. The time of a child's
+//! subtree is estimated by walking down as deep as possible, flipping every bit that may be flipped on
 //! the way.
 
 use super::Rcr;
@@ -9,14 +9,14 @@ use crate::arith::{Number, Vertex, sub_mod, wide, wrap};
 use crate::graph::Factor;
 use crate::topology::Topology;
 
-/// Where a broadcast stands: a place, and the bits in which the node there differs from the source.
+/// The state of a broadcast: a place, and the bits in which the node there differs from the source.
 #[derive(Clone, Copy)]
 struct State {
     place: Number,
     differing: Number,
 }
 
-/// How a descent goes: the direction it tries first, and whether bits that can be come back to are left for later.
+/// The strategy of a descent: the direction it tries first, and whether bits that are available again later are postponed.
 #[derive(Clone, Copy)]
 struct Manner {
     up: bool,
@@ -30,11 +30,11 @@ const MANNERS: [Manner; 4] = [
     Manner { up: false, hold: true },
 ];
 
-/// A descent is broken off after so many hops along a long ring: all that is deeper is urgent alike.
+/// Maximum number of hops of a descent along a long ring: anything deeper has the same priority.
 const MAX_HOPS: Number = 512;
 
 impl Rcr {
-    /// The deeper part first; of equals cube links before ring links, higher bits before lower, -1 before +1.
+    /// The deeper subtree first; on a tie cube links before ring links, higher bits before lower, -1 before +1.
     pub(super) fn child_urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let Some(child) = self.neighbor(here, port) else {
             return 0;
@@ -66,7 +66,7 @@ impl Rcr {
         }
     }
 
-    /// The bits that a node passes a broadcast on by: those whose flip is the first hop of the child's route back.
+    /// The bits through which a node forwards a broadcast: those whose flip is the first hop of the child's route back.
     fn flippable(&self, state: State) -> Number {
         let window = self.window_at(state.place);
         let differing = state.differing & window;
@@ -105,7 +105,7 @@ impl Rcr {
             }
             let onward = [up, !up].into_iter().find_map(|up| {
                 let place = self.beside(state.place, up);
-                // Bits that the next place has too can as well be flipped there.
+                // Bits that are also in the next place's window can be flipped there.
                 let flips = flippable & !self.window_at(place);
                 let flipped = State {
                     differing: state.differing | flips,
@@ -126,7 +126,7 @@ impl Rcr {
         steps
     }
 
-    /// The next place, if after flipping bits there the tree can lead back here.
+    /// The next place, if after flipping bits there the tree can return here.
     fn comes_back(&self, state: State, end: Number, up: bool) -> Option<Number> {
         let place = self.beside(state.place, up);
         if !self.is_child(place, state, end) {

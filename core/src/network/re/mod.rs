@@ -26,26 +26,25 @@ use crate::topology::{Method, Rule, Topology};
 use phase::{Phase, Pivots, nearest};
 use walk::{Needed, Walk};
 
-/// [`limits::MAX_UNIT`].
 const MAX_UNIT: Number = limits::MAX_UNIT as Number;
 
 /// A network made by Recursive Expansion.
 ///
-/// With one pivot a phase (`sk`) the distance is the sum of the digits' distances in their frames plus the shortest
-/// walk in the unit by way of the pivots of all digits that differ. Each hop of the exact rule lowers it
-/// by one: at a needed pivot, a frame step of the lowest phase; else the lowest-numbered closer neighbor in the unit.
-/// The paper's rule serves the phases from the highest down.
+/// With one pivot per phase (`sk`) the distance is the sum of the digits' distances in their frames plus the shortest
+/// walk in the unit through the pivots of all differing digits. Each hop of the exact routing function lowers it
+/// by one: at a needed pivot, a frame step of the lowest phase; otherwise the lowest-numbered closer neighbor in the unit.
+/// The paper's routing function serves the phases from the highest down.
 ///
 /// Time O(r) to find the digits, plus the walk: O(pivots) on ring, path, star and complete units, a
-/// bit-parallel search on others. That search needs 2 n_u 2^A bits for A needed pivots; if it does not fit the
-/// [memory](crate::Network::with_search_memory) set aside, the nearest needed pivot is served first
+/// bit-parallel search on others. That search needs 2 n_u 2^A bits for A needed pivots; if it does not fit the available
+/// [memory](crate::Network::with_search_memory), the nearest needed pivot is served first
 /// ([`Method::NearestPivot`]), at most (A+1) times the unit's diameter plus the frame hops. With pivot sets (`sd`) the
-/// digits that differ are searched together ([`Method::DigitSearch`]), or, if that does not fit, served in the paper's
+/// differing digits are searched together ([`Method::DigitSearch`]), or, if that does not fit, served in the paper's
 /// order ([`Method::Paper`]).
 ///
-/// `re-heawood-2(n)` is an expansion with three pivots a phase. With all links at each, the walk comes by one of the three; with
+/// `re-heawood-2(n)` is an expansion with three pivots per phase. With all links at each, the walk visits one of the three; with
 /// one link at each, the search over the differing digits is exact. It takes 2 * 14^(A+1) bits for A of them: 2 fit a
-/// board, 4 a host; with more the paper's order takes over (measured for n = 4 with the memory of a board, all
+/// board, 4 a host; with more, the paper's order is used (measured for n = 4 with the memory of a board, all
 /// routes to 6 nodes: 1.18 times the hops on average, at most twice).
 ///
 /// ```
@@ -76,7 +75,7 @@ pub struct Re {
     memory: u32,
 }
 
-/// Where the phases have their frame links.
+/// The distribution of frame links over pivots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Choice {
     /// One pivot a phase, `sk`.
@@ -90,7 +89,7 @@ enum Choice {
 }
 
 impl Re {
-    /// Reads what follows `re`.
+    /// Parses the text after `re`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const FRAME: &str = "FRAME of re(FRAME,UNIT,r)";
         const FRAMES: &str = "F of re([F1,F2,..],UNIT)";
@@ -192,29 +191,29 @@ impl Re {
         u64::from(self.phases)
     }
 
-    /// Whether every pivot of a phase has all its frame links, so that the exact rule is a walk by way of pivots.
+    /// Whether every pivot of a phase has all its frame links, so that exact routing is a walk through pivots.
     pub fn routes_by_walk(&self) -> bool {
         self.pivot_stride == 1 && self.choice != Choice::OnePort
     }
 
-    /// Whether a crossing keeps the position. Digits that are right then need never change.
+    /// Whether a crossing keeps the position. Digits that are right then never need to change.
     fn keeps_position(&self) -> bool {
         self.pivot_stride == 1
     }
 
-    /// Whether every phase has just one pivot.
+    /// Whether every phase has exactly one pivot.
     fn one_pivot_a_phase(&self) -> bool {
         self.keeps_position() && matches!(self.choice, Choice::OnePivot | Choice::PivotSets)
     }
 
-    /// Whether only the position tells nodes apart: some relabeling carries any one to any other of the same position.
+    /// Whether nodes of the same position are equivalent: an automorphism maps any one to any other.
     pub fn digits_are_alike(&self) -> bool {
-        // The colors of the Heawood graph's edges are kept by rotations by even numbers and by reflections that exchange
-        // even and odd, so its nodes are alike even with one link at each port.
+        // The colors of the Heawood graph's edges are preserved by rotations by even numbers and by reflections that exchange
+        // even and odd, so its nodes are equivalent even with one link at each port.
         self.keeps_position() && (0..usize::from(self.phases)).all(|phase| self.frame_of(phase).vertex_transitive())
     }
 
-    /// The positions that have all frame links of a phase, counted from 0, as a set; `None` if its links are shared out.
+    /// The positions that have all frame links of a phase, counted from 0, as a set; `None` if its links are distributed.
     pub fn pivots_of(&self, phase: u64) -> Option<u64> {
         match self.pivots(phase as Number) {
             Pivots::Each(positions) => Some(positions),
@@ -298,7 +297,7 @@ impl Re {
         let mut index = 0;
         let mut head = 0;
         core::iter::from_fn(move || {
-            // Once what is left is equal, so are all digits in it.
+            // Once the remainders are equal, so are all digits in them.
             while here != there {
                 let frame = self.frame_of(index as usize);
                 let nodes = frame.nodes();
@@ -327,7 +326,7 @@ impl Re {
         })
     }
 
-    /// The walk that is left in the unit.
+    /// The remaining walk in the unit.
     fn walk(&self, from: Vertex, to: Vertex) -> Walk<'_> {
         let mut needed = Needed::default();
         for (phase, wanted) in self.differing(from, to) {
@@ -346,10 +345,10 @@ impl Re {
         }
     }
 
-    /// With one pivot a phase: a frame step of the lowest differing phase whose pivot is here, else a step in the unit on the
-    /// shortest walk by way of the pivots needed.
+    /// With one pivot per phase: a frame step of the lowest differing phase whose pivot is here, otherwise a step in the unit on the
+    /// shortest walk through the needed pivots.
     ///
-    /// Every packet comes by here: no phases are made, and the division is the shortest that does.
+    /// This is the hot path of every packet: no phases are made, and the shortest sufficient division is used.
     #[inline]
     fn next_by_pivots(
         &self,
@@ -364,7 +363,7 @@ impl Re {
         let mut phase = 0;
         let mut pivot = 0;
         let mut needed = 0u64;
-        // Once what is left is equal, so are all digits in it.
+        // Once the remainders are equal, so are all digits in them.
         while digits != wanted_digits {
             let size = self.frame_nodes(phase);
             let (above, digit) = divide(digits, size);
@@ -384,7 +383,7 @@ impl Re {
         here - position + self.unit_step_by(position, end, needed)
     }
 
-    /// A step in the unit towards a position, by way of the needed ones.
+    /// A step in the unit toward a position, through the needed ones.
     #[inline]
     fn unit_step_by(&self, from: Vertex, to: Vertex, needed: u64) -> Vertex {
         if needed == 0 {
@@ -409,7 +408,7 @@ impl Re {
         here - position + self.unit_step(position, self.position(dest), needed)
     }
 
-    /// A step in the unit towards a position, by way of the needed ones.
+    /// A step in the unit toward a position, through the needed ones.
     fn unit_step(&self, from: Vertex, to: Vertex, needed: Needed) -> Vertex {
         if needed.is_empty() {
             return self.unit.step(from, to);
@@ -419,7 +418,7 @@ impl Re {
             .unwrap_or_else(|| self.towards_nearest(from, walk.needed.anywhere()))
     }
 
-    /// A step towards the nearest of a set of positions.
+    /// A step toward the nearest of a set of positions.
     fn towards_nearest(&self, position: Vertex, positions: u64) -> Vertex {
         nearest(&self.unit, position, positions).map_or(position, |pivot| self.unit.step(position, pivot))
     }
@@ -528,7 +527,7 @@ impl Topology for Re {
         let across = self.unit.diameter();
         let frame_hops = (0..phases).map(|phase| self.frame_of(phase as usize).diameter());
         if !self.routes_by_walk() {
-            // Before every frame hop at most one path across the unit.
+            // At most one path across the unit before every frame hop.
             return frame_hops
                 .map(|hops| hops.saturating_mul(across + 1))
                 .fold(across, Number::saturating_add);

@@ -1,10 +1,10 @@
 //! The order in which a node with one port serves its children in a broadcast, with one pivot a phase.
 //!
-//! Of a node only its position in the unit and the set of served pivots matter here: a pivot is served where the digits of
+//! Only a node's position in the unit and the set of served pivots matter here: a pivot is served where the digits of
 //! its phases differ from the source's. Below a node in the tree further pivots are served, each at the last visit of the
-//! path outward. How long the part of the tree below a child takes is estimated by descending as deep as possible, every
-//! newly met pivot counting the steps of a broadcast in its frames. The estimate leaves out that the node served last
-//! waits for its sisters, so the order can be worse than the best one; docs/networks.md has the steps of both.
+//! path outward. The time of a child's subtree is estimated by descending as deep as possible, every
+//! newly met pivot counting the steps of a broadcast in its frames. The estimate ignores that the node served last
+//! waits for its siblings, so the order can be worse than the best one; docs/networks.md lists the steps of both.
 
 use super::walk::Needed;
 use super::{MAX_UNIT, Phase, Re};
@@ -38,12 +38,12 @@ impl Place {
     }
 }
 
-/// Which child a descent follows where there are several. None of them always finds the deepest path, so all are tried.
+/// The choice among several children in a descent. None of them always finds the deepest path, so all are tried.
 #[derive(Clone, Copy)]
 struct Descent {
     /// The highest-numbered child first, not the lowest.
     highest_first: bool,
-    /// A pivot is not served yet if another one comes first from which the tree leads back to it.
+    /// A pivot is postponed if another one comes first from which the tree returns to it.
     postpones_pivots: bool,
 }
 
@@ -62,14 +62,14 @@ const DESCENTS: [Descent; 4] = {
     ]
 };
 
-/// What comes first among children, from the most weighty: frame links of a served pivot, the steps (or the phase) below
-/// the child, and 16 bits that decide between equals.
+/// The sort key of children, from the most significant part: frame links of a served pivot, the steps (or the phase) below
+/// the child, and 16 bits that break ties.
 fn send_priority(is_frame_link_of_served: bool, steps: u64, among_equals: u64) -> u64 {
     u64::from(is_frame_link_of_served) << 63 | steps << 16 | among_equals
 }
 
 impl Re {
-    /// How urgent the child at a port is in a broadcast.
+    /// The send priority of the child at a port.
     pub(super) fn child_urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let place = Place {
             position: self.position(here),
@@ -83,7 +83,7 @@ impl Re {
         send_priority.unwrap_or(0)
     }
 
-    /// In the unit the deeper part of the tree comes first, of equals the lower position.
+    /// In the unit the deeper subtree comes first, on a tie the lower position.
     fn unit_child_urgency(&self, place: Place, port: Number, source: Vertex) -> Option<u64> {
         let child = self.unit.neighbor(place.position, port)?;
         let steps = self.depth(place.moved(child), self.position(source));
@@ -91,7 +91,7 @@ impl Re {
     }
 
     /// At a served pivot the frame links come first, the higher phase before the lower: a frame child has the same unit
-    /// children as this node, and a phase is followed by the lower ones. Elsewhere the deeper part comes first, of equals a
+    /// children as this node, and a phase is followed by the lower ones. Elsewhere the deeper subtree comes first, on a tie a
     /// frame link before those of the unit.
     fn frame_child_urgency(&self, here: Vertex, place: Place, link: Number, source: Vertex) -> Option<u64> {
         const BEFORE_UNIT_LINKS: u64 = 1 << 15;
@@ -109,7 +109,7 @@ impl Re {
         Some(send_priority(false, wide(steps), BEFORE_UNIT_LINKS))
     }
 
-    /// The phase that frame link number `link` of a node belongs to, and the number of the link there.
+    /// The phase of frame link number `link` of a node, and the number of the link there.
     fn frame_link(&self, node: Vertex, position: Vertex, mut link: Number) -> Option<(usize, Phase<'_>, Number)> {
         for (index, phase) in self.phases_of(node).enumerate() {
             let links = phase.links_at(position);
@@ -137,7 +137,7 @@ impl Re {
         position < Number::from(self.phases)
     }
 
-    /// How deep the tree goes below a place, in steps; `end` is the position of the source.
+    /// The depth of the tree below a place, in steps; `end` is the position of the source.
     fn depth(&self, place: Place, end: Vertex) -> Number {
         if matches!(self.unit.0, Kind::Line(line) if line.factor == Factor::Complete) {
             return self.depth_in_complete(place, end);
@@ -147,7 +147,7 @@ impl Re {
     }
 
     /// Routes in a complete unit visit the lowest needed pivot first, so outward the pivots are served in descending order,
-    /// the source's own position first or last: below a place hangs a chain of those that are lower, and at its end one
+    /// the source's own position first or last: below a place is a chain of the lower ones, and at its end one
     /// more position, that of the most steps.
     fn depth_in_complete(&self, place: Place, end: Vertex) -> Number {
         let at = place.position;
@@ -222,7 +222,7 @@ impl Re {
         let neighbors = neighbors.fold(0u64, |set, neighbor| set | 1 << neighbor);
         let pivots = u64::MAX >> 64u8.saturating_sub(self.phases).min(63);
         let is_it = |next: &Vertex| self.is_child(*next, place, end) && fits(*next);
-        // To find out is a search: it is asked in the order of the descent, up to the first.
+        // The test is a search, so it runs in the order of the descent, up to the first hit.
         [neighbors & pivots, neighbors & !pivots].into_iter().find_map(|set| {
             if descent.highest_first {
                 bits(set.reverse_bits()).map(|bit| 63 - bit).find(is_it)
@@ -252,6 +252,6 @@ fn turn_of(phase: &Phase<'_>, link: Number, source: Vertex) -> Number {
         that > this || that == this && other < link
     };
     let served = |other: &Number| before(*other) && frame.passes_on(phase.digit, *other, source);
-    // Larger frames are told apart no further.
+    // Larger frames are distinguished no further.
     (0..frame.degree(phase.digit).min(ones(10))).filter(served).count() as Number
 }

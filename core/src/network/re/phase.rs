@@ -4,7 +4,7 @@ use crate::arith::{Number, Vertex, bits, div_rem};
 use crate::graph::Base;
 use crate::topology::Topology;
 
-/// What one phase is at one node.
+/// One phase at one node.
 #[derive(Clone, Copy)]
 pub(super) struct Phase<'a> {
     pub(super) frame: &'a Base,
@@ -20,7 +20,7 @@ pub(super) enum Pivots {
     /// Each of these positions has all of them, and crossing one keeps the position.
     Each(u64),
     /// `count` positions from `head` on share them, and crossing one can change the position: the neighbors of a digit
-    /// are dealt out to the pivots in ascending order.
+    /// are distributed over the pivots in ascending order.
     Dealt { head: Vertex, count: Number },
     /// Three positions share those of a Heawood frame, whose edges have three colors: from an even node plus, minus and
     /// distance. Both ends of an edge have it at the same position, and crossing it keeps the position.
@@ -41,7 +41,7 @@ fn dealt_end(head: Vertex, count: Number, frame: &Base, from: Vertex, to: Vertex
 }
 
 impl Phase<'_> {
-    /// How many frame links of this phase a node at `position` has.
+    /// The number of frame links of this phase at `position`.
     pub(super) fn links_at(&self, position: Vertex) -> Number {
         match self.pivots {
             Pivots::Each(positions) if positions >> position & 1 == 1 => self.frame.degree(self.digit),
@@ -110,7 +110,7 @@ impl Phase<'_> {
     }
 }
 
-/// The nearest of a set of positions in the unit; of several the lowest.
+/// The nearest of a set of positions in the unit; on a tie the lowest.
 pub(super) fn nearest(unit: &Base, from: Vertex, positions: u64) -> Option<Vertex> {
     bits(positions).min_by_key(|&position| unit.hops(from, position))
 }

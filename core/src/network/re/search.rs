@@ -1,4 +1,4 @@
-//! Routing where a phase shares its links out to its pivots (`sd`, `re-heawood-2(n,one)`): the digits that differ are
+//! Routing where a phase distributes its links over its pivots (`sd`, `re-heawood-2(n,one)`): the differing digits are
 //! searched together.
 //!
 //! The pivot that a digit needs depends on its value, so the digits are not independent and no formula is known. But the
@@ -6,8 +6,8 @@
 //! destination finds a path. A digit that is right is never changed again; so the set of differing digits only shrinks
 //! on the way, each hop lowers the searched distance by one, and the packet arrives.
 //!
-//! If a crossing keeps the position, as in `re-heawood-2(n,one)`, that is a shortest path of the whole network: leave out
-//! of any path the crossings of a digit between two moments when it is right, and what remains is a path, and no longer.
+//! If a crossing keeps the position, as in `re-heawood-2(n,one)`, that is a shortest path of the whole network: removing
+//! from any path the crossings of a digit between two moments when it is right leaves a path that is no longer.
 
 use super::phase::Phase;
 use super::{MAX_UNIT, Re};
@@ -18,7 +18,7 @@ use crate::limits::HOST_SEARCH_WORDS;
 use crate::limits::{BOARD_SEARCH_WORDS, SEARCH_STEPS_PER_WORD};
 use crate::topology::Topology;
 
-/// Frames have two nodes or more, so as many digits make more states than any memory here holds.
+/// Maximum number of digits: frames have two nodes or more, so this many make more states than any memory here holds.
 const MAX_DIGITS: usize = 20;
 
 /// The part of the network that is searched. A state is a position and a value of each differing digit, numbered like a
@@ -36,7 +36,6 @@ struct Digit<'a> {
     weight: Number,
 }
 
-/// What a search found.
 pub(super) struct Found {
     pub(super) hops: Number,
     pub(super) next: Vertex,
@@ -62,8 +61,8 @@ impl Part<'_> {
         2 * self.states.div_ceil(64) as usize
     }
 
-    /// Whether a search has the memory, and the time that goes with it: for the links of all states, and for the words that it goes
-    /// through again for every hop.
+    /// Whether a search fits the memory, and the time that goes with it: for the links of all states, and for the words that are scanned
+    /// again for every hop.
     fn fits(&self, unit: &Base, words: usize) -> bool {
         let (mut links, mut hops) = (unit.largest_degree(), 1);
         for digit in self.digits() {
@@ -142,12 +141,12 @@ impl Re {
         None
     }
 
-    /// Makes `before` the states from which at most one hop leads into `within`. It must hold those that are one hop nearer
-    /// than all in `within`: these need no second look.
+    /// Makes `before` the states from which at most one hop leads into `within`. It must contain those one hop closer
+    /// than all in `within`, which are not examined again.
     fn widen(&self, part: &Part<'_>, within: &[u64], before: &mut [u64]) {
         for (index, word) in within.iter().enumerate() {
             count_step();
-            // What is added on the way is not in `within`, so the states to look at stay the same.
+            // What is added is not in `within`, so the states to examine stay the same.
             let new = word & !before.get(index).copied().unwrap_or(0);
             for state in bits(new).map(|bit| index as Number * 64 + bit) {
                 self.enter(part, state, |from| {
@@ -175,7 +174,7 @@ impl Re {
                 ..digit.phase
             };
             for link in 0..phase.links_at(position) {
-                // A right digit is not left, so nothing can come from there.
+                // A right digit is never changed, so nothing can come from there.
                 let crossing = phase.crossing(position, link);
                 if let Some((other, exit)) = crossing.filter(|(other, _)| *other != digit.wanted) {
                     let state = (state + other * digit.weight).wrapping_sub(value * digit.weight);

@@ -1,9 +1,9 @@
 //! The shortest walk in a small graph that starts at one place, ends at another and visits every place of a set, or one place
 //! of every group.
 //!
-//! It is what is left of routing in an RE network once the digits are known: each digit that differs has to be changed
-//! at one of its pivots, so the packet must come by there. With one pivot each, rings, paths, stars and complete graphs
-//! have formulas; all else is searched, with one bit for every place and every subset of what is needed.
+//! This is the remaining part of routing in an RE network once the digits are known: each differing digit has to be changed
+//! at one of its pivots, so the packet must visit one. With one pivot each, rings, paths, stars and complete graphs
+//! have formulas; everything else is searched, with one bit for every place and every subset of the needed ones.
 
 use core::ops::Range;
 
@@ -17,20 +17,19 @@ use crate::limits::BOARD_SEARCH_WORDS;
 use crate::limits::HOST_SEARCH_WORDS;
 use crate::topology::Topology;
 
-/// More places than this are never searched: their subsets would not fit [`limits`](crate::limits).
+/// Maximum number of places in a search: more subsets would not fit [`limits`](crate::limits).
 const MAX_NEEDED: usize = 16;
 
-/// What a walk must come by. Sets of places are bit sets.
+/// What a walk must visit. Sets of places are bit sets.
 #[derive(Clone, Default)]
 pub(crate) struct Needed {
     /// Each of these places.
     pub(crate) places: u64,
-    /// At least one place of each of these groups. No more than [`MAX_NEEDED`] are needed by any network.
+    /// At least one place of each of these groups. No network needs more than [`MAX_NEEDED`].
     groups: Vec<u64, MAX_NEEDED>,
 }
 
 impl Needed {
-    /// Each of these places.
     pub(crate) fn places(places: u64) -> Self {
         Needed {
             places,
@@ -38,7 +37,7 @@ impl Needed {
         }
     }
 
-    /// At least one of these places too.
+    /// Also requires at least one of these places.
     pub(crate) fn add(&mut self, group: u64) {
         if group.is_power_of_two() {
             self.places |= group;
@@ -51,17 +50,17 @@ impl Needed {
         self.places == 0 && self.groups.is_empty()
     }
 
-    /// All places that serve for something.
+    /// All places that serve any need.
     pub(crate) fn anywhere(&self) -> u64 {
         self.groups.iter().fold(self.places, |all, group| all | group)
     }
 
-    /// How many places and groups there are.
+    /// The number of places and groups.
     fn count(&self) -> u32 {
         self.places.count_ones() + self.groups.len() as u32
     }
 
-    /// The numbers, below [`count`](Self::count), of what a place serves for.
+    /// The numbers, below [`count`](Self::count), of the needs that a place serves.
     fn served_at(&self, place: Vertex) -> impl Iterator<Item = u32> + '_ {
         let itself = (self.places & ((1 << place) - 1)).count_ones();
         let groups = self.groups.iter().zip(self.places.count_ones()..);
@@ -73,7 +72,7 @@ impl Needed {
     }
 }
 
-/// A walk to be found: from `from` to `to` by way of all that is needed.
+/// The problem of a walk from `from` to `to` through everything needed.
 pub(crate) struct Walk<'a> {
     pub(crate) graph: &'a Base,
     pub(crate) from: Vertex,
@@ -84,7 +83,7 @@ pub(crate) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Whether the exact answer is found in the memory given.
+    /// Whether the exact result is found in the given memory.
     pub(crate) fn is_exact(&self) -> bool {
         self.length_by_formula().is_some() || self.search_words().is_some_and(|words| words <= self.memory)
     }
@@ -97,7 +96,7 @@ impl Walk<'_> {
 
     /// The lowest-numbered neighbor of `from` on a shortest walk; `None` if the search does not fit the memory.
     ///
-    /// `from` itself must not be needed: what is to be done there comes first.
+    /// `from` itself must not be needed, since it is served first.
     pub(crate) fn step(&self) -> Option<Vertex> {
         let by_formula = if self.needed.groups.is_empty() {
             step_by_formula(self.graph, self.from, self.to, self.needed.places)
@@ -115,7 +114,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Words of memory that the search takes; `None` if more than it ever may.
+    /// Words of memory of the search; `None` if more than the maximum.
     fn search_words(&self) -> Option<usize> {
         let needed = self.needed.count();
         let subsets = 1usize << needed.min(MAX_NEEDED as u32);
@@ -137,8 +136,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Walks backwards from the end, all walks at once: after t rounds, a place has those sets with which the end can be
-    /// reached from there in t hops, just the set visited. O(length * links * 2^needed / 64) time.
+    /// Searches backwards from the end, all walks at once: after t rounds, a place holds the sets with which the end can be
+    /// reached from there in t hops, visiting exactly that set. O(length * links * 2^needed / 64) time.
     #[inline(never)]
     fn search_in(&self, memory: &mut [u64]) -> Option<(Number, Vertex)> {
         let places = self.graph.nodes().min(MAX_UNIT) as usize;
@@ -167,7 +166,7 @@ impl Walk<'_> {
         None
     }
 
-    /// The neighbors of each place as a bit set, since every round asks for them again.
+    /// The neighbors of each place as a bit set, since every round uses them.
     #[inline]
     fn links(&self, places: usize) -> [u64; MAX_UNIT as usize] {
         let mut links = [0; MAX_UNIT as usize];
@@ -178,7 +177,7 @@ impl Walk<'_> {
         links
     }
 
-    /// Every set that lacks what the place serves for may also be had with it.
+    /// Adds to every set without them the needs that the place serves.
     #[inline]
     fn visit(&self, place: Vertex, sets: &mut [u64]) {
         for number in self.needed.served_at(place) {
@@ -187,7 +186,7 @@ impl Walk<'_> {
     }
 }
 
-/// A round of the search: for every place the sets of what is visited, one bit for each set, the bit of its own number. A
+/// A round of the search: for every place the visited sets, one bit for each set at the index of its number. A
 /// set's number has a bit for each member.
 struct Round<'m> {
     sets: &'m mut [u64],
@@ -215,13 +214,13 @@ impl Round<'_> {
         word.is_some_and(|word| word >> (set % 64) & 1 == 1)
     }
 
-    /// A place has the empty set: nothing is visited yet.
+    /// Gives a place the empty set: nothing is visited yet.
     fn start_at(&mut self, place: Vertex) -> Option<()> {
         *self.at_mut(place)?.first_mut()? = 1;
         Some(())
     }
 
-    /// A place has what its neighbors had in the round before. Returns its sets.
+    /// Gives a place the sets that its neighbors had in the previous round. Returns them.
     #[inline]
     fn gather(&mut self, place: Vertex, neighbors: u64, before: &Round<'_>) -> Option<&mut [u64]> {
         let sets = self.at_mut(place)?;
@@ -286,7 +285,7 @@ pub(super) fn step_by_formula(graph: &Base, from: Vertex, to: Vertex, needed: u6
                 // If the lower-numbered neighbor is no closer, the other one is.
                 if length(lower) < length(from) { lower } else { higher }
             }
-            // Away from the end first, to turn there, unless nothing is needed on that side.
+            // Away from the end first, to turn around there, unless nothing is needed on that side.
             Factor::Path => {
                 let places = needed | 1 << to;
                 let (below, above) = (places & ((1 << from) - 1), places >> from > 1);
@@ -300,7 +299,7 @@ pub(super) fn step_by_formula(graph: &Base, from: Vertex, to: Vertex, needed: u6
     }
 }
 
-/// Every set that lacks the member of this number, its bit in the set's own number, may also be had with it.
+/// Adds the member of this number to every set that lacks it.
 fn add_to_all(sets: &mut [u64], bit: u32) {
     if bit < 6 {
         const WITHOUT: [u64; 6] = [
@@ -337,7 +336,7 @@ fn along(a: Number, b: Number, length: Number) -> Number {
     }
 }
 
-/// On a ring: leave out one gap between neighboring places and walk the line that remains, or go once round.
+/// On a ring: omit one gap between neighboring places and walk the remaining line, or make a full turn.
 fn around(n: Number, from: Vertex, to: Vertex, needed: u64) -> Number {
     let places = needed | 1 << from | 1 << to;
     let mut best = if from == to { n } else { Number::MAX };
@@ -388,7 +387,7 @@ mod tests {
         unreachable!()
     }
 
-    /// Holds a walk and its first step against the search.
+    /// Compares a walk and its first step with the search.
     fn check(text: &str, from: Vertex, to: Vertex, groups: &[u64], memory: usize) {
         let graph: &Base = &text.parse().unwrap();
         let mut needed = Needed::default();

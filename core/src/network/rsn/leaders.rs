@@ -1,8 +1,8 @@
-//! Which leaders a path through a diameter link is tried with.
+//! The leaders tried for a path through a diameter link.
 //!
 //! From (a,b) to (c,e) through the leader x and its image y = N-1-x takes
 //! D(b,x) + D(a,x) + [x!=a] + 1 + D(y,c) + D(y,e) + [y!=c] hops. Where numbering the nucleus backwards changes no distance,
-//! the four distances are those from x to a, b and the images of c and e: least at their median. The two brackets are 1
+//! the four distances are those from x to a, b and the images of c and e, minimal at their median. The two brackets are 1
 //! unless x = a or y = c. So at level 2 it is enough to try these two leaders and one median.
 
 use super::Rsn;
@@ -13,21 +13,21 @@ use crate::limits::{MAX_LEADER_WORK, MAX_SWAP_LEVELS};
 /// The leaders of a level that are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Leaders {
-    /// None: there are no diameter links, or no time for them.
+    /// None: there are no diameter links, or the work limit excludes them.
     None,
-    /// That of the cluster here and the one linked to the destination's: for want of time to try all.
+    /// That of this cluster and the one linked to the destination's, if the work limit excludes trying all.
     Ends,
     /// These two and the median: nothing is shorter.
     Median,
     /// The two, and on a star also the nodes within, the center and its image: nothing is shorter.
     Star,
-    /// One after the other.
+    /// All of them, one after the other.
     All,
 }
 
 impl Leaders {
-    /// For every level, what the time set aside allows, low levels first; the levels above each take the paths by swaps, four
-    /// distances, at least.
+    /// Chooses for every level what the work limit allows, low levels first; the levels above each take at least the paths by swaps, four
+    /// distances.
     pub(super) fn plan(nucleus: &Base, sizes: &[Number; MAX_SWAP_LEVELS], levels: u8) -> [Leaders; MAX_SWAP_LEVELS] {
         let mut plan = [Leaders::None; MAX_SWAP_LEVELS];
         let mut work = nucleus.distance_work();
@@ -75,7 +75,7 @@ impl Rsn {
         (self.size(level - 1) - 1).saturating_sub(leader)
     }
 
-    /// The leader to try at this turn for a path between two clusters; `None` when all were.
+    /// The leader to try in this turn for a path between two clusters; `None` after the last.
     pub(super) fn leader(
         &self,
         level: u8,
@@ -89,7 +89,7 @@ impl Rsn {
             (Leaders::All, _) => (turn < self.size(level - 1)).then_some(turn),
             (_, 0) => Some(a),
             (_, 1) => Some(image(c)),
-            // The node here comes last: a median that is gone to stays the first on the path there.
+            // This node comes last, so that a median on the path stays the first choice all along it.
             (Leaders::Median, 2) => self.nucleus.median([a, image(c), image(e), b]),
             (Leaders::Star, _) => [b, image(e), 0, image(0)].get(turn as usize - 2).copied(),
             _ => None,

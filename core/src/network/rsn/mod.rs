@@ -30,11 +30,11 @@ use crate::topology::{Method, Rule, Topology};
 ///
 /// From (a,b) to (c,e) in another cluster it is D(b,c) + D(a,e) + 1 hops with one swap, D(a,c) + D(b,e) + 2 with two, and,
 /// with diameter links, D(b,x) + D(a,x) + [x!=a] + 1 + D(y,c) + D(y,e) + [y!=c] through the leaders x and y = N-1-x; D is the
-/// distance one level down. The exact rule takes the shortest, of equals the first in this order; the paper's rule always
+/// distance one level down. The exact routing function takes the shortest, on a tie the first in this order; the paper's always
 /// takes one swap.
 ///
 /// Time: O(4^(l-1)) distances in the nucleus, and a fixed stack of l searches. With diameter links a level multiplies it by
-/// the leaders tried: at level 2 at most six over most nuclei, else all of them. Where that takes more than
+/// the leaders tried: at level 2 at most six over most nuclei, otherwise all of them. Where that takes more than
 /// [`MAX_LEADER_WORK`](crate::limits::MAX_LEADER_WORK), only the leaders of the two ends are tried, or none, and
 /// [`method`](crate::Network::method) is [`Method::BestTried`].
 ///
@@ -59,7 +59,7 @@ pub struct Rsn {
     word: Word,
 }
 
-/// How the network was written.
+/// The word with which the network was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Word {
     Rsn,
@@ -76,7 +76,7 @@ enum Hop {
 }
 
 impl Rsn {
-    /// Reads what follows `rsn`.
+    /// Parses the text after `rsn`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const LEVELS: &str = "l of rsn(l,G[,diameter])";
         const NUCLEUS: &str = "G of rsn(l,G[,diameter])";
@@ -96,21 +96,21 @@ impl Rsn {
         Rsn::new(nucleus, levels, diameter_links, Word::Rsn)
     }
 
-    /// Reads what follows `hcn`.
+    /// Parses the text after `hcn`.
     pub(crate) fn parse_hcn(reader: &mut Reader<'_>) -> Option<Self> {
         let n = reader.size("n of hcn(n)", 1, 31)?;
         let cube = Base::hypercube(n as u8);
         Rsn::new(cube, 2, true, Word::Hcn).or_else(|| reader.refuse("n of hcn(n)", BrokenRule::TooManyNodes))
     }
 
-    /// Reads what follows `hfn`.
+    /// Parses the text after `hfn`.
     pub(crate) fn parse_hfn(reader: &mut Reader<'_>) -> Option<Self> {
         let n = reader.size("n of hfn(n)", 2, 31)?;
         let cube = Base(Kind::FoldedHypercube(FoldedHypercube { bits: n as u8 }));
         Rsn::new(cube, 2, false, Word::Hfn).or_else(|| reader.refuse("n of hfn(n)", BrokenRule::TooManyNodes))
     }
 
-    /// `rsn(3,hypercube(2))`, what [`PartialSwapped`](super::PartialSwapped) is made of.
+    /// `rsn(3,hypercube(2))`, of which [`PartialSwapped`](super::PartialSwapped) consists.
     pub(crate) const OF_SQUARES: Rsn = Rsn {
         nucleus: Base::hypercube(2),
         sizes: [4, 16, 256, 0, 0, 0],
@@ -175,7 +175,7 @@ impl Rsn {
         self.crossed(self.nucleus.diameter(), 2, 1)
     }
 
-    /// What grows from level to level as `legs` times what it was, and so many crossings.
+    /// A quantity that grows from level to level to `legs` times its value plus the crossings.
     fn crossed(&self, nucleus: Number, legs: Number, crossings: Number) -> Number {
         (1..self.levels).fold(nucleus, |hops, _| hops.saturating_mul(legs).saturating_add(crossings))
     }
@@ -319,7 +319,7 @@ impl Topology for Rsn {
         Ok(())
     }
 
-    /// The links of the nucleus first, in its own order from where the broadcast came into it, then those between clusters from
+    /// The links of the nucleus first, in its own order from where the broadcast entered it, then those between clusters from
     /// low to high.
     fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let (_, inner) = div_rem(here, self.size(1));

@@ -1,4 +1,4 @@
-//! How to get from one cluster to another, and how long it takes.
+//! Paths between clusters, and their lengths.
 //!
 //! A path between clusters is a few legs within clusters, one level down, and the links between them. A leg whose ends are
 //! again in different clusters is a search of its own: the searches under way wait on a stack, one for each level.
@@ -9,10 +9,10 @@ use super::Rsn;
 use crate::arith::{Number, Vertex, div_rem};
 use crate::limits::MAX_SWAP_LEVELS;
 
-/// What leads from one cluster to another.
+/// The kind of a path between clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Path {
-    /// To the node that is linked with the other cluster, across, and on to the destination.
+    /// To the node linked with the other cluster, across, and on to the destination.
     OneSwap,
     /// Across at once, so that the cluster becomes the node within; to the node linked with the other cluster, and across.
     TwoSwaps,
@@ -26,7 +26,6 @@ type Pair = (Vertex, Vertex);
 /// From one node of a cluster to another.
 type Leg = (Vertex, Vertex);
 
-/// A path to be measured.
 struct Candidate {
     path: Path,
     /// Links between clusters.
@@ -43,7 +42,7 @@ impl Candidate {
         }
     }
 
-    /// `None` from the node that is linked with the other cluster already: going elsewhere is a detour.
+    /// `None` from the node that is already linked with the other cluster: going elsewhere is a detour.
     fn two_swaps((a, b): Pair, (c, e): Pair) -> Option<Self> {
         (b != c).then_some(Candidate {
             path: Path::TwoSwaps,
@@ -52,7 +51,7 @@ impl Candidate {
         })
     }
 
-    /// `None` if the leader is its own image: it has no diameter link.
+    /// `None` if the leader is its own image, since it has no diameter link.
     fn through(leader: Vertex, image: Vertex, (a, b): Pair, (c, e): Pair) -> Option<Self> {
         (leader != image).then_some(Candidate {
             path: Path::Leader(leader),
@@ -73,7 +72,7 @@ struct Search {
     /// The number of the candidate being measured: one swap, two swaps, then the leaders.
     turn: Number,
     candidate: Candidate,
-    /// How many of its legs are measured, and the hops they come to with the crossings.
+    /// The number of measured legs, and their hops including the crossings.
     measured: usize,
     hops: Number,
 }
@@ -99,7 +98,7 @@ impl Search {
         self.candidate.legs.get(self.measured).copied().flatten()
     }
 
-    /// Takes the hops of the leg asked for, and asks for another; `None` at the end of the search.
+    /// Takes the hops of the requested leg, and returns the next leg; `None` at the end of the search.
     fn take(&mut self, rsn: &Rsn, hops: Number) -> Option<Leg> {
         self.hops = self.hops.saturating_add(hops);
         self.measured += 1;
@@ -110,14 +109,14 @@ impl Search {
             self.best = self.hops;
             self.best_path = self.candidate.path;
         }
-        // Measured to the end, or too long already.
+        // Fully measured, or too long already.
         self.candidate = self.next_candidate(rsn)?;
         self.measured = 0;
         self.hops = self.candidate.crossings;
         self.leg()
     }
 
-    /// The next candidate that may be shorter; `None` when all had their turn.
+    /// The next candidate that may be shorter; `None` after the last.
     fn next_candidate(&mut self, rsn: &Rsn) -> Option<Candidate> {
         loop {
             self.turn += 1;
@@ -144,7 +143,7 @@ impl Rsn {
         }
     }
 
-    /// The level at which two nodes are in different clusters, and their numbers there; level 1 if in none.
+    /// The level at which two nodes are in different clusters, and their numbers there; level 1 if there is none.
     #[inline]
     pub(super) fn parting(&self, mut level: u8, mut from: Vertex, mut to: Vertex) -> (u8, Vertex, Vertex) {
         while level > 1 {
@@ -158,13 +157,13 @@ impl Rsn {
         (level, from, to)
     }
 
-    /// The hops of the shortest path between nodes in different clusters of a level, and that path; of equals the first.
+    /// The length of the shortest path between nodes in different clusters of a level, and that path; on a tie the first.
     pub(super) fn search(&self, level: u8, from: Vertex, to: Vertex) -> (Number, Path) {
         let begin = |level: u8, from, to| {
             let size = self.size(level - 1);
             Search::new(level, div_rem(from, size), div_rem(to, size))
         };
-        // Each waits for a leg that the next one measures: a level lower every time, so there is room.
+        // Each waits for a leg that the next one measures, one level lower every time, so there is room.
         let mut waiting = Vec::<Search, MAX_SWAP_LEVELS>::new();
         let mut search = begin(level, from, to);
         let mut leg = search.leg();

@@ -117,7 +117,7 @@ impl Bridge {
             if let Ok(input) = stream.try_clone() {
                 bridge.serve(input, &stream);
             }
-            // Whoever still reads from it comes to an end.
+            // A reader that still waits on it ends.
             let _ = stream.shutdown(Shutdown::Both);
             bridge.clients.fetch_sub(1, Ordering::Relaxed);
         });

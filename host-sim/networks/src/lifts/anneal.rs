@@ -18,7 +18,7 @@ pub struct Effort {
     pub seed: u64,
 }
 
-/// Lifts of at most so many nodes are looked for.
+/// Maximum number of nodes of a lift that is searched for.
 pub const MAX_NODES: u64 = 1_024;
 
 /// The numbers of orbits that are tried for a size, and how many places each has.
@@ -139,7 +139,7 @@ struct State {
 const FAR: u64 = 64;
 
 impl State {
-    /// Any graph of these orbits, each with so many ends.
+    /// A random graph of these orbits, each with this many ends.
     fn new(k: usize, m: usize, ports: usize, random: &mut Random) -> Option<State> {
         'again: for _ in 0..1_000 {
             let mut ends: Vec<usize> = (0..k * ports).map(|end| end / ports).collect();
@@ -372,7 +372,7 @@ impl State {
 /// A set of places.
 type Places<const W: usize> = [u64; W];
 
-/// The places of a set, each so many further on, of m in all.
+/// The places of a set of m, each shifted.
 #[inline]
 fn turned<const W: usize>(set: &Places<W>, shift: usize, m: usize) -> Places<W> {
     if W == 1 {

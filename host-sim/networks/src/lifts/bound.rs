@@ -1,4 +1,4 @@
-//! What no graph of so many nodes and ports can beat.
+//! Lower bounds for all graphs of a number of nodes and ports.
 
 /// The Moore bound on distances (Cerf, Cowan, Mullin, Stanton 1974): at distance h a node has at most d (d-1)^(h-1) others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// For nodes of at most so many links.
+    /// The bound for nodes of at most this many links.
     pub fn new(nodes: u64, ports: u64) -> Bound {
         let mut left = nodes.saturating_sub(1);
         let mut level = ports;
@@ -19,7 +19,7 @@ impl Bound {
             let here = level.min(left);
             from_one = from_one.saturating_add(here.saturating_mul(diameter));
             left -= here;
-            // With a single link there is nobody further out.
+            // With a single link there are no nodes farther out.
             level = level.saturating_mul(ports - 1);
         }
         Bound {

@@ -7,7 +7,7 @@ use super::{Catalogue, measure};
 use crate::distances::{self, Distances};
 use crate::graph::Graph;
 
-/// A graph of so many nodes in which each has so many links, and its distances: from the lift of the catalogue that is one node
+/// A graph of a number of nodes with this many links each, and its distances: from the lift of the catalogue that is one node
 /// smaller, or two if the ports are odd. `None` if there is no such lift.
 ///
 /// A new node takes the place of links: both their ends are joined with it instead. Which links these are is looked for.

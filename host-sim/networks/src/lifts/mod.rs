@@ -20,7 +20,7 @@ use bound::Bound;
 /// The best lifts found so far.
 const KEPT: &str = include_str!("../../lifts.txt");
 
-/// Sizes of which all orbits are tried that are at most so many.
+/// Maximum number of orbits up to which all are tried.
 pub const MAX_ORBITS: u64 = 16;
 
 /// A lift, and how far its nodes are from each other.
@@ -58,7 +58,7 @@ impl Catalogue {
         Catalogue::read(KEPT).expect("the tests read it")
     }
 
-    /// Reads a catalogue, and measures every line afresh: what it claims is not believed.
+    /// Reads a catalogue, and measures every line afresh instead of trusting its claims.
     pub fn read(text: &str) -> Result<Catalogue, BadCatalogue> {
         let mut catalogue = Catalogue::default();
         let lines = text.lines().enumerate();

@@ -59,7 +59,7 @@ pub enum How {
     ClosedForm,
     /// Counted at every node or link of the built-out network.
     Counted,
-    /// The printed construction or algorithm carried out as it stands.
+    /// The printed construction or algorithm, executed as it stands.
     AsPrinted,
     /// Every possibility tried.
     Exhaustive,

@@ -67,7 +67,7 @@ impl Cube {
     }
 }
 
-/// All connected networks with a cube and a ring, of at most so many nodes and ring places.
+/// All connected networks with a cube and a ring, up to these numbers of nodes and ring places.
 fn all(most_nodes: u64, most_places: u64) -> Vec<Cube> {
     let mut cubes = Vec::new();
     for k in 1..=6 {

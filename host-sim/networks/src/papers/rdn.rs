@@ -170,7 +170,7 @@ fn bisection_width(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let says = "the bisection bandwidth is ceil((2m)^(2^k)/8)";
     let mut general = compared(Paper::Rdn, "Theorem 1", says, Said::Exactly, How::BestCut, &cases[1..]);
     general.measured = format!("links of the best cut into halves: {}", general.measured);
-    // A cut with fewer links refutes an equality, and "at most" is not what a bisection width promises.
+    // A cut with fewer links refutes an equality, and "at most" is not what a bisection width states.
     if general.verdict == Verdict::HoldsAsABound {
         general.verdict = Verdict::False;
     }

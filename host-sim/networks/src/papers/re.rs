@@ -160,7 +160,7 @@ fn connected_sets_exist(graph: &Graph, size: usize, sets: usize) -> bool {
     };
     let all = (0..1u32 << graph.nodes()).filter(|set| set.count_ones() as usize == size);
     let candidates: Vec<u32> = all.filter(connected).collect();
-    // Each round keeps every union of so many disjoint sets.
+    // Each round keeps every union of one more disjoint set.
     let mut unions = vec![0u32];
     for _ in 0..sets {
         let joined = unions

@@ -25,7 +25,7 @@ pub(super) fn payload(query: Query, network: &Network, dest: Node, drawn: u64) -
     }
 }
 
-/// Whether a node of so many links can have answered so. What a ping brings back is known to whoever sent it.
+/// Whether a node of this many links can have sent this response. The payload of a ping is known to its sender.
 pub(super) fn is_answer(network: &Network, links: usize, asked: &Asked, with: &[u8], answer: &[u8]) -> bool {
     match asked.query {
         Query::Ping => with == answer,

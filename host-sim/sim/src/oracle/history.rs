@@ -1,10 +1,10 @@
-//! What disturbed the mesh, and when: what excuses a packet that did not arrive.
+//! Disturbances of the mesh and their times, which excuse packets that did not arrive.
 
 use hopwise_node::router::times::LIFETIME;
 
 use crate::wire::Nanos;
 
-/// Why a packet that did not arrive breaks no promise.
+/// The exception by which a packet that did not arrive violates no guarantee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exception {
     /// An end restarted, or a board died with it, while it was under way.
@@ -19,7 +19,7 @@ pub enum Exception {
     Busy,
     /// Senders were refused: more was sent than the mesh carries.
     Overload,
-    /// A board of the mesh misbehaves, and nothing is promised of such a packet beside such a board.
+    /// A board of the mesh is faulty, and nothing is guaranteed for such a packet beside such a board.
     Rogue,
 }
 

@@ -1,5 +1,5 @@
-//! The account of every board, kept from what the wires carried: a node cannot take what no wire brought it, nor have passed on
-//! what its neighbor has not taken, and its counters must say the same.
+//! The account of every board, kept from what the wires carried: a node cannot take what no wire brought it, nor have forwarded
+//! what its neighbor has not taken, and its counters must agree.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use hopwise_node::wire::{DropReason, Kind, PacketId, RouterCounters};
 use super::frame_summary::FrameSummary;
 use crate::world::WireEnd;
 
-/// A link has a few frames on the way. So many are remembered, with those of sessions that have ended.
+/// Maximum number of remembered frames per link, which has a few in flight, including those of ended sessions.
 const REMEMBERED: usize = 32;
 
 /// A packet that was sent towards a link.
@@ -104,7 +104,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Of boards with so many links each, and so many hosts with one.
+    /// The ledger of boards with these numbers of links, and of hosts with one each.
     pub(super) fn new(links: impl Iterator<Item = usize>, hosts: usize) -> Self {
         let mut first = vec![0];
         let all = links.chain(std::iter::repeat_n(1, hosts));
@@ -210,7 +210,7 @@ impl Ledger {
                     return None;
                 }
                 let End { coming, .. } = self.end((board, link))?;
-                // Another board may have sent a copy of it towards this link, and nobody can tell which one came.
+                // Another board may have sent a copy of it toward this link, and it cannot be known which one came.
                 let copies = coming.iter().filter(|one| one.packet == packet && one.from != from);
                 let others: Vec<WireEnd> = copies.map(|one| one.from).collect();
                 self.taken(from, packet);

@@ -1,8 +1,8 @@
-//! Knows every packet that was sent and what became of it, from outside: the judge of what delivery promises.
+//! The oracle of the delivery guarantees, which observes every packet and its result from outside.
 //!
-//! It keeps what was sent by itself, and believes no node: `ledger` holds their accounts against what the wires carried. In a mesh
-//! that is connected and in which nothing changes everything must arrive, soon and in order; what excuses a packet that does
-//! not has a name, an [`Exception`], and is counted (`history`).
+//! It keeps its own record of what was sent, and checks independently of all nodes: `ledger` compares their accounts with what the wires
+//! carried. In a connected mesh without changes everything must arrive, soon and in order; a packet that does not
+//! must have an [`Exception`], which is counted (`history`).
 
 mod answers;
 mod frame_summary;
@@ -37,14 +37,14 @@ const NUMBER: usize = 4;
 /// The shortest payload that can be told apart.
 pub const LEAST_PAYLOAD: usize = NUMBER;
 
-/// Room is made for so many packets at once.
+/// Maximum number of packets for which memory is reserved at once.
 const MAX_AT_ONCE: u64 = 1 << 20;
 
-/// In a quiet mesh everything arrives within this, and so many byte times more.
+/// In a quiet mesh everything arrives within this time, plus a number of byte times.
 const SOON: Nanos = 1_000_000_000;
 const SOON_BYTES: Nanos = 20_000;
 
-/// The judge.
+/// The oracle of a run.
 pub struct Oracle {
     records: Vec<Record>,
     first_open: usize,
@@ -80,7 +80,7 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// A judge of a mesh and the hosts at some of its boards, on whose wires a byte takes so long, and of about so many packets.
+    /// An oracle for a mesh and its hosts, given the time of a byte on the wire, and the approximate number of packets.
     pub fn new(network: &Network, hosts: &[Node], byte_nanos: Nanos, seed: u64, packets: u64) -> Self {
         let packets = packets.min(MAX_AT_ONCE) as usize;
         let nodes = network.nodes() as u32;
@@ -118,7 +118,7 @@ impl Oracle {
         self.nodes
     }
 
-    /// These boards misbehave: nobody counts on them, and of what they can disturb nothing is expected.
+    /// Declares boards as faulty: nothing depends on them, and nothing is expected of what they can disturb.
     pub fn distrust(&mut self, rogues: &[RogueBoard]) {
         self.rogues.extend(rogues.iter().map(|rogue| rogue.node as u32));
         let some = |kind: RogueKind| rogues.iter().any(|rogue| rogue.kind == kind);
@@ -139,7 +139,7 @@ impl Oracle {
         self.rogues.is_empty() && !self.tapped
     }
 
-    /// A rogue has taken a packet over and does not bring it on.
+    /// A faulty node has taken a packet and does not forward it.
     pub fn swallowed(&mut self, id: &PacketId) {
         let Some(&number) = self.ids.get(id) else { return };
         let record = &mut self.records[number as usize];
@@ -191,18 +191,18 @@ impl Oracle {
         self.tally.sent
     }
 
-    /// Packets whose fate is not known yet.
+    /// The number of packets that are not completed yet.
     pub fn open(&self) -> usize {
         self.open
     }
 
-    /// When the oldest packet whose fate is not known was sent.
+    /// When the oldest packet that is not completed was sent.
     pub fn oldest_open(&self) -> Option<Nanos> {
         let open = self.records.get(self.first_open).filter(|record| !record.closed);
         open.map(|record| record.sent_at)
     }
 
-    /// The first promise that was broken.
+    /// The first violated guarantee.
     pub fn violation(&self) -> Option<&Violation> {
         self.violation.as_ref()
     }
@@ -299,7 +299,7 @@ impl Oracle {
         self.came(at, node, number, again);
     }
 
-    /// Whether a payload is what a rogue makes up, if there is one that does.
+    /// Whether a payload is forged, if there is a faulty node that forges.
     fn is_forged(&self, payload: &[u8]) -> bool {
         self.forgers && payload.starts_with(&FORGED.to_le_bytes())
     }
@@ -317,7 +317,7 @@ impl Oracle {
             .get(&question)
             .map(|&number| (number, &self.records[number as usize]));
         let Some((number, record)) = record else {
-            // What was asked before a restart, or by the host before, is nothing to who is there now, and known by its number.
+            // A response to a request from before a restart, or of an earlier host, is ignored, and known by its number.
             if !asker.is_host && self.off_at[node as usize].is_none() {
                 self.corrupted(at, node, source as u32);
             }
@@ -342,7 +342,7 @@ impl Oracle {
     fn came(&mut self, at: Nanos, node: u32, number: u32, again: bool) {
         let record = &mut self.records[number as usize];
         if again {
-            // What a rogue has kept and sends again is new to a board that has restarted since, and a question is answered again.
+            // A replay by a faulty node is new to a board that has restarted since, and a request is answered again.
             let restarted = |board: u32| self.off_at[board as usize] >= Some(record.sent_at);
             if self.replayers && (restarted(node) || restarted(record.dest)) {
                 self.tally.forged += 1;
@@ -475,12 +475,12 @@ impl Oracle {
 
     /// A packet was dropped; said again once it is known that it was sent.
     pub fn note_drop(&mut self, at: Nanos, node: u32, packet: &PacketId, reason: DropReason) {
-        // Nodes that a broadcast cannot reach are passed over; that is no excuse for missing those behind them.
+        // Nodes that a broadcast cannot reach are skipped; that does not excuse missing those behind them.
         let searching = matches!(
             reason,
             DropReason::NoRoute | DropReason::TrailFull | DropReason::HopLimit
         );
-        // A twin that a rogue made up may have come first.
+        // A forged twin may have come first.
         let twin_came = reason == DropReason::Duplicate && !self.liars;
         if twin_came || packet.kind == Kind::Broadcast && searching {
             return;
@@ -517,7 +517,7 @@ impl Oracle {
             record.interrupted |= record.source == node || record.dest == node;
             let untold = record.source == node || record.dest == node && record.service != Service::Confirmed;
             if untold && !broadcast {
-                // Nobody is left who could be told, or could answer.
+                // No node is left that could be notified, or could respond.
                 record.closed = true;
                 self.open -= 1;
             }
@@ -556,7 +556,7 @@ impl Oracle {
         }
     }
 
-    /// Holds the account of a board against what the wires carried, and against what it holds.
+    /// Checks the account of a board against what the wires carried, and against what it holds.
     pub fn check_account(&mut self, at: Nanos, node: u32, counters: &RouterCounters, held: u32) {
         let by_law = counters.held();
         let wrong = (by_law != held)

@@ -1,4 +1,4 @@
-//! What the judge knows of a packet, and what it says at the end.
+//! The oracle's record of a packet, and its final report.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
@@ -148,7 +148,7 @@ pub(super) struct Record {
     pub(super) outcome: Option<Outcome>,
     /// An end restarted, or a board died with it, while it was under way.
     pub(super) interrupted: bool,
-    /// A rogue has taken it over and not brought it on.
+    /// Whether a faulty node has taken it and not forwarded it.
     pub(super) swallowed: bool,
     /// Its destination had too much to answer.
     pub(super) busy: bool,
@@ -182,20 +182,20 @@ impl Record {
     }
 }
 
-/// A promise that was broken.
+/// A violated guarantee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// When.
     pub at: Nanos,
     /// At which node.
     pub node: u32,
-    /// What kind of promise.
+    /// The kind of guarantee.
     pub kind: Broken,
     /// What happened.
     pub what: String,
 }
 
-/// Kinds of promises that can be broken.
+/// Kinds of guarantees that can be violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Broken {
     /// Something arrived that was not sent, or not to there.
@@ -249,12 +249,12 @@ pub struct Tally {
     pub innocent_sent: u64,
     /// Those of them that arrived.
     pub innocent_delivered: u64,
-    /// Arrivals of what a rogue made up, or sent again to a board that has restarted since, and confirmations that it made up.
-    /// Without keys nobody can tell.
+    /// Arrivals of forged packets, of replays to a board that has restarted since, and of forged confirmations.
+    /// Without keys they cannot be detected.
     pub forged: u64,
-    /// Packets that honest boards took from rogues, or from someone on a cable. With a key there are none.
+    /// Packets that correct boards took from faulty nodes, or from an attacker on a cable. With a key there are none.
     pub forged_accepted: u64,
-    /// Packets that were not delivered, by what excuses them, in the order of [`Exception::ALL`].
+    /// Packets that were not delivered, by exception, in the order of [`Exception::ALL`].
     pub exceptions: [u64; Exception::ALL.len()],
 }
 
@@ -293,7 +293,7 @@ impl Parts {
         self.good[a as usize] == self.good[b as usize]
     }
 
-    /// Whether a node reaches nobody, as one that is off.
+    /// Whether a node is connected to no other, like one that is off.
     pub(super) fn is_alone(&self, node: u32) -> bool {
         self.size_of(node) == 1
     }

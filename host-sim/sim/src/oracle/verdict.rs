@@ -1,4 +1,4 @@
-//! What becomes of packets that have not arrived: what excuses them, and the final account.
+//! The verdict about packets that have not arrived: their exceptions, and the final account.
 
 use hopwise_node::router::Outcome;
 
@@ -7,7 +7,7 @@ use super::{Broken, Exception, Oracle, Service, Tally, Violation};
 use crate::wire::Nanos;
 
 impl Oracle {
-    /// What excuses a packet that has not arrived.
+    /// The exception for a packet that has not arrived.
     pub(super) fn excuse(&self, number: u32) -> Option<Exception> {
         let record = &self.records[number as usize];
         if record.interrupted || record.outcome == Some(Outcome::Interrupted) {
@@ -29,7 +29,7 @@ impl Oracle {
             .or_else(|| self.may_be_spoilt(record).then_some(Exception::Rogue))
     }
 
-    /// Whether a rogue may have kept a packet from arriving: a confirmed one only by its name, which a liar guesses.
+    /// Whether a faulty node may have kept a packet from arriving: a confirmed one only by its ID, which a liar guesses.
     fn may_be_spoilt(&self, record: &Record) -> bool {
         match record.service {
             Service::Confirmed => self.liars || record.swallowed && self.rogues.contains(&record.dest),
@@ -37,12 +37,12 @@ impl Oracle {
         }
     }
 
-    /// Whether a broadcast has reached everyone who was connected with its source and has not gone off since.
+    /// Whether a broadcast has reached every node that was connected to its source and has not gone off since.
     pub(super) fn is_full(&self, record: &Record) -> bool {
         self.missed(record).next().is_none()
     }
 
-    /// Those whom a broadcast has not reached though it should.
+    /// The nodes that a broadcast should have reached and has not.
     pub(super) fn missed<'a>(&'a self, record: &'a Record) -> impl Iterator<Item = u32> + 'a {
         let gone = |node: u32| self.off_at[node as usize] >= Some(record.sent_at);
         let expected = move |node: u32| node != record.source && record.parts.join(node, record.source) && !gone(node);
@@ -59,7 +59,7 @@ impl Oracle {
         !record.parts.join_well(record.source, record.dest)
     }
 
-    /// The final account. A packet that nobody can explain is lost.
+    /// The final account. A packet without an explanation is lost.
     pub fn finish(mut self, at: Nanos) -> (Tally, Vec<u64>, Option<Violation>) {
         self.tally.forged_accepted = self.ledger.forged_accepted;
         for number in 0..self.records.len() as u32 {

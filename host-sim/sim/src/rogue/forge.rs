@@ -1,4 +1,4 @@
-//! What rogues send that nobody asked them to.
+//! Unsolicited packets of faulty nodes.
 
 use hopwise_core::{Network, Node};
 use hopwise_node::limits::{BODY, MAX_PAYLOAD};
@@ -11,9 +11,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::FORGED;
 
-/// So many headers of others are remembered.
+/// Maximum number of remembered headers of others.
 const OVERHEARD: usize = 64;
-/// A trail of so many nodes is forged.
+/// The number of nodes of a forged trail.
 const TRAIL: std::ops::Range<usize> = 0..30;
 /// Hops enough for any mesh.
 const HOPS: u16 = 1_000;
@@ -50,7 +50,7 @@ impl Forger {
         random.random_range(0..self.nodes)
     }
 
-    /// A packet of its own, with nothing wrong but that there are so many.
+    /// A packet of its own, whose only fault is the rate of such packets.
     pub(super) fn own(&mut self, random: &mut Xoshiro256PlusPlus) -> Packet<BODY> {
         let (kinds, dest) = (
             [Kind::Datagram, Kind::Broadcast, Kind::Request, Kind::Confirmed],

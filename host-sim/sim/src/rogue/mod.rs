@@ -19,7 +19,7 @@ use hopwise_node::wire::{self, AGE_UNIT, DELIMITER, Frame, Header, Identity, Kin
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The first bytes of every payload that a rogue makes up; no packet of an honest board has this number.
+/// The first bytes of every forged payload; no packet of a correct board has this number.
 pub const FORGED: u32 = u32::MAX;
 
 /// What a board does that it should not.
@@ -27,7 +27,7 @@ pub const FORGED: u32 = u32::MAX;
 pub enum RogueKind {
     /// Random bytes at line rate.
     Babble,
-    /// As many packets and broadcasts of its own as the line takes, in all lanes, whatever room is offered.
+    /// As many packets and broadcasts of its own as the line takes, in all virtual channels, whatever room is offered.
     Flood,
     /// Refuses every packet, while it offers room.
     Refuse,
@@ -71,7 +71,7 @@ impl RogueKind {
     }
 }
 
-/// Which board is a rogue of which kind, written `5:babble`.
+/// A faulty node and the kind of its fault, written `5:babble`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RogueBoard {
     /// The board.
@@ -86,7 +86,7 @@ impl fmt::Display for RogueBoard {
     }
 }
 
-/// Text that names no rogue.
+/// The error for a text that does not name a faulty node.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is not a rogue: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay"
@@ -113,13 +113,13 @@ impl FromStr for RogueBoard {
 const FLAP_AFTER: std::ops::Range<Micros> = 5_000..60_000;
 /// A liar sends a lie on each wire so often.
 const LIE_EVERY: Micros = 5_000;
-/// What passed is sent again after so long, drawn for each packet.
+/// The random delay after which a packet is replayed.
 const REPLAY_AFTER: std::ops::Range<Micros> = 100_000..8_000_000;
-/// So many packets wait to be replayed, and so many that pass on each wire; more are not taken.
+/// Maximum number of packets waiting to be replayed, and of those passing on each wire; more are not taken.
 const REMEMBERED: usize = 512;
 const WAITING: usize = 16;
 
-/// A packet that a rogue sends.
+/// A packet that a faulty node sends.
 #[derive(Clone, Debug)]
 struct Letter {
     packet: Packet<BODY>,
@@ -154,7 +154,7 @@ pub struct Rogue {
     ends: Vec<End>,
     forger: Forger,
     random: Xoshiro256PlusPlus,
-    /// What is to be sent again, and when, in no order.
+    /// Packets to be replayed, and when, in no order.
     replays: Vec<(Micros, Letter)>,
     swallowed: Vec<PacketId>,
 }

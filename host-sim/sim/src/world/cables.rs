@@ -199,7 +199,7 @@ impl<C: SimSizes> World<C> {
         self.boards[board as usize].busy & only(link) != 0
     }
 
-    /// Bytes of the frame under way that have left and not been carried.
+    /// Bytes of the frame in transit that have left and not arrived.
     fn passed(&self, from: WireEnd) -> usize {
         if !self.is_sending(from) {
             return 0;

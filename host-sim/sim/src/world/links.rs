@@ -8,7 +8,7 @@ pub(super) const fn only(link: u8) -> LinkSet {
     1 << link
 }
 
-/// So many links, from link 0 on.
+/// The first `count` links.
 pub(super) fn first(count: usize) -> LinkSet {
     ALL_LINKS.checked_shr(LinkSet::BITS - count as u32).unwrap_or(0)
 }

@@ -91,7 +91,7 @@ struct Transmitter {
     /// Of the frame that is sent.
     length: usize,
     started: Nanos,
-    /// So many bytes of the frame found no cable.
+    /// Number of bytes of the frame that found no cable.
     missed: usize,
 }
 
@@ -108,7 +108,7 @@ struct Board<C: SimSizes> {
     looked_at: Vec<Nanos>,
 }
 
-/// Something for whoever uses the world, at a time it asked for.
+/// An event for the user of the world, at a time it asked for.
 pub type Mark = u32;
 
 #[derive(Clone, Copy)]
@@ -137,7 +137,7 @@ pub trait Watcher {
     /// What has not left yet of the frame that is on its way from a link comes out at another end.
     fn redirected(&mut self, _from: WireEnd, _to: WireEnd) {}
 
-    /// A rogue board has taken a packet over and does not bring it on.
+    /// A faulty node has taken a packet and does not forward it.
     fn swallowed(&mut self, _packet: PacketId) {}
 }
 
@@ -148,7 +148,7 @@ pub struct World<C: SimSizes> {
     byte_nanos: u64,
     boards: Vec<Board<C>>,
     cables: Vec<Cable>,
-    /// So many of them are between boards, the others lead to hosts.
+    /// Number of wires between boards; the others lead to hosts.
     wires: u32,
     agenda: Agenda<Occasion>,
     /// Frames that are thought about, and when the last byte of each came.

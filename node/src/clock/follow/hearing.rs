@@ -1,4 +1,4 @@
-//! What a board makes of a neighbor's signal: whether it is believed, and what follows from it.
+//! Processing of a neighbor's signal: whether it is accepted, and what follows from it.
 
 use super::pair::{HALF, Pair};
 use super::{
@@ -9,36 +9,36 @@ use crate::capacities::Capacities;
 use crate::link::Micros;
 use crate::wire::TimeSignal;
 
-/// A parent that knows of no new round for so many intervals is left for another.
+/// Number of intervals without a new round after which another parent is chosen.
 const STALE: u64 = 4;
-/// The last round of a dead root is remembered for so many intervals: longer than anyone else takes to notice.
+/// Number of intervals for which the last round of a dead root is remembered: longer than any board takes to notice.
 const REMEMBERED: u64 = 40;
-/// A round is newer only if it is not too far ahead.
+/// A round is newer only if it is at most this far ahead.
 const NEWEST: u16 = 64;
-/// Times that differ by less, in clock_ticks, are the same time.
+/// Maximum difference, in clock ticks, of times that agree.
 const AGREE: u64 = 1_000 * TICKS_PER_MICRO;
-/// Once settled, those of the neighbor that is followed differ by less; and by one part in so many of the time since the last, as a power of two.
+/// Once settled, the maximum difference to the parent, plus one part in two to the power below of the time since the last signal.
 const SETTLED_AGREE: u64 = 32 * TICKS_PER_MICRO;
 const UNHEARD: u32 = 12;
-/// So many signals of a neighbor that is followed settle the time.
+/// Number of parent signals after which the time is settled.
 const SETTLED: u8 = 8;
-/// At first a signal is all that is known. After so many only half of what it differs by counts, and at last a quarter: more noise is left out,
+/// At first a signal counts in full. After this many signals half of its difference counts, and finally a quarter: that filters more noise,
 /// but a path of many boards takes longer to settle.
 const SHARE_HALVES: u8 = 32;
 const SMALLEST_SHARE: u8 = 2;
-/// So many make a board the root that is to be it.
+/// Number of signals after which the board with the lowest address becomes the root.
 const TAKE_OVER: u8 = 16;
-/// A neighbor is not followed any more after so many in a row were refused.
+/// Number of consecutive rejected signals after which a neighbor is no longer followed.
 const REFUSALS: u8 = 8;
-/// A better root with another time is believed after so many signals.
+/// Number of signals after which a better root with another time is accepted.
 const DISSENT: u8 = 5;
 const MAX_VOTES: u8 = 8;
-/// A rate that has been measured for this long, in clock_ticks, is a good one; for this long, a rough one.
+/// Measurement durations, in clock ticks, after which a rate is good or rough.
 const GOOD_WINDOW: u32 = HALF;
 const ROUGH_WINDOW: u32 = 250_000 * TICKS_PER_MICRO as u32;
 
 impl<C: Capacities> MeshClock<C> {
-    /// A signal came on a link; `came` is when, if that is known exactly.
+    /// Processes a signal of a link; `came` is its arrival time, if known exactly.
     pub(crate) fn hear(&mut self, link: u8, signal: &TimeSignal, came: Option<ClockTicks>, nodes: u64, now: Micros) {
         let Some(ear) = self.ears.get_mut(usize::from(link)) else {
             return;
@@ -73,12 +73,12 @@ impl<C: Capacities> MeshClock<C> {
         }
     }
 
-    /// By how much a neighbor's time is ahead.
+    /// The difference of a neighbor's time to the local one.
     fn ahead(&self, sample: &Sample) -> i64 {
         sample.mesh.wrapping_sub(self.time.target_at(sample.at)) as i64
     }
 
-    /// A board without a time counts who is for which, and takes that of most (Boyer and Moore 1981).
+    /// A board without a time adopts that of the majority (Boyer and Moore 1981).
     fn vote(&mut self, link: u8, signal: &TimeSignal, sample: &Sample, now: Micros) {
         if self.is_better(link, signal, now) {
             self.take(link, signal, now);
@@ -96,7 +96,7 @@ impl<C: Capacities> MeshClock<C> {
         }
     }
 
-    /// Takes over a neighbor's time, whatever it was here before.
+    /// Adopts a neighbor's time unconditionally.
     fn adopt(&mut self, link: u8, signal: &TimeSignal, sample: &Sample, now: Micros) {
         self.votes = ENOUGH_VOTES;
         self.eager = EAGER;
@@ -106,7 +106,7 @@ impl<C: Capacities> MeshClock<C> {
         self.samples = 0;
         self.lost = NOBODY;
         if signal.root == self.here {
-            // The others remember this board from before its restart, and follow it still.
+            // The others remember this board from before its restart, and still follow it.
             self.lead();
             self.round = signal.round.wrapping_add(1);
             self.risen_at = now;
@@ -120,7 +120,7 @@ impl<C: Capacities> MeshClock<C> {
         self.tell_at = now.saturating_add(TELL_AFTER);
     }
 
-    /// Another board's time against that which is known here.
+    /// Compares a neighbor's time with the local one.
     fn compare(&mut self, link: u8, signal: &TimeSignal, sample: &Sample, now: Micros) {
         let ahead = self.ahead(sample);
         let agrees = ahead.unsigned_abs() <= AGREE;
@@ -155,7 +155,7 @@ impl<C: Capacities> MeshClock<C> {
         self.adopt(link, signal, sample, now);
     }
 
-    /// A signal of the neighbor that is followed.
+    /// Processes a signal of the parent.
     fn follow(&mut self, signal: &TimeSignal, sample: &Sample, ahead: i64, now: Micros) {
         let at = clock_ticks(now);
         let unheard = at.saturating_sub(self.time.since()) >> UNHEARD;
@@ -185,8 +185,8 @@ impl<C: Capacities> MeshClock<C> {
         }
     }
 
-    /// How fast the time of the mesh is against one's own clock. By the neighbor's own clock that is known soon, wherever the root is; by the
-    /// time of the mesh itself it takes longer, but then nobody's word is taken for it.
+    /// The rate of mesh time relative to the local clock. The neighbor's local clock gives it soon, wherever the root is; measuring
+    /// mesh time itself takes longer, but relies on no neighbor's claim.
     fn rate_after(&mut self, signal: &TimeSignal, sample: &Sample) -> i32 {
         let Some(measured) = self.pair.add(sample.at as u32, sample.theirs, sample.mesh as u32) else {
             return self.time.rate();
@@ -203,12 +203,12 @@ impl<C: Capacities> MeshClock<C> {
         rate
     }
 
-    /// Whether a round of the root is newer than the last one known here.
+    /// Whether a round of the root is newer than the last known one.
     fn is_newer(&self, round: u16) -> bool {
         (1..=NEWEST).contains(&round.wrapping_sub(self.round))
     }
 
-    /// Whether it is better to follow a neighbor, of the same time, than whoever is followed now.
+    /// Whether a neighbor with the same time is a better parent than the current one.
     fn is_better(&self, link: u8, signal: &TimeSignal, now: Micros) -> bool {
         let recently = now.saturating_sub(self.lost_at) < self.intervals(REMEMBERED);
         let newer_than_lost = (1..=NEWEST).contains(&signal.round.wrapping_sub(self.lost_round));
@@ -226,7 +226,7 @@ impl<C: Capacities> MeshClock<C> {
             && (is_parent || is_near || is_stale || self.parent.is_none())
     }
 
-    /// Follows a neighbor from now on.
+    /// Makes a neighbor the parent.
     fn take(&mut self, link: u8, signal: &TimeSignal, now: Micros) {
         if self.parent != Some(link) {
             self.parent = Some(link);
@@ -238,7 +238,7 @@ impl<C: Capacities> MeshClock<C> {
         self.rise(signal, now);
     }
 
-    /// A new round of the root, which is passed on at once.
+    /// Records a new round of the root, which is propagated at once.
     fn rise(&mut self, signal: &TimeSignal, now: Micros) {
         self.round = signal.round;
         self.hops = signal.hops.saturating_add(1);

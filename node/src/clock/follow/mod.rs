@@ -1,4 +1,4 @@
-//! What a board knows of the time of the mesh, and whom it follows.
+//! The state of a board's mesh clock, and the choice of its parent.
 
 mod hearing;
 mod pair;
@@ -14,29 +14,29 @@ use crate::link::Micros;
 use crate::wire::TimeSignal;
 use hopwise_core::Node;
 
-/// Between two rounds of the root, at any speed of the wire where that is not too often.
+/// Interval between two rounds of the root, unless the wire is too slow for it.
 const INTERVAL: u32 = 100_000;
-/// A signal takes at most a tenth of a slow wire.
+/// Bytes of wire time per signal, so that signals take at most a tenth of a slow wire.
 const SIGNAL_BYTES: u64 = 400;
-/// A root of which nothing new is heard for so many intervals is dead.
+/// Number of intervals without a new round after which a root is dead.
 const DEAD: u64 = 10;
-/// If nobody has a time for so many intervals, the root begins it.
+/// Number of intervals without any time in the mesh after which the root starts it.
 const LISTEN: u64 = 10;
-/// Roots that are farther than this are not believed in.
+/// Maximum distance of a root that is accepted.
 const FARTHEST: u8 = 250;
 
-/// A time that so many more signals agree with than not is the time of the mesh.
+/// Margin of agreeing signals by which a time is that of the mesh.
 const ENOUGH_VOTES: u8 = 3;
-/// So many signals follow each other soon where they are news: enough for a vote, and some that were lost.
+/// Number of signals sent in quick succession after news: enough for a vote, plus some that were lost.
 const EAGER: u8 = ENOUGH_VOTES + 3;
-/// A board tells of its time this long after it has learned it, and then so often.
+/// Delay of the first report of the time, and the interval of later ones.
 const TELL_AFTER: Micros = 2_000_000;
 const TELL_EVERY: Micros = 10_000_000;
 
-/// No node has this address.
+/// An address that no node has.
 const NOBODY: Node = Node::MAX;
 
-/// What is known of the departure of a signal.
+/// The state of a signal's departure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Departure {
     #[default]
@@ -46,20 +46,20 @@ enum Departure {
     Known,
 }
 
-/// What is known of the signals of a link.
+/// The signal state of a link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ear {
-    /// When the last one came, and when the last one from here had left, if that is known; in grains that go round.
+    /// When the last signal arrived, and when the last one left, if known; in wrapping clock ticks.
     came: u32,
     left: u32,
     is_timed: bool,
     departure: Departure,
-    /// Their numbers.
+    /// Numbers of the last signals.
     theirs: u8,
     ours: u8,
 }
 
-/// How well it is known how fast the time of the mesh is.
+/// The quality of the measured rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rated {
     Not,
@@ -67,16 +67,16 @@ enum Rated {
     Well,
 }
 
-/// A signal that came: when, and what it says of that moment.
+/// A received signal: its arrival, and the neighbor's clocks at that moment.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     at: ClockTicks,
-    /// What the neighbor's own clock showed, in grains that go round.
+    /// The neighbor's local clock, in wrapping clock ticks.
     theirs: u32,
     mesh: ClockTicks,
 }
 
-/// What a board knows of the time of the mesh.
+/// The mesh clock of a board.
 #[derive(Clone, Debug)]
 pub(crate) struct MeshClock<C: Capacities> {
     here: Node,
@@ -85,29 +85,29 @@ pub(crate) struct MeshClock<C: Capacities> {
     root: Node,
     round: u16,
     hops: u8,
-    /// The link to whom this board follows.
+    /// The link to the parent.
     parent: Option<u8>,
-    /// When the last new round was heard of.
+    /// When the last new round was received.
     risen_at: Micros,
-    /// When signals were sent last, and when they are sent though nothing is heard; never if no link is open.
+    /// When signals were sent last, and when they are sent without a new round; never if no link is open.
     spoke_at: Micros,
     speak_at: Micros,
-    /// Signals are to be sent.
+    /// Whether signals are to be sent.
     speaks: bool,
-    /// So many follow soon, for those who have no time yet.
+    /// Number of signals still to be sent in quick succession, for boards without a time.
     eager: u8,
-    /// Links that are open to neighbors: bit 0 is link 0.
+    /// Open links to neighbors: bit 0 is link 0.
     open: u32,
-    /// Since when nobody is heard that has a time.
+    /// Since when no signal with a time has been received.
     listens_since: Micros,
-    /// How many more signals agree with the time here than do not.
+    /// By how many more signals agree with the local time than disagree.
     votes: u8,
-    /// Signals that were followed since the time was taken over, as far as that is of interest.
+    /// Number of signals followed since the time was adopted, saturating.
     age: u8,
-    /// Signals of the parent that were taken, and those refused since.
+    /// Accepted signals of the parent, and those rejected since.
     samples: u8,
     refused: u8,
-    /// Signals of a better root with another time.
+    /// Number of signals of a better root with another time.
     dissent: u8,
     /// The root that was given up last, its last round, and when that was.
     lost: Node,
@@ -160,17 +160,16 @@ impl<C: Capacities> MeshClock<C> {
         self.root
     }
 
-    /// When to [`tick`](Self::tick).
     pub(crate) fn deadline(&self) -> Micros {
         self.speak_at
     }
 
-    /// Whether signals are to be sent on all links. Asking makes it `false`.
+    /// Whether signals are to be sent on all links; resets the flag.
     pub(crate) fn take_speech(&mut self) -> bool {
         core::mem::take(&mut self.speaks)
     }
 
-    /// What there is to tell now and then of the time here.
+    /// A report of the time, if one is due.
     pub(crate) fn take_tidings(&mut self, now: Micros) -> Option<Tidings> {
         if now < self.tell_at {
             return None;
@@ -183,7 +182,6 @@ impl<C: Capacities> MeshClock<C> {
         })
     }
 
-    /// A link to a neighbor is open.
     pub(crate) fn link_up(&mut self, link: u8, now: Micros) {
         if self.open == 0 {
             self.listens_since = now;
@@ -197,7 +195,6 @@ impl<C: Capacities> MeshClock<C> {
         self.speak(now);
     }
 
-    /// A link is not open any more.
     pub(crate) fn link_down(&mut self, link: u8) {
         self.open &= !1_u32.checked_shl(link.into()).unwrap_or(0);
         if self.parent == Some(link) {
@@ -208,7 +205,7 @@ impl<C: Capacities> MeshClock<C> {
         }
     }
 
-    /// Has signals sent, though not too often, and the next ones after an interval and a half: those of the root come earlier.
+    /// Schedules signals, limited in rate, and the next ones after an interval and a half: those of the root come earlier.
     fn speak(&mut self, now: Micros) {
         let earliest = self.spoke_at.saturating_add(u64::from(self.interval) / 8);
         if now < earliest {
@@ -247,7 +244,7 @@ impl<C: Capacities> MeshClock<C> {
         self.speak(now);
     }
 
-    /// The root's own clock is the time: from the beginning on, or from what it was when this board became the root.
+    /// Makes the local clock the mesh time: from the beginning, or continuing the time when this board became the root.
     fn keep_own_time(&mut self, now: Micros) {
         let at = clock_ticks(now);
         if self.time.is_known() {
@@ -261,7 +258,7 @@ impl<C: Capacities> MeshClock<C> {
         }
     }
 
-    /// This board is the root from now on, and goes on with the time it has.
+    /// Makes this board the root, which continues the time it has.
     fn lead(&mut self) {
         self.root = self.here;
         self.hops = 0;
@@ -281,7 +278,7 @@ impl<C: Capacities> MeshClock<C> {
         ear.ours = ear.ours.wrapping_add(1);
         let before = core::mem::replace(&mut ear.departure, Departure::Awaited);
         let sent = (before == Departure::Known).then_some(ear.left);
-        // Without a moment that it is told of, whether there is a time is told all the same.
+        // Without a departure to report, the signal still tells whether there is a time.
         let at = sent.map_or(clock_ticks(now), |sent| earlier(clock_ticks(now), sent));
         Some(TimeSignal {
             number: ear.ours,
@@ -294,14 +291,14 @@ impl<C: Capacities> MeshClock<C> {
         })
     }
 
-    /// Whether a signal was written on a link whose start is to be [noted](Self::left).
+    /// Whether the start of a signal just written on a link is to be [noted](Self::left).
     pub(crate) fn awaits_start(&self, link: u8) -> bool {
         self.ears
             .get(usize::from(link))
             .is_some_and(|ear| ear.departure == Departure::Awaited)
     }
 
-    /// The signal that was written last on a link has left by then, or will have.
+    /// Records when the last written signal of a link leaves.
     pub(crate) fn left(&mut self, link: u8, at: ClockTicks) {
         let ear = self.ears.get_mut(usize::from(link));
         if let Some(ear) = ear.filter(|ear| ear.departure == Departure::Awaited) {
@@ -311,7 +308,7 @@ impl<C: Capacities> MeshClock<C> {
     }
 }
 
-/// The moment before `now` of which the low half is known.
+/// The last moment before `now` whose low half is known.
 fn earlier(now: ClockTicks, low: u32) -> ClockTicks {
     now.wrapping_sub(u64::from((now as u32).wrapping_sub(low)))
 }

@@ -1,27 +1,27 @@
-//! How fast other clocks are, measured by one's own.
+//! Measurement of other clocks' rates by the local clock.
 
-/// Measurements last at least half of what 31 bits hold, in grains: four seconds.
+/// Minimum duration of a measurement, half of 31 bits of clock ticks: four seconds.
 pub(super) const HALF: u32 = 1 << 30;
 
-/// What one's own clock, the neighbor's own and that of the mesh showed at the same moments, in grains that go round.
+/// Simultaneous readings of the local clock, the neighbor's local clock and mesh time, in wrapping clock ticks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pair {
     first: Option<[u32; 3]>,
-    /// Takes its place when that is too old.
+    /// Replaces the first when that is too old.
     second: [u32; 3],
 }
 
-/// By how much other clocks are faster than one's own, in 2^-32.
+/// The rates of other clocks relative to the local one, in 2^-32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Measured {
-    /// How long it was measured, in grains.
+    /// The duration of the measurement, in clock ticks.
     pub(super) window: u32,
     pub(super) theirs: i32,
     pub(super) mesh: i32,
 }
 
 impl Pair {
-    /// The clocks were looked at.
+    /// Adds simultaneous readings of the clocks.
     pub(super) fn add(&mut self, mine: u32, theirs: u32, mesh: u32) -> Option<Measured> {
         let shown = [mine, theirs, mesh];
         let Some([first_mine, first_theirs, first_mesh]) = self.first else {

@@ -6,14 +6,14 @@ use super::*;
 use crate::capacities;
 
 const SECOND: u64 = 1_000_000_000;
-/// Signals take this long.
+/// The time of a signal on the wire.
 const ON_THE_WIRE: u64 = 300_000;
 const STEP: u64 = 500_000;
 const BAUD: u32 = 1_000_000;
 
 struct Board {
     clock: MeshClock<capacities::Board>,
-    /// Nanoseconds of its own clock in a second, more than there are, and what it showed first.
+    /// The excess of its local clock in nanoseconds per second, and its first reading.
     ppb: i64,
     first: u64,
     alive: bool,
@@ -21,7 +21,7 @@ struct Board {
 }
 
 impl Board {
-    /// Its own clock at a true time, in nanoseconds.
+    /// The local clock at a true time, in nanoseconds.
     fn nanos(&self, now: u64) -> u64 {
         self.first + (now as i128 * (1_000_000_000 + i128::from(self.ppb)) / 1_000_000_000) as u64
     }
@@ -30,28 +30,28 @@ impl Board {
         self.nanos(now) / 1_000
     }
 
-    /// As it times frames: in whole microseconds.
+    /// The timestamp of a frame, in whole microseconds.
     fn stamp(&self, now: u64) -> ClockTicks {
         clock_ticks(self.micros(now)) + TICKS_PER_MICRO / 2
     }
 }
 
-/// What a board that lies does to its signals.
+/// The effect of a faulty board on its signals.
 type Lie = fn(u64, &mut TimeSignal);
 
 struct Mesh {
     boards: Vec<Board>,
-    /// Each with the links of both ends.
+    /// The links at both ends of each cable.
     cables: Vec<((usize, u8), (usize, u8))>,
     now: u64,
-    /// When it arrives, where, and what it says.
+    /// Arrival time, destination and content.
     under_way: Vec<(u64, usize, u8, TimeSignal)>,
     liar: Option<(usize, Lie)>,
     signals: u64,
 }
 
 impl Mesh {
-    /// Board n is wired to the next; the last to the first, if it is a cycle.
+    /// Wires board n to the next, and the last to the first if it is a cycle.
     fn row(nodes: usize, is_cycle: bool, seed: u64) -> Self {
         let draw = |number: usize, what: u64| {
             let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (number as u64 * 2 + what + 1);
@@ -98,7 +98,7 @@ impl Mesh {
         }
     }
 
-    /// A board is gone, and its neighbors notice.
+    /// Removes a board; its neighbors notice.
     fn kill(&mut self, board: usize) {
         self.boards[board].alive = false;
         for cable in 0..self.cables.len() {
@@ -109,7 +109,7 @@ impl Mesh {
         }
     }
 
-    /// A board starts anew and knows nothing.
+    /// Restarts a board without state.
     fn restart(&mut self, board: usize) {
         let now = self.boards[board].micros(self.now);
         self.boards[board].clock = MeshClock::new(board as Node, BAUD, now);
@@ -184,7 +184,7 @@ impl Mesh {
         }
     }
 
-    /// What the boards that are alive show, in microseconds, and the board whose clock that is.
+    /// The times that live boards show, in microseconds, and their roots.
     fn shown(&self) -> Vec<(Option<f64>, Node)> {
         let alive = self.boards.iter().filter(|board| board.alive);
         let shown = alive.map(|board| {
@@ -198,7 +198,7 @@ impl Mesh {
         shown.collect()
     }
 
-    /// By how much the clocks of some boards differ at most, in microseconds.
+    /// The maximum difference between the clocks of some boards, in microseconds.
     fn spread_of(&self, boards: &[usize]) -> f64 {
         let shown: Vec<_> = self.shown();
         let shown: Vec<f64> = boards.iter().map(|&board| shown[board].0.expect("a time")).collect();
@@ -247,7 +247,7 @@ fn a_root_that_dies_is_followed_by_the_next_and_time_goes_on() {
     }
 }
 
-/// Without rounds the boards of the cycle would tell each other of the dead root for ever.
+/// Without rounds the boards of the cycle would propagate the dead root forever.
 #[test]
 fn nobody_follows_a_root_that_is_only_remembered() {
     let mut mesh = Mesh::row(9, true, 3);
@@ -296,7 +296,7 @@ fn a_cable_that_is_cut_changes_nothing_but_the_path() {
     mesh.assert_agreement(0, 6.0);
 }
 
-/// Two meshes that were apart have drifted apart; the one with the worse root takes the time of the other, and goes back nowhere.
+/// Two separate meshes have drifted apart; the one with the worse root adopts the time of the other, and never goes back.
 #[test]
 fn two_meshes_become_one() {
     for seed in 8..=11 {
@@ -313,13 +313,13 @@ fn two_meshes_become_one() {
         mesh.run(4.0);
         let roots: Vec<Node> = mesh.shown().iter().map(|(_, root)| *root).collect();
         assert_eq!(roots, [0; 8], "seed {seed}");
-        // At half speed what is ahead waits for the rest.
+        // At half speed a clock that is ahead waits for the rest.
         mesh.run(ahead.max(0.0) * 2.1 / 1e6);
         mesh.assert_agreement(0, 6.0);
     }
 }
 
-/// Everyone but the liar and who hears nobody else agrees, and time runs as before.
+/// All boards but the faulty one and those with no other neighbor agree, and time runs as before.
 fn withstands(liar: usize, lie: Lie, from: f64) {
     let mut mesh = Mesh::row(8, true, 12);
     // Shortcuts, so that each board has three neighbors.
@@ -342,7 +342,7 @@ fn withstands(liar: usize, lie: Lie, from: f64) {
     assert!(spread < 10.0, "{spread} us: {:?}", mesh.shown());
     for (&board, before) in honest.iter().zip(before) {
         let passed = mesh.shown()[board].0.unwrap() - before;
-        // 250 parts in a million of ten seconds.
+        // 250 parts per million of ten seconds.
         assert!((passed - 10e6).abs() < 2_500.0, "board {board}: {passed} us in 10 s");
     }
 }
@@ -353,7 +353,7 @@ fn a_liar_from_the_far_future_drags_nobody() {
     for liar in [0, 3, 7] {
         withstands(liar, far, 5.0);
     }
-    // From the beginning on, and as if it were next to the root.
+    // From the beginning, and as if it were next to the root.
     let far: Lie = |now, signal| {
         signal.mesh = Some(now / 1_000 * TICKS_PER_MICRO + 3_600_000_000 * TICKS_PER_MICRO);
         (signal.root, signal.hops) = (0, 0);
@@ -387,7 +387,7 @@ fn a_liar_that_runs_too_fast_drags_nobody() {
     }
 }
 
-/// A neighbor's own clock tells how fast one's own is.
+/// A neighbor's local clock gives the rate of one's own.
 #[test]
 fn a_liar_about_its_own_clock_drags_nobody() {
     let fast: Lie = |now, signal| {
@@ -399,7 +399,7 @@ fn a_liar_about_its_own_clock_drags_nobody() {
     }
 }
 
-/// Whoever starts beside a liar hears it as soon as the others.
+/// A board that boots beside a faulty one receives its signals as soon as the others.
 #[test]
 fn a_board_that_starts_takes_the_time_that_most_have() {
     for wait in 0..8 {
@@ -419,7 +419,7 @@ fn a_board_that_starts_takes_the_time_that_most_have() {
     }
 }
 
-/// What the root or one that follows it says in a round.
+/// The signal of the root, or of a follower, in a round.
 fn of_round(root: Node, round: u16, now: Micros) -> TimeSignal {
     TimeSignal {
         number: round as u8,
@@ -432,7 +432,7 @@ fn of_round(root: Node, round: u16, now: Micros) -> TimeSignal {
     }
 }
 
-/// A board that hears of rounds every millisecond, the last of them at the time that is returned.
+/// A board that receives a round every millisecond, the last at the returned time.
 fn follower(speeches: &mut u32) -> (MeshClock<capacities::Board>, Micros) {
     let mut clock: MeshClock<capacities::Board> = MeshClock::new(3, BAUD, 0);
     clock.link_up(0, 0);
@@ -507,7 +507,7 @@ fn any_signal_is_borne() {
         let _ = clock.signal((random >> 9) as u8 & 3, now);
         clock.left((random >> 10) as u8 & 3, draw());
         let shown = clock.time().at(now);
-        // What is 2^55 microseconds ahead goes round; nobody lives to see it.
+        // A time 2^55 microseconds ahead wraps around, which is out of reach in practice.
         if let (Some(shown), Some(before)) = (shown, before) {
             assert!(shown >= before || before > 1 << 50, "{shown} after {before}");
         }

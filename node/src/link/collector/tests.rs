@@ -1,4 +1,4 @@
-//! Bounded-exhaustive tests of frames as they come: all short inputs, all flips, cuts and garbage around a frame.
+//! Bounded-exhaustive tests of received frames: all short inputs, all flips, cuts and garbage around a frame.
 
 use super::*;
 use crate::capacities::Fixed;
@@ -41,7 +41,7 @@ fn ack() -> Ack {
     }
 }
 
-/// A frame of each type, encoded as it is sent, and what it is in words.
+/// A frame of each type, encoded as it is sent, and its description.
 fn samples() -> [(Vec<u8>, String); 3] {
     let packet = b"a packet with \0 and \xff in it";
     let header = DataHeader {
@@ -70,7 +70,7 @@ fn samples() -> [(Vec<u8>, String); 3] {
     .map(|(bytes, frame)| (bytes, format!("{frame:?}")))
 }
 
-/// What a receiver makes of bytes, frame by frame: in words, or `None` where there was none.
+/// The descriptions of received frames; `None` where there was none.
 fn read_all<const N: usize>(mut bytes: &[u8]) -> Vec<Option<String>> {
     let mut collector = Collector::<Fixed<u8, N>>::new();
     let mut found = Vec::new();
@@ -91,7 +91,7 @@ fn what_is_written_is_read() {
     }
 }
 
-/// Nothing so short has a CRC, let alone content; and nothing panics.
+/// Nothing this short has a CRC, let alone content; and nothing panics.
 #[test]
 fn no_three_bytes_are_a_frame() {
     assert!(Frame::read(&[]).is_err());
@@ -116,7 +116,7 @@ fn flip(bytes: &mut [u8], bit: usize) {
     bytes[bit / 8] ^= 1 << (bit % 8);
 }
 
-/// Whatever one or two bits are flipped, the frame is not read, or read as it was.
+/// With any one or two bits flipped, the frame is rejected, or read as it was.
 #[test]
 fn one_or_two_flipped_bits_are_found() {
     for (mut bytes, frame) in samples() {
@@ -146,7 +146,7 @@ fn one_or_two_flipped_bits_are_found() {
     }
 }
 
-/// The end or the beginning of a frame alone is none.
+/// The end or the beginning of a frame alone is rejected.
 #[test]
 fn cut_frames_are_not_read() {
     for (bytes, frame) in samples() {
@@ -158,7 +158,7 @@ fn cut_frames_are_not_read() {
                 "{frame} without its end from {cut}: {found:?}"
             );
         }
-        // A delimiter at the front is not missed.
+        // A missing leading delimiter does no harm.
         let begin = bytes.iter().take_while(|&&byte| byte == DELIMITER).count();
         for cut in begin + 1..bytes.len() {
             let found = read(&bytes[cut..]);
@@ -170,7 +170,7 @@ fn cut_frames_are_not_read() {
     }
 }
 
-/// After any garbage at most the frame that it runs into is lost.
+/// After any garbage at most the adjacent frame is lost.
 #[test]
 fn in_step_after_at_most_one_frame() {
     for (bytes, frame) in samples() {
@@ -188,7 +188,7 @@ fn in_step_after_at_most_one_frame() {
     }
 }
 
-/// Where a frame has a delimiter before it, garbage does not cost it.
+/// Garbage does not cost a frame that has a delimiter before it.
 #[test]
 fn hello_comes_through_after_any_garbage() {
     let [(bytes, frame), ..] = samples();
@@ -206,7 +206,7 @@ proptest! {
         prop_assert_eq!(found.last(), Some(&Some(frame.clone())));
     }
 
-    /// Whatever the parts, and however little room there is: all of it or nothing, and without a delimiter inside.
+    /// Whatever the parts and the room: all of it is written or nothing, and without a delimiter inside.
     #[test]
     fn any_packet_goes_through_or_does_not_fit(
         first in proptest::collection::vec(any::<u8>(), 0..300),

@@ -1,4 +1,4 @@
-//! What comes in.
+//! Processing of received frames.
 
 use super::{CLOSED_FOR, End, count};
 use crate::capacities::LinkCapacities;
@@ -17,7 +17,7 @@ impl<L: LinkCapacities> End<L> {
         count(&mut self.counters.frames_received);
         match frame {
             Frame::Hello(hello) => self.hear(&hello, bytes, now),
-            // Anyone can say that, so who has proven itself is not given up for it.
+            // Anyone can send that, so an authenticated peer is not given up for it.
             Frame::OtherVersion(_) if self.security.is_some() && self.peer().is_some() => self.useless(),
             Frame::OtherVersion(version) => self.turn_away(Down::Version(version), now),
             Frame::Unknown => self.useless(),
@@ -46,14 +46,14 @@ impl<L: LinkCapacities> End<L> {
                 }
                 let change = self.state.packet();
                 if change != Change::None {
-                    // The packet is sent again.
+                    // The packet will be retransmitted.
                     return self.follow(change, now);
                 }
                 self.ack_due = true;
                 match self.receiver.arrive::<L>(header.sequence, header.round) {
                     Arrival::InOrder => {
                         count(&mut self.counters.packets_received);
-                        // Until it is taken.
+                        // Counted as not taken until it is.
                         count(&mut self.counters.not_taken);
                         let lane = header.lane;
                         Received::Packet { lane, packet }
@@ -64,7 +64,7 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    /// Reads a frame. With a key, only what has the tag of this session, or is a hello.
+    /// Parses a frame. With a key, only those with the tag of this session, and hellos.
     fn read<'a>(&mut self, bytes: &'a [u8]) -> Result<Frame<'a>, FrameError> {
         let Some(security) = &mut self.security else {
             return Frame::read(bytes);
@@ -84,7 +84,7 @@ impl<L: LinkCapacities> End<L> {
         Received::Frame
     }
 
-    /// Someone is there with whom there can be no link.
+    /// Rejects an end with which there can be no link.
     fn turn_away<'a>(&mut self, reason: Down, now: Micros) -> Received<'a> {
         let change = self.state.foreign(reason, self.heard_until(now));
         self.follow(change, now)
@@ -98,7 +98,7 @@ impl<L: LinkCapacities> End<L> {
         Received::Damaged(error)
     }
 
-    /// Takes an acknowledgement in, if it is of this session.
+    /// Processes an acknowledgment, if it is of this session.
     fn acknowledged<'a>(&mut self, ack: &Ack, now: Micros) -> Result<(), Received<'a>> {
         if self.state.peer().is_none() || ack.tag != self.tag {
             return Err(self.useless());
@@ -106,7 +106,7 @@ impl<L: LinkCapacities> End<L> {
         let change = self.state.named(self.heard_until(now));
         self.is_back(now);
         if change != Change::None {
-            // The link was not up. Should a packet be in the frame, it is sent again.
+            // The link was not up. A packet in the frame will be retransmitted.
             return Err(self.follow(change, now));
         }
         self.room_there = ack.offer;
@@ -148,7 +148,7 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    /// Whom a hello names, if it is believed; else why there is no link with who sent it, if that is known.
+    /// The end that a hello names, if it is authenticated; else the reason why there is no link with its sender, if that is known.
     fn judge(&mut self, hello: &Hello, bytes: &[u8], hears: Hears) -> Result<Hears, Option<Down>> {
         let Some(security) = &mut self.security else {
             return if hello.keyed {
@@ -180,7 +180,7 @@ impl<L: LinkCapacities> End<L> {
             self.answer_soon(now);
         }
         if change == Change::Stance && was_open && !self.is_open() {
-            // Who knows what became of the packets on the way.
+            // It is unknown what became of the packets in flight.
             change = self.state.give_up(Down::Refused);
         }
         self.follow(change, now)

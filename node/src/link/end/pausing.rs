@@ -1,41 +1,40 @@
-//! An end that will hear and say nothing for a while tells the other one, and neither takes that for the end of the link: a board whose
-//! processor stands still while its flash is erased.
+//! Announced pauses: an end that will neither send nor receive for a while tells the other one, so that the link stays up. A board's
+//! processor stalls while its flash is erased.
 //!
-//! From then on nothing is sent by either end, so that nothing is lost in a full buffer, and no timeout counts. The pause is over when the end
-//! that was away says anything, or when it has been away for too long. Both ends may be away at a time.
+//! During a pause neither end sends, so that nothing is lost in a full buffer, and no timeout runs. The pause is over when the end
+//! that announced it sends anything, or when it lasts too long. Both ends may pause at the same time.
 //!
-//! An end that announces pauses and does not need them would keep packets waiting for ever, so it is given only so much [leave](Leave).
+//! An end that announces needless pauses would keep packets waiting forever, so its pauses are [limited](Leave).
 
 use super::{End, coarse};
 use crate::capacities::LinkCapacities;
 use crate::link::{Micros, millis};
 use crate::wire::PAUSE_UNIT;
 
-/// Of this end.
+/// The pause of this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::link) enum Pause {
     None,
     /// The other end is to be told, in units of [`PAUSE_UNIT`].
     Due(u8),
-    /// It has been told.
     Told,
-    /// It is over, and the other end, which is away itself, is to know when it comes back: else each would wait for the other to speak.
+    /// It is over, and the other end, which pauses itself, is to know when it returns: otherwise each would wait for the other.
     Over,
 }
 
-/// The other end may be away for so long at a time, in milliseconds: more than it takes to erase the flash of any board we know.
+/// Maximum duration of a pause of the other end, in milliseconds: more than it takes to erase the flash of any supported board.
 const LONGEST_LEAVE: u32 = 30_000;
-/// Each announcement counts for so much, however short the pause.
+/// Minimum charge of an announcement in milliseconds, however short the pause.
 const ANNOUNCEMENT: u32 = 1_000;
-/// And in the long run for a tenth of the time.
+/// In the long run pauses may take at most one part in this many of the time.
 const TIMES_AS_LONG_HERE: u32 = 10;
-/// Until all is made up for.
+/// Time in milliseconds after which the longest pause is made up for.
 const LONGEST_DEBT: u32 = LONGEST_LEAVE * TIMES_AS_LONG_HERE;
 
-/// How long the other end may still be away.
+/// The allowance for pauses of the other end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Leave {
-    /// When it will have been here for ten times as long as it was away, in milliseconds, which go round.
+    /// When it will have been present for ten times as long as it paused, in wrapping milliseconds.
     even_at: u32,
 }
 
@@ -46,7 +45,7 @@ impl Leave {
         if debt <= LONGEST_DEBT { debt } else { 0 }
     }
 
-    /// It wants to be away for so long; it may, for as long as the result says.
+    /// Grants a pause of the wanted duration, or the part of it that is allowed.
     fn grant(&mut self, wanted: Micros, now: Micros) -> Micros {
         let debt = self.debt(now);
         let left = ((LONGEST_DEBT - debt) / TIMES_AS_LONG_HERE).saturating_sub(ANNOUNCEMENT);
@@ -59,7 +58,7 @@ impl Leave {
         Micros::from(granted) * 1_000
     }
 
-    /// It is back, so much earlier.
+    /// Returns the unused part of a pause.
     fn give_back(&mut self, unused: Micros, now: Micros) {
         let unused = millis(unused) * TIMES_AS_LONG_HERE;
         self.even_at = millis(now).wrapping_add(self.debt(now).saturating_sub(unused));
@@ -82,7 +81,7 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    /// The other end will be away.
+    /// The other end announces a pause.
     pub(super) fn excuse(&mut self, units: u8, now: Micros) {
         let granted = self.leave.grant(u64::from(units) * PAUSE_UNIT, now);
         if granted > 0 {
@@ -100,7 +99,7 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    /// All that was waited for is waited for from now on.
+    /// Restarts all timeouts.
     fn wait_anew(&mut self, now: Micros) {
         self.state.excuse(self.heard_until(now.max(self.away_until)));
         self.sender.restamp(coarse(now));
@@ -111,17 +110,17 @@ impl<L: LinkCapacities> End<L> {
         self.ack_due |= self.is_up();
     }
 
-    /// Whether nothing is waited for, and no packet is sent.
+    /// Whether timeouts are suspended and no packet is sent.
     pub(in crate::link) fn is_paused(&self, now: Micros) -> bool {
         self.pause == Pause::Told || now < self.away_until
     }
 
-    /// Whether the wire is to be left alone. Who is away itself is told of pauses nevertheless, and reads that when it is back.
+    /// Whether nothing may be sent. An end that pauses itself is still told of pauses, and reads that when it returns.
     pub(super) fn is_silent(&self, now: Micros) -> bool {
         self.is_paused(now) && self.pause_due().is_none()
     }
 
-    /// What the other end is to be told first.
+    /// The pause to announce first.
     pub(super) fn pause_due(&self) -> Option<u8> {
         match self.pause {
             Pause::Due(units) => Some(units),
@@ -146,7 +145,7 @@ mod tests {
             assert_eq!(granted, 24 * SECOND);
             assert_eq!(leave.grant(4 * SECOND, start + 9 * SECOND), 0);
             assert_eq!(leave.grant(4 * SECOND, start + 30 * SECOND), 2 * SECOND);
-            // After five minutes all is forgotten, and after a year too.
+            // After five minutes the debt is forgotten, and after a year too.
             for later in [330, 365 * 24 * 3_600] {
                 let mut leave = leave;
                 assert_eq!(leave.grant(4 * SECOND, start + later * SECOND), 4 * SECOND);

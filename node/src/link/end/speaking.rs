@@ -1,4 +1,4 @@
-//! What goes out: whose turn it is, and the frame.
+//! Sending: the next frame and its content.
 
 use super::pausing::Pause;
 use super::{End, HELLO_WHILE_DOWN, coarse, count};
@@ -83,7 +83,7 @@ impl<L: LinkCapacities> End<L> {
         };
         let padding = self.padding();
         let mut write = |proof: Option<Proof<'_>>| {
-            // Without room for the longest frame a short one must do.
+            // Without room for the longest frame, a short one is sent.
             write_hello(&hello, padding, proof, out).or_else(|| write_hello(&hello, 0, proof, out))
         };
         let length = match &mut self.security {
@@ -96,7 +96,7 @@ impl<L: LinkCapacities> End<L> {
         Some(length)
     }
 
-    /// Whether a time signal is to be sent. While packets are not acknowledged none is: where only short frames come through, the other end would
+    /// Whether a time signal is to be sent. None is while packets are not acknowledged: where only short frames get through, the other end would
     /// take the link for a good one.
     pub(super) fn wants_time(&self) -> bool {
         self.time_due && self.told && self.backoff == 0
@@ -114,7 +114,7 @@ impl<L: LinkCapacities> End<L> {
         Some(length)
     }
 
-    /// On probation, the hello after a pause is as long as the longest packet. Where long frames do not come through, the other end
+    /// On probation, the hello after a pause is as long as the longest packet. Where long frames do not get through, the other end
     /// does not learn that the pause is over, and no packet is risked.
     fn padding(&self) -> usize {
         if self.is_open() || self.flap_damping.is_on() || !self.flap_damping.on_probation() {
@@ -175,7 +175,7 @@ impl<L: LinkCapacities> End<L> {
         Some(self.receiver.acknowledgement(tag, self.room_here))
     }
 
-    /// Any frame says that we are here: the next hello is due after a quiet interval.
+    /// Any frame shows that we are present: the next hello is due after a quiet interval.
     fn sent(&mut self, length: usize, now: Micros) {
         count(&mut self.counters.frames_sent);
         let interval = if self.is_open() {

@@ -1,4 +1,4 @@
-//! Whom one end of a link believes, in a mesh that has a key.
+//! Authentication of the other end, in a mesh that has a key.
 
 #[cfg(not(feature = "keys"))]
 mod off;
@@ -10,19 +10,19 @@ pub(super) use off::{CanonicalSecurity, Security};
 #[cfg(feature = "keys")]
 pub(super) use on::{CanonicalSecurity, Security};
 
-/// What a hello is worth.
+/// The authenticity of a hello.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It comes from the other end, now, and names this one.
+    /// It is authenticated, fresh, and names this end.
     Proven,
-    /// It comes from someone with the mesh's key, now or earlier, who names nobody.
+    /// It has the mesh's key, may be old, and names no end.
     Announced,
     /// The same, and a new nonce was taken to answer it.
     AnnouncedAnew,
-    /// From someone who has no key.
+    /// Its sender has no key.
     Unkeyed,
-    /// From someone who has another key.
+    /// Its sender has another key.
     WrongKey,
-    /// Anyone may have sent it.
+    /// Its sender could be anyone.
     Worthless,
 }

@@ -1,4 +1,4 @@
-//! No keys: there is no value of this type, so the compiler leaves out what would be done with one.
+//! The substitute without keys: the type is uninhabited, so the compiler removes all code that uses it.
 
 use super::Verdict;
 use crate::key::Credentials;
@@ -7,7 +7,6 @@ use crate::wire::{Hello, Identity, Proof, Seal, Tagged};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::link) enum Security {}
 
-/// There is none to compare.
 pub(in crate::link) type CanonicalSecurity = Security;
 
 impl Security {

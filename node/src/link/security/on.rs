@@ -1,15 +1,15 @@
-//! One end of a link in a mesh that has a key: who it believes.
+//! Authentication of the other end of a link, in a mesh that has a key.
 //!
-//! Each end has a nonce, another one for every session. A hello that names the other end is sealed with a key that follows from the
-//! mesh's key and the nonces of both: whoever can make one has the mesh's key, and has heard the nonce that this end uses now. Only such
-//! a hello, or another frame under that key, brings a link up. There is one key for each direction, so nothing is believed that comes
-//! back to who sent it, and frames are numbered, so nothing is believed twice.
+//! Each end has a nonce, a new one for every session. A hello that names the other end is sealed with a key derived from the
+//! mesh's key and the nonces of both: its sender has the mesh's key, and has heard the nonce that this end uses now. Only such
+//! a hello, or another frame under that key, brings a link up. There is one key per direction, and frames are numbered, so reflected and
+//! replayed frames are rejected.
 //!
-//! A hello that names nobody is sealed with a key of all who belong to the mesh. It may be old, so it is not believed, only answered, and
-//! not even that while the link is up: a neighbor that has restarted is heard once the session with it has died.
+//! A hello that names no end is sealed with a key common to the mesh. It may be old, so it is not trusted, only answered, and
+//! not even that while the link is up: a neighbor that has restarted is heard once the session with it has timed out.
 //!
-//! An end that leaves a pair of nonces never comes back to it, or it would have to remember how far the numbers of that pair had come: so it
-//! takes a new nonce of its own first.
+//! An end never returns to an earlier pair of nonces, or it would have to remember the frame numbers of that pair: so it
+//! takes a new nonce first.
 
 use super::Verdict;
 use crate::key::{Credentials, Key};
@@ -18,7 +18,7 @@ use crate::wire::{Hello, Identity, Nonce, Proof, Seal, Tagged};
 #[derive(Clone, Debug)]
 pub(in crate::link) struct Security {
     key: Key,
-    /// Of this end, until the session ends.
+    /// The nonce of this end, until the session ends.
     nonce: Nonce,
     pairing: Option<Pairing>,
 }
@@ -32,11 +32,11 @@ struct Pairing {
     here: (Key, u64),
 }
 
-/// The nonce of this end, that of the other, and the last number in each direction: keys follow from nonces.
+/// Both nonces and the last number in each direction: keys are derived from nonces.
 pub(in crate::link) type CanonicalSecurity = (Nonce, Option<(Nonce, u64, u64)>);
 
 impl Security {
-    /// Its state, to be compared.
+    /// The canonical state.
     pub(in crate::link) fn canonical(&self) -> CanonicalSecurity {
         let pairing = self.pairing.as_ref();
         let pairing = pairing.map(|pairing| (pairing.theirs, pairing.there.1, pairing.here.1));
@@ -45,7 +45,7 @@ impl Security {
 
     pub(in crate::link) fn new(credentials: &Credentials, identity: &Identity) -> Self {
         let key = credentials.link_key();
-        // An epoch is never used again, and a board says hello on several wires in each.
+        // An epoch never repeats, and a board says hello on several wires in each.
         let start = [identity.port, u8::from(identity.role == crate::wire::Role::Host)];
         let context: [&[u8]; 4] = [
             &credentials.random,
@@ -60,7 +60,7 @@ impl Security {
         }
     }
 
-    /// A new session: with the same other end, if it is still known.
+    /// Starts a new session: with the same other end, if it is still known.
     pub(in crate::link) fn renew(&mut self, is_known: bool) {
         self.nonce = self.key.derive("next nonce", &[&self.nonce]);
         let theirs = self.pairing.take().map(|pairing| pairing.theirs);
@@ -90,7 +90,7 @@ impl Security {
         self.key.derive_key("announce", &[])
     }
 
-    /// Judges a hello, given with the bytes it was read from. `names_us` and `is_up` are as far as the link knows.
+    /// Classifies a hello, given with the bytes it was read from. `names_us` and `is_up` are as far as the link knows.
     pub(in crate::link) fn judge(
         &mut self,
         hello: &Hello,
@@ -104,7 +104,7 @@ impl Security {
             return suspect(Verdict::Unkeyed);
         };
         if *nonce == self.nonce {
-            // Our own voice.
+            // Our own frame, reflected.
             return Verdict::Worthless;
         }
         if names_us {
@@ -137,19 +137,19 @@ impl Security {
         }
     }
 
-    /// Whether a frame is the other end's, of this session, and has not come before.
+    /// Whether a frame is authentic: from the other end, of this session, and not replayed.
     pub(in crate::link) fn believes(&mut self, tagged: &Tagged<'_>) -> bool {
         self.pairing.as_mut().is_some_and(|pairing| pairing.believes(tagged))
     }
 
-    /// The seal of the next frame to the other end; `None` if none is known.
+    /// The seal of the next frame to the other end; `None` if it is not known.
     pub(in crate::link) fn seal(&mut self) -> Option<Seal<'_>> {
         let (key, number) = &mut self.pairing.as_mut()?.there;
         *number = number.saturating_add(1);
         Some(Seal { key, number: *number })
     }
 
-    /// Gives the next hello its proof: to the other end, or, if none is known, to anyone.
+    /// Gives the next hello its proof: for the other end or, if it is not known, for any.
     pub(in crate::link) fn with_proof<T>(&mut self, write: impl FnOnce(Proof<'_>) -> T) -> T {
         let nonce = self.nonce;
         if let Some(seal) = self.seal() {

@@ -1,12 +1,12 @@
-//! Broadcasts: along a tree as long as that is whole, otherwise as a flood.
+//! Broadcasts: along a tree as long as that is intact, otherwise as a flood.
 //!
-//! A node passes a broadcast on to its children in the tree, so that it crosses each link of the tree once and no other. Where
-//! a child is behind a dead link, nobody here can know who else is cut off with it. Then the broadcast becomes a flood: the node
-//! passes it on through all its links, and so does everyone whom it reaches, once each. So it comes to every live node that can be
-//! reached, whatever is dead; [`duplicate_filter`](super::duplicate_filter) tells copies apart. A source whose broadcast comes back to it as a flood sends the next
-//! ones as floods at once, and tries the tree again after a while.
+//! A node forwards a broadcast to its children in the tree, so that it crosses each link of the tree once and no other. Where
+//! a child is behind a dead link, no node here can know which others are cut off with it. Then the broadcast becomes a flood: the node
+//! forwards it through all its links, and so does every node that it reaches, once each. So it reaches every connected live node,
+//! whatever is dead; [`duplicate_filter`](super::duplicate_filter) detects copies. A source whose broadcast comes back to it as a flood
+//! sends the next ones as floods at once, and tries the tree again after a while.
 //!
-//! A confirmed packet to which nobody has answered, and its confirmation, can be [flooded](Kind::Flooded) too.
+//! A confirmed packet without a response, and its confirmation, can be [flooded](Kind::Flooded) too.
 
 use super::super::event::Observer;
 use super::super::times::FLOOD_FOR;
@@ -20,7 +20,7 @@ use crate::wire::{Bytes, Content, DropReason, Header, Kind};
 type LinkSet = u32;
 
 impl<C: Capacities> Forwarding<C> {
-    /// A packet is here that goes to everyone, or through everyone.
+    /// Forwards a packet that is for every node, or passes through every node.
     pub(super) fn spread(
         &mut self,
         place: Place,
@@ -35,7 +35,7 @@ impl<C: Capacities> Forwarding<C> {
         let begins_here = header.source == self.here();
         let mut judgement = self.duplicates.judge_passing(&header, now);
         if judgement == Passing::New && !begins_here && self.began_before_start(&header, now) {
-            // It may have been delivered before the restart, but perhaps not been passed on.
+            // It may have been delivered before the restart, but perhaps not forwarded.
             judgement = Passing::Known;
             header.copied = true;
         }
@@ -48,7 +48,7 @@ impl<C: Capacities> Forwarding<C> {
             return self.unwrap_flooded(place, observer);
         }
         if header.kind == Kind::Flooded && self.pool.used() > C::SIZES.buffers / 2 {
-            // There is too much else to do: it was sent because nobody answered, and perhaps nobody has time to.
+            // The node is overloaded: the flood was sent for want of a response, perhaps because other nodes are overloaded too.
             return self.end_copy(place, DropReason::Busy, observer);
         }
         if begins_here && header.kind == Kind::Broadcast {
@@ -76,7 +76,7 @@ impl<C: Capacities> Forwarding<C> {
         match copies.checked_sub(1) {
             // The first copy is the packet itself.
             Some(more) => add(&mut self.counters.copied, more),
-            // In a network of one node everyone has it.
+            // In a network of one node every node has it.
             None if self.location.network.nodes() == 1 => {
                 self.consume(place, observer);
                 return Onward::Done;
@@ -96,14 +96,13 @@ impl<C: Capacities> Forwarding<C> {
         Onward::Done
     }
 
-    /// Whether a packet begins here and is a block of an image.
     fn is_own_block(&self, place: Place) -> bool {
         let slot = self.pool.get(place);
         slot.is_some_and(|slot| slot.begins_here() && slot.packet.is_block())
     }
 
-    /// Through which links a packet goes on: to its children in the tree or, where one of them is cut off, to everyone. Then it
-    /// is marked as a copy. One that came as a flood does not go back.
+    /// The links through which a packet is forwarded: to its children in the tree or, where one of them is cut off, to all. Then it
+    /// is marked as a copy. A flood does not go back.
     fn links_onward(&self, header: &mut Header, origin: Origin) -> LinkSet {
         let came_as_flood = header.copied;
         let mut to_children = 0;
@@ -124,7 +123,7 @@ impl<C: Capacities> Forwarding<C> {
         }
         match (header.copied, came_as_flood) {
             (false, _) => to_children,
-            // From where it came there must be a flood too: others may be cut off beside this node.
+            // There must be a flood at its origin too: others may be cut off beside this node.
             (true, false) => self.live_links(),
             (true, true) => self.live_links() & !only(origin),
         }
@@ -140,7 +139,7 @@ impl<C: Capacities> Forwarding<C> {
         }
     }
 
-    /// A link has died that a broadcast was to take, or was taking: it goes on as a flood. A copy of a flood just ends; there are others.
+    /// A link has died that a broadcast was to take, or was taking: it continues as a flood. A copy of a flood just ends; there are others.
     pub(super) fn flood_round(&mut self, place: Place, observer: &mut impl Observer) {
         let live = self.live_links();
         let Some(slot) = self.pool.get_mut(place) else { return };
@@ -156,7 +155,7 @@ impl<C: Capacities> Forwarding<C> {
         self.pool.release_if_unused(place);
     }
 
-    /// Takes back a copy that waits for a link.
+    /// Withdraws a copy that waits for a link.
     pub(super) fn recall(&mut self, link: u8, header: &Header, observer: &mut impl Observer) {
         let is_copy = |place: &Place| {
             let slot = self.pool.get(*place);
@@ -169,7 +168,7 @@ impl<C: Capacities> Forwarding<C> {
         }
     }
 
-    /// A confirmed packet or a confirmation has come here as a flood.
+    /// Processes a confirmed packet or a confirmation that arrived as a flood.
     fn unwrap_flooded(&mut self, place: Place, observer: &mut impl Observer) -> Onward {
         let Some(slot) = self.pool.get_mut(place) else {
             return Onward::Done;
@@ -189,7 +188,6 @@ impl<C: Capacities> Forwarding<C> {
     }
 }
 
-/// The link a packet came on.
 fn only(origin: Origin) -> LinkSet {
     match origin {
         Origin::Link { link, .. } => 1 << link,

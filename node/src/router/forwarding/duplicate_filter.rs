@@ -1,12 +1,12 @@
-//! What a node has seen of late, so that nothing arrives twice.
+//! Recently seen packets, so that nothing is delivered twice.
 //!
-//! Packets do not multiply by themselves: a link delivers each once. Only when a link dies with a packet on the way does its
-//! sender not know, and sends a copy, marked as such. So the node remembers for each source which of its last packets came,
-//! one bit each, and every copy for as long as a twin can be under way. A copy whose twin may have come before the memory
-//! begins is not taken: lost and counted rather than delivered twice. Nor is a packet that began before this node did: the
+//! Packets do not multiply by themselves: a link delivers each once. Only when a link dies with a packet in flight is its
+//! sender uncertain, and sends a copy, marked as such. So the node remembers for each source which of its last packets came,
+//! one bit each, and every copy for as long as its twin can be in flight. A copy whose twin may have come before the memory
+//! begins is rejected: dropped and counted rather than delivered twice. So is a packet that began before this node did, since the
 //! node may have had its twin before it restarted.
 //!
-//! A [flood](super::broadcast) comes to a node through every link. A second bit for each packet says that it was passed on so.
+//! A [flood](super::broadcast) comes to a node through every link. A second bit for each packet records that it was flooded.
 
 use heapless::Vec;
 
@@ -16,13 +16,13 @@ use crate::link::{Micros, millis};
 use crate::wire::{AGE_UNIT, Header, PacketId};
 use hopwise_core::Node;
 
-/// Copies are rare: they need a link to die. So many are remembered.
+/// Number of copies remembered. Copies are rare: they need a link to die.
 const COPIES: usize = 24;
 
-/// Of each source so many packets are remembered, by number.
+/// Number of packets remembered per source, by number.
 const SPAN: u32 = 128;
 const WORDS: usize = (SPAN / Word::BITS) as usize;
-/// What the processor shifts at once.
+/// The native word of the processor.
 type Word = usize;
 type Bits = [Word; WORDS];
 
@@ -38,21 +38,21 @@ struct Window {
     came: Bits,
     /// Which of them were passed on to every neighbor.
     flooded: Bits,
-    /// In milliseconds, which go round after 49 days.
+    /// In milliseconds, which wrap after 49 days.
     heard: u32,
 }
 
 #[derive(Clone, Debug)]
 pub(in crate::router) struct DuplicateFilter<C: Capacities> {
     windows: C::Peers<Window>,
-    /// When the last source that was forgotten had been heard: what came later is remembered.
+    /// When the last forgotten source had been heard: later packets are remembered.
     forgotten_at: Option<Micros>,
-    /// The same of the last one of which floods had come.
+    /// The same for the last one with floods.
     flood_forgotten_at: Option<Micros>,
     copies: Vec<(PacketId, Micros), COPIES>,
 }
 
-/// What a packet is to a node.
+/// The classification of a packet for this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum Judgement {
     /// Not seen before.
@@ -63,12 +63,12 @@ pub(in crate::router) enum Judgement {
     Uncertain,
 }
 
-/// What a broadcast, or a copy of a flood, is to a node.
+/// The classification of a broadcast, or of a copy of a flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum Passing {
-    /// Not seen before: it is taken, and passed on.
+    /// Not seen before: it is delivered and forwarded.
     New,
-    /// It is here already, or was before this node restarted; as a flood it is passed on all the same.
+    /// It is here already, or was before this node restarted; as a flood it is still forwarded.
     Known,
     /// There is nothing left to do with it.
     Duplicate,
@@ -88,7 +88,7 @@ impl<C: Capacities> DuplicateFilter<C> {
         }
     }
 
-    /// Whether a packet for this node alone is new. If it is, it is remembered.
+    /// Classifies a packet for this node alone. If it is new, it is remembered.
     pub(in crate::router) fn judge(&mut self, header: &Header, now: Micros) -> Judgement {
         if self.is_known_copy(header, now) {
             return Judgement::Duplicate;
@@ -107,13 +107,13 @@ impl<C: Capacities> DuplicateFilter<C> {
         }
         window.mark(header.number, now);
         if header.copied {
-            // There is room: a full memory is uncertain.
+            // Cannot fail: a full memory is uncertain.
             let _ = self.copies.push((header.id(), now));
         }
         Judgement::New
     }
 
-    /// The same for a packet that goes to everyone, or through everyone. A flood is [marked](Header::copied) as a copy.
+    /// The same for a packet that is for, or passes through, every node. A flood is [marked](Header::copied) as a copy.
     pub(in crate::router) fn judge_passing(&mut self, header: &Header, now: Micros) -> Passing {
         if self.is_known_copy(header, now) {
             return Passing::Duplicate;
@@ -136,7 +136,7 @@ impl<C: Capacities> DuplicateFilter<C> {
             }
             Judgement::Duplicate => return Passing::Duplicate,
             Judgement::Uncertain => return Passing::Uncertain,
-            // Of a flood any copy may have come; of what goes along the tree only one that was flooded besides.
+            // Of a flood any copy may have come; of a tree broadcast only one that was flooded as well.
             Judgement::New if forgotten => return Passing::Uncertain,
             Judgement::New => {}
         }
@@ -147,14 +147,14 @@ impl<C: Capacities> DuplicateFilter<C> {
         Passing::New
     }
 
-    /// A packet that came is now passed on as a flood.
+    /// Records that a packet is now forwarded as a flood.
     pub(in crate::router) fn note_flooded(&mut self, header: &Header) {
         if let Some(window) = self.windows.iter_mut().find(|window| window.is_of(header)) {
             window.note_flooded(header.number);
         }
     }
 
-    /// Whether a packet that goes to everyone would be a [duplicate](Passing::Duplicate).
+    /// Whether a packet for every node would be a [duplicate](Passing::Duplicate).
     pub(in crate::router) fn has_passed(&self, header: &Header) -> bool {
         let window = self.windows.iter().find(|window| window.is_of(header));
         window.is_some_and(|window| {
@@ -163,7 +163,7 @@ impl<C: Capacities> DuplicateFilter<C> {
         })
     }
 
-    /// Whether a copy of a packet came of late.
+    /// Whether a copy of a packet came recently.
     fn is_known_copy(&mut self, header: &Header, now: Micros) -> bool {
         if self.copies.is_empty() {
             return false;
@@ -178,7 +178,7 @@ impl<C: Capacities> DuplicateFilter<C> {
         self.forgotten_at.is_some_and(|at| at >= born(header, now))
     }
 
-    /// Where the window of a packet's source is: in place of the one not heard for longest, if it is new.
+    /// The index of the window of a packet's source: if it is new, in place of the one not heard for longest.
     fn place(&mut self, header: &Header, now: Micros) -> usize {
         let Header {
             source,
@@ -230,7 +230,7 @@ impl Window {
         self.source == header.source && self.from_host == header.from_host && self.epoch == header.epoch
     }
 
-    /// What a packet of this number is, if it is a copy.
+    /// The classification of a packet of this number, if it is a copy.
     fn standing(&self, number: u32) -> Judgement {
         let behind = self.highest.wrapping_sub(number);
         if behind > u32::MAX / 2 {
@@ -269,14 +269,14 @@ fn bit(bits: &Bits, place: u32) -> Option<bool> {
     Some(word >> (place % Word::BITS) & 1 == 1)
 }
 
-/// One that is beyond the last stays unset.
+/// Sets a bit; one past the last is ignored.
 fn set_bit(bits: &mut Bits, place: u32) {
     if let Some(word) = bits.get_mut((place / Word::BITS) as usize) {
         *word |= 1 << (place % Word::BITS);
     }
 }
 
-/// All bits `by` places further on.
+/// All bits shifted up by `by` places.
 fn shifted(old: &Bits, by: u32) -> Bits {
     let (words, bits) = ((by / Word::BITS) as usize, by % Word::BITS);
     let at = |place: Option<usize>| place.and_then(|place| old.get(place)).copied().unwrap_or(0);
@@ -326,8 +326,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes in whatever order, as a copy or not: nothing is taken twice, and what is not a copy is taken, unless it
-        /// comes so late that someone may have kept it.
+        /// In whatever order packets and copies come, nothing is taken twice, and what is not a copy is taken, unless it
+        /// comes so late that it may be a replay.
         #[test]
         fn nothing_is_taken_twice(
             arrivals in proptest::collection::vec((0..6_u64, 0..600_u32, any::<bool>()), 0..400),
@@ -354,7 +354,7 @@ mod tests {
         }
     }
 
-    /// A flood is taken once and passed on once, whether a copy along the tree comes before, after, or when its source is forgotten.
+    /// A flood is taken once and forwarded once, whether a copy along the tree comes before, after, or when its source is forgotten.
     #[test]
     fn a_flood_is_new_once_and_known_once() {
         let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();
@@ -377,7 +377,7 @@ mod tests {
         assert_eq!(seen.judge_passing(&header(7, 7, true), 9_600_000), Passing::New);
     }
 
-    /// Without floods a source that was forgotten is no reason to drop a broadcast.
+    /// Without floods a forgotten source is no reason to drop a broadcast.
     #[test]
     fn broadcasts_along_the_tree_need_no_memory() {
         let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();

@@ -1,16 +1,15 @@
-//! Who goes first when there is too little room: of the links that were refused, that whose packet has the first [priority](Priority).
-//!
-//! Without it the link that hears first of a free slot would have it every time.
+//! Fair queueing when there is too little room: of the links that were refused, the one whose packet has the first [priority](Priority)
+//! is served. Otherwise the link that first learns of a free slot would get it every time.
 
 use super::source_share::Share;
 use crate::capacities::{Capacities, List};
 use crate::link::Micros;
 use crate::wire::AGE_UNIT;
 
-/// Of a packet that is not known but presumed.
+/// The virtual channel of a presumed packet.
 const ANY_CHANNEL: u8 = u8::MAX;
 
-/// So long a link is presumed to have more, in units of 1024 microseconds: an offer and its answer take less on a wire of 1 Mbaud.
+/// Time for which a link is presumed to have more, in units of 1024 microseconds: an offer and its use take less on a wire of 1 Mbaud.
 const PRESUMED_FOR: u16 = 4;
 
 /// A link was refused a packet of a virtual channel.
@@ -21,17 +20,17 @@ pub(in crate::router) struct Waiting {
     pub(in crate::router) priority: Priority,
 }
 
-/// What goes before what: packets of sources that have had less of this node, and of those the ones that began earlier. A packet's
-/// word for its age counts only among those that have had as much.
+/// The order of service: packets of sources that have had less service at this node, and among those the ones that began earlier. A
+/// packet's claimed age counts only among sources with equal service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) struct Priority {
     share: Share,
-    /// When the packet began, in units of 1024 microseconds that go round after a minute.
+    /// When the packet began, in units of 1024 microseconds that wrap after a minute.
     born: u16,
 }
 
 impl Priority {
-    /// Of a source that has had so much, for a packet of this age.
+    /// The priority of a packet of this age, from a source with this share.
     pub(in crate::router) fn new(share: Share, age: u16, now: Micros) -> Self {
         Priority {
             share,
@@ -66,34 +65,34 @@ impl<C: Capacities> FairQueue<C> {
         self.0.is_empty()
     }
 
-    /// Those of other links that go before a priority of a link; all others, if it has none.
+    /// The waiting packets of other links before a priority of a link; all others, if it has none.
     pub(in crate::router) fn ahead_of(&self, link: u8, priority: Option<Priority>) -> impl Iterator<Item = &Waiting> {
         let others = self.0.iter().filter(move |waiting| waiting.link != link);
         others.filter(move |waiting| priority.is_none_or(|priority| waiting.priority.is_before(priority)))
     }
 
-    /// The first priority of a link, perhaps for a certain virtual channel.
+    /// The first priority of a link, optionally for a virtual channel.
     pub(in crate::router) fn first_of(&self, link: u8, channel: Option<u8>) -> Option<Priority> {
         let waiting = self.0.iter().filter(|waiting| waiting.link == link);
         let waiting = waiting.filter(|waiting| channel.is_none_or(|channel| waiting.channel == channel));
         waiting.map(|waiting| waiting.priority).reduce(Priority::first)
     }
 
-    /// A link has sent a packet of a virtual channel, and does not wait for that any more.
+    /// A link has sent a packet of a virtual channel, and no longer waits for that.
     pub(in crate::router) fn served(&mut self, link: u8, channel: u8) {
         if let Some(place) = self.place(link, channel) {
             self.0.swap_remove(place);
         }
     }
 
-    /// Those who were presumed to have more have not sent it.
+    /// Forgets links that were presumed to have more and have not sent it.
     pub(in crate::router) fn forget_presumed(&mut self, now: Micros) {
         let lately = |priority: Priority| units(now).wrapping_sub(priority.born) <= PRESUMED_FOR;
         self.0
             .retain(|waiting| waiting.channel != ANY_CHANNEL || lately(waiting.priority));
     }
 
-    /// A link of which a packet was taken while others wait is likely to have more like it, though it was not offered room for them.
+    /// A link of which a packet was taken while others wait is likely to have more, though it was not offered room for them.
     pub(in crate::router) fn presume(&mut self, link: u8, share: Share, now: Micros) {
         self.served(link, ANY_CHANNEL);
         let mut others = self.0.iter().filter(|waiting| waiting.link != link);
@@ -108,7 +107,7 @@ impl<C: Capacities> FairQueue<C> {
         }
     }
 
-    /// A packet was refused. Where too many wait the first priorities are remembered.
+    /// Records a refused packet. If too many wait, the first priorities are kept.
     pub(in crate::router) fn refused(&mut self, new: Waiting) {
         if self.place(new.link, new.channel).is_some() || self.0.push(new).is_ok() {
             return;
@@ -131,7 +130,6 @@ impl<C: Capacities> FairQueue<C> {
             .position(|waiting| waiting.link == link && waiting.channel == channel)
     }
 
-    /// Nobody waits any more.
     pub(in crate::router) fn clear(&mut self) {
         self.0.clear();
     }
@@ -155,7 +153,7 @@ mod tests {
         Priority::new(share(9), age, 90_000_000)
     }
 
-    /// Of a source that was served so often.
+    /// The share of a source that was served this often.
     fn share(times: usize) -> Share {
         let mut served = Served::new();
         (0..times).for_each(|_| served.count(0));

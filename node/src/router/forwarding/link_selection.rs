@@ -1,8 +1,8 @@
-//! Who is at which link: which one of them is accepted and used.
+//! Link selection: which links are accepted and used.
 //!
-//! One link to each neighbor is accepted, and used once it is open. Both ends of several cables between the same two nodes see the same
-//! cables and choose the same, the one whose number at the node of the lower address is the lowest. The others are kept in case it fails. A link that is
-//! open stays.
+//! One link to each neighbor is accepted, and used once it is open. The two ends of parallel cables between the same nodes see the same
+//! cables and choose the same one: that with the lowest number at the node of the lower address. The others are kept in case it fails. An
+//! open link is not replaced.
 
 use super::super::event::{Event, Observer};
 use super::Forwarding;
@@ -10,16 +10,16 @@ use crate::capacities::Capacities;
 use crate::link::{Down, LinkOf, Micros};
 use crate::wire::{Identity, Role};
 
-/// What to do with a link that is not used.
+/// The decision about an unused link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) struct Choice {
-    /// Who is there, if it could be used.
+    /// The identity of the other end, if it could be used.
     pub(in crate::router) candidate: Option<Identity>,
     pub(in crate::router) accepted: bool,
 }
 
 impl<C: Capacities> Forwarding<C> {
-    /// Whether to accept who is at a link; `None` if it is used already.
+    /// Whether to accept the other end of a link; `None` if it is used already.
     pub(in crate::router) fn select(&self, links: &[LinkOf<C::Link>], link: u8) -> Option<Choice> {
         if self.is_used(link) {
             return None;
@@ -34,13 +34,13 @@ impl<C: Capacities> Forwarding<C> {
         self.host == Some(link) || self.wiring.neighbor_at(link).is_some()
     }
 
-    /// Who is at a link that is not used, but could be.
+    /// The identity of the other end of an unused link that could be used.
     fn candidate(&self, links: &[LinkOf<C::Link>], link: u8) -> Option<Identity> {
         let end = links.get(usize::from(link))?;
         end.peer().filter(|_| end.may_accept() && !self.is_used(link))
     }
 
-    /// The link to accept of those that lead to someone; `None` if there is one already, or whoever it is does not belong here.
+    /// The link to accept among those to a peer; `None` if there is one already, or the peer does not belong here.
     fn best_link_to(&self, links: &[LinkOf<C::Link>], found: &Identity) -> Option<u8> {
         let wanted = match found.role {
             Role::Host => self.host.is_none(),
@@ -59,7 +59,7 @@ impl<C: Capacities> Forwarding<C> {
             .map(|(link, _)| link)
     }
 
-    /// A link is open, and is used from now on.
+    /// Uses a link that has opened.
     pub(in crate::router) fn link_up(&mut self, link: u8, peer: Identity, observer: &mut impl Observer) {
         match peer.role {
             Role::Host => self.host = Some(link),
@@ -69,7 +69,7 @@ impl<C: Capacities> Forwarding<C> {
         observer.note(Event::LinkUp { link, peer });
     }
 
-    /// Someone is at a link who does not belong there. That is said once.
+    /// Reports a peer at a link where it does not belong, once.
     pub(in crate::router) fn note_miswired(&mut self, link: u8, found: Identity, observer: &mut impl Observer) {
         if self.noted >> link & 1 == 0 {
             self.noted |= 1 << link;
@@ -81,8 +81,8 @@ impl<C: Capacities> Forwarding<C> {
         }
     }
 
-    /// A link is not used any more. Returns the port it led to, if it led to one. What was to go through it must
-    /// [turn round](Self::turn_round).
+    /// Stops using a link. Returns its port, if it had one. Its packets must be
+    /// [rerouted](Self::turn_round).
     pub(in crate::router) fn link_down(
         &mut self,
         link: u8,
@@ -90,7 +90,7 @@ impl<C: Capacities> Forwarding<C> {
         now: Micros,
         observer: &mut impl Observer,
     ) -> Option<u8> {
-        // A board that comes and goes while the link is held down is not worth a word each time.
+        // A board that comes and goes while the link is damped is not reported each time.
         let often = matches!(reason, Down::Restarted | Down::Ended | Down::Replaced | Down::Stuck);
         if !often || self.noted >> link & 1 == 1 {
             observer.note(Event::LinkDown { link, reason });

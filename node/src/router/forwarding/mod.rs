@@ -1,12 +1,12 @@
-//! Forwarding: packets in their buffers, and the links that they take from here.
+//! Forwarding: packets in their buffers, and the links that they take.
 //!
-//! A packet that came, or begins here, is [given a way](Forwarding::go): into the queue of the link that leads on, into several of them if it
-//! is for everyone, or up to the layers above. Those are not known here: what concerns them is [returned](Onward).
+//! A packet that was received, or originates here, is [routed](Forwarding::go): into the queue of the link of its next hop, into several
+//! queues if it is a broadcast, or up to the layers above. Those are not known here: what concerns them is [returned](Onward).
 //!
-//! - [`wiring`]: which neighbor is at which link; [`link_selection`]: which link is used to whom; [`stalled_links`]: which of them take nothing;
-//! - [`next_hop`]: the next hop, and the search for a path round dead links; [`broadcast`]: to whom copies go, along the tree or as a flood;
-//! - [`pool`]: the buffers; [`fair_queue`] and [`source_share`]: who goes first when they are full; [`duplicate_filter`]: nothing comes twice;
-//! - [`queues`]: what a link takes next.
+//! - [`wiring`]: the neighbor at each link; [`link_selection`]: the link used for each peer; [`stalled_links`]: links that take nothing;
+//! - [`next_hop`]: the next hop, and the search for a path around dead links; [`broadcast`]: copies along the tree or as a flood;
+//! - [`pool`]: the buffers; [`fair_queue`] and [`source_share`]: the order of service when they are full; [`duplicate_filter`];
+//! - [`queues`]: the next packet of a link.
 
 mod broadcast;
 mod duplicate_filter;
@@ -35,7 +35,7 @@ use crate::wire::{AGE_UNIT, DropReason, Header, Kind, PacketOf, RouterCounters, 
 use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Rule};
 
-/// What a node knows of its place in the mesh.
+/// A node's location in the mesh.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Location {
     pub(super) network: Network,
@@ -53,32 +53,31 @@ pub(super) struct Forwarding<C: Capacities> {
     queues: C::PerLink<C::Buffers<Place>>,
     pub(super) wiring: Wiring<C>,
     stalled: StalledLinks<C>,
-    /// How often it is reported that a packet of each link cannot go on.
+    /// Limits the reports of undeliverable packets of each link.
     reported: C::PerLink<RateLimiter>,
     /// The link to a host.
     pub(super) host: Option<u8>,
-    /// The links at which a host is taken for one: bit 0 is link 0.
+    /// The links at which a host is accepted: bit 0 is link 0.
     hosts: u32,
-    /// The links of which more was said than that they are down: bit 0 is link 0.
+    /// The links with a reported fault beyond being down: bit 0 is link 0.
     noted: u32,
     pub(super) pool: Pool<C>,
     duplicates: DuplicateFilter<C>,
-    /// Broadcasts that begin here are floods until then.
+    /// Until when broadcasts of this node are floods.
     flood_until: Micros,
     pub(super) counters: RouterCounters,
 }
 
-/// What is left to do with a packet that forwarding has looked at.
+/// What is left to do with a packet after forwarding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Onward {
-    /// Nothing.
     Done,
     /// It is for this node alone.
     Arrived,
-    /// It goes on, and this node takes it too; then it may be [released](Pool::release_if_unused).
+    /// It is forwarded, and this node takes it too; then it may be [released](Pool::release_if_unused).
     Taken,
-    /// It cannot go on: it is to be [ended](Forwarding::end).
+    /// It cannot be forwarded: it is to be [ended](Forwarding::end).
     Lost(DropReason),
 }
 
@@ -86,11 +85,10 @@ pub(super) enum Onward {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Ending {
-    /// Nothing.
     Done,
-    /// The confirmed packet of this number is kept here, to be sent again.
+    /// The confirmed packet of this number is kept here, to be retransmitted.
     Kept { number: u32 },
-    /// Its sender is to be told, in the same buffer.
+    /// Its sender is to be notified, in the same buffer.
     Report(Header),
 }
 
@@ -119,9 +117,9 @@ impl<C: Capacities> Forwarding<C> {
         self.location.here
     }
 
-    /// Whether a packet that has come on a link brings nothing, and is to be [dropped](Self::drop_redundant) without a buffer, so that nothing ever
-    /// waits for it to have one: a copy of a broadcast that there is nothing left to do with, or a confirmed packet that was sent again and
-    /// has come where its first copy still waits for a link.
+    /// Whether a received packet is redundant, and is to be [dropped](Self::drop_redundant) without a buffer, so that nothing ever
+    /// waits for it to have one: a copy of a completed broadcast, or a retransmitted confirmed packet whose first copy still waits here for a
+    /// link.
     pub(super) fn is_redundant(&self, header: &Header) -> bool {
         if header.kind.is_for_all_links() {
             return self.duplicates.has_passed(header);
@@ -130,20 +128,20 @@ impl<C: Capacities> Forwarding<C> {
             let slot = self.pool.get(place);
             slot.is_some_and(|slot| slot.packet.header.id() == header.id())
         };
-        // What is on a wire may itself be what comes back.
+        // A packet on a wire may itself be the one that comes back.
         let waits = || self.queues.iter().flat_map(|queue| queue.iter()).any(is_first);
         header.kind == Kind::Confirmed && header.copied && waits()
     }
 
     pub(super) fn drop_redundant(&mut self, link: u8, header: &Header, observer: &mut impl Observer) {
         self.count_drop(header, DropReason::Duplicate, observer);
-        // Who sends a flood has it. Who sends a copy along the tree must still learn that there is a flood.
+        // The sender of a flood has it. The sender of a copy along the tree must still learn that there is a flood.
         if header.kind.is_for_all_links() && header.copied {
             self.recall(link, header, observer);
         }
     }
 
-    /// A packet of a link is taken, whatever becomes of it.
+    /// Counts a packet taken from a link, whatever becomes of it.
     pub(super) fn count_received(&mut self, link: u8, header: &Header, observer: &mut impl Observer) {
         add(&mut self.counters.received, 1);
         observer.note(Event::Received {
@@ -153,13 +151,13 @@ impl<C: Capacities> Forwarding<C> {
         });
     }
 
-    /// Something of a link is taken that is no packet.
+    /// Counts a malformed packet taken from a link.
     pub(super) fn count_malformed(&mut self) {
         add(&mut self.counters.received, 1);
         self.counters.drop(DropReason::Malformed);
     }
 
-    /// A packet that begins here has a buffer, and is to be routed soon.
+    /// Starts a packet of this node that has a buffer, to be routed soon.
     pub(super) fn begin(&mut self, place: Place, header: &Header, observer: &mut impl Observer) {
         add(&mut self.counters.originated, 1);
         observer.note(Event::Accepted {
@@ -169,7 +167,7 @@ impl<C: Capacities> Forwarding<C> {
         self.pool.route_soon(place);
     }
 
-    /// A packet has come on a link and been given a buffer: it is given a way, unless it cannot be what it says.
+    /// Routes a received packet that has a buffer, unless its header is impossible.
     pub(super) fn enter(
         &mut self,
         place: Place,
@@ -196,9 +194,9 @@ impl<C: Capacities> Forwarding<C> {
         Onward::Done
     }
 
-    /// Whether a packet can have come on a link as it says, as far as that can be known: its source may be anyone behind that
-    /// link, but this node only if the packet is on a detour or a copy, and not on the way to this node itself; and a broadcast comes from the parent in its tree, unless it
-    /// is a flood.
+    /// Whether a packet can have come on a link, as far as that can be known: its source may be any node behind that
+    /// link, but this node only if the packet is on a detour or a copy, and not addressed to this node; and a broadcast comes from the parent
+    /// in its tree, unless it is a flood.
     fn can_come_from(&self, link: u8, header: &Header) -> bool {
         let here = self.here();
         if header.source == here {
@@ -218,8 +216,8 @@ impl<C: Capacities> Forwarding<C> {
         })
     }
 
-    /// A packet is here, whether it came or begins here: it is delivered, passed on, or sent on. A broadcast of this node is for its board too
-    /// if that wants blocks and it is one.
+    /// Delivers or forwards a packet, whether it was received or originates here. A broadcast of this node is for its board too if it is a
+    /// block and the board wants blocks.
     pub(super) fn go(
         &mut self,
         place: Place,
@@ -257,7 +255,7 @@ impl<C: Capacities> Forwarding<C> {
         }
     }
 
-    /// Lets the forwarder choose a link for a packet.
+    /// Chooses a link for a packet.
     fn choose(
         &mut self,
         place: Place,
@@ -291,7 +289,7 @@ impl<C: Capacities> Forwarding<C> {
         self.enqueue(place, link);
     }
 
-    /// A packet for this node alone is to go to the host here, if there is one.
+    /// Passes a packet for this node to its host, if there is one.
     pub(super) fn pass_to_host(&mut self, place: Place, now: Micros, observer: &mut impl Observer) -> Onward {
         let Some(link) = self.host else {
             return Onward::Lost(DropReason::NoHost);
@@ -310,7 +308,7 @@ impl<C: Capacities> Forwarding<C> {
         Onward::Done
     }
 
-    /// Whether a packet for this node alone has not come before, or why it is dropped: this node may have had it before it restarted.
+    /// Whether a packet for this node alone is new, or why it is dropped: this node may have had it before it restarted.
     pub(super) fn is_new(&mut self, header: &Header, now: Micros) -> Result<(), DropReason> {
         if header.source != self.here() && self.began_before_start(header, now) {
             return Err(DropReason::Uncertain);
@@ -322,7 +320,7 @@ impl<C: Capacities> Forwarding<C> {
         }
     }
 
-    /// A link that a packet was to take is dead. It led to the neighbor at a port, or to the host.
+    /// Reroutes a packet whose link is dead. It led to the neighbor at a port, or to the host.
     pub(super) fn turn_round(
         &mut self,
         place: Place,
@@ -342,12 +340,12 @@ impl<C: Capacities> Forwarding<C> {
                 self.flood_round(place, observer);
                 Onward::Done
             }
-            // It is no broadcast, so nobody asks what the board wants.
+            // It is not a broadcast, so it does not matter whether the board wants blocks.
             Some(_) => self.go(place, false, now, observer),
         }
     }
 
-    /// A packet cannot go on. Says who else is concerned.
+    /// Ends a packet that cannot go on. Returns what is left to do.
     pub(super) fn end(
         &mut self,
         place: Place,
@@ -360,7 +358,7 @@ impl<C: Capacities> Forwarding<C> {
         };
         let header = slot.packet.header;
         if slot.kept {
-            // It began here and is sent again from here.
+            // It originates here and is retransmitted from here.
             slot.packet.remove_trail();
             self.count_drop(&header, reason, observer);
             return Ending::Kept { number: header.number };
@@ -377,7 +375,7 @@ impl<C: Capacities> Forwarding<C> {
         }
     }
 
-    /// Whether it may be reported that a packet cannot go on. What came by one link does not use up the reports of others.
+    /// Whether an undeliverable packet may be reported. Each link has its own limit.
     fn may_report(&mut self, origin: Origin, now: Micros) -> bool {
         let Origin::Link { link, .. } = origin else {
             return true;
@@ -386,7 +384,7 @@ impl<C: Capacities> Forwarding<C> {
         limiter.is_some_and(|limiter| limiter.take(PER_16_MS, now))
     }
 
-    /// Puts a packet that begins here in place of one that has ended, to be routed soon.
+    /// Replaces a packet that has ended by one of this node, to be routed soon.
     pub(super) fn replace(&mut self, place: Place, packet: Option<PacketOf<C::Body>>) {
         add(&mut self.counters.originated, 1);
         if let (Some(slot), Some(packet)) = (self.pool.get_mut(place), packet) {
@@ -395,7 +393,7 @@ impl<C: Capacities> Forwarding<C> {
         self.pool.route_soon(place);
     }
 
-    /// Ends a packet, or one copy of it, with nobody to tell.
+    /// Ends a packet, or one copy of it, without notification.
     pub(super) fn discard(&mut self, place: Place, reason: DropReason, observer: &mut impl Observer) {
         if let Some(slot) = self.pool.get(place) {
             let header = slot.packet.header;
@@ -413,13 +411,12 @@ impl<C: Capacities> Forwarding<C> {
         });
     }
 
-    /// A packet has been given to whom it is for.
     pub(super) fn count_delivered(&mut self, header: &Header, observer: &mut impl Observer) {
         add(&mut self.counters.delivered, 1);
         observer.note(Event::Delivered { packet: header.id() });
     }
 
-    /// The node itself was meant, and has understood.
+    /// Completes a packet that the node itself has processed.
     pub(super) fn consume(&mut self, place: Place, observer: &mut impl Observer) {
         if let Some(slot) = self.pool.get(place) {
             let header = slot.packet.header;
@@ -428,7 +425,7 @@ impl<C: Capacities> Forwarding<C> {
         self.pool.release_if_unused(place);
     }
 
-    /// Takes a packet out of the queue of a link if it has waited too long there, or if the other end does not take packets of its length.
+    /// Removes a packet from the queue of a link if it has expired, or is too long for the other end.
     /// Then it is to be [ended](Self::end).
     pub(super) fn give_up_waiting(&mut self, place: Place, link: u8, mtu: usize, now: Micros) -> Option<DropReason> {
         let reason = if is_too_old(self.pool.get(place)?, now) {
@@ -441,13 +438,12 @@ impl<C: Capacities> Forwarding<C> {
         self.unqueue(place, link).then_some(reason)
     }
 
-    /// A link is as if it had just taken a packet.
+    /// Resets the stall timer of a link.
     pub(super) fn link_moves(&mut self, link: u8, now: Micros) {
         self.stalled.moves(link, now);
     }
 
-    /// Lets what waits for the neighbor at a link take another path, if that takes nothing.
-    /// While one of the ends is paused that means nothing.
+    /// Reroutes what waits for the neighbor at a link, if that is stalled. A pause is no stall.
     pub(super) fn go_round_if_stalled(&mut self, link: u8, paused: bool, now: Micros, observer: &mut impl Observer) {
         if self.wiring.neighbor_at(link).is_none() {
             return;
@@ -465,8 +461,8 @@ impl<C: Capacities> Forwarding<C> {
         }
     }
 
-    /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbor there.
-    /// A copy of a [flood](Kind::Flooded) ends: others go round.
+    /// Reroutes a packet in the queue of a stalled link, except broadcasts and packets for that neighbor.
+    /// A copy of a [flood](Kind::Flooded) ends, since others go around.
     fn go_round_stall(&mut self, place: Place, link: u8, observer: &mut impl Observer) {
         let (Some(slot), Some(neighbor)) = (self.pool.get_mut(place), self.wiring.neighbor_at(link)) else {
             return;
@@ -478,7 +474,7 @@ impl<C: Capacities> Forwarding<C> {
             }
             return;
         }
-        // A search that goes back has no other path.
+        // A search that backtracks has no other path.
         let goes_back = header.trail && Trail::of(&mut slot.packet.body).is_some_and(|trail| trail.has(neighbor));
         let stays = goes_back || header.kind == Kind::Broadcast || header.dest == neighbor;
         if stays || !self.unqueue(place, link) {
@@ -494,14 +490,13 @@ impl<C: Capacities> Forwarding<C> {
         }
     }
 
-    /// Whether a packet began before this node was started. By their age packets never seem younger than they are, but for
-    /// a little.
+    /// Whether a packet began before this node booted. Packets never claim to be younger than they are, except for rounding.
     fn began_before_start(&self, header: &Header, now: Micros) -> bool {
         let age = u64::from(header.age) * AGE_UNIT;
         now.saturating_sub(age + DRIFT) < self.location.started
     }
 
-    /// Copies of packets in the buffers, counted one by one.
+    /// The number of packet copies in the buffers.
     pub(super) fn held(&self) -> u32 {
         let slots = self.pool.places().filter_map(|place| self.pool.get(place));
         slots.map(|slot| slot.copies()).sum::<u32>() + self.pool.unrouted().count_ones()
@@ -514,7 +509,7 @@ pub(super) fn age(header: &Header, arrived: u32, now: Micros) -> u16 {
     u64::from(header.age).saturating_add(more).min(u64::from(u16::MAX)) as u16
 }
 
-/// Whether a packet has been under way for too long.
+/// Whether a packet has expired.
 pub(super) fn is_too_old<B>(slot: &Slot<B>, now: Micros) -> bool {
     u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT > LIFETIME
 }

@@ -1,12 +1,12 @@
-//! The next hop of a packet for another node: by the route if its link is up, otherwise by a search whose memory the packet
+//! The next hop of a packet for another node: by the routing function if its link is up, otherwise by a search whose state the packet
 //! carries.
 //!
 //! | the packet | the link of the next hop | what it does |
 //! |---|---|---|
 //! | on its route | up | takes it |
-//! | on its route | dead, or [stalled](super::stalled_links) | begins a trail here, and searches |
-//! | on a trail, nearer than where that began | | leaves the trail, and is on its route |
-//! | on a trail | | goes to the live neighbor nearest to the destination that is neither on the trail nor stalled, or back along it, or else to one that is stalled |
+//! | on its route | dead, or [stalled](super::stalled_links) | starts a trail here, and searches |
+//! | on a trail, closer than the start of the trail | | leaves the trail, and is on its route |
+//! | on a trail | | goes to the closest live neighbor that is neither on the trail nor stalled, or back along it, or else to a stalled one |
 
 use super::wiring::Wiring;
 use crate::capacities::Capacities;
@@ -14,29 +14,29 @@ use crate::wire::{Bytes, DropReason, PacketOf, Trail};
 use hopwise_core::limits::LOOKAHEAD;
 use hopwise_core::{Method, Network, Node, Rule};
 
-/// The link a packet takes.
+/// The link chosen for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) struct Hop {
     pub(in crate::router) link: u8,
-    /// The neighbor, if the packet searches for a path round a dead link.
+    /// The neighbor, if the packet searches for a path around a dead link.
     pub(in crate::router) detour: Option<Node>,
 }
 
-/// What a node knows when it sends a packet on.
+/// The inputs of the choice.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::router) struct Forwarder<'a, C: Capacities> {
     pub(in crate::router) network: &'a Network,
     pub(in crate::router) here: Node,
     pub(in crate::router) rule: Rule,
     pub(in crate::router) wiring: &'a Wiring<C>,
-    /// Links that are taken only where no other is left: bit 0 is link 0.
+    /// Links that are used only as a last resort: bit 0 is link 0.
     pub(in crate::router) avoided: u32,
-    /// The neighbor from which the packet came, if it came from one.
+    /// The neighbor from which the packet came, if any.
     pub(in crate::router) came_from: Option<Node>,
 }
 
 impl<C: Capacities> Forwarder<'_, C> {
-    /// Chooses the link, and writes into the packet what the next node must know.
+    /// Chooses the link, and updates the trail in the packet.
     pub(in crate::router) fn choose<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<Hop, DropReason> {
         if packet.header.hops_left == 0 {
             return Err(DropReason::HopLimit);
@@ -59,7 +59,7 @@ impl<C: Capacities> Forwarder<'_, C> {
         self.go_on(packet)
     }
 
-    /// Goes on with a search.
+    /// Continues a search.
     fn go_on<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<Hop, DropReason> {
         let hop = self.search(packet);
         if hop.is_err() {
@@ -68,14 +68,14 @@ impl<C: Capacities> Forwarder<'_, C> {
         hop
     }
 
-    /// The live neighbor nearest to a destination that is not on a trail, and its link.
+    /// The live neighbor closest to a destination that is not on a trail, and its link.
     fn nearest<B: Bytes>(&self, dest: Node, trail: &Trail<'_, B>) -> Option<(Node, u8)> {
         let unvisited = self.wiring.live().filter(|&(node, _)| !trail.has(node));
         unvisited.min_by_key(|&(node, link)| (self.is_avoided(link), self.hops(node, dest)))
     }
 
-    /// Chooses another link than the route's: of those that are live and not avoided, by how near to the destination they lead, that of
-    /// a rank. So a packet of which nothing was heard goes past whoever may have swallowed it.
+    /// Chooses a link other than the route's: the one of this rank among those that are live and not avoided, by distance to the
+    /// destination. So a packet without a response bypasses a node that may have swallowed it.
     pub(in crate::router) fn choose_other<B: Bytes>(
         &self,
         packet: &mut PacketOf<B>,
@@ -98,7 +98,7 @@ impl<C: Capacities> Forwarder<'_, C> {
         self.go_on(packet)
     }
 
-    /// Chooses another link than those that are avoided, if one leads neither back to where the packet came from nor past its
+    /// Chooses a link other than the avoided ones, if one leads neither back to where the packet came from nor past its
     /// destination.
     pub(in crate::router) fn choose_round<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Option<Hop> {
         let dest = packet.header.dest;
@@ -122,8 +122,8 @@ impl<C: Capacities> Forwarder<'_, C> {
         })
     }
 
-    /// Whether this node is nearer to the destination than where the search began, by the routing rule: on the route from here no
-    /// node is further, so that searches come to an end.
+    /// Whether this node is closer to the destination than the start of the search, by the routing function: no node on the route from
+    /// here is farther, so searches terminate.
     fn is_nearer_than_start<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<bool, DropReason> {
         let dest = packet.header.dest;
         let trail = Trail::of(&mut packet.body).ok_or(DropReason::Malformed)?;
@@ -141,8 +141,7 @@ impl<C: Capacities> Forwarder<'_, C> {
         self.avoided >> link & 1 == 1
     }
 
-    /// One step of a depth-first search. Where there is nowhere left to go, there is no path, unless the trail has not kept all
-    /// that it passed.
+    /// One step of a depth-first search. If there is nowhere left to go, there is no path, unless the trail is incomplete.
     fn search<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<Hop, DropReason> {
         let dest = packet.header.dest;
         let mut trail = Trail::of(&mut packet.body).ok_or(DropReason::Malformed)?;
@@ -168,7 +167,7 @@ impl<C: Capacities> Forwarder<'_, C> {
         while let Some(node) = trail.back() {
             if let Some(link) = self.wiring.link_to(node) {
                 if next.is_some() {
-                    // Past a neighbor that takes nothing now there may be a path.
+                    // There may be a path past a neighbor that is stalled now.
                     trail.mark_partial().map_err(|_| DropReason::TrailFull)?;
                 }
                 return Ok(hop((node, link)));
@@ -177,13 +176,13 @@ impl<C: Capacities> Forwarder<'_, C> {
         next.map(hop).ok_or(nowhere)
     }
 
-    /// Whether everyone who could hand the packet over has been asked in vain.
+    /// Whether all neighbors of the destination have been visited in vain.
     fn is_hopeless<B: Bytes>(&self, dest: Node, trail: &Trail<'_, B>) -> bool {
         let neighbors = self.network.neighbors(dest);
         self.wiring.link_to(dest).is_none() && neighbors.is_ok_and(|mut all| all.all(|node| trail.has(node)))
     }
 
-    /// How far it is by the routing rule.
+    /// The distance by the routing function.
     fn hops(&self, from: Node, to: Node) -> u64 {
         if self.network.method(from, to, self.rule) == Ok(Method::Shortest)
             && let Ok(Some(distance)) = self.network.distance(from, to)
@@ -219,7 +218,7 @@ mod tests {
         }
     }
 
-    /// The path of a packet through a network in which some pairs of neighbors are cut off from each other.
+    /// The path of a packet through a network with dead links.
     fn path<const BODY: usize>(
         network: &Network,
         dest: Node,
@@ -294,7 +293,7 @@ mod tests {
         assert_eq!(path::<14>(&network, 3, &cuts).1, Err(DropReason::TrailFull));
     }
 
-    /// Where a packet at node 5 of a ring of six goes that is for node 2 and has searched along a path, while nothing goes to some.
+    /// The next hop at node 5 of a ring of six for a packet to node 2 that has searched along a path, while some neighbors are stalled.
     fn from_five(
         trail: &[Node],
         stalled: &[Node],
@@ -342,7 +341,7 @@ mod tests {
         }
     }
 
-    /// By the rule of a paper some routes are longer than they need be: they are as long as packets find them.
+    /// With a paper's routing function some routes are longer than necessary: distances are those of actual routes.
     #[test]
     fn how_far_it_is_goes_by_the_routing_rule() {
         let network: Network = "re(ring(4),complete(3),2)".parse().unwrap();

@@ -1,9 +1,9 @@
-//! The buffers of a node, and who may have them.
+//! The buffers of a node, and their allocation.
 //!
-//! Every packet in a node has one slot, also a broadcast that goes out through several links. Slots are common to all, but
-//! for each virtual channel, for the inbox, for what begins here and for the node's own answers some are kept free: however full the
-//! rest is, a packet that arrives in an empty virtual channel finds room. That is what makes virtual channels free of deadlock; see
-//! [`lanes`](hopwise_core::network::virtual_channels). Links that were refused wait for their [turn](super::fair_queue).
+//! Every packet in a node has one slot, including a broadcast that goes out through several links. Slots are shared, but some are reserved
+//! for each virtual channel, for the inbox, for packets of this node and for its responses: however full the
+//! rest is, a packet that arrives in an empty virtual channel finds room. That is what prevents deadlock; see
+//! [virtual channels](hopwise_core::network::virtual_channels). Links that were refused are served by a [fair queue](super::fair_queue).
 
 use super::super::backpressure::Backpressure;
 use super::fair_queue::{FairQueue, Priority, Waiting};
@@ -12,25 +12,24 @@ use crate::capacities::{Capacities, OWN};
 use crate::link::Micros;
 use crate::wire::{AGE_UNIT, Kind, Offer, PacketOf};
 
-/// The number of a slot.
 pub(in crate::router) type Place = u8;
 
-/// Where a packet came from, a link or the node itself, and so whose share of the slots it takes.
+/// The origin of a packet, a link or the node itself, whose share of the slots it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum Origin {
     Link {
         link: u8,
         channel: u8,
     },
-    /// The host at this link. Its packets begin here, as the application's do.
+    /// The host at this link. Its packets originate here, as the application's do.
     Host(u8),
     Application,
     Service,
-    /// Wherever it came from: only the inbox still holds it, which is counted by itself.
+    /// Any: only the inbox still holds it, which has its own count.
     Inbox,
 }
 
-/// For whom a packet waits, beside links.
+/// The local reader that a packet waits for, besides links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum Reader {
     Nobody,
@@ -44,19 +43,18 @@ pub(in crate::router) enum Reader {
 pub(in crate::router) struct Slot<B> {
     pub(in crate::router) packet: PacketOf<B>,
     pub(in crate::router) origin: Origin,
-    /// When it came: the low half of the time, which goes round after 71 minutes. No packet lives that long.
+    /// When it arrived: the low half of the time, which wraps after 71 minutes. No packet lives that long.
     pub(in crate::router) arrived: u32,
     /// Links through which it is to go or on which it is: bit 0 is link 0.
     pub(in crate::router) pending: u32,
-    /// From here it does not take its route, but the path that is next best, or the one after that; 0: its route.
+    /// The rank of its path from here: 0 is its route, 1 the next best.
     pub(in crate::router) other_path: u8,
-    /// It came as a flood, and is answered so.
+    /// It arrived as a flood, and is answered by one.
     pub(in crate::router) flooded: bool,
-    /// A traced packet has been signed by this node.
+    /// Whether this node has added its record to a traced packet.
     pub(in crate::router) signed: bool,
-    /// Who here is to read it.
     pub(in crate::router) reader: Reader,
-    /// A confirmed packet of this node, kept until its fate is known.
+    /// A confirmed packet of this node, kept until it is completed.
     pub(in crate::router) kept: bool,
 }
 
@@ -65,12 +63,12 @@ impl<B> Slot<B> {
         self.pending == 0 && self.reader == Reader::Nobody && !self.kept
     }
 
-    /// It starts here, so its first hop may rise or fall.
+    /// Whether it originates here, so that its first hop may rise or fall.
     pub(in crate::router) fn begins_here(&self) -> bool {
         !matches!(self.origin, Origin::Link { .. })
     }
 
-    /// The virtual channel that it is in; of what begins here, any.
+    /// Its virtual channel; any for a packet of this node.
     pub(in crate::router) fn channel(&self) -> u8 {
         match self.origin {
             Origin::Link { channel, .. } => channel,
@@ -98,31 +96,31 @@ impl<B> Slot<B> {
 #[derive(Clone, Debug)]
 pub(in crate::router) struct Pool<C: Capacities> {
     slots: C::PerBuffer<Option<Slot<C::Body>>>,
-    /// Which slots are in use: bit 0 is slot 0.
+    /// The slots in use: bit 0 is slot 0.
     used: u64,
-    /// Which of them have not yet been given a path from here.
+    /// Those that have not been routed yet.
     unrouted: u64,
     used_channels: u8,
     channels: C::PerChannel<u8>,
-    /// Packets in all virtual channels, and virtual channels that have any.
+    /// Packets in all virtual channels, and the number of nonempty virtual channels.
     passing: u8,
     channels_in_use: u8,
     links: C::PerLink<u8>,
     outbox: u8,
     service: u8,
     inbox: u8,
-    /// Packets that were refused to links, and whose turn it is.
+    /// Packets that were refused to links, and their order.
     fair_queue: FairQueue<C>,
     served: Served,
     /// Requests to this node that came while there was no room to answer.
     deferred: Backpressure,
-    /// Something has come or gone since it was last asked.
+    /// Whether anything has changed since the last query.
     changed: bool,
-    /// All links were offered all they could send.
+    /// Whether all links were offered all they could send.
     open: bool,
 }
 
-/// So many requests in a row are deferred because too many answers wait.
+/// Maximum number of consecutive requests deferred because too many responses wait.
 const MAX_DEFERRED: u8 = 16;
 
 impl<C: Capacities> Pool<C> {
@@ -150,19 +148,19 @@ impl<C: Capacities> Pool<C> {
         }
     }
 
-    /// Slots that are common to all: those that are not kept free for someone.
+    /// The shared slots: those that are not reserved.
     fn common(&self) -> usize {
         C::SIZES.buffers - C::SIZES.inbox - C::SIZES.service - OWN - usize::from(self.used_channels)
     }
 
-    /// How many of them are taken: by all packets but the first of each virtual channel, the first that begins here, and the first answers.
+    /// The shared slots in use: all packets but the first of each virtual channel, the first of this node, and the first responses.
     fn common_taken(&self) -> usize {
         usize::from(self.passing - self.channels_in_use)
             + usize::from(self.outbox).saturating_sub(OWN)
             + usize::from(self.service).saturating_sub(C::SIZES.service)
     }
 
-    /// Whether [offers](Self::offer) may be other than when this was last asked.
+    /// Whether [offers](Self::offer) may have changed since the last call.
     pub(in crate::router) fn has_changed(&mut self) -> bool {
         if !core::mem::take(&mut self.changed) {
             return false;
@@ -173,18 +171,16 @@ impl<C: Capacities> Pool<C> {
         !(self.open && was_open)
     }
 
-    /// How many virtual channels there are.
     pub(in crate::router) fn channels(&self) -> u8 {
         self.used_channels
     }
 
-    /// Slots in use.
     pub(in crate::router) fn used(&self) -> usize {
         self.used.count_ones() as usize
     }
 
-    /// How many common slots a link may have by a priority: the free ones, up to its share, but for one for each earlier priority of
-    /// another link that would fit that link's share.
+    /// The number of shared slots available to a link with a priority: the free ones, up to its share, minus one for each earlier priority
+    /// of another link within that link's share.
     fn common_for(&self, link: u8, priority: Option<Priority>) -> usize {
         let free = self.common().saturating_sub(self.common_taken());
         let ahead = self.fair_queue.ahead_of(link, priority);
@@ -192,7 +188,7 @@ impl<C: Capacities> Pool<C> {
         free.saturating_sub(promised).min(self.share_left(link))
     }
 
-    /// Whether a link may have a virtual channel's own slot: it is free, and no packet of that virtual channel at another link goes first.
+    /// Whether a link may use a virtual channel's own slot: it is free, and no packet of that virtual channel at another link goes first.
     fn channel_slot_for(&self, channel: u8, link: u8, priority: Option<Priority>) -> bool {
         let free = self.channels.get(usize::from(channel)) == Some(&0);
         free && !self
@@ -201,7 +197,7 @@ impl<C: Capacities> Pool<C> {
             .any(|waiting| waiting.channel == channel)
     }
 
-    /// How many more common slots a link may have.
+    /// The number of shared slots left in a link's share.
     fn share_left(&self, link: u8) -> usize {
         let count = self.links.get(usize::from(link));
         count.map_or(0, |&count| C::SIZES.link_share.saturating_sub(usize::from(count)))
@@ -225,7 +221,7 @@ impl<C: Capacities> Pool<C> {
         room
     }
 
-    /// Nobody waits: what a link was to send may have taken another path. Who still has something is refused and waits again.
+    /// Clears the fair queue: packets of a link may have taken another path. A link that still has some is refused and waits again.
     pub(in crate::router) fn forget_turns(&mut self) {
         self.changed |= !self.fair_queue.is_empty();
         self.fair_queue.clear();
@@ -234,7 +230,7 @@ impl<C: Capacities> Pool<C> {
     /// The room there is for packets of a link.
     pub(in crate::router) fn offer(&self, link: u8) -> Offer {
         let shared = self.common_for(link, self.fair_queue.first_of(link, None));
-        // While nobody is refused packets go as fast as they come, so those on the way need not be counted.
+        // While no link is refused, packets leave as fast as they come, so those in flight need not be counted.
         if shared > 0 && self.fair_queue.is_empty() {
             return Offer::ALL;
         }
@@ -249,21 +245,21 @@ impl<C: Capacities> Pool<C> {
         usize::from(self.inbox) < C::SIZES.inbox
     }
 
-    /// Whether a packet of a kind may begin here. What comes from others goes first: the more of it there is, the less may be
-    /// added. A broadcast fills all links at once, so fewer will do, and leave more room for those of others.
+    /// Whether a packet of a kind may originate here. Forwarded packets go first: the more of them there are, the fewer may be
+    /// added. A broadcast fills all links at once, so fewer suffice, and leave more room for those of others.
     pub(in crate::router) fn outbox_has_room(&self, kind: Kind) -> bool {
         let kept = if kind == Kind::Broadcast { C::SIZES.passing } else { 0 };
         let most = self.common().saturating_sub(kept).min(C::SIZES.outbox);
         self.outbox == 0 || usize::from(self.outbox) + 2 * usize::from(self.passing) < most
     }
 
-    /// Whether the node may answer something. Where many packets could pass there is room for more answers.
+    /// Whether the node may send a response. Where many packets could pass there is room for more responses.
     pub(in crate::router) fn service_has_room(&self) -> bool {
         let more = self.common().saturating_sub(self.common_taken()) > C::SIZES.passing;
         usize::from(self.service) < if more { 2 * C::SIZES.service } else { C::SIZES.service }
     }
 
-    /// Whether a request to this node had better come later, since there is no room to answer it.
+    /// Whether a request to this node should come later, since there is no room to answer it.
     pub(in crate::router) fn defers_request(&mut self) -> bool {
         let no_room = !self.service_has_room();
         self.deferred.defer(no_room)
@@ -301,12 +297,12 @@ impl<C: Capacities> Pool<C> {
         Some(place as Place)
     }
 
-    /// How much the source of a packet has had of this node of late.
+    /// The recent share of a packet's source at this node.
     pub(in crate::router) fn served(&self, slot: &Slot<C::Body>) -> Share {
         self.served.by(slot.packet.header.source)
     }
 
-    /// A packet has its turn on a link.
+    /// Counts a packet that is sent on a link.
     pub(in crate::router) fn serve(&mut self, place: Place) {
         if let Some(source) = self.get(place).map(|slot| slot.packet.header.source) {
             self.served.count(source);
@@ -321,12 +317,12 @@ impl<C: Capacities> Pool<C> {
         self.slots.get_mut(usize::from(place))?.as_mut()
     }
 
-    /// A packet is to be given its path from here, or delivered, as soon as there is time.
+    /// Marks a packet to be routed or delivered soon.
     pub(in crate::router) fn route_soon(&mut self, place: Place) {
         self.unrouted |= 1 << place;
     }
 
-    /// Packets that have not yet been given a path: bit 0 is slot 0.
+    /// Packets that have not been routed yet: bit 0 is slot 0.
     pub(in crate::router) fn unrouted(&self) -> u64 {
         self.unrouted
     }
@@ -335,7 +331,7 @@ impl<C: Capacities> Pool<C> {
         self.unrouted >> place & 1 == 1
     }
 
-    /// The first of a set of packets that has no path yet and is given one now; it is taken out of the set.
+    /// Removes the first unrouted packet from a set, to be routed now.
     pub(in crate::router) fn next_unrouted(&mut self, round: &mut u64) -> Option<Place> {
         let waiting = *round & self.unrouted;
         let first = waiting & waiting.wrapping_neg();
@@ -374,7 +370,7 @@ impl<C: Capacities> Pool<C> {
         }
     }
 
-    /// Makes the packet in a slot one of the node's own; `false` if there is no room for that.
+    /// Makes the packet in a slot a response of this node; `false` if there is no room for that.
     pub(in crate::router) fn make_service(&mut self, place: Place, now: Micros) -> bool {
         if !self.service_has_room() {
             return false;
@@ -389,7 +385,7 @@ impl<C: Capacities> Pool<C> {
         true
     }
 
-    /// Frees a slot that has nothing left to do, or gives its share back as soon as only the inbox holds it.
+    /// Frees a slot that has nothing left to do, or returns its share once only the inbox holds it.
     pub(in crate::router) fn release_if_unused(&mut self, place: Place) {
         if self.is_unrouted(place) {
             return;

@@ -1,4 +1,4 @@
-//! What waits for links: which packet a link takes next, and what became of those on the way.
+//! The queues of links: the next packet of a link, and the completion of those in flight.
 
 use super::super::event::{Event, Observer};
 use super::source_share::Share;
@@ -14,23 +14,23 @@ impl<C: Capacities> Forwarding<C> {
     pub(super) fn enqueue(&mut self, place: Place, link: u8) {
         if let (Some(slot), Some(queue)) = (self.pool.get_mut(place), self.queues.get_mut(usize::from(link))) {
             slot.pending |= 1 << link;
-            // There is room: a place is in a queue once.
+            // Cannot fail: a place is in a queue once.
             let _ = queue.push(place);
         }
     }
 
-    /// How many packets wait for a link.
+    /// The number of packets that wait for a link.
     pub(in crate::router) fn waiting(&self, link: u8) -> usize {
         self.queues.get(usize::from(link)).map_or(0, |queue| queue.len())
     }
 
-    /// What waits for a link that is dead, the first one first.
+    /// Removes what waits for a dead link, in order.
     pub(in crate::router) fn take_queue(&mut self, link: u8) -> C::Buffers<Place> {
         let queue = self.queues.get_mut(usize::from(link));
         queue.map(core::mem::take).unwrap_or_default()
     }
 
-    /// Adds this node, and how long the packet was here, to a packet that is traced.
+    /// Adds the record of this node to a traced packet.
     pub(in crate::router) fn sign(&mut self, place: Place, now: Micros) {
         let node = self.here();
         let Some(slot) = self.pool.get_mut(place) else { return };
@@ -59,9 +59,9 @@ impl<C: Capacities> Forwarding<C> {
         ))
     }
 
-    /// The next packet for a link: of those whose virtual channel has room, the first of a source that has had least and then has the oldest. So
-    /// far sources have as much of a busy mesh as near ones, and as those that send all they can; and packets of one source keep
-    /// their order: ages are rounded at every hop, so that they do not tell which of two came first.
+    /// The next packet for a link: among those whose virtual channel has room, the oldest of the source with the smallest share. So
+    /// far sources get as much of a busy mesh as near ones, and as those that send all they can; and packets of one source keep
+    /// their order, since ages, which are rounded at every hop, are not compared within it.
     pub(in crate::router) fn pick(&mut self, link: u8, room: Offer, mtu: usize, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
         let takes = |place: Place| self.channel_on(link, place).is_some_and(|channel| room.takes(channel));
@@ -93,7 +93,7 @@ impl<C: Capacities> Forwarding<C> {
         mtu >= C::SIZES.max_packet() || self.pool.get(place).is_some_and(fits)
     }
 
-    /// It is known what became of a packet that was on the way.
+    /// Completes a packet that was in flight.
     pub(in crate::router) fn settled(
         &mut self,
         link: u8,
@@ -121,7 +121,7 @@ impl<C: Capacities> Forwarding<C> {
         self.pool.release_if_unused(place);
     }
 
-    /// A packet waits again: before those that came later.
+    /// Requeues a packet before those that came later.
     pub(super) fn put_back(&mut self, link: u8, place: Place) {
         if let Some(slot) = self.pool.get_mut(place) {
             slot.pending |= 1 << link;
@@ -137,11 +137,11 @@ impl<C: Capacities> Forwarding<C> {
         for waiting in queue.iter_mut().skip(before) {
             core::mem::swap(waiting, &mut next);
         }
-        // There is room: a place is in a queue once.
+        // Cannot fail: a place is in a queue once.
         let _ = queue.push(next);
     }
 
-    /// Takes a packet out of the queue of a link, where it is not to go any more; `false` if it is not there.
+    /// Removes a packet from the queue of a link; `false` if it is not there.
     pub(super) fn unqueue(&mut self, place: Place, link: u8) -> bool {
         let queue = self.queues.get_mut(usize::from(link));
         let was_there = queue.is_some_and(|queue| take_out(queue, place));

@@ -1,21 +1,20 @@
-//! How much each source has had of this node of late, so that all have the same.
+//! The recent share of each source in this node's forwarding, so that all get the same.
 //!
-//! A packet says itself how old it is, and near sources fill a queue before far ones; what the node counts itself is neither
-//! forged nor a matter of distance. Sources share a counter where there are more of them than counters.
+//! A packet's age is its own claim, and near sources fill a queue before far ones; what the node counts itself can neither be
+//! forged nor depends on distance. If there are more sources than counters, some share one.
 
 use hopwise_core::Node;
 
-/// So many counters; a power of 2.
+/// Number of counters; a power of 2.
 const COUNTERS: usize = 64;
 
-/// What a source has had, roughly: within so many packets all have the same.
+/// Granularity of shares: within this many packets all count as equal.
 const SAME: u8 = 4;
 
-/// What a source has had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::router) struct Share(u8);
 
-/// Packets sent on from here, by source. All are halved when one is full, so the past is forgotten by and by.
+/// Packets forwarded here, by source. All counters are halved when one is full, so the past is gradually forgotten.
 #[derive(Clone, Debug)]
 pub(in crate::router) struct Served([u8; COUNTERS]);
 
@@ -24,7 +23,6 @@ impl Served {
         Served([0; COUNTERS])
     }
 
-    /// What a source has had.
     pub(in crate::router) fn by(&self, source: Node) -> Share {
         Share(self.times(source) / SAME)
     }
@@ -33,7 +31,6 @@ impl Served {
         self.0.get(place(source)).copied().unwrap_or(0)
     }
 
-    /// A packet of a source has its turn.
     pub(in crate::router) fn count(&mut self, source: Node) {
         if self.times(source) == u8::MAX {
             self.0.iter_mut().for_each(|count| *count /= 2);

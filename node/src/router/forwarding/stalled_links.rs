@@ -1,21 +1,20 @@
-//! Links that are up and take nothing: what waits for one takes another path, so that it does not fill the buffers.
+//! Links that are up and take nothing: what waits for one is rerouted, so that it does not fill the buffers.
 //!
-//! A neighbor that is full takes something now and then. One that has taken nothing for longer is avoided for a while, and then tried
-//! again.
+//! A neighbor that is full still takes something now and then. One that has taken nothing for longer is avoided for a while, and then
+//! tried again.
 
 use crate::capacities::Capacities;
 use crate::link::{Micros, millis};
 
-/// A neighbor that takes nothing for so many milliseconds, though packets wait for it, is stalled.
+/// Time in milliseconds after which a neighbor that takes nothing, though packets wait for it, is stalled.
 const STALLED_AFTER: u32 = 250;
 
-/// It is avoided for so many milliseconds.
+/// Time in milliseconds for which it is avoided.
 const AVOIDED_FOR: u32 = 2_000;
 
-/// The links that are up and take nothing.
 #[derive(Clone, Debug)]
 pub(in crate::router) struct StalledLinks<C: Capacities> {
-    /// When each link last took a packet, in milliseconds, which go round after 49 days; while it is avoided, since when it is.
+    /// When each link last took a packet, in milliseconds, which wrap after 49 days; while it is avoided, since when.
     since: C::PerLink<u32>,
     /// Those that are avoided: bit 0 is link 0.
     avoided: u32,
@@ -34,7 +33,7 @@ impl<C: Capacities> StalledLinks<C> {
         self.avoided
     }
 
-    /// A link has taken a packet, or is not what it was.
+    /// Records that a link has taken a packet, or has changed.
     pub(in crate::router) fn moves(&mut self, link: u8, now: Micros) {
         self.avoided &= !(1 << link);
         if let Some(since) = self.since.get_mut(usize::from(link)) {
@@ -42,7 +41,7 @@ impl<C: Capacities> StalledLinks<C> {
         }
     }
 
-    /// Looks at the clock: whether a link is to be avoided, for which a packet has waited for so many microseconds.
+    /// Whether to avoid a link for which a packet has waited this many microseconds.
     pub(in crate::router) fn look(&mut self, link: u8, waited: u32, now: Micros) -> bool {
         let Some(since) = self.since.get_mut(usize::from(link)) else {
             return false;

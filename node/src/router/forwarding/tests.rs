@@ -1,4 +1,4 @@
-//! Forwarding without links, transport or services: packets are put in, and what is left to do is looked at.
+//! Forwarding without links, transport or services: packets are put in, and the result is checked.
 
 use std::vec::Vec;
 
@@ -11,7 +11,7 @@ use crate::wire::{Addressed, AppPort, Content, Offer};
 const NOW: Micros = 60_000_000;
 const MTU: usize = 999;
 
-/// A node whose neighbors are at the links of their ports, but for those that are dead.
+/// A node with each neighbor at the link of its port, except dead ones.
 fn node(expression: &str, here: Node, dead: &[Node]) -> Forwarding<Board> {
     let network: Network = expression.parse().unwrap();
     let location = Location {
@@ -42,7 +42,7 @@ fn packet(kind: Kind, source: Node, dest: Node, number: u32) -> Packet {
     }
 }
 
-/// A packet comes by a link.
+/// Receives a packet on a link.
 fn come(node: &mut Forwarding<Board>, link: u8, packet: Packet) -> (Place, Onward) {
     let place = node.pool.admit(packet, Origin::Link { link, channel: 0 }, NOW).unwrap();
     (place, node.enter(place, false, NOW, &mut ()))
@@ -87,7 +87,7 @@ fn what_is_for_this_node_or_goes_no_further_is_left_to_others() {
     node.pool.get_mut(kept).unwrap().kept = true;
     let ending = node.end(kept, DropReason::NoRoute, NOW, &mut ());
     assert_eq!(ending, Ending::Kept { number: 3 });
-    // Who does not exist is told nothing.
+    // A source that does not exist is not notified.
     let (place, left) = come(&mut node, 0, packet(Kind::Datagram, 99, 2, 4));
     assert_eq!((left, node.pool.get(place).is_none()), (Onward::Done, true));
 }

@@ -1,6 +1,6 @@
-//! Which neighbor is at which link.
+//! The neighbor at each link.
 //!
-//! Cables may be plugged in any order: hello tells who is there.
+//! Cables may be plugged in any order: hello tells the identity of the other end.
 
 use crate::capacities::{Capacities, List};
 use hopwise_core::{Network, Node};
@@ -39,21 +39,21 @@ impl<C: Capacities> Wiring<C> {
         }
     }
 
-    /// Who should be at a link where someone else is: the neighbor of that number if it is missing, or else the first that is.
+    /// The expected neighbor of a miswired link: that of the link's number if it is missing, or else the first missing one.
     pub(in crate::router) fn expected(&self, link: u8) -> Option<Node> {
         let own = self.ports().nth(link.into());
         let missing = own.into_iter().chain(self.ports()).find(|(_, link)| link.is_none());
         missing.map(|(neighbor, _)| neighbor)
     }
 
-    /// A link is down: the port it led to, if it led to one.
+    /// Removes a link that is down, and returns its port, if it had one.
     pub(in crate::router) fn detach(&mut self, link: u8) -> Option<u8> {
         let port = self.links.iter().position(|&at| at == Some(link))?;
         *self.links.get_mut(port)? = None;
         Some(port as u8)
     }
 
-    /// The link that leads to a neighbor, if one is open.
+    /// The open link to a neighbor, if any.
     pub(in crate::router) fn link_to(&self, neighbor: Node) -> Option<u8> {
         let port = self.neighbors.iter().position(|&node| node == neighbor)?;
         *self.links.get(port)?
@@ -82,7 +82,7 @@ pub(in crate::router) mod tests {
     use super::*;
     use crate::capacities::Board;
 
-    /// A node whose neighbors are at the links of their ports, but for those that are dead.
+    /// A node with each neighbor at the link of its port, except dead ones.
     pub(in crate::router) fn wired<C: Capacities>(network: &Network, here: Node, dead: &[Node]) -> Wiring<C> {
         let mut wiring = Wiring::of(network, here, C::SIZES.links).unwrap();
         for (link, address) in (0..).zip(network.neighbors(here).unwrap()) {

@@ -1,19 +1,18 @@
 //! Blocks of an image for the board around the node.
 //!
-//! Writing one into the flash takes longer than receiving it where the flash is slow, and nothing else runs meanwhile. So the board writes
-//! a piece at a time, and blocks wait in the buffers in which they came, as packets do that wait for a link. What comes after waits at the
-//! neighbors, and in the end at the host: nothing is sent in vain.
+//! Writing one into slow flash takes longer than receiving it, and nothing else runs meanwhile. So the board writes
+//! a piece at a time, and blocks wait in the buffers in which they arrived, like packets that wait for a link. What comes after waits at
+//! the neighbors, and finally at the host: nothing is sent in vain.
 
 use crate::router::forwarding::Place;
 
 /// The blocks that wait for the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum Blocks {
-    /// There is no board that wants any.
+    /// The board wants none.
     Unwanted,
     #[cfg(feature = "update")]
     None,
-    /// This one is next.
     #[cfg(feature = "update")]
     Waiting(Place),
 }
@@ -23,7 +22,7 @@ impl Blocks {
         self != Blocks::Unwanted
     }
 
-    /// From now on the board wants blocks, and none waits.
+    /// Makes the board want blocks; none waits.
     #[cfg(feature = "update")]
     pub(in crate::router) fn take(&mut self) {
         *self = Blocks::None;

@@ -1,7 +1,7 @@
-//! Services: who on this node reads what has come for it.
+//! Services: the local readers of packets for this node.
 //!
 //! Applications are behind their [ports](served_ports) and share one inbox, the board takes [blocks](Blocks) of its next image, the clock of
-//! the mesh hears and makes time signals, and all other questions are answered [by the node itself](crate::service).
+//! the mesh processes time signals, and all other requests are answered [by the node itself](crate::service).
 
 mod blocks;
 mod served_ports;
@@ -18,18 +18,16 @@ use crate::link::Micros;
 use crate::wire::{AppPort, BoardInfo, DropReason, PacketOf};
 use hopwise_core::Node;
 
-/// Who reads what has come.
 #[derive(Clone, Debug)]
 pub(super) struct Services<C: Capacities> {
     inbox: C::Inbox<Place>,
     pub(super) ports: ServedPorts<C>,
     pub(super) blocks: Blocks,
     pub(super) clock: MeshClock<C>,
-    /// What the shell knows about its board.
+    /// The board information, filled in by the shell.
     pub(super) card: BoardInfo,
 }
 
-/// Who reads a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReadBy {
     Application,
@@ -49,7 +47,7 @@ impl<C: Capacities> Services<C> {
         }
     }
 
-    /// How a packet for an application is met, while the inbox has room or has none.
+    /// Whether a packet for an application is admitted, given whether the inbox has room.
     pub(super) fn admission(&self, port: AppPort, inbox_has_room: bool) -> Admission {
         match self.ports.admission(port) {
             Admission::Open if !inbox_has_room => Admission::Busy,
@@ -57,7 +55,7 @@ impl<C: Capacities> Services<C> {
         }
     }
 
-    /// Gives a packet to who reads it, or says why nobody does.
+    /// Gives a packet to its reader, or returns why there is none.
     pub(super) fn deliver(
         &mut self,
         place: Place,

@@ -1,8 +1,8 @@
-//! Which applications a node has, and for how many more packets each of them has room.
+//! The ports that a node serves, and how many more packets each has room for.
 //!
-//! A router that knows nothing of its applications gives them all that comes, as far as its inbox holds it. One that was told of them
-//! drops what is for nobody, and takes no more for an application than that has room for: what does not read its packets then costs no other
-//! anything.
+//! A router without registered applications accepts everything, up to the size of its inbox. One with them
+//! drops packets for unserved ports, and accepts no more for an application than it has room for: an application that does not read its
+//! packets then does not affect the others.
 
 use core::fmt;
 
@@ -17,16 +17,16 @@ pub(in crate::router) struct ServedPort {
 
 #[derive(Clone, Debug)]
 pub(in crate::router) enum ServedPorts<C: Capacities> {
-    /// Whatever comes is for someone.
+    /// Every port is served.
     All,
     Listed(C::ServedPorts<ServedPort>),
 }
 
-/// How a packet for an application is met.
+/// The admission of a packet for an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum Admission {
     Open,
-    /// The node's inbox is full for a moment.
+    /// The node's inbox is momentarily full.
     Busy,
     /// The application has no room for it.
     Full,
@@ -47,7 +47,7 @@ impl fmt::Display for TooManyPorts {
 impl core::error::Error for TooManyPorts {}
 
 impl<C: Capacities> ServedPorts<C> {
-    /// From now on only what is listed is served. An application has room for so many packets more.
+    /// Serves only registered ports from now on. The application has room for this many more packets.
     pub(in crate::router) fn open(&mut self, port: AppPort, room: u8) -> Result<(), TooManyPorts> {
         if matches!(self, ServedPorts::All) {
             *self = ServedPorts::Listed(C::ServedPorts::default());
@@ -62,7 +62,7 @@ impl<C: Capacities> ServedPorts<C> {
         Ok(())
     }
 
-    /// From now on only what is listed is served, and nothing is.
+    /// Serves only registered ports from now on, and removes all.
     pub(in crate::router) fn close_all(&mut self) {
         *self = ServedPorts::Listed(C::ServedPorts::default());
     }

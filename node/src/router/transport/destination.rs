@@ -1,4 +1,4 @@
-//! The destination of confirmed packets: which are delivered, and what their senders are told.
+//! The destination of confirmed packets: which are delivered, and the confirmations to their senders.
 
 use heapless::Deque;
 
@@ -14,7 +14,7 @@ use hopwise_core::Node;
 /// Confirmations that wait to be sent.
 const WAITING: usize = 6;
 
-/// So many packets in a row are deferred because too many confirmations wait.
+/// Maximum number of consecutive packets deferred because too many confirmations wait.
 const MAX_DEFERRED: u8 = 8;
 
 /// A confirmation that has not been sent.
@@ -34,21 +34,21 @@ struct Owed {
 pub(in crate::router) struct Reply {
     pub(in crate::router) dest: Node,
     pub(in crate::router) to_host: bool,
-    /// The packet came as a flood, and so must this.
+    /// The packet arrived as a flood, and so must this.
     pub(in crate::router) flooded: bool,
-    /// The packet was sent again: perhaps a confirmation was lost.
+    /// The packet was retransmitted: perhaps a confirmation was lost.
     pub(in crate::router) again: bool,
     pub(in crate::router) confirmation: Confirmation,
 }
 
-/// What a destination knows of its senders.
+/// The state of a destination about its senders.
 #[derive(Clone, Debug)]
 pub(in crate::router) struct Destination<C: Capacities> {
     pub(in crate::router) peers: Peers<C>,
     owed: Deque<Owed, WAITING>,
     /// Packets that came while too many confirmations waited.
     deferred: Backpressure,
-    /// Of this node, the low half.
+    /// The low half of this node's epoch.
     epoch: u16,
     started: Micros,
 }
@@ -64,14 +64,14 @@ impl<C: Capacities> Destination<C> {
         }
     }
 
-    /// Whether a packet had better come later, since too many confirmations wait to be sent.
+    /// Whether a packet should come later, since too many confirmations wait to be sent.
     pub(in crate::router) fn is_busy(&mut self) -> bool {
         self.deferred.defer(self.owed.is_full())
     }
 
-    /// Whether a packet that has come is to be delivered now, or why it is not. Its sender will be told, if there is anything to
-    /// tell. `known_epoch` is what the packet says of this node, `age` how long it has been under way, `flooded`
-    /// whether it came as a flood.
+    /// Whether a received packet is to be delivered now, or why not. Its sender will be notified if there is anything to
+    /// report. `known_epoch` is the packet's claim about this node, `age` how long it has been in flight, `flooded`
+    /// whether it arrived as a flood.
     pub(in crate::router) fn judge(
         &mut self,
         header: &Header,
@@ -108,11 +108,11 @@ impl<C: Capacities> Destination<C> {
                 }
                 Standing::Refused => (Verdict::Full, Err(DropReason::Duplicate)),
                 Standing::NoRoom | Standing::Unclear => (Verdict::Busy, Err(DropReason::Busy)),
-                // Nobody is there any more who could be told.
+                // The sender has restarted, so there is nothing to notify.
                 Standing::Stale => return Err(DropReason::Stale),
             }
         };
-        // There is room: it was looked for.
+        // Cannot fail: the room was checked.
         let _ = self.owed.push_back(Owed {
             dest: header.source,
             to_host: header.from_host,
@@ -125,8 +125,8 @@ impl<C: Capacities> Destination<C> {
         judgement
     }
 
-    /// Whether this node may have delivered a packet before its last start: one whose sender does not know in which life
-    /// of this node it began. The sender is told for how long this node is up, and knows.
+    /// Whether this node may have delivered a packet before its last boot: one whose sender does not know in which epoch
+    /// of this node it began. The sender is told the uptime of this node, and can decide.
     fn may_have_had(&self, header: &Header, age: u32, now: Micros) -> bool {
         let oldest = if header.copied {
             CONFIRM_WITHIN + LIFETIME + SLACK
@@ -175,7 +175,7 @@ mod tests {
         Destination::new(5, 0)
     }
 
-    /// What is made of a packet, and what its sender is told.
+    /// The decision about a packet, and its confirmation.
     fn judged(
         destination: &mut Destination<FourPeers>,
         header: &Header,
@@ -252,7 +252,7 @@ mod tests {
             judged(&mut destination(), &packet(0), 4, Admission::Open, NOW),
             restarted
         );
-        // The sender does not know the epoch: by its age the packet began after the start, or it may have begun before.
+        // The sender does not know the epoch: by its age the packet began after the boot, or it may have begun before.
         assert_eq!(
             judged(&mut destination(), &packet(0), 0, Admission::Open, 1_001 + DRIFT),
             delivered

@@ -1,9 +1,9 @@
-//! Transport: packets that begin here get their numbers, confirmed ones are sent again until they are confirmed, and each is delivered once.
+//! Transport: numbers the packets of this node, retransmits confirmed ones until they are confirmed, and delivers each once.
 //!
-//! The [source] of a confirmed packet keeps it and sends it again until the destination confirms it. It names the [destination]'s epoch as it
-//! knows it, so that a destination that has restarted says so instead of delivering again what it may have delivered before.
+//! The [source] of a confirmed packet keeps it and retransmits it until the destination confirms it. It names the [destination]'s epoch as
+//! it knows it, so that a destination that has restarted reports that instead of delivering again what it may have delivered before.
 //!
-//! Where packets lie and which way they take is not known here: a packet that is kept has a [place](Place), and what is to be done with it is
+//! Buffers and routes are not known here: a kept packet has a [place](Place), and what is to be done with it is
 //! returned.
 
 mod destination;
@@ -31,21 +31,21 @@ use hopwise_core::Node;
 #[derive(Clone, Debug)]
 pub(super) struct Transport<C: Capacities> {
     here: Node,
-    /// Of this node, the low half.
+    /// The low half of this node's epoch.
     epoch: u16,
-    /// A packet that begins here may go so many hops.
+    /// The hop limit of packets that originate here.
     pub(super) hops: u16,
     next_number: u32,
     source: Source<C>,
     destination: Destination<C>,
-    /// Where payloads are encrypted.
+    /// Present where payloads are encrypted.
     cipher: Option<Cipher>,
 }
 
-/// What a confirmation means for the packet that it confirms.
+/// The effect of a confirmation on its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Confirms {
-    /// It goes on, kept at a place, and names this epoch if there is one.
+    /// It continues, kept at a place, and names this epoch if there is one.
     GoesOn { kept: Place, epoch: Option<u16> },
     /// It has ended.
     Ended(Completed),
@@ -58,7 +58,7 @@ impl<C: Capacities> Transport<C> {
         let Location {
             here, epoch, started, ..
         } = *location;
-        // As random as the epoch: numbers differ after a restart, should the epoch's low half be the same.
+        // As random as the epoch, so that numbers differ after a restart even if the epoch's low half is the same.
         let first_number = epoch.wrapping_mul(0x9e37_79b9);
         Transport {
             here,
@@ -71,12 +71,12 @@ impl<C: Capacities> Transport<C> {
         }
     }
 
-    /// From now on payloads are encrypted, if the secret says so.
+    /// Encrypts payloads from now on, if the secret says so.
     pub(super) fn lock(&mut self, secret: &Secret) {
         self.cipher = Cipher::of(secret);
     }
 
-    /// The header of a packet that begins here.
+    /// The header of a packet that originates here.
     pub(super) fn header(&mut self, kind: Kind, dest: Node, to_host: bool) -> Header {
         let number = self.next_number;
         self.next_number = number.wrapping_add(1);
@@ -89,14 +89,14 @@ impl<C: Capacities> Transport<C> {
         }
     }
 
-    /// A packet that begins here; `None` if its content is too long.
+    /// A packet that originates here; `None` if its content is too long.
     pub(super) fn packet(&mut self, content: &Content<'_>, dest: Node, to_host: bool) -> Option<PacketOf<C::Body>> {
         let body = content.write()?;
         let header = self.header(content.kind(), dest, to_host);
         Some(PacketOf { header, body })
     }
 
-    /// A packet that begins here, with its payload encrypted where that is wanted; `None` if it cannot be.
+    /// Encrypts the payload of a packet that originates here, if required; `None` if it cannot be.
     pub(super) fn sealed(&mut self, mut packet: PacketOf<C::Body>) -> Option<PacketOf<C::Body>> {
         if let Some(cipher) = &mut self.cipher {
             cipher.seal(&mut packet)?;
@@ -104,7 +104,7 @@ impl<C: Capacities> Transport<C> {
         Some(packet)
     }
 
-    /// A packet of an application, or of a host's.
+    /// A packet of an application, here or on the host.
     pub(super) fn message(
         &mut self,
         content: &Content<'_>,
@@ -131,7 +131,7 @@ impl<C: Capacities> Transport<C> {
         self.packet(&report, lost.source, lost.from_host)
     }
 
-    /// A packet within one that goes through everyone; `None` if it is too long for that.
+    /// Wraps a packet in one that is flooded; `None` if it is too long for that.
     pub(super) fn flooded(&mut self, packet: &PacketOf<C::Body>) -> Option<PacketOf<C::Body>> {
         let PacketOf { header, body } = packet;
         let content = Content::Flooded(Flooded {
@@ -145,41 +145,41 @@ impl<C: Capacities> Transport<C> {
         Some(flood)
     }
 
-    /// What a packet says to an application.
+    /// The message of a packet for an application.
     pub(super) fn read(&self, packet: &PacketOf<C::Body>) -> Option<MessageOf<C::Body>> {
         match &self.cipher {
             None => MessageOf::read(packet),
             Some(cipher) => {
-                // What is sent on from the same buffer stays as it is.
+                // The packet in the buffer stays encrypted, since it may also be forwarded.
                 let mut packet = packet.clone();
                 cipher.open(&mut packet).and_then(|()| MessageOf::read(&packet))
             }
         }
     }
 
-    /// Whether another confirmed packet to a destination may begin. If so, the epoch of the destination as it is known.
+    /// Whether another confirmed packet to a destination may be sent. If so, the known epoch of the destination.
     pub(super) fn may_confirm(&self, dest: Node) -> Option<u16> {
         let known = || self.destination.peers.epoch_of(dest);
         self.source.has_room(dest).then(known)
     }
 
-    /// A confirmed packet begins, and is kept at a place.
+    /// Registers a confirmed packet that is kept at a place.
     pub(super) fn keep(&mut self, dest: Node, place: Place, now: Micros) {
         self.source.begin(dest, place, now);
     }
 
-    /// A packet of this node could not be delivered, as someone says. If it is kept, it is sent again, or given up.
+    /// Processes a report that a packet of this node could not be delivered. If it is kept, it is retransmitted, or given up.
     pub(super) fn undeliverable(&mut self, number: u32, at: Node, reason: DropReason, now: Micros) {
         self.source.undeliverable(number, at, reason, now);
     }
 
-    /// Whether a confirmed packet had better come later, since too many confirmations wait to be sent.
+    /// Whether a confirmed packet should come later, since too many confirmations wait to be sent.
     pub(super) fn is_busy(&mut self) -> bool {
         self.destination.is_busy()
     }
 
-    /// Whether a confirmed packet that has come here is to be delivered now, or why it is not. Its sender will be told. It has been under way for
-    /// so many microseconds, and perhaps came as a flood.
+    /// Whether a received confirmed packet is to be delivered now, or why not. Its sender will be notified. `age` is in microseconds;
+    /// it may have arrived as a flood.
     pub(super) fn confirmed(
         &mut self,
         header: &Header,
@@ -204,12 +204,12 @@ impl<C: Capacities> Transport<C> {
                 Some(packet)
             }
         });
-        // The confirmation before may have been lost on its route: each one of a packet that comes again takes another.
+        // The previous confirmation may have been lost on its route: each one of a retransmitted packet takes another.
         let number = packet.as_ref().map_or(0, |packet| packet.header.number as u8);
         Some((packet, if reply.again { number } else { 0 }))
     }
 
-    /// The destination of a confirmed packet of this node has answered. The answer was under way for so long, and perhaps came as a flood.
+    /// Processes a confirmation of a packet of this node, which was in flight for this long and may have arrived as a flood.
     pub(super) fn confirmation(
         &mut self,
         header: &Header,
@@ -257,7 +257,7 @@ impl<C: Capacities> Transport<C> {
         self.source.has_outcome()
     }
 
-    /// The fate of a confirmed packet that was sent from here, with its number.
+    /// The next completed confirmed packet of this node: its number and the result.
     pub(super) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
         self.source.next_outcome()
     }

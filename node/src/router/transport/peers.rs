@@ -1,15 +1,14 @@
 //! Senders of confirmed packets: which of their packets have been delivered.
 //!
-//! A sender numbers its confirmed packets and has no two under way to one destination that are [`SPAN`] or more apart. So one
-//! number and one word
-//! of bits tell for every packet under way whether it was delivered: a run. When a sender restarts, with another epoch and
-//! another first number, or has sent many packets elsewhere, another run begins. Epochs have no order. Which of two runs is the
-//! earlier one is known by when their packets began: those of a later run began later. So a packet that is left over from an
-//! earlier run is told from the first of a new one, and a forged packet, whatever it says, neither ends a run nor makes packets of it
-//! seem delivered. Within one life of a sender numbers only rise: what lies before all its runs has had its time.
+//! A sender numbers its confirmed packets and has no two in flight to one destination that are [`SPAN`] or more apart. So one
+//! number and one word of bits record for every packet in flight whether it was delivered: a run. When a sender restarts, with another
+//! epoch and another first number, or has sent many packets elsewhere, a new run begins. Epochs have no order. The order of two runs is
+//! known from when their packets began: those of a later run began later. So a leftover packet of an earlier run is distinguished from the
+//! first of a new one, and a forged packet, whatever its content, neither ends a run nor makes packets of it
+//! seem delivered. Within one epoch of a sender numbers only rise: what lies before all its runs has expired.
 //!
-//! A sender is forgotten only when none of its packets can come any more; until then others may find no room, are told so, and try
-//! again.
+//! A sender is forgotten only when none of its packets can arrive any more; until then others may find no room, are told so, and
+//! retransmit.
 
 use super::super::times::{REMEMBER_PEER, SLACK};
 use crate::capacities::{Capacities, List};
@@ -17,10 +16,10 @@ use crate::link::{Micros, millis};
 use crate::wire::Header;
 use hopwise_core::Node;
 
-/// Numbers of packets under way at once lie within so many.
+/// Maximum spread of the numbers of packets in flight at once.
 pub(in crate::router) const SPAN: u32 = u32::BITS;
 
-/// Runs of a sender that are remembered: the present one, and one before or, should that be forged, beside it.
+/// Number of runs remembered per sender: the present one, and one before or, should that be forged, beside it.
 const RUNS: usize = 2;
 
 /// Packets of a sender whose numbers lie close together.
@@ -30,11 +29,11 @@ struct Run {
     /// The first number delivered or refused, and the highest.
     first: u32,
     highest: u32,
-    /// Which were delivered or refused of `highest` (bit 0) and those before it. None: this is no run.
+    /// Which of `highest` (bit 0) and those before it were delivered or refused. 0: there is no run.
     decided: u32,
-    /// Of those, which were refused instead: their application did not take them, and their sender was told.
+    /// Which of those were refused: their application did not take them, and their sender was notified.
     refused: u32,
-    /// When the packet began that was the first to come: in milliseconds, which go round after 49 days.
+    /// When the first packet to arrive began: in milliseconds, which wrap after 49 days.
     since: u32,
 }
 
@@ -44,12 +43,12 @@ struct Peer {
     host: bool,
     /// As last heard.
     epoch: u16,
-    /// In milliseconds, which go round after 49 days.
+    /// In milliseconds, which wrap after 49 days.
     heard: u32,
     runs: [Run; RUNS],
 }
 
-/// What a confirmed packet is to its destination.
+/// The classification of a confirmed packet at its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum Standing {
     /// To be delivered.
@@ -58,9 +57,9 @@ pub(in crate::router) enum Standing {
     Delivered,
     /// Refused before.
     Refused,
-    /// Left over from before the sender's last restart, or from long ago.
+    /// A leftover from before the sender's last restart, or from long ago.
     Stale,
-    /// Perhaps left over: if it is not, its sender will send it again, and that will be known.
+    /// Perhaps a leftover: if not, its sender will retransmit it, which resolves that.
     Unclear,
     /// There is no room to remember another sender.
     NoRoom,
@@ -90,7 +89,7 @@ impl<C: Capacities> Peers<C> {
         peer.map_or(0, |peer| peer.epoch)
     }
 
-    /// A node has told its epoch, in an answer.
+    /// Records the epoch of a node from its response.
     pub(in crate::router) fn note_epoch(&mut self, node: Node, epoch: u16, now: Micros) {
         if let Some(peer) = self.find(node, false) {
             peer.epoch = epoch;
@@ -115,7 +114,7 @@ impl<C: Capacities> Peers<C> {
         true
     }
 
-    /// Where a confirmed packet stands that has been under way for `age` microseconds. One that is new must be
+    /// Classifies a confirmed packet that has been in flight for `age` microseconds. A new one must be
     /// [recorded](Self::record) if it is delivered.
     pub(in crate::router) fn standing(&mut self, header: &Header, age: u32, now: Micros) -> Standing {
         if self.find(header.source, header.from_host).is_none()
@@ -137,7 +136,7 @@ impl<C: Capacities> Peers<C> {
         standing
     }
 
-    /// A packet has been delivered, or refused for good.
+    /// Records that a packet was delivered, or refused for good.
     pub(in crate::router) fn record(&mut self, header: &Header, delivered: bool, age: u32, now: Micros) {
         if let Some(peer) = self.find(header.source, header.from_host) {
             peer.record(header, delivered, born(age, now));
@@ -145,7 +144,7 @@ impl<C: Capacities> Peers<C> {
     }
 }
 
-/// When a packet of an age began, in milliseconds.
+/// When a packet of this age began, in milliseconds.
 fn born(age: u32, now: Micros) -> u32 {
     millis(now).wrapping_sub(age / 1_000)
 }
@@ -166,7 +165,6 @@ impl Peer {
         }
     }
 
-    /// How long nothing was heard of it.
     fn silence(&self, now: Micros) -> Micros {
         Micros::from(millis(now).wrapping_sub(self.heard)) * 1_000
     }
@@ -188,7 +186,7 @@ impl Peer {
         let same_life = || self.runs.iter().filter(|run| run.is_one() && run.epoch == header.epoch);
         let before_all = same_life().next().is_some() && !same_life().any(|run| run.is_before(header));
         if before_all || same_life().any(|run| run.spans(header.number)) {
-            // Left over from long ago, or sent once more by someone who has kept it.
+            // A leftover from long ago, or a replay.
             return Standing::Stale;
         }
         let slack = (SLACK / 1_000) as i64;
@@ -234,7 +232,7 @@ impl Run {
         self.decided != 0
     }
 
-    /// Whether a packet is one of its numbers, or may be one of the next.
+    /// Whether a packet has one of its numbers, or may have one of the next.
     fn holds(&self, header: &Header) -> bool {
         let near = |distance: u32| distance < SPAN;
         let (behind, ahead) = (
@@ -249,7 +247,7 @@ impl Run {
         number.wrapping_sub(self.first) <= self.highest.wrapping_sub(self.first)
     }
 
-    /// Whether a packet of the same life of the sender has a higher number than any that it holds.
+    /// Whether a packet of the same epoch has a higher number than all of the run.
     fn is_before(&self, header: &Header) -> bool {
         self.epoch == header.epoch && header.number.wrapping_sub(self.highest) <= u32::MAX / 2
     }
@@ -320,7 +318,7 @@ mod tests {
     const START: Micros = 100_000_000;
     const AGE: u32 = 2_000_000;
 
-    /// Epochs have no order: any other one is another life, and what is left over of the one before is known by its age.
+    /// Epochs have no order: any other one is a new run, and leftovers of the previous one are known by their age.
     #[test]
     fn a_packet_of_an_earlier_life_is_told_from_one_of_a_new_life() {
         for (old, new) in [(1, 2), (2, 1), (500, 499), (7, 60_000)] {
@@ -329,7 +327,7 @@ mod tests {
             let later = START + 1_000_000;
             deliver_at(&mut peers, &packet(new, 9_000), later);
             assert_eq!(peers.standing(&packet(old, 40), 0, later), Standing::Delivered);
-            // A third life; then what the first has left is not known any more by its numbers.
+            // A third epoch; then leftovers of the first are no longer known by their numbers.
             let latest = later + 1_000_000;
             deliver_at(&mut peers, &packet(3, 5), latest);
             assert_eq!(peers.standing(&packet(old, 40), AGE, latest), Standing::Stale);
@@ -347,7 +345,7 @@ mod tests {
         deliver_at(&mut peers, &packet(2, 40), soon + 2_000);
     }
 
-    /// What was refused stays refused, and is told from what was delivered, before it and after it.
+    /// A refused packet stays refused, and is distinguished from delivered ones before and after it.
     #[test]
     fn what_was_refused_stays_refused() {
         let mut peers: Peers<FourPeers> = Peers::new();
@@ -367,8 +365,8 @@ mod tests {
         assert_eq!(peers.standing(&packet(1, 10), 0, START), Standing::New);
     }
 
-    /// One forged packet of any number or epoch: those of the sender are delivered, once each, as if there had been none. Only the
-    /// packet whose very name was taken is lost.
+    /// One forged packet of any number or epoch: those of the sender are still delivered, once each. Only the
+    /// packet with the same ID is lost.
     #[test]
     fn a_forged_packet_neither_blocks_a_sender_nor_confirms_anything() {
         for (epoch, number) in [(1, 1_000), (1, 140), (1, u32::MAX / 4), (9, 0), (65, 100), (0, 5_000)] {
@@ -392,7 +390,7 @@ mod tests {
         }
     }
 
-    /// Someone has kept what a sender sent, and sends all of it once more, as if it were young.
+    /// Everything a sender sent is replayed, as if it were young.
     #[test]
     fn what_was_delivered_is_never_new_again() {
         let mut peers = Peers::new();
@@ -411,7 +409,7 @@ mod tests {
         }
     }
 
-    /// A sender that has sent much elsewhere: its next packet is new, what is left over from before is not.
+    /// A sender that has sent much elsewhere: its next packet is new, leftovers from before are not.
     #[test]
     fn a_jump_of_the_numbers_is_no_restart() {
         let mut peers = Peers::new();
@@ -429,7 +427,7 @@ mod tests {
                 "{age}"
             );
         }
-        // What is remembered of a sender ends with what it may have under way.
+        // The memory of a sender ends with what it may have in flight.
         let later = START + 2_000_000 + REMEMBER_PEER;
         assert_eq!(peers.standing(&packet(1, 100), 0, later), Standing::New);
     }

@@ -1,4 +1,4 @@
-//! The source of confirmed packets: which are outstanding, when each is sent again, and how it ends.
+//! The source of confirmed packets: which are outstanding, when each is retransmitted, and how it ends.
 
 use super::super::event::Outcome;
 use super::super::forwarding::Place;
@@ -9,7 +9,7 @@ use crate::link::Micros;
 use crate::wire::{Confirmation, DropReason, Verdict};
 use hopwise_core::Node;
 
-/// A destination that cannot be reached so many times is given up, if enough time has passed.
+/// Number of failures after which an unreachable destination is given up, if enough time has passed.
 const UNREACHABLE_TIMES: u8 = 3;
 
 /// A confirmed packet of this node.
@@ -21,27 +21,27 @@ struct Outstanding {
     started: Micros,
     retry_at: Micros,
     timeout: u32,
-    /// How often it was sent since anyone answered.
+    /// How often it was sent since the last response.
     attempts: u8,
-    /// What has been heard of its destination came as a flood.
+    /// Whether responses of its destination arrived only as floods.
     only_by_flood: bool,
-    /// What was said of its destination since that was last heard of.
+    /// Failure reports since its destination was last heard.
     unreachable: Option<Unreachable>,
     stage: Stage,
 }
 
-/// Where an outstanding packet stands.
+/// The state of an outstanding packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// It is sent again and again. From here it is given up, or ends.
+    /// It is retransmitted until it is given up or ends.
     Open,
-    /// It ends as unreachable at the next look at the clock, unless its destination is heard of before.
+    /// It ends as unreachable at the next tick, unless its destination is heard before.
     GivenUp,
-    /// The application has not fetched the outcome.
+    /// The application has not fetched the result.
     Ended(Outcome),
 }
 
-/// How often it could not be delivered, and who said so last, and why.
+/// The number of failures, and the node and reason of the last.
 #[derive(Clone, Copy, Debug)]
 struct Unreachable {
     times: u8,
@@ -49,21 +49,20 @@ struct Unreachable {
     reason: DropReason,
 }
 
-/// A packet whose fate is known, or known to be unknown.
+/// A completed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) struct Completed {
     pub(in crate::router) number: u32,
     pub(in crate::router) outcome: Outcome,
-    /// Where it is kept.
     pub(in crate::router) place: Place,
 }
 
-/// What to do after a confirmation.
+/// The effect of a confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum AfterConfirmation {
-    /// Nobody waits for it.
+    /// There is no such packet outstanding.
     Unsolicited,
-    /// The packet kept there goes on. `same_life`: its destination has been up since before it was first sent, so the packet
+    /// The kept packet continues. `same_life`: its destination has been up since before it was first sent, so the packet
     /// may name the epoch.
     GoesOn { place: Place, same_life: bool },
     /// It has ended.
@@ -74,12 +73,12 @@ pub(in crate::router) enum AfterConfirmation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum Due {
     Nothing,
-    /// The packet kept there is sent again, by the path of a rank: 0 is its route.
+    /// Retransmit the kept packet, by the path of a rank: 0 is its route.
     Again {
         place: Place,
         rank: u8,
     },
-    /// The same, as a flood: no path seems to lead to its destination.
+    /// Retransmit it as a flood: no path seems to lead to its destination.
     Flood(Place),
     /// It has ended.
     Ended(Completed),
@@ -90,45 +89,45 @@ pub(in crate::router) enum Due {
 pub(in crate::router) struct Source<C: Capacities> {
     outstanding: C::Outstanding<Outstanding>,
     next_number: u32,
-    /// How long the first attempt of a packet is waited for: at least so long, and as it is now.
+    /// The timeout of a packet's first attempt: the minimum, and the current value.
     min_timeout: u32,
     timeout: u32,
-    /// Between two floods at least so long, and when the next may be.
+    /// Minimum time between two floods, and when the next may be.
     flood_interval: Micros,
     flood_at: Micros,
 }
 
-/// What a source must know of its mesh.
+/// The parameters of a source.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::router) struct Mesh {
     pub(in crate::router) nodes: u64,
     /// In hops.
     pub(in crate::router) longest_route: u16,
-    /// How long the largest frame takes on a wire.
+    /// The time of the largest frame on a wire.
     pub(in crate::router) frame_time: Micros,
 }
 
-/// To a packet that was sent so often, over some seconds, nobody has answered: it is not just late, and other paths were tried.
+/// Number of attempts without a response, over some seconds, after which a packet is not just late, and other paths were tried.
 const SILENT_ATTEMPTS: u8 = 5;
 
-/// A first attempt is waited for at most so long: what takes longer may have met a board that keeps it.
+/// Maximum timeout of a first attempt: what takes longer may be held by a faulty board.
 const MAX_LEARNED: Micros = 500_000;
 
-/// Where responses come sooner than expected, each shortens the timeout by one part in so many of the difference.
+/// Where responses come sooner than expected, each shortens the timeout by the difference divided by this.
 const TIMEOUT_LOST: u32 = 4;
 
-/// A flood takes a frame on every wire. If all nodes flood at once, each after such a time, it takes a tenth of the wires.
+/// The divisor of flood traffic: if all nodes flood at this interval, it takes one part in this many of the wires.
 const FLOOD_SHARE: u64 = 10;
 
-/// So many can follow each other at once: a destination that does not know this node first asks it something.
+/// Number of floods allowed in a burst: a destination that does not know this node first sends it a request.
 const FLOODS_AT_ONCE: u64 = 3;
 
-/// In large meshes it takes more, so that a packet is flooded at least twice before it is given up.
+/// Maximum interval, so that in large meshes a packet is flooded at least twice before it is given up.
 const LONGEST_FLOOD_INTERVAL: Micros = 4_000_000;
 
 impl<C: Capacities> Source<C> {
     pub(in crate::router) fn new(mesh: &Mesh, first_number: u32) -> Self {
-        // There and back, each hop a frame and some thought; for longer routes the timeout doubles.
+        // There and back, each hop a frame and some processing; for longer routes the timeout doubles.
         let hops = u64::from(mesh.longest_route.min(32));
         let timeout = mesh.frame_time.saturating_add(1_000).saturating_mul(2 * hops);
         let interval = mesh.nodes.saturating_mul(mesh.frame_time).saturating_mul(FLOOD_SHARE);
@@ -149,8 +148,8 @@ impl<C: Capacities> Source<C> {
         open.map(|entry| entry.retry_at).min().unwrap_or(Micros::MAX)
     }
 
-    /// Whether another packet for a destination may begin. One that takes long keeps back only others for the same destination, which
-    /// tells them apart by their numbers.
+    /// Whether another packet for a destination may be sent. A slow one holds back only others for the same destination, which
+    /// distinguishes them by their numbers.
     pub(in crate::router) fn has_room(&self, dest: Node) -> bool {
         let same = self.outstanding.iter().filter(|entry| entry.dest == dest);
         let widest = same.map(|entry| self.next_number.wrapping_sub(entry.number)).max();
@@ -162,11 +161,11 @@ impl<C: Capacities> Source<C> {
         self.next_number
     }
 
-    /// The next packet begins, and is kept at a place.
+    /// Registers the next packet, kept at a place.
     pub(in crate::router) fn begin(&mut self, dest: Node, place: Place, now: Micros) {
         let number = self.next_number;
         self.next_number = number.wrapping_add(1);
-        // There is room: it was asked for.
+        // Cannot fail: the room was checked.
         let _ = self.outstanding.push(Outstanding {
             number,
             dest,
@@ -181,10 +180,10 @@ impl<C: Capacities> Source<C> {
         });
     }
 
-    /// Someone could not bring a packet on.
+    /// Processes a failure report of a packet.
     pub(in crate::router) fn undeliverable(&mut self, number: u32, at: Node, reason: DropReason, now: Micros) {
         let Some(entry) = self.find(number) else { return };
-        // A search that was not complete says nothing about the destination.
+        // An incomplete search says nothing about the destination.
         let complete = u8::from(!is_lost_on_the_way(reason));
         let times = entry
             .unreachable
@@ -197,7 +196,7 @@ impl<C: Capacities> Source<C> {
         }
     }
 
-    /// The destination of a packet has answered. The answer was under way for so long, and perhaps came as a flood.
+    /// Processes a confirmation, which was in flight for this long and may have arrived as a flood.
     pub(in crate::router) fn answered(
         &mut self,
         from: Node,
@@ -210,12 +209,12 @@ impl<C: Capacities> Source<C> {
         let Some(entry) = self.find(confirmation.number) else {
             return AfterConfirmation::Unsolicited;
         };
-        // It is reached: what was said before is out of date.
+        // It is reachable: earlier failures are out of date.
         entry.unreachable = None;
         entry.attempts = 0;
         entry.only_by_flood = flooded;
         entry.stage = Stage::Open;
-        // If it started before the packet was first sent it has not had it in an earlier life.
+        // If it booted before the packet was first sent, it has not had it in an earlier epoch.
         let age = now.saturating_sub(entry.started).saturating_sub(under_way);
         let same_life = age.saturating_add(DRIFT) < Micros::from(confirmation.uptime);
         match confirmation.verdict {
@@ -238,8 +237,8 @@ impl<C: Capacities> Source<C> {
         }
     }
 
-    /// A packet is answered: the next ones are waited for twice as long as it took. If it was sent more than once nobody knows which
-    /// attempt is answered; then they are waited for as long as that one was.
+    /// Adapts the timeout: twice the time of a response. If the packet was sent more than once, it is unknown which
+    /// attempt was answered; then the timeout of the last attempt is used.
     fn learn(&mut self, number: u32, now: Micros) {
         let Some(&mut entry) = self.find(number) else { return };
         let enough = match entry.attempts {
@@ -251,7 +250,7 @@ impl<C: Capacities> Source<C> {
         self.timeout = (self.timeout - less).max(enough).max(self.min_timeout);
     }
 
-    /// What to do now with the packet of an index, of which there are as many as [`Sizes`](crate::capacities::Sizes) say.
+    /// What to do now with the packet of an index; [`Sizes`](crate::capacities::Sizes) has their number.
     pub(in crate::router) fn due(&mut self, index: usize, now: Micros) -> Due {
         let Some(entry) = self.outstanding.get_mut(index) else {
             return Due::Nothing;
@@ -268,7 +267,7 @@ impl<C: Capacities> Source<C> {
         }
         let may_flood = now >= self.flood_at;
         let flood = match entry.unreachable {
-            // It is not known that its path leads nowhere: the destination may just be busy.
+            // It is not known that its path fails: the destination may just be busy.
             None => may_flood && (entry.only_by_flood || entry.attempts >= SILENT_ATTEMPTS),
             Some(said) => is_lost_on_the_way(said.reason),
         };
@@ -284,7 +283,7 @@ impl<C: Capacities> Source<C> {
             self.flood_at = self.flood_at.max(earliest).saturating_add(self.flood_interval);
             Due::Flood(entry.place)
         } else {
-            // Whoever has an answer, good or bad, was on the path.
+            // Any response, positive or negative, shows that the path works.
             let rank = match entry.unreachable {
                 None => entry.attempts.saturating_sub(1),
                 Some(_) => 0,
@@ -296,7 +295,7 @@ impl<C: Capacities> Source<C> {
         }
     }
 
-    /// Whom the packet of a number is for, if it is outstanding.
+    /// The destination of an outstanding packet.
     pub(in crate::router) fn dest_of(&self, number: u32) -> Option<Node> {
         let mut open = self.outstanding.iter().filter(|entry| !entry.has_ended());
         open.find(|entry| entry.number == number).map(|entry| entry.dest)
@@ -311,7 +310,7 @@ impl<C: Capacities> Source<C> {
         self.outstanding.iter().any(Outstanding::has_ended)
     }
 
-    /// An outcome that nobody has fetched yet, with the number of its packet.
+    /// A result that has not been fetched yet, with the number of its packet.
     pub(in crate::router) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
         let index = self.outstanding.iter().position(Outstanding::has_ended)?;
         let entry = self.outstanding.remove(index)?;
@@ -409,7 +408,7 @@ mod tests {
         let least = source.deadline() - START;
         let mut now = START;
         let mut number = 0;
-        // How long the next packet is waited for, after one that took so long.
+        // The timeout of the next packet, after one that took this long.
         let mut wait_after = |took: Micros| {
             now += took;
             let delivered = Confirmation {

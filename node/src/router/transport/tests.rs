@@ -1,4 +1,4 @@
-//! Two transports without a mesh between them: packets are handed over, or are not.
+//! Two transports without a mesh between them: packets are delivered by hand, or dropped.
 
 use super::*;
 use crate::capacities::Board;
@@ -39,7 +39,7 @@ fn send(from: &mut Transport<Board>, to: Node, now: Micros) -> Packet {
     packet
 }
 
-/// The packet comes.
+/// Receives the packet.
 fn come(to: &mut Transport<Board>, packet: &Packet, admission: Admission, now: Micros) -> Result<(), DropReason> {
     let Some(Content::Confirmed(confirmed)) = packet.content() else {
         panic!("no confirmed packet");
@@ -47,7 +47,7 @@ fn come(to: &mut Transport<Board>, packet: &Packet, admission: Admission, now: M
     to.confirmed(&packet.header, confirmed.known_epoch, 1_000, false, admission, now)
 }
 
-/// The next confirmation goes back.
+/// Returns the next confirmation.
 fn confirm(to: &mut Transport<Board>, from: &mut Transport<Board>, now: Micros) -> Result<Confirms, DropReason> {
     let packet = to.next_confirmation(now).unwrap().0.unwrap();
     let Some(Content::Confirmation(confirmation)) = packet.content() else {
@@ -61,7 +61,7 @@ fn a_confirmed_packet_is_delivered_once_and_its_source_knows() {
     let (mut here, mut there) = (transport(0), transport(2));
     let packet = send(&mut here, 2, NOW);
     assert_eq!(come(&mut there, &packet, Admission::Open, NOW), Ok(()));
-    // It comes again before the confirmation does.
+    // It is received again before the confirmation.
     let again = come(&mut there, &packet, Admission::Open, NOW);
     assert_eq!(again, Err(DropReason::Duplicate));
     let settled = Completed {

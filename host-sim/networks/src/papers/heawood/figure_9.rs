@@ -68,7 +68,7 @@ pub(in super::super) fn nodes(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         }
         let says = format!("{}: {}^n nodes", line.title(), line.size);
         let mut row = compared(Paper::Heawood, "Fig. 9", &says, Said::Exactly, How::Counted, &cases);
-        // Fewer nodes than promised is not a bound that helps anyone.
+        // Fewer nodes than claimed is not a useful bound.
         if row.verdict == Verdict::HoldsAsABound {
             row.verdict = Verdict::False;
         }

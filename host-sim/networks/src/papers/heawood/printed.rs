@@ -1,4 +1,4 @@
-//! The paper's algorithms and definitions carried out as they are printed.
+//! The paper's algorithms and definitions, executed as printed.
 
 use super::super::{Claim, How, Run, Verdict, built};
 use super::claim;

@@ -1,4 +1,4 @@
-//! The paper's algorithms for ascending and for single dimensions, carried out step by step on the network's own links.
+//! The paper's algorithms for ascending and for single dimensions, executed step by step on the network's own links.
 
 use super::super::claim::{Case, Said, compared};
 use super::super::{Claim, How, Paper, Run, Verdict, base, built};
@@ -29,7 +29,7 @@ impl Machine {
         })
     }
 
-    /// The nodes of a network of so many levels.
+    /// The number of nodes of a network of this many levels.
     fn size(&self, levels: u32) -> usize {
         self.nucleus.pow(1 << (levels - 1))
     }

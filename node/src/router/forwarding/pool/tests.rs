@@ -1,4 +1,4 @@
-//! Who gets room when there is little.
+//! Allocation under pressure.
 
 use std::vec::Vec;
 
@@ -16,7 +16,7 @@ type Packet = PacketOf<Body<48>>;
 const CHANNELS_USED: u8 = 6;
 const NOW: Micros = 5_000_000;
 
-/// A packet of a source, which says that it is very old.
+/// A packet of a source that claims to be very old.
 fn from(source: u64) -> Packet {
     Packet {
         header: Header {
@@ -37,7 +37,7 @@ fn from(source: u64) -> Packet {
     }
 }
 
-/// Admits a packet that came so many milliseconds ago, and gives it something to do.
+/// Admits a packet that came this many milliseconds ago, and gives it something to do.
 fn put(pool: &mut Small, origin: Origin, milliseconds: u64) -> Option<Place> {
     put_of(pool, 0, origin, milliseconds)
 }
@@ -46,7 +46,7 @@ fn by(link: u8, channel: u8) -> Origin {
     Origin::Link { link, channel }
 }
 
-/// The same of a source.
+/// The same for a source.
 fn put_of(pool: &mut Small, source: u64, origin: Origin, milliseconds: u64) -> Option<Place> {
     let place = pool.admit(from(source), origin, NOW - 1_000 * milliseconds)?;
     pool.get_mut(place)?.pending = 1;
@@ -132,7 +132,7 @@ fn the_slot_of_a_channel_goes_to_the_link_that_has_waited_longest() {
     assert!(put(&mut pool, by(2, 3), 40).is_some());
 }
 
-/// Nothing is kept free for a link that has all it may have.
+/// Nothing is reserved for a link that has its full share.
 #[test]
 fn a_link_with_its_whole_share_is_not_waited_for() {
     let mut pool = Small::new(CHANNELS_USED);
