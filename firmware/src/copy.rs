@@ -1,4 +1,4 @@
-//! SendMode memory is copied: the functions that compiled code calls to copy a packet, a frame or the state of a task.
+//! How memory is copied: the functions that compiled code calls to copy a packet, a frame or the state of a task.
 //!
 //! The compiler's own are replaced because these are faster: docs/firmware.md says what a forwarded packet costs with
 //! and without them. They are written in instructions, since the compiler would make a call of `memcpy` of such a loop.

@@ -1,4 +1,4 @@
-//! SendMode much of the stack was never used. It is the first thing in RAM, so that what runs over its end meets nothing, which is a fault.
+//! How much of the stack was never used. It is the first thing in RAM, so that what runs over its end meets nothing, which is a fault.
 //!
 //! The start-up code paints the whole stack. A probe goes up through the paint a little at a time, so that nobody waits for
 //! it. The stack has never been deeper than where the paint ends.

@@ -21,7 +21,10 @@ pub struct Axis {
 pub(super) enum Partakers {
     All,
     /// Those at one position of their unit: only they have links along the axis.
-    Pivots { positions: Number, pivot: Vertex },
+    Pivots {
+        positions: Number,
+        pivot: Vertex,
+    },
     /// Those that also work for their partners.
     Hosts(Hosts),
 }

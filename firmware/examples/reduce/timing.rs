@@ -1,4 +1,4 @@
-//! SendMode long an all-reduce takes, by the tree and by the naive way: everyone sends to board 0, which adds up and broadcasts.
+//! How long an all-reduce takes, by the tree and by the naive way: everyone sends to board 0, which adds up and broadcasts.
 
 use embassy_futures::join::join;
 use embassy_futures::select::{Either, select};

@@ -1,4 +1,4 @@
-//! SendMode far a ring has been read that DMA fills without end: arithmetic only, so that it is tested on a host.
+//! How far a ring has been read that DMA fills without end: arithmetic only, so that it is tested on a host.
 
 /// Bytes of a ring. A full one is 5 ms at one million baud; each half is read while the other fills. All ports at full speed with a
 /// line in the log for every packet keep a port waiting for more than a millisecond, so half of 256 is not enough.

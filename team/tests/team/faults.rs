@@ -141,7 +141,7 @@ async fn go_on(mesh: Mesh<'_>, log: Log<(u32, bool)>) {
     }
 }
 
-/// One run: no result is wrong, no call takes too long, and in the end all boards have results again. SendMode many calls broke.
+/// One run: no result is wrong, no call takes too long, and in the end all boards have results again. How many calls broke.
 fn trial(expression: &str, events: &str, seconds: u64) -> usize {
     let network: Network = expression.parse().unwrap();
     let shown = format!("{expression}, {events:?}");

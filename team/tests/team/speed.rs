@@ -1,4 +1,4 @@
-//! SendMode long it takes, against the naive way.
+//! How long it takes, against the naive way.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -87,7 +87,9 @@ pub(super) enum Onward {
 pub(super) enum Ending {
     Done,
     /// The confirmed packet of this number is kept here, to be retransmitted.
-    Kept { number: u32 },
+    Kept {
+        number: u32,
+    },
     /// Its sender is to be notified, in the same buffer.
     Report(Header),
 }
