@@ -6,7 +6,7 @@
 use core::hint::black_box;
 
 use hopwise_node::limits::BODY;
-use hopwise_node::wire::{Body, Command, Content, Header, Kind, MAX_HEADER, Packet, BoardConfig, trace_records};
+use hopwise_node::wire::{BoardConfig, Body, Command, Content, Header, Kind, MAX_HEADER, Packet, trace_records};
 use hopwise_panics::outside;
 
 #[unsafe(no_mangle)]

@@ -5,10 +5,10 @@
 
 use core::hint::black_box;
 
+use hopwise_core::{Network, Rule};
 use hopwise_node::capacities::Board;
 use hopwise_node::router::{Config, Router};
 use hopwise_node::wire::{AppPort, AppStatus, Query, WIRE};
-use hopwise_core::{Network, Rule};
 use hopwise_panics::outside;
 
 #[unsafe(no_mangle)]
