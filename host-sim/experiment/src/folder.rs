@@ -123,7 +123,9 @@ impl<'k> Folder<'k> {
                 if there.any(|file| file.file_name().to_string_lossy().starts_with("job-")) {
                     return Err(earlier(path));
                 }
-                folder.jobs.par_iter().try_for_each(|job| folder.check(job))?;
+                // Of several that are wrong the first is told, whichever is found first.
+                let wrong = folder.jobs.par_iter().find_map_first(|job| folder.check(job).err());
+                wrong.map_or(Ok(()), Err)?;
                 fs::create_dir_all(path).map_err(unfit("make the folder", path))?;
                 write_whole(&file, &text).map_err(unfit("write", &file))?;
             }
