@@ -466,7 +466,7 @@ fn lines_of_a_capture_are_told_in_words() {
     assert_eq!(
         refusal_of_filter(&mesh),
         "events are link-up, link-down, miswired, damaged, sent, received, accepted, forwarded, delivered, dropped, detoured, \
-         settled, clock, log"
+         completed, clock, log"
     );
 }
 
