@@ -4,6 +4,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use hopwise_language::{BadDestinations, Destinations, Script, Traffic};
+use hopwise_node::capacities::Capacities;
 use hopwise_node::router::ConfigError;
 use hopwise_node::wire::PacketId;
 use hopwise_trace::line::Header;
@@ -139,7 +140,7 @@ impl Task {
     }
 }
 
-pub(super) struct Player<'a, S, C: SimSizes> {
+pub(super) struct Player<'a, S, C: Capacities> {
     pub(super) run: &'a SimRun,
     pub(super) world: World<C>,
     pub(super) notes: Notes<'a, S>,

@@ -1,5 +1,6 @@
 //! What a board is: a node, something that misbehaves in its place, or a host.
 
+use hopwise_node::capacities::Capacities;
 use hopwise_node::clock::ClockTicks;
 use hopwise_node::link::Micros;
 use hopwise_node::router::Observer;
@@ -10,7 +11,7 @@ use crate::host::Host;
 use crate::rogue::Rogue;
 
 /// Whatever is at the ends of cables.
-pub(super) enum Machine<C: SimSizes> {
+pub(super) enum Machine<C: Capacities> {
     Off,
     Node(Box<SimNode<C>>),
     Rogue(Box<Rogue>),

@@ -95,7 +95,7 @@ struct Transmitter {
     missed: usize,
 }
 
-struct Board<C: SimSizes> {
+struct Board<C: Capacities> {
     machine: Machine<C>,
     epoch: u32,
     cables: Vec<Option<u32>>,
@@ -142,7 +142,7 @@ pub trait Watcher {
 }
 
 /// The mesh.
-pub struct World<C: SimSizes> {
+pub struct World<C: Capacities> {
     build: Build,
     now: Nanos,
     byte_nanos: u64,

@@ -59,6 +59,7 @@ fn a_host_sends_blocks_to_its_own_board_too() {
 }
 
 /// One board takes five milliseconds for a block, which has 2.3 on the wire.
+#[cfg(feature = "cipher")]
 fn write_slowly(mut mesh: Mesh, slow: Node) {
     const BLOCKS: u16 = 200;
     let nodes = mesh.boards().count();

@@ -1,6 +1,8 @@
 //! Payloads that are encrypted from end to end: what arrives, and what someone on a cable reads.
 
-use super::harness::{APP, Mesh};
+#[cfg(feature = "cipher")]
+use super::harness::APP;
+use super::harness::Mesh;
 use crate::support::*;
 
 const SECRET: &[u8] = b"the safe is behind the picture";
