@@ -1,7 +1,7 @@
 //! One clock for the mesh: all boards agree on the time by exchanging signals with their neighbors.
 //!
 //! The reference is the clock of the **root**, the live board with the lowest address. All others follow a neighbor that is
-//! closer to it. Boards send [time signals](TimeSignal) on their links, and each tells when the previous one was sent, by the sender's local
+//! closer to it. Boards send [time signals](crate::wire::TimeSignal) on their links, and each tells when the previous one was sent, by the sender's local
 //! clock and in mesh time. The receiver knows when that one arrived and how long bits take: so it knows the time, and, from local clocks
 //! compared over seconds, the rate of the neighbor's crystal relative to its own. Rates are propagated from the root with the time, so that
 //! at first a long path settles as fast as a short one; later each board measures mesh time itself.
