@@ -119,6 +119,8 @@ fn packets_that_lead_nowhere_are_reported_now_and_then() {
 }
 
 /// A packet that grows too old while it is on a wire is not sent again: only its header is, by which it is known to have expired.
+// Without time signals on the wire the retransmission comes later than this waits.
+#[cfg(feature = "clock")]
 #[test]
 fn what_expires_on_a_wire_is_not_sent_again() {
     let (mut mesh, one, three) = between();

@@ -207,6 +207,7 @@ fn a_full_board_says_when_it_has_room_again() {
 }
 
 /// The deadlines a board names are kept by a shell that does nothing else: it neither sleeps through nor spins.
+#[cfg(feature = "clock")]
 #[test]
 fn deadlines_are_soon_enough_and_not_too_soon() {
     let mut mesh = Mesh::up("ring(3)");
