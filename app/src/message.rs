@@ -1,14 +1,13 @@
 //! The messages between programs and router.
 
-use heapless::Vec;
 use hopwise_core::Node;
 use hopwise_node::router::Outcome;
-use hopwise_node::wire::{AppPort, AppStatus};
+use hopwise_node::wire::{AppPort, AppStatus, Body};
 
 use crate::MAX_MESSAGE;
 use crate::error::{RequestError, SendError};
 
-pub(crate) type Bytes = Vec<u8, MAX_MESSAGE, u8>;
+pub(crate) type Payload = Body<MAX_MESSAGE>;
 
 /// The operation on a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +36,7 @@ pub(crate) struct Job {
     pub(crate) how: SendMode,
     pub(crate) dest: Node,
     pub(crate) port: AppPort,
-    pub(crate) payload: Bytes,
+    pub(crate) payload: Payload,
 }
 
 /// The result of a message.
@@ -46,7 +45,7 @@ pub(crate) enum Fate {
     /// The router has it. Most messages have no further result.
     Sent,
     Completed(Outcome),
-    Answered(Bytes),
+    Answered(Payload),
     Failed(RequestError),
     NotSent(SendError),
 }
@@ -74,7 +73,7 @@ pub struct Incoming {
     pub from_host: bool,
     /// How it was sent.
     pub service: Service,
-    pub(crate) payload: Bytes,
+    pub(crate) payload: Payload,
     pub(crate) asker: RequestId,
 }
 
@@ -96,4 +95,4 @@ pub struct Neighbor {
 }
 
 /// Neighbors of a node, in port order. Those beyond the capacity are ignored.
-pub(crate) type Neighbors = Vec<Neighbor, 16>;
+pub(crate) type Neighbors = heapless::Vec<Neighbor, 16>;

@@ -3,21 +3,21 @@
 use core::convert::Infallible;
 
 use hopwise_core::Node;
-use hopwise_node::wire::{AppPort, AppStatus};
+use hopwise_node::wire::{AppPort, AppStatus, Body, Bytes};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::MAX_MESSAGE;
 use crate::error::{OpenError, RequestError, SendError};
 use crate::mesh::Mesh;
-use crate::message::{Bytes, Fate, Incoming, Job, SendMode, Service};
+use crate::message::{Fate, Incoming, Job, Payload, SendMode, Service};
 use crate::patience::Patience;
 
 /// Maximum length of a response: its status takes one byte.
 const LONGEST_ANSWER: usize = MAX_MESSAGE - 1;
 
 /// The bytes of a response.
-pub type Answer = Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError>;
+pub type Answer = Result<Body<MAX_MESSAGE>, RequestError>;
 
 impl Mesh<'_> {
     /// Sends a request to an application of a node, and waits for the response. It is sent at most once; the caller may retry. While the
@@ -157,7 +157,7 @@ impl Mesh<'_> {
 pub(crate) fn fate_of(answer: &[u8]) -> Fate {
     let failed = |error| Fate::Failed(error);
     match AppStatus::read(answer) {
-        Some((AppStatus::Answered, bytes)) => match Bytes::from_slice(bytes) {
+        Some((AppStatus::Answered, bytes)) => match Payload::from_slice(bytes) {
             Ok(bytes) => Fate::Answered(bytes),
             Err(_) => failed(RequestError::BadFormat),
         },

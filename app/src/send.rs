@@ -5,11 +5,11 @@ use core::task::{Context, Poll};
 
 use hopwise_core::Node;
 use hopwise_node::router::Outcome;
-use hopwise_node::wire::{AppPort, DropReason};
+use hopwise_node::wire::{AppPort, Bytes, DropReason};
 
 use crate::error::SendError;
 use crate::mesh::Mesh;
-use crate::message::{Bytes, Fate, Job, SendMode};
+use crate::message::{Fate, Job, Payload, SendMode};
 use crate::patience::Patience;
 
 /// A place among the messages being sent. Dropping it gives the message up if it has not left.
@@ -119,7 +119,7 @@ impl<'a> Mesh<'a> {
     /// The message to send, if it is valid.
     pub(crate) fn job(self, how: SendMode, dest: Node, port: AppPort, message: &[u8]) -> Result<Job, SendError> {
         self.network().check(dest).map_err(|_| SendError::NoSuchNode)?;
-        let payload = Bytes::from_slice(message).map_err(|_| SendError::TooLong)?;
+        let payload = Payload::from_slice(message).map_err(|_| SendError::TooLong)?;
         Ok(Job {
             how,
             dest,

@@ -1,5 +1,7 @@
 //! What the runner uses of the chip.
 
+use core::mem::MaybeUninit;
+
 use embassy_stm32::gpio::Output;
 use embassy_stm32::wdg::{IndependentWatchdog, Instance};
 use embassy_time::{Instant, Timer};
@@ -89,7 +91,8 @@ impl LinkRx for Receiver {
     /// Its buffer is on the stack while it is used, and one for all ports.
     fn take(&mut self, give: impl FnOnce(Arrival<'_>)) {
         let (faults, idle_at) = self.take_notes();
-        let mut buffer = [0; RING];
+        // Not cleared, which would take longer than all that is done with most frames' bytes.
+        let mut buffer = [const { MaybeUninit::uninit() }; RING];
         let bytes = self.read(&mut buffer);
         give(Arrival {
             bytes: bytes.unwrap_or(&[]),

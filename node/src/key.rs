@@ -73,11 +73,12 @@ impl Key {
         Key(self.derive(purpose, context))
     }
 
-    /// The tag of a frame: SipHash-2-4 of its number under this key and its bytes.
-    pub fn tag(&self, number: u64, bytes: &[u8]) -> Tag {
+    /// The tag of a frame: SipHash-2-4 of its number under this key and its bytes, in consecutive parts.
+    pub fn tag(&self, number: u64, parts: &[&[u8]]) -> Tag {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         hasher.write_u64(number.to_le());
-        hasher.hash(bytes).to_le_bytes()
+        parts.iter().for_each(|part| hasher.write(part));
+        hasher.finish().to_le_bytes()
     }
 }
 

@@ -3,7 +3,7 @@
 use hopwise_node::boot::Trial;
 use hopwise_node::limits::BODY;
 use hopwise_node::link::Micros;
-use hopwise_node::wire::{BoardState, Body, CONFIG_BYTES, Command, CommandResult, Failure, write_structure};
+use hopwise_node::wire::{BoardState, Body, Bytes, CONFIG_BYTES, Command, CommandResult, Failure, write_structure};
 
 use crate::about::About;
 use crate::configuration;

@@ -17,9 +17,9 @@ use hopwise_core::Network;
 use hopwise_node::capacities::Capacities;
 use hopwise_node::clock::ClockTicks;
 use hopwise_node::link::Micros;
-use hopwise_node::router::{CheckedConfig, ConfigError};
+use hopwise_node::router::{Attention, CheckedConfig, ConfigError};
 use hopwise_node::store::Start;
-use hopwise_node::wire::{BoardConfig, BoardState, WIRE};
+use hopwise_node::wire::{BoardConfig, BoardState, LineFaults, WIRE};
 
 use crate::about::{About, Board};
 use crate::answer::Deferred;
@@ -220,7 +220,9 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         if !arrival.bytes.is_empty() {
             self.take_bytes(link, &arrival);
         }
-        if let Mode::Mesh(mesh) = &mut *self.mode() {
+        if faults != LineFaults::default()
+            && let Mode::Mesh(mesh) = &mut *self.mode()
+        {
             mesh.router.note_line_faults(link, faults);
         }
     }
@@ -232,13 +234,11 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             Mode::Mesh(mesh) => {
                 let ended = arrival.ended(self.about.baud, now);
                 mesh.receive(link, arrival.bytes, ended, &self.about, now, &mut deferred);
-                self.platform.publish(mesh.router.mesh_time());
             }
             Mode::Unconfigured(board) => board.receive(arrival.bytes, &self.about, now, &mut deferred),
         }
         self.defer(deferred, now);
-        self.wake_ports(now);
-        self.set_alarm(self.deadline_after(link));
+        self.attend(now);
     }
 
     fn next_frame(&self, link: u8, out: &mut [u8]) -> usize {
@@ -248,7 +248,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             Mode::Unconfigured(board) => board.transmit(out, now),
         };
         if length > 0 {
-            self.set_alarm(self.deadline_after(link));
+            self.attend(now);
         }
         length
     }
@@ -270,7 +270,6 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         match &mut *self.mode() {
             Mode::Mesh(mesh) => {
                 mesh.tick(&self.about, now, &mut deferred);
-                self.platform.publish(mesh.router.mesh_time());
             }
             Mode::Unconfigured(board) => board.tick(now),
         }
@@ -336,35 +335,27 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
-    /// The same, if only this link was used since the last call.
-    fn deadline_after(&self, link: u8) -> Micros {
-        match &*self.mode() {
-            Mode::Mesh(mesh) => mesh.deadline_after(link),
-            Mode::Unconfigured(board) => board.deadline(),
-        }
-    }
-
     /// Must be called after a change of the router that neither a byte nor a tick has made.
     pub(crate) fn has_changed(&self) {
-        self.wake_ports(self.now());
-        self.set_alarm(self.deadline());
+        self.attend(self.now());
     }
 
-    /// Wakes ports that may have something to send, once they are free.
-    fn wake_ports(&self, now: Micros) {
-        let mode = self.mode();
-        for (link, turn) in (0..).zip(&self.turn) {
-            let wanted = match &*mode {
-                Mode::Mesh(mesh) => mesh.router.wants_to_transmit(link, now),
-                Mode::Unconfigured(_) => true,
-            };
-            if wanted {
-                turn.signal(());
+    /// Wakes ports that may have something to send, once they are free, and sees to it that the next tick is in time.
+    fn attend(&self, now: Micros) {
+        let (mut due, deadline) = match &mut *self.mode() {
+            Mode::Mesh(mesh) => {
+                let Attention { due, deadline, time } = mesh.attention(now);
+                if time {
+                    self.platform.publish(mesh.router.mesh_time());
+                }
+                (due, deadline)
             }
+            Mode::Unconfigured(board) => (u32::MAX, board.deadline()),
+        };
+        while let Some(turn) = self.turn.get(due.trailing_zeros() as usize) {
+            due &= due - 1;
+            turn.signal(());
         }
-    }
-
-    fn set_alarm(&self, deadline: Micros) {
         if deadline < self.alarm.get() {
             self.earlier.signal(());
         }
@@ -392,14 +383,14 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             self.add_task(Task::transmitter(link));
             let mut frame = [0; WIRE];
             loop {
+                match self.turn.get(usize::from(link)) {
+                    Some(turn) => turn.wait().await,
+                    // There is no such port.
+                    None => core::future::pending().await,
+                }
                 self.is_here(Task::transmitter(link));
                 let length = self.next_frame(link, &mut frame);
                 if length == 0 {
-                    match self.turn.get(usize::from(link)) {
-                        Some(turn) => turn.wait().await,
-                        // There is no such port.
-                        None => core::future::pending().await,
-                    }
                     continue;
                 }
                 let mut write = pin!(send(tx, frame.get(..length).unwrap_or(&[])));
@@ -423,7 +414,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         loop {
             self.is_here(Task::CLOCK);
             self.tick();
-            self.wake_ports(self.now());
+            self.attend(self.now());
             let alarm = self.deadline().max(self.now() + SHORTEST_WAIT);
             self.alarm.set(alarm);
             self.earlier.reset();

@@ -5,7 +5,7 @@ use hopwise_core::{Network, Node, Rule};
 use hopwise_node::capacities::Capacities;
 use hopwise_node::clock::ClockTicks;
 use hopwise_node::link::Micros;
-use hopwise_node::router::{CheckedConfig, Config, ConfigError, MessageKind, MessageOf, Router};
+use hopwise_node::router::{Attention, CheckedConfig, Config, ConfigError, MessageKind, MessageOf, Router};
 use hopwise_node::wire::{
     AppPort, BoardConfig, Bytes, Command, CommandResult, Query, hosts_anywhere, packet_logging, paper_rule,
 };
@@ -33,6 +33,8 @@ pub(crate) struct Mesh<C: Capacities> {
     due: Due,
     /// How often a neighbor was asked for blocks.
     asked: u8,
+    /// Whether its own deadline may be earlier than when that was last asked for.
+    stirred: bool,
 }
 
 /// What the router is made of, if there can be such a node.
@@ -80,6 +82,7 @@ impl<C: Capacities> Mesh<C> {
                 deadline: Micros::MAX,
             },
             asked: 0,
+            stirred: true,
             // Last, so that it is made where it stays.
             router: Router::from_checked(config, now),
         }
@@ -127,14 +130,21 @@ impl<C: Capacities> Mesh<C> {
         self.router.tick(now, &mut self.observer);
         self.exchange_if_need_be(about, now, deferred);
         self.traffic.run(&mut self.router, now, &mut self.observer);
+        self.stirred = true;
     }
 
     pub(crate) fn deadline(&self) -> Micros {
         self.router.deadline().min(self.own_deadline())
     }
 
-    pub(crate) fn deadline_after(&self, link: u8) -> Micros {
-        self.router.deadline_after(link).min(self.own_deadline())
+    /// What has changed since the last call.
+    pub(crate) fn attention(&mut self, now: Micros) -> Attention {
+        let attention = self.router.attention(now);
+        if core::mem::take(&mut self.stirred) || self.router.has_block() {
+            let deadline = attention.deadline.min(self.own_deadline());
+            return Attention { deadline, ..attention };
+        }
+        attention
     }
 
     fn own_deadline(&self) -> Micros {
@@ -183,8 +193,10 @@ impl<C: Capacities> Mesh<C> {
             traffic,
             programs,
             due,
+            stirred,
             ..
         } = self;
+        *stirred = true;
         *due = programs.exchange(
             router,
             now,

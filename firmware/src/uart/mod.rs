@@ -15,6 +15,7 @@ mod ring;
 
 use core::future::poll_fn;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering, fence};
 use core::task::Poll;
 
@@ -174,7 +175,7 @@ impl Receiver {
     }
 
     /// The bytes that have come; `None` if some were overwritten before they were read.
-    pub(crate) fn read<'b>(&mut self, buffer: &'b mut [u8; RING]) -> Option<&'b [u8]> {
+    pub(crate) fn read<'b>(&mut self, buffer: &'b mut [MaybeUninit<u8>; RING]) -> Option<&'b [u8]> {
         // First the interrupts, then the place.
         let halves = self.noticed.halves.load(Ordering::Acquire);
         let end = self.end();
@@ -184,14 +185,15 @@ impl Receiver {
         // SAFETY: `begin + first` is at most the ring's length, and so are `count - first` and the buffer's `count`. DMA writes elsewhere
         // in the ring meanwhile, or what is copied is not used.
         unsafe {
-            core::ptr::copy_nonoverlapping(self.ring.add(begin), buffer.as_mut_ptr(), first);
-            core::ptr::copy_nonoverlapping(self.ring, buffer.as_mut_ptr().add(first), count - first);
+            core::ptr::copy_nonoverlapping(self.ring.add(begin).cast(), buffer.as_mut_ptr(), first);
+            core::ptr::copy_nonoverlapping(self.ring.cast(), buffer.as_mut_ptr().add(first), count - first);
         }
         fence(Ordering::Acquire);
         let meanwhile = self.end().wrapping_sub(end) % RING;
         if is_lost || count + meanwhile >= RING {
             return None;
         }
-        buffer.get(..count)
+        // SAFETY: the first `count` bytes have just been written.
+        Some(unsafe { buffer.get(..count)?.assume_init_ref() })
     }
 }

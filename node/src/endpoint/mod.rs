@@ -232,8 +232,8 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
     pub fn receive(&mut self, input: &mut &[u8], now: Micros) -> Option<Heard> {
         loop {
             let heard = match self.link.receive(input, now)? {
-                Received::Packet { packet, .. } => {
-                    let packet = Packet::read(packet);
+                Received::Packet { length, .. } => {
+                    let packet = Packet::read(self.link.packet(length));
                     self.packet_in(packet, now)
                 }
                 Received::Up(_) | Received::Changed => self.opened(),

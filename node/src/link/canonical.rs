@@ -3,6 +3,8 @@
 //! Two links with equal canonical forms behave the same from now on, given the same inputs. Counters are omitted, times are relative to
 //! now, and times too long ago to matter are normalized.
 
+use hopwise_codec::Decoder;
+
 use super::ack_timeout::AckTimeout;
 use super::end::pausing::Pause;
 use super::flap_damping::FlapDamping;
@@ -16,8 +18,8 @@ use crate::wire::{Identity, Offer};
 /// The state of a link, to be compared and hashed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CanonicalLink<L: LinkCapacities> {
-    /// The beginning of a frame, and its received bytes; `None` if it is too long.
-    partial: (L::Frame, Option<u16>),
+    /// The beginning of a frame, and the state of its decoding.
+    partial: (L::Frame, Decoder),
     end: CanonicalEnd,
 }
 
@@ -25,7 +27,7 @@ pub struct CanonicalLink<L: LinkCapacities> {
 pub(super) struct CanonicalEnd {
     pub(super) identity: Identity,
     pub(super) byte_nanos: u32,
-    pub(super) wire: u16,
+    pub(super) first_timeout: u32,
     pub(super) state: LinkState,
     pub(super) session: u8,
     pub(super) sender: CanonicalSender,

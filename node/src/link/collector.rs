@@ -1,26 +1,22 @@
 //! Reassembly of frames from the bytes of a wire.
 
-use crate::capacities::Array;
-use crate::wire::{DELIMITER, FrameError, decode};
+use hopwise_codec::{Check, Decoded, Decoder, Error};
 
-/// The bytes since the last delimiter, of frames that fit `F`, encoded.
+use crate::capacities::Array;
+use crate::wire::FrameError;
+
+/// The last frame, or the beginning of one, decoded.
 #[derive(Clone, Debug)]
 pub(super) struct Collector<F> {
-    /// An array rather than a vector, which would be filled byte by byte.
     bytes: F,
-    length: u16,
-    too_long: bool,
-    /// Whether the bytes are a frame that was returned: the next byte begins another.
-    complete: bool,
+    decoder: Decoder,
 }
 
 impl<F: Array<u8>> Collector<F> {
     pub(super) fn new() -> Self {
         Collector {
             bytes: F::default(),
-            length: 0,
-            too_long: false,
-            complete: false,
+            decoder: Decoder::new(),
         }
     }
 
@@ -29,54 +25,28 @@ impl<F: Array<u8>> Collector<F> {
         self.bytes.len()
     }
 
-    /// The partial frame, padded with zeros, and its length; `None` if it is too long.
-    pub(super) fn partial(&self) -> (F, Option<u16>) {
+    /// The partial frame, padded with zeros, and the state of its decoding.
+    pub(super) fn partial(&self) -> (F, Decoder) {
         let mut bytes = F::default();
-        if self.complete {
-            return (bytes, Some(0));
-        }
-        for (copy, byte) in bytes.iter_mut().zip(self.bytes.iter().take(self.length.into())) {
+        for (copy, byte) in bytes.iter_mut().zip(self.bytes.iter().take(self.decoder.length())) {
             *copy = *byte;
         }
-        (bytes, Some(self.length).filter(|_| !self.too_long))
+        (bytes, self.decoder.clone())
     }
 
-    /// Consumes bytes from the front of `input` up to the end of a frame, and returns the decoded frame. `None`
-    /// when the input is used up.
-    pub(super) fn next(&mut self, input: &mut &[u8]) -> Option<Result<&[u8], FrameError>> {
-        loop {
-            if self.complete {
-                self.length = 0;
-                self.too_long = false;
-                self.complete = false;
-            }
-            let end = input.iter().position(|&byte| byte == DELIMITER);
-            let (taken, rest) = match end {
-                Some(end) => (input.get(..end)?, input.get(end + 1..)?),
-                None => (*input, &[][..]),
-            };
-            *input = rest;
-            self.too_long |= self.append(taken).is_none();
-            end?;
-            self.complete = true;
-            // Consecutive delimiters, as from a break or before a frame, are not frames.
-            if self.length > 0 || self.too_long {
-                break;
-            }
-        }
-        if self.too_long {
-            return Some(Err(FrameError::TooLong));
-        }
-        Some(decode(self.bytes.get_mut(..usize::from(self.length))?))
+    /// Consumes bytes from the front of `input` up to the end of a frame, which is then in [`bytes`](Self::bytes). `None` when the
+    /// input is used up.
+    pub(super) fn next(&mut self, input: &mut &[u8], check: Check) -> Option<Result<Decoded, FrameError>> {
+        let decoded = self.decoder.feed(input, check, &mut self.bytes)?;
+        Some(decoded.map_err(|error| match error {
+            Error::Encoding => FrameError::Encoding,
+            Error::TooLong => FrameError::TooLong,
+        }))
     }
 
-    /// `None` if there is no room.
-    fn append(&mut self, taken: &[u8]) -> Option<()> {
-        let begin = usize::from(self.length);
-        let end = begin + taken.len();
-        self.bytes.get_mut(begin..end)?.copy_from_slice(taken);
-        self.length = end as u16;
-        Some(())
+    /// The bytes of the last frame, and what is left of earlier ones.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 }
 

@@ -21,7 +21,7 @@ const HELLO_INTERVAL: Micros = 100_000;
 /// Bytes of wire time per hello, so that hellos take at most a tenth of a slow wire.
 const HELLO_BYTES: Micros = 400;
 /// Factor by which a link that is not open says hello more often.
-const HELLO_WHILE_DOWN: Micros = 2;
+const HELLO_WHILE_DOWN: u32 = 2;
 /// Number of half intervals without a frame after which the link is down.
 const DEAD_HALF_INTERVALS: Micros = 7;
 /// Minimum time between the last hello and a response to news from the other end, in bytes on the wire.
@@ -40,14 +40,16 @@ pub(super) struct End<L: LinkCapacities> {
     identity: Identity,
     /// The time of a byte on the wire, in nanoseconds.
     byte_nanos: u32,
-    /// The largest frame, encoded.
-    wire: u16,
+    /// [`HELLO_INTERVAL`], or longer on a slow wire.
+    interval: u32,
+    first_timeout: u32,
     state: LinkState,
     session: u8,
     /// The tag by which the other end names this session.
     tag: u16,
     hello_at: Micros,
-    hello_sent_at: Micros,
+    /// The low half of the time, which wraps after 71 minutes.
+    hello_sent_at: u32,
     sender: Sender<L>,
     receiver: Receiver,
     ack_due: bool,
@@ -91,6 +93,11 @@ fn coarse(now: Micros) -> u16 {
 
 const COARSE_BITS: u32 = 10;
 
+/// A time that is short on any wire worth the name.
+fn short(time: Micros) -> u32 {
+    time.min(u32::MAX.into()) as u32
+}
+
 /// Counters wrap rather than saturate.
 fn count(counter: &mut u32) {
     *counter = counter.wrapping_add(1);
@@ -98,16 +105,17 @@ fn count(counter: &mut u32) {
 
 impl<L: LinkCapacities> End<L> {
     pub(super) fn new(identity: Identity, baud: u32, wire: usize, now: Micros) -> Self {
-        End {
+        let mut end = End {
+            interval: 0,
+            first_timeout: 0,
             identity,
             // A start bit, eight of data, a stop bit.
             byte_nanos: (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32,
-            wire: wire.saturating_sub(TAG_MORE).min(usize::from(u16::MAX)) as u16,
             state: LinkState::Silent,
             session: FIRST_SESSION,
             tag: identity.tag(FIRST_SESSION),
             hello_at: now,
-            hello_sent_at: now,
+            hello_sent_at: now as u32,
             sender: Sender::default(),
             receiver: Receiver::default(),
             ack_due: false,
@@ -129,7 +137,15 @@ impl<L: LinkCapacities> End<L> {
             leave: Leave::default(),
             security: None,
             counters: LinkCounters::default(),
-        }
+        };
+        end.interval = short(HELLO_INTERVAL.max(end.bytes(HELLO_BYTES)));
+        end.set_timeout(wire.saturating_sub(TAG_MORE));
+        end
+    }
+
+    /// Sets the timeout for a largest frame of so many bytes, encoded.
+    fn set_timeout(&mut self, wire: usize) {
+        self.first_timeout = short(self.bytes(wire as u64) * TIMEOUT_FRAMES + THINKING);
     }
 
     /// The canonical state.
@@ -143,7 +159,7 @@ impl<L: LinkCapacities> End<L> {
         CanonicalEnd {
             identity: self.identity,
             byte_nanos: self.byte_nanos,
-            wire: self.wire,
+            first_timeout: self.first_timeout,
             state: self.state.canonical(now),
             session: self.session,
             sender: self.sender.canonical(coarse(now)),
@@ -156,7 +172,7 @@ impl<L: LinkCapacities> End<L> {
             pause: self.pause,
             left: [
                 left(self.hello_at, now),
-                now.saturating_sub(self.hello_sent_at).min(spacing),
+                Micros::from((now as u32).wrapping_sub(self.hello_sent_at)).min(spacing),
                 left(self.closed_until, now),
                 left(self.timeout_at, now),
                 away,
@@ -167,9 +183,9 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    pub(super) fn lock(&mut self, credentials: &Credentials) {
+    pub(super) fn lock(&mut self, credentials: &Credentials, wire: usize) {
         self.security = Some(Security::new(credentials, &self.identity));
-        self.wire = self.wire.saturating_add(TAG_MORE as u16);
+        self.set_timeout(wire);
     }
 
     pub(super) fn is_up(&self) -> bool {
@@ -213,14 +229,16 @@ impl<L: LinkCapacities> End<L> {
         self.state.peer().map(|peer| peer.identity)
     }
 
-    pub(super) fn offer(&mut self, room: Offer) {
+    pub(super) fn offer(&mut self, room: Offer) -> bool {
         self.room_here = room;
         // More room is worth a frame of its own; less room is told with the next acknowledgment.
-        self.ack_due |= room.is_news_after(self.told_room) && self.is_open();
+        let is_news = room.is_news_after(self.told_room) && self.is_open();
+        self.ack_due |= is_news;
+        is_news
     }
 
     /// Handles a change of state, and returns the event.
-    fn follow<'a>(&mut self, change: Change, now: Micros) -> Received<'a> {
+    fn follow(&mut self, change: Change, now: Micros) -> Received {
         match change {
             Change::None => Received::Frame,
             Change::Begins(peer) => {
@@ -316,9 +334,9 @@ impl<L: LinkCapacities> End<L> {
     }
 
     fn answer_soon(&mut self, now: Micros) {
-        self.hello_at = self
-            .hello_at
-            .min(now.max(self.hello_sent_at.saturating_add(self.bytes(HELLO_SPACING))));
+        let ago = Micros::from((now as u32).wrapping_sub(self.hello_sent_at));
+        let wait = self.bytes(HELLO_SPACING).saturating_sub(ago);
+        self.hello_at = self.hello_at.min(now.saturating_add(wait));
     }
 
     pub(super) fn take(&mut self) {
@@ -346,7 +364,7 @@ impl<L: LinkCapacities> End<L> {
         token
     }
 
-    pub(super) fn tick(&mut self, now: Micros) -> Option<Received<'static>> {
+    pub(super) fn tick(&mut self, now: Micros) -> Option<Received> {
         if self.is_paused(now) {
             return None;
         }
@@ -434,26 +452,18 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    fn interval(&self) -> Micros {
-        HELLO_INTERVAL.max(self.bytes(HELLO_BYTES))
-    }
-
     /// Until when a frame received now counts as recent.
     fn heard_until(&self, now: Micros) -> Micros {
-        now.saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2)
+        now.saturating_add(Micros::from(self.interval) * DEAD_HALF_INTERVALS / 2)
     }
 
     fn timeout(&self) -> Micros {
-        self.first_timeout() << self.backoff
+        Micros::from(self.first_timeout) << self.backoff
     }
 
     /// How long the oldest frame has been in flight.
     fn oldest_waited(&self, now: Micros) -> Option<Micros> {
         let since = self.sender.oldest()?;
         Some(Micros::from(coarse(now).wrapping_sub(since)) << COARSE_BITS)
-    }
-
-    fn first_timeout(&self) -> Micros {
-        self.bytes(u64::from(self.wire)) * TIMEOUT_FRAMES + THINKING
     }
 }

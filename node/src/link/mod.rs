@@ -27,7 +27,7 @@ pub use window::{Fate, Token, WINDOW};
 
 use crate::capacities::{LinkCapacities, LinkSizes};
 use crate::key::Credentials;
-use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, LinkTrouble, Offer, TimeSignal};
+use crate::wire::{DATA_HEADER, FrameError, Identity, LineFaults, LinkCounters, LinkTrouble, Offer, TimeSignal};
 
 /// Time in microseconds, from any origin.
 pub type Micros = u64;
@@ -65,14 +65,14 @@ pub enum Down {
 }
 
 /// A received event.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Received<'a> {
-    /// A packet in order. [`Link::take`] must be called next if there is room for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// A [packet](Link::packet) in order. [`Link::take`] must be called next if there is room for it.
     Packet {
         /// The virtual channel in which it waits.
         lane: u8,
-        /// The bytes of the packet.
-        packet: &'a [u8],
+        /// Its length.
+        length: u16,
     },
     /// A time signal of the other end.
     Time(TimeSignal),
@@ -133,7 +133,7 @@ impl<L: LinkCapacities> LinkOf<L> {
 
     /// Restricts the link to an end with the same key, and authenticates this one. Must be called before anything is sent.
     pub fn lock(&mut self, credentials: &Credentials) {
-        self.end.lock(credentials);
+        self.end.lock(credentials, self.collector.room());
     }
 
     /// Whether both ends hear each other.
@@ -207,16 +207,26 @@ impl<L: LinkCapacities> LinkOf<L> {
         self.end.counters = LinkCounters::default();
     }
 
-    /// Sets the room for packets of this link at this end.
-    pub fn offer(&mut self, room: Offer) {
-        self.end.offer(room);
+    /// Sets the room for packets of this link at this end. Returns whether the other end is to be told at once.
+    pub fn offer(&mut self, room: Offer) -> bool {
+        self.end.offer(room)
     }
 
     /// Consumes bytes from the front of `input` up to the end of a frame and returns its event; `None` when the input is used
     /// up. Call [`settled`](Self::settled) and [`abandoned`](Self::abandoned) after each.
-    pub fn receive(&mut self, input: &mut &[u8], now: Micros) -> Option<Received<'_>> {
-        let frame = self.collector.next(input)?;
+    pub fn receive(&mut self, input: &mut &[u8], now: Micros) -> Option<Received> {
+        let frame = self.collector.next(input, self.end.check())?;
+        let frame = frame.and_then(|frame| {
+            let bytes = self.collector.bytes().get(..frame.length);
+            Ok((bytes.ok_or(FrameError::TooLong)?, frame.is_intact))
+        });
         Some(self.end.receive(frame, now))
+    }
+
+    /// The bytes of the [packet](Received::Packet) of this length that was just received.
+    pub fn packet(&self, length: u16) -> &[u8] {
+        let frame = self.collector.bytes();
+        frame.get(DATA_HEADER..DATA_HEADER + usize::from(length)).unwrap_or(&[])
     }
 
     /// Confirms that the packet just received has found room.
@@ -235,7 +245,7 @@ impl<L: LinkCapacities> LinkOf<L> {
     }
 
     /// Processes timeouts, and returns the event: [`Received::Down`] or [`Received::Changed`].
-    pub fn tick(&mut self, now: Micros) -> Option<Received<'static>> {
+    pub fn tick(&mut self, now: Micros) -> Option<Received> {
         self.end.tick(now)
     }
 

@@ -251,7 +251,10 @@ impl<C: Capacities> Router<C> {
         observer: &mut impl Observer,
     ) -> Option<Place> {
         let header = packet.header;
-        let place = self.forwarding.pool.admit(packet, origin, now)?;
+        let place = self.forwarding.pool.admit(&packet.header, &packet.body, origin, now)?;
+        self.sweep_soon(now);
+        // A confirmed packet has a deadline of its own.
+        self.own_stirred = true;
         if header.kind == Kind::Confirmed {
             self.transport.keep(header.dest, place, now);
             if let Some(slot) = self.forwarding.pool.get_mut(place) {

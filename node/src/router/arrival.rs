@@ -9,35 +9,34 @@ use super::{add, rate_limiter};
 use crate::capacities::Capacities;
 use crate::link::{Down, LinkOf, Micros, Received};
 use crate::service;
-use crate::wire::{Confirmed, Content, DropReason, FrameError, Header, Kind, PacketOf, Query, Role, Undeliverable};
+use crate::wire::{
+    Bytes, Confirmed, Content, DropReason, FrameError, Header, Kind, PacketOf, Query, Role, Undeliverable,
+};
 
 impl<C: Capacities> Router<C> {
     /// Processes a packet of a link. If there is no room for it, the link is not told that it was taken.
-    pub(super) fn packet_in(
-        &mut self,
-        link: u8,
-        channel: u8,
-        packet: Option<PacketOf<C::Body>>,
-        now: Micros,
-        observer: &mut impl Observer,
-    ) {
+    pub(super) fn packet_in(&mut self, link: u8, channel: u8, length: u16, now: Micros, observer: &mut impl Observer) {
         let host = self.forwarding.host == Some(link);
         if !host && self.forwarding.wiring.neighbor_at(link).is_none() {
             return;
         }
-        let Some(mut packet) = packet else {
-            self.links.get_mut(usize::from(link)).map(LinkOf::take);
+        let Some(end) = self.links.get_mut(usize::from(link)) else {
+            return;
+        };
+        let read = Header::read(end.packet(length)).filter(|(_, body)| body.len() <= C::Body::CAPACITY);
+        let Some((mut header, body)) = read else {
+            end.take();
             return self.forwarding.count_malformed();
         };
         let origin = if host {
-            packet.header.source = self.address();
-            packet.header.from_host = true;
-            packet.header.hops_left = self.transport.hops;
+            header.source = self.forwarding.location.here;
+            header.from_host = true;
+            header.hops_left = self.transport.hops;
             Origin::Host(link)
         } else {
             Origin::Link { link, channel }
         };
-        let header = packet.header;
+        let body_begin = usize::from(length) - body.len();
         if !host && self.forwarding.is_redundant(&header) {
             self.took(link, &header, observer);
             return self.forwarding.drop_redundant(link, &header, observer);
@@ -46,9 +45,12 @@ impl<C: Capacities> Router<C> {
             // It waits at the neighbor, so that it need not be retransmitted from its source.
             return;
         }
-        let Some(place) = self.forwarding.pool.admit(packet, origin, now) else {
+        let packet = self.links.get(usize::from(link)).map(|end| end.packet(length));
+        let body = packet.and_then(|packet| packet.get(body_begin..)).unwrap_or(&[]);
+        let Some(place) = self.forwarding.pool.admit(&header, body, origin, now) else {
             return;
         };
+        self.sweep_soon(now);
         self.took(link, &header, observer);
         let wanted = self.services.blocks.is_wanted();
         let onward = self.forwarding.enter(place, wanted, now, observer);
@@ -98,6 +100,7 @@ impl<C: Capacities> Router<C> {
         match self.forwarding.end(place, reason, now, observer) {
             Ending::Done => {}
             Ending::Kept { number } => {
+                self.own_stirred = true;
                 let here = self.address();
                 self.transport.undeliverable(number, here, reason, now);
             }
@@ -110,6 +113,8 @@ impl<C: Capacities> Router<C> {
 
     /// A packet for this node.
     fn arrive(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+        // It may be about a confirmed packet, which then has another deadline.
+        self.own_stirred = true;
         let Some(slot) = self.forwarding.pool.get(place) else {
             return;
         };
@@ -349,6 +354,7 @@ impl<C: Capacities> Router<C> {
 
     /// Updates the wiring: one link to each neighbor is accepted, and used once it is open.
     pub(super) fn rewire(&mut self, now: Micros, observer: &mut impl Observer) {
+        self.stir_all();
         for link in 0..self.links.len() as u8 {
             let Some(choice) = self.forwarding.select(&self.links, link) else {
                 continue;
@@ -400,8 +406,8 @@ impl<C: Capacities> Router<C> {
     }
 
     /// Processes the event of a link's timeout.
-    pub(super) fn link_news(&mut self, link: u8, news: &Received<'_>, now: Micros, observer: &mut impl Observer) {
-        match *news {
+    pub(super) fn link_news(&mut self, link: u8, news: Received, now: Micros, observer: &mut impl Observer) {
+        match news {
             Received::Down(reason) => self.link_down(link, reason, now, observer),
             _ => self.rewire(now, observer),
         }

@@ -41,7 +41,7 @@ use crate::key::Credentials;
 use crate::link::{LinkOf, Micros, Received, Turn};
 use crate::service::Subject;
 use crate::wire::{
-    AppPort, AppStatus, BoardInfo, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, PacketId, PacketOf, Role,
+    AppPort, AppStatus, BoardInfo, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, PacketId, Role,
     RouterCounters,
 };
 use hopwise_core::network::virtual_channels;
@@ -151,7 +151,23 @@ pub struct Router<C: Capacities = Board> {
     forwarding: Forwarding<C>,
     transport: Transport<C>,
     services: Services<C>,
+    /// When the buffers are searched next; never if they were empty.
     sweep_at: Micros,
+    /// Links that may have something to send, or an earlier deadline, since the shell last [asked](Self::attention): bit 0 is link 0.
+    stirred: u32,
+    /// Whether the node's own deadline may be earlier since then.
+    own_stirred: bool,
+}
+
+/// What a shell has to do after it used a [`Router`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attention {
+    /// Links on which [`transmit`](Router::transmit) may have something to send: bit 0 is link 0.
+    pub due: u32,
+    /// The [deadline](Router::deadline), if it may be earlier than before.
+    pub deadline: Micros,
+    /// Whether the [mesh time](Router::mesh_time) may have changed.
+    pub time: bool,
 }
 
 impl<C: Capacities> Router<C> {
@@ -215,7 +231,9 @@ impl<C: Capacities> Router<C> {
             forwarding: Forwarding::new(location, wiring.clone(), hosts),
             transport: Transport::new(&location, &mesh, longest.saturating_mul(2).saturating_add(detours)),
             services: Services::new(address, baud, now),
-            sweep_at: now,
+            sweep_at: Micros::MAX,
+            stirred: u32::MAX,
+            own_stirred: true,
         }
     }
 
@@ -318,15 +336,13 @@ impl<C: Capacities> Router<C> {
         now: Micros,
         observer: &mut impl Observer,
     ) {
-        while let Some(end) = self.links.get_mut(usize::from(link)) {
-            let Some(received) = end.receive(&mut bytes, now) else {
-                break;
-            };
+        while !bytes.is_empty()
+            && let Some(end) = self.links.get_mut(usize::from(link))
+            && let Some(received) = end.receive(&mut bytes, now)
+        {
+            self.stirred |= 1 << link;
             match received {
-                Received::Packet { lane, packet } => {
-                    let packet = PacketOf::read(packet);
-                    self.packet_in(link, lane, packet, now, observer);
-                }
+                Received::Packet { lane, length } => self.packet_in(link, lane, length, now, observer),
                 Received::Frame => {}
                 Received::Time(signal) => {
                     let ended = ended.filter(|_| bytes.is_empty());
@@ -343,15 +359,19 @@ impl<C: Capacities> Router<C> {
 
     /// Processes timeouts.
     pub fn tick(&mut self, now: Micros, observer: &mut impl Observer) {
+        self.stir_all();
         for link in 0..self.links.len() as u8 {
             let news = self.links.get_mut(usize::from(link)).and_then(|end| end.tick(now));
             if let Some(news) = news {
-                self.link_news(link, &news, now, observer);
+                self.link_news(link, news, now, observer);
             }
         }
         if now >= self.sweep_at {
-            self.sweep_at = now.saturating_add(times::SWEEP);
+            self.sweep_at = Micros::MAX;
             self.sweep(now, observer);
+            if self.forwarding.pool.used() > 0 {
+                self.sweep_soon(now);
+            }
         }
         self.retry(now, observer);
         self.keep_time(now, observer);
@@ -361,11 +381,13 @@ impl<C: Capacities> Router<C> {
     /// Announces a pause of up to this many [`PAUSE_UNIT`](crate::wire::PAUSE_UNIT)s, in which this node neither sends nor receives, with
     /// the next frames that [`transmit`](Self::transmit) writes.
     pub fn pause(&mut self, units: u8) {
+        self.stir_all();
         self.links.iter_mut().for_each(|end| end.pause(units));
     }
 
     /// Ends a [`pause`](Self::pause). Must be called before anything else.
     pub fn end_pause(&mut self, now: Micros) {
+        self.stir_all();
         for (link, end) in (0..).zip(self.links.iter_mut()) {
             end.end_pause(now);
             self.forwarding.link_moves(link, now);
@@ -378,20 +400,44 @@ impl<C: Capacities> Router<C> {
         links.unwrap_or(Micros::MAX).min(self.own_deadline())
     }
 
-    /// The deadline after only this link was used, if it is earlier than before.
-    pub fn deadline_after(&self, link: u8) -> Micros {
-        let end = self.links.get(usize::from(link));
-        end.map_or(Micros::MAX, LinkOf::deadline).min(self.own_deadline())
+    /// What has changed since the last call that a shell must know: it asks after everything else that it does with the router.
+    pub fn attention(&mut self, now: Micros) -> Attention {
+        let (mut due, mut deadline) = (0, Micros::MAX);
+        let mut stirred = core::mem::take(&mut self.stirred) | self.forwarding.take_enqueued();
+        while stirred != 0 {
+            let link = stirred.trailing_zeros();
+            stirred &= stirred - 1;
+            let Some(end) = self.links.get(link as usize) else {
+                break;
+            };
+            deadline = deadline.min(end.deadline());
+            if self.forwarding.waiting(link as u8) > 0 || end.is_due(now) {
+                due |= 1 << link;
+            }
+        }
+        let time = core::mem::take(&mut self.own_stirred);
+        if time {
+            deadline = deadline.min(self.own_deadline());
+        }
+        Attention { due, deadline, time }
+    }
+
+    fn stir_all(&mut self) {
+        (self.stirred, self.own_stirred) = (u32::MAX, true);
+    }
+
+    /// The buffers are no longer empty.
+    fn sweep_soon(&mut self, now: Micros) {
+        if self.sweep_at == Micros::MAX {
+            self.sweep_at = now.saturating_add(times::SWEEP);
+            self.own_stirred = true;
+        }
     }
 
     /// The deadline of the node itself, without its links.
     pub fn own_deadline(&self) -> Micros {
-        let sweep = if self.forwarding.pool.used() > 0 {
-            self.sweep_at
-        } else {
-            Micros::MAX
-        };
-        sweep.min(self.transport.deadline()).min(self.services.clock.deadline())
+        let others = self.transport.deadline().min(self.services.clock.deadline());
+        self.sweep_at.min(others)
     }
 
     /// Whether [`transmit`](Self::transmit) on a link may have something to send.
@@ -403,17 +449,17 @@ impl<C: Capacities> Router<C> {
     /// Writes the next bytes to send on a free link, and returns their number; 0 if there are none. `out` has room for the
     /// [longest frame](crate::capacities::Sizes::wire).
     pub fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
-        if !self.wants_to_transmit(link, now) {
-            return 0;
-        }
+        let waits = self.forwarding.waiting(link) > 0;
         let Some(end) = self.links.get_mut(usize::from(link)) else {
             return 0;
         };
+        self.stirred |= 1 << link;
         let place = match end.turn(now) {
             Turn::Nothing => return 0,
             Turn::Time => return self.write_time(link, now, out).unwrap_or(0),
             Turn::Control => None,
             Turn::Again(place) => Some((place, true)),
+            Turn::New(_) if !waits => None,
             Turn::New(room) => self
                 .forwarding
                 .pick(link, room, self.mtu(link), now)
@@ -497,6 +543,9 @@ impl<C: Capacities> Router<C> {
 
     /// Does what had to wait for room, and offers the room to the neighbors.
     fn catch_up(&mut self, now: Micros, observer: &mut impl Observer) {
+        if !self.forwarding.pool.needs_attention() && !self.transport.owes_confirmations() {
+            return;
+        }
         // Bounded: each iteration ends a packet, or routes one of this node.
         let mut round = 0;
         for _ in 0..4 * C::SIZES.buffers {
@@ -514,7 +563,9 @@ impl<C: Capacities> Router<C> {
         counters.buffers_used = counters.buffers_used.max(pool.used() as u32);
         if pool.has_changed() {
             for (link, end) in self.links.iter_mut().enumerate() {
-                end.offer(pool.offer(link as u8));
+                if end.offer(pool.offer(link as u8)) {
+                    self.stirred |= 1 << link;
+                }
             }
         }
     }

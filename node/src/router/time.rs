@@ -36,6 +36,7 @@ impl<C: Capacities> Router<C> {
     }
 
     pub(super) fn hear_time(&mut self, link: u8, signal: &TimeSignal, came: Option<ClockTicks>, now: Micros) {
+        self.own_stirred = true;
         if self.forwarding.wiring.neighbor_at(link).is_some() {
             self.services
                 .clock
@@ -63,6 +64,7 @@ impl<C: Capacities> Router<C> {
             for (_, link) in self.forwarding.wiring.live() {
                 if let Some(end) = self.links.get_mut(usize::from(link)) {
                     end.want_time();
+                    self.stirred |= 1 << link;
                 }
             }
         }

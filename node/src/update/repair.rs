@@ -8,7 +8,7 @@
 use super::{Flash, Stage, Update};
 use crate::boot::RECORD;
 use crate::limits::BODY;
-use crate::wire::{BLOCK, Body, MAX_BLOCKS};
+use crate::wire::{BLOCK, Body, Bytes, MAX_BLOCKS};
 
 /// Number of [looks](Update::look) without a block after which a neighbor is asked, and asked again.
 const QUIET: u8 = 3;

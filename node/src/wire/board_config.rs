@@ -22,8 +22,8 @@ use core::fmt;
 
 use heapless::{LenType, String};
 
-use super::crc::CRC;
 use super::traffic::{BadTraffic, Pattern, Traffic};
+use hopwise_codec::crc32c;
 use hopwise_core::network::expression::ParseError;
 use hopwise_core::{Network, Node};
 
@@ -231,7 +231,7 @@ impl BoardConfig {
 }
 
 fn checksum(page: &[u8; CONFIG_BYTES]) -> u32 {
-    CRC.checksum(page.get(..EXPRESSION_END).unwrap_or(&[]))
+    crc32c([page.get(..EXPRESSION_END).unwrap_or(&[])])
 }
 
 /// A text of this many bytes; one longer than its field is rejected.

@@ -10,20 +10,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cobs;
-use super::crc::CRC;
+use hopwise_codec::{CRC_BYTES, Check, DELIMITER, crc32c};
+
 use super::hello::{BadHello, Hello};
 use super::offer::Offer;
 use super::tag::{PROOF_BYTES, Proof, Seal, TAG_MORE};
 use super::time::TimeSignal;
 
-/// The byte that ends a frame and occurs nowhere in it.
-pub const DELIMITER: u8 = 0;
-
-pub(super) const CRC_BYTES: usize = 4;
-
 /// The bytes of a data frame before the packet.
-const DATA_HEADER: usize = 8;
+pub(crate) const DATA_HEADER: usize = 8;
 const ACK_BYTES: usize = 7;
 
 /// The overhead of a data frame besides the packet, before encoding.
@@ -46,8 +41,8 @@ const MISSING: u8 = 0x40;
 /// The mark of a kind that this version does not know or, in a mesh with a key, of a tag.
 pub(super) const LATER: u8 = 0x80;
 
-/// The fill byte that makes a hello as long as the longest frame.
-const PADDING: u8 = 0x55;
+/// The fill bytes that make a hello as long as the longest frame.
+static PADDING: [u8; 320] = [0x55; 320];
 
 /// Upper bound of the encoded length of a frame of `decoded` bytes, with a delimiter before and after it.
 pub const fn encoded_len(decoded: usize) -> usize {
@@ -133,12 +128,18 @@ pub enum FrameError {
 }
 
 impl<'a> Frame<'a> {
-    /// Parses a frame that has been [decoded](decode).
+    /// Parses a decoded frame.
     pub fn read(bytes: &'a [u8]) -> Result<Self, FrameError> {
         let (content, crc) = bytes.split_last_chunk::<CRC_BYTES>().ok_or(FrameError::Form)?;
-        if CRC.checksum(content) != u32::from_le_bytes(*crc) {
+        if crc32c([content]) != u32::from_le_bytes(*crc) {
             return Err(FrameError::Crc);
         }
+        Frame::read_content(content, 0)
+    }
+
+    /// Parses a decoded frame whose CRC has been checked.
+    pub(crate) fn read_intact(bytes: &'a [u8]) -> Result<Self, FrameError> {
+        let (content, _) = bytes.split_last_chunk::<CRC_BYTES>().ok_or(FrameError::Form)?;
         Frame::read_content(content, 0)
     }
 
@@ -193,7 +194,12 @@ pub fn write_hello(hello: &Hello, padded: usize, proof: Option<Proof<'_>>, out: 
     let proven = proof.map_or(0, |_| PROOF_BYTES);
     let padding = (DATA_HEADER + padded).saturating_sub(length + proven);
     let ending = proof.map_or(Ending::Crc, Ending::Proof);
-    encode(&[content.get(..length)?], padding, ending, true, out)
+    encode(
+        [content.get(..length)?, PADDING.get(..padding)?, &[]],
+        ending,
+        true,
+        out,
+    )
 }
 
 /// Encodes a time signal, sealed in a mesh that has a key. Returns the number of bytes to send; `None` if there is no room.
@@ -202,7 +208,7 @@ pub fn write_time(tag: u16, signal: &TimeSignal, seal: Option<Seal<'_>>, out: &m
     let mut content = [0; 3 + TimeSignal::MAX_BYTES];
     content[..3].copy_from_slice(&[TIME | mark, t0, t1]);
     let length = 3 + signal.write(&mut content[3..])?;
-    encode(&[content.get(..length)?], 0, ending, false, out)
+    encode([content.get(..length)?, &[], &[]], ending, false, out)
 }
 
 /// Encodes an acknowledgment, sealed in a mesh that has a key. Returns the number of bytes to send; `None` if there is no room.
@@ -218,7 +224,7 @@ pub fn write_ack(ack: &Ack, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<us
         o0,
         o1,
     ];
-    encode(&[&content], 0, ending, false, out)
+    encode([&content, &[], &[]], ending, false, out)
 }
 
 /// Encodes a packet, given in two parts, sealed in a mesh that has a key. A retransmission starts with a delimiter. Returns the number of
@@ -248,7 +254,7 @@ pub fn write_data(
         o0,
         o1,
     ];
-    encode(&[&content, packet[0], packet[1]], 0, ending, again, out)
+    encode([&content, packet[0], packet[1]], ending, again, out)
 }
 
 /// The differences of a sealed frame: a mark, the frame number in place of the session tag, and the end.
@@ -288,45 +294,24 @@ impl Ack {
     }
 }
 
-fn encode(parts: &[&[u8]], padding: usize, ending: Ending<'_>, resynchronize: bool, out: &mut [u8]) -> Option<usize> {
+/// A lead delimiter ends what was cut off.
+fn encode(parts: [&[u8]; 3], ending: Ending<'_>, resynchronize: bool, out: &mut [u8]) -> Option<usize> {
     let lead = usize::from(resynchronize);
     if resynchronize {
         *out.first_mut()? = DELIMITER;
     }
-    let frame = out.get_mut(lead..)?;
-    // The first place is for COBS.
-    let mut end = 1;
-    for part in parts {
-        end = append(frame, end, part)?;
-    }
-    let mut content = end + padding;
-    frame.get_mut(end..content)?.fill(PADDING);
-    if let Ending::Proof(proof) = ending {
-        content = append(frame, content, &proof.bytes())?;
-    }
-    if let Ending::Proof(Proof { seal, .. }) | Ending::Tag(seal) = ending {
-        let tag = seal.tag(frame.get(1..content)?);
-        content = append(frame, content, &tag)?;
-    }
-    if !matches!(ending, Ending::Tag(_)) {
-        let crc = CRC.checksum(frame.get(1..content)?);
-        content = append(frame, content, &crc.to_le_bytes())?;
-    }
-    let end = lead + cobs::encode(frame, content - 1)?;
-    *out.get_mut(end)? = DELIMITER;
-    Some(end + 1)
-}
-
-/// Puts bytes into a place and says where they end.
-fn append(frame: &mut [u8], begin: usize, bytes: &[u8]) -> Option<usize> {
-    let end = begin + bytes.len();
-    frame.get_mut(begin..end)?.copy_from_slice(bytes);
-    Some(end)
-}
-
-/// Decodes, in their place, the bytes that came between two delimiters.
-pub fn decode(bytes: &mut [u8]) -> Result<&[u8], FrameError> {
-    cobs::decode(bytes).ok_or(FrameError::Encoding)
+    let out = out.get_mut(lead..)?;
+    let [one, two, three] = parts;
+    let length = match ending {
+        Ending::Crc => hopwise_codec::encode(&parts, Check::Crc, out)?,
+        Ending::Tag(seal) => hopwise_codec::encode(&[one, two, three, &seal.tag(&parts)], Check::None, out)?,
+        Ending::Proof(proof) => {
+            let bytes = proof.bytes();
+            let tag = proof.seal.tag(&[one, two, three, &bytes]);
+            hopwise_codec::encode(&[one, two, three, &bytes, &tag], Check::Crc, out)?
+        }
+    };
+    Some(lead + length)
 }
 
 #[cfg(test)]
@@ -337,7 +322,7 @@ mod tests {
     /// Any content of up to two bytes with the right CRC: read or refused by its form alone.
     #[test]
     fn all_short_contents_with_a_good_crc() {
-        let sealed = |content: &[u8]| [content, &CRC.checksum(content).to_le_bytes()].concat();
+        let sealed = |content: &[u8]| [content, &crc32c([content]).to_le_bytes()].concat();
         assert_eq!(Frame::read(&sealed(&[])), Err(FrameError::Form));
         for a in 0..=255 {
             let unknown = a >= 0x80;

@@ -56,7 +56,7 @@ fn written(write: impl FnOnce(&mut [u8]) -> Option<usize>) -> Vec<u8> {
 fn frame_in(mut bytes: Vec<u8>, look: impl FnOnce(Frame<'_>)) {
     assert_eq!(bytes.pop(), Some(DELIMITER));
     let begin = bytes.iter().take_while(|&&byte| byte == DELIMITER).count();
-    look(Frame::read(decode(&mut bytes[begin..]).unwrap()).unwrap());
+    look(Frame::read(&cobs::decode_vec(&bytes[begin..]).unwrap()).unwrap());
 }
 
 #[test]
@@ -273,8 +273,8 @@ fn sealed_frames(examples: &mut Examples) {
 /// The frame in sealed bytes as they are sent; without a key they are ignored.
 fn opened(mut bytes: Vec<u8>, seal: Seal<'_>, look: impl FnOnce(Frame<'_>)) {
     assert_eq!(bytes.pop(), Some(DELIMITER));
-    let decoded = decode(&mut bytes).unwrap();
-    let tagged = Tagged::frame(decoded).unwrap();
+    let decoded = cobs::decode_vec(&bytes).unwrap();
+    let tagged = Tagged::frame(&decoded).unwrap();
     assert_eq!(tagged.number_after(seal.number - 1), seal.number);
     assert!(tagged.is_under(seal));
     look(tagged.read(0x0300).unwrap());

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::crc::CRC;
 use super::varint;
+use hopwise_codec::crc32c;
 use hopwise_core::Node;
 
 /// The bytes before the address.
@@ -61,7 +61,7 @@ impl Identity {
     /// for another. It is not 0.
     pub fn tag(&self, session: u8) -> u16 {
         let [e0, e1, e2, e3] = self.epoch.to_le_bytes();
-        (CRC.checksum(&[e0, e1, e2, e3, self.port, session]) as u16).max(1)
+        (crc32c([[e0, e1, e2, e3, self.port, session]]) as u16).max(1)
     }
 }
 

@@ -17,12 +17,10 @@
 mod application;
 mod board_config;
 mod body;
-mod cobs;
 mod command;
 mod confirmed;
 mod content;
 mod counters;
-mod crc;
 mod flooded;
 mod frame;
 #[cfg(all(test, feature = "cipher"))]
@@ -46,19 +44,20 @@ pub use board_config::{
     BAUD_RATES, BadConfig, BoardConfig, CONFIG_BYTES, DEFAULT_BAUD, MAX_EXPRESSION, hosts_anywhere, packet_logging,
     paper_rule, rates_agree,
 };
-pub use body::{Body, Bytes, Kind, body_of};
+pub use body::{Body, Bytes, Kind, NoRoom, body_of};
 pub use command::{BoardState, Command, CommandResult, Failure, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
 pub use counters::{LineFaults, LinkCounters, RouterCounters};
-pub use crc::crc32c;
 pub use flooded::Flooded;
+pub(crate) use frame::DATA_HEADER;
 pub use frame::{
-    Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, PAUSE_UNIT, SEALED_OVERHEAD, decode, encoded_len,
-    write_ack, write_data, write_hello, write_time,
+    Ack, DataHeader, Frame, FrameError, OVERHEAD, PAUSE_UNIT, SEALED_OVERHEAD, encoded_len, write_ack, write_data,
+    write_hello, write_time,
 };
 pub(crate) use frame::{ROUND_MASK, SEQUENCE_NUMBERS};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};
+pub use hopwise_codec::{DELIMITER, crc32c};
 pub use offer::{Offer, VirtualChannelSet};
 pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId, PacketOf};
 pub use report::{BoardInfo, LinkReport, LinkTrouble, NodeReport, read_structure, write_structure};

@@ -70,6 +70,12 @@ const TRACED: u8 = 0x20;
 const TO_HOST: u8 = 0x40;
 const FROM_HOST: u8 = 0x80;
 
+impl Default for Header {
+    fn default() -> Self {
+        Header::new(Kind::Datagram, 0, 0)
+    }
+}
+
 impl Header {
     /// A header without any flags, with a hop limit of 0.
     pub const fn new(kind: Kind, source: Node, dest: Node) -> Self {
@@ -150,7 +156,7 @@ impl Header {
 pub type Packet<const BODY: usize> = PacketOf<Body<BODY>>;
 
 /// A packet with its body in any kind of buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketOf<B> {
     /// The header before the body.
     pub header: Header,

@@ -4,7 +4,9 @@
 //! unknown kind. The frame number replaces the session tag, and the authentication tag the CRC. A hello keeps its CRC,
 //! so that an end with another key, or none, can read the identity; before the CRC come a nonce, the number and the tag.
 
-use super::frame::{ACK, CRC_BYTES, DATA, Frame, FrameError, LATER, TIME, TYPE_MASK};
+use super::frame::{ACK, DATA, Frame, FrameError, LATER, TIME, TYPE_MASK};
+use hopwise_codec::CRC_BYTES;
+
 use crate::key::{Key, TAG_BYTES, Tag, same_tag};
 
 /// A number that its owner never repeats.
@@ -36,12 +38,12 @@ impl Seal<'_> {
         (self.number as u16).to_le_bytes()
     }
 
-    pub(super) fn tag(&self, bytes: &[u8]) -> Tag {
+    pub(super) fn tag(&self, parts: &[&[u8]]) -> Tag {
         #[cfg(feature = "keys")]
-        return self.key.tag(self.number, bytes);
+        return self.key.tag(self.number, parts);
         #[cfg(not(feature = "keys"))]
         {
-            let _ = bytes;
+            let _ = parts;
             match self.never {}
         }
     }
@@ -109,7 +111,7 @@ impl<'a> Tagged<'a> {
 
     /// Whether its tag matches a seal.
     pub(crate) fn is_under(&self, seal: Seal<'_>) -> bool {
-        same_tag(&seal.tag(self.bytes), self.tag)
+        same_tag(&seal.tag(&[self.bytes]), self.tag)
     }
 
     /// The frame, once its tag has been checked. The session, which it does not name, is `session`.
@@ -176,8 +178,7 @@ mod tests {
         let write = |seal| {
             let mut out = [0; 64];
             let length = super::super::write_time(0x0300, &signal, seal, &mut out).unwrap();
-            let frame = &mut out[..length - 1];
-            super::super::decode(frame).unwrap().to_vec()
+            cobs::decode_vec(&out[..length - 1]).unwrap()
         };
         assert!(Tagged::frame(&write(None)).is_none());
         let bytes = write(Some(Seal { key: &key, number: 9 }));

@@ -38,10 +38,12 @@ fn ends_that_are_up() -> [Link<WIRE>; 2] {
 fn heard(end: &mut Link<WIRE>, mut bytes: &[u8], now: u64) -> Vec<String> {
     let mut all = Vec::new();
     while let Some(received) = end.receive(&mut bytes, now) {
-        all.push(format!("{received:?}"));
-        if let Received::Packet { packet, .. } = received {
-            assert!(packet.len() < WIRE);
+        if let Received::Packet { lane, length } = received {
+            assert!(usize::from(length) < WIRE && end.packet(length).len() == usize::from(length));
+            all.push(format!("Packet {lane} {:?}", end.packet(length)));
             end.take();
+        } else {
+            all.push(format!("{received:?}"));
         }
         while end.settled().is_some() {}
         while end.abandoned().is_some() {}
@@ -94,9 +96,7 @@ fn damaged_frames_carry_nothing() {
                 wire[usize::from(damage) % length] ^= input.byte();
             }
             for told in heard(&mut to, &wire[..length], now) {
-                let known = sent
-                    .iter()
-                    .any(|packet| told == format!("{:?}", Received::Packet { lane: 0, packet }));
+                let known = sent.iter().any(|packet| told == format!("Packet 0 {packet:?}"));
                 assert!(known || !told.starts_with("Packet"), "{told} was not sent");
             }
         }

@@ -27,7 +27,7 @@ fn what_is_read_is_written_and_read_again() {
         let fits = read.is_some_and(|(_, body)| body.len() <= BODY);
         assert_eq!(packet.is_some(), fits);
         if let (Some(packet), Some((header, body))) = (packet, read) {
-            assert_eq!((packet.header, packet.body.as_slice()), (header, body));
+            assert_eq!((packet.header, &packet.body[..]), (header, body));
         }
     });
 }

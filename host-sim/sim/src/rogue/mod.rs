@@ -254,8 +254,8 @@ impl Rogue {
             let end = &mut self.ends[usize::from(link)];
             match end.link.receive(&mut bytes, now) {
                 None => break,
-                Some(Received::Packet { lane, packet }) => {
-                    let packet = Packet::<BODY>::read(packet);
+                Some(Received::Packet { lane, length }) => {
+                    let packet = Packet::<BODY>::read(end.link.packet(length));
                     if self.takes(link) {
                         self.ends[usize::from(link)].link.take();
                         if let Some(packet) = packet {

@@ -1,5 +1,7 @@
 //! Processing of received frames.
 
+use hopwise_codec::{CRC_BYTES, Check};
+
 use super::{CLOSED_FOR, End, count};
 use crate::capacities::LinkCapacities;
 use crate::link::security::Verdict;
@@ -9,8 +11,8 @@ use crate::link::{Down, Micros, Received};
 use crate::wire::{Ack, Frame, FrameError, Hello, Tagged};
 
 impl<L: LinkCapacities> End<L> {
-    pub(in crate::link) fn receive<'a>(&mut self, frame: Result<&'a [u8], FrameError>, now: Micros) -> Received<'a> {
-        let (bytes, frame) = match frame.and_then(|bytes| Ok((bytes, self.read(bytes)?))) {
+    pub(in crate::link) fn receive(&mut self, frame: Result<(&[u8], bool), FrameError>, now: Micros) -> Received {
+        let (bytes, frame) = match frame.and_then(|(bytes, is_intact)| Ok((bytes, self.read(bytes, is_intact)?))) {
             Ok(read) => read,
             Err(error) => return self.damaged(error),
         };
@@ -55,8 +57,10 @@ impl<L: LinkCapacities> End<L> {
                         count(&mut self.counters.packets_received);
                         // Counted as not taken until it is.
                         count(&mut self.counters.not_taken);
-                        let lane = header.lane;
-                        Received::Packet { lane, packet }
+                        Received::Packet {
+                            lane: header.lane,
+                            length: packet.len() as u16,
+                        }
                     }
                     Arrival::Repeated | Arrival::Early => self.useless(),
                 }
@@ -64,10 +68,23 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
+    /// With a key, nearly all frames have a tag instead of a CRC.
+    pub(in crate::link) fn check(&self) -> Check {
+        match self.security {
+            None => Check::Crc,
+            Some(_) => Check::None,
+        }
+    }
+
     /// Parses a frame. With a key, only those with the tag of this session, and hellos.
-    fn read<'a>(&mut self, bytes: &'a [u8]) -> Result<Frame<'a>, FrameError> {
+    fn read<'a>(&mut self, bytes: &'a [u8], is_intact: bool) -> Result<Frame<'a>, FrameError> {
         let Some(security) = &mut self.security else {
-            return Frame::read(bytes);
+            // Too short for a CRC rather than damaged.
+            return if is_intact || bytes.len() < CRC_BYTES {
+                Frame::read_intact(bytes)
+            } else {
+                Err(FrameError::Crc)
+            };
         };
         match Tagged::frame(bytes) {
             Some(tagged) if security.believes(&tagged) => tagged.read(self.tag),
@@ -79,18 +96,18 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    fn useless<'a>(&mut self) -> Received<'a> {
+    fn useless(&mut self) -> Received {
         count(&mut self.counters.useless);
         Received::Frame
     }
 
     /// Rejects an end with which there can be no link.
-    fn turn_away<'a>(&mut self, reason: Down, now: Micros) -> Received<'a> {
+    fn turn_away(&mut self, reason: Down, now: Micros) -> Received {
         let change = self.state.foreign(reason, self.heard_until(now));
         self.follow(change, now)
     }
 
-    fn damaged<'a>(&mut self, error: FrameError) -> Received<'a> {
+    fn damaged(&mut self, error: FrameError) -> Received {
         count(&mut self.counters.damaged);
         if self.is_up() {
             self.ack_due |= self.receiver.damaged();
@@ -99,7 +116,7 @@ impl<L: LinkCapacities> End<L> {
     }
 
     /// Processes an acknowledgment, if it is of this session.
-    fn acknowledged<'a>(&mut self, ack: &Ack, now: Micros) -> Result<(), Received<'a>> {
+    fn acknowledged(&mut self, ack: &Ack, now: Micros) -> Result<(), Received> {
         if self.state.peer().is_none() || ack.tag != self.tag {
             return Err(self.useless());
         }
@@ -120,7 +137,7 @@ impl<L: LinkCapacities> End<L> {
             self.ack_timeout.went_back(now);
         }
         if progress.settled > 0 {
-            let (waited, timeout) = (self.oldest_waited(now), self.first_timeout());
+            let (waited, timeout) = (self.oldest_waited(now), self.first_timeout.into());
             self.ack_timeout.acknowledged(progress.taken > 0, waited, timeout, now);
             self.flap_damping.packets_taken(progress.taken);
         }
@@ -135,7 +152,7 @@ impl<L: LinkCapacities> End<L> {
         Ok(())
     }
 
-    fn hear<'a>(&mut self, hello: &Hello, bytes: &[u8], now: Micros) -> Received<'a> {
+    fn hear(&mut self, hello: &Hello, bytes: &[u8], now: Micros) -> Received {
         let hears = match hello.heard {
             0 => Hears::Nobody,
             tag if tag == self.tag => Hears::Us,
@@ -171,7 +188,7 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    fn believe<'a>(&mut self, hello: &Hello, hears: Hears, now: Micros) -> Received<'a> {
+    fn believe(&mut self, hello: &Hello, hears: Hears, now: Micros) -> Received {
         let was_open = self.is_open();
         self.is_back(now);
         let until = self.heard_until(now);

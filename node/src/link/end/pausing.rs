@@ -103,7 +103,7 @@ impl<L: LinkCapacities> End<L> {
     fn wait_anew(&mut self, now: Micros) {
         self.state.excuse(self.heard_until(now.max(self.away_until)));
         self.sender.restamp(coarse(now));
-        self.ack_timeout.begin_anew(self.first_timeout(), now);
+        self.ack_timeout.begin_anew(self.first_timeout.into(), now);
         if self.timeout_at != Micros::MAX {
             self.timeout_at = now.saturating_add(self.timeout());
         }

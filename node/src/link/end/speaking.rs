@@ -90,7 +90,7 @@ impl<L: LinkCapacities> End<L> {
             Some(security) => security.with_proof(|proof| write(Some(proof)))?,
             None => write(None)?,
         };
-        self.hello_sent_at = now;
+        self.hello_sent_at = now as u32;
         self.told = hello.stance.accepts && self.is_up();
         self.sent(length, now);
         Some(length)
@@ -159,7 +159,7 @@ impl<L: LinkCapacities> End<L> {
             &mut self.counters.packets_sent
         });
         self.sent(length, now);
-        let (waited, timeout) = (self.oldest_waited(now), self.first_timeout());
+        let (waited, timeout) = (self.oldest_waited(now), self.first_timeout.into());
         self.ack_timeout.sent(waited, timeout, now);
         if self.timeout_at == Micros::MAX {
             let sent_at = now.saturating_add(self.bytes(length as u64));
@@ -179,10 +179,10 @@ impl<L: LinkCapacities> End<L> {
     fn sent(&mut self, length: usize, now: Micros) {
         count(&mut self.counters.frames_sent);
         let interval = if self.is_open() {
-            self.interval()
+            self.interval
         } else {
-            self.interval() / HELLO_WHILE_DOWN
+            self.interval / HELLO_WHILE_DOWN
         };
-        self.hello_at = now.saturating_add(self.bytes(length as u64) + interval);
+        self.hello_at = now.saturating_add(self.bytes(length as u64) + Micros::from(interval));
     }
 }

@@ -51,6 +51,8 @@ pub(super) struct Forwarding<C: Capacities> {
     pub(super) location: Location,
     /// Packets that wait for each link, in the order they came.
     queues: C::PerLink<C::Buffers<Place>>,
+    /// Links that have got a packet since the last [call](Self::take_enqueued): bit 0 is link 0.
+    enqueued: u32,
     pub(super) wiring: Wiring<C>,
     stalled: StalledLinks<C>,
     /// Limits the reports of undeliverable packets of each link.
@@ -101,6 +103,7 @@ impl<C: Capacities> Forwarding<C> {
     pub(super) fn new(location: Location, wiring: Wiring<C>, hosts: u32) -> Self {
         Forwarding {
             queues: C::PerLink::default(),
+            enqueued: 0,
             wiring,
             stalled: StalledLinks::new(),
             reported: C::PerLink::default(),

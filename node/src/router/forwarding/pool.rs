@@ -10,12 +10,12 @@ use super::fair_queue::{FairQueue, Priority, Waiting};
 use super::source_share::{Served, Share};
 use crate::capacities::{Capacities, OWN};
 use crate::link::Micros;
-use crate::wire::{AGE_UNIT, Kind, Offer, PacketOf};
+use crate::wire::{AGE_UNIT, Bytes, Header, Kind, Offer, PacketOf};
 
 pub(in crate::router) type Place = u8;
 
 /// The origin of a packet, a link or the node itself, whose share of the slots it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::router) enum Origin {
     Link {
         link: u8,
@@ -26,12 +26,14 @@ pub(in crate::router) enum Origin {
     Application,
     Service,
     /// Any: only the inbox still holds it, which has its own count.
+    #[default]
     Inbox,
 }
 
 /// The local reader that a packet waits for, besides links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::router) enum Reader {
+    #[default]
     Nobody,
     /// It is in the inbox.
     Application,
@@ -39,7 +41,7 @@ pub(in crate::router) enum Reader {
     Board,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::router) struct Slot<B> {
     pub(in crate::router) packet: PacketOf<B>,
     pub(in crate::router) origin: Origin,
@@ -95,8 +97,8 @@ impl<B> Slot<B> {
 
 #[derive(Clone, Debug)]
 pub(in crate::router) struct Pool<C: Capacities> {
-    slots: C::PerBuffer<Option<Slot<C::Body>>>,
-    /// The slots in use: bit 0 is slot 0.
+    slots: C::PerBuffer<Slot<C::Body>>,
+    /// The slots in use: bit 0 is slot 0. The others hold what was in them.
     used: u64,
     /// Those that have not been routed yet.
     unrouted: u64,
@@ -169,6 +171,11 @@ impl<C: Capacities> Pool<C> {
             && self.links.iter().all(|&count| usize::from(count) < C::SIZES.link_share);
         let was_open = core::mem::replace(&mut self.open, room && self.fair_queue.is_empty());
         !(self.open && was_open)
+    }
+
+    /// Whether anything has changed, or waits for its route.
+    pub(in crate::router) fn needs_attention(&self) -> bool {
+        self.changed || self.unrouted != 0
     }
 
     pub(in crate::router) fn channels(&self) -> u8 {
@@ -265,15 +272,21 @@ impl<C: Capacities> Pool<C> {
         self.deferred.defer(no_room)
     }
 
-    /// Gives a packet a slot; `None` if there is no room for it. It must be given something to do, or be
+    /// Gives a packet a slot, into which it is copied; `None` if there is no room for it. It must be given something to do, or be
     /// [released](Self::release_if_unused).
-    pub(in crate::router) fn admit(&mut self, packet: PacketOf<C::Body>, origin: Origin, now: Micros) -> Option<Place> {
+    pub(in crate::router) fn admit(
+        &mut self,
+        header: &Header,
+        body: &[u8],
+        origin: Origin,
+        now: Micros,
+    ) -> Option<Place> {
         let room = match origin {
             Origin::Link { link, channel } => {
-                let share = self.served.by(packet.header.source);
-                channel < self.used_channels && self.ask(link, channel, share, packet.header.age, now)
+                let share = self.served.by(header.source);
+                channel < self.used_channels && self.ask(link, channel, share, header.age, now)
             }
-            Origin::Host(_) | Origin::Application => self.outbox_has_room(packet.header.kind),
+            Origin::Host(_) | Origin::Application => self.outbox_has_room(header.kind),
             Origin::Service => self.service_has_room(),
             Origin::Inbox => false,
         };
@@ -281,17 +294,23 @@ impl<C: Capacities> Pool<C> {
             return None;
         }
         let place = self.used.trailing_ones() as usize;
-        *self.slots.get_mut(place)? = Some(Slot {
+        let Slot {
             packet,
-            origin,
-            arrived: now as u32,
-            pending: 0,
-            other_path: 0,
-            flooded: false,
-            signed: false,
-            reader: Reader::Nobody,
-            kept: false,
-        });
+            origin: from,
+            arrived,
+            pending,
+            other_path,
+            flooded,
+            signed,
+            reader,
+            kept,
+        } = self.slots.get_mut(place)?;
+        packet.body.truncate(0);
+        packet.body.extend_from_slice(body).ok()?;
+        packet.header = *header;
+        (*from, *arrived) = (origin, now as u32);
+        (*pending, *other_path, *reader) = (0, 0, Reader::Nobody);
+        (*flooded, *signed, *kept) = (false, false, false);
         self.used |= 1 << place;
         self.change(origin, 1);
         Some(place as Place)
@@ -309,12 +328,17 @@ impl<C: Capacities> Pool<C> {
         }
     }
 
+    fn is_used(&self, place: Place) -> bool {
+        self.used.checked_shr(place.into()).unwrap_or(0) & 1 == 1
+    }
+
     pub(in crate::router) fn get(&self, place: Place) -> Option<&Slot<C::Body>> {
-        self.slots.get(usize::from(place))?.as_ref()
+        self.slots.get(usize::from(place)).filter(|_| self.is_used(place))
     }
 
     pub(in crate::router) fn get_mut(&mut self, place: Place) -> Option<&mut Slot<C::Body>> {
-        self.slots.get_mut(usize::from(place))?.as_mut()
+        let is_used = self.is_used(place);
+        self.slots.get_mut(usize::from(place)).filter(|_| is_used)
     }
 
     /// Marks a packet to be routed or delivered soon.
@@ -390,16 +414,12 @@ impl<C: Capacities> Pool<C> {
         if self.is_unrouted(place) {
             return;
         }
-        let Some(slot) = self.slots.get_mut(usize::from(place)) else {
-            return;
-        };
-        let Some(content) = slot else { return };
-        let before = content.origin;
-        if content.unused() {
-            *slot = None;
+        let Some(slot) = self.get_mut(place) else { return };
+        let before = slot.origin;
+        if slot.unused() {
             self.used &= !(1 << place);
-        } else if content.pending == 0 && content.reader == Reader::Application && !content.kept {
-            content.origin = Origin::Inbox;
+        } else if slot.pending == 0 && slot.reader == Reader::Application && !slot.kept {
+            slot.origin = Origin::Inbox;
         } else {
             return;
         }

@@ -14,9 +14,15 @@ impl<C: Capacities> Forwarding<C> {
     pub(super) fn enqueue(&mut self, place: Place, link: u8) {
         if let (Some(slot), Some(queue)) = (self.pool.get_mut(place), self.queues.get_mut(usize::from(link))) {
             slot.pending |= 1 << link;
+            self.enqueued |= 1 << link;
             // Cannot fail: a place is in a queue once.
             let _ = queue.push(place);
         }
+    }
+
+    /// The links that have got a packet since the last call: bit 0 is link 0.
+    pub(in crate::router) fn take_enqueued(&mut self) -> u32 {
+        core::mem::take(&mut self.enqueued)
     }
 
     /// The number of packets that wait for a link.
@@ -66,6 +72,14 @@ impl<C: Capacities> Forwarding<C> {
         let queue = self.queues.get(usize::from(link))?;
         let takes = |place: Place| self.channel_on(link, place).is_some_and(|channel| room.takes(channel));
         let open = |place: Place| takes(place) && self.fits(place, mtu);
+        if let [only] = **queue {
+            if !open(only) {
+                return None;
+            }
+            self.pool.serve(only);
+            self.queues.get_mut(usize::from(link))?.pop();
+            return Some(only);
+        }
         let mut first: Option<(Share, u32, Node)> = None;
         for &place in queue.iter() {
             let Some(slot) = self.pool.get(place).filter(|_| open(place)) else {
@@ -128,6 +142,7 @@ impl<C: Capacities> Forwarding<C> {
         }
         let arrived = |place: Place| self.pool.get(place).map_or(0, |slot| slot.arrived);
         let came = arrived(place);
+        self.enqueued |= 1 << link;
         let Some(queue) = self.queues.get_mut(usize::from(link)) else {
             return;
         };

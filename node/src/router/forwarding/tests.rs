@@ -44,7 +44,10 @@ fn packet(kind: Kind, source: Node, dest: Node, number: u32) -> Packet {
 
 /// Receives a packet on a link.
 fn come(node: &mut Forwarding<Board>, link: u8, packet: Packet) -> (Place, Onward) {
-    let place = node.pool.admit(packet, Origin::Link { link, channel: 0 }, NOW).unwrap();
+    let place = node
+        .pool
+        .admit(&packet.header, &packet.body, Origin::Link { link, channel: 0 }, NOW)
+        .unwrap();
     (place, node.enter(place, false, NOW, &mut ()))
 }
 
@@ -98,7 +101,7 @@ fn a_packet_goes_round_a_link_that_dies() {
     let [dead, other] = [1, 5].map(|neighbor| node.wiring.link_to(neighbor).unwrap());
     let place = node
         .pool
-        .admit(packet(Kind::Datagram, 0, 2, 0), Origin::Application, NOW);
+        .admit(&packet(Kind::Datagram, 0, 2, 0).header, &[], Origin::Application, NOW);
     assert_eq!(node.go(place.unwrap(), false, NOW, &mut ()), Onward::Done);
     assert_eq!(waiting(&node), [dead]);
     let port = node.link_down(dead, crate::link::Down::Silent, NOW, &mut ());
@@ -114,7 +117,7 @@ fn a_broadcast_goes_down_its_tree_and_as_a_flood_where_that_is_cut() {
         let mut node = node("torus(3,3)", 0, dead);
         let place = node
             .pool
-            .admit(packet(Kind::Broadcast, 0, 0, 0), Origin::Application, NOW);
+            .admit(&packet(Kind::Broadcast, 0, 0, 0).header, &[], Origin::Application, NOW);
         let left = node.go(place.unwrap(), false, NOW, &mut ());
         assert_eq!(left, Onward::Done);
         let slot = node.pool.get(place.unwrap()).unwrap();

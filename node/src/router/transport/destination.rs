@@ -136,6 +136,10 @@ impl<C: Capacities> Destination<C> {
         now.saturating_sub(self.started) <= oldest
     }
 
+    pub(in crate::router) fn owes(&self) -> bool {
+        !self.owed.is_empty()
+    }
+
     /// The next confirmation to send.
     pub(in crate::router) fn next_reply(&mut self, now: Micros) -> Option<Reply> {
         let owed = self.owed.pop_front()?;

@@ -193,6 +193,11 @@ impl<C: Capacities> Transport<C> {
             .judge(header, known_epoch, age, flooded, admission, now)
     }
 
+    /// Whether confirmations are to be sent.
+    pub(super) fn owes_confirmations(&self) -> bool {
+        self.destination.owes()
+    }
+
     /// The next confirmation to send, and the rank of the path that it takes from here: 0 is its route.
     pub(super) fn next_confirmation(&mut self, now: Micros) -> Option<(Option<PacketOf<C::Body>>, u8)> {
         let reply = self.destination.next_reply(now)?;

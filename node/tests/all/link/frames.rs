@@ -1,7 +1,7 @@
 //! What two ends write, frame by frame.
 
 use hopwise_node::link::{Fate, Link, Received, Turn};
-use hopwise_node::wire::{Frame, Identity, Offer, WIRE, decode};
+use hopwise_node::wire::{Frame, Identity, Offer, WIRE};
 
 use crate::link::pair::identity;
 
@@ -33,14 +33,9 @@ fn sequence_numbers_go_up_to_63_and_begin_again() {
         let length = one
             .write_packet(7, (count % 12) as u8, [b"pac", b"ket"], 3_000, &mut out)
             .unwrap();
-        let mut bytes = out;
-        let mut decoded = &mut bytes[..length];
-        if decoded[0] == 0 {
-            decoded = &mut decoded[1..];
-        }
-        let end = decoded.len() - 1;
-        let decoded = decode(&mut decoded[..end]).unwrap();
-        let Ok(Frame::Data { header, packet }) = Frame::read(decoded) else {
+        let begin = usize::from(out[0] == 0);
+        let decoded = cobs::decode_vec(&out[begin..length - 1]).unwrap();
+        let Ok(Frame::Data { header, packet }) = Frame::read(&decoded) else {
             panic!("no packet");
         };
         assert_eq!((u32::from(header.sequence), header.round), (count % 64, 0));

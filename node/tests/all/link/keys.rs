@@ -3,8 +3,8 @@
 use hopwise_node::key::{Credentials, Key, Secret};
 use hopwise_node::link::{Down, Link, Micros, Received};
 use hopwise_node::wire::{
-    Ack, DELIMITER, DataHeader, Frame, FrameError, Offer, Role, TimeSignal, WIRE, decode, encoded_len, write_ack,
-    write_data, write_time,
+    Ack, DELIMITER, DataHeader, Frame, FrameError, Offer, Role, TimeSignal, WIRE, encoded_len, write_ack, write_data,
+    write_time,
 };
 use proptest::prelude::*;
 
@@ -99,8 +99,7 @@ fn a_start_has_nonces_of_its_own() {
     let first = |place, epoch| voice(&mut locked(place, epoch), 10_000).remove(0);
     assert_eq!(first(0, 1), first(0, 1));
     let nonce = |frame: Vec<u8>| {
-        let mut bytes = frame[1..frame.len() - 1].to_vec();
-        let decoded = decode(&mut bytes).unwrap();
+        let decoded = cobs::decode_vec(&frame[1..frame.len() - 1]).unwrap();
         decoded[decoded.len() - 30..decoded.len() - 14].to_vec()
     };
     let nonces: std::collections::HashSet<_> = [(0, 1), (0, 2), (1, 1), (1, 2)]
@@ -204,11 +203,10 @@ impl Attacker {
 
     /// A frame cut out of its delimiters and COBS, changed, with a good CRC where it had one, and put back.
     fn rewritten(&mut self, frame: &[u8]) -> Vec<u8> {
-        let mut bytes: Vec<u8> = frame.iter().copied().filter(|byte| *byte != DELIMITER).collect();
-        let Ok(content) = decode(&mut bytes).map(<[u8]>::to_vec) else {
+        let bytes: Vec<u8> = frame.iter().copied().filter(|byte| *byte != DELIMITER).collect();
+        let Ok(mut content) = cobs::decode_vec(&bytes) else {
             return frame.to_vec();
         };
-        let mut content = content;
         let (at, bit) = (self.draw(content.len().saturating_sub(4)), self.draw(8));
         if content.len() < 8 {
             return frame.to_vec();
@@ -386,8 +384,8 @@ fn up() -> ([Link<WIRE>; 2], Micros) {
 fn a_frame_without_a_tag_is_not_taken() {
     let (mut ends, now) = up();
     let hello = say(&mut ends[1], now + 100_000);
-    let mut bytes: Vec<u8> = hello.into_iter().filter(|byte| *byte != DELIMITER).collect();
-    let Ok(Frame::Hello(hello)) = Frame::read(decode(&mut bytes).unwrap()) else {
+    let bytes: Vec<u8> = hello.into_iter().filter(|byte| *byte != DELIMITER).collect();
+    let Ok(Frame::Hello(hello)) = Frame::read(&cobs::decode_vec(&bytes).unwrap()) else {
         panic!("no hello")
     };
     // As without a key: it names the session, and its CRC is good.

@@ -192,8 +192,8 @@ impl Pair {
             let mut bytes = &bytes[..];
             while let Some(received) = here.link.receive(&mut bytes, self.now) {
                 match received {
-                    Received::Packet { lane: found, packet } => {
-                        let serial = check_packet(1 - place, found, packet, there);
+                    Received::Packet { lane, length } => {
+                        let serial = check_packet(1 - place, lane, here.link.packet(length), there);
                         let taken = !(serial + 1).is_multiple_of(here.refuse_every);
                         there.arrived.insert(serial, taken);
                         if taken {

@@ -1,8 +1,8 @@
 //! Coming up and going down, and why.
 
 use cobs::{decode_in_place, encode};
-use crc::{CRC_32_ISCSI, Crc};
 use hopwise_node::link::{Down, Link, Received, Turn};
+use hopwise_node::wire::crc32c;
 use hopwise_node::wire::{DELIMITER, VERSION, WIRE};
 
 use crate::link::pair::{Notice, Pair, identity};
@@ -82,7 +82,7 @@ fn a_changed_epoch_is_a_restart() {
 
 /// A frame as it is on the wire, of a content.
 fn framed(content: &[u8]) -> Vec<u8> {
-    let crc = Crc::<u32>::new(&CRC_32_ISCSI).checksum(content).to_le_bytes();
+    let crc = crc32c([content]).to_le_bytes();
     let mut frame = [0; WIRE];
     let length = encode(&[content, &crc].concat(), &mut frame);
     frame[length] = DELIMITER;

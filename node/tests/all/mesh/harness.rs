@@ -8,6 +8,7 @@ use super::stranger::Stranger;
 use crate::support::*;
 #[cfg(feature = "keys")]
 use hopwise_node::key::{Credentials, Key, Secret};
+use hopwise_node::router::Attention;
 
 /// What an application got.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,9 @@ pub(crate) struct Board {
     pub(crate) events: Notes,
     /// Whether the application fetches its messages.
     pub(crate) fetches: bool,
+    /// What a shell knows that goes by [`Router::attention`] alone: links to be asked, and when to tick.
+    due: u32,
+    alarm: Micros,
 }
 
 enum Who {
@@ -117,6 +121,8 @@ impl Mesh {
                 outcomes: Vec::new(),
                 events: Notes::default(),
                 fetches: true,
+                due: 0,
+                alarm: 0,
             };
             mesh.add(Who::Board(Box::new(board)), PORTS);
         }
@@ -504,6 +510,22 @@ impl Board {
         act(&mut self.router, &mut self.events)
     }
 
+    /// Nothing escapes a shell that goes by [`Router::attention`] alone.
+    fn attend(&mut self, now: Micros) {
+        let Attention { due, deadline, .. } = self.router.attention(now);
+        self.due |= due;
+        self.alarm = self.alarm.min(deadline);
+        let (alarm, true_deadline) = (self.alarm, self.router.deadline());
+        assert!(alarm <= true_deadline, "a tick at {alarm} is too late: {true_deadline}");
+        for link in 0..self.router.links().len() as u8 {
+            let is_known = self.due >> link & 1 == 1 || alarm <= now;
+            assert!(
+                is_known || !self.router.wants_to_transmit(link, now),
+                "link {link} is forgotten"
+            );
+        }
+    }
+
     /// Starts again, and takes hosts for such at these links.
     pub(crate) fn allow_hosts(&mut self, links: u32, now: Micros) {
         self.config.hosts = links;
@@ -528,7 +550,11 @@ impl Board {
 impl Who {
     fn receive(&mut self, link: u8, bytes: &[u8], now: Micros) {
         match self {
-            Who::Board(board) => board.act(|router, note| router.receive(link, bytes, now, note)),
+            Who::Board(board) => {
+                board.attend(now);
+                board.act(|router, note| router.receive(link, bytes, now, note));
+                board.attend(now);
+            }
             Who::Stranger(stranger) => stranger.receive(bytes, now),
         }
     }
@@ -536,7 +562,9 @@ impl Who {
     fn tick(&mut self, now: Micros) {
         match self {
             Who::Board(board) => {
+                board.attend(now);
                 board.act(|router, note| router.tick(now, note));
+                board.alarm = board.router.deadline();
                 if board.fetches {
                     board.fetch(now);
                 }
@@ -552,7 +580,15 @@ impl Who {
 
     fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8]) -> usize {
         match self {
-            Who::Board(board) => board.act(|router, note| router.transmit(link, now, out, note)),
+            Who::Board(board) => {
+                board.attend(now);
+                board.due &= !(1 << link);
+                let length = board.act(|router, note| router.transmit(link, now, out, note));
+                if length > 0 {
+                    board.attend(now);
+                }
+                length
+            }
             Who::Stranger(stranger) => stranger.transmit(now, out).unwrap_or(0),
         }
     }

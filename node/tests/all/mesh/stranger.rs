@@ -76,8 +76,8 @@ impl Stranger {
     pub(super) fn receive(&mut self, mut bytes: &[u8], now: Micros) {
         while let Some(received) = self.link.receive(&mut bytes, now) {
             match received {
-                Received::Packet { lane, packet } => {
-                    let (header, body) = Header::read(packet).expect("a packet");
+                Received::Packet { lane, length } => {
+                    let (header, body) = Header::read(self.link.packet(length)).expect("a packet");
                     let mut body = body.to_vec();
                     if let Some(at) = port_at(header.kind).filter(|&at| at < body.len()) {
                         body.remove(at);

@@ -220,11 +220,6 @@ fn deadlines_are_soon_enough_and_not_too_soon() {
         "{signals}"
     );
     assert_eq!(Some(board.router.deadline()), links.map(|links| links.min(signals)));
-    assert_eq!(
-        board.router.deadline_after(0),
-        board.router.links()[0].deadline().min(signals)
-    );
-    assert_eq!(board.router.deadline_after(PORTS as u8), signals);
     for link in 0..PORTS as u8 {
         let due = board.router.links()[usize::from(link)].is_due(mesh.now);
         assert!(!due && !board.router.wants_to_transmit(link, mesh.now), "link {link}");

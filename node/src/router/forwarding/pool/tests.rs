@@ -48,7 +48,7 @@ fn by(link: u8, channel: u8) -> Origin {
 
 /// The same for a source.
 fn put_of(pool: &mut Small, source: u64, origin: Origin, milliseconds: u64) -> Option<Place> {
-    let place = pool.admit(from(source), origin, NOW - 1_000 * milliseconds)?;
+    let place = pool.admit(&from(source).header, &[], origin, NOW - 1_000 * milliseconds)?;
     pool.get_mut(place)?.pending = 1;
     Some(place)
 }
@@ -195,5 +195,8 @@ fn a_link_that_has_just_sent_is_taken_to_have_more() {
     assert!(pool.offer(2).takes(0), "source 7 has still had less");
     assert!(put_of(&mut pool, 0, by(1, 0), 0).is_none());
     let later = NOW + 10_000;
-    assert!(pool.admit(from(0), by(1, 0), later).is_some(), "it has no more");
+    assert!(
+        pool.admit(&from(0).header, &[], by(1, 0), later).is_some(),
+        "it has no more"
+    );
 }

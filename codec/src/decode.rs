@@ -1,0 +1,298 @@
+//! Decoding of a frame that arrives in pieces.
+
+use crate::crc::Crc;
+use crate::{Check, DELIMITER, has_zero};
+
+/// A frame that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// The number of bytes, including the CRC.
+    pub length: usize,
+    /// Whether the CRC matches. Without a [check](Check) it is not known to.
+    pub is_intact: bool,
+}
+
+/// The reason why the bytes between two delimiters are not a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// They are not valid COBS.
+    Encoding,
+    /// They do not fit.
+    TooLong,
+}
+
+/// The state between two pieces of a frame.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Decoder {
+    /// Bytes decoded.
+    length: u16,
+    /// Bytes until the next code.
+    left: u8,
+    /// Whether the next code stands for a zero.
+    zero: bool,
+    crc: Crc,
+}
+
+impl Decoder {
+    /// A decoder before the first byte of a frame.
+    pub const fn new() -> Self {
+        Decoder {
+            length: 0,
+            left: 0,
+            zero: false,
+            crc: Crc::START,
+        }
+    }
+
+    /// The number of bytes of the partial frame decoded so far.
+    pub fn length(&self) -> usize {
+        usize::from(self.length)
+    }
+
+    /// Consumes bytes from the front of `input` up to the end of a frame, and decodes them into `out`, which must be the same for all pieces of
+    /// a frame, and at most 65,535 bytes long. `None` when the input is used up; then the next piece continues the frame.
+    // Not inlined: it would be compiled as its caller is.
+    #[inline(never)]
+    pub fn feed(&mut self, input: &mut &[u8], check: Check, out: &mut [u8]) -> Option<Result<Decoded, Error>> {
+        let ended = match check {
+            Check::Crc => self.decode::<true>(input, out),
+            Check::None => self.decode::<false>(input, out),
+        };
+        ended.then(|| {
+            let decoder = core::mem::replace(self, Decoder::new());
+            if decoder.left > 0 {
+                let is_full = decoder.length() == out.len();
+                Err(if is_full { Error::TooLong } else { Error::Encoding })
+            } else {
+                Ok(Decoded {
+                    length: decoder.length.into(),
+                    is_intact: check == Check::Crc && decoder.crc == Crc::RESIDUE,
+                })
+            }
+        })
+    }
+
+    /// Whether a frame has ended.
+    #[inline(always)]
+    fn decode<const CRC: bool>(&mut self, input: &mut &[u8], out: &mut [u8]) -> bool {
+        let bytes = *input;
+        let mut at = 0;
+        let (mut length, mut left) = (usize::from(self.length), usize::from(self.left));
+        let (mut zero, mut crc) = (self.zero, self.crc);
+        // Codes and runs alternate.
+        let ended = loop {
+            if left == 0 {
+                let Some(&code) = bytes.get(at) else {
+                    break false;
+                };
+                at += 1;
+                if code == DELIMITER {
+                    // Consecutive delimiters, as from a break or before a frame, are not frames.
+                    if length == 0 && !zero {
+                        continue;
+                    }
+                    break true;
+                }
+                if zero {
+                    let Some(place) = out.get_mut(length) else {
+                        // There is no room: the rest of the frame is skipped.
+                        left = usize::MAX;
+                        continue;
+                    };
+                    *place = 0;
+                    length += 1;
+                    if CRC {
+                        crc = crc.byte(0);
+                    }
+                }
+                zero = code != u8::MAX;
+                left = usize::from(code) - 1;
+                // Four zeros at once.
+                while left == 0
+                    && let Some(&[1, 1, 1, 1]) = bytes.get(at..).and_then(|rest| rest.first_chunk())
+                    && let Some(place) = out.get_mut(length..).and_then(|rest| rest.first_chunk_mut())
+                {
+                    *place = [0; 4];
+                    (at, length) = (at + 4, length + 4);
+                    if CRC {
+                        crc = crc.word(0);
+                    }
+                }
+                continue;
+            }
+            let rest = bytes.get(at..).unwrap_or(&[]);
+            let place = out.get_mut(length..).unwrap_or(&mut []);
+            let count = left.min(rest.len()).min(place.len());
+            let Some((run, place)) = rest.get(..count).zip(place.get_mut(..count)) else {
+                break false;
+            };
+            let copied;
+            (copied, crc) = copy_run::<CRC>(run, place, crc);
+            (at, length, left) = (at + copied, length + copied, left - copied);
+            if copied < count {
+                // A delimiter within a run.
+                at += 1;
+                break true;
+            }
+            if left > 0 {
+                // The input is used up, or the room: then it is searched for the end of the frame.
+                let Some(&next) = bytes.get(at) else {
+                    break false;
+                };
+                at += 1;
+                if next == DELIMITER {
+                    break true;
+                }
+            }
+        };
+        *input = bytes.get(at..).unwrap_or(&[]);
+        *self = Decoder {
+            length: length as u16,
+            left: left.min(usize::from(u8::MAX)) as u8,
+            zero,
+            crc,
+        };
+        ended
+    }
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Decoder::new()
+    }
+}
+
+/// Copies bytes up to a delimiter, and returns their number and the CRC after them.
+#[inline(always)]
+fn copy_run<const CRC: bool>(from: &[u8], to: &mut [u8], mut crc: Crc) -> (usize, Crc) {
+    let mut copied = 0;
+    for (to, from) in to.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
+        let word = u32::from_le_bytes(*from);
+        if has_zero(word) {
+            break;
+        }
+        *to = *from;
+        if CRC {
+            crc = crc.word(word);
+        }
+        copied += 4;
+    }
+    let (to, from) = (
+        to.get_mut(copied..).unwrap_or(&mut []),
+        from.get(copied..).unwrap_or(&[]),
+    );
+    for (to, &from) in to.iter_mut().zip(from) {
+        if from == DELIMITER {
+            break;
+        }
+        *to = from;
+        if CRC {
+            crc = crc.byte(from);
+        }
+        copied += 1;
+    }
+    (copied, crc)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CRC_BYTES, crc32c, encode};
+    use proptest::prelude::*;
+    use std::vec;
+    use std::vec::Vec;
+
+    /// Bytes of which few, many or all are 0.
+    fn content() -> impl Strategy<Value = Vec<u8>> {
+        let byte = prop_oneof![Just(0), any::<u8>(), 1..=u8::MAX];
+        prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..600),
+            prop::collection::vec(1..=u8::MAX, 0..600),
+            prop::collection::vec(byte, 0..600),
+            (0..600_usize).prop_map(|length| vec![0; length]),
+        ]
+    }
+
+    /// Feeds pieces of given lengths, over and over, and returns all frames.
+    fn frames(mut bytes: &[u8], pieces: &[usize], check: Check, room: usize) -> Vec<Result<(Vec<u8>, bool), Error>> {
+        let (mut decoder, mut out, mut found) = (Decoder::new(), vec![0xee; room], Vec::new());
+        let mut pieces = pieces.iter().cycle();
+        while !bytes.is_empty() {
+            let (mut piece, rest) = bytes.split_at((*pieces.next().unwrap()).min(bytes.len()));
+            while let Some(frame) = decoder.feed(&mut piece, check, &mut out) {
+                found.push(frame.map(|frame| (out[..frame.length].to_vec(), frame.is_intact)));
+            }
+            assert!(piece.is_empty());
+            bytes = rest;
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn frames_are_encoded_as_others_do_and_decoded_in_any_pieces(
+            contents in prop::collection::vec(content(), 1..4),
+            at in any::<prop::sample::Index>(),
+            pieces in prop::collection::vec(1..80_usize, 1..5),
+            with_crc in any::<bool>(),
+        ) {
+            let check = if with_crc { Check::Crc } else { Check::None };
+            let (mut wire, mut expected) = (Vec::new(), Vec::new());
+            for content in &contents {
+                let (first, second) = content.split_at(at.index(content.len() + 1));
+                let mut out = vec![0; content.len() + content.len() / 254 + 16];
+                let length = encode(&[first, second], check, &mut out).unwrap();
+                let crc = if with_crc { crc32c([content]).to_le_bytes().to_vec() } else { Vec::new() };
+                let decoded = [content.clone(), crc].concat();
+                let mut known = vec![0; decoded.len() + decoded.len() / 254 + 2];
+                let end = cobs::encode(&decoded, &mut known);
+                known[end] = DELIMITER;
+                prop_assert_eq!(&out[..length], &known[..=end]);
+                wire.extend_from_slice(&out[..length]);
+                expected.push(Ok((decoded, with_crc)));
+            }
+            prop_assert_eq!(frames(&wire, &pieces, check, 700), expected);
+        }
+
+        #[test]
+        fn any_bytes_are_decoded_or_refused_as_by_others(
+            bytes in prop::collection::vec(prop_oneof![0..9_u8, any::<u8>()], 0..300),
+            pieces in prop::collection::vec(1..80_usize, 1..5),
+            room in 1..400_usize,
+        ) {
+            let expected = bytes.split_inclusive(|&byte| byte == DELIMITER).filter_map(|frame| {
+                let (&DELIMITER, encoded) = frame.split_last()? else { return None };
+                if encoded.is_empty() {
+                    return None;
+                }
+                let Ok(content) = cobs::decode_vec(encoded) else {
+                    return Some(Err(if encoded.len() > room { None } else { Some(Error::Encoding) }));
+                };
+                if content.len() > room {
+                    return Some(Err(Some(Error::TooLong)));
+                }
+                let intact = content.split_last_chunk::<CRC_BYTES>().is_some_and(|(content, crc)| {
+                    crc32c([content]).to_le_bytes() == *crc
+                });
+                Some(Ok((content, intact)))
+            });
+            let (found, expected) = (frames(&bytes, &pieces, Check::Crc, room), expected.collect::<Vec<_>>());
+            prop_assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.into_iter().zip(expected) {
+                match expected {
+                    Ok(frame) => prop_assert_eq!(found, Ok(frame)),
+                    Err(Some(error)) => prop_assert_eq!(found, Err(error)),
+                    // Invalid, and perhaps too long.
+                    Err(None) => prop_assert!(found.is_err()),
+                }
+            }
+        }
+
+        #[test]
+        fn without_room_nothing_is_encoded(content in content(), less in 1..4_usize) {
+            let mut out = vec![0; 700];
+            let length = encode(&[&content], Check::Crc, &mut out).unwrap();
+            prop_assert!(encode(&[&content], Check::Crc, &mut out[..length - less]).is_none());
+        }
+    }
+}

@@ -1,0 +1,34 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod crc;
+mod decode;
+mod encode;
+
+pub use crc::crc32c;
+pub use decode::{Decoded, Decoder, Error};
+pub use encode::encode;
+
+/// The byte that ends a frame and occurs nowhere in it.
+pub const DELIMITER: u8 = 0;
+
+/// The length of a CRC.
+pub const CRC_BYTES: usize = 4;
+
+/// Whether frames end with a CRC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// They do.
+    Crc,
+    /// They do not, or it is checked elsewhere.
+    None,
+}
+
+/// Whether one of the four bytes is 0.
+fn has_zero(word: u32) -> bool {
+    word.wrapping_sub(0x0101_0101) & !word & 0x8080_8080 != 0
+}
