@@ -417,7 +417,7 @@ impl Board {
 
     /// Counts the executions of every instruction from now on.
     pub fn start_profile(&mut self) {
-        self.cpu.profile = vec![0; self.cpu.memory.image().code().len()];
+        self.cpu.start_profile();
     }
 
     pub(crate) fn intervene(&mut self, intervention: Intervention) {

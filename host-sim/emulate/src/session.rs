@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hopwise_core::Network;
+use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::cpu::fault::FaultReport;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
@@ -17,15 +18,13 @@ use crate::demangle;
 use crate::gdb::{GdbFailed, GdbServer, Released};
 use crate::hosts::Hosts;
 use crate::log::take_lines;
-use crate::profile;
+use crate::profile::{Executed, Profile};
 use crate::serial::{CannotOpenPort, OpenPort};
 
 /// How much is run at once if nobody outside listens.
 const SLICE: Time = 10 * MILLISECOND;
 /// How often serial ports of the host are served: the link protocol waits for few milliseconds only.
 const SERIAL_SLICE: Time = MILLISECOND;
-/// How many functions a profile lists.
-const PROFILED: usize = 30;
 
 /// The figures of a run. The names are those of the JSON keys of `hopwise emulate`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,9 +66,9 @@ pub struct RunFigures {
     /// What the check of the mesh found, if there was one.
     #[serde(flatten)]
     pub check: Option<CheckReport>,
-    /// The functions that took most instructions, if they were counted.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub profile: Vec<(String, u64)>,
+    /// Where the instructions went, if they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
 }
 
 /// Emulated boards under way.
@@ -80,7 +79,6 @@ pub struct Session<'f> {
     begin: Instant,
     log_lines: u64,
     checked: Option<CheckReport>,
-    profiled: bool,
 }
 
 impl<'f> Session<'f> {
@@ -99,14 +97,20 @@ impl<'f> Session<'f> {
             begin: Instant::now(),
             log_lines: 0,
             checked: None,
-            profiled: false,
         }
     }
 
-    /// Counts the instructions of every function from now on.
-    pub fn start_profile(&mut self) {
-        self.profiled = true;
-        self.world.boards_mut().iter_mut().for_each(Board::start_profile);
+    /// Counts the executions of every instruction of a board, or of all, from now on.
+    pub fn start_profile(&mut self, only: Option<usize>) {
+        let boards = self.world.boards_mut().iter_mut().enumerate();
+        let counted = boards.filter(|(number, _)| only.is_none_or(|only| only == *number));
+        counted.for_each(|(_, board)| board.start_profile());
+    }
+
+    /// What the boards of a kind have executed since then.
+    pub fn executed(&self, kind: &BoardKind) -> Executed {
+        let boards = self.world.boards().iter();
+        Executed::by(boards.filter(|board| board.kind().name == kind.name))
     }
 
     /// Opens a board's serial port to other programs, and returns the path that they open: that of a socket, or of a
@@ -131,6 +135,11 @@ impl<'f> Session<'f> {
         let report = check(&mut self.world, &mut hosts, network, &mut self.readers);
         self.checked = Some(report);
         Ok(())
+    }
+
+    /// How many boards there are.
+    pub fn boards(&self) -> usize {
+        self.world.boards().len()
     }
 
     /// When it is in virtual time.
@@ -181,8 +190,6 @@ impl<'f> Session<'f> {
         let unmodelled: BTreeSet<String> = remarks.map(|remark| remark.0.clone()).collect();
         let violations = boards.iter().flat_map(|board| board.violations());
         let violations: BTreeSet<String> = violations.map(|violation| violation.to_string()).collect();
-        let counted = self.profiled.then(|| profile::functions(&self.world));
-        let profile = counted.into_iter().flatten().take(PROFILED);
         let mut kinds: Vec<&str> = Vec::new();
         for board in boards {
             if !kinds.contains(&board.kind().name) {
@@ -208,7 +215,7 @@ impl<'f> Session<'f> {
             violations: violations.into_iter().collect(),
             state_hash: format!("{:016x}", self.world.state_hash()),
             check: self.checked.clone(),
-            profile: profile.map(|entry| (entry.function, entry.instructions)).collect(),
+            profile: None,
         }
     }
 }

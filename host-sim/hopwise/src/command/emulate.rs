@@ -20,9 +20,10 @@ use hopwise_node::wire::DEFAULT_BAUD;
 
 use super::error::CliError;
 use super::output::{Color, Outcome, colored, print, print_colored, print_json, progress_bar, say};
-use super::{BOARD_OF_MESH, ImageArg, RepositoryArg, parse};
+use super::{BOARD_OF_MESH, ImageArg, RepositoryArg, parse, table};
 use hopwise_emulate::check::CheckReport;
 use hopwise_emulate::gdb::GdbServer;
+use hopwise_emulate::profile::{DebugInfo, Profile};
 use hopwise_emulate::rig::{self, CannotEmulate};
 use hopwise_emulate::script;
 use hopwise_emulate::serial::{CannotOpenPort, SerialPort};
@@ -33,6 +34,9 @@ use hopwise_rig::boards::DEFAULT;
 use hopwise_rig::mesh::{Mesh, NodePort};
 pub(super) use job::Emulate;
 use trace::TraceFile;
+
+/// How many functions of a profile are shown.
+const FUNCTIONS_SHOWN: usize = 50;
 
 #[derive(Args)]
 pub(super) struct EmulateArgs {
@@ -91,9 +95,13 @@ pub(super) struct EmulateArgs {
     /// Packets a second that each board sends to random boards, besides what a mesh file says
     #[arg(long, value_name = "RATE")]
     traffic: Option<u32>,
-    /// Count the instructions of every function
-    #[arg(long)]
-    profile: bool,
+    /// Count the instructions of every function, inlined ones too, and of every room: a module of Hopwise, or a crate of others. Of one
+    /// board, or of all
+    #[arg(long, value_name = "BOARD", num_args = 0..=1, require_equals = true)]
+    profile: Option<Option<usize>>,
+    /// Subtract from the profile what the same boards execute in the same time without traffic and checks: a second run measures it
+    #[arg(long, requires = "profile")]
+    without_idle: bool,
     /// Print a JSON object and no logs
     #[arg(long)]
     json: bool,
@@ -261,24 +269,13 @@ fn figures(
             "--elf is one image, and the mesh file has boards of several kinds: --images names a folder with one for each",
         ));
     }
-    let (mut programs, mut formats) = (Vec::new(), Vec::new());
-    for kind in kinds {
-        let (image, format) = load(args, repository, kind)?;
-        programs.push(Program { kind, image });
-        formats.push((kind.name, format));
-    }
-    let world = build(args, &subject, &programs)?;
-    let boards = world.boards().len();
-    let mut named = args.boards.iter().chain(args.gdb.map(|_| &args.node));
-    if let Some(board) = named.find(|board| **board >= boards) {
+    let images = kinds.into_iter().map(|kind| Loaded::new(args, repository, kind));
+    let images: Vec<Loaded> = images.collect::<Result<_, _>>()?;
+    let mut session = start(args, &subject, &images)?;
+    let named = args.boards.iter().chain(args.gdb.map(|_| &args.node));
+    let mut named = named.chain(args.profile.iter().flatten());
+    if let Some(board) = named.find(|board| **board >= session.boards()) {
         return Err(CliError::new(format_args!("there is no board {board}")));
-    }
-    let of_kind = |kind: &BoardKind| formats.iter().find(|(name, _)| *name == kind.name);
-    let of_boards = world.boards().iter().filter_map(|board| of_kind(board.kind()));
-    let readers = LogReaders::new(of_boards.map(|(_, format)| format));
-    let mut session = Session::with_logs(world, readers);
-    if args.profile {
-        session.start_profile();
     }
     for wanted in &args.serial {
         let port = subject
@@ -314,20 +311,85 @@ fn figures(
     }
     bar.finish_and_clear();
     trace.map(TraceFile::finish).transpose()?;
-    Ok((session.figures(), session.faults()))
+    let mut figures = session.figures();
+    if args.profile.is_some() {
+        let idle = args.without_idle.then(|| idle(args, subject, &images)).transpose()?;
+        figures.profile = Some(profile(&images, &session, idle.as_ref())?);
+    }
+    Ok((figures, session.faults()))
 }
 
-/// The firmware of a kind of board, and how to read its log.
-fn load(args: &EmulateArgs, repository: &RepositoryArg, kind: &BoardKind) -> Result<(Arc<Image>, LogFormat), CliError> {
-    let path = args.image.find(repository, kind.name)?;
-    let elf = std::fs::read(&path).map_err(|error| CliError::file(&path, error))?;
-    let image = Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?;
-    let format = LogFormat::of_elf(&elf).map_err(|error| CliError::file(&path, error))?;
-    if args.check && setup::configuration_slots(&image).is_none() {
-        let reason = "it is not Hopwise's firmware, and cannot be checked";
-        return Err(CliError::file(&path, reason));
+/// The firmware of a kind of board, and how to read its log and its debug information.
+struct Loaded {
+    path: PathBuf,
+    elf: Vec<u8>,
+    program: Program,
+    format: LogFormat,
+}
+
+impl Loaded {
+    fn new(args: &EmulateArgs, repository: &RepositoryArg, kind: &'static BoardKind) -> Result<Self, CliError> {
+        let path = args.image.find(repository, kind.name)?;
+        let elf = std::fs::read(&path).map_err(|error| CliError::file(&path, error))?;
+        let image = Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?;
+        let format = LogFormat::of_elf(&elf).map_err(|error| CliError::file(&path, error))?;
+        if args.check && setup::configuration_slots(&image).is_none() {
+            let reason = "it is not Hopwise's firmware, and cannot be checked";
+            return Err(CliError::file(&path, reason));
+        }
+        Ok(Loaded {
+            path,
+            elf,
+            program: Program {
+                kind,
+                image: Arc::new(image),
+            },
+            format,
+        })
     }
-    Ok((Arc::new(image), format))
+}
+
+/// Boards that have not run yet.
+fn start<'i>(args: &EmulateArgs, subject: &Subject, images: &'i [Loaded]) -> Result<Session<'i>, CliError> {
+    let programs: Vec<Program> = images.iter().map(|image| image.program.clone()).collect();
+    let world = build(args, subject, &programs)?;
+    let of_kind = |kind: &BoardKind| images.iter().find(|image| image.program.kind.name == kind.name);
+    let of_boards = world.boards().iter().filter_map(|board| of_kind(board.kind()));
+    let readers = LogReaders::new(of_boards.map(|image| &image.format));
+    let mut session = Session::with_logs(world, readers);
+    if let Some(board) = args.profile {
+        session.start_profile(board);
+    }
+    Ok(session)
+}
+
+/// The same boards for the same time without traffic, to the end.
+fn idle<'i>(args: &EmulateArgs, mut subject: Subject, images: &'i [Loaded]) -> Result<Session<'i>, CliError> {
+    if let Subject::Mesh(mesh) = &mut subject {
+        mesh.traffic = None;
+    }
+    let mut session = start(args, &subject, images)?;
+    while session.now() < args.duration {
+        session.run_slice(args.duration);
+    }
+    Ok(session)
+}
+
+/// Where the instructions of a session went, without those of another.
+fn profile(images: &[Loaded], session: &Session<'_>, idle: Option<&Session<'_>>) -> Result<Profile, CliError> {
+    let mut parts = Vec::new();
+    for image in images {
+        let debug = DebugInfo::of_elf(&image.elf).map_err(|error| CliError::file(&image.path, error))?;
+        let mut executed = session.executed(image.program.kind);
+        if let Some(idle) = idle {
+            executed = executed.without(&idle.executed(image.program.kind));
+        }
+        parts.push((executed, image, debug));
+    }
+    let parts = parts
+        .iter()
+        .map(|(executed, image, debug)| (executed, &*image.program.image, debug));
+    Ok(Profile::new(parts))
 }
 
 fn build(args: &EmulateArgs, subject: &Subject, programs: &[Program]) -> Result<World, CliError> {
@@ -417,6 +479,34 @@ fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {
         .try_for_each(|finding| writeln!(out, "MISSING {finding}"))
 }
 
+fn show_profile(out: &mut dyn Write, profile: &Profile) -> std::io::Result<()> {
+    let share = |count: i64| format!("{:.1}%", 100.0 * count as f64 / profile.instructions.max(1) as f64);
+    let rooms = profile.rooms.iter();
+    let rooms = rooms.map(|room| {
+        vec![
+            room.room.clone(),
+            room.instructions.to_string(),
+            share(room.instructions),
+        ]
+    });
+    writeln!(out, "{}", table::lines(&["room", "instructions", ""], rooms))?;
+    let functions = profile.functions.iter().take(FUNCTIONS_SHOWN).map(|function| {
+        vec![
+            function.function.clone(),
+            function.instructions.to_string(),
+            share(function.instructions),
+            function.with_inlined.to_string(),
+            function.room.clone(),
+        ]
+    });
+    let titles = ["function", "instructions", "", "with inlined", "room"];
+    writeln!(out, "{}", table::lines(&titles, functions))?;
+    match profile.functions.len().saturating_sub(FUNCTIONS_SHOWN) {
+        0 => Ok(()),
+        more => writeln!(out, "and {more} functions more: --json has all of them"),
+    }
+}
+
 fn show(summary: &RunFigures, faults: &[String]) -> Result<(), CliError> {
     print(|out| {
         for fault in faults {
@@ -431,8 +521,8 @@ fn show(summary: &RunFigures, faults: &[String]) -> Result<(), CliError> {
         if let Some(check) = &summary.check {
             show_check(out, check)?;
         }
-        for (function, instructions) in &summary.profile {
-            writeln!(out, "{instructions:>14}  {function}")?;
+        if let Some(profile) = &summary.profile {
+            show_profile(out, profile)?;
         }
         writeln!(
             out,

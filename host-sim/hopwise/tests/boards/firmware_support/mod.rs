@@ -27,6 +27,7 @@ use serde::de::DeserializeOwned;
 pub(crate) struct Firmware {
     pub(crate) image: Arc<Image>,
     pub(crate) format: LogFormat,
+    pub(crate) elf: Vec<u8>,
 }
 
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
@@ -53,6 +54,7 @@ pub(crate) fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmwa
             Some(Firmware {
                 image: Arc::new(Image::from_elf(&elf).expect("firmware")),
                 format: LogFormat::of_elf(&elf).expect("a log format"),
+                elf,
             })
         }
         Err(CannotBuildFirmware::NoCompiler) => {
