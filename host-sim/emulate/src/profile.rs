@@ -203,7 +203,7 @@ pub struct Profile {
 
 impl Profile {
     /// Of what boards of several kinds have executed, each with its image and what is known about that.
-    pub fn new<'a>(parts: impl Iterator<Item = (&'a Executed, &'a Image, &'a DebugInfo<'a>)>) -> Self {
+    pub fn new<'a, 'e: 'a>(parts: impl Iterator<Item = (&'a Executed, &'a Image, &'a DebugInfo<'e>)>) -> Self {
         let mut instructions = 0;
         let mut rooms: BTreeMap<String, i64> = BTreeMap::new();
         let mut functions: BTreeMap<Place, [i64; 2]> = BTreeMap::new();

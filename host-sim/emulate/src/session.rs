@@ -10,9 +10,11 @@ use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::cpu::fault::FaultReport;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{BadWire, Board, Port, World};
+use hopwise_node::authority::MeshKeys;
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use serde::Serialize;
 
+use crate::by_board::{self, BoardFigures, Sent};
 use crate::check::{CheckReport, check};
 use crate::demangle;
 use crate::gdb::{GdbFailed, GdbServer, Released};
@@ -25,6 +27,8 @@ use crate::serial::{CannotOpenPort, OpenPort};
 const SLICE: Time = 10 * MILLISECOND;
 /// How often serial ports of the host are served: the link protocol waits for few milliseconds only.
 const SERIAL_SLICE: Time = MILLISECOND;
+/// A host and its board find each other within this.
+pub const HOSTS_WITHIN: Time = 200 * MILLISECOND;
 
 /// The figures of a run. The names are those of the JSON keys of `hopwise emulate`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,6 +70,8 @@ pub struct RunFigures {
     /// What the check of the mesh found, if there was one.
     #[serde(flatten)]
     pub check: Option<CheckReport>,
+    /// What each board has done, in the order of their addresses.
+    pub by_board: Vec<BoardFigures>,
     /// Where the instructions went, if they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
@@ -79,6 +85,9 @@ pub struct Session<'f> {
     begin: Instant,
     log_lines: u64,
     checked: Option<CheckReport>,
+    hosts: Option<Hosts>,
+    /// In the middle of the run.
+    half: Sent,
 }
 
 impl<'f> Session<'f> {
@@ -91,12 +100,14 @@ impl<'f> Session<'f> {
     /// The same, of boards whose logs are not all alike.
     pub fn with_logs(world: World, readers: LogReaders<'f>) -> Self {
         Session {
+            half: Sent::by(&world),
             readers,
             world,
             ports: Vec::new(),
             begin: Instant::now(),
             log_lines: 0,
             checked: None,
+            hosts: None,
         }
     }
 
@@ -129,12 +140,48 @@ impl<'f> Session<'f> {
         released
     }
 
-    /// Checks a mesh of Hopwise's firmware through a host at every board.
-    pub fn check(&mut self, network: &Network, baud: u32) -> Result<(), BadWire> {
-        let mut hosts = Hosts::connect(&mut self.world, baud)?;
-        let report = check(&mut self.world, &mut hosts, network, &mut self.readers);
-        self.checked = Some(report);
+    /// Connects a host to every board of a mesh, unless there is one.
+    pub fn connect_hosts(&mut self, baud: u32, keys: Option<&MeshKeys>) -> Result<(), BadWire> {
+        if self.hosts.is_none() {
+            let mut hosts = Hosts::connect(&mut self.world, baud)?;
+            if let Some(keys) = keys {
+                hosts.lock(keys, Some(keys.management));
+            }
+            self.hosts = Some(hosts);
+        }
         Ok(())
+    }
+
+    /// Checks a mesh of Hopwise's firmware through the hosts at its boards.
+    pub fn check(&mut self, network: &Network) {
+        let Some(hosts) = &mut self.hosts else { return };
+        let report = check(&mut self.world, hosts, network, &mut self.readers);
+        self.checked = Some(report);
+    }
+
+    /// Begins the second half of the run: what lines carry is measured from now on.
+    pub fn begin_second_half(&mut self) {
+        self.half = Sent::by(&self.world);
+    }
+
+    /// What each board has done. Boards that have a host are asked, which takes a moment more. `links` are the serial ports of each board's
+    /// ports, `baud` is the rate that the mesh is said to have.
+    pub fn by_board(&mut self, links: &[Vec<Port>], baud: u32) -> Vec<BoardFigures> {
+        let mut figures = by_board::seen(&self.world, &self.half, links, baud);
+        if let Some(hosts) = &mut self.hosts {
+            let up_by = self.world.now() + HOSTS_WITHIN;
+            while !hosts.all_up() && self.world.now() < up_by {
+                let until = self.world.now() + SERIAL_SLICE;
+                hosts.run_until(&mut self.world, until);
+            }
+            by_board::ask(&mut self.world, hosts, &mut figures);
+        }
+        figures
+    }
+
+    /// Instructions of each board so far.
+    pub fn instructions(&self) -> impl Iterator<Item = u64> {
+        self.world.boards().iter().map(|board| board.cpu.instructions)
     }
 
     /// How many boards there are.
@@ -150,7 +197,11 @@ impl<'f> Session<'f> {
     /// Runs for a piece of virtual time, up to `end` at most, and returns what the boards have logged.
     pub fn run_slice(&mut self, end: Time) -> Vec<BoardLine> {
         let slice = if self.ports.is_empty() { SLICE } else { SERIAL_SLICE };
-        self.world.run_until((self.world.now() + slice).min(end));
+        let until = (self.world.now() + slice).min(end);
+        match &mut self.hosts {
+            Some(hosts) => hosts.run_until(&mut self.world, until),
+            None => self.world.run_until(until),
+        }
         for port in &mut self.ports {
             port.exchange(&mut self.world);
         }
@@ -215,6 +266,7 @@ impl<'f> Session<'f> {
             violations: violations.into_iter().collect(),
             state_hash: format!("{:016x}", self.world.state_hash()),
             check: self.checked.clone(),
+            by_board: Vec::new(),
             profile: None,
         }
     }

@@ -1,6 +1,7 @@
 //! `hopwise emulate`
 
 mod job;
+mod measure;
 mod trace;
 
 use std::io::Write;
@@ -16,17 +17,19 @@ use hopwise_emulator::world::{Port, Script, World};
 use hopwise_figures::printable_line;
 use hopwise_language::BadTime;
 use hopwise_language::script::{NoSuchPlace, PortName, PortOf};
-use hopwise_node::wire::DEFAULT_BAUD;
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::limits::MAX_PAYLOAD;
+use hopwise_node::wire::{DEFAULT_BAUD, Traffic};
 
 use super::error::CliError;
 use super::output::{Color, Outcome, colored, print, print_colored, print_json, progress_bar, say};
-use super::{BOARD_OF_MESH, ImageArg, RepositoryArg, parse, table};
+use super::talk::parse_baud;
+use super::{BOARD_OF_MESH, ImageArg, RepositoryArg, parse};
 use hopwise_emulate::check::CheckReport;
 use hopwise_emulate::gdb::GdbServer;
-use hopwise_emulate::profile::{DebugInfo, Profile};
 use hopwise_emulate::rig::{self, CannotEmulate};
 use hopwise_emulate::script;
-use hopwise_emulate::serial::{CannotOpenPort, SerialPort};
+use hopwise_emulate::serial::SerialPort;
 use hopwise_emulate::session::{RunFigures, Session};
 use hopwise_emulate::setup::{self, Program};
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
@@ -34,9 +37,6 @@ use hopwise_rig::boards::DEFAULT;
 use hopwise_rig::mesh::{Mesh, NodePort};
 pub(super) use job::Emulate;
 use trace::TraceFile;
-
-/// How many functions of a profile are shown.
-const FUNCTIONS_SHOWN: usize = 50;
 
 #[derive(Args)]
 pub(super) struct EmulateArgs {
@@ -95,6 +95,16 @@ pub(super) struct EmulateArgs {
     /// Packets a second that each board sends to random boards, besides what a mesh file says
     #[arg(long, value_name = "RATE")]
     traffic: Option<u32>,
+    /// How many bytes each of them has
+    #[arg(long, value_name = "BYTES", requires = "traffic", default_value_t = 32)]
+    #[arg(value_parser = clap::value_parser!(u8).range(i64::from(Traffic::SMALLEST)..=MAX_PAYLOAD as i64))]
+    payload: u8,
+    /// What the bytes are, after a number of four bytes
+    #[arg(long, value_name = "WHICH", requires = "traffic", default_value = "zeros")]
+    payload_bytes: PayloadBytes,
+    /// The rate of the wires between boards [default: 1000000, or what the mesh file says]
+    #[arg(long, value_name = "RATE", value_parser = parse_baud)]
+    baud: Option<u32>,
     /// Count the instructions of every function, inlined ones too, and of every room: a module of Hopwise, or a crate of others. Of one
     /// board, or of all
     #[arg(long, value_name = "BOARD", num_args = 0..=1, require_equals = true)]
@@ -138,6 +148,12 @@ enum LevelArg {
     Error,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum PayloadBytes {
+    Zeros,
+    Random,
+}
+
 /// What is emulated: a network of boards of one kind, or a mesh file.
 enum Subject {
     Network(Network, &'static BoardKind),
@@ -147,15 +163,46 @@ enum Subject {
 impl Subject {
     fn of(args: &EmulateArgs) -> Result<Self, CliError> {
         let mut subject = Self::as_written(args)?;
-        if args.trace.is_some() || args.traffic.is_some() {
+        if args.trace.is_some() || args.traffic.is_some() || args.baud.is_some() {
             if let Subject::Network(network, kind) = subject {
                 subject = Subject::Mesh(trace::mesh(network, kind)?);
             }
             if let Subject::Mesh(mesh) = &mut subject {
-                trace::prepare(mesh, args.trace.is_some(), args.traffic);
+                trace::prepare(mesh, args);
             }
         }
         Ok(subject)
+    }
+
+    fn has_traffic(&self) -> bool {
+        matches!(self, Subject::Mesh(mesh) if mesh.traffic.is_some())
+    }
+
+    fn keys(&self) -> Option<&MeshKeys> {
+        match self {
+            Subject::Network(..) => None,
+            Subject::Mesh(mesh) => mesh.keys.as_ref(),
+        }
+    }
+
+    /// The serial ports of all ports of all nodes.
+    fn links(&self) -> Result<Vec<Vec<Port>>, CliError> {
+        let network = self.network();
+        let of_node = |node: u64| {
+            let ports = 0..network.degree(node).unwrap_or(0);
+            ports.map(|port| self.link(node, port)).collect::<Result<_, _>>()
+        };
+        (0..network.nodes()).map(of_node).collect()
+    }
+
+    fn link(&self, node: u64, port: u64) -> Result<Port, CliError> {
+        match self {
+            Subject::Network(network, kind) => {
+                let place = setup::place(kind, network, node, Some(port));
+                place.map_err(|error| CliError::network(network, error))
+            }
+            Subject::Mesh(mesh) => Ok(rig::port(mesh, NodePort { node, port })?),
+        }
     }
 
     fn as_written(args: &EmulateArgs) -> Result<Self, CliError> {
@@ -292,31 +339,30 @@ fn figures(
         say(&released.to_string());
     }
     if args.check {
-        let checked = session.check(subject.network(), subject.baud());
-        checked.map_err(CannotOpenPort::from)?;
+        measure::connect_hosts(&subject, &mut session)?;
+        session.check(subject.network());
     }
     let mut trace = match &args.trace {
         Some(path) => Some(TraceFile::create(path, args, subject.network(), subject.baud())?),
         None => None,
     };
-    while session.now() < args.duration {
-        let lines = session.run_slice(args.duration);
-        bar.set_position(session.now() / MILLISECOND);
+    let asked = measure::can_ask(args, &images);
+    measure::run(args, &subject, &mut session, asked, |at, lines| {
+        bar.set_position(at / MILLISECOND);
         if let Some(trace) = &mut trace {
             trace.write(&lines)?;
         }
-        if !args.json {
-            bar.suspend(|| show_lines(args, &lines))?;
+        match args.json {
+            true => Ok(()),
+            false => bar.suspend(|| show_lines(args, &lines)),
         }
-    }
+    })?;
     bar.finish_and_clear();
     trace.map(TraceFile::finish).transpose()?;
     let mut figures = session.figures();
-    if args.profile.is_some() {
-        let idle = args.without_idle.then(|| idle(args, subject, &images)).transpose()?;
-        figures.profile = Some(profile(&images, &session, idle.as_ref())?);
-    }
-    Ok((figures, session.faults()))
+    let faults = session.faults();
+    measure::add(args, subject, &images, session, &mut figures)?;
+    Ok((figures, faults))
 }
 
 /// The firmware of a kind of board, and how to read its log and its debug information.
@@ -361,35 +407,6 @@ fn start<'i>(args: &EmulateArgs, subject: &Subject, images: &'i [Loaded]) -> Res
         session.start_profile(board);
     }
     Ok(session)
-}
-
-/// The same boards for the same time without traffic, to the end.
-fn idle<'i>(args: &EmulateArgs, mut subject: Subject, images: &'i [Loaded]) -> Result<Session<'i>, CliError> {
-    if let Subject::Mesh(mesh) = &mut subject {
-        mesh.traffic = None;
-    }
-    let mut session = start(args, &subject, images)?;
-    while session.now() < args.duration {
-        session.run_slice(args.duration);
-    }
-    Ok(session)
-}
-
-/// Where the instructions of a session went, without those of another.
-fn profile(images: &[Loaded], session: &Session<'_>, idle: Option<&Session<'_>>) -> Result<Profile, CliError> {
-    let mut parts = Vec::new();
-    for image in images {
-        let debug = DebugInfo::of_elf(&image.elf).map_err(|error| CliError::file(&image.path, error))?;
-        let mut executed = session.executed(image.program.kind);
-        if let Some(idle) = idle {
-            executed = executed.without(&idle.executed(image.program.kind));
-        }
-        parts.push((executed, image, debug));
-    }
-    let parts = parts
-        .iter()
-        .map(|(executed, image, debug)| (executed, &*image.program.image, debug));
-    Ok(Profile::new(parts))
 }
 
 fn build(args: &EmulateArgs, subject: &Subject, programs: &[Program]) -> Result<World, CliError> {
@@ -479,34 +496,6 @@ fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {
         .try_for_each(|finding| writeln!(out, "MISSING {finding}"))
 }
 
-fn show_profile(out: &mut dyn Write, profile: &Profile) -> std::io::Result<()> {
-    let share = |count: i64| format!("{:.1}%", 100.0 * count as f64 / profile.instructions.max(1) as f64);
-    let rooms = profile.rooms.iter();
-    let rooms = rooms.map(|room| {
-        vec![
-            room.room.clone(),
-            room.instructions.to_string(),
-            share(room.instructions),
-        ]
-    });
-    writeln!(out, "{}", table::lines(&["room", "instructions", ""], rooms))?;
-    let functions = profile.functions.iter().take(FUNCTIONS_SHOWN).map(|function| {
-        vec![
-            function.function.clone(),
-            function.instructions.to_string(),
-            share(function.instructions),
-            function.with_inlined.to_string(),
-            function.room.clone(),
-        ]
-    });
-    let titles = ["function", "instructions", "", "with inlined", "room"];
-    writeln!(out, "{}", table::lines(&titles, functions))?;
-    match profile.functions.len().saturating_sub(FUNCTIONS_SHOWN) {
-        0 => Ok(()),
-        more => writeln!(out, "and {more} functions more: --json has all of them"),
-    }
-}
-
 fn show(summary: &RunFigures, faults: &[String]) -> Result<(), CliError> {
     print(|out| {
         for fault in faults {
@@ -522,7 +511,7 @@ fn show(summary: &RunFigures, faults: &[String]) -> Result<(), CliError> {
             show_check(out, check)?;
         }
         if let Some(profile) = &summary.profile {
-            show_profile(out, profile)?;
+            measure::show_profile(out, profile)?;
         }
         writeln!(
             out,

@@ -1,6 +1,6 @@
 //! Instructions for a next hop, counted on emulated boards.
 
-use crate::firmware_support::{Rig, firmware};
+use crate::firmware_support::{Firmware, Rig, firmware};
 use hopwise_emulate::profile::{DebugInfo, Executed, Profile};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_host::talk::Question;
@@ -9,6 +9,13 @@ use hopwise_node::wire::{Command, CommandResult, Pattern, Traffic};
 pub(crate) fn start(rig: &mut Rig, board: usize, traffic: Traffic) {
     let done: CommandResult = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
     assert_eq!(done, CommandResult::Done);
+}
+
+/// Where the instructions of all boards went since their profiles began.
+pub(crate) fn profile_of(firmware: &Firmware, rig: &Rig) -> Profile {
+    let debug = DebugInfo::of_elf(&firmware.elf).expect("debug information");
+    let executed = Executed::by(rig.world.boards().iter());
+    Profile::new([(&executed, &*firmware.image, &debug)].into_iter())
 }
 
 /// Instructions in the code of networks for each packet that a node sent on.
@@ -33,13 +40,12 @@ fn per_next_hop(expression: &str) -> Option<u64> {
             count: 10,
             pattern: Pattern::Uniform,
             size: 20,
+            random: false,
         };
         start(&mut rig, board, traffic);
     }
     rig.run_for(300 * MILLISECOND);
-    let debug = DebugInfo::of_elf(&firmware.elf).expect("debug information");
-    let executed = Executed::by(rig.world.boards().iter());
-    let profile = Profile::new([(&executed, &*firmware.image, &debug)].into_iter());
+    let profile = profile_of(firmware, &rig);
     let packets = forwarded(&mut rig) - before;
     assert!(packets > 10 * boards as u64, "{packets}");
     let rooms = profile.rooms.iter().filter(|count| count.room.starts_with("core::"));

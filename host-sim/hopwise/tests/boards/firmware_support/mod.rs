@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
 use hopwise_emulate::check::{CheckReport, check};
+use hopwise_emulate::cost::Measured;
 use hopwise_emulate::demangle;
 use hopwise_emulate::firmware::{self, CannotBuildFirmware};
 use hopwise_emulate::hosts::Hosts;
@@ -156,6 +157,14 @@ impl Rig {
 
     pub(crate) fn check(&mut self) -> CheckReport {
         check(&mut self.world, &mut self.hosts, &self.network, &mut self.readers)
+    }
+
+    /// To be measured.
+    pub(crate) fn measured(&mut self) -> Measured<'_> {
+        Measured {
+            world: &mut self.world,
+            hosts: &mut self.hosts,
+        }
     }
 
     pub(crate) fn run_for(&mut self, time: Time) {
