@@ -355,14 +355,14 @@ fn cost_has_a_row_for_every_payload_with_and_without_a_key() {
         let output = crate::support::hopwise(&[&["cost", "--elf", elf], arguments].concat());
         (output.status.code(), output)
     };
-    let costs = json(&cost(&["--network", "ring(4)", "--profile", "--json"]).1);
+    let costs = json(&cost(&["--network", "ring(5)", "--profile", "--json"]).1);
     assert_eq!(costs["board"], "nucleo-f446re");
     let rows = costs["rows"].as_array().expect("a list");
     let mut kinds = Vec::new();
     for row in rows {
         assert_eq!(
             (&row["operation"], &row["network"]),
-            (&"forward".into(), &"ring(4)".into())
+            (&"forward".into(), &"ring(5)".into())
         );
         let whole = row["instructions"].as_i64().expect("a number");
         assert!((3_000..60_000).contains(&whole), "{row}");
