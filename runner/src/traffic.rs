@@ -88,7 +88,12 @@ impl Generator {
         let mut payload = [0; 256];
         let number = self.report.sent.to_le_bytes();
         payload[..4].copy_from_slice(&number);
-        let payload = &payload[..usize::from(self.order.size)];
+        let payload = &mut payload[..usize::from(self.order.size)];
+        if self.order.random {
+            for bytes in payload[4..].chunks_mut(8) {
+                bytes.copy_from_slice(&self.next_random().to_le_bytes()[..bytes.len()]);
+            }
+        }
         match self.destination(router) {
             Some(destination) => router.send(destination, AppPort::TRAFFIC, payload, now, observer),
             None => router.broadcast(AppPort::TRAFFIC, payload, now, observer),
@@ -100,15 +105,15 @@ impl Generator {
             let place = self.report.sent as usize % router.neighbors().count().max(1);
             return router.neighbors().nth(place).map(|(neighbor, _)| neighbor);
         }
-        // Xorshift.
+        let chance = self.next_random();
+        Traffic::destination(self.order.pattern, router.address(), router.network().nodes(), chance)
+    }
+
+    /// Xorshift.
+    fn next_random(&mut self) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        Traffic::destination(
-            self.order.pattern,
-            router.address(),
-            router.network().nodes(),
-            self.random,
-        )
+        self.random
     }
 }

@@ -109,7 +109,7 @@ pub struct Cpu<B: Bus> {
     pub faults: Vec<FaultReport>,
     /// How many faults there were.
     pub fault_count: u64,
-    /// Executions per halfword of flash, if counted.
+    /// Executions per halfword of the image, if counted, and in the last place those of all that is elsewhere.
     pub profile: Vec<u64>,
     /// Flash and RAM.
     pub memory: Memory,

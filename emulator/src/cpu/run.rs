@@ -111,6 +111,18 @@ impl<B: Bus> Cpu<B> {
         }
     }
 
+    /// Counts the executions of every instruction from now on.
+    pub fn start_profile(&mut self) {
+        self.profile = vec![0; self.memory.image().code().len() + 1];
+    }
+
+    fn count(&mut self, pc: u32) {
+        if let Some(last) = self.profile.len().checked_sub(1) {
+            let place = (pc.wrapping_sub(FLASH) >> 1) as usize;
+            self.profile[place.min(last)] += 1;
+        }
+    }
+
     fn run<const PROFILE: bool>(&mut self, limit: Cycles) -> Stop {
         let image = self.memory.image().clone();
         loop {
@@ -141,8 +153,8 @@ impl<B: Bus> Cpu<B> {
             let mut pc = self.next;
             let shift = self.art.shift;
             while self.now < self.deadline {
-                if PROFILE && let Some(count) = self.profile.get_mut((pc.wrapping_sub(FLASH) >> 1) as usize) {
-                    *count += 1;
+                if PROFILE {
+                    self.count(pc);
                 }
                 let decoded = match code.get((pc.wrapping_sub(first) >> 1) as usize) {
                     Some(decoded) => decoded,
@@ -186,9 +198,7 @@ impl<B: Bus> Cpu<B> {
         }
         let pc = self.next;
         let decoded = self.fetch(pc);
-        if let Some(count) = self.profile.get_mut((pc.wrapping_sub(FLASH) >> 1) as usize) {
-            *count += 1;
-        }
+        self.count(pc);
         self.instructions += 1;
         let following = pc.wrapping_add(u32::from(decoded.length));
         self.step_decoded(pc, following, &decoded, self.art.shift);

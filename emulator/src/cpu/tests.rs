@@ -381,7 +381,7 @@ fn a_comparison_and_its_branch_are_two_instructions() {
         let code = [&[0xbf00; 16][..nops], &program].concat();
         for limit in 0..60 {
             let (mut whole, mut counted, mut stepped) = (core(&code, &[]), core(&code, &[]), core(&code, &[]));
-            counted.profile = vec![0; counted.memory.image().code().len()];
+            counted.start_profile();
             whole.run_until(limit);
             counted.run_until(limit);
             while stepped.now < limit {

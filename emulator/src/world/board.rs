@@ -398,6 +398,13 @@ impl Board {
         self.cpu.bus.uart(uart).map(|port| port.counters()).unwrap_or_default()
     }
 
+    /// The rate of a serial port that is on, in baud.
+    pub fn baud(&self, uart: usize) -> Option<u32> {
+        let bit = self.cpu.bus.uart(uart)?.bit_time();
+        let rate = self.cpu.bus.clocks().hclk.checked_div(bit)?;
+        u32::try_from(rate).ok()
+    }
+
     /// The level of an output pin; ports are numbered from A.
     pub fn output(&self, port: usize, pin: u32) -> Option<bool> {
         self.cpu.bus.output(port, pin)
@@ -417,7 +424,7 @@ impl Board {
 
     /// Counts the executions of every instruction from now on.
     pub fn start_profile(&mut self) {
-        self.cpu.profile = vec![0; self.cpu.memory.image().code().len()];
+        self.cpu.start_profile();
     }
 
     pub(crate) fn intervene(&mut self, intervention: Intervention) {

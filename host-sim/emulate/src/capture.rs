@@ -48,6 +48,7 @@ pub fn boards(mesh: &Mesh, image: &Arc<Image>, run: &EmulatedRun) -> Result<Worl
             count: 0,
             pattern: Pattern::Uniform,
             size: 32,
+            random: false,
         });
     }
     let mut blueprint = blueprint(&mesh)?;

@@ -92,19 +92,25 @@ fn ask_everyone(world: &mut World, hosts: &mut Hosts, nodes: u64, query: Query) 
     ask_all(world, hosts, &questions)
 }
 
-fn links(world: &mut World, hosts: &mut Hosts, network: &Network, report: &mut CheckReport) {
+/// Lets time pass until all links of a network are up, for a second at most. Returns how many there are, and how many are up.
+pub(crate) fn wait_for_links(world: &mut World, hosts: &mut Hosts, network: &Network) -> (u64, u64) {
     let nodes = network.nodes();
     let ends: u64 = (0..nodes).map(|node| network.degree(node).unwrap_or(0)).sum();
-    report.links_expected = ends / 2;
+    let (expected, mut links_up) = (ends / 2, 0);
     let end = world.now() + LINKS_WITHIN;
-    while world.now() < end && report.links_up < report.links_expected {
+    while world.now() < end && links_up < expected {
         hosts.run_until(world, (world.now() + 10 * MILLISECOND).min(end));
         if hosts.all_up() {
             let replies = ask_everyone(world, hosts, nodes, Query::Identity);
             let up = replies.iter().flatten().filter_map(Reply::read::<NodeReport>);
-            report.links_up = up.map(|node| u64::from(node.neighbors_up)).sum::<u64>() / 2;
+            links_up = up.map(|node| u64::from(node.neighbors_up)).sum::<u64>() / 2;
         }
     }
+    (expected, links_up)
+}
+
+fn links(world: &mut World, hosts: &mut Hosts, network: &Network, report: &mut CheckReport) {
+    (report.links_expected, report.links_up) = wait_for_links(world, hosts, network);
     report.expect("links up", report.links_expected, report.links_up);
 }
 

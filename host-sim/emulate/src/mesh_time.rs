@@ -29,6 +29,7 @@ const FULL: Traffic = Traffic {
     count: 0,
     pattern: Pattern::Neighbors,
     size: 200,
+    random: false,
 };
 
 /// What fails.

@@ -313,7 +313,7 @@ impl Mistakes {
 pub struct EmulatedMesh {
     /// The boards.
     pub world: World,
-    hosts: Hosts,
+    pub(crate) hosts: Hosts,
     entrances: Vec<usize>,
 }
 

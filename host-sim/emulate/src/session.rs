@@ -5,27 +5,30 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hopwise_core::Network;
+use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::cpu::fault::FaultReport;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{BadWire, Board, Port, World};
+use hopwise_node::authority::MeshKeys;
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use serde::Serialize;
 
+use crate::by_board::{self, BoardFigures, Sent};
 use crate::check::{CheckReport, check};
 use crate::demangle;
 use crate::gdb::{GdbFailed, GdbServer, Released};
 use crate::hosts::Hosts;
 use crate::log::take_lines;
-use crate::profile;
+use crate::profile::{Executed, Profile};
 use crate::serial::{CannotOpenPort, OpenPort};
 
 /// How much is run at once if nobody outside listens.
 const SLICE: Time = 10 * MILLISECOND;
 /// How often serial ports of the host are served: the link protocol waits for few milliseconds only.
 const SERIAL_SLICE: Time = MILLISECOND;
-/// How many functions a profile lists.
-const PROFILED: usize = 30;
+/// A host and its board find each other within this.
+pub const HOSTS_WITHIN: Time = 200 * MILLISECOND;
 
 /// The figures of a run. The names are those of the JSON keys of `hopwise emulate`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,9 +70,11 @@ pub struct RunFigures {
     /// What the check of the mesh found, if there was one.
     #[serde(flatten)]
     pub check: Option<CheckReport>,
-    /// The functions that took most instructions, if they were counted.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub profile: Vec<(String, u64)>,
+    /// What each board has done, in the order of their addresses.
+    pub by_board: Vec<BoardFigures>,
+    /// Where the instructions went, if they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
 }
 
 /// Emulated boards under way.
@@ -80,7 +85,9 @@ pub struct Session<'f> {
     begin: Instant,
     log_lines: u64,
     checked: Option<CheckReport>,
-    profiled: bool,
+    hosts: Option<Hosts>,
+    /// In the middle of the run.
+    half: Sent,
 }
 
 impl<'f> Session<'f> {
@@ -93,20 +100,28 @@ impl<'f> Session<'f> {
     /// The same, of boards whose logs are not all alike.
     pub fn with_logs(world: World, readers: LogReaders<'f>) -> Self {
         Session {
+            half: Sent::by(&world),
             readers,
             world,
             ports: Vec::new(),
             begin: Instant::now(),
             log_lines: 0,
             checked: None,
-            profiled: false,
+            hosts: None,
         }
     }
 
-    /// Counts the instructions of every function from now on.
-    pub fn start_profile(&mut self) {
-        self.profiled = true;
-        self.world.boards_mut().iter_mut().for_each(Board::start_profile);
+    /// Counts the executions of every instruction of a board, or of all, from now on.
+    pub fn start_profile(&mut self, only: Option<usize>) {
+        let boards = self.world.boards_mut().iter_mut().enumerate();
+        let counted = boards.filter(|(number, _)| only.is_none_or(|only| only == *number));
+        counted.for_each(|(_, board)| board.start_profile());
+    }
+
+    /// What the boards of a kind have executed since then.
+    pub fn executed(&self, kind: &BoardKind) -> Executed {
+        let boards = self.world.boards().iter();
+        Executed::by(boards.filter(|board| board.kind().name == kind.name))
     }
 
     /// Opens a board's serial port to other programs, and returns the path that they open: that of a socket, or of a
@@ -125,12 +140,53 @@ impl<'f> Session<'f> {
         released
     }
 
-    /// Checks a mesh of Hopwise's firmware through a host at every board.
-    pub fn check(&mut self, network: &Network, baud: u32) -> Result<(), BadWire> {
-        let mut hosts = Hosts::connect(&mut self.world, baud)?;
-        let report = check(&mut self.world, &mut hosts, network, &mut self.readers);
-        self.checked = Some(report);
+    /// Connects a host to every board of a mesh, unless there is one.
+    pub fn connect_hosts(&mut self, baud: u32, keys: Option<&MeshKeys>) -> Result<(), BadWire> {
+        if self.hosts.is_none() {
+            let mut hosts = Hosts::connect(&mut self.world, baud)?;
+            if let Some(keys) = keys {
+                hosts.lock(keys, Some(keys.management));
+            }
+            self.hosts = Some(hosts);
+        }
         Ok(())
+    }
+
+    /// Checks a mesh of Hopwise's firmware through the hosts at its boards.
+    pub fn check(&mut self, network: &Network) {
+        let Some(hosts) = &mut self.hosts else { return };
+        let report = check(&mut self.world, hosts, network, &mut self.readers);
+        self.checked = Some(report);
+    }
+
+    /// Begins the second half of the run: what lines carry is measured from now on.
+    pub fn begin_second_half(&mut self) {
+        self.half = Sent::by(&self.world);
+    }
+
+    /// What each board has done. Boards that have a host are asked, which takes a moment more. `links` are the serial ports of each board's
+    /// ports, `baud` is the rate that the mesh is said to have.
+    pub fn by_board(&mut self, links: &[Vec<Port>], baud: u32) -> Vec<BoardFigures> {
+        let mut figures = by_board::seen(&self.world, &self.half, links, baud);
+        if let Some(hosts) = &mut self.hosts {
+            let up_by = self.world.now() + HOSTS_WITHIN;
+            while !hosts.all_up() && self.world.now() < up_by {
+                let until = self.world.now() + SERIAL_SLICE;
+                hosts.run_until(&mut self.world, until);
+            }
+            by_board::ask(&mut self.world, hosts, &mut figures);
+        }
+        figures
+    }
+
+    /// Instructions of each board so far.
+    pub fn instructions(&self) -> impl Iterator<Item = u64> {
+        self.world.boards().iter().map(|board| board.cpu.instructions)
+    }
+
+    /// How many boards there are.
+    pub fn boards(&self) -> usize {
+        self.world.boards().len()
     }
 
     /// When it is in virtual time.
@@ -141,7 +197,11 @@ impl<'f> Session<'f> {
     /// Runs for a piece of virtual time, up to `end` at most, and returns what the boards have logged.
     pub fn run_slice(&mut self, end: Time) -> Vec<BoardLine> {
         let slice = if self.ports.is_empty() { SLICE } else { SERIAL_SLICE };
-        self.world.run_until((self.world.now() + slice).min(end));
+        let until = (self.world.now() + slice).min(end);
+        match &mut self.hosts {
+            Some(hosts) => hosts.run_until(&mut self.world, until),
+            None => self.world.run_until(until),
+        }
         for port in &mut self.ports {
             port.exchange(&mut self.world);
         }
@@ -181,8 +241,6 @@ impl<'f> Session<'f> {
         let unmodelled: BTreeSet<String> = remarks.map(|remark| remark.0.clone()).collect();
         let violations = boards.iter().flat_map(|board| board.violations());
         let violations: BTreeSet<String> = violations.map(|violation| violation.to_string()).collect();
-        let counted = self.profiled.then(|| profile::functions(&self.world));
-        let profile = counted.into_iter().flatten().take(PROFILED);
         let mut kinds: Vec<&str> = Vec::new();
         for board in boards {
             if !kinds.contains(&board.kind().name) {
@@ -208,7 +266,8 @@ impl<'f> Session<'f> {
             violations: violations.into_iter().collect(),
             state_hash: format!("{:016x}", self.world.state_hash()),
             check: self.checked.clone(),
-            profile: profile.map(|entry| (entry.function, entry.instructions)).collect(),
+            by_board: Vec::new(),
+            profile: None,
         }
     }
 }

@@ -209,7 +209,7 @@ pub(crate) fn lay_wires(
 }
 
 /// The serial port of a node's port.
-pub(crate) fn place(kind: &BoardKind, network: &Network, node: u64, port: Option<u64>) -> Result<Port, CannotBuild> {
+pub fn place(kind: &BoardKind, network: &Network, node: u64, port: Option<u64>) -> Result<Port, CannotBuild> {
     match port.and_then(|port| kind.links().get(port as usize)) {
         Some(link) => Ok(Port {
             board: node as usize,

@@ -11,7 +11,7 @@
 //! | 16..20 | baud rate |
 //! | 20..24 | traffic: packets a second, 0 for none |
 //! | 24..28 | traffic: packets in all, 0 for no end |
-//! | 28 | traffic: [pattern](Pattern) |
+//! | 28 | traffic: [pattern](super::Pattern); the highest bit is set if payloads are random |
 //! | 29 | traffic: bytes of a packet |
 //! | 30..32 | 0 |
 //! | 32..48 | name, the rest 0 |
@@ -22,7 +22,7 @@ use core::fmt;
 
 use heapless::{LenType, String};
 
-use super::traffic::{BadTraffic, Pattern, Traffic};
+use super::traffic::{BadTraffic, Traffic};
 use hopwise_codec::crc32c;
 use hopwise_core::network::expression::ParseError;
 use hopwise_core::{Network, Node};
@@ -176,7 +176,7 @@ impl BoardConfig {
         put(16, &self.baud.to_le_bytes());
         put(20, &traffic.rate.to_le_bytes());
         put(24, &traffic.count.to_le_bytes());
-        put(28, &[traffic.pattern as u8, traffic.size]);
+        put(28, &[traffic.pattern_byte(), traffic.size]);
         put(NAME, self.name.as_bytes());
         put(EXPRESSION, self.expression.as_bytes());
         let crc = checksum(&page);
@@ -209,11 +209,13 @@ impl BoardConfig {
         if !BAUD_RATES.contains(&baud) {
             return Err(BadConfig::Baud(baud));
         }
+        let (pattern, random) = Traffic::read_pattern(pattern).ok_or(BadConfig::Field)?;
         let traffic = Traffic {
             rate: u32::from_le_bytes(*rate),
             count: u32::from_le_bytes(*count),
-            pattern: Pattern::from_number(pattern).ok_or(BadConfig::Field)?,
+            pattern,
             size,
+            random,
         };
         Ok(BoardConfig {
             expression: text(page, EXPRESSION, expression)?,
@@ -243,6 +245,7 @@ fn text<const N: usize, L: LenType>(page: &[u8], at: usize, length: u8) -> Resul
 
 #[cfg(test)]
 mod tests {
+    use super::super::traffic::Pattern;
     use super::*;
     use proptest::prelude::*;
 
@@ -255,6 +258,7 @@ mod tests {
                 count: 5_000,
                 pattern: Pattern::Uniform,
                 size: 64,
+                random: true,
             }),
             ..BoardConfig::new("rdn(ring(3),1)", 17).unwrap()
         }

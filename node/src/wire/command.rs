@@ -261,6 +261,7 @@ mod tests {
             count: 70_000,
             pattern: Pattern::Neighbors,
             size: 200,
+            random: true,
         };
         let plan = UpdatePlan {
             board: UpdatePlan::board_named("nucleo-f446re"),

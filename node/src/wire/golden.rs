@@ -493,6 +493,7 @@ fn commands(examples: &mut Examples) {
         count: 70_000,
         pattern: Pattern::Neighbors,
         size: 200,
+        random: false,
     };
     let plan = UpdatePlan {
         board: UpdatePlan::board_named("nucleo-f446re"),
@@ -592,6 +593,7 @@ fn page(examples: &mut Examples) {
             count: 5_000,
             pattern: Pattern::Uniform,
             size: 64,
+            random: false,
         }),
         ..BoardConfig::new("rdn(ring(3),1)", 17).unwrap()
     };

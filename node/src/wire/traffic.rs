@@ -45,11 +45,16 @@ pub struct Traffic {
     pub pattern: Pattern,
     /// The size of each packet in bytes, at least [`Traffic::SMALLEST`].
     pub size: u8,
+    /// Whether the bytes after the number are random; otherwise they are zeros.
+    pub random: bool,
 }
 
 /// The error for an impossible packet size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadTraffic;
+
+/// Set in the pattern's byte if the payload is random.
+const RANDOM: u8 = 0x80;
 
 impl Traffic {
     /// Minimum size: a number, and one more byte.
@@ -60,6 +65,7 @@ impl Traffic {
         count: 0,
         pattern: Pattern::Uniform,
         size: Traffic::SMALLEST,
+        random: false,
     };
 
     /// Returns itself if the packet size is possible.
@@ -72,18 +78,29 @@ impl Traffic {
 
     pub(super) fn bytes(&self) -> [u8; 10] {
         let ([r0, r1, r2, r3], [c0, c1, c2, c3]) = (self.rate.to_le_bytes(), self.count.to_le_bytes());
-        [r0, r1, r2, r3, c0, c1, c2, c3, self.pattern as u8, self.size]
+        [r0, r1, r2, r3, c0, c1, c2, c3, self.pattern_byte(), self.size]
+    }
+
+    /// The pattern, and whether the payload is random.
+    pub(super) fn pattern_byte(&self) -> u8 {
+        self.pattern as u8 | if self.random { RANDOM } else { 0 }
+    }
+
+    pub(super) fn read_pattern(byte: u8) -> Option<(Pattern, bool)> {
+        Some((Pattern::from_number(byte & !RANDOM)?, byte & RANDOM != 0))
     }
 
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let &[r0, r1, r2, r3, c0, c1, c2, c3, pattern, size] = bytes else {
             return None;
         };
+        let (pattern, random) = Traffic::read_pattern(pattern)?;
         let traffic = Traffic {
             rate: u32::from_le_bytes([r0, r1, r2, r3]),
             count: u32::from_le_bytes([c0, c1, c2, c3]),
-            pattern: Pattern::from_number(pattern)?,
+            pattern,
             size,
+            random,
         };
         traffic.checked().ok()
     }

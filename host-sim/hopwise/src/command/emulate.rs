@@ -1,6 +1,7 @@
 //! `hopwise emulate`
 
 mod job;
+mod measure;
 mod trace;
 
 use std::io::Write;
@@ -16,16 +17,19 @@ use hopwise_emulator::world::{Port, Script, World};
 use hopwise_figures::printable_line;
 use hopwise_language::BadTime;
 use hopwise_language::script::{NoSuchPlace, PortName, PortOf};
-use hopwise_node::wire::DEFAULT_BAUD;
+use hopwise_node::authority::MeshKeys;
+use hopwise_node::limits::MAX_PAYLOAD;
+use hopwise_node::wire::{DEFAULT_BAUD, Traffic};
 
 use super::error::CliError;
 use super::output::{Color, Outcome, colored, print, print_colored, print_json, progress_bar, say};
+use super::talk::parse_baud;
 use super::{BOARD_OF_MESH, ImageArg, RepositoryArg, parse};
 use hopwise_emulate::check::CheckReport;
 use hopwise_emulate::gdb::GdbServer;
 use hopwise_emulate::rig::{self, CannotEmulate};
 use hopwise_emulate::script;
-use hopwise_emulate::serial::{CannotOpenPort, SerialPort};
+use hopwise_emulate::serial::SerialPort;
 use hopwise_emulate::session::{RunFigures, Session};
 use hopwise_emulate::setup::{self, Program};
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
@@ -91,9 +95,23 @@ pub(super) struct EmulateArgs {
     /// Packets a second that each board sends to random boards, besides what a mesh file says
     #[arg(long, value_name = "RATE")]
     traffic: Option<u32>,
-    /// Count the instructions of every function
-    #[arg(long)]
-    profile: bool,
+    /// How many bytes each of them has
+    #[arg(long, value_name = "BYTES", requires = "traffic", default_value_t = 32)]
+    #[arg(value_parser = clap::value_parser!(u8).range(i64::from(Traffic::SMALLEST)..=MAX_PAYLOAD as i64))]
+    payload: u8,
+    /// What the bytes are, after a number of four bytes
+    #[arg(long, value_name = "WHICH", requires = "traffic", default_value = "zeros")]
+    payload_bytes: PayloadBytes,
+    /// The rate of the wires between boards [default: 1000000, or what the mesh file says]
+    #[arg(long, value_name = "RATE", value_parser = parse_baud)]
+    baud: Option<u32>,
+    /// Count the instructions of every function, inlined ones too, and of every room: a module of Hopwise, or a crate of others. Of one
+    /// board, or of all
+    #[arg(long, value_name = "BOARD", num_args = 0..=1, require_equals = true)]
+    profile: Option<Option<usize>>,
+    /// Subtract from the profile what the same boards execute in the same time without traffic and checks: a second run measures it
+    #[arg(long, requires = "profile")]
+    without_idle: bool,
     /// Print a JSON object and no logs
     #[arg(long)]
     json: bool,
@@ -130,6 +148,12 @@ enum LevelArg {
     Error,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum PayloadBytes {
+    Zeros,
+    Random,
+}
+
 /// What is emulated: a network of boards of one kind, or a mesh file.
 enum Subject {
     Network(Network, &'static BoardKind),
@@ -139,15 +163,46 @@ enum Subject {
 impl Subject {
     fn of(args: &EmulateArgs) -> Result<Self, CliError> {
         let mut subject = Self::as_written(args)?;
-        if args.trace.is_some() || args.traffic.is_some() {
+        if args.trace.is_some() || args.traffic.is_some() || args.baud.is_some() {
             if let Subject::Network(network, kind) = subject {
                 subject = Subject::Mesh(trace::mesh(network, kind)?);
             }
             if let Subject::Mesh(mesh) = &mut subject {
-                trace::prepare(mesh, args.trace.is_some(), args.traffic);
+                trace::prepare(mesh, args);
             }
         }
         Ok(subject)
+    }
+
+    fn has_traffic(&self) -> bool {
+        matches!(self, Subject::Mesh(mesh) if mesh.traffic.is_some())
+    }
+
+    fn keys(&self) -> Option<&MeshKeys> {
+        match self {
+            Subject::Network(..) => None,
+            Subject::Mesh(mesh) => mesh.keys.as_ref(),
+        }
+    }
+
+    /// The serial ports of all ports of all nodes.
+    fn links(&self) -> Result<Vec<Vec<Port>>, CliError> {
+        let network = self.network();
+        let of_node = |node: u64| {
+            let ports = 0..network.degree(node).unwrap_or(0);
+            ports.map(|port| self.link(node, port)).collect::<Result<_, _>>()
+        };
+        (0..network.nodes()).map(of_node).collect()
+    }
+
+    fn link(&self, node: u64, port: u64) -> Result<Port, CliError> {
+        match self {
+            Subject::Network(network, kind) => {
+                let place = setup::place(kind, network, node, Some(port));
+                place.map_err(|error| CliError::network(network, error))
+            }
+            Subject::Mesh(mesh) => Ok(rig::port(mesh, NodePort { node, port })?),
+        }
     }
 
     fn as_written(args: &EmulateArgs) -> Result<Self, CliError> {
@@ -261,24 +316,13 @@ fn figures(
             "--elf is one image, and the mesh file has boards of several kinds: --images names a folder with one for each",
         ));
     }
-    let (mut programs, mut formats) = (Vec::new(), Vec::new());
-    for kind in kinds {
-        let (image, format) = load(args, repository, kind)?;
-        programs.push(Program { kind, image });
-        formats.push((kind.name, format));
-    }
-    let world = build(args, &subject, &programs)?;
-    let boards = world.boards().len();
-    let mut named = args.boards.iter().chain(args.gdb.map(|_| &args.node));
-    if let Some(board) = named.find(|board| **board >= boards) {
+    let images = kinds.into_iter().map(|kind| Loaded::new(args, repository, kind));
+    let images: Vec<Loaded> = images.collect::<Result<_, _>>()?;
+    let mut session = start(args, &subject, &images)?;
+    let named = args.boards.iter().chain(args.gdb.map(|_| &args.node));
+    let mut named = named.chain(args.profile.iter().flatten());
+    if let Some(board) = named.find(|board| **board >= session.boards()) {
         return Err(CliError::new(format_args!("there is no board {board}")));
-    }
-    let of_kind = |kind: &BoardKind| formats.iter().find(|(name, _)| *name == kind.name);
-    let of_boards = world.boards().iter().filter_map(|board| of_kind(board.kind()));
-    let readers = LogReaders::new(of_boards.map(|(_, format)| format));
-    let mut session = Session::with_logs(world, readers);
-    if args.profile {
-        session.start_profile();
     }
     for wanted in &args.serial {
         let port = subject
@@ -295,39 +339,74 @@ fn figures(
         say(&released.to_string());
     }
     if args.check {
-        let checked = session.check(subject.network(), subject.baud());
-        checked.map_err(CannotOpenPort::from)?;
+        measure::connect_hosts(&subject, &mut session)?;
+        session.check(subject.network());
     }
     let mut trace = match &args.trace {
         Some(path) => Some(TraceFile::create(path, args, subject.network(), subject.baud())?),
         None => None,
     };
-    while session.now() < args.duration {
-        let lines = session.run_slice(args.duration);
-        bar.set_position(session.now() / MILLISECOND);
+    let asked = measure::can_ask(args, &images);
+    measure::run(args, &subject, &mut session, asked, |at, lines| {
+        bar.set_position(at / MILLISECOND);
         if let Some(trace) = &mut trace {
             trace.write(&lines)?;
         }
-        if !args.json {
-            bar.suspend(|| show_lines(args, &lines))?;
+        match args.json {
+            true => Ok(()),
+            false => bar.suspend(|| show_lines(args, &lines)),
         }
-    }
+    })?;
     bar.finish_and_clear();
     trace.map(TraceFile::finish).transpose()?;
-    Ok((session.figures(), session.faults()))
+    let mut figures = session.figures();
+    let faults = session.faults();
+    measure::add(args, subject, &images, session, &mut figures)?;
+    Ok((figures, faults))
 }
 
-/// The firmware of a kind of board, and how to read its log.
-fn load(args: &EmulateArgs, repository: &RepositoryArg, kind: &BoardKind) -> Result<(Arc<Image>, LogFormat), CliError> {
-    let path = args.image.find(repository, kind.name)?;
-    let elf = std::fs::read(&path).map_err(|error| CliError::file(&path, error))?;
-    let image = Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?;
-    let format = LogFormat::of_elf(&elf).map_err(|error| CliError::file(&path, error))?;
-    if args.check && setup::configuration_slots(&image).is_none() {
-        let reason = "it is not Hopwise's firmware, and cannot be checked";
-        return Err(CliError::file(&path, reason));
+/// The firmware of a kind of board, and how to read its log and its debug information.
+struct Loaded {
+    path: PathBuf,
+    elf: Vec<u8>,
+    program: Program,
+    format: LogFormat,
+}
+
+impl Loaded {
+    fn new(args: &EmulateArgs, repository: &RepositoryArg, kind: &'static BoardKind) -> Result<Self, CliError> {
+        let path = args.image.find(repository, kind.name)?;
+        let elf = std::fs::read(&path).map_err(|error| CliError::file(&path, error))?;
+        let image = Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?;
+        let format = LogFormat::of_elf(&elf).map_err(|error| CliError::file(&path, error))?;
+        if args.check && setup::configuration_slots(&image).is_none() {
+            let reason = "it is not Hopwise's firmware, and cannot be checked";
+            return Err(CliError::file(&path, reason));
+        }
+        Ok(Loaded {
+            path,
+            elf,
+            program: Program {
+                kind,
+                image: Arc::new(image),
+            },
+            format,
+        })
     }
-    Ok((Arc::new(image), format))
+}
+
+/// Boards that have not run yet.
+fn start<'i>(args: &EmulateArgs, subject: &Subject, images: &'i [Loaded]) -> Result<Session<'i>, CliError> {
+    let programs: Vec<Program> = images.iter().map(|image| image.program.clone()).collect();
+    let world = build(args, subject, &programs)?;
+    let of_kind = |kind: &BoardKind| images.iter().find(|image| image.program.kind.name == kind.name);
+    let of_boards = world.boards().iter().filter_map(|board| of_kind(board.kind()));
+    let readers = LogReaders::new(of_boards.map(|image| &image.format));
+    let mut session = Session::with_logs(world, readers);
+    if let Some(board) = args.profile {
+        session.start_profile(board);
+    }
+    Ok(session)
 }
 
 fn build(args: &EmulateArgs, subject: &Subject, programs: &[Program]) -> Result<World, CliError> {
@@ -431,8 +510,8 @@ fn show(summary: &RunFigures, faults: &[String]) -> Result<(), CliError> {
         if let Some(check) = &summary.check {
             show_check(out, check)?;
         }
-        for (function, instructions) in &summary.profile {
-            writeln!(out, "{instructions:>14}  {function}")?;
+        if let Some(profile) = &summary.profile {
+            measure::show_profile(out, profile)?;
         }
         writeln!(
             out,

@@ -14,7 +14,7 @@ const GROUPS: [(&str, &str); 6] = [
         "Networks",
         "topo edges neighbors route broadcast collective deadlock compare choose lifts paper",
     ),
-    ("Simulation", "emulate sim load clock experiment report view"),
+    ("Simulation", "emulate cost sim load clock experiment report view"),
     ("Boards", "mesh board plan check doctor flash update capture new-app"),
     ("A running mesh", "ping trace counters send request listen bridge"),
     ("The command itself", "completions man"),
@@ -73,7 +73,7 @@ mod tests {
             with.map(|command| command.get_name().to_string()).collect()
         };
         let images = [
-            "tour", "emulate", "clock", "check", "doctor", "flash", "update", "capture",
+            "tour", "emulate", "cost", "clock", "check", "doctor", "flash", "update", "capture",
         ];
         assert_eq!(with("images"), images);
         assert_eq!(with("repo"), [&images[..], &["new-app"]].concat());

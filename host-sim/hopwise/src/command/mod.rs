@@ -9,6 +9,7 @@ mod choose;
 mod clock;
 mod collective;
 mod compare;
+mod cost;
 mod deadlock;
 mod demo;
 mod doctor;
@@ -102,6 +103,8 @@ enum Command {
     Paper(paper::PaperArgs),
     /// The real firmware on emulated boards, wired as a network
     Emulate(WithFirmware<emulate::EmulateArgs>),
+    /// What the firmware costs a board: instructions to forward a packet in several networks, and for messages of programs
+    Cost(WithFirmware<cost::CostArgs>),
     /// Many nodes over wires that fail, in virtual time, with every packet accounted for
     Sim(Box<sim::SimArgs>),
     /// Latency against load, simulating the routers cycle by cycle
@@ -198,6 +201,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
         Command::Lifts(args) => lifts::run(args),
         Command::Paper(args) => paper::run(args),
         Command::Emulate(with) => emulate::run(&with.args, &with.repository.or(said)),
+        Command::Cost(with) => cost::run(&with.args, &with.repository.or(said)),
         Command::Sim(args) => sim::run(args),
         Command::Experiment(args) => experiment::run(args, &hopwise.repository),
         Command::Report(args) => report::run(args),

@@ -269,6 +269,7 @@ fn a_page_can_order_traffic_whose_outcome_is_logged() {
             count: 20,
             pattern: Pattern::Neighbors,
             size: 30,
+            random: false,
         }),
         ..BoardConfig::new("path(2)", 0).expect("a page")
     };
@@ -308,6 +309,7 @@ fn a_million_bytes_through_each_link_and_none_lost() {
             count,
             pattern: Pattern::Neighbors,
             size: SIZE as u8,
+            random: false,
         },
     );
     let begin = rig.world.now();

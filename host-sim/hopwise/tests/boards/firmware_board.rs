@@ -199,6 +199,7 @@ fn the_led_flickers_while_packets_pass() {
         count: 0,
         pattern: Pattern::Neighbors,
         size: 20,
+        random: false,
     };
     assert_eq!(
         rig.ask_one::<CommandResult>(Question::command(0, &Command::StartTraffic(traffic))),

@@ -60,6 +60,7 @@ fn a_board_is_changed_only_by_who_has_the_management_key() {
             count: 10,
             pattern: Pattern::Neighbors,
             size: 20,
+            random: false,
         };
         for command in [
             Command::WritePage(&page),
@@ -207,6 +208,7 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
             count: 250,
             pattern: Pattern::Neighbors,
             size: 60,
+            random: false,
         };
         for board in [0, 1] {
             let done: CommandResult = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));

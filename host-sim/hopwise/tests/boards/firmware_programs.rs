@@ -1,8 +1,8 @@
 //! Programs of users on boards: the examples of the firmware, on emulated ones.
 
+use hopwise_emulate::cost;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_host::talk::{Question, Reply};
-use hopwise_node::wire::{AppPort, AppStatus, Query};
+use hopwise_node::wire::AppPort;
 
 use crate::firmware_support::{Firmware, Rig, build, load, stock};
 
@@ -24,16 +24,7 @@ pub(crate) fn lines(rig: &mut Rig) -> Vec<(usize, String)> {
 
 /// Has a board begin a trial: see `firmware/examples/trials`.
 pub(crate) fn order(rig: &mut Rig, board: usize, trial: u8, node: u8) {
-    let question = Question {
-        more: vec![trial, node],
-        ..Question::new(board, board as u64, Query::Application(AppPort(100)))
-    };
-    let reply = rig.ask(&[question]).remove(0);
-    assert_eq!(
-        reply,
-        Some(Reply::Answer(vec![AppStatus::Answered as u8])),
-        "board {board}"
-    );
+    cost::order(&mut rig.world, &mut rig.hosts, board, trial, node).expect("the board answers");
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_emulate::cost::Trial;
+use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_host::talk::Question;
 use hopwise_node::wire::{
     AppPort, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport, encoded_len,
@@ -23,8 +24,7 @@ mod script;
 const PANIC: u8 = 0;
 const FLOOD: u8 = 1;
 const SCRIPT: u8 = 2;
-const ASK: u8 = 3;
-const SEND: u8 = 4;
+const ASK: u8 = Trial::Ask as u8;
 const NEVER_YIELD: u8 = 5;
 
 /// What a board says after it has asked a hundred times: how many failed, and the mean and longest time in microseconds.
@@ -188,18 +188,10 @@ fn wire_time() -> f64 {
     (bytes(&request, Kind::Request) + bytes(&answer, Kind::Response)) as f64 * 10.0
 }
 
-/// Instructions that two boards take for a trial of a hundred, each, beyond what they take when nothing happens.
-fn instructions(rig: &mut Rig, trial: u8) -> [u64; 2] {
-    const TIME: Time = 1_500 * MILLISECOND;
-    let count = |rig: &Rig| [0, 1].map(|board: usize| rig.world.boards()[board].cpu.instructions);
-    let before = count(rig);
-    rig.run_for(TIME);
-    let idle = count(rig);
-    order(rig, 0, trial, 1);
-    let ordered = count(rig);
-    rig.run_for(TIME);
-    let after = count(rig);
-    [0, 1].map(|board| (after[board] - ordered[board]).saturating_sub(idle[board] - before[board]) / 100)
+/// What a trial costs two boards, each time.
+fn instructions(rig: &mut Rig, trial: Trial) -> [u64; 2] {
+    let costs = rig.measured().trial(trial).expect("it is measured");
+    costs.map(|cost| cost.instructions)
 }
 
 #[test]
@@ -209,7 +201,7 @@ fn what_programs_cost() {
     };
     let mut rig = Rig::new(firmware, "path(2)");
     rig.wait_for_links(SECOND);
-    let [send, receive] = instructions(&mut rig, SEND);
+    let [send, receive] = instructions(&mut rig, Trial::Send);
     let said = lines(&mut rig);
     let bytes = said.iter().find(|(_, text)| text.starts_with("bytes of"));
     println!("{}", bytes.map_or("", |(_, text)| text));
@@ -225,7 +217,7 @@ fn what_programs_cost() {
     );
     let mut rig = Rig::new(firmware, "path(2)");
     rig.wait_for_links(SECOND);
-    let [ask, answer] = instructions(&mut rig, ASK);
+    let [ask, answer] = instructions(&mut rig, Trial::Ask);
     let (failed, mean, longest) = asked(&mut rig, 0);
     let ratio = mean as f64 / wire_time();
     println!(

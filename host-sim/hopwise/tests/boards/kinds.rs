@@ -81,6 +81,7 @@ pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
             count: 0,
             pattern: Pattern::Neighbors,
             size: 200,
+            random: false,
         };
         start(&mut rig, board, traffic);
     }

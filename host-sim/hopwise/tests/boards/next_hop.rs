@@ -1,7 +1,7 @@
 //! Instructions for a next hop, counted on emulated boards.
 
-use crate::firmware_support::{Rig, firmware};
-use hopwise_emulate::profile;
+use crate::firmware_support::{Firmware, Rig, firmware};
+use hopwise_emulate::profile::{DebugInfo, Executed, Profile};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_host::talk::Question;
 use hopwise_node::wire::{Command, CommandResult, Pattern, Traffic};
@@ -11,9 +11,17 @@ pub(crate) fn start(rig: &mut Rig, board: usize, traffic: Traffic) {
     assert_eq!(done, CommandResult::Done);
 }
 
+/// Where the instructions of all boards went since their profiles began.
+pub(crate) fn profile_of(firmware: &Firmware, rig: &Rig) -> Profile {
+    let debug = DebugInfo::of_elf(&firmware.elf).expect("debug information");
+    let executed = Executed::by(rig.world.boards().iter());
+    Profile::new([(&executed, &*firmware.image, &debug)].into_iter())
+}
+
 /// Instructions in the code of networks for each packet that a node sent on.
 fn per_next_hop(expression: &str) -> Option<u64> {
-    let mut rig = Rig::new(firmware()?, expression);
+    let firmware = firmware()?;
+    let mut rig = Rig::new(firmware, expression);
     rig.wait_for_links(SECOND);
     let boards = rig.world.boards().len();
     let forwarded = |rig: &mut Rig| {
@@ -32,24 +40,17 @@ fn per_next_hop(expression: &str) -> Option<u64> {
             count: 10,
             pattern: Pattern::Uniform,
             size: 20,
+            random: false,
         };
         start(&mut rig, board, traffic);
     }
     rig.run_for(300 * MILLISECOND);
-    let functions = profile::functions(&rig.world);
+    let profile = profile_of(firmware, &rig);
     let packets = forwarded(&mut rig) - before;
     assert!(packets > 10 * boards as u64, "{packets}");
-    let about_networks = |name: &str| {
-        ["hopwise_core::network", "hopwise_core::graph"]
-            .iter()
-            .any(|part| name.contains(part))
-    };
-    let instructions: u64 = functions
-        .iter()
-        .filter(|count| about_networks(&count.function))
-        .map(|count| count.instructions)
-        .sum();
-    Some(instructions / packets)
+    let rooms = profile.rooms.iter().filter(|count| count.room.starts_with("core::"));
+    let instructions: i64 = rooms.map(|count| count.instructions).sum();
+    Some(instructions as u64 / packets)
 }
 
 pub(crate) fn a_next_hop_takes_at_most(most: u64, expression: &str) {

@@ -189,6 +189,7 @@ fn no_link_goes_down_and_packets_come_while_an_image_does() {
         count: 70,
         pattern: Pattern::Uniform,
         size: 32,
+        random: false,
     };
     let start = |board| Question::command(board, &Command::StartTraffic(traffic));
     (0..3).for_each(|board| assert_eq!(desk.rig.ask_one::<CommandResult>(start(board)), CommandResult::Done));

@@ -250,3 +250,138 @@ fn boards_that_cannot_be_are_refused_before_an_image_is_built() {
     }
     std::fs::remove_dir_all(folder).expect("it is there");
 }
+
+fn json(output: &Output) -> serde_json::Value {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn each_board_says_what_it_has_done() {
+    let Some(elf) = crate::support::elf() else { return };
+    let traffic = ["--traffic", "100", "--payload", "40", "--payload-bytes", "random"];
+    let run = ["path(3)", "--elf", elf, "--for", "4s", "--baud", "500000", "--json"];
+    let whole = json(&emulate(&[&run[..], &traffic].concat()));
+    let boards = whole["by_board"].as_array().expect("a list");
+    let number = |board: usize, key: &str| {
+        boards[board][key]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{key} of {board}"))
+    };
+    let sum = |key: &str| (0..3).map(|board| number(board, key)).sum::<u64>();
+    assert_eq!(Some(sum("instructions")), whole["instructions"].as_u64());
+    for (board, degree) in [1, 2, 1].into_iter().enumerate() {
+        assert_eq!(number(board, "address"), board as u64);
+        assert!(number(board, "idle_instructions") * 2 < number(board, "instructions"));
+        let links = boards[board]["links"].as_array().expect("a list");
+        assert_eq!(links.len(), degree);
+        for link in links {
+            assert_eq!((&link["baud"], &link["retransmitted"]), (&500_000.into(), &0.into()));
+            let share = link["line_share"].as_f64().expect("a share");
+            assert!((0.05..0.5).contains(&share), "{share}");
+        }
+    }
+    // Of the traffic of the ends, half is for the other end, through the middle. A few packets are on their way.
+    assert_eq!([number(0, "forwarded"), number(2, "forwarded")], [0, 0]);
+    let through = number(0, "received") + number(2, "received") - number(1, "sent");
+    assert!(
+        through > 100 && number(1, "forwarded").abs_diff(through) < 5,
+        "{boards:?}"
+    );
+    assert!(
+        sum("sent") > 500 && sum("sent").abs_diff(sum("received")) < 10,
+        "{boards:?}"
+    );
+
+    // Random bytes need fewer escapes than zeros: fewer instructions, and as many bytes.
+    let zeros = json(&emulate(&[&run[..], &traffic[..4]].concat()));
+    assert!(zeros["instructions"].as_u64() > whole["instructions"].as_u64());
+}
+
+#[test]
+fn a_profile_is_of_one_board_or_of_all_and_without_idle_time() {
+    let Some(elf) = crate::support::elf() else { return };
+    let run = ["path(2)", "--elf", elf, "--for", "2s", "--json", "--traffic", "50"];
+    let all = json(&emulate(&[&run[..], &["--profile"]].concat()));
+    assert_eq!(all["profile"]["instructions"], all["instructions"]);
+    let one = json(&emulate(&[&run[..], &["--profile=1", "--without-idle"]].concat()));
+    let board = &one["by_board"][1];
+    let [executed, idle] = ["instructions", "idle_instructions"].map(|key| board[key].as_i64().expect("a number"));
+    assert_eq!(one["profile"]["instructions"], executed - idle);
+    let room = |room: &&serde_json::Value| room["room"] == "node::wire::cobs";
+    let rooms = one["profile"]["rooms"].as_array().expect("a list");
+    assert!(
+        rooms
+            .iter()
+            .find(room)
+            .is_some_and(|room| room["instructions"].as_i64() > Some(0))
+    );
+    let text = emulate(&["path(2)", "--elf", elf, "--for", "100ms", "--profile"]);
+    let text = String::from_utf8_lossy(&text.stdout);
+    assert!(
+        text.contains("node::link") && text.contains("functions more: --json has all of them"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    for (arguments, sentence) in [
+        (
+            &["ring(3)", "--traffic", "5", "--payload", "4"][..],
+            "4 is not in 5..=200",
+        ),
+        (&["ring(3)", "--payload", "40"], "--traffic <RATE>"),
+        (&["ring(3)", "--baud", "5"], "boards run at"),
+        (&["ring(3)", "--without-idle"], "--profile"),
+    ] {
+        let output = emulate(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(sentence), "{arguments:?}: {said}");
+    }
+    let Some(elf) = crate::support::elf() else { return };
+    let output = emulate(&["ring(3)", "--elf", elf, "--profile=3"]);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "hopwise: there is no board 3\n"
+    );
+}
+
+#[test]
+fn cost_has_a_row_for_every_payload_with_and_without_a_key() {
+    let Some(elf) = crate::support::elf() else { return };
+    let cost = |arguments: &[&str]| {
+        let output = crate::support::hopwise(&[&["cost", "--elf", elf], arguments].concat());
+        (output.status.code(), output)
+    };
+    let costs = json(&cost(&["--network", "ring(5)", "--profile", "--json"]).1);
+    assert_eq!(costs["board"], "nucleo-f446re");
+    let rows = costs["rows"].as_array().expect("a list");
+    let mut kinds = Vec::new();
+    for row in rows {
+        assert_eq!(
+            (&row["operation"], &row["network"]),
+            (&"forward".into(), &"ring(5)".into())
+        );
+        let whole = row["instructions"].as_i64().expect("a number");
+        assert!((3_000..60_000).contains(&whole), "{row}");
+        let rooms = row["rooms"].as_array().expect("a list");
+        let rooms: i64 = rooms
+            .iter()
+            .map(|room| room["instructions"].as_i64().expect("a number"))
+            .sum();
+        // Each room is rounded.
+        assert!(whole.abs_diff(rooms) < 150, "{rooms}: {row}");
+        kinds.push((
+            row["payload"].as_u64(),
+            row["payload_bytes"].as_str(),
+            row["keyed"].as_bool(),
+        ));
+    }
+    kinds.dedup();
+    assert_eq!(kinds.len(), 8, "{kinds:?}");
+    let (status, none) = cost(&["--network", "complete(3)"]);
+    let sentence = "hopwise: complete(3) has no node that forwards packets between opposite nodes\n";
+    assert_eq!((status, &*String::from_utf8_lossy(&none.stderr)), (Some(2), sentence));
+}

@@ -289,6 +289,7 @@ fn read_traffic(table: &TrafficTable) -> Result<Traffic, MeshRule> {
         count: table.count,
         pattern: Pattern::try_from(table.pattern)?,
         size: table.size,
+        random: false,
     };
     if traffic.rate == 0 {
         return Err(MeshRule::NoRate);

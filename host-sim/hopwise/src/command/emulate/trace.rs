@@ -15,12 +15,9 @@ use hopwise_trace::line::{Header, Nanos};
 use hopwise_trace::text::read_event;
 use hopwise_trace::writer::Writer;
 
-use super::EmulateArgs;
+use super::{EmulateArgs, PayloadBytes};
 use crate::command::error::CliError;
 use crate::command::output::check_output;
-
-/// Bytes of a packet that boards send by themselves.
-const PACKET_BYTES: u8 = 32;
 
 /// The mesh of boards of a kind: what boards do besides routing is said in its configuration.
 pub(super) fn mesh(network: Network, kind: &BoardKind) -> Result<Mesh, CliError> {
@@ -29,15 +26,17 @@ pub(super) fn mesh(network: Network, kind: &BoardKind) -> Result<Mesh, CliError>
     Ok(Mesh::new(network, kind)?)
 }
 
-/// Boards log their packets, and send some.
-pub(super) fn prepare(mesh: &mut Mesh, log_packets: bool, traffic: Option<u32>) {
-    mesh.log_packets |= log_packets;
-    if let Some(rate) = traffic {
+/// Boards log their packets, send some, and have another rate, as far as that is asked for.
+pub(super) fn prepare(mesh: &mut Mesh, args: &EmulateArgs) {
+    mesh.log_packets |= args.trace.is_some();
+    mesh.baud = args.baud.unwrap_or(mesh.baud);
+    if let Some(rate) = args.traffic {
         mesh.traffic = Some(Traffic {
             rate,
             count: 0,
             pattern: Pattern::Uniform,
-            size: PACKET_BYTES,
+            size: args.payload,
+            random: args.payload_bytes == PayloadBytes::Random,
         });
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
 use hopwise_emulate::check::{CheckReport, check};
+use hopwise_emulate::cost::Measured;
 use hopwise_emulate::demangle;
 use hopwise_emulate::firmware::{self, CannotBuildFirmware};
 use hopwise_emulate::hosts::Hosts;
@@ -27,6 +28,7 @@ use serde::de::DeserializeOwned;
 pub(crate) struct Firmware {
     pub(crate) image: Arc<Image>,
     pub(crate) format: LogFormat,
+    pub(crate) elf: Vec<u8>,
 }
 
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
@@ -53,6 +55,7 @@ pub(crate) fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmwa
             Some(Firmware {
                 image: Arc::new(Image::from_elf(&elf).expect("firmware")),
                 format: LogFormat::of_elf(&elf).expect("a log format"),
+                elf,
             })
         }
         Err(CannotBuildFirmware::NoCompiler) => {
@@ -154,6 +157,14 @@ impl Rig {
 
     pub(crate) fn check(&mut self) -> CheckReport {
         check(&mut self.world, &mut self.hosts, &self.network, &mut self.readers)
+    }
+
+    /// To be measured.
+    pub(crate) fn measured(&mut self) -> Measured<'_> {
+        Measured {
+            world: &mut self.world,
+            hosts: &mut self.hosts,
+        }
     }
 
     pub(crate) fn run_for(&mut self, time: Time) {

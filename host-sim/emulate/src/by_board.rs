@@ -1,0 +1,133 @@
+//! What each board of a run has done.
+
+use hopwise_emulator::chip::UARTS;
+use hopwise_emulator::time::{SECOND, Time};
+use hopwise_emulator::world::{Board, Port, World};
+use hopwise_host::talk::{Question, Reply};
+use hopwise_node::wire::{Command, LinkReport, Query, RouterCounters, TrafficReport};
+use serde::Serialize;
+
+use crate::hosts::Hosts;
+
+/// Bits on the wire for a byte: a start bit and a stop bit around it.
+const BITS: f64 = 10.0;
+/// A rate that is off by less than this is the one that was wanted: dividers are whole numbers.
+const RATE_TOLERANCE: f64 = 0.03;
+/// Boards answer within this.
+const ANSWERED: Time = SECOND;
+
+/// What a board has done. The names are those of the JSON keys of `hopwise emulate`; what it does not tell is unknown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BoardFigures {
+    /// Which board.
+    pub address: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Those that it executes in the same time without traffic and checks.
+    pub idle_instructions: u64,
+    /// Packets that came from neighbors, and were not for this board.
+    pub forwarded: Option<u32>,
+    /// Packets of its own traffic that it sent.
+    pub sent: Option<u32>,
+    /// Packets of the traffic of others that it received.
+    pub received: Option<u32>,
+    /// Its links, by port.
+    pub links: Vec<LinkFigures>,
+}
+
+/// What a board has done on a link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkFigures {
+    /// The node's port.
+    pub port: u64,
+    /// The rate of the serial port.
+    pub baud: Option<u32>,
+    /// How much of what the line could carry this board has sent, in the second half of the run.
+    pub line_share: f64,
+    /// Frames that it sent again.
+    pub retransmitted: Option<u32>,
+}
+
+/// What the serial ports of all boards had sent at a time.
+pub(crate) struct Sent {
+    at: Time,
+    bytes: Vec<[u64; UARTS]>,
+}
+
+impl Sent {
+    pub(crate) fn by(world: &World) -> Self {
+        let of_board = |board: &Board| std::array::from_fn(|uart| board.traffic(uart).sent);
+        Sent {
+            at: world.now(),
+            bytes: world.boards().iter().map(of_board).collect(),
+        }
+    }
+
+    /// How much of what a line could carry has been sent since an earlier time.
+    fn share_since(&self, earlier: &Sent, port: Port, baud: u32) -> f64 {
+        let sent = |then: &Sent| then.bytes.get(port.board).map_or(0, |bytes| bytes[port.uart]);
+        let seconds = (self.at - earlier.at) as f64 / SECOND as f64;
+        let most = f64::from(baud) / BITS * seconds;
+        if most > 0.0 {
+            (sent(self) - sent(earlier)) as f64 / most
+        } else {
+            0.0
+        }
+    }
+}
+
+/// The figures that can be seen from outside. `links` are the serial ports of the boards' ports, `baud` the rate that the mesh is said to have.
+pub(crate) fn seen(world: &World, half: &Sent, links: &[Vec<Port>], baud: u32) -> Vec<BoardFigures> {
+    let now = Sent::by(world);
+    let boards = world.boards().iter().enumerate().zip(links);
+    let of_link = |board: &Board, (port, place): (usize, &Port)| {
+        let rate = board.baud(place.uart);
+        let is_off = |rate: &u32| (f64::from(*rate) / f64::from(baud) - 1.0).abs() > RATE_TOLERANCE;
+        let rate = rate.map(|rate| if is_off(&rate) { rate } else { baud });
+        LinkFigures {
+            port: port as u64,
+            baud: rate,
+            line_share: rate.map_or(0.0, |rate| now.share_since(half, *place, rate)),
+            retransmitted: None,
+        }
+    };
+    boards
+        .map(|((number, board), links)| BoardFigures {
+            address: number as u64,
+            instructions: board.cpu.instructions,
+            idle_instructions: board.cpu.instructions,
+            forwarded: None,
+            sent: None,
+            received: None,
+            links: links.iter().enumerate().map(|link| of_link(board, link)).collect(),
+        })
+        .collect()
+}
+
+/// Adds what the boards answer to the hosts at their serial ports.
+pub(crate) fn ask(world: &mut World, hosts: &mut Hosts, figures: &mut [BoardFigures]) {
+    let mut questions = Vec::new();
+    for board in figures.iter() {
+        let at = board.address as usize;
+        // First: while it is answered, only this is in the board of what the host sent.
+        questions.push(Question::new(at, board.address, Query::Counters));
+        questions.push(Question::command(at, &Command::Traffic));
+        questions.extend(board.links.iter().map(|link| Question {
+            more: vec![link.port as u8],
+            ..Question::new(at, board.address, Query::Link)
+        }));
+    }
+    let mut replies = hosts.ask(world, &questions, ANSWERED).into_iter();
+    let mut reply = || replies.next().flatten();
+    for board in figures {
+        let counters: Option<RouterCounters> = reply().as_ref().and_then(Reply::read);
+        board.forwarded = counters.map(|counters| counters.received.saturating_sub(counters.delivered + 1));
+        let traffic: Option<TrafficReport> = reply().as_ref().and_then(Reply::read);
+        board.sent = traffic.map(|traffic| traffic.sent);
+        board.received = traffic.map(|traffic| traffic.received);
+        for link in &mut board.links {
+            let report: Option<Option<LinkReport>> = reply().as_ref().and_then(Reply::read);
+            link.retransmitted = report.flatten().map(|report| report.counters.resent);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `hopwise cost`
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use hopwise_core::Network;
+use hopwise_emulate::cost::{self, NETWORKS, PAYLOADS, Row};
+use hopwise_emulate::firmware::Firmware;
+use hopwise_emulate::profile::DebugInfo;
+use hopwise_emulate::repository::Repository;
+use hopwise_emulate::rig;
+use hopwise_emulate::setup::Program;
+use hopwise_emulator::boards::BoardKind;
+use hopwise_emulator::image::Image;
+use hopwise_rig::boards::DEFAULT;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::error::CliError;
+use super::output::{Outcome, print, print_json, say};
+use super::{RepositoryArg, parse, table};
+
+/// What programs cost is measured between the two nodes of this.
+const PROGRAMS: &str = "path(2)";
+
+#[derive(Args)]
+#[command(after_help = "\
+Instructions are counted on emulated boards, with those of acknowledgements and without those of the same time when nothing is sent. Forwarding is that of
+200 packets between two nodes, in the mean over all boards on the way; a program sends 100 messages of 32 bytes over one hop.")]
+pub(super) struct CostArgs {
+    /// The kind of board
+    #[arg(long, value_name = "NAME", default_value = DEFAULT)]
+    board: String,
+    /// The firmware that forwards, an ELF file [default: Hopwise's own]
+    #[arg(long, value_name = "FILE")]
+    elf: Option<PathBuf>,
+    /// Measure forwarding in this network only, and no programs
+    #[arg(long, value_name = "EXPR")]
+    network: Option<String>,
+    /// Say in which rooms the instructions of forwarding are: modules of Hopwise, and crates of others
+    #[arg(long)]
+    profile: bool,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The keys are stable.
+#[derive(Serialize)]
+struct Costs {
+    board: &'static str,
+    rows: Vec<Row>,
+}
+
+pub(super) fn run(args: &CostArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
+    let kind = rig::board(&args.board)?;
+    let networks = match &args.network {
+        Some(expression) => vec![parse(expression)?],
+        None => NETWORKS
+            .iter()
+            .map(|expression| parse(expression))
+            .collect::<Result<_, _>>()?,
+    };
+    let elf = repository.elf(args.elf.as_deref(), kind.name)?;
+    let (program, elf) = load(kind, &elf)?;
+    let mut rows = forwarding(args, &program, &elf, &networks)?;
+    if args.network.is_none() {
+        let image = Firmware::new(kind.name).with_families(&["rdn", "rsn", "large-examples"]);
+        let trials = image
+            .with_example("trials")
+            .build(&Repository::find(repository.repo.as_deref())?, say)?;
+        let (program, _) = load(kind, &trials)?;
+        rows.extend(cost::programs(&program, &parse(PROGRAMS)?)?);
+    }
+    let costs = Costs { board: kind.name, rows };
+    match args.json {
+        true => print_json(&costs)?,
+        false => show(&costs)?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn load(kind: &'static BoardKind, path: &Path) -> Result<(Program, Vec<u8>), CliError> {
+    let elf = std::fs::read(path).map_err(|error| CliError::file(path, error))?;
+    let image = Image::from_elf(&elf).map_err(|error| CliError::file(path, error))?;
+    let image = Arc::new(image);
+    Ok((Program { kind, image }, elf))
+}
+
+fn forwarding(args: &CostArgs, program: &Program, elf: &[u8], networks: &[Network]) -> Result<Vec<Row>, CliError> {
+    let meshes: Vec<(&Network, bool)> = networks
+        .iter()
+        .flat_map(|network| [(network, false), (network, true)])
+        .collect();
+    let rows = meshes.into_par_iter().map(|(network, keyed)| {
+        let debug = args.profile.then(|| DebugInfo::of_elf(elf)).transpose()?;
+        Ok(cost::forwarding(program, network, keyed, debug.as_ref())?)
+    });
+    let rows: Vec<Vec<Row>> = rows.collect::<Result<_, CliError>>()?;
+    Ok(rows.concat())
+}
+
+fn show(costs: &Costs) -> Result<(), CliError> {
+    let (forwarding, programs): (Vec<&Row>, Vec<&Row>) = costs.rows.iter().partition(|row| row.operation == "forward");
+    // The rows of a network are together: those without a key, then those with one.
+    let networks = forwarding.chunks(2 * PAYLOADS.len());
+    let known = |figure: Option<u64>| figure.map_or_else(|| "-".into(), |figure| figure.to_string());
+    let columns = |rows: &[&Row]| {
+        let title = |row: &&Row| {
+            let key = if row.keyed { ", key" } else { "" };
+            format!("{} {}{key}", row.payload, row.payload_bytes)
+        };
+        rows.iter().map(title).collect::<Vec<_>>()
+    };
+    print(|out| {
+        writeln!(out, "Instructions of a {} to forward a packet:\n", costs.board)?;
+        let titles = networks.clone().next().map(columns).unwrap_or_default();
+        let titles: Vec<&str> = std::iter::once("network")
+            .chain(titles.iter().map(String::as_str))
+            .collect();
+        let rows = networks.clone().map(|rows| {
+            let figures = rows.iter().map(|row| known(row.instructions));
+            std::iter::once(rows[0].network.clone()).chain(figures).collect()
+        });
+        writeln!(out, "{}", table::markdown(&titles, rows))?;
+        for rows in networks
+            .clone()
+            .filter(|rows| rows.iter().any(|row| !row.rooms.is_empty()))
+        {
+            writeln!(out, "{}, by room:\n", rows[0].network)?;
+            writeln!(
+                out,
+                "{}",
+                table::markdown(&[&["room"], &titles[1..]].concat(), by_room(rows))
+            )?;
+        }
+        if !programs.is_empty() {
+            writeln!(
+                out,
+                "Instructions for messages of programs, of {} bytes:\n",
+                programs[0].payload
+            )?;
+            let rows = programs.iter();
+            let rows = rows.map(|row| vec![row.operation.to_string(), known(row.instructions)]);
+            writeln!(out, "{}", table::markdown(&["operation", "instructions"], rows))?;
+        }
+        Ok(())
+    })
+}
+
+/// The rooms of all rows, most first, with what each row has in them.
+fn by_room(rows: &[&Row]) -> impl Iterator<Item = Vec<String>> {
+    let mut rooms: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+    for (column, row) in rows.iter().enumerate() {
+        for room in &row.rooms {
+            rooms.entry(&room.room).or_insert_with(|| vec![0; rows.len()])[column] = room.instructions;
+        }
+    }
+    let mut rooms: Vec<(&str, Vec<i64>)> = rooms.into_iter().collect();
+    rooms.sort_by_key(|(_, counts)| -counts[0]);
+    let cells = |(room, counts): (&str, Vec<i64>)| {
+        let counts = counts.iter().map(ToString::to_string);
+        std::iter::once(room.to_string()).chain(counts).collect()
+    };
+    rooms.into_iter().map(cells).collect::<Vec<_>>().into_iter()
+}
