@@ -21,6 +21,9 @@ pub enum Error {
     TooLong,
 }
 
+/// The bytes left of a run that does not fit: more than any has.
+const SKIP: usize = u8::MAX as usize;
+
 /// The state between two pieces of a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Decoder {
@@ -79,76 +82,61 @@ impl Decoder {
         let mut at = 0;
         let (mut length, mut left) = (usize::from(self.length), usize::from(self.left));
         let (mut zero, mut crc) = (self.zero, self.crc);
-        // Codes and runs alternate.
         let ended = loop {
-            if left == 0 {
-                let Some(&code) = bytes.get(at) else {
-                    break false;
-                };
-                at += 1;
-                if code == DELIMITER {
-                    // Consecutive delimiters, as from a break or before a frame, are not frames.
-                    if length == 0 && !zero {
-                        continue;
-                    }
-                    break true;
-                }
-                if zero {
-                    let Some(place) = out.get_mut(length) else {
-                        // There is no room: the rest of the frame is skipped.
-                        left = usize::MAX;
-                        continue;
-                    };
-                    *place = 0;
-                    length += 1;
-                    if CRC {
-                        crc = crc.byte(0);
-                    }
-                }
-                zero = code != u8::MAX;
-                left = usize::from(code) - 1;
-                // Four zeros at once.
-                while left == 0
-                    && let Some(&[1, 1, 1, 1]) = bytes.get(at..).and_then(|rest| rest.first_chunk())
-                    && let Some(place) = out.get_mut(length..).and_then(|rest| rest.first_chunk_mut())
-                {
-                    *place = [0; 4];
+            // Four bytes at once, in a run or of zeros, each of which is a code.
+            let in_zeros = left == 0 && zero;
+            if (left >= 4 || in_zeros)
+                && let Some(&four) = bytes.get(at..).and_then(|rest| rest.first_chunk())
+                && let Some(place) = out.get_mut(length..).and_then(|rest| rest.first_chunk_mut())
+            {
+                let word = u32::from_le_bytes(four);
+                let decoded = if in_zeros { 0 } else { word };
+                if if in_zeros { word == 0x0101_0101 } else { !has_zero(word) } {
+                    *place = decoded.to_le_bytes();
+                    left -= if in_zeros { 0 } else { 4 };
                     (at, length) = (at + 4, length + 4);
                     if CRC {
-                        crc = crc.word(0);
+                        crc = crc.word(decoded);
                     }
+                    continue;
                 }
-                continue;
             }
-            let rest = bytes.get(at..).unwrap_or(&[]);
-            let place = out.get_mut(length..).unwrap_or(&mut []);
-            let count = left.min(rest.len()).min(place.len());
-            let Some((run, place)) = rest.get(..count).zip(place.get_mut(..count)) else {
+            let Some(&byte) = bytes.get(at) else {
                 break false;
             };
-            let copied;
-            (copied, crc) = copy_run::<CRC>(run, place, crc);
-            (at, length, left) = (at + copied, length + copied, left - copied);
-            if copied < count {
-                // A delimiter within a run.
-                at += 1;
+            at += 1;
+            if byte == DELIMITER {
+                // Consecutive delimiters, as from a break or before a frame, are not frames.
+                if length == 0 && left == 0 && !zero {
+                    continue;
+                }
                 break true;
             }
-            if left > 0 {
-                // The input is used up, or the room: then it is searched for the end of the frame.
-                let Some(&next) = bytes.get(at) else {
-                    break false;
-                };
-                at += 1;
-                if next == DELIMITER {
-                    break true;
+            let decoded = if left > 0 {
+                left -= 1;
+                byte
+            } else {
+                left = usize::from(byte) - 1;
+                if !core::mem::replace(&mut zero, byte != u8::MAX) {
+                    continue;
                 }
+                0
+            };
+            let Some(place) = out.get_mut(length) else {
+                // There is no room: the rest of the frame is skipped.
+                left = SKIP;
+                continue;
+            };
+            *place = decoded;
+            length += 1;
+            if CRC {
+                crc = crc.byte(decoded);
             }
         };
         *input = bytes.get(at..).unwrap_or(&[]);
         *self = Decoder {
             length: length as u16,
-            left: left.min(usize::from(u8::MAX)) as u8,
+            left: left.min(SKIP) as u8,
             zero,
             crc,
         };
@@ -160,38 +148,6 @@ impl Default for Decoder {
     fn default() -> Self {
         Decoder::new()
     }
-}
-
-/// Copies bytes up to a delimiter, and returns their number and the CRC after them.
-#[inline(always)]
-fn copy_run<const CRC: bool>(from: &[u8], to: &mut [u8], mut crc: Crc) -> (usize, Crc) {
-    let mut copied = 0;
-    for (to, from) in to.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
-        let word = u32::from_le_bytes(*from);
-        if has_zero(word) {
-            break;
-        }
-        *to = *from;
-        if CRC {
-            crc = crc.word(word);
-        }
-        copied += 4;
-    }
-    let (to, from) = (
-        to.get_mut(copied..).unwrap_or(&mut []),
-        from.get(copied..).unwrap_or(&[]),
-    );
-    for (to, &from) in to.iter_mut().zip(from) {
-        if from == DELIMITER {
-            break;
-        }
-        *to = from;
-        if CRC {
-            crc = crc.byte(from);
-        }
-        copied += 1;
-    }
-    (copied, crc)
 }
 
 #[cfg(test)]

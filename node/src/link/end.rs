@@ -43,6 +43,8 @@ pub(super) struct End<L: LinkCapacities> {
     /// [`HELLO_INTERVAL`], or longer on a slow wire.
     interval: u32,
     first_timeout: u32,
+    /// Whether the [deadline](Self::deadline) may be earlier than when this was last [asked](Self::take_sooner).
+    sooner: bool,
     state: LinkState,
     session: u8,
     /// The tag by which the other end names this session.
@@ -108,6 +110,7 @@ impl<L: LinkCapacities> End<L> {
         let mut end = End {
             interval: 0,
             first_timeout: 0,
+            sooner: true,
             identity,
             // A start bit, eight of data, a stop bit.
             byte_nanos: (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32,
@@ -239,6 +242,7 @@ impl<L: LinkCapacities> End<L> {
 
     /// Handles a change of state, and returns the event.
     fn follow(&mut self, change: Change, now: Micros) -> Received {
+        self.sooner = true;
         match change {
             Change::None => Received::Frame,
             Change::Begins(peer) => {
@@ -334,6 +338,7 @@ impl<L: LinkCapacities> End<L> {
     }
 
     fn answer_soon(&mut self, now: Micros) {
+        self.sooner = true;
         let ago = Micros::from((now as u32).wrapping_sub(self.hello_sent_at));
         let wait = self.bytes(HELLO_SPACING).saturating_sub(ago);
         self.hello_at = self.hello_at.min(now.saturating_add(wait));
@@ -365,6 +370,7 @@ impl<L: LinkCapacities> End<L> {
     }
 
     pub(super) fn tick(&mut self, now: Micros) -> Option<Received> {
+        self.sooner = true;
         if self.is_paused(now) {
             return None;
         }
@@ -411,6 +417,11 @@ impl<L: LinkCapacities> End<L> {
     fn is_stuck(&self, now: Micros) -> bool {
         let starved = self.ack_timeout.is_starved(self.flap_damping.on_probation(), now);
         self.ack_timeout.is_over(now) || starved && self.is_open()
+    }
+
+    /// Whether the deadline may be earlier than at the last call.
+    pub(super) fn take_sooner(&mut self) -> bool {
+        core::mem::take(&mut self.sooner)
     }
 
     pub(super) fn deadline(&self) -> Micros {

@@ -254,6 +254,11 @@ impl<L: LinkCapacities> LinkOf<L> {
         self.end.deadline()
     }
 
+    /// Whether the [deadline](Self::deadline) may be earlier than at the last call.
+    pub fn take_sooner(&mut self) -> bool {
+        self.end.take_sooner()
+    }
+
     /// Whether there is something to send now besides new packets.
     pub fn is_due(&self, now: Micros) -> bool {
         self.end.is_due(now)

@@ -407,10 +407,12 @@ impl<C: Capacities> Router<C> {
         while stirred != 0 {
             let link = stirred.trailing_zeros();
             stirred &= stirred - 1;
-            let Some(end) = self.links.get(link as usize) else {
+            let Some(end) = self.links.get_mut(link as usize) else {
                 break;
             };
-            deadline = deadline.min(end.deadline());
+            if end.take_sooner() {
+                deadline = deadline.min(end.deadline());
+            }
             if self.forwarding.waiting(link as u8) > 0 || end.is_due(now) {
                 due |= 1 << link;
             }

@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use hopwise_codec::{CRC_BYTES, Check, DELIMITER, crc32c};
+use hopwise_codec::{CRC_BYTES, Check, DELIMITER, Decoder, crc32c};
 
 use super::hello::{BadHello, Hello};
 use super::offer::Offer;
@@ -312,6 +312,25 @@ fn encode(parts: [&[u8]; 3], ending: Ending<'_>, resynchronize: bool, out: &mut 
         }
     };
     Some(lead + length)
+}
+
+/// Decodes, in their place, the bytes that came between two delimiters.
+pub fn decode(bytes: &mut [u8]) -> Result<&[u8], FrameError> {
+    let mut decoder = Decoder::new();
+    let mut begin = 0;
+    // In pieces, since what is decoded is never longer than what it was decoded from.
+    while let Some(rest) = bytes.get(begin..).filter(|rest| !rest.is_empty()) {
+        let (mut piece, count) = ([0; 32], rest.len().min(32));
+        let piece = piece.get_mut(..count).unwrap_or(&mut []);
+        piece.copy_from_slice(rest.get(..count).unwrap_or(&[]));
+        if decoder.feed(&mut &*piece, Check::None, bytes).is_some() {
+            return Err(FrameError::Encoding);
+        }
+        begin += count;
+    }
+    let decoded = decoder.feed(&mut &[DELIMITER][..], Check::None, bytes);
+    let length = decoded.and_then(Result::ok).ok_or(FrameError::Encoding)?.length;
+    bytes.get(..length).ok_or(FrameError::Encoding)
 }
 
 #[cfg(test)]

@@ -52,8 +52,8 @@ pub use counters::{LineFaults, LinkCounters, RouterCounters};
 pub use flooded::Flooded;
 pub(crate) use frame::DATA_HEADER;
 pub use frame::{
-    Ack, DataHeader, Frame, FrameError, OVERHEAD, PAUSE_UNIT, SEALED_OVERHEAD, encoded_len, write_ack, write_data,
-    write_hello, write_time,
+    Ack, DataHeader, Frame, FrameError, OVERHEAD, PAUSE_UNIT, SEALED_OVERHEAD, decode, encoded_len, write_ack,
+    write_data, write_hello, write_time,
 };
 pub(crate) use frame::{ROUND_MASK, SEQUENCE_NUMBERS};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};

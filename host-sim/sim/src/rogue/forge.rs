@@ -3,8 +3,8 @@
 use hopwise_core::{Network, Node};
 use hopwise_node::limits::{BODY, MAX_PAYLOAD};
 use hopwise_node::wire::{
-    Addressed, AppPort, Body, Confirmation, Confirmed, Content, DropReason, Flooded, Header, Kind, Packet, Query,
-    Request, Response, Undeliverable, Verdict,
+    Addressed, AppPort, Body, Bytes, Confirmation, Confirmed, Content, DropReason, Flooded, Header, Kind, Packet,
+    Query, Request, Response, Undeliverable, Verdict,
 };
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;

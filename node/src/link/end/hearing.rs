@@ -128,6 +128,7 @@ impl<L: LinkCapacities> End<L> {
         }
         self.room_there = ack.offer;
         self.closed_until = if ack.offer.packets() == 0 {
+            self.sooner = true;
             now.saturating_add(CLOSED_FOR)
         } else {
             Micros::MAX
@@ -146,6 +147,7 @@ impl<L: LinkCapacities> End<L> {
             self.timeout_at = if self.sender.idle() {
                 Micros::MAX
             } else {
+                self.sooner = true;
                 now.saturating_add(self.timeout())
             };
         }

@@ -85,6 +85,7 @@ impl<L: LinkCapacities> End<L> {
     pub(super) fn excuse(&mut self, units: u8, now: Micros) {
         let granted = self.leave.grant(u64::from(units) * PAUSE_UNIT, now);
         if granted > 0 {
+            self.sooner = true;
             self.away_until = now.saturating_add(granted);
             self.state.excuse(self.heard_until(self.away_until));
         }
@@ -101,6 +102,7 @@ impl<L: LinkCapacities> End<L> {
 
     /// Restarts all timeouts.
     fn wait_anew(&mut self, now: Micros) {
+        self.sooner = true;
         self.state.excuse(self.heard_until(now.max(self.away_until)));
         self.sender.restamp(coarse(now));
         self.ack_timeout.begin_anew(self.first_timeout.into(), now);

@@ -162,6 +162,7 @@ impl<L: LinkCapacities> End<L> {
         let (waited, timeout) = (self.oldest_waited(now), self.first_timeout.into());
         self.ack_timeout.sent(waited, timeout, now);
         if self.timeout_at == Micros::MAX {
+            self.sooner = true;
             let sent_at = now.saturating_add(self.bytes(length as u64));
             self.timeout_at = sent_at.saturating_add(self.timeout());
         }

@@ -43,6 +43,8 @@ pub(in crate::router) enum Reader {
 
 #[derive(Clone, Debug, Default)]
 pub(in crate::router) struct Slot<B> {
+    /// Otherwise it holds what was in it.
+    is_used: bool,
     pub(in crate::router) packet: PacketOf<B>,
     pub(in crate::router) origin: Origin,
     /// When it arrived: the low half of the time, which wraps after 71 minutes. No packet lives that long.
@@ -98,7 +100,7 @@ impl<B> Slot<B> {
 #[derive(Clone, Debug)]
 pub(in crate::router) struct Pool<C: Capacities> {
     slots: C::PerBuffer<Slot<C::Body>>,
-    /// The slots in use: bit 0 is slot 0. The others hold what was in them.
+    /// The slots in use: bit 0 is slot 0.
     used: u64,
     /// Those that have not been routed yet.
     unrouted: u64,
@@ -295,6 +297,7 @@ impl<C: Capacities> Pool<C> {
         }
         let place = self.used.trailing_ones() as usize;
         let Slot {
+            is_used,
             packet,
             origin: from,
             arrived,
@@ -308,6 +311,7 @@ impl<C: Capacities> Pool<C> {
         packet.body.truncate(0);
         packet.body.extend_from_slice(body).ok()?;
         packet.header = *header;
+        *is_used = true;
         (*from, *arrived) = (origin, now as u32);
         (*pending, *other_path, *reader) = (0, 0, Reader::Nobody);
         (*flooded, *signed, *kept) = (false, false, false);
@@ -328,17 +332,12 @@ impl<C: Capacities> Pool<C> {
         }
     }
 
-    fn is_used(&self, place: Place) -> bool {
-        self.used.checked_shr(place.into()).unwrap_or(0) & 1 == 1
-    }
-
     pub(in crate::router) fn get(&self, place: Place) -> Option<&Slot<C::Body>> {
-        self.slots.get(usize::from(place)).filter(|_| self.is_used(place))
+        self.slots.get(usize::from(place)).filter(|slot| slot.is_used)
     }
 
     pub(in crate::router) fn get_mut(&mut self, place: Place) -> Option<&mut Slot<C::Body>> {
-        let is_used = self.is_used(place);
-        self.slots.get_mut(usize::from(place)).filter(|_| is_used)
+        self.slots.get_mut(usize::from(place)).filter(|slot| slot.is_used)
     }
 
     /// Marks a packet to be routed or delivered soon.
@@ -417,6 +416,7 @@ impl<C: Capacities> Pool<C> {
         let Some(slot) = self.get_mut(place) else { return };
         let before = slot.origin;
         if slot.unused() {
+            slot.is_used = false;
             self.used &= !(1 << place);
         } else if slot.pending == 0 && slot.reader == Reader::Application && !slot.kept {
             slot.origin = Origin::Inbox;
