@@ -84,22 +84,18 @@ impl Decoder {
         let (mut zero, mut crc) = (self.zero, self.crc);
         let ended = loop {
             // Four bytes at once, in a run or of zeros, each of which is a code.
-            let in_zeros = left == 0 && zero;
-            if (left >= 4 || in_zeros)
-                && let Some(&four) = bytes.get(at..).and_then(|rest| rest.first_chunk())
-                && let Some(place) = out.get_mut(length..).and_then(|rest| rest.first_chunk_mut())
-            {
-                let word = u32::from_le_bytes(four);
-                let decoded = if in_zeros { 0 } else { word };
-                if if in_zeros { word == 0x0101_0101 } else { !has_zero(word) } {
-                    *place = decoded.to_le_bytes();
-                    left -= if in_zeros { 0 } else { 4 };
-                    (at, length) = (at + 4, length + 4);
-                    if CRC {
-                        crc = crc.word(decoded);
-                    }
-                    continue;
-                }
+            let in_zeros = left == 0 && zero && bytes.get(at) == Some(&1);
+            if left >= 4 || in_zeros {
+                let (from, to) = (bytes.get(at..).unwrap_or(&[]), out.get_mut(length..).unwrap_or(&mut []));
+                let copied;
+                (copied, crc) = if in_zeros {
+                    copy_zeros::<CRC>(from, to, crc)
+                } else {
+                    let copied = copy_run::<CRC>(from.get(..left).unwrap_or(from), to, crc);
+                    left -= copied.0;
+                    copied
+                };
+                (at, length) = (at + copied, length + copied);
             }
             let Some(&byte) = bytes.get(at) else {
                 break false;
@@ -148,6 +144,42 @@ impl Default for Decoder {
     fn default() -> Self {
         Decoder::new()
     }
+}
+
+/// Copies four bytes after the other up to four with a zero, and returns their number and the CRC after them.
+// Not inlined into the loop above, which needs all registers.
+#[inline(never)]
+fn copy_run<const CRC: bool>(from: &[u8], to: &mut [u8], mut crc: Crc) -> (usize, Crc) {
+    let mut copied = 0;
+    for (to, &from) in to.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
+        let word = u32::from_le_bytes(from);
+        if has_zero(word) {
+            break;
+        }
+        *to = from;
+        if CRC {
+            crc = crc.word(word);
+        }
+        copied += 4;
+    }
+    (copied, crc)
+}
+
+/// The same for zeros, which are all codes.
+#[inline(never)]
+fn copy_zeros<const CRC: bool>(from: &[u8], to: &mut [u8], mut crc: Crc) -> (usize, Crc) {
+    let mut copied = 0;
+    for (to, from) in to.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
+        if *from != [1; 4] {
+            break;
+        }
+        *to = [0; 4];
+        if CRC {
+            crc = crc.word(0);
+        }
+        copied += 4;
+    }
+    (copied, crc)
 }
 
 #[cfg(test)]
