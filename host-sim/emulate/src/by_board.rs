@@ -3,7 +3,7 @@
 use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::time::{SECOND, Time};
 use hopwise_emulator::world::{Board, Port, World};
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{Command, LinkReport, Query, RouterCounters, TrafficReport};
 use serde::Serialize;
 
@@ -106,18 +106,18 @@ pub(crate) fn seen(world: &World, half: &Sent, links: &[Vec<Port>], baud: u32) -
 
 /// Adds what the boards answer to the hosts at their serial ports.
 pub(crate) fn ask(world: &mut World, hosts: &mut Hosts, figures: &mut [BoardFigures]) {
-    let mut questions = Vec::new();
+    let mut requests = Vec::new();
     for board in figures.iter() {
         let at = board.address as usize;
         // First: while it is answered, only this is in the board of what the host sent.
-        questions.push(Question::new(at, board.address, Query::Counters));
-        questions.push(Question::command(at, &Command::Traffic));
-        questions.extend(board.links.iter().map(|link| Question {
+        requests.push(BoardRequest::new(at, board.address, Query::Counters));
+        requests.push(BoardRequest::command(at, &Command::Traffic));
+        requests.extend(board.links.iter().map(|link| BoardRequest {
             more: vec![link.port as u8],
-            ..Question::new(at, board.address, Query::Link)
+            ..BoardRequest::new(at, board.address, Query::Link)
         }));
     }
-    let mut replies = hosts.ask(world, &questions, ANSWERED).into_iter();
+    let mut replies = hosts.ask(world, &requests, ANSWERED).into_iter();
     let mut reply = || replies.next().flatten();
     for board in figures {
         let counters: Option<RouterCounters> = reply().as_ref().and_then(Reply::read);

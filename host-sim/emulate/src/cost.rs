@@ -3,7 +3,7 @@
 use hopwise_core::Network;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Board, World};
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::wire::{AppPort, AppStatus, Command, CommandResult, Pattern, Query, Traffic, TrafficReport};
@@ -44,7 +44,7 @@ const FORWARDING: Time = 500 * MILLISECOND;
 /// How often a program does something, and as long as that takes.
 const TIMES: i64 = 100;
 const TRIAL: Time = 1_500 * MILLISECOND;
-/// A question is answered within this.
+/// A request is answered within this.
 const ANSWERED: Time = SECOND;
 
 /// Why nothing was measured.
@@ -249,11 +249,11 @@ impl<'w> Measured<'w> {
         self.hosts.run_until(self.world, end);
     }
 
-    fn ask<T: DeserializeOwned>(&mut self, question: Question) -> Result<T, CannotMeasure> {
-        let board = question.at;
-        let reply = self.hosts.ask(self.world, &[question], ANSWERED).pop().flatten();
-        let answer = reply.as_ref().and_then(Reply::read);
-        answer.ok_or_else(|| CannotMeasure::Unexpected {
+    fn ask<T: DeserializeOwned>(&mut self, request: BoardRequest) -> Result<T, CannotMeasure> {
+        let board = request.at;
+        let reply = self.hosts.ask(self.world, &[request], ANSWERED).pop().flatten();
+        let response = reply.as_ref().and_then(Reply::read);
+        response.ok_or_else(|| CannotMeasure::Unexpected {
             board,
             reply: format!("{reply:?}"),
         })
@@ -282,7 +282,7 @@ impl<'w> Measured<'w> {
         let way = way.ok_or_else(|| CannotMeasure::NothingForwarded(network.to_string()))?;
         let way: Vec<usize> = way.into_iter().map(|node| node as usize).collect();
         let (from, to, between) = (way[0], way[way.len() - 1], &way[1..way.len() - 1]);
-        let received = |all: &mut Self| all.ask(Question::command(to, &Command::Traffic));
+        let received = |all: &mut Self| all.ask(BoardRequest::command(to, &Command::Traffic));
         let before: TrafficReport = received(self)?;
 
         let begin = Spent::by(self.world, between);
@@ -296,7 +296,7 @@ impl<'w> Measured<'w> {
             size: payload.size,
             random: payload.random,
         };
-        match self.ask(Question::command(from, &Command::StartTraffic(traffic)))? {
+        match self.ask(BoardRequest::command(from, &Command::StartTraffic(traffic)))? {
             CommandResult::Done => {}
             other => {
                 return Err(CannotMeasure::Unexpected {
@@ -348,12 +348,12 @@ pub enum Trial {
 
 /// Has a board begin a trial of `firmware/examples/trials` with a node.
 pub fn order(world: &mut World, hosts: &mut Hosts, board: usize, trial: u8, node: u8) -> Result<(), CannotMeasure> {
-    let question = Question {
+    let request = BoardRequest {
         more: vec![trial, node],
-        ..Question::new(board, board as u64, Query::Application(AppPort(100)))
+        ..BoardRequest::new(board, board as u64, Query::Application(AppPort(100)))
     };
-    let reply = hosts.ask(world, &[question], ANSWERED).pop().flatten();
-    match reply == Some(Reply::Answer(vec![AppStatus::Answered as u8])) {
+    let reply = hosts.ask(world, &[request], ANSWERED).pop().flatten();
+    match reply == Some(Reply::Response(vec![AppStatus::Ok as u8])) {
         true => Ok(()),
         false => Err(CannotMeasure::Unexpected {
             board,

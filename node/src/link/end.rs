@@ -9,7 +9,7 @@ use super::canonical::{CanonicalEnd, left};
 use super::flap_damping::{FlapDamping, TRUSTED};
 use super::security::Security;
 use super::state::{Change, LinkState};
-use super::window::{Fate, Receiver, Sender, Token};
+use super::window::{FrameResult, Receiver, Sender, Token};
 use super::{Down, Micros, Received, millis};
 use crate::capacities::LinkCapacities;
 use crate::key::Credentials;
@@ -209,7 +209,7 @@ impl<L: LinkCapacities> End<L> {
         }
         self.accepts = accepts;
         self.stance_changed(now);
-        self.answer_soon(now);
+        self.respond_soon(now);
     }
 
     pub(super) fn may_accept(&self) -> bool {
@@ -266,7 +266,7 @@ impl<L: LinkCapacities> End<L> {
         self.host = host(self.identity) || self.peer().is_some_and(host);
         self.since = millis(now);
         self.told = false;
-        self.answer_soon(now);
+        self.respond_soon(now);
         self.stance_changed(now);
         self.ack_due = false;
         self.time_due = false;
@@ -315,7 +315,7 @@ impl<L: LinkCapacities> End<L> {
         self.timeout_at = Micros::MAX;
         self.backoff = 0;
         self.ack_due = false;
-        self.answer_soon(now);
+        self.respond_soon(now);
     }
 
     /// Gives the session another number.
@@ -337,7 +337,7 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    fn answer_soon(&mut self, now: Micros) {
+    fn respond_soon(&mut self, now: Micros) {
         self.sooner = true;
         let ago = Micros::from((now as u32).wrapping_sub(self.hello_sent_at));
         let wait = self.bytes(HELLO_SPACING).saturating_sub(ago);
@@ -349,12 +349,12 @@ impl<L: LinkCapacities> End<L> {
         self.counters.not_taken = self.counters.not_taken.wrapping_sub(1);
     }
 
-    pub(super) fn settled(&mut self) -> Option<(Token, Fate)> {
-        let settled = self.sender.next_settled()?;
-        if settled.1 == Fate::Refused {
+    pub(super) fn completed(&mut self) -> Option<(Token, FrameResult)> {
+        let completed = self.sender.next_completed()?;
+        if completed.1 == FrameResult::Refused {
             count(&mut self.counters.refused_by_peer);
         }
-        Some(settled)
+        Some(completed)
     }
 
     pub(super) fn abandoned(&mut self) -> Option<Token> {
@@ -385,7 +385,7 @@ impl<L: LinkCapacities> End<L> {
             } else {
                 self.ack_timeout.end();
                 self.learn(true, now);
-                self.answer_soon(now);
+                self.respond_soon(now);
                 Change::Prevented(Down::Refused)
             };
         }
@@ -395,7 +395,7 @@ impl<L: LinkCapacities> End<L> {
         if self.flap_damping.tick(now) {
             self.since = millis(now);
             self.stance_changed(now);
-            self.answer_soon(now);
+            self.respond_soon(now);
             return Some(Received::Changed);
         }
         if now >= self.closed_until {

@@ -12,7 +12,7 @@ fn identity(address: u64) -> Identity {
         address,
         port: 0,
         epoch: 7,
-        largest: 200,
+        mtu: 200,
     }
 }
 
@@ -38,14 +38,14 @@ fn ends_that_are_up() -> [Link<WIRE>; 2] {
 fn heard(end: &mut Link<WIRE>, mut bytes: &[u8], now: u64) -> Vec<String> {
     let mut all = Vec::new();
     while let Some(received) = end.receive(&mut bytes, now) {
-        if let Received::Packet { lane, length } = received {
+        if let Received::Packet { channel, length } = received {
             assert!(usize::from(length) < WIRE && end.packet(length).len() == usize::from(length));
-            all.push(format!("Packet {lane} {:?}", end.packet(length)));
+            all.push(format!("Packet {channel} {:?}", end.packet(length)));
             end.take();
         } else {
             all.push(format!("{received:?}"));
         }
-        while end.settled().is_some() {}
+        while end.completed().is_some() {}
         while end.abandoned().is_some() {}
     }
     assert!(bytes.is_empty(), "all bytes are used");

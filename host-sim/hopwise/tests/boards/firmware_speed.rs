@@ -10,7 +10,7 @@ use hopwise_emulate::profile::FunctionCount;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::Board;
-use hopwise_host::talk::Question;
+use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{Command, CommandResult, Pattern, Traffic};
 
 #[test]
@@ -164,7 +164,7 @@ fn the_log_does_not_disturb_full_links() {
         }
         rig.wait_for_links(SECOND);
         for board in 0..6 {
-            let done: CommandResult = rig.ask_one(Question::command(board, &Command::LogPackets(true)));
+            let done: CommandResult = rig.ask_one(BoardRequest::command(board, &Command::LogPackets(true)));
             assert_eq!(done, CommandResult::Done);
         }
         full_speed(&mut rig);

@@ -1,4 +1,4 @@
-//! The judge is judged: boards that lie, each in one way, and it catches every one of them.
+//! The oracle is tested: boards that lie, each in one way, and it catches every one of them.
 
 use hopwise_language::Traffic;
 use hopwise_node::limits::BODY;
@@ -55,7 +55,7 @@ impl<F: FnMut(Nanos, &mut Vec<Message<BODY>>)> Shell for Brings<F> {
 }
 
 #[test]
-fn honest_boards_are_believed() {
+fn honest_boards_are_accepted() {
     assert_eq!(verdict(&traffic(), Honest), None);
 }
 
@@ -360,7 +360,7 @@ fn beside_a_bad_wire() -> Settings {
 }
 
 #[test]
-fn a_bad_wire_excuses_nobody_who_loses_answers_or_says_that_it_is_busy() {
+fn a_bad_wire_excuses_nobody_who_loses_responses_or_says_that_it_is_busy() {
     let settings = beside_a_bad_wire();
     assert_eq!(verdict(&settings, Honest), None, "{}", settings.command());
     let mut once = true;
@@ -399,9 +399,9 @@ fn answers_that_cannot_be_are_corrupted() {
     ] {
         let spoilt = |change: fn(&mut Message<BODY>)| {
             Brings(move |_, messages: &mut Vec<Message<BODY>>| {
-                let answers = messages.iter_mut();
-                answers
-                    .filter(|message| message.kind == MessageKind::Answer(query))
+                let responses = messages.iter_mut();
+                responses
+                    .filter(|message| message.kind == MessageKind::Response(query))
                     .for_each(change);
             })
         };

@@ -1,16 +1,16 @@
-//! The promises of delivery, held in the simulator: see `docs/delivery.md`.
+//! The guarantees of delivery, held in the simulator: see `docs/delivery.md`.
 
 mod as_they_come;
 mod cuts;
 mod delivery;
 mod faults;
+mod faulty_nodes;
 mod hosts;
 mod keys;
 mod liars;
 mod links;
 mod programs;
 mod pulls;
-mod rogues;
 mod swarm;
 mod time;
 mod torture;
@@ -49,7 +49,7 @@ fn on(network: &str) -> Settings {
     }
 }
 
-/// A run in which no promise is broken.
+/// A run in which no guarantee is broken.
 fn run(settings: &Settings) -> Account {
     kept(settings, simulate(&settings.run().unwrap(), None, &mut |_| ()).unwrap())
 }

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 /// Names under which it is installed.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// A browser that does not answer for so long is stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A browser that does not respond for so long is stuck.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A page in a browser of its own, which ends with it.
 pub(crate) struct Browser {
@@ -73,7 +73,7 @@ impl Browser {
 
     /// The next message; errors of the page are kept.
     fn next(&mut self) -> Value {
-        let message = self.messages.recv_timeout(PATIENCE).expect("the browser answers");
+        let message = self.messages.recv_timeout(TIMEOUT).expect("the browser answers");
         if message["method"] == "Runtime.exceptionThrown" {
             self.errors.push(message["params"]["exceptionDetails"].to_string());
         }
@@ -90,10 +90,10 @@ impl Browser {
             .and_then(|()| self.input.flush())
             .unwrap();
         loop {
-            let answer = self.next();
-            if answer["id"] == self.calls {
-                assert_eq!(answer["error"], Value::Null, "{method}");
-                return answer["result"].clone();
+            let response = self.next();
+            if response["id"] == self.calls {
+                assert_eq!(response["error"], Value::Null, "{method}");
+                return response["result"].clone();
             }
         }
     }
