@@ -59,7 +59,7 @@ impl fmt::Display for RequestError {
             RequestError::PortUnreachable => f.write_str("no application there serves the port"),
             RequestError::Busy => f.write_str("the application has no room for it"),
             RequestError::Refused => f.write_str("the application could not make sense of it"),
-            RequestError::TimedOut => f.write_str("no answer came in time"),
+            RequestError::TimedOut => f.write_str("no response came in time"),
             RequestError::BadFormat => f.write_str("the message is not of the expected type"),
         }
     }

@@ -7,13 +7,13 @@ use hopwise_node::router::{MessageKind, MessageOf, Observer, Router, SendError a
 use hopwise_node::wire::{Bytes, Query, body_of};
 
 use crate::error::{RequestError, SendError};
-use crate::message::{Fate, Incoming, Job, Neighbor, RequestId, SendMode, Service};
-use crate::request::fate_of;
+use crate::message::{Incoming, Job, Neighbor, RequestId, SendMode, SendResult, Service};
+use crate::request::result_of;
 use crate::shared::{Inner, Sending, Shared, Stage};
 use crate::wakers::wake;
 
 /// Timeout of a request: longer than packets live, there and back.
-const ANSWER_WITHIN: Micros = 15_000_000;
+const RESPONSE_TIMEOUT: Micros = 15_000_000;
 
 /// When the next [exchange](Shared::exchange) is due, if the router does not change and there is no [work](Shared::take_work).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             }
         }
         while let Some((number, outcome)) = router.next_outcome() {
-            self.with(|inner| inner.settle(number, true, Fate::Completed(outcome)));
+            self.with(|inner| inner.settle(number, true, SendResult::Completed(outcome)));
         }
         self.with(|inner| inner.open_and_close(router));
         for place in 0..SENDS {
@@ -75,17 +75,17 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
             MessageKind::Broadcast => Service::Broadcast,
             MessageKind::Confirmed => Service::Confirmed,
             MessageKind::Request => Service::Request,
-            MessageKind::Answer(Query::Application(_)) => {
-                self.settle(message.number, false, fate_of(&message.payload));
+            MessageKind::Response(Query::Application(_)) => {
+                self.settle(message.number, false, result_of(&message.payload));
                 return true;
             }
             MessageKind::Undeliverable { number, reason, .. } => {
                 let at = message.source;
-                let fate = Fate::Failed(RequestError::Undeliverable { at, reason });
+                let result = SendResult::Failed(RequestError::Undeliverable { at, reason });
                 // No program waits for the result of a datagram.
-                return self.settle(number, false, fate);
+                return self.settle(number, false, result);
             }
-            MessageKind::Answer(_) | MessageKind::Question { .. } => return false,
+            MessageKind::Response(_) | MessageKind::BoardRequest { .. } => return false,
         };
         let open = self.open.iter_mut().flatten().find(|open| open.port == message.port);
         let Some(open) = open else { return false };
@@ -110,7 +110,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
     }
 
     /// Completes a message. Returns whether a program waits for that.
-    fn settle(&mut self, number: u32, confirmed: bool, fate: Fate) -> bool {
+    fn settle(&mut self, number: u32, confirmed: bool, result: SendResult) -> bool {
         let sending = self.sends.iter_mut().find(|sending| match sending.stage {
             Stage::UnderWay {
                 number: of,
@@ -121,7 +121,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         });
         let found = sending.is_some();
         if let Some(sending) = sending {
-            sending.end(fate);
+            sending.end(result);
         }
         found
     }
@@ -167,15 +167,15 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
                     until: if confirmed {
                         Micros::MAX
                     } else {
-                        now.saturating_add(ANSWER_WITHIN)
+                        now.saturating_add(RESPONSE_TIMEOUT)
                     },
                 };
             }
-            (Ok(_), _) => sending.end(Fate::Sent),
+            (Ok(_), _) => sending.end(SendResult::Sent),
             // It waits until there is room.
             (Err(RouterError::Full), _) => sending.stage = Stage::Wanted(job),
-            (Err(RouterError::NoSuchNode(_)), _) => sending.end(Fate::NotSent(SendError::NoSuchNode)),
-            (Err(RouterError::TooLong), _) => sending.end(Fate::NotSent(SendError::TooLong)),
+            (Err(RouterError::NoSuchNode(_)), _) => sending.end(SendResult::NotSent(SendError::NoSuchNode)),
+            (Err(RouterError::TooLong), _) => sending.end(SendResult::NotSent(SendError::TooLong)),
         }
         if matches!(sending.stage, Stage::Free) {
             self.senders.wake();
@@ -205,7 +205,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         }
         for sending in &mut self.sends {
             if matches!(sending.stage, Stage::UnderWay { until, .. } if until <= now) {
-                sending.end(Fate::Failed(RequestError::TimedOut));
+                sending.end(SendResult::Failed(RequestError::TimedOut));
             }
         }
     }

@@ -9,7 +9,7 @@ use hopwise_node::link::Micros;
 use hopwise_node::wire::AppPort;
 
 use crate::error::OpenError;
-use crate::message::{Fate, Incoming, Job, Neighbor, Neighbors};
+use crate::message::{Incoming, Job, Neighbor, Neighbors, SendResult};
 use crate::shared::{Clock, Identity, Open, Shared, Stage, Timer};
 use crate::wakers::{keep, replace};
 
@@ -29,7 +29,7 @@ pub(crate) trait Mailbox {
     fn start(&self, job: &mut Option<Job>, unattended: bool, waker: &Waker) -> Option<usize>;
 
     /// The result of the message at a place.
-    fn poll_fate(&self, place: usize, waker: &Waker) -> Poll<Fate>;
+    fn poll_result(&self, place: usize, waker: &Waker) -> Poll<SendResult>;
 
     /// Gives a message up: if it has not left, it is not sent.
     fn give_up(&self, place: usize);
@@ -111,7 +111,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         })
     }
 
-    fn poll_fate(&self, place: usize, waker: &Waker) -> Poll<Fate> {
+    fn poll_result(&self, place: usize, waker: &Waker) -> Poll<SendResult> {
         self.with(|inner| {
             let Some(sending) = inner.sends.get_mut(place) else {
                 return Poll::Pending;
@@ -121,8 +121,8 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 return Poll::Pending;
             }
             // Its place is still taken, until the exchange frees it.
-            match core::mem::replace(&mut sending.stage, Stage::Done(Fate::Sent)) {
-                Stage::Done(fate) => Poll::Ready(fate),
+            match core::mem::replace(&mut sending.stage, Stage::Done(SendResult::Sent)) {
+                Stage::Done(result) => Poll::Ready(result),
                 _ => Poll::Pending,
             }
         })

@@ -42,11 +42,11 @@ pub(crate) struct Job {
 
 /// The result of a message.
 #[derive(Clone, Debug)]
-pub(crate) enum Fate {
+pub(crate) enum SendResult {
     /// The router has it. Most messages have no further result.
     Sent,
     Completed(Outcome),
-    Answered(Bytes),
+    Response(Bytes),
     Failed(RequestError),
     NotSent(SendError),
 }

@@ -10,14 +10,14 @@ use serde::de::DeserializeOwned;
 use crate::MAX_MESSAGE;
 use crate::error::{OpenError, RequestError, SendError};
 use crate::mesh::Mesh;
-use crate::message::{Bytes, Fate, Incoming, Job, SendMode, Service};
-use crate::patience::Patience;
+use crate::message::{Bytes, Incoming, Job, SendMode, SendResult, Service};
+use crate::retry_timer::RetryTimer;
 
 /// Maximum length of a response: its status takes one byte.
-const LONGEST_ANSWER: usize = MAX_MESSAGE - 1;
+const MAX_RESPONSE: usize = MAX_MESSAGE - 1;
 
 /// The bytes of a response.
-pub type Answer = Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError>;
+pub type Response = Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError>;
 
 impl Mesh<'_> {
     /// Sends a request to an application of a node, and waits for the response. It is sent at most once; the caller may retry. While the
@@ -32,13 +32,13 @@ impl Mesh<'_> {
     }
 
     /// [`request`](Self::request) with bytes.
-    pub async fn request_bytes(self, node: Node, port: AppPort, request: &[u8]) -> Answer {
+    pub async fn request_bytes(self, node: Node, port: AppPort, request: &[u8]) -> Response {
         self.insist(SendMode::Request, node, port, request).await
     }
 
     /// [`request_bytes`](Self::request_bytes) without waiting: if the application has no room, it returns an error.
-    pub async fn try_request_bytes(self, node: Node, port: AppPort, request: &[u8]) -> Answer {
-        self.ask_once(SendMode::Request, node, port, request).await
+    pub async fn try_request_bytes(self, node: Node, port: AppPort, request: &[u8]) -> Response {
+        self.request_once(SendMode::Request, node, port, request).await
     }
 
     /// Sends a request to an application of the host at a node, like [`request`](Self::request).
@@ -52,7 +52,7 @@ impl Mesh<'_> {
     }
 
     /// [`request_host`](Self::request_host) with bytes.
-    pub async fn request_host_bytes(self, at: Node, port: AppPort, request: &[u8]) -> Answer {
+    pub async fn request_host_bytes(self, at: Node, port: AppPort, request: &[u8]) -> Response {
         self.insist(SendMode::RequestToHost, at, port, request).await
     }
 
@@ -65,29 +65,29 @@ impl Mesh<'_> {
     ) -> Result<U, RequestError> {
         let mut bytes = [0; MAX_MESSAGE];
         let bytes = postcard::to_slice(request, &mut bytes).map_err(|_| RequestError::BadFormat)?;
-        let answer = self.insist(how, node, port, bytes).await?;
-        postcard::from_bytes(&answer).map_err(|_| RequestError::BadFormat)
+        let response = self.insist(how, node, port, bytes).await?;
+        postcard::from_bytes(&response).map_err(|_| RequestError::BadFormat)
     }
 
     /// Retries while the application has no room, for up to ten seconds.
-    async fn insist(self, how: SendMode, node: Node, port: AppPort, request: &[u8]) -> Answer {
-        let mut patience = Patience::new(self);
+    async fn insist(self, how: SendMode, node: Node, port: AppPort, request: &[u8]) -> Response {
+        let mut retry_timer = RetryTimer::new(self);
         loop {
-            let answer = self.ask_once(how, node, port, request).await;
-            if answer != Err(RequestError::Busy) || !patience.wait().await {
-                return answer;
+            let response = self.request_once(how, node, port, request).await;
+            if response != Err(RequestError::Busy) || !retry_timer.wait().await {
+                return response;
             }
         }
     }
 
-    async fn ask_once(self, how: SendMode, node: Node, port: AppPort, request: &[u8]) -> Answer {
-        let fate = self.carry(how, node, port, request).await;
-        match fate.map_err(RequestError::NotSent)? {
-            Fate::Answered(answer) => Ok(answer),
-            Fate::Failed(error) => Err(error),
-            Fate::NotSent(error) => Err(RequestError::NotSent(error)),
+    async fn request_once(self, how: SendMode, node: Node, port: AppPort, request: &[u8]) -> Response {
+        let result = self.carry(how, node, port, request).await;
+        match result.map_err(RequestError::NotSent)? {
+            SendResult::Response(response) => Ok(response),
+            SendResult::Failed(error) => Err(error),
+            SendResult::NotSent(error) => Err(RequestError::NotSent(error)),
             // A request has no other result.
-            Fate::Sent | Fate::Completed(_) => Err(RequestError::TimedOut),
+            SendResult::Sent | SendResult::Completed(_) => Err(RequestError::TimedOut),
         }
     }
 
@@ -95,7 +95,7 @@ impl Mesh<'_> {
     pub async fn serve<T: DeserializeOwned, U: Serialize>(
         self,
         port: AppPort,
-        mut answer: impl FnMut(T) -> U,
+        mut response: impl FnMut(T) -> U,
     ) -> Result<Infallible, OpenError> {
         let mut receiver = self.receiver(port)?;
         loop {
@@ -103,40 +103,40 @@ impl Mesh<'_> {
             if request.service != Service::Request {
                 continue;
             }
-            let mut bytes = [0; LONGEST_ANSWER];
+            let mut bytes = [0; MAX_RESPONSE];
             let response = postcard::from_bytes(request.bytes())
                 .ok()
-                .map(&mut answer)
+                .map(&mut response)
                 .and_then(|value| postcard::to_slice(&value, &mut bytes).ok());
             // The response may be too long, which is checked; the requesting node exists, since it has sent something.
             let _ = match response {
-                Some(bytes) => self.answer(&request, port, AppStatus::Answered, bytes).await,
-                None => self.answer(&request, port, AppStatus::Refused, &[]).await,
+                Some(bytes) => self.respond_with(&request, port, AppStatus::Ok, bytes).await,
+                None => self.respond_with(&request, port, AppStatus::Refused, &[]).await,
             };
         }
     }
 
     /// Answers a request to a port, with bytes.
-    pub async fn respond(self, request: &Incoming, port: AppPort, answer: &[u8]) -> Result<(), SendError> {
-        if answer.len() > LONGEST_ANSWER {
+    pub async fn respond(self, request: &Incoming, port: AppPort, response: &[u8]) -> Result<(), SendError> {
+        if response.len() > MAX_RESPONSE {
             return Err(SendError::TooLong);
         }
-        self.answer(request, port, AppStatus::Answered, answer).await
+        self.respond_with(request, port, AppStatus::Ok, response).await
     }
 
-    pub(crate) async fn answer(
+    pub(crate) async fn respond_with(
         self,
         request: &Incoming,
         port: AppPort,
         status: AppStatus,
-        answer: &[u8],
+        response: &[u8],
     ) -> Result<(), SendError> {
         if request.service != Service::Request {
             return Ok(());
         }
         let how = SendMode::Response(request.asker, status);
-        match self.carry(how, request.source, port, answer).await? {
-            Fate::NotSent(error) => Err(error),
+        match self.carry(how, request.source, port, response).await? {
+            SendResult::NotSent(error) => Err(error),
             _ => Ok(()),
         }
     }
@@ -147,18 +147,23 @@ impl Mesh<'_> {
         request: &Incoming,
         port: AppPort,
         status: AppStatus,
-        answer: &[u8],
+        response: &[u8],
     ) -> Result<Job, SendError> {
-        self.job(SendMode::Response(request.asker, status), request.source, port, answer)
+        self.job(
+            SendMode::Response(request.asker, status),
+            request.source,
+            port,
+            response,
+        )
     }
 }
 
 /// The result of a request, by the status of its response.
-pub(crate) fn fate_of(answer: &[u8]) -> Fate {
-    let failed = |error| Fate::Failed(error);
-    match AppStatus::read(answer) {
-        Some((AppStatus::Answered, bytes)) => match Bytes::from_slice(bytes) {
-            Ok(bytes) => Fate::Answered(bytes),
+pub(crate) fn result_of(response: &[u8]) -> SendResult {
+    let failed = |error| SendResult::Failed(error);
+    match AppStatus::read(response) {
+        Some((AppStatus::Ok, bytes)) => match Bytes::from_slice(bytes) {
+            Ok(bytes) => SendResult::Response(bytes),
             Err(_) => failed(RequestError::BadFormat),
         },
         Some((AppStatus::PortUnreachable, _)) => failed(RequestError::PortUnreachable),

@@ -9,8 +9,8 @@ use hopwise_node::wire::{AppPort, DropReason};
 
 use crate::error::SendError;
 use crate::mesh::Mesh;
-use crate::message::{Bytes, Fate, Job, SendMode};
-use crate::patience::Patience;
+use crate::message::{Bytes, Job, SendMode, SendResult};
+use crate::retry_timer::RetryTimer;
 
 /// A place among the messages being sent. Dropping it gives the message up if it has not left.
 #[derive(Debug)]
@@ -21,8 +21,8 @@ pub(crate) struct Ticket<'a> {
 
 impl Ticket<'_> {
     /// The result of the message, once it is known.
-    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Fate> {
-        self.mesh.mailbox.poll_fate(self.place, context.waker())
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<SendResult> {
+        self.mesh.mailbox.poll_result(self.place, context.waker())
     }
 }
 
@@ -36,26 +36,26 @@ impl<'a> Mesh<'a> {
     /// Sends a message to an application of a node, reliable on each hop; returns when the router has taken it. It is lost if a board dies
     /// with it.
     pub async fn send(self, node: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let fate = self.carry(SendMode::Datagram, node, port, message).await?;
-        self.sent(fate)
+        let result = self.carry(SendMode::Datagram, node, port, message).await?;
+        self.sent(result)
     }
 
     /// Like [`send`](Self::send), to the host at a node.
     pub async fn send_to_host(self, at: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let fate = self.carry(SendMode::ToHost, at, port, message).await?;
-        self.sent(fate)
+        let result = self.carry(SendMode::ToHost, at, port, message).await?;
+        self.sent(result)
     }
 
     /// Sends a message to an application of every other node; returns when the router has taken it.
     pub async fn broadcast(self, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let fate = self.carry(SendMode::Broadcast, self.address(), port, message).await?;
-        self.sent(fate)
+        let result = self.carry(SendMode::Broadcast, self.address(), port, message).await?;
+        self.sent(result)
     }
 
     /// Sends a message to an application of a node, and waits until delivery succeeds or fails. It is delivered exactly once, unless an end
     /// restarts. While the application does not read its messages, this waits, for up to ten seconds.
     pub async fn send_confirmed(self, node: Node, port: AppPort, message: &[u8]) -> Result<Outcome, SendError> {
-        let mut patience = Patience::new(self);
+        let mut retry_timer = RetryTimer::new(self);
         loop {
             let outcome = self.try_send_confirmed(node, port, message).await?;
             let full = matches!(
@@ -65,7 +65,7 @@ impl<'a> Mesh<'a> {
                     ..
                 }
             );
-            if !full || !patience.wait().await {
+            if !full || !retry_timer.wait().await {
                 return Ok(outcome);
             }
         }
@@ -74,16 +74,16 @@ impl<'a> Mesh<'a> {
     /// Like [`send_confirmed`](Self::send_confirmed), but if the application has no room, that is the result.
     pub async fn try_send_confirmed(self, node: Node, port: AppPort, message: &[u8]) -> Result<Outcome, SendError> {
         match self.carry(SendMode::Confirmed, node, port, message).await? {
-            Fate::Completed(outcome) => Ok(outcome),
-            Fate::NotSent(error) => Err(error),
+            SendResult::Completed(outcome) => Ok(outcome),
+            SendResult::NotSent(error) => Err(error),
             // A confirmed message has no other result.
             _ => Ok(Outcome::Unknown),
         }
     }
 
-    fn sent(self, fate: Fate) -> Result<(), SendError> {
-        match fate {
-            Fate::NotSent(error) => Err(error),
+    fn sent(self, result: SendResult) -> Result<(), SendError> {
+        match result {
+            SendResult::NotSent(error) => Err(error),
             _ => Ok(()),
         }
     }
@@ -95,7 +95,7 @@ impl<'a> Mesh<'a> {
         dest: Node,
         port: AppPort,
         message: &[u8],
-    ) -> Result<Fate, SendError> {
+    ) -> Result<SendResult, SendError> {
         let mut job = Some(self.job(how, dest, port, message)?);
         let mut ticket = poll_fn(|context| match self.mailbox.start(&mut job, false, context.waker()) {
             Some(place) => Poll::Ready(Ticket { mesh: self, place }),

@@ -11,7 +11,7 @@ use hopwise_node::clock::MeshTime;
 use hopwise_node::link::Micros;
 use hopwise_node::wire::AppPort;
 
-use crate::message::{Fate, Incoming, Job, Neighbors};
+use crate::message::{Incoming, Job, Neighbors, SendResult};
 use crate::wakers::{Wakers, keep, wake};
 
 /// Maximum number of running timers.
@@ -33,7 +33,7 @@ pub(crate) enum Stage {
         confirmed: bool,
         until: Micros,
     },
-    Done(Fate),
+    Done(SendResult),
 }
 
 #[derive(Debug)]
@@ -46,10 +46,10 @@ pub(crate) struct Sending {
 
 impl Sending {
     /// Completes the message.
-    pub(crate) fn end(&mut self, fate: Fate) {
+    pub(crate) fn end(&mut self, result: SendResult) {
         self.stage = match self.unattended {
             true => Stage::Free,
-            false => Stage::Done(fate),
+            false => Stage::Done(result),
         };
         wake(&mut self.waker);
     }

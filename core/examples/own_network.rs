@@ -1,4 +1,4 @@
-//! A graph of your own, given by its links, beside the families: the same questions, answered from tables that a host computes once.
+//! A graph of your own, given by its links, beside the families: the same queries, answered from tables that a host computes once.
 //!
 //! `cargo run -p hopwise-core --example own_network --features tables`
 

@@ -18,7 +18,7 @@ pub(crate) type Vertex = Number;
 
 pub(crate) const MAX_NODES: Number = limits::MAX_NODES as Number;
 
-/// Counts a step toward [`limits::STEPS_PER_QUESTION`] in this crate's own tests and compiles to nothing elsewhere. Everything that takes
+/// Counts a step toward [`limits::STEPS_PER_QUERY`] in this crate's own tests and compiles to nothing elsewhere. Everything that takes
 /// time calls it: divisions, reductions, bits of a set, queries of base graphs, and the innermost loops of searches.
 #[inline(always)]
 pub(crate) fn count_step() {

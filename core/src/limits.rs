@@ -17,7 +17,7 @@ pub const MAX_DEGREE: u64 = 1_024;
 /// [search memory](crate::Network::with_search_memory): n times a board's memory allows n times the steps.
 ///
 /// A fan-out takes one such query per link, and one more per sorted child.
-pub const STEPS_PER_QUESTION: u64 = 1 << 24;
+pub const STEPS_PER_QUERY: u64 = 1 << 24;
 
 /// Maximum number of steps of a query that needs no search: degree, neighbor, port and address.
 pub const STEPS_PER_LINK: u64 = 1 << 14;

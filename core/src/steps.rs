@@ -1,11 +1,11 @@
-//! Counts the steps of queries: none takes more than [`STEPS_PER_LINK`] or [`STEPS_PER_QUESTION`].
+//! Counts the steps of queries: none takes more than [`STEPS_PER_LINK`] or [`STEPS_PER_QUERY`].
 
 use core::cell::Cell;
 use std::string::ToString;
 
 use proptest::prelude::*;
 
-use crate::limits::{MAX_SORTED_CHILDREN, STEPS_PER_LINK, STEPS_PER_QUESTION};
+use crate::limits::{MAX_SORTED_CHILDREN, STEPS_PER_LINK, STEPS_PER_QUERY};
 use crate::{Network, Rule, Tree};
 
 #[path = "../tests/all/expressions.rs"]
@@ -21,13 +21,13 @@ pub(crate) fn count() {
 }
 
 /// Runs a query and asserts that it takes at most `most` steps.
-fn ask<T>(network: &Network, question: &str, most: u64, asked: impl FnOnce() -> T) -> T {
+fn ask<T>(network: &Network, query: &str, most: u64, asked: impl FnOnce() -> T) -> T {
     STEPS.set(0);
     let answer = asked();
     let steps = STEPS.get();
     assert!(
         steps <= most,
-        "{network}: {question} takes {steps} steps, more than {most}"
+        "{network}: {query} takes {steps} steps, more than {most}"
     );
     answer
 }
@@ -47,7 +47,7 @@ fn ask_everything(network: &Network, a: u64, b: u64, port: u64) {
     let _ = ask(network, "address", most, || {
         network.address(a).map(|address| address.to_string())
     });
-    let most = STEPS_PER_QUESTION;
+    let most = STEPS_PER_QUERY;
     let _ = ask(network, "distance", most, || network.distance(a, b));
     let _ = ask(network, "diameter", most, || network.diameter());
     for rule in [Rule::Exact, Rule::Paper] {

@@ -99,7 +99,7 @@ async fn ask(mesh: Handle<'static>, stack: &'static Stack) {
         mesh.sleep(500_000).await;
         match stack.endpoints().request::<Double>(peer, &number, None).await {
             Ok(double) => defmt::info!("twice {} is {}", number, double),
-            Err(_) => defmt::warn!("no answer"),
+            Err(_) => defmt::warn!("no response"),
         }
     }
 }

@@ -36,7 +36,7 @@ async fn switch_others(mesh: Handle<'static>) {
         for node in 1..mesh.network().nodes() {
             match mesh.request::<_, bool>(node, LED, &on).await {
                 Ok(is_on) => defmt::info!("the LED of node {} is on: {}", node, is_on),
-                Err(error) => defmt::warn!("node {} does not answer: {}", node, error),
+                Err(error) => defmt::warn!("node {} does not respond: {}", node, error),
             }
         }
         mesh.sleep(1_000_000).await;

@@ -9,7 +9,7 @@ use cortex_m::peripheral::SCB;
 use cortex_m_rt::ExceptionFrame;
 #[cfg(any(chip_g4, chip_l4))]
 use cortex_m_rt::exception;
-use hopwise_runner::Trouble;
+use hopwise_runner::FaultText;
 
 use crate::retained_ram::restart_with;
 use crate::stack::_stack_end;
@@ -21,15 +21,15 @@ use crate::stack::_stack_end;
 #[panic_handler]
 fn panic(info: &PanicInfo) -> ! {
     cortex_m::interrupt::disable();
-    let mut trouble = Trouble::new();
-    let _ = trouble.push_str("panic");
+    let mut fault = FaultText::new();
+    let _ = fault.push_str("panic");
     if let Some(place) = info.location() {
         // The end of the path says more than its beginning.
         let name = place.file().rsplit('/').next().unwrap_or_default();
-        let _ = write!(trouble, " {}:{}", name, place.line());
+        let _ = write!(fault, " {}:{}", name, place.line());
     }
-    let _ = write!(trouble, ": {}", info.message());
-    restart_with(&trouble)
+    let _ = write!(fault, ": {}", info.message());
+    restart_with(&fault)
 }
 
 /// The handler of hard faults, in the place of the one of `cortex-m-rt`: where the stack has run over its end there is none to call a
@@ -54,21 +54,21 @@ unsafe extern "C" fn HardFault() -> ! {
 
 /// Keeps where the fault was: the address of the instruction, of its caller, and the fault status register.
 unsafe extern "C" fn fault(stack: *const ExceptionFrame) -> ! {
-    let mut trouble = Trouble::new();
+    let mut fault = FaultText::new();
     if (stack as usize) < addr_of!(_stack_end) as usize {
-        let _ = trouble.push_str("stack overflow");
-        restart_with(&trouble);
+        let _ = fault.push_str("stack overflow");
+        restart_with(&fault);
     }
     // SAFETY: the core has put the frame onto the stack, which is whole. Reading the register changes nothing.
     let (frame, status) = unsafe { (&*stack, (*SCB::PTR).cfsr.read()) };
     let _ = write!(
-        trouble,
+        fault,
         "fault at {:x} from {:x} cfsr {:x}",
         frame.pc(),
         frame.lr(),
         status
     );
-    restart_with(&trouble)
+    restart_with(&fault)
 }
 
 /// L4 and G4 tell by it of a double word of the flash that they cannot correct: a reset cut its programming off. What was read is wrong,

@@ -117,13 +117,13 @@ pub async fn run<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize,
     join(housekeeping, programs).await.0
 }
 
-/// Makes of the board what its configuration page says.
+/// Makes of the board what its config says.
 fn start(slots: Slots<'_>, programs: MakePrograms<'_, NodeSizes>) -> &'static Node {
     let unique_id = embassy_stm32::uid::uid();
     let cause = boards::reset_cause();
     let boot = retained_ram::boot(&unique_id, cause);
     let start = Store::new(slots).start(boot.epoch);
-    if start.page.is_some() && !start.is_marked {
+    if start.config.is_some() && !start.is_marked {
         defmt::warn!("this start could not be counted in the flash: the next one may have the same epoch");
     }
     defmt::info!(
@@ -136,7 +136,7 @@ fn start(slots: Slots<'_>, programs: MakePrograms<'_, NodeSizes>) -> &'static No
     let board = Board {
         unique_id,
         reset_cause: cause as u8,
-        trouble: boot.trouble,
+        fault: boot.fault,
         crashes_again: boot.crashes_again,
         complaint: boards::complaint(),
     };
@@ -192,7 +192,7 @@ async fn watch_button(node: &'static Node, button: Input<'static>, pressed_high:
     let mut was_pressed = is_pressed();
     loop {
         ticker.next().await;
-        node.is_here(Task::BUTTON);
+        node.heartbeat(Task::BUTTON);
         let pressed = is_pressed();
         node.set_button(pressed);
         if pressed && !was_pressed {

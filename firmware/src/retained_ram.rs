@@ -7,7 +7,7 @@ use core::ptr::addr_of_mut;
 
 use cortex_m::peripheral::SCB;
 use hopwise_node::store::next_epoch;
-use hopwise_runner::Trouble;
+use hopwise_runner::FaultText;
 
 use crate::boards::ResetCause;
 
@@ -51,7 +51,7 @@ pub(crate) struct Boot {
     /// is not 0.
     pub(crate) epoch: u32,
     /// Why the last run ended, if it was a panic, a fault or something that hung.
-    pub(crate) trouble: Option<Trouble>,
+    pub(crate) fault: Option<FaultText>,
     /// Several runs have crashed soon after they began.
     pub(crate) crashes_again: bool,
 }
@@ -62,7 +62,7 @@ pub(crate) fn boot(unique_id: &[u8; 12], cause: ResetCause) -> Boot {
     let last = unsafe { kept().read_volatile() };
     let survived = last.magic == MAGIC && last.epoch_check == !last.epoch;
     let hung = matches!(cause, ResetCause::Watchdog);
-    let trouble = match survived {
+    let fault = match survived {
         true if hung => Some(hanging(last.task)),
         true => read_text(&last),
         false => None,
@@ -96,16 +96,16 @@ pub(crate) fn boot(unique_id: &[u8; 12], cause: ResetCause) -> Boot {
     unsafe { kept().write(fresh) };
     Boot {
         epoch,
-        trouble,
+        fault,
         crashes_again: crashes >= CRASHES,
     }
 }
 
 /// That a task hangs, in words.
-pub(crate) fn hanging(task: u32) -> Trouble {
-    let mut trouble = Trouble::new();
-    let _ = write!(trouble, "task {task} hung");
-    trouble
+pub(crate) fn hanging(task: u32) -> FaultText {
+    let mut fault = FaultText::new();
+    let _ = write!(fault, "task {task} hung");
+    fault
 }
 
 /// Keeps which task runs, in case that it never ends.
@@ -125,26 +125,26 @@ fn stir(hash: u32, byte: &u8) -> u32 {
     (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
 }
 
-fn read_text(last: &Retained) -> Option<Trouble> {
+fn read_text(last: &Retained) -> Option<FaultText> {
     let bytes = last
         .text
         .get(..last.length as usize)
         .filter(|bytes| !bytes.is_empty())?;
-    Trouble::try_from(core::str::from_utf8(bytes).ok()?).ok()
+    FaultText::try_from(core::str::from_utf8(bytes).ok()?).ok()
 }
 
 /// Keeps what went wrong and restarts.
-pub(crate) fn restart_with(trouble: &Trouble) -> ! {
+pub(crate) fn restart_with(fault: &FaultText) -> ! {
     // SAFETY: nothing else runs any more, and any bits are a valid `Retained`.
     unsafe {
         let kept = &mut *kept();
-        for (kept, byte) in kept.text.iter_mut().zip(trouble.as_bytes()) {
+        for (kept, byte) in kept.text.iter_mut().zip(fault.as_bytes()) {
             *kept = *byte;
         }
-        kept.length = trouble.len() as u32;
+        kept.length = fault.len() as u32;
         kept.crashes = kept.crashes.saturating_add(1);
     }
     // Last, in case the log is what failed.
-    defmt::error!("{}", trouble.as_str());
+    defmt::error!("{}", fault.as_str());
     SCB::sys_reset()
 }

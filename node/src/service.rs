@@ -23,7 +23,7 @@ pub(crate) trait Subject {
 
 /// The body of the response to a request with a number; `None` if the request is for the board, or the response too long. A request to an
 /// application is rejected here, since accepted ones go to the application. Clearing the counters is left to the subject.
-pub(crate) fn answer<B: Bytes>(request: &Request<'_>, number: u32, subject: &impl Subject, now: Micros) -> Option<B> {
+pub(crate) fn respond<B: Bytes>(request: &Request<'_>, number: u32, subject: &impl Subject, now: Micros) -> Option<B> {
     let payload: B = match request.query {
         Query::Ping => B::from_slice(request.payload).ok()?,
         Query::Trace => whole_trace(request.payload, subject.address()),
@@ -91,7 +91,7 @@ mod tests {
         fn link_report(&self, link: u8) -> Option<LinkReport> {
             (link == 0).then_some(LinkReport {
                 up: true,
-                trouble: crate::wire::LinkTrouble::None,
+                fault: crate::wire::LinkFault::None,
                 peer: None,
                 host: false,
                 wired: false,
@@ -111,11 +111,11 @@ mod tests {
             asked: 99,
             payload,
         };
-        answer(&request, 42, &someone, 8_000)
+        respond(&request, 42, &someone, 8_000)
     }
 
     #[test]
-    fn every_question_gets_its_answer() {
+    fn every_request_gets_its_response() {
         let read = |query, payload: &[u8]| {
             let body = ask(query, payload).unwrap();
             let response = Response::read(&body).unwrap();

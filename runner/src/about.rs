@@ -18,7 +18,7 @@ use crate::platform::Platform;
 pub const PROGRAM: &str = concat!("hopwise ", env!("CARGO_PKG_VERSION"));
 
 /// A description of a fault.
-pub type Trouble = String<72>;
+pub type FaultText = String<72>;
 
 /// What a shell knows of its board at boot.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ pub struct Board {
     /// The reset cause: [`BoardInfo::reset_cause`].
     pub reset_cause: u8,
     /// The cause of the last restart, if it was a panic, a fault or a hang.
-    pub trouble: Option<Trouble>,
+    pub fault: Option<FaultText>,
     /// It has crashed several times soon after boot, so it ignores its config.
     pub crashes_again: bool,
     /// A hardware fault of the board.
@@ -44,7 +44,7 @@ pub(crate) struct About<P: Platform> {
     board: Board,
     pub(crate) stack_free: Cell<u32>,
     /// The bytes of the config.
-    pub(crate) page: [u8; CONFIG_BYTES],
+    pub(crate) board_config: [u8; CONFIG_BYTES],
     /// It reverts to the previous config unless the host confirms this one.
     pub(crate) on_trial: Cell<bool>,
     pub(crate) next_image: NextImage<P::Images>,
@@ -65,19 +65,21 @@ impl<P: Platform> About<P> {
         images: P::Images,
         start: &Start,
         state: BoardState,
-        page: Option<&BoardConfig>,
+        board_config: Option<&BoardConfig>,
     ) -> Self {
         About {
             epoch: start.epoch,
             state,
-            baud: page.map_or(DEFAULT_BAUD, |page| page.baud),
+            baud: board_config.map_or(DEFAULT_BAUD, |board_config| board_config.baud),
             links,
             board,
             stack_free: Cell::new(0),
-            page: start.page.unwrap_or([0xff; CONFIG_BYTES]),
+            board_config: start.config.unwrap_or([0xff; CONFIG_BYTES]),
             on_trial: Cell::new(start.on_trial),
             next_image: NextImage::new(images),
-            name: page.map(|page| page.name.clone()).unwrap_or_default(),
+            name: board_config
+                .map(|board_config| board_config.name.clone())
+                .unwrap_or_default(),
             #[cfg(feature = "keys")]
             keys: start.keys,
             #[cfg(feature = "keys")]
@@ -128,7 +130,7 @@ impl<P: Platform> About<P> {
             baud: self.baud,
             uptime_ms: now / 1_000,
             card: self.card(),
-            trouble: self.board.trouble.clone().or_else(|| self.complaint().map(text)),
+            fault: self.board.fault.clone().or_else(|| self.complaint().map(text)),
             on_trial: self.on_trial.get(),
         }
     }
@@ -139,9 +141,9 @@ impl<P: Platform> About<P> {
     }
 
     pub(crate) fn log(&self) {
-        let trouble = self.board.trouble.as_ref().map(|text| text.as_str());
-        if let Some(trouble) = trouble {
-            log!(error, "before the restart: {}", trouble);
+        let fault = self.board.fault.as_ref().map(|text| text.as_str());
+        if let Some(fault) = fault {
+            log!(error, "before the restart: {}", fault);
         }
         if let Some(complaint) = self.complaint() {
             log!(warn, "{}", complaint);

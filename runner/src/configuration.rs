@@ -9,13 +9,13 @@ use crate::platform::Platform;
 
 /// The config that a board with this many links boots with.
 pub(crate) fn understand_start<P: Platform>(start: &Start, links: u8) -> Result<(BoardConfig, Network), BoardState> {
-    match &start.page {
+    match &start.config {
         // It must not communicate without them.
         _ if start.keys.is_some() && cfg!(not(feature = "keys")) => Err(BoardState::NotInImage),
         _ if start.keys.is_some() && !start.is_marked => Err(BoardState::Uncounted),
-        Some(page) => understand::<P>(page, links),
+        Some(board_config) => understand::<P>(board_config, links),
         None if start.is_damaged => Err(BoardState::BadConfig),
-        None => Err(BoardState::NoPage),
+        None => Err(BoardState::NoConfig),
     }
 }
 
@@ -24,20 +24,20 @@ pub(crate) fn understand<P: Platform>(
     bytes: &[u8; CONFIG_BYTES],
     links: u8,
 ) -> Result<(BoardConfig, Network), BoardState> {
-    let page = BoardConfig::read(bytes).map_err(|error| match error {
-        BadConfig::Missing => BoardState::NoPage,
+    let board_config = BoardConfig::read(bytes).map_err(|error| match error {
+        BadConfig::Missing => BoardState::NoConfig,
         _ => BoardState::BadConfig,
     })?;
-    if !P::can_run_at(page.baud) {
+    if !P::can_run_at(board_config.baud) {
         return Err(BoardState::BadConfig);
     }
-    let network = page.network().map_err(|error| match error {
+    let network = board_config.network().map_err(|error| match error {
         BadConfig::Expression(error) if error.rule == BrokenRule::NotBuilt => BoardState::NotInImage,
         _ => BoardState::BadNetwork,
     })?;
-    match network.degree(page.address) {
+    match network.degree(board_config.address) {
         Err(_) => Err(BoardState::BadAddress),
         Ok(degree) if degree > u64::from(links) => Err(BoardState::TooFewLinks),
-        Ok(_) => Ok((page, network)),
+        Ok(_) => Ok((board_config, network)),
     }
 }

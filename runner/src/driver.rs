@@ -22,11 +22,11 @@ use hopwise_node::store::Start;
 use hopwise_node::wire::{BoardConfig, BoardState, WIRE};
 
 use crate::about::{About, Board};
-use crate::answer::Deferred;
 use crate::configuration;
 use crate::mesh::{self, MakePrograms, Mesh};
 use crate::platform::Platform;
 use crate::programs::Programs;
+use crate::response::Deferred;
 use crate::serial::{Arrival, LinkRx, send};
 use crate::task::Task;
 use crate::unconfigured::Unconfigured;
@@ -57,7 +57,7 @@ pub struct Runner<P: Platform, C: Capacities> {
     alarm: Cell<Micros>,
     /// The tasks that are checked for hangs, one bit each.
     tasks: Cell<u32>,
-    /// Those that have not run since the last [check](Self::call_roll).
+    /// Those that have not run since the last [check](Self::check_tasks).
     missing: Cell<u32>,
     /// A deferred action, and since when.
     pub(crate) deferred: Cell<Option<(Deferred, Micros)>>,
@@ -89,11 +89,11 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             false => configuration::understand_start::<P>(start, Self::LINKS),
         };
         let state = found.as_ref().err().copied().unwrap_or(BoardState::Configured);
-        let page = found.as_ref().ok().map(|(page, _)| page);
-        let about = About::new(board, Self::LINKS, images, start, state, page);
+        let board_config = found.as_ref().ok().map(|(board_config, _)| board_config);
+        let about = About::new(board, Self::LINKS, images, start, state, board_config);
         let runner = Self::put(platform, about, place);
-        if let Ok((page, network)) = found
-            && let Err(error) = runner.join_mesh(&page, network, programs)
+        if let Ok((board_config, network)) = found
+            && let Err(error) = runner.join_mesh(&board_config, network, programs)
         {
             runner.remain_alone(match error {
                 ConfigError::NoSuchNode(_) | ConfigError::EpochZero => BoardState::BadAddress,
@@ -150,16 +150,16 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     #[inline(never)]
     fn join_mesh(
         &mut self,
-        page: &BoardConfig,
+        board_config: &BoardConfig,
         network: Network,
         programs: MakePrograms<'_, C>,
     ) -> Result<(), ConfigError> {
         let now = self.now();
         let mode = self.mode.get_mut();
-        let config = mesh::config(page, network, &self.about)?;
-        *mode = in_mesh(&config, page, network, &self.about, programs, now);
+        let config = mesh::config(board_config, network, &self.about)?;
+        *mode = in_mesh(&config, board_config, network, &self.about, programs, now);
         if let Mode::Mesh(mesh) = mode {
-            mesh.begin(page, &self.about, now);
+            mesh.begin(board_config, &self.about, now);
         }
         Ok(())
     }
@@ -176,7 +176,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     }
 
     /// The heartbeat of a task, called whenever it runs.
-    pub fn is_here(&self, task: Task) {
+    pub fn heartbeat(&self, task: Task) {
         self.platform.note_task(task);
         self.missing.update(|missing| missing & !task.bit());
     }
@@ -187,7 +187,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     }
 
     /// Wakes every waiting task, for the check.
-    pub(crate) fn call_roll(&self) {
+    pub(crate) fn check_tasks(&self) {
         let deaf = if self.platform.wake_receivers() {
             0
         } else {
@@ -379,7 +379,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             self.add_task(Task::receiver(link));
             loop {
                 rx.wait().await;
-                self.is_here(Task::receiver(link));
+                self.heartbeat(Task::receiver(link));
                 rx.take(|arrival| self.take_in(link, arrival));
             }
         }
@@ -392,7 +392,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             self.add_task(Task::transmitter(link));
             let mut frame = [0; WIRE];
             loop {
-                self.is_here(Task::transmitter(link));
+                self.heartbeat(Task::transmitter(link));
                 let length = self.next_frame(link, &mut frame);
                 if length == 0 {
                     match self.turn.get(usize::from(link)) {
@@ -421,7 +421,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     pub async fn keep_time(&self) -> ! {
         self.add_task(Task::CLOCK);
         loop {
-            self.is_here(Task::CLOCK);
+            self.heartbeat(Task::CLOCK);
             self.tick();
             self.wake_ports(self.now());
             let alarm = self.deadline().max(self.now() + SHORTEST_WAIT);
@@ -445,11 +445,11 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
 #[inline(never)]
 fn in_mesh<P: Platform, C: Capacities>(
     config: &CheckedConfig<C>,
-    page: &BoardConfig,
+    board_config: &BoardConfig,
     network: Network,
     about: &About<P>,
     programs: MakePrograms<'_, C>,
     now: Micros,
 ) -> Mode<C> {
-    Mode::Mesh(Mesh::new(config, page, network, about, programs, now))
+    Mode::Mesh(Mesh::new(config, board_config, network, about, programs, now))
 }

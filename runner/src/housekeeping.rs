@@ -6,10 +6,10 @@ use hopwise_node::link::Micros;
 use hopwise_node::store::{self, Store};
 use hopwise_node::wire::{BoardState, Failure};
 
-use crate::answer::Deferred;
 use crate::driver::Runner;
 use crate::led::Rhythmic;
 use crate::platform::{Platform, Upkeep};
+use crate::response::Deferred;
 use crate::task::Task;
 
 /// A step of the LED.
@@ -23,7 +23,7 @@ const SETTLED: Micros = 10_000_000;
 /// Time after which a config on trial that was not confirmed is reverted.
 const TRIAL: Micros = 60_000_000;
 /// Time by which a response has left.
-const ANSWER_LEAVES: Micros = 200_000;
+const RESPONSE_LEAVES: Micros = 200_000;
 /// Pause for an erase, in quarters of a second: at most two seconds for a sector of 128 KiB, and what came before it.
 const PAUSE: u8 = 14;
 /// Number of steps before the slot of an image is erased.
@@ -63,14 +63,14 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         let mut since_call = 0;
         let mut room = Room::Left(0);
         loop {
-            self.is_here(Task::HOUSEKEEPING);
+            self.heartbeat(Task::HOUSEKEEPING);
             since_call += 1;
             match self.missing_tasks() {
                 0 => {
                     upkeep.heartbeat();
                     if since_call >= ROLL_CALL {
                         since_call = 0;
-                        self.call_roll();
+                        self.check_tasks();
                     }
                 }
                 missing if since_call >= PATIENCE => return Restart::Hanging(Task::first_of(missing)),
@@ -87,7 +87,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             self.exchange();
             upkeep.show(rhythmic.step(self));
             match self.deferred.take() {
-                Some((deferred, since)) if self.now() >= since + ANSWER_LEAVES => {
+                Some((deferred, since)) if self.now() >= since + RESPONSE_LEAVES => {
                     upkeep.heartbeat();
                     if let Some(restart) = self.carry_out(deferred, store) {
                         return restart;
@@ -148,17 +148,19 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                     log!(error, "that the image is kept could not be written");
                 }
             }
-            Deferred::KeepPage => match store.keep() {
+            Deferred::KeepConfig => match store.keep() {
                 Ok(()) => self.about.on_trial.set(false),
                 Err(_) => log!(error, "the configuration could not be written"),
             },
-            Deferred::WritePage { page, on_trial } => match store.write_page(&page, on_trial, self.about.epoch) {
-                Ok(()) => {
-                    log!(info, "the configuration is written");
-                    return Some(Restart::Reconfigured);
+            Deferred::WriteConfig { board_config, on_trial } => {
+                match store.write_config(&board_config, on_trial, self.about.epoch) {
+                    Ok(()) => {
+                        log!(info, "the configuration is written");
+                        return Some(Restart::Reconfigured);
+                    }
+                    Err(_) => log!(error, "the configuration could not be written"),
                 }
-                Err(_) => log!(error, "the configuration could not be written"),
-            },
+            }
         }
         None
     }

@@ -15,7 +15,7 @@
 //! - `housekeeping`: periodic work; `led`: the LED;
 //! - `driver`: the tasks that share one router;
 //! - `mesh`: a node with a config; `unconfigured`: one without;
-//! - `answer`: responses to a host's commands; `about`: the state of a board;
+//! - `response`: responses to a host's commands; `about`: the state of a board;
 //! - `next_image`: new firmware; `configuration`: validation of a config; `programs`: user programs; `traffic`: generated packets;
 //!   `observer`: events, for log and LED;
 //! - `platform`, `serial`: what the shell provides.
@@ -29,7 +29,6 @@
 #[macro_use]
 mod fmt;
 mod about;
-mod answer;
 mod configuration;
 mod driver;
 mod housekeeping;
@@ -39,12 +38,13 @@ mod next_image;
 mod observer;
 mod platform;
 mod programs;
+mod response;
 mod serial;
 mod task;
 mod traffic;
 mod unconfigured;
 
-pub use about::{Board, PROGRAM, Trouble};
+pub use about::{Board, FaultText, PROGRAM};
 pub use driver::Runner;
 pub use housekeeping::Restart;
 pub use mesh::MakePrograms;

@@ -11,10 +11,10 @@ use hopwise_node::wire::{
 };
 
 use crate::about::About;
-use crate::answer::{self, Answer, Deferred};
 use crate::observer::BoardObserver;
 use crate::platform::Platform;
 use crate::programs::Programs;
+use crate::response::{self, Deferred, Response};
 use crate::traffic::Generator;
 
 /// Delay of configured traffic after boot: by then the links are up.
@@ -37,22 +37,22 @@ pub(crate) struct Mesh<C: Capacities> {
 
 /// What the router is made of, if there can be such a node.
 pub(crate) fn config<P: Platform, C: Capacities>(
-    page: &BoardConfig,
+    board_config: &BoardConfig,
     network: Network,
     about: &About<P>,
 ) -> Result<CheckedConfig<C>, ConfigError> {
     Config {
         network,
-        address: page.address,
+        address: board_config.address,
         epoch: about.epoch,
-        baud: page.baud,
+        baud: board_config.baud,
         links: C::SIZES.links as u8,
-        hosts: if hosts_anywhere(page.options) {
+        hosts: if hosts_anywhere(board_config.options) {
             u32::MAX
         } else {
             1 << about.links
         },
-        rule: if paper_rule(page.options) {
+        rule: if paper_rule(board_config.options) {
             Rule::Paper
         } else {
             Rule::Exact
@@ -65,16 +65,16 @@ impl<C: Capacities> Mesh<C> {
     #[inline(always)]
     pub(crate) fn new<P: Platform>(
         config: &CheckedConfig<C>,
-        page: &BoardConfig,
+        board_config: &BoardConfig,
         network: Network,
         about: &About<P>,
         programs: MakePrograms<'_, C>,
         now: Micros,
     ) -> Self {
         Mesh {
-            observer: BoardObserver::new(packet_logging(page.options)),
-            traffic: Generator::new(u64::from(about.epoch) << 32 | page.address),
-            programs: programs(network, page.address),
+            observer: BoardObserver::new(packet_logging(board_config.options)),
+            traffic: Generator::new(u64::from(about.epoch) << 32 | board_config.address),
+            programs: programs(network, board_config.address),
             due: Due {
                 is_waiting: false,
                 deadline: Micros::MAX,
@@ -86,14 +86,14 @@ impl<C: Capacities> Mesh<C> {
     }
 
     /// Starts what the config asks for.
-    pub(crate) fn begin<P: Platform>(&mut self, page: &BoardConfig, about: &About<P>, now: Micros) {
+    pub(crate) fn begin<P: Platform>(&mut self, board_config: &BoardConfig, about: &About<P>, now: Micros) {
         *self.router.card_mut() = about.card();
         if let Some(credentials) = about.credentials() {
             self.router.lock(&credentials);
         }
         self.router.serve_nothing();
         serve_own(&mut self.router);
-        if let Some(order) = page.traffic {
+        if let Some(order) = board_config.traffic {
             self.traffic.start(order, now.saturating_add(LINKS_COME_UP));
         }
     }
@@ -153,13 +153,13 @@ impl<C: Capacities> Mesh<C> {
             asked,
             ..
         } = self;
-        let is_here = |link: u8| {
+        let heartbeat = |link: u8| {
             router
                 .links()
                 .get(usize::from(link))
                 .is_some_and(|end| !end.is_paused(now))
         };
-        let there = || router.neighbors().filter(|(_, link)| link.is_some_and(is_here));
+        let there = || router.neighbors().filter(|(_, link)| link.is_some_and(heartbeat));
         *asked = asked.wrapping_add(1);
         let place = usize::from(*asked).checked_rem(there().count());
         if let Some((neighbor, _)) = place.and_then(|place| there().nth(place)) {
@@ -190,15 +190,15 @@ impl<C: Capacities> Mesh<C> {
             now,
             observer,
             &mut |router, observer, message| match message.kind {
-                MessageKind::Question { number } => {
+                MessageKind::BoardRequest { number } => {
                     let from_afar = message.source != router.address();
                     let mut own = Own {
                         router: &mut *router,
                         observer: &mut *observer,
                         traffic,
                     };
-                    let answer = own.obey(number, &message.payload, from_afar, about, now, deferred);
-                    if router.reply(message, &answer, now, observer).is_err() {
+                    let response = own.obey(number, &message.payload, from_afar, about, now, deferred);
+                    if router.reply(message, &response, now, observer).is_err() {
                         log!(warn, "no room to answer node {}", message.source);
                     }
                 }
@@ -206,12 +206,12 @@ impl<C: Capacities> Mesh<C> {
                 MessageKind::Undeliverable { number, dest, reason } => {
                     log!(warn, "packet {} did not reach {}: {}", number, dest, reason);
                 }
-                MessageKind::Answer(Query::Board(Command::READ_BLOCK)) => {
-                    if let Some(next) = about.next_image.take_answer(&message.payload) {
+                MessageKind::Response(Query::Board(Command::READ_BLOCK)) => {
+                    if let Some(next) = about.next_image.take_response(&message.payload) {
                         ask(router, message.source, &next, now, observer);
                     }
                 }
-                MessageKind::Request | MessageKind::Answer(_) => {}
+                MessageKind::Request | MessageKind::Response(_) => {}
             },
         );
     }
@@ -264,9 +264,9 @@ impl<C: Capacities> Own<'_, C> {
         about: &About<P>,
         now: Micros,
         deferred: &mut Option<Deferred>,
-    ) -> Answer {
-        let Some(payload) = answer::admit(number, payload, from_afar, about) else {
-            return answer::encode(&CommandResult::NotAllowed);
+    ) -> Response {
+        let Some(payload) = response::admit(number, payload, from_afar, about) else {
+            return response::encode(&CommandResult::NotAllowed);
         };
         let done = match Command::read(number, payload) {
             None => CommandResult::Unknown,
@@ -282,13 +282,13 @@ impl<C: Capacities> Own<'_, C> {
                 self.traffic.start(order, now);
                 CommandResult::Done
             }
-            Some(Command::Traffic) => return answer::encode(&self.traffic.report),
+            Some(Command::Traffic) => return response::encode(&self.traffic.report),
             Some(Command::LogPackets(on)) => {
                 self.observer.log_packets = on;
                 CommandResult::Done
             }
-            Some(other) => return answer::without_mesh(other, from_afar, about, now, deferred),
+            Some(other) => return response::without_mesh(other, from_afar, about, now, deferred),
         };
-        answer::encode(&done)
+        response::encode(&done)
     }
 }

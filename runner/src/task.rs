@@ -7,7 +7,7 @@ pub struct Task(u32);
 impl Task {
     /// Runs the ticks.
     pub(crate) const CLOCK: Task = Task(16);
-    /// Any task of the board itself that calls [`is_here`](crate::Runner::is_here).
+    /// Any task of the board itself that calls [`heartbeat`](crate::Runner::heartbeat).
     pub const BUTTON: Task = Task(17);
     pub(crate) const HOUSEKEEPING: Task = Task(18);
 

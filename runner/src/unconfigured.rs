@@ -6,8 +6,8 @@ use hopwise_node::link::Micros;
 use hopwise_node::wire::{Command, CommandResult, Content, Packet, Query};
 
 use crate::about::About;
-use crate::answer::{self, Answer, Deferred};
 use crate::platform::Platform;
+use crate::response::{self, Deferred, Response};
 
 /// The link to the host, with room for one response.
 pub(crate) struct Unconfigured {
@@ -34,9 +34,9 @@ impl Unconfigured {
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             match heard {
                 Heard::Up(_) => log!(info, "a host is there"),
-                Heard::Question(question) => {
-                    let answer = obey(&question, about, now, deferred);
-                    if !self.endpoint.reply(&question, &answer) {
+                Heard::Request(request_packet) => {
+                    let response = obey(&request_packet, about, now, deferred);
+                    if !self.endpoint.reply(&request_packet, &response) {
                         log!(warn, "no room to answer");
                     }
                 }
@@ -59,22 +59,22 @@ impl Unconfigured {
 }
 
 fn obey<P: Platform>(
-    question: &Packet<BODY>,
+    request_packet: &Packet<BODY>,
     about: &About<P>,
     now: Micros,
     deferred: &mut Option<Deferred>,
-) -> Answer {
-    let Some(Content::Request(request)) = question.content() else {
-        return answer::encode(&CommandResult::Unknown);
+) -> Response {
+    let Some(Content::Request(request)) = request_packet.content() else {
+        return response::encode(&CommandResult::Unknown);
     };
     let Query::Board(number) = request.query else {
-        return answer::encode(&CommandResult::Unknown);
+        return response::encode(&CommandResult::Unknown);
     };
-    let Some(payload) = answer::admit(number, request.payload, false, about) else {
-        return answer::encode(&CommandResult::NotAllowed);
+    let Some(payload) = response::admit(number, request.payload, false, about) else {
+        return response::encode(&CommandResult::NotAllowed);
     };
     match Command::read(number, payload) {
-        Some(command) => answer::without_mesh(command, false, about, now, deferred),
-        None => answer::encode(&CommandResult::Unknown),
+        Some(command) => response::without_mesh(command, false, about, now, deferred),
+        None => response::encode(&CommandResult::Unknown),
     }
 }

@@ -35,7 +35,7 @@ pub(crate) trait Work {
     }
 
     /// Processes the parent's response; at the root there is none.
-    fn answered(&mut self, _: Option<&ReceivedMessage>) -> Result<(), TeamError> {
+    fn responded(&mut self, _: Option<&ReceivedMessage>) -> Result<(), TeamError> {
         Ok(())
     }
 
@@ -197,8 +197,8 @@ impl Call<'_, '_> {
         self.after(if part == Part::Begin { 2 } else { 4 })
     }
 
-    fn after(&self, patiences: u64) -> Micros {
-        self.begun.saturating_add(self.team.patience.saturating_mul(patiences))
+    fn after(&self, timeouts: u64) -> Micros {
+        self.begun.saturating_add(self.team.timeout.saturating_mul(timeouts))
     }
 
     /// The header of a message of this call.
@@ -225,7 +225,7 @@ impl Call<'_, '_> {
                 .await?;
             self.hear_parent(part, parent, work).await?;
         } else if part == Part::Begin {
-            work.borrow_mut().answered(None)?;
+            work.borrow_mut().responded(None)?;
         }
         for Heard { child, call } in heard {
             let down = self.header(Kind::Down(part), call);
@@ -280,7 +280,7 @@ impl Call<'_, '_> {
                 Kind::Up(_) => return Err(TeamError::Restarted(letter.from)),
                 Kind::Down(of) if of == part && letter.from == parent && letter.header.call == self.number => {
                     return match part {
-                        Part::Begin => work.borrow_mut().answered(Some(&letter)),
+                        Part::Begin => work.borrow_mut().responded(Some(&letter)),
                         _ => Ok(()),
                     };
                 }

@@ -40,7 +40,7 @@ struct Piece<T> {
 
 /// The message down the tree.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Answer<T> {
+struct Response<T> {
     total: T,
     /// For each piece that came up, in order.
     before: Vec<Option<T>, MAX_PIECES>,
@@ -102,7 +102,7 @@ struct Fold<T, F> {
     meeting: Meeting<T>,
     operator: F,
     joined: Vec<Piece<T>, MAX_PIECES>,
-    answer: Option<Answer<T>>,
+    response: Option<Response<T>>,
     /// Whether only the root needs the result.
     for_root: bool,
 }
@@ -117,13 +117,13 @@ impl<T: Value, F: Fn(T, T) -> T> Fold<T, F> {
             meeting,
             operator,
             joined: Vec::new(),
-            answer: None,
+            response: None,
             for_root,
         })
     }
 
     fn before(&self, child: Option<Node>) -> Vec<Option<T>, MAX_PIECES> {
-        let before = self.answer.as_ref().map_or(&[][..], |answer| &answer.before);
+        let before = self.response.as_ref().map_or(&[][..], |response| &response.before);
         self.meeting.before(child, &self.joined, before, &self.operator)
     }
 }
@@ -140,8 +140,8 @@ impl<T: Value, F: Fn(T, T) -> T> Work for Fold<T, F> {
         letter::write(header, &self.joined)
     }
 
-    fn answered(&mut self, answer: Option<&ReceivedMessage>) -> Result<(), TeamError> {
-        self.answer = match answer {
+    fn responded(&mut self, response: Option<&ReceivedMessage>) -> Result<(), TeamError> {
+        self.response = match response {
             Some(_) if self.for_root => None,
             Some(letter) => Some(letter.open().ok_or(TeamError::Differs(letter.from))?),
             None => {
@@ -150,7 +150,7 @@ impl<T: Value, F: Fn(T, T) -> T> Work for Fold<T, F> {
                 let [all] = &self.joined[..] else {
                     return Err(TeamError::TooLarge);
                 };
-                Some(Answer {
+                Some(Response {
                     total: all.value.clone(),
                     before: Vec::new(),
                 })
@@ -163,9 +163,9 @@ impl<T: Value, F: Fn(T, T) -> T> Work for Fold<T, F> {
         if self.for_root {
             return letter::write(header, &());
         }
-        let total = self.answer.as_ref()?.total.clone();
+        let total = self.response.as_ref()?.total.clone();
         let before = self.before(Some(child));
-        letter::write(header, &Answer { total, before })
+        letter::write(header, &Response { total, before })
     }
 }
 
@@ -186,8 +186,8 @@ impl<T: Value, F: Fn(T, T) -> T> Work for Sum<T, F> {
         letter::write(header, &self.sum)
     }
 
-    fn answered(&mut self, answer: Option<&ReceivedMessage>) -> Result<(), TeamError> {
-        if let Some(letter) = answer {
+    fn responded(&mut self, response: Option<&ReceivedMessage>) -> Result<(), TeamError> {
+        if let Some(letter) = response {
             self.sum = letter.open().ok_or(TeamError::Differs(letter.from))?;
         }
         Ok(())
@@ -202,8 +202,8 @@ impl<T: Value, F: Fn(T, T) -> T> Work for Sum<T, F> {
 struct Told<T>(T);
 
 impl<T: Value> Work for Told<T> {
-    fn answered(&mut self, answer: Option<&ReceivedMessage>) -> Result<(), TeamError> {
-        if let Some(letter) = answer {
+    fn responded(&mut self, response: Option<&ReceivedMessage>) -> Result<(), TeamError> {
+        if let Some(letter) = response {
             self.0 = letter.open().ok_or(TeamError::Differs(letter.from))?;
         }
         Ok(())
@@ -239,7 +239,7 @@ impl Team<'_> {
         self.call(tag, Purpose::Fold, 0, &work).await?;
         let work = work.into_inner();
         let before = work.before(None).first().cloned().flatten();
-        let total = work.answer.ok_or(TeamError::TimedOut)?.total;
+        let total = work.response.ok_or(TeamError::TimedOut)?.total;
         Ok(Folded { before, total })
     }
 
@@ -277,7 +277,7 @@ impl Team<'_> {
     ) -> Result<Option<T>, TeamError> {
         let work = RefCell::new(Fold::new(self.place()?, value, operator, true)?);
         self.call(tag, Purpose::Reduce, root, &work).await?;
-        Ok(work.into_inner().answer.map(|answer| answer.total))
+        Ok(work.into_inner().response.map(|response| response.total))
     }
 
     /// All values folded for every board, by a commutative operator: messages carry one value, however the network is numbered.

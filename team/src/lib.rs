@@ -29,7 +29,7 @@
 //!
 //! # When boards fail
 //!
-//! A call ends within twice the team's [timeout](Team::set_patience) of its beginning, from board to board or stage by stage within four
+//! A call ends within twice the team's [timeout](Team::set_timeout) of its beginning, from board to board or stage by stage within four
 //! times: with a result, which is the same for all boards that have one and includes every board's value once, or with
 //! [`TeamError`]. A board that is late or has restarted learns from [`TeamError::Behind`] which tag the others are at, and joins them with
 //! [that tag](TeamError::next_tag).
@@ -60,7 +60,7 @@ pub use mailbox::MAX_CALLS;
 use mailbox::Mailbox;
 
 /// The default timeout for other boards.
-pub const PATIENCE: Micros = 5_000_000;
+pub const TIMEOUT: Micros = 5_000_000;
 
 /// Boards whose addresses differ only in some digits, and which are a network by themselves: a cluster, a unit, a cube, a column of a torus.
 ///
@@ -102,7 +102,7 @@ impl Group {
 pub struct Team<'a> {
     mesh: Mesh<'a>,
     group: Group,
-    patience: Micros,
+    timeout: Micros,
     desk: Mailbox<'a>,
 }
 
@@ -122,14 +122,14 @@ impl<'a> Team<'a> {
         Ok(Team {
             mesh,
             group,
-            patience: PATIENCE,
+            timeout: TIMEOUT,
             desk: Mailbox::new(mesh.receiver(port)?),
         })
     }
 
     /// Sets the timeout for other boards: longer than their arrivals differ, and than messages take through the mesh.
-    pub fn set_patience(&mut self, patience: Micros) {
-        self.patience = patience;
+    pub fn set_timeout(&mut self, timeout: Micros) {
+        self.timeout = timeout;
     }
 
     /// This board's number in the group.

@@ -1,6 +1,6 @@
-//! Messages of up to 64 KiB: sent in pieces, each of which is a [request](ask) whose response has the next offset.
+//! Messages of up to 64 KiB: sent in pieces, each of which is a [request](request) whose response has the next offset.
 
-mod ask;
+mod piece;
 mod receive;
 
 use core::fmt;
@@ -14,7 +14,7 @@ use crate::mesh::Mesh;
 use crate::persistence::Persistence;
 use crate::time::AwaitWithin;
 
-use ask::{Answer, Ask, PIECE};
+use piece::{PIECE, PieceRequest, PieceResponse};
 pub use receive::{LargeMessage, LargeReceiver};
 
 /// Maximum length of a message that [`Mesh::send_large`] sends.
@@ -79,7 +79,7 @@ impl<'a> Mesh<'a> {
             return Err(LargeError::NotSent(SendError::TooLong));
         }
         let length = message.len() as u32;
-        let begin = Ask::Begin {
+        let begin = PieceRequest::Begin {
             length,
             crc: crc32c([message]),
         };
@@ -92,8 +92,8 @@ impl<'a> Mesh<'a> {
         let mut uncertain = false;
         loop {
             let rest = next.and_then(|offset| message.get(offset as usize..));
-            let ask = match (next, rest) {
-                (Some(offset), Some(rest)) => Ask::Piece {
+            let request = match (next, rest) {
+                (Some(offset), Some(rest)) => PieceRequest::Piece {
                     offset,
                     bytes: rest.get(..PIECE).unwrap_or(rest),
                 },
@@ -102,14 +102,14 @@ impl<'a> Mesh<'a> {
             let is_last = rest.is_some_and(|rest| rest.len() <= PIECE);
             uncertain |= is_last;
             let asked = self.uptime();
-            let ask = ask.write(session);
-            let asking = self.try_request_bytes(node, port, &ask);
-            let failure = match asking.await_within(self, persistence.wait()).await {
-                Some(Ok(answer)) => match Answer::read(&answer) {
-                    Some(Answer::Done) => return Ok(()),
-                    Some(Answer::TooLong { room }) => return Err(LargeError::NoRoom { room }),
-                    Some(Answer::Damaged) => return Err(LargeError::Damaged),
-                    Some(Answer::Next(offset)) => {
+            let request = request.write(session);
+            let pending = self.try_request_bytes(node, port, &request);
+            let failure = match pending.await_within(self, persistence.wait()).await {
+                Some(Ok(response)) => match PieceResponse::read(&response) {
+                    Some(PieceResponse::Done) => return Ok(()),
+                    Some(PieceResponse::TooLong { room }) => return Err(LargeError::NoRoom { room }),
+                    Some(PieceResponse::Damaged) => return Err(LargeError::Damaged),
+                    Some(PieceResponse::Next(offset)) => {
                         // The response names what is missing.
                         uncertain = false;
                         reached = true;
@@ -122,13 +122,13 @@ impl<'a> Mesh<'a> {
                         }
                         LargeError::Gone
                     }
-                    Some(Answer::Unknown) if uncertain => return Err(LargeError::Uncertain),
+                    Some(PieceResponse::Unknown) if uncertain => return Err(LargeError::Uncertain),
                     // The receiver has started over, and so do we.
-                    Some(Answer::Unknown) => {
+                    Some(PieceResponse::Unknown) => {
                         next = None;
                         LargeError::Gone
                     }
-                    Some(Answer::Busy) => LargeError::Busy,
+                    Some(PieceResponse::Busy) => LargeError::Busy,
                     // The program there has another protocol.
                     None => return Err(LargeError::PortUnreachable),
                 },

@@ -8,7 +8,7 @@ use hopwise_core::Node;
 use hopwise_node::link::Micros;
 use hopwise_node::wire::{AppPort, AppStatus, crc32c};
 
-use super::ask::{Answer, Ask};
+use super::piece::{PieceRequest, PieceResponse};
 use crate::error::OpenError;
 use crate::mesh::Mesh;
 use crate::message::{Incoming, Service};
@@ -65,7 +65,7 @@ pub struct LargeMessage<'b> {
 
 /// The effect of a request.
 enum Step {
-    Answer(Answer),
+    Respond(PieceResponse),
     /// The message of this length is complete.
     Whole(usize),
 }
@@ -82,12 +82,12 @@ impl LargeReceiver<'_> {
             if incoming.service != Service::Request || incoming.from_host {
                 continue;
             }
-            let Some((session, ask)) = Ask::read(incoming.bytes()) else {
-                self.answer(&incoming, AppStatus::Refused, &[]).await;
+            let Some((session, request)) = PieceRequest::read(incoming.bytes()) else {
+                self.respond_with(&incoming, AppStatus::Refused, &[]).await;
                 continue;
             };
-            match self.take_in((incoming.source, session), ask, buffer) {
-                Step::Answer(answer) => self.answer(&incoming, AppStatus::Answered, &answer.write()).await,
+            match self.take_in((incoming.source, session), request, buffer) {
+                Step::Respond(response) => self.respond_with(&incoming, AppStatus::Ok, &response.write()).await,
                 Step::Whole(length) => {
                     self.confirm(&incoming).await;
                     break (incoming.source, length);
@@ -100,19 +100,19 @@ impl LargeReceiver<'_> {
         }
     }
 
-    fn take_in(&mut self, session: (Node, u32), ask: Ask<'_>, buffer: &mut [u8]) -> Step {
+    fn take_in(&mut self, session: (Node, u32), request: PieceRequest<'_>, buffer: &mut [u8]) -> Step {
         let now = self.mesh.uptime();
         if self.had.contains(&session) {
-            return Step::Answer(Answer::Done);
+            return Step::Respond(PieceResponse::Done);
         }
         let under_way = self.under_way.as_mut();
-        let answer = match (ask, under_way) {
-            (Ask::Begin { .. }, Some(one)) if one.session == session => Answer::Next(one.next),
-            (Ask::Begin { .. }, Some(one)) if now.saturating_sub(one.at) < IDLE => Answer::Busy,
-            (Ask::Begin { length, .. }, _) if length as usize > buffer.len() => Answer::TooLong {
+        let response = match (request, under_way) {
+            (PieceRequest::Begin { .. }, Some(one)) if one.session == session => PieceResponse::Next(one.next),
+            (PieceRequest::Begin { .. }, Some(one)) if now.saturating_sub(one.at) < IDLE => PieceResponse::Busy,
+            (PieceRequest::Begin { length, .. }, _) if length as usize > buffer.len() => PieceResponse::TooLong {
                 room: buffer.len().min(u32::MAX as usize) as u32,
             },
-            (Ask::Begin { length, crc }, _) => {
+            (PieceRequest::Begin { length, crc }, _) => {
                 self.under_way = Some(UnderWay {
                     session,
                     length,
@@ -120,15 +120,15 @@ impl LargeReceiver<'_> {
                     next: 0,
                     at: now,
                 });
-                Answer::Next(0)
+                PieceResponse::Next(0)
             }
-            (Ask::Piece { offset, bytes }, Some(one)) if one.session == session => {
+            (PieceRequest::Piece { offset, bytes }, Some(one)) if one.session == session => {
                 one.at = now;
                 if offset != one.next || !one.put(bytes, buffer) {
-                    return Step::Answer(Answer::Next(one.next));
+                    return Step::Respond(PieceResponse::Next(one.next));
                 }
                 if one.next < one.length {
-                    return Step::Answer(Answer::Next(one.next));
+                    return Step::Respond(PieceResponse::Next(one.next));
                 }
                 let (length, crc) = (one.length as usize, one.crc);
                 self.under_way = None;
@@ -140,16 +140,19 @@ impl LargeReceiver<'_> {
                     let _ = self.had.push(session);
                     return Step::Whole(length);
                 }
-                Answer::Damaged
+                PieceResponse::Damaged
             }
-            (Ask::Piece { .. }, _) => Answer::Unknown,
+            (PieceRequest::Piece { .. }, _) => PieceResponse::Unknown,
         };
-        Step::Answer(answer)
+        Step::Respond(response)
     }
 
-    async fn answer(&self, request: &Incoming, status: AppStatus, answer: &[u8]) {
+    async fn respond_with(&self, request: &Incoming, status: AppStatus, response: &[u8]) {
         // It is short enough, and the requesting node exists.
-        let _ = self.mesh.answer(request, self.receiver.port(), status, answer).await;
+        let _ = self
+            .mesh
+            .respond_with(request, self.receiver.port(), status, response)
+            .await;
     }
 
     /// Reports that the message is complete, without waiting: a waiting future could be dropped, and the message with it. If there is no place
@@ -158,8 +161,8 @@ impl LargeReceiver<'_> {
         let job = self.mesh.response(
             request,
             self.receiver.port(),
-            AppStatus::Answered,
-            &Answer::Done.write(),
+            AppStatus::Ok,
+            &PieceResponse::Done.write(),
         );
         let mut job = job.ok();
         poll_fn(|context| {

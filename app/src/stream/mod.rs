@@ -21,7 +21,7 @@ use hopwise_node::wire::{AppPort, AppStatus};
 
 use crate::error::RequestError;
 use crate::mesh::Mesh;
-use crate::message::{Fate, Incoming, SendMode, Service};
+use crate::message::{Incoming, SendMode, SendResult, Service};
 use crate::persistence::Persistence;
 use crate::receive::Receiver;
 use crate::send::Ticket;
@@ -29,7 +29,7 @@ use crate::send::Ticket;
 use crate::time::Sleep;
 
 pub use open::{ConnectError, Listener};
-use speech::{Answer, PIECE, Speech};
+use speech::{PIECE, Response, Speech};
 
 /// Timeout of an end that does not respond.
 const GIVE_UP: Micros = 30_000_000;
@@ -54,7 +54,7 @@ impl fmt::Display for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             StreamError::Reset => "the other end has dropped the stream",
-            StreamError::Lost => "the other end does not answer",
+            StreamError::Lost => "the other end does not respond",
             StreamError::Closed => "the stream is closed",
         })
     }
@@ -85,7 +85,7 @@ enum Own {
 
 /// A piece in flight.
 #[derive(Debug)]
-struct Asking<'a> {
+struct Pending<'a> {
     ticket: Ticket<'a>,
     is_end: bool,
     at: Micros,
@@ -116,7 +116,7 @@ pub struct Stream<'a, const ROOM: usize = 512> {
     offset: u32,
     own: Own,
     peer_room: u32,
-    asking: Option<Asking<'a>>,
+    pending: Option<Pending<'a>>,
     persistence: Persistence,
     /// When the next request may be sent.
     pause_until: Micros,
@@ -148,7 +148,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
             offset: 0,
             own: Own::Open,
             peer_room: PIECE as u32,
-            asking: None,
+            pending: None,
             persistence: Persistence::new(),
             pause_until: 0,
             heard: None,
@@ -246,12 +246,12 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
     fn take_in(&mut self, context: &mut Context<'_>) {
         while let Some(incoming) = self.receiver.peek(context) {
             let is_request = incoming.service == Service::Request;
-            let answer = self.judge(&incoming);
+            let reply = self.accept_piece(&incoming);
             if is_request {
-                let bytes = answer.write();
+                let bytes = reply.write();
                 let response = self
                     .mesh
-                    .response(&incoming, self.receiver.port(), AppStatus::Answered, &bytes);
+                    .response(&incoming, self.receiver.port(), AppStatus::Ok, &bytes);
                 // The requesting node exists, since it has sent something.
                 if let Ok(job) = response
                     && !self.mesh.post(job, context)
@@ -259,7 +259,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
                     // It stays in the port until there is a place. Processing it twice does no harm.
                     return;
                 }
-                if let Answer::Next { room, .. } = answer {
+                if let Response::Next { room, .. } = reply {
                     self.told_room = room as usize;
                 }
             }
@@ -268,16 +268,16 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
     }
 
     /// The response to a request.
-    fn judge(&mut self, incoming: &Incoming) -> Answer {
+    fn accept_piece(&mut self, incoming: &Incoming) -> Response {
         let Some((speaker, speech)) = Speech::read(incoming.bytes()) else {
-            return Answer::Gone;
+            return Response::Gone;
         };
         let is_peer = incoming.source == self.peer && !incoming.from_host;
         if !is_peer || speaker != (self.peer_port, self.session) {
-            return Answer::Gone;
+            return Response::Gone;
         }
         match speech {
-            Speech::Open => return Answer::Gone,
+            Speech::Open => return Response::Gone,
             Speech::Room { room } => {
                 self.peer_room = room;
                 self.pause_until = 0;
@@ -299,7 +299,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
             }
         }
         self.is_alive();
-        Answer::Next {
+        Response::Next {
             offset: self.expected,
             room: self.room() as u32,
         }
@@ -316,21 +316,21 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
 
     /// Processes the result of the request in flight.
     fn hear(&mut self, context: &mut Context<'_>) {
-        let Some(asking) = &mut self.asking else { return };
+        let Some(pending) = &mut self.pending else { return };
         let now = self.mesh.uptime();
-        let (at, is_end) = (asking.at, asking.is_end);
-        let fate = match asking.ticket.poll(context) {
-            Poll::Ready(fate) => fate,
+        let (at, is_end) = (pending.at, pending.is_end);
+        let result = match pending.ticket.poll(context) {
+            Poll::Ready(result) => result,
             Poll::Pending if now < at.saturating_add(self.persistence.wait()) => return,
             Poll::Pending => {
                 self.persistence.lengthen();
-                Fate::Failed(RequestError::TimedOut)
+                SendResult::Failed(RequestError::TimedOut)
             }
         };
-        self.asking = None;
-        match fate {
-            Fate::Answered(answer) => match Answer::read(&answer) {
-                Some(Answer::Next { offset, room }) => {
+        self.pending = None;
+        match result {
+            SendResult::Response(reply) => match Response::read(&reply) {
+                Some(Response::Next { offset, room }) => {
                     self.is_alive();
                     self.persistence.encourage(now.saturating_sub(at));
                     self.peer_room = room;
@@ -340,11 +340,11 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
                 }
                 _ => self.is_gone(is_end),
             },
-            Fate::Failed(RequestError::PortUnreachable | RequestError::Refused | RequestError::BadFormat) => {
+            SendResult::Failed(RequestError::PortUnreachable | RequestError::Refused | RequestError::BadFormat) => {
                 self.is_gone(is_end);
             }
             other => {
-                if matches!(other, Fate::Failed(RequestError::Busy)) {
+                if matches!(other, SendResult::Failed(RequestError::Busy)) {
                     // It is alive, and does not read.
                     self.is_alive();
                 }
@@ -381,7 +381,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
     /// Sends the next request, if there is one. Returns whether it did.
     fn ask(&mut self, context: &mut Context<'_>) -> bool {
         let now = self.mesh.uptime();
-        if self.asking.is_some() || now < self.pause_until {
+        if self.pending.is_some() || now < self.pause_until {
             return false;
         }
         let piece = self.going.get(..PIECE).unwrap_or(&self.going);
@@ -410,7 +410,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         let Some(ticket) = self.mesh.try_carry(&mut Some(job), context) else {
             return false;
         };
-        self.asking = Some(Asking {
+        self.pending = Some(Pending {
             ticket,
             is_end,
             at: now,
@@ -447,9 +447,9 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
             None => 0,
         };
         let wants = !self.going.is_empty() || self.own == Own::Closing;
-        let at = match &self.asking {
+        let at = match &self.pending {
             _ if self.failure.is_some() => Micros::MAX,
-            Some(asking) => asking.at.saturating_add(self.persistence.wait()),
+            Some(pending) => pending.at.saturating_add(self.persistence.wait()),
             None if wants => self.pause_until,
             None => quiet.max(self.pause_until),
         };

@@ -9,7 +9,7 @@ use hopwise_node::link::Micros;
 use hopwise_node::wire::{AppPort, AppStatus, DropReason};
 
 use super::Stream;
-use super::speech::{Answer, Speech};
+use super::speech::{Response, Speech};
 use crate::error::{OpenError, RequestError, SendError};
 use crate::mesh::Mesh;
 use crate::message::Service;
@@ -77,11 +77,11 @@ impl<'a> Mesh<'a> {
                     }
                 }
             };
-            let asking = self.try_request_bytes(node, port, &speech);
-            let answer = select(asking, opened).await_within(self, persistence.wait()).await;
-            let failure = match answer {
-                Some(Either::First(Ok(answer))) => match Answer::read(&answer) {
-                    Some(Answer::Opened(port)) => return Ok(Stream::new(self, receiver, (node, port), session)),
+            let pending = self.try_request_bytes(node, port, &speech);
+            let response = select(pending, opened).await_within(self, persistence.wait()).await;
+            let failure = match response {
+                Some(Either::First(Ok(response))) => match Response::read(&response) {
+                    Some(Response::Opened(port)) => return Ok(Stream::new(self, receiver, (node, port), session)),
                     _ => return Err(ConnectError::PortUnreachable),
                 },
                 Some(Either::Second(port)) => return Ok(Stream::new(self, receiver, (node, port), session)),
@@ -145,7 +145,7 @@ impl<'a> Listener<'a> {
             }
             let source = incoming.source;
             let Some(((port, session), Speech::Open)) = Speech::read(incoming.bytes()) else {
-                self.answer(&incoming, AppStatus::Refused, &[]).await;
+                self.respond_with(&incoming, AppStatus::Refused, &[]).await;
                 continue;
             };
             let known = self
@@ -153,12 +153,12 @@ impl<'a> Listener<'a> {
                 .iter()
                 .find(|known| (known.0, known.1) == (source, session));
             if let Some(&(_, _, here)) = known {
-                self.answer(&incoming, AppStatus::Answered, &Answer::Opened(here).write())
+                self.respond_with(&incoming, AppStatus::Ok, &Response::Opened(here).write())
                     .await;
                 continue;
             }
             let Ok(receiver) = self.mesh.any_receiver() else {
-                self.answer(&incoming, AppStatus::Busy, &[]).await;
+                self.respond_with(&incoming, AppStatus::Busy, &[]).await;
                 continue;
             };
             let here = receiver.port();
@@ -168,14 +168,17 @@ impl<'a> Listener<'a> {
             }
             // Cannot fail: room was made.
             let _ = self.accepted.push((source, session, here));
-            self.answer(&incoming, AppStatus::Answered, &Answer::Opened(here).write())
+            self.respond_with(&incoming, AppStatus::Ok, &Response::Opened(here).write())
                 .await;
             return stream;
         }
     }
 
-    async fn answer(&self, request: &crate::message::Incoming, status: AppStatus, answer: &[u8]) {
+    async fn respond_with(&self, request: &crate::message::Incoming, status: AppStatus, response: &[u8]) {
         // It is short enough, and the requesting node exists.
-        let _ = self.mesh.answer(request, self.receiver.port(), status, answer).await;
+        let _ = self
+            .mesh
+            .respond_with(request, self.receiver.port(), status, response)
+            .await;
     }
 }

@@ -76,39 +76,39 @@ impl<'m> Speech<'m> {
 
 /// A response of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum Response {
     Opened(AppPort),
     Next { offset: u32, room: u32 },
     Gone,
 }
 
-impl Answer {
+impl Response {
     pub(super) fn write(self) -> Vec<u8, 9> {
         let mut out = Vec::new();
         // Cannot fail: there is room for the longest.
         let _ = match self {
-            Answer::Opened(port) => out.extend_from_slice(&[0, port.0]),
-            Answer::Next { offset, room } => {
+            Response::Opened(port) => out.extend_from_slice(&[0, port.0]),
+            Response::Next { offset, room } => {
                 let _ = out.push(1);
                 let _ = out.extend_from_slice(&offset.to_le_bytes());
                 out.extend_from_slice(&room.to_le_bytes())
             }
-            Answer::Gone => out.extend_from_slice(&[2]),
+            Response::Gone => out.extend_from_slice(&[2]),
         };
         out
     }
 
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         match bytes.split_first()? {
-            (0, &[port]) => Some(Answer::Opened(AppPort(port))),
+            (0, &[port]) => Some(Response::Opened(AppPort(port))),
             (1, rest) => {
                 let (&offset, room) = rest.split_first_chunk()?;
-                Some(Answer::Next {
+                Some(Response::Next {
                     offset: u32::from_le_bytes(offset),
                     room: u32::from_le_bytes(room.try_into().ok()?),
                 })
             }
-            (2, []) => Some(Answer::Gone),
+            (2, []) => Some(Response::Gone),
             _ => None,
         }
     }

@@ -89,7 +89,7 @@ fn a_message_goes_on_after_a_pulled_cable_and_ends_with_an_error_if_it_stays_out
         world.cut(0, 1);
         world.run(3 * SECOND);
         assert_eq!(sent.borrow().len(), 0);
-        world.mend(0, 1);
+        world.restore(0, 1);
     }
     while sent.borrow().is_empty() {
         world.run(50 * MILLISECOND);
@@ -174,8 +174,11 @@ fn strange_requests_do_no_harm() {
         }
     });
     world.start(0, |mesh| async move {
-        let ask =
-            |bytes: Vec<u8>| async move { mesh.request_bytes(1, PORT, &bytes).await.map(|answer| answer.to_vec()) };
+        let ask = |bytes: Vec<u8>| async move {
+            mesh.request_bytes(1, PORT, &bytes)
+                .await
+                .map(|response| response.to_vec())
+        };
         let begin = |session: u8, length: u32, crc: u32| {
             [&[0, session, 0, 0, 0][..], &length.to_le_bytes(), &crc.to_le_bytes()].concat()
         };
@@ -224,14 +227,14 @@ fn strange_requests_do_no_harm() {
 
 /// A receiver that says what the test wants: who has lost the message before its end gets it anew, and who may have had it does not.
 #[test]
-fn what_a_receiver_has_lost_is_sent_again_unless_it_may_have_had_it() {
+fn what_a_receiver_has_lost_is_retransmitted_unless_it_may_have_had_it() {
     const NEXT: Option<u8> = Some(0);
     const DONE: Option<u8> = Some(1);
     const UNKNOWN: Option<u8> = Some(4);
     const DAMAGED: Option<u8> = Some(5);
     let cases = [
         (vec![NEXT, UNKNOWN, NEXT, NEXT, DONE], Ok(())),
-        // The answer to the last piece is lost.
+        // The response to the last piece is lost.
         (vec![NEXT, NEXT, None, DONE], Ok(())),
         (vec![NEXT, NEXT, None, UNKNOWN], Err(LargeError::Uncertain)),
         (vec![NEXT, NEXT, DAMAGED], Err(LargeError::Damaged)),
@@ -257,8 +260,8 @@ fn what_a_receiver_has_lost_is_sent_again_unless_it_may_have_had_it() {
                             + request.bytes()[9..].len() as u32
                     }
                 };
-                let answer = [&[kind][..], &next.to_le_bytes()].concat();
-                mesh.respond(&request, PORT, &answer).await.unwrap();
+                let response = [&[kind][..], &next.to_le_bytes()].concat();
+                mesh.respond(&request, PORT, &response).await.unwrap();
             }
             mesh.sleep(SECOND).await;
         });

@@ -70,16 +70,16 @@ fn what_cannot_be_sent_is_said_at_once() {
             reason: DropReason::PortUnreachable,
         };
         assert_eq!(outcome, Ok(unserved));
-        let answer: Result<u8, _> = mesh.request(1, PORT, &7_u8).await;
-        assert_eq!(answer, Err(RequestError::PortUnreachable));
-        let answer: Result<u8, _> = mesh.request(9, PORT, &7_u8).await;
-        assert_eq!(answer, Err(RequestError::NotSent(SendError::NoSuchNode)));
+        let response: Result<u8, _> = mesh.request(1, PORT, &7_u8).await;
+        assert_eq!(response, Err(RequestError::PortUnreachable));
+        let response: Result<u8, _> = mesh.request(9, PORT, &7_u8).await;
+        assert_eq!(response, Err(RequestError::NotSent(SendError::NoSuchNode)));
     });
     world.run_until_done(SECOND);
 }
 
 #[test]
-fn a_request_has_its_answer() {
+fn a_request_has_its_response() {
     let shared = World::shared("ring(5)");
     let mut world = World::new(&shared);
     world.start(3, |mesh| async move {
@@ -155,8 +155,13 @@ fn a_board_that_all_ask_at_once_answers_all() {
             for _ in 0..3 {
                 let answered = answered.clone();
                 world.start(node, move |mesh| async move {
-                    let answer = mesh.request(0, PORT, &mesh.address()).await;
-                    assert_eq!(answer, Ok(mesh.address() + 1), "{expression}: node {}", mesh.address());
+                    let response = mesh.request(0, PORT, &mesh.address()).await;
+                    assert_eq!(
+                        response,
+                        Ok(mesh.address() + 1),
+                        "{expression}: node {}",
+                        mesh.address()
+                    );
                     answered.set(answered.get() + 1);
                 });
             }
@@ -285,11 +290,11 @@ fn a_request_that_nobody_answers_ends() {
     });
     let (ends, note) = notes();
     world.start(0, move |mesh| async move {
-        let answer: Result<u8, _> = mesh.request(2, PORT, &0_u8).await;
-        note.borrow_mut().push(answer);
+        let response: Result<u8, _> = mesh.request(2, PORT, &0_u8).await;
+        note.borrow_mut().push(response);
         mesh.sleep_until(30 * SECOND).await;
-        let answer: Result<u8, _> = mesh.request(2, PORT, &0_u8).await;
-        note.borrow_mut().push(answer);
+        let response: Result<u8, _> = mesh.request(2, PORT, &0_u8).await;
+        note.borrow_mut().push(response);
     });
     world.run(20 * SECOND);
     assert_eq!(*ends.borrow(), [Err(RequestError::TimedOut)]);

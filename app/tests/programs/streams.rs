@@ -167,7 +167,7 @@ fn a_stream_goes_on_after_a_pulled_cable_and_is_lost_if_it_stays_out() {
         world.cut(0, 1);
         world.run(3 * SECOND);
         assert_eq!(ends.borrow().len(), 0);
-        world.mend(0, 1);
+        world.restore(0, 1);
     }
     while ends.borrow().is_empty() {
         world.run(MILLISECOND);

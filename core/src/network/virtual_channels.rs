@@ -11,11 +11,11 @@ use crate::limits::VIRTUAL_CHANNELS;
 use crate::{Network, Rule};
 
 /// Extra channels for the turns of detours, where available.
-const DETOUR_LANES: u64 = 4;
+const DETOUR_CHANNELS: u64 = 4;
 
 /// Number of virtual channels used in a network: a route turns at most at every node on it, and a detour more often.
 pub fn count(network: &Network, rule: Rule) -> u8 {
-    let turns = network.longest_route(rule).saturating_add(DETOUR_LANES);
+    let turns = network.longest_route(rule).saturating_add(DETOUR_CHANNELS);
     turns.saturating_add(1).clamp(2, VIRTUAL_CHANNELS as u64) as u8
 }
 
@@ -25,12 +25,12 @@ pub fn needed(network: &Network, rule: Rule) -> u8 {
     turns.clamp(2, VIRTUAL_CHANNELS as u64) as u8
 }
 
-/// The virtual channel after a hop, out of `lanes` channels; see the [module](self).
-pub const fn next(lane: u8, begins: bool, rises: bool, lanes: u8) -> u8 {
+/// The virtual channel after a hop, out of `channels` channels; see the [module](self).
+pub const fn next(channel: u8, begins: bool, rises: bool, channels: u8) -> u8 {
     if begins {
         return if rises { 0 } else { 1 };
     }
-    let rising_lane = lane.is_multiple_of(2);
-    let next = if rising_lane == rises { lane } else { lane + 1 };
-    if next < lanes { next } else { lanes - 1 }
+    let rising_channel = channel.is_multiple_of(2);
+    let next = if rising_channel == rises { channel } else { channel + 1 };
+    if next < channels { next } else { channels - 1 }
 }

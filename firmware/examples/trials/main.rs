@@ -36,7 +36,7 @@ async fn main(spawner: Spawner) {
         let Either::Second(Some([trial, node])) = select(serve(mesh), order(mesh)).await else {
             return;
         };
-        // The answer leaves before anything happens, and the ports are free again.
+        // The response leaves before anything happens, and the ports are free again.
         mesh.sleep(20_000).await;
         match trial {
             2 => script::run(mesh, log).await,

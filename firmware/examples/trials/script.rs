@@ -14,7 +14,7 @@ const LONG: usize = 1_000;
 const BEGIN: Micros = 1_000_000;
 const TURN: Micros = 100_000;
 
-/// Something that was delivered, or an answer: what, from which node, how many bytes and their sum.
+/// Something that was delivered, or a response: what, from which node, how many bytes and their sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Note {
     pub(crate) what: &'static str,

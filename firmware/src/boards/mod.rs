@@ -339,7 +339,7 @@ macro_rules! serial_port {
         super::receive_at(embassy_stm32::gpio::Flex::new($p.$rx), rx_function);
         let uart =
             embassy_stm32::usart::UartTx::new($p.$uart, $p.$tx, $p.$tx_dma, Interrupts, super::uart_config($baud));
-        let tx = uart.expect("the configuration page allows only rates that every port can run at");
+        let tx = uart.expect("the config allows only rates that every port can run at");
         // SAFETY: its handler is bound, and is ready to be called.
         unsafe {
             <embassy_stm32::interrupt::typelevel::$uart as embassy_stm32::interrupt::typelevel::Interrupt>::enable()

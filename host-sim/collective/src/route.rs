@@ -32,7 +32,7 @@ impl<'a> Hops<'a> {
         }
     }
 
-    /// Remembers all answers.
+    /// Remembers all responses.
     pub fn remembered(network: &'a Network) -> Self {
         let nodes = network.nodes() as usize;
         Hops {

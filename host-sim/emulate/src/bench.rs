@@ -1,7 +1,7 @@
 //! Emulated boards on a bench, for tests of programs.
 //!
 //! A [`Bench`] has a board for each node of a network, wired and configured, and a host at every board. Virtual time passes when it is
-//! told to; logs, pins and messages are read, cables pulled, and questions asked in between. `docs/testing-your-program.md` is the chapter.
+//! told to; logs, pins and messages are read, cables pulled, and requests asked in between. `docs/testing-your-program.md` is the chapter.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -35,7 +35,7 @@ use hopwise_emulator::image::Image;
 pub use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Script, World};
 use hopwise_host::host_port::Incoming;
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 pub use hopwise_node::wire::AppPort;
 use hopwise_node::wire::{AppStatus, DEFAULT_BAUD, Query};
 use hopwise_rig::board_log::{BoardLine, LogFormat};
@@ -171,12 +171,12 @@ impl Bench {
     }
 
     /// Has the host at a board answer a request that came, with bytes.
-    pub fn respond(&mut self, board: usize, request: &Incoming, answer: &[u8]) {
-        self.hosts.respond(board, request, answer);
+    pub fn respond(&mut self, board: usize, request: &Incoming, response: &[u8]) {
+        self.hosts.respond(board, request, response);
     }
 
-    /// Has the host at a board ask an application of a node, in postcard format, and lets time pass until the answer is there; for five
-    /// seconds at most. No answer, or another one than expected, is an error.
+    /// Has the host at a board ask an application of a node, in postcard format, and lets time pass until the response is there; for five
+    /// seconds at most. No response, or another one than expected, is an error.
     pub fn request<T: Serialize, U: DeserializeOwned>(
         &mut self,
         at: usize,
@@ -189,20 +189,20 @@ impl Bench {
         }
         let mut bytes = [0; hopwise_node::limits::MAX_PAYLOAD];
         let bytes = postcard::to_slice(request, &mut bytes).map_err(CannotRun::of)?;
-        let question = Question {
+        let request = BoardRequest {
             more: bytes.to_vec(),
-            ..Question::new(at, node, Query::Application(port))
+            ..BoardRequest::new(at, node, Query::Application(port))
         };
-        let reply = self.hosts.ask(&mut self.world, &[question], 5 * SECOND).pop();
+        let reply = self.hosts.ask(&mut self.world, &[request], 5 * SECOND).pop();
         match reply.flatten() {
-            Some(Reply::Answer(bytes)) => match AppStatus::read(&bytes) {
-                Some((AppStatus::Answered, answer)) => postcard::from_bytes(answer).map_err(CannotRun::of),
+            Some(Reply::Response(bytes)) => match AppStatus::read(&bytes) {
+                Some((AppStatus::Ok, response)) => postcard::from_bytes(response).map_err(CannotRun::of),
                 status => Err(CannotRun(format!(
-                    "the answer is {:?}",
+                    "the response is {:?}",
                     status.map(|(status, _)| status)
                 ))),
             },
-            other => Err(CannotRun(format!("there is no answer: {other:?}"))),
+            other => Err(CannotRun(format!("there is no response: {other:?}"))),
         }
     }
 

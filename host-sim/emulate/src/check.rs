@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopwise_core::{Network, Rule};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::World;
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{Command, CommandResult};
 use hopwise_node::wire::{DropReason, NodeReport, Query, RouterCounters, trace_records};
 use hopwise_rig::board_log::LogReaders;
@@ -16,8 +16,8 @@ use super::log::take_lines;
 
 /// Links are up within this.
 const LINKS_WITHIN: Time = SECOND;
-/// A round of questions is answered within this.
-const ANSWERS_WITHIN: Time = SECOND;
+/// A round of requests is answered within this.
+const RESPONSE_TIMEOUT: Time = SECOND;
 /// A broadcast has reached everyone after this.
 const SETTLE: Time = 50 * MILLISECOND;
 
@@ -28,9 +28,9 @@ pub struct CheckReport {
     pub links_expected: u64,
     /// Links that both ends report to be up.
     pub links_up: u64,
-    /// Questions from every board to every other.
+    /// Requests from every board to every other.
     pub pings: u64,
-    /// Their answers.
+    /// Their responses.
     pub pongs: u64,
     /// Paths that were asked for, one for each pair.
     pub traces: u64,
@@ -77,19 +77,19 @@ pub fn check(world: &mut World, hosts: &mut Hosts, network: &Network, readers: &
     report
 }
 
-/// Asks in rounds of one question at each board.
-fn ask_all(world: &mut World, hosts: &mut Hosts, questions: &[Question]) -> Vec<Option<Reply>> {
-    let rounds = questions.chunks(world.boards().len());
+/// Asks in rounds of one request at each board.
+fn ask_all(world: &mut World, hosts: &mut Hosts, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
+    let rounds = requests.chunks(world.boards().len());
     rounds
-        .flat_map(|round| hosts.ask(world, round, ANSWERS_WITHIN))
+        .flat_map(|round| hosts.ask(world, round, RESPONSE_TIMEOUT))
         .collect()
 }
 
 fn ask_everyone(world: &mut World, hosts: &mut Hosts, nodes: u64, query: Query) -> Vec<Option<Reply>> {
-    let questions: Vec<Question> = (0..nodes)
-        .map(|node| Question::new(node as usize, node, query))
+    let requests: Vec<BoardRequest> = (0..nodes)
+        .map(|node| BoardRequest::new(node as usize, node, query))
         .collect();
-    ask_all(world, hosts, &questions)
+    ask_all(world, hosts, &requests)
 }
 
 fn links(world: &mut World, hosts: &mut Hosts, network: &Network, report: &mut CheckReport) {
@@ -110,17 +110,17 @@ fn links(world: &mut World, hosts: &mut Hosts, network: &Network, report: &mut C
 
 fn pings(world: &mut World, hosts: &mut Hosts, pairs: &[(u64, u64)], report: &mut CheckReport) {
     let payload = |(from, to): (u64, u64)| [from.to_le_bytes(), to.to_le_bytes()].concat();
-    let questions: Vec<Question> = pairs
+    let requests: Vec<BoardRequest> = pairs
         .iter()
-        .map(|&(from, to)| Question {
+        .map(|&(from, to)| BoardRequest {
             more: payload((from, to)),
-            ..Question::new(from as usize, to, Query::Ping)
+            ..BoardRequest::new(from as usize, to, Query::Ping)
         })
         .collect();
-    let replies = ask_all(world, hosts, &questions);
+    let replies = ask_all(world, hosts, &requests);
     report.pings = pairs.len() as u64;
     for (pair, reply) in pairs.iter().zip(replies) {
-        if reply == Some(Reply::Answer(payload(*pair))) {
+        if reply == Some(Reply::Response(payload(*pair))) {
             report.pongs += 1;
         } else {
             report
@@ -131,17 +131,17 @@ fn pings(world: &mut World, hosts: &mut Hosts, pairs: &[(u64, u64)], report: &mu
 }
 
 fn traces(world: &mut World, hosts: &mut Hosts, network: &Network, pairs: &[(u64, u64)], report: &mut CheckReport) {
-    let questions: Vec<Question> = pairs
+    let requests: Vec<BoardRequest> = pairs
         .iter()
-        .map(|&(from, to)| Question::new(from as usize, to, Query::Trace))
+        .map(|&(from, to)| BoardRequest::new(from as usize, to, Query::Trace))
         .collect();
-    let replies = ask_all(world, hosts, &questions);
+    let replies = ask_all(world, hosts, &requests);
     report.traces = pairs.len() as u64;
     for (&(from, to), reply) in pairs.iter().zip(replies) {
         let computed = path(network, from, to);
         match reply {
-            Some(Reply::Answer(answer)) => {
-                let found: Vec<u64> = trace_records(&answer).map(|record| record.node).collect();
+            Some(Reply::Response(response)) => {
+                let found: Vec<u64> = trace_records(&response).map(|record| record.node).collect();
                 if found == computed {
                     report.paths_as_computed += 1;
                 } else {
@@ -182,7 +182,7 @@ fn broadcasts(
     take_lines(readers, world);
     let mut delivered: BTreeMap<(usize, u64), u64> = BTreeMap::new();
     for node in 0..nodes {
-        let order = [Question::command(node as usize, &Command::Broadcast(b"check"))];
+        let order = [BoardRequest::command(node as usize, &Command::Broadcast(b"check"))];
         let replies = ask_all(world, hosts, &order);
         report.broadcasts += 1;
         if replies[0].as_ref().and_then(Reply::read) != Some(CommandResult::Done) {
@@ -223,12 +223,12 @@ fn accounts(world: &mut World, hosts: &mut Hosts, nodes: u64, report: &mut Check
                     .push(format!("board {node} dropped {count} packets: {}", reason.name()));
             }
         }
-        // The question itself is the one packet that is in the node.
+        // The request itself is the one packet that is in the node.
         match counters.map(|counters| counters.held()) {
             Some(1) => report.accounts_balanced += 1,
             found => report
                 .findings
-                .push(format!("board {node} has {found:?} packets, not only the question")),
+                .push(format!("board {node} has {found:?} packets, not only the request")),
         }
     }
     report.expect("balanced accounts", nodes, report.accounts_balanced);

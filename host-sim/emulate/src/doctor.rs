@@ -7,7 +7,7 @@ use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::time::{MICROSECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Board, BoardOptions, Port, Script, World};
-use hopwise_host::talk::{Question, Reply, Talk};
+use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::{BoardConfig, CONFIG_BYTES, DEFAULT_BAUD};
 use hopwise_rig::boards::Uart;
@@ -99,10 +99,10 @@ pub struct EmulatedPatient {
 }
 
 impl EmulatedPatient {
-    /// A board with this program and page, the keys of a mesh if it has them, and faults.
+    /// A board with this program and config, the keys of a mesh if it has them, and faults.
     pub fn new(
         program: &Program,
-        page: &[u8; CONFIG_BYTES],
+        config: &[u8; CONFIG_BYTES],
         keys: Option<MeshKeys>,
         faults: &[BoardFault],
     ) -> Result<Self, CannotEmulate> {
@@ -123,9 +123,9 @@ impl EmulatedPatient {
             }
         }
         let mut board = Board::new(image, options);
-        let address = BoardConfig::read(page).map_or(0, |page| page.address);
+        let address = BoardConfig::read(config).map_or(0, |config| config.address);
         let of_board = keys.map(|keys| keys.of_board(address));
-        setup::configure(&mut board, image, page, of_board, 1);
+        setup::configure(&mut board, image, config, of_board, 1);
         for fault in faults {
             let slots = setup::configuration_slots(image).zip(image.address_of("_slot_bytes"));
             if let (BoardFault::Flash(slot), Some((first, bytes))) = (fault, slots) {
@@ -165,8 +165,8 @@ impl Talk for EmulatedPatient {
         vec![self.hosts.address(0).unwrap_or(0)]
     }
 
-    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
-        self.hosts.ask(&mut self.world, questions, SECOND)
+    fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
+        self.hosts.ask(&mut self.world, requests, SECOND)
     }
 }
 

@@ -9,11 +9,11 @@ use hopwise_node::key::{Credentials, Key};
 use hopwise_node::wire::{AppPort, AppStatus, Verdict};
 
 use hopwise_host::host_port::{HostPort, Incoming};
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 
 /// How often bytes go from board to host and back.
 const SLICE: Time = 250 * MICROSECOND;
-/// Questions of one host on their way at once.
+/// Requests of one host on their way at once.
 const AT_ONCE: usize = 4;
 
 /// What comes out at the other end of a wire for what one of its ends, 0 or 1, has sent by now, in microseconds.
@@ -118,7 +118,7 @@ impl Hosts {
         self.verdicts.get_mut(board).map(std::mem::take).unwrap_or_default()
     }
 
-    /// The replies to questions. Confirmed packets have numbers of their own, so what is said of those is kept apart.
+    /// The replies to requests. Confirmed packets have numbers of their own, so what is said of those is kept apart.
     fn replies(&mut self, board: usize) -> Vec<(u32, Reply)> {
         let (Some(port), Some(verdicts)) = (self.ports.get_mut(board), self.verdicts.get_mut(board)) else {
             return Vec::new();
@@ -129,7 +129,7 @@ impl Hosts {
                 verdicts.push((*number, *verdict));
                 false
             }
-            Reply::Answer(_) | Reply::Undeliverable(_) => true,
+            Reply::Response(_) | Reply::Undeliverable(_) => true,
         });
         replies
     }
@@ -141,10 +141,10 @@ impl Hosts {
         }
     }
 
-    /// Has the host at a board answer a request that came. What is none needs no answer.
-    pub fn respond(&mut self, board: usize, request: &Incoming, answer: &[u8]) {
-        if let (Some(host), Some(question)) = (self.ports.get_mut(board), &request.question) {
-            host.answer(question, AppStatus::Answered, answer);
+    /// Has the host at a board answer a request that came. What is none needs no response.
+    pub fn respond(&mut self, board: usize, request: &Incoming, response: &[u8]) {
+        if let (Some(host), Some(request)) = (self.ports.get_mut(board), &request.pending) {
+            host.respond_with(request, AppStatus::Ok, response);
         }
     }
 
@@ -155,9 +155,9 @@ impl Hosts {
     }
 
     /// Has the host at a board broadcast payloads, as fast as the board takes them. Gives up when that has taken none for so long.
-    pub fn stream(&mut self, world: &mut World, board: usize, port: AppPort, payloads: Vec<Vec<u8>>, patience: Time) {
+    pub fn stream(&mut self, world: &mut World, board: usize, port: AppPort, payloads: Vec<Vec<u8>>, timeout: Time) {
         let mut payloads = VecDeque::from(payloads);
-        let mut give_up_at = world.now() + patience;
+        let mut give_up_at = world.now() + timeout;
         while world.now() < give_up_at {
             let Some(host) = self.ports.get_mut(board) else {
                 return;
@@ -168,21 +168,21 @@ impl Hosts {
             let before = payloads.len();
             host.stream(port, &mut payloads);
             if payloads.len() < before {
-                give_up_at = world.now() + patience;
+                give_up_at = world.now() + timeout;
             }
             self.run_until(world, world.now() + SLICE);
         }
         self.ports[board].give_up_all();
     }
 
-    /// Asks all questions, a few at once at each board, and returns the replies in the same order; `None` where there was
+    /// Asks all requests, a few at once at each board, and returns the replies in the same order; `None` where there was
     /// none in time.
-    pub fn ask(&mut self, world: &mut World, questions: &[Question], within: Time) -> Vec<Option<Reply>> {
+    pub fn ask(&mut self, world: &mut World, requests: &[BoardRequest], within: Time) -> Vec<Option<Reply>> {
         let end = world.now() + within;
-        let mut replies = vec![None; questions.len()];
+        let mut replies = vec![None; requests.len()];
         let mut queues: Vec<Vec<usize>> = vec![Vec::new(); self.ports.len()];
-        for (index, question) in questions.iter().enumerate().rev() {
-            queues[question.at].push(index);
+        for (index, request) in requests.iter().enumerate().rev() {
+            queues[request.at].push(index);
         }
         let mut open: Vec<BTreeMap<u32, usize>> = vec![BTreeMap::new(); self.ports.len()];
         while world.now() < end
@@ -198,8 +198,8 @@ impl Hosts {
                 let port = &mut self.ports[at];
                 while open[at].len() < AT_ONCE {
                     let Some(index) = queues[at].pop() else { break };
-                    let question = &questions[index];
-                    open[at].insert(port.ask(question.dest, question.query, &question.more, now), index);
+                    let request = &requests[index];
+                    open[at].insert(port.ask(request.dest, request.query, &request.more, now), index);
                 }
             }
             self.run_until(world, (world.now() + SLICE).min(end));

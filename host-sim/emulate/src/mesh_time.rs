@@ -73,9 +73,9 @@ impl TimedBoards {
             ..Blueprint::default()
         };
         for node in 0..network.nodes() {
-            let page = BoardConfig::new(&network.to_string(), node).map_err(CannotBuild::Config)?;
+            let config = BoardConfig::new(&network.to_string(), node).map_err(CannotBuild::Config)?;
             let traffic = full.then_some(FULL);
-            blueprint.pages.push(BoardConfig { traffic, ..page }.write());
+            blueprint.configs.push(BoardConfig { traffic, ..config }.write());
             setup::lay_wires(BOARDS[0], network, node, &mut blueprint.wires)?;
         }
         Ok(TimedBoards {

@@ -14,7 +14,7 @@ use hopwise_emulator::boards::{self, BOARDS, BoardKind};
 use hopwise_emulator::image::{Image, NotFirmware};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Port, Script, World};
-use hopwise_host::talk::{Question, Reply, Talk};
+use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{KEY_BYTES, Key, Secret};
 use hopwise_node::store::Keys;
@@ -25,8 +25,8 @@ use hopwise_rig::update::Boards;
 use crate::hosts::Hosts;
 use crate::setup::{self, Blueprint, CannotBuild, Differences, Program};
 
-/// A question is answered within this, or not at all.
-const ANSWERS_WITHIN: Time = SECOND;
+/// A request is answered within this, or not at all.
+const RESPONSE_TIMEOUT: Time = SECOND;
 /// A board that takes no packet for so long takes none any more: links to its neighbors may pause.
 const TAKES_WITHIN: Time = 5 * SECOND;
 /// What boards of an [`EmulatedMesh`] differ by.
@@ -120,7 +120,7 @@ pub enum CannotEmulate {
     #[error("there is no image for node {0}")]
     NoImage(u64),
     #[error("{0}")]
-    Page(BadConfig),
+    Config(BadConfig),
     #[error("{0}")]
     Build(#[from] CannotBuild),
     #[error("{0}")]
@@ -176,7 +176,9 @@ fn wired(
 ) -> Result<Blueprint, CannotEmulate> {
     let mut blueprint = Blueprint::default();
     for node in mesh.nodes() {
-        blueprint.pages.push(mesh.page(node).map_err(CannotEmulate::Page)?);
+        blueprint
+            .configs
+            .push(mesh.config(node).map_err(CannotEmulate::Config)?);
         blueprint.keys.push(mesh.keys.map(|keys| keys.of_board(node)));
         for end in (0..mesh.degree(node)).map(|port| NodePort { node, port }) {
             // Each cable once, from its end with the lower number.
@@ -212,8 +214,8 @@ pub struct Mistakes {
     pub one_way: Vec<NodePort>,
     /// Cables between links that the plan leaves free.
     pub extra: Vec<(FreeLink, FreeLink)>,
-    /// Boards that have the page of another node.
-    pub pages: Vec<(u64, u64)>,
+    /// Boards that have the config of another node.
+    pub configs: Vec<(u64, u64)>,
     /// Boards that have no key.
     pub keyless: Vec<u64>,
     /// Boards that have the key of another mesh.
@@ -318,7 +320,7 @@ pub struct EmulatedMesh {
 }
 
 impl EmulatedMesh {
-    /// Switches boards on, wired as planned but for the mistakes. Questions are asked at the boards of `entrances`, or at all.
+    /// Switches boards on, wired as planned but for the mistakes. Requests are asked at the boards of `entrances`, or at all.
     pub fn start(
         mesh: &Mesh,
         image: &Arc<Image>,
@@ -326,18 +328,18 @@ impl EmulatedMesh {
         entrances: &[u64],
     ) -> Result<Self, CannotEmulate> {
         let mut blueprint = blueprint(mesh)?;
-        for (board, node) in &mistakes.pages {
-            let page = mesh.page(*node).map_err(CannotEmulate::Page)?;
+        for (board, node) in &mistakes.configs {
+            let config = mesh.config(*node).map_err(CannotEmulate::Config)?;
             let nodes = mesh.nodes();
             let place = blueprint
-                .pages
+                .configs
                 .get_mut(*board as usize)
                 .filter(|_| nodes.contains(node));
             *place.ok_or_else(|| CannotEmulate::NoNodes {
                 network: mesh.network.to_string(),
                 board: *board,
                 node: *node,
-            })? = page;
+            })? = config;
         }
         for (nodes, keys) in [(&mistakes.keyless, None), (&mistakes.other_key, Some(another_key()))] {
             for node in nodes {
@@ -402,12 +404,12 @@ impl Talk for EmulatedMesh {
         self.entrances.iter().map(|place| *place as u64).collect()
     }
 
-    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
-        let at_board = |question: &Question| Question {
-            at: self.entrances[question.at],
-            ..question.clone()
+    fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
+        let at_board = |request: &BoardRequest| BoardRequest {
+            at: self.entrances[request.at],
+            ..request.clone()
         };
-        let questions: Vec<Question> = questions.iter().map(at_board).collect();
-        self.hosts.ask(&mut self.world, &questions, ANSWERS_WITHIN)
+        let requests: Vec<BoardRequest> = requests.iter().map(at_board).collect();
+        self.hosts.ask(&mut self.world, &requests, RESPONSE_TIMEOUT)
     }
 }

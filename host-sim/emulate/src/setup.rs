@@ -8,7 +8,7 @@ use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::Time;
 use hopwise_emulator::world::{BadWire, Board, BoardOptions, Port, World};
-use hopwise_node::store::{KEYED_BYTES, Keys, sealed};
+use hopwise_node::store::{KEYED_BYTES, Keys, committed};
 use hopwise_node::wire::{BadConfig, BoardConfig, CONFIG_BYTES};
 
 /// Boards that one process emulates at most.
@@ -42,7 +42,7 @@ pub enum CannotBuild {
         /// How many it has.
         links: usize,
     },
-    /// The network's expression does not fit a board's configuration page.
+    /// The network's expression does not fit a board's config.
     #[error("{0}")]
     Config(BadConfig),
     /// The network's own tables disagree.
@@ -69,12 +69,12 @@ pub fn configuration_slots(image: &Image) -> Option<u32> {
 
 /// Gives a board its configuration, as a probe would: what it had before is gone. Another firmware than Hopwise's has no place for
 /// one.
-pub fn configure(board: &mut Board, image: &Image, page: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) {
+pub fn configure(board: &mut Board, image: &Image, config: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) {
     let (Some(slots), Some(bytes)) = (configuration_slots(image), image.address_of("_slot_bytes")) else {
         return;
     };
     for (at, bytes) in [
-        (slots, &sealed(page, keys, epoch)[..]),
+        (slots, &committed(config, keys, epoch)[..]),
         (slots.wrapping_add(bytes), &[0xff; KEYED_BYTES]),
     ] {
         // The linker has seen to it that the slots are in the flash.
@@ -106,8 +106,8 @@ impl Program {
 pub struct Blueprint {
     /// What each board is; those that are not said are of the default kind.
     pub programs: Vec<Program>,
-    /// The configuration page of each board.
-    pub pages: Vec<[u8; CONFIG_BYTES]>,
+    /// The config of each board.
+    pub configs: Vec<[u8; CONFIG_BYTES]>,
     /// The keys of the boards; the mesh has none unless said.
     pub keys: Vec<Option<Keys>>,
     /// When each board is powered; those that are not said, at once.
@@ -117,11 +117,11 @@ pub struct Blueprint {
 }
 
 /// Boards and wires, with an image for the boards that the blueprint says nothing about. Boards with Hopwise's firmware get
-/// their pages; others have no place for them.
+/// their configs; others have no place for them.
 pub fn assemble(blueprint: &Blueprint, image: &Arc<Image>, differences: Differences) -> Result<World, CannotBuild> {
     let default = Program::on_default(image);
     let mut world = World::new(differences.seed);
-    for (node, page) in blueprint.pages.iter().enumerate() {
+    for (node, config) in blueprint.configs.iter().enumerate() {
         let Program { kind, image } = blueprint.programs.get(node).unwrap_or(&default);
         let options = BoardOptions {
             start: blueprint.starts.get(node).copied().unwrap_or(0),
@@ -132,7 +132,7 @@ pub fn assemble(blueprint: &Blueprint, image: &Arc<Image>, differences: Differen
         configure(
             &mut board,
             image,
-            page,
+            config,
             keys,
             scatter(differences.seed ^ node as u64) as u32,
         );
@@ -156,13 +156,13 @@ pub fn build_of(program: &Program, network: &Network, differences: Differences) 
     let nodes = network.nodes();
     let mut blueprint = Blueprint::default();
     for node in 0..nodes {
-        let page = match configuration_slots(&program.image) {
+        let config = match configuration_slots(&program.image) {
             Some(_) => BoardConfig::new(&network.to_string(), node)
                 .map_err(CannotBuild::Config)?
                 .write(),
             None => [0; CONFIG_BYTES],
         };
-        blueprint.pages.push(page);
+        blueprint.configs.push(config);
         blueprint.programs.push(program.clone());
         lay_wires(program.kind, network, node, &mut blueprint.wires)?;
     }

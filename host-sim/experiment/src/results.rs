@@ -116,7 +116,7 @@ impl Results {
         {
             let command = first.command();
             self.remarks.push(format!(
-                "The faults met no traffic: nothing was sent again, lost or led round in {command}"
+                "The faults met no traffic: nothing was retransmitted, lost or led round in {command}"
             ));
         }
     }

@@ -129,7 +129,7 @@ impl AuthorizedCommands {
 /// A challenge is longer than the response of a board without keys.
 fn challenge(reply: &Reply) -> Option<Challenge> {
     match reply {
-        Reply::Answer(bytes) if bytes.len() > 1 => reply.read(),
+        Reply::Response(bytes) if bytes.len() > 1 => reply.read(),
         _ => None,
     }
 }
@@ -142,9 +142,9 @@ mod tests {
 
     const KEY: Key = Key::new([2; 16]);
 
-    fn answer<T: serde::Serialize>(value: &T) -> Reply {
+    fn response<T: serde::Serialize>(value: &T) -> Reply {
         let body = hopwise_node::wire::write_structure::<T, hopwise_node::wire::Body<64>>(value).unwrap();
-        Reply::Answer(body.to_vec())
+        Reply::Response(body.to_vec())
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
                 number,
                 command,
                 ..
-            } = authorized_commands.reply(&mut { asked }, &answer(&challenge))
+            } = authorized_commands.reply(&mut { asked }, &response(&challenge))
             else {
                 panic!("it is not sent")
             };
@@ -177,7 +177,7 @@ mod tests {
             };
             authorized_commands.sent(number, 10 + asked);
             let mut replied = 10 + asked;
-            let next = authorized_commands.reply(&mut replied, &answer(&done));
+            let next = authorized_commands.reply(&mut replied, &response(&done));
             assert_eq!(replied, if believed { 1 } else { 10 + asked });
             match next {
                 Next::Ask { dest: 5, number: 1 } if !believed => authorized_commands.asked(1, 3),
@@ -189,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_board_without_keys_says_is_the_answer_to_the_command() {
+    fn what_a_board_without_keys_says_is_the_response_to_the_command() {
         let mut authorized_commands = AuthorizedCommands::new(KEY);
         assert!(authorized_commands.begin(1, 5, Command::Restart.query(), &[]));
         authorized_commands.asked(1, 2);
         let mut number = 2;
         assert_eq!(
-            authorized_commands.reply(&mut number, &answer(&CommandResult::Unknown)),
+            authorized_commands.reply(&mut number, &response(&CommandResult::Unknown)),
             Next::Pass
         );
         assert_eq!(number, 1);

@@ -18,7 +18,7 @@ pub enum NoConnection {
     #[error("the board at {0}: its image lacks the family of its network: flash one that has it")]
     NotInImage(String),
     /// Its board has no configuration.
-    #[error("the board at {port}: it is not part of a mesh ({state:?}): flash its page first")]
+    #[error("the board at {port}: it is not part of a mesh ({state:?}): flash its config first")]
     NoMesh {
         /// The path of the serial port.
         port: String,
@@ -26,8 +26,8 @@ pub enum NoConnection {
         state: BoardState,
     },
     /// Its board says hello, but does not respond.
-    #[error("the board at {0}: it says hello and then does not answer")]
-    NoAnswer(String),
+    #[error("the board at {0}: it says hello and then does not respond")]
+    NoResponse(String),
     /// Its board sends malformed responses.
     #[error("the board at {0}: it does not say what its network is")]
     NoNetwork(String),
@@ -59,7 +59,7 @@ pub enum SendError {
     #[error("the board at the serial port has no room for it")]
     NoRoom,
     /// The board at the serial port is switched off, or its cable is pulled.
-    #[error("the board at the serial port does not answer any more")]
+    #[error("the board at the serial port does not respond any more")]
     NoBoard,
     /// The serial port has failed.
     #[error("{0}")]
@@ -85,10 +85,10 @@ pub enum RequestError {
     #[error("the application could not make sense of it")]
     Refused,
     /// No response came in time. The request may have been carried out or not.
-    #[error("no answer came in time")]
+    #[error("no response came in time")]
     TimedOut,
     /// The response does not have the expected type.
-    #[error("the answer is not of the expected type")]
+    #[error("the response is not of the expected type")]
     BadFormat,
 }
 
@@ -122,7 +122,7 @@ impl SendError {
 
 /// The result of a confirmed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fate {
+pub enum SendResult {
     /// The destination has it.
     #[error("delivered")]
     Delivered,
@@ -136,33 +136,33 @@ pub enum Fate {
     #[error("undeliverable: {}", .0.name())]
     Undeliverable(DropReason),
     /// No response came in time.
-    #[error("no answer came in time: it may have been delivered or not")]
+    #[error("no response came in time: it may have been delivered or not")]
     Unknown,
 }
 
-impl Fate {
+impl SendResult {
     /// A machine-readable name.
     pub fn name(&self) -> &'static str {
         match self {
-            Fate::Delivered => "delivered",
-            Fate::Busy => "busy",
-            Fate::Interrupted => "interrupted",
-            Fate::Undeliverable(reason) => reason.name(),
-            Fate::Unknown => "unknown",
+            SendResult::Delivered => "delivered",
+            SendResult::Busy => "busy",
+            SendResult::Interrupted => "interrupted",
+            SendResult::Undeliverable(reason) => reason.name(),
+            SendResult::Unknown => "unknown",
         }
     }
 }
 
 /// The reason why a request to a node has no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoAnswer {
+pub enum NoResponse {
     /// It was not delivered.
     #[error("undeliverable: {}", .0.name())]
     Undeliverable(DropReason),
     /// The response is malformed.
-    #[error("an answer that cannot be read")]
+    #[error("a response that cannot be read")]
     Unreadable,
     /// Nothing came in time.
-    #[error("no answer")]
+    #[error("no response")]
     Silence,
 }

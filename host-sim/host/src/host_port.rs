@@ -31,20 +31,20 @@ pub struct Incoming {
     /// The payload.
     pub bytes: Vec<u8>,
     /// Set if it is a request, whose sender waits for a response.
-    pub question: Option<Question>,
+    pub pending: Option<PendingRequest>,
 }
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question(Box<Packet<BODY>>);
+pub struct PendingRequest(Box<Packet<BODY>>);
 
 impl Incoming {
     /// The message in a packet for this host, if there is one.
     fn of(packet: &Packet<BODY>) -> Option<Self> {
-        let (port, payload, question) = match packet.content()? {
+        let (port, payload, pending) = match packet.content()? {
             Content::Datagram(Addressed { port, payload }) => (port, payload, None),
             Content::Request(request) => match request.query {
-                Query::Application(port) => (port, request.payload, Some(Question(Box::new(packet.clone())))),
+                Query::Application(port) => (port, request.payload, Some(PendingRequest(Box::new(packet.clone())))),
                 _ => return None,
             },
             _ => return None,
@@ -54,7 +54,7 @@ impl Incoming {
             from_host: packet.header.from_host,
             port,
             bytes: payload.to_vec(),
-            question,
+            pending,
         })
     }
 }
@@ -95,7 +95,7 @@ impl HostPort {
         }
     }
 
-    /// Adds requests to the [messages](Self::messages) from now on, each to be [answered](Self::answer). Before, they are answered as
+    /// Adds requests to the [messages](Self::messages) from now on, each to be [answered](Self::response). Before, they are answered as
     /// port unreachable.
     pub fn take_requests(&mut self) {
         self.takes_requests = true;
@@ -131,7 +131,7 @@ impl HostPort {
     /// Sends a request to a node; returns its number. Here as below, a payload that does not fit a packet is a bug of the caller, which
     /// checks user input.
     pub fn ask(&mut self, dest: u64, query: Query, payload: &[u8], now: Micros) -> u32 {
-        let packet = self.endpoint.question(dest, query, payload, now);
+        let packet = self.endpoint.request(dest, query, payload, now);
         let number = packet.as_ref().map_or(0, |packet| packet.header.number);
         let authorized_commands = self.authorized_commands.as_mut();
         if authorized_commands
@@ -145,14 +145,14 @@ impl HostPort {
 
     /// Sends a request to an application of the host at a node; returns its number.
     pub fn ask_host(&mut self, at: u64, port: AppPort, payload: &[u8], now: Micros) -> u32 {
-        let packet = self.endpoint.question(at, Query::Application(port), payload, now);
+        let packet = self.endpoint.request(at, Query::Application(port), payload, now);
         self.send(packet.map(to_host))
     }
 
     /// Answers a request; returns the response's number.
-    pub fn answer(&mut self, question: &Question, status: AppStatus, payload: &[u8]) -> u32 {
-        let answer = [&[status as u8], payload].concat();
-        let packet = self.endpoint.answer(&question.0, &answer);
+    pub fn respond_with(&mut self, pending: &PendingRequest, status: AppStatus, payload: &[u8]) -> u32 {
+        let response = [&[status as u8], payload].concat();
+        let packet = self.endpoint.response_to(&pending.0, &response);
         self.send(packet)
     }
 
@@ -178,7 +178,7 @@ impl HostPort {
                 command,
                 payload,
             } => {
-                let packet = self.endpoint.question(dest, Query::Board(command), &payload, now);
+                let packet = self.endpoint.request(dest, Query::Board(command), &payload, now);
                 let sent = self.send(packet);
                 if let Some(authorized_commands) = &mut self.authorized_commands {
                     authorized_commands.sent(number, sent);
@@ -269,7 +269,7 @@ impl HostPort {
     pub fn receive(&mut self, mut bytes: &[u8], now: Micros) {
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             match heard {
-                Heard::Packet(packet) | Heard::Question(packet) => {
+                Heard::Packet(packet) | Heard::Request(packet) => {
                     if let Some((number, reply)) = Reply::of(&packet) {
                         self.replied(number, reply, now);
                     }
@@ -287,12 +287,12 @@ impl HostPort {
     /// Keeps a message if there is room. If not, only the sender of a request is notified.
     fn take_in(&mut self, incoming: Incoming) {
         let room = self.messages.len() < MAX_MESSAGES;
-        match &incoming.question {
-            Some(question) if !self.takes_requests => {
-                self.answer(question, AppStatus::PortUnreachable, &[]);
+        match &incoming.pending {
+            Some(pending) if !self.takes_requests => {
+                self.respond_with(pending, AppStatus::PortUnreachable, &[]);
             }
-            Some(question) if !room => {
-                self.answer(question, AppStatus::Busy, &[]);
+            Some(pending) if !room => {
+                self.respond_with(pending, AppStatus::Busy, &[]);
             }
             _ if room => self.messages.push_back(incoming),
             _ => {}
@@ -355,9 +355,9 @@ mod tests {
             board.tick(now);
             let length = board.transmit(now, &mut out);
             host.receive(&out[..length], now);
-            let answer = host.transmit(now);
-            let mut answer = &answer[..];
-            while board.receive(&mut answer, now).is_some() {}
+            let response = host.transmit(now);
+            let mut response = &response[..];
+            while board.receive(&mut response, now).is_some() {}
         }
         assert!(usize::from(sent) == MAX_MESSAGES + 50 && board.is_idle());
         let messages = host.messages();

@@ -13,14 +13,14 @@ use hopwise_node::wire::{AppPort, AppStatus, BoardConfig, BoardState, Command, D
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{Fate, NoConnection, RequestError, SendError, TooLong, check_length};
+use crate::error::{NoConnection, RequestError, SendError, SendResult, TooLong, check_length};
 use crate::host_port::Incoming;
 use crate::serial_line::{BadPort, SerialLine};
 use crate::talk::Reply;
-use crate::worker::{Common, End, Errand, Interest, Job, News, Outlet, SETTLED_WITHIN, run};
+use crate::worker::{COMPLETION_TIMEOUT, Common, End, Errand, Interest, Job, News, Outlet, run};
 
 /// Timeout of a request: longer than packets live, there and back.
-pub const ANSWER_WITHIN: Duration = Duration::from_secs(15);
+pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 /// Time within which the report of an undeliverable datagram arrives, if it does.
 const BAD_NEWS_WITHIN: Duration = Duration::from_millis(300);
 /// Timeout of a reader that reads nothing.
@@ -29,7 +29,7 @@ const WAIT_FOR_READER: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Maximum length of a response: its status takes one byte.
-const LONGEST_ANSWER: usize = MAX_PAYLOAD - 1;
+const MAX_RESPONSE: usize = MAX_PAYLOAD - 1;
 /// Maximum number of queued calls; further ones block.
 const WAITING: usize = 64;
 /// Maximum number of unread messages; further ones are lost, and counted.
@@ -85,9 +85,9 @@ impl Mesh {
                 Errand::Ask(command.query()),
                 board,
                 bytes,
-                SETTLED_WITHIN,
+                COMPLETION_TIMEOUT,
             ) {
-                End::Reply(Reply::Answer(bytes)) => bytes,
+                End::Reply(Reply::Response(bytes)) => bytes,
                 _ => Vec::new(),
             }
         };
@@ -95,16 +95,16 @@ impl Mesh {
             Ok(BoardState::Configured) => {}
             Ok(BoardState::NotInImage) => return Err(NoConnection::NotInImage(port)),
             Ok(state) => return Err(NoConnection::NoMesh { port, state }),
-            Err(_) => return Err(NoConnection::NoAnswer(port)),
+            Err(_) => return Err(NoConnection::NoResponse(port)),
         }
         // The network is in the board's config.
-        let page = ask(Command::ReadPage);
-        let page = page
+        let config = ask(Command::ReadConfig);
+        let config = config
             .as_slice()
             .try_into()
             .ok()
             .and_then(|bytes| BoardConfig::read(bytes).ok());
-        let network = page.and_then(|page| page.network().ok());
+        let network = config.and_then(|config| config.network().ok());
         let network = network.ok_or(NoConnection::NoNetwork(port))?;
         let inner = Inner {
             jobs,
@@ -166,17 +166,17 @@ impl Mesh {
 
     /// Sends a message to an application of a node, and waits until delivery succeeds or fails. While the application does not read its
     /// messages, this waits, for up to ten seconds.
-    pub fn send_confirmed(&self, node: u64, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
+    pub fn send_confirmed(&self, node: u64, port: AppPort, message: &[u8]) -> Result<SendResult, SendError> {
         insist(
             || self.try_send_confirmed(node, port, message),
-            |fate| matches!(fate, Ok(Fate::Undeliverable(DropReason::InboxFull))),
+            |result| matches!(result, Ok(SendResult::Undeliverable(DropReason::InboxFull))),
         )
     }
 
     /// Like [`send_confirmed`](Self::send_confirmed), but if the application has no room, that is the result.
-    pub fn try_send_confirmed(&self, node: u64, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
-        let reply = self.carry(Errand::Confirmed(port), node, message, SETTLED_WITHIN)?;
-        Ok(fate_of(reply.as_ref()))
+    pub fn try_send_confirmed(&self, node: u64, port: AppPort, message: &[u8]) -> Result<SendResult, SendError> {
+        let reply = self.carry(Errand::Confirmed(port), node, message, COMPLETION_TIMEOUT)?;
+        Ok(result_of(reply.as_ref()))
     }
 
     /// Sends a request to an application of a node, in postcard format, and waits for the response. It is sent at most once; the caller may
@@ -187,7 +187,7 @@ impl Mesh {
         port: AppPort,
         request: &T,
     ) -> Result<U, RequestError> {
-        in_postcard(request, |bytes| self.request_bytes(node, port, bytes, ANSWER_WITHIN))
+        in_postcard(request, |bytes| self.request_bytes(node, port, bytes, RESPONSE_TIMEOUT))
     }
 
     /// Like [`request`](Self::request), to the host at a node.
@@ -197,7 +197,9 @@ impl Mesh {
         port: AppPort,
         request: &T,
     ) -> Result<U, RequestError> {
-        in_postcard(request, |bytes| self.request_host_bytes(at, port, bytes, ANSWER_WITHIN))
+        in_postcard(request, |bytes| {
+            self.request_host_bytes(at, port, bytes, RESPONSE_TIMEOUT)
+        })
     }
 
     /// Sends a request to an application of a node with bytes, and a timeout.
@@ -230,24 +232,24 @@ impl Mesh {
         within: Duration,
     ) -> Result<Vec<u8>, RequestError> {
         insist(
-            || answer_of(self.carry(errand(), node, request, within)?.as_ref()),
-            |answer| matches!(answer, Err(RequestError::Busy)),
+            || response_of(self.carry(errand(), node, request, within)?.as_ref()),
+            |response| matches!(response, Err(RequestError::Busy)),
         )
     }
 
     /// Answers the requests to a port of this host, one after the other, until the serial port fails. Other messages to it are ignored.
-    pub fn serve<T: DeserializeOwned, U: Serialize>(&self, port: AppPort, mut answer: impl FnMut(T) -> U) -> Ended {
-        let mut receiver = self.receiver_of(move |message| message.port == port && message.question.is_some());
+    pub fn serve<T: DeserializeOwned, U: Serialize>(&self, port: AppPort, mut response: impl FnMut(T) -> U) -> Ended {
+        let mut receiver = self.receiver_of(move |message| message.port == port && message.pending.is_some());
         loop {
-            let request = match receiver.recv(ANSWER_WITHIN) {
+            let request = match receiver.recv(RESPONSE_TIMEOUT) {
                 Ok(Some(request)) => request,
                 Ok(None) => continue,
                 Err(ended) => return ended,
             };
-            let mut bytes = [0; LONGEST_ANSWER];
+            let mut bytes = [0; MAX_RESPONSE];
             let response = postcard::from_bytes(&request.bytes)
                 .ok()
-                .and_then(|question| postcard::to_slice(&answer(question), &mut bytes).ok());
+                .and_then(|value| postcard::to_slice(&response(value), &mut bytes).ok());
             // The requesting node may be gone, and so may the port, which the next iteration notices.
             let _ = match response {
                 Some(bytes) => self.respond(&request, bytes),
@@ -257,24 +259,29 @@ impl Mesh {
     }
 
     /// Answers a request, with bytes. Other messages need no response.
-    pub fn respond(&self, request: &Incoming, answer: &[u8]) -> Result<(), SendError> {
-        if answer.len() > LONGEST_ANSWER {
-            return Err(TooLong(answer.len()).into());
+    pub fn respond(&self, request: &Incoming, response: &[u8]) -> Result<(), SendError> {
+        if response.len() > MAX_RESPONSE {
+            return Err(TooLong(response.len()).into());
         }
-        self.answer(request, AppStatus::Answered, answer)
+        self.respond_with(request, AppStatus::Ok, response)
     }
 
     /// Rejects a request as malformed.
     pub fn refuse(&self, request: &Incoming) -> Result<(), SendError> {
-        self.answer(request, AppStatus::Refused, &[])
+        self.respond_with(request, AppStatus::Refused, &[])
     }
 
-    fn answer(&self, request: &Incoming, status: AppStatus, answer: &[u8]) -> Result<(), SendError> {
-        let Some(question) = request.question.clone() else {
+    fn respond_with(&self, request: &Incoming, status: AppStatus, response: &[u8]) -> Result<(), SendError> {
+        let Some(pending) = request.pending.clone() else {
             return Ok(());
         };
-        self.sent(Errand::Answer(question, status), request.source, answer, Duration::ZERO)
-            .map(drop)
+        self.sent(
+            Errand::Respond(pending, status),
+            request.source,
+            response,
+            Duration::ZERO,
+        )
+        .map(drop)
     }
 
     /// The messages for a port of this host, from now on, including requests, which are to be [answered](Self::respond).
@@ -284,7 +291,7 @@ impl Mesh {
 
     /// All messages for this host, from now on. Requests are left to their servers.
     pub fn listen(&self) -> Receiver {
-        self.receiver_of(|message| message.question.is_none())
+        self.receiver_of(|message| message.pending.is_none())
     }
 
     fn receiver_of(&self, wanted: impl Fn(&Incoming) -> bool + Send + 'static) -> Receiver {
@@ -323,11 +330,11 @@ impl Mesh {
     }
 
     /// Sends something and waits for its reply; `None` if none comes in time.
-    fn carry(&self, errand: Errand, dest: u64, bytes: &[u8], patience: Duration) -> Result<Option<Reply>, SendError> {
+    fn carry(&self, errand: Errand, dest: u64, bytes: &[u8], timeout: Duration) -> Result<Option<Reply>, SendError> {
         check_length(bytes)?;
         self.check(dest)?;
         let Inner { jobs, common, .. } = &*self.inner;
-        match carry(jobs, common, errand, dest, bytes.to_vec(), patience) {
+        match carry(jobs, common, errand, dest, bytes.to_vec(), timeout) {
             End::Reply(reply) => Ok(Some(reply)),
             End::Silence => Ok(None),
             End::NotTaken => Err(SendError::NoRoom),
@@ -341,9 +348,9 @@ impl Mesh {
         errand: Errand,
         dest: u64,
         bytes: &[u8],
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Option<DropReason>, SendError> {
-        match self.carry(errand, dest, bytes, patience)? {
+        match self.carry(errand, dest, bytes, timeout)? {
             Some(Reply::Undeliverable(reason)) => Ok(Some(reason)),
             _ => Ok(None),
         }
@@ -355,20 +362,13 @@ impl Mesh {
     }
 }
 
-fn carry(
-    jobs: &SyncSender<Job>,
-    common: &Common,
-    errand: Errand,
-    dest: u64,
-    bytes: Vec<u8>,
-    patience: Duration,
-) -> End {
+fn carry(jobs: &SyncSender<Job>, common: &Common, errand: Errand, dest: u64, bytes: Vec<u8>, timeout: Duration) -> End {
     let (told, heard) = sync_channel(1);
     let job = Job {
         errand,
         dest,
         bytes,
-        patience,
+        timeout,
         done: told,
     };
     // A worker that takes no calls, or drops one, has ended.
@@ -400,26 +400,26 @@ fn in_postcard<T: Serialize, U: DeserializeOwned>(
 ) -> Result<U, RequestError> {
     let mut bytes = [0; MAX_PAYLOAD];
     let bytes = postcard::to_slice(request, &mut bytes).map_err(|_| RequestError::BadFormat)?;
-    let answer = ask(bytes)?;
-    postcard::from_bytes(&answer).map_err(|_| RequestError::BadFormat)
+    let response = ask(bytes)?;
+    postcard::from_bytes(&response).map_err(|_| RequestError::BadFormat)
 }
 
-fn fate_of(reply: Option<&Reply>) -> Fate {
+fn result_of(reply: Option<&Reply>) -> SendResult {
     match reply {
-        Some(Reply::Confirmed(Verdict::Delivered)) => Fate::Delivered,
-        Some(Reply::Confirmed(Verdict::Busy)) => Fate::Busy,
-        Some(Reply::Confirmed(Verdict::Restarted)) => Fate::Interrupted,
-        Some(Reply::Confirmed(Verdict::Full)) => Fate::Undeliverable(DropReason::InboxFull),
-        Some(Reply::Confirmed(Verdict::PortUnreachable)) => Fate::Undeliverable(DropReason::PortUnreachable),
-        Some(Reply::Undeliverable(reason)) => Fate::Undeliverable(*reason),
-        Some(Reply::Answer(_)) | None => Fate::Unknown,
+        Some(Reply::Confirmed(Verdict::Delivered)) => SendResult::Delivered,
+        Some(Reply::Confirmed(Verdict::Busy)) => SendResult::Busy,
+        Some(Reply::Confirmed(Verdict::Restarted)) => SendResult::Interrupted,
+        Some(Reply::Confirmed(Verdict::Full)) => SendResult::Undeliverable(DropReason::InboxFull),
+        Some(Reply::Confirmed(Verdict::PortUnreachable)) => SendResult::Undeliverable(DropReason::PortUnreachable),
+        Some(Reply::Undeliverable(reason)) => SendResult::Undeliverable(*reason),
+        Some(Reply::Response(_)) | None => SendResult::Unknown,
     }
 }
 
-fn answer_of(reply: Option<&Reply>) -> Result<Vec<u8>, RequestError> {
+fn response_of(reply: Option<&Reply>) -> Result<Vec<u8>, RequestError> {
     Err(match reply {
-        Some(Reply::Answer(bytes)) => match AppStatus::read(bytes) {
-            Some((AppStatus::Answered, answer)) => return Ok(answer.to_vec()),
+        Some(Reply::Response(bytes)) => match AppStatus::read(bytes) {
+            Some((AppStatus::Ok, response)) => return Ok(response.to_vec()),
             Some((AppStatus::PortUnreachable, _)) => RequestError::PortUnreachable,
             Some((AppStatus::Busy, _)) => RequestError::Busy,
             Some((AppStatus::Refused, _)) => RequestError::Refused,

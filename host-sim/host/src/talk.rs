@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 /// A request to a node, sent at a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct BoardRequest {
     /// The board at whose serial port it is sent.
     pub at: usize,
     /// The destination.
@@ -18,10 +18,10 @@ pub struct Question {
     pub more: Vec<u8>,
 }
 
-impl Question {
+impl BoardRequest {
     /// A request without payload.
     pub fn new(at: usize, dest: u64, query: Query) -> Self {
-        Question {
+        BoardRequest {
             at,
             dest,
             query,
@@ -31,7 +31,7 @@ impl Question {
 
     /// A command to the board at the serial port.
     pub fn command(at: usize, command: &Command<'_>) -> Self {
-        Question {
+        BoardRequest {
             at,
             dest: at as u64,
             query: command.query(),
@@ -44,7 +44,7 @@ impl Question {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// The bytes of the response.
-    Answer(Vec<u8>),
+    Response(Vec<u8>),
     /// The request, or the packet, did not reach its destination.
     Undeliverable(DropReason),
     /// The destination's decision about a confirmed packet.
@@ -55,7 +55,7 @@ impl Reply {
     /// Decodes a response in postcard format.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         match self {
-            Reply::Answer(bytes) => read_structure(bytes),
+            Reply::Response(bytes) => read_structure(bytes),
             Reply::Undeliverable(_) | Reply::Confirmed(_) => None,
         }
     }
@@ -63,7 +63,7 @@ impl Reply {
     /// The reply in a packet, and the number of the original packet.
     pub(crate) fn of(packet: &Packet<BODY>) -> Option<(u32, Reply)> {
         match packet.content()? {
-            Content::Response(response) => Some((response.number, Reply::Answer(response.payload.to_vec()))),
+            Content::Response(response) => Some((response.number, Reply::Response(response.payload.to_vec()))),
             Content::Undeliverable(report) => Some((report.number, Reply::Undeliverable(report.reason))),
             Content::Confirmation(confirmation) => Some((confirmation.number, Reply::Confirmed(confirmation.verdict))),
             Content::Datagram(_)
@@ -81,7 +81,7 @@ pub trait Talk {
     fn entrances(&self) -> Vec<u64>;
 
     /// Sends all requests and returns the replies in the same order; `None` where there was none in time.
-    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>>;
+    fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>>;
 }
 
 /// Sends nodes the same request, each through the nearest entrance, and on timeout through the others. Returns the
@@ -90,7 +90,9 @@ pub fn ask_nodes(talk: &mut dyn Talk, nodes: &[u64], query: Query, more: &[u8]) 
     let entrances = talk.entrances();
     let mut replies: Vec<Option<Reply>> = vec![None; nodes.len()];
     for attempt in 0..entrances.len() {
-        let open: Vec<usize> = (0..nodes.len()).filter(|place| !is_answer(&replies[*place])).collect();
+        let open: Vec<usize> = (0..nodes.len())
+            .filter(|place| !is_response(&replies[*place]))
+            .collect();
         if open.is_empty() {
             break;
         }
@@ -99,23 +101,23 @@ pub fn ask_nodes(talk: &mut dyn Talk, nodes: &[u64], query: Query, more: &[u8]) 
                 .iter()
                 .position(|address| *address == nodes[*place])
                 .unwrap_or(0);
-            Question {
+            BoardRequest {
                 at: (own + attempt) % entrances.len(),
                 dest: nodes[*place],
                 query,
                 more: more.to_vec(),
             }
         };
-        let questions: Vec<Question> = open.iter().map(ask).collect();
-        for (place, reply) in open.iter().zip(talk.ask(&questions)) {
+        let requests: Vec<BoardRequest> = open.iter().map(ask).collect();
+        for (place, reply) in open.iter().zip(talk.ask(&requests)) {
             replies[*place] = reply.or(replies[*place].take());
         }
     }
     replies
 }
 
-fn is_answer(reply: &Option<Reply>) -> bool {
-    matches!(reply, Some(Reply::Answer(_)))
+fn is_response(reply: &Option<Reply>) -> bool {
+    matches!(reply, Some(Reply::Response(_)))
 }
 
 /// Decodes a response in postcard format.

@@ -6,23 +6,23 @@ use std::time::{Duration, Instant};
 
 use hopwise_node::wire::{AppPort, AppStatus, Kind, Query};
 
-use crate::host_port::{Incoming, Question};
+use crate::host_port::{Incoming, PendingRequest};
 use crate::serial_line::{BadPort, SerialLine};
 use crate::talk::Reply;
 
 /// Maximum number of calls in flight. More would only wait in the board at the port.
 const AT_ONCE: usize = 8;
 /// Timeout of a board that does not take a packet, and of a confirmed packet: packets live for six seconds.
-pub(crate) const SETTLED_WITHIN: Duration = Duration::from_secs(7);
+pub(crate) const COMPLETION_TIMEOUT: Duration = Duration::from_secs(7);
 
 /// The operation of a call.
 pub(crate) enum Errand {
-    /// A question to a node.
+    /// A request to a node.
     Ask(Query),
     /// A request to the host at a node.
     AskHost(AppPort),
-    /// The answer to a request.
-    Answer(Question, AppStatus),
+    /// The response to a request.
+    Respond(PendingRequest, AppStatus),
     /// A message to an application of a node.
     Datagram(AppPort),
     /// A message to the host at a node.
@@ -38,7 +38,7 @@ pub(crate) struct Job {
     pub(crate) errand: Errand,
     pub(crate) dest: u64,
     pub(crate) bytes: Vec<u8>,
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
     /// It has room for one.
     pub(crate) done: SyncSender<End>,
 }
@@ -94,7 +94,7 @@ struct Open {
     kind: Kind,
     number: u32,
     /// For how long to wait once the board has it; `None` from then on.
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
     until: Instant,
     done: SyncSender<End>,
 }
@@ -129,8 +129,8 @@ pub(crate) fn run(mut line: SerialLine, jobs: &Receiver<Job>, common: &Common) {
         }
         look_at_clock(&mut line, &mut open);
         for message in line.port.messages() {
-            if let Some((question, status)) = pass_on(common, &message) {
-                line.port.answer(question, status, &[]);
+            if let Some((pending, status)) = pass_on(common, &message) {
+                line.port.respond_with(pending, status, &[]);
             }
         }
     };
@@ -144,11 +144,11 @@ pub(crate) fn run(mut line: SerialLine, jobs: &Receiver<Job>, common: &Common) {
 }
 
 /// Gives a message to everyone who wants it, a request to the first. Returns what to say to a request that nobody has taken.
-fn pass_on<'a>(common: &Common, message: &'a Incoming) -> Option<(&'a Question, AppStatus)> {
+fn pass_on<'a>(common: &Common, message: &'a Incoming) -> Option<(&'a PendingRequest, AppStatus)> {
     let mut outlets = common.outlets.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut taken, mut refusal) = (false, AppStatus::PortUnreachable);
     outlets.retain_mut(|outlet| {
-        if taken && message.question.is_some() {
+        if taken && message.pending.is_some() {
             return true;
         }
         let interest = outlet(News::Message(message));
@@ -158,8 +158,8 @@ fn pass_on<'a>(common: &Common, message: &'a Incoming) -> Option<(&'a Question, 
         }
         interest != Interest::Over
     });
-    let question = message.question.as_ref().filter(|_| !taken)?;
-    Some((question, refusal))
+    let pending = message.pending.as_ref().filter(|_| !taken)?;
+    Some((pending, refusal))
 }
 
 fn begin(line: &mut SerialLine, job: Job) -> Open {
@@ -167,7 +167,7 @@ fn begin(line: &mut SerialLine, job: Job) -> Open {
         errand,
         dest,
         bytes,
-        patience,
+        timeout,
         done,
     } = job;
     let now = line.now();
@@ -175,7 +175,7 @@ fn begin(line: &mut SerialLine, job: Job) -> Open {
     let (kind, number) = match errand {
         Errand::Ask(query) => (Kind::Request, port.ask(dest, query, &bytes, now)),
         Errand::AskHost(app) => (Kind::Request, port.ask_host(dest, app, &bytes, now)),
-        Errand::Answer(question, status) => (Kind::Response, port.answer(&question, status, &bytes)),
+        Errand::Respond(pending, status) => (Kind::Response, port.respond_with(&pending, status, &bytes)),
         Errand::Datagram(app) => (Kind::Datagram, port.datagram(dest, app, &bytes)),
         Errand::ToHost(app) => (Kind::Datagram, port.datagram_to_host(dest, app, &bytes)),
         Errand::Confirmed(app) => (Kind::Confirmed, port.confirmed(dest, app, &bytes)),
@@ -189,8 +189,8 @@ fn begin(line: &mut SerialLine, job: Job) -> Open {
     Open {
         kind,
         number,
-        patience: Some(patience),
-        until: Instant::now() + SETTLED_WITHIN,
+        timeout: Some(timeout),
+        until: Instant::now() + COMPLETION_TIMEOUT,
         done,
     }
 }
@@ -199,12 +199,12 @@ fn begin(line: &mut SerialLine, job: Job) -> Open {
 fn look_at_clock(line: &mut SerialLine, open: &mut Vec<Open>) {
     let now = Instant::now();
     for errand in open.iter_mut() {
-        if errand.patience.is_some() && !line.port.holds(errand.kind, errand.number) {
-            errand.until = now + errand.patience.take().unwrap_or_default();
+        if errand.timeout.is_some() && !line.port.holds(errand.kind, errand.number) {
+            errand.until = now + errand.timeout.take().unwrap_or_default();
         }
     }
     for over in open.extract_if(.., |errand| errand.until <= now) {
-        let taken = over.patience.is_none();
+        let taken = over.timeout.is_none();
         line.port.give_up(over.kind, over.number);
         over.end(match taken {
             true => End::Silence,

@@ -232,8 +232,8 @@ impl Measurement<'_> {
         } else {
             0
         };
-        let patience = 1 + (self.experiment.parameters.longest_delay() >> self.experiment.effort.batch_bits);
-        if self.stalled > patience {
+        let timeout = 1 + (self.experiment.parameters.longest_delay() >> self.experiment.effort.batch_bits);
+        if self.stalled > timeout {
             return Err(Stop::Deadlock(Deadlock { cycle: Vec::new() }));
         }
         Ok(())
@@ -325,8 +325,8 @@ impl Measurement<'_> {
             return Ok(false);
         }
         let effort = &self.experiment.effort;
-        let patience = ((4.0 * effort.latency_limit) as u32 >> effort.batch_bits) + 4;
-        for _ in 0..patience {
+        let timeout = ((4.0 * effort.latency_limit) as u32 >> effort.batch_bits) + 4;
+        for _ in 0..timeout {
             if self.engine.recorder.is_complete() {
                 return Ok(true);
             }

@@ -7,7 +7,7 @@ use super::failures::Standing;
 use super::parameters::Rings;
 use super::wiring::Wiring;
 
-/// Up to this many nodes, the answers for all pairs are kept in a table (4 bytes a pair); where core has to search, up to more.
+/// Up to this many nodes, the responses for all pairs are kept in a table (4 bytes a pair); where core has to search, up to more.
 const TABLE_NODES: u64 = 1_024;
 /// Routes round failures and all shortest paths need a table.
 pub(crate) const MAX_TABLE_NODES: u64 = 4_096;

@@ -19,7 +19,7 @@ pub(super) struct Wiring {
 }
 
 impl Wiring {
-    /// O(links) questions to core.
+    /// O(links) queries to core.
     pub(super) fn new(network: &Network) -> Self {
         let topology = network.unchecked();
         let nodes = network.nodes();

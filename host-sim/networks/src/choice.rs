@@ -87,7 +87,7 @@ pub struct Ranked {
     /// By which share its mean distance is above the bound for its size and the wanted ports.
     pub excess: Option<f64>,
     /// Lanes that its routes use on boards; unknown for large ones.
-    pub lanes: Option<u64>,
+    pub virtual_channels: Option<u64>,
     /// Packets that a node can make in a cycle until some link is always busy, uniform traffic; likewise.
     pub saturation_estimate: Option<f64>,
     /// Other names of the same graph.
@@ -132,7 +132,7 @@ impl Choice {
             let usage = Usage::of(&network);
             choice.networks.push(Ranked {
                 excess: profile.mean_distance.map(excess),
-                lanes: usage.map(|usage| usage.lanes),
+                virtual_channels: usage.map(|usage| usage.virtual_channels),
                 saturation_estimate: usage.map(|usage| usage.saturation),
                 profile,
                 also,
@@ -236,9 +236,11 @@ impl Kept {
         let (Some(a), Some(b)) = (&self.graph, graph) else {
             return false;
         };
-        let alike = |network: &Network| network.vertex_transitive();
+        let transitive = |network: &Network| network.vertex_transitive();
         a.edge_list().eq(b.edge_list())
-            || alike(&self.network) && alike(network) && matches!(search(a, b, &[(0, 0)]), Found::Renumbering(_))
+            || transitive(&self.network)
+                && transitive(network)
+                && matches!(search(a, b, &[(0, 0)]), Found::Renumbering(_))
     }
 }
 

@@ -27,7 +27,7 @@ pub enum Scheme {
     /// One class for all.
     One,
     /// The virtual channels of a board, whose buffers are shared by all links: of packets and of broadcasts.
-    Lanes,
+    VirtualChannels,
 }
 
 /// A link in one direction, with a buffer class; or the buffers of a node, if both ends are the same.
@@ -93,8 +93,8 @@ fn add_dependencies(
 ) -> Result<(), RouteFault> {
     let routes = RoutesTo::follow(network, graph, dest, rule)?;
     let classes: Vec<u32> = match scheme {
-        Scheme::Lanes => {
-            add_lanes(graph, &routes, dest, virtual_channels::count(network, rule), pairs);
+        Scheme::VirtualChannels => {
+            add_channels(graph, &routes, dest, virtual_channels::count(network, rule), pairs);
             return Ok(());
         }
         Scheme::One => vec![0; graph.nodes()],
@@ -121,7 +121,13 @@ fn add_dependencies(
 }
 
 /// The buffers that packets to `dest` and broadcasts of it wait in, and for which they wait there.
-fn add_lanes(graph: &Graph, routes: &RoutesTo, dest: usize, lanes: u8, pairs: &mut Vec<(Channel, Option<Channel>)>) {
+fn add_channels(
+    graph: &Graph,
+    routes: &RoutesTo,
+    dest: usize,
+    channels: u8,
+    pairs: &mut Vec<(Channel, Option<Channel>)>,
+) {
     for source in (0..graph.nodes()).filter(|&source| source != dest) {
         let mut path = vec![source];
         let mut here = source;
@@ -129,24 +135,24 @@ fn add_lanes(graph: &Graph, routes: &RoutesTo, dest: usize, lanes: u8, pairs: &m
             here = routes.next[here] as usize;
             path.push(here);
         }
-        let buffers = lanes_along(&path, lanes);
+        let buffers = channels_along(&path, channels);
         path.reverse();
-        for buffers in [buffers, lanes_along(&path, lanes)] {
+        for buffers in [buffers, channels_along(&path, channels)] {
             pairs.extend((0..buffers.len()).map(|at| (buffers[at], buffers.get(at + 1).copied())));
         }
     }
 }
 
 /// The buffers along a path, from the first that is not the sender's own.
-fn lanes_along(path: &[usize], lanes: u8) -> Vec<Channel> {
-    let mut lane = 0;
+fn channels_along(path: &[usize], channels: u8) -> Vec<Channel> {
+    let mut channel = 0;
     let hops = path.windows(2).enumerate();
     hops.map(|(hop, ends)| {
-        lane = virtual_channels::next(lane, hop == 0, ends[1] > ends[0], lanes);
+        channel = virtual_channels::next(channel, hop == 0, ends[1] > ends[0], channels);
         Channel {
             from: ends[1] as u32,
             to: ends[1] as u32,
-            class: u32::from(lane),
+            class: u32::from(channel),
         }
     })
     .collect()

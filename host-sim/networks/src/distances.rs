@@ -30,7 +30,7 @@ impl Distances {
 /// Sources searched at once: one bit each in every node's words.
 const VIRTUAL_CHANNELS: usize = 512;
 const WORDS: usize = VIRTUAL_CHANNELS / 64;
-type Lanes = [u64; WORDS];
+type Sources = [u64; WORDS];
 
 /// Distances from all given sources to all nodes, many sources a word and all cores at once.
 ///
@@ -58,15 +58,15 @@ pub fn from_sources(graph: &Graph, sources: &[usize], progress: impl Fn(u64) + S
 
 fn search_batch(graph: &Graph, sources: &[usize]) -> Distances {
     let nodes = graph.nodes();
-    let mut all = Lanes::default();
-    let mut seen = vec![Lanes::default(); nodes];
-    let mut front = vec![Lanes::default(); nodes];
-    let mut next = vec![Lanes::default(); nodes];
-    for (lane, &source) in sources.iter().enumerate() {
-        let bit = 1 << (lane % 64);
-        seen[source][lane / 64] |= bit;
-        front[source][lane / 64] |= bit;
-        all[lane / 64] |= bit;
+    let mut all = Sources::default();
+    let mut seen = vec![Sources::default(); nodes];
+    let mut front = vec![Sources::default(); nodes];
+    let mut next = vec![Sources::default(); nodes];
+    for (place, &source) in sources.iter().enumerate() {
+        let bit = 1 << (place % 64);
+        seen[source][place / 64] |= bit;
+        front[source][place / 64] |= bit;
+        all[place / 64] |= bit;
     }
     let mut distances = Distances {
         connected: true,
@@ -79,10 +79,10 @@ fn search_batch(graph: &Graph, sources: &[usize]) -> Distances {
         for node in 0..nodes {
             let seen = &mut seen[node];
             if *seen == all {
-                next[node] = Lanes::default();
+                next[node] = Sources::default();
                 continue;
             }
-            let mut reached = Lanes::default();
+            let mut reached = Sources::default();
             for &neighbor in graph.neighbors(node) {
                 let front = &front[neighbor as usize];
                 for word in 0..WORDS {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::closed_form;
 use super::distances;
-use super::graph::{CannotBuildOut, Graph, MAX_NODES};
+use super::graph::{Graph, MAX_NODES, TooLarge};
 use super::levels::{Levels, TooManyToSearch};
 use crate::base::Formulas;
 
@@ -19,7 +19,7 @@ const SEARCH_ALL: u64 = 20_000;
 pub enum CannotSearch {
     /// It has to be built out for that, and cannot.
     #[error(transparent)]
-    BuildOut(#[from] CannotBuildOut),
+    BuildOut(#[from] TooLarge),
     /// All its nodes are alike, so that one search would do, but even that takes too long.
     #[error(transparent)]
     TooMany(#[from] TooManyToSearch),
@@ -172,7 +172,7 @@ fn mean(sum: u128, nodes: u64) -> f64 {
 /// Where to search from so that every node is like one of them, equally many like each.
 fn sources(network: &Network) -> Vec<usize> {
     let nodes = network.nodes();
-    let alike = match network.family() {
+    let transitive = match network.family() {
         _ if nodes <= SEARCH_ALL => nodes,
         // A symmetry of the nucleus, applied to all digits, is one of the network: the first digit may be 0.
         Family::Wk(wk) => nodes / wk.nucleus().nodes(),
@@ -190,5 +190,5 @@ fn sources(network: &Network) -> Vec<usize> {
         Family::Hcn3(hcn3) => nodes >> hcn3.bits(),
         _ => nodes,
     };
-    (0..alike as usize).collect()
+    (0..transitive as usize).collect()
 }

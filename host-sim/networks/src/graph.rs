@@ -11,10 +11,10 @@ pub const MAX_LINKS: u64 = 1 << 30;
 
 /// Why a network is not built out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CannotBuildOut {
+pub enum TooLarge {
     /// It has too many nodes.
     #[error("{expression} has {nodes} nodes, too many to build out (at most {MAX_NODES})")]
-    TooLarge {
+    TooManyNodes {
         /// The network.
         expression: String,
         /// How many nodes it has.
@@ -36,11 +36,11 @@ pub struct Graph {
 
 impl Graph {
     /// Asks the network for the neighbors of every node.
-    pub fn build(network: &Network) -> Result<Graph, CannotBuildOut> {
+    pub fn build(network: &Network) -> Result<Graph, TooLarge> {
         let nodes = network.nodes();
         let expression = network.to_string();
         if nodes > MAX_NODES {
-            return Err(CannotBuildOut::TooLarge { expression, nodes });
+            return Err(TooLarge::TooManyNodes { expression, nodes });
         }
         let topology = network.unchecked();
         let mut starts = Vec::with_capacity(nodes as usize + 1);
@@ -49,7 +49,7 @@ impl Graph {
         for node in 0..nodes {
             links += topology.degree(node);
             if links > 2 * MAX_LINKS {
-                return Err(CannotBuildOut::TooManyLinks { expression });
+                return Err(TooLarge::TooManyLinks { expression });
             }
             starts.push(links as u32);
         }

@@ -28,7 +28,7 @@ pub struct Levels {
 impl Levels {
     /// Searches from `source`. `progress` is called with the number of nodes reached so far.
     ///
-    /// One bit a node, and four bytes for each node of the two fronts. O(links) questions, on all cores.
+    /// One bit a node, and four bytes for each node of the two fronts. O(links) queries, on all cores.
     pub fn search(topology: Unchecked<'_>, source: Node, progress: impl Fn(u64)) -> Result<Levels, TooManyToSearch> {
         let nodes = topology.nodes();
         if nodes > MAX_NODES {

@@ -1,6 +1,6 @@
 //! What is true of a network, found on the built-out graph and by formula.
 //!
-//! `hopwise-core` answers from addresses alone; here its answers are held against breadth-first search. [`routes`] follows
+//! `hopwise-core` answers from addresses alone; here its responses are held against breadth-first search. [`routes`] follows
 //! routes, [`broadcast`] trees, [`figures`] finds diameters and distances, [`profile`] and [`choice`] compare networks,
 //! [`dependency`] looks for deadlocks, [`audit`] checks all of that on one network, and [`papers`] measures what papers claim.
 //!
@@ -25,7 +25,7 @@
 //! }
 //! ```
 //!
-//! Every operation has an error of its own, beside it: [`graph::CannotBuildOut`], [`figures::CannotSearch`],
+//! Every operation has an error of its own, beside it: [`graph::TooLarge`], [`figures::CannotSearch`],
 //! [`routes::CannotRoute`], [`routes::RouteFault`], [`papers::CannotMeasure`].
 
 pub mod audit;

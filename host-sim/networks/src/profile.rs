@@ -60,8 +60,8 @@ impl Profile {
     /// Degrees, diameter and distances: by search of a small network, by formula for a large one, or by search where there is
     /// none and it does not take too long.
     pub fn distances(network: &Network) -> Result<Profile, CannotSearch> {
-        let alike = network.vertex_transitive();
-        let searchable = network.nodes() <= if alike { MAX_FROM_ONE_NODE } else { MAX_SEARCHED };
+        let transitive = network.vertex_transitive();
+        let searchable = network.nodes() <= if transitive { MAX_FROM_ONE_NODE } else { MAX_SEARCHED };
         let formula = if network.nodes() <= ALWAYS_SEARCHED {
             None
         } else {

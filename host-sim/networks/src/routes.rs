@@ -4,7 +4,7 @@ use hopwise_core::{Method, Network, NoSuchNode, Node, Rule};
 use serde::Serialize;
 
 use super::distances::hops_from;
-use super::graph::{CannotBuildOut, Graph};
+use super::graph::{Graph, TooLarge};
 
 /// Longer routes are not listed.
 pub const MAX_HOPS: u64 = 1 << 20;
@@ -35,7 +35,7 @@ pub enum CannotRoute {
     },
     /// The network has to be built out to find the distance, and cannot.
     #[error(transparent)]
-    BuildOut(#[from] CannotBuildOut),
+    BuildOut(#[from] TooLarge),
 }
 
 /// A route between two nodes. The names are those of the JSON keys of `hopwise route`.
@@ -87,7 +87,7 @@ impl Route {
 }
 
 /// By address, or by search where no exact rule is known.
-fn distance(network: &Network, from: Node, to: Node) -> Result<Option<u64>, CannotBuildOut> {
+fn distance(network: &Network, from: Node, to: Node) -> Result<Option<u64>, TooLarge> {
     let known = network.unchecked().distance(from, to);
     if known.is_some() || network.nodes() > MAX_SEARCHED {
         return Ok(known);

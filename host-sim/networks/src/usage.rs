@@ -11,7 +11,7 @@ const MAX_NODES: u64 = 512;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Usage {
     /// Lanes that the routers of boards use: one more than a route turns between rising and falling numbers.
-    pub lanes: u64,
+    pub virtual_channels: u64,
     /// Packets that a node can make in a cycle, for all others alike, until some link is always busy. A simulation finds less.
     pub saturation: f64,
 }
@@ -25,7 +25,7 @@ impl Usage {
         let graph = Graph::build(network).ok()?;
         let nodes = graph.nodes();
         let mut loads = vec![0u64; 2 * graph.edges()];
-        let mut lanes = 0;
+        let mut virtual_channels = 0;
         for dest in 0..nodes {
             let next: Vec<usize> = (0..nodes)
                 .map(|here| network.unchecked().next(here as u64, dest as u64, Rule::Exact) as usize)
@@ -46,12 +46,12 @@ impl Usage {
                 let to = next[node];
                 let is_turn = to != dest && (to > node) != (next[to] > to);
                 turns[node] = turns[to] + u64::from(is_turn);
-                lanes = lanes.max(turns[node] + 1 + u64::from(to < node));
+                virtual_channels = virtual_channels.max(turns[node] + 1 + u64::from(to < node));
             }
         }
         let most = loads.into_iter().max()?;
         Some(Usage {
-            lanes,
+            virtual_channels,
             saturation: (nodes as f64 - 1.0) / most as f64,
         })
     }
@@ -88,11 +88,11 @@ mod tests {
         assert_eq!(
             usage("path(4)"),
             Usage {
-                lanes: 2,
+                virtual_channels: 2,
                 saturation: 3.0 / 4.0
             }
         );
         // A ring turns at the wrap.
-        assert_eq!(usage("ring(5)").lanes, 3);
+        assert_eq!(usage("ring(5)").virtual_channels, 3);
     }
 }

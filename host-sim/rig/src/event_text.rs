@@ -53,12 +53,12 @@ pub fn event_text(mesh: &Mesh, node: u64, event: &Event) -> EventText {
             link,
             packet,
             dest,
-            again,
+            retransmit,
         } => {
-            let again = if *again { ", again" } else { "" };
+            let retransmit = if *retransmit { ", again" } else { "" };
             (
                 with("->", far(*link)),
-                format!("{} to node {dest}{again}", named(packet)),
+                format!("{} to node {dest}{retransmit}", named(packet)),
             )
         }
         Event::Received { link, packet, dest } => (with("<-", far(*link)), format!("{} to node {dest}", named(packet))),

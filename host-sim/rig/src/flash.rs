@@ -1,6 +1,6 @@
-//! Image and configuration pages into boards, through the probe-rs program.
+//! Image and configs into boards, through the probe-rs program.
 //!
-//! All boards of a mesh get the same image and boot loader; what makes them differ is their page, in a slot of its own.
+//! All boards of a mesh get the same image and boot loader; what makes them differ is their config, in a slot of its own.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hopwise_files::create_private;
-use hopwise_node::store::{Keys, SEALED_BYTES, sealed};
+use hopwise_node::store::{COMMITTED_BYTES, Keys, committed};
 use hopwise_node::wire::{BadConfig, CONFIG_BYTES};
 
 use super::mesh::Mesh;
@@ -23,15 +23,15 @@ pub enum FlashStep {
     Image,
     /// The boot loader, with which the next program can come through the mesh.
     Loader,
-    /// The configuration page.
-    Page,
+    /// The config.
+    Config,
     /// The board starts with both.
     Reset,
 }
 
 impl FlashStep {
     /// All of them.
-    pub const ALL: [FlashStep; 4] = [FlashStep::Image, FlashStep::Loader, FlashStep::Page, FlashStep::Reset];
+    pub const ALL: [FlashStep; 4] = [FlashStep::Image, FlashStep::Loader, FlashStep::Config, FlashStep::Reset];
 }
 
 impl fmt::Display for FlashStep {
@@ -39,7 +39,7 @@ impl fmt::Display for FlashStep {
         f.write_str(match self {
             FlashStep::Image => "image",
             FlashStep::Loader => "boot loader",
-            FlashStep::Page => "page",
+            FlashStep::Config => "config",
             FlashStep::Reset => "reset",
         })
     }
@@ -61,8 +61,8 @@ pub struct FlashJob {
     pub node: u64,
     /// Its probe, as probe-rs selects it.
     pub probe: String,
-    /// The file with its page.
-    pub page: PathBuf,
+    /// The file with its config.
+    pub config: PathBuf,
 }
 
 /// What is the same for all boards.
@@ -74,7 +74,7 @@ pub struct Flasher {
     pub elf: PathBuf,
     /// The boot loader, if there is to be one: it goes where the image has put its own beginning.
     pub loader: Option<PathBuf>,
-    /// Where pages go.
+    /// Where configs go.
     pub slots: u32,
     /// How long a step may take.
     pub limit: Duration,
@@ -101,7 +101,7 @@ pub fn jobs(mesh: &Mesh, nodes: &[u64], folder: &Path) -> Result<Vec<FlashJob>, 
     let job = |node: &u64| FlashJob {
         node: *node,
         probe: mesh.probe(*node).unwrap_or_default(),
-        page: folder.join(format!("page-{node}.bin")),
+        config: folder.join(format!("config-{node}.bin")),
     };
     Ok(nodes.iter().map(job).collect())
 }
@@ -116,7 +116,7 @@ impl Flasher {
         Some(match step {
             FlashStep::Image => Call::Image(target, &self.elf),
             FlashStep::Loader => Call::Image(target, self.loader.as_ref()?),
-            FlashStep::Page => Call::Bytes(target, self.slots, &job.page),
+            FlashStep::Config => Call::Bytes(target, self.slots, &job.config),
             FlashStep::Reset => Call::Reset(target),
         })
     }
@@ -182,12 +182,12 @@ impl Flasher {
     }
 }
 
-/// Why a page is not written.
+/// Why a config is not written.
 #[derive(Debug, thiserror::Error)]
-pub enum NoPageWritten {
+pub enum ConfigNotWritten {
     /// The node has none.
     #[error("{0}")]
-    Page(BadConfig),
+    Config(BadConfig),
     /// The file cannot be written.
     #[error("{}: {error}", path.display())]
     Write {
@@ -198,26 +198,26 @@ pub enum NoPageWritten {
     },
 }
 
-/// What goes into the flash: a page in the first slot, and nothing in the second.
-fn slots(page: &[u8; CONFIG_BYTES], keys: Option<Keys>, slot_bytes: usize) -> Vec<u8> {
+/// What goes into the flash: a config in the first slot, and nothing in the second.
+fn slots(config: &[u8; CONFIG_BYTES], keys: Option<Keys>, slot_bytes: usize) -> Vec<u8> {
     // A board counts its starts from here. Seconds run faster than boards are started, so no number comes twice.
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut bytes = vec![0xff; slot_bytes + SEALED_BYTES];
-    let sealed = sealed(page, keys, since_1970.as_secs() as u32);
-    bytes[..sealed.len()].copy_from_slice(&sealed);
+    let mut bytes = vec![0xff; slot_bytes + COMMITTED_BYTES];
+    let committed = committed(config, keys, since_1970.as_secs() as u32);
+    bytes[..committed.len()].copy_from_slice(&committed);
     bytes
 }
 
-/// Writes the pages of jobs.
-pub fn write_pages(mesh: &Mesh, jobs: &[FlashJob]) -> Result<(), NoPageWritten> {
+/// Writes the configs of jobs.
+pub fn write_configs(mesh: &Mesh, jobs: &[FlashJob]) -> Result<(), ConfigNotWritten> {
     for job in jobs {
-        let page = mesh.page(job.node).map_err(NoPageWritten::Page)?;
+        let config = mesh.config(job.node).map_err(ConfigNotWritten::Config)?;
         let keys = mesh.keys.map(|keys| keys.of_board(job.node));
-        let bytes = slots(&page, keys, mesh.kind_of(job.node).slot_bytes as usize);
+        let bytes = slots(&config, keys, mesh.kind_of(job.node).slot_bytes as usize);
         // Nobody else may read it: there may be keys in it.
-        let written = create_private(&job.page).and_then(|mut file| file.write_all(&bytes));
-        written.map_err(|error| NoPageWritten::Write {
-            path: job.page.clone(),
+        let written = create_private(&job.config).and_then(|mut file| file.write_all(&bytes));
+        written.map_err(|error| ConfigNotWritten::Write {
+            path: job.config.clone(),
             error,
         })?;
     }

@@ -6,7 +6,7 @@
 //! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
 //! - [`ports`]: which serial ports lead to boards; [`assign`]: which board is which node;
 //! - [`doctor`]: a self-test of one board;
-//! - [`probe_rs`]: every call of probe-rs; [`flash`]: image and configuration pages, through it;
+//! - [`probe_rs`]: every call of probe-rs; [`flash`]: image and configs, through it;
 //! - [`update`]: a new image into all boards, through the mesh;
 //! - [`capture`]: the logs of all boards as one trace; [`event_text`]: its lines in words; [`clocks`]: boards' clocks made one;
 //! - [`probe_logs`]: logs from boards at probes; [`log_sources`]: logs from elsewhere; [`board_log`]: what their bytes say.

@@ -119,7 +119,7 @@ impl Call<'_> {
             Call::Version,
             Call::List,
             Call::Image(target, Path::new("image.elf")),
-            Call::Bytes(target, 0x0800_8000, Path::new("page.bin")),
+            Call::Bytes(target, 0x0800_8000, Path::new("config.bin")),
             Call::Reset(target),
             Call::Log(target, Path::new("image.elf")),
             Call::Run(target.chip),
@@ -300,11 +300,11 @@ fn kill(child: &mut Child) {
 
 /// Ends programs, all at once, one way after the other.
 pub fn end_all(mut children: Vec<Child>) {
-    for (end, patience) in WAYS {
+    for (end, timeout) in WAYS {
         // Whoever has ended is waited for here, so that no number is used that may be somebody else's by now.
         children.retain_mut(is_running);
         children.iter_mut().for_each(end);
-        let until = Instant::now() + *patience;
+        let until = Instant::now() + *timeout;
         while !children.is_empty() && Instant::now() < until {
             std::thread::sleep(LOOK);
             children.retain_mut(is_running);

@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 use super::update::Boards;
 pub use hopwise_host::serial_line::{BadPort, PortFault};
 use hopwise_host::serial_line::{SerialLine, exchange_all};
-use hopwise_host::talk::{Question, Reply, Talk};
+use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::AppPort;
 
-/// A question is answered within this, or not at all: packets live for six seconds, but a mesh that takes longer than this is in
+/// A request is answered within this, or not at all: packets live for six seconds, but a mesh that takes longer than this is in
 /// trouble.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// A board that takes no packet for so long takes none any more: links to its neighbors may pause.
 const TAKES_WITHIN: Duration = Duration::from_secs(5);
-/// Questions on their way at once.
+/// Requests on their way at once.
 const AT_ONCE: usize = 4;
 
 /// Boards at serial ports.
@@ -77,19 +77,19 @@ impl SerialMesh {
         Ok(())
     }
 
-    fn ask_all(&mut self, questions: &[Question]) -> Result<Vec<Option<Reply>>, BadPort> {
-        let mut replies = vec![None; questions.len()];
-        let mut waiting: Vec<usize> = (0..questions.len()).rev().collect();
-        // By line and number: the question, and until when its answer is waited for.
+    fn ask_all(&mut self, requests: &[BoardRequest]) -> Result<Vec<Option<Reply>>, BadPort> {
+        let mut replies = vec![None; requests.len()];
+        let mut waiting: Vec<usize> = (0..requests.len()).rev().collect();
+        // By line and number: the request, and until when its response is waited for.
         let mut open: BTreeMap<(usize, u32), (usize, Instant)> = BTreeMap::new();
         while !waiting.is_empty() || !open.is_empty() {
             while open.len() < AT_ONCE * self.lines.len() {
                 let Some(index) = waiting.pop() else { break };
-                let question = &questions[index];
-                let line = &mut self.lines[question.at];
+                let request = &requests[index];
+                let line = &mut self.lines[request.at];
                 let now = line.now();
-                let number = line.port.ask(question.dest, question.query, &question.more, now);
-                open.insert((question.at, number), (index, Instant::now() + ANSWERS_WITHIN));
+                let number = line.port.ask(request.dest, request.query, &request.more, now);
+                open.insert((request.at, number), (index, Instant::now() + RESPONSE_TIMEOUT));
             }
             self.step()?;
             for (place, line) in self.lines.iter_mut().enumerate() {
@@ -128,7 +128,7 @@ impl Talk for SerialMesh {
     }
 
     /// A port that fails is a port without answers.
-    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
-        self.ask_all(questions).unwrap_or_else(|_| vec![None; questions.len()])
+    fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
+        self.ask_all(requests).unwrap_or_else(|_| vec![None; requests.len()])
     }
 }

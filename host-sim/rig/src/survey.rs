@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopwise_host::talk::{Talk, ask_nodes, read};
-use hopwise_node::wire::{BoardState, Command, LinkReport, LinkTrouble, NodeReport, Query, Status};
+use hopwise_node::wire::{BoardState, Command, LinkFault, LinkReport, NodeReport, Query, Status};
 use serde::Serialize;
 
 use super::mesh::Mesh;
@@ -135,10 +135,10 @@ fn link_seen(report: &LinkReport) -> LinkSeen {
             host: report.host,
         }),
         up: report.up,
-        stranger: match report.trouble {
-            LinkTrouble::None | LinkTrouble::OneWay => None,
-            LinkTrouble::Unkeyed | LinkTrouble::WrongKey => Some(Stranger::Key),
-            LinkTrouble::Version => Some(Stranger::Version),
+        stranger: match report.fault {
+            LinkFault::None | LinkFault::OneWay => None,
+            LinkFault::Unkeyed | LinkFault::WrongKey => Some(Stranger::Key),
+            LinkFault::Version => Some(Stranger::Version),
         },
         errors: [
             report.counters.framing_errors,

@@ -20,7 +20,7 @@ struct Socket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
-    /// A board does not answer.
+    /// A board does not respond.
     NoAnswer,
     /// A board is not the one that should be there: of another kind, of another network, with another address.
     WrongBoard,
@@ -68,7 +68,7 @@ impl fmt::Display for Finding {
         let expected = self.expected.as_deref().unwrap_or("nothing");
         let found = self.found.as_deref().unwrap_or("nothing");
         match self.kind {
-            FindingKind::NoAnswer => write!(f, "no answer   {place}"),
+            FindingKind::NoAnswer => write!(f, "no response   {place}"),
             FindingKind::WrongBoard => write!(f, "wrong board {place}: {found} instead of {expected}"),
             FindingKind::Swapped => write!(f, "swapped     {place}: leads to {found} instead of {expected}"),
             FindingKind::Missing => write!(f, "missing     {place}: nothing is heard of {expected}"),
@@ -215,13 +215,13 @@ impl Comparison<'_> {
 
     fn is_right(&self, cable: &Cable) -> bool {
         let [a, b] = [cable.from.node_port(), cable.to.node_port()].map(|end| socket(self.mesh, end));
-        // A board that does not answer is known by what the other sees: a link is up only if both hear each other.
+        // A board that does not respond is known by what the other sees: a link is up only if both hear each other.
         let right = |here: Socket, there: Socket| self.leads_to(here) == Some(there) && self.is_up(here);
         let silent = |here: Socket| !self.seen.contains_key(&here.node);
         (right(a, b) || silent(a)) && (right(b, a) || silent(b)) && !(silent(a) && silent(b))
     }
 
-    /// A node that does not answer, while those who should hear it hear another at the very link: its board has the other's
+    /// A node that does not respond, while those who should hear it hear another at the very link: its board has the other's
     /// address.
     fn find_impostors(&mut self) {
         let mut found = BTreeMap::new();
@@ -363,7 +363,7 @@ impl Comparison<'_> {
     /// What to do, tried out on the cables as they are: each sentence puts at least one cable right.
     fn moves(&self, findings: &[Finding]) -> Vec<String> {
         let mut moves: Vec<String> = self.impostors.iter().map(|(node, other)| {
-            format!("the board in the place of node {node} says it is node {other}: write its page with `hopwise flash MESH.toml --only {node}`")
+            format!("the board in the place of node {node} says it is node {other}: write its config with `hopwise flash MESH.toml --only {node}`")
         }).collect();
         moves.extend(
             findings
@@ -414,7 +414,7 @@ impl Comparison<'_> {
         let [uart_a, uart_b] = [a, b].map(|at| &self.mesh.kind_of(at.node).links[at.link]);
         match (cables.get(&a).copied(), cables.get(&b).copied()) {
             // Either it is there and broken, or an earlier move has put it right.
-            (Some(there), _) if there == b => self.is_there(a, b).then(|| self.mend(number, a, b)),
+            (Some(there), _) if there == b => self.is_there(a, b).then(|| self.plug_in(number, a, b)),
             (Some(far_a), Some(far_b)) => {
                 cables.extend([(a, b), (b, a), (far_a, far_b), (far_b, far_a)]);
                 let [first, second] = [b, far_a].map(|at| self.place(at));
@@ -442,7 +442,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// What to do about boards that hear each other and do not link up. The one that does not answer is the one to change.
+    /// What to do about boards that hear each other and do not link up. The one that does not respond is the one to change.
     fn reconcile(&self, here: Socket, there: Socket) -> Option<String> {
         let difference = match self.stranger(here)? {
             Stranger::Key => "have different keys, or only one of them has one",
@@ -460,7 +460,7 @@ impl Comparison<'_> {
     }
 
     /// A cable that is where it should be, and yet does not work both ways.
-    fn mend(&self, number: usize, a: Socket, b: Socket) -> String {
+    fn plug_in(&self, number: usize, a: Socket, b: Socket) -> String {
         let (deaf, speaker) = if self.leads_to(a).is_some() { (b, a) } else { (a, b) };
         let [from, to] = [speaker, deaf].map(|at| &self.mesh.kind_of(at.node).links[at.link]);
         format!(
@@ -480,7 +480,7 @@ fn advice(finding: &Finding) -> Option<String> {
     let node = finding.node;
     match (finding.kind, finding.found.as_deref()) {
         (FindingKind::WrongBoard, Some("another network")) => Some(format!(
-            "board {node} is configured for another network: write its page with `hopwise flash MESH.toml --only {node}`"
+            "board {node} is configured for another network: write its config with `hopwise flash MESH.toml --only {node}`"
         )),
         (FindingKind::WrongBoard, Some(found)) if !found.starts_with("node ") => {
             Some(format!("board {node} is a {found}, and the mesh file has another kind"))

@@ -35,7 +35,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         let mut dest = board;
         for _ in 0..=self.world.boards() {
             dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
-            if !self.is_rogue(dest) {
+            if !self.is_faulty(dest) {
                 break;
             }
         }
@@ -44,12 +44,12 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
 
     fn draw_service(&mut self) -> Service {
         match self.run.traffic {
-            Traffic::PingAll => Service::Question(Query::Ping),
+            Traffic::PingAll => Service::Query(Query::Ping),
             traffic if traffic.is_broadcast() => Service::Broadcast,
             _ if self.run.mixed => match self.random.random_range(0..16) {
                 0..6 => Service::Datagram,
                 6..12 => Service::Confirmed,
-                12..15 => self.draw_question(),
+                12..15 => self.draw_query(),
                 _ => Service::Broadcast,
             },
             _ if self.run.confirmed => Service::Confirmed,
@@ -58,7 +58,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     }
 
     /// A ping as often as all others.
-    fn draw_question(&mut self) -> Service {
+    fn draw_query(&mut self) -> Service {
         let others = [
             Query::Trace,
             Query::Identity,
@@ -67,10 +67,10 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
             Query::ClearCounters,
         ];
         let drawn = self.random.random_range(0..2 * others.len());
-        Service::Question(*others.get(drawn).unwrap_or(&Query::Ping))
+        Service::Query(*others.get(drawn).unwrap_or(&Query::Ping))
     }
 
-    /// A host asks its next question: any board, its own too.
+    /// A host asks its next request: any board, its own too.
     pub(super) fn ask(&mut self, host: u32, board: u32) {
         if self.to_send == 0 {
             return;
@@ -79,12 +79,12 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         let mut dest = board;
         for _ in 0..self.world.boards() {
             dest = self.random.random_range(0..self.world.boards());
-            if !self.is_rogue(dest) {
+            if !self.is_faulty(dest) {
                 break;
             }
         }
-        let service = self.draw_question();
-        let Service::Question(query) = service else { return };
+        let service = self.draw_query();
+        let Service::Query(query) = service else { return };
         self.tell_reach();
         let payload = self.notes.oracle.payload(service, u64::from(dest), self.run.payload);
         let asked = self.world.with_host(host, &mut self.notes, |host, now| {
@@ -167,7 +167,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                 Service::Datagram => node.send(to, PORT, &payload, now, &mut observer),
                 Service::Confirmed => node.send_confirmed(to, PORT, &payload, now, &mut observer),
                 Service::Broadcast => node.broadcast(PORT, &payload, now, &mut observer),
-                Service::Question(query) => node.ask(to, query, &payload, now, &mut observer),
+                Service::Query(query) => node.ask(to, query, &payload, now, &mut observer),
             }
         });
         match result {
@@ -218,27 +218,27 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         for message in messages {
             match message.kind {
                 MessageKind::Undeliverable { number, .. } => oracle.reported(now, &sender, number),
-                MessageKind::Answer(query) => {
-                    let answer = Response {
+                MessageKind::Response(query) => {
+                    let response = Response {
                         query,
                         asked: message.asked,
                         number: message.number,
                         payload: &message.payload,
                     };
-                    oracle.answered(now, &sender, message.source, &answer);
+                    oracle.answered(now, &sender, message.source, &response);
                 }
                 _ => oracle.delivered(now, board, message.source as u32, &message.payload),
             }
         }
         for (number, outcome) in outcomes {
-            oracle.settled(now, &sender, number, outcome);
+            oracle.completed(now, &sender, number, outcome);
         }
     }
 
     /// A host looks at what has come for it.
     fn hear(&mut self, host: u32, board: u32) {
         let now = self.world.now();
-        let asker = Sender {
+        let requester = Sender {
             board,
             is_host: true,
             epoch: self.world.epoch(host),
@@ -247,11 +247,11 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         let oracle = &mut self.notes.oracle;
         for packet in heard.unwrap_or_default() {
             match packet.content() {
-                Some(Content::Response(answer)) => {
+                Some(Content::Response(response)) => {
                     self.notes.last_arrival = now;
-                    oracle.answered(now, &asker, packet.header.source, &answer);
+                    oracle.answered(now, &requester, packet.header.source, &response);
                 }
-                Some(Content::Undeliverable(report)) => oracle.reported(now, &asker, report.number),
+                Some(Content::Undeliverable(report)) => oracle.reported(now, &requester, report.number),
                 _ => {}
             }
         }

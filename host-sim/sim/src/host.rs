@@ -33,14 +33,14 @@ impl Host {
         self.endpoint.is_up()
     }
 
-    /// Asks a node something. Returns the name of the question; `None` if too many wait.
+    /// Asks a node something. Returns the name of the request; `None` if too many wait.
     pub fn ask(&mut self, dest: Node, query: Query, payload: &[u8], now: Micros) -> Option<PacketId> {
         if !self.endpoint.has_room() {
             return None;
         }
-        let question = self.endpoint.question(dest, query, payload, now)?;
-        let id = question.header.id();
-        self.endpoint.send(question).ok().map(|()| id)
+        let request = self.endpoint.request(dest, query, payload, now)?;
+        let id = request.header.id();
+        self.endpoint.send(request).ok().map(|()| id)
     }
 
     /// What has come for it since this was last asked.
@@ -51,7 +51,7 @@ impl Host {
     /// Takes in bytes that came.
     pub fn receive(&mut self, mut bytes: &[u8], now: Micros, observer: &mut impl Observer) {
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
-            if let Heard::Packet(packet) | Heard::Question(packet) = heard {
+            if let Heard::Packet(packet) | Heard::Request(packet) = heard {
                 observer.note(Event::Received {
                     link: 0,
                     packet: packet.header.id(),

@@ -24,7 +24,7 @@
 //! - [`programs`]: user programs instead of generated traffic;
 //! - [`oracle`]: checks what was sent and what arrived; the record of a run is a trace of [`hopwise_trace`];
 //! - `faults`: faults of boards and cables; `notes`: the observers of nodes; [`shell`]: where tests make nodes faulty;
-//! - [`world`]: boards, cables, time; [`rogue`]: faulty nodes; [`host`]: hosts at serial ports; [`tap`]: an attacker on a cable;
+//! - [`world`]: boards, cables, time; [`faulty_node`]: faulty nodes; [`host`]: hosts at serial ports; [`tap`]: an attacker on a cable;
 //!   [`wire`]: cables and their effect on bytes;
 //! - [`agenda`]: the event queue; [`clock`]: the clocks of boards; [`mesh_time`]: how well they agree;
 //! - `stage`: the actions of scripts. The words of scripts and traffic are those of [`hopwise_language`].
@@ -35,6 +35,7 @@ pub mod agenda;
 mod applications;
 pub mod clock;
 mod faults;
+pub mod faulty_node;
 pub mod host;
 pub mod mesh_time;
 mod notes;
@@ -42,7 +43,6 @@ pub mod oracle;
 pub mod programs;
 pub mod reduce;
 pub mod report;
-pub mod rogue;
 pub mod run;
 pub mod settings;
 pub mod shell;

@@ -96,7 +96,7 @@ impl TimedNodes {
             drift: Some(trial.drift),
             jitter: JITTER,
             seed: trial.seed,
-            rogues: Vec::new(),
+            faulty_boards: Vec::new(),
             key: None,
             taps: Vec::new(),
             hosts: Vec::new(),

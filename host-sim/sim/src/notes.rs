@@ -72,7 +72,7 @@ impl<S: Shell> Watcher for Notes<'_, S> {
         }
         match event {
             Event::Dropped { reason, .. } => self.drops[*reason as usize] += 1,
-            Event::Sent { again: true, .. } => self.resent += 1,
+            Event::Sent { retransmit: true, .. } => self.resent += 1,
             Event::Detoured { .. } => self.detours += 1,
             Event::LinkUp { .. } => self.links_up += 1,
             Event::Delivered { .. } => self.last_arrival = at,

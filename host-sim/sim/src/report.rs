@@ -92,7 +92,7 @@ impl Report {
                     .map(|exception| exception.name())
                     .zip(tally.exceptions),
             ),
-            rogues: run.build.rogues.iter().map(ToString::to_string).collect(),
+            rogues: run.build.faulty_boards.iter().map(ToString::to_string).collect(),
             innocent_sent: tally.innocent_sent,
             innocent_delivered: tally.innocent_delivered,
             forged: tally.forged,

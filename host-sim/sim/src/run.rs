@@ -186,14 +186,14 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
     let Build {
         network,
         hosts,
-        rogues,
+        faulty_boards,
         taps,
         seed,
         ..
     } = &run.build;
     let world = World::new(run.build.clone());
     let mut oracle = Oracle::new(network, hosts, world.byte_nanos(), *seed, run.packets);
-    oracle.distrust(rogues);
+    oracle.distrust(faulty_boards);
     if !taps.is_empty() {
         let cables = taps.iter().filter_map(|&tap| world.cable_at(tap));
         oracle.tapped(cables.flat_map(|cable| world.ends(cable)));
@@ -203,7 +203,7 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
     let calm = run.pull_every.is_none()
         && run.reset_every.is_none()
         && run.script.is_empty()
-        && rogues.is_empty()
+        && faulty_boards.is_empty()
         && taps.is_empty();
     let boards = world.boards() as usize + hosts.len();
     let mut player = Player::<S, C> {
@@ -253,7 +253,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         let run = self.run;
         self.schedule_faults();
         for board in 0..self.world.boards() {
-            if self.to_send > 0 && !self.is_rogue(board) && !self.destinations.only_to_itself(board) {
+            if self.to_send > 0 && !self.is_faulty(board) && !self.destinations.only_to_itself(board) {
                 let first = self.random.random_range(0..self.interval.max(1));
                 self.world.mark(run.begin + first, Task::Send(board).mark());
             }
@@ -332,9 +332,9 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
             self.settled_at = None;
             return now > quiet_from + SETTLES_WITHIN;
         }
-        let settled = *self.settled_at.get_or_insert(now);
+        let completed = *self.settled_at.get_or_insert(now);
         let wait = if self.calm { 0 } else { LATE_COPIES };
-        now >= settled.max(quiet_from) + wait
+        now >= completed.max(quiet_from) + wait
     }
 
     /// Nothing happens to boards and cables by the script from here on.
@@ -399,9 +399,9 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         self.notes.oracle.check_account(now, board, &counters, node.held());
     }
 
-    pub(super) fn is_rogue(&self, board: u32) -> bool {
-        let mut rogues = self.run.build.rogues.iter();
-        rogues.any(|rogue| rogue.node == u64::from(board))
+    pub(super) fn is_faulty(&self, board: u32) -> bool {
+        let mut faulty_boards = self.run.build.faulty_boards.iter();
+        faulty_boards.any(|faulty| faulty.node == u64::from(board))
     }
 
     fn finish(mut self, started: Instant) -> Result<Account, RunError> {

@@ -13,8 +13,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::faulty_node::{BadFaultyNode, FaultyBoard};
 use super::oracle::LEAST_PAYLOAD;
-use super::rogue::{BadRogue, RogueBoard};
 use super::run::SimRun;
 use super::stage::Mesh;
 use super::wire::{Nanos, Noise};
@@ -60,7 +60,7 @@ pub struct Settings {
     /// Confirmed packets instead of datagrams
     #[cfg_attr(feature = "clap", arg(long))]
     pub confirmed: bool,
-    /// A random service for each packet: datagram, confirmed, broadcast, or a question: ping, trace, identity, counters, link,
+    /// A random service for each packet: datagram, confirmed, broadcast, or a request: ping, trace, identity, counters, link,
     /// clear-counters
     #[cfg_attr(feature = "clap", arg(long))]
     pub mixed: bool,
@@ -106,7 +106,7 @@ pub struct Settings {
     /// A board is reset this often, and off for 1 ms to 5 s
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub reset_every: Option<Time>,
-    /// Boards with a host at their serial port, which asks any node questions as often as nodes send
+    /// Boards with a host at their serial port, which asks any node requests as often as nodes send
     #[cfg_attr(feature = "clap", arg(long, alias = "computer", value_name = "NODE,..."))]
     #[serde(alias = "computer")]
     pub host: Option<String>,
@@ -192,7 +192,7 @@ impl Settings {
                 drift: self.drift,
                 jitter: self.jitter.unwrap_or_default().nanos(),
                 seed: self.seed.unwrap_or(1),
-                rogues: self.rogues(&network)?,
+                faulty_boards: self.faulty_boards(&network)?,
                 key: self.key.as_deref().map(secret),
                 taps: self.taps(&network)?,
                 hosts: self.hosts(&network)?,
@@ -252,20 +252,20 @@ impl Settings {
         })
     }
 
-    fn rogues(&self, network: &Network) -> Result<Vec<RogueBoard>, BadSettings> {
-        let mut rogues: Vec<RogueBoard> = Vec::new();
-        for text in self.rogue.iter().flat_map(|rogues| rogues.split(',')) {
-            let rogue: RogueBoard = text.parse()?;
-            network.check(rogue.node).map_err(BadSettings::RogueNode)?;
-            if rogues.iter().any(|other| other.node == rogue.node) {
-                return Err(BadSettings::RogueTwice(rogue.node));
+    fn faulty_boards(&self, network: &Network) -> Result<Vec<FaultyBoard>, BadSettings> {
+        let mut faulty_boards: Vec<FaultyBoard> = Vec::new();
+        for text in self.rogue.iter().flat_map(|faulty_boards| faulty_boards.split(',')) {
+            let faulty: FaultyBoard = text.parse()?;
+            network.check(faulty.node).map_err(BadSettings::NoSuchFaultyNode)?;
+            if faulty_boards.iter().any(|other| other.node == faulty.node) {
+                return Err(BadSettings::FaultyTwice(faulty.node));
             }
-            rogues.push(rogue);
+            faulty_boards.push(faulty);
         }
-        if rogues.len() as u64 + 2 > network.nodes() && !rogues.is_empty() {
-            return Err(BadSettings::AllRogues);
+        if faulty_boards.len() as u64 + 2 > network.nodes() && !faulty_boards.is_empty() {
+            return Err(BadSettings::AllFaulty);
         }
-        Ok(rogues)
+        Ok(faulty_boards)
     }
 
     fn taps(&self, network: &Network) -> Result<Vec<WireEnd>, BadSettings> {
@@ -288,9 +288,9 @@ impl Settings {
             }
             boards.push(board);
         }
-        let rogues = self.rogues(network)?;
-        if let Some(rogue) = rogues.iter().find(|rogue| boards.contains(&rogue.node)) {
-            return Err(BadSettings::HostAtRogue(rogue.node));
+        let faulty_boards = self.faulty_boards(network)?;
+        if let Some(faulty) = faulty_boards.iter().find(|faulty| boards.contains(&faulty.node)) {
+            return Err(BadSettings::HostAtFaulty(faulty.node));
         }
         if self.leave_every.is_some() && boards.is_empty() {
             return Err(BadSettings::NoHost);
@@ -366,18 +366,18 @@ pub enum BadSettings {
     /// The payload is too short to be told from others, or too long for a packet.
     #[error("a payload has from {LEAST_PAYLOAD} to {MAX_PAYLOAD} bytes, not {0}")]
     Payload(usize),
-    /// Text that names no rogue.
+    /// Text that names no faulty node.
     #[error(transparent)]
-    Rogue(#[from] BadRogue),
-    /// A rogue that is not in the network.
+    FaultyNode(#[from] BadFaultyNode),
+    /// A faulty node that is not in the network.
     #[error("rogue: {0}")]
-    RogueNode(NoSuchNode),
-    /// A board cannot be two rogues.
+    NoSuchFaultyNode(NoSuchNode),
+    /// A board cannot be two faulty nodes.
     #[error("node {0} is named twice as a rogue")]
-    RogueTwice(Node),
+    FaultyTwice(Node),
     /// Nobody is left to send to.
     #[error("at least two boards must be honest")]
-    AllRogues,
+    AllFaulty,
     /// Text that names no end of a cable.
     #[error("tap: '{0}' is not a port: write NODE.PORT[,...], such as 3.0,5.1")]
     Tap(String),
@@ -393,9 +393,9 @@ pub enum BadSettings {
     /// A board has one serial port for a host.
     #[error("node {0} is named twice as the board of a host")]
     HostTwice(Node),
-    /// A rogue answers nobody.
-    #[error("node {0} is a rogue, which has no host")]
-    HostAtRogue(Node),
+    /// A faulty node answers nobody.
+    #[error("node {0} is a faulty node, which has no host")]
+    HostAtFaulty(Node),
     /// Nobody is there to leave.
     #[error("leave-every needs a host: --host NODE")]
     NoHost,
@@ -479,7 +479,7 @@ fn short(text: &str) -> String {
 /// A value as a shell takes it.
 pub fn quoted(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,/".contains(letter);
+    let plain = |parcel: char| parcel.is_ascii_alphanumeric() || "-_.,/".contains(parcel);
     if !text.is_empty() && text.chars().all(plain) {
         return text;
     }

@@ -7,7 +7,7 @@ use hopwise_language::{Time, Traffic};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::rogue::{RogueBoard, RogueKind};
+use super::faulty_node::{FaultyBoard, Misbehavior};
 use super::settings::Settings;
 
 /// Small networks of every family that has one.
@@ -215,15 +215,15 @@ impl Draw {
             drawn.collect()
         };
         if self.one_in(6) && network.nodes() > 4 && said.rogue.is_none() && said.host.is_none() {
-            let rogues: Vec<String> = some(self, 2)
+            let faulty_boards: Vec<String> = some(self, 2)
                 .into_iter()
-                .map(|node| RogueBoard {
+                .map(|node| FaultyBoard {
                     node,
-                    kind: self.of(&RogueKind::ALL),
+                    kind: self.of(&Misbehavior::ALL),
                 })
-                .map(|rogue| rogue.to_string())
+                .map(|faulty| faulty.to_string())
                 .collect();
-            settings.rogue = Some(rogues.join(","));
+            settings.rogue = Some(faulty_boards.join(","));
         }
         settings.key = self.one_in(4).then(|| "test".into());
         if settings.key.is_some() && self.one_in(3) {
@@ -378,10 +378,10 @@ mod tests {
             let is_it = |name: &&str| name.split('(').next() == Some(word);
             assert!(networks.iter().any(is_it), "{word} is never drawn");
         }
-        let rogues = text(|run| &run.rogue);
-        for kind in RogueKind::ALL {
-            let is_it = |text: &&str| text.split(',').any(|rogue| rogue.ends_with(kind.name()));
-            assert!(rogues.iter().any(is_it), "{} is never drawn", kind.name());
+        let faulty_boards = text(|run| &run.rogue);
+        for kind in Misbehavior::ALL {
+            let is_it = |text: &&str| text.split(',').any(|faulty| faulty.ends_with(kind.name()));
+            assert!(faulty_boards.iter().any(is_it), "{} is never drawn", kind.name());
         }
         let events = text(|run| &run.events).join("; ");
         let events = Script::parse(&events).unwrap();

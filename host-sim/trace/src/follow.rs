@@ -24,7 +24,7 @@ pub struct EndCounts {
     /// Packets sent, each time.
     pub sent: u64,
     /// Of these, those sent before.
-    pub again: u64,
+    pub retransmit: u64,
     /// Packets that came in.
     pub received: u64,
     /// Pieces that were no frame.
@@ -61,8 +61,8 @@ pub enum CableChange {
     Damaged,
     /// Someone is there who does not belong there.
     Miswired,
-    /// A packet was sent again.
-    Again,
+    /// A packet was retransmitted.
+    Retransmit,
 }
 
 /// Is told what a trace holds, while it is read.
@@ -232,16 +232,16 @@ impl<'a, A: Audience> Follower<'a, A> {
                 link,
                 packet,
                 dest,
-                again,
+                retransmit,
             } => {
                 self.end(node, link).sent += 1;
-                if again {
-                    self.cable(at, node, link, CableChange::Again).again += 1;
+                if retransmit {
+                    self.cable(at, node, link, CableChange::Retransmit).retransmit += 1;
                 }
                 let to = self.overview.peer(node, link);
                 let packet = self.packet(packet, Some(dest))?;
                 if let Some(to) = to {
-                    packet.sent(at, node, to, again);
+                    packet.sent(at, node, to, retransmit);
                 }
             }
             Event::Received { link, packet, dest } => {
@@ -307,11 +307,11 @@ mod tests {
         format!("{{\"t\":{t},\"node\":{node},{ID},\"dest\":2,{rest}}}")
     }
 
-    fn sent(t: f64, node: u64, link: u8, again: bool) -> String {
+    fn sent(t: f64, node: u64, link: u8, retransmit: bool) -> String {
         line(
             t,
             node,
-            &format!("\"event\":\"sent\",\"link\":{link},\"again\":{again}"),
+            &format!("\"event\":\"sent\",\"link\":{link},\"again\":{retransmit}"),
         )
     }
 
@@ -338,10 +338,10 @@ mod tests {
         let packet = &packets[0];
         assert_eq!((packet.id.kind, packet.dest, packet.hops.len()), (Kind::Datagram, 2, 2));
         let path = packet.arrivals().path_to(2, 1_250_000_000).unwrap();
-        let nodes: Vec<_> = path.iter().map(|hop| (hop.from, hop.to, hop.again)).collect();
+        let nodes: Vec<_> = path.iter().map(|hop| (hop.from, hop.to, hop.retransmit)).collect();
         assert_eq!(nodes, [(0, 1, 0), (1, 2, 1)]);
         assert_eq!(path[1].sent, Some(1_300_000_000));
-        assert_eq!((overview.ends[&(1, 0)].sent, overview.ends[&(1, 0)].again), (2, 1));
+        assert_eq!((overview.ends[&(1, 0)].sent, overview.ends[&(1, 0)].retransmit), (2, 1));
         assert_eq!(overview.span, Some((1_000_000_000, 1_400_000_000)));
     }
 

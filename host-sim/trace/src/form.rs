@@ -36,7 +36,7 @@ pub(crate) enum EventForm {
         link: u8,
         packet: PacketId,
         dest: Node,
-        again: bool,
+        retransmit: bool,
     },
     Received {
         link: u8,
@@ -90,7 +90,7 @@ enum OutcomeForm {
 /// The end of a link under one name: the number of its node, and the rest under names that begin with it. A host has no
 /// number, and `"host":true` instead. What a trace does not say is 0.
 macro_rules! identity_form {
-    ($form:ident, $name:ident, $network:ident, $port:ident, $epoch:ident, $largest:ident) => {
+    ($form:ident, $name:ident, $network:ident, $port:ident, $epoch:ident, $mtu:ident) => {
         #[derive(Serialize, Deserialize)]
         struct $form {
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,7 +104,7 @@ macro_rules! identity_form {
             #[serde(default)]
             $epoch: u32,
             #[serde(default)]
-            $largest: u16,
+            $mtu: u16,
         }
 
         impl $form {
@@ -117,7 +117,7 @@ macro_rules! identity_form {
                     $network: end.network,
                     $port: end.port,
                     $epoch: end.epoch,
-                    $largest: end.largest,
+                    $mtu: end.mtu,
                 };
                 Serialize::serialize(&form, serializer)
             }
@@ -132,15 +132,15 @@ macro_rules! identity_form {
                     address: address.ok_or_else(missing)?,
                     port: form.$port,
                     epoch: form.$epoch,
-                    largest: form.$largest,
+                    mtu: form.$mtu,
                 })
             }
         }
     };
 }
 
-identity_form!(PeerForm, peer, peer_network, peer_port, peer_epoch, peer_largest);
-identity_form!(FoundForm, found, found_network, found_port, found_epoch, found_largest);
+identity_form!(PeerForm, peer, peer_network, peer_port, peer_epoch, peer_mtu);
+identity_form!(FoundForm, found, found_network, found_port, found_epoch, found_mtu);
 
 /// A word; of another version of the wire format, `version-2`.
 mod down {

@@ -18,8 +18,8 @@ pub struct Hop {
     pub sent: Option<Nanos>,
     /// When it came in.
     pub received: Option<Nanos>,
-    /// How often it was sent again.
-    pub again: u32,
+    /// How often it was retransmitted.
+    pub retransmit: u32,
 }
 
 /// So many hops are looked through one by one. Of more, such as those of a broadcast, an index is made.
@@ -69,10 +69,10 @@ impl Packet {
     }
 
     /// A node sends it: a hop begins, or is tried again.
-    pub(crate) fn sent(&mut self, at: Nanos, from: Node, to: Node, again: bool) {
+    pub(crate) fn sent(&mut self, at: Nanos, from: Node, to: Node, retransmit: bool) {
         let before = self.last_hop(from, to);
         match before.map(|place| &mut self.hops[place]) {
-            Some(hop) if again => hop.again += 1,
+            Some(hop) if retransmit => hop.retransmit += 1,
             // Clocks differ a little: its arrival may be listed before.
             Some(hop) if hop.sent.is_none() => hop.sent = Some(at),
             _ => self.add(Hop {
@@ -80,7 +80,7 @@ impl Packet {
                 to,
                 sent: Some(at),
                 received: None,
-                again: u32::from(again),
+                retransmit: u32::from(retransmit),
             }),
         }
     }
@@ -93,7 +93,7 @@ impl Packet {
                 to,
                 sent: None,
                 received: Some(at),
-                again: 0,
+                retransmit: 0,
             }),
         }
     }

@@ -118,7 +118,7 @@ pub struct LinkQuality {
 impl LinkQuality {
     fn add(&mut self, end: &EndCounts) {
         self.frames += end.sent;
-        self.retransmissions += end.again;
+        self.retransmissions += end.retransmit;
         self.damaged += end.damaged;
         self.ups += end.ups;
         self.downs += end.downs;
@@ -126,7 +126,7 @@ impl LinkQuality {
     }
 
     /// What went wrong, to find the worst.
-    pub fn trouble(&self) -> u64 {
+    pub fn fault(&self) -> u64 {
         self.retransmissions + self.damaged + self.downs + self.miswired
     }
 }

@@ -21,7 +21,7 @@ fn identity(role: Role) -> Identity {
         address: if role == Role::Host { 0 } else { u64::MAX },
         port: 3,
         epoch: 7,
-        largest: 274,
+        mtu: 274,
     }
 }
 
@@ -72,7 +72,7 @@ fn events() -> Vec<Event> {
         link: 3,
         packet: packet(kind, true),
         dest: 9,
-        again: kind == Kind::Request,
+        retransmit: kind == Kind::Request,
     }));
     events.extend([
         Event::Received {
@@ -155,7 +155,7 @@ fn the_words_of_a_trace_stay() {
         link: 0,
         packet: packet(Kind::Datagram, false),
         dest: 2,
-        again: false,
+        retransmit: false,
     };
     let up = |role| Event::LinkUp {
         link: 2,
@@ -165,7 +165,7 @@ fn the_words_of_a_trace_stay() {
         link: 0,
         reason: Down::Version(2),
     };
-    let settled = Event::Completed {
+    let completed = Event::Completed {
         number: 7,
         outcome: Outcome::Undeliverable {
             at: 5,
@@ -192,7 +192,7 @@ fn the_words_of_a_trace_stay() {
         ),
         (Record::Event(version), r#""event":"link-down","link":0,"reason":"version-2""#.into()),
         (
-            Record::Event(settled),
+            Record::Event(completed),
             r#""event":"completed","number":7,"outcome":"undeliverable","at":5,"reason":"no-route""#.into(),
         ),
         (log, r#""event":"log","level":"warn","text":"it is \"hot\"""#.into()),
@@ -257,7 +257,7 @@ fn the_time_for_a_report_is_that_for_reading() {
             link: 0,
             packet: id,
             dest: 1,
-            again: false,
+            retransmit: false,
         };
         event(10 * hop + 1, from, sent);
         let received = Event::Received {

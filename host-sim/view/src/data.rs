@@ -103,7 +103,7 @@ pub enum Mark {
     Down,
     Damaged,
     Miswired,
-    Again,
+    Retransmit,
 }
 
 /// Why there is no page.
@@ -304,7 +304,7 @@ fn replay(drawing: &Drawing, overview: &Overview, kept: &Kept) -> Replay {
             CableChange::Down => Mark::Down,
             CableChange::Damaged => Mark::Damaged,
             CableChange::Miswired => Mark::Miswired,
-            CableChange::Again => Mark::Again,
+            CableChange::Retransmit => Mark::Retransmit,
         };
         let link = link.map_or(-1, |&link| link as i64);
         replay.marks.push((time(event.at), what, event.node, link, -1));
@@ -328,9 +328,14 @@ fn add_packet(replay: &mut Replay, packet: &Packet, time: &impl Fn(Nanos) -> f64
     for hop in &packet.hops {
         // A hop whose sending is not in the trace is seen where it ends.
         if let Some(sent) = hop.sent.or(hop.received) {
-            replay
-                .hops
-                .push((index, hop.from, hop.to, time(sent), hop.received.map(time), hop.again));
+            replay.hops.push((
+                index,
+                hop.from,
+                hop.to,
+                time(sent),
+                hop.received.map(time),
+                hop.retransmit,
+            ));
         }
     }
     let mut mark = |at: Nanos, what: Mark, node: Node, about: usize| {

@@ -9,7 +9,7 @@ use heapless::Vec;
 use crate::cipher::Cipher;
 use crate::key::Credentials;
 use crate::limits::BODY;
-use crate::link::{Down, Fate, Link, Micros, Received, Token, Turn};
+use crate::link::{Down, FrameResult, Link, Micros, Received, Token, Turn};
 use crate::service::{self, Subject};
 use crate::wire::{
     BoardInfo, Body, Content, DropReason, Header, Identity, Kind, LinkReport, MAX_HEADER, MAX_PACKET, NodeReport,
@@ -55,7 +55,7 @@ pub enum Heard {
     Down(Down),
     /// A request for the board around the endpoint, or for an application of the host. [`Endpoint::reply`] answers it, and has room
     /// for that if it is called at once.
-    Question(Packet<BODY>),
+    Request(Packet<BODY>),
     /// Any other packet, with its [content](Packet::content).
     Packet(Packet<BODY>),
 }
@@ -83,7 +83,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             address: 0,
             port: links.saturating_sub(1),
             epoch,
-            largest: MAX_PACKET as u16,
+            mtu: MAX_PACKET as u16,
         };
         // As random as the epoch, so that a response to an earlier host is not taken for one to this host.
         let first_number = epoch.wrapping_mul(0x9e37_79b9);
@@ -151,7 +151,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
     }
 
     /// A request to a node, to be [sent](Self::send).
-    pub fn question(&mut self, dest: Node, query: Query, payload: &[u8], now: Micros) -> Option<Packet<BODY>> {
+    pub fn request(&mut self, dest: Node, query: Query, payload: &[u8], now: Micros) -> Option<Packet<BODY>> {
         let asked = now as u32;
         self.packet(dest, &Content::Request(Request { query, asked, payload }))
     }
@@ -201,24 +201,24 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         Ok(())
     }
 
-    /// Answers a [request](Heard::Question); `false` if the response is too long or there is no room.
-    pub fn reply(&mut self, question: &Packet<BODY>, answer: &[u8]) -> bool {
-        self.answer(question, answer)
+    /// Answers a [request](Heard::Request); `false` if the response is too long or there is no room.
+    pub fn reply(&mut self, request_packet: &Packet<BODY>, response: &[u8]) -> bool {
+        self.response_to(request_packet, response)
             .is_some_and(|packet| self.send(packet).is_ok())
     }
 
-    /// The response to a [request](Heard::Question), to be [sent](Self::send); `None` if it is too long.
-    pub fn answer(&mut self, question: &Packet<BODY>, answer: &[u8]) -> Option<Packet<BODY>> {
-        let Some(Content::Request(request)) = question.content() else {
+    /// The response to a [request](Heard::Request), to be [sent](Self::send); `None` if it is too long.
+    pub fn response_to(&mut self, request_packet: &Packet<BODY>, response: &[u8]) -> Option<Packet<BODY>> {
+        let Some(Content::Request(request)) = request_packet.content() else {
             return None;
         };
         let response = Response {
             query: request.query,
             asked: request.asked,
-            number: question.header.number,
-            payload: answer,
+            number: request_packet.header.number,
+            payload: response,
         };
-        let packet = self.response(&question.header, response.write()?);
+        let packet = self.response(&request_packet.header, response.write()?);
         self.can_be_sent(packet)
     }
 
@@ -260,8 +260,8 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             packet = None;
         }
         let content = packet.as_ref().and_then(Packet::content);
-        let is_question = matches!(content, Some(Content::Request(_)));
-        if is_question && !self.has_room() {
+        let is_request = matches!(content, Some(Content::Request(_)));
+        if is_request && !self.has_room() {
             return None;
         }
         self.link.take();
@@ -282,9 +282,9 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         };
         if for_shell {
             count(&mut self.counters.delivered);
-            return Some(Heard::Question(packet.clone()));
+            return Some(Heard::Request(packet.clone()));
         }
-        match service::answer(&request, packet.header.number, self, now) {
+        match service::respond(&request, packet.header.number, self, now) {
             Some(body) => {
                 if request.query == Query::ClearCounters {
                     self.clear_counters();
@@ -309,33 +309,33 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
 
     /// Completes packets that were in flight.
     fn settle(&mut self) {
-        while let Some((token, fate)) = self.link.settled() {
-            match fate {
-                Fate::Taken => {
+        while let Some((token, result)) = self.link.completed() {
+            match result {
+                FrameResult::Taken => {
                     self.outgoing.retain(|outgoing| outgoing.token != token);
                     count(&mut self.counters.forwarded);
                 }
-                Fate::Refused => self.wait_again(token),
+                FrameResult::Refused => self.requeue(token),
             }
         }
         while let Some(token) = self.link.abandoned() {
-            let is_answer = |outgoing: &Outgoing| outgoing.packet.header.kind == Kind::Response;
+            let is_response = |outgoing: &Outgoing| outgoing.packet.header.kind == Kind::Response;
             if self
                 .outgoing
                 .iter()
-                .any(|outgoing| outgoing.token == token && is_answer(outgoing))
+                .any(|outgoing| outgoing.token == token && is_response(outgoing))
             {
                 // The sender may be gone, and the next host must not take the response for its own.
                 self.outgoing.retain(|outgoing| outgoing.token != token);
                 self.counters.drop(DropReason::NoHost);
             } else {
                 // A duplicate request is answered twice, which does no harm.
-                self.wait_again(token);
+                self.requeue(token);
             }
         }
     }
 
-    fn wait_again(&mut self, token: Token) {
+    fn requeue(&mut self, token: Token) {
         if let Some(outgoing) = self.outgoing.iter_mut().find(|outgoing| outgoing.token == token) {
             outgoing.under_way = false;
         }
@@ -343,14 +343,14 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
 
     /// Writes the next bytes to send on the free link, and returns their number; 0 if there is nothing to send. `out` has room for [`WIRE`].
     pub fn transmit(&mut self, now: Micros, out: &mut [u8]) -> usize {
-        if let Some(peer) = self.link.peer().filter(|peer| usize::from(peer.largest) < MAX_PACKET) {
-            self.drop_too_long(peer.largest);
+        if let Some(peer) = self.link.peer().filter(|peer| usize::from(peer.mtu) < MAX_PACKET) {
+            self.drop_too_long(peer.mtu);
         }
         let written = match self.link.turn(now) {
             // An endpoint sends no time signals.
             Turn::Nothing | Turn::Time => None,
             Turn::Control => self.link.write_control(now, out),
-            Turn::Again(token) => self.write(token, now, out),
+            Turn::Retransmit(token) => self.write(token, now, out),
             Turn::New(room) => match self.next_waiting().filter(|_| room.takes(0)) {
                 Some(token) => self.write(token, now, out),
                 None => {
@@ -451,7 +451,7 @@ impl<const SLOTS: usize> Subject for Endpoint<SLOTS> {
         let peer = self.link.peer();
         Some(LinkReport {
             up: self.link.is_up(),
-            trouble: self.link.trouble(),
+            fault: self.link.fault(),
             peer: peer.map(|peer| (peer.network, peer.address, peer.port)),
             host: peer.is_some_and(|peer| peer.role == Role::Host),
             wired: false,

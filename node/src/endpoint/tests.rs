@@ -23,7 +23,7 @@ enum Board {
     In(Box<Router>),
 }
 
-struct Desk {
+struct HostEnd {
     now: Micros,
     host: Host,
     board: Board,
@@ -35,9 +35,9 @@ struct Desk {
     lose: usize,
 }
 
-impl Desk {
+impl HostEnd {
     fn new(board: Board) -> Self {
-        Desk {
+        HostEnd {
             now: 0,
             host: Endpoint::host(1, BAUD, 0),
             board,
@@ -48,7 +48,7 @@ impl Desk {
     }
 
     fn without() -> Self {
-        Desk::new(Board::Without(Box::new(Endpoint::board(6, 9, BAUD, 0))))
+        HostEnd::new(Board::Without(Box::new(Endpoint::board(6, 9, BAUD, 0))))
     }
 
     fn part_of(network: &str, address: Node) -> Self {
@@ -62,7 +62,7 @@ impl Desk {
             hosts: 1 << 5,
             rule: Rule::Exact,
         };
-        Desk::new(Board::In(Box::new(Router::new(&config, 0).unwrap())))
+        HostEnd::new(Board::In(Box::new(Router::new(&config, 0).unwrap())))
     }
 
     fn step(&mut self) {
@@ -101,8 +101,8 @@ impl Desk {
         match &mut self.board {
             Board::Without(endpoint) => {
                 while let Some(heard) = endpoint.receive(&mut bytes, self.now) {
-                    if let Heard::Question(question) = heard {
-                        assert!(endpoint.reply(&question, b"done"));
+                    if let Heard::Request(request_packet) = heard {
+                        assert!(endpoint.reply(&request_packet, b"done"));
                     }
                 }
                 assert_eq!(endpoint.counters.held(), endpoint.outgoing.len() as u32);
@@ -119,49 +119,49 @@ impl Desk {
     }
 
     fn ask(&mut self, dest: Node, query: Query, payload: &[u8]) -> u32 {
-        let packet = self.host.question(dest, query, payload, self.now).unwrap();
+        let packet = self.host.request(dest, query, payload, self.now).unwrap();
         let number = packet.header.number;
         self.host.send(packet).unwrap();
         number
     }
 
     /// The responses received: number of the request, and payload.
-    fn answers(&mut self) -> Vec<(u32, Vec<u8>)> {
+    fn responses(&mut self) -> Vec<(u32, Vec<u8>)> {
         let heard = core::mem::take(&mut self.heard);
-        let answer = |heard: &Heard| match heard {
+        let response = |heard: &Heard| match heard {
             Heard::Packet(packet) => match packet.content()? {
                 Content::Response(response) => Some((response.number, response.payload.to_vec())),
                 _ => None,
             },
             _ => None,
         };
-        heard.iter().filter_map(answer).collect()
+        heard.iter().filter_map(response).collect()
     }
 }
 
 #[test]
 fn a_board_without_configuration_answers_all_that_a_router_answers() {
-    let mut desk = Desk::without();
-    desk.run(100_000);
-    assert!(desk.host.is_up());
-    let ping = desk.ask(0, Query::Ping, b"hello");
-    let identity = desk.ask(0, Query::Identity, &[]);
-    let link = desk.ask(0, Query::Link, &[5]);
-    let board = desk.ask(0, Query::Board(0), &[]);
-    desk.run(100_000);
-    let answers = desk.answers();
-    let numbers: Vec<_> = answers.iter().map(|(number, _)| *number).collect();
+    let mut host_end = HostEnd::without();
+    host_end.run(100_000);
+    assert!(host_end.host.is_up());
+    let ping = host_end.ask(0, Query::Ping, b"hello");
+    let identity = host_end.ask(0, Query::Identity, &[]);
+    let link = host_end.ask(0, Query::Link, &[5]);
+    let board = host_end.ask(0, Query::Board(0), &[]);
+    host_end.run(100_000);
+    let responses = host_end.responses();
+    let numbers: Vec<_> = responses.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, [ping, identity, link, board]);
-    assert_eq!(answers[0].1, b"hello");
-    let report: NodeReport = read_structure(&answers[1].1).unwrap();
+    assert_eq!(responses[0].1, b"hello");
+    let report: NodeReport = read_structure(&responses[1].1).unwrap();
     assert_eq!(
         (report.network, report.epoch, report.links, report.neighbors),
         (0, 9, 6, 0)
     );
-    let report: Option<LinkReport> = read_structure(&answers[2].1).unwrap();
+    let report: Option<LinkReport> = read_structure(&responses[2].1).unwrap();
     assert!(report.is_some_and(|link| link.up && link.host && !link.wired));
-    assert_eq!(answers[3].1, b"done");
-    assert!(desk.host.is_idle());
+    assert_eq!(responses[3].1, b"done");
+    assert!(host_end.host.is_idle());
 }
 
 #[test]
@@ -206,17 +206,19 @@ fn packets_say_who_began_them() {
     assert_eq!(header, expected);
 }
 
-/// The request itself is held while the counters are cleared: [`Desk::board_hears`] checks the packet account.
+/// The request itself is held while the counters are cleared: [`HostEnd::board_hears`] checks the packet account.
 #[test]
 fn an_account_that_is_cleared_goes_on() {
-    let mut desk = Desk::without();
-    desk.run(100_000);
-    desk.ask(0, Query::Ping, b"x");
-    desk.run(50_000);
-    let clear = desk.ask(0, Query::ClearCounters, &[]);
-    desk.run(50_000);
-    assert_eq!(desk.answers().pop().map(|(number, _)| number), Some(clear));
-    let Board::Without(board) = &desk.board else { panic!() };
+    let mut host_end = HostEnd::without();
+    host_end.run(100_000);
+    host_end.ask(0, Query::Ping, b"x");
+    host_end.run(50_000);
+    let clear = host_end.ask(0, Query::ClearCounters, &[]);
+    host_end.run(50_000);
+    assert_eq!(host_end.responses().pop().map(|(number, _)| number), Some(clear));
+    let Board::Without(board) = &host_end.board else {
+        panic!()
+    };
     let counters = board.counters();
     assert_eq!(
         (
@@ -231,30 +233,34 @@ fn an_account_that_is_cleared_goes_on() {
 }
 
 #[test]
-fn more_questions_than_there_is_room_for_are_answered_one_after_the_other() {
-    let mut desk = Desk::without();
-    desk.run(100_000);
-    let numbers: Vec<_> = (0..6).map(|place| desk.ask(0, Query::Ping, &[place; 100])).collect();
-    assert!(!desk.host.has_room() && !desk.host.is_idle());
-    let packet = desk.host.question(0, Query::Ping, &[], desk.now).unwrap();
-    assert_eq!(desk.host.send(packet.clone()), Err(packet));
-    desk.run(1_000_000);
-    let mut answered: Vec<_> = desk.answers().into_iter().map(|(number, _)| number).collect();
+fn more_requests_than_there_is_room_for_are_answered_one_after_the_other() {
+    let mut host_end = HostEnd::without();
+    host_end.run(100_000);
+    let numbers: Vec<_> = (0..6)
+        .map(|place| host_end.ask(0, Query::Ping, &[place; 100]))
+        .collect();
+    assert!(!host_end.host.has_room() && !host_end.host.is_idle());
+    let packet = host_end.host.request(0, Query::Ping, &[], host_end.now).unwrap();
+    assert_eq!(host_end.host.send(packet.clone()), Err(packet));
+    host_end.run(1_000_000);
+    let mut answered: Vec<_> = host_end.responses().into_iter().map(|(number, _)| number).collect();
     answered.sort_unstable();
     assert_eq!(answered, numbers);
 }
 
 #[test]
-fn a_host_asks_again_what_was_under_way_when_the_link_broke_and_a_board_forgets_its_answer() {
-    let mut desk = Desk::without();
-    desk.run(100_000);
-    let lost = desk.ask(0, Query::Ping, b"x");
-    desk.lose = 20;
-    desk.run(3_000_000);
-    assert!(desk.host.is_up());
-    let answers = desk.answers();
-    assert!(!answers.is_empty() && answers.iter().all(|answer| *answer == (lost, b"x".to_vec())));
-    let Board::Without(board) = &desk.board else { panic!() };
+fn a_host_asks_again_what_was_under_way_when_the_link_broke_and_a_board_forgets_its_response() {
+    let mut host_end = HostEnd::without();
+    host_end.run(100_000);
+    let lost = host_end.ask(0, Query::Ping, b"x");
+    host_end.lose = 20;
+    host_end.run(3_000_000);
+    assert!(host_end.host.is_up());
+    let responses = host_end.responses();
+    assert!(!responses.is_empty() && responses.iter().all(|response| *response == (lost, b"x".to_vec())));
+    let Board::Without(board) = &host_end.board else {
+        panic!()
+    };
     assert!(board.is_idle());
     assert_eq!(board.counters.held(), 0);
 }
@@ -262,9 +268,9 @@ fn a_host_asks_again_what_was_under_way_when_the_link_broke_and_a_board_forgets_
 /// A program sleeps until something is received or the deadline passes.
 #[test]
 fn who_looks_only_at_the_deadline_says_hello_and_notices_silence() {
-    let mut desk = Desk::without();
-    desk.run(100_000);
-    let Desk { mut host, mut now, .. } = desk;
+    let mut host_end = HostEnd::without();
+    host_end.run(100_000);
+    let HostEnd { mut host, mut now, .. } = host_end;
     assert!(host.is_up());
     let mut out = [0; WIRE];
     let mut look = |now: Micros| {
@@ -290,23 +296,23 @@ fn who_looks_only_at_the_deadline_says_hello_and_notices_silence() {
 
 #[test]
 fn a_host_reaches_the_mesh_through_its_board() {
-    let mut desk = Desk::part_of("ring(3)", 1);
-    desk.run(100_000);
-    let identity = desk.ask(1, Query::Identity, &[]);
-    desk.run(100_000);
-    let [(number, answer)] = &desk.answers()[..] else {
-        panic!("one answer")
+    let mut host_end = HostEnd::part_of("ring(3)", 1);
+    host_end.run(100_000);
+    let identity = host_end.ask(1, Query::Identity, &[]);
+    host_end.run(100_000);
+    let [(number, response)] = &host_end.responses()[..] else {
+        panic!("one response")
     };
     assert_eq!(*number, identity);
-    assert_eq!(read_structure::<NodeReport>(answer).unwrap().address, 1);
+    assert_eq!(read_structure::<NodeReport>(response).unwrap().address, 1);
 
     let content = Content::Confirmed(Confirmed {
         known_epoch: 0,
         port: AppPort(20),
         payload: b"for node 1",
     });
-    let to_node_1 = desk.host.packet(1, &content).unwrap();
-    let to_nobody = desk
+    let to_node_1 = host_end.host.packet(1, &content).unwrap();
+    let to_nobody = host_end
         .host
         .packet(
             2,
@@ -317,10 +323,10 @@ fn a_host_reaches_the_mesh_through_its_board() {
         )
         .unwrap();
     let numbers = [&to_node_1, &to_nobody].map(|packet| packet.header.number);
-    desk.host.send(to_node_1).unwrap();
-    desk.host.send(to_nobody).unwrap();
-    desk.run(100_000);
-    let contents: Vec<_> = desk
+    host_end.host.send(to_node_1).unwrap();
+    host_end.host.send(to_nobody).unwrap();
+    host_end.run(100_000);
+    let contents: Vec<_> = host_end
         .heard
         .iter()
         .map(|heard| match heard {
@@ -342,11 +348,11 @@ fn a_host_reaches_the_mesh_through_its_board() {
 
 /// A response to an earlier host's request reaches the current host, which must not take it for one to its own.
 #[test]
-fn hosts_number_their_questions_differently() {
+fn hosts_number_their_requests_differently() {
     let numbers = [1, 2, 0x8000_0000].map(|epoch| {
         let mut host: Host = Endpoint::host(epoch, BAUD, 0);
-        let question = host.question(0, Query::Ping, &[], 0).unwrap();
-        question.header.number
+        let request_packet = host.request(0, Query::Ping, &[], 0).unwrap();
+        request_packet.header.number
     });
     let close = |a: u32, b: u32| a.wrapping_sub(b).min(b.wrapping_sub(a)) < 10_000;
     for (place, &number) in numbers.iter().enumerate() {
@@ -360,64 +366,64 @@ fn hosts_number_their_questions_differently() {
 #[test]
 fn what_is_too_long_is_not_sent() {
     let mut host: Host = Endpoint::host(1, BAUD, 0);
-    assert!(host.question(0, Query::Ping, &[0; BODY - 4], 0).is_none());
-    let question = host.question(0, Query::Board(1), &[0; BODY - 5], 0).unwrap();
-    assert!(!host.reply(&question, &[0; BODY]));
+    assert!(host.request(0, Query::Ping, &[0; BODY - 4], 0).is_none());
+    let request_packet = host.request(0, Query::Board(1), &[0; BODY - 5], 0).unwrap();
+    assert!(!host.reply(&request_packet, &[0; BODY]));
     assert!(host.is_idle());
 }
 
 /// No packets longer than a board takes are sent to it.
 #[test]
 fn what_is_too_long_for_the_board_is_dropped() {
-    let mut desk = Desk::without();
-    if let Board::Without(endpoint) = &mut desk.board {
+    let mut host_end = HostEnd::without();
+    if let Board::Without(endpoint) = &mut host_end.board {
         let identity = Identity {
-            largest: 60,
+            mtu: 60,
             ..endpoint.identity
         };
         endpoint.link = Link::welcoming(identity, BAUD, 0);
     }
-    desk.run(100_000);
-    desk.ask(0, Query::Ping, &[1; 100]);
-    let short = desk.ask(0, Query::Ping, &[2; 20]);
-    desk.run(2_000_000);
-    assert_eq!(desk.answers(), [(short, [2; 20].to_vec())]);
-    assert_eq!(desk.host.counters().dropped_in_all(), 1);
-    assert!(desk.host.is_up() && desk.host.is_idle());
+    host_end.run(100_000);
+    host_end.ask(0, Query::Ping, &[1; 100]);
+    let short = host_end.ask(0, Query::Ping, &[2; 20]);
+    host_end.run(2_000_000);
+    assert_eq!(host_end.responses(), [(short, [2; 20].to_vec())]);
+    assert_eq!(host_end.host.counters().dropped_in_all(), 1);
+    assert!(host_end.host.is_up() && host_end.host.is_idle());
 }
 
 #[test]
 fn a_node_asks_the_host_which_answers_in_its_own_time() {
-    let mut desk = Desk::part_of("ring(3)", 0);
-    desk.run(500_000);
-    let now = desk.now;
-    let Board::In(router) = &mut desk.board else {
+    let mut host_end = HostEnd::part_of("ring(3)", 0);
+    host_end.run(500_000);
+    let now = host_end.now;
+    let Board::In(router) = &mut host_end.board else {
         unreachable!("it is in a mesh")
     };
     let number = router.ask_host(0, AppPort(20), b"how many?", now, &mut ()).unwrap();
-    desk.run(100_000);
-    let question = desk.heard.iter().find_map(|heard| match heard {
-        Heard::Question(packet) => Some(packet.clone()),
+    host_end.run(100_000);
+    let request_packet = host_end.heard.iter().find_map(|heard| match heard {
+        Heard::Request(packet) => Some(packet.clone()),
         _ => None,
     });
-    let question = question.expect("a question");
-    let Some(Content::Request(request)) = question.content() else {
-        panic!("not a request: {question:?}")
+    let request_packet = request_packet.expect("a request");
+    let Some(Content::Request(request)) = request_packet.content() else {
+        panic!("not a request: {request_packet:?}")
     };
     assert_eq!(
         (request.query, request.payload),
         (Query::Application(AppPort(20)), &b"how many?"[..])
     );
-    desk.run(1_000_000);
-    assert!(desk.host.reply(&question, b"many"));
-    desk.run(100_000);
-    let Board::In(router) = &mut desk.board else {
+    host_end.run(1_000_000);
+    assert!(host_end.host.reply(&request_packet, b"many"));
+    host_end.run(100_000);
+    let Board::In(router) = &mut host_end.board else {
         unreachable!("it is in a mesh")
     };
-    let answer = router.next_message().expect("an answer");
-    let kind = MessageKind::Answer(Query::Application(AppPort(20)));
+    let response = router.next_message().expect("a response");
+    let kind = MessageKind::Response(Query::Application(AppPort(20)));
     assert_eq!(
-        (answer.kind, answer.number, &answer.payload[..]),
+        (response.kind, response.number, &response.payload[..]),
         (kind, number, &b"many"[..])
     );
 }
@@ -437,13 +443,13 @@ fn encrypting(random: u8) -> Credentials {
 #[cfg(feature = "cipher")]
 #[test]
 fn what_grows_too_long_by_encryption_is_refused_at_once() {
-    let mut desk = Desk::part_of("path(2)", 0);
-    desk.host.lock(&encrypting(1));
-    if let Board::In(router) = &mut desk.board {
+    let mut host_end = HostEnd::part_of("path(2)", 0);
+    host_end.host.lock(&encrypting(1));
+    if let Board::In(router) = &mut host_end.board {
         router.lock(&encrypting(2));
     }
-    desk.run(200_000);
-    assert!(desk.host.is_up());
+    host_end.run(200_000);
+    assert!(host_end.host.is_up());
     let port = AppPort(20);
     let datagram = |length: usize| {
         Content::Datagram(Addressed {
@@ -453,19 +459,19 @@ fn what_grows_too_long_by_encryption_is_refused_at_once() {
     };
     let longest = (0..BODY)
         .rev()
-        .find(|length| desk.host.packet(0, &datagram(*length)).is_some());
+        .find(|length| host_end.host.packet(0, &datagram(*length)).is_some());
     assert_eq!(longest, Some(BODY - 1 - SEAL_BYTES));
     let asked = Content::Request(Request {
         query: Query::Application(port),
         asked: 1,
         payload: b"?",
     });
-    let question = desk.host.packet(0, &asked).unwrap();
-    assert!(!desk.host.reply(&question, &[7; BODY - 10]));
-    assert!(desk.host.is_idle());
-    assert!(desk.host.reply(&question, &[7; 100]));
-    desk.run(100_000);
-    assert!(desk.host.is_idle());
+    let request_packet = host_end.host.packet(0, &asked).unwrap();
+    assert!(!host_end.host.reply(&request_packet, &[7; BODY - 10]));
+    assert!(host_end.host.is_idle());
+    assert!(host_end.host.reply(&request_packet, &[7; 100]));
+    host_end.run(100_000);
+    assert!(host_end.host.is_idle());
 }
 
 /// The epoch of a host is only its clock: two programs may have the same.

@@ -85,7 +85,7 @@ mod tests {
             address: u64::from(port),
             port,
             epoch: 5,
-            largest: 40,
+            mtu: 40,
         }
     }
 
@@ -138,7 +138,7 @@ mod tests {
             let frame = self.send(token).unwrap();
             self.hear(1, &frame);
             self.exchange();
-            assert!(self.ends[0].settled().is_some());
+            assert!(self.ends[0].completed().is_some());
         }
 
         fn canonical(&self) -> [CanonicalLink<LinkSizes<96, 2, 4>>; 2] {

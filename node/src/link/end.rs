@@ -9,7 +9,7 @@ use super::canonical::{CanonicalEnd, left};
 use super::flap_damping::{FlapDamping, TRUSTED};
 use super::security::Security;
 use super::state::{Change, LinkState};
-use super::window::{Fate, Receiver, Sender, Token};
+use super::window::{FrameResult, Receiver, Sender, Token};
 use super::{Down, Micros, Received, millis};
 use crate::capacities::LinkCapacities;
 use crate::key::Credentials;
@@ -190,7 +190,7 @@ impl<L: LinkCapacities> End<L> {
         }
         self.accepts = accepts;
         self.stance_changed(now);
-        self.answer_soon(now);
+        self.respond_soon(now);
     }
 
     pub(super) fn may_accept(&self) -> bool {
@@ -244,7 +244,7 @@ impl<L: LinkCapacities> End<L> {
         self.host = host(self.identity) || self.peer().is_some_and(host);
         self.since = millis(now);
         self.told = false;
-        self.answer_soon(now);
+        self.respond_soon(now);
         self.stance_changed(now);
         self.ack_due = false;
         self.time_due = false;
@@ -293,7 +293,7 @@ impl<L: LinkCapacities> End<L> {
         self.timeout_at = Micros::MAX;
         self.backoff = 0;
         self.ack_due = false;
-        self.answer_soon(now);
+        self.respond_soon(now);
     }
 
     /// Gives the session another number.
@@ -315,7 +315,7 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    fn answer_soon(&mut self, now: Micros) {
+    fn respond_soon(&mut self, now: Micros) {
         self.hello_at = self
             .hello_at
             .min(now.max(self.hello_sent_at.saturating_add(self.bytes(HELLO_SPACING))));
@@ -326,12 +326,12 @@ impl<L: LinkCapacities> End<L> {
         self.counters.not_taken = self.counters.not_taken.wrapping_sub(1);
     }
 
-    pub(super) fn settled(&mut self) -> Option<(Token, Fate)> {
-        let settled = self.sender.next_settled()?;
-        if settled.1 == Fate::Refused {
+    pub(super) fn completed(&mut self) -> Option<(Token, FrameResult)> {
+        let completed = self.sender.next_completed()?;
+        if completed.1 == FrameResult::Refused {
             count(&mut self.counters.refused_by_peer);
         }
-        Some(settled)
+        Some(completed)
     }
 
     pub(super) fn abandoned(&mut self) -> Option<Token> {
@@ -361,7 +361,7 @@ impl<L: LinkCapacities> End<L> {
             } else {
                 self.ack_timeout.end();
                 self.learn(true, now);
-                self.answer_soon(now);
+                self.respond_soon(now);
                 Change::Prevented(Down::Refused)
             };
         }
@@ -371,7 +371,7 @@ impl<L: LinkCapacities> End<L> {
         if self.flap_damping.tick(now) {
             self.since = millis(now);
             self.stance_changed(now);
-            self.answer_soon(now);
+            self.respond_soon(now);
             return Some(Received::Changed);
         }
         if now >= self.closed_until {

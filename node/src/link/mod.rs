@@ -23,11 +23,11 @@ pub use canonical::CanonicalLink;
 use collector::Collector;
 use end::End;
 use serde::{Deserialize, Serialize};
-pub use window::{Fate, Token, WINDOW};
+pub use window::{FrameResult, Token, WINDOW};
 
 use crate::capacities::{LinkCapacities, LinkSizes};
 use crate::key::Credentials;
-use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, LinkTrouble, Offer, TimeSignal};
+use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, LinkFault, Offer, TimeSignal};
 
 /// Time in microseconds, from any origin.
 pub type Micros = u64;
@@ -70,7 +70,7 @@ pub enum Received<'a> {
     /// A packet in order. [`Link::take`] must be called next if there is room for it.
     Packet {
         /// The virtual channel in which it waits.
-        lane: u8,
+        channel: u8,
         /// The bytes of the packet.
         packet: &'a [u8],
     },
@@ -96,7 +96,7 @@ pub enum Turn {
     /// [`Link::write_time`] is wanted.
     Time,
     /// The packet of this token is to be retransmitted.
-    Again(Token),
+    Retransmit(Token),
     /// A new packet that the other end has room for; [`Link::write_control`] if there is none.
     New(Offer),
     /// Nothing for now.
@@ -177,13 +177,13 @@ impl<L: LinkCapacities> LinkOf<L> {
     }
 
     /// The fault of a link whose other end is heard.
-    pub fn trouble(&self) -> LinkTrouble {
+    pub fn fault(&self) -> LinkFault {
         match self.foreigner() {
-            Some(Down::Unkeyed) => LinkTrouble::Unkeyed,
-            Some(Down::WrongKey) => LinkTrouble::WrongKey,
-            Some(_) => LinkTrouble::Version,
-            None if self.is_one_way() => LinkTrouble::OneWay,
-            None => LinkTrouble::None,
+            Some(Down::Unkeyed) => LinkFault::Unkeyed,
+            Some(Down::WrongKey) => LinkFault::WrongKey,
+            Some(_) => LinkFault::Version,
+            None if self.is_one_way() => LinkFault::OneWay,
+            None => LinkFault::None,
         }
     }
 
@@ -213,7 +213,7 @@ impl<L: LinkCapacities> LinkOf<L> {
     }
 
     /// Consumes bytes from the front of `input` up to the end of a frame and returns its event; `None` when the input is used
-    /// up. Call [`settled`](Self::settled) and [`abandoned`](Self::abandoned) after each.
+    /// up. Call [`completed`](Self::completed) and [`abandoned`](Self::abandoned) after each.
     pub fn receive(&mut self, input: &mut &[u8], now: Micros) -> Option<Received<'_>> {
         let frame = self.collector.next(input)?;
         Some(self.end.receive(frame, now))
@@ -225,8 +225,8 @@ impl<L: LinkCapacities> LinkOf<L> {
     }
 
     /// The next packet that was acknowledged, as taken or refused.
-    pub fn settled(&mut self) -> Option<(Token, Fate)> {
-        self.end.settled()
+    pub fn completed(&mut self) -> Option<(Token, FrameResult)> {
+        self.end.completed()
     }
 
     /// The next packet that was in flight when the session ended, the oldest first. It may or may not have arrived.
@@ -295,15 +295,15 @@ impl<L: LinkCapacities> LinkOf<L> {
         self.end.bytes(bytes as u64)
     }
 
-    /// Writes a packet, given in two parts, that [`turn`](Self::turn) has allowed. A retransmission has the `lane` of the first time.
+    /// Writes a packet, given in two parts, that [`turn`](Self::turn) has allowed. A retransmission has the `channel` of the first time.
     pub fn write_packet(
         &mut self,
         token: Token,
-        lane: u8,
+        channel: u8,
         packet: [&[u8]; 2],
         now: Micros,
         out: &mut [u8],
     ) -> Option<usize> {
-        self.end.write_packet(token, lane, packet, now, out)
+        self.end.write_packet(token, channel, packet, now, out)
     }
 }

@@ -134,7 +134,7 @@ impl LinkState {
     pub(super) fn hello(&mut self, peer: Peer, hears: Hears, stance: Stance, until: Micros) -> (Change, bool) {
         use LinkState::{Foreign, Heard, OneWay, Silent, Up};
         let news = self.peer() != Some(&peer);
-        let (next, change, answer) = match (*self, hears) {
+        let (next, change, reply) = match (*self, hears) {
             (Up { peer: before, .. }, _) if news => {
                 let unheard = 0;
                 (Heard { peer, until, unheard }, Change::Ends(before.gone(&peer)), true)
@@ -174,7 +174,7 @@ impl LinkState {
             },
         };
         *self = next;
-        (change, answer)
+        (change, reply)
     }
 
     fn unheard(&self) -> u8 {
@@ -238,7 +238,7 @@ impl LinkState {
     }
 
     /// In a session, ignores silence until then.
-    pub(super) fn excuse(&mut self, until: Micros) {
+    pub(super) fn allow_pause(&mut self, until: Micros) {
         if let LinkState::Up { until: before, .. } = self {
             *before = until;
         }
@@ -299,7 +299,7 @@ mod tests {
                 address: address.into(),
                 port: 0,
                 epoch,
-                largest: 200,
+                mtu: 200,
             },
             session,
             heard: 0,

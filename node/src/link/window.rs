@@ -21,14 +21,14 @@ pub type Token = u8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sent {
     pub(super) token: Token,
-    pub(super) lane: u8,
+    pub(super) channel: u8,
     /// When it was first sent: the low bits of the time in units of 1,024 microseconds, which wrap after 67 seconds.
     pub(super) since: u16,
 }
 
 /// The acknowledged result of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fate {
+pub enum FrameResult {
     /// The other end has it.
     Taken,
     /// The other end has no room for it.
@@ -43,17 +43,17 @@ pub(super) struct Sender<L: LinkCapacities> {
     /// The number of frames sent in this round.
     cursor: u8,
     round: u8,
-    settled: L::Window<(Token, Fate)>,
+    completed: L::Window<(Token, FrameResult)>,
 }
 
 /// A comparable [`Sender`]: base, cursor, round, frames in flight with their ages, and completed frames.
-pub(super) type CanonicalSender = (u8, u8, u8, Vec<Sent, 8>, Vec<(Token, Fate), 8>);
+pub(super) type CanonicalSender = (u8, u8, u8, Vec<Sent, 8>, Vec<(Token, FrameResult), 8>);
 
 /// The effect of an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Progress {
     /// Number of frames completed.
-    pub(super) settled: usize,
+    pub(super) completed: usize,
     /// Number of them that were taken.
     pub(super) taken: usize,
     /// Whether the sender goes back, after a reported gap.
@@ -67,7 +67,7 @@ impl<L: LinkCapacities> Default for Sender<L> {
             on_the_way: L::Window::default(),
             cursor: 0,
             round: 0,
-            settled: L::Window::default(),
+            completed: L::Window::default(),
         }
     }
 }
@@ -80,26 +80,26 @@ impl<L: LinkCapacities> Sender<L> {
             ..*sent
         };
         let on_the_way = self.on_the_way.iter().map(aged).collect();
-        let settled = self.settled.iter().copied().collect();
-        (self.base, self.cursor, self.round, on_the_way, settled)
+        let completed = self.completed.iter().copied().collect();
+        (self.base, self.cursor, self.round, on_the_way, completed)
     }
 
     pub(super) fn has_room(&self) -> bool {
         // Completed frames must be fetched first.
-        self.on_the_way.len() + self.settled.len() < L::WINDOW
+        self.on_the_way.len() + self.completed.len() < L::WINDOW
     }
 
     pub(super) fn idle(&self) -> bool {
         self.on_the_way.is_empty()
     }
 
-    pub(super) fn next_settled(&mut self) -> Option<(Token, Fate)> {
-        self.settled.pop_front()
+    pub(super) fn next_completed(&mut self) -> Option<(Token, FrameResult)> {
+        self.completed.pop_front()
     }
 
     /// The virtual channels of the frames in flight.
-    pub(super) fn lanes(&self) -> impl Iterator<Item = u8> + '_ {
-        self.on_the_way.iter().map(|sent| sent.lane)
+    pub(super) fn channels(&self) -> impl Iterator<Item = u8> + '_ {
+        self.on_the_way.iter().map(|sent| sent.channel)
     }
 
     /// When the oldest frame in flight was first sent, in the units of [`Sent`].
@@ -118,7 +118,7 @@ impl<L: LinkCapacities> Sender<L> {
     }
 
     /// The frame to retransmit before any new one.
-    pub(super) fn again(&self) -> Option<Sent> {
+    pub(super) fn retransmit(&self) -> Option<Sent> {
         self.on_the_way.get(usize::from(self.cursor)).copied()
     }
 
@@ -143,7 +143,7 @@ impl<L: LinkCapacities> Sender<L> {
         let count = usize::from(ack.next.wrapping_sub(self.base) & L::LAST_NUMBER);
         if count > self.on_the_way.len() {
             return Progress {
-                settled: 0,
+                completed: 0,
                 taken: 0,
                 back: false,
             };
@@ -154,10 +154,14 @@ impl<L: LinkCapacities> Sender<L> {
                 break;
             };
             let refused = u32::from(ack.refused) >> place & 1 == 1;
-            let fate = if refused { Fate::Refused } else { Fate::Taken };
+            let result = if refused {
+                FrameResult::Refused
+            } else {
+                FrameResult::Taken
+            };
             taken += usize::from(!refused);
             // Cannot fail: `has_room` counted the completed frames.
-            let _ = self.settled.push_back((sent.token, fate));
+            let _ = self.completed.push_back((sent.token, result));
         }
         self.base = ack.next;
         self.cursor = self.cursor.saturating_sub(count as u8);
@@ -165,8 +169,8 @@ impl<L: LinkCapacities> Sender<L> {
         if back {
             self.go_back();
         }
-        let settled = count;
-        Progress { settled, taken, back }
+        let completed = count;
+        Progress { completed, taken, back }
     }
 
     /// Removes the oldest frame in flight, which may or may not have arrived.

@@ -48,14 +48,14 @@ pub enum MessageKind {
     /// A confirmed packet, whose sender is notified of the delivery.
     Confirmed,
     /// A request for the board around the node; [`Router::reply`] answers it.
-    Question {
+    BoardRequest {
         /// The number in [`Query::Board`].
         number: u8,
     },
     /// A request to an application of this node; [`Router::respond`] answers it.
     Request,
     /// The response to a [request](Query).
-    Answer(Query),
+    Response(Query),
     /// A datagram or a request could not be delivered.
     Undeliverable {
         /// The number of that packet.
@@ -102,14 +102,14 @@ impl<B: Bytes> MessageOf<B> {
             Content::Request(request) => {
                 asked = request.asked;
                 match request.query {
-                    Query::Board(number) => MessageKind::Question { number },
+                    Query::Board(number) => MessageKind::BoardRequest { number },
                     Query::Application(_) => MessageKind::Request,
                     _ => return None,
                 }
             }
             Content::Response(response) => {
                 (number, asked) = (response.number, response.asked);
-                MessageKind::Answer(response.query)
+                MessageKind::Response(response.query)
             }
             Content::Undeliverable(report) => MessageKind::Undeliverable {
                 number: report.number,
@@ -337,36 +337,36 @@ impl<C: Capacities> Router<C> {
         &mut self,
         request: &MessageOf<C::Body>,
         status: AppStatus,
-        answer: &[u8],
+        response: &[u8],
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<(), SendError> {
         let mut payload = C::Body::default();
         payload.push(status as u8).map_err(|_| SendError::TooLong)?;
-        payload.extend_from_slice(answer).map_err(|_| SendError::TooLong)?;
+        payload.extend_from_slice(response).map_err(|_| SendError::TooLong)?;
         self.reply(request, &payload, now, observer)
     }
 
     /// Answers a request for the board. The response of an application begins with its [status](AppStatus).
     pub fn reply(
         &mut self,
-        question: &MessageOf<C::Body>,
-        answer: &[u8],
+        request: &MessageOf<C::Body>,
+        response: &[u8],
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<(), SendError> {
-        let query = match question.kind {
-            MessageKind::Question { number } => Query::Board(number),
-            MessageKind::Request => Query::Application(question.port),
+        let query = match request.kind {
+            MessageKind::BoardRequest { number } => Query::Board(number),
+            MessageKind::Request => Query::Application(request.port),
             _ => return Ok(()),
         };
         let response = Content::Response(Response {
             query,
-            asked: question.asked,
-            number: question.number,
-            payload: answer,
+            asked: request.asked,
+            number: request.number,
+            payload: response,
         });
-        let packet = self.transport.packet(&response, question.source, question.from_host);
+        let packet = self.transport.packet(&response, request.source, request.from_host);
         let packet = packet
             .and_then(|packet| self.transport.sealed(packet))
             .ok_or(SendError::TooLong)?;

@@ -42,7 +42,7 @@ impl<C: Capacities> Router<C> {
             self.took(link, &header, observer);
             return self.forwarding.drop_redundant(link, &header, observer);
         }
-        if header.dest == self.address() && self.cannot_answer_yet(header.kind) {
+        if header.dest == self.address() && self.cannot_respond_yet(header.kind) {
             // It waits at the neighbor, so that it need not be retransmitted from its source.
             return;
         }
@@ -56,7 +56,7 @@ impl<C: Capacities> Router<C> {
     }
 
     /// Whether a packet for this node should come later, because there is no room to answer its sender.
-    fn cannot_answer_yet(&mut self, kind: Kind) -> bool {
+    fn cannot_respond_yet(&mut self, kind: Kind) -> bool {
         match kind {
             Kind::Confirmed => self.transport.is_busy(),
             Kind::Request => self.forwarding.pool.defers_request(),
@@ -131,7 +131,7 @@ impl<C: Capacities> Router<C> {
         };
         slot.packet.remove_trail();
         match header.kind {
-            Kind::Request => self.answer(place, now, observer),
+            Kind::Request => self.respond_to(place, now, observer),
             Kind::Undeliverable => self.report_here(place, now, observer),
             _ if slot.packet.content().is_none() => self.forwarding.discard(place, DropReason::Malformed, observer),
             _ => self.hand_over(place, observer),
@@ -219,15 +219,15 @@ impl<C: Capacities> Router<C> {
                 }
                 self.forwarding.consume(place, observer);
             }
-            Ok(Confirms::Ended(settled)) => {
+            Ok(Confirms::Ended(completed)) => {
                 self.forwarding.consume(place, observer);
-                self.settle_confirmed(settled, observer);
+                self.complete_confirmed(completed, observer);
             }
         }
     }
 
-    fn settle_confirmed(&mut self, settled: Completed, observer: &mut impl Observer) {
-        let Completed { number, outcome, place } = settled;
+    fn complete_confirmed(&mut self, completed: Completed, observer: &mut impl Observer) {
+        let Completed { number, outcome, place } = completed;
         observer.note(Event::Completed { number, outcome });
         if let Some(slot) = self.forwarding.pool.get_mut(place) {
             slot.kept = false;
@@ -240,9 +240,9 @@ impl<C: Capacities> Router<C> {
         for index in 0..C::SIZES.outstanding {
             match self.transport.due(index, now) {
                 Due::Nothing => {}
-                Due::Again { place, rank } => self.send_again(place, rank, now, observer),
+                Due::Retransmit { place, rank } => self.retransmit_confirmed(place, rank, now, observer),
                 Due::Flood(place) => self.send_as_flood(place, now, observer),
-                Due::Ended(settled) => self.settle_confirmed(settled, observer),
+                Due::Ended(completed) => self.complete_confirmed(completed, observer),
             }
         }
     }
@@ -262,11 +262,11 @@ impl<C: Capacities> Router<C> {
                 add(&mut self.forwarding.counters.retried, 1);
                 self.originate(flood, Origin::Service, now, observer);
             }
-            None => self.send_again(place, 0, now, observer),
+            None => self.retransmit_confirmed(place, 0, now, observer),
         }
     }
 
-    fn send_again(&mut self, place: Place, rank: u8, now: Micros, observer: &mut impl Observer) {
+    fn retransmit_confirmed(&mut self, place: Place, rank: u8, now: Micros, observer: &mut impl Observer) {
         let unrouted = self.forwarding.pool.is_unrouted(place);
         let Some(slot) = self.forwarding.pool.get_mut(place).filter(|slot| slot.kept) else {
             return;
@@ -308,7 +308,7 @@ impl<C: Capacities> Router<C> {
     }
 
     /// Answers a received request, or leaves it to the board or an application.
-    fn answer(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+    fn respond_to(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.forwarding.pool.get(place) else {
             return;
         };
@@ -328,7 +328,7 @@ impl<C: Capacities> Router<C> {
         if for_others {
             return self.hand_over(place, observer);
         }
-        let Some(body) = service::answer(&request, asked.number, self, now) else {
+        let Some(body) = service::respond(&request, asked.number, self, now) else {
             return self.forwarding.discard(place, DropReason::Malformed, observer);
         };
         if !self.forwarding.pool.make_service(place, now) {

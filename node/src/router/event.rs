@@ -70,7 +70,7 @@ pub enum Event {
         /// The destination of the packet.
         dest: Node,
         /// Whether it is a retransmission.
-        again: bool,
+        retransmit: bool,
     },
     /// A packet came in on a link.
     Received {

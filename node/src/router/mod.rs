@@ -185,7 +185,7 @@ impl<C: Capacities> Router<C> {
                 address,
                 port,
                 epoch,
-                largest: C::SIZES.max_packet() as u16,
+                mtu: C::SIZES.max_packet() as u16,
             };
             // Not at once, so that whatever comes through a link began after this node, as far as clocks can tell.
             LinkOf::new(identity, baud, now.saturating_add(times::DRIFT))
@@ -323,9 +323,9 @@ impl<C: Capacities> Router<C> {
                 break;
             };
             match received {
-                Received::Packet { lane, packet } => {
+                Received::Packet { channel, packet } => {
                     let packet = PacketOf::read(packet);
-                    self.packet_in(link, lane, packet, now, observer);
+                    self.packet_in(link, channel, packet, now, observer);
                 }
                 Received::Frame => {}
                 Received::Time(signal) => {
@@ -413,14 +413,14 @@ impl<C: Capacities> Router<C> {
             Turn::Nothing => return 0,
             Turn::Time => return self.write_time(link, now, out).unwrap_or(0),
             Turn::Control => None,
-            Turn::Again(place) => Some((place, true)),
+            Turn::Retransmit(place) => Some((place, true)),
             Turn::New(room) => self
                 .forwarding
                 .pick(link, room, self.mtu(link), now)
                 .map(|place| (place, false)),
         };
         let sent = match place {
-            Some((place, again)) => self.write_packet(link, place, again, now, out, observer),
+            Some((place, retransmit)) => self.write_packet(link, place, retransmit, now, out, observer),
             None => self.write_control(link, now, out),
         };
         sent.unwrap_or(0)
@@ -439,13 +439,13 @@ impl<C: Capacities> Router<C> {
         &mut self,
         link: u8,
         place: Place,
-        again: bool,
+        retransmit: bool,
         now: Micros,
         out: &mut [u8],
         observer: &mut impl Observer,
     ) -> Option<usize> {
         let channel = self.forwarding.channel_on(link, place)?;
-        if !again {
+        if !retransmit {
             self.forwarding.sign(place, now);
         }
         let slot = self.forwarding.pool.get(place)?;
@@ -457,7 +457,7 @@ impl<C: Capacities> Router<C> {
         let mut bytes = [0; MAX_HEADER];
         let length = header.write(&mut bytes)?;
         // An expired packet has to be retransmitted, so that sequence numbers have no gap, but without its body: the neighbor drops it.
-        let expired = again && self.forwarding.host != Some(link) && is_too_old(slot, now);
+        let expired = retransmit && self.forwarding.host != Some(link) && is_too_old(slot, now);
         let body = if expired { &[] } else { &slot.packet.body[..] };
         let parts = [bytes.get(..length)?, body];
         let sent = end.write_packet(place, channel, parts, now, out)?;
@@ -465,7 +465,7 @@ impl<C: Capacities> Router<C> {
             link,
             packet: header.id(),
             dest: header.dest,
-            again,
+            retransmit,
         });
         Some(sent)
     }
@@ -473,13 +473,13 @@ impl<C: Capacities> Router<C> {
     /// The longest packet that the other end of a link takes.
     fn mtu(&self, link: u8) -> usize {
         let peer = self.links.get(usize::from(link)).and_then(LinkOf::peer);
-        peer.map_or(0, |peer| peer.largest.into())
+        peer.map_or(0, |peer| peer.mtu.into())
     }
 
     /// Completes packets that were in flight.
     fn settle(&mut self, link: u8, now: Micros, observer: &mut impl Observer) {
-        while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(LinkOf::settled) {
-            self.forwarding.settled(link, place, fate, now, observer);
+        while let Some((place, result)) = self.links.get_mut(usize::from(link)).and_then(LinkOf::completed) {
+            self.forwarding.completed(link, place, result, now, observer);
         }
     }
 
@@ -556,7 +556,7 @@ impl<C: Capacities> Subject for Router<C> {
         let peer = end.peer();
         Some(LinkReport {
             up: end.is_up(),
-            trouble: end.trouble(),
+            fault: end.fault(),
             peer: peer.map(|peer| (peer.network, peer.address, peer.port)),
             host: peer.is_some_and(|peer| peer.role == Role::Host),
             wired: self.forwarding.wiring.neighbor_at(link).is_some(),

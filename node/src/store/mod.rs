@@ -20,8 +20,8 @@ mod slot;
 #[cfg(test)]
 mod tests;
 
-pub use slot::{KEYED_BYTES, Keys, RECORD, SEALED_BYTES, Slot, next_epoch, sealed};
-use slot::{KEYS, Look, Seal, VERDICT, mark};
+pub use slot::{COMMITTED_BYTES, KEYED_BYTES, Keys, RECORD, Slot, committed, next_epoch};
+use slot::{CommitRecord, KEYS, Look, VERDICT, mark};
 
 use crate::wire::CONFIG_BYTES;
 
@@ -51,7 +51,7 @@ pub struct FlashFailed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// The config, if there is one.
-    pub page: Option<[u8; CONFIG_BYTES]>,
+    pub config: Option<[u8; CONFIG_BYTES]>,
     /// The keys. They survive a change of the config: only flashing from outside changes them.
     pub keys: Option<Keys>,
     /// Whether the slots hold data, but no valid config.
@@ -85,7 +85,7 @@ impl<F: Flash> Store<F> {
         let epoch = last_epoch(&looks).map_or(otherwise, next_epoch);
         let Some((slot, look)) = current(&looks) else {
             return Start {
-                page: None,
+                config: None,
                 keys: None,
                 is_damaged: looks.iter().any(|look| !look.is_blank),
                 epoch,
@@ -93,17 +93,17 @@ impl<F: Flash> Store<F> {
                 is_marked: false,
             };
         };
-        let page = self.page_of(slot);
+        let config = self.config_of(slot);
         let on_trial = look.is_on_trial();
-        let keys = look.seal.and_then(|seal| seal.keys);
+        let keys = look.commit.and_then(|commit| commit.keys);
         let is_marked = match look.free_mark {
             Some(at) => self.flash.write(slot, at, &mark(epoch)).is_ok(),
             // The slot is full of boot records: the other one starts empty.
-            None => self.write(slot.other(), &page, keys, on_trial, epoch).is_ok(),
+            None => self.write(slot.other(), &config, keys, on_trial, epoch).is_ok(),
         };
         Start {
             keys,
-            page: Some(page).filter(|page| *page != [0xff; CONFIG_BYTES]),
+            config: Some(config).filter(|config| *config != [0xff; CONFIG_BYTES]),
             is_damaged: false,
             epoch,
             on_trial,
@@ -112,38 +112,41 @@ impl<F: Flash> Store<F> {
     }
 
     /// Writes another config beside the current one. On trial, it must be [kept](Self::keep) after the next boot.
-    pub fn write_page(&mut self, page: &[u8; CONFIG_BYTES], on_trial: bool, epoch: u32) -> Result<(), FlashFailed> {
+    pub fn write_config(&mut self, config: &[u8; CONFIG_BYTES], on_trial: bool, epoch: u32) -> Result<(), FlashFailed> {
         let current = current(&self.look());
         let slot = current.map_or(Slot::First, |(slot, _)| slot.other());
-        let keys = current.and_then(|(_, look)| look.seal?.keys);
-        self.write(slot, page, keys, on_trial, epoch)
+        let keys = current.and_then(|(_, look)| look.commit?.keys);
+        self.write(slot, config, keys, on_trial, epoch)
     }
 
     fn write(
         &mut self,
         slot: Slot,
-        page: &[u8; CONFIG_BYTES],
+        config: &[u8; CONFIG_BYTES],
         keys: Option<Keys>,
         on_trial: bool,
         epoch: u32,
     ) -> Result<(), FlashFailed> {
         let looks = self.look();
-        let last = looks.iter().filter_map(|look| look.seal).map(|seal| seal.sequence);
+        let last = looks
+            .iter()
+            .filter_map(|look| look.commit)
+            .map(|commit| commit.sequence);
         let sequence = last.reduce(later).unwrap_or(0).wrapping_add(1);
-        let seal = Seal {
+        let commit = CommitRecord {
             sequence,
             epoch,
             on_trial,
             keys,
         };
         self.flash.erase(slot)?;
-        self.flash.write(slot, 0, page)?;
+        self.flash.write(slot, 0, config)?;
         if let Some(keys) = keys {
             self.flash.write(slot, KEYS, &keys.write())?;
         }
-        self.flash.write(slot, CONFIG_BYTES, &seal.write(page))?;
-        match Look::at(&self.flash, slot).seal {
-            Some(written) if written == seal && self.page_of(slot) == *page => Ok(()),
+        self.flash.write(slot, CONFIG_BYTES, &commit.write(config))?;
+        match Look::at(&self.flash, slot).commit {
+            Some(written) if written == commit && self.config_of(slot) == *config => Ok(()),
             _ => Err(FlashFailed),
         }
     }
@@ -171,14 +174,14 @@ impl<F: Flash> Store<F> {
     }
 
     /// The bytes of the current config, or `0xff`.
-    pub fn page(&self) -> [u8; CONFIG_BYTES] {
-        current(&self.look()).map_or([0xff; CONFIG_BYTES], |(slot, _)| self.page_of(slot))
+    pub fn config(&self) -> [u8; CONFIG_BYTES] {
+        current(&self.look()).map_or([0xff; CONFIG_BYTES], |(slot, _)| self.config_of(slot))
     }
 
-    fn page_of(&self, slot: Slot) -> [u8; CONFIG_BYTES] {
-        let mut page = [0xff; CONFIG_BYTES];
-        self.flash.read(slot, 0, &mut page);
-        page
+    fn config_of(&self, slot: Slot) -> [u8; CONFIG_BYTES] {
+        let mut config = [0xff; CONFIG_BYTES];
+        self.flash.read(slot, 0, &mut config);
+        config
     }
 }
 
@@ -201,8 +204,8 @@ fn current(looks: &[Look; 2]) -> Option<(Slot, Look)> {
     let counts = |slot: Slot| {
         let look = slot.of(looks);
         let tried_in_vain = look.is_on_trial() && look.starts >= TRIAL_STARTS;
-        let seal = look.seal.filter(|_| !tried_in_vain)?;
-        Some((slot, look, seal.sequence))
+        let commit = look.commit.filter(|_| !tried_in_vain)?;
+        Some((slot, look, commit.sequence))
     };
     let newer = |one: (Slot, Look, u32), other: (Slot, Look, u32)| {
         if later(one.2, other.2) == one.2 { one } else { other }

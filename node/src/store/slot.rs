@@ -10,8 +10,8 @@ use crate::wire::{CONFIG_BYTES, crc32c};
 /// The unit of writing: a multiple of the program unit of any supported flash.
 pub const RECORD: usize = 32;
 /// The size of a config and its commit record.
-pub const SEALED_BYTES: usize = CONFIG_BYTES + RECORD;
-pub(super) const VERDICT: usize = SEALED_BYTES;
+pub const COMMITTED_BYTES: usize = CONFIG_BYTES + RECORD;
+pub(super) const VERDICT: usize = COMMITTED_BYTES;
 pub(super) const KEYS: usize = AFTER_VERDICT;
 /// The offset of the keys, if there are any, or else of the first boot record.
 const AFTER_VERDICT: usize = VERDICT + RECORD;
@@ -56,16 +56,16 @@ const KEYS_FOR_LINKS: u8 = 1;
 const KEYS_FOR_PAYLOADS: u8 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seal {
+pub(super) struct CommitRecord {
     pub(super) sequence: u32,
     pub(super) epoch: u32,
     pub(super) on_trial: bool,
-    /// The page goes with keys.
+    /// The config goes with keys.
     pub(super) keys: Option<Keys>,
 }
 
-impl Seal {
-    pub(super) fn write(&self, page: &[u8; CONFIG_BYTES]) -> [u8; RECORD] {
+impl CommitRecord {
+    pub(super) fn write(&self, config: &[u8; CONFIG_BYTES]) -> [u8; RECORD] {
         let mut record = [0; RECORD];
         put(&mut record, 0, &MAGIC);
         put(&mut record, 4, &self.sequence.to_le_bytes());
@@ -76,20 +76,20 @@ impl Seal {
             Some(_) => KEYS_FOR_LINKS,
         };
         put(&mut record, 12, &[u8::from(self.on_trial), keys]);
-        let crc = crc_of(page, &record, self.keys);
+        let crc = crc_of(config, &record, self.keys);
         put(&mut record, CRC_AT, &crc);
         record
     }
 
-    fn read(page: &[u8; CONFIG_BYTES], record: &[u8; RECORD], keys: &[u8; RECORD]) -> Option<Self> {
+    fn read(config: &[u8; CONFIG_BYTES], record: &[u8; RECORD], keys: &[u8; RECORD]) -> Option<Self> {
         let encrypts = match *record.get(13)? {
             KEYS_FOR_LINKS => Some(false),
             KEYS_FOR_PAYLOADS => Some(true),
             _ => None,
         };
         let keys = encrypts.map(|encrypts| Keys::read(keys, encrypts));
-        let is_whole = record.starts_with(&MAGIC) && record.ends_with(&crc_of(page, record, keys));
-        is_whole.then(|| Seal {
+        let is_whole = record.starts_with(&MAGIC) && record.ends_with(&crc_of(config, record, keys));
+        is_whole.then(|| CommitRecord {
             keys,
             sequence: number(record, 4),
             epoch: number(record, 8),
@@ -99,11 +99,11 @@ impl Seal {
 }
 
 /// The CRC of a config, a commit record up to the CRC itself, and the keys.
-fn crc_of(page: &[u8; CONFIG_BYTES], record: &[u8; RECORD], keys: Option<Keys>) -> [u8; 4] {
+fn crc_of(config: &[u8; CONFIG_BYTES], record: &[u8; RECORD], keys: Option<Keys>) -> [u8; 4] {
     let (fields, _) = record.split_at(CRC_AT);
     let keys = keys.map(|keys| keys.write());
     let keys = keys.as_ref().map_or(&[][..], |keys| keys);
-    crc32c([page, fields, keys]).to_le_bytes()
+    crc32c([config, fields, keys]).to_le_bytes()
 }
 
 /// The secrets of a board. They are written with its config, and no response contains them.
@@ -145,8 +145,8 @@ fn number(record: &[u8; RECORD], at: usize) -> u32 {
 }
 
 /// The bytes of a slot with a config, and keys if there are any, for flashing from outside; the other slot must be erased.
-pub fn sealed(page: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) -> Vec<u8, KEYED_BYTES> {
-    let seal = Seal {
+pub fn committed(config: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) -> Vec<u8, KEYED_BYTES> {
+    let commit = CommitRecord {
         sequence: 1,
         epoch,
         on_trial: false,
@@ -154,8 +154,8 @@ pub fn sealed(page: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) -> Vec<
     };
     let mut bytes = Vec::new();
     // Cannot fail: there is room for all of it.
-    let _ = bytes.extend_from_slice(page);
-    let _ = bytes.extend_from_slice(&seal.write(page));
+    let _ = bytes.extend_from_slice(config);
+    let _ = bytes.extend_from_slice(&commit.write(config));
     if let Some(keys) = keys {
         // Nothing is on trial.
         let _ = bytes.extend_from_slice(&[0xff; RECORD]);
@@ -180,7 +180,7 @@ pub const fn next_epoch(last: u32) -> u32 {
 /// The content of a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    pub(super) seal: Option<Seal>,
+    pub(super) commit: Option<CommitRecord>,
     /// Whether it is completely erased.
     pub(super) is_blank: bool,
     is_kept: bool,
@@ -194,29 +194,29 @@ pub(super) struct Look {
 
 impl Look {
     pub(super) fn at(flash: &impl Flash, slot: Slot) -> Self {
-        let mut page = [0; CONFIG_BYTES];
-        flash.read(slot, 0, &mut page);
+        let mut config = [0; CONFIG_BYTES];
+        flash.read(slot, 0, &mut config);
         let record = |at: usize| {
             let mut record = [0; RECORD];
             flash.read(slot, at, &mut record);
             record
         };
         let is_blank = |record: &[u8]| record.iter().all(|byte| *byte == 0xff);
-        let seal_record = record(CONFIG_BYTES);
-        let seal = Seal::read(&page, &seal_record, &record(AFTER_VERDICT));
-        let marks = match seal {
-            Some(Seal { keys: Some(_), .. }) => KEYED_BYTES,
+        let append_crc = record(CONFIG_BYTES);
+        let commit = CommitRecord::read(&config, &append_crc, &record(AFTER_VERDICT));
+        let marks = match commit {
+            Some(CommitRecord { keys: Some(_), .. }) => KEYED_BYTES,
             _ => AFTER_VERDICT,
         };
         let mut look = Look {
-            seal,
-            is_blank: is_blank(&page) && is_blank(&seal_record),
+            commit,
+            is_blank: is_blank(&config) && is_blank(&append_crc),
             is_kept: !is_blank(&record(VERDICT)),
             starts: 0,
-            last_epoch: seal.map(|seal| seal.epoch),
+            last_epoch: commit.map(|commit| commit.epoch),
             free_mark: None,
         };
-        if seal.is_none() {
+        if commit.is_none() {
             return look;
         }
         // Boot records are written in order: the first blank one is free, unless after a fault a later one is not.
@@ -236,8 +236,8 @@ impl Look {
         look
     }
 
-    /// The page is on trial and has not been kept.
+    /// The config is on trial and has not been kept.
     pub(super) fn is_on_trial(&self) -> bool {
-        self.seal.is_some_and(|seal| seal.on_trial) && !self.is_kept
+        self.commit.is_some_and(|commit| commit.on_trial) && !self.is_kept
     }
 }

@@ -82,7 +82,7 @@ impl Flash for &mut Chip {
     }
 }
 
-fn page(mark: u8) -> [u8; CONFIG_BYTES] {
+fn config(mark: u8) -> [u8; CONFIG_BYTES] {
     [mark; CONFIG_BYTES]
 }
 
@@ -105,7 +105,7 @@ fn live(chip: &mut Chip, deed: Deed) -> Option<Start> {
     // What fails for lack of power shows at the next boot.
     let _ = match deed {
         Deed::Nothing => Ok(()),
-        Deed::Write(mark, on_trial) => store.write_page(&page(mark), on_trial, start.epoch),
+        Deed::Write(mark, on_trial) => store.write_config(&config(mark), on_trial, start.epoch),
         Deed::Keep => store.keep(),
         Deed::GoBack => store.go_back(start.epoch),
     };
@@ -117,25 +117,25 @@ fn start(chip: &mut Chip) -> Start {
 }
 
 #[test]
-fn a_board_that_was_told_nothing_has_no_page() {
+fn a_board_that_was_told_nothing_has_no_config() {
     let mut chip = Chip::new();
     let first = start(&mut chip);
-    assert_eq!((first.page, first.is_damaged, first.epoch), (None, false, 77));
+    assert_eq!((first.config, first.is_damaged, first.epoch), (None, false, 77));
     chip.slots[1][40] = 3;
     assert!(start(&mut chip).is_damaged);
 }
 
 #[test]
-fn the_last_page_counts_and_can_be_forgotten() {
+fn the_last_config_counts_and_can_be_forgotten() {
     let mut chip = Chip::new();
     for mark in 1..10 {
         live(&mut chip, Deed::Write(mark, false));
         let found = start(&mut chip);
-        assert_eq!((found.page, found.on_trial), (Some(page(mark)), false));
+        assert_eq!((found.config, found.on_trial), (Some(config(mark)), false));
     }
     live(&mut chip, Deed::Write(0xff, false));
     let forgotten = start(&mut chip);
-    assert_eq!((forgotten.page, forgotten.is_damaged), (None, false));
+    assert_eq!((forgotten.config, forgotten.is_damaged), (None, false));
     assert!(forgotten.epoch > 77, "what it forgets is not how often it has started");
 }
 
@@ -148,8 +148,8 @@ fn no_two_starts_have_the_same_number() {
     for _ in 0..100 {
         let next = start(&mut chip);
         assert_eq!(
-            (next.epoch, next.page, next.is_marked),
-            (next_epoch(last), Some(page(1)), true)
+            (next.epoch, next.config, next.is_marked),
+            (next_epoch(last), Some(config(1)), true)
         );
         last = next.epoch;
     }
@@ -158,15 +158,15 @@ fn no_two_starts_have_the_same_number() {
 #[test]
 fn what_was_sealed_outside_is_taken() {
     let mut chip = Chip::new();
-    chip.slots[0][..SEALED_BYTES].copy_from_slice(&sealed(&page(5), None, 1_000));
+    chip.slots[0][..COMMITTED_BYTES].copy_from_slice(&committed(&config(5), None, 1_000));
     let found = start(&mut chip);
-    assert_eq!((found.page, found.epoch), (Some(page(5)), 1_001));
+    assert_eq!((found.config, found.epoch), (Some(config(5)), 1_001));
     assert_eq!(start(&mut chip).epoch, 1_002);
 }
 
 /// Keys are in the flash as flashed from outside, and nothing else changes them.
 #[test]
-fn keys_stay_with_a_board_whatever_page_it_gets() {
+fn keys_stay_with_a_board_whatever_config_it_gets() {
     for (encrypts, kind) in [(false, 1), (true, 2)] {
         let [mesh, management] = [0, 16].map(|first| core::array::from_fn(|place| first + place as u8));
         let key = Key::new(mesh);
@@ -174,7 +174,7 @@ fn keys_stay_with_a_board_whatever_page_it_gets() {
             mesh: Secret { key, encrypts },
             management: Key::new(management),
         });
-        let bytes = sealed(&page(5), keys, 1_000);
+        let bytes = committed(&config(5), keys, 1_000);
         assert_eq!(
             (bytes[205], &bytes[256..272], &bytes[272..]),
             (kind, &mesh[..], &management[..])
@@ -182,25 +182,25 @@ fn keys_stay_with_a_board_whatever_page_it_gets() {
         let mut chip = Chip::new();
         chip.slots[0][..KEYED_BYTES].copy_from_slice(&bytes);
         let found = start(&mut chip);
-        assert_eq!((found.page, found.keys, found.epoch), (Some(page(5)), keys, 1_001));
+        assert_eq!((found.config, found.keys, found.epoch), (Some(config(5)), keys, 1_001));
         live(&mut chip, Deed::Write(6, false));
         // More starts than both slots have room for.
         for _ in 0..100 {
             let found = start(&mut chip);
-            assert_eq!((found.page, found.keys), (Some(page(6)), keys));
+            assert_eq!((found.config, found.keys), (Some(config(6)), keys));
         }
     }
 }
 
 #[test]
 fn a_slot_with_a_wrong_bit_does_not_count() {
-    for bit in 0..SEALED_BYTES * 8 {
+    for bit in 0..COMMITTED_BYTES * 8 {
         let mut chip = Chip::new();
         live(&mut chip, Deed::Write(1, false));
         live(&mut chip, Deed::Write(2, false));
-        assert_eq!(start(&mut chip).page, Some(page(2)));
+        assert_eq!(start(&mut chip).config, Some(config(2)));
         chip.slots[1][bit / 8] ^= 1 << (bit % 8);
-        assert_eq!(start(&mut chip).page, Some(page(1)), "bit {bit}");
+        assert_eq!(start(&mut chip).config, Some(config(1)), "bit {bit}");
     }
 }
 
@@ -212,7 +212,7 @@ fn the_low_half_of_a_number_is_not_0() {
 }
 
 #[test]
-fn a_page_on_trial_is_kept_or_given_back() {
+fn a_config_on_trial_is_kept_or_given_back() {
     let configured = || {
         let mut chip = Chip::new();
         live(&mut chip, Deed::Write(1, false));
@@ -221,28 +221,28 @@ fn a_page_on_trial_is_kept_or_given_back() {
     };
     let mut kept = configured();
     let first = live(&mut kept, Deed::Keep).unwrap();
-    assert_eq!((first.page, first.on_trial), (Some(page(2)), true));
+    assert_eq!((first.config, first.on_trial), (Some(config(2)), true));
     let next = start(&mut kept);
-    assert_eq!((next.page, next.on_trial), (Some(page(2)), false));
+    assert_eq!((next.config, next.on_trial), (Some(config(2)), false));
 
     let mut given_back = configured();
     let first = live(&mut given_back, Deed::GoBack).unwrap();
     let next = start(&mut given_back);
-    assert_eq!((next.page, next.on_trial), (Some(page(1)), false));
+    assert_eq!((next.config, next.on_trial), (Some(config(1)), false));
     assert_eq!(next.epoch, next_epoch(first.epoch));
 
     // A board that never runs long enough to decide reverts too, and stays there.
     let mut restless = configured();
     let starts: Vec<_> = (0..6).map(|_| start(&mut restless)).collect();
-    let pages: Vec<_> = starts.iter().map(|start| start.page.unwrap()[0]).collect();
-    assert_eq!(pages, [2, 2, 2, 1, 1, 1]);
+    let configs: Vec<_> = starts.iter().map(|start| start.config.unwrap()[0]).collect();
+    assert_eq!(configs, [2, 2, 2, 1, 1, 1]);
     assert!(
         starts.windows(2).all(|two| two[1].epoch == next_epoch(two[0].epoch)),
         "{starts:?}"
     );
-    // And takes the next page.
+    // And takes the next config.
     live(&mut restless, Deed::Write(3, true));
-    assert_eq!(start(&mut restless).page, Some(page(3)));
+    assert_eq!(start(&mut restless).config, Some(config(3)));
 }
 
 /// Whenever the power fails, a board boots with the config before or the one after, and with a new epoch.
@@ -259,12 +259,12 @@ fn power_may_fail_at_any_moment() {
     let mut cuts = 0;
     for story in stories {
         let mut chip = Chip::new();
-        chip.slots[0][..SEALED_BYTES].copy_from_slice(&sealed(&page(1), None, 500));
+        chip.slots[0][..COMMITTED_BYTES].copy_from_slice(&committed(&config(1), None, 500));
         for &deed in story {
             let mut whole = chip.clone();
             let begun = live(&mut whole, deed).expect("power");
-            let after = start(&mut whole.clone()).page;
-            let before = begun.page;
+            let after = start(&mut whole.clone()).config;
+            let before = begun.config;
             for (power, seed) in (0..).flat_map(|power| [(power, 3), (power, 4)]) {
                 let mut torn = chip.clone();
                 (torn.power, torn.random) = (power, seed * 7_919 + power);
@@ -281,7 +281,11 @@ fn power_may_fail_at_any_moment() {
                     chip.power = u64::MAX;
                     let found = start(&mut chip);
                     let what = std::format!("{story:?}, {deed:?}: power fails after {power}, seed {seed}");
-                    assert!(found.page == before || found.page == after, "{what}: {:?}", found.page);
+                    assert!(
+                        found.config == before || found.config == after,
+                        "{what}: {:?}",
+                        found.config
+                    );
                     assert!(found.is_marked && !found.is_damaged, "{what}");
                     if let Some(heard) = heard {
                         assert!(
@@ -292,7 +296,7 @@ fn power_may_fail_at_any_moment() {
                     }
                     // It goes on from there.
                     live(&mut chip, Deed::Write(9, false));
-                    assert_eq!(start(&mut chip).page, Some(page(9)), "{what}");
+                    assert_eq!(start(&mut chip).config, Some(config(9)), "{what}");
                 }
             }
             chip = whole;
@@ -312,13 +316,13 @@ proptest::proptest! {
         let mut chip = Chip::new();
         chip.slots = seeds;
         if sealed_one {
-            chip.slots[1][..SEALED_BYTES].copy_from_slice(&sealed(&page(4), None, epoch));
+            chip.slots[1][..COMMITTED_BYTES].copy_from_slice(&committed(&config(4), None, epoch));
         }
         let found = start_as_is(&mut chip);
-        proptest::prop_assert_eq!(found.page, sealed_one.then(|| page(4)));
+        proptest::prop_assert_eq!(found.config, sealed_one.then(|| config(4)));
         let mut store = Store::new(&mut chip);
-        proptest::prop_assert_eq!(store.write_page(&page(5), false, found.epoch), Ok(()));
-        proptest::prop_assert_eq!(store.page(), page(5));
+        proptest::prop_assert_eq!(store.write_config(&config(5), false, found.epoch), Ok(()));
+        proptest::prop_assert_eq!(store.config(), config(5));
     }
 }
 

@@ -36,7 +36,7 @@ impl Update {
     }
 
     /// Processes a neighbor's response: takes the block, and returns the next request. While another block is being written none is taken.
-    pub fn take_answer(&mut self, payload: &[u8], flash: &mut impl Flash) -> Option<[u8; 4]> {
+    pub fn take_response(&mut self, payload: &[u8], flash: &mut impl Flash) -> Option<[u8; 4]> {
         let missing = self.count_missing();
         if self.written > 0 || self.wanted().is_none() {
             return None;
@@ -49,10 +49,10 @@ impl Update {
     /// A block that a neighbor requests, if it is here.
     pub fn block(&self, id: u16, index: u16, flash: &impl Flash) -> Option<Body<BODY>> {
         let plan = self.plan.filter(|plan| plan.id() == id)?;
-        let is_here = matches!(self.stage, Stage::Receiving | Stage::Whole) && !self.is_missing(index.into());
+        let heartbeat = matches!(self.stage, Stage::Receiving | Stage::Whole) && !self.is_missing(index.into());
         let at = usize::from(index) * BLOCK;
         let end = (plan.length as usize).min(at + BLOCK);
-        if !is_here || at >= end {
+        if !heartbeat || at >= end {
             return None;
         }
         let mut block = Body::new();

@@ -421,17 +421,17 @@ fn ask_neighbor(
     lie: impl Fn(&mut [u8]),
 ) -> usize {
     let mut next = (0..4).find_map(|_| update.look());
-    let mut questions = 0;
-    while let Some(question) = next {
-        questions += 1;
-        let Some(Command::ReadBlock { id, index }) = Command::read(Command::READ_BLOCK, &question) else {
-            panic!("{question:?}");
+    let mut requests = 0;
+    while let Some(request) = next {
+        requests += 1;
+        let Some(Command::ReadBlock { id, index }) = Command::read(Command::READ_BLOCK, &request) else {
+            panic!("{request:?}");
         };
-        let mut answer = neighbor.0.block(id, index, neighbor.1).unwrap_or_default();
-        lie(&mut answer);
-        next = update.take_answer(&answer, chip);
+        let mut response = neighbor.0.block(id, index, neighbor.1).unwrap_or_default();
+        lie(&mut response);
+        next = update.take_response(&response, chip);
     }
-    questions
+    requests
 }
 
 #[test]
@@ -455,7 +455,7 @@ fn missing_blocks_come_from_a_neighbor() {
     assert_eq!(neighbor.state(&other).phase, UpdatePhase::Whole);
     // While a block is being written, a response is not taken for the rest of it.
     assert!(!update.take(&block(&plan, &image, 3), &mut chip));
-    assert_eq!(update.take_answer(&block(&plan, &image, 4), &mut chip), None);
+    assert_eq!(update.take_response(&block(&plan, &image, 4), &mut chip), None);
     assert_eq!(update.state(&chip).missing, 2);
     take(&mut update, &block(&plan, &image, 3), &mut chip);
     update.look();
@@ -480,18 +480,19 @@ fn a_neighbor_that_lies_is_asked_once() {
     let mut update = receiving(plan, &mut chip);
     // Another block than the requested one is as good, and a malformed one is ignored.
     assert_eq!(
-        ask_neighbor((&mut update, &mut chip), (&neighbor, &other), |answer| answer[3] = 9),
+        ask_neighbor((&mut update, &mut chip), (&neighbor, &other), |response| response[3] =
+            9),
         1
     );
     update.look();
-    let lie = |answer: &mut [u8]| answer[20] ^= 1;
+    let lie = |response: &mut [u8]| response[20] ^= 1;
     assert_eq!(ask_neighbor((&mut update, &mut chip), (&neighbor, &other), lie), 5);
     assert_eq!(update.state(&chip).phase, UpdatePhase::Damaged);
     assert_eq!((update.trial(&plan.hash), chip.read(0)), (None, [0xff; RECORD]));
     assert_eq!(update.begin(plan, &chip), CommandResult::Done);
     (0..10).for_each(|_| update.step(&mut chip));
     assert_eq!((0..9).find_map(|_| update.look()), None, "the host has to send all");
-    assert_eq!(update.take_answer(&block(&plan, &image, 0), &mut chip), None);
+    assert_eq!(update.take_response(&block(&plan, &image, 0), &mut chip), None);
     assert_eq!(update.state(&chip).missing, 5);
     (0..plan.blocks()).for_each(|index| take(&mut update, &block(&plan, &image, index), &mut chip));
     assert_eq!(update.state(&chip).phase, UpdatePhase::Whole);

@@ -60,7 +60,7 @@ impl<'a> Addressed<'a> {
 #[repr(u8)]
 pub enum AppStatus {
     /// It has a response.
-    Answered,
+    Ok,
     /// No application serves the port.
     PortUnreachable,
     /// The application has no room for it.
@@ -73,7 +73,7 @@ impl AppStatus {
     /// The status of a number on the wire.
     pub const fn from_number(number: u8) -> Option<AppStatus> {
         Some(match number {
-            0 => AppStatus::Answered,
+            0 => AppStatus::Ok,
             1 => AppStatus::PortUnreachable,
             2 => AppStatus::Busy,
             3 => AppStatus::Refused,
@@ -82,8 +82,8 @@ impl AppStatus {
     }
 
     /// Splits a response; `None` if it is malformed.
-    pub fn read(answer: &[u8]) -> Option<(AppStatus, &[u8])> {
-        let (&status, rest) = answer.split_first()?;
+    pub fn read(response: &[u8]) -> Option<(AppStatus, &[u8])> {
+        let (&status, rest) = response.split_first()?;
         Some((AppStatus::from_number(status)?, rest))
     }
 }

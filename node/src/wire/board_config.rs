@@ -114,15 +114,15 @@ pub enum BadConfig {
 impl fmt::Display for BadConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BadConfig::Missing => f.write_str("there is no configuration page"),
-            BadConfig::Damaged => f.write_str("the configuration page is damaged"),
-            BadConfig::Version(version) => write!(f, "the configuration page is of version {version}, not {VERSION}"),
-            BadConfig::Field => f.write_str("a field of the configuration page holds what it cannot"),
+            BadConfig::Missing => f.write_str("there is no config"),
+            BadConfig::Damaged => f.write_str("the config is damaged"),
+            BadConfig::Version(version) => write!(f, "the config is of version {version}, not {VERSION}"),
+            BadConfig::Field => f.write_str("a field of the config holds what it cannot"),
             BadConfig::Baud(baud) => {
                 let (least, most) = (BAUD_RATES.start(), BAUD_RATES.end());
                 write!(f, "boards run at {least} to {most} baud, not at {baud}")
             }
-            BadConfig::Expression(error) => write!(f, "the network of the configuration page: {error}"),
+            BadConfig::Expression(error) => write!(f, "the network of the config: {error}"),
         }
     }
 }
@@ -156,9 +156,9 @@ impl BoardConfig {
     /// The layout in flash.
     pub fn write(&self) -> [u8; CONFIG_BYTES] {
         let traffic = self.traffic.unwrap_or(Traffic::NONE);
-        let mut page = [0; CONFIG_BYTES];
+        let mut config = [0; CONFIG_BYTES];
         let mut put = |at: usize, bytes: &[u8]| {
-            for (place, byte) in page.iter_mut().skip(at).zip(bytes) {
+            for (place, byte) in config.iter_mut().skip(at).zip(bytes) {
                 *place = *byte;
             }
         };
@@ -179,20 +179,20 @@ impl BoardConfig {
         put(28, &[traffic.pattern as u8, traffic.size]);
         put(NAME, self.name.as_bytes());
         put(EXPRESSION, self.expression.as_bytes());
-        let crc = checksum(&page);
-        if let Some(end) = page.last_chunk_mut() {
+        let crc = checksum(&config);
+        if let Some(end) = config.last_chunk_mut() {
             *end = crc.to_le_bytes();
         }
-        page
+        config
     }
 
     /// Parses a config. Its network is parsed by [`network`](Self::network).
-    pub fn read(page: &[u8; CONFIG_BYTES]) -> Result<Self, BadConfig> {
-        let &[m0, m1, m2, m3, version, expression, name, options, ref rest @ ..] = page;
+    pub fn read(config: &[u8; CONFIG_BYTES]) -> Result<Self, BadConfig> {
+        let &[m0, m1, m2, m3, version, expression, name, options, ref rest @ ..] = config;
         if [m0, m1, m2, m3] != MAGIC {
             return Err(BadConfig::Missing);
         }
-        if page.last_chunk() != Some(&checksum(page).to_le_bytes()) {
+        if config.last_chunk() != Some(&checksum(config).to_le_bytes()) {
             return Err(BadConfig::Damaged);
         }
         if version != VERSION {
@@ -216,10 +216,10 @@ impl BoardConfig {
             size,
         };
         Ok(BoardConfig {
-            expression: text(page, EXPRESSION, expression)?,
+            expression: text(config, EXPRESSION, expression)?,
             address: u64::from_le_bytes(*address),
             baud,
-            name: text(page, NAME, name)?,
+            name: text(config, NAME, name)?,
             options,
             traffic: if traffic.rate == 0 {
                 None
@@ -230,13 +230,13 @@ impl BoardConfig {
     }
 }
 
-fn checksum(page: &[u8; CONFIG_BYTES]) -> u32 {
-    CRC.checksum(page.get(..EXPRESSION_END).unwrap_or(&[]))
+fn checksum(config: &[u8; CONFIG_BYTES]) -> u32 {
+    CRC.checksum(config.get(..EXPRESSION_END).unwrap_or(&[]))
 }
 
 /// A text of this many bytes; one longer than its field is rejected.
-fn text<const N: usize, L: LenType>(page: &[u8], at: usize, length: u8) -> Result<String<N, L>, BadConfig> {
-    let bytes = page.get(at..at + usize::from(length)).ok_or(BadConfig::Field)?;
+fn text<const N: usize, L: LenType>(config: &[u8], at: usize, length: u8) -> Result<String<N, L>, BadConfig> {
+    let bytes = config.get(at..at + usize::from(length)).ok_or(BadConfig::Field)?;
     let text = core::str::from_utf8(bytes).map_err(|_| BadConfig::Field)?;
     String::try_from(text).map_err(|_| BadConfig::Field)
 }
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn page() -> BoardConfig {
+    fn config() -> BoardConfig {
         BoardConfig {
             name: String::try_from("north").unwrap(),
             options: 3,
@@ -281,10 +281,10 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_read_as_it_was_written() {
-        let bytes = page().write();
-        assert_eq!(BoardConfig::read(&bytes), Ok(page()));
-        assert_eq!(page().network().unwrap().nodes(), 18);
+    fn a_config_is_read_as_it_was_written() {
+        let bytes = config().write();
+        assert_eq!(BoardConfig::read(&bytes), Ok(config()));
+        assert_eq!(config().network().unwrap().nodes(), 18);
         assert_eq!(&bytes[..8], b"HOPW\x01\x0e\x05\x03");
         assert_eq!(&bytes[48..62], b"rdn(ring(3),1)");
     }
@@ -292,14 +292,14 @@ mod tests {
     #[test]
     fn every_flipped_bit_is_noticed() {
         for bit in 0..CONFIG_BYTES * 8 {
-            let mut bytes = page().write();
+            let mut bytes = config().write();
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert!(BoardConfig::read(&bytes).is_err(), "bit {bit}");
         }
     }
 
     #[test]
-    fn erased_flash_is_no_page() {
+    fn erased_flash_is_no_config() {
         assert_eq!(BoardConfig::read(&[0xff; CONFIG_BYTES]), Err(BadConfig::Missing));
         assert_eq!(BoardConfig::read(&[0; CONFIG_BYTES]), Err(BadConfig::Missing));
     }
@@ -320,15 +320,15 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_with_a_good_checksum_are_harmless(mut bytes in prop::array::uniform32(any::<u8>()), text in ".{0,60}") {
-            let mut page = [0; CONFIG_BYTES];
+            let mut config = [0; CONFIG_BYTES];
             bytes[..5].copy_from_slice(b"HOPW\x01");
-            page[..32].copy_from_slice(&bytes);
+            config[..32].copy_from_slice(&bytes);
             let text = text.as_bytes();
             let length = text.len().min(MAX_EXPRESSION);
-            page[48..48 + length].copy_from_slice(&text[..length]);
-            let crc = checksum(&page).to_le_bytes();
-            page[188..].copy_from_slice(&crc);
-            if let Ok(read) = BoardConfig::read(&page) {
+            config[48..48 + length].copy_from_slice(&text[..length]);
+            let crc = checksum(&config).to_le_bytes();
+            config[188..].copy_from_slice(&crc);
+            if let Ok(read) = BoardConfig::read(&config) {
                 let _ = read.network();
                 prop_assert_eq!(BoardConfig::read(&read.write()), Ok(read));
             }

@@ -18,11 +18,11 @@ pub enum Command<'a> {
     /// Reads the state of the board. The response is a [`Status`].
     Status,
     /// Reads the config. The response is its bytes, whatever they are.
-    ReadPage,
+    ReadConfig,
     /// Writes the config and restarts. The response is [`CommandResult`]; it comes before the flash is touched. If this comes over the
     /// mesh, the config is on trial: a minute after the restart the board reverts to the previous one, unless
-    /// [`KeepPage`](Self::KeepPage) has come.
-    WritePage(&'a [u8; CONFIG_BYTES]),
+    /// [`KeepConfig`](Self::KeepConfig) has come.
+    WriteConfig(&'a [u8; CONFIG_BYTES]),
     /// Restarts. The response is [`CommandResult`].
     Restart,
     /// Broadcasts this payload. The response is [`CommandResult`].
@@ -34,7 +34,7 @@ pub enum Command<'a> {
     /// Sets whether every packet is logged. The response is [`CommandResult`].
     LogPackets(bool),
     /// Confirms the config. The response is [`CommandResult`].
-    KeepPage,
+    KeepConfig,
     /// Fails on purpose, to show the recovery. The response is [`CommandResult`].
     Fail(Failure),
     /// Reads the challenge for the next command that changes the board. The response is a [`Challenge`](crate::authority::Challenge), or
@@ -107,8 +107,8 @@ pub enum CommandResult {
 }
 
 impl<'a> Command<'a> {
-    /// The number of [`WritePage`](Self::WritePage).
-    pub const WRITE_PAGE: u8 = 2;
+    /// The number of [`WriteConfig`](Self::WriteConfig).
+    pub const WRITE_CONFIG: u8 = 2;
     /// The number of [`ReadBlock`](Self::ReadBlock).
     pub const READ_BLOCK: u8 = 16;
 
@@ -116,14 +116,14 @@ impl<'a> Command<'a> {
     pub const fn number(&self) -> u8 {
         match self {
             Command::Status => 0,
-            Command::ReadPage => 1,
-            Command::WritePage(_) => Self::WRITE_PAGE,
+            Command::ReadConfig => 1,
+            Command::WriteConfig(_) => Self::WRITE_CONFIG,
             Command::Restart => 3,
             Command::Broadcast(_) => 4,
             Command::StartTraffic(_) => 5,
             Command::Traffic => 6,
             Command::LogPackets(_) => 7,
-            Command::KeepPage => 8,
+            Command::KeepConfig => 8,
             Command::Fail(_) => 9,
             Command::Challenge => 10,
             Command::Update => 11,
@@ -150,14 +150,14 @@ impl<'a> Command<'a> {
         let mut bytes = Vec::new();
         let fits = match *self {
             Command::Status
-            | Command::ReadPage
+            | Command::ReadConfig
             | Command::Restart
             | Command::Traffic
-            | Command::KeepPage
+            | Command::KeepConfig
             | Command::Challenge
             | Command::Update
             | Command::KeepImage => Ok(()),
-            Command::WritePage(page) => bytes.extend_from_slice(page),
+            Command::WriteConfig(config) => bytes.extend_from_slice(config),
             Command::Broadcast(payload) | Command::SendBlock(payload) => bytes.extend_from_slice(payload),
             Command::StartTraffic(traffic) => bytes.extend_from_slice(&traffic.bytes()),
             Command::LogPackets(on) => bytes.extend_from_slice(&[u8::from(on)]),
@@ -175,14 +175,14 @@ impl<'a> Command<'a> {
     pub fn read(number: u8, payload: &'a [u8]) -> Option<Self> {
         Some(match number {
             0 => Command::Status,
-            1 => Command::ReadPage,
-            2 => Command::WritePage(payload.try_into().ok()?),
+            1 => Command::ReadConfig,
+            2 => Command::WriteConfig(payload.try_into().ok()?),
             3 => Command::Restart,
             4 => Command::Broadcast(payload),
             5 => Command::StartTraffic(Traffic::read(payload)?),
             6 => Command::Traffic,
             7 => Command::LogPackets(*payload.first()? != 0),
-            8 => Command::KeepPage,
+            8 => Command::KeepConfig,
             9 => Command::Fail(*Failure::ALL.get(usize::from(*payload.first()?))?),
             10 => Command::Challenge,
             11 => Command::Update,
@@ -206,7 +206,7 @@ pub enum BoardState {
     /// Part of a mesh.
     Configured,
     /// The flash has no config.
-    NoPage,
+    NoConfig,
     /// The config is damaged, or of another version.
     BadConfig,
     /// The expression is not a network.
@@ -243,8 +243,8 @@ pub struct Status {
     pub card: BoardInfo,
     /// The cause of the last restart, if it was a panic, a fault or a hang; else a hardware fault of the board, such as
     /// a missing clock.
-    pub trouble: Option<String<72>>,
-    /// Whether the config is on trial: see [`Command::WritePage`].
+    pub fault: Option<String<72>>,
+    /// Whether the config is on trial: see [`Command::WriteConfig`].
     pub on_trial: bool,
 }
 
@@ -271,14 +271,14 @@ mod tests {
         };
         let commands = [
             Command::Status,
-            Command::ReadPage,
-            Command::WritePage(&[7; CONFIG_BYTES]),
+            Command::ReadConfig,
+            Command::WriteConfig(&[7; CONFIG_BYTES]),
             Command::Restart,
             Command::Broadcast(b"all"),
             Command::StartTraffic(traffic),
             Command::Traffic,
             Command::LogPackets(true),
-            Command::KeepPage,
+            Command::KeepConfig,
             Command::Fail(Failure::Hang),
             Command::Challenge,
             Command::Update,

@@ -20,9 +20,9 @@ pub enum Content<'a> {
     Confirmation(Confirmation),
     /// A failure report.
     Undeliverable(Undeliverable),
-    /// A question.
+    /// A request.
     Request(Request<'a>),
-    /// The answer.
+    /// The response.
     Response(Response<'a>),
     /// A flooded packet.
     Flooded(Flooded<'a>),

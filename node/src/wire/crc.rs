@@ -1,4 +1,4 @@
-//! CRC-32C, which guards frames, configuration pages and what a board keeps in its flash.
+//! CRC-32C, which guards frames, configs and what a board keeps in its flash.
 
 use crc::{CRC_32_ISCSI, Crc};
 

@@ -35,7 +35,7 @@ pub const SEALED_OVERHEAD: usize = OVERHEAD + TAG_MORE;
 pub(crate) const SEQUENCE_NUMBERS: usize = 1 << 6;
 /// Rounds have two.
 pub(crate) const ROUND_MASK: u8 = 0x03;
-const LANE_MASK: u8 = 0x0f;
+const CHANNEL_MASK: u8 = 0x0f;
 
 const HELLO: u8 = 0;
 pub(super) const ACK: u8 = 1;
@@ -85,7 +85,7 @@ pub struct DataHeader {
     /// Rises each time the sender goes back, modulo 4, so that the receiver reports a gap once each time.
     pub round: u8,
     /// The virtual channel in which the packet waits.
-    pub lane: u8,
+    pub channel: u8,
 }
 
 /// A frame, before encoding and after decoding.
@@ -154,7 +154,7 @@ impl<'a> Frame<'a> {
             },
             ACK => match *rest {
                 [t0, t1, next, refused, o0, o1] => Ok(Frame::Ack(Ack {
-                    pause: first >> 2 & LANE_MASK,
+                    pause: first >> 2 & CHANNEL_MASK,
                     ..Ack::read(first, [t0, t1], next, refused, [o0, o1])
                 })),
                 _ => Err(FrameError::Form),
@@ -165,7 +165,7 @@ impl<'a> Frame<'a> {
                         ack: Ack::read(first, [t0, t1], next, refused, [o0, o1]),
                         sequence: place >> 2,
                         round: place & ROUND_MASK,
-                        lane: first >> 2 & LANE_MASK,
+                        channel: first >> 2 & CHANNEL_MASK,
                     },
                     packet,
                 }),
@@ -190,8 +190,8 @@ pub fn write_hello(hello: &Hello, padded: usize, proof: Option<Proof<'_>>, out: 
     let mut content = [0; 1 + Hello::MAX_BYTES];
     content[0] = HELLO;
     let length = 1 + hello.write(&mut content[1..])?;
-    let proven = proof.map_or(0, |_| PROOF_BYTES);
-    let padding = (DATA_HEADER + padded).saturating_sub(length + proven);
+    let authenticated = proof.map_or(0, |_| PROOF_BYTES);
+    let padding = (DATA_HEADER + padded).saturating_sub(length + authenticated);
     let ending = proof.map_or(Ending::Crc, Ending::Proof);
     encode(&[content.get(..length)?], padding, ending, true, out)
 }
@@ -210,7 +210,7 @@ pub fn write_ack(ack: &Ack, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<us
     let (mark, [t0, t1], ending) = sealing(ack.tag, seal);
     let [o0, o1] = ack.offer.to_bytes();
     let content: [u8; ACK_BYTES] = [
-        ACK | mark | (ack.pause & LANE_MASK) << 2 | ack.missing_flag(),
+        ACK | mark | (ack.pause & CHANNEL_MASK) << 2 | ack.missing_flag(),
         t0,
         t1,
         ack.place(),
@@ -226,7 +226,7 @@ pub fn write_ack(ack: &Ack, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<us
 pub fn write_data(
     header: &DataHeader,
     packet: [&[u8]; 2],
-    again: bool,
+    retransmit: bool,
     seal: Option<Seal<'_>>,
     out: &mut [u8],
 ) -> Option<usize> {
@@ -234,12 +234,12 @@ pub fn write_data(
         ref ack,
         sequence,
         round,
-        lane,
+        channel,
     } = *header;
     let (mark, [t0, t1], ending) = sealing(ack.tag, seal);
     let [o0, o1] = ack.offer.to_bytes();
     let content: [u8; DATA_HEADER] = [
-        DATA | mark | (lane & LANE_MASK) << 2 | ack.missing_flag(),
+        DATA | mark | (channel & CHANNEL_MASK) << 2 | ack.missing_flag(),
         t0,
         t1,
         sequence << 2 | round & ROUND_MASK,
@@ -248,7 +248,7 @@ pub fn write_data(
         o0,
         o1,
     ];
-    encode(&[&content, packet[0], packet[1]], 0, ending, again, out)
+    encode(&[&content, packet[0], packet[1]], 0, ending, retransmit, out)
 }
 
 /// The differences of a sealed frame: a mark, the frame number in place of the session tag, and the end.

@@ -68,9 +68,9 @@ fn the_document_and_the_code_agree_on_every_example() {
     encrypted(&mut examples);
     headers(&mut examples);
     bodies(&mut examples);
-    answers(&mut examples);
+    responses(&mut examples);
     commands(&mut examples);
-    page(&mut examples);
+    config(&mut examples);
     assert!(
         examples.0.is_empty(),
         "examples without a test: {:?}",
@@ -117,7 +117,7 @@ fn node() -> Identity {
         address: 300,
         port: 2,
         epoch: 0x0a00_0b0c,
-        largest: 274,
+        mtu: 274,
     }
 }
 
@@ -143,7 +143,7 @@ fn frames(examples: &mut Examples) {
             address: 0,
             port: 0,
             epoch: 7,
-            largest: 274,
+            mtu: 274,
         },
         session: 1,
         heard: 0,
@@ -191,12 +191,12 @@ fn frames(examples: &mut Examples) {
         },
         sequence: 18,
         round: 1,
-        lane: 5,
+        channel: 5,
     };
-    for (name, again) in [("data", false), ("data again", true)] {
+    for (name, retransmit) in [("data", false), ("data again", true)] {
         let bytes = examples.wrote(
             name,
-            &written(|out| write_data(&header, [b"pa", b"ck"], again, None, out)),
+            &written(|out| write_data(&header, [b"pa", b"ck"], retransmit, None, out)),
         );
         let packet = b"pack";
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Data { header, packet }));
@@ -246,7 +246,7 @@ fn sealed_frames(examples: &mut Examples) {
         ack: Ack { offer: offer(), ..ack },
         sequence: 18,
         round: 1,
-        lane: 5,
+        channel: 5,
     };
     let bytes = examples.wrote(
         "sealed data",
@@ -387,7 +387,7 @@ fn bodies(examples: &mut Examples) {
     for (name, content) in contents {
         let bytes = examples.wrote(name, &content.write::<Body<BODY>>().unwrap());
         assert_eq!(Content::read(content.kind(), &bytes), Some(content));
-        // An answer is from an application, not for one.
+        // A response is from an application, not for one.
         let is_for_one = matches!(content.kind(), Kind::Confirmed) || name.ends_with("to an application");
         assert_eq!(content.addressee(), is_for_one.then_some(AppPort(20)), "{name}");
     }
@@ -434,7 +434,7 @@ where
     assert_eq!(read_structure::<T>(&bytes).as_ref(), Some(value), "{name}");
 }
 
-fn answers(examples: &mut Examples) {
+fn responses(examples: &mut Examples) {
     let report = NodeReport {
         network: 0x1234_5678,
         address: 17,
@@ -461,7 +461,7 @@ fn answers(examples: &mut Examples) {
     structure(examples, "counters", &counters);
     let link = LinkReport {
         up: true,
-        trouble: LinkTrouble::None,
+        fault: LinkFault::None,
         peer: Some((0x1234_5678, 18, 1)),
         host: false,
         wired: true,
@@ -510,13 +510,13 @@ fn commands(examples: &mut Examples) {
     let block = block.write();
     let commands = [
         ("status", Command::Status),
-        ("read page", Command::ReadPage),
+        ("read config", Command::ReadConfig),
         ("restart", Command::Restart),
         ("broadcast", Command::Broadcast(b"all")),
         ("start traffic", Command::StartTraffic(traffic)),
         ("traffic", Command::Traffic),
         ("log packets", Command::LogPackets(true)),
-        ("keep page", Command::KeepPage),
+        ("keep config", Command::KeepConfig),
         ("fail", Command::Fail(Failure::StackOverflow)),
         ("ask for a challenge", Command::Challenge),
         ("ask how far an update is", Command::Update),
@@ -554,7 +554,7 @@ fn commands(examples: &mut Examples) {
         baud: 1_000_000,
         uptime_ms: 3_600_000,
         card: card(),
-        trouble: Some("panic".try_into().unwrap()),
+        fault: Some("panic".try_into().unwrap()),
         on_trial: true,
     };
     structure(examples, "board status", &status);
@@ -583,8 +583,8 @@ fn commands(examples: &mut Examples) {
     structure(examples, "traffic report", &report);
 }
 
-fn page(examples: &mut Examples) {
-    let page = BoardConfig {
+fn config(examples: &mut Examples) {
+    let config = BoardConfig {
         name: "north".try_into().unwrap(),
         options: 3,
         traffic: Some(Traffic {
@@ -595,8 +595,8 @@ fn page(examples: &mut Examples) {
         }),
         ..BoardConfig::new("rdn(ring(3),1)", 17).unwrap()
     };
-    let bytes: [u8; CONFIG_BYTES] = examples.wrote("page", &page.write()).try_into().unwrap();
-    assert_eq!(BoardConfig::read(&bytes), Ok(page));
+    let bytes: [u8; CONFIG_BYTES] = examples.wrote("config", &config.write()).try_into().unwrap();
+    assert_eq!(BoardConfig::read(&bytes), Ok(config));
     // The command that writes it carries it in its flash layout.
-    assert_eq!(&Command::WritePage(&bytes).payload()[..], &bytes);
+    assert_eq!(&Command::WriteConfig(&bytes).payload()[..], &bytes);
 }

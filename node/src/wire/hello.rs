@@ -52,7 +52,7 @@ pub struct Identity {
     /// Rises by one at each boot as far as the board can remember, and is not 0.
     pub epoch: u32,
     /// The largest packet that it takes.
-    pub largest: u16,
+    pub mtu: u16,
 }
 
 impl Identity {
@@ -137,7 +137,7 @@ impl Hello {
         let (network, rest) = rest.split_first_chunk()?;
         let (epoch, rest) = rest.split_first_chunk()?;
         let (heard, rest) = rest.split_first_chunk()?;
-        let (largest, rest) = rest.split_first_chunk()?;
+        let (mtu, rest) = rest.split_first_chunk()?;
         let (&stance, rest) = rest.split_first()?;
         let (address, _) = varint::read(rest)?;
         let hello = Hello {
@@ -147,7 +147,7 @@ impl Hello {
                 address,
                 port,
                 epoch: u32::from_le_bytes(*epoch),
-                largest: u16::from_le_bytes(*largest),
+                mtu: u16::from_le_bytes(*mtu),
             },
             session,
             heard: u16::from_le_bytes(*heard),
@@ -165,14 +165,14 @@ impl Hello {
             address,
             port,
             epoch,
-            largest,
+            mtu,
         } = self.identity;
         let (fixed, rest) = out.split_first_chunk_mut::<FIXED>()?;
         fixed[..4].copy_from_slice(&[VERSION, u8::from(role == Role::Host), port, self.session]);
         fixed[4..8].copy_from_slice(&network.to_le_bytes());
         fixed[8..12].copy_from_slice(&epoch.to_le_bytes());
         fixed[12..14].copy_from_slice(&self.heard.to_le_bytes());
-        fixed[14..16].copy_from_slice(&largest.to_le_bytes());
+        fixed[14..16].copy_from_slice(&mtu.to_le_bytes());
         fixed[16] = self.stance.byte() | if self.keyed { KEYED } else { 0 };
         Some(FIXED + varint::write(address, rest)?)
     }

@@ -10,7 +10,7 @@
 //! - [`Packet`]: a [`Header`] and a body, at whose end may be the trail of a detour;
 //! - [`Content`]: what the body says, by the kind of the packet: [`Addressed`] to an application, [`Confirmed`], [`Confirmation`],
 //!   [`Undeliverable`], [`Request`], [`Response`] or [`Flooded`];
-//! - what questions and answers carry: [`TraceRecord`]s, [`NodeReport`], [`RouterCounters`], [`LinkReport`], and for the board
+//! - what requests and responses carry: [`TraceRecord`]s, [`NodeReport`], [`RouterCounters`], [`LinkReport`], and for the board
 //!   around a node [`Command`], [`Status`], [`CommandResult`], [`TrafficReport`], and for its next image [`UpdatePlan`], [`Block`], [`UpdateState`];
 //! - [`BoardConfig`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
 
@@ -61,7 +61,7 @@ pub(crate) use frame::{ROUND_MASK, SEQUENCE_NUMBERS};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};
 pub use offer::{Offer, VirtualChannelSet};
 pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId, PacketOf};
-pub use report::{BoardInfo, LinkReport, LinkTrouble, NodeReport, read_structure, write_structure};
+pub use report::{BoardInfo, LinkFault, LinkReport, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};
 pub(crate) use tag::{Nonce, Tagged};
 pub use tag::{Proof, Seal};

@@ -6,12 +6,12 @@ use hopwise_core::limits::VIRTUAL_CHANNELS;
 pub type VirtualChannelSet = u16;
 
 /// The virtual channels are the low bits of an offer, the number of packets the others.
-const LANE_BITS: u32 = 12;
+const CHANNEL_BITS: u32 = 12;
 const _: () = assert!(
-    VIRTUAL_CHANNELS <= LANE_BITS as usize,
-    "an offer names each lane by a bit"
+    VIRTUAL_CHANNELS <= CHANNEL_BITS as usize,
+    "an offer names each virtual channel by a bit"
 );
-const ALL_LANES: VirtualChannelSet = (1 << LANE_BITS) - 1;
+const ALL_CHANNELS: VirtualChannelSet = (1 << CHANNEL_BITS) - 1;
 
 /// The credit that one end of a link gives the other: packets it may send after the last acknowledged one. It is advisory,
 /// not a guarantee: room is offered to several links at once, so a packet may still be refused.
@@ -23,12 +23,12 @@ impl Offer {
     pub const ALL: Offer = Offer(u16::MAX);
 
     /// Room for one packet, perhaps.
-    pub(crate) const ONE: Offer = Offer(1 << LANE_BITS);
+    pub(crate) const ONE: Offer = Offer(1 << CHANNEL_BITS);
 
     /// This many packets in any virtual channel, and one in each of these.
-    pub fn new(packets: usize, lanes: VirtualChannelSet) -> Self {
-        let most = usize::from(u16::MAX >> LANE_BITS);
-        Offer((packets.min(most) as u16) << LANE_BITS | lanes & ALL_LANES)
+    pub fn new(packets: usize, channels: VirtualChannelSet) -> Self {
+        let most = usize::from(u16::MAX >> CHANNEL_BITS);
+        Offer((packets.min(most) as u16) << CHANNEL_BITS | channels & ALL_CHANNELS)
     }
 
     pub(super) const fn from_bytes(bytes: [u8; 2]) -> Self {
@@ -41,32 +41,32 @@ impl Offer {
 
     /// Packets in any virtual channel.
     pub(crate) const fn packets(self) -> u16 {
-        self.0 >> LANE_BITS
+        self.0 >> CHANNEL_BITS
     }
 
     /// Virtual channels that have room for one packet each.
-    pub(crate) const fn lanes(self) -> VirtualChannelSet {
-        self.0 & ALL_LANES
+    pub(crate) const fn channels(self) -> VirtualChannelSet {
+        self.0 & ALL_CHANNELS
     }
 
     /// Whether there is room for a packet in a virtual channel.
-    pub fn takes(self, lane: u8) -> bool {
-        self.packets() > 0 || self.0.checked_shr(lane.into()).unwrap_or(0) & 1 == 1
+    pub fn takes(self, channel: u8) -> bool {
+        self.packets() > 0 || self.0.checked_shr(channel.into()).unwrap_or(0) & 1 == 1
     }
 
     /// What is left of it when packets of these virtual channels are in flight.
     pub(crate) fn without(self, on_the_way: impl Iterator<Item = u8>) -> Self {
         let mut left = self;
-        for lane in on_the_way {
-            let lanes = left.lanes() & !1_u16.checked_shl(lane.into()).unwrap_or(0);
-            left = Offer::new(usize::from(left.packets().saturating_sub(1)), lanes);
+        for channel in on_the_way {
+            let channels = left.channels() & !1_u16.checked_shl(channel.into()).unwrap_or(0);
+            left = Offer::new(usize::from(left.packets().saturating_sub(1)), channels);
         }
         left
     }
 
     /// Whether it is worth telling after another offer: there is room where there was none.
     pub(crate) fn is_news_after(self, told: Offer) -> bool {
-        told.packets() == 0 && (self.packets() > 0 || self.lanes() & !told.lanes() != 0)
+        told.packets() == 0 && (self.packets() > 0 || self.channels() & !told.channels() != 0)
     }
 }
 
@@ -89,11 +89,11 @@ mod tests {
     #[test]
     fn an_offer_is_two_bytes() {
         for packets in 0..=20 {
-            for lanes in [0, 1, 0x800, ALL_LANES, VirtualChannelSet::MAX] {
-                let offer = Offer::new(packets, lanes);
+            for channels in [0, 1, 0x800, ALL_CHANNELS, VirtualChannelSet::MAX] {
+                let offer = Offer::new(packets, channels);
                 assert_eq!(Offer::from_bytes(offer.to_bytes()), offer);
                 assert_eq!(usize::from(offer.packets()), packets.min(15));
-                assert_eq!(offer.lanes(), lanes & ALL_LANES);
+                assert_eq!(offer.channels(), channels & ALL_CHANNELS);
             }
         }
     }

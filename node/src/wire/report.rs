@@ -56,7 +56,7 @@ pub struct NodeReport {
 
 /// The fault of a link whose other end is heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum LinkTrouble {
+pub enum LinkFault {
     /// No fault.
     None,
     /// The other end does not hear this one.
@@ -75,7 +75,7 @@ pub struct LinkReport {
     /// Whether both ends hear each other.
     pub up: bool,
     /// The reason why it is not up, though the other end is heard.
-    pub trouble: LinkTrouble,
+    pub fault: LinkFault,
     /// The other end: its network ID, its address and its port number.
     pub peer: Option<(u32, Node, u8)>,
     /// Whether the other end is a host.

@@ -32,10 +32,10 @@ impl TraceRecord {
 }
 
 /// The records in the response to a trace, in path order.
-pub fn trace_records(mut answer: &[u8]) -> impl Iterator<Item = TraceRecord> + '_ {
+pub fn trace_records(mut response: &[u8]) -> impl Iterator<Item = TraceRecord> + '_ {
     core::iter::from_fn(move || {
-        let (record, rest) = TraceRecord::read(answer)?;
-        answer = rest;
+        let (record, rest) = TraceRecord::read(response)?;
+        response = rest;
         Some(record)
     })
 }

@@ -4,13 +4,13 @@ pub(crate) use hopwise_core::network::virtual_channels;
 pub(crate) use hopwise_core::{Network, Rule};
 pub(crate) use hopwise_node::capacities::Board;
 pub(crate) use hopwise_node::limits::{self, BODY, BUFFERS, INBOX, MAX_PAYLOAD, OUTSTANDING, PORTS};
-pub(crate) use hopwise_node::link::{Down, Fate, Link, Micros, Received, Token, Turn};
+pub(crate) use hopwise_node::link::{Down, FrameResult, Link, Micros, Received, Token, Turn};
 pub(crate) use hopwise_node::router::{
     Config, ConfigError, Event, MessageKind, Observer, Outcome, Router, SendError, times,
 };
 pub(crate) use hopwise_node::wire::{
-    AGE_UNIT, AppPort, AppStatus, Body, Confirmation, DropReason, Flooded, Header, Identity, Kind, LinkReport,
-    LinkTrouble, MAX_HEADER, NodeReport, Offer, Query, Request, Response, Role, RouterCounters, TraceRecord, Verdict,
+    AGE_UNIT, AppPort, AppStatus, Body, Confirmation, DropReason, Flooded, Header, Identity, Kind, LinkFault,
+    LinkReport, MAX_HEADER, NodeReport, Offer, Query, Request, Response, Role, RouterCounters, TraceRecord, Verdict,
     WIRE, read_structure, trace_records,
 };
 

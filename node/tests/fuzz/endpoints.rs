@@ -8,14 +8,14 @@ use hopwise_testing::fuzz::Input;
 
 const SLOTS: u32 = 3;
 
-struct Desk {
+struct HostEnd {
     now: u64,
     endpoint: Endpoint<{ SLOTS as usize }>,
     stranger: Link<WIRE>,
     next_token: u8,
 }
 
-impl Desk {
+impl HostEnd {
     fn new(host: bool) -> Self {
         let identity = Identity {
             role: Role::Host,
@@ -23,9 +23,9 @@ impl Desk {
             address: 0,
             port: 0,
             epoch: 5,
-            largest: 255,
+            mtu: 255,
         };
-        Desk {
+        HostEnd {
             now: 0,
             endpoint: if host {
                 Endpoint::host(1, 1_000_000, 0)
@@ -40,9 +40,9 @@ impl Desk {
     fn hear(&mut self, mut bytes: &[u8]) {
         while let Some(heard) = self.endpoint.receive(&mut bytes, self.now) {
             match heard {
-                Heard::Question(question) => {
-                    assert_eq!(question.header.kind, Kind::Request);
-                    assert!(self.endpoint.reply(&question, b"answer"), "there is room for an answer");
+                Heard::Request(request) => {
+                    assert_eq!(request.header.kind, Kind::Request);
+                    assert!(self.endpoint.reply(&request, b"answer"), "there is room for a response");
                 }
                 Heard::Packet(packet) => assert!(packet.content().is_some(), "it can be read"),
                 Heard::Up(_) | Heard::Down(_) => {}
@@ -63,7 +63,7 @@ impl Desk {
                 if matches!(received, Received::Packet { .. }) && take {
                     self.stranger.take();
                 }
-                while self.stranger.settled().is_some() {}
+                while self.stranger.completed().is_some() {}
                 while self.stranger.abandoned().is_some() {}
             }
             if let Some(length) = self.stranger.write_control(self.now, &mut out) {
@@ -108,27 +108,27 @@ impl Desk {
 fn an_endpoint_keeps_its_accounts_whatever_comes() {
     hopwise_testing::check!(512, |bytes: &[u8]| {
         let mut input = Input::new(bytes);
-        let mut desk = Desk::new(input.byte().is_multiple_of(2));
-        desk.talk(true);
+        let mut host_end = HostEnd::new(input.byte().is_multiple_of(2));
+        host_end.talk(true);
         while !input.is_empty() {
             match input.byte() % 8 {
                 0 => {
                     let length = input.below(64);
-                    desk.hear(input.bytes(length));
+                    host_end.hear(input.bytes(length));
                 }
-                1 => desk.now += u64::from(input.byte()) * 5_000,
-                2 => desk.talk(false),
+                1 => host_end.now += u64::from(input.byte()) * 5_000,
+                2 => host_end.talk(false),
                 3 => {
                     let query = Query::from_number(input.byte() % 8).unwrap_or(Query::Board(3));
-                    if let Some(packet) = desk.endpoint.question(input.number(), query, b"x", desk.now) {
-                        let room = desk.endpoint.has_room();
-                        assert_eq!(desk.endpoint.send(packet).is_ok(), room);
+                    if let Some(packet) = host_end.endpoint.request(input.number(), query, b"x", host_end.now) {
+                        let room = host_end.endpoint.has_room();
+                        assert_eq!(host_end.endpoint.send(packet).is_ok(), room);
                     }
                 }
-                4 => desk.talk(true),
-                _ => desk.strange_packet(&mut input),
+                4 => host_end.talk(true),
+                _ => host_end.strange_packet(&mut input),
             }
-            desk.check();
+            host_end.check();
         }
     });
 }

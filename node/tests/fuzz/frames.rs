@@ -12,7 +12,7 @@ fn identity(address: u64) -> Identity {
         address,
         port: 0,
         epoch: 7,
-        largest: 200,
+        mtu: 200,
     }
 }
 
@@ -43,7 +43,7 @@ fn heard(end: &mut Link<WIRE>, mut bytes: &[u8], now: u64) -> Vec<String> {
             assert!(packet.len() < WIRE);
             end.take();
         }
-        while end.settled().is_some() {}
+        while end.completed().is_some() {}
         while end.abandoned().is_some() {}
     }
     assert!(bytes.is_empty(), "all bytes are used");
@@ -96,7 +96,7 @@ fn damaged_frames_carry_nothing() {
             for told in heard(&mut to, &wire[..length], now) {
                 let known = sent
                     .iter()
-                    .any(|packet| told == format!("{:?}", Received::Packet { lane: 0, packet }));
+                    .any(|packet| told == format!("{:?}", Received::Packet { channel: 0, packet }));
                 assert!(known || !told.starts_with("Packet"), "{told} was not sent");
             }
         }

@@ -90,7 +90,7 @@ impl World {
             },
             port: link as u8,
             epoch: self.epoch,
-            largest: 255,
+            mtu: 255,
         };
         Stranger {
             end: Link::welcoming(identity, 1_000_000, self.now),
@@ -193,7 +193,7 @@ impl World {
     /// A packet that nobody should send.
     fn strange_packet(&mut self, input: &mut Input) {
         let link = 1 + input.below(PORTS - 1);
-        let lane = input.byte();
+        let channel = input.byte();
         let nodes = self.network.nodes();
         let node = |input: &mut Input| {
             if input.byte() < 250 {
@@ -227,7 +227,7 @@ impl World {
         stranger.next_token = token.wrapping_add(1);
         if let Some(length) = stranger
             .end
-            .write_packet(token, lane, [&bytes[..length], &body], self.now, &mut out)
+            .write_packet(token, channel, [&bytes[..length], &body], self.now, &mut out)
         {
             self.nodes[0].receive(link as u8, &out[..length], self.now, &mut ());
         }
@@ -352,7 +352,7 @@ impl Stranger {
             if matches!(received, Received::Packet { .. }) && !self.full {
                 self.end.take();
             }
-            while self.end.settled().is_some() {}
+            while self.end.completed().is_some() {}
             while self.end.abandoned().is_some() {}
         }
     }

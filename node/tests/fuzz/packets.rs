@@ -34,7 +34,7 @@ fn what_is_read_is_written_and_read_again() {
 
 /// Answers are taken apart whatever they hold.
 #[test]
-fn any_answer_is_taken_apart() {
+fn any_response_is_taken_apart() {
     hopwise_testing::check!(4_096, |bytes: &[u8]| {
         if let Some(response) = Response::read(bytes) {
             assert!(bytes.ends_with(response.payload));

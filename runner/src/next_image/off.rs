@@ -37,7 +37,7 @@ impl<F> NextImage<F> {
         None
     }
 
-    pub(crate) fn take_answer(&self, _: &[u8]) -> Option<[u8; 4]> {
+    pub(crate) fn take_response(&self, _: &[u8]) -> Option<[u8; 4]> {
         None
     }
 

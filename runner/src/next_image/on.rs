@@ -63,9 +63,9 @@ impl<F: Flash> NextImage<F> {
     }
 
     /// Processes a neighbor's response, and returns the next request.
-    pub(crate) fn take_answer(&self, block: &[u8]) -> Option<[u8; 4]> {
+    pub(crate) fn take_response(&self, block: &[u8]) -> Option<[u8; 4]> {
         let mut update = self.update.borrow_mut();
-        update.take_answer(block, &mut *self.images.borrow_mut())
+        update.take_response(block, &mut *self.images.borrow_mut())
     }
 
     /// A block that a neighbor requests.

@@ -12,10 +12,10 @@ use hopwise_node::endpoint::{Endpoint, Heard};
 use hopwise_node::limits::BODY;
 use hopwise_node::wire::{BoardState, Command, CommandResult, Content, DEFAULT_BAUD, Packet, Query, Status, WIRE};
 use hopwise_runner::Restart;
-use world::{Cables, HOST_PORT, Pipe, SECOND, Slots, World, page};
+use world::{Cables, HOST_PORT, Pipe, SECOND, Slots, World, board_config};
 
 const PORT: AppPort = AppPort(16);
-const QUESTIONS: AppPort = AppPort(17);
+const REQUESTS: AppPort = AppPort(17);
 
 /// The cables of two nodes that are neighbors, the pipes between them, and the cable of a host at the first: what it hears, and says.
 fn cables() -> ([Cables; 2], [Pipe; 2], (Pipe, Pipe)) {
@@ -33,15 +33,15 @@ fn ask(
     world: &mut World,
     (hears, says): &(Pipe, Pipe),
     host: &mut Endpoint<4>,
-    question: Packet<BODY>,
+    request: Packet<BODY>,
 ) -> Option<Vec<u8>> {
-    let mut question = Some(question);
+    let mut request = Some(request);
     for _ in 0..8_000 {
         world.run(1_000);
         let now = world.time.now();
         host.tick(now);
         if host.is_up()
-            && let Some(packet) = question.take()
+            && let Some(packet) = request.take()
         {
             host.send(packet).expect("room");
         }
@@ -52,9 +52,9 @@ fn ask(
         let mut rest = &bytes[..];
         while let Some(heard) = host.receive(&mut rest, now) {
             if let Heard::Packet(packet) = heard
-                && let Some(Content::Response(answer)) = packet.content()
+                && let Some(Content::Response(response)) = packet.content()
             {
-                return Some(answer.payload.to_vec());
+                return Some(response.payload.to_vec());
             }
         }
     }
@@ -71,26 +71,26 @@ fn two_nodes_link_up_and_talk() {
     let ([one, other], _, cable) = cables();
     let done = Rc::new(Cell::new(false));
     let note = done.clone();
-    let seen = world.start(&Slots::configured(&page(0)), one, |mesh| async move {
+    let seen = world.start(&Slots::configured(&board_config(0)), one, |mesh| async move {
         mesh.all_links_up().await;
         assert_eq!(mesh.send_confirmed(1, PORT, b"hello").await, Ok(Outcome::Delivered));
-        assert_eq!(mesh.request::<u32, u32>(1, QUESTIONS, &20).await, Ok(21));
+        assert_eq!(mesh.request::<u32, u32>(1, REQUESTS, &20).await, Ok(21));
         note.set(true);
     });
     let got = Rc::new(RefCell::new(Vec::new()));
     let gets = got.clone();
-    world.start(&Slots::configured(&page(1)), other, |mesh| async move {
+    world.start(&Slots::configured(&board_config(1)), other, |mesh| async move {
         let mut receiver = mesh.receiver(PORT).unwrap();
         let incoming = receiver.recv().await;
         gets.borrow_mut().extend_from_slice(incoming.bytes());
-        let _ = mesh.serve(QUESTIONS, |number: u32| number + 1).await;
+        let _ = mesh.serve(REQUESTS, |number: u32| number + 1).await;
     });
     world.run_until(3 * SECOND, || done.get());
     assert_eq!(*got.borrow(), b"hello");
 
     // A host at the first node pings the second.
     let mut host = host(&world);
-    let ping = host.question(1, Query::Ping, b"ping", world.time.now()).unwrap();
+    let ping = host.request(1, Query::Ping, b"ping", world.time.now()).unwrap();
     assert_eq!(ask(&mut world, &cable, &mut host, ping).as_deref(), Some(&b"ping"[..]));
     // The watchdog is told all the time that the node is alive, and the LED is lit: all links are up.
     let before = seen.heartbeats.get();
@@ -110,7 +110,7 @@ fn a_cut_pipe_is_noticed_and_garbage_harms_nothing() {
     let up = Rc::new(Cell::new(false));
     let sent = Rc::new(Cell::new(0));
     let (note, count) = (up.clone(), sent.clone());
-    world.start(&Slots::configured(&page(0)), one, |mesh| async move {
+    world.start(&Slots::configured(&board_config(0)), one, |mesh| async move {
         let mut changes = mesh.link_changes();
         let watch = async {
             loop {
@@ -127,7 +127,7 @@ fn a_cut_pipe_is_noticed_and_garbage_harms_nothing() {
         };
         embassy_futures::join::join(watch, send).await;
     });
-    world.start(&Slots::configured(&page(1)), other, |mesh| async move {
+    world.start(&Slots::configured(&board_config(1)), other, |mesh| async move {
         let mut receiver = mesh.receiver(PORT).unwrap();
         loop {
             assert_eq!(receiver.recv().await.bytes(), [7; 100]);
@@ -168,22 +168,20 @@ fn a_board_without_configuration_takes_one_and_restarts() {
     });
     let mut host = host(&world);
     let query = |command: &Command<'_>| Query::Board(command.number());
-    let question = host
-        .question(0, query(&Command::Status), &[], world.time.now())
-        .unwrap();
-    let status = ask(&mut world, &cable, &mut host, question).unwrap();
+    let request = host.request(0, query(&Command::Status), &[], world.time.now()).unwrap();
+    let status = ask(&mut world, &cable, &mut host, request).unwrap();
     let status: Status = postcard::from_bytes(&status).unwrap();
     assert_eq!(
         (status.state, status.links, status.board.as_str()),
-        (BoardState::NoPage, 2, "pipes")
+        (BoardState::NoConfig, 2, "pipes")
     );
 
-    let (bad, good) = ([1; 192], page(1));
+    let (bad, good) = ([1; 192], board_config(1));
     for (bytes, expected) in [(&bad, CommandResult::BadConfig), (&good, CommandResult::Done)] {
-        let command = query(&Command::WritePage(bytes));
-        let question = host.question(0, command, bytes, world.time.now()).unwrap();
-        let answer = ask(&mut world, &cable, &mut host, question).unwrap();
-        assert_eq!(postcard::from_bytes(&answer), Ok(expected));
+        let command = query(&Command::WriteConfig(bytes));
+        let request = host.request(0, command, bytes, world.time.now()).unwrap();
+        let response = ask(&mut world, &cable, &mut host, request).unwrap();
+        assert_eq!(postcard::from_bytes(&response), Ok(expected));
     }
     world.run_until(SECOND, || seen.restart.borrow().is_some());
     assert_eq!(*seen.restart.borrow(), Some(Restart::Reconfigured));
@@ -197,7 +195,7 @@ fn a_board_without_configuration_takes_one_and_restarts() {
     let ([one, other], _, _) = cables();
     let done = Rc::new(Cell::new(false));
     let note = done.clone();
-    world.start(&Slots::configured(&page(0)), one, |_| async {});
+    world.start(&Slots::configured(&board_config(0)), one, |_| async {});
     world.start(&slots, other, |mesh| async move {
         mesh.all_links_up().await;
         note.set(mesh.address() == 1);
@@ -209,7 +207,7 @@ fn a_board_without_configuration_takes_one_and_restarts() {
 fn a_task_that_hangs_is_found() {
     let mut world = World::default();
     let ([one, _], _, _) = cables();
-    let seen = world.start(&Slots::configured(&page(0)), one, |_| async {});
+    let seen = world.start(&Slots::configured(&board_config(0)), one, |_| async {});
     world.run(SECOND);
     // It is never polled again.
     world.stop_transmitter();

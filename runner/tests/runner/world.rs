@@ -128,9 +128,11 @@ impl Slots {
     }
 
     /// With a configuration that counts.
-    pub(crate) fn configured(page: &[u8; CONFIG_BYTES]) -> Self {
+    pub(crate) fn configured(board_config: &[u8; CONFIG_BYTES]) -> Self {
         let slots = Slots::blank();
-        Store::new(slots.clone()).write_page(page, false, 1).expect("memory");
+        Store::new(slots.clone())
+            .write_config(board_config, false, 1)
+            .expect("memory");
         slots
     }
 }
@@ -261,7 +263,7 @@ impl World {
     }
 }
 
-/// A page of a node of `path(2)`.
-pub(crate) fn page(address: u64) -> [u8; CONFIG_BYTES] {
-    BoardConfig::new("path(2)", address).expect("a page").write()
+/// A config of a node of `path(2)`.
+pub(crate) fn board_config(address: u64) -> [u8; CONFIG_BYTES] {
+    BoardConfig::new("path(2)", address).expect("a config").write()
 }

@@ -10,9 +10,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::support::{Log, PORT, compose, settings};
 
-const PATIENCE: u64 = 300_000;
+const TIMEOUT: u64 = 300_000;
 /// A call from board to board ends within four times that; and neighbors are told.
-const LONGEST: u64 = 4 * PATIENCE + 300_000;
+const LONGEST: u64 = 4 * TIMEOUT + 300_000;
 const BLOCK: usize = 60;
 const NETWORKS: [&str; 4] = ["rdn(ring(3),1)", "hypercube(3)", "torus(3,3)", "petersen"];
 
@@ -117,7 +117,7 @@ async fn one(team: &Team<'_>, tag: u32, network: &Network) -> Result<bool, TeamE
 async fn go_on(mesh: Mesh<'_>, log: Log<(u32, bool)>) {
     mesh.sleep(1_000_000).await;
     let mut team = Team::of_all(mesh, PORT).unwrap();
-    team.set_patience(PATIENCE);
+    team.set_timeout(TIMEOUT);
     let network = mesh.network();
     let mut tag = 1;
     loop {

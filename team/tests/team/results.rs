@@ -124,7 +124,7 @@ fn a_board_that_dies_breaks_calls_within_a_bounded_time_and_joins_again() {
             Box::pin(async move {
                 mesh.sleep(1_000_000).await;
                 let mut team = Team::of_all(mesh, PORT).unwrap();
-                team.set_patience(500_000);
+                team.set_timeout(500_000);
                 let mut tag = 0;
                 loop {
                     tag += 1;

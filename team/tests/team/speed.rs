@@ -54,7 +54,7 @@ fn sums_of_1024_bytes_are_at_least_three_times_as_fast_as_the_naive_way() {
             Box::pin(async move {
                 mesh.sleep_until(BEGIN).await;
                 let mut team = Team::of_all(mesh, PORT).unwrap();
-                team.set_patience(20_000_000);
+                team.set_timeout(20_000_000);
                 let sum = |number| team.all_reduce_any_order(number, part(mesh.address(), number), add);
                 for first in (0..PARTS).step_by(AT_ONCE) {
                     let at_once = join4(sum(first), sum(first + 1), sum(first + 2), sum(first + 3)).await;

@@ -111,7 +111,7 @@ impl<'a> World<'a> {
         self.cut.extend([(one, other), (other, one)]);
     }
 
-    pub(crate) fn mend(&mut self, one: Node, other: Node) {
+    pub(crate) fn restore(&mut self, one: Node, other: Node) {
         self.cut.remove(&(one, other));
         self.cut.remove(&(other, one));
     }

@@ -98,7 +98,7 @@ impl Walks {
 
 /// The query for the lengths of walks in a network of this level that touch ports of any of these levels.
 #[derive(Clone, Copy)]
-struct Question {
+struct Query {
     level: u8,
     from: Vertex,
     to: Vertex,
@@ -123,7 +123,7 @@ const PARTS: [Part; 4] = [Part::ToLink, Part::FromLink, Part::OutsideThird, Part
 
 /// A query between two clusters, and the walks found within them so far.
 struct Frame {
-    question: Question,
+    query: Query,
     /// Bits of a cluster.
     low: u8,
     /// The results of the first of [`PARTS`].
@@ -131,26 +131,26 @@ struct Frame {
 }
 
 impl Frame {
-    fn new(question: Question, low: u8) -> Self {
+    fn new(query: Query, low: u8) -> Self {
         Frame {
-            question,
+            query,
             low,
             answers: Vec::new(),
         }
     }
 
     /// The next query without a result.
-    fn ask(&self) -> Option<Question> {
+    fn ask(&self) -> Option<Query> {
         PARTS.get(self.answers.len()).map(|&part| self.part(part))
     }
 
-    fn part(&self, part: Part) -> Question {
-        let Question {
+    fn part(&self, part: Part) -> Query {
+        let Query {
             level,
             from,
             to,
             touching,
-        } = self.question;
+        } = self.query;
         let within = |node: Vertex| node & ones(Number::from(self.low));
         let port_to = |node: Vertex| {
             let cluster = node >> self.low;
@@ -162,7 +162,7 @@ impl Frame {
             Part::OutsideThird => (within(from), within(to), touching | only(level)),
             Part::AcrossThird => (port_to(from), port_to(to), touching),
         };
-        Question {
+        Query {
             level: level - 1,
             from,
             to,
@@ -176,8 +176,8 @@ impl Frame {
         let [to_link, from_link, outside_third, across_third] = self.answers.as_slice() else {
             return walks;
         };
-        let some_port = only(self.question.level);
-        for touching in subsets(self.question.touching) {
+        let some_port = only(self.query.level);
+        for touching in subsets(self.query.touching) {
             let hops = subsets(touching).map(|share| {
                 let rest = touching & !share;
                 let by_link = to_link.hops(share) + 1 + from_link.hops(rest);
@@ -258,23 +258,23 @@ impl Hypernet {
     }
 
     /// The same query in the smallest cluster that holds both nodes.
-    fn narrowed(&self, question: Question) -> (Question, u8) {
-        let Question {
+    fn narrowed(&self, query: Query) -> (Query, u8) {
+        let Query {
             mut level,
             mut from,
             mut to,
             touching,
-        } = question;
+        } = query;
         loop {
             let low = self.bits_of(Number::from(level - 1)) as u8;
             if level == self.lowest() || from >> low != to >> low {
-                let question = Question {
+                let query = Query {
                     level,
                     from,
                     to,
                     touching,
                 };
-                return (question, low);
+                return (query, low);
             }
             level -= 1;
             from &= ones(Number::from(low));
@@ -284,8 +284,8 @@ impl Hypernet {
 
     /// The result on the lowest level, where only the last bits decide which ports a walk touches: the others can be flipped
     /// at any time.
-    fn lowest_walks(&self, question: &Question) -> Walks {
-        let Question { from, to, touching, .. } = *question;
+    fn lowest_walks(&self, query: &Query) -> Walks {
+        let Query { from, to, touching, .. } = *query;
         if self.lowest() > 1 {
             return LastBits::LINKED_CUBE.walks(from, to, touching);
         }
@@ -299,23 +299,23 @@ impl Hypernet {
     /// The distance for n >= 3: each query is split until its parts are on the lowest level, depth first.
     fn hops(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let mut frames = Vec::<Frame, MAX_FRAMES>::new();
-        let mut question = Question {
+        let mut query = Query {
             level: self.levels,
             from,
             to,
             touching: 0,
         };
         loop {
-            let (narrowed, low) = self.narrowed(question);
+            let (narrowed, low) = self.narrowed(query);
             if narrowed.level > self.lowest() {
                 let frame = Frame::new(narrowed, low);
-                question = frame.ask()?;
+                query = frame.ask()?;
                 frames.push(frame).ok()?;
                 continue;
             }
             let mut answer = self.lowest_walks(&narrowed);
             // A completed frame is a result for the frame above.
-            question = loop {
+            query = loop {
                 let Some(frame) = frames.last_mut() else {
                     return Some(answer.hops(0));
                 };

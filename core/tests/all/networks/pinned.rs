@@ -12,7 +12,7 @@ use crate::support::*;
 
 const PINNED: &str = include_str!("../../golden/pinned.txt");
 
-/// So many nodes of a network are looked at, and so many of a large one, where each answer may take a search.
+/// So many nodes of a network are looked at, and so many of a large one, where each response may take a search.
 const MAX_NODES: u64 = 28;
 const MAX_NODES_IF_LARGE: u64 = 12;
 const LARGE: u64 = 400;

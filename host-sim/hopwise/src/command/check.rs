@@ -51,7 +51,7 @@ pub(super) struct CheckArgs {
     extra: Vec<FreeLink>,
     /// Give board A the configuration of node B
     #[arg(long, value_name = "A=B", value_parser = parse_page, conflicts_with = "port")]
-    page: Vec<(u64, u64)>,
+    config: Vec<(u64, u64)>,
     /// Give a board no key, though the mesh has one
     #[arg(long, value_name = "NODE", conflicts_with = "port")]
     no_key: Vec<u64>,
@@ -157,7 +157,7 @@ fn look_at_emulated(
         cut: args.cut.clone(),
         one_way: args.one_way.clone(),
         extra: extra.collect(),
-        pages: args.page.clone(),
+        configs: args.config.clone(),
         keyless: args.no_key.clone(),
         other_key: args.other_key.clone(),
     };

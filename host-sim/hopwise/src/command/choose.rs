@@ -141,7 +141,9 @@ fn rows(networks: &[Ranked]) -> String {
                 .excess
                 .map_or_else(unknown, |excess| format!("{:.1}%", 100.0 * excess)),
             profile.broadcast_steps.map_or_else(unknown, |steps| steps.to_string()),
-            network.lanes.map_or_else(unknown, |lanes| lanes.to_string()),
+            network
+                .virtual_channels
+                .map_or_else(unknown, |virtual_channels| virtual_channels.to_string()),
             network
                 .saturation_estimate
                 .map_or_else(unknown, |rate| format!("{rate:.3}")),

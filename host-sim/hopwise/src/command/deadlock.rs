@@ -37,7 +37,7 @@ enum SchemeArg {
     /// One class for all
     One,
     /// The lanes of a board, whose buffers are shared by all links: of packets and of broadcasts
-    Lanes,
+    VirtualChannels,
 }
 
 impl From<SchemeArg> for Scheme {
@@ -47,7 +47,7 @@ impl From<SchemeArg> for Scheme {
             SchemeArg::Valleys => Scheme::Valleys,
             SchemeArg::Hops => Scheme::Hops,
             SchemeArg::One => Scheme::One,
-            SchemeArg::Lanes => Scheme::Lanes,
+            SchemeArg::VirtualChannels => Scheme::VirtualChannels,
         }
     }
 }

@@ -15,7 +15,7 @@ use super::{ImageArg, MeshArg, RepositoryArg, one_kind, update};
 use hopwise_emulate::rig::{EmulatedMesh, Firmware, Mistakes};
 use hopwise_host::talk::{Reply, ask_nodes};
 use hopwise_rig::boards::DEFAULT;
-use hopwise_rig::flash::{FlashFailure, FlashJob, FlashStep, Flasher, jobs, write_pages};
+use hopwise_rig::flash::{FlashFailure, FlashJob, FlashStep, Flasher, jobs, write_configs};
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::probe_rs::Program;
 
@@ -27,7 +27,7 @@ const START: Time = 200 * MILLISECOND;
 pub(super) struct FlashArgs {
     #[command(flatten)]
     mesh: MeshArg,
-    /// The serial port of one board: boards that were flashed before are given firmware and pages through the mesh, without probes
+    /// The serial port of one board: boards that were flashed before are given firmware and configs through the mesh, without probes
     #[arg(long, value_name = "TTY", conflicts_with_all = ["only", "dry_run", "elf", "app", "loader"])]
     port: Option<PathBuf>,
     /// Only these nodes
@@ -44,7 +44,7 @@ pub(super) struct FlashArgs {
     /// How many boards at once
     #[arg(long, value_name = "N", default_value_t = 8)]
     at_once: usize,
-    /// How long the image, the page and the reset of a board may each take, in seconds
+    /// How long the image, the config and the reset of a board may each take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,
     /// The probe-rs program
@@ -72,7 +72,7 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
         nodes.iter().map(|node| mesh.kind_of(*node)),
         "flash those of one kind at a time, with --only",
     )?;
-    let folder = std::env::temp_dir().join(format!("hopwise-pages-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("hopwise-configs-{}", std::process::id()));
     let jobs = jobs(&mesh, &nodes, &folder)?;
     let own_image = args.image.elf.is_none() && args.image.app.is_none();
     let loader = match (&args.loader, own_image) {
@@ -100,7 +100,7 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
     let flasher = flasher(args.image.find(repository, kind.name)?);
     let refused = |error: std::io::Error| CliError::file(&folder, error);
     std::fs::create_dir_all(&folder).map_err(refused)?;
-    let written = write_pages(&mesh, &jobs);
+    let written = write_configs(&mesh, &jobs);
     let results = written.map(|()| flash_boards(args, &program, &flasher, &jobs));
     std::fs::remove_dir_all(&folder).map_err(refused)?;
     conclude(args, &jobs, &results?)
@@ -178,7 +178,7 @@ fn conclude(args: &FlashArgs, jobs: &[FlashJob], results: &[Result<(), FlashFail
     )))
 }
 
-/// Emulated boards begin with their pages: what remains is to see that each has understood its own.
+/// Emulated boards begin with their configs: what remains is to see that each has understood its own.
 fn flash_emulated(
     args: &FlashArgs,
     repository: &RepositoryArg,
@@ -192,19 +192,19 @@ fn flash_emulated(
     let firmware = Firmware::load(&args.image.find(repository, DEFAULT)?)?;
     let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &Mistakes::default(), &[])?;
     emulated.run_for(START);
-    let replies = ask_nodes(&mut emulated, nodes, Command::ReadPage.query(), &[]);
-    let has_its_page = |node: &u64, reply: &Option<Reply>| match (mesh.page(*node), reply) {
-        (Ok(page), Some(Reply::Answer(bytes))) => bytes[..] == page[..],
+    let replies = ask_nodes(&mut emulated, nodes, Command::ReadConfig.query(), &[]);
+    let has_its_config = |node: &u64, reply: &Option<Reply>| match (mesh.config(*node), reply) {
+        (Ok(config), Some(Reply::Response(bytes))) => bytes[..] == config[..],
         _ => false,
     };
     let right = nodes
         .iter()
         .zip(&replies)
-        .filter(|(node, reply)| has_its_page(node, reply))
+        .filter(|(node, reply)| has_its_config(node, reply))
         .count();
-    print(|out| writeln!(out, "{right} of {} emulated boards have their page", nodes.len()))?;
+    print(|out| writeln!(out, "{right} of {} emulated boards have their config", nodes.len()))?;
     Ok(match right == nodes.len() {
         true => Outcome::Done,
-        false => Outcome::CheckFailed("not all boards have their page".into()),
+        false => Outcome::CheckFailed("not all boards have their config".into()),
     })
 }

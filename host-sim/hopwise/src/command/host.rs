@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use hopwise_figures::printable;
 use hopwise_host::bridge::{Bridge, Filter, from_hex, to_hex};
-use hopwise_host::{ANSWER_WITHIN, AppPort, Fate, Incoming, Mesh, RequestError, SendError, check_length};
+use hopwise_host::{AppPort, Incoming, Mesh, RESPONSE_TIMEOUT, RequestError, SendError, SendResult, check_length};
 use hopwise_language::Time;
 use serde_json::{Value, json};
 
@@ -82,9 +82,9 @@ pub(super) fn send(args: &SendArgs) -> Result<Outcome, CliError> {
         true => mesh.send_confirmed(args.node, port, &bytes),
         false => mesh
             .send_and_hear(args.node, args.to_host, port, &bytes)
-            .map(|bad_news| bad_news.map_or(Fate::Delivered, Fate::Undeliverable)),
+            .map(|bad_news| bad_news.map_or(SendResult::Delivered, SendResult::Undeliverable)),
     };
-    let fate = match sent {
+    let result = match sent {
         Err(SendError::NoRoom) => {
             let board = mesh.board();
             return Ok(Outcome::CheckFailed(format!(
@@ -93,14 +93,14 @@ pub(super) fn send(args: &SendArgs) -> Result<Outcome, CliError> {
         }
         sent => sent?,
     };
-    let (outcome, failed) = match fate {
-        Fate::Delivered if args.confirmed => ("delivered", None),
+    let (outcome, failed) = match result {
+        SendResult::Delivered if args.confirmed => ("delivered", None),
         // Nothing bad was heard: that is all one knows of a datagram.
-        Fate::Delivered => ("sent", None),
-        Fate::Busy => ("busy", Some("the node takes no more at present")),
-        Fate::Interrupted => ("interrupted", Some("the node has restarted")),
-        Fate::Undeliverable(reason) => ("undeliverable", Some(reason.name())),
-        Fate::Unknown => ("unknown", Some("no answer")),
+        SendResult::Delivered => ("sent", None),
+        SendResult::Busy => ("busy", Some("the node takes no more at present")),
+        SendResult::Interrupted => ("interrupted", Some("the node has restarted")),
+        SendResult::Undeliverable(reason) => ("undeliverable", Some(reason.name())),
+        SendResult::Unknown => ("unknown", Some("no response")),
     };
     if args.json {
         print_json(&json!({"node": args.node, "bytes": bytes.len(), "outcome": outcome}))?;
@@ -115,7 +115,7 @@ pub(super) fn send(args: &SendArgs) -> Result<Outcome, CliError> {
 
 #[derive(Args)]
 #[command(after_help = "\
-Programs that answer with `serve` speak postcard: 21 is --hex 15. The exit status is 1 if there is no answer; a sentence says why.")]
+Programs that answer with `serve` speak postcard: 21 is --hex 15. The exit status is 1 if there is no response; a sentence says why.")]
 pub(super) struct RequestArgs {
     /// The node to ask
     node: u64,
@@ -129,7 +129,7 @@ pub(super) struct RequestArgs {
     /// Ask the host at that node, not the node
     #[arg(long, alias = "to-computer")]
     to_host: bool,
-    /// How long to wait for the answer [default: 15s]
+    /// How long to wait for the response [default: 15s]
     #[arg(long, value_name = "TIME")]
     within: Option<Time>,
     /// Print a JSON object
@@ -141,19 +141,19 @@ pub(super) fn request(args: &RequestArgs) -> Result<Outcome, CliError> {
     let bytes = args.payload.bytes()?;
     let mesh = args.at.connect()?;
     check_node(&mesh, args.node)?;
-    let within = args.within.map_or(ANSWER_WITHIN, Duration::from);
+    let within = args.within.map_or(RESPONSE_TIMEOUT, Duration::from);
     let (node, service) = (args.node, args.service);
-    let answer = match args.to_host {
+    let response = match args.to_host {
         true => mesh.request_host_bytes(node, AppPort(service), &bytes, within),
         false => mesh.request_bytes(node, AppPort(service), &bytes, within),
     };
-    match answer {
-        Ok(answer) if args.json => {
-            print_json(&with_bytes(json!({"node": node, "service": service}), &answer))?;
+    match response {
+        Ok(response) if args.json => {
+            print_json(&with_bytes(json!({"node": node, "service": service}), &response))?;
             Ok(Outcome::Done)
         }
-        Ok(answer) => {
-            print(|out| writeln!(out, "{}", shown(&answer)))?;
+        Ok(response) => {
+            print(|out| writeln!(out, "{}", shown(&response)))?;
             Ok(Outcome::Done)
         }
         Err(RequestError::NotSent(error @ SendError::Gone(_))) => Err(error.into()),
@@ -244,7 +244,7 @@ fn show_message(as_json: bool, at: Duration, message: &Incoming) -> Result<(), C
         port,
         bytes,
         // `listen` leaves requests alone.
-        question: _,
+        pending: _,
     } = message;
     if as_json {
         let about = json!({
@@ -287,7 +287,7 @@ fn gone(mesh: &Mesh) -> CliError {
 
 #[derive(Args)]
 #[command(after_help = "\
-Each line of standard input is a request, each line of standard output an answer or a message: docs/bridge.md. The command ends with its
+Each line of standard input is a request, each line of standard output a response or a message: docs/bridge.md. The command ends with its
 input, or, with --listen, by Ctrl-C.")]
 pub(super) struct BridgeArgs {
     #[command(flatten)]

@@ -142,7 +142,7 @@ enum Command {
     Counters(talk::CountersArgs),
     /// Sends a text or bytes to an application on a node of a running mesh, or to the host there
     Send(host::SendArgs),
-    /// Asks an application on a node of a running mesh, and prints its answer
+    /// Asks an application on a node of a running mesh, and prints its response
     Request(host::RequestArgs),
     /// What boards and other hosts send to this host
     Listen(host::ListenArgs),

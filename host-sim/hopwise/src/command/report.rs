@@ -264,7 +264,7 @@ fn links(links: &[LinkQuality]) -> String {
         "miswired",
     ];
     let mut worst = links.to_vec();
-    worst.sort_by_key(|link| std::cmp::Reverse((link.trouble(), link.frames)));
+    worst.sort_by_key(|link| std::cmp::Reverse((link.fault(), link.frames)));
     let row = |link: &LinkQuality| {
         let counts = [
             link.frames,

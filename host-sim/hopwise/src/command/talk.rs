@@ -192,13 +192,13 @@ pub(super) fn counters(args: &CountersArgs) -> Result<Outcome, CliError> {
     }
     Ok(match silent {
         0 => Outcome::Done,
-        count => Outcome::CheckFailed(format!("{count} of {} nodes do not answer", nodes.len())),
+        count => Outcome::CheckFailed(format!("{count} of {} nodes do not respond", nodes.len())),
     })
 }
 
 fn cells(state: &NodeState) -> Vec<String> {
     let Some((report, counters)) = state.report.as_ref().zip(state.counters.as_ref()) else {
-        return vec![state.node.to_string(), "no answer".into()];
+        return vec![state.node.to_string(), "no response".into()];
     };
     let numbers = [
         counters.received,

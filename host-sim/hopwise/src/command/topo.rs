@@ -60,7 +60,7 @@ fn show(figures: &Figures) -> Result<(), CliError> {
         (min, max) if min == max => min.to_string(),
         (min, max) => format!("{min} to {max}"),
     };
-    let alike = if figures.vertex_transitive {
+    let transitive = if figures.vertex_transitive {
         "yes"
     } else {
         "not known to be"
@@ -84,7 +84,7 @@ fn show(figures: &Figures) -> Result<(), CliError> {
                 "distance sum",
                 figures.distance_sum.map_or_else(unknown, |sum| sum.to_string()),
             ),
-            ("all nodes alike", alike.into()),
+            ("all nodes alike", transitive.into()),
             ("found by", format!("{} in {:.3} s", figures.method, figures.seconds)),
         ],
     )

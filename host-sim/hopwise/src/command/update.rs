@@ -17,7 +17,7 @@ use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS};
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::ports;
 use hopwise_rig::serial_line::SerialMesh;
-use hopwise_rig::update::{Boards, CannotUpdate, Package, PagesReport, UpdateReport, change_pages, update};
+use hopwise_rig::update::{Boards, CannotUpdate, ConfigsReport, Package, UpdateReport, change_configs, update};
 
 /// After this emulated boards have found each other.
 const START: Time = 600 * MILLISECOND;
@@ -50,15 +50,15 @@ pub(super) struct UpdateArgs {
     /// Boards switch to the new image one after the other, the farthest from the port first, not all together
     #[arg(long)]
     rolling: bool,
-    /// Write the configuration pages of the mesh file instead of firmware
+    /// Write the configs of the mesh file instead of firmware
     #[arg(long, conflicts_with_all = ["image", "save", "rolling"])]
-    pages: bool,
+    configs: bool,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// What `hopwise flash` does without probes: new firmware, then the pages that differ.
+/// What `hopwise flash` does without probes: new firmware, then the configs that differ.
 pub(super) fn flash(mesh: &Mesh, port: &Path, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let firmware = UpdateArgs {
         what: String::new(),
@@ -68,11 +68,11 @@ pub(super) fn flash(mesh: &Mesh, port: &Path, repository: &RepositoryArg) -> Res
         image: None,
         save: None,
         rolling: false,
-        pages: false,
+        configs: false,
         json: false,
     };
     match run_on(mesh, &firmware, repository)? {
-        Outcome::Done => bring_pages(&firmware, repository, mesh),
+        Outcome::Done => bring_configs(&firmware, repository, mesh),
         failed => Ok(failed),
     }
 }
@@ -94,8 +94,8 @@ fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<
         write_whole(path, package.write()).map_err(|error| CliError::output_file(path, &error))?;
         return Ok(Outcome::Done);
     }
-    if args.pages {
-        return bring_pages(args, repository, mesh);
+    if args.configs {
+        return bring_configs(args, repository, mesh);
     }
     let given = match &args.image {
         Some(path) => Some(Package::load(path).map_err(|error| CliError::file(path, error))?),
@@ -131,12 +131,12 @@ fn open(args: &UpdateArgs, mesh: &Mesh) -> Result<SerialMesh, CliError> {
     Ok(SerialMesh::open(&ports, mesh.baud, mesh.keys)?)
 }
 
-fn bring_pages(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Result<Outcome, CliError> {
+fn bring_configs(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Result<Outcome, CliError> {
     let write = |boards: &mut dyn Boards| {
-        let page = |node| Ok((node, mesh.page(node).map_err(CannotEmulate::Page)?));
-        let pages = in_order(mesh, boards).into_iter().map(page);
-        let pages: Vec<_> = pages.collect::<Result<_, CannotEmulate>>()?;
-        Ok::<_, CliError>(change_pages(boards, &pages))
+        let config = |node| Ok((node, mesh.config(node).map_err(CannotEmulate::Config)?));
+        let configs = in_order(mesh, boards).into_iter().map(config);
+        let configs: Vec<_> = configs.collect::<Result<_, CannotEmulate>>()?;
+        Ok::<_, CliError>(change_configs(boards, &configs))
     };
     let result = if args.port.is_none() && (args.emulated || mesh.is_emulated()) {
         let firmware = Firmware::load(&repository.elf(None, DEFAULT)?)?;
@@ -149,8 +149,8 @@ fn bring_pages(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Re
     match result {
         Err(error) => return Ok(Outcome::CheckFailed(error.to_string())),
         Ok(report) if args.json => print_json(&report)?,
-        Ok(PagesReport { boards, changed, .. }) => {
-            print(|out| writeln!(out, "{boards} boards have their pages, {changed} of them new ones"))?;
+        Ok(ConfigsReport { boards, changed, .. }) => {
+            print(|out| writeln!(out, "{boards} boards have their configs, {changed} of them new ones"))?;
         }
     }
     Ok(Outcome::Done)

@@ -3,30 +3,30 @@
 use crate::firmware_support::{KEYS, firmware};
 use hopwise_emulate::doctor::{BoardFault, EmulatedPatient};
 use hopwise_emulate::setup::Program;
-use hopwise_host::talk::{Question, Reply, Talk};
+use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::{BoardConfig, CONFIG_BYTES, Command};
 use hopwise_rig::doctor::{Examination, Verdict, examine};
 
-fn page() -> [u8; CONFIG_BYTES] {
-    BoardConfig::new("ring(5)", 3).expect("a page").write()
+fn config() -> [u8; CONFIG_BYTES] {
+    BoardConfig::new("ring(5)", 3).expect("a config").write()
 }
 
-/// What is found, and the page that the board has afterwards.
+/// What is found, and the config that the board has afterwards.
 fn examined(
-    page: &[u8; CONFIG_BYTES],
+    config: &[u8; CONFIG_BYTES],
     keys: Option<MeshKeys>,
     faults: &[BoardFault],
 ) -> Option<(Examination, Vec<u8>)> {
     let program = Program::on_default(&firmware()?.image);
-    let mut patient = EmulatedPatient::new(&program, page, keys, faults).expect("a board");
+    let mut patient = EmulatedPatient::new(&program, config, keys, faults).expect("a board");
     let examination = examine(&mut patient);
-    let question = Question {
+    let request = BoardRequest {
         dest: patient.entrances()[0],
-        ..Question::command(0, &Command::ReadPage)
+        ..BoardRequest::command(0, &Command::ReadConfig)
     };
-    let stored = match patient.ask(&[question]).remove(0) {
-        Some(Reply::Answer(bytes)) => bytes,
+    let stored = match patient.ask(&[request]).remove(0) {
+        Some(Reply::Response(bytes)) => bytes,
         _ => Vec::new(),
     };
     Some((examination, stored))
@@ -40,13 +40,13 @@ fn faults(examination: &Examination) -> Vec<String> {
 }
 
 #[test]
-fn a_good_board_passes_and_keeps_its_page() {
-    for (page, keys) in [(page(), None), ([0xff; CONFIG_BYTES], None), (page(), Some(KEYS))] {
-        let Some((examination, stored)) = examined(&page, keys, &[]) else {
+fn a_good_board_passes_and_keeps_its_config() {
+    for (config, keys) in [(config(), None), ([0xff; CONFIG_BYTES], None), (config(), Some(KEYS))] {
+        let Some((examination, stored)) = examined(&config, keys, &[]) else {
             return;
         };
         assert_eq!(faults(&examination), [""; 0], "{examination}");
-        assert_eq!(stored, page, "its page is back");
+        assert_eq!(stored, config, "its config is back");
         let good = |what: &str| {
             let findings = examination.findings.iter();
             findings
@@ -99,7 +99,7 @@ fn every_fault_is_named() {
         ),
     ];
     for (fault, sentence) in cases {
-        let Some((examination, stored)) = examined(&page(), None, &[fault]) else {
+        let Some((examination, stored)) = examined(&config(), None, &[fault]) else {
             return;
         };
         let found = faults(&examination);
@@ -114,7 +114,7 @@ fn every_fault_is_named() {
             assert_eq!(rest, "% against this host's: no cable carries that");
         }
         if fault != BoardFault::SlowWatchdog {
-            assert_eq!(stored, page(), "{fault:?}: its page is there");
+            assert_eq!(stored, config(), "{fault:?}: its config is there");
         }
     }
 }

@@ -6,7 +6,7 @@ use hopwise_emulate::check::path;
 use hopwise_emulate::setup::{LINKS, configure};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{
     BoardConfig, BoardState, Command, CommandResult, DropReason, LinkReport, NodeReport, Pattern, Query,
     RouterCounters, Status, Traffic, TrafficReport, trace_records,
@@ -113,8 +113,8 @@ fn ways_from(rig: &mut Rig, from: usize) -> Vec<Vec<u64>> {
     let nodes = rig.network.nodes();
     let mut ways = Vec::new();
     for to in (0..nodes).filter(|to| *to != from as u64) {
-        match rig.ask(&[Question::new(from, to, Query::Trace)]).remove(0) {
-            Some(Reply::Answer(answer)) => ways.push(trace_records(&answer).map(|record| record.node).collect()),
+        match rig.ask(&[BoardRequest::new(from, to, Query::Trace)]).remove(0) {
+            Some(Reply::Response(response)) => ways.push(trace_records(&response).map(|record| record.node).collect()),
             other => panic!("trace of {to} from {from}: {other:?}"),
         }
     }
@@ -204,7 +204,7 @@ fn the_button_sends_a_broadcast() {
 
 fn start_traffic(rig: &mut Rig, traffic: Traffic) {
     for board in 0..rig.world.boards().len() {
-        let done: CommandResult = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
+        let done: CommandResult = rig.ask_one(BoardRequest::command(board, &Command::StartTraffic(traffic)));
         assert_eq!(done, CommandResult::Done);
     }
 }
@@ -217,9 +217,9 @@ fn a_board_is_read_through_another() {
     // So long the probe takes to go through the stack.
     rig.run_for(20 * SECOND);
     // At the board of node 0, about node 3.
-    let ask = |query: Query, more: &[u8]| Question {
+    let ask = |query: Query, more: &[u8]| BoardRequest {
         more: more.to_vec(),
-        ..Question::new(0, 3, query)
+        ..BoardRequest::new(0, 3, query)
     };
     let status: Status = rig.ask_one(ask(Command::Status.query(), &[]));
     assert_eq!((status.state, status.links), (BoardState::Configured, 5));
@@ -229,7 +229,7 @@ fn a_board_is_read_through_another() {
     assert_eq!(identity.card.reset_cause, 1, "by power");
     assert!(identity.card.stack_free > 30 * 1024, "{identity:?}");
     let counters: RouterCounters = rig.ask_one(ask(Query::Counters, &[]));
-    // The question itself is in its buffers.
+    // The request itself is in its buffers.
     assert_eq!(counters.held(), 1, "{counters:?}");
     let link: Option<LinkReport> = rig.ask_one(ask(Query::Link, &[0]));
     let link = link.expect("a link");
@@ -253,26 +253,32 @@ fn a_host_learns_that_there_is_no_such_node() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "path(2)");
     rig.wait_for_links(SECOND);
-    let replies = rig.ask(&[Question::new(0, 2, Query::Ping)]);
+    let replies = rig.ask(&[BoardRequest::new(0, 2, Query::Ping)]);
     assert_eq!(replies, [Some(Reply::Undeliverable(DropReason::NoSuchNode))]);
     assert_eq!(rig.counters(0).dropped[DropReason::NoSuchNode as usize], 1);
     rig.assert_healthy();
 }
 
 #[test]
-fn a_page_can_order_traffic_whose_outcome_is_logged() {
+fn a_config_can_order_traffic_whose_outcome_is_logged() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "path(2)");
-    let page = BoardConfig {
+    let config = BoardConfig {
         traffic: Some(Traffic {
             rate: 100,
             count: 20,
             pattern: Pattern::Neighbors,
             size: 30,
         }),
-        ..BoardConfig::new("path(2)", 0).expect("a page")
+        ..BoardConfig::new("path(2)", 0).expect("a config")
     };
-    configure(&mut rig.world.boards_mut()[0], &firmware.image, &page.write(), None, 1);
+    configure(
+        &mut rig.world.boards_mut()[0],
+        &firmware.image,
+        &config.write(),
+        None,
+        1,
+    );
     rig.run_for(2 * SECOND);
     let lines = rig.log();
     let told = lines
@@ -290,7 +296,7 @@ fn a_page_can_order_traffic_whose_outcome_is_logged() {
 
 fn reports(rig: &mut Rig) -> Vec<TrafficReport> {
     (0..rig.world.boards().len())
-        .map(|board| rig.ask_one(Question::command(board, &Command::Traffic)))
+        .map(|board| rig.ask_one(BoardRequest::command(board, &Command::Traffic)))
         .collect()
 }
 

@@ -9,7 +9,7 @@ use hopwise_emulate::check::path;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::router::{Event, MessageKind};
 use hopwise_node::wire::{PacketId, Query, trace_records};
 use hopwise_sim::wire::{Nanos, Noise};
@@ -22,9 +22,9 @@ const CUT: (u32, u8) = (0, 1);
 const CUT_AT: u64 = 5_000;
 const KNOWN_AFTER: u64 = 600;
 
-/// A question, who asks it, and whom.
+/// A request, who asks it, and whom.
 type Asked = (Node, Node, Query);
-/// The bytes of the answers; `None` if there was none.
+/// The bytes of the responses; `None` if there was none.
 type Answers = Vec<Option<Vec<u8>>>;
 
 /// For ordered pairs, whether a ping came back, and the path of a trace.
@@ -32,30 +32,30 @@ type Paths = BTreeMap<(Node, Node), (bool, Option<Vec<Node>>)>;
 
 /// Something that can be asked.
 trait Mesh {
-    /// Asks at once, and waits for all answers.
+    /// Asks at once, and waits for all responses.
     fn ask(&mut self, round: &[Asked]) -> Answers;
 }
 
 impl Mesh for Rig {
     fn ask(&mut self, round: &[Asked]) -> Answers {
-        let questions: Vec<Question> = round
+        let requests: Vec<BoardRequest> = round
             .iter()
-            .map(|&(from, to, query)| Question {
+            .map(|&(from, to, query)| BoardRequest {
                 more: more(from, query),
-                ..Question::new(from as usize, to, query)
+                ..BoardRequest::new(from as usize, to, query)
             })
             .collect();
-        let replies = Rig::ask(self, &questions).into_iter();
+        let replies = Rig::ask(self, &requests).into_iter();
         replies
             .map(|reply| match reply {
-                Some(Reply::Answer(answer)) => Some(answer),
+                Some(Reply::Response(response)) => Some(response),
                 _ => None,
             })
             .collect()
     }
 }
 
-/// What comes with a question: a ping's answer repeats it.
+/// What comes with a request: a ping's response repeats it.
 fn more(from: Node, query: Query) -> Vec<u8> {
     match query {
         Query::Ping => from.to_le_bytes().to_vec(),
@@ -87,7 +87,7 @@ impl Simulated {
             drift: None,
             jitter: 0,
             seed: 7,
-            rogues: Vec::new(),
+            faulty_boards: Vec::new(),
             key: None,
             taps: Vec::new(),
             hosts: Vec::new(),
@@ -104,17 +104,17 @@ impl Simulated {
         while self.0.step(end, &mut Unwatched) != StepOutcome::End {}
     }
 
-    /// The answers at a board, by their questions' numbers.
-    fn answers(&mut self, board: u32) -> Vec<(u32, Vec<u8>)> {
-        let mut answers = Vec::new();
+    /// The responses at a board, by their requests' numbers.
+    fn responses(&mut self, board: u32) -> Vec<(u32, Vec<u8>)> {
+        let mut responses = Vec::new();
         self.0.with_node(board, &mut Unwatched, |node, _, _| {
             while let Some(message) = node.next_message() {
-                if matches!(message.kind, MessageKind::Answer(_)) {
-                    answers.push((message.number, message.payload.to_vec()));
+                if matches!(message.kind, MessageKind::Response(_)) {
+                    responses.push((message.number, message.payload.to_vec()));
                 }
             }
         });
-        answers
+        responses
     }
 }
 
@@ -125,17 +125,17 @@ impl Mesh for Simulated {
             let asked = self.0.with_node(from as u32, &mut Unwatched, |node, now, note| {
                 node.ask(to, query, &more(from, query), now, &mut |event: Event| note(event))
             });
-            let number = asked.expect("a node that is on").expect("room for a question");
+            let number = asked.expect("a node that is on").expect("room for a request");
             open.insert((from as u32, number), index);
         }
-        let mut answers = vec![None; round.len()];
+        let mut responses = vec![None; round.len()];
         let end = self.0.now() + 1_000_000_000;
         while !open.is_empty() {
             match self.0.step(end, &mut Unwatched) {
                 StepOutcome::Board(board) => {
-                    for (number, answer) in self.answers(board) {
+                    for (number, response) in self.responses(board) {
                         if let Some(index) = open.remove(&(board, number)) {
-                            answers[index] = Some(answer);
+                            responses[index] = Some(response);
                         }
                     }
                 }
@@ -143,7 +143,7 @@ impl Mesh for Simulated {
                 _ => {}
             }
         }
-        answers
+        responses
     }
 }
 

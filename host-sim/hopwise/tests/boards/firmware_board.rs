@@ -8,7 +8,7 @@ use hopwise_emulate::setup::{LINKS, configuration_slots};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Port, Script};
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{
     BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Query, Status, Traffic,
 };
@@ -19,11 +19,11 @@ const LED: (usize, u32) = (0, 5);
 const STEP: Time = 125 * MILLISECOND;
 
 fn status(rig: &mut Rig) -> Status {
-    rig.ask_one(Question::command(0, &Command::Status))
+    rig.ask_one(BoardRequest::command(0, &Command::Status))
 }
 
-fn page(expression: &str, address: u64) -> [u8; CONFIG_BYTES] {
-    BoardConfig::new(expression, address).expect("a page").write()
+fn config(expression: &str, address: u64) -> [u8; CONFIG_BYTES] {
+    BoardConfig::new(expression, address).expect("a config").write()
 }
 
 /// The LED in the middle of each of sixteen steps.
@@ -41,14 +41,14 @@ fn rhythm(rig: &mut Rig) -> String {
 #[test]
 fn a_board_says_what_is_wrong_with_its_configuration() {
     let Some(firmware) = firmware() else { return };
-    let mut damaged = page("ring(5)", 1);
+    let mut damaged = config("ring(5)", 1);
     damaged[50] ^= 1;
     let cases = [
-        ([0xff; CONFIG_BYTES], BoardState::NoPage),
+        ([0xff; CONFIG_BYTES], BoardState::NoConfig),
         (damaged, BoardState::BadConfig),
-        (page("ring(5", 1), BoardState::BadNetwork),
-        (page("ring(5)", 5), BoardState::BadAddress),
-        (page("complete(7)", 0), BoardState::TooFewLinks),
+        (config("ring(5", 1), BoardState::BadNetwork),
+        (config("ring(5)", 5), BoardState::BadAddress),
+        (config("complete(7)", 0), BoardState::TooFewLinks),
     ];
     for (bytes, expected) in cases {
         let mut rig = Rig::single(firmware, &bytes);
@@ -61,7 +61,7 @@ fn a_board_says_what_is_wrong_with_its_configuration() {
         // Silent on its links.
         assert_eq!(rig.world.boards()[0].traffic(0).sent, 0, "{expected:?}");
         assert_eq!(
-            rig.ask_one::<CommandResult>(Question::command(0, &Command::Broadcast(b"x"))),
+            rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::Broadcast(b"x"))),
             CommandResult::NotConfigured
         );
     }
@@ -73,14 +73,14 @@ fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
     let mut rig = Rig::single(firmware, &[0xff; CONFIG_BYTES]);
     let fast = rhythm(&mut rig);
     assert!(["*.", ".*"].map(|pair| pair.repeat(8)).contains(&fast), "{fast}");
-    let refused = page("complete(7)", 0);
+    let refused = config("complete(7)", 0);
     assert_eq!(
-        rig.ask_one::<CommandResult>(Question::command(0, &Command::WritePage(&refused))),
+        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(&refused))),
         CommandResult::BadConfig
     );
-    let wanted = page("path(2)", 0);
+    let wanted = config("path(2)", 0);
     assert_eq!(
-        rig.ask_one::<CommandResult>(Question::command(0, &Command::WritePage(&wanted))),
+        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(&wanted))),
         CommandResult::Done
     );
     rig.run_for(3 * SECOND);
@@ -92,24 +92,24 @@ fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
         "by software"
     );
     assert_eq!(rig.identity(0).neighbors, 1);
-    let stored = rig.ask(&[Question::command(0, &Command::ReadPage)]).remove(0);
-    assert_eq!(stored, Some(Reply::Answer(wanted.to_vec())));
-    // It waits for its neighbor: one flash a second, once the packets of the questions have passed.
+    let stored = rig.ask(&[BoardRequest::command(0, &Command::ReadConfig)]).remove(0);
+    assert_eq!(stored, Some(Reply::Response(wanted.to_vec())));
+    // It waits for its neighbor: one flash a second, once the packets of the requests have passed.
     rig.run_for(SECOND);
     let waiting = rhythm(&mut rig);
     assert_eq!(waiting.matches('*').count(), 2, "{waiting}");
     assert_eq!(
-        rig.ask_one::<CommandResult>(Question::command(0, &Command::WritePage(&[0xff; CONFIG_BYTES]))),
+        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(&[0xff; CONFIG_BYTES]))),
         CommandResult::Done
     );
     rig.run_for(3 * SECOND);
-    assert_eq!(self::status(&mut rig).state, BoardState::NoPage);
+    assert_eq!(self::status(&mut rig).state, BoardState::NoConfig);
 }
 
 #[test]
-fn slots_that_hold_no_whole_page_are_damaged() {
+fn slots_that_hold_no_whole_config_are_damaged() {
     let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &page("path(2)", 0));
+    let mut rig = Rig::single(firmware, &config("path(2)", 0));
     let slots = configuration_slots(&firmware.image).expect("slots");
     // Of the seal.
     let torn = rig.world.boards_mut()[0].write_flash(slots + CONFIG_BYTES as u32 + 4, &[0xff; 4]);
@@ -118,32 +118,32 @@ fn slots_that_hold_no_whole_page_are_damaged() {
     assert_eq!(status(&mut rig).state, BoardState::BadConfig);
 }
 
-/// The host is at board 0 and writes a page of board 1.
+/// The host is at board 0 and writes a config of board 1.
 #[test]
-fn a_page_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
+fn a_config_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
     let Some(firmware) = firmware() else { return };
     for keep in [false, true] {
         // Without keys nobody could write it from there.
         let mut rig = Rig::keyed(firmware, "path(3)");
         rig.wait_for_links(SECOND);
-        let told = |command: &Command<'_>| Question {
+        let told = |command: &Command<'_>| BoardRequest {
             dest: 1,
-            ..Question::command(0, command)
+            ..BoardRequest::command(0, command)
         };
         let before = rig.identity(1);
         // It still is where it was; its neighbors cannot tell.
         let renamed = BoardConfig {
             name: "other".try_into().expect("a name"),
-            ..BoardConfig::new("path(3)", 1).expect("a page")
+            ..BoardConfig::new("path(3)", 1).expect("a config")
         };
-        let done: CommandResult = rig.ask_one(told(&Command::WritePage(&renamed.write())));
+        let done: CommandResult = rig.ask_one(told(&Command::WriteConfig(&renamed.write())));
         assert_eq!(done, CommandResult::Done);
         rig.run_for(5 * SECOND);
         let status: Status = rig.ask_one(told(&Command::Status));
         assert_eq!((status.on_trial, status.card.name.as_str()), (true, "other"));
         if keep {
             assert_eq!(
-                rig.ask_one::<CommandResult>(told(&Command::KeepPage)),
+                rig.ask_one::<CommandResult>(told(&Command::KeepConfig)),
                 CommandResult::Done
             );
             rig.run_for(SECOND);
@@ -154,7 +154,7 @@ fn a_page_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
         let status: Status = rig.ask_one(told(&Command::Status));
         let name = if keep { "other" } else { "" };
         assert_eq!((status.on_trial, status.card.name.as_str()), (false, name));
-        // It started for the new page, and once more if it went back.
+        // It started for the new config, and once more if it went back.
         let starts = if keep { 1 } else { 2 };
         assert_eq!(rig.identity(1).epoch, before.epoch + starts);
         assert_eq!(rig.world.boards()[1].resets(), u64::from(starts));
@@ -201,7 +201,7 @@ fn the_led_flickers_while_packets_pass() {
         size: 20,
     };
     assert_eq!(
-        rig.ask_one::<CommandResult>(Question::command(0, &Command::StartTraffic(traffic))),
+        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::StartTraffic(traffic))),
         CommandResult::Done
     );
     rig.run_for(STEP);
@@ -211,7 +211,7 @@ fn the_led_flickers_while_packets_pass() {
 
 /// A board with other instructions at the beginning of a function that runs for each packet.
 fn broken(firmware: &'static crate::firmware_support::Firmware, instructions: &[u16]) -> Rig {
-    let mut rig = Rig::single(firmware, &page("path(2)", 0));
+    let mut rig = Rig::single(firmware, &config("path(2)", 0));
     let bytes: Vec<u8> = instructions.iter().flat_map(|half| half.to_le_bytes()).collect();
     rig.patch("router::forwarding", ">::go", &bytes);
     rig
@@ -220,7 +220,7 @@ fn broken(firmware: &'static crate::firmware_support::Firmware, instructions: &[
 fn lines_after_ping(rig: &mut Rig, time: Time) -> Vec<String> {
     rig.run_for(100 * MILLISECOND);
     rig.log();
-    rig.ask(&[Question::new(0, 0, Query::Ping)]);
+    rig.ask(&[BoardRequest::new(0, 0, Query::Ping)]);
     rig.run_for(time);
     rig.log().into_iter().map(|line| line.text).collect()
 }
@@ -259,7 +259,7 @@ fn the_watchdog_ends_what_hangs() {
 #[test]
 fn the_first_hello_comes_within_50_ms() {
     let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &page("path(2)", 0));
+    let mut rig = Rig::single(firmware, &config("path(2)", 0));
     while rig.world.boards()[0].traffic(0).sent == 0 {
         assert!(rig.world.now() < 50 * MILLISECOND, "no hello");
         rig.world.run_until(rig.world.now() + MILLISECOND / 10);

@@ -4,25 +4,25 @@ use crate::firmware_support::{KEYS, Rig, firmware};
 use hopwise_emulate::setup;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Board, BoardOptions, Port, Script, World};
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::authority::{Challenge, MeshKeys, authorize, board_key};
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::wire::{
-    BoardConfig, CONFIG_BYTES, Command, CommandResult, LinkTrouble, Pattern, Query, Status, Traffic, TrafficReport,
+    BoardConfig, CONFIG_BYTES, Command, CommandResult, LinkFault, Pattern, Query, Status, Traffic, TrafficReport,
 };
 use hopwise_sim::tap::Tap;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-fn told(at: usize, dest: u64, command: &Command<'_>) -> Question {
-    Question {
+fn told(at: usize, dest: u64, command: &Command<'_>) -> BoardRequest {
+    BoardRequest {
         dest,
-        ..Question::command(at, command)
+        ..BoardRequest::command(at, command)
     }
 }
 
 #[test]
-fn a_mesh_with_keys_works_and_no_answer_holds_a_key() {
+fn a_mesh_with_keys_works_and_no_response_holds_a_key() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::keyed(firmware, "path(3)");
     rig.wait_for_links(SECOND);
@@ -30,17 +30,17 @@ fn a_mesh_with_keys_works_and_no_answer_holds_a_key() {
     assert_eq!(report.findings, Vec::<String>::new());
     // Whatever a board can be asked.
     let queries = (0..=255).map(Query::Board);
-    let questions = queries.map(|query| Question {
+    let requests = queries.map(|query| BoardRequest {
         more: vec![0],
-        ..Question::new(0, 1, query)
+        ..BoardRequest::new(0, 1, query)
     });
-    let questions: Vec<Question> = questions
-        .filter(|question| !matches!(question.query, Query::Board(number) if Command::changes(number)))
+    let requests: Vec<BoardRequest> = requests
+        .filter(|request| !matches!(request.query, Query::Board(number) if Command::changes(number)))
         .collect();
     let secrets = [KEYS.mesh.key, board_key(&KEYS.management, 1)].map(|key| key.bytes()[..8].to_vec());
-    for reply in rig.ask(&questions) {
-        let Some(Reply::Answer(bytes)) = reply else {
-            panic!("no answer")
+    for reply in rig.ask(&requests) {
+        let Some(Reply::Response(bytes)) = reply else {
+            panic!("no response")
         };
         let holds = |secret: &Vec<u8>| bytes.windows(secret.len()).any(|window| window == secret);
         assert!(!secrets.iter().any(holds), "{bytes:?}");
@@ -54,7 +54,7 @@ fn a_board_is_changed_only_by_who_has_the_management_key() {
     for wrong in [None, Some(Key::new([9; 16]))] {
         let mut rig = Rig::locked(firmware, "path(3)", wrong);
         rig.wait_for_links(SECOND);
-        let page = BoardConfig::new("path(3)", 1).expect("a page").write();
+        let config = BoardConfig::new("path(3)", 1).expect("a config").write();
         let traffic = Traffic {
             rate: 10,
             count: 10,
@@ -62,13 +62,13 @@ fn a_board_is_changed_only_by_who_has_the_management_key() {
             size: 20,
         };
         for command in [
-            Command::WritePage(&page),
-            Command::WritePage(&[0xff; CONFIG_BYTES]),
+            Command::WriteConfig(&config),
+            Command::WriteConfig(&[0xff; CONFIG_BYTES]),
             Command::Restart,
             Command::Broadcast(b"all"),
             Command::StartTraffic(traffic),
             Command::LogPackets(true),
-            Command::KeepPage,
+            Command::KeepConfig,
         ] {
             for dest in [0, 1] {
                 let done: CommandResult = rig.ask_one(told(0, dest, &command));
@@ -95,18 +95,18 @@ fn a_command_is_obeyed_once() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::locked(firmware, "path(3)", None);
     rig.wait_for_links(SECOND);
-    let sealed = |rig: &mut Rig| {
+    let committed = |rig: &mut Rig| {
         let challenge: Challenge = rig.ask_one(told(0, 1, &Command::Challenge));
         let key = board_key(&KEYS.management, 1);
         let restart = authorize(&key, &challenge, Command::Restart.number(), &[]);
-        Question {
+        BoardRequest {
             more: restart.expect("it fits").to_vec(),
-            ..Question::new(0, 1, Command::Restart.query())
+            ..BoardRequest::new(0, 1, Command::Restart.query())
         }
     };
-    let (before, first) = (rig.identity(1).epoch, sealed(&mut rig));
-    for (question, done) in [(&first, CommandResult::Done), (&first, CommandResult::NotAllowed)] {
-        assert_eq!(rig.ask_one::<CommandResult>(question.clone()), done);
+    let (before, first) = (rig.identity(1).epoch, committed(&mut rig));
+    for (request, done) in [(&first, CommandResult::Done), (&first, CommandResult::NotAllowed)] {
+        assert_eq!(rig.ask_one::<CommandResult>(request.clone()), done);
     }
     rig.run_for(2 * SECOND);
     rig.wait_for_links(SECOND);
@@ -116,20 +116,20 @@ fn a_command_is_obeyed_once() {
         CommandResult::NotAllowed,
         "after the restart"
     );
-    let second = sealed(&mut rig);
+    let second = committed(&mut rig);
     assert_eq!(rig.ask_one::<CommandResult>(second), CommandResult::Done);
 }
 
-/// Without keys anyone may do nearly anything, but a page from afar is taken only while someone holds the button.
+/// Without keys anyone may do nearly anything, but a config from afar is taken only while someone holds the button.
 #[test]
-fn a_board_without_keys_takes_a_page_from_afar_only_with_its_button_held() {
+fn a_board_without_keys_takes_a_config_from_afar_only_with_its_button_held() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "path(3)");
     let script = Script::new(vec![(2 * SECOND, Action::Press(1)), (4 * SECOND, Action::Release(1))]);
     rig.world.set_script(script).expect("a board 1");
     rig.wait_for_links(SECOND);
-    let page = BoardConfig::new("path(3)", 1).expect("a page").write();
-    let write = told(0, 1, &Command::WritePage(&page));
+    let config = BoardConfig::new("path(3)", 1).expect("a config").write();
+    let write = told(0, 1, &Command::WriteConfig(&config));
     assert_eq!(rig.ask_one::<CommandResult>(write.clone()), CommandResult::NotAllowed);
     while rig.world.now() < 2 * SECOND + 100 * MILLISECOND {
         rig.run_for(50 * MILLISECOND);
@@ -151,19 +151,19 @@ fn a_board_with_another_key_or_none_is_told_apart() {
         encrypts: true,
         ..KEYS.mesh
     });
-    for (keys, trouble) in [
-        (None, LinkTrouble::Unkeyed),
-        (Some(another.of_board(1)), LinkTrouble::WrongKey),
-        (Some(encrypts.of_board(1)), LinkTrouble::WrongKey),
+    for (keys, fault) in [
+        (None, LinkFault::Unkeyed),
+        (Some(another.of_board(1)), LinkFault::WrongKey),
+        (Some(encrypts.of_board(1)), LinkFault::WrongKey),
     ] {
         let mut rig = Rig::keyed(firmware, "path(2)");
-        let page = BoardConfig::new("path(2)", 1).expect("a page").write();
-        setup::configure(&mut rig.world.boards_mut()[1], &firmware.image, &page, keys, 5);
+        let config = BoardConfig::new("path(2)", 1).expect("a config").write();
+        setup::configure(&mut rig.world.boards_mut()[1], &firmware.image, &config, keys, 5);
         rig.run_for(SECOND);
         let report = rig.link_report(0, 0);
-        assert_eq!((report.up, report.trouble), (false, trouble));
+        assert_eq!((report.up, report.fault), (false, fault));
         let log = rig.log();
-        let reason = format!("{trouble:?}");
+        let reason = format!("{fault:?}");
         for board in [0, 1] {
             let told = log
                 .iter()
@@ -187,9 +187,9 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
                 ..BoardOptions::default()
             };
             let mut made = Board::new(&firmware.image, options);
-            let page = BoardConfig::new("path(2)", board).expect("a page").write();
+            let config = BoardConfig::new("path(2)", board).expect("a config").write();
             let keys = keyed.then(|| KEYS.of_board(board));
-            setup::configure(&mut made, &firmware.image, &page, keys, 50 + 9 * board as u32);
+            setup::configure(&mut made, &firmware.image, &config, keys, 50 + 9 * board as u32);
             world.add(made);
         }
         let mut rig = Rig::with(firmware, "path(2)".parse().expect("a network"), world);
@@ -209,7 +209,7 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
             size: 60,
         };
         for board in [0, 1] {
-            let done: CommandResult = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
+            let done: CommandResult = rig.ask_one(BoardRequest::command(board, &Command::StartTraffic(traffic)));
             assert_eq!(done, CommandResult::Done);
         }
         rig.run_for(4 * SECOND);
@@ -226,7 +226,7 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
             );
             assert!(reports[here].damaged > 50, "seed {seed}: {reports:?}");
             assert_eq!(reports[here].sessions, 1, "seed {seed}: {reports:?}");
-            let report: TrafficReport = rig.ask_one(Question::command(here, &Command::Traffic));
+            let report: TrafficReport = rig.ask_one(BoardRequest::command(here, &Command::Traffic));
             assert_eq!(report.received, 250, "seed {seed}: {report:?}");
         }
         rig.assert_healthy();

@@ -2,7 +2,7 @@
 
 use hopwise_emulator::cpu::Bus;
 use hopwise_emulator::time::MILLISECOND;
-use hopwise_host::talk::Question;
+use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{BoardConfig, Command, Query, Status};
 
 use crate::firmware_support::{Rig, firmware};
@@ -18,8 +18,8 @@ const NO_MEMORY: u32 = 0x1000_0000;
 #[test]
 fn a_panic_of_embassy_is_reported_with_its_file_line_and_message() {
     let Some(firmware) = firmware() else { return };
-    let page = BoardConfig::new("path(2)", 0).expect("a page").write();
-    let mut rig = Rig::single(firmware, &page);
+    let config = BoardConfig::new("path(2)", 0).expect("a config").write();
+    let mut rig = Rig::single(firmware, &config);
     rig.run_for(100 * MILLISECOND);
     rig.log();
     // The next byte cannot be stored: a transfer error, at which embassy's interrupt handler panics.
@@ -35,20 +35,20 @@ fn a_panic_of_embassy_is_reported_with_its_file_line_and_message() {
         let written = cpu.bus.write(register, 4, value, cpu.now, &mut cpu.memory);
         assert_eq!(written, Some(()));
     }
-    rig.ask(&[Question::new(0, 0, Query::Ping)]);
+    rig.ask(&[BoardRequest::new(0, 0, Query::Ping)]);
     rig.run_for(100 * MILLISECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1);
     let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
-    let trouble = lines
+    let fault = lines
         .iter()
         .find_map(|line| line.strip_prefix("before the restart: "))
         .unwrap_or_else(|| panic!("{lines:?}"));
-    let place_and_message = trouble
+    let place_and_message = fault
         .strip_prefix("panic dma_bdma.rs:")
         .and_then(|rest| rest.split_once(": "));
-    let (line, message) = place_and_message.unwrap_or_else(|| panic!("{trouble}"));
-    assert!(line.parse::<u32>().is_ok(), "{trouble}");
+    let (line, message) = place_and_message.unwrap_or_else(|| panic!("{fault}"));
+    assert!(line.parse::<u32>().is_ok(), "{fault}");
     assert_eq!(message, "DMA: error on DMA@40026000 channel 5");
-    let status: Status = rig.ask_one(Question::command(0, &Command::Status));
-    assert_eq!(status.trouble.as_deref(), Some(trouble));
+    let status: Status = rig.ask_one(BoardRequest::command(0, &Command::Status));
+    assert_eq!(status.fault.as_deref(), Some(fault));
 }

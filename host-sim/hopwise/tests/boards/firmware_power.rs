@@ -1,11 +1,11 @@
-//! Power cuts: whatever the flash was doing, a board comes back with the page before or the page after, and with an epoch that nobody
+//! Power cuts: whatever the flash was doing, a board comes back with the config before or the config after, and with an epoch that nobody
 //! has heard of.
 
 use crate::firmware_support::{Firmware, Rig, firmware};
 use crate::kinds::programmed;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BoardOptions, Script};
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult};
 
 /// For how long the power is away.
@@ -14,11 +14,11 @@ const AWAY: Time = 50 * MILLISECOND;
 /// How long a kind of board takes.
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
-    /// By then a page that was sent has been written, and the board has started with it and marked that.
+    /// By then a config that was sent has been written, and the board has started with it and marked that.
     pub(crate) written: Time,
     /// The erase of a slot.
     pub(crate) erase: Time,
-    /// The writing of a page.
+    /// The writing of a config.
     pub(crate) write: Time,
 }
 
@@ -28,14 +28,14 @@ const F446: Pace = Pace {
     write: 1_500 * MICROSECOND,
 };
 
-/// A page that differs from the others by its name.
-fn page(number: u32) -> [u8; CONFIG_BYTES] {
-    let name = format!("page {number}");
-    let page = BoardConfig {
+/// A config that differs from the others by its name.
+fn config(number: u32) -> [u8; CONFIG_BYTES] {
+    let name = format!("config {number}");
+    let config = BoardConfig {
         name: name.as_str().try_into().expect("a name"),
-        ..BoardConfig::new("path(2)", 0).expect("a page")
+        ..BoardConfig::new("path(2)", 0).expect("a config")
     };
-    page.write()
+    config.write()
 }
 
 /// SplitMix64.
@@ -56,7 +56,7 @@ fn run_while_flash(rig: &mut Rig, is_busy: bool, pace: Pace) {
 }
 
 /// Runs to a moment after which the power is to be cut, and draws how long after it: anywhere, while the slot is erased, while the
-/// page is written, or while the next start is marked.
+/// config is written, or while the next start is marked.
 fn draw_cut(rig: &mut Rig, state: &mut u64, pace: Pace) -> Time {
     let phase = draw(state) % 4;
     let length = match phase {
@@ -81,17 +81,17 @@ fn draw_cut(rig: &mut Rig, state: &mut u64, pace: Pace) -> Time {
     rig.world.now() + draw(state) % length
 }
 
-fn send(rig: &mut Rig, page: &[u8; CONFIG_BYTES]) {
+fn send(rig: &mut Rig, config: &[u8; CONFIG_BYTES]) {
     assert_eq!(
-        rig.ask_one::<CommandResult>(Question::command(0, &Command::WritePage(page))),
+        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(config))),
         CommandResult::Done
     );
 }
 
-/// The page that a board has.
+/// The config that a board has.
 pub(crate) fn stored(rig: &mut Rig) -> Vec<u8> {
-    match rig.ask(&[Question::command(0, &Command::ReadPage)]).remove(0) {
-        Some(Reply::Answer(bytes)) => bytes,
+    match rig.ask(&[BoardRequest::command(0, &Command::ReadConfig)]).remove(0) {
+        Some(Reply::Response(bytes)) => bytes,
         other => panic!("{other:?}"),
     }
 }
@@ -110,17 +110,17 @@ fn epochs(rig: &mut Rig) -> Vec<u32> {
     lines.filter_map(|line| epoch(&line.text)).collect()
 }
 
-/// One board, whose power is cut so many times while pages are written and starts are marked.
+/// One board, whose power is cut so many times while configs are written and starts are marked.
 fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed: u64, cuts: u32) {
     let mut state = seed;
-    let mut rig = Rig::special(firmware, &page(0), options);
+    let mut rig = Rig::special(firmware, &config(0), options);
     rig.run_for(300 * MILLISECOND);
-    let (mut before, mut epoch) = (page(0), 0);
+    let (mut before, mut epoch) = (config(0), 0);
     let mut starts = 0;
     let mut kept = [0; 2];
     for cut in 1..=cuts {
         let what = format!("seed {seed}, cut {cut}");
-        let after = page(cut);
+        let after = config(cut);
         send(&mut rig, &after);
         let at = draw_cut(&mut rig, &mut state, pace);
         let events = vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))];
@@ -129,9 +129,9 @@ fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed:
         let status = rig.status(0);
         assert_eq!(status.state, BoardState::Configured, "{what}: {status:?}");
         let found = stored(&mut rig);
-        let place = [before, after].iter().position(|page| page[..] == found[..]);
-        kept[place.unwrap_or_else(|| panic!("{what}: neither page is there: {found:?}"))] += 1;
-        before = found.try_into().expect("a page");
+        let place = [before, after].iter().position(|config| config[..] == found[..]);
+        kept[place.unwrap_or_else(|| panic!("{what}: neither config is there: {found:?}"))] += 1;
+        before = found.try_into().expect("a config");
         for next in epochs(&mut rig) {
             assert!(next > epoch, "{what}: epoch {next} after {epoch}");
             (epoch, starts) = (next, starts + 1);
@@ -142,7 +142,7 @@ fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed:
         epoch = last;
     }
     println!(
-        "seed {seed}: {} times the page before, {} times the page after, {starts} starts",
+        "seed {seed}: {} times the config before, {} times the config after, {starts} starts",
         kept[0], kept[1]
     );
     assert!(starts > cuts, "{starts}");
@@ -150,7 +150,7 @@ fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed:
 }
 
 #[test]
-fn power_fails_while_pages_are_written_and_starts_are_marked() {
+fn power_fails_while_configs_are_written_and_starts_are_marked() {
     let Some(firmware) = firmware() else { return };
     survive(firmware, BoardOptions::default(), F446, 1, 50);
 }
@@ -174,7 +174,7 @@ pub(crate) fn power_cuts_of(name: &str, pace: Pace, cuts: u32) {
 #[test]
 fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
     let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &page(0));
+    let mut rig = Rig::single(firmware, &config(0));
     let whole = rig.patch("router::Router", ">::own_deadline", &[0x00, 0xde]);
     rig.run_for(2 * SECOND);
     assert_eq!(rig.status(0).state, BoardState::CrashLoop);
@@ -184,7 +184,7 @@ fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
     rig.run_for(SECOND);
     let status = rig.status(0);
     assert_eq!(
-        (status.state, status.card.reset_cause, status.trouble),
+        (status.state, status.card.reset_cause, status.fault),
         (BoardState::Configured, 1, None)
     );
 }
@@ -193,13 +193,13 @@ fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
 #[test]
 fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
     let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &page(0));
+    let mut rig = Rig::single(firmware, &config(0));
     rig.run_for(300 * MILLISECOND);
     rig.world.boards_mut()[0].catch_resets(true);
     rig.run_for(SECOND);
     assert!(!rig.world.boards()[0].is_halted(), "attaching alone does nothing");
     assert_eq!(
-        rig.ask_one::<CommandResult>(Question::command(0, &Command::Restart)),
+        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::Restart)),
         CommandResult::Done
     );
     rig.run_for(10 * SECOND);
@@ -208,7 +208,7 @@ fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
         board.is_halted() && board.resets() == 1,
         "no watchdog runs before the first instruction"
     );
-    assert_eq!(rig.ask(&[Question::command(0, &Command::Status)]), [None]);
+    assert_eq!(rig.ask(&[BoardRequest::command(0, &Command::Status)]), [None]);
     let now = rig.world.now();
     let events = vec![
         (now, Action::Reset(0)),
@@ -225,7 +225,7 @@ fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
 #[test]
 fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
     let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &page(0));
+    let mut rig = Rig::single(firmware, &config(0));
     rig.run_for(300 * MILLISECOND);
     rig.world.boards_mut()[0].halt();
     rig.run_for(SECOND);

@@ -1,7 +1,7 @@
 //! Programs of users on boards: the examples of the firmware, on emulated ones.
 
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{AppPort, AppStatus, Query};
 
 use crate::firmware_support::{Firmware, Rig, build, load, stock};
@@ -24,16 +24,12 @@ pub(crate) fn lines(rig: &mut Rig) -> Vec<(usize, String)> {
 
 /// Has a board begin a trial: see `firmware/examples/trials`.
 pub(crate) fn order(rig: &mut Rig, board: usize, trial: u8, node: u8) {
-    let question = Question {
+    let request = BoardRequest {
         more: vec![trial, node],
-        ..Question::new(board, board as u64, Query::Application(AppPort(100)))
+        ..BoardRequest::new(board, board as u64, Query::Application(AppPort(100)))
     };
-    let reply = rig.ask(&[question]).remove(0);
-    assert_eq!(
-        reply,
-        Some(Reply::Answer(vec![AppStatus::Answered as u8])),
-        "board {board}"
-    );
+    let reply = rig.ask(&[request]).remove(0);
+    assert_eq!(reply, Some(Reply::Response(vec![AppStatus::Ok as u8])), "board {board}");
 }
 
 #[test]
@@ -49,18 +45,21 @@ fn every_board_tells_node_0_its_temperature() {
             .filter(|(board, text)| *board == 0 && *text == reading)
             .count();
         assert!((3..=5).contains(&times), "{reading:?} is there {times} times");
-        let answers: Vec<usize> = lines
+        let responses: Vec<usize> = lines
             .iter()
             .filter(|(board, _)| *board == node)
             .filter_map(|(_, text)| text.strip_prefix("node 0 has heard of us ")?.strip_suffix(" times"))
             .map(|times| times.parse().unwrap())
             .collect();
         // The first may have been sent before node 0 was there.
-        let first = answers[0];
-        assert!(first <= 1 && answers.len() >= 3, "node {node}: {answers:?}");
+        let first = responses[0];
+        assert!(first <= 1 && responses.len() >= 3, "node {node}: {responses:?}");
         assert!(
-            answers.iter().zip(first..).all(|(&heard, expected)| heard == expected),
-            "node {node}: {answers:?}"
+            responses
+                .iter()
+                .zip(first..)
+                .all(|(&heard, expected)| heard == expected),
+            "node {node}: {responses:?}"
         );
     }
     rig.assert_healthy();
@@ -110,18 +109,21 @@ fn sockets_of_ergot_speak_over_the_mesh() {
     let mut rig = Rig::new(firmware, "path(4)");
     rig.run_for(3 * SECOND);
     let lines = lines(&mut rig);
-    let answers: Vec<&str> = lines
+    let responses: Vec<&str> = lines
         .iter()
         .filter(|(board, text)| *board == 0 && text.starts_with("twice "))
         .map(|(_, text)| &text[..])
         .collect();
-    let first = answers
+    let first = responses
         .first()
         .and_then(|line| line.split(' ').nth(1)?.parse::<u32>().ok());
-    // The first question may be asked before the links are up.
-    assert!(first.is_some_and(|first| first <= 1) && answers.len() >= 4, "{lines:?}");
-    for (&answer, number) in answers.iter().zip(first.unwrap_or(0)..) {
-        assert_eq!(answer, format!("twice {number} is {}", 2 * number));
+    // The first request may be asked before the links are up.
+    assert!(
+        first.is_some_and(|first| first <= 1) && responses.len() >= 4,
+        "{lines:?}"
+    );
+    for (&response, number) in responses.iter().zip(first.unwrap_or(0)..) {
+        assert_eq!(response, format!("twice {number} is {}", 2 * number));
     }
     rig.assert_healthy();
 }
@@ -156,14 +158,14 @@ fn hosts_at_two_boards_chat() {
                 .collect()
         })
         .collect();
-    let (question, answer) = ("Ada: is anyone there?", "3: yes, at the other end");
+    let (request, response) = ("Ada: is anyone there?", "3: yes, at the other end");
     assert_eq!(
         heard,
         [
-            vec![answer],
-            vec![question, answer],
-            vec![question, answer],
-            vec![question]
+            vec![response],
+            vec![request, response],
+            vec![request, response],
+            vec![request]
         ]
     );
     rig.assert_healthy();

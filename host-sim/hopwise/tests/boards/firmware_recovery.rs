@@ -5,7 +5,7 @@ use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BoardOptions, Port, Script};
-use hopwise_host::talk::Question;
+use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Failure};
 
 /// UDF, an instruction that is a fault.
@@ -17,12 +17,12 @@ const SENT: u32 = 1 << (70 - 64);
 /// The control register of DMA2's stream 5, by which link 0 receives.
 const RECEIVES: u32 = 0x4002_6488;
 
-fn page() -> [u8; CONFIG_BYTES] {
-    BoardConfig::new("path(2)", 0).expect("a page").write()
+fn config() -> [u8; CONFIG_BYTES] {
+    BoardConfig::new("path(2)", 0).expect("a config").write()
 }
 
 fn configured(firmware: &'static Firmware) -> Rig {
-    Rig::single(firmware, &page())
+    Rig::single(firmware, &config())
 }
 
 fn lines(rig: &mut Rig) -> Vec<String> {
@@ -62,18 +62,18 @@ fn a_single_task_that_hangs_ends_in_a_restart_that_names_it() {
         lines.iter().any(|line| line == "before the restart: task 8 hung"),
         "{lines:?}"
     );
-    assert_eq!(rig.status(0).trouble.as_deref(), Some("task 8 hung"));
+    assert_eq!(rig.status(0).fault.as_deref(), Some("task 8 hung"));
 }
 
 #[test]
 fn a_board_whose_tasks_all_live_is_not_restarted() {
     let Some(firmware) = firmware() else { return };
-    for page in [page(), [0xff; CONFIG_BYTES]] {
+    for config in [config(), [0xff; CONFIG_BYTES]] {
         let options = BoardOptions {
             lsi: 47_000,
             ..BoardOptions::default()
         };
-        let mut rig = Rig::special(firmware, &page, options);
+        let mut rig = Rig::special(firmware, &config, options);
         rig.run_for(20 * SECOND);
         assert_eq!(rig.world.boards()[0].resets(), 0);
     }
@@ -86,13 +86,13 @@ fn a_board_that_hangs_says_in_which_task() {
     rig.run_for(100 * MILLISECOND);
     let hang = Command::Fail(Failure::Hang);
     assert_eq!(
-        rig.ask_one::<CommandResult>(Question::command(0, &hang)),
+        rig.ask_one::<CommandResult>(BoardRequest::command(0, &hang)),
         CommandResult::Done
     );
     rig.run_for(6 * SECOND);
     let status = rig.status(0);
     assert_eq!((status.state, status.card.reset_cause), (BoardState::Configured, 4));
-    assert_eq!(status.trouble.as_deref(), Some("task 18 hung"));
+    assert_eq!(status.fault.as_deref(), Some("task 18 hung"));
 }
 
 /// With the stack above the variables the overflow would be found in them, or not at all.
@@ -104,13 +104,13 @@ fn a_stack_overflow_is_a_fault_at_once_and_the_next_start_says_so() {
     let epoch = rig.identity(0).epoch;
     let overflow = Command::Fail(Failure::StackOverflow);
     assert_eq!(
-        rig.ask_one::<CommandResult>(Question::command(0, &overflow)),
+        rig.ask_one::<CommandResult>(BoardRequest::command(0, &overflow)),
         CommandResult::Done
     );
     rig.run_for(500 * MILLISECOND);
     let status = rig.status(0);
     assert_eq!((status.state, status.card.reset_cause), (BoardState::Configured, 3));
-    assert_eq!(status.trouble.as_deref(), Some("stack overflow"));
+    assert_eq!(status.fault.as_deref(), Some("stack overflow"));
     assert_eq!(rig.identity(0).epoch, epoch + 1, "what is kept is whole");
 }
 
@@ -129,23 +129,23 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
     );
     let status = rig.status(0);
     assert_eq!(status.state, BoardState::CrashLoop);
-    let trouble = status.trouble.unwrap_or_default();
-    assert!(trouble.starts_with("fault at "), "{trouble}");
+    let fault = status.fault.unwrap_or_default();
+    assert!(fault.starts_with("fault at "), "{fault}");
     let seen = rhythm(&mut rig);
     assert!(is_rhythm(&seen, "**..**..**..**.."), "{seen}");
     assert_eq!(rig.world.boards()[0].traffic(LINKS[0]).sent, 0, "silent on its links");
     // Neither time nor a restart ends it.
     rig.run_for(15 * SECOND);
     assert_eq!(
-        rig.ask_one::<CommandResult>(Question::command(0, &Command::Restart)),
+        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::Restart)),
         CommandResult::Done
     );
     rig.run_for(SECOND);
     assert_eq!(rig.status(0).state, BoardState::CrashLoop);
-    // A new page does.
+    // A new config does.
     rig.patch("router::Router", ">::own_deadline", &whole);
     assert_eq!(
-        rig.ask_one::<CommandResult>(Question::command(0, &Command::WritePage(&page()))),
+        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(&config()))),
         CommandResult::Done
     );
     rig.run_for(3 * SECOND);
@@ -160,7 +160,7 @@ fn crashes_that_are_far_apart_are_not_a_loop() {
         rig.run_for(11 * SECOND);
         let overflow = Command::Fail(Failure::StackOverflow);
         assert_eq!(
-            rig.ask_one::<CommandResult>(Question::command(0, &overflow)),
+            rig.ask_one::<CommandResult>(BoardRequest::command(0, &overflow)),
             CommandResult::Done
         );
         rig.run_for(SECOND);
@@ -177,7 +177,7 @@ fn a_missing_clock_is_shown_by_the_led() {
         hse: Hse::Absent,
         ..BoardOptions::default()
     };
-    let mut rig = Rig::special(firmware, &page(), options);
+    let mut rig = Rig::special(firmware, &config(), options);
     rig.run_for(SECOND);
     let seen = rhythm(&mut rig);
     assert!(is_rhythm(&seen, "*.......*.....**"), "{seen}");

@@ -4,7 +4,7 @@ use crate::firmware_support::{Rig, firmware};
 use crate::next_hop::{a_next_hop_takes_at_most, start};
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_host::talk::Question;
+use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{Command, CommandResult, Pattern, Traffic, TrafficReport};
 
 #[test]
@@ -42,7 +42,7 @@ fn forwarded_packets_cost_at_most(most: u64, mut rig: Rig, key: &str) {
     };
     start(&mut rig, 0, traffic);
     let busy = instructions_for(&mut rig, 1, TIME);
-    let report: TrafficReport = rig.ask_one(Question::command(2, &Command::Traffic));
+    let report: TrafficReport = rig.ask_one(BoardRequest::command(2, &Command::Traffic));
     assert_eq!(report.received, 200);
     let each = (busy - idle) / 200;
     println!(
@@ -139,7 +139,7 @@ fn the_log_does_not_disturb_full_links() {
         }
         rig.wait_for_links(SECOND);
         for board in 0..6 {
-            let done: CommandResult = rig.ask_one(Question::command(board, &Command::LogPackets(true)));
+            let done: CommandResult = rig.ask_one(BoardRequest::command(board, &Command::LogPackets(true)));
             assert_eq!(done, CommandResult::Done);
         }
         full_speed(&mut rig);

@@ -5,18 +5,18 @@ use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::chip::rules::{Rule, Violation};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::BoardOptions;
-use hopwise_host::talk::Question;
+use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Status};
 
 const GPIOA: u32 = 0x4002_0000;
 const AFRH: u32 = 0x24;
 
-fn page() -> [u8; CONFIG_BYTES] {
-    BoardConfig::new("path(2)", 0).expect("a page").write()
+fn config() -> [u8; CONFIG_BYTES] {
+    BoardConfig::new("path(2)", 0).expect("a config").write()
 }
 
 fn status(rig: &mut Rig) -> Status {
-    rig.ask_one(Question::command(0, &Command::Status))
+    rig.ask_one(BoardRequest::command(0, &Command::Status))
 }
 
 fn broken_rules(rig: &Rig) -> Vec<Rule> {
@@ -35,12 +35,12 @@ fn a_board_without_an_external_clock_runs_and_says_so() {
             hse,
             ..BoardOptions::default()
         };
-        let mut rig = Rig::special(firmware, &page(), options);
+        let mut rig = Rig::special(firmware, &config(), options);
         rig.run_for(300 * MILLISECOND);
         let status = status(&mut rig);
         assert_eq!(status.state, BoardState::Configured, "{hse:?}");
         let said = "no external clock: the internal one is less exact";
-        assert_eq!(status.trouble.as_deref(), Some(said), "{hse:?}");
+        assert_eq!(status.fault.as_deref(), Some(said), "{hse:?}");
         assert!(rig.log().iter().any(|line| line.text == said), "{hse:?}");
         assert_eq!(broken_rules(&rig), broken, "{hse:?}");
     }
@@ -55,11 +55,11 @@ fn a_clock_that_starts_late_is_waited_for_and_one_that_starts_too_late_is_not() 
             hse_start,
             ..BoardOptions::default()
         };
-        let mut rig = Rig::special(firmware, &page(), options);
+        let mut rig = Rig::special(firmware, &config(), options);
         rig.run_for(500 * MILLISECOND);
         let status = status(&mut rig);
         assert_eq!(status.state, BoardState::Configured, "{hse_start}");
-        assert_eq!(status.trouble.is_some(), is_late, "{hse_start}: {:?}", status.trouble);
+        assert_eq!(status.fault.is_some(), is_late, "{hse_start}: {:?}", status.fault);
         assert_eq!(broken_rules(&rig), [], "{hse_start}");
     }
 }
@@ -74,8 +74,8 @@ fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
     };
     let mut rig = Rig::special(firmware, &[0xff; CONFIG_BYTES], options);
     rig.run_for(100 * MILLISECOND);
-    let page = page();
-    let done: CommandResult = rig.ask_one(Question::command(0, &Command::WritePage(&page)));
+    let config = config();
+    let done: CommandResult = rig.ask_one(BoardRequest::command(0, &Command::WriteConfig(&config)));
     assert_eq!(done, CommandResult::Done);
     // It begins within 325 ms; erasing 16 KiB takes 500 ms at most, and 800 if only 8 bits are erased at once.
     rig.run_for(930 * MILLISECOND);
@@ -120,9 +120,9 @@ fn a_rate_that_the_ports_do_not_agree_on_is_refused() {
         (1_900_000, BoardState::BadConfig),
         (2_000_000, BoardState::BadConfig),
     ] {
-        let mut page = BoardConfig::new("path(2)", 0).expect("a page");
-        page.baud = baud;
-        let mut rig = Rig::single(firmware, &page.write());
+        let mut config = BoardConfig::new("path(2)", 0).expect("a config");
+        config.baud = baud;
+        let mut rig = Rig::single(firmware, &config.write());
         rig.run_for(100 * MILLISECOND);
         let line = "not part of a mesh: BadConfig";
         let refused = rig.log().iter().any(|entry| entry.text == line);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_host::talk::Question;
+use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{
     AppPort, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport, encoded_len,
 };
@@ -53,10 +53,10 @@ fn a_program_that_panics_or_hangs_restarts_its_board_alone() {
         rig.run_for(if trial == PANIC { SECOND } else { 8 * SECOND });
         let resets: Vec<u64> = rig.world.boards().iter().map(|board| board.resets()).collect();
         assert_eq!(resets, [0, 0, 1, 0], "{reason}");
-        let trouble = rig.status(2).trouble.unwrap_or_default();
-        assert!(trouble.contains(reason), "{trouble:?}");
+        let fault = rig.status(2).fault.unwrap_or_default();
+        assert!(fault.contains(reason), "{fault:?}");
         if trial == PANIC {
-            assert!(trouble.ends_with("as it was told"), "{trouble}");
+            assert!(fault.ends_with("as it was told"), "{fault}");
         }
         let (failed, _, longest) = asked(&mut rig, 0);
         assert_eq!(failed, 0);
@@ -166,7 +166,7 @@ fn boards_and_simulator_deliver_the_same_to_the_same_program() {
     }
 }
 
-/// What a request and its answer of 32 bytes take on the wire between nodes 0 and 1, in microseconds at 1 Mbaud.
+/// What a request and its response of 32 bytes take on the wire between nodes 0 and 1, in microseconds at 1 Mbaud.
 fn wire_time() -> f64 {
     let query = Query::Application(AppPort(101));
     let request = Content::Request(Request {
@@ -174,7 +174,7 @@ fn wire_time() -> f64 {
         asked: 0,
         payload: &[0; 32],
     });
-    let answer = Content::Response(Response {
+    let response = Content::Response(Response {
         query,
         asked: 0,
         number: 0,
@@ -185,7 +185,7 @@ fn wire_time() -> f64 {
         let body = content.write::<hopwise_node::wire::Body<244>>().expect("it fits");
         encoded_len(OVERHEAD + Packet { header, body }.length())
     };
-    (bytes(&request, Kind::Request) + bytes(&answer, Kind::Response)) as f64 * 10.0
+    (bytes(&request, Kind::Request) + bytes(&response, Kind::Response)) as f64 * 10.0
 }
 
 /// Instructions that two boards take for a trial of a hundred, each, beyond what they take when nothing happens.
@@ -215,7 +215,7 @@ fn what_programs_cost() {
     println!("{}", bytes.map_or("", |(_, text)| text));
     assert!(said.iter().any(|(_, text)| text == "sent 100 messages"), "{said:?}");
     // Whatever the bytes of a program's messages, they are not taken for the board's own traffic, nor for text.
-    let report: TrafficReport = rig.ask_one(Question::command(1, &Command::Traffic));
+    let report: TrafficReport = rig.ask_one(BoardRequest::command(1, &Command::Traffic));
     assert_eq!(
         (
             report.received,
@@ -225,14 +225,14 @@ fn what_programs_cost() {
     );
     let mut rig = Rig::new(firmware, "path(2)");
     rig.wait_for_links(SECOND);
-    let [ask, answer] = instructions(&mut rig, ASK);
+    let [ask, response] = instructions(&mut rig, ASK);
     let (failed, mean, longest) = asked(&mut rig, 0);
     let ratio = mean as f64 / wire_time();
     println!(
-        "instructions: send {send}, receive {receive}, ask {ask}, answer {answer}; a request of 32 bytes over one hop: {mean} us in the mean, {longest} at most, {ratio:.2} times its wire time of {} us",
+        "instructions: send {send}, receive {receive}, ask {ask}, answer {response}; a request of 32 bytes over one hop: {mean} us in the mean, {longest} at most, {ratio:.2} times its wire time of {} us",
         wire_time()
     );
     assert_eq!(failed, 0);
     assert!(ratio <= 1.5, "{ratio}");
-    assert!(send.max(receive) <= 40_000 && ask.max(answer) <= 80_000);
+    assert!(send.max(receive) <= 40_000 && ask.max(response) <= 80_000);
 }

@@ -9,7 +9,7 @@ use hopwise_emulator::boards::{self, BoardKind};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, World};
-use hopwise_host::talk::Question;
+use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Traffic};
 use hopwise_rig::board_log::LogReaders;
 use hopwise_rig::doctor::examine;
@@ -117,7 +117,7 @@ pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
         .map(|(board, link)| (board, link, rig.link_report(board, link as u8).counters))
         .collect();
     let resent: u32 = reports.iter().map(|(_, _, counters)| counters.resent).sum();
-    println!("{name}: {resent} packets were sent again");
+    println!("{name}: {resent} packets were retransmitted");
     let losses: Vec<_> = reports
         .into_iter()
         .filter(|(_, _, counters)| {
@@ -160,14 +160,14 @@ pub(crate) fn doctors_findings(name: &str, faults: &[BoardFault]) -> Option<Vec<
     )
 }
 
-/// A ring in which one board has its flash as one bank, not two: it is part of the mesh, says that its page cannot be written, and keeps it.
+/// A ring in which one board has its flash as one bank, not two: it is part of the mesh, says that its config cannot be written, and keeps it.
 pub(crate) fn one_bank_is_told(name: &str) {
     let Some((program, firmware)) = programmed(name) else {
         return;
     };
     let network: Network = "ring(3)".parse().expect("a network");
     let mut world = setup::build_of(&program, &network, DIFFERENCES).expect("boards");
-    let page = BoardConfig::new("ring(3)", 0).expect("a page").write();
+    let config = BoardConfig::new("ring(3)", 0).expect("a config").write();
     let mut board = Board::new(
         &program.image,
         BoardOptions {
@@ -175,19 +175,19 @@ pub(crate) fn one_bank_is_told(name: &str) {
             ..BoardOptions::of(program.kind)
         },
     );
-    setup::configure(&mut board, &program.image, &page, None, 1);
+    setup::configure(&mut board, &program.image, &config, None, 1);
     world.boards_mut()[0] = board;
     let mut rig = Rig::with_logs(network, world, firmware.format.readers(3));
     rig.wait_for_links(SECOND);
     let status = rig.status(0);
-    let trouble = status.trouble.unwrap_or_default();
+    let fault = status.fault.unwrap_or_default();
     assert_eq!(status.state, BoardState::Configured);
-    assert!(trouble.contains("DBANK"), "{trouble:?}");
-    let other = BoardConfig::new("ring(3)", 1).expect("a page").write();
-    let done: CommandResult = rig.ask_one(Question::command(0, &Command::WritePage(&other)));
+    assert!(fault.contains("DBANK"), "{fault:?}");
+    let other = BoardConfig::new("ring(3)", 1).expect("a config").write();
+    let done: CommandResult = rig.ask_one(BoardRequest::command(0, &Command::WriteConfig(&other)));
     assert_eq!(done, CommandResult::Done, "it is asked to, and cannot");
     rig.run_for(3 * SECOND);
-    assert_eq!(stored(&mut rig), page, "the page that it has");
+    assert_eq!(stored(&mut rig), config, "the config that it has");
     let board = &rig.world.boards()[0];
     assert_eq!(board.faults().len(), 0);
     assert_strict(&rig.world);

@@ -20,7 +20,7 @@ use firmware_power::Pace;
 use hopwise_emulate::doctor::BoardFault;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND};
 use next_hop::a_next_hop_takes_at_most;
-use update::{Desk, images};
+use update::{HostEnd, images};
 use update_cuts::Tally;
 
 #[test]
@@ -37,8 +37,8 @@ fn instructions_for_a_next_hop_among_1024_boards() {
 #[test]
 fn eighteen_boards_get_an_image_through_the_mesh() {
     let Some(images) = images() else { return };
-    let mut desk = Desk::mesh(images, "rdn(ring(3),1)");
-    let report = desk.update(&images.package).expect("an update");
+    let mut host_end = HostEnd::mesh(images, "rdn(ring(3),1)");
+    let report = host_end.update(&images.package).expect("an update");
     println!("{report:?}");
     assert_eq!((report.boards, report.retries, report.bricked), (18, 0, 0));
     assert!(report.erase_seconds + report.transfer_seconds <= 12.0, "{report:?}");

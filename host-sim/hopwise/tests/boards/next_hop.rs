@@ -3,11 +3,11 @@
 use crate::firmware_support::{Rig, firmware};
 use hopwise_emulate::profile;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_host::talk::Question;
+use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{Command, CommandResult, Pattern, Traffic};
 
 pub(crate) fn start(rig: &mut Rig, board: usize, traffic: Traffic) {
-    let done: CommandResult = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
+    let done: CommandResult = rig.ask_one(BoardRequest::command(board, &Command::StartTraffic(traffic)));
     assert_eq!(done, CommandResult::Done);
 }
 

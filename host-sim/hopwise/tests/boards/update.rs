@@ -8,13 +8,13 @@ use hopwise_emulate::repository::Repository;
 use hopwise_emulator::image::{FLASH, Image};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Script};
-use hopwise_host::talk::{Question, Reply, Talk};
+use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{
     BoardConfig, BoardState, Command, CommandResult, Failure, Pattern, Traffic, TrafficReport, UpdatePhase, UpdatePlan,
     UpdateState,
 };
-use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_pages, update};
+use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_configs, update};
 
 use crate::firmware_support::{Firmware, Rig, build, firmware, load, stock};
 
@@ -47,27 +47,27 @@ pub(crate) fn images() -> Option<&'static Images> {
 }
 
 /// Boards, and a host at the first of them.
-pub(crate) struct Desk {
+pub(crate) struct HostEnd {
     pub(crate) rig: Rig,
 }
 
-impl Desk {
+impl HostEnd {
     pub(crate) fn new(rig: Rig) -> Self {
-        let mut desk = Desk { rig };
-        desk.rig.run_for(START);
-        desk
+        let mut host_end = HostEnd { rig };
+        host_end.rig.run_for(START);
+        host_end
     }
 
     pub(crate) fn mesh(images: &'static Images, expression: &str) -> Self {
-        let mut desk = Desk::new(Rig::new(&images.flashed, expression));
-        desk.rig.wait_for_links(SECOND);
-        desk
+        let mut host_end = HostEnd::new(Rig::new(&images.flashed, expression));
+        host_end.rig.wait_for_links(SECOND);
+        host_end
     }
 
     /// One board of two.
     pub(crate) fn single(images: &'static Images) -> Self {
-        let page = BoardConfig::new("path(2)", 0).expect("a page").write();
-        Desk::new(Rig::single(&images.flashed, &page))
+        let config = BoardConfig::new("path(2)", 0).expect("a config").write();
+        HostEnd::new(Rig::single(&images.flashed, &config))
     }
 
     pub(crate) fn update(&mut self, package: &Package) -> Result<UpdateReport, CannotUpdate> {
@@ -76,11 +76,11 @@ impl Desk {
     }
 
     pub(crate) fn state(&mut self, board: usize) -> UpdateState {
-        self.rig.ask_one(Question::command(board, &Command::Update))
+        self.rig.ask_one(BoardRequest::command(board, &Command::Update))
     }
 
     fn tell(&mut self, command: &Command<'_>) -> CommandResult {
-        self.rig.ask_one(Question::command(0, command))
+        self.rig.ask_one(BoardRequest::command(0, command))
     }
 
     /// Brings one board the image, and has it start with that.
@@ -113,17 +113,17 @@ impl Desk {
     }
 }
 
-impl Talk for Desk {
+impl Talk for HostEnd {
     fn entrances(&self) -> Vec<u64> {
         vec![0]
     }
 
-    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
-        self.rig.ask(questions)
+    fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
+        self.rig.ask(requests)
     }
 }
 
-impl Boards for Desk {
+impl Boards for HostEnd {
     fn wait(&mut self, time: Duration) {
         self.rig.run_for(time.as_millis() as Time * MILLISECOND);
     }
@@ -140,17 +140,17 @@ impl Boards for Desk {
 #[test]
 fn an_update_there_and_one_back() {
     let Some(images) = images() else { return };
-    let mut desk = Desk::mesh(images, "path(2)");
+    let mut host_end = HostEnd::mesh(images, "path(2)");
     for slot in [Slot::Second, Slot::First] {
-        let report = desk.update(&images.package).expect("an update");
+        let report = host_end.update(&images.package).expect("an update");
         println!("{report:?}");
         assert_eq!((report.boards, report.retries, report.bricked), (2, 0, 0));
         for board in 0..2 {
-            let state = desk.state(board);
+            let state = host_end.state(board);
             assert_eq!((state.slot, state.on_trial), (slot, false), "board {board}");
         }
-        desk.rig.wait_for_links(SECOND);
-        let check = desk.rig.check();
+        host_end.rig.wait_for_links(SECOND);
+        let check = host_end.rig.check();
         // Boards have dropped what was to go to those that restarted.
         assert_eq!(
             (check.links_up, check.pongs, check.broadcast_deliveries),
@@ -158,21 +158,21 @@ fn an_update_there_and_one_back() {
         );
     }
     // Nothing was forgotten over it: a restart is one of the image that was kept.
-    assert_eq!(desk.tell(&Command::Restart), CommandResult::Done);
-    desk.rig.run_for(2 * SECOND);
-    assert_eq!(desk.assert_whole(0, images, "restarted"), Slot::First);
-    desk.rig.assert_healthy();
+    assert_eq!(host_end.tell(&Command::Restart), CommandResult::Done);
+    host_end.rig.run_for(2 * SECOND);
+    assert_eq!(host_end.assert_whole(0, images, "restarted"), Slot::First);
+    host_end.rig.assert_healthy();
 }
 
 /// Its power fails while blocks come. When it is back and has made room again, the host has no block left to send.
 #[test]
 fn a_board_that_restarted_gets_the_image_from_its_neighbor() {
     let Some(images) = images() else { return };
-    let mut desk = Desk::mesh(images, "path(2)");
-    let at = desk.rig.world.now() + 6 * SECOND;
+    let mut host_end = HostEnd::mesh(images, "path(2)");
+    let at = host_end.rig.world.now() + 6 * SECOND;
     let events = vec![(at, Action::Off(1)), (at + 50 * MILLISECOND, Action::On(1))];
-    desk.rig.world.set_script(Script::new(events)).expect("a board");
-    let report = desk.update(&images.package).expect("an update");
+    host_end.rig.world.set_script(Script::new(events)).expect("a board");
+    let report = host_end.update(&images.package).expect("an update");
     println!("{report:?}");
     assert_eq!((report.boards, report.retries, report.bricked), (2, 0, 0));
     assert!(report.erase_seconds > 5.0, "it made room twice: {report:?}");
@@ -182,66 +182,75 @@ fn a_board_that_restarted_gets_the_image_from_its_neighbor() {
 #[test]
 fn no_link_goes_down_and_packets_come_while_an_image_does() {
     let Some(images) = images() else { return };
-    let mut desk = Desk::mesh(images, "path(3)");
-    desk.rig.log();
+    let mut host_end = HostEnd::mesh(images, "path(3)");
+    host_end.rig.log();
     let traffic = Traffic {
         rate: 10,
         count: 70,
         pattern: Pattern::Uniform,
         size: 32,
     };
-    let start = |board| Question::command(board, &Command::StartTraffic(traffic));
-    (0..3).for_each(|board| assert_eq!(desk.rig.ask_one::<CommandResult>(start(board)), CommandResult::Done));
-    let mut updater = Updater::look(&mut desk, &images.package, &[2, 1, 0]).expect("boards");
+    let start = |board| BoardRequest::command(board, &Command::StartTraffic(traffic));
+    (0..3).for_each(|board| assert_eq!(host_end.rig.ask_one::<CommandResult>(start(board)), CommandResult::Done));
+    let mut updater = Updater::look(&mut host_end, &images.package, &[2, 1, 0]).expect("boards");
     updater.make_room(&[2, 1, 0]).expect("room");
     updater.send_all();
     updater.repair().expect("all blocks");
-    desk.rig.run_for(4 * SECOND);
-    let report = |board| Question::command(board, &Command::Traffic);
-    let reports: Vec<TrafficReport> = (0..3).map(|board| desk.rig.ask_one(report(board))).collect();
+    host_end.rig.run_for(4 * SECOND);
+    let report = |board| BoardRequest::command(board, &Command::Traffic);
+    let reports: Vec<TrafficReport> = (0..3).map(|board| host_end.rig.ask_one(report(board))).collect();
     println!("{reports:?}");
-    let down = desk.rig.log().into_iter().map(|line| line.text);
+    let down = host_end.rig.log().into_iter().map(|line| line.text);
     let down: Vec<String> = down.filter(|text| text.contains("down")).collect();
     assert_eq!(down, [""; 0]);
     let sum = |count: fn(&TrafficReport) -> u32| reports.iter().map(count).sum::<u32>();
     assert_eq!(sum(|report| report.sent), 3 * traffic.count, "{reports:?}");
     // Datagrams that have waited for a board that was away are given up if their path then looks blocked, or come all at once.
     assert!(sum(|report| report.received) * 5 > 3 * traffic.count * 4, "{reports:?}");
-    desk.rig.assert_healthy();
+    host_end.rig.assert_healthy();
 }
 
 #[test]
 fn an_image_that_nobody_keeps_or_that_hangs_is_left() {
     let Some(images) = images() else { return };
-    let mut desk = Desk::single(images);
-    desk.bring_on_trial(&images.package);
-    desk.rig.run_for(57 * SECOND);
-    assert_eq!(desk.state(0).slot, Slot::Second, "it has a minute");
-    desk.rig.run_for(5 * SECOND);
-    assert_eq!(desk.assert_whole(0, images, "a minute later"), Slot::First);
-    assert!(!desk.state(0).on_trial);
-    desk.bring_on_trial(&images.package);
-    assert_eq!(desk.tell(&Command::Fail(Failure::Hang)), CommandResult::Done);
-    desk.rig.run_for(15 * SECOND);
-    assert_eq!(desk.assert_whole(0, images, "it hung"), Slot::First);
+    let mut host_end = HostEnd::single(images);
+    host_end.bring_on_trial(&images.package);
+    host_end.rig.run_for(57 * SECOND);
+    assert_eq!(host_end.state(0).slot, Slot::Second, "it has a minute");
+    host_end.rig.run_for(5 * SECOND);
+    assert_eq!(host_end.assert_whole(0, images, "a minute later"), Slot::First);
+    assert!(!host_end.state(0).on_trial);
+    host_end.bring_on_trial(&images.package);
+    assert_eq!(host_end.tell(&Command::Fail(Failure::Hang)), CommandResult::Done);
+    host_end.rig.run_for(15 * SECOND);
+    assert_eq!(host_end.assert_whole(0, images, "it hung"), Slot::First);
 }
 
 #[test]
 fn a_wrong_image_is_refused() {
     let Some(images) = images() else { return };
-    let mut desk = Desk::single(images);
+    let mut host_end = HostEnd::single(images);
     let plan = images.package.for_slot(Slot::Second).plan;
-    let begun = |desk: &mut Desk, plan| desk.tell(&Command::BeginUpdate(plan));
+    let begun = |host_end: &mut HostEnd, plan| host_end.tell(&Command::BeginUpdate(plan));
     let board = UpdatePlan::board_named("nucleo-f411re");
     assert_eq!(
-        begun(&mut desk, UpdatePlan { board, ..plan }),
+        begun(&mut host_end, UpdatePlan { board, ..plan }),
         CommandResult::OtherBoard
     );
     let slot = Slot::First;
-    assert_eq!(begun(&mut desk, UpdatePlan { slot, ..plan }), CommandResult::OtherSlot);
+    assert_eq!(
+        begun(&mut host_end, UpdatePlan { slot, ..plan }),
+        CommandResult::OtherSlot
+    );
     let length = 257 * 1024;
-    assert_eq!(begun(&mut desk, UpdatePlan { length, ..plan }), CommandResult::TooLarge);
-    assert_eq!(desk.tell(&Command::SwitchImage(&plan.hash)), CommandResult::NotThere);
+    assert_eq!(
+        begun(&mut host_end, UpdatePlan { length, ..plan }),
+        CommandResult::TooLarge
+    );
+    assert_eq!(
+        host_end.tell(&Command::SwitchImage(&plan.hash)),
+        CommandResult::NotThere
+    );
     // A file for another board.
     let file = String::from_utf8_lossy(&images.package.write()[..200]).into_owned();
     assert!(file.contains("nucleo-f446re"));
@@ -249,28 +258,28 @@ fn a_wrong_image_is_refused() {
     let place = file.find("nucleo-f446re").expect("a name");
     bytes[place..place + 13].copy_from_slice(b"nucleo-f411re");
     let other = Package::read(&bytes).expect("an update");
-    let refused = desk.update(&other).expect_err("a refusal").to_string();
+    let refused = host_end.update(&other).expect_err("a refusal").to_string();
     assert_eq!(refused, "the image is for nucleo-f411re, and node 0 is a nucleo-f446re");
     // Blocks of one image, announced by the hash of another: the boot loader does not start it.
     let hash = [7; 32];
-    assert_eq!(begun(&mut desk, UpdatePlan { hash, ..plan }), CommandResult::Done);
-    desk.rig.run_for(6 * SECOND);
+    assert_eq!(begun(&mut host_end, UpdatePlan { hash, ..plan }), CommandResult::Done);
+    host_end.rig.run_for(6 * SECOND);
     let blocks = (0..plan.blocks() as u16).map(|index| images.package.for_slot(Slot::Second).block(index));
     for block in blocks {
-        assert_eq!(desk.tell(&Command::SendBlock(&block)), CommandResult::Done);
+        assert_eq!(host_end.tell(&Command::SendBlock(&block)), CommandResult::Done);
     }
-    assert_eq!(desk.tell(&Command::SwitchImage(&hash)), CommandResult::Done);
-    desk.rig.run_for(2 * SECOND);
-    assert_eq!(desk.rig.world.boards()[0].resets(), 1);
-    assert_eq!(desk.assert_whole(0, images, "a wrong hash"), Slot::First);
+    assert_eq!(host_end.tell(&Command::SwitchImage(&hash)), CommandResult::Done);
+    host_end.rig.run_for(2 * SECOND);
+    assert_eq!(host_end.rig.world.boards()[0].resets(), 1);
+    assert_eq!(host_end.assert_whole(0, images, "a wrong hash"), Slot::First);
 }
 
 #[test]
 fn boards_with_keys_take_an_update_from_the_host_only() {
     let Some(images) = images() else { return };
-    let mut desk = Desk::new(Rig::locked(&images.flashed, "path(2)", None));
-    desk.rig.wait_for_links(SECOND);
-    let refused = desk.update(&images.package);
+    let mut host_end = HostEnd::new(Rig::locked(&images.flashed, "path(2)", None));
+    host_end.rig.wait_for_links(SECOND);
+    let refused = host_end.update(&images.package);
     assert_eq!(refused, Err(CannotUpdate::NotAllowed(1)));
     let plan = images.package.for_slot(Slot::Second).plan;
     let block = images.package.for_slot(Slot::Second).block(0);
@@ -280,46 +289,49 @@ fn boards_with_keys_take_an_update_from_the_host_only() {
         Command::SwitchImage(&plan.hash),
         Command::KeepImage,
     ] {
-        assert_eq!(desk.tell(&command), CommandResult::NotAllowed, "{command:?}");
+        assert_eq!(host_end.tell(&command), CommandResult::NotAllowed, "{command:?}");
     }
-    assert_eq!(desk.state(0).phase, UpdatePhase::Idle);
-    let mut desk = Desk::new(Rig::keyed(&images.flashed, "path(2)"));
-    desk.rig.wait_for_links(SECOND);
-    let report = desk.update(&images.package).expect("an update");
+    assert_eq!(host_end.state(0).phase, UpdatePhase::Idle);
+    let mut host_end = HostEnd::new(Rig::keyed(&images.flashed, "path(2)"));
+    host_end.rig.wait_for_links(SECOND);
+    let report = host_end.update(&images.package).expect("an update");
     println!("{report:?}");
     assert_eq!((report.boards, report.retries), (2, 0));
     // Blocks need no proof each: 2.4 s on the wire, and as long as the flash takes.
     assert!(report.transfer_seconds < 6.0, "{report:?}");
-    assert!((0..2).all(|board| desk.state(board).slot == Slot::Second));
+    assert!((0..2).all(|board| host_end.state(board).slot == Slot::Second));
 }
 
 /// Pages of all boards, from the serial port of one.
 #[test]
-fn pages_of_a_mesh_come_from_one_host() {
+fn configs_of_a_mesh_come_from_one_host() {
     let Some(firmware) = firmware() else { return };
-    let pages = |expression: &str| -> Vec<_> {
-        let page = |node: u64| BoardConfig {
+    let configs = |expression: &str| -> Vec<_> {
+        let config = |node: u64| BoardConfig {
             name: format!("board {node}").as_str().try_into().expect("a name"),
-            ..BoardConfig::new(expression, node).expect("a page")
+            ..BoardConfig::new(expression, node).expect("a config")
         };
-        (0..3).rev().map(|node| (node, page(node).write())).collect()
+        (0..3).rev().map(|node| (node, config(node).write())).collect()
     };
-    let mut desk = Desk::new(Rig::keyed(firmware, "path(3)"));
-    desk.rig.wait_for_links(SECOND);
-    let pages = pages("path(3)");
-    let report = change_pages(&mut desk, &pages).expect("pages");
+    let mut host_end = HostEnd::new(Rig::keyed(firmware, "path(3)"));
+    host_end.rig.wait_for_links(SECOND);
+    let configs = configs("path(3)");
+    let report = change_configs(&mut host_end, &configs).expect("configs");
     assert_eq!((report.boards, report.changed), (3, 3));
     for board in 0..3 {
-        let status = desk.rig.status(board);
+        let status = host_end.rig.status(board);
         assert_eq!(
             (status.card.name.as_str(), status.on_trial),
             (format!("board {board}").as_str(), false)
         );
     }
-    let report = change_pages(&mut desk, &pages).expect("pages");
+    let report = change_configs(&mut host_end, &configs).expect("configs");
     assert_eq!((report.boards, report.changed), (3, 0));
     // Without keys nobody knows who says so.
-    let mut desk = Desk::new(Rig::new(firmware, "path(3)"));
-    desk.rig.wait_for_links(SECOND);
-    assert_eq!(change_pages(&mut desk, &pages), Err(CannotChange::NotAllowed(2)));
+    let mut host_end = HostEnd::new(Rig::new(firmware, "path(3)"));
+    host_end.rig.wait_for_links(SECOND);
+    assert_eq!(
+        change_configs(&mut host_end, &configs),
+        Err(CannotChange::NotAllowed(2))
+    );
 }

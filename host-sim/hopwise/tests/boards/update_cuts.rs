@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Script};
-use hopwise_host::talk::{Question, Reply, Talk};
+use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{AppPort, Block, Command};
 use hopwise_rig::update::{Boards, Package, update};
 
 use crate::firmware_power::draw;
-use crate::update::{Desk, Images, START, images};
+use crate::update::{HostEnd, Images, START, images};
 
 /// For how long the power is away.
 const AWAY: Time = 50 * MILLISECOND;
@@ -72,7 +72,7 @@ impl Phase {
 
 /// A host that updates boards, and the power of one board, which fails once.
 struct Cutter<'a> {
-    desk: &'a mut Desk,
+    host_end: &'a mut HostEnd,
     package: &'a Package,
     board: usize,
     /// Where it fails,
@@ -93,7 +93,7 @@ struct Cutter<'a> {
 
 impl Cutter<'_> {
     fn begin(&mut self, phase: Phase) {
-        let now = self.desk.rig.world.now();
+        let now = self.host_end.rig.world.now();
         self.begun.push((now, phase));
         let begins_with = if self.phase == Phase::Trial {
             Phase::Switch
@@ -108,17 +108,21 @@ impl Cutter<'_> {
 
     fn cut_at(&mut self, at: Time) {
         let events = vec![(at, Action::Off(self.board)), (at + AWAY, Action::On(self.board))];
-        self.desk.rig.world.set_script(Script::new(events)).expect("a board");
+        self.host_end
+            .rig
+            .world
+            .set_script(Script::new(events))
+            .expect("a board");
         self.at = Some(at);
     }
 
     /// Runs until the board writes into its flash again after it has left it alone, and cuts the power in that.
     fn cut_in_write(&mut self) {
-        let end = self.desk.rig.world.now() + WRITES_WITHIN;
+        let end = self.host_end.rig.world.now() + WRITES_WITHIN;
         let mut quiet_since = None;
-        while self.desk.rig.world.now() < end {
-            let now = self.desk.rig.world.now();
-            let is_busy = self.desk.rig.world.boards()[self.board].is_flash_busy();
+        while self.host_end.rig.world.now() < end {
+            let now = self.host_end.rig.world.now();
+            let is_busy = self.host_end.rig.world.boards()[self.board].is_flash_busy();
             match quiet_since {
                 Some(since) if is_busy && now > since + QUIET => {
                     return self.cut_at(now + (WRITE as f64 * self.share) as Time);
@@ -127,24 +131,24 @@ impl Cutter<'_> {
                 _ if is_busy => quiet_since = None,
                 _ => {}
             }
-            self.desk.rig.run_for(10 * MICROSECOND);
+            self.host_end.rig.run_for(10 * MICROSECOND);
         }
     }
 
     fn has_cut(&self) -> bool {
-        self.at.is_some_and(|at| self.desk.rig.world.now() >= at)
+        self.at.is_some_and(|at| self.host_end.rig.world.now() >= at)
     }
 
     fn is_gone(&self) -> bool {
         self.has_cut() && !self.goes_on
     }
 
-    /// The phase that a question begins.
-    fn begun_by(&self, question: &Question) -> Option<Phase> {
-        let is = |command: Command<'_>| question.query == command.query();
-        let to_it = question.dest == self.board as u64;
+    /// The phase that a request begins.
+    fn begun_by(&self, request: &BoardRequest) -> Option<Phase> {
+        let is = |command: Command<'_>| request.query == command.query();
+        let to_it = request.dest == self.board as u64;
         if is(Command::SendBlock(&[])) {
-            let block = Block::read(&question.more)?;
+            let block = Block::read(&request.more)?;
             let plans = [Slot::First, Slot::Second].map(|slot| self.package.for_slot(slot).plan);
             let plan = plans.iter().find(|plan| plan.id() == block.id)?;
             let is_last = usize::from(block.index) + 1 == plan.blocks();
@@ -162,7 +166,7 @@ impl Cutter<'_> {
     /// What the board was at when its power failed, if it did, and whether that tore something in the flash.
     fn outcome(&self, images: &Images, target: Slot) -> Option<(Phase, bool)> {
         let at = self.at.filter(|_| self.has_cut())?;
-        let cut = self.desk.rig.world.boards()[self.board].last_power_cut()?;
+        let cut = self.host_end.rig.world.boards()[self.board].last_power_cut()?;
         let (_, phase) = *self.begun.iter().rev().find(|(when, _)| *when <= at)?;
         let image = &images.linked[usize::from(target == Slot::Second)];
         let begin = image.address_of("_own_image").expect("a slot");
@@ -178,36 +182,39 @@ impl Cutter<'_> {
 
 impl Talk for Cutter<'_> {
     fn entrances(&self) -> Vec<u64> {
-        self.desk.entrances()
+        self.host_end.entrances()
     }
 
-    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
+    fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
         let mut replies = Vec::new();
         // The last block goes alone.
-        let is_last = |question: &Question| self.begun_by(question) == Some(Phase::Finish);
-        let alone = questions.iter().position(is_last).unwrap_or(questions.len());
-        let (before, rest) = questions.split_at(alone);
+        let is_last = |request: &BoardRequest| self.begun_by(request) == Some(Phase::Finish);
+        let alone = requests.iter().position(is_last).unwrap_or(requests.len());
+        let (before, rest) = requests.split_at(alone);
         for part in [before, rest].into_iter().filter(|part| !part.is_empty()) {
             if self.is_gone() {
-                replies.resize(questions.len(), None);
+                replies.resize(requests.len(), None);
                 break;
             }
-            let phase = part.iter().find_map(|question| self.begun_by(question));
+            let phase = part.iter().find_map(|request| self.begun_by(request));
             // Boards that wait for others are on trial for longer than one alone.
             if let (Phase::Trial, Some(Phase::Keep), Some(at)) = (self.phase, phase, self.at) {
-                let now = self.desk.rig.world.now();
-                self.desk.rig.run_for((at + MILLISECOND).saturating_sub(now));
+                let now = self.host_end.rig.world.now();
+                self.host_end.rig.run_for((at + MILLISECOND).saturating_sub(now));
             }
             if let Some(phase) = phase.filter(|phase| self.begun.last().is_none_or(|(_, last)| last != phase)) {
                 self.begin(phase);
             }
             if self.in_write && self.at.is_none() && phase == Some(self.phase) {
-                // Nobody waits for the answer, which comes when all is written.
-                self.desk.rig.hosts.ask(&mut self.desk.rig.world, part, MILLISECOND);
+                // Nobody waits for the response, which comes when all is written.
+                self.host_end
+                    .rig
+                    .hosts
+                    .ask(&mut self.host_end.rig.world, part, MILLISECOND);
                 self.cut_in_write();
                 replies.extend(part.iter().map(|_| None));
             } else {
-                replies.extend(self.desk.ask(part));
+                replies.extend(self.host_end.ask(part));
             }
         }
         replies
@@ -218,12 +225,12 @@ impl Boards for Cutter<'_> {
     fn wait(&mut self, time: Duration) {
         match self.is_gone() {
             true => self.gone_for += time,
-            false => self.desk.wait(time),
+            false => self.host_end.wait(time),
         }
     }
 
     fn elapsed(&self) -> Duration {
-        self.desk.elapsed() + self.gone_for
+        self.host_end.elapsed() + self.gone_for
     }
 
     fn stream(&mut self, mut blocks: Vec<Vec<u8>>) {
@@ -235,7 +242,7 @@ impl Boards for Cutter<'_> {
             self.begin(phase);
             if self.in_write && self.at.is_none() && phase == self.phase {
                 // Nobody waits until the board says that it has the block, which is when all is written.
-                let rig = &mut self.desk.rig;
+                let rig = &mut self.host_end.rig;
                 rig.hosts
                     .stream(&mut rig.world, 0, AppPort::UPDATE, blocks, MILLISECOND);
                 self.cut_in_write();
@@ -243,12 +250,12 @@ impl Boards for Cutter<'_> {
             }
             for some in blocks.chunks(SOME) {
                 if !self.is_gone() {
-                    self.desk.stream(some.to_vec());
+                    self.host_end.stream(some.to_vec());
                 }
             }
             if phase == Phase::Blocks {
                 // All are written before the last one comes.
-                self.desk.rig.run_for(WRITTEN);
+                self.host_end.rig.run_for(WRITTEN);
             }
         }
     }
@@ -303,15 +310,17 @@ impl Tally {
 }
 
 /// A board that makes room answers nobody meanwhile.
-fn wait_for_all(desk: &mut Desk, what: &str) {
-    let boards = 0..desk.rig.world.boards().len();
-    let questions: Vec<Question> = boards.map(|board| Question::command(board, &Command::Update)).collect();
+fn wait_for_all(host_end: &mut HostEnd, what: &str) {
+    let boards = 0..host_end.rig.world.boards().len();
+    let requests: Vec<BoardRequest> = boards
+        .map(|board| BoardRequest::command(board, &Command::Update))
+        .collect();
     for _ in 0..10 {
-        if desk.rig.ask(&questions).iter().all(Option::is_some) {
+        if host_end.rig.ask(&requests).iter().all(Option::is_some) {
             return;
         }
     }
-    panic!("{what}: a board does not answer");
+    panic!("{what}: a board does not respond");
 }
 
 /// Cuts the power of boards so many times, once in each of as many updates; each phase is aimed at in turn. The boards are those of a network, or
@@ -333,14 +342,14 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
     let mut tally = Tally::default();
     let Some(images) = images() else { return tally };
     let mut state = seed;
-    let mut desk = match expression {
-        None => Desk::single(images),
-        Some(expression) => Desk::mesh(images, expression),
+    let mut host_end = match expression {
+        None => HostEnd::single(images),
+        Some(expression) => HostEnd::mesh(images, expression),
     };
-    let boards = desk.rig.world.boards().len();
+    let boards = host_end.rig.world.boards().len();
     for cut in 0..cuts {
         let board = (draw(&mut state) % boards as u64) as usize;
-        let before: Vec<Slot> = (0..boards).map(|board| desk.state(board).slot).collect();
+        let before: Vec<Slot> = (0..boards).map(|board| host_end.state(board).slot).collect();
         let phase = AIMS[cut as usize % AIMS.len()];
         let mut cutter = Cutter {
             package: &images.package,
@@ -352,7 +361,7 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
             goes_on: boards > 1 && draw(&mut state).is_multiple_of(2),
             gone_for: Duration::ZERO,
             begun: Vec::new(),
-            desk: &mut desk,
+            host_end: &mut host_end,
         };
         let what = format!(
             "seed {seed}, cut {cut} of {}: board {board}, {phase:?}, in the write: {}, at {:.4}, the host goes on: {}",
@@ -366,19 +375,19 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
         let target = before[board].other();
         let outcome = cutter.outcome(images, target);
         let goes_on = cutter.goes_on;
-        desk.rig.run_for(AWAY + START);
-        wait_for_all(&mut desk, &what);
+        host_end.rig.run_for(AWAY + START);
+        wait_for_all(&mut host_end, &what);
         assert!(
-            goes_on || !desk.state(board).on_trial,
+            goes_on || !host_end.state(board).on_trial,
             "{what}: a start without power is no trial"
         );
-        if (0..boards).any(|board| desk.state(board).on_trial) {
-            desk.rig.run_for(TRIAL);
+        if (0..boards).any(|board| host_end.state(board).on_trial) {
+            host_end.rig.run_for(TRIAL);
         }
         let after: Vec<Slot> = (0..boards)
-            .map(|board| desk.assert_whole(board, images, &what))
+            .map(|board| host_end.assert_whole(board, images, &what))
             .collect();
-        assert!((0..boards).all(|board| !desk.state(board).on_trial), "{what}");
+        assert!((0..boards).all(|board| !host_end.state(board).on_trial), "{what}");
         let all_new = before.iter().zip(&after).all(|(before, after)| before != after);
         assert!(result.is_err() || all_new, "{what}: {result:?}, {after:?}");
         // An update that was done before the power was to fail is none of them.
@@ -389,7 +398,7 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
             count.new += u32::from(after[board] == target);
         }
     }
-    let report = desk.update(&images.package).expect("nothing is left of all that");
+    let report = host_end.update(&images.package).expect("nothing is left of all that");
     assert_eq!(report.boards, boards);
     println!("seed {seed}, {}: {:?}", expression.unwrap_or("one board"), tally.0);
     tally

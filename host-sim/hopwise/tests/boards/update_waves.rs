@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Script};
-use hopwise_host::talk::{Question, Reply, Talk};
+use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{AppPort, Command, Verdict};
 use hopwise_rig::update::{Boards, CannotUpdate, update};
 
-use crate::update::{Desk, images};
+use crate::update::{HostEnd, images};
 
 const PORT: AppPort = AppPort::TEXT;
 /// Between two packets.
@@ -27,7 +27,7 @@ struct Sent {
 
 /// A mesh whose hosts send confirmed packets to each other's boards all the time, and someone who looks on.
 struct Busy<'a> {
-    desk: &'a mut Desk,
+    host_end: &'a mut HostEnd,
     next_at: Time,
     /// Packets so far, and those of them that came.
     packets: usize,
@@ -42,10 +42,10 @@ struct Busy<'a> {
 }
 
 impl<'a> Busy<'a> {
-    fn new(desk: &'a mut Desk) -> Self {
+    fn new(host_end: &'a mut HostEnd) -> Self {
         Busy {
-            next_at: desk.rig.world.now(),
-            desk,
+            next_at: host_end.rig.world.now(),
+            host_end,
             packets: 0,
             delivered: 0,
             again: 0,
@@ -56,36 +56,36 @@ impl<'a> Busy<'a> {
     }
 
     fn boards(&self) -> usize {
-        self.desk.rig.world.boards().len()
+        self.host_end.rig.world.boards().len()
     }
 
     fn send(&mut self, from: usize, to: usize) {
         let number = self
-            .desk
+            .host_end
             .rig
             .hosts
             .send_confirmed(from, to as u64, PORT, b"while it updates");
-        let at = self.desk.rig.world.now();
+        let at = self.host_end.rig.world.now();
         self.open.push(Sent { from, to, number, at });
     }
 
     /// Sends the next packet if it is time, every board to every other in turn.
     fn send_next(&mut self) {
-        if self.desk.rig.world.now() < self.next_at {
+        if self.host_end.rig.world.now() < self.next_at {
             return;
         }
         let boards = self.boards();
         let (from, step) = (self.packets % boards, 1 + self.packets / boards % (boards - 1));
         self.send(from, (from + step) % boards);
         self.packets += 1;
-        self.next_at = self.desk.rig.world.now() + INTERVAL;
+        self.next_at = self.host_end.rig.world.now() + INTERVAL;
     }
 
-    /// Takes what was said of packets. One with an end that has restarted meanwhile may be lost, as its sender knows, and is sent again;
+    /// Takes what was said of packets. One with an end that has restarted meanwhile may be lost, as its sender knows, and is retransmitted;
     /// any other must come.
     fn settle(&mut self) {
         for board in 0..self.boards() {
-            for (number, verdict) in self.desk.rig.hosts.verdicts(board) {
+            for (number, verdict) in self.host_end.rig.hosts.verdicts(board) {
                 let place = self
                     .open
                     .iter()
@@ -96,7 +96,7 @@ impl<'a> Busy<'a> {
                 }
             }
         }
-        let now = self.desk.rig.world.now();
+        let now = self.host_end.rig.world.now();
         let (late, open) = std::mem::take(&mut self.open)
             .into_iter()
             .partition(|sent| now > sent.at + SETTLED);
@@ -123,27 +123,27 @@ impl<'a> Busy<'a> {
             return;
         }
         for other in (0..self.boards()).filter(|other| *other != board) {
-            let report = self.desk.rig.identity(other);
+            let report = self.host_end.rig.identity(other);
             assert_eq!(
                 report.neighbors_up, report.neighbors,
                 "board {other} is away when {board} is to go"
             );
             let has_switched = self.switched.iter().any(|(before, _)| *before == other);
-            let state = self.desk.state(other);
+            let state = self.host_end.state(other);
             let expected = if has_switched { Slot::Second } else { Slot::First };
             assert_eq!((state.slot, state.on_trial), (expected, false), "board {other}");
             assert_eq!(
-                self.desk.rig.world.boards()[other].resets(),
+                self.host_end.rig.world.boards()[other].resets(),
                 u64::from(has_switched),
                 "board {other}"
             );
         }
-        let now = self.desk.rig.world.now();
+        let now = self.host_end.rig.world.now();
         self.switched.push((board, now));
     }
 
     fn cables(&mut self, board: usize, what: fn(hopwise_emulator::world::Port) -> Action) {
-        let world = &mut self.desk.rig.world;
+        let world = &mut self.host_end.rig.world;
         let ports = world.wired_ports().into_iter().filter(|port| port.board == board);
         let events = ports.map(|port| (world.now(), what(port))).collect();
         world.set_script(Script::new(events)).expect("wires");
@@ -152,16 +152,16 @@ impl<'a> Busy<'a> {
 
 impl Talk for Busy<'_> {
     fn entrances(&self) -> Vec<u64> {
-        self.desk.entrances()
+        self.host_end.entrances()
     }
 
-    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
+    fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
         let switch = Command::SwitchImage(&[0; 32]).query();
-        let switches = questions.iter().filter(|question| question.query == switch);
-        let switches: Vec<usize> = switches.map(|question| question.dest as usize).collect();
+        let switches = requests.iter().filter(|request| request.query == switch);
+        let switches: Vec<usize> = switches.map(|request| request.dest as usize).collect();
         switches.iter().for_each(|board| self.before_switch(*board));
         self.send_next();
-        let replies = self.desk.ask(questions);
+        let replies = self.host_end.ask(requests);
         if let Some(board) = self.loses_cables.take_if(|board| switches.contains(board)) {
             self.cables(board, Action::Cut);
         }
@@ -173,18 +173,18 @@ impl Talk for Busy<'_> {
 impl Boards for Busy<'_> {
     fn wait(&mut self, time: Duration) {
         self.send_next();
-        self.desk.wait(time);
+        self.host_end.wait(time);
         self.settle();
     }
 
     fn elapsed(&self) -> Duration {
-        self.desk.elapsed()
+        self.host_end.elapsed()
     }
 
     fn stream(&mut self, blocks: Vec<Vec<u8>>) {
         for some in blocks.chunks(20) {
             self.send_next();
-            self.desk.stream(some.to_vec());
+            self.host_end.stream(some.to_vec());
             self.settle();
         }
     }
@@ -198,12 +198,12 @@ fn waves(boards: u64) -> Vec<Vec<u64>> {
 #[test]
 fn boards_switch_one_after_the_other_and_every_confirmed_packet_comes() {
     let Some(images) = images() else { return };
-    let mut desk = Desk::mesh(images, "ring(4)");
-    let mut busy = Busy::new(&mut desk);
+    let mut host_end = HostEnd::mesh(images, "ring(4)");
+    let mut busy = Busy::new(&mut host_end);
     let report = update(&mut busy, &images.package, &waves(4)).expect("an update");
     assert_eq!((report.boards, report.bricked), (4, 0));
     while !busy.open.is_empty() {
-        busy.desk.rig.run_for(INTERVAL);
+        busy.host_end.rig.run_for(INTERVAL);
         busy.settle();
     }
     let Busy {
@@ -218,12 +218,12 @@ fn boards_switch_one_after_the_other_and_every_confirmed_packet_comes() {
     let order: Vec<usize> = busy.switched.iter().map(|(board, _)| *board).collect();
     assert_eq!(order, [3, 2, 1, 0]);
     for board in 0..4 {
-        let state = desk.state(board);
+        let state = host_end.state(board);
         assert_eq!((state.slot, state.on_trial), (Slot::Second, false), "board {board}");
-        assert_eq!(desk.rig.world.boards()[board].resets(), 1, "board {board}");
+        assert_eq!(host_end.rig.world.boards()[board].resets(), 1, "board {board}");
     }
-    desk.rig.wait_for_links(SECOND);
-    desk.rig.assert_healthy();
+    host_end.rig.wait_for_links(SECOND);
+    host_end.rig.assert_healthy();
 }
 
 /// The second board to switch is not heard of any more. It goes back after its minute; those before it keep the new image, those after it the
@@ -231,8 +231,8 @@ fn boards_switch_one_after_the_other_and_every_confirmed_packet_comes() {
 #[test]
 fn a_board_that_does_not_come_back_ends_a_rolling_update() {
     let Some(images) = images() else { return };
-    let mut desk = Desk::mesh(images, "ring(3)");
-    let mut busy = Busy::new(&mut desk);
+    let mut host_end = HostEnd::mesh(images, "ring(3)");
+    let mut busy = Busy::new(&mut host_end);
     busy.loses_cables = Some(1);
     busy.next_at = Time::MAX;
     let result = update(&mut busy, &images.package, &waves(3));
@@ -240,17 +240,17 @@ fn a_board_that_does_not_come_back_ends_a_rolling_update() {
     let order: Vec<usize> = busy.switched.iter().map(|(board, _)| *board).collect();
     assert_eq!(order, [2, 1]);
     busy.cables(1, Action::Plug);
-    desk.rig.run_for(2 * SECOND);
-    desk.rig.wait_for_links(SECOND);
+    host_end.rig.run_for(2 * SECOND);
+    host_end.rig.wait_for_links(SECOND);
     for (board, slot, resets) in [(2, Slot::Second, 1), (1, Slot::First, 2), (0, Slot::First, 0)] {
-        let state = desk.state(board);
+        let state = host_end.state(board);
         assert_eq!((state.slot, state.on_trial), (slot, false), "board {board}");
-        assert_eq!(desk.rig.world.boards()[board].resets(), resets, "board {board}");
+        assert_eq!(host_end.rig.world.boards()[board].resets(), resets, "board {board}");
     }
     // Nothing of that stands in the way of the next one, which each board takes for its own slot.
-    let report = desk.update(&images.package).expect("an update");
+    let report = host_end.update(&images.package).expect("an update");
     assert_eq!((report.boards, report.bricked), (3, 0));
-    let slots: Vec<Slot> = (0..3).map(|board| desk.state(board).slot).collect();
+    let slots: Vec<Slot> = (0..3).map(|board| host_end.state(board).slot).collect();
     assert_eq!(slots, [Slot::Second, Slot::Second, Slot::First]);
-    desk.rig.assert_healthy();
+    host_end.rig.assert_healthy();
 }

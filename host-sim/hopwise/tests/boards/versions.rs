@@ -8,7 +8,7 @@ use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, Port, World};
 use hopwise_node::store::Slot;
-use hopwise_node::wire::{BoardConfig, DELIMITER, Frame, LinkTrouble, VERSION, crc32c, decode};
+use hopwise_node::wire::{BoardConfig, DELIMITER, Frame, LinkFault, VERSION, crc32c, decode};
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::plan::WiringPlan;
@@ -17,7 +17,7 @@ use hopwise_rig::update::{CannotUpdate, Package, update};
 use hopwise_rig::wiring_check::{FindingKind, compare};
 
 use crate::firmware_support::{Rig, build, stock};
-use crate::update::{Desk, images};
+use crate::update::{HostEnd, images};
 
 /// In which version 2 differs from this one is what packets say; its hellos have the same fields.
 const BEFORE: u8 = VERSION - 1;
@@ -59,7 +59,7 @@ fn translated() -> Carry {
 }
 
 /// A mesh of three boards, of which the last is of the version before.
-fn mixed_mesh() -> Option<Desk> {
+fn mixed_mesh() -> Option<HostEnd> {
     let images = images()?;
     let mut world = World::new(5);
     for node in 0..3 {
@@ -68,8 +68,8 @@ fn mixed_mesh() -> Option<Desk> {
             ..BoardOptions::default()
         };
         let mut board = Board::new(&images.flashed.image, options);
-        let page = BoardConfig::new(NETWORK, node.into()).expect("a page").write();
-        setup::configure(&mut board, &images.flashed.image, &page, None, 10 + node);
+        let config = BoardConfig::new(NETWORK, node.into()).expect("a config").write();
+        setup::configure(&mut board, &images.flashed.image, &config, None, 10 + node);
         world.add(board);
     }
     let port = |board, link: usize| Port {
@@ -80,32 +80,28 @@ fn mixed_mesh() -> Option<Desk> {
     let mut rig = Rig::with(&images.flashed, NETWORK.parse().expect("a network"), world);
     let ends = [port(1, 0), port(2, 0)];
     rig.hosts.tap(&mut rig.world, ends, translated()).expect("free ports");
-    Some(Desk::new(rig))
+    Some(HostEnd::new(rig))
 }
 
 #[test]
 fn a_board_of_the_version_before_is_refused_once_and_named() {
-    let Some(mut desk) = mixed_mesh() else { return };
-    desk.rig.run_for(5 * SECOND);
+    let Some(mut host_end) = mixed_mesh() else { return };
+    host_end.rig.run_for(5 * SECOND);
     for (board, link) in [(1, 0), (2, 0)] {
-        let report = desk.rig.link_report(board, link);
-        assert_eq!(
-            (report.up, report.trouble),
-            (false, LinkTrouble::Version),
-            "board {board}"
-        );
+        let report = host_end.rig.link_report(board, link);
+        assert_eq!((report.up, report.fault), (false, LinkFault::Version), "board {board}");
     }
-    let log = desk.rig.log();
+    let log = host_end.rig.log();
     for (board, times) in [(0, 0), (1, 1), (2, 1)] {
         let told = log.iter().filter(|line| line.board == board);
         let told = told.filter(|line| line.text.contains(&format!("Version({BEFORE})")));
         assert_eq!(told.count(), times, "board {board}: {log:?}");
     }
     // The rest of the mesh is none the worse for it.
-    assert!(desk.rig.link_report(0, 0).up);
+    assert!(host_end.rig.link_report(0, 0).up);
     let network: Network = NETWORK.parse().expect("a network");
     let mesh = Mesh::new(network, KINDS[0]).expect("a mesh");
-    let seen = survey(&mut desk, &mesh, &[0, 1, 2]);
+    let seen = survey(&mut host_end, &mesh, &[0, 1, 2]);
     let plan = WiringPlan::new(&mesh);
     let report = compare(&mesh, &plan, plan.cables.len(), &seen, None);
     let found: Vec<_> = report
@@ -119,14 +115,14 @@ fn a_board_of_the_version_before_is_refused_once_and_named() {
     assert_eq!(report.moves, [advice]);
     // Nothing is begun that could not be ended.
     let Some(images) = images() else { return };
-    let refused = desk.update(&images.package).expect_err("a refusal");
+    let refused = host_end.update(&images.package).expect_err("a refusal");
     assert_eq!(refused, CannotUpdate::Silent(vec![2]));
     assert_eq!(
         refused.to_string(),
-        "a board does not answer: node 2; `hopwise check` says what is heard of it"
+        "a board does not respond: node 2; `hopwise check` says what is heard of it"
     );
-    desk.rig.run_for(100 * MILLISECOND);
-    desk.rig.assert_healthy();
+    host_end.rig.run_for(100 * MILLISECOND);
+    host_end.rig.assert_healthy();
 }
 
 /// Hopwise's own image as another build has it, which calls itself `program`, as long as `before`.
@@ -149,8 +145,8 @@ fn another_build(before: &str, program: &str) -> Package {
 #[test]
 fn an_older_build_comes_and_goes_board_by_board() {
     let Some(images) = images() else { return };
-    let mut desk = Desk::mesh(images, "path(2)");
-    let newer = desk.rig.status(0).card.program.to_string();
+    let mut host_end = HostEnd::mesh(images, "path(2)");
+    let newer = host_end.rig.status(0).card.program.to_string();
     let older = "hopwise 0.0.0-older"
         .get(..newer.len())
         .expect("a short name")
@@ -158,14 +154,18 @@ fn an_older_build_comes_and_goes_board_by_board() {
     assert_ne!(older, newer);
     let package = another_build(&newer, &older);
     for (package, program, slot) in [(&package, &older, Slot::Second), (&images.package, &newer, Slot::First)] {
-        let report = update(&mut desk, package, &[vec![1], vec![0]]).expect("an update");
+        let report = update(&mut host_end, package, &[vec![1], vec![0]]).expect("an update");
         assert_eq!((report.boards, report.bricked), (2, 0), "{program}");
-        desk.rig.wait_for_links(SECOND);
+        host_end.rig.wait_for_links(SECOND);
         for board in 0..2 {
-            let state = desk.state(board);
+            let state = host_end.state(board);
             assert_eq!((state.slot, state.on_trial), (slot, false), "board {board}: {program}");
-            assert_eq!(desk.rig.status(board).card.program.as_str(), program, "board {board}");
+            assert_eq!(
+                host_end.rig.status(board).card.program.as_str(),
+                program,
+                "board {board}"
+            );
         }
     }
-    desk.rig.assert_healthy();
+    host_end.rig.assert_healthy();
 }

@@ -119,26 +119,26 @@ fn options_and_scripts_that_make_no_sense_are_refused() {
     let _ = std::fs::remove_file(script);
 }
 
-/// Sends a packet of GDB's protocol and returns the answer without its frame.
+/// Sends a packet of GDB's protocol and returns the response without its frame.
 fn ask(stream: &mut TcpStream, packet: &str) -> String {
     let sum = packet.bytes().fold(0u8, |sum, byte| sum.wrapping_add(byte));
     write!(stream, "${packet}#{sum:02x}").expect("the server listens");
-    let (mut answer, mut byte) = (Vec::new(), [0]);
-    while !(answer.len() > 3 && answer[answer.len() - 3] == b'#') {
-        stream.read_exact(&mut byte).expect("an answer");
-        if !(answer.is_empty() && byte[0] == b'+') {
-            answer.push(byte[0]);
+    let (mut response, mut byte) = (Vec::new(), [0]);
+    while !(response.len() > 3 && response[response.len() - 3] == b'#') {
+        stream.read_exact(&mut byte).expect("a response");
+        if !(response.is_empty() && byte[0] == b'+') {
+            response.push(byte[0]);
         }
     }
     stream.write_all(b"+").expect("the server listens");
-    expand(&answer[1..answer.len() - 3])
+    expand(&response[1..response.len() - 3])
 }
 
 /// Undoes the run-length encoding of the protocol: `c*n` is `c` and 29 less than the code of `n` more of it.
-fn expand(answer: &[u8]) -> String {
+fn expand(response: &[u8]) -> String {
     let mut text = String::new();
-    for (place, byte) in answer.iter().enumerate() {
-        match (place.checked_sub(1).map(|before| answer[before]), *byte) {
+    for (place, byte) in response.iter().enumerate() {
+        match (place.checked_sub(1).map(|before| response[before]), *byte) {
             (_, b'*') => {}
             (Some(b'*'), count) => {
                 let last = text.chars().last().expect("something to repeat");

@@ -169,10 +169,10 @@ impl Client {
     }
 
     /// Asks for something confirmed. On a busy machine the bridge may stand still for so long that the board takes it for gone and
-    /// drops the confirmation; that nothing is known of the message is true then, and it is sent again.
+    /// drops the confirmation; that nothing is known of the message is true then, and it is retransmitted.
     fn ask_until_known(&mut self, request: &str) -> Value {
-        let answers = (0..3).map(|_| self.ask(request));
-        let mut known = answers.skip_while(|answer| answer["kind"] == "unknown");
+        let responses = (0..3).map(|_| self.ask(request));
+        let mut known = responses.skip_while(|response| response["kind"] == "unknown");
         known.next().expect("word of one of three")
     }
 }
@@ -254,8 +254,8 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
             "undeliverable: unserved",
         ),
     ] {
-        let answer = good.ask_until_known(request);
-        assert_eq!(answer, value!({"id": "a", "kind": kind, "error": sentence}));
+        let response = good.ask_until_known(request);
+        assert_eq!(response, value!({"id": "a", "kind": kind, "error": sentence}));
     }
     let many = "z".repeat(201);
     let too_long = good.ask(&format!(
@@ -267,12 +267,21 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
     let requests =
         (0..40).map(|id| format!("{{\"id\":{id},\"do\":\"send\",\"node\":1,\"service\":20,\"hex\":\"{id:02x}\"}}\n"));
     good.say(&requests.collect::<String>());
-    let answers: Vec<Value> = (0..40).map(|_| good.hear()).collect();
-    let ids: std::collections::BTreeSet<u64> = answers.iter().filter_map(|answer| answer["id"].as_u64()).collect();
+    let responses: Vec<Value> = (0..40).map(|_| good.hear()).collect();
+    let ids: std::collections::BTreeSet<u64> = responses
+        .iter()
+        .filter_map(|response| response["id"].as_u64())
+        .collect();
     assert_eq!(ids.len(), 40);
-    let sent = answers.iter().filter(|answer| answer["outcome"] == "sent").count();
-    let too_many = answers.iter().filter(|answer| answer["kind"] == "too-many").count();
-    assert!(sent >= 16 && sent + too_many == 40, "{answers:?}");
+    let sent = responses
+        .iter()
+        .filter(|response| response["outcome"] == "sent")
+        .count();
+    let too_many = responses
+        .iter()
+        .filter(|response| response["kind"] == "too-many")
+        .count();
+    assert!(sent >= 16 && sent + too_many == 40, "{responses:?}");
 
     let listening = good.ask(r#"{"id":4,"do":"listen","node":1,"service":20}"#);
     assert_eq!(listening["outcome"], "listening");
@@ -311,8 +320,8 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
         good.ask(r#"{"id":7,"do":"respond","request":1,"text":"many"}"#)["outcome"],
         "sent"
     );
-    let (status, answer) = asked.join().expect("an answer");
-    assert_eq!((status, &answer["text"]), (0, &value!("many")), "{answer}");
+    let (status, response) = asked.join().expect("a response");
+    assert_eq!((status, &response["text"]), (0, &value!("many")), "{response}");
     assert_eq!(
         good.ask(r#"{"id":8,"do":"respond","request":1,"text":"more"}"#)["kind"],
         "no-request"

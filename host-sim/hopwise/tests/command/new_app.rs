@@ -57,7 +57,7 @@ fn a_bench_tests_a_program() {
     bench.run_for(2 * SECOND + SECOND / 4);
     for node in 0..4 {
         assert_eq!(bench.count_lines(node, "hello from node"), 2, "node {node}");
-        let doubled: u32 = bench.request(0, node as u64, AppPort(17), &21_u32).expect("an answer");
+        let doubled: u32 = bench.request(0, node as u64, AppPort(17), &21_u32).expect("a response");
         assert_eq!(doubled, 42);
     }
     let heard = bench.messages(0);
@@ -68,7 +68,7 @@ fn a_bench_tests_a_program() {
     let unserved = bench
         .request::<_, u32>(0, 1, AppPort(99), &21_u32)
         .expect_err("nobody serves it");
-    assert_eq!(unserved.to_string(), "the answer is Some(PortUnreachable)");
+    assert_eq!(unserved.to_string(), "the response is Some(PortUnreachable)");
     let late = bench.at("1s plug 0.0").expect_err("that is over").to_string();
     assert!(late.starts_with("1 s is over: it is 2."), "{late}");
     assert!(bench.led(2).is_some());

@@ -85,7 +85,7 @@ fn mistakes_at_emulated_boards_are_found() {
 }
 
 #[test]
-fn extra_cables_and_exchanged_pages_at_emulated_boards_are_found() {
+fn extra_cables_and_exchanged_configs_at_emulated_boards_are_found() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("check-extra");
     let file = emulated(&folder, "ring(5)");
@@ -103,7 +103,7 @@ fn extra_cables_and_exchanged_pages_at_emulated_boards_are_found() {
         found["moves"],
         value!(["take out the cable between board 0 UART5 and board 2 USART6"])
     );
-    let (status, found) = check(&["--page", "2=4"]);
+    let (status, found) = check(&["--config", "2=4"]);
     assert_eq!(status, 1);
     let expected =
         value!({"kind": "wrong-board", "node": 2, "port": null, "uart": null, "expected": "node 2", "found": "node 4"});
@@ -150,7 +150,7 @@ fn bad_input_is_refused() {
                 "0.USART1 is not free: it is port 0.0",
             ),
             (&["--extra", "0.USART2", "1.UART5"], "there is no link 0.USART2"),
-            (&["--page", "1=9"], "ring(4) has no nodes 1 and 9"),
+            (&["--config", "1=9"], "ring(4) has no nodes 1 and 9"),
             (&["--at", "7"], "there is no board 7"),
         ] {
             let args = [&["check", &file, "--emulated"], mistake].concat();

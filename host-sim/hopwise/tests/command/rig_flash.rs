@@ -1,7 +1,7 @@
 //! Flashing, against a stand-in for the probe-rs program that writes down how it was called.
 
 use crate::support::{Folder, elf, hopwise, refusal};
-use hopwise_node::store::SEALED_BYTES;
+use hopwise_node::store::COMMITTED_BYTES;
 use hopwise_node::wire::{BoardConfig, CONFIG_BYTES};
 
 const MESH: &str = r#"
@@ -21,7 +21,7 @@ address = 2
 probe = "0483:3752:CC22"
 "#;
 
-/// Writes its arguments into `calls`, a line a call, and keeps the pages; board BB11 fails at its page.
+/// Writes its arguments into `calls`, a line a call, and keeps the configs; board BB11 fails at its config.
 fn stand_in(folder: &Folder) -> String {
     let here = folder.folder().display();
     folder.stand_in(&format!(
@@ -29,7 +29,7 @@ fn stand_in(folder: &Folder) -> String {
          for file in \"$@\"; do :; done\n\
          case \"$*\" in\n\
          *BB11*bin*) echo 'Error: noise' >&2; echo '  the chip is locked' >&2; exit 1;;\n\
-         *page-*) cp \"$file\" '{here}/';;\n\
+         *config-*) cp \"$file\" '{here}/';;\n\
          esac"
     ))
 }
@@ -39,7 +39,7 @@ fn calls(folder: &Folder) -> Vec<String> {
     text.lines().map(String::from).collect()
 }
 
-/// The calls of one board, without the folder of the pages.
+/// The calls of one board, without the folder of the configs.
 fn calls_of(folder: &Folder, probe: &str) -> Vec<String> {
     let without_folder = |call: &String| {
         let words = call.split(' ').map(|word| word.rsplit('/').next().unwrap_or(word));
@@ -53,7 +53,7 @@ fn calls_of(folder: &Folder, probe: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_board_gets_image_page_and_reset_and_failures_are_named() {
+fn every_board_gets_image_config_and_reset_and_failures_are_named() {
     let folder = Folder::new("flash");
     let mesh = folder.write("mesh.toml", MESH);
     let image = folder.write("image.elf", "");
@@ -66,31 +66,31 @@ fn every_board_gets_image_page_and_reset_and_failures_are_named() {
     assert_eq!(output.status.code(), Some(1), "{said}{error}");
     assert_eq!(
         said,
-        "2 of 3 boards flashed\n  board 1 (probe 0483:374b:BB11) failed at its page: the chip is locked\n"
+        "2 of 3 boards flashed\n  board 1 (probe 0483:374b:BB11) failed at its config: the chip is locked\n"
     );
     assert_eq!(
         error,
         format!("hopwise: not flashed: 1 of 3 boards; to retry only those: hopwise flash {mesh} --only 1\n")
     );
     let board = |probe: &str| format!("--chip STM32L476RG --probe {probe}");
-    let page = "--binary-format bin --base-address 0x080fe000 --disable-progressbars --verify";
+    let config = "--binary-format bin --base-address 0x080fe000 --disable-progressbars --verify";
     for (node, probe) in [(0, "0483:374b:AA00"), (2, "0483:3752:CC22")] {
         assert_eq!(
             calls_of(&folder, probe),
             [
                 format!("download {} --disable-progressbars --verify image.elf", board(probe)),
-                format!("download {} {page} page-{node}.bin", board(probe)),
+                format!("download {} {config} config-{node}.bin", board(probe)),
                 format!("reset {}", board(probe)),
             ]
         );
-        let bytes = std::fs::read(folder.path(&format!("page-{node}.bin"))).unwrap();
-        let page = BoardConfig::read(bytes[..CONFIG_BYTES].try_into().unwrap()).unwrap();
+        let bytes = std::fs::read(folder.path(&format!("config-{node}.bin"))).unwrap();
+        let config = BoardConfig::read(bytes[..CONFIG_BYTES].try_into().unwrap()).unwrap();
         assert_eq!(
-            (page.address, page.expression.as_str(), page.options),
+            (config.address, config.expression.as_str(), config.options),
             (node, "ring(3)", 1)
         );
         // The other slot is emptied.
-        assert!(bytes.len() > 4096 && bytes[SEALED_BYTES..].iter().all(|byte| *byte == 0xff));
+        assert!(bytes.len() > 4096 && bytes[COMMITTED_BYTES..].iter().all(|byte| *byte == 0xff));
     }
     assert_eq!(calls_of(&folder, "BB11").len(), 2, "it is not reset after a failure");
     // Only the one that failed is tried again.
@@ -102,7 +102,7 @@ fn every_board_gets_image_page_and_reset_and_failures_are_named() {
         .next_back()
         .map(std::path::PathBuf::from)
         .unwrap();
-    assert!(!page_folder.exists(), "pages are cleaned away");
+    assert!(!page_folder.exists(), "configs are cleaned away");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn the_boot_loader_comes_after_the_image() {
             [
                 "nucleo-l476rg.elf",
                 "nucleo-l476rg-boot.elf",
-                "page-0.bin",
+                "config-0.bin",
                 "0483:374b:AA00"
             ]
         );
@@ -218,7 +218,7 @@ fn what_cannot_be_flashed_is_refused() {
 }
 
 #[test]
-fn emulated_boards_have_the_pages_of_the_mesh_file() {
+fn emulated_boards_have_the_configs_of_the_mesh_file() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("flash-emulated");
     let text = "network = \"heawood\"\nboard = \"nucleo-f446re\"\nbaud = 115200\nprobe = \"emulated\"\n[[node]]\naddress = 5\nname = \"five\"\n";
@@ -227,6 +227,6 @@ fn emulated_boards_have_the_pages_of_the_mesh_file() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!(
         (output.status.code(), said.as_str()),
-        (Some(0), "14 of 14 emulated boards have their page\n")
+        (Some(0), "14 of 14 emulated boards have their config\n")
     );
 }

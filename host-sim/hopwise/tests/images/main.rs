@@ -9,7 +9,7 @@ mod firmware_support;
 use firmware_support::{Firmware, Rig, build, firmware, load, sizes, stock};
 use hopwise_emulate::firmware;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{BoardConfig, BoardState, Command, CommandResult, Query, Status};
 use hopwise_rig::boards::KINDS;
 
@@ -141,10 +141,10 @@ fn an_image_without_the_family_of_a_network_says_so() {
         ("rdn(ring(3),1)", BoardState::Configured),
     ];
     for (expression, expected) in cases {
-        let page = BoardConfig::new(expression, 0).expect("a page").write();
-        let mut rig = Rig::single(firmware, &page);
+        let config = BoardConfig::new(expression, 0).expect("a config").write();
+        let mut rig = Rig::single(firmware, &config);
         rig.run_for(100 * MILLISECOND);
-        let status: Status = rig.ask_one(Question::command(0, &Command::Status));
+        let status: Status = rig.ask_one(BoardRequest::command(0, &Command::Status));
         assert_eq!(status.state, expected, "{expression}");
         if expected == BoardState::NotInImage {
             let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
@@ -153,7 +153,7 @@ fn an_image_without_the_family_of_a_network_says_so() {
                 "{lines:?}"
             );
             assert_eq!(
-                rig.ask_one::<CommandResult>(Question::command(0, &Command::WritePage(&page))),
+                rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(&config))),
                 CommandResult::NotInImage
             );
         }
@@ -168,8 +168,8 @@ fn the_level_of_the_log_is_chosen_when_an_image_is_built() {
     for (firmware, frames) in [(usual, false), (all, true)] {
         let mut rig = Rig::new(firmware, "path(2)");
         rig.wait_for_links(SECOND);
-        let ping = Question::new(0, 1, Query::Ping);
-        assert!(matches!(rig.ask(&[ping])[..], [Some(Reply::Answer(_))]));
+        let ping = BoardRequest::new(0, 1, Query::Ping);
+        assert!(matches!(rig.ask(&[ping])[..], [Some(Reply::Response(_))]));
         let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
         let has = |event: &str| lines.iter().any(|line| line.starts_with(event));
         assert!(has("LinkUp"), "{lines:?}");

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::error::{Fate, RequestError, SendError};
+use crate::error::{RequestError, SendError, SendResult};
 use crate::host_port::Incoming;
-use crate::mesh::{ANSWER_WITHIN, Mesh};
+use crate::mesh::{Mesh, RESPONSE_TIMEOUT};
 
 /// The number of this protocol.
 const VERSION: u32 = 1;
@@ -28,7 +28,7 @@ pub(super) enum Wish {
     /// No longer.
     Leave(AppPort),
     /// To answer the request of a number, or to say that no sense can be made of it.
-    Answer(u64, Option<Vec<u8>>),
+    Respond(u64, Option<Vec<u8>>),
 }
 
 /// What a client wants of the mesh.
@@ -40,7 +40,7 @@ pub(super) enum Errand {
     Broadcast(AppPort, Vec<u8>),
     Request(Parcel, Duration),
     RequestHost(Parcel, Duration),
-    Answer(Incoming, Option<Vec<u8>>),
+    Respond(Incoming, Option<Vec<u8>>),
 }
 
 /// Some of the messages: all of them, unless there is more to say.
@@ -181,11 +181,11 @@ impl Fields {
             }
             "respond" => {
                 unused(&["request", "hex", "text"])?;
-                Wish::Answer(self.request()?, Some(self.bytes()?))
+                Wish::Respond(self.request()?, Some(self.bytes()?))
             }
             "refuse" => {
                 unused(&["request"])?;
-                Wish::Answer(self.request()?, None)
+                Wish::Respond(self.request()?, None)
             }
             "broadcast" => {
                 unused(&["service", "hex", "text"])?;
@@ -243,7 +243,7 @@ impl Fields {
 
     fn within(&self) -> Result<Duration, BadRequest> {
         match self.within {
-            None => Ok(ANSWER_WITHIN),
+            None => Ok(RESPONSE_TIMEOUT),
             Some(seconds) if (0.001..=3600.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
             Some(_) => Err(BadRequest::BadTime),
         }
@@ -339,23 +339,23 @@ pub(super) fn carry_out(mesh: &Mesh, id: &Value, errand: &Errand) -> String {
         Errand::SendToHost(parcel) => sent(mesh.send_to_host(parcel.node, parcel.port, &parcel.bytes)),
         Errand::Broadcast(port, bytes) => sent(mesh.broadcast(*port, bytes)),
         Errand::SendConfirmed(parcel) => match mesh.send_confirmed(parcel.node, parcel.port, &parcel.bytes) {
-            Ok(Fate::Delivered) => done(id, "delivered"),
-            Ok(fate) => error(id, fate.name(), &fate.to_string()),
+            Ok(SendResult::Delivered) => done(id, "delivered"),
+            Ok(result) => error(id, result.name(), &result.to_string()),
             Err(failure) => error(id, failure.name(), &failure.to_string()),
         },
         Errand::Request(parcel, within) => {
-            answer(id, mesh.request_bytes(parcel.node, parcel.port, &parcel.bytes, *within))
+            response(id, mesh.request_bytes(parcel.node, parcel.port, &parcel.bytes, *within))
         }
-        Errand::RequestHost(parcel, within) => answer(
+        Errand::RequestHost(parcel, within) => response(
             id,
             mesh.request_host_bytes(parcel.node, parcel.port, &parcel.bytes, *within),
         ),
-        Errand::Answer(request, Some(bytes)) => sent(mesh.respond(request, bytes)),
-        Errand::Answer(request, None) => sent(mesh.refuse(request)),
+        Errand::Respond(request, Some(bytes)) => sent(mesh.respond(request, bytes)),
+        Errand::Respond(request, None) => sent(mesh.refuse(request)),
     }
 }
 
-fn answer(id: &Value, result: Result<Vec<u8>, RequestError>) -> String {
+fn response(id: &Value, result: Result<Vec<u8>, RequestError>) -> String {
     match result {
         Ok(bytes) => line(&with(json!({"id": id, "outcome": "answered"}), contents(&bytes))),
         Err(failure) => error(id, failure.name(), &failure.to_string()),
@@ -456,7 +456,7 @@ mod tests {
             from_host: false,
             port: AppPort(16),
             bytes: "\u{1b}[2J\n\u{9b}é".as_bytes().to_vec(),
-            question: None,
+            pending: None,
         };
         let text = message(&incoming);
         assert!(!text.contains(char::is_control), "{text}");

@@ -88,7 +88,7 @@ impl Bridge {
                     None => Interest::Full,
                 };
             }
-            if incoming.question.is_none() && wanted.messages.is_some_and(|filter| filter.passes(incoming)) {
+            if incoming.pending.is_none() && wanted.messages.is_some_and(|filter| filter.passes(incoming)) {
                 outbox.message(|| line::message(incoming), line::missed);
             }
             Interest::Left
@@ -108,7 +108,7 @@ impl Bridge {
         if self.clients.fetch_add(1, Ordering::Relaxed) >= MAX_CLIENTS {
             self.clients.fetch_sub(1, Ordering::Relaxed);
             let sentence = format!("there are {MAX_CLIENTS} clients already");
-            // Who does not wait for the answer misses it.
+            // Who does not wait for the response misses it.
             let _ = writeln!(&stream, "{}", line::error(&Value::Null, "too-many", &sentence));
             return;
         }
@@ -199,8 +199,8 @@ fn obey(mesh: &Mesh, outbox: &Arc<Outbox>, wanted: &Wanted, line: Line<'_>) -> b
             drop(wanted);
             return outbox.say(line::done(&id, "left"));
         }
-        Wish::Answer(number, answer) => match wanted.requests.take(number) {
-            Some(request) => Errand::Answer(request, answer),
+        Wish::Respond(number, response) => match wanted.requests.take(number) {
+            Some(request) => Errand::Respond(request, response),
             None => {
                 drop(wanted);
                 let sentence = format!("there is no request {number}, or it has been answered, or nobody waits for it");
@@ -210,7 +210,7 @@ fn obey(mesh: &Mesh, outbox: &Arc<Outbox>, wanted: &Wanted, line: Line<'_>) -> b
     };
     drop(wanted);
     if !outbox.begin() {
-        let sentence = format!("{AT_ONCE} requests are under way: wait for an answer");
+        let sentence = format!("{AT_ONCE} requests are under way: wait for a response");
         return outbox.say(line::error(&id, "too-many", &sentence));
     }
     let (mesh, outbox) = (mesh.clone(), outbox.clone());

@@ -11,7 +11,7 @@ pub(super) const AT_ONCE: usize = 16;
 
 #[derive(Default)]
 struct State {
-    /// And whether each is the answer to a request that was under way.
+    /// And whether each is the response to a request that was under way.
     lines: VecDeque<(String, bool)>,
     under_way: usize,
     missed: u64,
@@ -57,7 +57,7 @@ impl Outbox {
         room
     }
 
-    /// Adds the answer to a request that was begun. There is always room: requests are counted until their answer is written.
+    /// Adds the response to a request that was begun. There is always room: requests are counted until their response is written.
     pub(super) fn complete(&self, line: String) {
         self.state().lines.push_back((line, true));
         self.changed.notify_all();
@@ -162,7 +162,7 @@ mod tests {
         assert!(!outbox.begin());
         // Answers have room all the same.
         (0..AT_ONCE).for_each(|number| outbox.complete(format!("answer {number}")));
-        assert!(!outbox.begin(), "an answer counts until it is written");
+        assert!(!outbox.begin(), "a response counts until it is written");
         outbox.end_input();
         let lines = written(&outbox);
         assert_eq!(lines.len(), MAX_LINES + AT_ONCE);

@@ -6,7 +6,7 @@ use std::time::Instant;
 use hopwise_node::wire::AppPort;
 
 use crate::host_port::Incoming;
-use crate::mesh::ANSWER_WITHIN;
+use crate::mesh::RESPONSE_TIMEOUT;
 
 /// Requests that a client has not answered yet, at most.
 const MAX_OPEN: usize = 64;
@@ -38,13 +38,14 @@ impl Requests {
 
     /// Whether a message is one of them.
     pub(super) fn are_for(&self, message: &Incoming) -> bool {
-        message.question.is_some() && self.served.contains(&message.port)
+        message.pending.is_some() && self.served.contains(&message.port)
     }
 
     /// Keeps one until it is answered; returns its number, or `None` if the client has too many.
     pub(super) fn keep(&mut self, request: &Incoming, now: Instant) -> Option<u64> {
-        // Nobody waits for their answers any more.
-        self.open.retain(|open| now.duration_since(open.came) < ANSWER_WITHIN);
+        // Nobody waits for their responses any more.
+        self.open
+            .retain(|open| now.duration_since(open.came) < RESPONSE_TIMEOUT);
         if self.open.len() >= MAX_OPEN {
             return None;
         }
@@ -76,7 +77,7 @@ mod tests {
             from_host: false,
             port: AppPort(16),
             bytes: vec![],
-            question: None,
+            pending: None,
         };
         let now = Instant::now();
         let numbers: Vec<_> = (0..MAX_OPEN).filter_map(|_| requests.keep(&request, now)).collect();
@@ -85,7 +86,7 @@ mod tests {
         assert_eq!(requests.take(numbers[3]), Some(request.clone()));
         assert_eq!(requests.take(numbers[3]), None, "it is answered once");
         assert!(requests.keep(&request, now).is_some());
-        assert!(requests.keep(&request, now + ANSWER_WITHIN).is_some());
+        assert!(requests.keep(&request, now + RESPONSE_TIMEOUT).is_some());
         assert_eq!(requests.open.len(), 1);
     }
 }

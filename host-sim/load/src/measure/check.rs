@@ -74,7 +74,7 @@ pub enum BadExperiment {
     Broadcast,
 }
 
-/// What routers make: there are no questions with answers here, and a storm is a rate that is too high.
+/// What routers make: there are no queries with answers here, and a storm is a rate that is too high.
 fn can_make(traffic: Traffic) -> bool {
     !matches!(traffic, Traffic::PingAll | Traffic::BroadcastStorm)
 }

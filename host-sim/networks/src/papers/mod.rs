@@ -13,7 +13,7 @@ pub use claim::{Claim, How, Paper, Verdict};
 
 use crate::closed_form::{self, NoFormula};
 use crate::figures::{CannotSearch, Figures};
-use crate::graph::{CannotBuildOut, Graph};
+use crate::graph::{Graph, TooLarge};
 use crate::levels::TooManyToSearch;
 use crate::routes::RouteFault;
 
@@ -45,8 +45,8 @@ pub enum CannotMeasure {
     Route(#[from] RouteFault),
 }
 
-impl From<CannotBuildOut> for CannotMeasure {
-    fn from(error: CannotBuildOut) -> Self {
+impl From<TooLarge> for CannotMeasure {
+    fn from(error: TooLarge) -> Self {
         CannotMeasure::Search(error.into())
     }
 }

@@ -34,7 +34,7 @@ pub struct Examination {
     /// In the order in which it was looked at.
     pub findings: Vec<Finding>,
     /// The configuration that the board had and has, if it could be read.
-    pub page: Option<[u8; CONFIG_BYTES]>,
+    pub config: Option<[u8; CONFIG_BYTES]>,
 }
 
 impl Examination {
@@ -54,9 +54,9 @@ impl fmt::Display for Examination {
             };
             writeln!(f, "{mark}  {what:<14}{text}")?;
         }
-        if let Some(page) = self.page.filter(|page| page.iter().any(|byte| *byte != 0xff)) {
-            writeln!(f, "\nits configuration page:")?;
-            for line in page.chunks(32) {
+        if let Some(config) = self.config.filter(|config| config.iter().any(|byte| *byte != 0xff)) {
+            writeln!(f, "\nits config:")?;
+            for line in config.chunks(32) {
                 let bytes: Vec<String> = line.iter().map(|byte| format!("{byte:02x}")).collect();
                 writeln!(f, "  {}", bytes.join(" "))?;
             }

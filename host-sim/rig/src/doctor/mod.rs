@@ -1,7 +1,7 @@
 //! A self-test of one board: clock, baud rate, flash, links, watchdog and stack, asked through its serial port.
 //!
 //! It needs little of the firmware. A link whose TX is joined with its own RX hears its own hello, so its counters tell whether bytes
-//! come through. The flash is examined by writing the board's own page into both slots, one after the other: at no moment is it
+//! come through. The flash is examined by writing the board's own config into both slots, one after the other: at no moment is it
 //! in neither.
 
 mod findings;
@@ -12,14 +12,14 @@ pub use serial::SerialPatient;
 
 use std::time::Duration;
 
-use hopwise_host::talk::{Question, Reply, Talk, read};
+use hopwise_host::talk::{BoardRequest, Reply, Talk, read};
 use hopwise_node::wire::{
     BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Failure, LinkReport, Query, Status, rates_agree,
 };
 
 use super::boards::{self, BoardKind, Uart};
 
-/// A restart is looked for so often, and for so long: a page is written in at most three seconds, and the slowest watchdog takes eight.
+/// A restart is looked for so often, and for so long: a config is written in at most three seconds, and the slowest watchdog takes eight.
 const LOOK: Duration = Duration::from_millis(250);
 const RESTARTS_WITHIN: Duration = Duration::from_secs(12);
 /// A board that has run for less is not told to restart yet.
@@ -60,16 +60,16 @@ pub fn examine(patient: &mut dyn Patient) -> Examination {
         address: 0,
         findings: Vec::new(),
     };
-    let page = doctor.examine();
+    let config = doctor.examine();
     Examination {
         findings: doctor.findings,
-        page,
+        config,
     }
 }
 
 struct Doctor<'a> {
     patient: &'a mut dyn Patient,
-    /// That of the board's page. It stays: what a board has for a key is made for it.
+    /// That of the board's config. It stays: what a board has for a key is made for it.
     address: u64,
     findings: Vec<Finding>,
 }
@@ -89,11 +89,11 @@ impl Doctor<'_> {
 
     fn ask(&mut self, query: Query, more: &[u8]) -> Option<Reply> {
         let dest = self.patient.entrances().first().copied().unwrap_or(0);
-        let question = Question {
+        let request = BoardRequest {
             more: more.to_vec(),
-            ..Question::new(0, dest, query)
+            ..BoardRequest::new(0, dest, query)
         };
-        self.patient.ask(&[question]).pop().flatten()
+        self.patient.ask(&[request]).pop().flatten()
     }
 
     fn tell(&mut self, command: &Command<'_>) -> Option<CommandResult> {
@@ -106,9 +106,9 @@ impl Doctor<'_> {
         read(&reply)
     }
 
-    fn page(&mut self) -> Option<[u8; CONFIG_BYTES]> {
-        match self.ask(Command::ReadPage.query(), &[]) {
-            Some(Reply::Answer(bytes)) => bytes.try_into().ok(),
+    fn config(&mut self) -> Option<[u8; CONFIG_BYTES]> {
+        match self.ask(Command::ReadConfig.query(), &[]) {
+            Some(Reply::Response(bytes)) => bytes.try_into().ok(),
             _ => None,
         }
     }
@@ -150,17 +150,17 @@ impl Doctor<'_> {
         }
     }
 
-    /// Everything, in order. Returns the page of the board.
+    /// Everything, in order. Returns the config of the board.
     fn examine(&mut self) -> Option<[u8; CONFIG_BYTES]> {
         let Some(status) = self.status() else {
-            self.fault("board", "it does not answer".into());
+            self.fault("board", "it does not respond".into());
             return None;
         };
         let kind = self.examine_board(&status)?;
-        let page = self.page()?;
-        self.address = BoardConfig::read(&page).map_or(0, |page| page.address);
+        let config = self.config()?;
+        self.address = BoardConfig::read(&config).map_or(0, |config| config.address);
         let may_write = self.examine_configuration(&status);
-        let both_slots = may_write && self.examine_flash(&page);
+        let both_slots = may_write && self.examine_flash(&config);
         // A clean start says nothing but what is wrong with the board itself.
         let status = match both_slots {
             true => self.status(),
@@ -169,26 +169,26 @@ impl Doctor<'_> {
         self.examine_clock(status.as_ref(), kind);
         if both_slots && !self.patient.is_stopped() {
             let baud = status.map_or(hopwise_node::wire::DEFAULT_BAUD, |status| status.baud);
-            if self.put_on_test_page(baud) {
+            if self.put_on_test_config(baud) {
                 self.examine_links(kind);
             }
-            if self.write(&page).is_none() {
+            if self.write(&config).is_none() {
                 self.fault(
                     "flash",
-                    "the board's own page could not be written back; the report has its bytes".into(),
+                    "the board's own config could not be written back; the report has its bytes".into(),
                 );
             }
         } else {
             self.note(
                 "links",
                 Verdict::Skipped,
-                "not examined: that needs a page of its own".into(),
+                "not examined: that needs a config of its own".into(),
             );
         }
         if !self.patient.is_stopped() && self.examine_watchdog() {
             self.examine_stack();
         }
-        Some(page)
+        Some(config)
     }
 
     fn examine_board(&mut self, status: &Status) -> Option<&'static BoardKind> {
@@ -202,28 +202,28 @@ impl Doctor<'_> {
         kind
     }
 
-    /// Whether pages may be written: the board's own must be one that it would take back.
+    /// Whether configs may be written: the board's own must be one that it would take back.
     fn examine_configuration(&mut self, status: &Status) -> bool {
         let state = status.state;
         match state {
             BoardState::Configured if status.on_trial => {
-                let text = "its page is on trial and is left alone: examine the board when the page is kept";
+                let text = "its config is on trial and is left alone: examine the board when the config is kept";
                 self.note("configuration", Verdict::Skipped, text.into());
                 return false;
             }
-            BoardState::Configured | BoardState::NoPage => self.good("configuration", format!("{state:?}")),
+            BoardState::Configured | BoardState::NoConfig => self.good("configuration", format!("{state:?}")),
             BoardState::CrashLoop => {
-                let trouble = status.trouble.as_deref().unwrap_or("nothing is known").to_string();
+                let fault = status.fault.as_deref().unwrap_or("nothing is known").to_string();
                 self.fault(
                     "configuration",
-                    format!("it crashed again and again; the last time: {trouble}"),
+                    format!("it crashed again and again; the last time: {fault}"),
                 );
                 return false;
             }
             _ => {
                 self.fault(
                     "configuration",
-                    format!("{state:?}: flash its page anew, then examine it again"),
+                    format!("{state:?}: flash its config anew, then examine it again"),
                 );
                 return false;
             }
@@ -231,10 +231,10 @@ impl Doctor<'_> {
         true
     }
 
-    /// Writes the board's own page twice, which takes both slots.
-    fn examine_flash(&mut self, page: &[u8; CONFIG_BYTES]) -> bool {
+    /// Writes the board's own config twice, which takes both slots.
+    fn examine_flash(&mut self, config: &[u8; CONFIG_BYTES]) -> bool {
         for slot in ["one slot", "the other slot"] {
-            match self.write(page) {
+            match self.write(config) {
                 Some(time) => self.good(
                     "flash",
                     format!("{slot} holds what was written, after {:.1} s", time.as_secs_f64()),
@@ -248,29 +248,29 @@ impl Doctor<'_> {
         true
     }
 
-    /// Writes a page; how long until the board has restarted with it.
-    fn write(&mut self, page: &[u8; CONFIG_BYTES]) -> Option<Duration> {
-        let (time, _) = self.restart(&Command::WritePage(page))?;
-        (self.page()? == *page).then_some(time)
+    /// Writes a config; how long until the board has restarted with it.
+    fn write(&mut self, config: &[u8; CONFIG_BYTES]) -> Option<Duration> {
+        let (time, _) = self.restart(&Command::WriteConfig(config))?;
+        (self.config()? == *config).then_some(time)
     }
 
     /// Makes the board a node whose links can be asked.
-    fn put_on_test_page(&mut self, baud: u32) -> bool {
+    fn put_on_test_config(&mut self, baud: u32) -> bool {
         let network = format!("path({})", self.address.saturating_add(2));
-        let page = BoardConfig::new(&network, self.address).map(|page| BoardConfig { baud, ..page }.write());
-        let written = page.ok().and_then(|page| self.write(&page)).is_some();
+        let config = BoardConfig::new(&network, self.address).map(|config| BoardConfig { baud, ..config }.write());
+        let written = config.ok().and_then(|config| self.write(&config)).is_some();
         if !written {
             self.fault(
                 "flash",
-                "a page for the examination of the links could not be written".into(),
+                "a config for the examination of the links could not be written".into(),
             );
         }
         written
     }
 
     fn examine_clock(&mut self, status: Option<&Status>, kind: &BoardKind) {
-        if let Some(trouble) = status.and_then(|status| status.trouble.as_deref()) {
-            self.fault("board", format!("it says: {trouble}"));
+        if let Some(fault) = status.and_then(|status| status.fault.as_deref()) {
+            self.fault("board", format!("it says: {fault}"));
         }
         let Some(error) = self.clock_error() else {
             self.fault("clock", "it stopped answering".into());
@@ -303,7 +303,7 @@ impl Doctor<'_> {
         self.patient.wait(CLOCK);
         let (end, last) = (self.patient.elapsed(), self.status()?.uptime_ms);
         let answered = self.patient.elapsed() - end;
-        // Each answer was given somewhere in the time that it took.
+        // Each response was given somewhere in the time that it took.
         let passed = (end + answered / 2).checked_sub(begin + asked / 2)?.as_secs_f64() * 1_000.0;
         Some(last.checked_sub(first)? as f64 / passed - 1.0)
     }
@@ -330,7 +330,7 @@ impl Doctor<'_> {
         self.ask(Query::ClearCounters, &[]);
         self.patient.wait(LINK);
         let Some(report) = self.link(link) else {
-            return self.fault("links", format!("{}: the board does not answer for it", uart.name));
+            return self.fault("links", format!("{}: the board does not respond for it", uart.name));
         };
         let (own, counters) = (self.address, report.counters);
         let bad = counters.damaged + counters.framing_errors + counters.noise_errors + counters.overruns;
@@ -425,7 +425,7 @@ impl Doctor<'_> {
         let Some((_, status)) = self.restart(&Command::Fail(Failure::StackOverflow)) else {
             return self.fault("stack", "an overflow does not restart the board".into());
         };
-        match status.trouble.as_deref() {
+        match status.fault.as_deref() {
             Some("stack overflow") => self.good("stack", "an overflow is noticed".into()),
             other => {
                 let said = other.unwrap_or("nothing").to_string();

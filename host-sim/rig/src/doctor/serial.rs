@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hopwise_host::talk::{Question, Reply, Talk};
+use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 
 use super::Patient;
@@ -44,13 +44,13 @@ impl<F: FnMut(&Uart) -> bool> Talk for SerialPatient<F> {
         self.line.entrances()
     }
 
-    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
-        self.line.ask(questions)
+    fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
+        self.line.ask(requests)
     }
 }
 
 impl<F: FnMut(&Uart) -> bool> Patient for SerialPatient<F> {
-    /// A port that fails is a board that does not answer.
+    /// A port that fails is a board that does not respond.
     fn wait(&mut self, time: Duration) {
         let _ = self.line.idle(time);
     }

@@ -145,7 +145,7 @@ impl Mesh {
         mesh.hosts_anywhere = table.hosts_anywhere;
         if let Some(baud) = &table.baud {
             mesh.baud = *baud.get_ref();
-            mesh.check_page().map_err(|error| at(baud, MeshRule::Page(error)))?;
+            mesh.check_config().map_err(|error| at(baud, MeshRule::Config(error)))?;
         }
         if let Some(traffic) = &table.traffic {
             mesh.traffic = Some(read_traffic(traffic.get_ref()).map_err(|rule| at(traffic, rule))?);

@@ -113,7 +113,8 @@ impl Mesh {
         if matches!(mesh.network.family(), hopwise_core::Family::Table(_)) {
             return Err(MeshRule::Tables(mesh.network.to_string()));
         }
-        mesh.page(0).map_err(|_| MeshRule::TooLong(mesh.network.to_string()))?;
+        mesh.config(0)
+            .map_err(|_| MeshRule::TooLong(mesh.network.to_string()))?;
         Ok(mesh)
     }
 
@@ -162,9 +163,9 @@ impl Mesh {
         kinds
     }
 
-    /// Whether boards will take the pages.
-    fn check_page(&self) -> Result<(), BadConfig> {
-        BoardConfig::read(&self.page(0)?).map(drop)
+    /// Whether boards will take the configs.
+    fn check_config(&self) -> Result<(), BadConfig> {
+        BoardConfig::read(&self.config(0)?).map(drop)
     }
 
     /// How many ports a node has.
@@ -228,16 +229,16 @@ impl Mesh {
         self.far_end(port).map(|_| port)
     }
 
-    /// The configuration page of a node's board.
-    pub fn page(&self, node: u64) -> Result<[u8; CONFIG_BYTES], BadConfig> {
-        let page = BoardConfig {
+    /// The config of a node's board.
+    pub fn config(&self, node: u64) -> Result<[u8; CONFIG_BYTES], BadConfig> {
+        let config = BoardConfig {
             baud: self.baud,
             name: self.name(node).try_into().unwrap_or_default(),
             options: u8::from(self.log_packets) | u8::from(self.paper_rule) << 1 | u8::from(self.hosts_anywhere) << 2,
             traffic: self.traffic,
             ..BoardConfig::new(&self.network.to_string(), node)?
         };
-        Ok(page.write())
+        Ok(config.write())
     }
 }
 

@@ -75,10 +75,10 @@ pub enum MeshRule {
     Key(BadKey),
     #[error("a mesh has a key or a key-file, not both")]
     TwoKeys,
-    #[error("the expression {0} is too long for a configuration page")]
+    #[error("the expression {0} is too long for a config")]
     TooLong(String),
     #[error("{0}")]
-    Page(BadConfig),
+    Config(BadConfig),
     #[error("the serial ports of a {board} differ by more than 1.5 % at {baud} baud")]
     Baud { baud: u32, board: String },
     #[error("{network}: {error}")]

@@ -42,7 +42,7 @@ fn packets(mesh: &Mesh, count: u32, mut take: impl FnMut(LogLine)) {
             link: link(from, to),
             packet,
             dest: to,
-            again: false,
+            retransmit: false,
         };
         let received = Event::Received {
             link: link(to, from),

@@ -41,9 +41,12 @@ probe = "0483:3752:0670FF"
         ("USART1", "USART3")
     );
     assert_eq!((mesh.port_at(2, 3), mesh.port_at(2, 1)), (Some(end(2, 0)), None));
-    let page = BoardConfig::read(&mesh.page(2).unwrap()).unwrap();
-    assert_eq!((page.address, page.name.as_str(), page.options), (2, "north", 0b101));
-    let traffic = page.traffic.unwrap();
+    let config = BoardConfig::read(&mesh.config(2).unwrap()).unwrap();
+    assert_eq!(
+        (config.address, config.name.as_str(), config.options),
+        (2, "north", 0b101)
+    );
+    let traffic = config.traffic.unwrap();
     assert_eq!(
         (traffic.rate, traffic.count, traffic.pattern, traffic.size),
         (5, 0, Pattern::Broadcast, 32)
@@ -63,7 +66,7 @@ fn a_new_file_is_one_for_the_same_mesh() {
             (again.network.to_string(), again.kind.name),
             (expression.to_string(), board)
         );
-        assert!(again.nodes().all(|node| again.page(node) == mesh.page(node)));
+        assert!(again.nodes().all(|node| again.config(node) == mesh.config(node)));
         assert_eq!(mesh.template().matches("[[node]]").count() as u64, mesh.network.nodes());
     }
 }

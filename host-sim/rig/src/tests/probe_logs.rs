@@ -10,7 +10,7 @@ use crate::tests::Folder;
 use hopwise_trace::line::Record;
 
 /// Waits, as a person would, for what should have come long before.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 struct Heard {
     summary: CaptureSummary,
@@ -41,7 +41,7 @@ fn capture(folder: &Folder, program: &str, pauses: &[Duration]) -> Heard {
     let run = ProbeRun {
         program: &program,
         elf: &folder.0.join("image.elf"),
-        duration: Some(PATIENCE),
+        duration: Some(TIMEOUT),
         pauses,
     };
     let begin = Instant::now();
@@ -95,7 +95,7 @@ fn a_program_that_ends_is_started_again() {
         [says, ended("exit status: 3", 0), ended("signal: 9 (SIGKILL)", 1)]
     );
     assert_eq!((heard.summary.lines, heard.given_up), (4, vec![]));
-    assert!(heard.lasted < PATIENCE / 2, "{:?}", heard.lasted);
+    assert!(heard.lasted < TIMEOUT / 2, "{:?}", heard.lasted);
     assert_eq!(
         heard.news[1].to_string(),
         "board 0: probe-rs has ended (exit status: 3) and is started again in 0.0 s"
@@ -116,7 +116,7 @@ fn a_program_that_ends_too_often_is_given_up() {
         (vec![0, 1], 2 * 4)
     );
     assert!(
-        heard.lasted < PATIENCE / 2,
+        heard.lasted < TIMEOUT / 2,
         "it does not wait for the time to be over: {:?}",
         heard.lasted
     );

@@ -151,7 +151,7 @@ fn a_plug_in_the_wrong_socket_is_moved() {
 fn boards_that_are_not_who_they_should_be_are_named() {
     let mesh = mesh("ring(5)");
     let cables = planned(&mesh);
-    // Board 2 was given the page of node 4: it does not answer as 2, and its neighbors hear 4.
+    // Board 2 was given the config of node 4: it does not respond as 2, and its neighbors hear 4.
     let mut boards = seen(&mesh, &cables);
     boards.remove(&2);
     for link in boards.values_mut().flat_map(|board| &mut board.links) {

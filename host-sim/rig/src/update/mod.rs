@@ -5,22 +5,22 @@
 //! again, until each has the whole image. Only then they switch, all together or wave by wave, and are told to keep what they run. A board
 //! that is not told so goes back within a minute.
 
+mod configs;
 mod package;
-mod pages;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use hopwise_host::talk::{Question, Talk, ask_nodes, read};
+use hopwise_host::talk::{BoardRequest, Talk, ask_nodes, read};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{Command, CommandResult, UpdatePhase, UpdateState};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use configs::{CannotChange, ConfigsReport, change_configs};
 pub use package::{BadPackage, Linked, Package};
-pub use pages::{CannotChange, PagesReport, change_pages};
 
 /// Blocks that are sent before anyone looks what became of them.
 const BATCH: usize = 64;
@@ -34,7 +34,7 @@ const BACK_WITHIN: Duration = Duration::from_secs(65);
 const AT_REST: usize = 8;
 /// So often a block is given to the board at the port, until it has room to pass it on.
 const ATTEMPTS: usize = 20;
-/// So often what is missing is sent again.
+/// So often what is missing is retransmitted.
 const REPAIRS: usize = 20;
 
 /// Boards to talk to, and time that passes.
@@ -62,7 +62,7 @@ pub struct UpdateReport {
     pub transfer_seconds: f64,
     /// Blocks in all.
     pub blocks: usize,
-    /// Blocks that were sent again.
+    /// Blocks that were retransmitted.
     pub retries: usize,
     /// Boards that did not come back.
     pub bricked: usize,
@@ -215,8 +215,8 @@ impl<'a> Updater<'a> {
             for slot in [Slot::First, Slot::Second] {
                 let nodes = self.of_slot(&untold, slot);
                 let plan = self.package.for_slot(slot).plan;
-                let answers: Vec<Option<CommandResult>> = ask(self.boards, &nodes, &Command::BeginUpdate(plan));
-                for (node, done) in nodes.into_iter().zip(answers) {
+                let responses: Vec<Option<CommandResult>> = ask(self.boards, &nodes, &Command::BeginUpdate(plan));
+                for (node, done) in nodes.into_iter().zip(responses) {
                     match done {
                         Some(CommandResult::Done) => untold.retain(|other| *other != node),
                         None => {}
@@ -315,27 +315,27 @@ impl<'a> Updater<'a> {
             return;
         };
         for batch in blocks.chunks(BATCH) {
-            let question = |index: &u16| {
+            let request = |index: &u16| {
                 let block = image.block(*index);
                 let command = Command::SendBlock(&block);
-                Question {
+                BoardRequest {
                     at: 0,
                     dest: entrance,
                     query: command.query(),
                     more: command.payload().to_vec(),
                 }
             };
-            let mut questions: Vec<Question> = batch.iter().map(question).collect();
+            let mut requests: Vec<BoardRequest> = batch.iter().map(request).collect();
             for _ in 0..ATTEMPTS {
-                let replies = self.boards.ask(&questions);
+                let replies = self.boards.ask(&requests);
                 let mut taken = replies
                     .iter()
                     .map(|reply| read::<CommandResult>(reply) == Some(CommandResult::Done));
-                questions.retain(|_| !taken.next().unwrap_or(false));
-                if questions.is_empty() {
+                requests.retain(|_| !taken.next().unwrap_or(false));
+                if requests.is_empty() {
                     break;
                 }
-                self.report.retries += questions.len();
+                self.report.retries += requests.len();
             }
         }
     }
@@ -399,8 +399,8 @@ impl<'a> Updater<'a> {
             for slot in [Slot::First, Slot::Second] {
                 let nodes = self.of_slot(&waiting, slot);
                 let hash = self.package.for_slot(slot).plan.hash;
-                let answers: Vec<Option<CommandResult>> = ask(self.boards, &nodes, &Command::SwitchImage(&hash));
-                for (node, done) in nodes.into_iter().zip(answers) {
+                let responses: Vec<Option<CommandResult>> = ask(self.boards, &nodes, &Command::SwitchImage(&hash));
+                for (node, done) in nodes.into_iter().zip(responses) {
                     match done {
                         // One that does not have it any more has restarted: what it runs is seen below.
                         Some(CommandResult::Done | CommandResult::NotThere) => waiting.retain(|other| *other != node),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{
     Block, Command, CommandResult, NAMED_BLOCKS, Query, UpdatePhase, UpdatePlan, UpdateState, write_structure,
@@ -29,9 +29,9 @@ fn package() -> Package {
     )
 }
 
-fn written<T: Serialize>(answer: &T) -> Vec<u8> {
-    write_structure::<T, hopwise_node::wire::Body<244>>(answer)
-        .expect("an answer")
+fn written<T: Serialize>(response: &T) -> Vec<u8> {
+    write_structure::<T, hopwise_node::wire::Body<244>>(response)
+        .expect("a response")
         .to_vec()
 }
 
@@ -180,21 +180,21 @@ impl Talk for Mesh {
         vec![0]
     }
 
-    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
-        let mut answer = |question: &Question| {
-            let Query::Board(number) = question.query else {
-                panic!("no command: {question:?}");
+    fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
+        let mut response = |request: &BoardRequest| {
+            let Query::Board(number) = request.query else {
+                panic!("no command: {request:?}");
             };
-            let command = Command::read(number, &question.more).expect("a command");
-            self.told.push((question.dest, number));
+            let command = Command::read(number, &request.more).expect("a command");
+            self.told.push((request.dest, number));
             if let Command::SendBlock(block) = command {
                 self.boards.iter_mut().for_each(|board| board.take(block));
-                return Some(Reply::Answer(written(&CommandResult::Done)));
+                return Some(Reply::Response(written(&CommandResult::Done)));
             }
-            let board = &mut self.boards[question.dest as usize];
-            (!board.silent).then(|| Reply::Answer(board.obey(command)))
+            let board = &mut self.boards[request.dest as usize];
+            (!board.silent).then(|| Reply::Response(board.obey(command)))
         };
-        questions.iter().map(&mut answer).collect()
+        requests.iter().map(&mut response).collect()
     }
 }
 
@@ -260,7 +260,7 @@ fn a_board_with_wrong_blocks_begins_anew_once() {
 }
 
 #[test]
-fn what_is_lost_is_sent_again_and_who_restarted_begins_anew() {
+fn what_is_lost_is_retransmitted_and_who_restarted_begins_anew() {
     let mut mesh = Mesh::new(3);
     mesh.boards[1].deaf_for = 60;
     mesh.boards[2].dies_at = Some(100);
@@ -290,7 +290,7 @@ fn each_obstacle_is_told_and_nothing_is_switched() {
     };
     assert_eq!(
         refused(&|board| board.silent = true),
-        "a board does not answer: node 1; `hopwise check` says what is heard of it"
+        "a board does not respond: node 1; `hopwise check` says what is heard of it"
     );
     assert_eq!(
         refused(&|board| board.old = true),

@@ -18,7 +18,7 @@ const USUAL: usize = DATA_HEADER + 11 + 2 * 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameSummary {
     /// A delimiter goes before it: it was sent before, or is hello.
-    pub(super) again: bool,
+    pub(super) retransmit: bool,
     /// Its sender had no room for what came.
     pub(super) refuses: bool,
     /// The header of the packet that it carries.
@@ -28,8 +28,8 @@ pub(super) struct FrameSummary {
 impl FrameSummary {
     /// At a frame as it is sent.
     pub(super) fn at(frame: &[u8]) -> Self {
-        let again = frame.first() == Some(&DELIMITER);
-        let frame = &frame[usize::from(again)..];
+        let retransmit = frame.first() == Some(&DELIMITER);
+        let frame = &frame[usize::from(retransmit)..];
         let mut start = [0; DATA_HEADER + MAX_HEADER];
         let length = decode_start(frame, &mut start[..USUAL]);
         let mut packet = packet_of(&start[..length]);
@@ -45,7 +45,7 @@ impl FrameSummary {
             _ => None,
         };
         FrameSummary {
-            again,
+            retransmit,
             refuses: refused.is_some_and(|&refused| refused != 0),
             packet,
         }
@@ -102,7 +102,7 @@ mod tests {
         };
         let mut packet = [0; MAX_HEADER];
         let length = header.write(&mut packet).unwrap();
-        for (refused, again) in [(0, false), (5, true)] {
+        for (refused, retransmit) in [(0, false), (5, true)] {
             let ack = Ack {
                 tag: 7,
                 next: 0,
@@ -115,19 +115,19 @@ mod tests {
                 ack,
                 sequence: 0,
                 round: 0,
-                lane: 3,
+                channel: 3,
             };
             let mut frame = [0; WIRE];
-            let end = write_data(&data, [&packet[..length], &[0; 200]], again, None, &mut frame).unwrap();
+            let end = write_data(&data, [&packet[..length], &[0; 200]], retransmit, None, &mut frame).unwrap();
             let seen = FrameSummary {
-                again,
+                retransmit,
                 refuses: refused != 0,
                 packet: Some(header),
             };
             assert_eq!(FrameSummary::at(&frame[..end]), seen);
             let end = write_ack(&ack, None, &mut frame).unwrap();
             let seen = FrameSummary {
-                again: false,
+                retransmit: false,
                 packet: None,
                 ..seen
             };

@@ -20,7 +20,7 @@ pub enum Exception {
     /// Senders were refused: more was sent than the mesh carries.
     Overload,
     /// A board of the mesh is faulty, and nothing is guaranteed for such a packet beside such a board.
-    Rogue,
+    FaultyNode,
 }
 
 impl Exception {
@@ -32,7 +32,7 @@ impl Exception {
         Exception::Noisy,
         Exception::Busy,
         Exception::Overload,
-        Exception::Rogue,
+        Exception::FaultyNode,
     ];
 
     /// Its name in reports.
@@ -44,7 +44,7 @@ impl Exception {
             Exception::Noisy => "noisy",
             Exception::Busy => "busy",
             Exception::Overload => "overload",
-            Exception::Rogue => "rogue",
+            Exception::FaultyNode => "rogue",
         }
     }
 }
@@ -111,7 +111,7 @@ impl History {
     }
 
     /// What may have kept a packet from arriving that was under way from `sent` to `until`, between ends that were connected.
-    pub(super) fn excuse(&self, sent: Nanos, until: Nanos) -> Option<Exception> {
+    pub(super) fn exception(&self, sent: Nanos, until: Nanos) -> Option<Exception> {
         let settling = sent.saturating_sub(self.settles_within);
         if self.changes.touch(settling, until) {
             Some(Exception::Changing)
@@ -124,7 +124,7 @@ impl History {
 
     /// Whether neighbors had to refuse packets, or something else was amiss, so that they may have overtaken each other.
     pub(super) fn may_overtake(&self, sent: Nanos, until: Nanos) -> bool {
-        self.excuse(sent, until).is_some() || self.crowds.touch(sent, until)
+        self.exception(sent, until).is_some() || self.crowds.touch(sent, until)
     }
 }
 
@@ -139,7 +139,7 @@ mod tests {
         let mut history = History::new(10_000);
         history.changed(10 * SECOND);
         history.changed(20 * SECOND);
-        for (sent, until, excuse) in [
+        for (sent, until, exception) in [
             (8, 9, None),
             (8, 11, Some(Exception::Changing)),
             (10, 10, Some(Exception::Changing)),
@@ -148,13 +148,13 @@ mod tests {
             (21, 25, None),
         ] {
             assert_eq!(
-                history.excuse(sent * SECOND, until * SECOND),
-                excuse,
+                history.exception(sent * SECOND, until * SECOND),
+                exception,
                 "sent at {sent}, until {until}"
             );
         }
         assert_eq!(
-            history.excuse(20 * SECOND + SILENCE, 25 * SECOND),
+            history.exception(20 * SECOND + SILENCE, 25 * SECOND),
             Some(Exception::Changing)
         );
     }
@@ -163,7 +163,7 @@ mod tests {
     fn an_overload_excuses_for_the_life_of_a_packet() {
         let mut history = History::new(10_000);
         history.refused(40 * SECOND);
-        assert_eq!(history.excuse(45 * SECOND, 46 * SECOND), Some(Exception::Overload));
-        assert_eq!(history.excuse(47 * SECOND, 48 * SECOND), None);
+        assert_eq!(history.exception(45 * SECOND, 46 * SECOND), Some(Exception::Overload));
+        assert_eq!(history.exception(47 * SECOND, 48 * SECOND), None);
     }
 }

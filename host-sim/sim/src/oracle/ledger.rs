@@ -94,7 +94,7 @@ pub(super) struct Ledger {
     ends: Vec<End>,
     counts: Vec<Counts>,
     /// Boards of which nothing is known.
-    rogues: HashSet<u32>,
+    faulty_boards: HashSet<u32>,
     /// Links at whose cables someone may have said anything.
     tapped: HashSet<WireEnd>,
     /// Packets that honest boards took of those who have no right to send any.
@@ -118,7 +118,7 @@ impl Ledger {
             counts: vec![Counts::default(); boards],
             ends: (0..all).map(|_| End::default()).collect(),
             first,
-            rogues: HashSet::new(),
+            faulty_boards: HashSet::new(),
             tapped: HashSet::new(),
             forged_accepted: 0,
             hosts: (boards - hosts) as u32,
@@ -126,8 +126,8 @@ impl Ledger {
     }
 
     /// These boards keep no account, and may have taken what was sent to them.
-    pub(super) fn distrust(&mut self, rogues: &HashSet<u32>) {
-        self.rogues.clone_from(rogues);
+    pub(super) fn distrust(&mut self, faulty_boards: &HashSet<u32>) {
+        self.faulty_boards.clone_from(faulty_boards);
     }
 
     /// What comes at these links may come from someone on the cable.
@@ -147,17 +147,17 @@ impl Ledger {
             end.sending = packet;
         }
         let Some((packet, dest)) = packet else { return };
-        if self.rogues.contains(&to.0) {
+        if self.faulty_boards.contains(&to.0) {
             return self.taken(from, packet);
         }
-        if to.0 >= self.hosts && !frame.again {
+        if to.0 >= self.hosts && !frame.retransmit {
             self.taken(from, packet);
         }
         let Some(End { coming, .. }) = self.end(to) else {
             return;
         };
         let known = |coming: &Coming| coming.packet == packet && coming.dest == dest && coming.from == from;
-        if frame.again
+        if frame.retransmit
             && let Some(place) = coming.iter().position(known)
         {
             coming.remove(place);
@@ -205,7 +205,7 @@ impl Ledger {
                     ));
                 };
                 let from = coming.remove(place).from;
-                self.forged_accepted += u64::from(self.rogues.contains(&from.0));
+                self.forged_accepted += u64::from(self.faulty_boards.contains(&from.0));
                 if board >= self.hosts {
                     return None;
                 }
@@ -244,7 +244,7 @@ impl Ledger {
                 counts.ended(board, &packet, reason);
                 let waiting = counts.own.len() + counts.reports;
                 if reason == DropReason::Busy && packet.kind == Kind::Request && waiting < SERVICE {
-                    return Some(format!("it has no room for an answer, and {waiting} to send"));
+                    return Some(format!("it has no room for a response, and {waiting} to send"));
                 }
             }
             _ => {}

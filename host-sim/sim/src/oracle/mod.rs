@@ -4,17 +4,16 @@
 //! carried. In a connected mesh without changes everything must arrive, soon and in order; a packet that does not
 //! must have an [`Exception`], which is counted (`history`).
 
-mod answers;
 mod frame_summary;
 mod history;
 mod ledger;
 mod record;
+mod responses;
 mod verdict;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use answers::Asked;
 use frame_summary::FrameSummary;
 pub use history::Exception;
 use history::History;
@@ -26,8 +25,9 @@ use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 pub use record::{Broken, Sender, Service, Tally, Violation};
 use record::{Parts, Record, Sealed};
+use responses::Requested;
 
-use super::rogue::{FORGED, RogueBoard, RogueKind};
+use super::faulty_node::{FORGED, FaultyBoard, Misbehavior};
 use super::wire::Nanos;
 use super::world::WireEnd;
 
@@ -49,9 +49,9 @@ pub struct Oracle {
     records: Vec<Record>,
     first_open: usize,
     open: usize,
-    /// Of packets, and of the answers to questions.
+    /// Of packets, and of the responses to requests.
     ids: HashMap<PacketId, u32>,
-    /// The question that each board was asked last.
+    /// The request that each board was asked last.
     asked: Vec<Option<u32>>,
     network: Network,
     nodes: u32,
@@ -69,7 +69,7 @@ pub struct Oracle {
     /// The last packet that came from a source to a node, by service.
     latest: HashMap<(Service, u32, u32), u32>,
     soon: Nanos,
-    rogues: HashSet<u32>,
+    faulty_boards: HashSet<u32>,
     /// Someone is on a cable.
     tapped: bool,
     /// Some of them make packets up, and some in the names of others.
@@ -105,7 +105,7 @@ impl Oracle {
             ledger: Ledger::new(boards, hosts.len()),
             latest: HashMap::new(),
             soon: SOON + SOON_BYTES * byte_nanos,
-            rogues: HashSet::new(),
+            faulty_boards: HashSet::new(),
             tapped: false,
             forgers: false,
             liars: false,
@@ -119,13 +119,14 @@ impl Oracle {
     }
 
     /// Declares boards as faulty: nothing depends on them, and nothing is expected of what they can disturb.
-    pub fn distrust(&mut self, rogues: &[RogueBoard]) {
-        self.rogues.extend(rogues.iter().map(|rogue| rogue.node as u32));
-        let some = |kind: RogueKind| rogues.iter().any(|rogue| rogue.kind == kind);
-        self.liars = some(RogueKind::Lie);
-        self.forgers = self.liars || some(RogueKind::Flood);
-        self.replayers = some(RogueKind::Replay);
-        self.ledger.distrust(&self.rogues);
+    pub fn distrust(&mut self, faulty_boards: &[FaultyBoard]) {
+        self.faulty_boards
+            .extend(faulty_boards.iter().map(|faulty| faulty.node as u32));
+        let some = |kind: Misbehavior| faulty_boards.iter().any(|faulty| faulty.kind == kind);
+        self.liars = some(Misbehavior::Lie);
+        self.forgers = self.liars || some(Misbehavior::Flood);
+        self.replayers = some(Misbehavior::Replay);
+        self.ledger.distrust(&self.faulty_boards);
     }
 
     /// Someone is on the cables at these ends.
@@ -136,7 +137,7 @@ impl Oracle {
 
     /// Whether everybody does as they should.
     pub(super) fn all_are_honest(&self) -> bool {
-        self.rogues.is_empty() && !self.tapped
+        self.faulty_boards.is_empty() && !self.tapped
     }
 
     /// A faulty node has taken a packet and does not forward it.
@@ -207,15 +208,15 @@ impl Oracle {
         self.violation.as_ref()
     }
 
-    /// The payload of the next packet, by a service to a node: what a question needs, or else as long as asked, but long enough to be
+    /// The payload of the next packet, by a service to a node: what a request needs, or else as long as asked, but long enough to be
     /// known.
     pub fn payload(&self, service: Service, dest: Node, length: usize) -> Vec<u8> {
         let number = self.records.len() as u32;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ u64::from(number));
-        if let Service::Question(query) = service
+        if let Service::Query(query) = service
             && query != Query::Ping
         {
-            return answers::payload(query, &self.network, dest, random.next_u64());
+            return responses::payload(query, &self.network, dest, random.next_u64());
         }
         let mut payload = number.to_le_bytes().to_vec();
         payload.resize(length.max(LEAST_PAYLOAD), 0);
@@ -239,7 +240,7 @@ impl Oracle {
             sent_at: at,
             payload: Sealed::of(payload),
             with: match service {
-                Service::Question(_) => payload.to_vec(),
+                Service::Query(_) => payload.to_vec(),
                 _ => Vec::new(),
             },
             deliveries: 0,
@@ -262,10 +263,10 @@ impl Oracle {
             *count += 1;
         }
         self.ids.insert(id, number);
-        if self.rogues.contains(&dest) {
+        if self.faulty_boards.contains(&dest) {
             self.records[number as usize].swallowed = true;
         }
-        if nobody_to_reach || self.rogues.contains(&dest) {
+        if nobody_to_reach || self.faulty_boards.contains(&dest) {
             self.close(number);
         }
     }
@@ -283,7 +284,7 @@ impl Oracle {
         };
         let (goes_here, from) = match record.service {
             Service::Broadcast => (record.source != node, record.source),
-            Service::Question(_) => (false, record.dest),
+            Service::Query(_) => (false, record.dest),
             _ => (record.dest == node, record.source),
         };
         if record.payload != Sealed::of(payload) || !goes_here || from != source {
@@ -304,34 +305,34 @@ impl Oracle {
         self.forgers && payload.starts_with(&FORGED.to_le_bytes())
     }
 
-    /// The answer to a question has come to who asked: a node, or its host.
-    pub fn answered(&mut self, at: Nanos, asker: &Sender, source: Node, answer: &Response<'_>) {
-        let (node, question) = (asker.board, asker.packet(Kind::Request, answer.number));
-        let &Response { query, payload, .. } = answer;
+    /// The response to a request has come to who asked: a node, or its host.
+    pub fn answered(&mut self, at: Nanos, requester: &Sender, source: Node, response: &Response<'_>) {
+        let (node, request) = (requester.board, requester.packet(Kind::Request, response.number));
+        let &Response { query, payload, .. } = response;
         if self.is_forged(payload) {
             self.tally.forged += 1;
             return;
         }
         let record = self
             .ids
-            .get(&question)
+            .get(&request)
             .map(|&number| (number, &self.records[number as usize]));
         let Some((number, record)) = record else {
             // A response to a request from before a restart, or of an earlier host, is ignored, and known by its number.
-            if !asker.is_host && self.off_at[node as usize].is_none() {
+            if !requester.is_host && self.off_at[node as usize].is_none() {
                 self.corrupted(at, node, source as u32);
             }
             return;
         };
-        let asked = Asked {
+        let asked = Requested {
             query,
             source: u64::from(node),
             dest: u64::from(record.dest),
-            rogues: !self.all_are_honest(),
+            faulty_boards: !self.all_are_honest(),
         };
         let links = self.ledger.links(record.dest);
-        let from = u64::from(record.dest) == source && record.service == Service::Question(query);
-        if !from || !answers::is_answer(&self.network, links, &asked, &record.with, payload) {
+        let from = u64::from(record.dest) == source && record.service == Service::Query(query);
+        if !from || !responses::is_response(&self.network, links, &asked, &record.with, payload) {
             return self.corrupted(at, node, source as u32);
         }
         let again = record.deliveries > 0;
@@ -357,7 +358,7 @@ impl Oracle {
         let complete = match service {
             Service::Broadcast => record.deliveries >= record.audience(),
             Service::Confirmed => false,
-            Service::Datagram | Service::Question(_) => true,
+            Service::Datagram | Service::Query(_) => true,
         };
         self.latencies.push(at - sent_at);
         self.check_time(at, node, number);
@@ -374,7 +375,8 @@ impl Oracle {
         let (sent_at, source) = (record.sent_at, record.source);
         let took = at - sent_at;
         let too_late = took > record.service.longest();
-        let calm = self.all_are_honest() && !record.parts.has_bad_wires && self.history.excuse(sent_at, at).is_none();
+        let calm =
+            self.all_are_honest() && !record.parts.has_bad_wires && self.history.exception(sent_at, at).is_none();
         // A confirmed packet may have to look for its path more than once where cables are missing.
         let tardy = record.service != Service::Confirmed && took > self.soon;
         if too_late || tardy && calm {
@@ -407,7 +409,7 @@ impl Oracle {
     }
 
     /// A sender was told what became of a confirmed packet.
-    pub fn settled(&mut self, at: Nanos, sender: &Sender, confirmed: u32, outcome: Outcome) {
+    pub fn completed(&mut self, at: Nanos, sender: &Sender, confirmed: u32, outcome: Outcome) {
         let node = sender.board;
         let Some(&number) = self.ids.get(&sender.packet(Kind::Confirmed, confirmed)) else {
             return;
@@ -425,7 +427,7 @@ impl Oracle {
         } else {
             record.dropped.get_or_insert(at);
             let dest = record.dest;
-            if self.excuse(number).is_none() {
+            if self.exception(number).is_none() {
                 let what = format!("packet {number} to node {dest} was given up in a quiet mesh: {outcome:?}");
                 self.broken(at, node, Broken::Dropped, what);
             }
@@ -433,7 +435,7 @@ impl Oracle {
         self.close(number);
     }
 
-    /// A node could not deliver a datagram or a question, and says so to its sender.
+    /// A node could not deliver a datagram or a request, and says so to its sender.
     pub fn reported(&mut self, at: Nanos, sender: &Sender, packet: u32) {
         for kind in [Kind::Datagram, Kind::Request] {
             if let Some(&number) = self.ids.get(&sender.packet(kind, packet)) {
@@ -445,7 +447,7 @@ impl Oracle {
     /// Takes note of what a node says it did.
     pub fn note(&mut self, at: Nanos, node: u32, event: &Event) {
         if let Event::Delivered { packet } = event {
-            self.note_question(node, packet);
+            self.note_request(node, packet);
         }
         if let Some(what) = self.ledger.note(node, event) {
             self.broken(at, node, Broken::Account, what);
@@ -460,15 +462,15 @@ impl Oracle {
         }
     }
 
-    /// A node answers a question with the packet that it makes next.
-    fn note_question(&mut self, node: u32, packet: &PacketId) {
+    /// A node answers a request with the packet that it makes next.
+    fn note_request(&mut self, node: u32, packet: &PacketId) {
         let number = self.ids.get(packet).copied();
         let number = number.filter(|_| packet.kind == Kind::Request);
         let Some((asked, number)) = self.asked.get_mut(node as usize).zip(number) else {
             return;
         };
         *asked = Some(number);
-        if self.records[number as usize].service == Service::Question(Query::ClearCounters) {
+        if self.records[number as usize].service == Service::Query(Query::ClearCounters) {
             self.ledger.cleared(node);
         }
     }
@@ -485,7 +487,7 @@ impl Oracle {
         if twin_came || packet.kind == Kind::Broadcast && searching {
             return;
         }
-        // The answer to a question that cannot be brought back, too.
+        // The response to a request that cannot be brought back, too.
         if let Some(&number) = self.ids.get(packet) {
             self.records[number as usize].busy |= reason == DropReason::Busy && packet.kind == Kind::Request;
             self.explain(at, node, number, reason.name());
@@ -500,7 +502,7 @@ impl Oracle {
             return;
         }
         let (source, dest) = (record.source, record.dest);
-        if record.deliveries == 0 && self.excuse(number).is_none() {
+        if record.deliveries == 0 && self.exception(number).is_none() {
             let what = format!("packet {number} from node {source} to {dest} was dropped in a quiet mesh: {reason}");
             self.broken(at, node, Broken::Dropped, what);
         }

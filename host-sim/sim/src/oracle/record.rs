@@ -22,8 +22,8 @@ pub enum Service {
     Confirmed,
     /// To all.
     Broadcast,
-    /// A question whose answer is awaited.
-    Question(Query),
+    /// A request whose response is awaited.
+    Query(Query),
 }
 
 impl Service {
@@ -32,12 +32,12 @@ impl Service {
         Service::Datagram,
         Service::Confirmed,
         Service::Broadcast,
-        Service::Question(Query::Ping),
-        Service::Question(Query::Trace),
-        Service::Question(Query::Identity),
-        Service::Question(Query::Counters),
-        Service::Question(Query::Link),
-        Service::Question(Query::ClearCounters),
+        Service::Query(Query::Ping),
+        Service::Query(Query::Trace),
+        Service::Query(Query::Identity),
+        Service::Query(Query::Counters),
+        Service::Query(Query::Link),
+        Service::Query(Query::ClearCounters),
     ];
 
     /// Its name in reports.
@@ -46,14 +46,14 @@ impl Service {
             Service::Datagram => "datagram",
             Service::Confirmed => "confirmed",
             Service::Broadcast => "broadcast",
-            Service::Question(Query::Ping) => "ping",
-            Service::Question(Query::Trace) => "trace",
-            Service::Question(Query::Identity) => "identity",
-            Service::Question(Query::Counters) => "counters",
-            Service::Question(Query::Link) => "link",
-            Service::Question(Query::ClearCounters) => "clear-counters",
-            Service::Question(Query::Application(_)) => "application",
-            Service::Question(Query::Board(_)) => "board",
+            Service::Query(Query::Ping) => "ping",
+            Service::Query(Query::Trace) => "trace",
+            Service::Query(Query::Identity) => "identity",
+            Service::Query(Query::Counters) => "counters",
+            Service::Query(Query::Link) => "link",
+            Service::Query(Query::ClearCounters) => "clear-counters",
+            Service::Query(Query::Application(_)) => "application",
+            Service::Query(Query::Board(_)) => "board",
         }
     }
 
@@ -63,20 +63,20 @@ impl Service {
             Service::Datagram => Kind::Datagram,
             Service::Confirmed => Kind::Confirmed,
             Service::Broadcast => Kind::Broadcast,
-            Service::Question(_) => Kind::Request,
+            Service::Query(_) => Kind::Request,
         }
     }
 
-    /// Whether there is one packet of it, or one and its answer, so that all ends where that ends.
+    /// Whether there is one packet of it, or one and its response, so that all ends where that ends.
     pub(super) fn is_sent_once(self) -> bool {
-        matches!(self, Service::Datagram | Service::Question(_))
+        matches!(self, Service::Datagram | Service::Query(_))
     }
 
     /// Nothing arrives later than this after it was sent.
     pub(super) fn longest(self) -> Nanos {
         match self {
             Service::Datagram | Service::Broadcast => LIFE,
-            Service::Question(_) => 2 * LIFE,
+            Service::Query(_) => 2 * LIFE,
             Service::Confirmed => CONFIRM_WITHIN * 1_000 + LIFE,
         }
     }
@@ -138,7 +138,7 @@ pub(super) struct Record {
     pub(super) dest: u32,
     pub(super) sent_at: Nanos,
     pub(super) payload: Sealed,
-    /// What was sent with a question.
+    /// What was sent with a request.
     pub(super) with: Vec<u8>,
     pub(super) deliveries: u32,
     /// Who has a broadcast.

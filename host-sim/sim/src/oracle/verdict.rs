@@ -8,31 +8,31 @@ use crate::wire::Nanos;
 
 impl Oracle {
     /// The exception for a packet that has not arrived.
-    pub(super) fn excuse(&self, number: u32) -> Option<Exception> {
+    pub(super) fn exception(&self, number: u32) -> Option<Exception> {
         let record = &self.records[number as usize];
         if record.interrupted || record.outcome == Some(Outcome::Interrupted) {
             return Some(Exception::Restarted);
         }
         if record.swallowed && record.service != Service::Confirmed {
-            return Some(Exception::Rogue);
+            return Some(Exception::FaultyNode);
         }
         if record.is_cut_off() {
             return Some(Exception::CutOff);
         }
         let until = record.dropped.unwrap_or(record.sent_at + record.service.longest());
-        let excuse = self.history.excuse(record.sent_at, until);
+        let exception = self.history.exception(record.sent_at, until);
         let bad_wires = record.parts.has_bad_wires;
-        excuse
+        exception
             .or_else(|| self.needs_bad_wire(record).then_some(Exception::Noisy))
             // Behind a bad wire answers pile up, and a node that has too many of them says so.
             .or_else(|| (record.busy && bad_wires).then_some(Exception::Busy))
-            .or_else(|| self.may_be_spoilt(record).then_some(Exception::Rogue))
+            .or_else(|| self.may_be_spoilt(record).then_some(Exception::FaultyNode))
     }
 
     /// Whether a faulty node may have kept a packet from arriving: a confirmed one only by its ID, which a liar guesses.
     fn may_be_spoilt(&self, record: &Record) -> bool {
         match record.service {
-            Service::Confirmed => self.liars || record.swallowed && self.rogues.contains(&record.dest),
+            Service::Confirmed => self.liars || record.swallowed && self.faulty_boards.contains(&record.dest),
             _ => !self.all_are_honest(),
         }
     }
@@ -71,24 +71,24 @@ impl Oracle {
                 record.deliveries > 0
             };
             self.tally.broadcasts_full += u64::from(delivered && broadcast);
-            let innocent = !self.rogues.contains(&record.dest);
+            let innocent = !self.faulty_boards.contains(&record.dest);
             self.tally.innocent_sent += u64::from(innocent);
             self.tally.innocent_delivered += u64::from(innocent && delivered);
             if delivered {
                 self.tally.delivered += 1;
                 continue;
             }
-            let excuse = self.excuse(number);
+            let exception = self.exception(number);
             let (source, dest) = (record.source, record.dest);
-            // Detours of a broadcast end in silence when all has changed meanwhile; nothing else does but what a rogue takes.
-            // A host may ask a board that is dead, and nobody else ever has the question.
+            // Detours of a broadcast end in silence when all has changed meanwhile; nothing else does but what a faulty node takes.
+            // A host may ask a board that is dead, and nobody else ever has the request.
             let unheard = record.from_host && record.parts.is_alone(source);
             let explained = record.dropped.is_some() || broadcast || unheard;
-            match excuse {
+            match exception {
                 Some(why) if record.swallowed || why == Exception::Restarted => self.tally.interrupted += 1,
                 Some(_) if explained => {
                     self.tally.undeliverable += 1;
-                    self.tally.cut_off += u64::from(excuse == Some(Exception::CutOff));
+                    self.tally.cut_off += u64::from(exception == Some(Exception::CutOff));
                 }
                 None if record.dropped.is_some() => {
                     self.tally.undeliverable += 1;
@@ -105,8 +105,8 @@ impl Oracle {
                     continue;
                 }
             }
-            if let Some(excuse) = excuse {
-                self.tally.exceptions[excuse as usize] += 1;
+            if let Some(exception) = exception {
+                self.tally.exceptions[exception as usize] += 1;
             }
         }
         self.latencies.sort_unstable();

@@ -156,8 +156,8 @@ impl<C: SimSizes> World<C> {
         if let Machine::Off = state.machine {
             return;
         }
-        if let Machine::Rogue(rogue) = &mut state.machine {
-            rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
+        if let Machine::FaultyNode(faulty) = &mut state.machine {
+            faulty.swallowed().for_each(|packet| watcher.swallowed(packet));
         }
         let all = first(state.transmitters.len());
         for link in each(links & !state.busy & all) {

@@ -7,14 +7,14 @@ use hopwise_node::router::Observer;
 
 use super::links::{LinkSet, each};
 use super::{SimNode, SimSizes};
+use crate::faulty_node::FaultyNode;
 use crate::host::Host;
-use crate::rogue::Rogue;
 
 /// Whatever is at the ends of cables.
 pub(super) enum Machine<C: Capacities> {
     Off,
     Node(Box<SimNode<C>>),
-    Rogue(Box<Rogue>),
+    FaultyNode(Box<FaultyNode>),
     Host(Box<Host>),
 }
 
@@ -31,7 +31,7 @@ impl<C: SimSizes> Machine<C> {
         match self {
             Machine::Off => {}
             Machine::Node(node) => node.receive_timed(link, bytes, Some(ended), now, observer),
-            Machine::Rogue(rogue) => rogue.receive(link, bytes, now),
+            Machine::FaultyNode(faulty) => faulty.receive(link, bytes, now),
             Machine::Host(host) => host.receive(bytes, now, observer),
         }
     }
@@ -41,7 +41,7 @@ impl<C: SimSizes> Machine<C> {
         match self {
             Machine::Off => {}
             Machine::Node(node) => node.tick(now, observer),
-            Machine::Rogue(rogue) => rogue.tick(now),
+            Machine::FaultyNode(faulty) => faulty.tick(now),
             Machine::Host(host) => host.tick(now),
         }
     }
@@ -51,7 +51,7 @@ impl<C: SimSizes> Machine<C> {
         match self {
             Machine::Off => 0,
             Machine::Node(node) => node.transmit(link, now, out, observer),
-            Machine::Rogue(rogue) => rogue.transmit(link, now, out),
+            Machine::FaultyNode(faulty) => faulty.transmit(link, now, out),
             Machine::Host(host) => host.transmit(now, out),
         }
     }
@@ -76,7 +76,7 @@ impl<C: SimSizes> Machine<C> {
                 let ends = each(used).map(|link| node.links()[usize::from(link)].deadline());
                 ends.fold(node.own_deadline(), Micros::min)
             }
-            Machine::Rogue(rogue) => rogue.deadline(),
+            Machine::FaultyNode(faulty) => faulty.deadline(),
             Machine::Host(host) => host.deadline(),
         }
     }

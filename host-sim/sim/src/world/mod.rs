@@ -27,8 +27,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::agenda::Agenda;
 use super::clock::Clock;
+use super::faulty_node::{FaultyBoard, FaultyNode};
 use super::host::Host;
-use super::rogue::{Rogue, RogueBoard};
 use super::wire::{Nanos, Noise};
 
 /// A node with as many links and known peers as the simulation needs; all else as on the boards.
@@ -72,7 +72,7 @@ pub struct Build {
     /// Decides all chance.
     pub seed: u64,
     /// Boards that misbehave.
-    pub rogues: Vec<RogueBoard>,
+    pub faulty_boards: Vec<FaultyBoard>,
     /// The key of the mesh. Rogues and taps have none.
     pub key: Option<Secret>,
     /// Someone is on the cables at these links.
@@ -326,7 +326,7 @@ impl<C: SimSizes> World<C> {
             network,
             baud,
             seed,
-            rogues,
+            faulty_boards,
             key,
             ..
         } = &self.build;
@@ -335,10 +335,17 @@ impl<C: SimSizes> World<C> {
             secret,
             random: [0; 16],
         });
-        let rogue = rogues.iter().find(|rogue| rogue.node == u64::from(board));
-        state.machine = match rogue {
+        let faulty = faulty_boards.iter().find(|faulty| faulty.node == u64::from(board));
+        state.machine = match faulty {
             _ if is_host => Machine::Host(Box::new(Host::new(state.epoch, *baud, credentials, now))),
-            Some(&rogue) => Machine::Rogue(Box::new(Rogue::new(rogue, network, state.epoch, *baud, *seed, now))),
+            Some(&faulty) => Machine::FaultyNode(Box::new(FaultyNode::new(
+                faulty,
+                network,
+                state.epoch,
+                *baud,
+                *seed,
+                now,
+            ))),
             None => {
                 let degree = network.degree(u64::from(board)).unwrap_or(0) as u8;
                 let links = state.cables.len() as u8;
@@ -368,9 +375,9 @@ impl<C: SimSizes> World<C> {
             self.break_off((board, link));
         }
         let machine = std::mem::replace(&mut self.boards[board as usize].machine, Machine::Off);
-        if let Machine::Rogue(mut rogue) = machine {
-            rogue.stop();
-            rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
+        if let Machine::FaultyNode(mut faulty) = machine {
+            faulty.stop();
+            faulty.swallowed().for_each(|packet| watcher.swallowed(packet));
         }
     }
 

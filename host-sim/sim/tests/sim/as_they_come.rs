@@ -8,7 +8,7 @@ use hopwise_sim::report::Report;
 
 use crate::{assert_all_delivered, on, run};
 
-/// A line that is held low destroys what is under way: it is sent again, and nothing is lost.
+/// A line that is held low destroys what is under way: it is retransmitted, and nothing is lost.
 #[test]
 fn breaks_destroy_frames_and_lose_nothing() {
     let busy = Settings {

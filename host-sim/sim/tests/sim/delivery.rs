@@ -53,9 +53,12 @@ fn confirmed_packets_are_all_confirmed() {
         };
         let (account, trace) = traced(&settings);
         assert_all_delivered(&settings, &account);
-        let settled = events(&trace, "completed");
-        assert_eq!(settled.len() as u64, account.tally.sent, "{network}");
-        assert!(settled.iter().all(|event| event["outcome"] == "delivered"), "{network}");
+        let completed = events(&trace, "completed");
+        assert_eq!(completed.len() as u64, account.tally.sent, "{network}");
+        assert!(
+            completed.iter().all(|event| event["outcome"] == "delivered"),
+            "{network}"
+        );
     }
 }
 

@@ -23,15 +23,15 @@ fn everything_that_can_be_asked_is_answered() {
         assert_all_delivered(&settings, &account);
         assert!(account.tally.by_hosts > 150, "{}", account.tally.by_hosts);
         for (service, count) in Service::ALL.iter().zip(account.tally.services) {
-            let asked = matches!(service, Service::Question(_));
+            let asked = matches!(service, Service::Query(_));
             assert_eq!(count > 0, asked || *service == Service::Datagram, "{}", service.name());
         }
     }
 }
 
-/// What the one before it asked is no answer to a host, though it comes while that one waits for its own.
+/// What the one before it asked is no response to a host, though it comes while that one waits for its own.
 #[test]
-fn hosts_come_and_go_and_nobody_takes_an_answer_for_another() {
+fn hosts_come_and_go_and_nobody_takes_a_response_for_another() {
     let mut asked = 0;
     for seed in 1..=6 {
         let settings = Settings {
@@ -63,9 +63,9 @@ fn boards_restart_under_their_hosts() {
     );
 }
 
-/// A question whose search for a path leads back through the board of its host goes on from there.
+/// A request whose search for a path leads back through the board of its host goes on from there.
 #[test]
-fn questions_go_round_dead_boards() {
+fn requests_go_round_dead_boards() {
     let settings = Settings {
         host: Some("1".into()),
         events: Some("0s off 4".into()),
@@ -81,9 +81,9 @@ fn questions_go_round_dead_boards() {
     assert!(account.detours > 0, "{}", settings.command());
 }
 
-/// Answers that are sent again by another path, since nobody knows whether they came, come once.
+/// Answers that are retransmitted by another path, since nobody knows whether they came, come once.
 #[test]
-fn a_dying_cable_doubles_no_answer() {
+fn a_dying_cable_doubles_no_response() {
     for seed in 430..450 {
         let settings = Settings {
             host: Some("14".into()),
@@ -99,10 +99,10 @@ fn a_dying_cable_doubles_no_answer() {
 
 #[test]
 fn hosts_that_make_no_sense_are_refused_in_a_sentence() {
-    let refusal = |host: Option<&str>, rogue: Option<&str>, leave_every: Option<&str>| {
+    let refusal = |host: Option<&str>, faulty: Option<&str>, leave_every: Option<&str>| {
         let settings = Settings {
             host: host.map(String::from),
-            rogue: rogue.map(String::from),
+            rogue: faulty.map(String::from),
             leave_every: leave_every.map(|time| time.parse().unwrap()),
             ..on("ring(4)")
         };
@@ -119,8 +119,8 @@ fn hosts_that_make_no_sense_are_refused_in_a_sentence() {
     assert_eq!(twice, "node 1 is named twice as the board of a host");
     let no_node = refusal(Some("1,x"), None, None);
     assert_eq!(no_node, "host: 'x' is not a node: write NODE[,...], such as 3,5");
-    let rogue = refusal(Some("1"), Some("1:hole"), None);
-    assert_eq!(rogue, "node 1 is a rogue, which has no host");
+    let faulty = refusal(Some("1"), Some("1:hole"), None);
+    assert_eq!(faulty, "node 1 is a faulty node, which has no host");
     let nobody = refusal(None, None, Some("1s"));
     assert_eq!(nobody, "leave-every needs a host: --host NODE");
     let at_once = refusal(Some("1"), None, Some("0s"));

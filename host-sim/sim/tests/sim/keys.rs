@@ -1,12 +1,12 @@
 //! A mesh with a key: who has none is not believed, be it a board or someone on a cable. See `docs/keys.md`.
 
 use hopwise_sim::Settings;
-use hopwise_sim::rogue::RogueKind;
+use hopwise_sim::faulty_node::Misbehavior;
 
 use super::{on, run};
 
-/// A network whose boards have a key, and one of them is a rogue.
-fn with(kind: RogueKind, key: bool, confirmed: bool, network: &str) -> Settings {
+/// A network whose boards have a key, and one of them is a faulty node.
+fn with(kind: Misbehavior, key: bool, confirmed: bool, network: &str) -> Settings {
     Settings {
         rogue: Some(format!("4:{}", kind.name())),
         key: key.then(|| "test".into()),
@@ -19,7 +19,7 @@ fn with(kind: RogueKind, key: bool, confirmed: bool, network: &str) -> Settings 
 #[test]
 fn nothing_is_taken_from_a_board_without_the_key() {
     for network in ["rdn(ring(3),1)", "torus(4,4)"] {
-        for kind in RogueKind::ALL {
+        for kind in Misbehavior::ALL {
             for confirmed in [false, true] {
                 let settings = with(kind, true, confirmed, network);
                 let account = run(&settings);
@@ -35,10 +35,15 @@ fn nothing_is_taken_from_a_board_without_the_key() {
 /// So that the test above can fail.
 #[test]
 fn without_a_key_whoever_sends_packets_is_believed() {
-    for kind in [RogueKind::Flood, RogueKind::Lie, RogueKind::Hole, RogueKind::Replay] {
+    for kind in [
+        Misbehavior::Flood,
+        Misbehavior::Lie,
+        Misbehavior::Hole,
+        Misbehavior::Replay,
+    ] {
         let settings = with(kind, false, false, "torus(4,4)");
         let taken = run(&settings).tally.forged_accepted;
-        assert_eq!(taken > 0, kind != RogueKind::Hole, "{}: {taken}", settings.command());
+        assert_eq!(taken > 0, kind != Misbehavior::Hole, "{}: {taken}", settings.command());
     }
 }
 

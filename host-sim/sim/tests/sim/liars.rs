@@ -360,7 +360,7 @@ fn beside_a_bad_wire() -> Settings {
 }
 
 #[test]
-fn a_bad_wire_excuses_nobody_who_loses_answers_or_says_that_it_is_busy() {
+fn a_bad_wire_excuses_nobody_who_loses_responses_or_says_that_it_is_busy() {
     let settings = beside_a_bad_wire();
     assert_eq!(verdict(&settings, Honest), None, "{}", settings.command());
     let mut once = true;
@@ -399,9 +399,9 @@ fn answers_that_cannot_be_are_corrupted() {
     ] {
         let spoilt = |change: fn(&mut Message<BODY>)| {
             Brings(move |_, messages: &mut Vec<Message<BODY>>| {
-                let answers = messages.iter_mut();
-                answers
-                    .filter(|message| message.kind == MessageKind::Answer(query))
+                let responses = messages.iter_mut();
+                responses
+                    .filter(|message| message.kind == MessageKind::Response(query))
                     .for_each(change);
             })
         };

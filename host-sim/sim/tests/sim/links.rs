@@ -92,7 +92,7 @@ fn a_noisy_cable_is_no_worse_than_a_cut_one() {
 /// Where every wire is as bad as that, nothing is sent or delivered that is older than the lifetime of a packet and the time
 /// after which a frame on the way is stuck.
 #[test]
-fn nothing_is_sent_again_after_its_time() {
+fn nothing_is_retransmitted_after_its_time() {
     const OLDEST: f64 = 6.0 + 0.5 + 1.0;
     let settings = Settings {
         ber: Some(0.003),

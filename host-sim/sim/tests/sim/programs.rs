@@ -18,9 +18,9 @@ fn for_seconds(settings: Settings, seconds: u64) -> Settings {
     }
 }
 
-/// Cables are pulled and boards reset under requests: each has one answer, or an error, and none is carried out twice.
+/// Cables are pulled and boards reset under requests: each has one response, or an error, and none is carried out twice.
 #[test]
-fn every_request_has_an_answer_or_an_error_and_none_is_carried_out_twice() {
+fn every_request_has_a_response_or_an_error_and_none_is_carried_out_twice() {
     for seed in 1..=20 {
         let settings = Settings {
             pull_every: Some("200ms".parse().unwrap()),
@@ -48,8 +48,8 @@ fn every_request_has_an_answer_or_an_error_and_none_is_carried_out_twice() {
                 for number in mesh.uptime() as u32..mesh.uptime() as u32 + 20 {
                     asked.set(asked.get() + 1);
                     match mesh.request::<_, (u64, u32)>(0, PORT, &(mesh.address(), number)).await {
-                        Ok(answer) => {
-                            assert_eq!(answer, (mesh.address(), 2 * number));
+                        Ok(response) => {
+                            assert_eq!(response, (mesh.address(), 2 * number));
                             answered.set(answered.get() + 1);
                         }
                         Err(RequestError::BadFormat | RequestError::Refused | RequestError::NotSent(_)) => {

@@ -120,11 +120,11 @@ impl Book {
         for _ in 0..5 {
             let name = (mesh.address(), mesh.uptime());
             self.asked.borrow_mut().insert(name, None);
-            let answer = mesh.request::<_, (Name, u32)>(SERVER, REQUESTS, &name).await;
-            if let Ok(answer) = answer {
-                assert_eq!(answer, (name, 2));
+            let response = mesh.request::<_, (Name, u32)>(SERVER, REQUESTS, &name).await;
+            if let Ok(response) = response {
+                assert_eq!(response, (name, 2));
             }
-            self.asked.borrow_mut().insert(name, Some(answer.map(drop)));
+            self.asked.borrow_mut().insert(name, Some(response.map(drop)));
             mesh.sleep(50_000).await;
         }
         let name = (mesh.address(), mesh.uptime());
@@ -167,7 +167,7 @@ impl Book {
     }
 
     /// Whether all that was promised was kept. Where boards reset, a receiver may have had what it then forgot.
-    fn judge(&self, resets: bool) {
+    fn check(&self, resets: bool) {
         let once = |book: &BTreeMap<Name, u32>, what: &str| {
             let twice = book.iter().find(|&(_, &times)| times > 1);
             assert_eq!(twice, None, "{what} twice");
@@ -177,7 +177,7 @@ impl Book {
         for (name, result) in &*self.asked.borrow() {
             let times = self.carried_out.borrow().get(name).copied().unwrap_or(0);
             match result {
-                None => assert!(resets, "{name:?} has no answer and no error"),
+                None => assert!(resets, "{name:?} has no response and no error"),
                 Some(Ok(())) => assert_eq!(times, 1, "{name:?}"),
                 Some(Err(RequestError::TimedOut | RequestError::Undeliverable { .. })) => {}
                 Some(Err(RequestError::Busy | RequestError::PortUnreachable)) => assert_eq!(times, 0, "{name:?}"),
@@ -264,7 +264,7 @@ pub(crate) fn assert_a_seed(seed: u64) -> Successes {
         Box::pin(async move { book.run(mesh).await })
     });
     assert_eq!(account.unwrap().violation, None);
-    book.judge(resets);
+    book.check(resets);
     std::mem::forget(again);
     let (asked, sent, written) = (book.asked.borrow(), book.sent.borrow(), book.written.borrow());
     Successes {

@@ -17,14 +17,14 @@ extern "C" fn _start() {
     while black_box(true) {
         let now = black_box(0);
         match endpoint.receive(&mut input, now) {
-            Some(Heard::Question(question)) => {
+            Some(Heard::Request(question)) => {
                 black_box(endpoint.reply(&question, outside()));
             }
             heard => {
                 black_box(heard);
             }
         }
-        if let Some(packet) = endpoint.question(black_box(0), black_box(Query::Trace), outside(), now) {
+        if let Some(packet) = endpoint.request(black_box(0), black_box(Query::Trace), outside(), now) {
             let _ = black_box(endpoint.send(packet));
         }
         black_box(endpoint.tick(now));

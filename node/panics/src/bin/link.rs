@@ -18,7 +18,7 @@ extern "C" fn _start() {
         address: black_box(1),
         port: 0,
         epoch: black_box(1),
-        largest: 255,
+        mtu: 255,
     };
     let mut link = Link::<WIRE>::welcoming(identity, black_box(1), black_box(0));
     if black_box(true) {
@@ -38,7 +38,7 @@ extern "C" fn _start() {
         }
         link.take();
         link.offer(black_box(Offer::new(0, 0)));
-        black_box(link.settled());
+        black_box(link.completed());
         black_box(link.abandoned());
         black_box(link.tick(black_box(0)));
         black_box(link.deadline());

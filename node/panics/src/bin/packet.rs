@@ -26,7 +26,7 @@ extern "C" fn _start() {
     if let Some(command) = Command::read(black_box(0), outside()) {
         black_box(command.payload());
     }
-    if let Ok(page) = BoardConfig::read(black_box(&[0; 192])) {
-        black_box(page.write());
+    if let Ok(config) = BoardConfig::read(black_box(&[0; 192])) {
+        black_box(config.write());
     }
 }

@@ -43,7 +43,7 @@ extern "C" fn _start() {
         let _ = black_box(router.serve(AppPort(black_box(20)), black_box(1)));
         router.close(AppPort(black_box(20)));
         if let Some(message) = black_box(router.next_message()) {
-            let _ = black_box(router.respond(&message, black_box(AppStatus::Answered), outside(), now, &mut ()));
+            let _ = black_box(router.respond(&message, black_box(AppStatus::Ok), outside(), now, &mut ()));
         }
         router.take_blocks();
         router.write_block(&mut (), |block| {

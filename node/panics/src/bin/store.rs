@@ -36,12 +36,12 @@ impl Flash for AnyFlash {
 extern "C" fn _start() {
     let mut store = Store::new(AnyFlash);
     while black_box(true) {
-        let page = black_box([0; CONFIG_BYTES]);
-        black_box(sealed(&page, black_box(None), black_box(0)));
+        let config = black_box([0; CONFIG_BYTES]);
+        black_box(sealed(&config, black_box(None), black_box(0)));
         black_box(store.start(black_box(0)));
-        let _ = black_box(store.write_page(&page, black_box(true), black_box(0)));
+        let _ = black_box(store.write_config(&config, black_box(true), black_box(0)));
         let _ = black_box(store.keep());
         let _ = black_box(store.go_back(black_box(0)));
-        black_box(store.page());
+        black_box(store.config());
     }
 }

@@ -78,7 +78,7 @@ extern "C" fn _start() {
         update.step(&mut flash);
         black_box(update.take(outside(), &mut flash));
         black_box(update.look());
-        black_box(update.take_answer(outside(), &mut flash));
+        black_box(update.take_response(outside(), &mut flash));
         black_box(update.block(black_box(0), black_box(0), &flash));
         black_box(update.state(&flash));
         black_box(update.trial(outside()).map(|trial| trial.write()));

@@ -21,7 +21,7 @@ fn hello() -> Hello {
             address: 300,
             port: 2,
             epoch: 0x0a00_0b0c,
-            largest: 274,
+            mtu: 274,
         },
         session: 3,
         heard: 0x0900,
@@ -48,7 +48,7 @@ fn samples() -> [(Vec<u8>, String); 3] {
         ack: ack(),
         sequence: 18,
         round: 1,
-        lane: 5,
+        channel: 5,
     };
     let data = Frame::Data { header, packet };
     let encoded = |write: &dyn Fn(&mut [u8]) -> Option<usize>| {
@@ -215,7 +215,7 @@ proptest! {
     ) {
         let mut out = std::vec![0xaa; room];
         let decoded = OVERHEAD + first.len() + second.len();
-        let header = DataHeader { ack: ack(), sequence: 1, round: 0, lane: 0 };
+        let header = DataHeader { ack: ack(), sequence: 1, round: 0, channel: 0 };
         match write_data(&header, [&first, &second], true, None, &mut out) {
             None => prop_assert!(room < encoded_len(decoded)),
             Some(length) => {

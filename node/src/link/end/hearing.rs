@@ -34,7 +34,7 @@ impl<L: LinkCapacities> End<L> {
             Frame::Ack(ack) => match self.acknowledged(&ack, now) {
                 Ok(()) => {
                     if ack.pause > 0 {
-                        self.excuse(ack.pause, now);
+                        self.allow_pause(ack.pause, now);
                     }
                     Received::Frame
                 }
@@ -55,8 +55,8 @@ impl<L: LinkCapacities> End<L> {
                         count(&mut self.counters.packets_received);
                         // Counted as not taken until it is.
                         count(&mut self.counters.not_taken);
-                        let lane = header.lane;
-                        Received::Packet { lane, packet }
+                        let channel = header.channel;
+                        Received::Packet { channel, packet }
                     }
                     Arrival::Repeated | Arrival::Early => self.useless(),
                 }
@@ -70,7 +70,7 @@ impl<L: LinkCapacities> End<L> {
             return Frame::read(bytes);
         };
         match Tagged::frame(bytes) {
-            Some(tagged) if security.believes(&tagged) => tagged.read(self.tag),
+            Some(tagged) if security.authenticates(&tagged) => tagged.read(self.tag),
             Some(_) => Err(FrameError::Tag),
             None => match Frame::read(bytes)? {
                 Frame::Ack(_) | Frame::Data { .. } | Frame::Time { .. } => Err(FrameError::Tag),
@@ -119,12 +119,12 @@ impl<L: LinkCapacities> End<L> {
         if progress.back {
             self.ack_timeout.went_back(now);
         }
-        if progress.settled > 0 {
+        if progress.completed > 0 {
             let (waited, timeout) = (self.oldest_waited(now), self.first_timeout());
             self.ack_timeout.acknowledged(progress.taken > 0, waited, timeout, now);
             self.flap_damping.packets_taken(progress.taken);
         }
-        if progress.settled > 0 || progress.back {
+        if progress.completed > 0 || progress.back {
             self.backoff = 0;
             self.timeout_at = if self.sender.idle() {
                 Micros::MAX
@@ -141,7 +141,7 @@ impl<L: LinkCapacities> End<L> {
             tag if tag == self.tag => Hears::Us,
             _ => Hears::Another,
         };
-        match self.judge(hello, bytes, hears) {
+        match self.verify(hello, bytes, hears) {
             Ok(hears) => self.believe(hello, hears, now),
             Err(Some(reason)) => self.turn_away(reason, now),
             Err(None) => self.useless(),
@@ -149,7 +149,7 @@ impl<L: LinkCapacities> End<L> {
     }
 
     /// The end that a hello names, if it is authenticated; else the reason why there is no link with its sender, if that is known.
-    fn judge(&mut self, hello: &Hello, bytes: &[u8], hears: Hears) -> Result<Hears, Option<Down>> {
+    fn verify(&mut self, hello: &Hello, bytes: &[u8], hears: Hears) -> Result<Hears, Option<Down>> {
         let Some(security) = &mut self.security else {
             return if hello.keyed {
                 Err(Some(Down::Unkeyed))
@@ -158,8 +158,8 @@ impl<L: LinkCapacities> End<L> {
             };
         };
         let (is_known, is_up) = (self.state.peer().is_some(), self.state.is_up());
-        match security.judge(hello, bytes, hears == Hears::Us, is_known, is_up) {
-            Verdict::Proven => Ok(Hears::Us),
+        match security.verify(hello, bytes, hears == Hears::Us, is_known, is_up) {
+            Verdict::Authenticated => Ok(Hears::Us),
             Verdict::Announced => Ok(Hears::Nobody),
             Verdict::AnnouncedAnew => {
                 self.number_session();
@@ -175,9 +175,9 @@ impl<L: LinkCapacities> End<L> {
         let was_open = self.is_open();
         self.is_back(now);
         let until = self.heard_until(now);
-        let (mut change, answer) = self.state.hello(Peer::of(hello), hears, hello.stance, until);
-        if answer {
-            self.answer_soon(now);
+        let (mut change, reply) = self.state.hello(Peer::of(hello), hears, hello.stance, until);
+        if reply {
+            self.respond_soon(now);
         }
         if change == Change::Stance && was_open && !self.is_open() {
             // It is unknown what became of the packets in flight.

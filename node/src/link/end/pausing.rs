@@ -82,11 +82,11 @@ impl<L: LinkCapacities> End<L> {
     }
 
     /// The other end announces a pause.
-    pub(super) fn excuse(&mut self, units: u8, now: Micros) {
+    pub(super) fn allow_pause(&mut self, units: u8, now: Micros) {
         let granted = self.leave.grant(u64::from(units) * PAUSE_UNIT, now);
         if granted > 0 {
             self.away_until = now.saturating_add(granted);
-            self.state.excuse(self.heard_until(self.away_until));
+            self.state.allow_pause(self.heard_until(self.away_until));
         }
     }
 
@@ -101,7 +101,7 @@ impl<L: LinkCapacities> End<L> {
 
     /// Restarts all timeouts.
     fn wait_anew(&mut self, now: Micros) {
-        self.state.excuse(self.heard_until(now.max(self.away_until)));
+        self.state.allow_pause(self.heard_until(now.max(self.away_until)));
         self.sender.restamp(coarse(now));
         self.ack_timeout.begin_anew(self.first_timeout(), now);
         if self.timeout_at != Micros::MAX {

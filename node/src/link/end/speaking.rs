@@ -30,11 +30,11 @@ impl<L: LinkCapacities> End<L> {
             if self.wants_time() {
                 return Turn::Time;
             }
-            if let Some(sent) = self.sender.again() {
-                return Turn::Again(sent.token);
+            if let Some(sent) = self.sender.retransmit() {
+                return Turn::Retransmit(sent.token);
             }
             if self.sender.has_room() {
-                return Turn::New(self.room_there.without(self.sender.lanes()));
+                return Turn::New(self.room_there.without(self.sender.channels()));
             }
         }
         if self.is_up() && self.ack_due {
@@ -120,14 +120,14 @@ impl<L: LinkCapacities> End<L> {
         if self.is_open() || self.flap_damping.is_on() || !self.flap_damping.on_probation() {
             return 0;
         }
-        let there = self.state.peer().map_or(0, |peer| peer.identity.largest);
-        self.identity.largest.min(there).into()
+        let there = self.state.peer().map_or(0, |peer| peer.identity.mtu);
+        self.identity.mtu.min(there).into()
     }
 
     pub(in crate::link) fn write_packet(
         &mut self,
         token: Token,
-        lane: u8,
+        channel: u8,
         packet: [&[u8]; 2],
         now: Micros,
         out: &mut [u8],
@@ -135,12 +135,12 @@ impl<L: LinkCapacities> End<L> {
         if !self.is_open() {
             return None;
         }
-        let again = match self.sender.again() {
-            Some(sent) => sent.token == token && sent.lane == lane,
+        let retransmit = match self.sender.retransmit() {
+            Some(sent) => sent.token == token && sent.channel == channel,
             None => false,
         };
         let since = coarse(now);
-        if !again && !self.sender.push(Sent { token, lane, since }) {
+        if !retransmit && !self.sender.push(Sent { token, channel, since }) {
             return None;
         }
         let ack = self.acknowledgement()?;
@@ -149,11 +149,11 @@ impl<L: LinkCapacities> End<L> {
             ack,
             sequence,
             round,
-            lane,
+            channel,
         };
         let seal = next_seal(&mut self.security)?;
-        let length = write_data(&header, packet, again, seal, out)?;
-        count(if again {
+        let length = write_data(&header, packet, retransmit, seal, out)?;
+        count(if retransmit {
             &mut self.counters.resent
         } else {
             &mut self.counters.packets_sent

@@ -14,7 +14,7 @@ pub(super) use on::{CanonicalSecurity, Security};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It is authenticated, fresh, and names this end.
-    Proven,
+    Authenticated,
     /// It has the mesh's key, may be old, and names no end.
     Announced,
     /// The same, and a new nonce was taken to answer it.

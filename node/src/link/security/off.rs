@@ -26,11 +26,11 @@ impl Security {
         match *self {}
     }
 
-    pub(in crate::link) fn judge(&mut self, _: &Hello, _: &[u8], _: bool, _: bool, _: bool) -> Verdict {
+    pub(in crate::link) fn verify(&mut self, _: &Hello, _: &[u8], _: bool, _: bool, _: bool) -> Verdict {
         match *self {}
     }
 
-    pub(in crate::link) fn believes(&mut self, _: &Tagged<'_>) -> bool {
+    pub(in crate::link) fn authenticates(&mut self, _: &Tagged<'_>) -> bool {
         match *self {}
     }
 

@@ -91,7 +91,7 @@ impl Security {
     }
 
     /// Classifies a hello, given with the bytes it was read from. `names_us` and `is_up` are as far as the link knows.
-    pub(in crate::link) fn judge(
+    pub(in crate::link) fn verify(
         &mut self,
         hello: &Hello,
         bytes: &[u8],
@@ -110,11 +110,11 @@ impl Security {
         if names_us {
             let known = self.pairing.as_ref().filter(|pairing| pairing.theirs == *nonce);
             let mut pairing = known.cloned().unwrap_or_else(|| self.pairing_with(nonce));
-            if !pairing.believes(&tagged) {
+            if !pairing.authenticates(&tagged) {
                 return Verdict::Worthless;
             }
             self.pairing = Some(pairing);
-            return Verdict::Proven;
+            return Verdict::Authenticated;
         }
         if is_up || hello.heard != 0 {
             return Verdict::Worthless;
@@ -138,8 +138,10 @@ impl Security {
     }
 
     /// Whether a frame is authentic: from the other end, of this session, and not replayed.
-    pub(in crate::link) fn believes(&mut self, tagged: &Tagged<'_>) -> bool {
-        self.pairing.as_mut().is_some_and(|pairing| pairing.believes(tagged))
+    pub(in crate::link) fn authenticates(&mut self, tagged: &Tagged<'_>) -> bool {
+        self.pairing
+            .as_mut()
+            .is_some_and(|pairing| pairing.authenticates(tagged))
     }
 
     /// The seal of the next frame to the other end; `None` if it is not known.
@@ -162,13 +164,13 @@ impl Security {
 }
 
 impl Pairing {
-    fn believes(&mut self, tagged: &Tagged<'_>) -> bool {
+    fn authenticates(&mut self, tagged: &Tagged<'_>) -> bool {
         let (key, last) = &mut self.here;
         let number = tagged.number_after(*last);
-        let believed = number > *last && tagged.is_under(Seal { key, number });
-        if believed {
+        let authenticated = number > *last && tagged.is_under(Seal { key, number });
+        if authenticated {
             *last = number;
         }
-        believed
+        authenticated
     }
 }

@@ -33,13 +33,13 @@ impl<C: Capacities> Forwarding<C> {
         };
         let (mut header, origin) = (slot.packet.header, slot.origin);
         let begins_here = header.source == self.here();
-        let mut judgement = self.duplicates.judge_passing(&header, now);
-        if judgement == Passing::New && !begins_here && self.began_before_start(&header, now) {
+        let mut classification = self.duplicates.classify_passing(&header, now);
+        if classification == Passing::New && !begins_here && self.began_before_start(&header, now) {
             // It may have been delivered before the restart, but perhaps not forwarded.
-            judgement = Passing::Known;
+            classification = Passing::Known;
             header.copied = true;
         }
-        match judgement {
+        match classification {
             Passing::Duplicate => return self.end_copy(place, DropReason::Duplicate, observer),
             Passing::Uncertain => return self.end_copy(place, DropReason::Uncertain, observer),
             Passing::New | Passing::Known => {}
@@ -71,7 +71,7 @@ impl<C: Capacities> Forwarding<C> {
         // A copy of a block of this node that comes back as a flood is not for the board.
         let own_block = || board_wants_blocks && self.is_own_block(place);
         let for_node = !begins_here || own_block();
-        let taken = judgement == Passing::New && for_node && header.kind == Kind::Broadcast;
+        let taken = classification == Passing::New && for_node && header.kind == Kind::Broadcast;
         let copies = links.count_ones() + u32::from(taken);
         match copies.checked_sub(1) {
             // The first copy is the packet itself.

@@ -54,7 +54,7 @@ pub(in crate::router) struct DuplicateFilter<C: Capacities> {
 
 /// The classification of a packet for this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::router) enum Judgement {
+pub(in crate::router) enum Classification {
     /// Not seen before.
     New,
     /// Its twin has come.
@@ -89,32 +89,32 @@ impl<C: Capacities> DuplicateFilter<C> {
     }
 
     /// Classifies a packet for this node alone. If it is new, it is remembered.
-    pub(in crate::router) fn judge(&mut self, header: &Header, now: Micros) -> Judgement {
+    pub(in crate::router) fn classify(&mut self, header: &Header, now: Micros) -> Classification {
         if self.is_known_copy(header, now) {
-            return Judgement::Duplicate;
+            return Classification::Duplicate;
         }
         let uncertain = header.copied && (self.copies.is_full() || self.may_be_forgotten(header, now));
         let place = self.place(header, now);
         let Some(window) = self.windows.get_mut(place) else {
-            return Judgement::Uncertain;
+            return Classification::Uncertain;
         };
         let standing = window.standing(header.number);
-        if standing != Judgement::New {
+        if standing != Classification::New {
             return standing;
         }
         if uncertain {
-            return Judgement::Uncertain;
+            return Classification::Uncertain;
         }
         window.mark(header.number, now);
         if header.copied {
             // Cannot fail: a full memory is uncertain.
             let _ = self.copies.push((header.id(), now));
         }
-        Judgement::New
+        Classification::New
     }
 
     /// The same for a packet that is for, or passes through, every node. A flood is [marked](Header::copied) as a copy.
-    pub(in crate::router) fn judge_passing(&mut self, header: &Header, now: Micros) -> Passing {
+    pub(in crate::router) fn classify_passing(&mut self, header: &Header, now: Micros) -> Passing {
         if self.is_known_copy(header, now) {
             return Passing::Duplicate;
         }
@@ -130,15 +130,15 @@ impl<C: Capacities> DuplicateFilter<C> {
         };
         let flood = header.copied;
         match window.standing(header.number) {
-            Judgement::Duplicate if flood && !window.has_flooded(header.number) => {
+            Classification::Duplicate if flood && !window.has_flooded(header.number) => {
                 window.note_flooded(header.number);
                 return Passing::Known;
             }
-            Judgement::Duplicate => return Passing::Duplicate,
-            Judgement::Uncertain => return Passing::Uncertain,
+            Classification::Duplicate => return Passing::Duplicate,
+            Classification::Uncertain => return Passing::Uncertain,
             // Of a flood any copy may have come; of a tree broadcast only one that was flooded as well.
-            Judgement::New if forgotten => return Passing::Uncertain,
-            Judgement::New => {}
+            Classification::New if forgotten => return Passing::Uncertain,
+            Classification::New => {}
         }
         window.mark(header.number, now);
         if flood {
@@ -158,7 +158,7 @@ impl<C: Capacities> DuplicateFilter<C> {
     pub(in crate::router) fn has_passed(&self, header: &Header) -> bool {
         let window = self.windows.iter().find(|window| window.is_of(header));
         window.is_some_and(|window| {
-            window.standing(header.number) == Judgement::Duplicate
+            window.standing(header.number) == Classification::Duplicate
                 && (!header.copied || window.has_flooded(header.number))
         })
     }
@@ -231,15 +231,15 @@ impl Window {
     }
 
     /// The classification of a packet of this number, if it is a copy.
-    fn standing(&self, number: u32) -> Judgement {
+    fn standing(&self, number: u32) -> Classification {
         let behind = self.highest.wrapping_sub(number);
         if behind > u32::MAX / 2 {
-            return Judgement::New;
+            return Classification::New;
         }
         match bit(&self.came, behind) {
-            Some(true) => Judgement::Duplicate,
-            Some(false) => Judgement::New,
-            None => Judgement::Uncertain,
+            Some(true) => Classification::Duplicate,
+            Some(false) => Classification::New,
+            None => Classification::Uncertain,
         }
     }
 
@@ -341,9 +341,9 @@ mod tests {
                 // There is one original, which may come before or after its copies.
                 let copied = again || !came.insert((source, number));
                 let header = header(source, base.wrapping_add(number), copied);
-                let judgement = seen.judge(&header, 1_000_000 + step as u64 * 1_000);
+                let classification = seen.classify(&header, 1_000_000 + step as u64 * 1_000);
                 highest[source as usize] = number.max(highest[source as usize]);
-                if judgement == Judgement::New {
+                if classification == Classification::New {
                     prop_assert!(taken.insert((source, number)), "source {source} number {number}");
                 } else {
                     let late = number + SPAN <= highest[source as usize];
@@ -359,22 +359,31 @@ mod tests {
     fn a_flood_is_new_once_and_known_once() {
         let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();
         let (tree, flood) = (header(7, 5, false), header(7, 5, true));
-        assert_eq!(seen.judge_passing(&tree, 9_000_000), Passing::New);
+        assert_eq!(seen.classify_passing(&tree, 9_000_000), Passing::New);
         assert!(seen.has_passed(&tree) && !seen.has_passed(&flood));
-        assert_eq!(seen.judge_passing(&flood, 9_000_000), Passing::Known);
-        assert_eq!(seen.judge_passing(&flood, 9_000_000), Passing::Duplicate);
+        assert_eq!(seen.classify_passing(&flood, 9_000_000), Passing::Known);
+        assert_eq!(seen.classify_passing(&flood, 9_000_000), Passing::Duplicate);
         assert!(seen.has_passed(&flood));
         let flood = header(7, 6, true);
-        assert_eq!(seen.judge_passing(&flood, 9_000_000), Passing::New);
-        assert_eq!(seen.judge_passing(&header(7, 6, false), 9_000_000), Passing::Duplicate);
+        assert_eq!(seen.classify_passing(&flood, 9_000_000), Passing::New);
+        assert_eq!(
+            seen.classify_passing(&header(7, 6, false), 9_000_000),
+            Passing::Duplicate
+        );
         // Two other sources, and it is forgotten. What begins later is new.
         for source in [8, 9] {
-            assert_eq!(seen.judge_passing(&header(source, 1, false), 9_001_000), Passing::New);
+            assert_eq!(
+                seen.classify_passing(&header(source, 1, false), 9_001_000),
+                Passing::New
+            );
         }
         for copied in [false, true] {
-            assert_eq!(seen.judge_passing(&header(7, 6, copied), 9_002_000), Passing::Uncertain);
+            assert_eq!(
+                seen.classify_passing(&header(7, 6, copied), 9_002_000),
+                Passing::Uncertain
+            );
         }
-        assert_eq!(seen.judge_passing(&header(7, 7, true), 9_600_000), Passing::New);
+        assert_eq!(seen.classify_passing(&header(7, 7, true), 9_600_000), Passing::New);
     }
 
     /// Without floods a forgotten source is no reason to drop a broadcast.
@@ -384,7 +393,7 @@ mod tests {
         for number in 0..300 {
             for source in 0..9 {
                 let now = 9_000_000 + u64::from(number);
-                assert_eq!(seen.judge_passing(&header(source, number, false), now), Passing::New);
+                assert_eq!(seen.classify_passing(&header(source, number, false), now), Passing::New);
             }
         }
     }
@@ -392,29 +401,35 @@ mod tests {
     #[test]
     fn a_twin_that_comes_after_its_copy_is_known() {
         let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();
-        assert_eq!(seen.judge(&header(7, 5, true), 0), Judgement::New);
+        assert_eq!(seen.classify(&header(7, 5, true), 0), Classification::New);
         // Many others, so that the windows have moved on and the source is forgotten.
         let others: List<_> = (0..2_000)
             .map(|number| header(8 + u64::from(number % 3), number, false))
             .collect();
         for other in &others {
-            seen.judge(other, 1_000_000);
+            seen.classify(other, 1_000_000);
         }
-        assert_eq!(seen.judge(&header(7, 5, false), 2_000_000), Judgement::Duplicate);
+        assert_eq!(
+            seen.classify(&header(7, 5, false), 2_000_000),
+            Classification::Duplicate
+        );
     }
 
     #[test]
     fn a_copy_from_before_the_memory_is_uncertain() {
         let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();
         for number in 0..600 {
-            assert_eq!(seen.judge(&header(7, number, false), 9_000_000), Judgement::New);
+            assert_eq!(seen.classify(&header(7, number, false), 9_000_000), Classification::New);
         }
-        assert_eq!(seen.judge(&header(7, 1, true), 9_000_000), Judgement::Uncertain);
+        assert_eq!(seen.classify(&header(7, 1, true), 9_000_000), Classification::Uncertain);
         assert_eq!(
-            seen.judge(&header(7, 1, false), 9_000_000),
-            Judgement::Uncertain,
+            seen.classify(&header(7, 1, false), 9_000_000),
+            Classification::Uncertain,
             "a board may have kept it"
         );
-        assert_eq!(seen.judge(&header(7, 599, true), 9_000_000), Judgement::Duplicate);
+        assert_eq!(
+            seen.classify(&header(7, 599, true), 9_000_000),
+            Classification::Duplicate
+        );
     }
 }

@@ -19,7 +19,7 @@ mod source_share;
 mod stalled_links;
 mod wiring;
 
-use duplicate_filter::{DuplicateFilter, Judgement};
+use duplicate_filter::{Classification, DuplicateFilter};
 use next_hop::{Forwarder, Hop};
 pub(super) use pool::{Origin, Place, Pool, Reader, Slot};
 use stalled_links::StalledLinks;
@@ -299,13 +299,13 @@ impl<C: Capacities> Forwarding<C> {
         let Some(slot) = self.pool.get_mut(place) else {
             return Onward::Done;
         };
-        match self.duplicates.judge(&slot.packet.header, now) {
-            Judgement::New => {
+        match self.duplicates.classify(&slot.packet.header, now) {
+            Classification::New => {
                 slot.packet.remove_trail();
                 self.enqueue(place, link);
             }
-            Judgement::Duplicate => self.discard(place, DropReason::Duplicate, observer),
-            Judgement::Uncertain => self.discard(place, DropReason::Uncertain, observer),
+            Classification::Duplicate => self.discard(place, DropReason::Duplicate, observer),
+            Classification::Uncertain => self.discard(place, DropReason::Uncertain, observer),
         }
         Onward::Done
     }
@@ -315,10 +315,10 @@ impl<C: Capacities> Forwarding<C> {
         if header.source != self.here() && self.began_before_start(header, now) {
             return Err(DropReason::Uncertain);
         }
-        match self.duplicates.judge(header, now) {
-            Judgement::New => Ok(()),
-            Judgement::Duplicate => Err(DropReason::Duplicate),
-            Judgement::Uncertain => Err(DropReason::Uncertain),
+        match self.duplicates.classify(header, now) {
+            Classification::New => Ok(()),
+            Classification::Duplicate => Err(DropReason::Duplicate),
+            Classification::Uncertain => Err(DropReason::Uncertain),
         }
     }
 

@@ -184,8 +184,8 @@ impl<C: Capacities> Pool<C> {
     fn common_for(&self, link: u8, priority: Option<Priority>) -> usize {
         let free = self.common().saturating_sub(self.common_taken());
         let ahead = self.fair_queue.ahead_of(link, priority);
-        let promised = ahead.filter(|waiting| self.share_left(waiting.link) > 0).count();
-        free.saturating_sub(promised).min(self.share_left(link))
+        let reserved = ahead.filter(|waiting| self.share_left(waiting.link) > 0).count();
+        free.saturating_sub(reserved).min(self.share_left(link))
     }
 
     /// Whether a link may use a virtual channel's own slot: it is free, and no packet of that virtual channel at another link goes first.

@@ -4,7 +4,7 @@ use super::super::event::{Event, Observer};
 use super::source_share::Share;
 use super::{Forwarding, Place, Slot, add};
 use crate::capacities::{Capacities, List};
-use crate::link::{Fate, Micros};
+use crate::link::{FrameResult, Micros};
 use crate::wire::{Offer, TraceRecord};
 use hopwise_core::Node;
 use hopwise_core::network::virtual_channels;
@@ -94,15 +94,15 @@ impl<C: Capacities> Forwarding<C> {
     }
 
     /// Completes a packet that was in flight.
-    pub(in crate::router) fn settled(
+    pub(in crate::router) fn completed(
         &mut self,
         link: u8,
         place: Place,
-        fate: Fate,
+        result: FrameResult,
         now: Micros,
         observer: &mut impl Observer,
     ) {
-        if fate == Fate::Refused {
+        if result == FrameResult::Refused {
             self.put_back(link, place);
             if self.stalled.avoided() >> link & 1 == 1 {
                 self.go_round_stall(place, link, observer);

@@ -5,7 +5,7 @@ use std::vec::Vec;
 use super::wiring::tests::wired;
 use super::*;
 use crate::capacities::Board;
-use crate::link::Fate;
+use crate::link::FrameResult;
 use crate::wire::{Addressed, AppPort, Content, Offer};
 
 const NOW: Micros = 60_000_000;
@@ -62,10 +62,10 @@ fn a_packet_takes_the_link_of_its_next_hop_and_leaves() {
     assert_eq!((left, waiting(&node)), (Onward::Done, [onward].to_vec()));
     assert_eq!(node.pick(onward, Offer::ALL, MTU, NOW), Some(place));
     // The neighbor has no room at first.
-    node.settled(onward, place, Fate::Refused, NOW, &mut ());
+    node.completed(onward, place, FrameResult::Refused, NOW, &mut ());
     assert_eq!((node.waiting(onward), node.held()), (1, 1));
     assert_eq!(node.pick(onward, Offer::ALL, MTU, NOW), Some(place));
-    node.settled(onward, place, Fate::Taken, NOW, &mut ());
+    node.completed(onward, place, FrameResult::Taken, NOW, &mut ());
     assert_eq!((node.held(), node.pool.used(), node.counters.forwarded), (0, 0, 1));
 }
 

@@ -23,7 +23,7 @@ struct Owed {
     dest: Node,
     to_host: bool,
     flooded: bool,
-    again: bool,
+    retransmit: bool,
     epoch: u16,
     number: u32,
     verdict: Verdict,
@@ -37,7 +37,7 @@ pub(in crate::router) struct Reply {
     /// The packet arrived as a flood, and so must this.
     pub(in crate::router) flooded: bool,
     /// The packet was retransmitted: perhaps a confirmation was lost.
-    pub(in crate::router) again: bool,
+    pub(in crate::router) retransmit: bool,
     pub(in crate::router) confirmation: Confirmation,
 }
 
@@ -72,7 +72,7 @@ impl<C: Capacities> Destination<C> {
     /// Whether a received packet is to be delivered now, or why not. Its sender will be notified if there is anything to
     /// report. `known_epoch` is the packet's claim about this node, `age` how long it has been in flight, `flooded`
     /// whether it arrived as a flood.
-    pub(in crate::router) fn judge(
+    pub(in crate::router) fn classify(
         &mut self,
         header: &Header,
         known_epoch: u16,
@@ -84,7 +84,7 @@ impl<C: Capacities> Destination<C> {
         if self.owed.is_full() {
             return Err(DropReason::Busy);
         }
-        let (verdict, judgement) = if known_epoch != 0 && known_epoch != self.epoch {
+        let (verdict, classification) = if known_epoch != 0 && known_epoch != self.epoch {
             (Verdict::Restarted, Err(DropReason::Stale))
         } else {
             match self.peers.standing(header, age, now) {
@@ -117,12 +117,12 @@ impl<C: Capacities> Destination<C> {
             dest: header.source,
             to_host: header.from_host,
             flooded,
-            again: header.copied,
+            retransmit: header.copied,
             epoch: header.epoch,
             number: header.number,
             verdict,
         });
-        judgement
+        classification
     }
 
     /// Whether this node may have delivered a packet before its last boot: one whose sender does not know in which epoch
@@ -144,7 +144,7 @@ impl<C: Capacities> Destination<C> {
             dest: owed.dest,
             to_host: owed.to_host,
             flooded: owed.flooded,
-            again: owed.again,
+            retransmit: owed.retransmit,
             confirmation: Confirmation {
                 number: owed.number,
                 epoch: owed.epoch,
@@ -176,14 +176,14 @@ mod tests {
     }
 
     /// The decision about a packet, and its confirmation.
-    fn judged(
+    fn classified(
         destination: &mut Destination<FourPeers>,
         header: &Header,
         known_epoch: u16,
         admission: Admission,
         now: Micros,
     ) -> (Result<(), DropReason>, Option<Verdict>) {
-        let judgement = destination.judge(header, known_epoch, 1_000, false, admission, now);
+        let classification = destination.classify(header, known_epoch, 1_000, false, admission, now);
         let reply = destination.next_reply(now);
         if let Some(reply) = reply {
             assert_eq!((reply.dest, reply.to_host), (header.source, header.from_host));
@@ -192,26 +192,26 @@ mod tests {
             } = reply.confirmation;
             assert_eq!((number, epoch, u64::from(uptime)), (header.number, header.epoch, now));
         }
-        (judgement, reply.map(|reply| reply.confirmation.verdict))
+        (classification, reply.map(|reply| reply.confirmation.verdict))
     }
 
     #[test]
     fn a_packet_is_delivered_once_and_confirmed_each_time() {
         let mut here = destination();
-        let first = judged(&mut here, &packet(0), 5, Admission::Open, NOW);
+        let first = classified(&mut here, &packet(0), 5, Admission::Open, NOW);
         assert_eq!(first, (Ok(()), Some(Verdict::Delivered)));
-        let again = judged(&mut here, &packet(0), 5, Admission::Open, NOW);
-        assert_eq!(again, (Err(DropReason::Duplicate), Some(Verdict::Delivered)));
+        let retransmit = classified(&mut here, &packet(0), 5, Admission::Open, NOW);
+        assert_eq!(retransmit, (Err(DropReason::Duplicate), Some(Verdict::Delivered)));
     }
 
     #[test]
     fn one_without_room_in_the_inbox_may_come_again() {
         let mut here = destination();
-        let full = judged(&mut here, &packet(0), 5, Admission::Busy, NOW);
+        let full = classified(&mut here, &packet(0), 5, Admission::Busy, NOW);
         assert_eq!(full, (Err(DropReason::InboxFull), Some(Verdict::Busy)));
-        let later = judged(&mut here, &packet(0), 5, Admission::Open, NOW);
+        let later = classified(&mut here, &packet(0), 5, Admission::Open, NOW);
         assert_eq!(later, (Ok(()), Some(Verdict::Delivered)));
-        let had = judged(&mut here, &packet(0), 5, Admission::PortUnreachable, NOW);
+        let had = classified(&mut here, &packet(0), 5, Admission::PortUnreachable, NOW);
         assert_eq!(
             had,
             (Err(DropReason::Duplicate), Some(Verdict::Delivered)),
@@ -231,16 +231,16 @@ mod tests {
             ),
         ] {
             let mut here = destination();
-            let refused = judged(&mut here, &packet(number), 5, admission, NOW);
+            let refused = classified(&mut here, &packet(number), 5, admission, NOW);
             assert_eq!(refused, (Err(reason), Some(verdict)));
-            let again = judged(&mut here, &packet(number), 5, admission, NOW);
-            assert_eq!(again, (Err(DropReason::Duplicate), Some(verdict)));
-            let later = judged(&mut here, &packet(number), 5, Admission::Open, NOW);
+            let retransmit = classified(&mut here, &packet(number), 5, admission, NOW);
+            assert_eq!(retransmit, (Err(DropReason::Duplicate), Some(verdict)));
+            let later = classified(&mut here, &packet(number), 5, Admission::Open, NOW);
             assert_eq!(later, (Err(DropReason::Duplicate), Some(Verdict::Full)));
-            let next = judged(&mut here, &packet(number + 1), 5, Admission::Open, NOW);
+            let next = classified(&mut here, &packet(number + 1), 5, Admission::Open, NOW);
             assert_eq!(next, (Ok(()), Some(Verdict::Delivered)));
-            let again = judged(&mut here, &packet(number), 5, Admission::Busy, NOW);
-            assert_eq!(again, (Err(DropReason::Duplicate), Some(Verdict::Full)));
+            let retransmit = classified(&mut here, &packet(number), 5, Admission::Busy, NOW);
+            assert_eq!(retransmit, (Err(DropReason::Duplicate), Some(Verdict::Full)));
         }
     }
 
@@ -249,16 +249,16 @@ mod tests {
         let restarted = (Err(DropReason::Stale), Some(Verdict::Restarted));
         let delivered = (Ok(()), Some(Verdict::Delivered));
         assert_eq!(
-            judged(&mut destination(), &packet(0), 4, Admission::Open, NOW),
+            classified(&mut destination(), &packet(0), 4, Admission::Open, NOW),
             restarted
         );
         // The sender does not know the epoch: by its age the packet began after the boot, or it may have begun before.
         assert_eq!(
-            judged(&mut destination(), &packet(0), 0, Admission::Open, 1_001 + DRIFT),
+            classified(&mut destination(), &packet(0), 0, Admission::Open, 1_001 + DRIFT),
             delivered
         );
         assert_eq!(
-            judged(&mut destination(), &packet(0), 0, Admission::Open, 1_000 + DRIFT),
+            classified(&mut destination(), &packet(0), 0, Admission::Open, 1_000 + DRIFT),
             restarted
         );
         let copy = Header {
@@ -266,11 +266,11 @@ mod tests {
             ..packet(0)
         };
         assert_eq!(
-            judged(&mut destination(), &copy, 0, Admission::Open, 18_500_000),
+            classified(&mut destination(), &copy, 0, Admission::Open, 18_500_000),
             restarted
         );
         assert_eq!(
-            judged(&mut destination(), &copy, 0, Admission::Open, 18_500_001),
+            classified(&mut destination(), &copy, 0, Admission::Open, 18_500_001),
             delivered
         );
     }
@@ -278,12 +278,12 @@ mod tests {
     #[test]
     fn a_sender_that_has_restarted_is_not_told_of_its_earlier_life() {
         let mut here = destination();
-        assert_eq!(judged(&mut here, &packet(0), 5, Admission::Open, NOW).0, Ok(()));
+        assert_eq!(classified(&mut here, &packet(0), 5, Admission::Open, NOW).0, Ok(()));
         let earlier = Header { epoch: 2, ..packet(9) };
-        let judgement = here.judge(&earlier, 5, 600_000, false, Admission::Open, NOW);
-        assert_eq!((judgement, here.next_reply(NOW)), (Err(DropReason::Stale), None));
+        let classification = here.classify(&earlier, 5, 600_000, false, Admission::Open, NOW);
+        assert_eq!((classification, here.next_reply(NOW)), (Err(DropReason::Stale), None));
         // It began at about the same time: perhaps it is the later one.
-        let told = judged(&mut here, &earlier, 5, Admission::Open, NOW);
+        let told = classified(&mut here, &earlier, 5, Admission::Open, NOW);
         assert_eq!(told, (Err(DropReason::Busy), Some(Verdict::Busy)));
     }
 
@@ -292,7 +292,7 @@ mod tests {
         let mut here = destination();
         let fill = |here: &mut Destination<FourPeers>, from: u32| {
             while !here.owed.is_full() {
-                here.judge(
+                here.classify(
                     &packet(from + here.owed.len() as u32),
                     5,
                     0,
@@ -316,15 +316,18 @@ mod tests {
     fn nothing_is_delivered_that_cannot_be_confirmed() {
         let mut here = destination();
         for number in 0..WAITING as u32 {
-            assert_eq!(here.judge(&packet(number), 5, 0, false, Admission::Open, NOW), Ok(()));
+            assert_eq!(
+                here.classify(&packet(number), 5, 0, false, Admission::Open, NOW),
+                Ok(())
+            );
         }
         assert_eq!(
-            here.judge(&packet(WAITING as u32), 5, 0, false, Admission::Open, NOW),
+            here.classify(&packet(WAITING as u32), 5, 0, false, Admission::Open, NOW),
             Err(DropReason::Busy)
         );
         here.next_reply(NOW).unwrap();
         assert_eq!(
-            here.judge(&packet(WAITING as u32), 5, 0, false, Admission::Open, NOW),
+            here.classify(&packet(WAITING as u32), 5, 0, false, Admission::Open, NOW),
             Ok(())
         );
     }

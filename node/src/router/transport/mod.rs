@@ -190,7 +190,7 @@ impl<C: Capacities> Transport<C> {
         now: Micros,
     ) -> Result<(), DropReason> {
         self.destination
-            .judge(header, known_epoch, age, flooded, admission, now)
+            .classify(header, known_epoch, age, flooded, admission, now)
     }
 
     /// The next confirmation to send, and the rank of the path that it takes from here: 0 is its route.
@@ -206,7 +206,7 @@ impl<C: Capacities> Transport<C> {
         });
         // The previous confirmation may have been lost on its route: each one of a retransmitted packet takes another.
         let number = packet.as_ref().map_or(0, |packet| packet.header.number as u8);
-        Some((packet, if reply.again { number } else { 0 }))
+        Some((packet, if reply.retransmit { number } else { 0 }))
     }
 
     /// Processes a confirmation of a packet of this node, which was in flight for this long and may have arrived as a flood.
@@ -234,7 +234,7 @@ impl<C: Capacities> Transport<C> {
                 kept: place,
                 epoch: same_life.then_some(header.epoch),
             }),
-            AfterConfirmation::Ended(settled) => Ok(Confirms::Ended(settled)),
+            AfterConfirmation::Ended(completed) => Ok(Confirms::Ended(completed)),
         }
     }
 

@@ -74,7 +74,7 @@ pub(in crate::router) enum AfterConfirmation {
 pub(in crate::router) enum Due {
     Nothing,
     /// Retransmit the kept packet, by the path of a rank: 0 is its route.
-    Again {
+    Retransmit {
         place: Place,
         rank: u8,
     },
@@ -288,7 +288,7 @@ impl<C: Capacities> Source<C> {
                 None => entry.attempts.saturating_sub(1),
                 Some(_) => 0,
             };
-            Due::Again {
+            Due::Retransmit {
                 place: entry.place,
                 rank,
             }
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_sent_again_after_ever_longer_timeouts_and_ends_unknown() {
+    fn a_packet_is_retransmitted_after_ever_longer_timeouts_and_ends_unknown() {
         let mut source = source();
         let mut waits = std::vec::Vec::new();
         let mut now = START;
@@ -390,7 +390,7 @@ mod tests {
             waits.push(next - now);
             now = next;
             match source.due(0, now) {
-                Due::Again { place: 9, .. } | Due::Flood(9) => {}
+                Due::Retransmit { place: 9, .. } | Due::Flood(9) => {}
                 other => break assert_eq!(other, Due::Ended(ended(Outcome::Unknown))),
             }
         }
@@ -464,12 +464,12 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_sent_in_the_same_life_is_sent_again_at_once() {
+    fn a_packet_sent_in_the_same_life_is_retransmitted_at_once() {
         let mut source = source();
         let now = START + 10_000;
         assert_eq!(source.due(0, now), Due::Nothing);
         source.answered(7, &says(Verdict::Restarted, 900_000), 0, false, now);
-        assert_eq!(source.due(0, now), Due::Again { place: 9, rank: 0 });
+        assert_eq!(source.due(0, now), Due::Retransmit { place: 9, rank: 0 });
     }
 
     #[test]
@@ -488,7 +488,7 @@ mod tests {
         let mut source = source();
         (0..3).for_each(|_| report(&mut source, late));
         source.answered(7, &says(Verdict::Busy, 10), 0, false, late);
-        assert_eq!(source.due(0, late), Due::Again { place: 9, rank: 0 });
+        assert_eq!(source.due(0, late), Due::Retransmit { place: 9, rank: 0 });
         (0..3).for_each(|_| report(&mut source, late));
         let (at, reason) = (4, DropReason::NoRoute);
         let end = Outcome::Undeliverable { at, reason };

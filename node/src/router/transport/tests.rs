@@ -62,32 +62,32 @@ fn a_confirmed_packet_is_delivered_once_and_its_source_knows() {
     let packet = send(&mut here, 2, NOW);
     assert_eq!(come(&mut there, &packet, Admission::Open, NOW), Ok(()));
     // It is received again before the confirmation.
-    let again = come(&mut there, &packet, Admission::Open, NOW);
-    assert_eq!(again, Err(DropReason::Duplicate));
-    let settled = Completed {
+    let retransmit = come(&mut there, &packet, Admission::Open, NOW);
+    assert_eq!(retransmit, Err(DropReason::Duplicate));
+    let completed = Completed {
         number: packet.header.number,
         outcome: Outcome::Delivered,
         place: PLACE,
     };
-    assert_eq!(confirm(&mut there, &mut here, NOW), Ok(Confirms::Ended(settled)));
+    assert_eq!(confirm(&mut there, &mut here, NOW), Ok(Confirms::Ended(completed)));
     assert_eq!(confirm(&mut there, &mut here, NOW), Err(DropReason::Unsolicited));
     assert_eq!(here.next_outcome(), Some((packet.header.number, Outcome::Delivered)));
     assert_eq!(here.may_confirm(2), Some(72), "the epoch is known now");
 }
 
 #[test]
-fn one_that_is_not_confirmed_is_sent_again_and_ends_at_last() {
+fn one_that_is_not_confirmed_is_retransmitted_and_ends_at_last() {
     let mut here = transport(0);
     let packet = send(&mut here, 2, NOW);
     assert_eq!(here.due(0, NOW), Due::Nothing);
     let first = here.deadline();
-    assert!(matches!(here.due(0, first), Due::Again { place: PLACE, .. }));
+    assert!(matches!(here.due(0, first), Due::Retransmit { place: PLACE, .. }));
     let end = NOW + super::super::times::CONFIRM_WITHIN;
-    let Due::Ended(settled) = here.due(0, end) else {
+    let Due::Ended(completed) = here.due(0, end) else {
         panic!("it goes on");
     };
     assert_eq!(
-        (settled.number, settled.outcome),
+        (completed.number, completed.outcome),
         (packet.header.number, Outcome::Unknown)
     );
 }
@@ -107,7 +107,7 @@ fn a_destination_without_room_is_tried_again() {
 }
 
 #[test]
-fn an_answer_to_an_earlier_life_is_none() {
+fn a_response_to_an_earlier_life_is_none() {
     let (mut here, mut there) = (transport(0), transport(2));
     let header = there.header(Kind::Confirmation, 0, false);
     let packet = send(&mut here, 2, NOW);

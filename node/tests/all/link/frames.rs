@@ -1,6 +1,6 @@
 //! What two ends write, frame by frame.
 
-use hopwise_node::link::{Fate, Link, Received, Turn};
+use hopwise_node::link::{FrameResult, Link, Received, Turn};
 use hopwise_node::wire::{Frame, Identity, Offer, WIRE, decode};
 
 use crate::link::pair::identity;
@@ -44,14 +44,14 @@ fn sequence_numbers_go_up_to_63_and_begin_again() {
             panic!("no packet");
         };
         assert_eq!((u32::from(header.sequence), header.round), (count % 64, 0));
-        assert_eq!((u32::from(header.lane), packet), (count % 12, &b"packet"[..]));
+        assert_eq!((u32::from(header.channel), packet), (count % 12, &b"packet"[..]));
         assert!(matches!(
             other.receive(&mut &out[..length], 3_000),
             Some(Received::Packet { .. })
         ));
         other.take();
         control(&mut other, &mut one, 3_000);
-        assert_eq!(one.settled(), Some((7, Fate::Taken)));
+        assert_eq!(one.completed(), Some((7, FrameResult::Taken)));
     }
     assert_eq!(
         (one.counters().packets_sent, other.counters().packets_received),
@@ -88,7 +88,7 @@ fn lost_credit_is_asked_for() {
     let length = one.write_packet(1, 0, [b"x", b""], 3_000, &mut out).unwrap();
     other.receive(&mut &out[..length], 3_000);
     control(&mut other, &mut one, 3_000);
-    assert_eq!(one.settled(), Some((1, Fate::Refused)));
+    assert_eq!(one.completed(), Some((1, FrameResult::Refused)));
     let closed = |link: &mut Link<WIRE>, now| match link.turn(now) {
         Turn::New(room) => !room.takes(0),
         other => panic!("{other:?}"),

@@ -403,7 +403,7 @@ fn a_frame_without_a_tag_is_not_taken() {
         ack,
         sequence: 0,
         round: 0,
-        lane: 0,
+        channel: 0,
     };
     let mut out = [0; WIRE];
     let mut refuse = |frame: &[u8]| {
@@ -455,7 +455,7 @@ fn an_announcement_alone_brings_no_link_up() {
     }
 }
 
-/// The answer of an end that has been forgotten since is as old as that end.
+/// The response of an end that has been forgotten since is as old as that end.
 #[test]
 fn a_proof_that_comes_after_its_end_was_forgotten_is_not_believed() {
     let (mut here, mut there) = (locked(0, 1), locked(1, 1));

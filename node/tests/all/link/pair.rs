@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use hopwise_node::key::Credentials;
-use hopwise_node::link::{Down, Fate, Link, Micros, Received, Token, Turn};
+use hopwise_node::link::{Down, FrameResult, Link, Micros, Received, Token, Turn};
 use hopwise_node::wire::{Identity, Role, WIRE};
 
 /// What happens to a byte on the wire.
@@ -66,7 +66,7 @@ pub(crate) fn identity(end: usize, epoch: u32) -> Identity {
         address: end as u64,
         port: 0,
         epoch,
-        largest: 250,
+        mtu: 250,
     }
 }
 
@@ -78,7 +78,7 @@ fn content(from: usize, serial: u64) -> Vec<u8> {
     bytes
 }
 
-fn lane(serial: u64) -> u8 {
+fn channel(serial: u64) -> u8 {
     (serial % 4) as u8
 }
 
@@ -192,7 +192,7 @@ impl Pair {
             let mut bytes = &bytes[..];
             while let Some(received) = here.link.receive(&mut bytes, self.now) {
                 match received {
-                    Received::Packet { lane: found, packet } => {
+                    Received::Packet { channel: found, packet } => {
                         let serial = check_packet(1 - place, found, packet, there);
                         let taken = !(serial + 1).is_multiple_of(here.refuse_every);
                         there.arrived.insert(serial, taken);
@@ -222,12 +222,12 @@ impl Pair {
         let length = match end.link.turn(now) {
             Turn::Nothing | Turn::Time => None,
             Turn::Control => end.link.write_control(now, &mut out),
-            Turn::Again(token) => {
+            Turn::Retransmit(token) => {
                 let serial = end.on_the_way[&token];
                 end.link
-                    .write_packet(token, lane(serial), [&content(place, serial), &[]], now, &mut out)
+                    .write_packet(token, channel(serial), [&content(place, serial), &[]], now, &mut out)
             }
-            Turn::New(room) if end.left > 0 && room.takes(lane(end.next_serial)) => {
+            Turn::New(room) if end.left > 0 && room.takes(channel(end.next_serial)) => {
                 let (token, serial) = (end.next_token, end.next_serial);
                 let content = content(place, serial);
                 let (head, body) = content.split_at(5);
@@ -235,7 +235,8 @@ impl Pair {
                 end.next_token = token.wrapping_add(1);
                 end.next_serial += 1;
                 end.left -= 1;
-                end.link.write_packet(token, lane(serial), [head, body], now, &mut out)
+                end.link
+                    .write_packet(token, channel(serial), [head, body], now, &mut out)
             }
             Turn::New(_) => end.link.write_control(now, &mut out),
         };
@@ -253,14 +254,14 @@ impl Pair {
 }
 
 /// A packet came: it was sent, is as it was, and comes after all that came before. Returns its number.
-fn check_packet(from: usize, found_lane: u8, packet: &[u8], sender: &End) -> u64 {
+fn check_packet(from: usize, found_channel: u8, packet: &[u8], sender: &End) -> u64 {
     let number = packet
         .get(1..9)
         .and_then(|bytes| bytes.try_into().ok())
         .map(u64::from_le_bytes);
     let serial = number.expect("a packet has a number");
     assert!(serial < sender.next_serial, "packet {serial} was not sent");
-    assert_eq!((packet, found_lane), (&content(from, serial)[..], lane(serial)));
+    assert_eq!((packet, found_channel), (&content(from, serial)[..], channel(serial)));
     let last = sender.arrived.keys().max();
     assert!(
         last.is_none_or(|&last| last < serial),
@@ -276,17 +277,17 @@ impl End {
         }
     }
 
-    /// Learns the fate of packets; what did not come is to be sent again as a new one.
+    /// Learns the fate of packets; what did not come is to be retransmitted as a new one.
     fn settle(&mut self) {
-        while let Some((token, fate)) = self.link.settled() {
+        while let Some((token, result)) = self.link.completed() {
             let serial = self.on_the_way.remove(&token).expect("a token on the way");
             let taken = self.arrived.get(&serial);
             assert_eq!(
                 taken,
-                Some(&(fate == Fate::Taken)),
-                "packet {serial} is said to be {fate:?}"
+                Some(&(result == FrameResult::Taken)),
+                "packet {serial} is said to be {result:?}"
             );
-            if fate == Fate::Refused {
+            if result == FrameResult::Refused {
                 self.left += 1;
             }
         }

@@ -209,7 +209,7 @@ fn frames_for_the_end_before_its_restart_are_not_taken_for_its_own() {
         ));
         here.take();
         control(&mut here, &mut there, 3_000);
-        assert!(there.settled().is_some());
+        assert!(there.completed().is_some());
     }
     for token in 100..103 {
         assert!(there.write_packet(token, 0, [b"lost", b""], 4_000, &mut out).is_some());
@@ -232,7 +232,7 @@ fn frames_for_the_end_before_its_restart_are_not_taken_for_its_own() {
         there.receive(&mut &out[..length], now),
         Some(Received::Down(Down::Restarted))
     );
-    assert_eq!(there.settled(), None, "nobody has had the packets");
+    assert_eq!(there.completed(), None, "nobody has had the packets");
     assert_eq!(
         [(); 4].map(|()| there.abandoned()),
         [Some(100), Some(101), Some(102), None]

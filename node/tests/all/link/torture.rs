@@ -24,17 +24,17 @@ fn faults() -> impl Strategy<Value = Faults> {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Trouble {
+enum Incident {
     Restart(usize),
     Dead(usize),
     Alive(usize),
 }
 
-fn trouble() -> impl Strategy<Value = (u64, Trouble)> {
+fn incident() -> impl Strategy<Value = (u64, Incident)> {
     let what = prop_oneof![
-        2 => (0..2_usize).prop_map(Trouble::Restart),
-        1 => (0..2_usize).prop_map(Trouble::Dead),
-        1 => (0..2_usize).prop_map(Trouble::Alive),
+        2 => (0..2_usize).prop_map(Incident::Restart),
+        1 => (0..2_usize).prop_map(Incident::Dead),
+        1 => (0..2_usize).prop_map(Incident::Alive),
     ];
     (prop_oneof![0..10_000_u64, 0..400_000_u64], what)
 }
@@ -45,7 +45,7 @@ proptest! {
     #[test]
     fn every_packet_comes_once_in_order_and_its_sender_knows(
         faults in [faults(), faults()],
-        troubles in vec(trouble(), 0..6),
+        incidents in vec(incident(), 0..6),
         packets in [0..150_usize, 0..150_usize],
         refuse_every in 2..20_u64,
         baud in prop::sample::select(vec![115_200, 1_000_000]),
@@ -53,12 +53,12 @@ proptest! {
         let mut pair = Pair::new(baud, packets, refuse_every);
         let [zero, one] = faults;
         (pair.ends[0].faults, pair.ends[1].faults) = (zero, one);
-        for (wait, trouble) in troubles {
+        for (wait, incident) in incidents {
             pair.run(wait, |_| false);
-            match trouble {
-                Trouble::Restart(end) => pair.restart(end),
-                Trouble::Dead(end) => pair.ends[end].dead = true,
-                Trouble::Alive(end) => pair.ends[end].dead = false,
+            match incident {
+                Incident::Restart(end) => pair.restart(end),
+                Incident::Dead(end) => pair.ends[end].dead = true,
+                Incident::Alive(end) => pair.ends[end].dead = false,
             }
         }
         pair.ends.iter_mut().for_each(|end| end.dead = false);

@@ -15,10 +15,10 @@ fn request(mesh: &mut Mesh, from: Node, to: Node, port: AppPort) -> (AppStatus, 
     let got = &mesh.board(from).got[known];
     assert_eq!(
         (got.kind, got.port),
-        (MessageKind::Answer(Query::Application(port)), port)
+        (MessageKind::Response(Query::Application(port)), port)
     );
-    let (status, answer) = AppStatus::read(&got.payload).unwrap();
-    (status, answer.to_vec())
+    let (status, response) = AppStatus::read(&got.payload).unwrap();
+    (status, response.to_vec())
 }
 
 #[test]
@@ -149,16 +149,16 @@ fn a_request_is_answered_by_the_application_that_was_asked() {
     );
     assert_eq!(&asked.payload[..], b"how much?");
     let now = mesh.now;
-    let respond = |mesh: &mut Mesh, answer: &[u8]| {
+    let respond = |mesh: &mut Mesh, response: &[u8]| {
         mesh.board_mut(2)
-            .act(|router, note| router.respond(&asked, AppStatus::Answered, answer, now, note))
+            .act(|router, note| router.respond(&asked, AppStatus::Ok, response, now, note))
     };
     assert_eq!(respond(&mut mesh, &[0; BODY]), Err(SendError::TooLong));
     assert_eq!(respond(&mut mesh, b"much"), Ok(()));
     mesh.run(20 * MILLISECOND);
     let got = &mesh.board(0).got[0];
     assert_eq!((got.port, got.number), (APP, number));
-    assert_eq!(AppStatus::read(&got.payload), Some((AppStatus::Answered, &b"much"[..])));
+    assert_eq!(AppStatus::read(&got.payload), Some((AppStatus::Ok, &b"much"[..])));
     mesh.assert_at_rest();
 }
 

@@ -94,7 +94,7 @@ fn a_cut_cable_keeps_nobody_from_a_broadcast() {
                     mesh.board_mut(node).got.clear();
                 }
             }
-            mesh.mend(one, other);
+            mesh.restore(one, other);
             mesh.run(SECOND);
         }
         mesh.assert_at_rest();

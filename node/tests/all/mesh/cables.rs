@@ -177,7 +177,7 @@ fn what_is_too_long_for_a_neighbor_is_not_sent_to_it() {
     let mut mesh = Mesh::new("path(3)");
     let link = mesh.network.port_to(1, 2).unwrap().unwrap() as u8;
     let short = Identity {
-        largest: 100,
+        mtu: 100,
         ..mesh.identity(2, 0)
     };
     let two = mesh.plug_in(1, link, short);

@@ -187,7 +187,7 @@ fn one_that_comes_back_in_time_is_delivered() {
     mesh.confirmed(0, 2, b"late").unwrap();
     mesh.run(2 * SECOND);
     assert!(outcomes(&mesh, 0).is_empty());
-    mesh.mend(1, 2);
+    mesh.restore(1, 2);
     mesh.run(3 * SECOND);
     assert_eq!(outcomes(&mesh, 0), [(0, Outcome::Delivered)]);
     assert_eq!(mesh.board(2).payloads(), [(0, &b"late"[..])]);
@@ -234,7 +234,7 @@ fn one_that_nobody_answers_is_unknown() {
         assert!(pair[1].abs_diff(expected) < 5 * MILLISECOND, "{gaps:?}");
     }
     assert_eq!(mesh.board(1).router.counters().retried as usize, heard.len() - 1);
-    // What is sent again may be a copy, and is as it was otherwise.
+    // What is retransmitted may be a copy, and is as it was otherwise.
     for (attempt, heard) in heard.iter().enumerate() {
         let Header {
             kind, copied, number, ..
@@ -266,16 +266,16 @@ fn a_confirmation_counts_once_and_only_of_this_life() {
     let (mut mesh, two) = facing();
     mesh.confirmed(1, 2, b"x").unwrap();
     mesh.run(20 * MILLISECOND);
-    let answer = header(Kind::Confirmation, 2, 1, 50);
+    let response = header(Kind::Confirmation, 2, 1, 50);
     let good = confirmation(FIRST, Verdict::Delivered, 9 * SECOND);
     let mut old_epoch = good.clone();
     old_epoch[4] = 9;
-    mesh.stranger_mut(two).send(0, &answer, &old_epoch);
+    mesh.stranger_mut(two).send(0, &response, &old_epoch);
     mesh.stranger_mut(two)
-        .send(0, &Header { number: 51, ..answer }, &good[..10]);
+        .send(0, &Header { number: 51, ..response }, &good[..10]);
     mesh.stranger_mut(two).send(
         0,
-        &Header { number: 52, ..answer },
+        &Header { number: 52, ..response },
         &confirmation(FIRST + 1, Verdict::Delivered, 9 * SECOND),
     );
     // Of someone else than the destination.
@@ -287,9 +287,11 @@ fn a_confirmation_counts_once_and_only_of_this_life() {
     let dropped =
         [DropReason::Stale, DropReason::Malformed, DropReason::Unsolicited].map(|reason| board.dropped(reason));
     assert_eq!(dropped, [1, 1, 2]);
-    mesh.stranger_mut(two).send(0, &Header { number: 53, ..answer }, &good);
+    mesh.stranger_mut(two)
+        .send(0, &Header { number: 53, ..response }, &good);
     mesh.run(10 * MILLISECOND);
-    mesh.stranger_mut(two).send(0, &Header { number: 54, ..answer }, &good);
+    mesh.stranger_mut(two)
+        .send(0, &Header { number: 54, ..response }, &good);
     mesh.run(10 * MILLISECOND);
     assert_eq!(outcomes(&mesh, 1), [(0, Outcome::Delivered)]);
     assert_eq!(mesh.board(1).dropped(DropReason::Unsolicited), 3);
@@ -306,9 +308,9 @@ fn what_the_destination_answers_decides_when_it_is_tried_again() {
     let (mut mesh, two) = facing();
     mesh.confirmed(1, 2, b"x").unwrap();
     mesh.run(10 * MILLISECOND);
-    let answer = header(Kind::Confirmation, 2, 1, 50);
+    let response = header(Kind::Confirmation, 2, 1, 50);
     mesh.stranger_mut(two)
-        .send(0, &answer, &confirmation(FIRST, Verdict::Busy, 9 * SECOND));
+        .send(0, &response, &confirmation(FIRST, Verdict::Busy, 9 * SECOND));
     mesh.run(20 * MILLISECOND);
     assert_eq!(mesh.stranger(two).heard.len(), 1);
     mesh.stranger_mut(two).send(
@@ -316,7 +318,7 @@ fn what_the_destination_answers_decides_when_it_is_tried_again() {
         &Header {
             number: 51,
             epoch: 7,
-            ..answer
+            ..response
         },
         &confirmation(FIRST, Verdict::Restarted, 9 * SECOND),
     );
@@ -333,7 +335,7 @@ fn what_the_destination_answers_decides_when_it_is_tried_again() {
         &Header {
             number: 52,
             epoch: 8,
-            ..answer
+            ..response
         },
         &confirmation(FIRST, Verdict::Restarted, 20 * MILLISECOND),
     );
@@ -480,7 +482,7 @@ fn whatever_happens_to_cables_nothing_comes_twice() {
             let (other, _) = mesh.beyond(one, port);
             match random.below(4) {
                 0 => mesh.cut(one, other),
-                1 | 2 => mesh.mend(one, other),
+                1 | 2 => mesh.restore(one, other),
                 _ => {}
             }
             for from in 0..nodes {
@@ -498,7 +500,7 @@ fn whatever_happens_to_cables_nothing_comes_twice() {
         for one in 0..nodes {
             for port in 0..mesh.network.degree(one).unwrap() {
                 let (other, _) = mesh.beyond(one, port);
-                mesh.mend(one, other);
+                mesh.restore(one, other);
             }
         }
         mesh.noise(seed, 0);

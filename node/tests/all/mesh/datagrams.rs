@@ -118,7 +118,7 @@ fn what_cannot_be_sent_is_refused() {
 fn a_board_takes_so_many_packets_of_its_application_and_no_more() {
     let mut mesh = Mesh::up("ring(3)");
     let taken = (0..100).take_while(|_| mesh.send(0, 1, b"x").is_ok()).count();
-    // All but what is kept for others: one of each lane, the inbox, the services, and one of the board's own.
+    // All but what is kept for others: one of each virtual channel, the inbox, the services, and one of the board's own.
     assert_eq!(taken, BUFFERS - 6 - INBOX - limits::SERVICE - 1);
     assert_eq!(mesh.send(0, 1, b"x"), Err(SendError::Full));
     mesh.run(20 * MILLISECOND);
@@ -140,18 +140,18 @@ pub(super) fn pass(
     mesh: &mut Mesh,
     from: usize,
     to: usize,
-    lane: u8,
+    channel: u8,
     header: &Header,
     body: &[u8],
 ) -> (u8, Header, Vec<u8>) {
     let known = mesh.stranger(to).heard.len();
-    mesh.stranger_mut(from).send(lane, header, body);
+    mesh.stranger_mut(from).send(channel, header, body);
     assert!(
         mesh.run_until(100 * MILLISECOND, |mesh| mesh.stranger(to).heard.len() > known),
         "{header:?} did not come through"
     );
     let heard = mesh.stranger(to).heard[known].clone();
-    (heard.lane, heard.header, heard.body)
+    (heard.channel, heard.header, heard.body)
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn what_waits_grows_old() {
     assert!(mesh.stranger(three).heard.is_empty());
     assert!(
         mesh.board(2)
-            .count(|event| matches!(event, Event::Sent { again: false, .. }))
+            .count(|event| matches!(event, Event::Sent { retransmit: false, .. }))
             > 10
     );
     mesh.stranger_mut(three).takes = true;

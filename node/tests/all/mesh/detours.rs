@@ -24,7 +24,7 @@ fn a_cut_cable_is_gone_round_and_back_when_it_is_mended() {
             .count(|event| matches!(event, Event::Detoured { by: 0, .. })),
         1
     );
-    mesh.mend(1, 2);
+    mesh.restore(1, 2);
     mesh.run(SECOND);
     mesh.send(0, 2, b"straight").unwrap();
     mesh.run(50 * MILLISECOND);
@@ -61,7 +61,7 @@ fn every_pair_is_connected_whichever_cable_is_cut() {
             for node in 0..nodes {
                 mesh.board_mut(node).got.clear();
             }
-            mesh.mend(one, other);
+            mesh.restore(one, other);
             mesh.run(600 * MILLISECOND);
         }
         mesh.assert_at_rest();
@@ -74,7 +74,7 @@ fn an_unreachable_destination_is_reported_to_the_application() {
     mesh.cut(2, 3);
     mesh.run(SECOND);
     let number = mesh.send(0, 3, b"lost").unwrap();
-    let question = mesh.ask(0, 3, Query::Ping, b"").unwrap();
+    let request = mesh.ask(0, 3, Query::Ping, b"").unwrap();
     mesh.run(50 * MILLISECOND);
     let found = mesh.board(0).got.iter();
     let found: Vec<_> = found.map(|got| (got.kind, got.source, got.payload.len())).collect();
@@ -82,7 +82,7 @@ fn an_unreachable_destination_is_reported_to_the_application() {
         let (dest, reason) = (3, DropReason::NoRoute);
         (MessageKind::Undeliverable { number, dest, reason }, 2, 0)
     };
-    assert_eq!(found, [report(number), report(question)]);
+    assert_eq!(found, [report(number), report(request)]);
     assert_eq!(mesh.board(2).dropped(DropReason::NoRoute), 2);
     mesh.assert_at_rest();
 }

@@ -25,7 +25,7 @@ fn say_it_all(encrypts: bool) -> (Vec<Vec<u8>>, bool) {
     assert_eq!((request.kind, &request.payload[..]), (MessageKind::Request, SECRET));
     let now = mesh.now;
     mesh.board_mut(3)
-        .act(|router, note| router.respond(&request, AppStatus::Answered, SECRET, now, note))
+        .act(|router, note| router.respond(&request, AppStatus::Ok, SECRET, now, note))
         .unwrap();
     // Nobody serves this: the router itself says so.
     mesh.ask(0, 2, Query::Application(AppPort(99)), SECRET).unwrap();
@@ -48,7 +48,7 @@ fn say_it_all(encrypts: bool) -> (Vec<Vec<u8>>, bool) {
 fn payloads_arrive_and_nobody_on_a_cable_reads_them() {
     let (plain, overheard) = say_it_all(false);
     assert!(overheard, "without encryption everyone reads them");
-    // The broadcast at three boards, the datagram, the confirmed packet, the answer, and the refusal.
+    // The broadcast at three boards, the datagram, the confirmed packet, the response, and the refusal.
     assert_eq!(plain.len(), 7);
     assert_eq!(plain.iter().filter(|payload| payload.ends_with(SECRET)).count(), 6);
     let (encrypted, overheard) = say_it_all(true);
@@ -83,6 +83,6 @@ fn a_node_without_the_cipher_sends_nothing_readable() {
         mesh.boards()
             .all(|board| board.got.iter().all(|got| got.payload.is_empty()))
     );
-    assert_eq!(mesh.board(0).got.len(), 1, "the answer to the ping");
+    assert_eq!(mesh.board(0).got.len(), 1, "the response to the ping");
     mesh.assert_at_rest();
 }

@@ -259,7 +259,7 @@ impl Mesh {
             address,
             port,
             epoch: 77,
-            largest: (BODY + MAX_HEADER) as u16,
+            mtu: (BODY + MAX_HEADER) as u16,
         }
     }
 
@@ -310,7 +310,7 @@ impl Mesh {
         self.set_mute(other, one, true);
     }
 
-    pub(crate) fn mend(&mut self, one: Node, other: Node) {
+    pub(crate) fn restore(&mut self, one: Node, other: Node) {
         self.set_mute(one, other, false);
         self.set_mute(other, one, false);
     }

@@ -12,7 +12,7 @@ mod detours;
 mod encrypted;
 mod harness;
 mod other_paths;
-mod questions;
+mod requests;
 mod rogues;
 mod stranger;
 mod virtual_channels;

@@ -77,13 +77,13 @@ fn what_comes_as_a_flood_is_answered_by_a_flood() {
     assert_eq!(mesh.board(0).payloads(), [(2, &b"payload"[..])]);
     for stranger in [one, four] {
         let heard = &mesh.stranger(stranger).heard;
-        let answers: Vec<_> = heard.iter().filter_map(unwrapped).collect();
-        assert_eq!(answers.len(), 1, "{heard:?}");
-        assert_eq!((answers[0].number, answers[0].verdict), (9, Verdict::Delivered));
+        let responses: Vec<_> = heard.iter().filter_map(unwrapped).collect();
+        assert_eq!(responses.len(), 1, "{heard:?}");
+        assert_eq!((responses[0].number, responses[0].verdict), (9, Verdict::Delivered));
     }
 }
 
-/// What node 0 hears of its packet decides how it goes on: the answer came as a flood, or a search did not see all there is.
+/// What node 0 hears of its packet decides how it goes on: the response came as a flood, or a search did not see all there is.
 #[test]
 fn a_destination_that_only_floods_reach_is_flooded_at_once() {
     let reach = |said: fn(u32) -> (Header, Vec<u8>)| {
@@ -101,11 +101,11 @@ fn a_destination_that_only_floods_reach_is_flooded_at_once() {
             copied: true,
             ..header(Kind::Flooded, 2, 0, 70)
         },
-        flooded(Kind::Confirmation, 50, &answer(number, Verdict::Busy)),
+        flooded(Kind::Confirmation, 50, &response(number, Verdict::Busy)),
     )));
     assert!(!reach(|number| (
         header(Kind::Confirmation, 2, 0, 50),
-        answer(number, Verdict::Busy)
+        response(number, Verdict::Busy)
     )));
     assert!(reach(|number| (
         header(Kind::Undeliverable, 3, 0, 50),
@@ -117,14 +117,14 @@ fn a_destination_that_only_floods_reach_is_flooded_at_once() {
     )));
 }
 
-fn answer(number: u32, verdict: Verdict) -> Vec<u8> {
-    let answer = Confirmation {
+fn response(number: u32, verdict: Verdict) -> Vec<u8> {
+    let response = Confirmation {
         number,
         epoch: 1,
         verdict,
         uptime: 9 * SECOND as u32,
     };
-    answer.write::<Body<BODY>>().unwrap().to_vec()
+    response.write::<Body<BODY>>().unwrap().to_vec()
 }
 
 fn report(number: u32, reason: DropReason) -> Vec<u8> {

@@ -136,7 +136,7 @@ fn what_expires_on_a_wire_is_not_sent_again() {
         mesh.set_mute(2, 3, false);
         mesh.run(100 * MILLISECOND);
         let heard = mesh.stranger(three).heard.last();
-        let heard = heard.expect("what was sent again");
+        let heard = heard.expect("what was retransmitted");
         assert_eq!((heard.header.number, &heard.body[..]), (age as u32, body));
         assert_eq!(
             u64::from(heard.header.age) * AGE_UNIT > times::LIFETIME,

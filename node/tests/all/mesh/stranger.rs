@@ -9,7 +9,7 @@ use crate::support::*;
 /// A packet as it came to a stranger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
-    pub(crate) lane: u8,
+    pub(crate) channel: u8,
     pub(crate) header: Header,
     pub(crate) body: Vec<u8>,
     pub(crate) at: Micros,
@@ -18,7 +18,7 @@ pub(crate) struct Heard {
 pub(crate) struct Stranger {
     pub(crate) link: Link<WIRE>,
     pub(crate) heard: Vec<Heard>,
-    pub(crate) fates: Vec<(Token, Fate)>,
+    pub(crate) results: Vec<(Token, FrameResult)>,
     pub(crate) ups: Vec<Identity>,
     pub(crate) downs: Vec<Down>,
     /// Whether there is room for what comes.
@@ -44,7 +44,7 @@ impl Stranger {
         Stranger {
             link: Link::welcoming(identity, baud, now),
             heard: Vec::new(),
-            fates: Vec::new(),
+            results: Vec::new(),
             ups: Vec::new(),
             downs: Vec::new(),
             takes: true,
@@ -55,17 +55,17 @@ impl Stranger {
         }
     }
 
-    /// Sends a packet in a lane as soon as it may.
-    pub(crate) fn send(&mut self, lane: u8, header: &Header, body: &[u8]) {
+    /// Sends a packet in a virtual channel as soon as it may.
+    pub(crate) fn send(&mut self, channel: u8, header: &Header, body: &[u8]) {
         let mut bytes = [0; MAX_HEADER];
         let length = header.write(&mut bytes).expect("room for any header");
         let (before, after) = body.split_at(port_at(header.kind).map_or(body.len(), |at| at.min(body.len())));
         let port = port_at(header.kind).map(|_| APP.0);
-        self.send_bytes(lane, &[&bytes[..length], before, port.as_slice(), after].concat());
+        self.send_bytes(channel, &[&bytes[..length], before, port.as_slice(), after].concat());
     }
 
-    pub(crate) fn send_bytes(&mut self, lane: u8, bytes: &[u8]) {
-        self.outgoing.push_back((lane, bytes.to_vec()));
+    pub(crate) fn send_bytes(&mut self, channel: u8, bytes: &[u8]) {
+        self.outgoing.push_back((channel, bytes.to_vec()));
     }
 
     /// Packets it was told to send whose fate it does not know.
@@ -76,7 +76,7 @@ impl Stranger {
     pub(super) fn receive(&mut self, mut bytes: &[u8], now: Micros) {
         while let Some(received) = self.link.receive(&mut bytes, now) {
             match received {
-                Received::Packet { lane, packet } => {
+                Received::Packet { channel, packet } => {
                     let (header, body) = Header::read(packet).expect("a packet");
                     let mut body = body.to_vec();
                     if let Some(at) = port_at(header.kind).filter(|&at| at < body.len()) {
@@ -84,7 +84,7 @@ impl Stranger {
                     }
                     if self.takes {
                         self.heard.push(Heard {
-                            lane,
+                            channel,
                             header,
                             body,
                             at: now,
@@ -101,10 +101,10 @@ impl Stranger {
     }
 
     pub(super) fn settle(&mut self) {
-        while let Some((token, fate)) = self.link.settled() {
+        while let Some((token, result)) = self.link.completed() {
             let packet = self.under_way.remove(&token).expect("it is under way");
-            self.fates.push((token, fate));
-            if fate == Fate::Refused {
+            self.results.push((token, result));
+            if result == FrameResult::Refused {
                 self.outgoing.push_back(packet);
             }
         }
@@ -121,19 +121,19 @@ impl Stranger {
             Turn::New(_) if self.mute => None,
             Turn::Nothing | Turn::Time => None,
             Turn::Control => self.link.write_control(now, out),
-            Turn::Again(token) => {
-                let (lane, bytes) = self.under_way.get(&token)?;
-                self.link.write_packet(token, *lane, [bytes, &[]], now, out)
+            Turn::Retransmit(token) => {
+                let (channel, bytes) = self.under_way.get(&token)?;
+                self.link.write_packet(token, *channel, [bytes, &[]], now, out)
             }
             Turn::New(room) => {
-                let open = self.outgoing.iter().position(|(lane, _)| room.takes(*lane));
-                let Some((lane, bytes)) = open.and_then(|at| self.outgoing.remove(at)) else {
+                let open = self.outgoing.iter().position(|(channel, _)| room.takes(*channel));
+                let Some((channel, bytes)) = open.and_then(|at| self.outgoing.remove(at)) else {
                     return self.link.write_control(now, out);
                 };
                 let token = self.next_token;
                 self.next_token = token.wrapping_add(1);
-                let length = self.link.write_packet(token, lane, [&bytes, &[]], now, out);
-                self.under_way.insert(token, (lane, bytes));
+                let length = self.link.write_packet(token, channel, [&bytes, &[]], now, out);
+                self.under_way.insert(token, (channel, bytes));
                 length
             }
         }

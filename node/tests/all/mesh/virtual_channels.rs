@@ -5,53 +5,57 @@ use super::harness::Mesh;
 use crate::support::*;
 
 #[test]
-fn lanes_rise_where_the_route_turns() {
+fn virtual_channels_rise_where_the_route_turns() {
     let mut mesh = Mesh::new("ring(6)");
     let (down, up) = (mesh.impersonate(3, 2), mesh.impersonate(3, 4));
     assert!(mesh.run_until(SECOND, |mesh| mesh.board(3).router.all_links_up()));
-    let lanes = virtual_channels::count(&mesh.network, Rule::Exact);
-    assert_eq!(lanes, 8);
+    let channels = virtual_channels::count(&mesh.network, Rule::Exact);
+    assert_eq!(channels, 8);
     let mut number = 0;
-    for lane in 0..lanes {
+    for channel in 0..channels {
         for (from, to, dest) in [(down, up, 4), (up, down, 2)] {
             number += 1;
             let sent = header(Kind::Datagram, if to == up { 2 } else { 4 }, dest, number);
-            let (found, ..) = pass(&mut mesh, from, to, lane, &sent, b"");
+            let (found, ..) = pass(&mut mesh, from, to, channel, &sent, b"");
             let rises = to == up;
-            let stays = lane.is_multiple_of(2) == rises;
-            let expected = if stays { lane } else { (lane + 1).min(lanes - 1) };
-            assert_eq!(found, expected, "in lane {lane} to {dest}");
+            let stays = channel.is_multiple_of(2) == rises;
+            let expected = if stays {
+                channel
+            } else {
+                (channel + 1).min(channels - 1)
+            };
+            assert_eq!(found, expected, "in virtual channel {channel} to {dest}");
         }
     }
-    // What begins here begins in the lane of its direction.
-    for (to, dest, lane) in [(up, 4, 0), (down, 2, 1)] {
+    // What begins here begins in the virtual channel of its direction.
+    for (to, dest, channel) in [(up, 4, 0), (down, 2, 1)] {
         let known = mesh.stranger(to).heard.len();
         mesh.send(3, dest, b"").unwrap();
         mesh.run(10 * MILLISECOND);
-        assert_eq!(mesh.stranger(to).heard[known].lane, lane);
+        assert_eq!(mesh.stranger(to).heard[known].channel, channel);
     }
-    // Beyond the last lane there is no room.
+    // Beyond the last virtual channel there is no room.
     let refused = mesh
         .stranger(down)
-        .fates
+        .results
         .iter()
-        .filter(|(_, fate)| *fate == Fate::Refused)
+        .filter(|(_, result)| *result == FrameResult::Refused)
         .count();
     mesh.stranger_mut(down)
-        .send(lanes, &header(Kind::Datagram, 2, 4, 99), b"");
+        .send(channels, &header(Kind::Datagram, 2, 4, 99), b"");
     mesh.run(20 * MILLISECOND);
     let now_refused = mesh
         .stranger(down)
-        .fates
+        .results
         .iter()
-        .filter(|(_, fate)| *fate == Fate::Refused)
+        .filter(|(_, result)| *result == FrameResult::Refused)
         .count();
     assert!(now_refused > refused);
 }
 
 #[test]
-fn the_lane_after_a_hop() {
-    for (lane, begins, rises, expected) in [
+fn the_virtual_channel_after_a_hop() {
+    for (channel, begins, rises, expected) in [
         (5, true, true, 0),
         (5, true, false, 1),
         (0, false, true, 0),
@@ -64,12 +68,12 @@ fn the_lane_after_a_hop() {
         (7, false, false, 7),
     ] {
         assert_eq!(
-            virtual_channels::next(lane, begins, rises, 8),
+            virtual_channels::next(channel, begins, rises, 8),
             expected,
-            "{lane} {begins} {rises}"
+            "{channel} {begins} {rises}"
         );
     }
-    for (expression, lanes) in [
+    for (expression, channels) in [
         ("path(2)", 6),
         ("complete(4)", 6),
         ("ring(6)", 8),
@@ -78,18 +82,18 @@ fn the_lane_after_a_hop() {
     ] {
         assert_eq!(
             virtual_channels::count(&network(expression), Rule::Exact),
-            lanes,
+            channels,
             "{expression}"
         );
     }
 }
 
-/// However full a board is of packets of one lane that cannot go on, every other lane still has room for one.
+/// However full a board is of packets of one virtual channel that cannot go on, every other virtual channel still has room for one.
 #[test]
-fn each_lane_has_a_buffer_of_its_own() {
+fn each_virtual_channel_has_a_buffer_of_its_own() {
     let (mut mesh, one, three) = between();
     mesh.stranger_mut(three).takes = false;
-    let lanes = virtual_channels::count(&mesh.network, Rule::Exact);
+    let channels = virtual_channels::count(&mesh.network, Rule::Exact);
     for number in 0..40 {
         mesh.stranger_mut(one)
             .send(0, &header(Kind::Datagram, 0, 4, number), b"");
@@ -98,12 +102,16 @@ fn each_lane_has_a_buffer_of_its_own() {
     let held = mesh.board(2).router.packets().count();
     assert_eq!(held, limits::LINK_SHARE);
     assert!(mesh.stranger(one).unsettled() > 20);
-    for lane in 1..lanes {
+    for channel in 1..channels {
         let before = mesh.board(2).router.packets().count();
         mesh.stranger_mut(one)
-            .send(lane, &header(Kind::Datagram, 0, 4, 100 + u32::from(lane)), b"");
+            .send(channel, &header(Kind::Datagram, 0, 4, 100 + u32::from(channel)), b"");
         mesh.run(100 * MILLISECOND);
-        assert_eq!(mesh.board(2).router.packets().count(), before + 1, "lane {lane}");
+        assert_eq!(
+            mesh.board(2).router.packets().count(),
+            before + 1,
+            "virtual channel {channel}"
+        );
     }
     // And what begins here finds room, too.
     assert!(mesh.send(2, 3, b"").is_ok());

@@ -109,7 +109,7 @@ fn a_pulled_cable_is_noticed_and_said() {
         assert_eq!(downs, 1, "node {node}");
         assert_eq!(mesh.board(node).count(|event| matches!(event, Event::LinkUp { .. })), 2);
     }
-    mesh.mend(0, 1);
+    mesh.restore(0, 1);
     mesh.come_up();
     assert_eq!(mesh.board(0).count(|event| matches!(event, Event::LinkUp { .. })), 3);
 }
@@ -119,11 +119,11 @@ fn a_board_that_restarts_is_known_again_at_once() {
     let mut mesh = Mesh::up("ring(3)");
     mesh.restart(1);
     let restarted = mesh.now;
-    let again = mesh.run_until(SECOND, |mesh| {
+    let retransmit = mesh.run_until(SECOND, |mesh| {
         mesh.board(0).count(|event| matches!(event, Event::LinkUp { .. })) == 3
     });
     assert!(
-        again && mesh.now - restarted < 50 * MILLISECOND,
+        retransmit && mesh.now - restarted < 50 * MILLISECOND,
         "{}",
         mesh.now - restarted
     );
@@ -155,7 +155,7 @@ fn where_there_was_no_room_it_is_tried_again() {
     mesh.run(400 * MILLISECOND);
     let attempts = mesh
         .board(1)
-        .count(|event| matches!(event, Event::Sent { again: false, .. }));
+        .count(|event| matches!(event, Event::Sent { retransmit: false, .. }));
     // Every 20 milliseconds, not more often.
     assert!((10..=24).contains(&attempts), "{attempts}");
     assert!(mesh.stranger(two).heard.is_empty());
@@ -184,9 +184,9 @@ fn a_full_board_says_when_it_has_room_again() {
     assert_eq!(60 - stuck, 2 * limits::LINK_SHARE);
     let refused = mesh
         .stranger(zero)
-        .fates
+        .results
         .iter()
-        .filter(|(_, fate)| *fate == Fate::Refused)
+        .filter(|(_, result)| *result == FrameResult::Refused)
         .count();
     assert!(
         refused < 60,

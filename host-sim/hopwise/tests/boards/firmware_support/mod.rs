@@ -15,7 +15,7 @@ use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Board, BoardOptions, World};
-use hopwise_host::talk::{Question, Reply};
+use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::wire::{
@@ -114,23 +114,23 @@ impl Rig {
     pub(crate) fn locked(firmware: &'static Firmware, expression: &str, management: Option<Key>) -> Self {
         let mut rig = Rig::new(firmware, expression);
         for (node, board) in rig.world.boards_mut().iter_mut().enumerate() {
-            let page = BoardConfig::new(expression, node as u64).expect("a page").write();
+            let config = BoardConfig::new(expression, node as u64).expect("a config").write();
             let keys = KEYS.of_board(node as u64);
-            setup::configure(board, &firmware.image, &page, Some(keys), 1_000 + 7 * node as u32);
+            setup::configure(board, &firmware.image, &config, Some(keys), 1_000 + 7 * node as u32);
         }
         rig.hosts.lock(&KEYS, management);
         rig
     }
 
-    /// One board with these bytes for a configuration page.
-    pub(crate) fn single(firmware: &'static Firmware, page: &[u8; CONFIG_BYTES]) -> Self {
-        Rig::special(firmware, page, BoardOptions::default())
+    /// One board with these bytes for a config.
+    pub(crate) fn single(firmware: &'static Firmware, config: &[u8; CONFIG_BYTES]) -> Self {
+        Rig::special(firmware, config, BoardOptions::default())
     }
 
     /// The same, of a board that is not like others.
-    pub(crate) fn special(firmware: &'static Firmware, page: &[u8; CONFIG_BYTES], options: BoardOptions) -> Self {
+    pub(crate) fn special(firmware: &'static Firmware, config: &[u8; CONFIG_BYTES], options: BoardOptions) -> Self {
         let mut board = Board::new(&firmware.image, options);
-        setup::configure(&mut board, &firmware.image, page, None, 1);
+        setup::configure(&mut board, &firmware.image, config, None, 1);
         let mut world = World::new(1);
         world.add(board);
         Rig::with(firmware, "path(2)".parse().expect("a network"), world)
@@ -161,8 +161,8 @@ impl Rig {
         self.hosts.run_until(&mut self.world, end);
     }
 
-    pub(crate) fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
-        self.hosts.ask(&mut self.world, questions, SECOND)
+    pub(crate) fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
+        self.hosts.ask(&mut self.world, requests, SECOND)
     }
 
     /// The host at the first board broadcasts blocks of an image.
@@ -171,34 +171,34 @@ impl Rig {
             .stream(&mut self.world, 0, AppPort::UPDATE, blocks, 5 * SECOND);
     }
 
-    /// One question whose answer is in postcard format.
-    pub(crate) fn ask_one<T: DeserializeOwned>(&mut self, question: Question) -> T {
-        let what = format!("{question:?}");
-        let reply = self.ask(&[question]).remove(0);
-        let answer: Option<T> = reply.as_ref().and_then(Reply::read);
-        answer.unwrap_or_else(|| panic!("{what}: {reply:?}"))
+    /// One request whose response is in postcard format.
+    pub(crate) fn ask_one<T: DeserializeOwned>(&mut self, request: BoardRequest) -> T {
+        let what = format!("{request:?}");
+        let reply = self.ask(&[request]).remove(0);
+        let response: Option<T> = reply.as_ref().and_then(Reply::read);
+        response.unwrap_or_else(|| panic!("{what}: {reply:?}"))
     }
 
     /// What a board says of one of its links.
     pub(crate) fn link_report(&mut self, board: usize, link: u8) -> LinkReport {
-        let question = Question {
+        let request = BoardRequest {
             more: vec![link],
-            ..Question::new(board, board as u64, Query::Link)
+            ..BoardRequest::new(board, board as u64, Query::Link)
         };
-        self.ask_one::<Option<LinkReport>>(question).expect("a link")
+        self.ask_one::<Option<LinkReport>>(request).expect("a link")
     }
 
     /// What a board says of itself.
     pub(crate) fn status(&mut self, board: usize) -> Status {
-        self.ask_one(Question::command(board, &Command::Status))
+        self.ask_one(BoardRequest::command(board, &Command::Status))
     }
 
     pub(crate) fn identity(&mut self, board: usize) -> NodeReport {
-        self.ask_one(Question::new(board, board as u64, Query::Identity))
+        self.ask_one(BoardRequest::new(board, board as u64, Query::Identity))
     }
 
     pub(crate) fn counters(&mut self, board: usize) -> RouterCounters {
-        self.ask_one(Question::new(board, board as u64, Query::Counters))
+        self.ask_one(BoardRequest::new(board, board as u64, Query::Counters))
     }
 
     /// Runs until every board reaches all its neighbors, and returns how long that took.
@@ -254,7 +254,7 @@ impl Rig {
         }
     }
 
-    /// Every board's account of packets adds up, with nothing left in it but the question.
+    /// Every board's account of packets adds up, with nothing left in it but the request.
     pub(crate) fn assert_accounts(&mut self) {
         for board in 0..self.world.boards().len() {
             let counters = self.counters(board);

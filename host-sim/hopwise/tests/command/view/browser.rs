@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Names under which it is installed.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// A browser that does not answer for so long is stuck.
+/// A browser that does not respond for so long is stuck.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A page in a browser of its own, which ends with it.
@@ -90,10 +90,10 @@ impl Browser {
             .and_then(|()| self.input.flush())
             .unwrap();
         loop {
-            let answer = self.next();
-            if answer["id"] == self.calls {
-                assert_eq!(answer["error"], Value::Null, "{method}");
-                return answer["result"].clone();
+            let response = self.next();
+            if response["id"] == self.calls {
+                assert_eq!(response["error"], Value::Null, "{method}");
+                return response["result"].clone();
             }
         }
     }

@@ -95,10 +95,10 @@ fn broadcasts_that_begin_here_leave_room_for_what_passes() {
 
 #[test]
 fn a_few_answers_have_room_however_full_it_is_and_twice_as_many_if_it_is_not() {
-    let answers = |mut pool: Small| core::iter::from_fn(|| put(&mut pool, Origin::Service, 0)).count();
+    let responses = |mut pool: Small| core::iter::from_fn(|| put(&mut pool, Origin::Service, 0)).count();
     let (full, _) = full();
-    assert_eq!(answers(full), FourLinks::SIZES.service);
-    assert_eq!(answers(Small::new(CHANNELS_USED)), 2 * FourLinks::SIZES.service);
+    assert_eq!(responses(full), FourLinks::SIZES.service);
+    assert_eq!(responses(Small::new(CHANNELS_USED)), 2 * FourLinks::SIZES.service);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the answer to a question must say, as far as it can be known from outside.
+//! What the response to a request must say, as far as it can be known from outside.
 
 use hopwise_core::limits::VIRTUAL_CHANNELS;
 use hopwise_core::{Network, Node};
@@ -7,17 +7,17 @@ use hopwise_node::wire::{
     LinkReport, NodeReport, Query, Response, RouterCounters, TraceRecord, read_structure, trace_records,
 };
 
-/// A question.
+/// A request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct Requested {
     pub(super) query: Query,
     pub(super) source: Node,
     pub(super) dest: Node,
     /// There are boards that do not put their names into it.
-    pub(super) rogues: bool,
+    pub(super) faulty_boards: bool,
 }
 
-/// What comes with a question, of a drawn number: nodes are asked for links that they have, and for one that they have not.
+/// What comes with a request, of a drawn number: nodes are asked for links that they have, and for one that they have not.
 pub(super) fn payload(query: Query, network: &Network, dest: Node, drawn: u64) -> Vec<u8> {
     match query {
         Query::Link => vec![(drawn % (network.degree(dest).unwrap_or(0) + 2)) as u8],
@@ -26,31 +26,31 @@ pub(super) fn payload(query: Query, network: &Network, dest: Node, drawn: u64) -
 }
 
 /// Whether a node of this many links can have sent this response. The payload of a ping is known to its sender.
-pub(super) fn is_answer(network: &Network, links: usize, asked: &Asked, with: &[u8], answer: &[u8]) -> bool {
+pub(super) fn is_response(network: &Network, links: usize, asked: &Requested, with: &[u8], response: &[u8]) -> bool {
     match asked.query {
-        Query::Ping => with == answer,
-        Query::Trace => is_path(network, asked, answer),
-        Query::Identity => read_structure(answer).is_some_and(|report: NodeReport| {
+        Query::Ping => with == response,
+        Query::Trace => is_path(network, asked, response),
+        Query::Identity => read_structure(response).is_some_and(|report: NodeReport| {
             (report.network, report.address, usize::from(report.links)) == (network.id(), asked.dest, links)
         }),
-        Query::Counters => read_structure(answer).is_some_and(|counters: RouterCounters| {
+        Query::Counters => read_structure(response).is_some_and(|counters: RouterCounters| {
             let most = hopwise_node::limits::BUFFERS * (links + VIRTUAL_CHANNELS);
             counters.held() as usize <= most
         }),
-        Query::Link => read_structure(answer).is_some_and(|report: Option<LinkReport>| {
+        Query::Link => read_structure(response).is_some_and(|report: Option<LinkReport>| {
             let asked = with.first().is_some_and(|&link| usize::from(link) < links);
             report.is_some() == asked
         }),
-        Query::ClearCounters => answer.is_empty(),
+        Query::ClearCounters => response.is_empty(),
         Query::Application(_) | Query::Board(_) => false,
     }
 }
 
 /// Whether a trace leads from the source to the destination along cables; what does not fit into a packet is left out of it.
-fn is_path(network: &Network, asked: &Asked, answer: &[u8]) -> bool {
-    let nodes: Vec<Node> = trace_records(answer).map(|record| record.node).collect();
-    let whole = answer.len() + Response::PREFIX + TraceRecord::MAX_BYTES <= BODY;
+fn is_path(network: &Network, asked: &Requested, response: &[u8]) -> bool {
+    let nodes: Vec<Node> = trace_records(response).map(|record| record.node).collect();
+    let whole = response.len() + Response::PREFIX + TraceRecord::MAX_BYTES <= BODY;
     let linked = |pair: &[Node]| network.port_to(pair[0], pair[1]).is_ok_and(|port| port.is_some());
     nodes.first() == Some(&asked.source)
-        && (!whole || nodes.last() == Some(&asked.dest) && (asked.rogues || nodes.windows(2).all(linked)))
+        && (!whole || nodes.last() == Some(&asked.dest) && (asked.faulty_boards || nodes.windows(2).all(linked)))
 }

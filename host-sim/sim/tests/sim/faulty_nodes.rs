@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use hopwise_core::{Network, Node, Rule};
 use hopwise_node::wire::PacketId;
 use hopwise_sim::Settings;
-use hopwise_sim::rogue::RogueKind;
+use hopwise_sim::faulty_node::Misbehavior;
 use hopwise_sim::run::Account;
 
 use super::{events, on, run, traced};
 
 const NETWORKS: [&str; 3] = ["rdn(ring(3),1)", "torus(4,4)", "hypercube(5)"];
-const ROGUE: Node = 4;
+const FAULTY: Node = 4;
 const SECOND: u64 = 1_000_000_000;
 
-/// A network in which board 4 is a rogue, and the others send to each other.
-fn with(kind: RogueKind, network: &str, confirmed: bool) -> Settings {
+/// A network in which board 4 is a faulty node, and the others send to each other.
+fn with(kind: Misbehavior, network: &str, confirmed: bool) -> Settings {
     Settings {
-        rogue: Some(format!("{ROGUE}:{}", kind.name())),
+        rogue: Some(format!("{FAULTY}:{}", kind.name())),
         packets: Some(4_000),
         confirmed,
         ..on(network)
@@ -48,31 +48,31 @@ fn assert_contained(settings: &Settings, account: &Account, longest: u64) {
 }
 
 #[test]
-fn confirmed_packets_get_past_every_rogue() {
+fn confirmed_packets_get_past_every_faulty_node() {
     for network in NETWORKS {
-        for kind in RogueKind::ALL {
+        for kind in Misbehavior::ALL {
             let settings = with(kind, network, true);
             let account = run(&settings);
             assert_eq!(account.tally.innocent_sent, 4_000, "{}", settings.command());
             // A liar that guesses the number of the next packet is believed: nobody can tell without keys.
-            let guessed = if kind == RogueKind::Lie { 20 } else { 0 };
+            let guessed = if kind == Misbehavior::Lie { 20 } else { 0 };
             let missing = 4_000 - account.tally.innocent_delivered;
             assert!(missing <= guessed, "{}: {missing} did not arrive", settings.command());
             // A hole is not noticed: what it swallowed is waited for.
-            let longest = if kind == RogueKind::Hole { 3 } else { 1 };
+            let longest = if kind == Misbehavior::Hole { 3 } else { 1 };
             assert_contained(&settings, &account, longest * SECOND);
         }
     }
 }
 
-/// Neither what was sent to one destination, nor searches and confirmations that wait for the rogue, hold up anyone.
+/// Neither what was sent to one destination, nor searches and confirmations that wait for the faulty node, hold up anyone.
 #[test]
 fn nobody_waits_long_for_a_board_that_refuses_everything() {
     for seed in 1..=8 {
         for network in NETWORKS {
             let settings = Settings {
                 seed: Some(seed),
-                ..with(RogueKind::Refuse, network, true)
+                ..with(Misbehavior::Refuse, network, true)
             };
             assert_contained(&settings, &run(&settings), SECOND / 2);
         }
@@ -80,9 +80,9 @@ fn nobody_waits_long_for_a_board_that_refuses_everything() {
 }
 
 #[test]
-fn datagrams_get_past_every_rogue_that_can_be_noticed() {
+fn datagrams_get_past_every_faulty_node_that_can_be_noticed() {
     for network in NETWORKS {
-        for kind in RogueKind::ALL.into_iter().filter(|&kind| kind != RogueKind::Hole) {
+        for kind in Misbehavior::ALL.into_iter().filter(|&kind| kind != Misbehavior::Hole) {
             let settings = with(kind, network, false);
             let account = run(&settings);
             let share = share(&account);
@@ -96,7 +96,7 @@ fn datagrams_get_past_every_rogue_that_can_be_noticed() {
 #[test]
 fn a_hole_costs_the_datagrams_that_pass_it_and_no_others() {
     for network in NETWORKS {
-        let settings = with(RogueKind::Hole, network, false);
+        let settings = with(Misbehavior::Hole, network, false);
         let (account, trace) = traced(&settings);
         let parsed: Network = network.parse().unwrap();
         let came: Vec<PacketId> = packets(&trace, "delivered").map(|(_, packet)| packet).collect();
@@ -121,13 +121,13 @@ fn a_hole_costs_the_datagrams_that_pass_it_and_no_others() {
     }
 }
 
-/// Whether the route between two nodes passes the rogue.
+/// Whether the route between two nodes passes the faulty node.
 fn passes(network: &Network, from: Node, to: Node) -> bool {
     let mut here = from;
-    while here != to && here != ROGUE {
+    while here != to && here != FAULTY {
         here = network.next_hop(here, to, Rule::Exact).unwrap();
     }
-    here == ROGUE
+    here == FAULTY
 }
 
 /// The packets of all events of a name in a trace, with the board where it happened.
@@ -149,9 +149,14 @@ fn accepted(trace: &[u8]) -> Vec<(Node, PacketId)> {
 }
 
 #[test]
-fn broadcasts_get_past_rogues_that_can_be_noticed() {
+fn broadcasts_get_past_faulty_nodes_that_can_be_noticed() {
     for network in NETWORKS {
-        for kind in [RogueKind::Babble, RogueKind::Flood, RogueKind::Flap, RogueKind::Replay] {
+        for kind in [
+            Misbehavior::Babble,
+            Misbehavior::Flood,
+            Misbehavior::Flap,
+            Misbehavior::Replay,
+        ] {
             let settings = Settings {
                 traffic: Some("broadcast".parse().unwrap()),
                 packets: Some(400),
@@ -169,7 +174,7 @@ fn broadcasts_get_past_rogues_that_can_be_noticed() {
 /// What a liar makes up reaches applications, is counted, and is no excuse for anything else.
 #[test]
 fn lies_are_counted() {
-    let account = run(&with(RogueKind::Lie, "torus(4,4)", false));
+    let account = run(&with(Misbehavior::Lie, "torus(4,4)", false));
     assert!(account.tally.forged > 100, "{}", account.tally.forged);
     assert_eq!(account.tally.corrupted, 0);
     let honest = run(&on("torus(4,4)"));
@@ -243,25 +248,25 @@ fn last_hop(network: &Network, from: Node) -> Node {
 }
 
 #[test]
-fn rogues_that_make_no_sense_are_refused_in_a_sentence() {
-    let refusal = |rogue: &str| {
+fn faulty_nodes_that_make_no_sense_are_refused_in_a_sentence() {
+    let refusal = |faulty: &str| {
         let settings = Settings {
-            rogue: Some(rogue.into()),
+            rogue: Some(faulty.into()),
             ..on("ring(4)")
         };
         settings.run().err().map(|refusal| refusal.to_string())
     };
     assert_eq!(refusal("1:hole"), None);
     assert_eq!(refusal("1:hole,2:mute"), None);
-    for (rogue, sentence) in [
+    for (faulty, sentence) in [
         ("4:hole", "rogue: there is no node 4: the network has nodes 0 to 3"),
         ("1:hole,1:mute", "node 1 is named twice as a rogue"),
         ("0:hole,1:hole,2:hole", "at least two boards must be honest"),
         (
             "1:naughty",
-            "'1:naughty' is not a rogue: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay",
+            "'1:naughty' is not a faulty node: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay",
         ),
     ] {
-        assert_eq!(refusal(rogue).as_deref(), Some(sentence));
+        assert_eq!(refusal(faulty).as_deref(), Some(sentence));
     }
 }

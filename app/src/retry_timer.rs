@@ -9,15 +9,15 @@ use crate::persistence::Pauses;
 const WAIT_FOR_READER: Micros = 10_000_000;
 
 /// The retry state while a reader has no room.
-pub(crate) struct Patience<'a> {
+pub(crate) struct RetryTimer<'a> {
     mesh: Mesh<'a>,
     end: Micros,
     pauses: Pauses,
 }
 
-impl<'a> Patience<'a> {
+impl<'a> RetryTimer<'a> {
     pub(crate) fn new(mesh: Mesh<'a>) -> Self {
-        Patience {
+        RetryTimer {
             mesh,
             end: mesh.uptime().saturating_add(WAIT_FOR_READER),
             pauses: Pauses::new(),

@@ -1,10 +1,10 @@
-//! Questions and answers, and hosts.
+//! Requests and answers, and hosts.
 
 use super::datagrams::header;
 use super::harness::{Got, Mesh};
 use crate::support::*;
 
-/// Asks, and gives the answer.
+/// Asks, and gives the response.
 fn ask(mesh: &mut Mesh, from: Node, to: Node, query: Query, more: &[u8]) -> Got {
     let known = mesh.board(from).got.len();
     let asked = mesh.now as u32;
@@ -14,11 +14,11 @@ fn ask(mesh: &mut Mesh, from: Node, to: Node, query: Query, more: &[u8]) -> Got 
         "{query:?} is not answered"
     );
     let got = mesh.board(from).got[known].clone();
-    assert_eq!((got.kind, got.source), (MessageKind::Answer(query), to));
+    assert_eq!((got.kind, got.source), (MessageKind::Response(query), to));
     assert_eq!(
         (got.number, got.asked),
         (number, asked),
-        "it is told which question it answers"
+        "it is told which request it answers"
     );
     got
 }
@@ -28,8 +28,8 @@ fn a_ping_comes_back_as_it_was() {
     for expression in ["path(4)", "rdn(ring(3),1)"] {
         let mut mesh = Mesh::up(expression);
         for to in 0..mesh.network.nodes() {
-            let answer = ask(&mut mesh, 1, to, Query::Ping, &[to as u8, 2, 3]);
-            assert_eq!(answer.payload, [to as u8, 2, 3]);
+            let response = ask(&mut mesh, 1, to, Query::Ping, &[to as u8, 2, 3]);
+            assert_eq!(response.payload, [to as u8, 2, 3]);
         }
         mesh.run(20 * MILLISECOND);
         mesh.assert_at_rest();
@@ -39,8 +39,8 @@ fn a_ping_comes_back_as_it_was() {
 #[test]
 fn a_trace_names_every_node_and_how_long_it_took() {
     let mut mesh = Mesh::up("path(5)");
-    let answer = ask(&mut mesh, 0, 4, Query::Trace, b"");
-    let records: Vec<TraceRecord> = trace_records(&answer.payload).collect();
+    let response = ask(&mut mesh, 0, 4, Query::Trace, b"");
+    let records: Vec<TraceRecord> = trace_records(&response.payload).collect();
     let nodes: Vec<_> = records.iter().map(|record| record.node).collect();
     assert_eq!(nodes, [0, 1, 2, 3, 4]);
     assert!(
@@ -53,7 +53,7 @@ fn a_trace_names_every_node_and_how_long_it_took() {
     let asked = mesh.now;
     mesh.ask(0, 4, Query::Trace, b"").unwrap();
     mesh.run(200 * MILLISECOND);
-    mesh.mend(2, 3);
+    mesh.restore(2, 3);
     assert!(mesh.run_until(SECOND, |mesh| mesh.board(0).got.len() > 1));
     let took = mesh.now - asked;
     let records: Vec<TraceRecord> = trace_records(&mesh.board(0).got[1].payload).collect();
@@ -72,8 +72,8 @@ fn a_node_says_who_it_is() {
         stack_free: 1_234,
         ..Default::default()
     };
-    let answer = ask(&mut mesh, 0, 3, Query::Identity, b"");
-    let report: NodeReport = read_structure(&answer.payload).unwrap();
+    let response = ask(&mut mesh, 0, 3, Query::Identity, b"");
+    let report: NodeReport = read_structure(&response.payload).unwrap();
     assert_eq!(
         (report.address, report.epoch, report.network),
         (3, 1, mesh.network.id())
@@ -100,8 +100,8 @@ fn a_node_tells_its_counters_and_those_of_its_links_and_clears_them() {
     }
     mesh.send(1, 2, b"x").unwrap();
     mesh.run(50 * MILLISECOND);
-    let answer = ask(&mut mesh, 0, 1, Query::Counters, b"");
-    let counters: RouterCounters = read_structure(&answer.payload).unwrap();
+    let response = ask(&mut mesh, 0, 1, Query::Counters, b"");
+    let counters: RouterCounters = read_structure(&response.payload).unwrap();
     assert_eq!((counters.received, counters.originated, counters.forwarded), (6, 1, 6));
     assert_eq!(
         (counters.delivered, counters.dropped_in_all(), counters.copied),
@@ -109,31 +109,31 @@ fn a_node_tells_its_counters_and_those_of_its_links_and_clears_them() {
     );
     assert!((1..=6).contains(&counters.buffers_used));
     let to_two = mesh.network.port_to(1, 2).unwrap().unwrap() as u8;
-    let answer = ask(&mut mesh, 0, 1, Query::Link, &[to_two]);
-    let report: Option<LinkReport> = read_structure(&answer.payload).unwrap();
+    let response = ask(&mut mesh, 0, 1, Query::Link, &[to_two]);
+    let report: Option<LinkReport> = read_structure(&response.payload).unwrap();
     let report = report.unwrap();
     assert_eq!(
-        (report.up, report.trouble, report.host, report.wired),
-        (true, LinkTrouble::None, false, true)
+        (report.up, report.fault, report.host, report.wired),
+        (true, LinkFault::None, false, true)
     );
     assert_eq!(report.peer, Some((mesh.network.id(), 2, 0)));
     assert_eq!((report.counters.packets_sent, report.counters.packets_received), (6, 0));
     assert_eq!((report.counters.sessions, report.waiting), (1, 0));
-    let answer = ask(&mut mesh, 0, 1, Query::Link, &[PORTS as u8]);
-    assert_eq!(read_structure::<Option<LinkReport>>(&answer.payload), Some(None));
+    let response = ask(&mut mesh, 0, 1, Query::Link, &[PORTS as u8]);
+    assert_eq!(read_structure::<Option<LinkReport>>(&response.payload), Some(None));
     assert!(ask(&mut mesh, 0, 1, Query::ClearCounters, b"").payload.is_empty());
-    let answer = ask(&mut mesh, 0, 1, Query::Counters, b"");
-    let counters: RouterCounters = read_structure(&answer.payload).unwrap();
+    let response = ask(&mut mesh, 0, 1, Query::Counters, b"");
+    let counters: RouterCounters = read_structure(&response.payload).unwrap();
     assert_eq!((counters.received, counters.delivered), (1, 1));
-    let answer = ask(&mut mesh, 0, 1, Query::Link, &[to_two]);
-    let report: Option<LinkReport> = read_structure(&answer.payload).unwrap();
+    let response = ask(&mut mesh, 0, 1, Query::Link, &[to_two]);
+    let report: Option<LinkReport> = read_structure(&response.payload).unwrap();
     assert_eq!(report.unwrap().counters.packets_sent, 0);
     mesh.run(20 * MILLISECOND);
     mesh.assert_at_rest();
 }
 
 #[test]
-fn questions_that_are_none_are_malformed() {
+fn requests_that_are_none_are_malformed() {
     let mut mesh = Mesh::up("path(3)");
     let zero = mesh.impersonate(1, 0);
     mesh.run(SECOND);
@@ -152,37 +152,37 @@ fn questions_that_are_none_are_malformed() {
 }
 
 #[test]
-fn questions_for_the_board_are_left_to_it() {
+fn requests_for_the_board_are_left_to_it() {
     let mut mesh = Mesh::up("path(3)");
     let asked = mesh.now as u32;
     let number = mesh.ask(0, 2, Query::Board(9), b"how?").unwrap();
     mesh.board_mut(2).fetches = false;
     mesh.run(20 * MILLISECOND);
     let now = mesh.now;
-    let question = mesh.board_mut(2).router.next_message().unwrap();
-    assert_eq!(question.kind, MessageKind::Question { number: 9 });
+    let request = mesh.board_mut(2).router.next_message().unwrap();
+    assert_eq!(request.kind, MessageKind::BoardRequest { number: 9 });
     assert_eq!(
-        (&question.payload[..], question.number, question.asked),
+        (&request.payload[..], request.number, request.asked),
         (&b"how?"[..], number, asked)
     );
     let reply = mesh
         .board_mut(2)
-        .act(|router, note| router.reply(&question, b"well", now, note));
+        .act(|router, note| router.reply(&request, b"well", now, note));
     assert_eq!(reply, Ok(()));
     let reply = mesh
         .board_mut(2)
-        .act(|router, note| router.reply(&question, &[0; BODY], now, note));
+        .act(|router, note| router.reply(&request, &[0; BODY], now, note));
     assert_eq!(reply, Err(SendError::TooLong));
     mesh.run(20 * MILLISECOND);
     let got = &mesh.board(0).got[0];
-    assert_eq!(got.kind, MessageKind::Answer(Query::Board(9)));
+    assert_eq!(got.kind, MessageKind::Response(Query::Board(9)));
     assert_eq!((&got.payload[..], got.number, got.asked), (&b"well"[..], number, asked));
-    // Only a question is answered.
-    let mut answer = question.clone();
-    answer.kind = MessageKind::Datagram;
+    // Only a request is answered.
+    let mut response = request.clone();
+    response.kind = MessageKind::Datagram;
     let reply = mesh
         .board_mut(2)
-        .act(|router, note| router.reply(&answer, b"", now, note));
+        .act(|router, note| router.reply(&response, b"", now, note));
     assert_eq!(reply, Ok(()));
     mesh.run(20 * MILLISECOND);
     assert_eq!(mesh.board(0).got.len(), 1);
@@ -210,7 +210,7 @@ fn a_host_asks_through_its_board() {
     for (number, dest) in [(5, 3), (6, 1), (7, 0)] {
         mesh.stranger_mut(host).send(0, &from_host(dest, number), &body);
         mesh.run(50 * MILLISECOND);
-        let heard = mesh.stranger(host).heard.last().expect("an answer");
+        let heard = mesh.stranger(host).heard.last().expect("a response");
         let Header {
             kind,
             source,
@@ -223,9 +223,12 @@ fn a_host_asks_through_its_board() {
             (kind, source, to, to_host, from_host),
             (Kind::Response, dest, 1, true, false)
         );
-        let answer = Response::read(&heard.body).unwrap();
-        assert_eq!((answer.query, answer.asked, answer.number), (Query::Ping, 77, number));
-        assert_eq!(answer.payload, b"hello");
+        let response = Response::read(&heard.body).unwrap();
+        assert_eq!(
+            (response.query, response.asked, response.number),
+            (Query::Ping, 77, number)
+        );
+        assert_eq!(response.payload, b"hello");
     }
     // One that cannot be delivered comes back to the host.
     mesh.cut(2, 3);
@@ -251,11 +254,11 @@ fn the_board_is_told_that_a_host_asks() {
         .send(0, &from_host(2, 9), &body.write::<Body<BODY>>().unwrap());
     mesh.run(50 * MILLISECOND);
     let now = mesh.now;
-    let question = mesh.board_mut(2).router.next_message().unwrap();
-    let kind = MessageKind::Question { number: 3 };
-    assert_eq!((question.kind, question.source, question.from_host), (kind, 0, true));
+    let request = mesh.board_mut(2).router.next_message().unwrap();
+    let kind = MessageKind::BoardRequest { number: 3 };
+    assert_eq!((request.kind, request.source, request.from_host), (kind, 0, true));
     mesh.board_mut(2)
-        .act(|router, note| router.reply(&question, b"!", now, note))
+        .act(|router, note| router.reply(&request, b"!", now, note))
         .unwrap();
     mesh.run(50 * MILLISECOND);
     assert_eq!(mesh.stranger(host).heard.len(), 1);
@@ -317,12 +320,12 @@ fn without_a_host_there_is_nobody_to_have_its_packets() {
     mesh.run(20 * MILLISECOND);
     assert_eq!(mesh.board(2).dropped(DropReason::NoHost), 1);
     assert_eq!(mesh.stranger(zero).heard[0].header.kind, Kind::Undeliverable);
-    // With one it comes, in lane 0 and as it was.
+    // With one it comes, in virtual channel 0 and as it was.
     let host = mesh.host(2);
     mesh.stranger_mut(zero).send(0, &Header { number: 2, ..to_host }, b"y");
     mesh.run(20 * MILLISECOND);
     let heard = &mesh.stranger(host).heard[0];
-    assert_eq!((heard.lane, heard.header.source, &heard.body[..]), (0, 0, &b"y"[..]));
+    assert_eq!((heard.channel, heard.header.source, &heard.body[..]), (0, 0, &b"y"[..]));
     assert!(mesh.board(2).got.is_empty());
     // What comes a second time does not reach it again.
     mesh.stranger_mut(zero).send(0, &Header { number: 2, ..to_host }, b"y");
@@ -341,7 +344,7 @@ fn without_a_host_there_is_nobody_to_have_its_packets() {
 }
 
 #[test]
-fn more_questions_than_answers_have_room_are_dropped_and_reported_busy() {
+fn more_requests_than_answers_have_room_are_dropped_and_reported_busy() {
     let mut mesh = Mesh::up("star(6)");
     for round in 0..6 {
         for from in 1..6 {
@@ -349,9 +352,9 @@ fn more_questions_than_answers_have_room_are_dropped_and_reported_busy() {
         }
     }
     mesh.run(SECOND);
-    let answers: usize = mesh.boards().map(|board| board.got.len()).sum();
+    let responses: usize = mesh.boards().map(|board| board.got.len()).sum();
     let busy = mesh.board(0).dropped(DropReason::Busy);
-    assert_eq!(answers as u32 + busy, 30);
-    assert!(answers > limits::SERVICE, "{answers}");
+    assert_eq!(responses as u32 + busy, 30);
+    assert!(responses > limits::SERVICE, "{responses}");
     mesh.assert_at_rest();
 }

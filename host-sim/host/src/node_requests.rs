@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use hopwise_node::wire::{Command, CommandResult, NodeReport, Query, RouterCounters, trace_records};
 use serde::de::DeserializeOwned;
 
-use crate::error::NoAnswer;
+use crate::error::NoResponse;
 use crate::mesh::Mesh;
 use crate::talk::Reply;
 
 /// Timeout of a request: packets live for six seconds, but a mesh that takes longer than this is faulty.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+const NODE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of concurrent requests.
 const AT_ONCE: usize = 4;
 /// The bytes of a ping.
@@ -27,36 +27,36 @@ pub struct NodeState {
     pub counters: Option<RouterCounters>,
 }
 
-impl NoAnswer {
+impl NoResponse {
     /// The error of an unexpected reply.
     pub fn of(reply: &Option<Reply>) -> Self {
         match reply {
-            Some(Reply::Undeliverable(reason)) => NoAnswer::Undeliverable(*reason),
-            Some(_) => NoAnswer::Unreadable,
-            None => NoAnswer::Silence,
+            Some(Reply::Undeliverable(reason)) => NoResponse::Undeliverable(*reason),
+            Some(_) => NoResponse::Unreadable,
+            None => NoResponse::Silence,
         }
     }
 }
 
 impl Mesh {
     /// Pings a node. Returns the round-trip time, or the failure reason.
-    pub fn ping(&self, node: u64) -> Result<Duration, NoAnswer> {
+    pub fn ping(&self, node: u64) -> Result<Duration, NoResponse> {
         let begin = Instant::now();
-        let reply = self.ask(node, Query::Ping, PING, ANSWERS_WITHIN);
+        let reply = self.ask(node, Query::Ping, PING, NODE_TIMEOUT);
         match &reply {
-            Some(Reply::Answer(bytes)) if bytes == PING => Ok(begin.elapsed()),
-            _ => Err(NoAnswer::of(&reply)),
+            Some(Reply::Response(bytes)) if bytes == PING => Ok(begin.elapsed()),
+            _ => Err(NoResponse::of(&reply)),
         }
     }
 
     /// The path to a node: the nodes on it, and the waiting time at each in microseconds; or the failure reason.
-    pub fn trace(&self, node: u64) -> Result<Vec<(u64, u64)>, NoAnswer> {
-        let reply = self.ask(node, Query::Trace, &[], ANSWERS_WITHIN);
+    pub fn trace(&self, node: u64) -> Result<Vec<(u64, u64)>, NoResponse> {
+        let reply = self.ask(node, Query::Trace, &[], NODE_TIMEOUT);
         match &reply {
-            Some(Reply::Answer(answer)) => Ok(trace_records(answer)
+            Some(Reply::Response(response)) => Ok(trace_records(response)
                 .map(|record| (record.node, record.waited))
                 .collect()),
-            _ => Err(NoAnswer::of(&reply)),
+            _ => Err(NoResponse::of(&reply)),
         }
     }
 
@@ -84,16 +84,16 @@ impl Mesh {
     }
 
     /// Makes a node broadcast a text for the logs of all; or returns the failure reason.
-    pub fn broadcast_from(&self, node: u64, bytes: &[u8]) -> Result<(), NoAnswer> {
+    pub fn broadcast_from(&self, node: u64, bytes: &[u8]) -> Result<(), NoResponse> {
         let command = Command::Broadcast(bytes);
-        let reply = self.ask(node, command.query(), &command.payload(), ANSWERS_WITHIN);
+        let reply = self.ask(node, command.query(), &command.payload(), NODE_TIMEOUT);
         match reply.as_ref().and_then(Reply::read) {
             Some(CommandResult::Done) => Ok(()),
-            _ => Err(NoAnswer::of(&reply)),
+            _ => Err(NoResponse::of(&reply)),
         }
     }
 
     fn read<T: DeserializeOwned>(&self, node: u64, query: Query) -> Option<T> {
-        self.ask(node, query, &[], ANSWERS_WITHIN)?.read()
+        self.ask(node, query, &[], NODE_TIMEOUT)?.read()
     }
 }

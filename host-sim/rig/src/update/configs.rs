@@ -1,8 +1,8 @@
-//! New configuration pages through the mesh. Those that come from afar are on trial: all boards must be there again before they are told to keep them.
+//! New configs through the mesh. Those that come from afar are on trial: all boards must be there again before they are told to keep them.
 
 use std::collections::BTreeMap;
 
-use hopwise_host::talk::{Question, Reply, Talk, ask_nodes, read};
+use hopwise_host::talk::{BoardRequest, Reply, Talk, ask_nodes, read};
 use hopwise_node::wire::{CONFIG_BYTES, Command, CommandResult, Status};
 use serde::Serialize;
 
@@ -10,8 +10,8 @@ use super::{Boards, LOOK, LOOKS, ask, does, list};
 
 /// How it went. The names are those of the JSON keys of `hopwise update --pages`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PagesReport {
-    /// How many boards have their page.
+pub struct ConfigsReport {
+    /// How many boards have their config.
     pub boards: usize,
     /// How many of them had another one before.
     pub changed: usize,
@@ -19,31 +19,34 @@ pub struct PagesReport {
     pub seconds: f64,
 }
 
-/// Why boards do not have their pages.
+/// Why boards do not have their configs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotChange {
     #[error("{} not answer: {}", does(.0), list(.0))]
     Silent(Vec<u64>),
     #[error(
-        "node {0} takes no page from afar: it has no key, so that someone must hold its button, or it has another key than the mesh file"
+        "node {0} takes no config from afar: it has no key, so that someone must hold its button, or it has another key than the mesh file"
     )]
     NotAllowed(u64),
     #[error("the network of node {0} is of a family that its image does not have")]
     NotInImage(u64),
-    #[error("node {node} does not take its page: {done:?}")]
+    #[error("node {node} does not take its config: {done:?}")]
     Refused { node: u64, done: CommandResult },
-    #[error("{} not come back with the new page, and all go back to the one before within a minute: {}", does(.0), list(.0))]
+    #[error("{} not come back with the new config, and all go back to the one before within a minute: {}", does(.0), list(.0))]
     NotBack(Vec<u64>),
-    #[error("{} not keep the new page: {}", does(.0), list(.0))]
+    #[error("{} not keep the new config: {}", does(.0), list(.0))]
     NotKept(Vec<u64>),
 }
 
-/// Writes pages. Boards are told in this order: those that are farthest from the host first.
-pub fn change_pages(boards: &mut dyn Boards, pages: &[(u64, [u8; CONFIG_BYTES])]) -> Result<PagesReport, CannotChange> {
+/// Writes configs. Boards are told in this order: those that are farthest from the host first.
+pub fn change_configs(
+    boards: &mut dyn Boards,
+    configs: &[(u64, [u8; CONFIG_BYTES])],
+) -> Result<ConfigsReport, CannotChange> {
     let begin = boards.elapsed();
-    let nodes: Vec<u64> = pages.iter().map(|(node, _)| *node).collect();
-    let wanted: BTreeMap<u64, [u8; CONFIG_BYTES]> = pages.iter().copied().collect();
+    let nodes: Vec<u64> = configs.iter().map(|(node, _)| *node).collect();
+    let wanted: BTreeMap<u64, [u8; CONFIG_BYTES]> = configs.iter().copied().collect();
     let others = differing(boards, &wanted, &nodes);
     if !others.silent.is_empty() {
         return Err(CannotChange::Silent(others.silent));
@@ -71,7 +74,7 @@ pub fn change_pages(boards: &mut dyn Boards, pages: &[(u64, [u8; CONFIG_BYTES])]
     }
     let mut on_trial = changed.clone();
     for _ in 0..LOOKS {
-        let _: Vec<Option<CommandResult>> = ask(boards, &on_trial, &Command::KeepPage);
+        let _: Vec<Option<CommandResult>> = ask(boards, &on_trial, &Command::KeepConfig);
         boards.wait(LOOK);
         let states: Vec<Option<Status>> = ask(boards, &on_trial, &Command::Status);
         let mut kept = states
@@ -80,7 +83,7 @@ pub fn change_pages(boards: &mut dyn Boards, pages: &[(u64, [u8; CONFIG_BYTES])]
         on_trial.retain(|_| !kept.next().unwrap_or(false));
         if on_trial.is_empty() {
             let seconds = (boards.elapsed() - begin).as_secs_f64();
-            return Ok(PagesReport {
+            return Ok(ConfigsReport {
                 boards: nodes.len(),
                 changed: changed.len(),
                 seconds,
@@ -90,7 +93,7 @@ pub fn change_pages(boards: &mut dyn Boards, pages: &[(u64, [u8; CONFIG_BYTES])]
     Err(CannotChange::NotKept(on_trial))
 }
 
-/// Boards that do not have their page.
+/// Boards that do not have their config.
 struct Others {
     differ: Vec<u64>,
     silent: Vec<u64>,
@@ -98,41 +101,41 @@ struct Others {
 
 fn differing(boards: &mut dyn Boards, wanted: &BTreeMap<u64, [u8; CONFIG_BYTES]>, nodes: &[u64]) -> Others {
     let talk: &mut dyn Talk = boards;
-    let replies = ask_nodes(talk, nodes, Command::ReadPage.query(), &[]);
+    let replies = ask_nodes(talk, nodes, Command::ReadConfig.query(), &[]);
     let mut others = Others {
         differ: Vec::new(),
         silent: Vec::new(),
     };
     for (node, reply) in nodes.iter().zip(replies) {
         match reply {
-            Some(Reply::Answer(bytes)) if bytes[..] == wanted[node][..] => {}
-            Some(Reply::Answer(_)) => others.differ.push(*node),
+            Some(Reply::Response(bytes)) if bytes[..] == wanted[node][..] => {}
+            Some(Reply::Response(_)) => others.differ.push(*node),
             _ => others.silent.push(*node),
         }
     }
     others
 }
 
-/// Gives boards their pages; those that have answered are open no more.
+/// Gives boards their configs; those that have answered are open no more.
 fn tell(
     boards: &mut dyn Boards,
     wanted: &BTreeMap<u64, [u8; CONFIG_BYTES]>,
     open: &mut Vec<u64>,
 ) -> Result<(), CannotChange> {
     let entrances = boards.entrances();
-    let question = |node: &u64| {
-        let command = Command::WritePage(&wanted[node]);
-        Question {
+    let request = |node: &u64| {
+        let command = Command::WriteConfig(&wanted[node]);
+        BoardRequest {
             at: entrances.iter().position(|entrance| entrance == node).unwrap_or(0),
             dest: *node,
             query: command.query(),
             more: command.payload().to_vec(),
         }
     };
-    let questions: Vec<Question> = open.iter().map(question).collect();
-    let replies = boards.ask(&questions);
-    for (question, reply) in questions.iter().zip(&replies) {
-        let node = question.dest;
+    let requests: Vec<BoardRequest> = open.iter().map(request).collect();
+    let replies = boards.ask(&requests);
+    for (request, reply) in requests.iter().zip(&replies) {
+        let node = request.dest;
         match read::<CommandResult>(reply) {
             None => {}
             Some(CommandResult::Done) => open.retain(|other| *other != node),

@@ -12,17 +12,20 @@ use crate::platform::Platform;
 /// Actions after the response has left.
 pub(crate) enum Deferred {
     Restart,
-    WritePage { page: [u8; CONFIG_BYTES], on_trial: bool },
-    KeepPage,
+    WriteConfig {
+        board_config: [u8; CONFIG_BYTES],
+        on_trial: bool,
+    },
+    KeepConfig,
     Fail(Failure),
     Switch(Trial),
     KeepImage,
 }
 
-pub(crate) type Answer = Body<BODY>;
+pub(crate) type Response = Body<BODY>;
 
 /// Encodes a response in postcard format.
-pub(crate) fn encode<T: serde::Serialize>(value: &T) -> Answer {
+pub(crate) fn encode<T: serde::Serialize>(value: &T) -> Response {
     write_structure(value).unwrap_or_default()
 }
 
@@ -38,8 +41,8 @@ pub(crate) fn admit<'a, P: Platform>(
         _ if !Command::changes(number) => Some(payload),
         Some(authority) => authority.borrow_mut().check(number, payload),
         None => {
-            let is_page = number == Command::WRITE_PAGE;
-            Some(payload).filter(|_| !is_page || !from_afar || about.is_pressed.get())
+            let is_config = number == Command::WRITE_CONFIG;
+            Some(payload).filter(|_| !is_config || !from_afar || about.is_pressed.get())
         }
     }
 }
@@ -52,33 +55,33 @@ pub(crate) fn without_mesh<P: Platform>(
     about: &About<P>,
     now: Micros,
     deferred: &mut Option<Deferred>,
-) -> Answer {
+) -> Response {
     let done = match command {
         Command::Status => return encode(&about.status(now)),
-        Command::ReadPage => {
-            return Answer::from_slice(&about.page).unwrap_or_default();
+        Command::ReadConfig => {
+            return Response::from_slice(&about.board_config).unwrap_or_default();
         }
         Command::Challenge => match &about.authority {
             Some(authority) => return encode(&authority.borrow().challenge()),
             None => CommandResult::Unknown,
         },
-        Command::WritePage(page) => match configuration::understand::<P>(page, about.links) {
+        Command::WriteConfig(board_config) => match configuration::understand::<P>(board_config, about.links) {
             Err(BoardState::NotInImage) => CommandResult::NotInImage,
             // An empty config makes a board forget its own.
-            Err(state) if state != BoardState::NoPage || page.iter().any(|byte| *byte != 0xff) => {
+            Err(state) if state != BoardState::NoConfig || board_config.iter().any(|byte| *byte != 0xff) => {
                 CommandResult::BadConfig
             }
             _ => {
                 // A host at the board's own port can write another one; one farther away might never reach the board again.
-                *deferred = Some(Deferred::WritePage {
-                    page: *page,
+                *deferred = Some(Deferred::WriteConfig {
+                    board_config: *board_config,
                     on_trial: from_afar,
                 });
                 CommandResult::Done
             }
         },
-        Command::KeepPage => {
-            *deferred = Some(Deferred::KeepPage);
+        Command::KeepConfig => {
+            *deferred = Some(Deferred::KeepConfig);
             CommandResult::Done
         }
         Command::Fail(failure) => {

@@ -27,16 +27,16 @@ pub(super) const PIECE: usize = MAX_MESSAGE - 9;
 
 /// A request of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ask<'m> {
+pub(super) enum PieceRequest<'m> {
     Begin { length: u32, crc: u32 },
     Piece { offset: u32, bytes: &'m [u8] },
 }
 
-impl<'m> Ask<'m> {
+impl<'m> PieceRequest<'m> {
     pub(super) fn write(self, session: u32) -> Vec<u8, MAX_MESSAGE> {
         let (kind, first, rest) = match self {
-            Ask::Begin { length, crc } => (0, length, &crc.to_le_bytes()[..]),
-            Ask::Piece { offset, bytes } => (1, offset, bytes),
+            PieceRequest::Begin { length, crc } => (0, length, &crc.to_le_bytes()[..]),
+            PieceRequest::Piece { offset, bytes } => (1, offset, bytes),
         };
         let mut out = Vec::new();
         // Cannot fail: the size of a piece leaves room.
@@ -52,24 +52,24 @@ impl<'m> Ask<'m> {
         let (&session, rest) = rest.split_first_chunk()?;
         let (&first, rest) = rest.split_first_chunk()?;
         let first = u32::from_le_bytes(first);
-        let ask = match kind {
-            0 => Ask::Begin {
+        let request = match kind {
+            0 => PieceRequest::Begin {
                 length: first,
                 crc: u32::from_le_bytes(rest.try_into().ok()?),
             },
-            1 => Ask::Piece {
+            1 => PieceRequest::Piece {
                 offset: first,
                 bytes: rest,
             },
             _ => return None,
         };
-        Some((u32::from_le_bytes(session), ask))
+        Some((u32::from_le_bytes(session), request))
     }
 }
 
 /// A response of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum PieceResponse {
     Next(u32),
     Done,
     TooLong { room: u32 },
@@ -78,15 +78,15 @@ pub(super) enum Answer {
     Damaged,
 }
 
-impl Answer {
+impl PieceResponse {
     pub(super) fn write(self) -> [u8; 5] {
         let (kind, number) = match self {
-            Answer::Next(offset) => (0, offset),
-            Answer::Done => (1, 0),
-            Answer::TooLong { room } => (2, room),
-            Answer::Busy => (3, 0),
-            Answer::Unknown => (4, 0),
-            Answer::Damaged => (5, 0),
+            PieceResponse::Next(offset) => (0, offset),
+            PieceResponse::Done => (1, 0),
+            PieceResponse::TooLong { room } => (2, room),
+            PieceResponse::Busy => (3, 0),
+            PieceResponse::Unknown => (4, 0),
+            PieceResponse::Damaged => (5, 0),
         };
         let [a, b, c, d] = number.to_le_bytes();
         [kind, a, b, c, d]
@@ -96,12 +96,12 @@ impl Answer {
         let (&kind, number) = bytes.split_first()?;
         let number = u32::from_le_bytes(number.try_into().ok()?);
         Some(match kind {
-            0 => Answer::Next(number),
-            1 => Answer::Done,
-            2 => Answer::TooLong { room: number },
-            3 => Answer::Busy,
-            4 => Answer::Unknown,
-            5 => Answer::Damaged,
+            0 => PieceResponse::Next(number),
+            1 => PieceResponse::Done,
+            2 => PieceResponse::TooLong { room: number },
+            3 => PieceResponse::Busy,
+            4 => PieceResponse::Unknown,
+            5 => PieceResponse::Damaged,
             _ => return None,
         })
     }

@@ -14,7 +14,7 @@ use forge::Forger;
 use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Rule};
 use hopwise_node::limits::BODY;
-use hopwise_node::link::{Fate, Link, Micros, Received, Token, Turn};
+use hopwise_node::link::{FrameResult, Link, Micros, Received, Token, Turn};
 use hopwise_node::wire::{self, AGE_UNIT, DELIMITER, Frame, Header, Identity, Kind, Packet, PacketId, Role, WIRE};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -24,7 +24,7 @@ pub const FORGED: u32 = u32::MAX;
 
 /// What a board does that it should not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RogueKind {
+pub enum Misbehavior {
     /// Random bytes at line rate.
     Babble,
     /// As many packets and broadcasts of its own as the line takes, in all virtual channels, whatever room is offered.
@@ -43,44 +43,44 @@ pub enum RogueKind {
     Replay,
 }
 
-impl RogueKind {
+impl Misbehavior {
     /// All of them.
-    pub const ALL: [RogueKind; 8] = [
-        RogueKind::Babble,
-        RogueKind::Flood,
-        RogueKind::Refuse,
-        RogueKind::Mute,
-        RogueKind::Flap,
-        RogueKind::Lie,
-        RogueKind::Hole,
-        RogueKind::Replay,
+    pub const ALL: [Misbehavior; 8] = [
+        Misbehavior::Babble,
+        Misbehavior::Flood,
+        Misbehavior::Refuse,
+        Misbehavior::Mute,
+        Misbehavior::Flap,
+        Misbehavior::Lie,
+        Misbehavior::Hole,
+        Misbehavior::Replay,
     ];
 
     /// As it is written.
     pub const fn name(self) -> &'static str {
         match self {
-            RogueKind::Babble => "babble",
-            RogueKind::Flood => "flood",
-            RogueKind::Refuse => "refuse",
-            RogueKind::Mute => "mute",
-            RogueKind::Flap => "flap",
-            RogueKind::Lie => "lie",
-            RogueKind::Hole => "hole",
-            RogueKind::Replay => "replay",
+            Misbehavior::Babble => "babble",
+            Misbehavior::Flood => "flood",
+            Misbehavior::Refuse => "refuse",
+            Misbehavior::Mute => "mute",
+            Misbehavior::Flap => "flap",
+            Misbehavior::Lie => "lie",
+            Misbehavior::Hole => "hole",
+            Misbehavior::Replay => "replay",
         }
     }
 }
 
 /// A faulty node and the kind of its fault, written `5:babble`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RogueBoard {
+pub struct FaultyBoard {
     /// The board.
     pub node: Node,
     /// What it does.
-    pub kind: RogueKind,
+    pub kind: Misbehavior,
 }
 
-impl fmt::Display for RogueBoard {
+impl fmt::Display for FaultyBoard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.node, self.kind.name())
     }
@@ -89,23 +89,23 @@ impl fmt::Display for RogueBoard {
 /// The error for a text that does not name a faulty node.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is not a rogue: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay"
+    "'{0}' is not a faulty node: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay"
 )]
-pub struct BadRogue(String);
+pub struct BadFaultyNode(String);
 
-impl FromStr for RogueBoard {
-    type Err = BadRogue;
+impl FromStr for FaultyBoard {
+    type Err = BadFaultyNode;
 
-    fn from_str(text: &str) -> Result<Self, BadRogue> {
+    fn from_str(text: &str) -> Result<Self, BadFaultyNode> {
         let read = || {
             let (node, kind) = text.trim().split_once(':')?;
-            let kind = RogueKind::ALL.into_iter().find(|known| known.name() == kind)?;
-            Some(RogueBoard {
+            let kind = Misbehavior::ALL.into_iter().find(|known| known.name() == kind)?;
+            Some(FaultyBoard {
                 node: node.parse().ok()?,
                 kind,
             })
         };
-        read().ok_or_else(|| BadRogue(text.trim().chars().take(40).collect()))
+        read().ok_or_else(|| BadFaultyNode(text.trim().chars().take(40).collect()))
     }
 }
 
@@ -121,9 +121,9 @@ const WAITING: usize = 16;
 
 /// A packet that a faulty node sends.
 #[derive(Clone, Debug)]
-struct Letter {
+struct Parcel {
     packet: Packet<BODY>,
-    lane: u8,
+    channel: u8,
     since: Micros,
     /// Someone else's, who counts on it.
     passing: bool,
@@ -136,40 +136,40 @@ struct End {
     frame: Vec<u8>,
     /// The last hello that came, for a mute board.
     hello: Vec<u8>,
-    queue: VecDeque<Letter>,
-    on_the_way: HashMap<Token, Letter>,
+    queue: VecDeque<Parcel>,
+    on_the_way: HashMap<Token, Parcel>,
     next_token: Token,
     /// When a flapping board restarts, or a liar lies again.
     act_at: Micros,
 }
 
 /// A board that misbehaves.
-pub struct Rogue {
-    kind: RogueKind,
+pub struct FaultyNode {
+    kind: Misbehavior,
     network: Network,
     here: Node,
     epoch: u32,
     baud: u32,
-    lanes: u8,
+    channels: u8,
     ends: Vec<End>,
     forger: Forger,
     random: Xoshiro256PlusPlus,
     /// Packets to be replayed, and when, in no order.
-    replays: Vec<(Micros, Letter)>,
+    replays: Vec<(Micros, Parcel)>,
     swallowed: Vec<PacketId>,
 }
 
-impl Rogue {
+impl FaultyNode {
     /// A board of a network that has just been switched on.
-    pub fn new(board: RogueBoard, network: &Network, epoch: u32, baud: u32, seed: u64, now: Micros) -> Self {
+    pub fn new(board: FaultyBoard, network: &Network, epoch: u32, baud: u32, seed: u64, now: Micros) -> Self {
         let here = board.node;
-        let mut rogue = Rogue {
+        let mut faulty = FaultyNode {
             kind: board.kind,
             network: *network,
             here,
             epoch,
             baud,
-            lanes: virtual_channels::count(network, Rule::Exact),
+            channels: virtual_channels::count(network, Rule::Exact),
             ends: Vec::new(),
             forger: Forger::new(network, here, epoch),
             random: Xoshiro256PlusPlus::seed_from_u64(seed ^ here.wrapping_mul(0x726f_6775_6500_0001)),
@@ -177,8 +177,8 @@ impl Rogue {
             swallowed: Vec::new(),
         };
         for (port, neighbor) in network.neighbors(here).into_iter().flatten().enumerate() {
-            let link = rogue.new_link(port as u8, now);
-            rogue.ends.push(End {
+            let link = faulty.new_link(port as u8, now);
+            faulty.ends.push(End {
                 link,
                 neighbor,
                 frame: Vec::new(),
@@ -186,10 +186,14 @@ impl Rogue {
                 queue: VecDeque::new(),
                 on_the_way: HashMap::new(),
                 next_token: 0,
-                act_at: if board.kind == RogueKind::Lie { now } else { Micros::MAX },
+                act_at: if board.kind == Misbehavior::Lie {
+                    now
+                } else {
+                    Micros::MAX
+                },
             });
         }
-        rogue
+        faulty
     }
 
     fn new_link(&self, port: u8, now: Micros) -> Link<WIRE> {
@@ -199,7 +203,7 @@ impl Rogue {
             address: self.here,
             port,
             epoch: self.epoch,
-            largest: wire::MAX_PACKET as u16,
+            mtu: wire::MAX_PACKET as u16,
         };
         Link::welcoming(identity, self.baud, now)
     }
@@ -217,8 +221,8 @@ impl Rogue {
     /// Takes in bytes that came on a link.
     pub fn receive(&mut self, link: u8, bytes: &[u8], now: Micros) {
         match self.kind {
-            RogueKind::Babble => {}
-            RogueKind::Mute => {
+            Misbehavior::Babble => {}
+            Misbehavior::Mute => {
                 for hello in self.signs_of_life(link, bytes) {
                     self.listen(link, &hello, now);
                 }
@@ -254,16 +258,16 @@ impl Rogue {
             let end = &mut self.ends[usize::from(link)];
             match end.link.receive(&mut bytes, now) {
                 None => break,
-                Some(Received::Packet { lane, packet }) => {
+                Some(Received::Packet { channel, packet }) => {
                     let packet = Packet::<BODY>::read(packet);
                     if self.takes(link) {
                         self.ends[usize::from(link)].link.take();
                         if let Some(packet) = packet {
-                            self.pass(packet, lane, now);
+                            self.pass(packet, channel, now);
                         }
                     }
                 }
-                Some(Received::Up(_)) if self.kind == RogueKind::Flap => {
+                Some(Received::Up(_)) if self.kind == Misbehavior::Flap => {
                     end.act_at = now + self.random.random_range(FLAP_AFTER);
                 }
                 Some(Received::Down(_)) => self.lose(link),
@@ -275,9 +279,9 @@ impl Rogue {
 
     fn takes(&self, link: u8) -> bool {
         match self.kind {
-            RogueKind::Refuse | RogueKind::Flap | RogueKind::Mute | RogueKind::Babble => false,
-            RogueKind::Hole => true,
-            RogueKind::Flood | RogueKind::Lie | RogueKind::Replay => {
+            Misbehavior::Refuse | Misbehavior::Flap | Misbehavior::Mute | Misbehavior::Babble => false,
+            Misbehavior::Hole => true,
+            Misbehavior::Flood | Misbehavior::Lie | Misbehavior::Replay => {
                 self.ends[usize::from(link)].queue.len() + self.ends.iter().map(|end| end.queue.len()).sum::<usize>()
                     < WAITING * self.ends.len()
             }
@@ -285,32 +289,32 @@ impl Rogue {
     }
 
     /// A packet has been taken over.
-    fn pass(&mut self, packet: Packet<BODY>, lane: u8, now: Micros) {
+    fn pass(&mut self, packet: Packet<BODY>, channel: u8, now: Micros) {
         let header = packet.header;
         self.forger.overhear(&header);
-        let letter = Letter {
+        let parcel = Parcel {
             packet,
-            lane,
+            channel,
             since: now,
             passing: true,
         };
-        if self.kind == RogueKind::Hole || header.dest == self.here || !self.send_on(letter.clone()) {
+        if self.kind == Misbehavior::Hole || header.dest == self.here || !self.send_on(parcel.clone()) {
             self.swallowed.push(header.id());
         }
-        if self.kind == RogueKind::Replay && self.replays.len() < REMEMBERED {
+        if self.kind == Misbehavior::Replay && self.replays.len() < REMEMBERED {
             let later = now + self.random.random_range(REPLAY_AFTER);
             let passing = false;
-            self.replays.push((later, Letter { passing, ..letter }));
+            self.replays.push((later, Parcel { passing, ..parcel }));
         }
     }
 
     /// Puts a packet into the queues of the links that its route, or the tree of a broadcast, takes from here; `false` if it goes
     /// nowhere.
-    fn send_on(&mut self, mut letter: Letter) -> bool {
-        let Header { kind, source, dest, .. } = letter.packet.header;
+    fn send_on(&mut self, mut parcel: Parcel) -> bool {
+        let Header { kind, source, dest, .. } = parcel.packet.header;
         let next: Vec<Node> = if kind == Kind::Broadcast && (dest == source || dest == self.here) {
-            letter.packet.remove_trail();
-            letter.packet.header.dest = source;
+            parcel.packet.remove_trail();
+            parcel.packet.header.dest = source;
             let children = self.network.fanout(self.here, source).into_iter().flatten();
             children.map(|(_, child)| child).collect()
         } else {
@@ -319,7 +323,7 @@ impl Rogue {
                 .into_iter()
                 .collect()
         };
-        letter.packet.header.hops_left = letter.packet.header.hops_left.saturating_sub(1);
+        parcel.packet.header.hops_left = parcel.packet.header.hops_left.saturating_sub(1);
         let mut goes = !next.is_empty();
         for next in next {
             let Some(end) = self
@@ -330,8 +334,11 @@ impl Rogue {
                 goes = false;
                 continue;
             };
-            let lane = virtual_channels::next(letter.lane, false, next > self.here, self.lanes);
-            end.queue.push_back(Letter { lane, ..letter.clone() });
+            let channel = virtual_channels::next(parcel.channel, false, next > self.here, self.channels);
+            end.queue.push_back(Parcel {
+                channel,
+                ..parcel.clone()
+            });
         }
         goes
     }
@@ -339,12 +346,12 @@ impl Rogue {
     /// Learns what became of packets that were on the way.
     fn settle(&mut self, link: u8) {
         let end = &mut self.ends[usize::from(link)];
-        while let Some((token, fate)) = end.link.settled() {
-            if let Some(letter) = end.on_the_way.remove(&token)
-                && letter.passing
-                && fate == Fate::Refused
+        while let Some((token, fate)) = end.link.completed() {
+            if let Some(parcel) = end.on_the_way.remove(&token)
+                && parcel.passing
+                && fate == FrameResult::Refused
             {
-                end.queue.push_front(letter);
+                end.queue.push_front(parcel);
             }
         }
     }
@@ -356,11 +363,11 @@ impl Rogue {
         let lost = end
             .on_the_way
             .drain()
-            .map(|(_, letter)| letter)
+            .map(|(_, parcel)| parcel)
             .chain(end.queue.drain(..));
-        let passing = lost.filter(|letter| letter.passing);
-        self.swallowed.extend(passing.map(|letter| letter.packet.header.id()));
-        if self.kind == RogueKind::Flap {
+        let passing = lost.filter(|parcel| parcel.passing);
+        self.swallowed.extend(passing.map(|parcel| parcel.packet.header.id()));
+        if self.kind == Misbehavior::Flap {
             end.act_at = Micros::MAX;
         }
     }
@@ -375,7 +382,7 @@ impl Rogue {
             if now < self.ends[usize::from(link)].act_at {
                 continue;
             }
-            if self.kind == RogueKind::Lie {
+            if self.kind == Misbehavior::Lie {
                 self.lie(link, now);
             } else {
                 self.epoch = self.epoch.wrapping_add(1).max(1);
@@ -385,20 +392,20 @@ impl Rogue {
         }
         let (due, later) = self.replays.drain(..).partition(|&(at, _)| at <= now);
         self.replays = later;
-        let due: Vec<(Micros, Letter)> = due;
-        for (_, letter) in due {
-            self.send_on(letter);
+        let due: Vec<(Micros, Parcel)> = due;
+        for (_, parcel) in due {
+            self.send_on(parcel);
         }
     }
 
     fn lie(&mut self, link: u8, now: Micros) {
-        let lane = self.random.random_range(0..self.lanes);
+        let channel = self.random.random_range(0..self.channels);
         let end = &mut self.ends[usize::from(link)];
         end.act_at = now + LIE_EVERY;
         if end.link.is_open() && end.queue.len() < WAITING {
-            end.queue.push_back(Letter {
+            end.queue.push_back(Parcel {
                 packet: self.forger.lie(end.neighbor, &mut self.random),
-                lane,
+                channel,
                 since: now,
                 passing: false,
             });
@@ -407,7 +414,7 @@ impl Rogue {
 
     /// When to [`tick`](Self::tick) at the latest.
     pub fn deadline(&self) -> Micros {
-        if self.kind == RogueKind::Babble {
+        if self.kind == Misbehavior::Babble {
             return Micros::MAX;
         }
         let links = self.ends.iter().map(|end| end.link.deadline().min(end.act_at));
@@ -417,46 +424,46 @@ impl Rogue {
 
     /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send.
     pub fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8]) -> usize {
-        if self.kind == RogueKind::Babble {
+        if self.kind == Misbehavior::Babble {
             self.random.fill_bytes(out);
             return out.len();
         }
         let end = &mut self.ends[usize::from(link)];
-        let letter = match end.link.turn(now) {
+        let parcel = match end.link.turn(now) {
             // It has not asked for one.
             Turn::Nothing | Turn::Time => return 0,
             Turn::Control => None,
-            Turn::Again(token) => end.on_the_way.get(&token).map(|letter| (token, letter.clone())),
+            Turn::Retransmit(token) => end.on_the_way.get(&token).map(|parcel| (token, parcel.clone())),
             Turn::New(_) => {
                 let passing = end.queue.pop_front();
-                let flooding = self.kind == RogueKind::Flood && passing.is_none();
-                let letter = passing.or_else(|| {
-                    flooding.then(|| Letter {
+                let flooding = self.kind == Misbehavior::Flood && passing.is_none();
+                let parcel = passing.or_else(|| {
+                    flooding.then(|| Parcel {
                         packet: self.forger.own(&mut self.random),
-                        lane: self.random.random_range(0..self.lanes),
+                        channel: self.random.random_range(0..self.channels),
                         since: now,
                         passing: false,
                     })
                 });
-                letter.map(|letter| {
+                parcel.map(|parcel| {
                     end.next_token = end.next_token.wrapping_add(1);
-                    end.on_the_way.insert(end.next_token, letter.clone());
-                    (end.next_token, letter)
+                    end.on_the_way.insert(end.next_token, parcel.clone());
+                    (end.next_token, parcel)
                 })
             }
         };
-        let sent = match letter {
+        let sent = match parcel {
             None => end.link.write_control(now, out),
-            Some((token, letter)) => {
-                let mut header = letter.packet.header;
-                let waited = (now.saturating_sub(letter.since) / AGE_UNIT).min(u64::from(u16::MAX)) as u16;
-                if letter.passing {
+            Some((token, parcel)) => {
+                let mut header = parcel.packet.header;
+                let waited = (now.saturating_sub(parcel.since) / AGE_UNIT).min(u64::from(u16::MAX)) as u16;
+                if parcel.passing {
                     header.age = header.age.saturating_add(waited);
                 }
                 let mut bytes = [0; wire::MAX_HEADER];
                 header.write(&mut bytes).and_then(|length| {
-                    let parts = [&bytes[..length], &letter.packet.body[..]];
-                    end.link.write_packet(token, letter.lane, parts, now, out)
+                    let parts = [&bytes[..length], &parcel.packet.body[..]];
+                    end.link.write_packet(token, parcel.channel, parts, now, out)
                 })
             }
         };
@@ -469,14 +476,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rogues_are_written_as_they_are_read() {
-        for kind in RogueKind::ALL {
-            let board = RogueBoard { node: 5, kind };
+    fn faulty_nodes_are_written_as_they_are_read() {
+        for kind in Misbehavior::ALL {
+            let board = FaultyBoard { node: 5, kind };
             assert_eq!(board.to_string().parse(), Ok(board));
         }
         for bad in ["", "5", "5:", ":hole", "5:holes", "x:hole", "5:hole:hole"] {
-            let refusal = bad.parse::<RogueBoard>().unwrap_err().to_string();
-            assert!(refusal.starts_with(&format!("'{bad}' is not a rogue: ")), "{refusal}");
+            let refusal = bad.parse::<FaultyBoard>().unwrap_err().to_string();
+            assert!(
+                refusal.starts_with(&format!("'{bad}' is not a faulty node: ")),
+                "{refusal}"
+            );
         }
     }
 }
