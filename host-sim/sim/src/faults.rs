@@ -77,7 +77,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         if let Some(every) = run.reset_every {
             self.plan(run.begin + every, Fault::Reset);
         }
-        if let Some(every) = run.leave_every {
+        if let Some(every) = run.detach_host_every {
             self.plan(run.begin + every, Fault::Leave);
         }
     }
@@ -138,7 +138,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                     let back = now + outage(&mut self.random);
                     self.come_back(host, back);
                 }
-                if let Some(every) = self.run.leave_every.filter(|_| self.goes_on()) {
+                if let Some(every) = self.run.detach_host_every.filter(|_| self.goes_on()) {
                     self.plan(now + every, Fault::Leave);
                 }
             }

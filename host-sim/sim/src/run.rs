@@ -53,7 +53,7 @@ pub struct SimRun {
     /// A board is reset so often.
     pub reset_every: Option<Nanos>,
     /// A host goes so often, and another comes.
-    pub leave_every: Option<Nanos>,
+    pub detach_host_every: Option<Nanos>,
     /// What else happens, and when.
     pub script: Script<WireEnd>,
     /// The traffic begins here; links need some time to come up.
