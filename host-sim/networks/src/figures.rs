@@ -136,7 +136,7 @@ impl Figures {
             distance_sum: connected.then_some(distance_sum),
             mean_distance: connected.then(|| mean(distance_sum, nodes)),
             vertex_transitive: true,
-            method: "breadth-first search from one node, all being alike".into(),
+            method: "breadth-first search from one node (vertex-transitive)".into(),
             seconds: start.elapsed().as_secs_f64(),
         })
     }
