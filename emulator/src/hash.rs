@@ -1,5 +1,5 @@
 //! A hash of a board's state: FNV-1a with 64 bits, over words for speed. It is the same on every little-endian machine and
-//! with every compiler, which the standard library's hashes do not promise. Also what chance is made of.
+//! with every compiler, which the standard library's hashes do not guarantee. Also what chance is made of.
 
 use std::hash::Hasher;
 

@@ -141,7 +141,7 @@ mod tests {
     const KEY: Key = Key::new(*b"of the manager!!");
 
     #[test]
-    fn a_command_is_believed_once_by_the_board_it_is_for_and_in_its_start() {
+    fn a_command_is_accepted_once_by_the_board_it_is_for_and_in_its_start() {
         let (mine, other) = (board_key(&KEY, 7), board_key(&KEY, 8));
         let mut board = Authority::new(mine, 5);
         let told = authorize(&mine, &board.challenge(), 3, b"words").unwrap();

@@ -17,7 +17,7 @@ const LED_STEP: Micros = 125_000;
 /// Number of steps between two checks of all tasks.
 const ROLL_CALL: u32 = 8;
 /// Number of steps after a check by which a task must have run: two seconds, which is less than the watchdog's fastest timeout.
-const PATIENCE: u32 = 16;
+const HEARTBEAT_TIMEOUT: u32 = 16;
 /// Uptime after which the board has not crashed soon after boot.
 const SETTLED: Micros = 10_000_000;
 /// Time after which a config on trial that was not confirmed is reverted.
@@ -73,7 +73,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                         self.check_tasks();
                     }
                 }
-                missing if since_call >= PATIENCE => return Restart::Hanging(Task::first_of(missing)),
+                missing if since_call >= HEARTBEAT_TIMEOUT => return Restart::Hanging(Task::first_of(missing)),
                 _ => {}
             }
             if self.now() >= SETTLED && self.about.state != BoardState::CrashLoop {

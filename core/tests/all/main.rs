@@ -1,4 +1,4 @@
-//! What core promises, tested from outside: the language, the networks and the collectives.
+//! What core guarantees, tested from outside: the language, the networks and the collectives.
 //!
 //! `support` names everything of core that is used here.
 

@@ -1,5 +1,5 @@
 //! The rules of the manuals that firmware can break and silicon does not report: it then behaves in a way that nobody
-//! promises. Here the rule is named. `docs/emulator.md` lists what follows from breaking each.
+//! guarantees. Here the rule is named. `docs/emulator.md` lists what follows from breaking each.
 
 use std::fmt;
 

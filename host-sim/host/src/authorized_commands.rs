@@ -158,7 +158,7 @@ mod tests {
         let old = board.challenge();
         let other = authorize(&board_key(&KEY, 5), &old, 3, b"").unwrap();
         assert!(board.check(3, &other).is_some());
-        for (challenge, asked, believed) in [(old, 2, false), (board.challenge(), 3, true)] {
+        for (challenge, asked, authenticated) in [(old, 2, false), (board.challenge(), 3, true)] {
             let Next::Send {
                 payload,
                 number,
@@ -169,8 +169,8 @@ mod tests {
                 panic!("it is not sent")
             };
             assert_eq!((number, command), (1, Command::Restart.number()));
-            assert_eq!(board.check(command, &payload).is_some(), believed);
-            let done = if believed {
+            assert_eq!(board.check(command, &payload).is_some(), authenticated);
+            let done = if authenticated {
                 CommandResult::Done
             } else {
                 CommandResult::NotAllowed
@@ -178,10 +178,10 @@ mod tests {
             authorized_commands.sent(number, 10 + asked);
             let mut replied = 10 + asked;
             let next = authorized_commands.reply(&mut replied, &response(&done));
-            assert_eq!(replied, if believed { 1 } else { 10 + asked });
+            assert_eq!(replied, if authenticated { 1 } else { 10 + asked });
             match next {
-                Next::Ask { dest: 5, number: 1 } if !believed => authorized_commands.asked(1, 3),
-                Next::Pass => assert!(believed),
+                Next::Ask { dest: 5, number: 1 } if !authenticated => authorized_commands.asked(1, 3),
+                Next::Pass => assert!(authenticated),
                 other => panic!("{other:?}"),
             }
         }

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_of_18_nodes_keeps_its_promises_and_a_lie_is_seen() {
+    fn a_network_of_18_nodes_keeps_its_guarantees_and_a_lie_is_seen() {
         let network: Network = "rdn(ring(3),1)".parse().expect("a network");
         let graph = Graph::build(&network).expect("a small network");
         let audit = Audit::of(&network, &graph).expect("sound routes");

@@ -147,7 +147,7 @@ mod tests {
 
     /// A graph that core knows, written to a file and read again, keeps every guarantee, and has the distances of the original.
     #[test]
-    fn a_graph_from_a_file_keeps_every_promise() {
+    fn a_graph_from_a_file_keeps_every_guarantee() {
         install();
         let original: Network = "rdn(ring(3),1)".parse().expect("a network");
         let edges = Graph::build(&original).expect("it is small");

@@ -67,7 +67,7 @@ pub enum CannotCapture {
     Output {
         /// The output.
         path: PathBuf,
-        /// Why not.
+        /// The failure reason.
         error: io::Error,
     },
     /// What was written cannot be read again.
@@ -75,7 +75,7 @@ pub enum CannotCapture {
     ReadBack {
         /// The file beside the output.
         path: PathBuf,
-        /// Why not.
+        /// The failure reason.
         error: BadTrace,
     },
     /// The lines cannot be shown.
@@ -86,7 +86,7 @@ pub enum CannotCapture {
     Input {
         /// Which.
         path: PathBuf,
-        /// Why not.
+        /// The failure reason.
         error: io::Error,
     },
     /// The log cannot be read with this firmware.

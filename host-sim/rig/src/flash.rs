@@ -193,7 +193,7 @@ pub enum ConfigNotWritten {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The failure reason.
         error: io::Error,
     },
 }

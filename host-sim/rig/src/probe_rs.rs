@@ -166,7 +166,7 @@ pub enum Unfit {
     DoesNotStart {
         /// How it is called.
         name: String,
-        /// Why not.
+        /// The failure reason.
         error: io::Error,
     },
     /// It is something else.

@@ -239,7 +239,7 @@ impl Draw {
     }
 }
 
-/// Something that goes wrong before `end`, and mostly is mended again.
+/// Something that goes wrong before `end`, and mostly is restored again.
 fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
     // One in five is there from the beginning.
     let from = if draw.one_in(5) {
@@ -256,12 +256,12 @@ fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
     };
     let here = port(draw, board);
     let lasting = |what: &str, undo: &str, draw: &mut Draw| {
-        let mended = if draw.one_in(4) {
+        let restored = if draw.one_in(4) {
             String::new()
         } else {
             format!("; {until} {undo} {here}")
         };
-        format!("{at} {what}{mended}")
+        format!("{at} {what}{restored}")
     };
     match draw.0.random_range(0..20) {
         0..=2 => lasting(&format!("cut {here}"), "plug", draw),
@@ -293,12 +293,12 @@ fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
         }
         13..=15 => format!("{at} reset {board}"),
         16 | 17 => {
-            let mended = if draw.one_in(4) {
+            let restored = if draw.one_in(4) {
                 String::new()
             } else {
                 format!("; {until} on {board}")
             };
-            format!("{at} off {board}{mended}")
+            format!("{at} off {board}{restored}")
         }
         18 => {
             let other = draw.0.random_range(0..network.nodes());

@@ -1,7 +1,7 @@
 //! Someone on a cable, between two boards: who knows the wire format and all that was ever said there, and has no key.
 //!
 //! What a tap does with what passes is drawn: it lets it pass, swallows it, says earlier things again in either direction, changes bits and
-//! mends the checksum, joins the beginning of one frame to the end of another, adds noise, and speaks in the name of either end.
+//! fixes the checksum, joins the beginning of one frame to the end of another, adds noise, and speaks in the name of either end.
 
 use hopwise_node::key::{Credentials, Key, Secret};
 use hopwise_node::link::{Link, Micros};

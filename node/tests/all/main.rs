@@ -1,4 +1,4 @@
-//! What a node promises, tested from outside: one cable, and a small mesh.
+//! What a node guarantees, tested from outside: one cable, and a small mesh.
 //!
 //! `support` names everything of core and node that is used here.
 

@@ -1,4 +1,4 @@
-//! Every promise of a network: on all pairs of its nodes if it is small.
+//! Every guarantee of a network: on all pairs of its nodes if it is small.
 
 use crate::support::*;
 
@@ -190,7 +190,7 @@ fn sample(network: &Network, most: u64, some: u64) -> impl Iterator<Item = Node>
     (0..nodes).rev().step_by(step as usize)
 }
 
-/// Every promise.
+/// Every guarantee.
 pub(super) fn audit(expression: &str) {
     let network = network(expression);
     assert_eq!(network.to_string(), expression);

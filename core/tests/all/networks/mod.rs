@@ -1,4 +1,4 @@
-//! Networks: what every family promises, against a search of the network built out.
+//! Networks: what every family guarantees, against a search of the network built out.
 
 mod audit;
 mod golden;

@@ -41,7 +41,7 @@ fn loaded(name: &str) -> Result<Table, &'static str> {
 }
 
 #[test]
-fn a_graph_from_a_table_keeps_every_promise() {
+fn a_graph_from_a_table_keeps_every_guarantee() {
     set_loader(loaded);
     audit("graph:triangle with a tail");
     assert!("graph:another".parse::<Network>().is_err());

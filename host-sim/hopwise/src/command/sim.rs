@@ -34,7 +34,7 @@ every combination of them is run; options on the command line replace them. Exam
 A trace is written during the run, and can be read however the run ends. An earlier one is replaced when the new one is complete;
 until then the new one is beside it, as FILE.XXXXXX.partial.
 
-Times are written as 1.5s, 20ms or 300us. The exit status is 1 if a promise of delivery was broken, 2 for bad input.")]
+Times are written as 1.5s, 20ms or 300us. The exit status is 1 if a delivery guarantee was violated, 2 for bad input.")]
 pub(super) struct SimArgs {
     /// The network, as an expression such as 'rdn(ring(3),1)'; or a mesh or scenario file, whose name ends in .toml
     #[arg(value_name = "EXPR|FILE.toml", required_unless_present_any = ["swarm", "only"])]
@@ -48,7 +48,7 @@ pub(super) struct SimArgs {
     #[arg(long)]
     sum_seeds: bool,
     /// This many runs in which everything is random: network, service, load and faults, by seeds from --seed on; other options
-    /// replace what would be drawn. The first run that breaks a promise is made as short as possible
+    /// replace what would be drawn. The first run that violates a guarantee is made as short as possible
     #[arg(long, value_name = "RUNS")]
     swarm: Option<u64>,
     /// Only the run of this seed of a swarm, made as short as possible
@@ -288,7 +288,7 @@ fn verdict(reports: &[Report]) -> Outcome {
     match broken.first() {
         None => Outcome::Done,
         Some(first) => Outcome::CheckFailed(format!(
-            "{} of {} runs broke a promise, the first {first}",
+            "{} of {} runs violated a guarantee, the first {first}",
             broken.len(),
             reports.len()
         )),
@@ -326,7 +326,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever was set, the command that is printed when a promise is broken sets the same.
+        /// Whatever was set, the command that is printed when a guarantee is broken sets the same.
         #[test]
         fn the_command_says_it_all(
             numbers: (Option<u64>, Option<usize>, Option<u32>, Option<u64>),

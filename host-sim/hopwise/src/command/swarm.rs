@@ -33,7 +33,7 @@ pub(super) fn seeds(runs: Option<u64>, only: Option<u64>, first: Option<u64>) ->
     swarm.or_else(|| only.map(|seed| seed..seed.saturating_add(1)))
 }
 
-/// Runs them on all cores. Those that broke a promise are listed, and the first is made short.
+/// Runs them on all cores. Those that violated a guarantee are listed, and the first is made short.
 pub(super) fn run(json: bool, said: &Settings, seeds: Range<u64>) -> Result<Outcome, CliError> {
     let bar = progress_bar(seeds.end - seeds.start, "runs");
     let one = |seed: u64| -> Result<(Settings, Report, Option<Violation>), CliError> {
@@ -64,7 +64,7 @@ pub(super) fn run(json: bool, said: &Settings, seeds: Range<u64>) -> Result<Outc
         .collect();
     let (short, how) = reduce(settings, violation.clone());
     Ok(Outcome::CheckFailed(format!(
-        "{} of {} runs broke a promise, seeds {}; the first, made short: at {:.6} s node {}: {}; to see it again: {}",
+        "{} of {} runs violated a guarantee, seeds {}; the first, made short: at {:.6} s node {}: {}; to see it again: {}",
         broken.len(),
         runs.len(),
         others.join(", "),

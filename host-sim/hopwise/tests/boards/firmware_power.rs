@@ -232,7 +232,7 @@ fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
     assert_eq!(rig.world.boards()[0].resets(), 0);
     rig.world.boards_mut()[0].resume();
     rig.run_for(10 * SECOND);
-    assert_eq!(rig.world.boards()[0].resets(), 0, "a short halt is no trouble");
+    assert_eq!(rig.world.boards()[0].resets(), 0, "a short halt is no fault");
     rig.world.boards_mut()[0].halt();
     rig.run_for(8 * SECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1);

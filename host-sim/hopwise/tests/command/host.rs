@@ -147,8 +147,8 @@ struct Client {
 impl Client {
     fn at(address: &str) -> Self {
         let stream = TcpStream::connect(address).expect("a bridge");
-        let patience = Some(Duration::from_secs(60));
-        stream.set_read_timeout(patience).expect("a limit");
+        let timeout = Some(Duration::from_secs(60));
+        stream.set_read_timeout(timeout).expect("a limit");
         let lines = BufReader::new(stream.try_clone().expect("the same socket"));
         Client { stream, lines }
     }

@@ -97,12 +97,12 @@ fn every_board_gets_image_config_and_reset_and_failures_are_named() {
     std::fs::remove_file(folder.path("calls")).unwrap();
     hopwise(&["flash", &mesh, "--elf", &image, "--probe-rs", &program, "--only", "1"]);
     assert!(calls(&folder).iter().all(|call| call.contains("BB11")));
-    let page_folder = calls(&folder)[1]
+    let config_folder = calls(&folder)[1]
         .split(' ')
         .next_back()
         .map(std::path::PathBuf::from)
         .unwrap();
-    assert!(!page_folder.exists(), "configs are cleaned away");
+    assert!(!config_folder.exists(), "configs are cleaned away");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the simulator promises: every packet arrives, the same seed gives the same run, no network of the papers locks up,
+//! What the simulator guarantees: every packet arrives, the same seed gives the same run, no network of the papers locks up,
 //! and if one is made to, the cycle is named.
 
 use crate::support::{Setup, network, without_times};

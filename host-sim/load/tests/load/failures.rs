@@ -36,7 +36,7 @@ fn packets_go_round_a_cut_link() {
     let cut = run(&setup("ring(8)"), &events("0s cut 0.0"));
     assert_eq!((cut.hops_histogram.len(), cut.lost, cut.failed_links), (8, 0, 1));
     assert!(!cut.saturated);
-    // Cut while it is measured, which begins after 3 batches of 1,024 cycles, and mended before the end.
+    // Cut while it is measured, which begins after 3 batches of 1,024 cycles, and restored before the end.
     let for_a_time = run(
         &Setup {
             rate: 0.1,

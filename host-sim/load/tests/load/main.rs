@@ -1,4 +1,4 @@
-//! The load simulator held against theory and against what it promises.
+//! The load simulator held against theory and against what it guarantees.
 
 mod behavior;
 mod failures;

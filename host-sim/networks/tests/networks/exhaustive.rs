@@ -1,4 +1,4 @@
-//! Every promise, on all pairs of many small networks besides the golden ones.
+//! Every guarantee, on all pairs of many small networks besides the golden ones.
 
 use crate::audit::{audit, audit_all, network};
 use hopwise_core::graph::Shape;

@@ -71,7 +71,7 @@ fn edge_sha256(network: &Network) -> String {
 }
 
 #[test]
-fn every_golden_network_keeps_its_promises() {
+fn every_golden_network_keeps_its_guarantees() {
     let golden = golden();
     audit_all(golden.iter().map(|golden| golden.spec.as_str()));
 }

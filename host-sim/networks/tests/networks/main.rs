@@ -11,5 +11,5 @@ mod steps;
 mod stretch;
 mod virtual_channels;
 
-/// Every promise is held against a search in networks of up to so many nodes.
+/// Every guarantee is held against a search in networks of up to so many nodes.
 const MAX_AUDITED: Option<u64> = Some(200);

@@ -1,4 +1,4 @@
-//! Every promise, on networks drawn at random. A failure prints the smallest expression that fails.
+//! Every guarantee, on networks drawn at random. A failure prints the smallest expression that fails.
 
 use proptest::prelude::*;
 
@@ -100,7 +100,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, max_global_rejects: 100_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn drawn_networks_keep_their_promises(expression in expression()) {
+    fn drawn_networks_keep_their_guarantees(expression in expression()) {
         crate::audit::audit(&expression);
     }
 }

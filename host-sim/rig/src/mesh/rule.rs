@@ -18,7 +18,7 @@ pub enum BadMesh {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The failure reason.
         error: io::Error,
     },
     /// The file breaks a rule.

@@ -1,4 +1,4 @@
-//! Disturbances of the mesh and their times, which excuse packets that did not arrive.
+//! Disturbances of the mesh and their times, which explain packets that did not arrive.
 
 use hopwise_node::router::times::LIFETIME;
 

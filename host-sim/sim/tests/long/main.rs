@@ -1,4 +1,4 @@
-//! Promises of delivery in large networks, and in many: minutes, by `tools/test large`.
+//! Guarantees of delivery in large networks, and in many: minutes, by `tools/test large`.
 
 #[path = "../sim/cuts.rs"]
 mod cuts;

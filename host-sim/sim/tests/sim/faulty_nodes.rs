@@ -54,7 +54,7 @@ fn confirmed_packets_get_past_every_faulty_node() {
             let settings = with(kind, network, true);
             let account = run(&settings);
             assert_eq!(account.tally.innocent_sent, 4_000, "{}", settings.command());
-            // A liar that guesses the number of the next packet is believed: nobody can tell without keys.
+            // A liar that guesses the number of the next packet is accepted: nobody can tell without keys.
             let guessed = if kind == Misbehavior::Lie { 20 } else { 0 };
             let missing = 4_000 - account.tally.innocent_delivered;
             assert!(missing <= guessed, "{}: {missing} did not arrive", settings.command());
@@ -171,7 +171,7 @@ fn broadcasts_get_past_faulty_nodes_that_can_be_noticed() {
     }
 }
 
-/// What a liar makes up reaches applications, is counted, and is no excuse for anything else.
+/// What a liar makes up reaches applications, is counted, and is no exception for anything else.
 #[test]
 fn lies_are_counted() {
     let account = run(&with(Misbehavior::Lie, "torus(4,4)", false));

@@ -1,4 +1,4 @@
-//! A mesh with a key: who has none is not believed, be it a board or someone on a cable. See `docs/keys.md`.
+//! A mesh with a key: who has none is not accepted, be it a board or someone on a cable. See `docs/keys.md`.
 
 use hopwise_sim::Settings;
 use hopwise_sim::faulty_node::Misbehavior;
@@ -34,7 +34,7 @@ fn nothing_is_taken_from_a_board_without_the_key() {
 
 /// So that the test above can fail.
 #[test]
-fn without_a_key_whoever_sends_packets_is_believed() {
+fn without_a_key_whoever_sends_packets_is_accepted() {
     for kind in [
         Misbehavior::Flood,
         Misbehavior::Lie,
@@ -73,7 +73,7 @@ fn nothing_is_taken_from_someone_on_a_cable() {
 
 /// So that the test above can fail.
 #[test]
-fn without_a_key_someone_on_a_cable_is_believed() {
+fn without_a_key_someone_on_a_cable_is_accepted() {
     let forged = (1..=4).map(|seed| {
         let run = tapped(false, seed).run().expect("settings that make sense");
         let account = hopwise_sim::simulate(&run, None, &mut |_| ()).expect("a run");

@@ -1,4 +1,4 @@
-//! The judge is judged: boards that lie, each in one way, and it catches every one of them.
+//! The oracle is tested: boards that lie, each in one way, and it catches every one of them.
 
 use hopwise_language::Traffic;
 use hopwise_node::limits::BODY;
@@ -55,7 +55,7 @@ impl<F: FnMut(Nanos, &mut Vec<Message<BODY>>)> Shell for Brings<F> {
 }
 
 #[test]
-fn honest_boards_are_believed() {
+fn honest_boards_are_accepted() {
     assert_eq!(verdict(&traffic(), Honest), None);
 }
 

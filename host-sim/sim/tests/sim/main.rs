@@ -1,4 +1,4 @@
-//! The promises of delivery, held in the simulator: see `docs/delivery.md`.
+//! The guarantees of delivery, held in the simulator: see `docs/delivery.md`.
 
 mod as_they_come;
 mod cuts;
@@ -49,7 +49,7 @@ fn on(network: &str) -> Settings {
     }
 }
 
-/// A run in which no promise is broken.
+/// A run in which no guarantee is broken.
 fn run(settings: &Settings) -> Account {
     kept(settings, simulate(&settings.run().unwrap(), None, &mut |_| ()).unwrap())
 }

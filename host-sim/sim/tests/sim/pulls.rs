@@ -166,7 +166,7 @@ impl Book {
         select(self.serve(mesh), all_done).await;
     }
 
-    /// Whether all that was promised was kept. Where boards reset, a receiver may have had what it then forgot.
+    /// Whether all that was guaranteed was kept. Where boards reset, a receiver may have had what it then forgot.
     fn check(&self, resets: bool) {
         let once = |book: &BTreeMap<Name, u32>, what: &str| {
             let twice = book.iter().find(|&(_, &times)| times > 1);
@@ -245,7 +245,7 @@ pub(crate) struct Successes {
     pub(crate) senders: usize,
 }
 
-/// Runs a seed, in which all promises must be kept.
+/// Runs a seed, in which all guarantees must be kept.
 pub(crate) fn assert_a_seed(seed: u64) -> Successes {
     let resets = seed.is_multiple_of(4);
     let settings = Settings {

@@ -10,7 +10,7 @@ fn drawn(seed: u64) -> Settings {
 }
 
 #[test]
-fn sixty_runs_of_which_everything_is_drawn_break_no_promise() {
+fn sixty_runs_of_which_everything_is_drawn_break_no_guarantee() {
     let broken = |seed: u64| violation(&drawn(seed)).map(|violation| (seed, violation));
     let broken: Vec<_> = (1..=60_u64).into_par_iter().filter_map(broken).collect();
     if let Some((seed, first)) = broken.first() {

@@ -456,7 +456,7 @@ fn rounds_that_come_too_fast_make_no_storm() {
 }
 
 #[test]
-fn of_a_dead_root_only_new_rounds_are_believed() {
+fn of_a_dead_root_only_new_rounds_are_accepted() {
     let (mut clock, mut now) = follower(&mut 0);
     now += 1_500_000;
     clock.tick(now);

@@ -1,4 +1,4 @@
-//! Links with keys: ends with the same key link up, others do not, and nobody on the wire between them is ever believed.
+//! Links with keys: ends with the same key link up, others do not, and nobody on the wire between them is ever accepted.
 
 use hopwise_node::key::{Credentials, Key, Secret};
 use hopwise_node::link::{Down, Link, Micros, Received};
@@ -111,7 +111,7 @@ fn a_start_has_nonces_of_its_own() {
 
 /// What a whole session said is worth nothing to an end of a later one, whether it restarted or not.
 #[test]
-fn nothing_of_an_earlier_session_is_believed() {
+fn nothing_of_an_earlier_session_is_accepted() {
     use std::cell::RefCell;
     use std::rc::Rc;
     type Frames = Vec<(usize, Vec<u8>)>;
@@ -275,7 +275,7 @@ proptest! {
 
     /// The pair itself checks that every packet was sent, is as it was sent, and comes once, in order.
     #[test]
-    fn an_attacker_on_the_wire_is_never_believed(
+    fn an_attacker_on_the_wire_is_never_accepted(
         seed in any::<u64>(),
         restarts in prop::collection::vec((0..300_000_u64, 0..2_usize), 0..4),
         packets in [0..120_usize, 0..120_usize],
@@ -327,7 +327,7 @@ fn what_is_sealed_is_all_of_a_frame() {
 }
 
 #[test]
-fn who_has_the_key_and_says_it_is_a_host_is_believed_to_be_one() {
+fn who_has_the_key_and_says_it_is_a_host_is_accepted_as_one() {
     let mut board = locked(0, 1);
     let mut host = Link::welcoming(
         hopwise_node::wire::Identity {
@@ -457,7 +457,7 @@ fn an_announcement_alone_brings_no_link_up() {
 
 /// The response of an end that has been forgotten since is as old as that end.
 #[test]
-fn a_proof_that_comes_after_its_end_was_forgotten_is_not_believed() {
+fn a_proof_that_comes_after_its_end_was_forgotten_is_not_accepted() {
     let (mut here, mut there) = (locked(0, 1), locked(1, 1));
     let announcement = say(&mut there, 0);
     hear(&mut here, &announcement, 0);

@@ -131,7 +131,7 @@ fn an_end_that_does_not_come_back_is_given_up() {
 
 /// A liar that is always about to be away must not keep what others send waiting for ever.
 #[test]
-fn pauses_without_end_are_not_believed() {
+fn pauses_without_end_are_not_accepted() {
     let mut pair = busy_pair();
     let start = pair.now;
     let mut away = 0;

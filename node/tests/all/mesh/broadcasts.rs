@@ -255,7 +255,7 @@ fn broadcasts_leave_room_for_what_passes() {
     assert_eq!(counts(&mesh, b"x"), [0, taken, taken]);
 }
 
-/// All send broadcasts as fast as they can: each comes at most once, and whoever was promised one gets it.
+/// All send broadcasts as fast as they can: each comes at most once, and whoever was guaranteed one gets it.
 #[test]
 fn a_storm_of_broadcasts_dies_down() {
     for expression in ["ring(5)", "torus(3,3)"] {

@@ -466,7 +466,7 @@ fn a_full_inbox_is_tried_again() {
     mesh.assert_at_rest();
 }
 
-/// Everyone to everyone while cables are cut and mended and bits are flipped: whatever is said to be delivered was, once, and
+/// Everyone to everyone while cables are cut and restored and bits are flipped: whatever is said to be delivered was, once, and
 /// nothing came twice.
 #[test]
 fn whatever_happens_to_cables_nothing_comes_twice() {

@@ -5,7 +5,7 @@ use super::harness::Mesh;
 use crate::support::*;
 
 #[test]
-fn a_cut_cable_is_gone_round_and_back_when_it_is_mended() {
+fn a_cut_cable_is_gone_round_and_back_when_it_is_restored() {
     let mut mesh = Mesh::up("ring(6)");
     mesh.cut(1, 2);
     mesh.run(SECOND);

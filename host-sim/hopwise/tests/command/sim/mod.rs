@@ -1,3 +1,3 @@
-//! `hopwise sim` from the outside. The promises of delivery are held in the crate of the simulator.
+//! `hopwise sim` from the outside. The guarantees of delivery are held in the crate of the simulator.
 
 mod command;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /// A browser that does not respond for so long is stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A page in a browser of its own, which ends with it.
 pub(crate) struct Browser {
@@ -73,7 +73,7 @@ impl Browser {
 
     /// The next message; errors of the page are kept.
     fn next(&mut self) -> Value {
-        let message = self.messages.recv_timeout(PATIENCE).expect("the browser answers");
+        let message = self.messages.recv_timeout(TIMEOUT).expect("the browser answers");
         if message["method"] == "Runtime.exceptionThrown" {
             self.errors.push(message["params"]["exceptionDetails"].to_string());
         }

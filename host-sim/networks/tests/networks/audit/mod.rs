@@ -1,4 +1,4 @@
-//! Everything a network promises, held against its built-out graph. Each failure names the expression.
+//! Everything a network guarantees, held against its built-out graph. Each failure names the expression.
 
 use hopwise_core::{Family, Method, Network, Node, Rule, Tree};
 use hopwise_networks::broadcast::Broadcast;
@@ -29,7 +29,7 @@ pub(crate) fn network(expression: &str) -> Network {
     network.with_search_memory(usize::MAX)
 }
 
-/// Every promise of the networks of up to [`MAX_AUDITED`](crate::MAX_AUDITED) nodes; there must be one.
+/// Every guarantee of the networks of up to [`MAX_AUDITED`](crate::MAX_AUDITED) nodes; there must be one.
 pub(crate) fn audit_all<'a>(expressions: impl IntoIterator<Item = &'a str>) {
     let mut audited = 0;
     for expression in expressions {
@@ -42,7 +42,7 @@ pub(crate) fn audit_all<'a>(expressions: impl IntoIterator<Item = &'a str>) {
     assert!(audited > 0, "all networks are too large for this run");
 }
 
-/// Every promise of a network small enough to build out.
+/// Every guarantee of a network small enough to build out.
 pub(crate) fn audit(expression: &str) {
     let network = network(expression);
     let graph = Graph::build(&network).unwrap();
