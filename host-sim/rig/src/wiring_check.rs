@@ -32,9 +32,9 @@ pub enum FindingKind {
     Extra,
     /// Nothing arrives here, though the other end hears this one.
     OneWay,
-    /// Who is there has another key, or only one of the ends has a key.
+    /// Key mismatch, or only one end has a key.
     Key,
-    /// Who is there speaks another version of the wire format.
+    /// The other end has another version of the wire format.
     Version,
 }
 

@@ -1,4 +1,4 @@
-//! What happens to boards and cables in a run: by the script, and by chance.
+//! Faults of boards and cables in a run: scripted and random.
 
 use std::collections::{HashMap, HashSet};
 
@@ -40,7 +40,7 @@ pub(super) enum Fault {
     AfterBurst(u32),
 }
 
-/// What is out of action.
+/// Boards and cables that are down.
 #[derive(Default)]
 pub(super) struct Outages {
     /// Boards and cables that the script has put out of action: chance does not bring them back.

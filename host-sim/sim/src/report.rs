@@ -1,4 +1,4 @@
-//! What a run says at its end, for programs and for people.
+//! The report of a run, as JSON and as text.
 
 use hopwise_figures::Spread;
 use hopwise_node::wire::DropReason;

@@ -28,7 +28,7 @@ const DEFAULT_PACKETS: u64 = 1_000;
 const DEFAULT_PAYLOAD: usize = 32;
 const DEFAULT_BAUD: u32 = 1_000_000;
 const DEFAULT_BURST_BITS: u32 = 16;
-/// What a wire can be.
+/// The limits of a wire.
 const BAUDS: RangeInclusive<u32> = 1_200..=50_000_000;
 /// No board's clock is worse, in parts of a million.
 const MAX_DRIFT: f64 = 10_000.0;
@@ -37,7 +37,7 @@ const MAX_NODES: u64 = 1_000_000;
 /// Links need some time to come up before there is traffic.
 const BEGIN: Nanos = 500_000_000;
 
-/// What is simulated. What is not said has its default.
+/// The settings of a simulation. Missing ones have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -331,7 +331,7 @@ pub enum BadSettings {
     Network {
         /// As it was written.
         expression: String,
-        /// What is wrong with it.
+        /// The failure reason.
         error: ParseError,
     },
     /// Too many nodes, or nobody to send to.
