@@ -187,13 +187,13 @@ impl Report {
         ];
         let rogues = (!self.rogues.is_empty()).then(|| {
             [
-                ("rogues", self.rogues.join(", ")),
+                ("faulty nodes", self.rogues.join(", ")),
                 (
                     "between honest boards",
                     format!("{} of {} arrived", self.innocent_delivered, self.innocent_sent),
                 ),
                 ("forged", self.forged.to_string()),
-                ("taken from rogues", self.forged_accepted.to_string()),
+                ("taken from faulty nodes", self.forged_accepted.to_string()),
             ]
         });
         facts

@@ -374,7 +374,7 @@ pub enum BadSettings {
     #[error("rogue: {0}")]
     NoSuchFaultyNode(NoSuchNode),
     /// A board cannot be two faulty nodes.
-    #[error("node {0} is named twice as a rogue")]
+    #[error("node {0} is named twice as a faulty node")]
     FaultyTwice(Node),
     /// Nobody is left to send to.
     #[error("at least two boards must be honest")]
