@@ -165,7 +165,7 @@ impl Report {
             ("lost", self.lost.to_string()),
             ("duplicated", self.duplicated.to_string()),
             ("corrupted", self.corrupted.to_string()),
-            ("why not", listed(&self.exceptions)),
+            ("failure reasons", listed(&self.exceptions)),
             ("dropped by nodes", listed(&self.drops)),
             (
                 "latency",
