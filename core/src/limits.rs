@@ -70,5 +70,5 @@ pub const MAX_DIGITS: usize = MAX_BITS as usize;
 
 /// Maximum number of [virtual channels](crate::network::virtual_channels), the classes of buffers that keep store-and-forward free of
 /// deadlock. A packet changes channel where its route turns from rising to falling node numbers or back. `re(ring(4),complete(3),3)` needs
-/// 10, most others of up to 200 nodes 4 to 8; `hopwise deadlock EXPR --scheme lanes` counts them. The wire format has room for 12.
+/// 10, most others of up to 200 nodes 4 to 8; `hopwise deadlock EXPR --scheme virtual-channels` counts them. The wire format has room for 12.
 pub const VIRTUAL_CHANNELS: usize = 12;

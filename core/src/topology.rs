@@ -89,7 +89,7 @@ pub(crate) trait Topology {
     /// The number of hops of a shortest path, where it can be computed exactly in the memory set aside.
     fn distance(&self, from: Vertex, to: Vertex) -> Option<Number>;
 
-    /// No route of the rule is longer than this.
+    /// No route of the routing function is longer than this.
     fn longest_route(&self, rule: Rule) -> Number;
 
     /// The largest distance, where a closed form is proven.

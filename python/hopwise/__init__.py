@@ -4,7 +4,7 @@ r"""A mesh of boards that run Hopwise, through the serial port of one of them.
 
     with Mesh("/dev/ttyACM0") as mesh:
         mesh.send(5, 16, b"on")
-        answer = mesh.request(5, 17, b"\x15")
+        response = mesh.request(5, 17, b"\x15")
         for message in mesh.listen(service=16, seconds=10):
             print(message.node, message.bytes)
 
@@ -129,14 +129,14 @@ class Mesh:
         self._ask("broadcast", service=service, message=message)
 
     def request(self, node: int, service: int, message: bytes = b"", within: float = 15.0) -> bytes:
-        """Asks an application of a node, once, and returns its answer."""
-        answer = self._ask("request", node=node, service=service, message=message, within=within)
-        return bytes.fromhex(answer["hex"])
+        """Asks an application of a node, once, and returns its response."""
+        response = self._ask("request", node=node, service=service, message=message, within=within)
+        return bytes.fromhex(response["hex"])
 
     def request_host(self, node: int, service: int, message: bytes = b"", within: float = 15.0) -> bytes:
-        """Asks the host at a node, once, and returns its answer."""
-        answer = self._ask("request_host", node=node, service=service, message=message, within=within)
-        return bytes.fromhex(answer["hex"])
+        """Asks the host at a node, once, and returns its response."""
+        response = self._ask("request_host", node=node, service=service, message=message, within=within)
+        return bytes.fromhex(response["hex"])
 
     def serve(self, service: int, answer: Callable[[Message], bytes], seconds: Optional[float] = None) -> None:
         """Answers the requests to a service of this host: `answer` is given each, and returns up to 199 bytes. If it raises an exception
@@ -237,7 +237,7 @@ class Mesh:
         try:
             answer = answers.get(timeout=fields.get("within", 0.0) + _GRACE)
         except queue.Empty:
-            answer = HopwiseError("no-bridge", "the bridge does not answer")
+            answer = HopwiseError("no-bridge", "the bridge does not respond")
         finally:
             with self._lock:
                 self._waiting.pop(number, None)

@@ -58,8 +58,8 @@ class AtSerialPort(unittest.TestCase):
         self.mesh.broadcast(HELLO, b"all")
 
     def test_what_fails_is_said(self):
-        self.assertIn("no application there serves the port", self.fails("unserved", self.mesh.request, 1, NOBODY))
-        self.fails("unserved", self.mesh.send_confirmed, 1, NOBODY, b"x")
+        self.assertIn("no application there serves the port", self.fails("port-unreachable", self.mesh.request, 1, NOBODY))
+        self.fails("port-unreachable", self.mesh.send_confirmed, 1, NOBODY, b"x")
         self.fails("no-such-node", self.mesh.send, 3, HELLO, b"x")
         self.assertIn("at most 200 bytes", self.fails("too-long", self.mesh.send, 1, HELLO, bytes(201)))
         self.fails("bad-line", self.mesh.send, -1, HELLO, b"x")
@@ -130,7 +130,7 @@ class AtSocket(unittest.TestCase):
             server.serve(21, lambda request: request.bytes[::-1], seconds=3)
             thread.join()
             self.assertEqual(answers, [b"cba"])
-            self.assertLessEqual(set(refusal), {"unserved"})
+            self.assertLessEqual(set(refusal), {"port-unreachable"})
 
             # One that it can make nothing of.
             def fail(request):
@@ -150,7 +150,7 @@ class AtSocket(unittest.TestCase):
             self.assertEqual(refusal[-1], "refused")
             with self.assertRaises(HopwiseError) as caught:
                 asker.request_host(1, 22, b"")
-            self.assertEqual(caught.exception.kind, "unserved")
+            self.assertEqual(caught.exception.kind, "port-unreachable")
 
     def test_a_bridge_that_ends_is_noticed(self):
         mesh = Mesh(self.address)

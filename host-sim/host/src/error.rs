@@ -98,7 +98,7 @@ impl RequestError {
         match self {
             RequestError::NotSent(error) => error.name(),
             RequestError::Undeliverable(reason) => reason.name(),
-            RequestError::PortUnreachable => "unserved",
+            RequestError::PortUnreachable => "port-unreachable",
             RequestError::Busy => "busy",
             RequestError::Refused => "refused",
             RequestError::TimedOut => "timed-out",

@@ -34,7 +34,7 @@ pub struct Incoming {
     pub pending: Option<PendingRequest>,
 }
 
-/// What is answered.
+/// A request that awaits its response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingRequest(Box<Packet<BODY>>);
 

@@ -81,11 +81,11 @@ pub(crate) enum Interest {
 /// A listener, which is given all events and must not block.
 pub(crate) type Outlet = Box<dyn FnMut(News<'_>) -> Interest + Send>;
 
-/// What the thread shares with those who hold the mesh.
+/// State shared between the thread and the handles of the mesh.
 #[derive(Default)]
 pub(crate) struct Common {
     pub(crate) outlets: Mutex<Vec<Outlet>>,
-    /// Why the thread has ended, if it has.
+    /// The reason why the thread has ended, if it has.
     pub(crate) fault: OnceLock<Arc<BadPort>>,
 }
 

@@ -132,7 +132,7 @@ impl<'a> Engine<'a> {
             .map(|failures| Standing::new(failures, &wiring, scene.seed));
         let mut parameters = scene.parameters;
         if parameters.paths != Paths::Rule || standing.is_some() {
-            // What is special about balanced rings is a matter of the rule by itself.
+            // What is special about balanced rings is a matter of the routing function by itself.
             parameters.rings = Rings::Core;
         }
         let mut routes = match &standing {

@@ -44,17 +44,17 @@ pub struct Parameters {
 
 /// How packets get to their destinations.
 ///
-/// The first two of these need the channels of the rule: classes in an order that no packet goes back in. Adaptive packets are free
-/// to take the channels for all of any port on a shortest path; the channel of their class on the rule's port is their escape, and
-/// packets that wait there wait for no more than packets of the rule do. So they need a channel for all, and buffers for a whole packet.
+/// The first two of these need the channels of the routing function: classes in an order that no packet goes back in. Adaptive packets are free
+/// to take the channels for all of any port on a shortest path; the channel of their class on the routing function's port is their escape, and
+/// packets that wait there wait for no more than packets of the routing function do. So they need a channel for all, and buffers for a whole packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Paths {
-    /// By the rule, hop by hop.
+    /// By the routing function, hop by hop.
     #[default]
     Rule,
-    /// By the rule to a random node, drawn for each packet, then by the rule to its destination. Each half has classes of its own. L. G. Valiant, A
+    /// By the routing function to a random node, drawn for each packet, then by the routing function to its destination. Each half has classes of its own. L. G. Valiant, A
     /// scheme for fast parallel communication, SIAM Journal on Computing 11(2), 1982.
     Valiant,
     /// On shortest paths, to where there is most room.
@@ -81,7 +81,7 @@ impl Paths {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Rings {
-    /// As the rule says: a tie goes +1, the class changes at the wrap.
+    /// As the routing function says: a tie goes +1, the class changes at the wrap.
     Core,
     /// A tie is random; a packet keeps the class with which it enters a ring.
     Balanced,

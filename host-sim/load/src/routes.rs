@@ -106,7 +106,7 @@ impl Routes {
         routes
     }
 
-    /// Routes in what is left of a network: the rule's next hop where it is on a shortest path there, else the first port that is. A
+    /// Routes in what is left of a network: the routing function's next hop where it is on a shortest path there, else the first port that is. A
     /// packet's class is the number of valleys ahead of it, which is free of deadlock with any routes. O(nodes links).
     pub(super) fn round(network: &Network, rule: Rule, wiring: &Wiring, standing: &Standing) -> Self {
         let nodes = network.nodes() as usize;
@@ -426,7 +426,7 @@ mod tests {
     }
 
     /// Packets that may choose wait for each other in no cycle once they have nothing left but their escape: from wherever they have
-    /// got to, the rule's port in the class that the rule has there. A packet in an escape channel has come there by the rule, so
+    /// got to, the routing function's port in the class that the routing function has there. A packet in an escape channel has come there by the routing function, so
     /// that what it waits for is what it waits for without any choice.
     #[test]
     fn the_escapes_of_adaptive_packets_are_free_of_cycles() {

@@ -8,7 +8,7 @@ use super::distances::hops_from;
 use super::graph::Graph;
 use super::routes::{RouteFault, RoutesTo};
 
-/// What was counted over all pairs and all sources.
+/// Totals over all pairs and all sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
     /// Ordered pairs of different nodes.

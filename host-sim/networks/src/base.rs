@@ -11,7 +11,7 @@ pub trait Formulas {
     /// The largest distance.
     fn diameter(&self) -> u64;
 
-    /// Whether all nodes are alike.
+    /// Whether it is vertex-transitive.
     fn vertex_transitive(&self) -> bool;
 
     /// The smallest and the largest degree.

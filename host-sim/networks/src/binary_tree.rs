@@ -83,7 +83,7 @@ struct Search {
     random: u64,
 }
 
-/// So often the search begins anew.
+/// Number of restarts of the search.
 const TRIES: u32 = 4000;
 
 impl Search {

@@ -2,7 +2,7 @@
 
 use hopwise_core::{Network, Node, Tree};
 
-/// Who sent a broadcast to whom.
+/// The tree of a broadcast.
 pub struct Broadcast {
     /// The nodes in the order in which they were reached, by depth; the source first.
     pub order: Vec<u32>,

@@ -27,7 +27,7 @@ pub fn counts_valleys(network: &Network) -> bool {
     }
 }
 
-/// How many classes make the rule free of deadlock; all classes are below it. An upper bound: small networks may use fewer.
+/// Number of classes that make the routing function deadlock-free; all classes are below it. An upper bound: small networks may use fewer.
 pub fn count(network: &Network, rule: Rule) -> u64 {
     match network.family() {
         Family::Base(base) => base_count(base),

@@ -27,7 +27,7 @@ const GROWTH: Effort = Effort { steps: 400, seed: 1 };
 /// A mean distance that is less than this above the bound is good, and nothing else is looked for.
 const GOOD: f64 = 0.03;
 
-/// What boards there are.
+/// The available boards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// How many.
@@ -59,7 +59,7 @@ pub struct Choice {
     pub found: usize,
     /// The best of them, best first.
     pub networks: Vec<Ranked>,
-    /// What else there is to know: why not all ports can be used, and which sizes nearby do better.
+    /// Remarks: why some ports stay unused, and which sizes nearby are better.
     pub remarks: Vec<String>,
     /// The edges of a graph for the wanted size, routed by tables, where no network is near the bound.
     pub graph: Option<Grown>,
@@ -142,7 +142,7 @@ impl Choice {
         Ok(choice)
     }
 
-    /// What there is where no network of the wanted size is near the bound.
+    /// The alternatives if no network of the requested size is near the bound.
     fn look_further(&mut self, lifts: &Catalogue) {
         let Choice { nodes, ports, .. } = *self;
         let ends = nodes * ports;

@@ -303,7 +303,7 @@ fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {
     })
 }
 
-/// What one step of each digit adds to a node's number.
+/// The weight of each digit in a node number.
 fn weights(re: &Re) -> impl Iterator<Item = u64> + '_ {
     (0..re.phases()).scan(re.unit().nodes(), |weight, phase| {
         let this = *weight;

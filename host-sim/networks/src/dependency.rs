@@ -41,7 +41,7 @@ pub struct Channel {
     pub class: u32,
 }
 
-/// What the graph of channels looks like.
+/// Properties of the channel dependency graph.
 pub struct Dependencies {
     /// Channels that some route uses.
     pub channels: usize,

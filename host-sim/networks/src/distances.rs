@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::graph::Graph;
 
-/// What a search from a set of sources found.
+/// The result of a search from a set of sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Distances {
     /// Every source reaches every node.

@@ -14,18 +14,18 @@ use crate::base::Formulas;
 /// Networks up to this size are searched from every node; larger ones from one node of each symmetry class.
 const SEARCH_ALL: u64 = 20_000;
 
-/// Why a network is not searched.
+/// The reason why a network is not searched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotSearch {
     /// It has to be built out for that, and cannot.
     #[error(transparent)]
     BuildOut(#[from] TooLarge),
-    /// All its nodes are alike, so that one search would do, but even that takes too long.
+    /// It is vertex-transitive, so one search would suffice, but even that takes too long.
     #[error(transparent)]
     TooMany(#[from] TooManyToSearch),
 }
 
-/// What `hopwise topo` tells. The names are those of its JSON keys.
+/// The output of `hopwise topo`; the fields are its JSON keys.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
     /// The network in its canonical spelling.
@@ -136,7 +136,7 @@ impl Figures {
             distance_sum: connected.then_some(distance_sum),
             mean_distance: connected.then(|| mean(distance_sum, nodes)),
             vertex_transitive: true,
-            method: "breadth-first search from one node, all being alike".into(),
+            method: "breadth-first search from one node (vertex-transitive)".into(),
             seconds: start.elapsed().as_secs_f64(),
         })
     }

@@ -9,18 +9,18 @@ pub const MAX_NODES: u64 = 1 << 26;
 /// Networks with more links are not built out; each is listed at both ends, by 32-bit numbers.
 pub const MAX_LINKS: u64 = 1 << 30;
 
-/// Why a network is not built out.
+/// The reason why a network cannot be built out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
-    /// It has too many nodes.
+    /// Too many nodes.
     #[error("{expression} has {nodes} nodes, too many to build out (at most {MAX_NODES})")]
     TooManyNodes {
         /// The network.
         expression: String,
-        /// How many nodes it has.
+        /// The number of nodes.
         nodes: u64,
     },
-    /// It has too many links.
+    /// Too many links.
     #[error("{expression} has too many links to build out (at most {MAX_LINKS})")]
     TooManyLinks {
         /// The network.

@@ -8,7 +8,7 @@ const MAX_CANDIDATES: u64 = 20_000_000;
 /// Marks a node that has no image yet.
 const NOWHERE: usize = usize::MAX;
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The image of each node of the first graph.

@@ -1,4 +1,4 @@
-//! What is true of a network, found on the built-out graph and by formula.
+//! Properties of networks, computed on the built-out graph and in closed form.
 //!
 //! `hopwise-core` answers from addresses alone; here its responses are held against breadth-first search. [`routes`] follows
 //! routes, [`broadcast`] trees, [`figures`] finds diameters and distances, [`profile`] and [`choice`] compare networks,

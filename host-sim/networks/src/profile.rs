@@ -1,4 +1,4 @@
-//! What one compares networks by.
+//! The figures by which networks are compared.
 
 use hopwise_core::graph::Shape;
 use hopwise_core::{Family, Network, Tree};
@@ -12,7 +12,7 @@ use super::graph::Graph;
 
 /// Networks up to this size are searched even if there is a formula: the search is as good, and faster.
 const ALWAYS_SEARCHED: u64 = 4096;
-/// Networks up to this size are searched if a figure has no formula; larger ones only if all nodes are alike.
+/// Networks up to this size are searched if a figure has no closed form; larger ones only if vertex-transitive.
 const MAX_SEARCHED: u64 = 20_000;
 /// Larger networks are not searched even from one node.
 const MAX_FROM_ONE_NODE: u64 = 1 << 26;

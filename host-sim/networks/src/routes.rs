@@ -12,7 +12,7 @@ pub const MAX_HOPS: u64 = 1 << 20;
 /// Networks up to this size are searched for a distance that the addresses do not tell.
 const MAX_SEARCHED: u64 = 1 << 22;
 
-/// Why a route is not listed.
+/// The reason why a route cannot be listed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CannotRoute {
     /// The network has no such node.
@@ -47,7 +47,7 @@ pub struct Route {
     pub hops: u64,
     /// The hops of a shortest path; unknown if neither address nor search tells.
     pub distance: Option<u64>,
-    /// What the rule came to at the start.
+    /// The routing method at the source.
     pub method: &'static str,
     /// The port taken at each node but the last.
     pub ports: Vec<u64>,
@@ -106,7 +106,7 @@ fn method_name(method: Method) -> &'static str {
     }
 }
 
-/// What is wrong with a routing rule.
+/// A fault of a routing function.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteFault {
     /// A hop along no link.

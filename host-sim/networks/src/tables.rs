@@ -16,7 +16,7 @@ use crate::graph::Graph;
 /// Maximum number of nodes of a graph from a file: its tables take 4 bytes for each pair.
 pub const MAX_NODES: usize = 4_096;
 
-/// Why a text is no list of edges.
+/// The reason why a text is not a list of edges.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadEdges {
     /// A line is not two numbers.

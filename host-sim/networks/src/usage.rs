@@ -7,7 +7,7 @@ use crate::graph::Graph;
 /// Maximum number of nodes of a network that is examined.
 const MAX_NODES: u64 = 512;
 
-/// What all routes of the exact rule come to.
+/// The combined load of all routes of the exact routing function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Usage {
     /// Lanes that the routers of boards use: one more than a route turns between rising and falling numbers.

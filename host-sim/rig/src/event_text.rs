@@ -55,7 +55,7 @@ pub fn event_text(mesh: &Mesh, node: u64, event: &Event) -> EventText {
             dest,
             retransmit,
         } => {
-            let retransmit = if *retransmit { ", again" } else { "" };
+            let retransmit = if *retransmit { ", retransmitted" } else { "" };
             (
                 with("->", far(*link)),
                 format!("{} to node {dest}{retransmit}", named(packet)),

@@ -11,8 +11,8 @@ use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::AppPort;
 
-/// A request is answered within this, or not at all: packets live for six seconds, but a mesh that takes longer than this is in
-/// trouble.
+/// A request is answered within this, or not at all: packets live for six seconds, but a mesh that takes longer than this is
+/// overloaded.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// A board that takes no packet for so long takes none any more: links to its neighbors may pause.
 const TAKES_WITHIN: Duration = Duration::from_secs(5);

@@ -32,9 +32,9 @@ pub enum FindingKind {
     Extra,
     /// Nothing arrives here, though the other end hears this one.
     OneWay,
-    /// Who is there has another key, or only one of the ends has a key.
+    /// Key mismatch, or only one end has a key.
     Key,
-    /// Who is there speaks another version of the wire format.
+    /// The other end has another version of the wire format.
     Version,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for Finding {
         let expected = self.expected.as_deref().unwrap_or("nothing");
         let found = self.found.as_deref().unwrap_or("nothing");
         match self.kind {
-            FindingKind::NoAnswer => write!(f, "no response   {place}"),
+            FindingKind::NoAnswer => write!(f, "no response {place}"),
             FindingKind::WrongBoard => write!(f, "wrong board {place}: {found} instead of {expected}"),
             FindingKind::Swapped => write!(f, "swapped     {place}: leads to {found} instead of {expected}"),
             FindingKind::Missing => write!(f, "missing     {place}: nothing is heard of {expected}"),

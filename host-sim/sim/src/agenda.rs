@@ -1,4 +1,4 @@
-//! What is to happen, and when: the queue of the discrete-event engine.
+//! The event queue of the discrete-event engine.
 //!
 //! Nearly all of it are frames that will have left within a few milliseconds. These are kept in a wheel of short spans of
 //! time, each with a small heap of its own, and only what is later in one large heap. So the cost of an event hardly grows

@@ -1,4 +1,4 @@
-//! What the applications of boards and the hosts at them send, and what comes for them.
+//! Traffic of the applications on boards and of their hosts.
 
 use hopwise_language::Traffic;
 use hopwise_node::router::{Event, MessageKind, SendError};

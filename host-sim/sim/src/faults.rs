@@ -1,4 +1,4 @@
-//! What happens to boards and cables in a run: by the script, and by chance.
+//! Faults of boards and cables in a run: scripted and random.
 
 use std::collections::{HashMap, HashSet};
 
@@ -40,7 +40,7 @@ pub(super) enum Fault {
     AfterBurst(u32),
 }
 
-/// What is out of action.
+/// Boards and cables that are down.
 #[derive(Default)]
 pub(super) struct Outages {
     /// Boards and cables that the script has put out of action: chance does not bring them back.
@@ -77,7 +77,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         if let Some(every) = run.reset_every {
             self.plan(run.begin + every, Fault::Reset);
         }
-        if let Some(every) = run.leave_every {
+        if let Some(every) = run.detach_host_every {
             self.plan(run.begin + every, Fault::Leave);
         }
     }
@@ -138,7 +138,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                     let back = now + outage(&mut self.random);
                     self.come_back(host, back);
                 }
-                if let Some(every) = self.run.leave_every.filter(|_| self.goes_on()) {
+                if let Some(every) = self.run.detach_host_every.filter(|_| self.goes_on()) {
                     self.plan(now + every, Fault::Leave);
                 }
             }

@@ -22,7 +22,7 @@ const MORE_EVERY: Nanos = 1_000_000;
 /// No more packets at once.
 const BURST: usize = 4;
 
-/// What to watch.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The mesh.
@@ -39,7 +39,7 @@ pub struct Trial {
     pub liar: Option<(Node, Lie)>,
 }
 
-/// What fails.
+/// The fault in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// A board loses its power.

@@ -12,7 +12,7 @@ use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::{Watcher, WireEnd};
 
-/// What is noted of a run.
+/// The records of a run.
 pub(super) struct Notes<'a, S> {
     pub(super) shell: S,
     pub(super) hash: TraceHash,

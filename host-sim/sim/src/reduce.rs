@@ -72,7 +72,7 @@ impl Reducer {
                 let mut settings = self.least.clone();
                 *list(&mut settings) = Some(fewer.join(separator)).filter(|list| !list.is_empty());
                 // Who is not there cannot leave.
-                settings.leave_every = settings.leave_every.filter(|_| settings.host.is_some());
+                settings.detach_host_every = settings.detach_host_every.filter(|_| settings.host.is_some());
                 if self.try_this(settings) {
                     parts = fewer;
                 } else {
@@ -88,7 +88,7 @@ impl Reducer {
         let without: [fn(&mut Settings); 16] = [
             |run| run.pull_every = None,
             |run| run.reset_every = None,
-            |run| run.leave_every = None,
+            |run| run.detach_host_every = None,
             |run| run.ber = None,
             |run| run.bursts = None,
             |run| run.lost_bytes = None,

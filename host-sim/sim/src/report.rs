@@ -1,4 +1,4 @@
-//! What a run says at its end, for programs and for people.
+//! The report of a run, as JSON and as text.
 
 use hopwise_figures::Spread;
 use hopwise_node::wire::DropReason;
@@ -165,7 +165,7 @@ impl Report {
             ("lost", self.lost.to_string()),
             ("duplicated", self.duplicated.to_string()),
             ("corrupted", self.corrupted.to_string()),
-            ("why not", listed(&self.exceptions)),
+            ("failure reasons", listed(&self.exceptions)),
             ("dropped by nodes", listed(&self.drops)),
             (
                 "latency",
@@ -187,13 +187,13 @@ impl Report {
         ];
         let rogues = (!self.rogues.is_empty()).then(|| {
             [
-                ("rogues", self.rogues.join(", ")),
+                ("faulty nodes", self.rogues.join(", ")),
                 (
                     "between honest boards",
                     format!("{} of {} arrived", self.innocent_delivered, self.innocent_sent),
                 ),
                 ("forged", self.forged.to_string()),
-                ("taken from rogues", self.forged_accepted.to_string()),
+                ("taken from faulty nodes", self.forged_accepted.to_string()),
             ]
         });
         facts

@@ -34,7 +34,7 @@ const STALL: Nanos = 30 * SECOND;
 pub struct SimRun {
     /// The mesh.
     pub build: Build,
-    /// Who sends to whom.
+    /// The traffic pattern.
     pub traffic: Traffic,
     /// The total number of packets.
     pub packets: u64,
@@ -53,8 +53,8 @@ pub struct SimRun {
     /// A board is reset so often.
     pub reset_every: Option<Nanos>,
     /// A host goes so often, and another comes.
-    pub leave_every: Option<Nanos>,
-    /// What else happens, and when.
+    pub detach_host_every: Option<Nanos>,
+    /// Scripted events.
     pub script: Script<WireEnd>,
     /// The traffic begins here; links need some time to come up.
     pub begin: Nanos,
@@ -234,7 +234,7 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
     player.finish(started)
 }
 
-/// Why a run did not end in an account.
+/// The reason why a run has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The traffic means nothing on the network.

@@ -28,7 +28,7 @@ const DEFAULT_PACKETS: u64 = 1_000;
 const DEFAULT_PAYLOAD: usize = 32;
 const DEFAULT_BAUD: u32 = 1_000_000;
 const DEFAULT_BURST_BITS: u32 = 16;
-/// What a wire can be.
+/// The limits of a wire.
 const BAUDS: RangeInclusive<u32> = 1_200..=50_000_000;
 /// No board's clock is worse, in parts of a million.
 const MAX_DRIFT: f64 = 10_000.0;
@@ -37,7 +37,7 @@ const MAX_NODES: u64 = 1_000_000;
 /// Links need some time to come up before there is traffic.
 const BEGIN: Nanos = 500_000_000;
 
-/// What is simulated. What is not said has its default.
+/// The settings of a simulation. Missing ones have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -106,13 +106,14 @@ pub struct Settings {
     /// A board is reset this often, and off for 1 ms to 5 s
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub reset_every: Option<Time>,
-    /// Boards with a host at their serial port, which asks any node requests as often as nodes send
+    /// Boards with a host at their serial port, which sends requests to any node as often as nodes send
     #[cfg_attr(feature = "clap", arg(long, alias = "computer", value_name = "NODE,..."))]
     #[serde(alias = "computer")]
     pub host: Option<String>,
-    /// A host leaves this often, and another arrives after 1 ms to 5 s
-    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
-    pub leave_every: Option<Time>,
+    /// A host is detached this often, and another attached after 1 ms to 5 s
+    #[cfg_attr(feature = "clap", arg(long, alias = "leave-every", value_name = "TIME"))]
+    #[serde(alias = "leave-every")]
+    pub detach_host_every: Option<Time>,
     /// What happens to boards and cables, one event per line: "2s cut 3.0" pulls the cable at port 0 of node 3, "2s off 3" switches
     /// node 3 off; also plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, on
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
@@ -121,7 +122,7 @@ pub struct Settings {
     #[cfg_attr(feature = "clap", arg(long, value_name = "EVENTS"))]
     pub events: Option<String>,
     /// Boards that misbehave: babble (random bytes), flood (as many packets of their own as the line takes), refuse (refuse every
-    /// packet), mute (never acknowledge), flap (restart all the time), lie (forge packets), hole (swallow what they should pass on), replay (send earlier packets again)
+    /// packet), mute (never acknowledge), flap (restart all the time), lie (forge packets), hole (drop what they should forward), replay (resend earlier packets)
     #[cfg_attr(feature = "clap", arg(long, value_name = "NODE:KIND,..."))]
     pub rogue: Option<String>,
     /// The boards have a key, made from this word, and encrypt if it ends in +encrypt; those that misbehave have none
@@ -211,7 +212,7 @@ impl Settings {
             rate: self.rate.unwrap_or(DEFAULT_LOAD * line_rate),
             pull_every: self.pull_every.map(Time::nanos),
             reset_every: self.reset_every.map(Time::nanos),
-            leave_every: self.leave_every.map(Time::nanos),
+            detach_host_every: self.detach_host_every.map(Time::nanos),
             script: self.read_script(network)?,
             begin: BEGIN,
         };
@@ -292,7 +293,7 @@ impl Settings {
         if let Some(faulty) = faulty_boards.iter().find(|faulty| boards.contains(&faulty.node)) {
             return Err(BadSettings::HostAtFaulty(faulty.node));
         }
-        if self.leave_every.is_some() && boards.is_empty() {
+        if self.detach_host_every.is_some() && boards.is_empty() {
             return Err(BadSettings::NoHost);
         }
         Ok(boards)
@@ -330,7 +331,7 @@ pub enum BadSettings {
     Network {
         /// As it was written.
         expression: String,
-        /// What is wrong with it.
+        /// The failure reason.
         error: ParseError,
     },
     /// Too many nodes, or nobody to send to.
@@ -373,7 +374,7 @@ pub enum BadSettings {
     #[error("rogue: {0}")]
     NoSuchFaultyNode(NoSuchNode),
     /// A board cannot be two faulty nodes.
-    #[error("node {0} is named twice as a rogue")]
+    #[error("node {0} is named twice as a faulty node")]
     FaultyTwice(Node),
     /// Nobody is left to send to.
     #[error("at least two boards must be honest")]
@@ -396,8 +397,8 @@ pub enum BadSettings {
     /// A faulty node answers nobody.
     #[error("node {0} is a faulty node, which has no host")]
     HostAtFaulty(Node),
-    /// Nobody is there to leave.
-    #[error("leave-every needs a host: --host NODE")]
+    /// No host to detach.
+    #[error("detach-host-every needs a host: --host NODE")]
     NoHost,
     /// No wire is so slow or so fast.
     #[error("a wire has from {} to {} bits a second, not {baud}", BAUDS.start(), BAUDS.end())]
@@ -450,7 +451,7 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
     for (name, time) in [
         ("pull-every", run.pull_every),
         ("reset-every", run.reset_every),
-        ("leave-every", run.leave_every),
+        ("detach-host-every", run.detach_host_every),
         ("for", run.duration),
     ] {
         if time == Some(0) {

@@ -1,4 +1,4 @@
-//! What a script can do to simulated boards and cables.
+//! The events of a script on simulated boards and cables.
 
 use hopwise_core::Network;
 use hopwise_language::script::{Action, NoSuchPlace, PortName, PortOf, Stage, check_port};

@@ -234,7 +234,7 @@ impl Draw {
         if self.one_in(3) && said.rogue.is_none() {
             let boards: Vec<String> = some(self, 2).iter().map(u64::to_string).collect();
             settings.host = Some(boards.join(","));
-            settings.leave_every = self.one_in(2).then(|| self.time((0.2, 2.0)));
+            settings.detach_host_every = self.one_in(2).then(|| self.time((0.2, 2.0)));
         }
     }
 }

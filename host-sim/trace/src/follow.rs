@@ -311,7 +311,7 @@ mod tests {
         line(
             t,
             node,
-            &format!("\"event\":\"sent\",\"link\":{link},\"again\":{retransmit}"),
+            &format!("\"event\":\"sent\",\"link\":{link},\"retransmit\":{retransmit}"),
         )
     }
 

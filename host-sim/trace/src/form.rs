@@ -36,6 +36,7 @@ pub(crate) enum EventForm {
         link: u8,
         packet: PacketId,
         dest: Node,
+        #[serde(alias = "again")]
         retransmit: bool,
     },
     Received {
@@ -90,7 +91,7 @@ enum OutcomeForm {
 /// The end of a link under one name: the number of its node, and the rest under names that begin with it. A host has no
 /// number, and `"host":true` instead. What a trace does not say is 0.
 macro_rules! identity_form {
-    ($form:ident, $name:ident, $network:ident, $port:ident, $epoch:ident, $mtu:ident) => {
+    ($form:ident, $name:ident, $network:ident, $port:ident, $epoch:ident, $mtu:ident, $mtu_before:literal) => {
         #[derive(Serialize, Deserialize)]
         struct $form {
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +104,7 @@ macro_rules! identity_form {
             $port: u8,
             #[serde(default)]
             $epoch: u32,
-            #[serde(default)]
+            #[serde(default, alias = $mtu_before)]
             $mtu: u16,
         }
 
@@ -139,8 +140,24 @@ macro_rules! identity_form {
     };
 }
 
-identity_form!(PeerForm, peer, peer_network, peer_port, peer_epoch, peer_mtu);
-identity_form!(FoundForm, found, found_network, found_port, found_epoch, found_mtu);
+identity_form!(
+    PeerForm,
+    peer,
+    peer_network,
+    peer_port,
+    peer_epoch,
+    peer_mtu,
+    "peer_largest"
+);
+identity_form!(
+    FoundForm,
+    found,
+    found_network,
+    found_port,
+    found_epoch,
+    found_mtu,
+    "found_largest"
+);
 
 /// A word; of another version of the wire format, `version-2`.
 mod down {

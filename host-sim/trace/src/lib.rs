@@ -16,7 +16,7 @@
 //!
 //! let trace = r#"{"version":1,"network":"ring(5)","nodes":5,"baud":1000000}
 //! {"t":0.1000,"node":0,"event":"accepted","packet":{"source":0,"from_host":false,"epoch":1,"kind":"datagram","number":7},"dest":1}
-//! {"t":0.1001,"node":0,"event":"sent","link":0,"packet":{"source":0,"from_host":false,"epoch":1,"kind":"datagram","number":7},"dest":1,"again":false}
+//! {"t":0.1001,"node":0,"event":"sent","link":0,"packet":{"source":0,"from_host":false,"epoch":1,"kind":"datagram","number":7},"dest":1,"retransmit":false}
 //! {"t":0.1005,"node":1,"event":"received","link":1,"packet":{"source":0,"from_host":false,"epoch":1,"kind":"datagram","number":7},"dest":1}
 //! {"t":0.1005,"node":1,"event":"delivered","packet":{"source":0,"from_host":false,"epoch":1,"kind":"datagram","number":7}}
 //! "#;

@@ -180,15 +180,15 @@ fn the_words_of_a_trace_stay() {
     for (record, expected) in [
         (
             Record::Event(sent),
-            r#""event":"sent","link":0,"packet":{"source":12,"from_host":false,"epoch":65535,"kind":"datagram","number":4000000000},"dest":2,"again":false"#.to_string(),
+            r#""event":"sent","link":0,"packet":{"source":12,"from_host":false,"epoch":65535,"kind":"datagram","number":4000000000},"dest":2,"retransmit":false"#.to_string(),
         ),
         (
             Record::Event(up(Role::Node)),
-            format!(r#""event":"link-up","link":2,"peer":{node},"peer_network":4294967295,"peer_port":3,"peer_epoch":7,"peer_largest":274"#),
+            format!(r#""event":"link-up","link":2,"peer":{node},"peer_network":4294967295,"peer_port":3,"peer_epoch":7,"peer_mtu":274"#),
         ),
         (
             Record::Event(up(Role::Host)),
-            r#""event":"link-up","link":2,"host":true,"peer_network":4294967295,"peer_port":3,"peer_epoch":7,"peer_largest":274"#.into(),
+            r#""event":"link-up","link":2,"host":true,"peer_network":4294967295,"peer_port":3,"peer_epoch":7,"peer_mtu":274"#.into(),
         ),
         (Record::Event(version), r#""event":"link-down","link":0,"reason":"version-2""#.into()),
         (

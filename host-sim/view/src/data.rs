@@ -85,7 +85,7 @@ pub struct Rounds {
 
 /// Source, destination (none for a broadcast), kind, number, when accepted, when delivered first.
 type PacketRow = (Node, Option<Node>, usize, u32, Option<f64>, Option<f64>);
-/// Packet, from, to, when sent, when received, how often sent again.
+/// Packet, from, to, when sent, when received, number of retransmissions.
 type HopRow = (usize, Node, Node, f64, Option<f64>, u32);
 /// When, what, node, link (-1 for none), packet or reason (-1 for none).
 type MarkRow = (f64, Mark, Node, i64, i64);

@@ -45,7 +45,7 @@ fn any_line() -> impl Strategy<Value = String> {
     (event, packet).prop_map(|((word, t, node, link, again), (kind, source, number, dest))| {
         let packet = json!({"source": source, "epoch": 1, "kind": kind, "number": number, "from_host": false});
         let reason = if word == "link-down" { "silent" } else { "no-route" };
-        json!({"event": word, "t": t, "node": node, "link": link, "again": again, "packet": packet, "dest": dest,
+        json!({"event": word, "t": t, "node": node, "link": link, "retransmit": again, "packet": packet, "dest": dest,
                "reason": reason, "by": dest, "peer": source, "found": source, "error": "crc", "number": number,
                "outcome": "unknown"})
         .to_string()

@@ -70,6 +70,7 @@ pub enum Event {
         /// The destination of the packet.
         dest: Node,
         /// Whether it is a retransmission.
+        #[serde(alias = "again")]
         retransmit: bool,
     },
     /// A packet came in on a link.

@@ -193,7 +193,7 @@ fn frames(examples: &mut Examples) {
         round: 1,
         channel: 5,
     };
-    for (name, retransmit) in [("data", false), ("data again", true)] {
+    for (name, retransmit) in [("data", false), ("data retransmitted", true)] {
         let bytes = examples.wrote(
             name,
             &written(|out| write_data(&header, [b"pa", b"ck"], retransmit, None, out)),
@@ -367,7 +367,7 @@ fn bodies(examples: &mut Examples) {
             }),
         ),
         (
-            "answer of an application",
+            "response of an application",
             Content::Response(Response {
                 query: Query::Application(AppPort(20)),
                 asked,

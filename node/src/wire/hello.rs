@@ -52,6 +52,7 @@ pub struct Identity {
     /// Rises by one at each boot as far as the board can remember, and is not 0.
     pub epoch: u32,
     /// The largest packet that it takes.
+    #[serde(alias = "largest")]
     pub mtu: u16,
 }
 

@@ -67,7 +67,7 @@ impl DropReason {
             DropReason::Malformed => "malformed",
             DropReason::NoSuchNode => "no-such-node",
             DropReason::NoRoute => "no-route",
-            DropReason::HopLimit => "hops-used-up",
+            DropReason::HopLimit => "hop-limit",
             DropReason::Expired => "expired",
             DropReason::TrailFull => "trail-full",
             DropReason::Duplicate => "duplicate",
@@ -76,8 +76,8 @@ impl DropReason {
             DropReason::Busy => "busy",
             DropReason::NoHost => "no-host",
             DropReason::Stale => "stale",
-            DropReason::Unsolicited => "unasked",
-            DropReason::PortUnreachable => "unserved",
+            DropReason::Unsolicited => "unsolicited",
+            DropReason::PortUnreachable => "port-unreachable",
         }
     }
 

@@ -16,7 +16,7 @@ use crate::{Finding, Job, Refused};
 pub struct Row {
     /// The network, as an expression.
     pub network: String,
-    /// The rule.
+    /// The routing function.
     pub rule: String,
     /// Who sends to whom.
     pub traffic: String,

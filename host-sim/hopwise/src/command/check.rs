@@ -50,7 +50,7 @@ pub(super) struct CheckArgs {
     #[arg(long, value_names = ["A.UART", "B.UART"], num_args = 2, conflicts_with = "port")]
     extra: Vec<FreeLink>,
     /// Give board A the configuration of node B
-    #[arg(long, value_name = "A=B", value_parser = parse_page, conflicts_with = "port")]
+    #[arg(long, alias = "page", value_name = "A=B", value_parser = parse_config, conflicts_with = "port")]
     config: Vec<(u64, u64)>,
     /// Give a board no key, though the mesh has one
     #[arg(long, value_name = "NODE", conflicts_with = "port")]
@@ -75,7 +75,7 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-fn parse_page(text: &str) -> Result<(u64, u64), String> {
+fn parse_config(text: &str) -> Result<(u64, u64), String> {
     let parts = text.split_once('=');
     let parts = parts.and_then(|(board, node)| Some((board.parse().ok()?, node.parse().ok()?)));
     parts.ok_or_else(|| format!("'{text}' is not 2=4, the configuration of node 4 for board 2"))

@@ -69,9 +69,9 @@ pub(super) fn run(args: &ChooseArgs) -> Result<Outcome, CliError> {
 }
 
 const LEGEND: &str = "\
-above: how far the mean distance is above that of the bound, which no graph can beat; broadcast: steps from the worst source if a node
-sends one copy per step; lanes: those that boards use; carries: packets that a node can make in a cycle, under uniform traffic, before
-some link is always busy; a simulation carries less. ? = not known, and too large to find out.";
+above: how far the mean distance is above the lower bound for any graph; broadcast: steps from the worst source if a node sends one copy
+per step; channels: virtual channels that boards use; throughput: an upper bound on the injection rate, in packets per node and cycle,
+under uniform traffic; a simulation finds less. ? = unknown, and too large to compute.";
 
 fn show(choice: &Choice, args: &ChooseArgs) -> Result<(), CliError> {
     let Choice {
@@ -124,8 +124,8 @@ fn rows(networks: &[Ranked]) -> String {
         "mean",
         "above",
         "broadcast",
-        "lanes",
-        "carries",
+        "channels",
+        "throughput",
         "links",
     ];
     let unknown = || "?".to_string();
@@ -143,7 +143,7 @@ fn rows(networks: &[Ranked]) -> String {
             profile.broadcast_steps.map_or_else(unknown, |steps| steps.to_string()),
             network
                 .virtual_channels
-                .map_or_else(unknown, |virtual_channels| virtual_channels.to_string()),
+                .map_or_else(unknown, |channels| channels.to_string()),
             network
                 .saturation_estimate
                 .map_or_else(unknown, |rate| format!("{rate:.3}")),

@@ -36,7 +36,8 @@ enum SchemeArg {
     Hops,
     /// One class for all
     One,
-    /// The lanes of a board, whose buffers are shared by all links: of packets and of broadcasts
+    /// The virtual channels of a board, whose buffers are shared by all links: for packets and for broadcasts
+    #[value(alias = "lanes")]
     VirtualChannels,
 }
 

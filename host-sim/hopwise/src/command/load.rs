@@ -59,7 +59,7 @@ pub(super) fn run(args: &LoadArgs) -> Result<Outcome, CliError> {
             print(|out| {
                 writeln!(
                     out,
-                    "{network} carries up to {rate:.4}{interval} packets per node and cycle"
+                    "{network} sustains up to {rate:.4}{interval} packets per node and cycle"
                 )
             })?;
             Ok(Outcome::Done)

@@ -15,7 +15,7 @@ use hopwise_trace::reader::Reader;
 use hopwise_trace::report::{Delivery, Deviation, LinkQuality, Report};
 use hopwise_trace::samples::TimeSpread;
 
-/// The cables with the most trouble that are listed for people; JSON has all.
+/// The cables with the most faults that are listed for people; JSON has all.
 const MAX_LINKS: usize = 20;
 /// The nodes that dropped the most, by reason.
 const MAX_NODES: usize = 5;
@@ -257,7 +257,7 @@ fn links(links: &[LinkQuality]) -> String {
     let titles = [
         "cable",
         "frames",
-        "sent again",
+        "retransmitted",
         "damaged",
         "came up",
         "went down",
@@ -283,9 +283,9 @@ fn links(links: &[LinkQuality]) -> String {
     let table = table::markdown(&titles, worst.iter().take(MAX_LINKS).map(row));
     let rest = match links.len().saturating_sub(MAX_LINKS) {
         0 => String::new(),
-        rest => format!("\n{rest} more with no more trouble than these; `--json` has all.\n"),
+        rest => format!("\n{rest} more with no more faults than these; `--json` has all.\n"),
     };
-    format!("## Cables\n\nBoth directions together, the most trouble first.\n\n{table}{rest}")
+    format!("## Cables\n\nBoth directions together, the most faults first.\n\n{table}{rest}")
 }
 
 fn drops(report: &Report) -> String {

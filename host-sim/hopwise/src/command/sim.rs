@@ -34,7 +34,7 @@ every combination of them is run; options on the command line replace them. Exam
 A trace is written during the run, and can be read however the run ends. An earlier one is replaced when the new one is complete;
 until then the new one is beside it, as FILE.XXXXXX.partial.
 
-Times are written as 1.5s, 20ms or 300us. The exit status is 1 if a guarantee of delivery was broken, 2 for bad input.")]
+Times are written as 1.5s, 20ms or 300us. The exit status is 1 if a delivery guarantee was violated, 2 for bad input.")]
 pub(super) struct SimArgs {
     /// The network, as an expression such as 'rdn(ring(3),1)'; or a mesh or scenario file, whose name ends in .toml
     #[arg(value_name = "EXPR|FILE.toml", required_unless_present_any = ["swarm", "only"])]

@@ -84,7 +84,7 @@ fn show(figures: &Figures) -> Result<(), CliError> {
                 "distance sum",
                 figures.distance_sum.map_or_else(unknown, |sum| sum.to_string()),
             ),
-            ("all nodes alike", transitive.into()),
+            ("vertex-transitive", transitive.into()),
             ("found by", format!("{} in {:.3} s", figures.method, figures.seconds)),
         ],
     )

@@ -51,7 +51,7 @@ pub(super) struct UpdateArgs {
     #[arg(long)]
     rolling: bool,
     /// Write the configs of the mesh file instead of firmware
-    #[arg(long, conflicts_with_all = ["image", "save", "rolling"])]
+    #[arg(long, alias = "pages", conflicts_with_all = ["image", "save", "rolling"])]
     configs: bool,
     /// Print a JSON object
     #[arg(long)]
@@ -204,7 +204,7 @@ fn conclude(args: &UpdateArgs, result: Result<UpdateReport, CannotUpdate>) -> Re
             )?;
             writeln!(
                 out,
-                "  making room {:.1} s, {} blocks {:.1} s, sent again {}",
+                "  erase {:.1} s, {} blocks {:.1} s, {} retransmitted",
                 report.erase_seconds, report.blocks, report.transfer_seconds, report.retries
             )
         })?;

@@ -94,7 +94,7 @@ fn draw(args: &ViewArgs, file: &Path) -> Result<Outcome, CliError> {
     Ok(Outcome::Done)
 }
 
-/// The rounds of a collective, with values drawn by seed 1.
+/// The rounds of a collective, with seeded values (seed 1).
 fn rounds(network: &Network, operation: Operation, ports: Ports) -> Result<PageData, CliError> {
     let request = Request {
         ports,

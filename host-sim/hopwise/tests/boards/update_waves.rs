@@ -212,7 +212,7 @@ fn boards_switch_one_after_the_other_and_every_confirmed_packet_comes() {
         again,
         ..
     } = busy;
-    println!("{report:?}: {packets} confirmed packets, {again} of them sent again");
+    println!("{report:?}: {packets} confirmed packets, {again} of them retransmitted");
     assert!(packets > 50 && again < packets / 5, "{again} of {packets}");
     assert_eq!(delivered, packets);
     let order: Vec<usize> = busy.switched.iter().map(|(board, _)| *board).collect();

@@ -240,7 +240,7 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
     for (request, kind, sentence) in [
         (
             r#"{"id":"a","do":"request","node":1,"service":99}"#,
-            "unserved",
+            "port-unreachable",
             "no application there serves the port",
         ),
         (
@@ -250,8 +250,8 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
         ),
         (
             r#"{"id":"a","do":"send_confirmed","node":1,"service":99}"#,
-            "unserved",
-            "undeliverable: unserved",
+            "port-unreachable",
+            "undeliverable: port-unreachable",
         ),
     ] {
         let response = good.ask_until_known(request);
@@ -308,7 +308,11 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
         "--json",
     ];
     let (status, unserved) = json(&to_host);
-    assert_eq!((status, &unserved["kind"]), (1, &value!("unserved")), "{unserved}");
+    assert_eq!(
+        (status, &unserved["kind"]),
+        (1, &value!("port-unreachable")),
+        "{unserved}"
+    );
     assert_eq!(good.ask(r#"{"id":6,"do":"serve","service":21}"#)["outcome"], "serving");
     let words = to_host.map(String::from);
     let asked = std::thread::spawn(move || json(&words.each_ref().map(String::as_str)));

@@ -260,8 +260,8 @@ fn in_order_of_cause(lines: &[Value]) {
 
 /// Says what probe-rs would say of a board that has just sent or received a packet, and then waits.
 fn stand_in(folder: &Folder) -> String {
-    let sent = "Sent { link: 0, packet: PacketId { source: 0, from_host: false, epoch: 1, kind: Datagram, number: 1 }, dest: 1, again: false }";
-    let received = sent.replace("Sent", "Received").replace(", again: false", "");
+    let sent = "Sent { link: 0, packet: PacketId { source: 0, from_host: false, epoch: 1, kind: Datagram, number: 1 }, dest: 1, retransmit: false }";
+    let received = sent.replace("Sent", "Received").replace(", retransmit: false", "");
     let calls = folder.path("calls");
     folder.stand_in(&format!(
         "echo \"$*\" >> '{calls}'\n\

@@ -1,4 +1,4 @@
-//! What clients and the bridge say to each other: a JSON object on each line.
+//! The bridge protocol: one JSON object per line.
 
 use std::time::Duration;
 
@@ -12,26 +12,26 @@ use crate::error::{RequestError, SendError, SendResult};
 use crate::host_port::Incoming;
 use crate::mesh::{Mesh, RESPONSE_TIMEOUT};
 
-/// The number of this protocol.
+/// The version of the protocol.
 const VERSION: u32 = 1;
-/// Characters of an id that is a text, at most.
+/// Maximum length of a textual id, in characters.
 const LONGEST_ID: usize = 64;
 
-/// What a client wants.
+/// A client's request.
 #[derive(Debug, PartialEq)]
 pub(super) enum Wish {
     Errand(Errand),
-    /// From now on these messages, or none.
+    /// Subscribes to these messages, or to none.
     Hear(Option<Filter>),
-    /// From now on requests to this port too.
+    /// Serves requests to this port.
     Serve(AppPort),
-    /// No longer.
+    /// Stops serving it.
     Leave(AppPort),
-    /// To answer the request of a number, or to say that no sense can be made of it.
+    /// Responds to the request with this number, or rejects it as malformed.
     Respond(u64, Option<Vec<u8>>),
 }
 
-/// What a client wants of the mesh.
+/// An operation on the mesh.
 #[derive(Debug, PartialEq)]
 pub(super) enum Errand {
     Send(Parcel),
@@ -43,23 +43,23 @@ pub(super) enum Errand {
     Respond(Incoming, Option<Vec<u8>>),
 }
 
-/// Some of the messages: all of them, unless there is more to say.
+/// A message filter; by default all messages pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// From this node, or its host.
+    /// Only from this node or its host.
     pub node: Option<u64>,
-    /// For this application.
+    /// Only for this application.
     pub port: Option<AppPort>,
 }
 
 impl Filter {
-    /// Whether a message is one of them.
+    /// Whether a message passes.
     pub fn passes(&self, message: &Incoming) -> bool {
         self.node.is_none_or(|node| node == message.source) && self.port.is_none_or(|port| port == message.port)
     }
 }
 
-/// Something for an application of a node.
+/// A payload for an application of a node.
 #[derive(Debug, PartialEq)]
 pub(super) struct Parcel {
     node: u64,
@@ -67,14 +67,14 @@ pub(super) struct Parcel {
     bytes: Vec<u8>,
 }
 
-/// A line that is no request: what to call it, and why.
+/// A rejected line: its id, and the failure reason.
 #[derive(Debug)]
 pub(super) struct BadLine {
     pub(super) id: Value,
     pub(super) reason: BadRequest,
 }
 
-/// Why a line of a client is no request.
+/// The reason why a line is rejected.
 #[derive(Debug, Error)]
 pub(super) enum BadRequest {
     #[error("this is not a line of JSON: {0}")]
@@ -117,7 +117,7 @@ struct Fields {
     request: Option<u64>,
 }
 
-/// Reads a line of a client: the id of a request, and what is wanted.
+/// Parses a line: the id, and the request.
 pub(super) fn read(line: &[u8]) -> Result<(Value, Wish), BadLine> {
     let bad = |id: &Value, reason: BadRequest| BadLine { id: id.clone(), reason };
     let value: Value = serde_json::from_slice(line).map_err(|error| bad(&Value::Null, BadRequest::NotJson(error)))?;
@@ -250,7 +250,7 @@ impl Fields {
     }
 }
 
-/// The bytes of a text of hexadecimal digits; `None` if it is none.
+/// Decodes hexadecimal digits; `None` if they are malformed.
 pub fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u8>> = text
         .chars()
@@ -260,12 +260,12 @@ pub fn from_hex(text: &str) -> Option<Vec<u8>> {
     Some(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
-/// Two digits for each byte.
+/// Encodes bytes as hexadecimal digits.
 pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Bytes as JSON: their digits, and their text if they are one.
+/// Bytes as JSON: in hexadecimal, and as text if they are UTF-8.
 fn contents(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => json!({"hex": to_hex(bytes), "text": text}),
@@ -284,7 +284,7 @@ fn line(value: &Value) -> String {
     printable_json(&value.to_string()).into_owned()
 }
 
-/// The first line that a client hears.
+/// The greeting.
 pub(super) fn hello(mesh: &Mesh) -> String {
     line(&json!({"hello": {
         "version": VERSION,
@@ -303,32 +303,32 @@ fn about(incoming: &Incoming) -> Value {
     with(about, contents(&incoming.bytes))
 }
 
-/// A message that has come.
+/// A received message.
 pub(super) fn message(incoming: &Incoming) -> String {
     line(&json!({"message": about(incoming)}))
 }
 
-/// A request that has come.
+/// A received request.
 pub(super) fn request(number: u64, incoming: &Incoming) -> String {
     line(&json!({"request": with(about(incoming), json!({"number": number}))}))
 }
 
-/// Messages that were not passed on.
+/// The number of messages that were dropped.
 pub(super) fn missed(count: u64) -> String {
     line(&json!({"missed": count}))
 }
 
-/// Something has gone wrong; `kind` is a word for programs.
+/// An error; `kind` is machine-readable.
 pub(super) fn error(id: &Value, kind: &str, sentence: &str) -> String {
     line(&json!({"id": id, "kind": kind, "error": sentence}))
 }
 
-/// Something has been done.
+/// A success.
 pub(super) fn done(id: &Value, outcome: &str) -> String {
     line(&json!({"id": id, "outcome": outcome}))
 }
 
-/// Does what a client wants, and says what came of it. This takes until it is known.
+/// Executes an operation and returns the line with its result. Blocks until that is known.
 pub(super) fn carry_out(mesh: &Mesh, id: &Value, errand: &Errand) -> String {
     let sent = |result: Result<(), SendError>| match result {
         Ok(()) => done(id, "sent"),

@@ -19,20 +19,20 @@ pub use line::{Filter, from_hex, to_hex};
 use outbox::{AT_ONCE, Outbox};
 use requests::Requests;
 
-/// Bytes of a client's line, at most.
+/// Maximum length of a line, in bytes.
 const LONGEST_LINE: usize = 4096;
-/// Clients at the socket at once.
+/// Maximum number of clients at the socket.
 const MAX_CLIENTS: usize = 16;
 
-/// Lets others have a mesh.
+/// Shares a mesh with clients.
 #[derive(Clone, Debug)]
 pub struct Bridge {
     mesh: Mesh,
-    /// At the socket.
+    /// Number of clients at the socket.
     clients: Arc<AtomicUsize>,
 }
 
-/// What a client wants to hear. Nothing until it says so.
+/// A client's subscriptions; none at first.
 #[derive(Default)]
 struct Wishes {
     messages: Option<Filter>,
@@ -42,7 +42,7 @@ struct Wishes {
 type Wanted = Mutex<Wishes>;
 
 impl Bridge {
-    /// To a mesh.
+    /// A bridge to a mesh.
     pub fn new(mesh: Mesh) -> Self {
         Bridge {
             mesh,
@@ -50,7 +50,7 @@ impl Bridge {
         }
     }
 
-    /// Serves one client. Returns when the client has said all and been answered, or is gone.
+    /// Serves one client. Returns at the end of its input, after all responses, or when it disconnects.
     pub fn serve(&self, input: impl Read + Send + 'static, output: impl Write) {
         let outbox = Arc::new(Outbox::default());
         outbox.say(line::hello(&self.mesh));
@@ -95,7 +95,7 @@ impl Bridge {
         }));
     }
 
-    /// Serves clients at a local socket from now on, and returns where that is.
+    /// Starts serving clients at a local socket, and returns its address.
     pub fn listen(&self, address: SocketAddr) -> io::Result<SocketAddr> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
@@ -108,7 +108,7 @@ impl Bridge {
         if self.clients.fetch_add(1, Ordering::Relaxed) >= MAX_CLIENTS {
             self.clients.fetch_sub(1, Ordering::Relaxed);
             let sentence = format!("there are {MAX_CLIENTS} clients already");
-            // Who does not wait for the response misses it.
+            // A client that does not wait for the response misses it.
             let _ = writeln!(&stream, "{}", line::error(&Value::Null, "too-many", &sentence));
             return;
         }
@@ -130,7 +130,7 @@ enum Line<'a> {
     TooLong,
 }
 
-/// Gives the lines of an input to someone, until that one has enough or there are no more. Of a line that is too long nothing is kept.
+/// Passes lines of input to a callback until it returns `false` or the input ends. A line that is too long is discarded.
 fn read_lines(input: impl Read, take: &mut dyn FnMut(Line<'_>) -> bool) {
     let mut line = Vec::new();
     let mut too_long = false;
@@ -153,7 +153,7 @@ fn read_lines(input: impl Read, take: &mut dyn FnMut(Line<'_>) -> bool) {
     }
 }
 
-/// Whether a line is the first of a web browser: a page that has it send requests here is nobody's client.
+/// Whether a line is the first of an HTTP request: a web page must not become a client.
 fn is_of_browser(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
     text.trim_end()
@@ -161,7 +161,7 @@ fn is_of_browser(line: &[u8]) -> bool {
         .is_some_and(|(_, last)| last.starts_with("HTTP/"))
 }
 
-/// Does what a line says. Says whether to go on.
+/// Handles a line; returns whether to continue.
 fn obey(mesh: &Mesh, outbox: &Arc<Outbox>, wanted: &Wanted, line: Line<'_>) -> bool {
     let line = match line {
         Line::TooLong => {
@@ -172,7 +172,7 @@ fn obey(mesh: &Mesh, outbox: &Arc<Outbox>, wanted: &Wanted, line: Line<'_>) -> b
             outbox.say(line::error(&Value::Null, "bad-line", "this is not a web server"));
             return false;
         }
-        // An empty line is nothing.
+        // Empty lines are ignored.
         Line::Whole(line) if line.trim_ascii().is_empty() => return true,
         Line::Whole(line) => line,
     };

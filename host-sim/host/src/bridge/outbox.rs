@@ -1,17 +1,17 @@
-//! The lines for one client: bounded, whatever the client does.
+//! One client's output queue, which is bounded.
 
 use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Lines that wait for a client. Messages beyond them are counted instead, and who sends requests is not read until there is room.
+/// Maximum number of queued lines. Further messages are only counted, and no input is read until there is room.
 const MAX_LINES: usize = 128;
-/// Requests of a client under way at once.
+/// Maximum number of requests of a client in flight.
 pub(super) const AT_ONCE: usize = 16;
 
 #[derive(Default)]
 struct State {
-    /// And whether each is the response to a request that was under way.
+    /// The lines, each with whether it is the response to a request in flight.
     lines: VecDeque<(String, bool)>,
     under_way: usize,
     missed: u64,
@@ -25,7 +25,7 @@ impl State {
     }
 }
 
-/// What waits to be written to a client.
+/// A client's output queue.
 #[derive(Default)]
 pub(super) struct Outbox {
     state: Mutex<State>,
@@ -37,7 +37,7 @@ impl Outbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a line at once if there is room, or waits for room. Says whether the client is still there.
+    /// Adds a line, waiting for room. Returns whether the client is still connected.
     pub(super) fn say(&self, line: String) -> bool {
         let full = |state: &mut State| state.lines.len() >= MAX_LINES && !state.closed;
         let mut state = self
@@ -49,7 +49,7 @@ impl Outbox {
         !state.closed
     }
 
-    /// Begins a request, unless there are too many under way.
+    /// Begins a request, unless too many are in flight.
     pub(super) fn begin(&self) -> bool {
         let mut state = self.state();
         let room = state.under_way < AT_ONCE;
@@ -63,7 +63,7 @@ impl Outbox {
         self.changed.notify_all();
     }
 
-    /// Adds a message, or counts it if there is no room. Says whether the client is still there.
+    /// Adds a message, or counts it if there is no room. Returns whether the client is still connected.
     pub(super) fn message(&self, line: impl FnOnce() -> String, missed: impl FnOnce(u64) -> String) -> bool {
         let mut state = self.state();
         if state.lines.len() >= MAX_LINES {
@@ -79,7 +79,7 @@ impl Outbox {
         !state.closed
     }
 
-    /// Adds a line if there is room. Says whether there was.
+    /// Adds a line if there is room; returns whether there was.
     pub(super) fn offer(&self, line: impl FnOnce() -> String) -> bool {
         let mut state = self.state();
         let room = state.lines.len() < MAX_LINES && !state.closed;
@@ -98,24 +98,24 @@ impl Outbox {
         self.changed.notify_all();
     }
 
-    /// Whether the client is still there.
+    /// Whether the client is still connected.
     pub(super) fn is_open(&self) -> bool {
         !self.state().closed
     }
 
-    /// The client says no more.
+    /// The client's input has ended.
     pub(super) fn end_input(&self) {
         self.state().input_ended = true;
         self.changed.notify_all();
     }
 
-    /// The client is gone, or is sent away.
+    /// The client has disconnected, or is disconnected.
     pub(super) fn close(&self) {
         self.state().closed = true;
         self.changed.notify_all();
     }
 
-    /// Writes lines until the client is gone, or has said all and been answered.
+    /// Writes lines until the client disconnects, or its input has ended and all responses are written.
     pub(super) fn write(&self, mut out: impl Write) {
         while let Some((line, completes)) = self.next() {
             let written = writeln!(out, "{line}").and_then(|()| out.flush());
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(outbox.state().lines.len(), MAX_LINES);
         assert!((0..AT_ONCE).all(|_| outbox.begin()));
         assert!(!outbox.begin());
-        // Answers have room all the same.
+        // Responses always have room.
         (0..AT_ONCE).for_each(|number| outbox.complete(format!("answer {number}")));
         assert!(!outbox.begin(), "a response counts until it is written");
         outbox.end_input();

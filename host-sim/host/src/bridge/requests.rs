@@ -1,4 +1,4 @@
-//! What boards ask of a client.
+//! Requests from boards to a client.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
@@ -8,7 +8,7 @@ use hopwise_node::wire::AppPort;
 use crate::host_port::Incoming;
 use crate::mesh::RESPONSE_TIMEOUT;
 
-/// Requests that a client has not answered yet, at most.
+/// Maximum number of pending requests of a client.
 const MAX_OPEN: usize = 64;
 
 /// The requests that a client serves.
@@ -26,24 +26,24 @@ struct Open {
 }
 
 impl Requests {
-    /// From now on those to a port too.
+    /// Starts serving a port.
     pub(super) fn serve(&mut self, port: AppPort) {
         self.served.insert(port);
     }
 
-    /// Those to a port no longer.
+    /// Stops serving a port.
     pub(super) fn leave(&mut self, port: AppPort) {
         self.served.remove(&port);
     }
 
-    /// Whether a message is one of them.
+    /// Whether the client serves a message.
     pub(super) fn are_for(&self, message: &Incoming) -> bool {
         message.pending.is_some() && self.served.contains(&message.port)
     }
 
     /// Keeps one until it is answered; returns its number, or `None` if the client has too many.
     pub(super) fn keep(&mut self, request: &Incoming, now: Instant) -> Option<u64> {
-        // Nobody waits for their responses any more.
+        // Their senders have timed out.
         self.open
             .retain(|open| now.duration_since(open.came) < RESPONSE_TIMEOUT);
         if self.open.len() >= MAX_OPEN {
@@ -58,7 +58,7 @@ impl Requests {
         Some(self.next_number)
     }
 
-    /// Forgets one, which is to be answered.
+    /// Takes a pending request, to respond to it.
     pub(super) fn take(&mut self, number: u64) -> Option<Incoming> {
         let place = self.open.iter().position(|open| open.number == number)?;
         self.open.remove(place).map(|open| open.request)

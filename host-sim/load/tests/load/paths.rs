@@ -1,4 +1,4 @@
-//! Packets that do not only follow the rule, and networks that several threads work on.
+//! Packets that do not only follow the routing function, and networks that several threads work on.
 
 use crate::support::{Setup, without_times};
 use hopwise_load::parameters::Paths;
@@ -74,7 +74,7 @@ fn neither_valiant_nor_adaptive_packets_lock_up() {
     }
 }
 
-/// Adaptive packets take shortest paths, and where the rule piles them up they spread.
+/// Adaptive packets take shortest paths, and where the routing function piles them up they spread.
 #[test]
 fn adaptive_packets_spread_over_shortest_paths() {
     let setup = |paths: Paths| Setup {

@@ -135,7 +135,7 @@ struct State {
     missing: u64,
 }
 
-/// What a node that is not reached counts.
+/// The cost of an unreached node.
 const FAR: u64 = 64;
 
 impl State {

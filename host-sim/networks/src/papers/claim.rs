@@ -53,7 +53,7 @@ impl Paper {
 pub enum How {
     /// Breadth-first search or routes from every node to every node, or from one node of each symmetry class.
     AllPairs,
-    /// Breadth-first search from one node, all nodes being alike.
+    /// Breadth-first search from one node of a vertex-transitive network.
     SingleSource,
     /// A proven formula, or an exact distance computed from addresses.
     ClosedForm,

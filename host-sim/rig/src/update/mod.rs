@@ -32,9 +32,9 @@ const LOOKS: usize = 150;
 const BACK_WITHIN: Duration = Duration::from_secs(65);
 /// After so many looks without a change boards get no more from each other: they have asked three neighbors.
 const AT_REST: usize = 8;
-/// So often a block is given to the board at the port, until it has room to pass it on.
+/// Maximum number of attempts to hand a block to the board at the port, until it has room to forward it.
 const ATTEMPTS: usize = 20;
-/// So often what is missing is retransmitted.
+/// Maximum number of rounds of retransmission.
 const REPAIRS: usize = 20;
 
 /// Boards to talk to, and time that passes.

@@ -22,7 +22,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// The first bytes of every forged payload; no packet of a correct board has this number.
 pub const FORGED: u32 = u32::MAX;
 
-/// What a board does that it should not.
+/// The misbehavior of a faulty node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misbehavior {
     /// Random bytes at line rate.
@@ -76,7 +76,7 @@ impl Misbehavior {
 pub struct FaultyBoard {
     /// The board.
     pub node: Node,
-    /// What it does.
+    /// Its misbehavior.
     pub kind: Misbehavior,
 }
 

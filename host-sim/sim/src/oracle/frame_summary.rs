@@ -14,7 +14,7 @@ const DATA_REFUSED: usize = 5;
 /// So much of a frame is enough while addresses have up to three bytes.
 const USUAL: usize = DATA_HEADER + 11 + 2 * 3;
 
-/// What is seen of a frame.
+/// The fields of a frame that the oracle checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameSummary {
     /// A delimiter goes before it: it was sent before, or is hello.

@@ -1,4 +1,4 @@
-//! Disturbances of the mesh and their times, which excuse packets that did not arrive.
+//! Disturbances of the mesh and their times, which explain packets that did not arrive.
 
 use hopwise_node::router::times::LIFETIME;
 
@@ -78,7 +78,7 @@ impl Spans {
     }
 }
 
-/// What disturbed the mesh so far.
+/// The disturbances of the mesh so far.
 pub(super) struct History {
     changes: Spans,
     refusals: Spans,
@@ -110,7 +110,7 @@ impl History {
         self.crowds.add(at);
     }
 
-    /// What may have kept a packet from arriving that was under way from `sent` to `until`, between ends that were connected.
+    /// The disturbance that may explain the loss of a packet in flight from `sent` to `until`, between ends that were connected.
     pub(super) fn exception(&self, sent: Nanos, until: Nanos) -> Option<Exception> {
         let settling = sent.saturating_sub(self.settles_within);
         if self.changes.touch(settling, until) {

@@ -21,7 +21,7 @@ struct Coming {
     from: WireEnd,
 }
 
-/// What is known of a link of a board.
+/// The state of a link of a board.
 #[derive(Default)]
 struct End {
     coming: Vec<Coming>,
@@ -31,7 +31,7 @@ struct End {
     taken: Vec<PacketId>,
 }
 
-/// What a board has done since it was switched on.
+/// The actions of a board since power-on.
 #[derive(Clone, Default)]
 struct Counts {
     received: u32,
@@ -280,7 +280,7 @@ impl Ledger {
         }
     }
 
-    /// What is wrong with the counters of a board.
+    /// An inconsistency in the counters of a board.
     pub(super) fn check(&self, board: u32, counters: &RouterCounters) -> Option<String> {
         let seen = self.counts.get(board as usize)?;
         // What is no packet is counted, and has no name by which it could be noted.

@@ -87,7 +87,7 @@ impl Service {
     }
 }
 
-/// Who sends packets: a node, or the host at it, in one of its lives.
+/// A sender: a node, or the host at it, in one epoch.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
     /// The board.
@@ -138,12 +138,12 @@ pub(super) struct Record {
     pub(super) dest: u32,
     pub(super) sent_at: Nanos,
     pub(super) payload: Sealed,
-    /// What was sent with a request.
+    /// The payload of a request.
     pub(super) with: Vec<u8>,
     pub(super) deliveries: u32,
-    /// Who has a broadcast.
+    /// The nodes that have received the broadcast.
     pub(super) reached: Vec<u64>,
-    /// Who could be reached when it was sent.
+    /// The nodes that were reachable when it was sent.
     pub(super) parts: Rc<Parts>,
     pub(super) outcome: Option<Outcome>,
     /// An end restarted, or a board died with it, while it was under way.

@@ -1,4 +1,4 @@
-//! What the response to a request must say, as far as it can be known from outside.
+//! The expected response to a request, as far as it can be known from outside.
 
 use hopwise_core::limits::VIRTUAL_CHANNELS;
 use hopwise_core::{Network, Node};

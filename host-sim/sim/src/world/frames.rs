@@ -15,7 +15,7 @@ use crate::wire::Nanos;
 /// A board reads its clock up to so much later than a frame begins or ends.
 const STAMP_LATENCY: Nanos = 1_000;
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepOutcome {
     /// Nothing for anyone.

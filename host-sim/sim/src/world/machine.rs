@@ -1,4 +1,4 @@
-//! What a board is: a node, something that misbehaves in its place, or a host.
+//! The machine at a place: a node, a faulty node, or a host.
 
 use hopwise_node::capacities::Capacities;
 use hopwise_node::clock::ClockTicks;

@@ -54,7 +54,7 @@ capacities! {
     pub struct Wide { links: 32, peers: 256, ..Sizes::BOARD }
 }
 
-/// What all boards have in common.
+/// The parameters of all boards.
 #[derive(Clone, Debug)]
 pub struct Build {
     /// The network.
@@ -63,7 +63,7 @@ pub struct Build {
     pub baud: u32,
     /// From the last byte of a frame until the node processes it.
     pub processing: Nanos,
-    /// What the wires do by chance.
+    /// Random faults of the wires.
     pub noise: Noise,
     /// Boards' clocks are off by up to this many parts in a million, and begin anywhere; without it they are all the same.
     pub drift: Option<f64>,

@@ -260,7 +260,7 @@ fn faulty_nodes_that_make_no_sense_are_refused_in_a_sentence() {
     assert_eq!(refusal("1:hole,2:mute"), None);
     for (faulty, sentence) in [
         ("4:hole", "rogue: there is no node 4: the network has nodes 0 to 3"),
-        ("1:hole,1:mute", "node 1 is named twice as a rogue"),
+        ("1:hole,1:mute", "node 1 is named twice as a faulty node"),
         ("0:hole,1:hole,2:hole", "at least two boards must be honest"),
         (
             "1:naughty",

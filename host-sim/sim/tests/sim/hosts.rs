@@ -35,7 +35,7 @@ fn hosts_come_and_go_and_nobody_takes_a_response_for_another() {
     let mut asked = 0;
     for seed in 1..=6 {
         let settings = Settings {
-            leave_every: Some("100ms".parse().unwrap()),
+            detach_host_every: Some("100ms".parse().unwrap()),
             mixed: true,
             rate: Some(5.0),
             baud: Some(9_600),
@@ -99,11 +99,11 @@ fn a_dying_cable_doubles_no_response() {
 
 #[test]
 fn hosts_that_make_no_sense_are_refused_in_a_sentence() {
-    let refusal = |host: Option<&str>, faulty: Option<&str>, leave_every: Option<&str>| {
+    let refusal = |host: Option<&str>, faulty: Option<&str>, detach_host_every: Option<&str>| {
         let settings = Settings {
             host: host.map(String::from),
             rogue: faulty.map(String::from),
-            leave_every: leave_every.map(|time| time.parse().unwrap()),
+            detach_host_every: detach_host_every.map(|time| time.parse().unwrap()),
             ..on("ring(4)")
         };
         settings
@@ -122,9 +122,9 @@ fn hosts_that_make_no_sense_are_refused_in_a_sentence() {
     let faulty = refusal(Some("1"), Some("1:hole"), None);
     assert_eq!(faulty, "node 1 is a faulty node, which has no host");
     let nobody = refusal(None, None, Some("1s"));
-    assert_eq!(nobody, "leave-every needs a host: --host NODE");
+    assert_eq!(nobody, "detach-host-every needs a host: --host NODE");
     let at_once = refusal(Some("1"), None, Some("0s"));
-    assert_eq!(at_once, "leave-every is a time above 0");
+    assert_eq!(at_once, "detach-host-every is a time above 0");
 }
 
 /// A liar sends hosts what they cannot read: it is taken from the board all the same.

@@ -46,8 +46,8 @@ const trace = data.trace && {
   packetsInAll: data.trace.packets_in_all,
   packets: data.trace.packets.map(([source, dest, kind, number, accepted, delivered]) =>
     ({ source, dest, kind, number, accepted, delivered, hops: [] })),
-  hops: data.trace.hops.map(([packet, from, to, sent, received, again]) =>
-    ({ packet, from, to, sent, received, again, link: linkBetween(from, to) })),
+  hops: data.trace.hops.map(([packet, from, to, sent, received, retransmitted]) =>
+    ({ packet, from, to, sent, received, retransmitted, link: linkBetween(from, to) })),
   marks: data.trace.marks.map(([at, what, node, link, about]) => ({ at, what, node, link, about })),
 };
 if (trace) {
@@ -66,7 +66,7 @@ if (trace) {
 }
 
 const freshNode = () => ({ accepted: 0, delivered: 0, sent: 0, received: 0, dropped: 0, detoured: 0 });
-const freshLink = () => ({ frames: 0, again: 0, damaged: 0, downs: 0, miswired: 0, endsUp: 0, everUp: false });
+const freshLink = () => ({ frames: 0, retransmitted: 0, damaged: 0, downs: 0, miswired: 0, endsUp: 0, everUp: false });
 
 /** Counters up to a time: forwards they go on, backwards they begin anew. */
 const counters = {
@@ -103,7 +103,7 @@ const counters = {
     if (link === undefined || link < 0) return;
     const counts = this.links[link];
     if (what === "sent") counts.frames++;
-    else if (what === "again") { counts.again++; counts.frames++; }
+    else if (what === "retransmit") { counts.retransmitted++; counts.frames++; }
     else if (what === "damaged") counts.damaged++;
     else if (what === "miswired") counts.miswired++;
     else if (what === "up") { counts.endsUp = Math.min(2, counts.endsUp + 1); counts.everUp = true; }

@@ -62,12 +62,12 @@ function nodeCard(node) {
 }
 
 function neighborTable(node) {
-  const names = trace ? ["neighbor", "port", "frames", "again", "damaged", "downs"]
+  const names = trace ? ["neighbor", "port", "frames", "retransmitted", "damaged", "downs"]
     : wired ? ["neighbor", "port", "UART", "TX", "RX"] : ["neighbor", "port", "link"];
   const rows = data.neighbors[node].map((neighbor, port) => {
     const link = linkBetween(node, neighbor), counts = counters.links[link];
     const rest = trace
-      ? [counts.frames, bad(counts.again), bad(counts.damaged), bad(counts.downs)].map((c) => (typeof c === "number" ? String(c) : c))
+      ? [counts.frames, bad(counts.retransmitted), bad(counts.damaged), bad(counts.downs)].map((c) => (typeof c === "number" ? String(c) : c))
       : wired ? data.wiring[node][port] : [data.link_kinds[data.links[link][2]]];
     return row([nodeButton(neighbor), String(port), ...rest]);
   });
@@ -114,11 +114,11 @@ function packetCard(packet) {
   const hops = packet.hops.filter((hop) => hop.received !== null);
   const rows = packet.hops.slice(0, 24).map((hop) => row([
     element("span", {}, nodeButton(hop.from), "→", nodeButton(hop.to)),
-    hop.received === null ? "lost" : String(Math.round(hop.received - hop.sent)), bad(hop.again)]));
+    hop.received === null ? "lost" : String(Math.round(hop.received - hop.sent)), bad(hop.retransmitted)]));
   return [element("h2", {}, `${kind} ${packet.number}`, element("small", {}, packet.dest === null ? `from ${packet.source}` : `${packet.source} → ${packet.dest}`)),
     figures([["took, µs", took === null ? "–" : Math.round(took)], ["hops", hops.length],
       ["computed", packet.dest === null || packet.dest >= nodeCount ? "–" : route(packet.source, packet.dest).length - 1]]),
-    element("table", {}, headings(["hop", "µs", "again"]), ...rows),
+    element("table", {}, headings(["hop", "µs", "retransmitted"]), ...rows),
     element("div", { class: "actions" },
       element("button", { onclick: () => { timeline.seek((packet.accepted ?? packet.hops[0].sent) - 1); timeline.play(true); } }, "Replay it"),
       element("button", { onclick: () => choose(null) }, "Let go"))];
@@ -129,12 +129,12 @@ function showTotals() {
   if (!trace || state.mode !== "replay") { card.hidden = true; return; }
   card.hidden = false;
   const { accepted, delivered, dropped, sent } = counters.totals;
-  const again = counters.links.reduce((sum, link) => sum + link.again, 0);
+  const retransmitted = counters.links.reduce((sum, link) => sum + link.retransmitted, 0);
   const down = data.links.filter((_, link) => counters.isDown(link)).length;
   const reasons = counters.drops.map((count, i) => [trace.reasons[i], count]).filter(([, count]) => count);
   card.replaceChildren(element("h2", {}, "So far"),
     figures([["packets", accepted], ["arrivals", delivered], ["dropped", dropped, true],
-      ["frames", sent + again], ["sent again", again, true], ["links down", down, true]]),
+      ["frames", sent + retransmitted], ["retransmitted", retransmitted, true], ["links down", down, true]]),
     ...(reasons.length ? [element("table", {}, headings(["dropped because", ""]), ...reasons.map(([name, count]) => row([name, String(count)])))] : []));
 }
 
@@ -144,9 +144,9 @@ function showBusy() {
   if (card.hidden) return;
   const worst = counters.links.map((link, index) => [link, index]).filter(([link]) => link.frames)
     .sort(([a], [b]) => b.frames - a.frames).slice(0, 6);
-  byId("busy-table").replaceChildren(headings(["link", "frames", "again", "damaged", "downs"]),
+  byId("busy-table").replaceChildren(headings(["link", "frames", "retransmitted", "damaged", "downs"]),
     ...worst.map(([link, index]) => row([element("span", {}, nodeButton(data.links[index][0]), "–", nodeButton(data.links[index][1])),
-      String(link.frames), bad(link.again), bad(link.damaged), bad(link.downs)])));
+      String(link.frames), bad(link.retransmitted), bad(link.damaged), bad(link.downs)])));
 }
 
 const timed = trace ? trace.packets.filter((p) => p.accepted !== null && p.delivered !== null && p.dest !== p.source) : [];
@@ -251,7 +251,7 @@ function showHint(sx, sy) {
       const ends = [[a, b], [b, a]].map(([node, far]) => endOfCable([node, data.neighbors[node].indexOf(far)]));
       for (const { node, uart, tx, rx } of ends) parts.push(element("br"), `${node} ${uart}: TX ${tx}, RX ${rx}`);
     }
-    if (trace && state.mode === "replay") parts.push(element("br"), `${counts.frames} frames, ${counts.again} again, ${counts.damaged} damaged, ${counts.downs} downs`);
+    if (trace && state.mode === "replay") parts.push(element("br"), `${counts.frames} frames, ${counts.retransmitted} retransmitted, ${counts.damaged} damaged, ${counts.downs} downs`);
   }
   hint.replaceChildren(...parts);
   hint.style.left = `${Math.min(sx + 14, camera.width - hint.offsetWidth - 8)}px`;

@@ -325,7 +325,7 @@ fn what_is_sealed_is_all_of_a_frame() {
 }
 
 #[test]
-fn who_has_the_key_and_says_it_is_a_host_is_accepted_to_be_one() {
+fn who_has_the_key_and_says_it_is_a_host_is_accepted_as_one() {
     let mut board = locked(0, 1);
     let mut host = Link::welcoming(
         hopwise_node::wire::Identity {

@@ -116,7 +116,7 @@ fn at_least_85_percent_of_the_wire_is_payload_in_both_directions_at_once() {
 }
 
 /// Boards read a line that is never idle only when half a ring of bytes has come, and may be busy with other links then. Nothing may be
-/// sent again for that.
+/// retransmitted for that.
 #[test]
 fn an_acknowledgement_that_is_noticed_late_is_in_time() {
     const BAUD: u32 = 1_000_000;

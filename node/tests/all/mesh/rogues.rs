@@ -118,7 +118,7 @@ fn packets_that_lead_nowhere_are_reported_now_and_then() {
     assert_eq!(mesh.stranger(three).heard.len(), 1);
 }
 
-/// A packet that grows too old while it is on a wire is not sent again: only its header is, by which it is known to have expired.
+/// A packet that grows too old while it is on a wire is not retransmitted: only its header is, by which it is known to have expired.
 // Without time signals on the wire the retransmission comes later than this waits.
 #[cfg(feature = "clock")]
 #[test]

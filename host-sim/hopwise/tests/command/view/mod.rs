@@ -105,7 +105,7 @@ fn a_trace_is_replayed_in_a_browser() {
     for (link, shown) in links.zip(shown) {
         let keys = [
             ("frames", "frames"),
-            ("retransmissions", "again"),
+            ("retransmissions", "retransmitted"),
             ("damaged", "damaged"),
             ("downs", "downs"),
         ];
