@@ -12,7 +12,6 @@ mod compare;
 mod deadlock;
 mod demo;
 mod doctor;
-mod drawing;
 mod edges;
 mod emulate;
 mod error;
