@@ -43,14 +43,13 @@ fn refuse(reason: std::fmt::Arguments<'_>) -> ExitCode {
 fn hand_over(words: &[OsString]) -> ExitCode {
     let built = env::current_exe().is_ok_and(|path| path.with_file_name(format!("hopwise{EXE_SUFFIX}")).exists());
     if !built {
-        eprintln!("hopwise: the demo was all that is built so far; now the whole command is, once, in a minute or two");
+        eprintln!("hopwise: only the demo is built so far; now the whole command is, once: a minute or two");
     }
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(&cargo);
     command.args(["run", "--profile", "quick", "--package", "hopwise", "--"]);
     command.args(words);
-    let error = run(&mut command);
-    match error {
+    match run(&mut command) {
         Ok(status) => status,
         Err(error) => refuse(format_args!("cannot run {}: {error}", cargo.display())),
     }
@@ -66,5 +65,7 @@ fn run(command: &mut Command) -> io::Result<ExitCode> {
 #[cfg(not(unix))]
 fn run(command: &mut Command) -> io::Result<ExitCode> {
     let status = command.status()?;
-    Ok(status.code().map_or(ExitCode::FAILURE, |code| ExitCode::from(code as u8)))
+    Ok(status
+        .code()
+        .map_or(ExitCode::FAILURE, |code| ExitCode::from(code as u8)))
 }
