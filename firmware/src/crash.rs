@@ -25,8 +25,9 @@ fn panic(info: &PanicInfo) -> ! {
     let _ = fault.push_str("panic");
     if let Some(place) = info.location() {
         // The end of the path says more than its beginning.
-        let name = place.file().rsplit('/').next().unwrap_or_default();
-        let _ = write!(fault, " {}:{}", name, place.line());
+        let path = place.file();
+        let name = path.bytes().rposition(|byte| byte == b'/').map_or(0, |at| at + 1);
+        let _ = write!(fault, " {}:{}", path.get(name..).unwrap_or_default(), place.line());
     }
     let _ = write!(fault, ": {}", info.message());
     restart_with(&fault)

@@ -56,10 +56,21 @@ pub(crate) struct Boot {
     pub(crate) crashes_again: bool,
 }
 
+/// What RAM holds, word by word: a volatile read of the whole is hundreds of instructions.
+fn read() -> Retained {
+    const WORDS: usize = size_of::<Retained>() / size_of::<u32>();
+    let mut words = [0; WORDS];
+    for (at, word) in words.iter_mut().enumerate() {
+        // SAFETY: nothing else runs yet, and `Retained` is made of so many words. Volatile, since nothing has written them in this run.
+        *word = unsafe { kept().cast::<u32>().add(at).read_volatile() };
+    }
+    // SAFETY: any bits are a valid `Retained`.
+    unsafe { core::mem::transmute::<[u32; WORDS], Retained>(words) }
+}
+
 /// Takes what the last run left. Called once.
 pub(crate) fn boot(unique_id: &[u8; 12], cause: ResetCause) -> Boot {
-    // SAFETY: nothing else runs yet, and any bits are a valid `Retained`. Volatile, since nothing has written them in this run.
-    let last = unsafe { kept().read_volatile() };
+    let last = read();
     let survived = last.magic == MAGIC && last.epoch_check == !last.epoch;
     let hung = matches!(cause, ResetCause::Watchdog);
     let fault = match survived {

@@ -40,6 +40,7 @@ pub mod closed_form;
 pub mod connectivity;
 pub mod dependency;
 pub mod distances;
+pub mod drawing;
 pub mod figures;
 pub mod graph;
 pub mod isomorphism;

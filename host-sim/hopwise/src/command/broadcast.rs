@@ -8,10 +8,11 @@ use hopwise_node::wire::DEFAULT_BAUD;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Outcome, address, print, print_facts, print_json};
+use super::output::{Outcome, print, print_facts, print_json};
 use super::talk::{self, PortArg};
-use super::{check, drawing, parse};
+use super::{check, parse};
 use hopwise_networks::broadcast::Broadcast;
+use hopwise_networks::drawing::broadcast_tree;
 use hopwise_networks::graph::MAX_NODES;
 
 #[derive(Args)]
@@ -115,25 +116,9 @@ pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, CliError> {
     }
 }
 
-/// The tree, a line a node, children in sending order.
-pub(super) fn draw(network: &Network, broadcast: &Broadcast, source: Node) -> String {
-    let children = |node| {
-        broadcast
-            .children(node)
-            .iter()
-            .map(|&child| Node::from(child))
-            .collect()
-    };
-    let label = |node: Node| match address(network, node) {
-        address if address != node.to_string() => format!("{node} {address}"),
-        _ => node.to_string(),
-    };
-    drawing::tree(source, children, label)
-}
-
 fn show(network: &Network, broadcast: &Broadcast, summary: &Summary) -> Result<(), CliError> {
     if network.nodes() <= MAX_DRAWN && summary.duplicates == 0 {
-        print(|out| writeln!(out, "{}", draw(network, broadcast, summary.source)))?;
+        print(|out| writeln!(out, "{}", broadcast_tree(network, broadcast, summary.source)))?;
     }
     let best = match summary.best_one_port_steps {
         best if best == summary.one_port_steps => "the best order for this tree".into(),

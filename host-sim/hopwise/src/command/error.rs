@@ -71,8 +71,8 @@ impl CliError {
         }
     }
 
-    /// Of what a job of an experiment says.
-    pub(super) fn job(cause: Box<dyn Error + Send + Sync>) -> Self {
+    /// Of a room that says its sentence in any type.
+    pub(super) fn room(cause: Box<dyn Error + Send + Sync>) -> Self {
         CliError { cause, caret: None }
     }
 

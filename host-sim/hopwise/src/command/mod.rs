@@ -13,7 +13,6 @@ mod cost;
 mod deadlock;
 mod demo;
 mod doctor;
-mod drawing;
 mod edges;
 mod emulate;
 mod error;

@@ -5,8 +5,9 @@ use hopwise_core::Node;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Outcome, address, print, print_json};
+use super::output::{Outcome, print, print_json};
 use super::{NetworkArg, check};
+use hopwise_networks::drawing::address;
 
 #[derive(Args)]
 pub(super) struct NeighborsArgs {

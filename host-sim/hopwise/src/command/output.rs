@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hopwise_core::{Network, Node};
 use hopwise_figures::{printable, printable_json, printable_line};
 use hopwise_files::{check_writable, is_same_file, write_whole};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -178,12 +177,6 @@ pub(super) fn counted(count: u64, what: &str) -> String {
         1 => format!("1 {what}"),
         _ => format!("{count} {what}s"),
     }
-}
-
-/// A node's address as people write it.
-pub(super) fn address(network: &Network, node: Node) -> String {
-    let address = network.address(node);
-    address.map(|address| address.to_string()).unwrap_or_default()
 }
 
 /// A progress bar on a terminal; nothing where the output goes elsewhere.

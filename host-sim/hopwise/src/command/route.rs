@@ -4,8 +4,9 @@ use clap::Args;
 use hopwise_core::{Network, Node};
 
 use super::error::CliError;
-use super::output::{Outcome, address, counted, print, print_json};
+use super::output::{Outcome, counted, print, print_json};
 use super::{NetworkArg, RuleArg};
+use hopwise_networks::drawing::address;
 use hopwise_networks::routes::Route;
 
 #[derive(Args)]

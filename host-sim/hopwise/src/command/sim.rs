@@ -230,7 +230,7 @@ fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, CliErr
     let reports = runs.par_iter().progress_with(bar.clone()).map(Sim::report);
     let reports = reports.collect::<Result<Vec<_>, _>>();
     bar.finish_and_clear();
-    let reports = reports.map_err(CliError::job)?;
+    let reports = reports.map_err(CliError::room)?;
     show(args, &plan, &reports)?;
     Ok(verdict(&reports))
 }

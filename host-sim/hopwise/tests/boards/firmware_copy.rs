@@ -9,18 +9,11 @@ const DEST: u32 = 0x2001_1000;
 /// Bytes looked at before and after a copy.
 const MARGIN: u32 = 8;
 
-/// Calls a function of the image that copies, and checks that it copies just what it is told to.
-fn copies(rig: &mut Rig, function: u32, dest: u32, source: u32, count: u32) {
+/// Calls a function of the image with three arguments.
+fn call(rig: &mut Rig, function: u32, arguments: [u32; 3]) {
     let cpu = &mut rig.world.boards_mut()[0].cpu;
-    let around = dest - MARGIN..dest + count + MARGIN;
-    for address in around.clone() {
-        *cpu.memory.ram_byte_mut(address).expect("RAM") = 0xaa;
-    }
-    for at in 0..count {
-        *cpu.memory.ram_byte_mut(source + at).expect("RAM") = (at * 7 + 1) as u8;
-    }
     let (back, stack) = (cpu.next, cpu.r[13]);
-    cpu.r[..3].copy_from_slice(&[dest, source, count]);
+    cpu.r[..3].copy_from_slice(&arguments);
     cpu.r[14] = back | 1;
     cpu.next = function & !1;
     let kept = cpu.r[4..12].to_vec();
@@ -33,18 +26,42 @@ fn copies(rig: &mut Rig, function: u32, dest: u32, source: u32, count: u32) {
     assert_eq!(
         (cpu.next, cpu.r[13]),
         (back, stack),
-        "{count} bytes: it does not return"
+        "{arguments:x?}: it does not return"
     );
-    assert_eq!(cpu.r[4..12], kept, "{count} bytes: registers of the caller");
-    let expected: Vec<u8> = around
-        .clone()
-        .map(|address| match address.checked_sub(dest) {
-            Some(at) if at < count => (at * 7 + 1) as u8,
-            _ => 0xaa,
-        })
-        .collect();
-    let found = cpu.memory.bytes(around.start, around.len());
-    assert_eq!(found, Some(expected), "{count} bytes from {source:#x} to {dest:#x}");
+    assert_eq!(cpu.r[4..12], kept, "{arguments:x?}: registers of the caller");
+}
+
+/// Calls a function that writes `count` bytes at `dest`, and checks that it writes those of `source`, or the byte `value`, and no others.
+fn writes(rig: &mut Rig, function: u32, dest: u32, count: u32, content: &Content) {
+    let memory = |rig: &mut Rig, start: u32, count: u32| {
+        let bytes = rig.world.boards()[0].cpu.memory.bytes(start, count as usize);
+        bytes.expect("RAM")
+    };
+    let (source, arguments) = match *content {
+        Content::Copied(source) => (source, [dest, source, count]),
+        Content::Filled(value) => (SOURCE, [dest, count, value]),
+    };
+    for address in dest.min(source) - MARGIN..dest.max(source) + count + MARGIN {
+        let byte = rig.world.boards_mut()[0].cpu.memory.ram_byte_mut(address);
+        *byte.expect("RAM") = (address * 7 + 1) as u8;
+    }
+    let mut expected = memory(rig, dest - MARGIN, count + 2 * MARGIN);
+    let written = match *content {
+        Content::Copied(source) => memory(rig, source, count),
+        Content::Filled(value) => vec![value as u8; count as usize],
+    };
+    expected[MARGIN as usize..][..count as usize].copy_from_slice(&written);
+    call(rig, function, arguments);
+    let found = memory(rig, dest - MARGIN, count + 2 * MARGIN);
+    assert_eq!(found, expected, "{arguments:x?}");
+}
+
+/// What is written.
+enum Content {
+    /// What is at an address.
+    Copied(u32),
+    /// The low byte of a value.
+    Filled(u32),
 }
 
 #[test]
@@ -57,11 +74,34 @@ fn every_length_and_alignment_is_copied() {
         address("__aeabi_memcpy4"),
         address("__aeabi_memcpy8"),
     );
+    let mut copies = |function, dest, source, count| writes(&mut rig, function, dest, count, &Content::Copied(source));
     for count in 0..=70 {
-        for (dest, source) in (0..4).flat_map(|dest| (0..4).map(move |source| (dest, source))) {
-            copies(&mut rig, any, DEST + dest, SOURCE + source, count);
+        for (dest, source) in alignments() {
+            copies(any, DEST + dest, SOURCE + source, count);
         }
-        copies(&mut rig, words, DEST + 4, SOURCE, count);
-        copies(&mut rig, pairs, DEST, SOURCE + 8, count);
+        copies(words, DEST + 4, SOURCE, count);
+        copies(pairs, DEST, SOURCE + 8, count);
     }
+}
+
+#[test]
+fn overlapping_bytes_are_moved_and_any_are_filled() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::single(firmware, &[0xff; CONFIG_BYTES]);
+    let address = |name: &str| firmware.image.address_of(name).unwrap_or_else(|| panic!("no {name}"));
+    let (moving, filling) = (address("__aeabi_memmove"), address("__aeabi_memset"));
+    for count in 0..=40 {
+        for (from, by) in (0..4).flat_map(|from| (0..=44).map(move |by| (from, by))) {
+            let (low, high) = (SOURCE + from, SOURCE + from + by);
+            writes(&mut rig, moving, low, count, &Content::Copied(high));
+            writes(&mut rig, moving, high, count, &Content::Copied(low));
+        }
+        for (dest, value) in alignments().map(|(dest, value)| (dest, 0x1234_5600 + 85 * value)) {
+            writes(&mut rig, filling, DEST + dest, count, &Content::Filled(value));
+        }
+    }
+}
+
+fn alignments() -> impl Iterator<Item = (u32, u32)> {
+    (0..4).flat_map(|dest| (0..4).map(move |source| (dest, source)))
 }

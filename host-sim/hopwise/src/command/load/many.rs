@@ -173,7 +173,7 @@ fn merge(folder: &Folder<'_>, out: &Path) -> Result<Outcome, CliError> {
         Ok(findings) => findings,
         Err(missing) => return Ok(Outcome::CheckFailed(missing.to_string())),
     };
-    let rows = report::rows(&findings).map_err(CliError::job)?;
+    let rows = report::rows(&findings).map_err(CliError::room)?;
     let chart = report::latency_chart("Latency against load", &rows);
     let files = [
         ("load.csv", report::csv(&rows).map_err(CliError::output)?),
@@ -193,7 +193,7 @@ fn study(args: &StudyArgs) -> Result<Outcome, CliError> {
         .collect();
     let folder = Folder::create(&args.jobs, study::plan(&sizes), KINDS)?;
     work_on(&folder, Share::ALL)?;
-    let rows = report::rows(&folder.findings()?).map_err(CliError::job)?;
+    let rows = report::rows(&folder.findings()?).map_err(CliError::room)?;
     let Study { text, charts } = study::write(&sizes, &rows);
     let mut files = vec![("load-study.md".to_string(), text)];
     files.extend(charts.into_iter().map(|(name, chart)| (name, chart.svg())));

@@ -1,11 +1,37 @@
-//! Drawings in text.
+//! Addresses and broadcast trees as text.
 
 use std::fmt::Write;
+
+use hopwise_core::{Network, Node};
+
+use crate::broadcast::Broadcast;
+
+/// A node's address as people write it.
+pub fn address(network: &Network, node: Node) -> String {
+    let address = network.address(node);
+    address.map(|address| address.to_string()).unwrap_or_default()
+}
+
+/// The tree of a broadcast, a line a node, children in sending order.
+pub fn broadcast_tree(network: &Network, broadcast: &Broadcast, source: Node) -> String {
+    let children = |node| {
+        broadcast
+            .children(node)
+            .iter()
+            .map(|&child| Node::from(child))
+            .collect()
+    };
+    let label = |node: Node| match address(network, node) {
+        address if address != node.to_string() => format!("{node} {address}"),
+        _ => node.to_string(),
+    };
+    tree(source, children, label)
+}
 
 /// Draws a tree, a line a node, with the children indented below their parent.
 ///
 /// `children` lists those of a node, `label` names it.
-pub(super) fn tree(root: u64, children: impl Fn(u64) -> Vec<u64>, label: impl Fn(u64) -> String) -> String {
+fn tree(root: u64, children: impl Fn(u64) -> Vec<u64>, label: impl Fn(u64) -> String) -> String {
     let mut drawing = String::new();
     // Each entry: the node, what stands before its branch, and whether a sister follows it.
     let mut waiting = vec![(root, String::new(), None)];
