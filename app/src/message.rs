@@ -45,7 +45,7 @@ pub(crate) enum SendResult {
     /// The router has it. Most messages have no further result.
     Sent,
     Completed(Outcome),
-    Answered(Payload),
+    Response(Payload),
     Failed(RequestError),
     NotSent(SendError),
 }
