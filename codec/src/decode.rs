@@ -78,15 +78,17 @@ impl Decoder {
     /// Whether a frame has ended.
     #[inline(always)]
     fn decode<const CRC: bool>(&mut self, input: &mut &[u8], out: &mut [u8]) -> bool {
-        let bytes = *input;
-        let mut at = 0;
-        let (mut length, mut left) = (usize::from(self.length), usize::from(self.left));
+        let room = out.len();
+        // Iterators rather than places: all of this then fits the registers of a Cortex-M.
+        let mut bytes = input.iter();
+        let mut places = out.get_mut(usize::from(self.length)..).unwrap_or(&mut []).iter_mut();
+        let mut left = usize::from(self.left);
         let (mut zero, mut crc) = (self.zero, self.crc);
         let ended = loop {
             // Four bytes at once, in a run or of zeros, each of which is a code.
-            let in_zeros = left == 0 && zero && bytes.get(at) == Some(&1);
+            let in_zeros = left == 0 && zero && bytes.as_slice().first() == Some(&1);
             if left >= 4 || in_zeros {
-                let (from, to) = (bytes.get(at..).unwrap_or(&[]), out.get_mut(length..).unwrap_or(&mut []));
+                let (from, to) = (bytes.as_slice(), core::mem::take(&mut places).into_slice());
                 let copied;
                 (copied, crc) = if in_zeros {
                     copy_zeros::<CRC>(from, to, crc)
@@ -95,15 +97,15 @@ impl Decoder {
                     left -= copied.0;
                     copied
                 };
-                (at, length) = (at + copied, length + copied);
+                bytes = from.get(copied..).unwrap_or(&[]).iter();
+                places = to.get_mut(copied..).unwrap_or(&mut []).iter_mut();
             }
-            let Some(&byte) = bytes.get(at) else {
+            let Some(&byte) = bytes.next() else {
                 break false;
             };
-            at += 1;
             if byte == DELIMITER {
                 // Consecutive delimiters, as from a break or before a frame, are not frames.
-                if length == 0 && left == 0 && !zero {
+                if places.len() == room && left == 0 && !zero {
                     continue;
                 }
                 break true;
@@ -118,20 +120,19 @@ impl Decoder {
                 }
                 0
             };
-            let Some(place) = out.get_mut(length) else {
+            let Some(place) = places.next() else {
                 // There is no room: the rest of the frame is skipped.
                 left = SKIP;
                 continue;
             };
             *place = decoded;
-            length += 1;
             if CRC {
                 crc = crc.byte(decoded);
             }
         };
-        *input = bytes.get(at..).unwrap_or(&[]);
+        *input = bytes.as_slice();
         *self = Decoder {
-            length: length as u16,
+            length: (room - places.len()) as u16,
             left: left.min(SKIP) as u8,
             zero,
             crc,

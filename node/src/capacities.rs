@@ -170,7 +170,7 @@ impl<const WIRE: usize, const FRAMES: usize, const NUMBERS: usize> LinkCapacitie
         (NUMBERS - 1) as u8
     };
     type Frame = Fixed<u8, WIRE>;
-    type Window<T: Clone + Debug> = Deque<T, FRAMES>;
+    type Window<T: Clone + Debug> = Vec<T, FRAMES, u8>;
 }
 
 /// An array of fixed length.
@@ -286,6 +286,44 @@ pub trait Queue<T>: Clone + Debug + Default {
     fn iter_mut<'a>(&'a mut self) -> impl Iterator<Item = &'a mut T>
     where
         T: 'a;
+}
+
+/// For a few small elements: the others move up, which takes less than to find the places in a ring.
+impl<T: Clone + Debug, const N: usize> Queue<T> for Vec<T, N, u8> {
+    fn push_back(&mut self, element: T) -> Result<(), T> {
+        self.push(element)
+    }
+
+    fn pop_front(&mut self) -> Option<T> {
+        let mut first = self.pop()?;
+        self[..]
+            .iter_mut()
+            .rev()
+            .for_each(|element| core::mem::swap(element, &mut first));
+        Some(first)
+    }
+
+    fn get(&self, place: usize) -> Option<&T> {
+        self[..].get(place)
+    }
+
+    fn len(&self) -> usize {
+        self[..].len()
+    }
+
+    fn iter<'a>(&'a self) -> impl Iterator<Item = &'a T>
+    where
+        T: 'a,
+    {
+        self[..].iter()
+    }
+
+    fn iter_mut<'a>(&'a mut self) -> impl Iterator<Item = &'a mut T>
+    where
+        T: 'a,
+    {
+        self[..].iter_mut()
+    }
 }
 
 impl<T: Clone + Debug, const N: usize> Queue<T> for Deque<T, N> {
