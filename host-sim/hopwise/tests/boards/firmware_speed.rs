@@ -39,7 +39,7 @@ fn instructions_for_a_forwarded_packet() {
 fn forwarded_packets_cost_at_most(most: [u64; 2], mut rig: Rig, key: &str) {
     rig.wait_for_links(SECOND);
     for (payload, most) in PAYLOADS.into_iter().zip(most.into_iter().flat_map(|most| [most, most])) {
-        let network = rig.network.clone();
+        let network = rig.network;
         let cost = rig.measured().forwarding(&network, payload).expect("it is measured");
         let each = cost.instructions;
         println!("{key}: {each} instructions for a forwarded packet of {payload:?}, with its acknowledgements");
