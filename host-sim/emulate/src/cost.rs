@@ -37,9 +37,9 @@ pub const KEYS: MeshKeys = MeshKeys {
     },
     management: Key::new(*b"of its managers!"),
 };
-/// Packets that are forwarded, and how many a second.
+/// Packets that are forwarded, and how many a second: in no simple ratio to the boards' timers, so that all phases count.
 const PACKETS: u32 = 200;
-const RATE: u32 = 500;
+const RATE: u32 = 487;
 /// As long as that takes, and a little longer.
 const FORWARDING: Time = 700 * MILLISECOND;
 /// How often a program does something, and as long as that takes.

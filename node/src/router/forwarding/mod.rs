@@ -20,7 +20,7 @@ mod stalled_links;
 mod wiring;
 
 use duplicate_filter::{Classification, DuplicateFilter};
-use next_hop::{Forwarder, Hop};
+use next_hop::{Forwarder, Hop, NextHops};
 pub(super) use pool::{Origin, Place, Pool, Reader, Slot};
 use stalled_links::StalledLinks;
 pub(super) use wiring::Wiring;
@@ -54,6 +54,7 @@ pub(super) struct Forwarding<C: Capacities> {
     /// Links that have got a packet since the last [call](Self::take_enqueued): bit 0 is link 0.
     enqueued: u32,
     pub(super) wiring: Wiring<C>,
+    next_hops: NextHops,
     stalled: StalledLinks<C>,
     /// Limits the reports of undeliverable packets of each link.
     reported: C::PerLink<RateLimiter>,
@@ -105,6 +106,7 @@ impl<C: Capacities> Forwarding<C> {
             queues: C::PerLink::default(),
             enqueued: 0,
             wiring,
+            next_hops: NextHops::new(location.here),
             stalled: StalledLinks::new(),
             reported: C::PerLink::default(),
             host: None,
@@ -273,10 +275,14 @@ impl<C: Capacities> Forwarding<C> {
             Origin::Link { link, .. } => self.wiring.neighbor_at(link),
             Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox => None,
         };
+        let Location {
+            network, here, rule, ..
+        } = &self.location;
         let forwarder = Forwarder {
-            network: &self.location.network,
-            here: self.location.here,
-            rule: self.location.rule,
+            network,
+            here: *here,
+            rule: *rule,
+            next: self.next_hops.find(network, *here, slot.packet.header.dest, *rule),
             wiring: &self.wiring,
             avoided: self.stalled.avoided(),
             came_from,

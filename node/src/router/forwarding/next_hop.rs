@@ -33,6 +33,33 @@ pub(in crate::router) struct Forwarder<'a, C: Capacities> {
     pub(in crate::router) avoided: u32,
     /// The neighbor from which the packet came, if any.
     pub(in crate::router) came_from: Option<Node>,
+    /// The next hop on the route of the packet.
+    pub(in crate::router) next: Node,
+}
+
+/// The next hops of recent destinations. In some networks a next hop is a search of thousands of steps, and most packets go to a few nodes.
+#[derive(Clone, Debug)]
+pub(in crate::router) struct NextHops([(Node, Node); NEXT_HOPS]);
+
+const NEXT_HOPS: usize = 8;
+
+impl NextHops {
+    pub(in crate::router) fn new(here: Node) -> Self {
+        NextHops([(here, here); NEXT_HOPS])
+    }
+
+    /// The next hop of a node to a destination by the routing function; the node itself if there is none.
+    pub(in crate::router) fn find(&mut self, network: &Network, here: Node, dest: Node, rule: Rule) -> Node {
+        let search = || network.next_hop(here, dest, rule).unwrap_or(here);
+        match self.0.get_mut(dest as usize % NEXT_HOPS) {
+            Some((known, next)) if *known == dest => *next,
+            Some(entry) => {
+                *entry = (dest, search());
+                entry.1
+            }
+            None => search(),
+        }
+    }
 }
 
 impl<C: Capacities> Forwarder<'_, C> {
@@ -45,7 +72,7 @@ impl<C: Capacities> Forwarder<'_, C> {
             packet.remove_trail();
         }
         if !packet.header.trail {
-            if let Some(link) = self.link_on_route(packet.header.dest) {
+            if let Some(link) = self.wiring.link_to(self.next) {
                 let round = if self.is_avoided(link) {
                     self.choose_round(packet)
                 } else {
@@ -129,12 +156,6 @@ impl<C: Capacities> Forwarder<'_, C> {
         let trail = Trail::of(&mut packet.body).ok_or(DropReason::Malformed)?;
         let start = trail.start().ok_or(DropReason::Malformed)?;
         Ok(self.hops(self.here, dest) < self.hops(start, dest))
-    }
-
-    /// The link of the next hop on the route, if it is up.
-    fn link_on_route(&self, dest: Node) -> Option<u8> {
-        let next = self.network.next_hop(self.here, dest, self.rule).unwrap_or(self.here);
-        self.wiring.link_to(next)
     }
 
     fn is_avoided(&self, link: u8) -> bool {
@@ -246,6 +267,7 @@ mod tests {
                 wiring: &wiring,
                 avoided: 0,
                 came_from: None,
+                next: NextHops::new(here).find(network, here, dest, Rule::Exact),
             };
             match forwarder.choose(&mut packet) {
                 Ok(hop) => path.push(wiring.neighbor_at(hop.link).unwrap()),
@@ -308,6 +330,7 @@ mod tests {
             wiring: &wiring,
             avoided: stalled.iter().map(|&node| 1 << wiring.link_to(node).unwrap()).sum(),
             came_from: None,
+            next: NextHops::new(5).find(&network, 5, 2, Rule::Exact),
         };
         let mut packet = packet::<64>(2);
         if let Some((&start, rest)) = trail.split_first() {
@@ -355,6 +378,7 @@ mod tests {
                 wiring: &wiring,
                 avoided: 0,
                 came_from: None,
+                next: 0,
             };
             for (from, to) in (0..network.nodes()).flat_map(|from| (0..network.nodes()).map(move |to| (from, to))) {
                 let walk = core::iter::successors(Some(from), |&here| {
@@ -379,6 +403,7 @@ mod tests {
             wiring: &wiring,
             avoided: 0,
             came_from: None,
+            next: 1,
         };
         let mut tired = packet::<64>(2);
         tired.header.hops_left = 0;
@@ -400,6 +425,25 @@ mod tests {
                         let (found, end) = path::<64>(&network, dest, &[(a, b)]);
                         assert_eq!(end, Ok(()), "{expression}, {a}-{b} dead, to {dest}: {found:?}");
                     }
+                }
+            }
+        }
+    }
+
+    /// What is remembered is what the routing function says, whatever was asked before; and a node that does not exist has no next hop.
+    #[test]
+    fn next_hops_are_remembered_and_replaced() {
+        for expression in ["torus(3,4)", "lift(8,bcc2,b4c7)", "rdn(ring(3),1)"] {
+            let network: Network = expression.parse().unwrap();
+            let mut next_hops = NextHops::new(3);
+            for dest in (0..3 * network.nodes()).map(|step| step * step % (network.nodes() + 1)) {
+                let expected = network.next_hop(3, dest, Rule::Exact).unwrap_or(3);
+                for _ in 0..2 {
+                    assert_eq!(
+                        next_hops.find(&network, 3, dest, Rule::Exact),
+                        expected,
+                        "{expression}: {dest}"
+                    );
                 }
             }
         }
