@@ -190,7 +190,7 @@ impl<C: Capacities> Router<C> {
 
     /// Sends confirmations as far as there is room.
     pub(super) fn send_confirmations(&mut self, now: Micros, observer: &mut impl Observer) {
-        while self.forwarding.pool.service_has_room() {
+        while self.transport.owes_confirmations() && self.forwarding.pool.service_has_room() {
             let Some((packet, rank)) = self.transport.next_confirmation(now) else {
                 return;
             };
