@@ -19,7 +19,8 @@ use hopwise_host::talk::{Question, Reply};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::wire::{
-    AppPort, BoardConfig, CONFIG_BYTES, Command, DEFAULT_BAUD, LinkReport, NodeReport, Query, RouterCounters, Status,
+    AppPort, BoardConfig, CONFIG_BYTES, Command, CommandResult, DEFAULT_BAUD, LinkReport, NodeReport, Query,
+    RouterCounters, Status,
 };
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use serde::de::DeserializeOwned;
@@ -76,7 +77,6 @@ pub(crate) fn sizes(image: &Image) -> (usize, u32) {
     )
 }
 
-/// Those of a mesh that has keys.
 pub(crate) const KEYS: MeshKeys = MeshKeys {
     mesh: Secret {
         key: Key::new(*b"all boards of it"),
@@ -177,6 +177,12 @@ impl Rig {
         let reply = self.ask(&[question]).remove(0);
         let answer: Option<T> = reply.as_ref().and_then(Reply::read);
         answer.unwrap_or_else(|| panic!("{what}: {reply:?}"))
+    }
+
+    /// A command that a board must carry out.
+    #[track_caller]
+    pub(crate) fn have_done(&mut self, command: Question) {
+        assert_eq!(self.ask_one::<CommandResult>(command), CommandResult::Done);
     }
 
     /// What a board says of one of its links.
