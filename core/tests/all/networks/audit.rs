@@ -194,7 +194,7 @@ fn sample(network: &Network, most: u64, some: u64) -> impl Iterator<Item = Node>
 const MAX_NODES: u64 = 700;
 
 /// Every promise of those that are not too large, of which there must be one. One that is alone may be larger.
-fn audit_all(expressions: Vec<&str>) {
+pub(super) fn audit_all(expressions: Vec<&str>) {
     let (mut audited, alone) = (0, expressions.len() == 1);
     for expression in expressions {
         let network = network(expression);
