@@ -3,7 +3,6 @@
 
 use std::hash::Hasher;
 
-/// The hash so far.
 #[derive(Clone, Copy)]
 pub(crate) struct StateHash(u64);
 

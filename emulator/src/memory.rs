@@ -123,7 +123,6 @@ impl Memory {
         word_at(self.image.bytes(), offset)
     }
 
-    /// Four bytes of RAM.
     #[inline(always)]
     pub(crate) fn sram_word(&self, address: u32) -> Option<u32> {
         word_at(&self.sram, address.wrapping_sub(self.sizes.sram_base) as usize)
@@ -348,13 +347,11 @@ impl Memory {
         }
     }
 
-    /// The addresses of a sector.
     pub(crate) fn sector_range(&self, sector: usize) -> std::ops::Range<u32> {
         let begin: u32 = FLASH + self.sizes.sectors.iter().take(sector).sum::<u32>();
         begin..begin + self.sizes.sectors.get(sector).copied().unwrap_or(0)
     }
 
-    /// How many sectors the flash has.
     pub(crate) fn sectors(&self) -> usize {
         self.own.len()
     }

@@ -12,14 +12,12 @@ const BLOCKING: u32 = 2;
 /// Reader of up channel 0.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Rtt {
-    /// Address of the control block.
     block: u32,
     /// Whether the mode has been set.
     attached: bool,
 }
 
 impl Rtt {
-    /// A reader for the control block at an address.
     pub(crate) fn new(block: u32) -> Self {
         Rtt { block, attached: false }
     }

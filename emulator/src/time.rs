@@ -50,7 +50,6 @@ impl BoardClock {
         u64::try_from(self.fine(cycles) >> FRACTION).unwrap_or(Time::MAX)
     }
 
-    /// The cycle that is running at a time.
     pub(crate) fn cycles_at(&self, time: Time) -> Cycles {
         let elapsed = (u128::from(time) << FRACTION).saturating_sub(self.since);
         self.since_cycles + (elapsed / u128::from(self.period)) as u64
@@ -61,7 +60,6 @@ impl BoardClock {
         ((u128::from(time) << FRACTION) / u128::from(self.period)) as u64
     }
 
-    /// A number of cycles as a time.
     pub(crate) fn duration(&self, cycles: Cycles) -> Time {
         u64::try_from((u128::from(cycles) * u128::from(self.period)) >> FRACTION).unwrap_or(Time::MAX)
     }

@@ -3,6 +3,9 @@
 #![forbid(unsafe_code)]
 
 pub mod fuzz;
+mod networks;
+
+pub use networks::{audited_groups, networks};
 
 /// How often a property is tried: `HOPWISE_CASES` percent of `cases`, at least once.
 pub fn cases(cases: u32) -> u32 {
@@ -27,4 +30,14 @@ impl Random {
     pub fn below(&mut self, bound: u64) -> u64 {
         self.number() % bound
     }
+}
+
+/// The rows of a table, a line each: what is given and what is expected, with `=>` between. `\n` in what is given is the end of a line.
+pub fn rows(table: &str) -> Vec<(String, String)> {
+    let row = |line: &str| {
+        let (given, expected) = line.split_once("=>").unwrap_or((line, ""));
+        assert!(!expected.is_empty(), "{line}: nothing is expected");
+        (given.trim().replace("\\n", "\n"), expected.trim().into())
+    };
+    table.trim().lines().map(row).collect()
 }

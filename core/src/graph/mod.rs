@@ -382,29 +382,11 @@ impl Topology for Base {
 mod tests {
     use super::*;
     use crate::Network;
+    use hopwise_testing::networks;
 
-    /// Includes the smallest paths, which have only their two ends.
     #[test]
     fn the_largest_degree_is_that_of_some_node_and_of_none_exceeded() {
-        for expression in [
-            "path(2)",
-            "path(3)",
-            "path(5)",
-            "ring(3)",
-            "complete(4)",
-            "mesh(2,2)",
-            "mesh(2,3)",
-            "mesh(3,4,2)",
-            "torus(3,4)",
-            "ghc(2,3)",
-            "star(5)",
-            "hypercube(3)",
-            "folded-hypercube(3)",
-            "nstar(4)",
-            "petersen",
-            "heawood",
-            "lift(5,a1bb1,b2)",
-        ] {
+        for expression in networks("shapes") {
             let base: Base = expression.parse().unwrap();
             let network = Network::from(base);
             let degrees = (0..network.nodes()).map(|node| network.degree(node).unwrap());
@@ -414,25 +396,7 @@ mod tests {
 
     #[test]
     fn ranks_are_places_among_the_neighbors_in_ascending_order() {
-        for expression in [
-            "ring(3)",
-            "ring(6)",
-            "path(2)",
-            "path(5)",
-            "complete(6)",
-            "star(6)",
-            "mesh(3,4,2)",
-            "torus(2,3,5)",
-            "ghc(4,2,5)",
-            "hypercube(5)",
-            "folded-hypercube(2)",
-            "folded-hypercube(4)",
-            "nstar(5)",
-            "petersen",
-            "heawood",
-            "lift(5,a1bb1,b2)",
-            "lift(12,a1a6b,b5)",
-        ] {
+        for expression in networks("shapes") {
             let base: Base = expression.parse().unwrap();
             for node in 0..base.nodes() {
                 let mut neighbors: std::vec::Vec<Vertex> = base.neighbors(node).collect();

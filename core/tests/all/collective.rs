@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopwise_core::collective::{Axis, Lend, Lent, Pass, Ports, Program, Step, Swap, Tell, Turns};
 
-use crate::support::{Network, Node, network};
+use crate::support::{Network, Node, network, networks};
 
 /// The nodes that a node has heard of.
 type Known = BTreeSet<Node>;
@@ -139,18 +139,10 @@ fn has_pass(network: &Network) -> bool {
 
 #[test]
 fn units_with_phases_bring_everything_to_everyone() {
-    let expressions = [
-        "re(ring(3),ring(3),1)",
-        "re(ring(4),complete(3),2)",
-        "re(path(3),hypercube(2),2)",
-        "re(hypercube(2),ring(3),2)",
-        "rcr(2,2,1)",
-        "rcr(2,3,2)",
-        "rcr(1,3,2)",
-        "rcr(3,1,0)",
-        "rcr(2,4,2)",
-    ];
-    expressions.into_iter().for_each(assert_everyone_learns_all);
+    let expressions = networks("with_phases");
+    expressions
+        .iter()
+        .for_each(|expression| assert_everyone_learns_all(expression));
     assert!(
         expressions.into_iter().any(|expression| has_pass(&network(expression))),
         "some phase has another pivot than the one before it"
@@ -160,25 +152,7 @@ fn units_with_phases_bring_everything_to_everyone() {
 /// Graphs of several kinds, as their turns with one port differ, and networks that bring digits to where the links are.
 #[test]
 fn digits_bring_everything_to_everyone() {
-    for expression in [
-        "path(4)",
-        "ring(5)",
-        "complete(4)",
-        "star(4)",
-        "petersen",
-        "lift(5,a1b,b2)",
-        "hypercube(3)",
-        "folded-hypercube(3)",
-        "torus(3,4)",
-        "folded(ring(3),3)",
-        "hsn(3,ring(3))",
-        "hsn(3,hypercube(2))",
-        "hcn3(1)",
-        "rsn(2,star(3))",
-        "rsn(3,complete(2))",
-        "rdn(path(3),1)",
-        "rdn(complete(2),2)",
-    ] {
+    for expression in networks("with_digits") {
         assert_everyone_learns_all(expression);
     }
 }
@@ -245,19 +219,7 @@ fn assert_higher_digits_are_done(network: &Network, items: &[Item], step: u64) {
 /// From the highest digit down, as a transform needs it; in the end every node has its own item again, and no other.
 #[test]
 fn items_go_along_every_digit_from_the_highest() {
-    for expression in [
-        "petersen",
-        "hypercube(3)",
-        "torus(3,4)",
-        "folded(ring(3),3)",
-        "hsn(3,ring(3))",
-        "hcn3(1)",
-        "rsn(2,hypercube(2))",
-        "rsn(3,complete(2))",
-        "rdn(path(3),1)",
-        "rdn(hypercube(2),1)",
-        "rdn(complete(2),2)",
-    ] {
+    for expression in networks("with_descending_digits") {
         let network = network(expression);
         let program = Program::descending(&network).unwrap_or_else(|| panic!("{expression} has no program"));
         let item = |node| vec![(program.place(node), Known::from([program.place(node)]))];

@@ -3,6 +3,7 @@
 use hopwise_core::limits::{MAX_BITS, MAX_NODES};
 use hopwise_core::network::expression::BrokenRule;
 use hopwise_core::{Base, Family, Network, ParseError};
+use hopwise_testing::rows;
 use proptest::prelude::*;
 
 fn refused(text: &str) -> ParseError {
@@ -137,121 +138,58 @@ fn in_this_width(message: &str) -> String {
 
 #[test]
 fn errors_name_the_position_the_parameter_and_the_rule() {
-    for (text, message) in [
-        ("", "byte 0: the expression must be the name of a network"),
-        ("rong(3)", "byte 0: the expression must be the name of a network"),
-        ("ring", "byte 4: n of ring(n) must be followed by '('"),
-        ("ring(2)", "byte 5: n of ring(n) must be at least 3"),
-        ("ring(-3)", "byte 5: n of ring(n) must be a whole number"),
-        ("ring(3.5)", "byte 5: n of ring(n) must be a whole number"),
-        ("ring(3", "byte 6: n of ring(n) must be followed by ')'"),
-        (
-            "ring(3))",
-            "byte 7: the expression must be all of the text: nothing may follow it",
-        ),
-        (
-            "ring(99999999999999999999999)",
-            "byte 5: n of ring(n) must be at most 9223372036854775808",
-        ),
-        ("hypercube(64)", "byte 10: n of hypercube(n) must be at most 63"),
-        ("lift(0,a1)", "byte 5: m of lift(m,LINKS,..) must be at least 1"),
-        (
-            "lift(5)",
-            "byte 6: LINKS of lift(m,LINKS,..) must be enough to join all nodes",
-        ),
-        (
-            "lift(1,)",
-            "byte 7: m of lift(m,LINKS,..) makes a network of a single node",
-        ),
-        (
-            "lift(6,a2)",
-            "byte 9: LINKS of lift(m,LINKS,..) must be enough to join all nodes",
-        ),
-        (
-            "lift(5,a3b,b2)",
-            "byte 8: LINKS of lift(m,LINKS,..) must lead to their own orbit or a later one, by a shift below m, to their own by \
-             1 to m/2, and differ",
-        ),
-        ("lift(5,b,,,)", "byte 11: LINKS of lift(m,LINKS,..) may list at most 2"),
-        (
-            "lift(1025,ba1,b3)",
-            "byte 16: m of lift(m,LINKS,..) makes more nodes than a lift can have, which is 1024 or some more",
-        ),
-        (
-            "lift(5,a1b,b2",
-            "byte 13: LINKS of lift(m,LINKS,..) must be followed by ')'",
-        ),
-        ("nstar(21)", "byte 6: n of nstar(n) must be at most 20"),
-        ("torus(4,1)", "byte 8: a dimension of torus(a,b,..) must be at least 2"),
-        (
-            "torus(2000000000,2000000000,2000000000)",
-            if MAX_BITS == 63 {
-                "byte 28: a dimension of torus(a,b,..) makes more than 2^63 nodes"
-            } else {
-                "byte 17: a dimension of torus(a,b,..) makes more than 2^63 nodes"
-            },
-        ),
-        (
-            "mesh(2,2,2,2,2,2,2,2,2)",
-            "byte 21: a dimension of mesh(a,b,..) may list at most 8",
-        ),
-        ("rdn(ring(3),7)", "byte 12: k of rdn(BASE,k) makes more than 2^63 nodes"),
-        (
-            "rdn(rdn(ring(3),1),1)",
-            "byte 4: BASE of rdn(BASE,k) must be a base graph",
-        ),
-        (
-            "folded(complete(2),3)",
-            "byte 17: BASE of folded(BASE,n) must have at least 3 nodes",
-        ),
-        (
-            "root-folded(ring(3),0)",
-            "byte 20: n of root-folded(BASE,n) must be at least 1",
-        ),
-        (
-            "folded(heawood,17)",
-            "byte 15: n of folded(BASE,n) makes more than 2^63 nodes",
-        ),
-        (
-            "flooded(ring(3),62)",
-            "byte 16: n of flooded(BASE,n) makes more than 2^63 nodes",
-        ),
-        ("re-heawood-2(1)", "byte 13: n of re-heawood-2(n) must be at least 2"),
-        ("re-heawood-2(16)", "byte 13: n of re-heawood-2(n) must be at most 15"),
-        (
-            "re-heawood-2(3,two)",
-            "byte 15: the links of re-heawood-2(n,..) must be all or one",
-        ),
-        ("rdn(ring(3))", "byte 11: k of rdn(BASE,k) must be preceded by ','"),
-        (
-            "re(ring(4),ring(65),2)",
-            "byte 18: UNIT of re(FRAME,UNIT,r) must have 2 to 64 nodes",
-        ),
-        (
-            "re(ring(4),ring(4),0)",
-            "byte 19: r of re(FRAME,UNIT,r) must be at least 1",
-        ),
-        (
-            "re(ring(4),ring(4),31)",
-            "byte 19: r of re(FRAME,UNIT,r) makes more than 2^63 nodes",
-        ),
-        (
-            "re(ring(4),ring(4),2,sx)",
-            "byte 21: the pivot choice of re(..) must be sk or sd",
-        ),
-        ("rcr(2,0,1)", "byte 6: r of rcr(k,r,j) must be at least 1"),
-        ("rcr(0,1,0)", "byte 8: r of rcr(k,r,j) makes a network of a single node"),
-        (
-            "rcr(0,3,2)",
-            "byte 8: j of rcr(k,r,j) must be 0 when k is 0: there are no cube links to expand",
-        ),
-        (
-            "rcr(2,2,5)",
-            "byte 8: r of rcr(k,r,j) is too small, r*k must be at least k+j: disconnected: 2^3 components",
-        ),
-    ] {
-        assert_eq!(refused(text).to_string(), in_this_width(message), "{text}");
+    for (text, message) in rows(
+        r#"
+        => byte 0: the expression must be the name of a network
+        rong(3) => byte 0: the expression must be the name of a network
+        ring => byte 4: n of ring(n) must be followed by '('
+        ring(2) => byte 5: n of ring(n) must be at least 3
+        ring(-3) => byte 5: n of ring(n) must be a whole number
+        ring(3.5) => byte 5: n of ring(n) must be a whole number
+        ring(3 => byte 6: n of ring(n) must be followed by ')'
+        ring(3)) => byte 7: the expression must be all of the text: nothing may follow it
+        ring(99999999999999999999999) => byte 5: n of ring(n) must be at most 9223372036854775808
+        hypercube(64) => byte 10: n of hypercube(n) must be at most 63
+        lift(0,a1) => byte 5: m of lift(m,LINKS,..) must be at least 1
+        lift(5) => byte 6: LINKS of lift(m,LINKS,..) must be enough to join all nodes
+        lift(1,) => byte 7: m of lift(m,LINKS,..) makes a network of a single node
+        lift(6,a2) => byte 9: LINKS of lift(m,LINKS,..) must be enough to join all nodes
+        lift(5,a3b,b2) => byte 8: LINKS of lift(m,LINKS,..) must lead to their own orbit or a later one, by a shift below m, to their own by 1 to m/2, and differ
+        lift(5,b,,,) => byte 11: LINKS of lift(m,LINKS,..) may list at most 2
+        lift(1025,ba1,b3) => byte 16: m of lift(m,LINKS,..) makes more nodes than a lift can have, which is 1024 or some more
+        lift(5,a1b,b2 => byte 13: LINKS of lift(m,LINKS,..) must be followed by ')'
+        nstar(21) => byte 6: n of nstar(n) must be at most 20
+        torus(4,1) => byte 8: a dimension of torus(a,b,..) must be at least 2
+        mesh(2,2,2,2,2,2,2,2,2) => byte 21: a dimension of mesh(a,b,..) may list at most 8
+        rdn(ring(3),7) => byte 12: k of rdn(BASE,k) makes more than 2^63 nodes
+        rdn(rdn(ring(3),1),1) => byte 4: BASE of rdn(BASE,k) must be a base graph
+        folded(complete(2),3) => byte 17: BASE of folded(BASE,n) must have at least 3 nodes
+        root-folded(ring(3),0) => byte 20: n of root-folded(BASE,n) must be at least 1
+        folded(heawood,17) => byte 15: n of folded(BASE,n) makes more than 2^63 nodes
+        flooded(ring(3),62) => byte 16: n of flooded(BASE,n) makes more than 2^63 nodes
+        re-heawood-2(1) => byte 13: n of re-heawood-2(n) must be at least 2
+        re-heawood-2(16) => byte 13: n of re-heawood-2(n) must be at most 15
+        re-heawood-2(3,two) => byte 15: the links of re-heawood-2(n,..) must be all or one
+        rdn(ring(3)) => byte 11: k of rdn(BASE,k) must be preceded by ','
+        re(ring(4),ring(65),2) => byte 18: UNIT of re(FRAME,UNIT,r) must have 2 to 64 nodes
+        re(ring(4),ring(4),0) => byte 19: r of re(FRAME,UNIT,r) must be at least 1
+        re(ring(4),ring(4),31) => byte 19: r of re(FRAME,UNIT,r) makes more than 2^63 nodes
+        re(ring(4),ring(4),2,sx) => byte 21: the pivot choice of re(..) must be sk or sd
+        rcr(2,0,1) => byte 6: r of rcr(k,r,j) must be at least 1
+        rcr(0,1,0) => byte 8: r of rcr(k,r,j) makes a network of a single node
+        rcr(0,3,2) => byte 8: j of rcr(k,r,j) must be 0 when k is 0: there are no cube links to expand
+        rcr(2,2,5) => byte 8: r of rcr(k,r,j) is too small, r*k must be at least k+j: disconnected: 2^3 components
+        "#,
+    ) {
+        assert_eq!(refused(&text).to_string(), in_this_width(&message), "{text}");
     }
+    let byte = if MAX_BITS == 63 { 28 } else { 17 };
+    assert_eq!(
+        refused("torus(2000000000,2000000000,2000000000)").to_string(),
+        in_this_width(&format!(
+            "byte {byte}: a dimension of torus(a,b,..) makes more than 2^63 nodes"
+        ))
+    );
     assert_eq!(refused("ring(2)").rule, BrokenRule::AtLeast(3));
 }
 

@@ -2,7 +2,7 @@
 
 pub(crate) use hopwise_core::{Method, Network, Rule, Tree};
 
-pub(crate) use hopwise_testing::{Random, cases};
+pub(crate) use hopwise_testing::{Random, cases, networks};
 
 /// The number of a node.
 pub(crate) type Node = u64;

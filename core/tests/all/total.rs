@@ -5,7 +5,7 @@ use hopwise_core::{Network, Rule, Tree};
 use proptest::prelude::*;
 
 use crate::expressions::{expression, number};
-use crate::support::cases;
+use crate::support::{cases, networks};
 
 /// Asks a network everything about two nodes.
 fn ask_everything(network: &Network, a: u64, b: u64, port: u64) {
@@ -74,20 +74,7 @@ proptest! {
 /// A port that no node has leads nowhere, in every base graph.
 #[test]
 fn the_largest_port_leads_nowhere() {
-    for expression in [
-        "ring(5)",
-        "path(5)",
-        "complete(5)",
-        "star(5)",
-        "hypercube(3)",
-        "folded-hypercube(3)",
-        "nstar(4)",
-        "torus(3,3)",
-        "mesh(3,3)",
-        "ghc(3,3)",
-        "petersen",
-        "heawood",
-    ] {
+    for expression in networks("shapes") {
         let network: Network = expression.parse().unwrap();
         for port in [u64::MAX, u64::from(u32::MAX)] {
             assert_eq!(network.neighbor(0, port), Ok(None), "{expression}, port {port}");

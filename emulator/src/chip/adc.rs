@@ -15,7 +15,6 @@ const HALF: u32 = 0x800;
 /// Cycles of the bus that a conversion, a calibration or the start of a converter takes.
 const CONVERSION: u64 = 60;
 
-/// Which registers it has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// SR, CR1, CR2.
@@ -57,7 +56,6 @@ mod v3 {
     pub(super) const KEPT: u32 = ADVREGEN | DEEPPWD | 1 << 30 | 3 << 8 | 1 << 16;
 }
 
-/// What a converter does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Work {
     Starting,
@@ -89,7 +87,6 @@ impl Converter {
     }
 }
 
-/// The converters of one place.
 #[derive(Hash)]
 pub(super) struct Adc {
     kind: Kind,

@@ -11,10 +11,8 @@ const BACKUP_RESET: u32 = 1 << 16;
 /// Frequency of the crystal.
 const LSE: u64 = 32_768;
 
-/// What the calendar runs with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RtcClock {
-    /// Nothing.
     Off,
     /// The oscillator that the watchdog has, too.
     Lsi,
@@ -36,7 +34,6 @@ impl RtcClock {
 /// The state of the domain, as the RCC has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BackupDomain {
-    /// The clock of the calendar.
     pub(super) clock: RtcClock,
     /// Whether the domain is held in reset.
     pub(super) is_reset: bool,

@@ -30,7 +30,6 @@ impl Gpio {
         self.mode >> (2 * pin) & 3
     }
 
-    /// The level of an output.
     pub(super) fn output(&self, pin: u32) -> Option<bool> {
         (self.mode_of(pin) == OUTPUT).then_some(self.output >> pin & 1 != 0)
     }

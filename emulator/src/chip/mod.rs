@@ -203,7 +203,6 @@ impl Chip {
         self.clocks
     }
 
-    /// Says that the change of clocks has been noticed.
     pub(crate) fn acknowledge_clocks(&mut self) {
         self.clock_changed = false;
     }
@@ -218,7 +217,6 @@ impl Chip {
         self.flash.is_busy(now)
     }
 
-    /// Whether the watchdog has run out.
     pub(crate) fn watchdog_expired(&self) -> bool {
         self.iwdg.has_expired()
     }

@@ -38,7 +38,6 @@ impl Individual {
     }
 }
 
-/// Power control, the PWR.
 pub(super) trait PowerControl: Peripheral {
     /// DBP: whether software may write to the backup domain.
     fn opens_backup_domain(&self) -> bool;
@@ -47,7 +46,6 @@ pub(super) trait PowerControl: Peripheral {
     fn limits(&self) -> Limits;
 }
 
-/// The controller of the flash.
 pub(super) trait FlashControl: Peripheral {
     /// A store into the flash. Returns for how many microseconds the core stands still.
     fn program(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> u64;
@@ -90,7 +88,6 @@ pub(super) trait FlashControl: Peripheral {
 pub(super) struct Parts {
     pub(super) rcc: Rcc,
     pub(super) power: Box<dyn PowerControl>,
-    /// The controller of the flash.
     pub(super) flash: Box<dyn FlashControl>,
     pub(super) dma: Controllers,
     /// The serial ports that the chip has, by their numbers in [`UART_NAMES`](super::map::UART_NAMES).

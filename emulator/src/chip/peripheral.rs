@@ -78,7 +78,6 @@ pub(super) fn store(registers: &mut [u32], offset: u32, value: u32) {
     }
 }
 
-/// The first of some modes that is in use.
 pub(super) fn first_in_use<const N: usize>(modes: [(bool, &'static str); N]) -> Option<&'static str> {
     modes.into_iter().find(|(is_on, _)| *is_on).map(|(_, mode)| mode)
 }

@@ -43,7 +43,6 @@ pub enum Side {
     Rx,
 }
 
-/// The pins with some names.
 pub(super) const fn pins<const N: usize>(names: [&str; N]) -> [Pin; N] {
     let mut pins = [Pin { port: 0, number: 0 }; N];
     let mut at = 0;

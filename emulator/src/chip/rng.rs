@@ -16,7 +16,6 @@ const PERIOD: u64 = 40;
 #[derive(Default, Hash)]
 pub(super) struct Rng {
     control: u32,
-    /// Numbers taken so far.
     taken: u64,
     /// When the next one is there, while it is on.
     ready_at: Option<Cycles>,

@@ -230,7 +230,6 @@ impl Slots {
         found.unwrap_or_default()
     }
 
-    /// Where those of the EXTI are.
     pub(super) fn exti(&self) -> exti::Layout {
         let found = self.kinds().find_map(|kind| match kind {
             Kind::Exti(layout) => Some(layout),

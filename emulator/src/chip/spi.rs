@@ -23,7 +23,6 @@ const DMA: u32 = 3;
 /// I2SMOD of I2SCFGR.
 const I2SMOD: u32 = 1 << 11;
 
-/// Which registers it has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// Frames of 8 or 16 bits, chosen in CR1.

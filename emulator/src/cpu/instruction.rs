@@ -111,7 +111,6 @@ pub(crate) enum Reorder {
     LeadingZeros,
 }
 
-/// One operation of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 // One line an operation.
 #[rustfmt::skip]

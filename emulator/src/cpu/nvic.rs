@@ -24,7 +24,6 @@ pub(super) const THREAD_PRIORITY: i32 = 256;
 /// STM32F4 implement the upper four bits of a priority.
 pub(super) const PRIORITY_BITS: u8 = 0xf0;
 
-/// A set of exceptions.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(super) struct Set([u32; EXCEPTIONS / 32]);
 
@@ -82,7 +81,6 @@ impl Set {
     }
 }
 
-/// State of the interrupt controller.
 #[derive(Hash)]
 pub(super) struct Nvic {
     pending: Set,
@@ -137,7 +135,6 @@ impl Nvic {
         self.active.set(exception, false);
     }
 
-    /// How many exceptions are active.
     pub(super) fn active_count(&self) -> u32 {
         self.active.0.iter().map(|word| word.count_ones()).sum()
     }

@@ -14,7 +14,6 @@ pub(super) struct SysTick {
     load: u32,
     /// When the present count was loaded.
     loaded_at: Cycles,
-    /// What it was loaded with.
     loaded: u32,
     count_flag: bool,
 }
@@ -55,7 +54,6 @@ impl SysTick {
         self.control & TICKINT != 0
     }
 
-    /// When an interrupt is due.
     pub(super) fn next_event(&self) -> Cycles {
         if self.is_running() && self.control & TICKINT != 0 {
             self.expires_at()

@@ -74,7 +74,6 @@ impl BoardOptions {
     }
 }
 
-/// Something done to a board from outside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Intervention {
     Reset,
@@ -115,13 +114,11 @@ pub struct Board {
 /// When a board matters to the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Horizon {
-    /// When it has something to do.
     pub(crate) wake: Time,
     /// How soon after an edge on a wire it can notice that.
     pub(crate) reaction: Time,
     /// When it will decide that a line is idle, for each that it waits for.
     pub(crate) idle: [Time; UARTS],
-    /// The first of these.
     pub(crate) first_idle: Time,
 }
 
@@ -242,7 +239,6 @@ impl Board {
         self.options.kind
     }
 
-    /// Presses the button, or lets it go.
     fn press(&mut self, pressed: bool) {
         let BoardKind {
             button, pressed_high, ..
@@ -295,7 +291,6 @@ impl Board {
         self.clock.change(self.cpu.now, clocks.hclk, ppm);
     }
 
-    /// Why the board resets itself.
     fn own_cause(&self) -> ResetCause {
         if self.cpu.bus.watchdog_expired() {
             ResetCause::Watchdog

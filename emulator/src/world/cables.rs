@@ -54,7 +54,6 @@ impl Cables {
         self.conductors.get_mut(from.board)?.get_mut(from.uart)?.as_mut()
     }
 
-    /// The port at the other end of the wire.
     pub(super) fn far_end(&self, port: Port) -> Option<Port> {
         self.conductors.get(port.board)?.get(port.uart)?.as_ref()?.to
     }

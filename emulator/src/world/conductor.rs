@@ -14,7 +14,6 @@ pub struct Port {
     pub uart: usize,
 }
 
-/// What a conductor does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Condition {
     Whole,

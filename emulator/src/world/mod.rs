@@ -36,7 +36,6 @@ pub struct World {
     /// What was sent in the last round and has not arrived yet.
     on_the_way: Arrivals,
     script: Script,
-    /// Events of the script that have happened.
     happened: usize,
     seed: u64,
     now: Time,
@@ -98,13 +97,11 @@ impl World {
         Ok(())
     }
 
-    /// Whether a board has a port.
     fn has(&self, port: Port) -> bool {
         let board = self.boards.get(port.board);
         board.is_some_and(|board| board.cpu.bus.uart(port.uart).is_some())
     }
 
-    /// Connects a port that is free.
     fn take(&mut self, port: Port) -> Result<(), BadWire> {
         if !self.has(port) {
             return Err(BadWire::NoSuchPort(port));

@@ -19,7 +19,6 @@ struct Round {
     interventions: Vec<(usize, Intervention)>,
     /// What arrives at the boards; those of one port in order.
     arriving: Vec<(Port, Wave)>,
-    /// What they have sent.
     sent: Vec<(Port, Wave)>,
     horizons: Vec<(usize, Horizon)>,
 }
@@ -28,7 +27,6 @@ struct Share<'a> {
     first: usize,
     boards: &'a mut [Board],
     connected: &'a [[bool; UARTS]],
-    /// When each of them has something to do.
     wake: Vec<Time>,
 }
 

@@ -22,7 +22,6 @@ pub(crate) fn firmware() -> Option<Arc<Image>> {
     IMAGE.get_or_init(|| Some(image(&elf()?))).clone()
 }
 
-/// The image of an ELF file.
 pub(crate) fn image(elf: &Path) -> Arc<Image> {
     let elf = std::fs::read(elf).expect("the ELF file");
     Arc::new(Image::from_elf(&elf).expect("firmware"))
@@ -119,17 +118,14 @@ pub(crate) fn chain(
     world
 }
 
-/// What a link of a board has counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "not every test reads all of them")]
 pub(crate) struct LinkResult {
-    /// Frames sent.
     pub(crate) sent: u32,
     /// Frames received in order and intact.
     pub(crate) good: u32,
     /// Bytes that were part of no frame.
     pub(crate) bad: u32,
-    /// Frames missing.
     pub(crate) missing: u32,
     /// Errors that the receiver reported.
     pub(crate) errors: u32,

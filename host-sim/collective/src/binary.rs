@@ -21,7 +21,6 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    /// Of a tree.
     pub(crate) fn of(tree: &BinaryTree, graph: &Graph) -> Self {
         let places = tree.places();
         let is_beside = |node: &usize| !places.contains(node);

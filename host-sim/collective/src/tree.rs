@@ -33,7 +33,6 @@ impl<'a> Known<'a> {
         self.rounds
     }
 
-    /// The nodes that are told after so many rounds.
     fn told_after(&self, rounds: u64) -> impl Iterator<Item = Node> + '_ {
         let all = (0..).zip(&self.told);
         all.filter(move |&(_, &told)| told == rounds).map(|(node, _)| node)

@@ -350,6 +350,7 @@ fn range_of(range: &toml::Table) -> Option<Vec<toml::Value>> {
 #[cfg(test)]
 mod tests {
     use hopwise_sim::Settings;
+    use hopwise_testing::rows;
 
     use super::*;
     use crate::load::Load;
@@ -405,61 +406,33 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_its_line() {
-        for (text, reason) in [
-            (
-                "network = 'ring(4)'\npakets = 5",
-                "line 2: unknown setting `pakets`, expected one of ",
-            ),
-            ("seed = \"one\"", "line 1: a seed is a whole number, not \"one\""),
-            ("seed = [1, -1]", "line 1: a seed is a whole number, not -1"),
-            (
-                "\n\ntraffic = \"some\"",
-                "line 3: traffic: 'some' is not a traffic pattern; the patterns are uniform, ",
-            ),
-            (
-                "pull-every = \"often\"",
-                "line 1: pull-every: 'often' is not a time such as",
-            ),
-            ("pull-every = 3", "line 1: pull-every: invalid type: "),
-            ("seed = []", "line 1: seed has no values"),
-            ("seed = { from = 3, to = 1 }", "line 1: seed has no values"),
-            (
-                "seed = { from = 1 }",
-                "line 1: seed is a value, a list of values or a range",
-            ),
-            ("ber = nan", "line 1: ber cannot be NaN"),
-            ("seed = 1\nseed = 2", "line 2: duplicate key"),
-            ("seed = 1\nseeds = 2", "line 2: seed is said twice"),
-            ("seed 1", "line 1: "),
-            ("seeds = 1\n[load]\n", "line 1: no network is given: "),
-            (
-                "networks = [5]",
-                "line 1: a network is an expression such as \"ring(8)\", not 5",
-            ),
-            ("seeds = 0\n[load]\n", "line 1: seeds is a number from 1 to 10000"),
-            (
-                "networks = ['ring(5)']\n[lood]\n",
-                "line 2: there is no [lood]: the tables are [load], [sim]",
-            ),
-            (
-                "networks = ['ring(5)']\n\n[load]\nseed = 3\n",
-                "line 4: seed is said once for all tables, above them",
-            ),
-            (
-                "networks = ['ring(5)']\npackets = 3\n[sim]\n",
-                "line 2: packets is in no table, and the file has some: put it into one of them",
-            ),
-            (
-                "networks = ['ring(5)']\n[load]\ncycles = 5\nrate = { a = 1 }\n",
-                "line 4: rate is a value, a list of values or a range",
-            ),
-            (
-                "networks = ['ring(5)']\n[load]\nrte = 1\n",
-                "line 3: unknown setting `rte`, expected one of ",
-            ),
-        ] {
-            let refusal = parse(text).unwrap_err().to_string();
-            assert!(refusal.starts_with(reason), "{text:?}: {refusal}");
+        for (text, reason) in rows(
+            r#"
+            network = 'ring(4)'\npakets = 5 => line 2: unknown setting `pakets`, expected one of
+            seed = "one" => line 1: a seed is a whole number, not "one"
+            seed = [1, -1] => line 1: a seed is a whole number, not -1
+            \n\ntraffic = "some" => line 3: traffic: 'some' is not a traffic pattern; the patterns are uniform,
+            pull-every = "often" => line 1: pull-every: 'often' is not a time such as
+            pull-every = 3 => line 1: pull-every: invalid type:
+            seed = [] => line 1: seed has no values
+            seed = { from = 3, to = 1 } => line 1: seed has no values
+            seed = { from = 1 } => line 1: seed is a value, a list of values or a range
+            ber = nan => line 1: ber cannot be NaN
+            seed = 1\nseed = 2 => line 2: duplicate key
+            seed = 1\nseeds = 2 => line 2: seed is said twice
+            seed 1 => line 1:
+            seeds = 1\n[load] => line 1: no network is given:
+            networks = [5] => line 1: a network is an expression such as "ring(8)", not 5
+            seeds = 0\n[load]\n => line 1: seeds is a number from 1 to 10000
+            networks = ['ring(5)']\n[lood]\n => line 2: there is no [lood]: the tables are [load], [sim]
+            networks = ['ring(5)']\n\n[load]\nseed = 3\n => line 4: seed is said once for all tables, above them
+            networks = ['ring(5)']\npackets = 3\n[sim]\n => line 2: packets is in no table, and the file has some: put it into one of them
+            networks = ['ring(5)']\n[load]\ncycles = 5\nrate = { a = 1 }\n => line 4: rate is a value, a list of values or a range
+            networks = ['ring(5)']\n[load]\nrte = 1\n => line 3: unknown setting `rte`, expected one of
+            "#,
+        ) {
+            let refusal = parse(&text).unwrap_err().to_string();
+            assert!(refusal.starts_with(&reason), "{text:?}: {refusal}");
             assert!(!refusal.contains('\n'), "{refusal}");
         }
         let many = "network = 'ring(4)'\nseed = { from = 1, to = 9000000000000000000 }";

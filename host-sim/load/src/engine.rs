@@ -35,13 +35,13 @@ use super::parameters::{Parameters, Paths, Process, Rings};
 use super::record::Recorder;
 use super::routes::Routes;
 use super::schedule::Schedule;
-use super::wiring::Wiring;
-use border::Border;
+use super::wiring::{NONE, Wiring};
+use border::{Border, HERE};
 use partition::Partition;
+use routers::ChannelPlan;
 #[cfg(test)]
 pub(super) use routers::Input;
-use routers::{ChannelPlan, HERE};
-pub(super) use routers::{NONE, State};
+pub(super) use routers::State;
 
 /// Why a run cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,7 +253,6 @@ impl<'a> Engine<'a> {
         self.link_flits = self.partitions.iter().flat_map(links).collect();
     }
 
-    /// Some cycles.
     pub(super) fn run(&mut self, cycles: u32) -> Result<(), Halt> {
         match self.pool.clone() {
             Some(pool) => pool.install(|| self.advance(cycles)),
@@ -281,7 +280,7 @@ impl<'a> Engine<'a> {
                     .iter_mut()
                     .for_each(|partition| partition.turn(shared, turn.clone()));
             }
-            border::exchange(&mut self.partitions);
+            exchange(&mut self.partitions);
             self.now = turn_end;
             self.take_notes()?;
         }
@@ -421,5 +420,19 @@ impl<'a> Engine<'a> {
     /// Bytes of memory in use for the network, routes and packets.
     pub(super) fn bytes(&self) -> usize {
         self.shared.routes.bytes() + self.partitions.iter().map(Partition::bytes).sum::<usize>()
+    }
+}
+
+/// Carries all letters to where they go. BoundaryEvent boxes keep their memory.
+fn exchange(partitions: &mut [Partition]) {
+    for from in 0..partitions.len() {
+        for place in 0..partitions[from].border.outgoing.len() {
+            let letters = std::mem::take(&mut partitions[from].border.outgoing[place]);
+            let number = partitions[from].border.partition(place as u16);
+            let to = &mut partitions[number].border;
+            let back = to.index(from);
+            let empty = std::mem::replace(&mut to.incoming[back], letters);
+            partitions[from].border.outgoing[place] = empty;
+        }
     }
 }

@@ -34,7 +34,6 @@ impl Packed {
     const TIE: u32 = 1 << 31;
     /// A network with a table has routes of at most 4,095 hops, hence at most 2,047 valleys.
     const CLASS_BITS: u32 = 11;
-    /// There is no route.
     const LOST: Self = Self(u32::MAX);
 
     fn new(step: Hop) -> Self {
@@ -311,6 +310,7 @@ fn valleys_of_tree(next: &[Node], dest: Node) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hopwise_testing::networks;
 
     /// Both ways to find a class agree with core: the table, and the count that a packet carries.
     #[test]
@@ -408,15 +408,7 @@ mod tests {
     /// Valiant's paths wait for each other in no cycle, if each half of them has classes of its own; without, they do.
     #[test]
     fn the_classes_of_valiant_are_free_of_cycles() {
-        for expression in [
-            "ring(7)",
-            "torus(4,4)",
-            "mesh(3,4)",
-            "hypercube(4)",
-            "petersen",
-            "rdn(ring(3),1)",
-            "rcr(1,3,2)",
-        ] {
+        for expression in networks("valiant") {
             let network: Network = expression.parse().unwrap();
             let (places, waits) = waits_of_valiant(&network, true);
             assert!(!has_cycle(places, waits), "{expression}");
@@ -430,16 +422,7 @@ mod tests {
     /// that what it waits for is what it waits for without any choice.
     #[test]
     fn the_escapes_of_adaptive_packets_are_free_of_cycles() {
-        for expression in [
-            "ring(8)",
-            "torus(5,4)",
-            "mesh(4,4)",
-            "hypercube(4)",
-            "petersen",
-            "rdn(ring(4),1)",
-            "rcr(2,2,2)",
-            "wk(3,3)",
-        ] {
+        for expression in networks("adaptive") {
             let network: Network = expression.parse().unwrap();
             let wiring = Wiring::new(&network);
             let mut routes = Routes::new(&network, Rule::Exact, Rings::Core, &wiring);

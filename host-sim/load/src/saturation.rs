@@ -73,7 +73,6 @@ const PROBE: f64 = 0.001;
 
 /// Draws the first division, besides what the runs draw.
 const DIVISION: u64 = 0x6469_7669;
-/// Where it may be.
 const FIRST_DIVISION: std::ops::Range<f64> = 0.45..0.55;
 
 /// About how many rates are tried for a precision.

@@ -1,6 +1,7 @@
 //! Packets that wait for each other for good, found while others still move.
 
-use super::engine::{Engine, NONE};
+use super::engine::Engine;
+use super::wiring::NONE;
 
 /// A cycle of channels, each waiting for the next.
 #[derive(Clone, Debug, PartialEq, Eq)]

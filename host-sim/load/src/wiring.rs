@@ -67,6 +67,9 @@ pub(super) struct RingPorts {
     pub(super) opposite: Vec<u32>,
 }
 
+/// No channel, port, flit or packet.
+pub(super) const NONE: u32 = u32::MAX;
+
 /// The axis of a port that belongs to no ring.
 pub(super) const NO_AXIS: u8 = u8::MAX;
 

@@ -132,13 +132,11 @@ impl Formulas for Base {
     }
 }
 
-/// The degree of each orbit.
 fn orbit_degrees<'a>(base: &Base, lift: &'a Lift) -> impl Iterator<Item = u64> + 'a {
     let network = Network::from(*base);
     (0..lift.orbits()).map(move |orbit| network.unchecked().degree(orbit * lift.places()))
 }
 
-/// The sum of the distances from one node.
 fn distance_sum_from(base: &Base, node: Node) -> u128 {
     let network = Network::from(*base);
     let distances = (0..network.nodes()).filter_map(|other| network.unchecked().distance(node, other));

@@ -247,21 +247,11 @@ fn crossings_class(network: &Network, nucleus: &Base, here: Node, dest: Node, ru
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hopwise_testing::networks;
 
     #[test]
     fn classes_fall_along_routes_and_keep_to_their_bound() {
-        for expression in [
-            "torus(5,4)",
-            "rdn(ring(5),1)",
-            "flooded(ring(4),3)",
-            "root-folded(petersen,2)",
-            "rsn(2,ring(5))",
-            "hsn(3,ring(4))",
-            "wk(3,3)",
-            "hcn(3)",
-            "lift(8,bcc2,b4c7)",
-            "rdn(lift(4,a1b,b1),1)",
-        ] {
+        for expression in networks("with_classes") {
             let network: Network = expression.parse().unwrap();
             for rule in [Rule::Exact, Rule::Paper] {
                 let bound = count(&network, rule);

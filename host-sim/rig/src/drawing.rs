@@ -292,17 +292,7 @@ pub(super) fn color(link: usize) -> &'static str {
 mod tests {
     use super::*;
     use crate::boards::KINDS;
-
-    const NETWORKS: [&str; 8] = [
-        "path(2)",
-        "ring(3)",
-        "ring(4)",
-        "complete(6)",
-        "heawood",
-        "rdn(ring(3),1)",
-        "torus(4,4)",
-        "hypercube(4)",
-    ];
+    use hopwise_testing::networks;
 
     fn drawn(expression: &str) -> (Mesh, WiringPlan, String) {
         let mesh = Mesh::new(expression.parse().unwrap(), KINDS[0]).unwrap();
@@ -328,7 +318,7 @@ mod tests {
 
     #[test]
     fn cables_end_at_the_inner_sides_of_their_boards() {
-        for expression in NETWORKS {
+        for expression in networks("wired_boards") {
             let (_, plan, picture) = drawn(expression);
             let turns = numbers(&picture, "rotate(", "transform");
             let widths = numbers(&picture, "rotate(", "width");
@@ -354,7 +344,7 @@ mod tests {
 
     #[test]
     fn boards_do_not_overlap() {
-        for expression in NETWORKS {
+        for expression in networks("wired_boards") {
             let (_, _, picture) = drawn(expression);
             let places = numbers(&picture, "rotate(", "transform");
             let width = numbers(&picture, "rotate(", "width")[0][0];
@@ -381,7 +371,7 @@ mod tests {
 
     #[test]
     fn no_two_cables_are_on_one_line() {
-        for expression in NETWORKS {
+        for expression in networks("wired_boards") {
             let (mesh, plan, _) = drawn(expression);
             let circle = circle_of(&mesh);
             let ways: Vec<Vec<Point>> = plan

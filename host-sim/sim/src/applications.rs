@@ -21,7 +21,6 @@ const TRY_AGAIN: Nanos = MILLISECOND / 2;
 /// One whose board is off, after this.
 const LOOK_AGAIN: Nanos = 300 * MILLISECOND;
 impl<S: Shell, C: SimSizes> Player<'_, S, C> {
-    /// A node as a sender.
     fn node(&self, board: u32) -> Sender {
         Sender {
             board,

@@ -251,7 +251,6 @@ fn remark(account: &Account) -> Option<String> {
     ))
 }
 
-/// The names that were counted.
 fn counted(names: impl Iterator<Item = (&'static str, u64)>) -> Map<String, Value> {
     let counted = names.filter(|&(_, count)| count > 0);
     counted.map(|(name, count)| (name.into(), json!(count))).collect()

@@ -490,92 +490,31 @@ pub fn quoted(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hopwise_testing::rows;
 
     #[test]
     fn settings_out_of_range_are_refused_in_a_sentence() {
-        let base = Settings {
-            network: Some("ring(4)".into()),
-            ..Settings::default()
+        let refusal = |settings: &str| {
+            let mut settings: Settings = serde_json::from_str(settings).expect(settings);
+            settings.network.get_or_insert("ring(4)".into());
+            settings.run().err().map(|refusal| refusal.to_string())
         };
-        let refusal = |settings: Settings| settings.run().err().map(|refusal| refusal.to_string());
-        assert_eq!(refusal(base.clone()), None);
-        for (settings, sentence) in [
-            (
-                Settings {
-                    network: None,
-                    ..base.clone()
-                },
-                "no network is given",
-            ),
-            (
-                Settings {
-                    payload: Some(500),
-                    ..base.clone()
-                },
-                "a payload has from 4 to 200 bytes, not 500",
-            ),
-            (
-                Settings {
-                    baud: Some(5),
-                    ..base.clone()
-                },
-                "a wire has from 1200 to 50000000 bits a second, not 5",
-            ),
-            (
-                Settings {
-                    ber: Some(1.5),
-                    ..base.clone()
-                },
-                "ber is a chance from 0 to 1, not 1.5",
-            ),
-            (
-                Settings {
-                    pull_every: Some(Time::default()),
-                    ..base.clone()
-                },
-                "pull-every is a time above 0",
-            ),
-            (
-                Settings {
-                    rate: Some(0.0),
-                    ..base.clone()
-                },
-                "rate is a number of packets a second up to 1000000, not 0",
-            ),
-            (
-                Settings {
-                    events: Some("1s cut 0.0\n2s off 4".into()),
-                    ..base.clone()
-                },
-                "events, line 2: ring(4): there is no node 4: the network has nodes 0 to 3",
-            ),
-            (
-                Settings {
-                    events: Some("1s press 0".into()),
-                    ..base.clone()
-                },
-                "events, line 1: 'press' cannot happen in a simulation; what can is cut, plug, one-way, both-ways, \
-                 reverse, stuck, break, noise, quiet, burst, swap, reset, off, on",
-            ),
-            (
-                Settings {
-                    traffic: Some(Traffic::UniformWithSelf),
-                    ..base.clone()
-                },
-                "a simulation cannot make uniform-with-self traffic; it can make uniform, neighbors, all-to-all, ping-all, \
-                 permutation, transpose, bit-complement, bit-reverse, shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), \
-                 broadcast, broadcast-storm",
-            ),
-            (
-                Settings {
-                    traffic: Some(Traffic::Shuffle),
-                    network: Some("ring(5)".into()),
-                    ..base.clone()
-                },
-                "shuffle needs a power of 2 nodes, and ring(5) has 5",
-            ),
-        ] {
-            assert_eq!(refusal(settings).as_deref(), Some(sentence));
+        assert_eq!(refusal("{}"), None);
+        assert!(matches!(Settings::default().run(), Err(refusal) if refusal.to_string() == "no network is given"));
+        for (settings, sentence) in rows(
+            r#"
+            {"payload": 500} => a payload has from 4 to 200 bytes, not 500
+            {"baud": 5} => a wire has from 1200 to 50000000 bits a second, not 5
+            {"ber": 1.5} => ber is a chance from 0 to 1, not 1.5
+            {"pull-every": "0s"} => pull-every is a time above 0
+            {"rate": 0} => rate is a number of packets a second up to 1000000, not 0
+            {"events": "1s cut 0.0\u000a2s off 4"} => events, line 2: ring(4): there is no node 4: the network has nodes 0 to 3
+            {"events": "1s press 0"} => events, line 1: 'press' cannot happen in a simulation; what can is cut, plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, off, on
+            {"traffic": "uniform-with-self"} => a simulation cannot make uniform-with-self traffic; it can make uniform, neighbors, all-to-all, ping-all, permutation, transpose, bit-complement, bit-reverse, shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast, broadcast-storm
+            {"traffic": "shuffle", "network": "ring(5)"} => shuffle needs a power of 2 nodes, and ring(5) has 5
+            "#,
+        ) {
+            assert_eq!(refusal(&settings), Some(sentence));
         }
     }
 }

@@ -120,7 +120,6 @@ impl Record {
 
 const LOG: &str = "log";
 
-/// What every line has.
 #[derive(Deserialize)]
 struct Head {
     t: f64,

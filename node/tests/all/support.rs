@@ -14,7 +14,7 @@ pub(crate) use hopwise_node::wire::{
     WIRE, read_structure, trace_records,
 };
 
-pub(crate) use hopwise_testing::{Random, cases};
+pub(crate) use hopwise_testing::{Random, cases, networks};
 
 /// The number of a node.
 pub(crate) type Node = u64;

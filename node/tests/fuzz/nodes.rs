@@ -8,17 +8,7 @@ use hopwise_node::router::{Config, Router, times};
 use hopwise_node::wire::{AppPort, Header, Identity, Kind, MAX_HEADER, Query, Role, WIRE};
 
 use hopwise_testing::fuzz::{Input, random_bytes};
-
-const NETWORKS: [&str; 8] = [
-    "ring(3)",
-    "path(2)",
-    "complete(4)",
-    "star(5)",
-    "hypercube(3)",
-    "torus(3,3)",
-    "rdn(ring(3),1)",
-    "re(ring(4),complete(3),3)",
-];
+use hopwise_testing::networks;
 
 /// The end of a wire that sends whatever it likes, in good frames.
 struct Stranger {
@@ -41,7 +31,7 @@ struct World {
 
 impl World {
     fn new(input: &mut Input) -> World {
-        let network: Network = input.one_of(&NETWORKS).parse().expect("a network");
+        let network: Network = input.one_of(&networks("fuzzed")).parse().expect("a network");
         let here = u64::from(input.byte()) % network.nodes();
         let near = network
             .neighbor(here, 0)

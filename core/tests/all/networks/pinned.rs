@@ -21,7 +21,6 @@ fn hash(text: &str) -> u32 {
     Crc::<u32>::new(&CRC_32_ISCSI).checksum(text.as_bytes())
 }
 
-/// What is pinned of a network, in one line.
 fn line(network: &Network) -> String {
     // An odd step meets all digits of the addresses.
     let most = if network.nodes() < LARGE {

@@ -26,6 +26,8 @@ fn broadcasts_of_fewest_steps() {
         let steps_from = |source| follow(&network, source, Tree::FewestSteps).1;
         assert_eq!((0..network.nodes()).map(steps_from).max(), Some(steps), "{expression}");
     }
+    let (_, steps) = follow(&network("folded(heawood,3)"), 1_234, Tree::FewestSteps);
+    assert_eq!(steps, 12);
 }
 
 /// Theorem 3 of the RDN paper: 2^k B + 2^(k+1) - 2 over a base that takes B steps.
@@ -35,6 +37,7 @@ fn dual_nets_take_the_steps_of_the_paper() {
         ("ring(3)", 1),
         ("ring(3)", 2),
         ("ring(5)", 1),
+        ("ring(5)", 2),
         ("hypercube(2)", 2),
         ("petersen", 1),
     ] {

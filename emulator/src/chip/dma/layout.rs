@@ -10,7 +10,6 @@ pub(in crate::chip) struct Layout {
     pub(super) base: u32,
     pub(super) stride: u32,
     pub(super) names: &'static [&'static str],
-    /// The register that clears flags.
     pub(super) clear: u32,
     /// The register in which all channels choose their requests.
     pub(super) selection: Option<u32>,

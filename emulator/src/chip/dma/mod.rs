@@ -58,7 +58,6 @@ impl Request {
     }
 }
 
-/// A stream or a channel.
 #[derive(Clone, Copy, Default, Hash)]
 struct Channel {
     control: u32,
@@ -75,7 +74,6 @@ struct Channel {
 }
 
 impl Channel {
-    /// Bytes of one item.
     fn item(&self, layout: &Layout) -> u32 {
         1 << (self.control >> layout.size & 3).min(2)
     }
@@ -162,7 +160,6 @@ impl Controller {
         (self.status >> self.layout.shifts[number]) as u32
     }
 
-    /// Whether a channel requests its interrupt.
     fn interrupt(&self, number: usize) -> bool {
         let layout = self.layout;
         let enabled = self.channels[number].control << layout.above_enables;
@@ -342,7 +339,6 @@ impl Peripheral for Controller {
     }
 }
 
-/// The controllers with the requests that reach them.
 pub(super) struct Controllers {
     layout: &'static Layout,
     dma: [Controller; CONTROLLERS],
@@ -376,7 +372,6 @@ impl Controllers {
         }
     }
 
-    /// Controllers behind a mux.
     pub(super) fn behind(mux: DmaMux, layout: &'static Layout, data_registers: [[u32; 2]; UARTS]) -> Self {
         Controllers {
             mux: Some(mux),
@@ -479,7 +474,6 @@ impl Controllers {
         }
     }
 
-    /// The rules that were broken since the last call.
     pub(super) fn take_broken(&mut self) -> Vec<Violation> {
         let all = (1..).zip(&mut self.dma);
         let told = all.flat_map(|(number, dma)| dma.broken.drain(..).map(move |how| format!("DMA{number}: {how}")));

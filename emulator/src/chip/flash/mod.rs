@@ -52,11 +52,9 @@ fn access(before: u32, value: u32, broken: &mut Vec<Violation>) -> u32 {
 #[derive(Hash)]
 struct Operation {
     until: Cycles,
-    /// The addresses that it changes.
     place: Range<u32>,
 }
 
-/// Whether an operation is not over yet.
 fn is_busy(operation: &Option<Operation>, now: Cycles) -> bool {
     operation.as_ref().is_some_and(|operation| now < operation.until)
 }

@@ -143,7 +143,6 @@ impl Registers {
 }
 
 pub(super) trait Port: Peripheral {
-    /// What is at its wires.
     fn bus(&mut self) -> &mut Bus;
 }
 
@@ -165,7 +164,6 @@ impl Bus {
         self.targets.push((address, target));
     }
 
-    /// Whether a transfer can begin.
     fn can_begin(&mut self) -> bool {
         self.is_missed |= !self.is_connected;
         self.is_connected

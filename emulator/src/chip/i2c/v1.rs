@@ -29,7 +29,6 @@ const AF: u32 = 1 << 10;
 /// Errors are cleared by writing zeros.
 const ERRORS: u32 = 0xff00;
 
-/// What the wires are doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Phase {
     #[default]
@@ -137,7 +136,6 @@ impl I2c {
         }
     }
 
-    /// What the wires were doing is done.
     fn finish(&mut self) {
         let phase = self.phase;
         self.hold();

@@ -32,7 +32,6 @@ const BUSY: u32 = 1 << 15;
 /// What ICR clears.
 const CLEARED: u32 = 0x3f38;
 
-/// What the wires are doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Phase {
     #[default]
@@ -142,7 +141,6 @@ impl I2c {
         }
     }
 
-    /// What the wires were doing is done.
     fn finish(&mut self) {
         let phase = std::mem::replace(&mut self.phase, Phase::Held);
         self.until = NEVER;

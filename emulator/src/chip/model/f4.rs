@@ -28,7 +28,6 @@ const fn sectors<const N: usize>() -> [u32; N] {
 pub(super) const SECTORS_512K: [u32; 8] = sectors();
 pub(super) const SECTORS_1M: [u32; 12] = sectors();
 
-/// The memories of most.
 pub(super) const MEMORY: MemorySizes = MemorySizes {
     sectors: &SECTORS_512K,
     sram_base: SRAM,
@@ -75,7 +74,6 @@ pub(super) const SYSTEM: SystemMemory = SystemMemory {
     flash_size: 0x1fff_7a22,
 };
 
-/// The family's parts for a chip.
 pub(super) fn parts(chip: &Description, facts: &'static PwrFacts, individual: &Individual) -> Parts {
     let Ports { uarts, data_registers } = ports(chip.map, None);
     Parts {

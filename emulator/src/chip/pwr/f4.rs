@@ -12,7 +12,6 @@ const ODEN: u32 = 1 << 16;
 const ODSWEN: u32 = 1 << 17;
 const VOSRDY: u32 = 1 << 14;
 
-/// What differs between F4 chips.
 pub(in crate::chip) struct PwrFacts {
     /// PWR_CR after reset.
     pub(in crate::chip) power_control: u32,

@@ -65,7 +65,6 @@ const fn h7(core: u64, ahb: u64, apb: u64, wait_states: &'static [u64]) -> Limit
     }
 }
 
-/// Which of the two families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     L4,
@@ -75,7 +74,6 @@ enum Kind {
 const CR5: u32 = 0x80;
 const NORMAL: u32 = 1 << 8;
 
-/// PWR of L4 and G4.
 #[derive(Hash)]
 pub(in crate::chip) struct PwrL4G4 {
     kind: Kind,

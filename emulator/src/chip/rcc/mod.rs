@@ -383,7 +383,6 @@ impl Rcc {
         self.begin(before | layout.causes[cause as usize]);
     }
 
-    /// The frequencies that the registers come to.
     pub(super) fn clocks(&self) -> Clocks {
         let layout = self.layout();
         // The F4 goes on as if nothing had stopped.
@@ -437,7 +436,6 @@ impl Rcc {
         }
     }
 
-    /// Whether a clock is on.
     pub(super) fn is_on(&self, gate: Gate) -> bool {
         self.value(gate.register) >> gate.bit & 1 != 0
     }
@@ -447,7 +445,6 @@ impl Rcc {
         std::mem::take(&mut self.resets)
     }
 
-    /// The state of the backup domain.
     pub(super) fn backup_domain(&self) -> BackupDomain {
         let layout = self.layout();
         let divider = layout

@@ -71,7 +71,6 @@ impl Usart {
         }
     }
 
-    /// Cycles for one bit.
     pub(crate) fn bit_time(&self) -> Cycles {
         self.lengths.bit
     }

@@ -28,7 +28,6 @@ const KINDS: [&str; 14] = [
 struct Builder<'s, 'a> {
     case: Case,
     site: &'s mut Site<'a>,
-    /// Where the branch is.
     at: u32,
     /// The number of the register with the target or the index.
     register: u16,

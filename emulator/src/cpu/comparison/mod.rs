@@ -110,7 +110,6 @@ fn difference(ours: &[u32], theirs: &[u32]) -> Option<String> {
     (!list.is_empty()).then(|| list.join(", "))
 }
 
-/// All differences of a run.
 fn compare(program: &Program, ours: &[u8], theirs: &[u8]) -> Vec<String> {
     let words = |bytes: &[u8]| -> Vec<u32> {
         let words = bytes.chunks_exact(4);

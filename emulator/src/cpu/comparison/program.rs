@@ -6,7 +6,6 @@ use std::path::Path;
 pub(super) use crate::cpu::decode::is_wide as is_wide_code;
 use crate::memory::SRAM;
 
-/// Cases of a program.
 pub(super) const CASES: usize = 250;
 /// R1 to R12, LR, SP, R0, APSR, FPSCR, S0 to S31.
 pub(super) const RESULTS: usize = 49;
@@ -59,7 +58,6 @@ pub(super) struct Site<'a> {
     pub(super) content: &'a mut [u32],
 }
 
-/// A program that is being written.
 pub(super) struct Program {
     code: Vec<u16>,
     table: Vec<u32>,
@@ -199,7 +197,6 @@ impl Program {
     }
 }
 
-/// The name of a word of a case's results.
 pub(super) fn result_name(place: usize) -> String {
     match place {
         0..12 => format!("r{}", place + 1),

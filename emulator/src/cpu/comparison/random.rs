@@ -4,7 +4,6 @@ use super::program::Inputs;
 use crate::cpu::decode::{Row, name};
 use crate::hash::mix;
 
-/// A source of numbers for one seed.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -73,7 +72,6 @@ impl Random {
         }
     }
 
-    /// Contents of all registers.
     pub(super) fn inputs(&mut self) -> Inputs {
         let modes = if self.below(2) == 0 {
             0

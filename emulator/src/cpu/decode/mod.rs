@@ -61,7 +61,6 @@ impl Fields {
         self.number(letter) as u8
     }
 
-    /// Whether a one-bit field is set.
     fn is_set(&self, letter: char) -> bool {
         self.number(letter) != 0
     }
@@ -167,7 +166,6 @@ static INDEX: LazyLock<Vec<Vec<Compiled>>> = LazyLock::new(|| {
         .collect()
 });
 
-/// All rows in order.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
     [
         narrow::ROWS,

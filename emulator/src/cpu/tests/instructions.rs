@@ -66,7 +66,6 @@ impl State {
     }
 }
 
-/// Instructions in a code.
 fn count(code: &[u16]) -> usize {
     let (mut place, mut count) = (0, 0);
     while place < code.len() {

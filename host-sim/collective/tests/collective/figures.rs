@@ -2,6 +2,7 @@
 
 use hopwise_collective::{Report, Request, values};
 use hopwise_core::collective::{Operation, Ports};
+use hopwise_testing::networks;
 
 use crate::support::{network, right};
 
@@ -87,14 +88,7 @@ fn swapped_networks_take_the_rounds_of_their_phases() {
 
 #[test]
 fn products_take_their_diameter() {
-    for expression in [
-        "torus(4,5)",
-        "mesh(3,4)",
-        "ghc(4,3,2)",
-        "folded(heawood,2)",
-        "folded(petersen,2)",
-        "complete(9)",
-    ] {
+    for expression in networks("products") {
         let found = report(expression, Operation::AllReduce, Ports::All);
         assert_eq!(found.rounds, found.bound, "{expression}");
         assert_eq!(

@@ -5,6 +5,7 @@ use hopwise_core::Network;
 use hopwise_core::collective::{Operation, Ports, Ring};
 use hopwise_networks::distances::hops_from;
 use hopwise_networks::graph::Graph;
+use hopwise_testing::networks;
 use proptest::prelude::*;
 
 use crate::support::{all_operations, golden, network, right};
@@ -21,56 +22,9 @@ fn every_operation_is_right_on_golden_networks() {
     }
 }
 
-/// A family whose smallest members the golden file does not have.
 #[test]
 fn every_operation_is_right_on_the_smallest_networks() {
-    for expression in [
-        "path(2)",
-        "complete(2)",
-        "star(2)",
-        "ring(3)",
-        "torus(2,2)",
-        "mesh(2,3)",
-        "ghc(3,2)",
-        "hypercube(1)",
-        "folded-hypercube(2)",
-        "nstar(2)",
-        "nstar(3)",
-        "rdn(path(2),0)",
-        "rdn(complete(2),1)",
-        "bsw(star(3))",
-        "dualcube(2)",
-        "re(complete(2),complete(2),1)",
-        "re(path(3),star(4),2)",
-        "re([ring(3),complete(2)],ring(4),sd)",
-        "re-heawood-2(2)",
-        "rcr(1,1,0)",
-        "rcr(2,1,0)",
-        "rcr(1,2,1)",
-        "rcr(0,3,0)",
-        "rcr(2,3,1)",
-        "ccc(3)",
-        "cor(1,2)",
-        "folded(ring(3),1)",
-        "root-folded(ring(3),2)",
-        "flooded(ring(3),2)",
-        "rsn(1,path(2))",
-        "rsn(2,star(3))",
-        "rsn(3,path(2),diameter)",
-        "hcn(1)",
-        "hfn(2)",
-        "hsn(2,path(2))",
-        "hsn(3,mesh(2,2))",
-        "hcn3(1)",
-        "wk(2,2)",
-        "symmetric-hypernet(1,2)",
-        "hypernet(3,2)",
-        "exchanged-hypercube(1,1)",
-        "mcgee",
-        "circulant(9,1,2)",
-        "rsn(2,circulant(5,1,2))",
-        "rdn(circulant(5,1,2),1)",
-    ] {
+    for expression in networks("smallest_of_each_family") {
         all_operations(&network(expression), 3);
     }
 }

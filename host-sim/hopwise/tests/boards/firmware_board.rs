@@ -79,10 +79,7 @@ fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
         CommandResult::BadConfig
     );
     let wanted = config("path(2)", 0);
-    assert_eq!(
-        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(&wanted))),
-        CommandResult::Done
-    );
+    rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&wanted)));
     rig.run_for(3 * SECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1);
     let status = status(&mut rig);
@@ -98,10 +95,7 @@ fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
     rig.run_for(SECOND);
     let waiting = rhythm(&mut rig);
     assert_eq!(waiting.matches('*').count(), 2, "{waiting}");
-    assert_eq!(
-        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(&[0xff; CONFIG_BYTES]))),
-        CommandResult::Done
-    );
+    rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&[0xff; CONFIG_BYTES])));
     rig.run_for(3 * SECOND);
     assert_eq!(self::status(&mut rig).state, BoardState::NoConfig);
 }
@@ -136,16 +130,12 @@ fn a_config_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
             name: "other".try_into().expect("a name"),
             ..BoardConfig::new("path(3)", 1).expect("a config")
         };
-        let done: CommandResult = rig.ask_one(told(&Command::WriteConfig(&renamed.write())));
-        assert_eq!(done, CommandResult::Done);
+        rig.have_done(told(&Command::WriteConfig(&renamed.write())));
         rig.run_for(5 * SECOND);
         let status: Status = rig.ask_one(told(&Command::Status));
         assert_eq!((status.on_trial, status.card.name.as_str()), (true, "other"));
         if keep {
-            assert_eq!(
-                rig.ask_one::<CommandResult>(told(&Command::KeepConfig)),
-                CommandResult::Done
-            );
+            rig.have_done(told(&Command::KeepConfig));
             rig.run_for(SECOND);
             let status: Status = rig.ask_one(told(&Command::Status));
             assert!(!status.on_trial);
@@ -201,10 +191,7 @@ fn the_led_flickers_while_packets_pass() {
         size: 20,
         random: false,
     };
-    assert_eq!(
-        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::StartTraffic(traffic))),
-        CommandResult::Done
-    );
+    rig.have_done(BoardRequest::command(0, &Command::StartTraffic(traffic)));
     rig.run_for(STEP);
     let seen = rhythm(&mut rig);
     assert!(is_rhythm(&seen, "*.*.*.*.*.*.*.*."), "{seen}");

@@ -83,10 +83,7 @@ fn a_board_is_changed_only_by_who_has_the_management_key() {
     for number in 0..3 {
         let challenge: Challenge = rig.ask_one(told(0, 1, &Command::Challenge));
         assert_eq!(challenge.number, number);
-        assert_eq!(
-            rig.ask_one::<CommandResult>(told(0, 1, &Command::LogPackets(true))),
-            CommandResult::Done
-        );
+        rig.have_done(told(0, 1, &Command::LogPackets(true)));
     }
 }
 
@@ -118,7 +115,7 @@ fn a_command_is_obeyed_once() {
         "after the restart"
     );
     let second = committed(&mut rig);
-    assert_eq!(rig.ask_one::<CommandResult>(second), CommandResult::Done);
+    rig.have_done(second);
 }
 
 /// Without keys anyone may do nearly anything, but a config from afar is taken only while someone holds the button.
@@ -135,7 +132,7 @@ fn a_board_without_keys_takes_a_config_from_afar_only_with_its_button_held() {
     while rig.world.now() < 2 * SECOND + 100 * MILLISECOND {
         rig.run_for(50 * MILLISECOND);
     }
-    assert_eq!(rig.ask_one::<CommandResult>(write), CommandResult::Done);
+    rig.have_done(write);
     rig.run_for(3 * SECOND);
     assert!(rig.ask_one::<Status>(told(0, 1, &Command::Status)).on_trial);
 }
@@ -211,8 +208,7 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
             random: false,
         };
         for board in [0, 1] {
-            let done: CommandResult = rig.ask_one(BoardRequest::command(board, &Command::StartTraffic(traffic)));
-            assert_eq!(done, CommandResult::Done);
+            rig.have_done(BoardRequest::command(board, &Command::StartTraffic(traffic)));
         }
         rig.run_for(4 * SECOND);
         let reports = [0, 1].map(|board| rig.link_report(board, 0).counters);

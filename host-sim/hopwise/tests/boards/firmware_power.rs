@@ -6,7 +6,7 @@ use crate::kinds::programmed;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BoardOptions, Script};
 use hopwise_host::talk::{BoardRequest, Reply};
-use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult};
+use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command};
 
 /// For how long the power is away.
 const AWAY: Time = 50 * MILLISECOND;
@@ -82,10 +82,7 @@ fn draw_cut(rig: &mut Rig, state: &mut u64, pace: Pace) -> Time {
 }
 
 fn send(rig: &mut Rig, config: &[u8; CONFIG_BYTES]) {
-    assert_eq!(
-        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(config))),
-        CommandResult::Done
-    );
+    rig.have_done(BoardRequest::command(0, &Command::WriteConfig(config)));
 }
 
 /// The config that a board has.
@@ -198,10 +195,7 @@ fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
     rig.world.boards_mut()[0].catch_resets(true);
     rig.run_for(SECOND);
     assert!(!rig.world.boards()[0].is_halted(), "attaching alone does nothing");
-    assert_eq!(
-        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::Restart)),
-        CommandResult::Done
-    );
+    rig.have_done(BoardRequest::command(0, &Command::Restart));
     rig.run_for(10 * SECOND);
     let board = &rig.world.boards()[0];
     assert!(

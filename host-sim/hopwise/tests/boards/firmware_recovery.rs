@@ -6,7 +6,7 @@ use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BoardOptions, Port, Script};
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Failure};
+use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, Failure};
 
 /// UDF, an instruction that is a fault.
 const FAULT: [u8; 2] = [0x00, 0xde];
@@ -85,10 +85,7 @@ fn a_board_that_hangs_says_in_which_task() {
     let mut rig = configured(firmware);
     rig.run_for(100 * MILLISECOND);
     let hang = Command::Fail(Failure::Hang);
-    assert_eq!(
-        rig.ask_one::<CommandResult>(BoardRequest::command(0, &hang)),
-        CommandResult::Done
-    );
+    rig.have_done(BoardRequest::command(0, &hang));
     rig.run_for(6 * SECOND);
     let status = rig.status(0);
     assert_eq!((status.state, status.card.reset_cause), (BoardState::Configured, 4));
@@ -103,10 +100,7 @@ fn a_stack_overflow_is_a_fault_at_once_and_the_next_start_says_so() {
     rig.run_for(100 * MILLISECOND);
     let epoch = rig.identity(0).epoch;
     let overflow = Command::Fail(Failure::StackOverflow);
-    assert_eq!(
-        rig.ask_one::<CommandResult>(BoardRequest::command(0, &overflow)),
-        CommandResult::Done
-    );
+    rig.have_done(BoardRequest::command(0, &overflow));
     rig.run_for(500 * MILLISECOND);
     let status = rig.status(0);
     assert_eq!((status.state, status.card.reset_cause), (BoardState::Configured, 3));
@@ -136,18 +130,12 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
     assert_eq!(rig.world.boards()[0].traffic(LINKS[0]).sent, 0, "silent on its links");
     // Neither time nor a restart ends it.
     rig.run_for(15 * SECOND);
-    assert_eq!(
-        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::Restart)),
-        CommandResult::Done
-    );
+    rig.have_done(BoardRequest::command(0, &Command::Restart));
     rig.run_for(SECOND);
     assert_eq!(rig.status(0).state, BoardState::CrashLoop);
     // A new config does.
     rig.patch("router::Router", ">::own_deadline", &whole);
-    assert_eq!(
-        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(&config()))),
-        CommandResult::Done
-    );
+    rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&config())));
     rig.run_for(3 * SECOND);
     assert_eq!(rig.status(0).state, BoardState::Configured);
 }
@@ -159,10 +147,7 @@ fn crashes_that_are_far_apart_are_not_a_loop() {
     for crashes in 1..=5 {
         rig.run_for(11 * SECOND);
         let overflow = Command::Fail(Failure::StackOverflow);
-        assert_eq!(
-            rig.ask_one::<CommandResult>(BoardRequest::command(0, &overflow)),
-            CommandResult::Done
-        );
+        rig.have_done(BoardRequest::command(0, &overflow));
         rig.run_for(SECOND);
         assert_eq!(rig.world.boards()[0].resets(), crashes);
     }

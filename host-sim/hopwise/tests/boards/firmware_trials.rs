@@ -103,7 +103,6 @@ fn a_program_that_floods_others_that_never_read_stops_nobody() {
     rig.assert_healthy();
 }
 
-/// The same program, the same deliveries.
 #[test]
 fn boards_and_simulator_deliver_the_same_to_the_same_program() {
     let Some(firmware) = large_example("trials") else {

@@ -29,7 +29,6 @@ const WRITTEN: Time = 100 * MILLISECOND;
 /// Blocks that a host sends before it may be gone.
 const SOME: usize = 50;
 
-/// What a board is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     /// It makes room.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::basics::json;
-use crate::support::hopwise;
+use crate::support::{hopwise, words};
 
 /// A folder that is gone with its value, and the paths of two files in it.
 fn files(input: &str) -> (TempDir, String, String) {
@@ -42,15 +42,10 @@ fn held(op: &str, extra: &[&str]) -> Vec<String> {
 
 #[test]
 fn the_report_has_its_keys() {
-    let report = json(&[
-        "collective",
-        "rdn(ring(3),2)",
-        "--op",
-        "broadcast",
-        "--port-model",
-        "one",
-        "--json",
-    ]);
+    let report = json(&words(
+        "collective rdn(ring(3),2) --op broadcast --port-model one --json",
+        &[],
+    ));
     assert_eq!(report["op"], "broadcast");
     assert_eq!(report["nodes"], 648);
     assert_eq!(report["rounds"], 14);
@@ -128,39 +123,27 @@ fn bad_input_is_refused_in_a_sentence() {
         assert!(said.contains(sentence), "{args:?}: {said}");
     };
     let (_folder, short, output) = files("1\n2\n");
-    let (_folder, words, _) = files("1\ntwo\n3\n");
+    let (_folder, no_numbers, _) = files("1\ntwo\n3\n");
     refused(
         &["collective", "ring(3)", "--op", "sort", "--input", &short],
         "ring(3) has 3 nodes, and there are 2 values",
     );
     refused(
-        &["collective", "ring(3)", "--op", "sort", "--input", &words],
+        &["collective", "ring(3)", "--op", "sort", "--input", &no_numbers],
         "line 2: 'two' is not a whole number",
     );
     refused(
-        &[
-            "collective",
-            "ring(2)",
-            "--op",
-            "sort",
-            "--input",
-            &short,
-            "--output",
-            &output,
-        ],
+        &words(
+            "collective ring(2) --op sort --input {} --output {}",
+            &[&short, &output],
+        ),
         "'ring(2)' is not a network",
     );
     refused(
-        &[
-            "collective",
-            "complete(2)",
-            "--op",
-            "sort",
-            "--input",
-            &short,
-            "--output",
-            &short,
-        ],
+        &words(
+            "collective complete(2) --op sort --input {} --output {}",
+            &[&short, &short],
+        ),
         "this file is read",
     );
     refused(

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json as value};
 
 use crate::running::{Ending, Running};
-use crate::support::{Folder, elf, hopwise, json, refusal};
+use crate::support::{Folder, elf, hopwise, json, refusal, words};
 
 /// A command that listens, from now on.
 fn listening(args: &[&str]) -> Ending {
@@ -36,18 +36,7 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     let ports = running.ports.clone();
     let [here, there] = ports.each_ref().map(String::as_str);
 
-    let listener = listening(&[
-        "--port",
-        here,
-        "--from",
-        "1",
-        "--service",
-        "20",
-        "--count",
-        "2",
-        "--for",
-        "60s",
-    ]);
+    let listener = listening(&words("--port {} --from 1 --service 20 --count 2 --for 60s", &[here]));
     let sentence = "another program uses this port; end it first, or let both talk through one `hopwise bridge`";
     for second in [&["ping", "1"][..], &["listen"], &["bridge"]] {
         assert_eq!(

@@ -1,6 +1,6 @@
 //! `hopwise report`: what a trace tells agrees with what the simulator knows.
 
-use crate::support::{Folder, hopwise, printed, refused, simulate};
+use crate::support::{Folder, hopwise, printed, refused, simulate, words};
 use serde_json::Value;
 
 fn report(trace: &str) -> Value {
@@ -50,17 +50,7 @@ fn several_traces_stand_side_by_side() {
 fn the_figures_are_those_of_the_simulator() {
     let folder = Folder::new("figures");
     let trace = folder.path("trace.jsonl");
-    let settings = [
-        "heawood",
-        "--packets",
-        "2000",
-        "--ber",
-        "5e-5",
-        "--pull-every",
-        "200ms",
-        "--seed",
-        "3",
-    ];
+    let settings = words("heawood --packets 2000 --ber 5e-5 --pull-every 200ms --seed 3", &[]);
     let known = simulate(&trace, &settings);
     let told = report(&trace);
     assert_eq!(told["network"], "heawood");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::support::{Folder, elf};
+use crate::support::{Folder, elf, words};
 
 /// The root of this repository: tests run in the folder of their crate.
 fn repository() -> PathBuf {
@@ -121,16 +121,7 @@ fn images_alone_are_enough_without_repository_or_compiler() {
             "{commands}"
         );
         run(
-            &[
-                "capture",
-                "mesh.toml",
-                "--emulated",
-                "--for",
-                "300ms",
-                "--quiet",
-                "-o",
-                "trace.jsonl",
-            ],
+            &words("capture mesh.toml --emulated --for 300ms --quiet -o trace.jsonl", &[]),
             &image,
         );
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::support::{Folder, elf, hopwise, json, refusal};
+use crate::support::{Folder, elf, hopwise, json, refusal, words};
 use hopwise_emulate::log::take_lines;
 use hopwise_emulate::rig::{Firmware, blueprint};
 use hopwise_emulate::setup::{self, Differences};
@@ -55,15 +55,7 @@ fn emulated_boards_and_their_streams_give_the_same_trace() {
     let times: Vec<f64> = lines.iter().map(|line| line["t"].as_f64().unwrap()).collect();
     assert!(times.is_sorted() && times[0] >= 0.0);
     let names: BTreeSet<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
-    for name in [
-        "link-up",
-        "accepted",
-        "sent",
-        "received",
-        "forwarded",
-        "delivered",
-        "log",
-    ] {
+    for name in "link-up accepted sent received forwarded delivered log".split(' ') {
         assert!(names.contains(name), "{name}: {names:?}");
     }
     let texts = lines.iter().filter_map(|line| line["text"].as_str());
@@ -71,17 +63,10 @@ fn emulated_boards_and_their_streams_give_the_same_trace() {
     assert!(missed.is_empty(), "events that were not read: {missed:?}");
     in_order_of_cause(&lines);
 
-    let (status, of_streams) = json(&[
-        "capture",
-        &mesh,
-        "-o",
-        &again,
-        "--elf",
-        elf,
-        "--recorded",
-        &streams,
-        "--json",
-    ]);
+    let (status, of_streams) = json(&words(
+        "capture {} -o {} --elf {} --recorded {} --json",
+        &[&mesh, &again, elf, &streams],
+    ));
     assert_eq!((status, &of_streams), (0, &summary));
     assert_eq!(self::lines(&again).len(), lines.len());
     let events = |lines: &[Value]| -> BTreeSet<String> { lines.iter().map(Value::to_string).collect() };
@@ -113,17 +98,7 @@ fn an_emulated_mesh_with_faults_leaves_a_trace() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("emulated-trace");
     let trace = folder.path("trace.jsonl");
-    let run = [
-        "emulate",
-        "ring(4)",
-        "--elf",
-        elf,
-        "--for",
-        "2s",
-        "--traffic",
-        "50",
-        "--json",
-    ];
+    let run = words("emulate ring(4) --elf {} --for 2s --traffic 50 --json", &[elf]);
     let faults = ["--events", "1s cut 0.0", "--trace", &trace];
     let (status, figures) = json(&[&run[..], &faults[..]].concat());
     assert_eq!((status, &figures["boards"]), (0, &value!(4)));
@@ -411,16 +386,10 @@ fn bad_input_is_refused() {
             .starts_with("hopwise: cannot write the output: /no/such/trace: ")
     );
     if let Some(elf) = elf() {
-        let sentence = refusal(&[
-            "capture",
-            &real,
-            "-o",
-            &trace,
-            "--elf",
-            elf,
-            "--recorded",
-            "/no/such/folder",
-        ]);
+        let sentence = refusal(&words(
+            "capture {} -o {} --elf {} --recorded /no/such/folder",
+            &[&real, &trace, elf],
+        ));
         assert_eq!(
             sentence,
             "hopwise: /no/such/folder: there are no streams such as 0.rtt with lines in them"
@@ -434,18 +403,10 @@ fn lines_of_a_capture_are_told_in_words() {
     let folder = Folder::new("capture-words");
     let mesh = folder.write("mesh.toml", MESH);
     let trace = folder.path("trace.jsonl");
-    let capture = [
-        "capture",
-        &mesh,
-        "-o",
-        &trace,
-        "--elf",
-        elf,
-        "--traffic",
-        "20",
-        "--for",
-        "1400ms",
-    ];
+    let capture = words(
+        "capture {} -o {} --elf {} --traffic 20 --for 1400ms",
+        &[&mesh, &trace, elf],
+    );
     let output = hopwise(&[&capture[..], &["--filter", "event=forwarded,link-up"]].concat());
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && !said.contains('\u{1b}'), "{said}");

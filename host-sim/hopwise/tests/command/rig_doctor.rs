@@ -1,6 +1,6 @@
 //! `hopwise doctor`, on emulated boards.
 
-use crate::support::{Folder, elf, hopwise, json, refusal};
+use crate::support::{Folder, elf, hopwise, json, refusal, words};
 
 #[test]
 fn a_good_board_gets_a_report_to_paste() {
@@ -22,15 +22,7 @@ fn a_good_board_gets_a_report_to_paste() {
 #[test]
 fn a_fault_is_named_and_the_exit_status_says_so() {
     let Some(elf) = elf() else { return };
-    let (status, found) = json(&[
-        "doctor",
-        "--emulated",
-        "--elf",
-        elf,
-        "--fault",
-        "cut-jumper=1",
-        "--json",
-    ]);
+    let (status, found) = json(&words("doctor --emulated --elf {} --fault cut-jumper=1 --json", &[elf]));
     assert_eq!((status, &found["healthy"]), (1, &false.into()), "{found}");
     let faults: Vec<&str> = found["findings"]
         .as_array()

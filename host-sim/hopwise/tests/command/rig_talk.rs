@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use crate::support::{Folder, elf, hopwise, json, refusal};
+use crate::support::{Folder, elf, hopwise, json, refusal, words};
 use serde_json::{Value, json as value};
 
 /// Emulated boards in real time, the first at a terminal.
@@ -19,18 +19,10 @@ impl Running {
         let script = folder.write("script.txt", script);
         let log = folder.path("log.txt");
         let mut emulation = Command::new(env!("CARGO_BIN_EXE_hopwise"))
-            .args([
-                "emulate",
-                mesh,
-                "--elf",
-                elf,
-                "--serial",
-                "0.USART2=pty",
-                "--for",
-                "60s",
-                "--script",
-                &script,
-            ])
+            .args(words(
+                "emulate {} --elf {} --serial 0.USART2=pty --for 60s --script {}",
+                &[mesh, elf, &script],
+            ))
             .stdout(File::create(&log).expect("a log"))
             .stderr(Stdio::piped())
             .spawn()

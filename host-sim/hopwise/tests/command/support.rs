@@ -78,6 +78,14 @@ pub(crate) fn hopwise(args: &[&str]) -> Output {
         .expect("the command starts")
 }
 
+/// The words of a command line; each `{}` is the next of those that are given.
+pub(crate) fn words<'a>(line: &'a str, given: &[&'a str]) -> Vec<&'a str> {
+    let mut given = given.iter();
+    let mut next = || *given.next().expect("one for each {}");
+    let words = line.split_whitespace();
+    words.map(|word| if word == "{}" { next() } else { word }).collect()
+}
+
 /// What it prints, if it ends well.
 pub(crate) fn printed(args: &[&str]) -> String {
     let output = hopwise(args);

@@ -365,6 +365,7 @@ fn response(id: &Value, result: Result<Vec<u8>, RequestError>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hopwise_testing::rows;
 
     fn refused(text: &str) -> String {
         read(text.as_bytes()).expect_err(text).reason.to_string()
@@ -403,45 +404,32 @@ mod tests {
 
     #[test]
     fn what_is_no_request_is_told_in_a_sentence() {
-        for (text, sentence) in [
-            ("", "this is not a line of JSON"),
-            ("hello", "this is not a line of JSON"),
-            ("[1]", "this is not a request"),
-            (r#"{"id":1}"#, "this is not a request: missing field `do`"),
-            (r#"{"do":"fly"}"#, "there is no 'fly', only send"),
-            (r#"{"do":"send","service":16}"#, "send needs a node"),
-            (r#"{"do":"send","node":1}"#, "send needs a service"),
-            (
-                r#"{"do":"send","node":1,"service":0}"#,
-                "services are numbers from 1 to 255",
-            ),
-            (r#"{"do":"send","node":1,"service":256}"#, "this is not a request"),
-            (r#"{"do":"send","node":-1,"service":16}"#, "this is not a request"),
-            (r#"{"do":"send","node":1,"service":16,"hex":"0"}"#, "hex is two digits"),
-            (r#"{"do":"send","node":1,"service":16,"hex":"é0"}"#, "hex is two digits"),
-            (
-                r#"{"do":"send","node":1,"service":16,"hex":"","text":""}"#,
-                "say hex or text",
-            ),
-            (
-                r#"{"do":"send","node":1,"service":16,"within":1}"#,
-                "send takes no within",
-            ),
-            (r#"{"do":"quiet","node":1}"#, "quiet takes no node"),
-            (
-                r#"{"do":"respond","text":"x"}"#,
-                "respond needs the number of a request",
-            ),
-            (r#"{"do":"refuse","request":1,"text":"x"}"#, "refuse takes no text"),
-            (r#"{"do":"serve"}"#, "serve needs a service"),
-            (
-                r#"{"do":"request","node":1,"service":16,"within":1e300}"#,
-                "within is a number",
-            ),
-            (r#"{"do":"send","nod":1}"#, "this is not a request: unknown field `nod`"),
-            (r#"{"id":{},"do":"quiet"}"#, "an id is a number"),
-        ] {
-            assert!(refused(text).starts_with(sentence), "{text}: {}", refused(text));
+        for (text, sentence) in rows(
+            r#"
+            => this is not a line of JSON
+            hello => this is not a line of JSON
+            [1] => this is not a request
+            {"id":1} => this is not a request: missing field `do`
+            {"do":"fly"} => there is no 'fly', only send
+            {"do":"send","service":16} => send needs a node
+            {"do":"send","node":1} => send needs a service
+            {"do":"send","node":1,"service":0} => services are numbers from 1 to 255
+            {"do":"send","node":1,"service":256} => this is not a request
+            {"do":"send","node":-1,"service":16} => this is not a request
+            {"do":"send","node":1,"service":16,"hex":"0"} => hex is two digits
+            {"do":"send","node":1,"service":16,"hex":"é0"} => hex is two digits
+            {"do":"send","node":1,"service":16,"hex":"","text":""} => say hex or text
+            {"do":"send","node":1,"service":16,"within":1} => send takes no within
+            {"do":"quiet","node":1} => quiet takes no node
+            {"do":"respond","text":"x"} => respond needs the number of a request
+            {"do":"refuse","request":1,"text":"x"} => refuse takes no text
+            {"do":"serve"} => serve needs a service
+            {"do":"request","node":1,"service":16,"within":1e300} => within is a number
+            {"do":"send","nod":1} => this is not a request: unknown field `nod`
+            {"id":{},"do":"quiet"} => an id is a number
+            "#,
+        ) {
+            assert!(refused(&text).starts_with(&sentence), "{text}: {}", refused(&text));
         }
         let deep = "[".repeat(100_000);
         assert!(refused(&deep).starts_with("this is not a line of JSON"));

@@ -205,6 +205,7 @@ fn able<S: Stage>() -> String {
 #[cfg(test)]
 mod tests {
     use hopwise_core::Node;
+    use hopwise_testing::rows;
     use proptest::prelude::*;
 
     use super::*;
@@ -301,32 +302,27 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_its_line() {
-        for (text, reason) in [
-            ("1s cut", "line 1: an event is TIME WHAT WHERE [HOW MUCH]"),
-            ("\n1 cut 0.1", "line 2: '1' is not a time such as 1.5s, 20ms or 300us"),
-            ("1s cut 0", "line 1: '0' is not a port such as 3.0"),
-            ("1s cut 0.", "line 1: '0.' is not a port such as 3.0"),
-            ("1s cut 0.-1", "line 1: '0.-1' is not a port such as 3.0"),
-            ("1s off 0.1", "line 1: '0.1' is not a board number"),
-            ("1s swap 0.1", "line 1: swap needs two ports"),
-            ("1s burst 0.1", "line 1: burst needs a length such as 2ms"),
-            ("1s noise 0.1", "line 1: noise needs a chance such as 1e-4"),
-            ("1s noise 0.1 2", "line 1: '2' is not a probability between 0 and 1"),
-            (
-                "1s press 0 for ever",
-                "line 1: 'ever' is not a time such as 1.5s, 20ms or 300us",
-            ),
-            ("1s off 0 gently", "line 1: 'off' with too many words"),
-            ("1s press 0 gently", "line 1: 'press' with too many words"),
-            ("1s cut 0.1 now", "line 1: 'cut' with too many words"),
-            (
-                "1s melt 0.1 now",
-                "line 1: 'melt' is not an event; events are cut, plug, one-way, both-ways, reverse, stuck, break, noise, \
-                 quiet, burst, swap, reset, off, on, press, release",
-            ),
-            ("-1s reset 0", "line 1: '-1s' is not a time such as 1.5s, 20ms or 300us"),
-        ] {
-            assert_eq!(Script::parse(text).unwrap_err().to_string(), reason);
+        for (text, reason) in rows(
+            r#"
+            1s cut => line 1: an event is TIME WHAT WHERE [HOW MUCH]
+            \n1 cut 0.1 => line 2: '1' is not a time such as 1.5s, 20ms or 300us
+            1s cut 0 => line 1: '0' is not a port such as 3.0
+            1s cut 0. => line 1: '0.' is not a port such as 3.0
+            1s cut 0.-1 => line 1: '0.-1' is not a port such as 3.0
+            1s off 0.1 => line 1: '0.1' is not a board number
+            1s swap 0.1 => line 1: swap needs two ports
+            1s burst 0.1 => line 1: burst needs a length such as 2ms
+            1s noise 0.1 => line 1: noise needs a chance such as 1e-4
+            1s noise 0.1 2 => line 1: '2' is not a probability between 0 and 1
+            1s press 0 for ever => line 1: 'ever' is not a time such as 1.5s, 20ms or 300us
+            1s off 0 gently => line 1: 'off' with too many words
+            1s press 0 gently => line 1: 'press' with too many words
+            1s cut 0.1 now => line 1: 'cut' with too many words
+            1s melt 0.1 now => line 1: 'melt' is not an event; events are cut, plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, off, on, press, release
+            -1s reset 0 => line 1: '-1s' is not a time such as 1.5s, 20ms or 300us
+            "#,
+        ) {
+            assert_eq!(Script::parse(&text).unwrap_err().to_string(), reason);
         }
     }
 
@@ -335,23 +331,16 @@ mod tests {
         let resolve = |text: &str| Script::parse(text).unwrap().resolve(&mesh());
         let script = resolve("1s off 3; 0s cut 17.2").unwrap();
         assert_eq!(pairs(&script), [(0, Action::Cut((17, 2))), (1_000, Action::Off(3))]);
-        for (text, reason) in [
-            (
-                "1s cut 0.0\n1s press 0",
-                "line 2: 'press' cannot happen here; what can is cut, noise, off",
-            ),
-            ("1s cut 0.USART1", "line 1: '0.USART1' is not a port such as 3.0"),
-            ("1s cut 0.3", "line 1: rdn(ring(3),1): node 0 has ports 0 to 2, not 3"),
-            (
-                "1s cut 18.0",
-                "line 1: rdn(ring(3),1): there is no node 18: the network has nodes 0 to 17",
-            ),
-            (
-                "1s off 18",
-                "line 1: rdn(ring(3),1): there is no node 18: the network has nodes 0 to 17",
-            ),
-        ] {
-            assert_eq!(resolve(text).unwrap_err().to_string(), reason);
+        for (text, reason) in rows(
+            r#"
+            1s cut 0.0\n1s press 0 => line 2: 'press' cannot happen here; what can is cut, noise, off
+            1s cut 0.USART1 => line 1: '0.USART1' is not a port such as 3.0
+            1s cut 0.3 => line 1: rdn(ring(3),1): node 0 has ports 0 to 2, not 3
+            1s cut 18.0 => line 1: rdn(ring(3),1): there is no node 18: the network has nodes 0 to 17
+            1s off 18 => line 1: rdn(ring(3),1): there is no node 18: the network has nodes 0 to 17
+            "#,
+        ) {
+            assert_eq!(resolve(&text).unwrap_err().to_string(), reason);
         }
     }
 

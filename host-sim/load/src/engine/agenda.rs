@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::routers::NONE;
 use crate::schedule::Schedule;
+use crate::wiring::NONE;
 
 /// The messages of some nodes: those that have a time, and those that wait for others.
 pub(super) struct Agenda {

@@ -2,7 +2,8 @@
 
 use super::Shared;
 use super::partition::Partition;
-use super::routers::{Input, NONE, State, Winner};
+use super::routers::{Input, State, Winner};
+use crate::wiring::NONE;
 
 impl Partition {
     /// Heads ask for an output channel: that of their class, or one of those for all (one iteration of iSLIP). One that finds

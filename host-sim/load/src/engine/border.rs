@@ -7,9 +7,10 @@
 use std::ops::Range;
 
 use super::packets::Packet;
-use super::partition::Partition;
-use super::routers::HERE;
 use crate::wiring::Wiring;
+
+/// The other end of a link is in the same partition.
+pub(super) const HERE: u16 = u16::MAX;
 
 /// What arrives at a partition from another.
 #[derive(Clone, Copy)]
@@ -30,13 +31,11 @@ pub(super) enum BoundaryEvent {
 #[derive(Clone, Copy)]
 struct Neighbor {
     partition: usize,
-    /// Its first port.
     first_port: u32,
 }
 
 /// The neighbors of a partition, in the order of their numbers.
 pub(super) struct Border {
-    /// Its nodes.
     pub(super) nodes: Range<u32>,
     partition: usize,
     size: u32,
@@ -95,7 +94,7 @@ impl Border {
         !self.neighbors.is_empty()
     }
 
-    fn index(&self, partition: usize) -> usize {
+    pub(super) fn index(&self, partition: usize) -> usize {
         self.neighbors
             .partition_point(|neighbor| neighbor.partition < partition)
     }
@@ -106,19 +105,5 @@ impl Border {
         boxes
             .map(|letters| letters.capacity() * size_of::<BoundaryEvent>())
             .sum()
-    }
-}
-
-/// Carries all letters to where they go. BoundaryEvent boxes keep their memory.
-pub(super) fn exchange(partitions: &mut [Partition]) {
-    for from in 0..partitions.len() {
-        for place in 0..partitions[from].border.neighbors.len() {
-            let letters = std::mem::take(&mut partitions[from].border.outgoing[place]);
-            let number = partitions[from].border.neighbors[place].partition;
-            let to = &mut partitions[number].border;
-            let back = to.index(from);
-            let empty = std::mem::replace(&mut to.incoming[back], letters);
-            partitions[from].border.outgoing[place] = empty;
-        }
     }
 }

@@ -5,11 +5,10 @@ use std::ops::Range;
 use rand::RngExt;
 
 use super::partition::{Arrival, Partition};
-use super::routers::NONE;
 use super::{Halt, Shared};
 use crate::parameters::{Parameters, Paths};
 use crate::routes::Valleys;
-use crate::wiring::Wiring;
+use crate::wiring::{NONE, Wiring};
 
 /// A packet, from its making to the delivery of its last flit.
 #[derive(Clone, Copy)]
@@ -113,25 +112,21 @@ impl Packets {
         }
     }
 
-    /// The packet of a flit.
     #[inline]
     pub(super) fn number(&self, flit: u32) -> u32 {
         flit / self.flits_each
     }
 
-    /// The packet of a flit.
     #[inline]
     pub(super) fn of(&self, flit: u32) -> &Packet {
         &self.all[self.number(flit) as usize]
     }
 
-    /// Whether a flit is its packet's last.
     #[inline]
     pub(super) fn is_last(&self, flit: u32) -> bool {
         self.flits_each == 1 || (flit + 1).is_multiple_of(self.flits_each)
     }
 
-    /// Which flit of its packet one is.
     pub(super) fn part(&self, flit: u32) -> u32 {
         flit % self.flits_each
     }

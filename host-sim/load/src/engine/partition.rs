@@ -11,13 +11,13 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::agenda::Agenda;
-use super::border::{Border, BoundaryEvent};
+use super::border::{Border, BoundaryEvent, HERE};
 use super::packets::{Packet, Packets};
-use super::routers::{ChannelPlan, HERE, NONE, Port, Routers, State, Winner};
+use super::routers::{ChannelPlan, Port, Routers, State, Winner};
 use super::{Halt, Shared};
 use crate::source::Sources;
 use crate::wheel::Wheel;
-use crate::wiring::{NO_AXIS, Wiring};
+use crate::wiring::{NO_AXIS, NONE, Wiring};
 
 /// Virtual channels of a partition, about: with ports and sources they take a third of a megabyte, a part of a core's cache.
 const CHANNELS: usize = 5_000;

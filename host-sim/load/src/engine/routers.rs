@@ -4,10 +4,7 @@ use std::ops::Range;
 
 use super::border::Border;
 use crate::parameters::{Parameters, Rings};
-use crate::wiring::{NO_AXIS, Wiring};
-
-/// No channel, port, flit or packet.
-pub(crate) const NONE: u32 = u32::MAX;
+use crate::wiring::{NO_AXIS, NONE, Wiring};
 
 /// Who crosses the switch from an input port, and where to.
 #[derive(Clone, Copy)]
@@ -88,13 +85,10 @@ pub(super) struct Port {
     /// Added to the number of an output channel, gives the input channel at the other end, and the other way round. At a local
     /// port, added to the number of an input channel, gives the credit counter of the source.
     pub(super) across: u32,
-    /// Where the other end is: among the neighbors of the partition, or [`HERE`].
+    /// Where the other end is: among the neighbors of the partition, or [`HERE`](super::border::HERE).
     pub(super) beyond: u16,
     pub(super) axis: u8,
 }
-
-/// The other end of a link is in the same partition.
-pub(super) const HERE: u16 = u16::MAX;
 
 impl Port {
     /// What to add to the number of a channel, and the partition where it leads.

@@ -6,6 +6,7 @@ use hopwise_core::Rule;
 use hopwise_language::Traffic;
 use hopwise_load::measure::{self, Effort, Experiment};
 use hopwise_load::parameters::{Parameters, Process};
+use hopwise_testing::networks;
 use proptest::prelude::*;
 
 #[test]
@@ -23,42 +24,7 @@ fn same_seed_same_run() {
 /// Far above what they can carry, with packets longer than a buffer, packets keep arriving.
 #[test]
 fn no_network_locks_up_under_overload() {
-    let networks = [
-        "ring(12)",
-        "torus(6,5)",
-        "torus(4,4,4)",
-        "hypercube(5)",
-        "folded-hypercube(4)",
-        "heawood",
-        "nstar(4)",
-        "rdn(ring(5),1)",
-        "rdn(petersen,1)",
-        "rdn(ring(3),2)",
-        "re(ring(4),complete(3),3)",
-        "re(ring(5),ring(4),2,sd)",
-        "re(complete(3),heawood,1)",
-        "rcr(2,2,2)",
-        "rcr(1,4,3)",
-        "ccc(3)",
-        "cor(2,2)",
-        "dualcube(3)",
-        "folded(petersen,2)",
-        "root-folded(heawood,2)",
-        "flooded(petersen,2)",
-        "re-heawood-2(2)",
-        "re-heawood-2(2,one)",
-        "rsn(2,ring(5))",
-        "rsn(3,complete(3))",
-        "hcn(2)",
-        "hfn(2)",
-        "hsn(2,ring(5))",
-        "hsn(3,complete(3))",
-        "hcn3(1)",
-        "wk(4,3)",
-        "symmetric-hypernet(2,2)",
-        "hypernet(3,2)",
-    ];
-    for expression in networks {
+    for expression in networks("overloaded") {
         for (rule, flits) in [(Rule::Exact, 1), (Rule::Exact, 12), (Rule::Paper, 3)] {
             let setup = Setup {
                 rule,

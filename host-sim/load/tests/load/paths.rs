@@ -2,6 +2,7 @@
 
 use crate::support::{Setup, without_times};
 use hopwise_load::parameters::Paths;
+use hopwise_testing::networks;
 
 /// Districts have nothing in common but letters, which are read in order: whoever works on them, the result is the same.
 #[test]
@@ -39,20 +40,7 @@ fn any_number_of_threads_gives_the_same_result() {
 /// Far above what they can carry, packets that choose their way, or visit another node first, keep arriving.
 #[test]
 fn neither_valiant_nor_adaptive_packets_lock_up() {
-    let networks = [
-        "ring(12)",
-        "torus(6,5)",
-        "mesh(5,5)",
-        "hypercube(5)",
-        "heawood",
-        "rdn(ring(5),1)",
-        "re(ring(4),complete(3),3)",
-        "rcr(2,2,2)",
-        "folded(petersen,2)",
-        "rsn(2,ring(5))",
-        "lift(8,a1b,b3)",
-    ];
-    for expression in networks {
+    for expression in networks("overloaded_by_other_paths") {
         for (paths, flits) in [
             (Paths::Valiant, 1),
             (Paths::Valiant, 12),

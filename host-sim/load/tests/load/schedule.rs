@@ -5,6 +5,7 @@ use hopwise_core::collective::Operation;
 use hopwise_load::failures::FailurePlan;
 use hopwise_load::measure;
 use hopwise_load::schedule::Schedule;
+use hopwise_testing::networks;
 
 /// A message over one link takes 12 cycles when nothing else is there.
 const HOP: u64 = 12;
@@ -23,14 +24,7 @@ fn a_broadcast_takes_its_rounds() {
 
 #[test]
 fn every_collective_is_carried_out() {
-    for expression in [
-        "ring(6)",
-        "torus(4,4)",
-        "rdn(ring(3),1)",
-        "rcr(1,3,2)",
-        "re(ring(4),complete(3),2)",
-        "petersen",
-    ] {
+    for expression in networks("with_collectives") {
         let network = network(expression);
         for operation in Operation::ALL {
             let schedule = match Schedule::collective(&network, operation, 0) {

@@ -4,6 +4,7 @@
 
 use crate::support::{Setup, network};
 use hopwise_load::parameters::Parameters;
+use hopwise_testing::networks;
 
 /// Network, flits, rate, the reference's mean latency, and how far off it may be. The reference's own noise is 1%.
 const REFERENCE: [(&str, u32, f64, f64, f64); 12] = [
@@ -65,16 +66,7 @@ fn saturation_differs_by_the_buffer_classes() {
 /// One packet at a time: the latency of each is exactly 7 + 5 d.
 #[test]
 fn zero_load_latency_is_exact() {
-    for expression in [
-        "torus(8,8)",
-        "ring(9)",
-        "hypercube(5)",
-        "rdn(ring(3),1)",
-        "re(ring(4),complete(3),2)",
-        "rcr(2,2,2)",
-        "rsn(2,ring(5))",
-        "folded(heawood,2)",
-    ] {
+    for expression in networks("zero_load") {
         let nodes = network(expression).nodes();
         let point = Setup {
             rate: 1e-4 / nodes as f64,

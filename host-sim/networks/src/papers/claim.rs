@@ -204,7 +204,6 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// A case.
     pub(super) fn new(network: impl ToString, said: impl Into<u128>, found: impl Into<u128>) -> Case {
         Case {
             network: network.to_string(),

@@ -110,7 +110,6 @@ fn base(expression: &str) -> Result<Base, CannotMeasure> {
     })
 }
 
-/// A network built out.
 fn built(expression: &str) -> Result<(Network, Graph), CannotMeasure> {
     let network = network(expression)?;
     let graph = Graph::build(&network)?;

@@ -6,24 +6,8 @@ use hopwise_core::Rule;
 use hopwise_networks::distances::hops_from;
 use hopwise_networks::graph::Graph;
 use hopwise_networks::routes::RoutesTo;
+use hopwise_testing::networks;
 use rayon::prelude::*;
-
-const NETWORKS: [&str; 14] = [
-    "re(ring(4),complete(3),3)",
-    "re(ring(4),ring(4),4)",
-    "re(complete(2),ring(6),6)",
-    "re(heawood,heawood,1)",
-    "re(ring(4),ring(4),2,sd)",
-    "re(ring(4),ring(8),2,sd)",
-    "re(ring(3),ring(4),4,sd)",
-    "re(complete(4),ring(6),2,sd)",
-    "re(star(4),hypercube(3),2,sd)",
-    "re([ring(3),complete(4),path(3)],ring(7),sd)",
-    "rcr(2,2,1)",
-    "rcr(1,4,3)",
-    "rcr(2,3,4)",
-    "rcr(2,5,3)",
-];
 
 #[derive(Default)]
 struct Stretch {
@@ -53,8 +37,8 @@ fn measure(expression: &str, rule: Rule) -> Stretch {
 
 #[test]
 fn stretch_of_routes() {
-    let cases: Vec<_> = NETWORKS
-        .iter()
+    let cases: Vec<_> = networks("stretch")
+        .into_iter()
         .flat_map(|network| [(network, Rule::Exact), (network, Rule::Paper)])
         .collect();
     let rows: Vec<_> = cases

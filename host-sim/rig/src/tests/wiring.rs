@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hopwise_testing::networks;
 use proptest::prelude::*;
 
 use crate::boards::KINDS;
@@ -74,14 +75,7 @@ fn rows(report: &WiringReport) -> Vec<String> {
 
 #[test]
 fn each_cable_is_in_the_plan_once_and_joins_what_is_there() {
-    for expression in [
-        "rdn(ring(3),1)",
-        "heawood",
-        "rcr(2,2,1)",
-        "torus(4,4)",
-        "complete(2)",
-        "path(5)",
-    ] {
+    for expression in networks("wired_boards") {
         let mesh = mesh(expression);
         let plan = WiringPlan::new(&mesh);
         let ends: u64 = mesh.nodes().map(|node| mesh.degree(node)).sum();

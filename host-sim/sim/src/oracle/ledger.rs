@@ -252,7 +252,6 @@ impl Ledger {
         None
     }
 
-    /// How many links a board has.
     pub(super) fn links(&self, board: u32) -> usize {
         let first = self.first.get(board as usize).zip(self.first.get(board as usize + 1));
         first.map_or(0, |(first, next)| next - first)

@@ -267,7 +267,6 @@ pub(super) struct Parts {
     good: Vec<u32>,
     /// How many nodes each part has.
     sizes: Vec<u32>,
-    /// There are such wires.
     pub(super) has_bad_wires: bool,
 }
 

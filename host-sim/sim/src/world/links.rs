@@ -8,12 +8,10 @@ pub(super) const fn only(link: u8) -> LinkSet {
     1 << link
 }
 
-/// The first `count` links.
 pub(super) fn first(count: usize) -> LinkSet {
     ALL_LINKS.checked_shr(LinkSet::BITS - count as u32).unwrap_or(0)
 }
 
-/// The links of a set.
 pub(super) fn each(mut links: LinkSet) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
         let link = links.trailing_zeros() as u8;

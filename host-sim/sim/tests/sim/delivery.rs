@@ -2,8 +2,9 @@
 
 use hopwise_language::Traffic;
 use hopwise_sim::Settings;
+use hopwise_testing::networks;
 
-use crate::{SMALL, TORTURED, assert_all_delivered, events, on, run, traced};
+use crate::{TORTURED, assert_all_delivered, events, on, run, traced};
 
 const HOT_SPOT: Traffic = Traffic::HotSpot { node: 0, share: 0.3 };
 
@@ -22,7 +23,7 @@ fn all_patterns_are_delivered_once_on_every_small_network() {
         Traffic::BroadcastStorm,
         Traffic::AllToAll,
     ];
-    for network in SMALL {
+    for network in networks("small_of_each_paper") {
         for traffic in patterns {
             let settings = Settings {
                 traffic: Some(traffic),
@@ -45,7 +46,7 @@ fn all_patterns_are_delivered_once_on_every_small_network() {
 
 #[test]
 fn confirmed_packets_are_all_confirmed() {
-    for network in SMALL {
+    for network in networks("small_of_each_paper") {
         let settings = Settings {
             traffic: Some(Traffic::AllToAll),
             confirmed: true,
@@ -93,9 +94,10 @@ fn senders_above_what_the_wires_carry_bring_nothing_to_a_halt() {
 /// All nodes broadcast large packets as fast as they can: hardly a packet is kept waiting until it expires, and that is known.
 #[test]
 fn a_storm_of_broadcasts_starves_nobody() {
-    let small = SMALL
-        .into_iter()
-        .chain(["torus(4,4)", "re(ring(4),complete(3),1)", "ring(12)"]);
+    let small =
+        networks("small_of_each_paper")
+            .into_iter()
+            .chain(["torus(4,4)", "re(ring(4),complete(3),1)", "ring(12)"]);
     for network in small {
         let settings = Settings {
             traffic: Some(Traffic::BroadcastStorm),

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use hopwise_language::Traffic;
 use hopwise_sim::Settings;
 use hopwise_sim::run::Account;
+use hopwise_testing::networks;
 use serde_json::Value;
 
-use crate::{SMALL, events, on, run, traced};
+use crate::{events, on, run, traced};
 
 const NETWORK: &str = "rdn(ring(3),1)";
 const NODES: u64 = 18;
@@ -61,7 +62,10 @@ fn any_single_dead_cable_is_gone_round() {
 /// A ring is the hardest case: the only other path leads past all nodes, and away from the destination at first.
 #[test]
 fn any_single_dead_cable_is_gone_round_in_all_kinds_of_networks() {
-    for network in SMALL.into_iter().chain(["ring(6)", "ring(9)", "torus(4,4)"]) {
+    for network in networks("small_of_each_paper")
+        .into_iter()
+        .chain(["ring(6)", "ring(9)", "torus(4,4)"])
+    {
         for cable in single_cables(network) {
             for traffic in [Traffic::AllToAll, Traffic::Broadcast] {
                 let settings = Settings {
@@ -115,36 +119,9 @@ fn nodes(network: &str) -> u64 {
     on(network).run().unwrap().build.network.nodes()
 }
 
-/// Small networks of all families.
-const SMALL_OF_FAMILIES: [&str; 23] = [
-    "rdn(ring(3),1)",
-    "dualcube(2)",
-    "re(ring(3),complete(3),1)",
-    "re(ring(3),ring(3),2,sd)",
-    "rcr(2,2,1)",
-    "ccc(3)",
-    "heawood",
-    "root-folded(petersen,1)",
-    "rsn(2,hypercube(2))",
-    "hcn(2)",
-    "hfn(2)",
-    "hsn(2,complete(4))",
-    "wk(4,2)",
-    "symmetric-hypernet(3,1)",
-    "exchanged-hypercube(2,2)",
-    "nstar(4)",
-    "torus(4,4)",
-    "mesh(4,4)",
-    "hypercube(4)",
-    "folded-hypercube(3)",
-    "hypernet(3,2)",
-    "hcn3(2)",
-    "hfn(3)",
-];
-
 #[test]
 fn any_single_dead_board_keeps_no_broadcast_from_anyone() {
-    for network in SMALL_OF_FAMILIES {
+    for network in networks("small_of_each_family") {
         for dead in 0..nodes(network) {
             assert_broadcasts_pass(network, &[dead]);
         }
@@ -153,7 +130,10 @@ fn any_single_dead_board_keeps_no_broadcast_from_anyone() {
 
 #[test]
 fn any_two_dead_boards_keep_no_broadcast_from_anyone() {
-    for network in SMALL_OF_FAMILIES.into_iter().filter(|network| nodes(network) <= 32) {
+    for network in networks("small_of_each_family")
+        .into_iter()
+        .filter(|network| nodes(network) <= 32)
+    {
         for second in 1..nodes(network) {
             for first in 0..second {
                 assert_broadcasts_pass(network, &[first, second]);
@@ -167,7 +147,7 @@ fn any_two_dead_boards_keep_no_broadcast_from_anyone() {
 fn three_dead_boards_keep_no_broadcast_from_anyone() {
     use rand::{RngExt, SeedableRng};
     let mut draw = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
-    for network in SMALL_OF_FAMILIES {
+    for network in networks("small_of_each_family") {
         for _ in 0..30 {
             let mut dead: Vec<u64> = (0..3).map(|_| draw.random_range(0..nodes(network))).collect();
             dead.sort_unstable();

@@ -19,20 +19,6 @@ use hopwise_sim::run::Account;
 use hopwise_sim::{Settings, simulate};
 use serde_json::Value;
 
-/// One small network of each paper, and their base graphs.
-const SMALL: [&str; 10] = [
-    "rdn(ring(3),1)",
-    "re(ring(3),complete(3),1)",
-    "re(ring(3),ring(3),2,sd)",
-    "rcr(2,2,1)",
-    "heawood",
-    "root-folded(petersen,1)",
-    "rsn(2,hypercube(2))",
-    "wk(3,2)",
-    "hypercube(3)",
-    "torus(3,3)",
-];
-
 /// The networks that are tortured and saturated.
 const TORTURED: [&str; 5] = [
     "rdn(ring(3),1)",
@@ -54,7 +40,6 @@ fn run(settings: &Settings) -> Account {
     kept(settings, simulate(&settings.run().unwrap(), None, &mut |_| ()).unwrap())
 }
 
-/// The same, with its trace.
 fn traced(settings: &Settings) -> (Account, Vec<u8>) {
     let mut trace = Vec::new();
     let run = settings.run().unwrap();
@@ -67,7 +52,6 @@ fn kept(settings: &Settings, account: Account) -> Account {
     account
 }
 
-/// The events of a trace that have a name.
 fn events(trace: &[u8], name: &str) -> Vec<Value> {
     let lines = trace.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let events = lines.map(|line| serde_json::from_slice::<Value>(line).unwrap());

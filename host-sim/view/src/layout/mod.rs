@@ -78,51 +78,11 @@ impl Drawing {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const NETWORKS: [&str; 38] = [
-        "path(2)",
-        "ring(9)",
-        "path(5)",
-        "path(30)",
-        "complete(7)",
-        "star(9)",
-        "petersen",
-        "heawood",
-        "nstar(3)",
-        "nstar(4)",
-        "hypercube(3)",
-        "hypercube(4)",
-        "hypercube(5)",
-        "hypercube(7)",
-        "folded-hypercube(4)",
-        "torus(5,4)",
-        "torus(3,3,3)",
-        "torus(4,4,4)",
-        "mesh(3,4)",
-        "mesh(2,3,2,2)",
-        "ghc(3,4)",
-        "rdn(ring(3),0)",
-        "rdn(ring(3),1)",
-        "rdn(ring(3),2)",
-        "dualcube(4)",
-        "bsw(petersen)",
-        "re(ring(4),complete(3),3)",
-        "re([ring(3),path(2)],ring(4),sd)",
-        "rcr(2,4,1)",
-        "ccc(4)",
-        "folded(heawood,2)",
-        "root-folded(heawood,2)",
-        "flooded(petersen,3)",
-        "rsn(3,ring(3))",
-        "hsn(3,ring(4))",
-        "wk(4,3)",
-        "hypernet(3,3)",
-        "exchanged-hypercube(1,3)",
-    ];
+    use hopwise_testing::networks;
 
     #[test]
     fn no_two_nodes_are_too_near() {
-        for expression in NETWORKS {
+        for expression in networks("drawn") {
             let drawing = Drawing::of(&expression.parse().unwrap());
             let least = nested::least_distance(&drawing.places);
             assert!(least > 0.6, "{expression}: {least}");
@@ -137,7 +97,7 @@ mod tests {
 
     #[test]
     fn every_link_is_there_once_and_has_a_kind() {
-        for expression in NETWORKS {
+        for expression in networks("drawn") {
             let network: Network = expression.parse().unwrap();
             let drawing = Drawing::of(&network);
             let ends: u64 = (0..network.nodes()).map(|node| network.degree(node).unwrap()).sum();
@@ -158,7 +118,7 @@ mod tests {
 
     #[test]
     fn clusters_of_a_level_do_not_overlap() {
-        for expression in NETWORKS {
+        for expression in networks("drawn") {
             let clusters = Drawing::of(&expression.parse().unwrap()).clusters;
             for (i, one) in clusters.iter().enumerate() {
                 for other in clusters[..i].iter().filter(|other| other.depth == one.depth) {

@@ -1,6 +1,6 @@
 //! Broadcasts: every other live node once.
 
-use super::datagrams::{FAMILIES, header};
+use super::datagrams::{aged, header};
 use super::harness::Mesh;
 use crate::support::*;
 
@@ -16,7 +16,7 @@ fn counts(mesh: &Mesh, payload: &[u8]) -> Vec<usize> {
 
 #[test]
 fn every_other_node_gets_it_once() {
-    for expression in FAMILIES {
+    for expression in networks("tiny_of_each_family") {
         let mut mesh = Mesh::up(expression);
         let nodes = mesh.network.nodes();
         for source in 0..nodes {
@@ -229,10 +229,7 @@ fn a_broadcast_from_before_the_start_is_passed_on_only() {
         mesh.restart(0);
         mesh.run(500 * MILLISECOND);
         let age = if old { SECOND / AGE_UNIT } else { 0 };
-        let broadcast = Header {
-            age: age as u16,
-            ..header(Kind::Broadcast, 1, 1, 3)
-        };
+        let broadcast = aged(age as u16, header(Kind::Broadcast, 1, 1, 3));
         mesh.stranger_mut(one).send(0, &broadcast, b"old");
         mesh.run(50 * MILLISECOND);
         assert_eq!(counts(&mesh, b"old")[0], delivered, "{age}");

@@ -21,35 +21,19 @@ pub(super) fn header(kind: Kind, source: Node, dest: Node, number: u32) -> Heade
     }
 }
 
-/// Small networks of all families.
-pub(super) const FAMILIES: [&str; 22] = [
-    "ring(5)",
-    "path(4)",
-    "star(5)",
-    "complete(4)",
-    "hypercube(3)",
-    "torus(3,3)",
-    "mesh(2,3)",
-    "petersen",
-    "nstar(3)",
-    "rdn(ring(3),1)",
-    "dualcube(2)",
-    "re(ring(4),complete(3),1)",
-    "re(ring(3),ring(3),2,sd)",
-    "rcr(2,2,1)",
-    "ccc(3)",
-    "wk(3,2)",
-    "hypernet(2,2)",
-    "exchanged-hypercube(1,2)",
-    "flooded(ring(3),2)",
-    "rsn(2,complete(3))",
-    "hcn(2)",
-    "hsn(3,complete(2))",
-];
+/// A header that has been under way for so long, in units.
+pub(super) fn aged(age: u16, header: Header) -> Header {
+    Header { age, ..header }
+}
+
+/// A header of a packet on a detour.
+pub(super) fn on_trail(header: Header) -> Header {
+    Header { trail: true, ..header }
+}
 
 #[test]
 fn every_node_reaches_every_other_once_in_order_and_along_the_route() {
-    for expression in FAMILIES {
+    for expression in networks("tiny_of_each_family") {
         let mut mesh = Mesh::up(expression);
         let nodes = mesh.network.nodes();
         for to in 0..nodes {
@@ -157,10 +141,7 @@ pub(super) fn pass(
 #[test]
 fn a_hop_takes_one_from_the_hops_left_and_adds_to_the_age() {
     let (mut mesh, one, three) = between();
-    let sent = Header {
-        age: 1_000,
-        ..header(Kind::Datagram, 0, 4, 9)
-    };
+    let sent = aged(1_000, header(Kind::Datagram, 0, 4, 9));
     let (_, found, body) = pass(&mut mesh, one, three, 0, &sent, b"body");
     assert_eq!(body, b"body");
     let age = found.age;
@@ -182,14 +163,8 @@ fn a_hop_takes_one_from_the_hops_left_and_adds_to_the_age() {
 fn what_waits_grows_old() {
     let (mut mesh, one, three) = between();
     mesh.stranger_mut(three).takes = false;
-    mesh.stranger_mut(one).send(
-        0,
-        &Header {
-            age: 50,
-            ..header(Kind::Datagram, 0, 3, 9)
-        },
-        b"",
-    );
+    mesh.stranger_mut(one)
+        .send(0, &aged(50, header(Kind::Datagram, 0, 3, 9)), b"");
     mesh.run(2 * SECOND);
     assert!(mesh.stranger(three).heard.is_empty());
     assert!(
@@ -249,10 +224,7 @@ fn a_datagram_from_before_the_start_is_not_delivered() {
         mesh.run(SECOND);
         mesh.restart(0);
         mesh.run(500 * MILLISECOND);
-        let datagram = Header {
-            age: age as u16,
-            ..header(Kind::Datagram, 1, 0, 3)
-        };
+        let datagram = aged(age as u16, header(Kind::Datagram, 1, 0, 3));
         mesh.stranger_mut(one).send(0, &datagram, b"old");
         mesh.run(50 * MILLISECOND);
         assert_eq!(mesh.board(0).got.len(), delivered, "{age}");
@@ -284,14 +256,8 @@ fn old_packets_are_dropped_and_their_source_is_told() {
     let limit = (times::LIFETIME / AGE_UNIT) as u16;
     for (number, age, passes) in [(1, limit - 1, true), (2, limit + 1, false), (3, u16::MAX, false)] {
         let (before, back) = (mesh.stranger(three).heard.len(), mesh.stranger(one).heard.len());
-        mesh.stranger_mut(one).send(
-            0,
-            &Header {
-                age,
-                ..header(Kind::Datagram, 0, 4, number)
-            },
-            b"",
-        );
+        mesh.stranger_mut(one)
+            .send(0, &aged(age, header(Kind::Datagram, 0, 4, number)), b"");
         mesh.run(50 * MILLISECOND);
         assert_eq!(mesh.stranger(three).heard.len() - before, usize::from(passes), "{age}");
         assert_eq!(mesh.stranger(one).heard.len() - back, usize::from(!passes), "{age}");
@@ -317,10 +283,7 @@ fn what_waits_too_long_expires_in_the_queue() {
     mesh.stranger_mut(three).link.offer(Offer::new(0, 0));
     // It has waited before: for all its life a link would not be kept up.
     let waited = times::LIFETIME - 2 * SECOND;
-    let old = Header {
-        age: (waited / AGE_UNIT) as u16,
-        ..header(Kind::Datagram, 0, 4, 5)
-    };
+    let old = aged((waited / AGE_UNIT) as u16, header(Kind::Datagram, 0, 4, 5));
     mesh.stranger_mut(one).send(0, &old, b"");
     mesh.run(2 * SECOND - 200 * MILLISECOND);
     assert_eq!(mesh.board(2).dropped(DropReason::Expired), 0);
@@ -338,10 +301,7 @@ fn order_of(waiting: &[(u32, Node, u16)]) -> Vec<u32> {
     mesh.stranger_mut(three).takes = false;
     mesh.run(200 * MILLISECOND);
     for &(number, source, age) in waiting {
-        let header = Header {
-            age,
-            ..header(Kind::Datagram, source, 4, number)
-        };
+        let header = aged(age, header(Kind::Datagram, source, 4, number));
         mesh.stranger_mut(one).send(0, &header, b"");
         mesh.run(5 * MILLISECOND);
     }

@@ -1,6 +1,6 @@
 //! Round dead links: where a packet goes, what its trail says, and when it gives up.
 
-use super::datagrams::header;
+use super::datagrams::{header, on_trail};
 use super::harness::Mesh;
 use crate::support::*;
 
@@ -132,10 +132,7 @@ fn the_trail_names_who_was_visited() {
 #[test]
 fn a_trail_ends_where_the_destination_is_nearer() {
     let (mut mesh, one, three) = at_two();
-    let on_trail = Header {
-        trail: true,
-        ..header(Kind::Datagram, 1, 4, 5)
-    };
+    let on_trail = on_trail(header(Kind::Datagram, 1, 4, 5));
     // It began at 7, which is three hops from 4; here it is two.
     mesh.stranger_mut(one)
         .send(0, &on_trail, &[b'x', 7 << 1, 0 << 1, 1 << 1, 3]);
@@ -159,10 +156,7 @@ fn a_trail_ends_where_the_destination_is_nearer() {
 fn a_trail_that_is_none_is_malformed() {
     let (mut mesh, one, three) = at_two();
     for (number, body) in [(1, &[9][..]), (2, &[]), (3, &[0])] {
-        let header = Header {
-            trail: true,
-            ..header(Kind::Datagram, 1, 4, number)
-        };
+        let header = on_trail(header(Kind::Datagram, 1, 4, number));
         mesh.stranger_mut(one).send(0, &header, body);
     }
     mesh.run(50 * MILLISECOND);
@@ -195,10 +189,7 @@ fn a_trail_that_does_not_fit_is_the_end() {
 fn the_trail_does_not_reach_the_application() {
     let (mut mesh, one, _) = at_two();
     for (kind, number) in [(Kind::Datagram, 1), (Kind::Broadcast, 2)] {
-        let header = Header {
-            trail: true,
-            ..header(kind, 1, 2, number)
-        };
+        let header = on_trail(header(kind, 1, 2, number));
         mesh.stranger_mut(one).send(0, &header, &[b'a', b'b', 1 << 1, 1]);
     }
     mesh.run(20 * MILLISECOND);

@@ -1,6 +1,6 @@
 //! A neighbor that says what is not true, or says nothing at all at great length.
 
-use super::datagrams::header;
+use super::datagrams::{header, on_trail};
 use super::harness::Mesh;
 use crate::support::*;
 
@@ -22,10 +22,7 @@ fn what_says_it_is_from_here_and_is_not_goes_no_further() {
     assert_eq!(mesh.stranger(three).heard.len(), 0);
     assert_eq!(mesh.board(2).dropped(DropReason::Malformed), 1);
     // A detour may bring a packet back: 2 has tried 3, and the trail says so.
-    let back = Header {
-        trail: true,
-        ..header(Kind::Datagram, 2, 4, 10)
-    };
+    let back = on_trail(header(Kind::Datagram, 2, 4, 10));
     mesh.stranger_mut(one).send(0, &back, &[b'm', 2 << 1, 1 << 1 | 1, 2]);
     mesh.run(100 * MILLISECOND);
     assert_eq!(mesh.stranger(three).heard.len(), 1);
@@ -124,9 +121,11 @@ fn packets_that_lead_nowhere_are_reported_now_and_then() {
 #[test]
 fn what_expires_on_a_wire_is_not_sent_again() {
     let (mut mesh, one, three) = between();
-    let old = |milliseconds: u64| Header {
-        age: (milliseconds * 1_000 / AGE_UNIT) as u16,
-        ..header(Kind::Datagram, 0, 4, milliseconds as u32)
+    let old = |milliseconds: u64| {
+        super::datagrams::aged(
+            (milliseconds * 1_000 / AGE_UNIT) as u16,
+            header(Kind::Datagram, 0, 4, milliseconds as u32),
+        )
     };
     for (age, body) in [(5_900, &b""[..]), (5_000, &b"young"[..])] {
         // The first time it does not come through.

@@ -20,7 +20,8 @@ use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::wire::{
-    AppPort, BoardConfig, CONFIG_BYTES, Command, DEFAULT_BAUD, LinkReport, NodeReport, Query, RouterCounters, Status,
+    AppPort, BoardConfig, CONFIG_BYTES, Command, CommandResult, DEFAULT_BAUD, LinkReport, NodeReport, Query,
+    RouterCounters, Status,
 };
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use serde::de::DeserializeOwned;
@@ -79,7 +80,6 @@ pub(crate) fn sizes(image: &Image) -> (usize, u32) {
     )
 }
 
-/// Those of a mesh that has keys.
 pub(crate) const KEYS: MeshKeys = MeshKeys {
     mesh: Secret {
         key: Key::new(*b"all boards of it"),
@@ -188,6 +188,12 @@ impl Rig {
         let reply = self.ask(&[request]).remove(0);
         let response: Option<T> = reply.as_ref().and_then(Reply::read);
         response.unwrap_or_else(|| panic!("{what}: {reply:?}"))
+    }
+
+    /// A command that a board must carry out.
+    #[track_caller]
+    pub(crate) fn have_done(&mut self, command: BoardRequest) {
+        assert_eq!(self.ask_one::<CommandResult>(command), CommandResult::Done);
     }
 
     /// What a board says of one of its links.

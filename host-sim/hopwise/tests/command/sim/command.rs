@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Folder, printed, refused};
+use crate::support::{Folder, printed, refused, words};
 
 fn json_lines(args: &[&str]) -> Vec<Value> {
     let text = printed(args);
@@ -13,34 +13,14 @@ fn json_lines(args: &[&str]) -> Vec<Value> {
 
 #[test]
 fn the_keys_scripts_rely_on_are_there() {
-    let args = [
-        "sim",
-        "ring(4)",
-        "--traffic",
-        "uniform",
-        "--packets",
-        "40",
-        "--confirmed",
-        "--payload",
-        "8",
-        "--json",
-    ];
+    let args = words(
+        "sim ring(4) --traffic uniform --packets 40 --confirmed --payload 8 --json",
+        &[],
+    );
     let reports = json_lines(&args);
     assert_eq!(reports.len(), 1);
-    for key in [
-        "nodes",
-        "sent",
-        "delivered",
-        "lost",
-        "duplicated",
-        "corrupted",
-        "undeliverable",
-        "interrupted",
-        "frames",
-        "retransmissions",
-        "virtual_seconds",
-        "wall_seconds",
-    ] {
+    let keys = "nodes sent delivered lost duplicated corrupted undeliverable interrupted frames retransmissions virtual_seconds wall_seconds";
+    for key in keys.split(' ') {
         assert!(reports[0][key].is_number(), "{key}");
     }
     assert_eq!(
@@ -103,17 +83,7 @@ fn a_scenario_has_a_row_a_run_and_options_come_in_place_of_its_settings() {
         "it has a table [load], which `hopwise experiment {other}` runs"
     )));
     // A row is the run that its settings alone give.
-    let alone = [
-        "sim",
-        "ring(5)",
-        "--packets",
-        "20",
-        "--payload",
-        "16",
-        "--seed",
-        "2",
-        "--json",
-    ];
+    let alone = words("sim ring(5) --packets 20 --payload 16 --seed 2 --json", &[]);
     assert_eq!(json_lines(&alone)[0]["trace_sha256"], reports[1]["trace_sha256"]);
 }
 
@@ -124,15 +94,7 @@ fn scripts_are_read_from_files_beside_the_scenario() {
     let text = "network = \"ring(5)\"\ntraffic = \"broadcast-all\"\npackets = 8\nscript = \"faults.txt\"\n";
     let scenario = folder.write("scripted.toml", text);
     let by_scenario = &json_lines(&["sim", &scenario, "--json"])[0];
-    let direct = [
-        "sim",
-        "ring(5)",
-        "--traffic",
-        "broadcast-all",
-        "--packets",
-        "8",
-        "--json",
-    ];
+    let direct = words("sim ring(5) --traffic broadcast-all --packets 8 --json", &[]);
     let by_option = &json_lines(&[&direct[..], &["--script", &script]].concat())[0];
     let said = &json_lines(&[&direct[..], &["--events", "0s off 2"]].concat())[0];
     assert_eq!(by_scenario["broadcast_deliveries"], 8 * 3);

@@ -13,7 +13,6 @@ fn page(folder: &Folder, args: &[&str]) -> String {
     std::fs::read_to_string(file).unwrap()
 }
 
-/// The data in a page.
 fn data(page: &str) -> Value {
     let (_, rest) = page
         .split_once("<script type=\"application/json\" id=\"data\">")

@@ -6,7 +6,6 @@ use hopwise_load::measure::{self, Effort, Experiment, Point};
 use hopwise_load::parameters::{Parameters, Paths, Preset, Process};
 use hopwise_load::saturation;
 
-/// A network from its expression.
 pub(crate) fn network(expression: &str) -> Network {
     expression
         .parse()
