@@ -597,7 +597,7 @@ fn config(examples: &mut Examples) {
         }),
         ..BoardConfig::new("rdn(ring(3),1)", 17).unwrap()
     };
-    let bytes: [u8; CONFIG_BYTES] = examples.wrote("page", &config.write()).try_into().unwrap();
+    let bytes: [u8; CONFIG_BYTES] = examples.wrote("config", &config.write()).try_into().unwrap();
     assert_eq!(BoardConfig::read(&bytes), Ok(config));
     // The command that writes it carries it in its flash layout.
     assert_eq!(&Command::WriteConfig(&bytes).payload()[..], &bytes);

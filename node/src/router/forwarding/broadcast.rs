@@ -191,6 +191,6 @@ impl<C: Capacities> Forwarding<C> {
 fn only(origin: Origin) -> LinkSet {
     match origin {
         Origin::Link { link, .. } => 1 << link,
-        Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox => 0,
+        Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox | Origin::None => 0,
     }
 }

@@ -273,7 +273,7 @@ impl<C: Capacities> Forwarding<C> {
         };
         let came_from = match slot.origin {
             Origin::Link { link, .. } => self.wiring.neighbor_at(link),
-            Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox => None,
+            Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox | Origin::None => None,
         };
         let Location {
             network, here, rule, ..

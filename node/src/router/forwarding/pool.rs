@@ -26,8 +26,10 @@ pub(in crate::router) enum Origin {
     Application,
     Service,
     /// Any: only the inbox still holds it, which has its own count.
-    #[default]
     Inbox,
+    /// There is no packet; the slot holds what was in it.
+    #[default]
+    None,
 }
 
 /// The local reader that a packet waits for, besides links.
@@ -43,8 +45,6 @@ pub(in crate::router) enum Reader {
 
 #[derive(Clone, Debug, Default)]
 pub(in crate::router) struct Slot<B> {
-    /// Otherwise it holds what was in it.
-    is_used: bool,
     pub(in crate::router) packet: PacketOf<B>,
     pub(in crate::router) origin: Origin,
     /// When it arrived: the low half of the time, which wraps after 71 minutes. No packet lives that long.
@@ -76,7 +76,7 @@ impl<B> Slot<B> {
     pub(in crate::router) fn channel(&self) -> u8 {
         match self.origin {
             Origin::Link { channel, .. } => channel,
-            Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox => 0,
+            Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox | Origin::None => 0,
         }
     }
 
@@ -290,14 +290,13 @@ impl<C: Capacities> Pool<C> {
             }
             Origin::Host(_) | Origin::Application => self.outbox_has_room(header.kind),
             Origin::Service => self.service_has_room(),
-            Origin::Inbox => false,
+            Origin::Inbox | Origin::None => false,
         };
         if !room {
             return None;
         }
         let place = self.used.trailing_ones() as usize;
         let Slot {
-            is_used,
             packet,
             origin: from,
             arrived,
@@ -311,7 +310,6 @@ impl<C: Capacities> Pool<C> {
         packet.body.truncate(0);
         packet.body.extend_from_slice(body).ok()?;
         packet.header = *header;
-        *is_used = true;
         (*from, *arrived) = (origin, now as u32);
         (*pending, *other_path, *reader) = (0, 0, Reader::Nobody);
         (*flooded, *signed, *kept) = (false, false, false);
@@ -333,11 +331,15 @@ impl<C: Capacities> Pool<C> {
     }
 
     pub(in crate::router) fn get(&self, place: Place) -> Option<&Slot<C::Body>> {
-        self.slots.get(usize::from(place)).filter(|slot| slot.is_used)
+        self.slots
+            .get(usize::from(place))
+            .filter(|slot| slot.origin != Origin::None)
     }
 
     pub(in crate::router) fn get_mut(&mut self, place: Place) -> Option<&mut Slot<C::Body>> {
-        self.slots.get_mut(usize::from(place)).filter(|slot| slot.is_used)
+        self.slots
+            .get_mut(usize::from(place))
+            .filter(|slot| slot.origin != Origin::None)
     }
 
     /// Marks a packet to be routed or delivered soon.
@@ -416,7 +418,7 @@ impl<C: Capacities> Pool<C> {
         let Some(slot) = self.get_mut(place) else { return };
         let before = slot.origin;
         if slot.unused() {
-            slot.is_used = false;
+            slot.origin = Origin::None;
             self.used &= !(1 << place);
         } else if slot.pending == 0 && slot.reader == Reader::Application && !slot.kept {
             slot.origin = Origin::Inbox;
@@ -452,7 +454,7 @@ impl<C: Capacities> Pool<C> {
                 }
                 &mut self.service
             }
-            Origin::Inbox => return,
+            Origin::Inbox | Origin::None => return,
         };
         *counter = counter.saturating_add_signed(by);
     }
