@@ -87,7 +87,7 @@ pub async fn run<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize,
     program: impl FnOnce(Handle<'static>) -> F,
 ) -> ! {
     if let Some(shared) = run_node(room) {
-        spawner.spawn(programs::show_life().expect(ONCE));
+        programs::begin(spawner);
         program(Handle::new(shared)).await;
     }
     core::future::pending().await
@@ -116,6 +116,9 @@ fn run_node<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize>(
             if node.uses(link) {
                 spawner.spawn(receive(node, link, port.rx).expect(ONCE));
                 spawner.spawn(transmit(node, link, port.tx).expect(ONCE));
+            } else {
+                // Not dropped: that stops its clock, and an interrupt that it has raised would never end.
+                core::mem::forget(port);
             }
         }
         spawner.spawn(keep_time(node).expect(ONCE));

@@ -4,12 +4,14 @@ use core::future::poll_fn;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::task::Poll;
 
+use embassy_executor::Spawner;
 use embassy_stm32::flash::{Blocking, Flash};
 use embassy_stm32::peripherals;
 use embassy_sync::waitqueue::AtomicWaker;
 use hopwise_app::Mesh;
 use hopwise_node::link::Micros;
 
+use crate::ONCE;
 use crate::boards;
 use crate::priority::with_node_out;
 use crate::time::now;
@@ -22,9 +24,15 @@ const PATIENCE: u32 = 2;
 static ALIVE: AtomicBool = AtomicBool::new(false);
 static WAKER: AtomicWaker = AtomicWaker::new();
 
-/// Shows that programs let each other run, whenever it is asked.
+/// Has programs that hang noticed from now on.
+pub(crate) fn begin(spawner: Spawner) {
+    ALIVE.store(true, Ordering::Relaxed);
+    spawner.spawn(show_life().expect(ONCE));
+}
+
+/// Shows that programs let each other run, whenever it is woken.
 #[embassy_executor::task]
-pub(crate) async fn show_life() {
+async fn show_life() {
     poll_fn(|context| {
         WAKER.register(context.waker());
         ALIVE.store(true, Ordering::Relaxed);
@@ -36,29 +44,28 @@ pub(crate) async fn show_life() {
 /// Reports programs that let nobody else run. They do not hold up the node, so nothing else is done about it.
 #[derive(Default)]
 pub(crate) struct LifeSigns {
-    asked: Option<Micros>,
-    /// Intervals without a sign.
-    silent: u32,
+    next_look: Micros,
+    /// Intervals without a sign, if there ever was one.
+    silent: Option<u32>,
 }
 
 impl LifeSigns {
     /// Called several times a second.
     pub(crate) fn look(&mut self) {
         let now = now();
-        if self.asked.is_some_and(|asked| now < asked + INTERVAL) {
+        if now < self.next_look {
             return;
         }
-        let was_asked = self.asked.replace(now).is_some();
+        self.next_look = now + INTERVAL;
         if ALIVE.swap(false, Ordering::Relaxed) {
-            if self.silent >= PATIENCE {
-                defmt::info!("the program has let others run again after {} s", self.silent);
+            if let Some(silent) = self.silent.replace(0).filter(|silent| *silent >= PATIENCE) {
+                defmt::info!("the program has let others run again after {} s", silent);
             }
-            self.silent = 0;
-        } else if was_asked {
-            self.silent += 1;
+        } else if let Some(silent) = &mut self.silent {
+            *silent += 1;
             // Ever more rarely.
-            if self.silent >= PATIENCE && self.silent.is_power_of_two() {
-                defmt::warn!("a program has not let others run for {} s", self.silent);
+            if *silent >= PATIENCE && silent.is_power_of_two() {
+                defmt::warn!("a program has not let others run for {} s", silent);
             }
         }
         WAKER.wake();

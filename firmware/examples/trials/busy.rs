@@ -5,7 +5,7 @@ use embassy_stm32::peripherals::{I2C1, PB8, PB9};
 use hopwise_firmware::Handle;
 
 /// For how long they do it.
-const LONG: u64 = 2_500_000;
+const LONG: u64 = 3_500_000;
 /// The address of a sensor with registers.
 const SENSOR: u8 = 0x50;
 /// Lines that are written.

@@ -226,7 +226,7 @@ fn a_program_that_wants_to_be_watched_restarts_its_node_when_it_stops_saying_so(
             mesh.watch(SECOND);
             mesh.sleep(SECOND / 2).await;
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     });
     let unwatched = world.start(&Slots::configured(&page(1)), other, |mesh| async move {
         mesh.watch(SECOND);
@@ -265,7 +265,7 @@ fn a_link_stays_up_while_a_program_pauses_its_node() {
             mesh.all_links_up().await;
             let change = mesh.link_changes().next().await;
             note.set(change.is_up);
-            std::future::pending().await
+            std::future::pending::<()>().await;
         });
         world.run_until(SECOND, || still.get());
         pipes.iter().for_each(|pipe| pipe.cut(true));

@@ -7,7 +7,8 @@ use std::rc::Rc;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_host::talk::Question;
 use hopwise_node::wire::{
-    AppPort, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport, encoded_len,
+    AppPort, BoardState, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport,
+    encoded_len,
 };
 use hopwise_sim::{Settings, simulate_programs};
 
@@ -64,6 +65,25 @@ fn a_program_that_panics_restarts_its_board_alone() {
     order(&mut rig, 2, ASK, 1);
     rig.run_for(SECOND);
     assert_eq!(asked(&mut rig, 2).0, 0);
+}
+
+/// Bytes come to ports that a board without configuration does not use.
+#[test]
+fn a_board_in_a_crash_loop_stays_up_beside_neighbors_that_talk() {
+    let Some(firmware) = large_example("trials") else {
+        return;
+    };
+    let mut rig = Rig::new(firmware, "path(2)");
+    for _ in 0..4 {
+        rig.wait_for_links(5 * SECOND);
+        order(&mut rig, 1, PANIC, 0);
+        rig.run_for(200 * MILLISECOND);
+    }
+    assert_eq!(rig.status(1).state, BoardState::CrashLoop);
+    rig.run_for(10 * SECOND);
+    assert_eq!(rig.status(1).state, BoardState::CrashLoop);
+    assert_eq!(rig.world.boards()[1].resets(), 4);
+    rig.assert_healthy();
 }
 
 /// A board sends without end to one that never reads, and to all. The others still speak with each other, and no link goes down.
