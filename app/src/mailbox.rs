@@ -126,6 +126,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             };
             if !matches!(sending.stage, Stage::Done(_)) {
                 keep(&mut sending.waker, waker);
+                inner.call_runner_for_work();
                 return Poll::Pending;
             }
             // Its place is still taken, until the exchange frees it.
@@ -187,11 +188,13 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             let Some(incoming) = open.queue.pop_front() else {
                 if let Some(waker) = waker {
                     keep(&mut open.waker, waker);
+                    inner.call_runner_for_work();
                 }
                 return None;
             };
             open.told = false;
-            inner.call_runner();
+            // The router learns of the room when the program waits: until then it would only hold the program up.
+            inner.has_work = true;
             Some(incoming)
         })
     }

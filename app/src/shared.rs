@@ -111,7 +111,7 @@ pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH:
     pub(crate) watched_until: Micros,
     /// The owner of the router, if it waits for work.
     runner: Option<Waker>,
-    has_work: bool,
+    pub(crate) has_work: bool,
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS, RECEIVERS, DEPTH> {
@@ -119,6 +119,13 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
     pub(crate) fn call_runner(&mut self) {
         self.has_work = true;
         wake(&mut self.runner);
+    }
+
+    /// The same if there is work that it was not woken for.
+    pub(crate) fn call_runner_for_work(&mut self) {
+        if self.has_work {
+            wake(&mut self.runner);
+        }
     }
 }
 
