@@ -39,6 +39,8 @@ pub(crate) fn read_sensor(mesh: Handle<'static>) {
         let mut registers = [0; 200];
         failed += u32::from(port.blocking_write_read(SENSOR, &[0], &mut registers).is_err());
         sum = registers.iter().map(|&byte| u32::from(byte)).sum();
+        // embassy does not wait until the bus is free again, not even for a byte that follows because the node interrupted.
+        wait(200, mesh);
     }
     defmt::info!("sensor {}, {} failed", sum, failed);
 }
