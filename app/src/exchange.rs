@@ -9,7 +9,7 @@ use hopwise_node::wire::{Bytes, Query, body_of};
 use crate::error::{RequestError, SendError};
 use crate::message::{Incoming, Job, Neighbor, RequestId, SendMode, SendResult, Service};
 use crate::request::result_of;
-use crate::shared::{Inner, Sending, Shared, Stage};
+use crate::shared::{Inner, PauseStage, Sending, Shared, Stage};
 use crate::wakers::wake;
 
 /// Timeout of a request: longer than packets live, there and back.
@@ -50,6 +50,11 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             self.with(|inner| inner.settle(number, true, SendResult::Completed(outcome)));
         }
         self.with(|inner| inner.open_and_close(router));
+        match self.with(Inner::next_pause) {
+            PauseStage::Wanted(units) => router.pause(units),
+            PauseStage::Over => router.end_pause(now),
+            PauseStage::None | PauseStage::Announced => {}
+        }
         for place in 0..SENDS {
             if let Some(job) = self.with(|inner| inner.take_job(place)) {
                 let given = give(&job, router, now, observer);
@@ -138,6 +143,17 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
                 open.told = true;
             }
         }
+    }
+
+    /// What the router is to do about a pause.
+    fn next_pause(&mut self) -> PauseStage {
+        let stage = self.pause;
+        self.pause = match stage {
+            PauseStage::Wanted(_) => PauseStage::Announced,
+            PauseStage::Over => PauseStage::None,
+            unchanged => unchanged,
+        };
+        stage
     }
 
     /// Removes a message that waits for the router.

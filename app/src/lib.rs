@@ -23,7 +23,8 @@
 //! - [`Mesh::request`] sends a request to an application and waits for the response, [`Mesh::serve`] responds; both use types, in postcard
 //!   format;
 //! - [`Mesh::neighbors`] and [`Mesh::link_changes`] report links, [`Mesh::now`] is the mesh time, the same on all nodes, [`Mesh::uptime`]
-//!   the local time; [`Mesh::sleep`] and [`Mesh::wait_until`] wait for one or the other.
+//!   the local time; [`Mesh::sleep`] and [`Mesh::wait_until`] wait for one or the other;
+//! - [`Mesh::watch`] has the board restart if the program hangs, [`Mesh::pause`] announces that the board stands still.
 //!
 //! Nothing is lost silently: where there is no room a call waits, or returns an error. Nothing is allocated: the parameters of [`Shared`]
 //! are the capacities.
@@ -44,6 +45,7 @@ mod links;
 mod mailbox;
 mod mesh;
 mod message;
+mod pause;
 mod persistence;
 mod receive;
 mod request;
@@ -65,6 +67,7 @@ pub use large::{LargeError, LargeMessage, LargeReceiver, MAX_LARGE};
 pub use links::{LinkChange, LinkChanges};
 pub use mesh::Mesh;
 pub use message::{Incoming, Neighbor, Service};
+pub use pause::Pause;
 pub use receive::Receiver;
 pub use request::Response;
 pub use shared::{Clock, Shared};

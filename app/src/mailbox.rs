@@ -10,7 +10,7 @@ use hopwise_node::wire::AppPort;
 
 use crate::error::OpenError;
 use crate::message::{Incoming, Job, Neighbor, Neighbors, SendResult};
-use crate::shared::{Clock, Identity, Open, Shared, Stage, Timer};
+use crate::shared::{Clock, Identity, Open, PauseStage, Shared, Stage, Timer};
 use crate::wakers::{keep, replace};
 
 pub(crate) trait Mailbox {
@@ -49,6 +49,14 @@ pub(crate) trait Mailbox {
     fn set_timer(&self, timer: &mut Option<u32>, at: Micros, waker: &Waker);
 
     fn end_timer(&self, number: u32);
+
+    /// Has the node announce a pause of this many units; `false` if there is one already.
+    fn pause(&self, units: u8) -> bool;
+
+    fn end_pause(&self);
+
+    /// Has the node restart at a time.
+    fn watch(&self, until: Micros);
 
     fn neighbors(&self) -> Neighbors;
 
@@ -118,6 +126,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             };
             if !matches!(sending.stage, Stage::Done(_)) {
                 keep(&mut sending.waker, waker);
+                inner.call_runner_for_work();
                 return Poll::Pending;
             }
             // Its place is still taken, until the exchange frees it.
@@ -179,11 +188,13 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             let Some(incoming) = open.queue.pop_front() else {
                 if let Some(waker) = waker {
                     keep(&mut open.waker, waker);
+                    inner.call_runner_for_work();
                 }
                 return None;
             };
             open.told = false;
-            inner.call_runner();
+            // The router learns of the room when the program waits: until then it would only hold the program up.
+            inner.has_work = true;
             Some(incoming)
         })
     }
@@ -227,6 +238,31 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 }
             }
         });
+    }
+
+    fn pause(&self, units: u8) -> bool {
+        self.with(|inner| {
+            let is_free = inner.pause == PauseStage::None;
+            if is_free {
+                inner.pause = PauseStage::Wanted(units);
+                inner.call_runner();
+            }
+            is_free
+        })
+    }
+
+    fn end_pause(&self) {
+        self.with(|inner| {
+            inner.pause = match inner.pause {
+                PauseStage::Announced => PauseStage::Over,
+                _ => PauseStage::None,
+            };
+            inner.call_runner();
+        });
+    }
+
+    fn watch(&self, until: Micros) {
+        self.with(|inner| inner.watched_until = until);
     }
 
     fn neighbors(&self) -> Neighbors {

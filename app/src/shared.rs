@@ -72,6 +72,17 @@ pub(crate) struct Timer {
     pub(crate) waker: Waker,
 }
 
+/// The stage of a program's [pause](crate::Mesh::pause).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PauseStage {
+    None,
+    /// The router is to announce it, in its units.
+    Wanted(u8),
+    Announced,
+    /// The router is to end it.
+    Over,
+}
+
 #[derive(Debug)]
 pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
     pub(crate) sends: [Sending; SENDS],
@@ -95,9 +106,12 @@ pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH:
     pub(crate) epoch: u32,
     /// Number of transfers and streams started here.
     pub(crate) sessions: u32,
+    pub(crate) pause: PauseStage,
+    /// When the node restarts unless a program prevents it.
+    pub(crate) watched_until: Micros,
     /// The owner of the router, if it waits for work.
     runner: Option<Waker>,
-    has_work: bool,
+    pub(crate) has_work: bool,
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS, RECEIVERS, DEPTH> {
@@ -105,6 +119,13 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
     pub(crate) fn call_runner(&mut self) {
         self.has_work = true;
         wake(&mut self.runner);
+    }
+
+    /// The same if there is work that it was not woken for.
+    pub(crate) fn call_runner_for_work(&mut self) {
+        if self.has_work {
+            wake(&mut self.runner);
+        }
     }
 }
 
@@ -169,6 +190,8 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 shown: 0,
                 epoch: 0,
                 sessions: 0,
+                pause: PauseStage::None,
+                watched_until: Micros::MAX,
                 runner: None,
                 has_work: true,
             })),
@@ -183,6 +206,11 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
     /// Whether the router's owner should call [`exchange`](Self::exchange) because of a program; resets the flag.
     pub fn take_work(&self) -> bool {
         self.with(|inner| core::mem::take(&mut inner.has_work))
+    }
+
+    /// When the node must restart because a program has asked for it and not [postponed](crate::Mesh::watch) it.
+    pub fn watched_until(&self) -> Micros {
+        self.with(|inner| inner.watched_until)
     }
 
     /// Like [`take_work`](Self::take_work); if there is none, the task is woken when there is.

@@ -56,7 +56,7 @@ fn read(place: u32) -> [u8; RECORD] {
 
 impl Images {
     pub(crate) fn new() -> Self {
-        // SAFETY: others change other parts of the flash, each without awaiting anything.
+        // SAFETY: others change other parts of the flash: the node's own tasks, each without awaiting anything, and programs with the node kept out.
         Images(boards::flash(unsafe { peripherals::FLASH::steal() }))
     }
 

@@ -18,10 +18,11 @@
 //!
 //! The node is `hopwise-runner`'s; this is the chip's part. A module uses only those below it:
 //!
-//! - [`platform`]: what the runner uses of the chip;
+//! - [`platform`]: what the runner uses of the chip; [`programs`]: those that hang, and those that change the flash;
 //! - [`configuration`], [`images`]: what is kept in the flash; [`retained_ram`]: what survives a reset;
 //! - [`boards`]: what differs between boards, and between chips; [`uart`]: serial ports;
 //! - [`time`]: the board's own clock, and what time it is in the mesh;
+//! - [`log`]: the log; [`priority`]: how the node interrupts programs, and their lock;
 //! - [`copy`]: how memory is copied; [`crash`]: panics and faults; [`stack`]: how much of it was never used.
 #![no_std]
 
@@ -30,33 +31,34 @@ mod configuration;
 mod copy;
 mod crash;
 mod images;
+mod log;
 mod platform;
+mod priority;
+mod programs;
 mod retained_ram;
 mod stack;
 mod time;
 mod uart;
 
 use cortex_m::peripheral::SCB;
-use defmt_rtt as _;
 use embassy_executor::Spawner;
-use embassy_futures::join::join;
 use embassy_stm32::gpio::Input;
 use embassy_stm32::mode::Async;
 use embassy_stm32::usart::UartTx;
-use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_time::{Duration, Ticker};
 use hopwise_app::Clock;
 pub use hopwise_app::{AppPort, MAX_MESSAGE, Mesh as Handle, Outcome};
 use hopwise_node::store::Store;
 use hopwise_node::wire::Failure;
-use hopwise_runner::{Board, MakePrograms, PROGRAM, Restart, Runner, Task};
+use hopwise_runner::{Board, MakePrograms, PROGRAM, Programs, Restart, Runner, Task};
 use static_cell::StaticCell;
 
 use boards::{NodeSizes, PORTS};
 use configuration::Slots;
 use images::Images;
 use platform::{Chip, Rest};
-use stack::StackProbe;
+pub use priority::NodeLock;
+pub use programs::change_flash;
 use time::now;
 use uart::Receiver;
 
@@ -64,7 +66,7 @@ defmt::timestamp!("{=u64:us}", embassy_time::Instant::now().as_micros());
 
 /// What a board and its programs share; its parameters say how much room there is.
 pub type Shared<const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPTH: usize = 2> =
-    hopwise_app::Shared<SENDS, RECEIVERS, DEPTH, CriticalSectionRawMutex>;
+    hopwise_app::Shared<SENDS, RECEIVERS, DEPTH, NodeLock>;
 
 type Node = Runner<Chip, NodeSizes>;
 
@@ -77,11 +79,25 @@ const BUTTON_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Runs the board, and on it a program, if the board is part of a mesh. `room` is for what the two share; the program may spawn others and give
 /// them its handle. One that ends leaves the board to its router.
+///
+/// The node interrupts programs, whatever they do, and they run in the time that it leaves.
 pub async fn run<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, F: Future<Output = ()>>(
     spawner: Spawner,
     room: &'static StaticCell<Shared<SENDS, RECEIVERS, DEPTH>>,
     program: impl FnOnce(Handle<'static>) -> F,
 ) -> ! {
+    if let Some(shared) = run_node(room) {
+        programs::begin(spawner);
+        program(Handle::new(shared)).await;
+    }
+    core::future::pending().await
+}
+
+/// Starts the node. Returns what it shares with its programs, if it is part of a mesh.
+// Not async: all that is used here would be kept for ever.
+fn run_node<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize>(
+    room: &'static StaticCell<Shared<SENDS, RECEIVERS, DEPTH>>,
+) -> Option<&'static Shared<SENDS, RECEIVERS, DEPTH>> {
     // First of all: whatever hangs from here on ends in a restart.
     let mut watchdog = boards::watchdog();
     watchdog.unleash();
@@ -94,27 +110,26 @@ pub async fn run<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize,
     let board = boards::open(peripherals, node.baud());
     // Boards that are switched on together all listen before the first of them says hello.
     cortex_m::asm::delay(LISTEN_FIRST);
-    for (link, port) in (0..).zip(board.ports) {
-        if node.uses(link) {
-            spawner.spawn(receive(node, link, port.rx).expect(ONCE));
-            spawner.spawn(transmit(node, link, port.tx).expect(ONCE));
+    // From here on only its own tasks use the node.
+    priority::start_node(|spawner| {
+        for (link, port) in (0..).zip(board.ports) {
+            if node.uses(link) {
+                spawner.spawn(receive(node, link, port.rx).expect(ONCE));
+                spawner.spawn(transmit(node, link, port.tx).expect(ONCE));
+            } else {
+                // Not dropped: that stops its clock, and an interrupt that it has raised would never end.
+                core::mem::forget(port);
+            }
         }
-    }
-    spawner.spawn(keep_time(node).expect(ONCE));
-    spawner.spawn(watch_button(node, board.button, board.pressed_high).expect(ONCE));
-    let mut rest = Rest {
-        led: board.led,
-        watchdog,
-        probe: StackProbe::new(),
-    };
-    let mut store = Store::new(Slots(board.flash));
-    let housekeeping = async { restart(node.keep_house(&mut rest, &mut store).await) };
-    let programs = async {
+        spawner.spawn(keep_time(node).expect(ONCE));
+        spawner.spawn(watch_button(node, board.button, board.pressed_high).expect(ONCE));
         if let Some(shared) = shared {
-            join(program(Handle::new(shared)), node.serve(shared)).await;
+            spawner.spawn(serve(node, shared).expect(ONCE));
         }
-    };
-    join(housekeeping, programs).await.0
+        let rest = Rest::new(board.led, watchdog);
+        spawner.spawn(keep_house(node, rest, Store::new(Slots(board.flash))).expect(ONCE));
+    });
+    shared
 }
 
 /// Makes of the board what its config says.
@@ -168,19 +183,32 @@ fn restart(why: Restart) -> ! {
     }
 }
 
+// Most tasks are not `async fn`s, since those store their arguments twice.
+
 #[embassy_executor::task(pool_size = PORTS)]
-async fn receive(node: &'static Node, link: u8, mut rx: Receiver) {
-    match node.receive(link, &mut rx).await {}
+fn receive(node: &'static Node, link: u8, mut rx: Receiver) -> impl Future<Output = ()> {
+    async move { match node.receive(link, &mut rx).await {} }
 }
 
 #[embassy_executor::task(pool_size = PORTS)]
-async fn transmit(node: &'static Node, link: u8, mut tx: UartTx<'static, Async>) {
-    match node.transmit(link, &mut tx).await {}
+fn transmit(node: &'static Node, link: u8, mut tx: UartTx<'static, Async>) -> impl Future<Output = ()> {
+    async move { match node.transmit(link, &mut tx).await {} }
 }
 
 #[embassy_executor::task]
 async fn keep_time(node: &'static Node) {
     node.keep_time().await
+}
+
+/// Moves messages between the node and its programs.
+#[embassy_executor::task]
+fn serve(node: &'static Node, programs: &'static dyn Programs<NodeSizes>) -> impl Future<Output = ()> {
+    async move { node.serve(programs).await }
+}
+
+#[embassy_executor::task]
+fn keep_house(node: &'static Node, mut rest: Rest, mut store: Store<Slots<'static>>) -> impl Future<Output = ()> {
+    async move { restart(node.keep_house(&mut rest, &mut store).await) }
 }
 
 /// Looks at the button now and then: that needs no interrupt, and the button does not bounce from one look to the next.

@@ -3,14 +3,15 @@
 use core::mem::MaybeUninit;
 
 use embassy_stm32::gpio::Output;
-use embassy_stm32::wdg::{IndependentWatchdog, Instance};
 use embassy_time::{Instant, Timer};
 use hopwise_node::clock::{ClockTicks, MeshTime};
 use hopwise_node::link::Micros;
 use hopwise_runner::{Arrival, LinkRx, Platform, Task, Upkeep};
 
-use crate::boards;
+use crate::boards::{self, Watchdog};
 use crate::images::Images;
+use crate::log::Losses;
+use crate::programs::LifeSigns;
 use crate::retained_ram;
 use crate::stack::StackProbe;
 use crate::time::{self, now};
@@ -58,16 +59,32 @@ impl Platform for Chip {
     }
 }
 
-/// LED, watchdog and stack.
-pub(crate) struct Rest<W: Instance + 'static> {
-    pub(crate) led: Output<'static>,
-    pub(crate) watchdog: IndependentWatchdog<'static, W>,
-    pub(crate) probe: StackProbe,
+/// LED, watchdog, stack, programs and log.
+pub(crate) struct Rest {
+    led: Output<'static>,
+    watchdog: Watchdog,
+    probe: StackProbe,
+    programs: LifeSigns,
+    losses: Losses,
 }
 
-impl<W: Instance + 'static> Upkeep for Rest<W> {
+impl Rest {
+    pub(crate) fn new(led: Output<'static>, watchdog: Watchdog) -> Self {
+        Rest {
+            led,
+            watchdog,
+            probe: StackProbe::new(),
+            programs: LifeSigns::default(),
+            losses: Losses::default(),
+        }
+    }
+}
+
+impl Upkeep for Rest {
     fn heartbeat(&mut self) {
         self.watchdog.pet();
+        self.programs.look();
+        self.losses.tell();
     }
 
     fn show(&mut self, lit: bool) {

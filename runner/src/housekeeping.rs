@@ -6,7 +6,7 @@ use hopwise_node::link::Micros;
 use hopwise_node::store::{self, Store};
 use hopwise_node::wire::{BoardState, Failure};
 
-use crate::driver::Runner;
+use crate::driver::{Mode, Runner};
 use crate::led::Rhythmic;
 use crate::platform::{Platform, Upkeep};
 use crate::response::Deferred;
@@ -49,7 +49,7 @@ pub enum Restart {
     GoneBack,
     /// It is to boot another image, on trial.
     Image(Trial),
-    /// This task hangs.
+    /// This task hangs, or a program that wants to be watched.
     Hanging(Task),
     /// It is to fail on purpose, to show its recovery.
     Failure(Failure),
@@ -75,6 +75,9 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                 }
                 missing if since_call >= HEARTBEAT_TIMEOUT => return Restart::Hanging(Task::first_of(missing)),
                 _ => {}
+            }
+            if matches!(&*self.mode(), Mode::Mesh(mesh) if mesh.has_hung_program(self.now())) {
+                return Restart::Hanging(Task::PROGRAM);
             }
             if self.now() >= SETTLED && self.about.state != BoardState::CrashLoop {
                 upkeep.settle();

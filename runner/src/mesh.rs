@@ -177,6 +177,11 @@ impl<C: Capacities> Mesh<C> {
         }
     }
 
+    /// Whether a program that wants to be watched hangs.
+    pub(crate) fn has_hung_program(&self, now: Micros) -> bool {
+        self.programs.watched_until() <= now
+    }
+
     /// The action of the button.
     pub(crate) fn broadcast_ping(&mut self, now: Micros) {
         match self.router.broadcast(AppPort::TEXT, b"ping", now, &mut self.observer) {

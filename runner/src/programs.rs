@@ -29,6 +29,10 @@ pub trait Programs<C: Capacities> {
     /// Whether one of them has work; otherwise the task is woken when one does.
     #[doc(hidden)]
     fn poll_work(&self, context: &mut Context<'_>) -> Poll<()>;
+
+    /// When the node must restart because one of them asked for it.
+    #[doc(hidden)]
+    fn watched_until(&self) -> Micros;
 }
 
 #[allow(private_interfaces, reason = "nobody else implements it or calls it")]
@@ -47,5 +51,9 @@ impl<C: Capacities, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usi
 
     fn poll_work(&self, context: &mut Context<'_>) -> Poll<()> {
         Shared::poll_work(self, context)
+    }
+
+    fn watched_until(&self) -> Micros {
+        Shared::watched_until(self)
     }
 }

@@ -10,6 +10,8 @@ impl Task {
     /// Any task of the board itself that calls [`heartbeat`](crate::Runner::heartbeat).
     pub const BUTTON: Task = Task(17);
     pub(crate) const HOUSEKEEPING: Task = Task(18);
+    /// A program, if it wants to be watched.
+    pub(crate) const PROGRAM: Task = Task(19);
 
     pub(crate) const fn receiver(link: u8) -> Self {
         Task(link as u32)

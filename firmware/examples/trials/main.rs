@@ -2,13 +2,14 @@
 #![no_std]
 #![no_main]
 
+mod busy;
 mod script;
 
 use embassy_executor::Spawner;
 use embassy_futures::join::join;
 use embassy_futures::select::{Either, select};
 use hopwise_app::{LargeReceiver, Stream};
-use hopwise_firmware::{AppPort, Handle, Shared};
+use hopwise_firmware::{AppPort, Handle, Outcome, Shared};
 use static_cell::StaticCell;
 
 /// Where trials are ordered.
@@ -77,10 +78,17 @@ async fn obey(mesh: Handle<'static>, trial: u8, node: u64) {
         1 => flood(mesh, node).await,
         3 => ask(mesh, node).await,
         4 => send(mesh, node).await,
-        // Never yields.
-        _ => loop {
-            cortex_m::asm::wfi();
-        },
+        6 => confirm(mesh, node).await,
+        7 => busy::compute(mesh).await,
+        8 => busy::read_sensor(mesh),
+        9 => busy::mask_interrupts(mesh),
+        10 => busy::write_log(mesh),
+        11 => busy::change_flash(mesh).await,
+        12 => {
+            mesh.watch(1_000_000);
+            busy::hang()
+        }
+        _ => busy::hang(),
     }
 }
 
@@ -130,4 +138,26 @@ async fn send(mesh: Handle<'static>, node: u64) {
         mesh.sleep(5_000).await;
     }
     defmt::info!("sent {} messages", TIMES);
+}
+
+/// Sends confirmed messages, and says how long they take.
+async fn confirm(mesh: Handle<'static>, node: u64) {
+    let (mut longest, mut sum, mut delivered) = (0, 0, 0);
+    for round in 0..TIMES {
+        let begun = mesh.uptime();
+        let outcome = mesh.send_confirmed(node, READ, &[round as u8; 32]).await;
+        delivered += u32::from(outcome == Ok(Outcome::Delivered));
+        let took = mesh.uptime() - begun;
+        sum += took;
+        longest = longest.max(took);
+        // Never in step with what others do.
+        mesh.sleep(17_389).await;
+    }
+    let mean = sum / u64::from(TIMES);
+    defmt::info!(
+        "confirmed {} times, mean {} us, longest {} us",
+        delivered,
+        mean,
+        longest
+    );
 }

@@ -87,8 +87,11 @@ pub(crate) fn start() -> Peripherals {
     peripherals
 }
 
+/// The watchdog of the chip.
+pub(crate) type Watchdog = IndependentWatchdog<'static, family::Watchdog>;
+
 /// The watchdog, not yet running. To be called once.
-pub(crate) fn watchdog() -> IndependentWatchdog<'static, family::Watchdog> {
+pub(crate) fn watchdog() -> Watchdog {
     // SAFETY: `open` leaves it alone.
     let peripheral = unsafe { family::Watchdog::steal() };
     IndependentWatchdog::new(peripheral, WATCHDOG_MICROS)

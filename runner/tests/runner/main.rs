@@ -214,3 +214,62 @@ fn a_task_that_hangs_is_found() {
     world.run_until(4 * SECOND, || seen.restart.borrow().is_some());
     assert!(matches!(*seen.restart.borrow(), Some(Restart::Hanging(task)) if task.number() == 8));
 }
+
+#[test]
+fn a_program_that_wants_to_be_watched_restarts_its_node_when_it_stops_saying_so() {
+    let mut world = World::default();
+    let ([one, other], _, _) = cables();
+    let watched = world.start(&Slots::configured(&board_config(0)), one, |mesh| async move {
+        for _ in 0..10 {
+            mesh.watch(SECOND);
+            mesh.sleep(SECOND / 2).await;
+        }
+        std::future::pending::<()>().await;
+    });
+    let unwatched = world.start(&Slots::configured(&board_config(1)), other, |mesh| async move {
+        mesh.watch(SECOND);
+        mesh.unwatch();
+    });
+    world.run(5 * SECOND);
+    assert_eq!(*watched.restart.borrow(), None);
+    world.run_until(SECOND, || watched.restart.borrow().is_some());
+    assert!(matches!(*watched.restart.borrow(), Some(Restart::Hanging(task)) if task.number() == 19));
+    assert_eq!(*unwatched.restart.borrow(), None);
+}
+
+/// In the second round a program announces that its node stands still.
+#[test]
+fn a_link_stays_up_while_a_program_pauses_its_node() {
+    for announced in [false, true] {
+        let mut world = World::default();
+        let ([one, other], pipes, _) = cables();
+        let (still, delivered) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(false)));
+        let (stands, ends) = (still.clone(), delivered.clone());
+        world.start(&Slots::configured(&board_config(0)), one, move |mesh| async move {
+            mesh.all_links_up().await;
+            let pause = match announced {
+                true => Some(mesh.pause(2 * SECOND).await),
+                false => None,
+            };
+            stands.set(true);
+            mesh.sleep(SECOND).await;
+            drop(pause);
+            ends.set(mesh.send_confirmed(1, PORT, b"again").await == Ok(Outcome::Delivered));
+        });
+        let stays_up = Rc::new(Cell::new(true));
+        let note = stays_up.clone();
+        world.start(&Slots::configured(&board_config(1)), other, |mesh| async move {
+            let _receiver = mesh.receiver(PORT).unwrap();
+            mesh.all_links_up().await;
+            let change = mesh.link_changes().next().await;
+            note.set(change.is_up);
+            std::future::pending::<()>().await;
+        });
+        world.run_until(SECOND, || still.get());
+        pipes.iter().for_each(|pipe| pipe.cut(true));
+        world.run(SECOND - 1);
+        pipes.iter().for_each(|pipe| pipe.cut(false));
+        world.run_until(3 * SECOND, || delivered.get());
+        assert_eq!(stays_up.get(), announced);
+    }
+}

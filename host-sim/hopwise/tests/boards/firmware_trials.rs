@@ -8,7 +8,8 @@ use hopwise_emulate::cost::Trial;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{
-    AppPort, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport, encoded_len,
+    AppPort, BoardState, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport,
+    encoded_len,
 };
 use hopwise_sim::{Settings, simulate_programs};
 
@@ -24,8 +25,13 @@ mod script;
 const PANIC: u8 = 0;
 const FLOOD: u8 = 1;
 const SCRIPT: u8 = 2;
+<<<<<<< HEAD
 const ASK: u8 = Trial::Ask as u8;
 const NEVER_YIELD: u8 = 5;
+=======
+const ASK: u8 = 3;
+const SEND: u8 = 4;
+>>>>>>> faae52e88113fc002df31f652575604ed23c5c90
 
 /// What a board says after it has asked a hundred times: how many failed, and the mean and longest time in microseconds.
 fn asked(rig: &mut Rig, board: usize) -> (u32, u64, u64) {
@@ -38,35 +44,52 @@ fn asked(rig: &mut Rig, board: usize) -> (u32, u64, u64) {
     found.unwrap_or_else(|| panic!("board {board} has not asked: {lines:?}"))
 }
 
-/// A program that panics restarts its board, which says why; one that never yields likewise. Its neighbors go on.
+/// A program that panics restarts its board, which says why. Its neighbors go on.
 #[test]
-fn a_program_that_panics_or_hangs_restarts_its_board_alone() {
+fn a_program_that_panics_restarts_its_board_alone() {
     let Some(firmware) = large_example("trials") else {
         return;
     };
-    for (trial, reason) in [(PANIC, "panic main.rs:"), (NEVER_YIELD, "hung")] {
-        let mut rig = Rig::new(firmware, "ring(4)");
-        rig.wait_for_links(SECOND);
-        order(&mut rig, 2, trial, 0);
-        // Boards 0 and 1 do not need board 2.
-        order(&mut rig, 0, ASK, 1);
-        rig.run_for(if trial == PANIC { SECOND } else { 8 * SECOND });
-        let resets: Vec<u64> = rig.world.boards().iter().map(|board| board.resets()).collect();
-        assert_eq!(resets, [0, 0, 1, 0], "{reason}");
-        let fault = rig.status(2).fault.unwrap_or_default();
-        assert!(fault.contains(reason), "{fault:?}");
-        if trial == PANIC {
-            assert!(fault.ends_with("as it was told"), "{fault}");
-        }
-        let (failed, _, longest) = asked(&mut rig, 0);
-        assert_eq!(failed, 0);
-        assert!(longest < 50_000, "{longest} us");
-        // It is back, with its program.
-        rig.wait_for_links(SECOND);
-        order(&mut rig, 2, ASK, 1);
-        rig.run_for(SECOND);
-        assert_eq!(asked(&mut rig, 2).0, 0);
+    let mut rig = Rig::new(firmware, "ring(4)");
+    rig.wait_for_links(SECOND);
+    order(&mut rig, 2, PANIC, 0);
+    // Boards 0 and 1 do not need board 2.
+    order(&mut rig, 0, ASK, 1);
+    rig.run_for(SECOND);
+    let resets: Vec<u64> = rig.world.boards().iter().map(|board| board.resets()).collect();
+    assert_eq!(resets, [0, 0, 1, 0]);
+    let fault = rig.status(2).fault.unwrap_or_default();
+    assert!(
+        fault.contains("panic main.rs:") && fault.ends_with("as it was told"),
+        "{fault}"
+    );
+    let (failed, _, longest) = asked(&mut rig, 0);
+    assert_eq!(failed, 0);
+    assert!(longest < 50_000, "{longest} us");
+    // It is back, with its program.
+    rig.wait_for_links(SECOND);
+    order(&mut rig, 2, ASK, 1);
+    rig.run_for(SECOND);
+    assert_eq!(asked(&mut rig, 2).0, 0);
+}
+
+/// Bytes come to ports that a board without configuration does not use.
+#[test]
+fn a_board_in_a_crash_loop_stays_up_beside_neighbors_that_talk() {
+    let Some(firmware) = large_example("trials") else {
+        return;
+    };
+    let mut rig = Rig::new(firmware, "path(2)");
+    for _ in 0..4 {
+        rig.wait_for_links(5 * SECOND);
+        order(&mut rig, 1, PANIC, 0);
+        rig.run_for(200 * MILLISECOND);
     }
+    assert_eq!(rig.status(1).state, BoardState::CrashLoop);
+    rig.run_for(10 * SECOND);
+    assert_eq!(rig.status(1).state, BoardState::CrashLoop);
+    assert_eq!(rig.world.boards()[1].resets(), 4);
+    rig.assert_healthy();
 }
 
 /// A board sends without end to one that never reads, and to all. The others still speak with each other, and no link goes down.
@@ -86,7 +109,7 @@ fn a_program_that_floods_others_that_never_read_stops_nobody() {
     }
     rig.run_for(6 * SECOND);
     let all = rig.log();
-    let down: Vec<_> = all.iter().filter(|line| line.text.contains("down")).collect();
+    let down: Vec<_> = all.iter().filter(|line| line.text.starts_with("LinkDown")).collect();
     assert!(down.is_empty(), "{down:?}");
     let asked: BTreeMap<usize, &str> = all
         .iter()

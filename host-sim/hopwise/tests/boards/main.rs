@@ -4,6 +4,7 @@ mod doctor;
 mod firmware;
 mod firmware_and_sim;
 mod firmware_board;
+mod firmware_busy;
 mod firmware_copy;
 mod firmware_keys;
 mod firmware_panic;
