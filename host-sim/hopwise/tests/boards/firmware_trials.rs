@@ -25,13 +25,7 @@ mod script;
 const PANIC: u8 = 0;
 const FLOOD: u8 = 1;
 const SCRIPT: u8 = 2;
-<<<<<<< HEAD
 const ASK: u8 = Trial::Ask as u8;
-const NEVER_YIELD: u8 = 5;
-=======
-const ASK: u8 = 3;
-const SEND: u8 = 4;
->>>>>>> faae52e88113fc002df31f652575604ed23c5c90
 
 /// What a board says after it has asked a hundred times: how many failed, and the mean and longest time in microseconds.
 fn asked(rig: &mut Rig, board: usize) -> (u32, u64, u64) {
