@@ -62,7 +62,7 @@ impl Decoder {
             Check::None => self.decode::<false>(input, out),
         };
         ended.then(|| {
-            let decoder = core::mem::replace(self, Decoder::new());
+            let decoder = core::mem::take(self);
             if decoder.left > 0 {
                 let is_full = decoder.length() == out.len();
                 Err(if is_full { Error::TooLong } else { Error::Encoding })
