@@ -31,8 +31,9 @@ fn instructions_for(rig: &mut Rig, board: usize, time: Time) -> u64 {
 #[test]
 fn instructions_for_a_forwarded_packet() {
     let Some(firmware) = firmware() else { return };
-    forwarded_packets_cost_at_most([25_000, 45_000], Rig::new(firmware, "path(3)"), "without a key");
-    forwarded_packets_cost_at_most([25_000, 45_000], Rig::keyed(firmware, "path(3)"), "with a key");
+    // A tenth more than docs/performance.md says.
+    forwarded_packets_cost_at_most([14_400, 18_200], Rig::new(firmware, "path(3)"), "without a key");
+    forwarded_packets_cost_at_most([18_200, 24_500], Rig::keyed(firmware, "path(3)"), "with a key");
 }
 
 /// So many instructions for the smaller and the larger payload.
