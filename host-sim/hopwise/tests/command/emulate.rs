@@ -308,7 +308,7 @@ fn a_profile_is_of_one_board_or_of_all_and_without_idle_time() {
     let board = &one["by_board"][1];
     let [executed, idle] = ["instructions", "idle_instructions"].map(|key| board[key].as_i64().expect("a number"));
     assert_eq!(one["profile"]["instructions"], executed - idle);
-    let room = |room: &&serde_json::Value| room["room"] == "node::wire::cobs";
+    let room = |room: &&serde_json::Value| room["room"] == "codec::decode";
     let rooms = one["profile"]["rooms"].as_array().expect("a list");
     assert!(
         rooms

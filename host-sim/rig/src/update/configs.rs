@@ -23,7 +23,7 @@ pub struct ConfigsReport {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotChange {
-    #[error("{} not answer: {}", does(.0), list(.0))]
+    #[error("{} not respond: {}", does(.0), list(.0))]
     Silent(Vec<u64>),
     #[error(
         "node {0} takes no config from afar: it has no key, so that someone must hold its button, or it has another key than the mesh file"

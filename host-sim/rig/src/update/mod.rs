@@ -72,7 +72,7 @@ pub struct UpdateReport {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotUpdate {
-    #[error("{} not answer: {}; `hopwise check` says what is heard of {}", does(.0), list(.0), if .0.len() == 1 { "it" } else { "them" })]
+    #[error("{} not respond: {}; `hopwise check` says what is heard of {}", does(.0), list(.0), if .0.len() == 1 { "it" } else { "them" })]
     Silent(Vec<u64>),
     #[error("the firmware of {} takes no updates through the mesh: `hopwise flash` brings one that does", list(.0))]
     TooOld(Vec<u64>),
