@@ -39,7 +39,7 @@ impl fmt::Display for FlashStep {
         f.write_str(match self {
             FlashStep::Image => "image",
             FlashStep::Loader => "boot loader",
-            FlashStep::Config => "page",
+            FlashStep::Config => "config",
             FlashStep::Reset => "reset",
         })
     }
