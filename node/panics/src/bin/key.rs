@@ -13,7 +13,7 @@ use hopwise_panics::outside;
 extern "C" fn _start() {
     let key = Key::new(black_box([7; 16]));
     let derived = key.derive_key("purpose", &[outside(), outside()]);
-    let tag = derived.tag(black_box(1), outside());
+    let tag = derived.tag(black_box(1), &[outside(), outside()]);
     black_box(same_tag(&tag, &black_box([0; 8])));
     let mut authority = Authority::new(derived, black_box(1));
     let challenge = black_box(authority.challenge());

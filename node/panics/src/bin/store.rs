@@ -5,7 +5,7 @@
 
 use core::hint::black_box;
 
-use hopwise_node::store::{Flash, FlashFailed, Slot, Store, sealed};
+use hopwise_node::store::{Flash, FlashFailed, Slot, Store, committed};
 use hopwise_node::wire::CONFIG_BYTES;
 use hopwise_panics::outside;
 
@@ -37,7 +37,7 @@ extern "C" fn _start() {
     let mut store = Store::new(AnyFlash);
     while black_box(true) {
         let config = black_box([0; CONFIG_BYTES]);
-        black_box(sealed(&config, black_box(None), black_box(0)));
+        black_box(committed(&config, black_box(None), black_box(0)));
         black_box(store.start(black_box(0)));
         let _ = black_box(store.write_config(&config, black_box(true), black_box(0)));
         let _ = black_box(store.keep());
