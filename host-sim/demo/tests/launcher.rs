@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_hopwise-demo");
+const PROGRAM: &str = env!("CARGO_BIN_EXE_hopwise-launcher");
 
 /// With a program in the place of cargo.
 fn run(program: &Path, cargo: &str, words: &[&str]) -> Output {

@@ -95,7 +95,7 @@ impl HostPort {
         }
     }
 
-    /// Adds requests to the [messages](Self::messages) from now on, each to be [answered](Self::response). Before, they are answered as
+    /// Adds requests to the [messages](Self::messages) from now on, each to be [answered](Self::respond_with). Before, they are answered as
     /// port unreachable.
     pub fn take_requests(&mut self) {
         self.takes_requests = true;
