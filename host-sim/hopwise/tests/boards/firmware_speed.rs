@@ -76,15 +76,15 @@ fn every_instruction_is_attributed_to_the_innermost_function() {
     );
 }
 
-/// Six boards with as much traffic to all five neighbors as the wires take, at one million baud.
-fn full_speed(rig: &mut Rig) {
+/// Six boards with as much traffic of packets of a size to all five neighbors as the wires take, at one million baud.
+fn full_speed(rig: &mut Rig, size: u8) {
     rig.wait_for_links(SECOND);
     for board in 0..6 {
         let traffic = Traffic {
             rate: 100_000,
             count: 0,
             pattern: Pattern::Neighbors,
-            size: 200,
+            size,
             random: false,
         };
         start(rig, board, traffic);
@@ -122,8 +122,8 @@ fn hold_full_speed(rig: &mut Rig, time: Time, least: f64) -> f64 {
 fn five_links_at_full_speed_in_both_directions() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "complete(6)");
-    full_speed(&mut rig);
-    let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND, 0.9);
+    full_speed(&mut rig, 200);
+    let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND, 0.95);
     println!(
         "{:.0} million instructions a second of 180 million cycles",
         instructions / 1e6
@@ -138,11 +138,20 @@ fn five_links_at_full_speed_in_both_directions() {
     assert!(counters.buffers_used >= counters.held(), "{counters:?}");
 }
 
+/// Here the processor is the limit.
+#[test]
+fn five_links_full_of_small_packets() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "complete(6)");
+    full_speed(&mut rig, 40);
+    hold_full_speed(&mut rig, 100 * MILLISECOND, 0.68);
+}
+
 #[test]
 fn five_links_with_a_key_at_full_speed_in_both_directions() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::keyed(firmware, "complete(6)");
-    full_speed(&mut rig);
+    full_speed(&mut rig, 200);
     let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND, 0.88);
     println!(
         "with a key: {:.0} million instructions a second of 180 million cycles",
@@ -168,7 +177,7 @@ fn the_log_does_not_disturb_full_links() {
             let done: CommandResult = rig.ask_one(BoardRequest::command(board, &Command::LogPackets(true)));
             assert_eq!(done, CommandResult::Done);
         }
-        full_speed(&mut rig);
+        full_speed(&mut rig, 200);
         rig.log();
         let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND, 0.75);
         let lines = rig.log();
