@@ -73,9 +73,10 @@ pub(crate) fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmwa
 /// Bytes of the program in the flash, and of RAM that is taken before the stack.
 pub(crate) fn sizes(image: &Image) -> (usize, u32) {
     let address = |name: &str| image.address_of(name).unwrap_or_else(|| panic!("no symbol {name}"));
-    let program = address("__vector_table") - hopwise_emulator::image::FLASH;
+    // What .data begins with is the last of it; the boot loader's log may be above.
+    let end = address("__sidata") + address("__edata") - address("__sdata");
     (
-        image.bytes().len() - program as usize,
+        (end - address("__vector_table")) as usize,
         address("__euninit") - address("__sdata"),
     )
 }
