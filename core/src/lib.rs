@@ -49,8 +49,21 @@
 
 #![no_std]
 #![forbid(unsafe_code)]
-// The code that families share is compiled whether or not a family that uses it is.
-#![cfg_attr(not(feature = "all-networks"), allow(dead_code))]
+#![cfg_attr(
+    not(feature = "all-networks"),
+    allow(
+        dead_code,
+        reason = "the code that families share is compiled whether or not a family that uses it is"
+    )
+)]
+#![cfg_attr(
+    not(feature = "huge-networks"),
+    allow(
+        clippy::unnecessary_cast,
+        clippy::useless_conversion,
+        reason = "numbers have 64 bits with the feature"
+    )
+)]
 
 #[cfg(any(test, feature = "tables"))]
 extern crate std;

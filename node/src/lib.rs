@@ -36,10 +36,14 @@
 
 #![no_std]
 #![forbid(unsafe_code)]
-// Shared code is compiled whether or not a feature that uses it is, and code after an uninhabited value is unreachable.
 #![cfg_attr(
     not(all(feature = "cipher", feature = "clock", feature = "update")),
-    allow(dead_code, unreachable_code, unused_imports)
+    allow(
+        dead_code,
+        unreachable_code,
+        unused_imports,
+        reason = "shared code is compiled whether or not a feature that uses it is, and code after an uninhabited value is unreachable"
+    )
 )]
 
 #[cfg(test)]

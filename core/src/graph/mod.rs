@@ -298,6 +298,15 @@ impl Base {
         }
     }
 
+    /// Whether any graph may be of this kind, so that nothing is known of it in advance.
+    pub(crate) fn is_arbitrary(&self) -> bool {
+        match &self.0 {
+            #[cfg(feature = "lift")]
+            Kind::Lift(_) => true,
+            _ => false,
+        }
+    }
+
     /// A node with the least sum of distances to four nodes, where no search is needed.
     pub(crate) fn median(&self, points: [Vertex; 4]) -> Option<Vertex> {
         of_kind!(self, graph => graph.median(points))

@@ -187,8 +187,8 @@ impl<L: LinkCapacities> End<L> {
     }
 
     pub(super) fn lock(&mut self, credentials: &Credentials, wire: usize) {
-        self.security = Some(Security::new(credentials, &self.identity));
         self.set_timeout(wire);
+        self.security = Some(Security::new(credentials, &self.identity));
     }
 
     pub(super) fn is_up(&self) -> bool {
