@@ -43,8 +43,6 @@ mod uart;
 use cortex_m::peripheral::SCB;
 use embassy_executor::Spawner;
 use embassy_stm32::gpio::Input;
-use embassy_stm32::mode::Async;
-use embassy_stm32::usart::UartTx;
 use embassy_time::{Duration, Ticker};
 use hopwise_app::Clock;
 pub use hopwise_app::{AppPort, MAX_MESSAGE, Mesh as Handle, Outcome};
@@ -53,14 +51,14 @@ use hopwise_node::wire::Failure;
 use hopwise_runner::{Board, MakePrograms, PROGRAM, Programs, Restart, Runner, Task};
 use static_cell::StaticCell;
 
-use boards::{NodeSizes, PORTS};
+use boards::NodeSizes;
 use configuration::Slots;
 use images::Images;
 use platform::{Chip, Rest};
 pub use priority::NodeLock;
 pub use programs::change_flash;
 use time::now;
-use uart::Receiver;
+use uart::Ports;
 
 defmt::timestamp!("{=u64:us}", embassy_time::Instant::now().as_micros());
 
@@ -73,7 +71,7 @@ type Node = Runner<Chip, NodeSizes>;
 /// Cycles for which a board only listens: about a millisecond at 180 MHz.
 const LISTEN_FIRST: u32 = 120_000;
 /// Why spawning a task cannot fail.
-const ONCE: &str = "a task is spawned once for each port that it serves";
+const ONCE: &str = "each task is spawned once";
 /// Between two looks at the button: longer than it bounces, shorter than anyone presses it.
 const BUTTON_INTERVAL: Duration = Duration::from_millis(25);
 
@@ -112,15 +110,7 @@ fn run_node<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize>(
     cortex_m::asm::delay(LISTEN_FIRST);
     // From here on only its own tasks use the node.
     priority::start_node(|spawner| {
-        for (link, port) in (0..).zip(board.ports) {
-            if node.uses(link) {
-                spawner.spawn(receive(node, link, port.rx).expect(ONCE));
-                spawner.spawn(transmit(node, link, port.tx).expect(ONCE));
-            } else {
-                // Not dropped: that stops its clock, and an interrupt that it has raised would never end.
-                core::mem::forget(port);
-            }
-        }
+        spawner.spawn(drive(node, Ports(board.ports)).expect(ONCE));
         spawner.spawn(keep_time(node).expect(ONCE));
         spawner.spawn(watch_button(node, board.button, board.pressed_high).expect(ONCE));
         if let Some(shared) = shared {
@@ -185,14 +175,9 @@ fn restart(why: Restart) -> ! {
 
 // Most tasks are not `async fn`s, since those store their arguments twice.
 
-#[embassy_executor::task(pool_size = PORTS)]
-fn receive(node: &'static Node, link: u8, mut rx: Receiver) -> impl Future<Output = ()> {
-    async move { match node.receive(link, &mut rx).await {} }
-}
-
-#[embassy_executor::task(pool_size = PORTS)]
-fn transmit(node: &'static Node, link: u8, mut tx: UartTx<'static, Async>) -> impl Future<Output = ()> {
-    async move { match node.transmit(link, &mut tx).await {} }
+#[embassy_executor::task]
+fn drive(node: &'static Node, mut ports: Ports) -> impl Future<Output = ()> {
+    async move { node.drive(&mut ports).await }
 }
 
 #[embassy_executor::task]

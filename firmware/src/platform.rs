@@ -1,12 +1,10 @@
 //! What the runner uses of the chip.
 
-use core::mem::MaybeUninit;
-
 use embassy_stm32::gpio::Output;
 use embassy_time::{Instant, Timer};
 use hopwise_node::clock::{ClockTicks, MeshTime};
 use hopwise_node::link::Micros;
-use hopwise_runner::{Arrival, LinkRx, Platform, Task, Upkeep};
+use hopwise_runner::{Platform, Task, Upkeep};
 
 use crate::boards::{self, Watchdog};
 use crate::images::Images;
@@ -15,7 +13,6 @@ use crate::programs::LifeSigns;
 use crate::retained_ram;
 use crate::stack::StackProbe;
 use crate::time::{self, now};
-use crate::uart::{RING, Receiver};
 
 /// The chip.
 pub(crate) struct Chip;
@@ -51,11 +48,6 @@ impl Platform for Chip {
 
     fn note_task(&self, task: Task) {
         retained_ram::run_task(task.number());
-    }
-
-    fn wake_receivers(&self) -> bool {
-        boards::wake_receivers();
-        true
     }
 }
 
@@ -97,25 +89,5 @@ impl Upkeep for Rest {
 
     fn settle(&mut self) {
         retained_ram::settle();
-    }
-}
-
-impl LinkRx for Receiver {
-    fn wait(&mut self) -> impl Future<Output = ()> {
-        self.interrupt()
-    }
-
-    /// Its buffer is on the stack while it is used, and one for all ports.
-    fn take(&mut self, give: impl FnOnce(Arrival<'_>)) {
-        let (faults, idle_at) = self.take_notes();
-        // Not cleared, which would take longer than all that is done with most frames' bytes.
-        let mut buffer = [const { MaybeUninit::uninit() }; RING];
-        let bytes = self.read(&mut buffer);
-        give(Arrival {
-            bytes: bytes.unwrap_or(&[]),
-            is_lost: bytes.is_none(),
-            idle_at: idle_at.map(time::whole),
-            faults,
-        });
     }
 }

@@ -1,4 +1,5 @@
-//! I/O and timers for the router: a task for each direction of each serial port, one for the clock, and one for programs.
+//! I/O and timers for the router: one task for all serial ports and the clock, or one for each direction of each port and one for the clock;
+//! and one for programs.
 //!
 //! All tasks share one router, run on one executor and never hold the router across an await, and no interrupt touches it. So it needs
 //! no lock, and interrupts run while it works.
@@ -7,12 +8,12 @@ use core::cell::{Cell, RefCell, RefMut};
 use core::convert::Infallible;
 use core::future::poll_fn;
 use core::pin::pin;
+use core::task::{Context, Poll};
 
 use embassy_futures::poll_once;
 use embassy_futures::select::select;
-use embassy_sync::blocking_mutex::raw::NoopRawMutex;
-use embassy_sync::signal::Signal;
-use embedded_io_async::Write;
+use embassy_sync::waitqueue::MultiWakerRegistration;
+use embedded_io_async::{Read, Write};
 use hopwise_core::Network;
 use hopwise_node::capacities::Capacities;
 use hopwise_node::clock::ClockTicks;
@@ -27,7 +28,7 @@ use crate::mesh::{self, MakePrograms, Mesh};
 use crate::platform::Platform;
 use crate::programs::Programs;
 use crate::response::Deferred;
-use crate::serial::{Arrival, LinkRx, send};
+use crate::serial::{Arrival, PortEvents, SerialPorts, bits, read, send};
 use crate::task::Task;
 use crate::unconfigured::Unconfigured;
 
@@ -43,16 +44,18 @@ pub(crate) enum Mode<C: Capacities> {
 
 /// Maximum number of serial ports of a node: a set of tasks is one word.
 const MAX_PORTS: usize = 8;
+/// The bit that tells that the next tick must come earlier than planned.
+const EARLIER: u32 = 1 << MAX_PORTS;
 
 /// A node with as many serial ports as its [capacities](Capacities) have links: the links to neighbors in order, then the one to a host.
 pub struct Runner<P: Platform, C: Capacities> {
     mode: RefCell<Mode<C>>,
     pub(crate) about: About<P>,
     pub(crate) platform: P,
-    /// Signals that there may be something to send at a port.
-    turn: [Signal<NoopRawMutex, ()>; MAX_PORTS],
-    /// Signals that the next tick must come earlier than planned.
-    earlier: Signal<NoopRawMutex, ()>,
+    /// The ports that may have something to send, one bit each, and [`EARLIER`].
+    wanted: Cell<u32>,
+    /// The tasks that wait for some of these bits.
+    waiting: RefCell<MultiWakerRegistration<{ MAX_PORTS + 1 }>>,
     /// When the next tick is.
     alarm: Cell<Micros>,
     /// The tasks that are checked for hangs, one bit each.
@@ -112,8 +115,8 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             mode: RefCell::new(Mode::Unconfigured(Unconfigured::new(&about, platform.now()))),
             about,
             platform,
-            turn: [const { Signal::new() }; MAX_PORTS],
-            earlier: Signal::new(),
+            wanted: Cell::new(0),
+            waiting: RefCell::new(MultiWakerRegistration::new()),
             alarm: Cell::new(0),
             tasks: Cell::new(0),
             missing: Cell::new(0),
@@ -188,14 +191,30 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
 
     /// Wakes every waiting task, for the check.
     pub(crate) fn check_tasks(&self) {
-        let deaf = if self.platform.wake_receivers() {
-            0
-        } else {
-            Task::RECEIVERS
-        };
-        self.missing.set(self.tasks.get() & !deaf);
-        self.turn.iter().for_each(|turn| turn.signal(()));
-        self.earlier.signal(());
+        self.missing.set(self.tasks.get());
+        self.want(u32::MAX);
+    }
+
+    /// Wakes the tasks that wait for some of these bits.
+    fn want(&self, bits: u32) {
+        if bits != 0 {
+            self.wanted.update(|wanted| wanted | bits);
+            self.waiting.borrow_mut().wake();
+        }
+    }
+
+    /// Waits until one of these bits is set, and clears them.
+    async fn wait(&self, bits: u32) {
+        poll_fn(|context| {
+            let wanted = self.wanted.get();
+            if wanted & bits != 0 {
+                self.wanted.set(wanted & !bits);
+                return Poll::Ready(());
+            }
+            self.waiting.borrow_mut().register(context.waker());
+            Poll::Pending
+        })
+        .await;
     }
 
     /// The mode of the board; must not be held across an await.
@@ -211,14 +230,14 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
-    fn take_in(&self, link: u8, arrival: Arrival<'_>) {
+    fn take_in(&self, link: u8, arrival: Arrival<'_>, now: Micros) {
         let mut faults = arrival.faults;
         if arrival.is_lost {
             log!(warn, "link {}: bytes were overwritten before they were read", link);
             faults.overrun = true;
         }
         if !arrival.bytes.is_empty() {
-            self.take_bytes(link, &arrival);
+            self.take_bytes(link, &arrival, now);
         }
         if faults != LineFaults::default()
             && let Mode::Mesh(mesh) = &mut *self.mode()
@@ -227,8 +246,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
-    fn take_bytes(&self, link: u8, arrival: &Arrival<'_>) {
-        let now = self.now();
+    fn take_bytes(&self, link: u8, arrival: &Arrival<'_>, now: Micros) {
         let mut deferred = None;
         match &mut *self.mode() {
             Mode::Mesh(mesh) => {
@@ -238,19 +256,13 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             Mode::Unconfigured(board) => board.receive(arrival.bytes, &self.about, now, &mut deferred),
         }
         self.defer(deferred, now);
-        self.attend(now);
     }
 
-    fn next_frame(&self, link: u8, out: &mut [u8]) -> usize {
-        let now = self.now();
-        let length = match &mut *self.mode() {
+    fn next_frame(&self, link: u8, out: &mut [u8], now: Micros) -> usize {
+        match &mut *self.mode() {
             Mode::Mesh(mesh) => mesh.transmit(link, out, now),
             Mode::Unconfigured(board) => board.transmit(out, now),
-        };
-        if length > 0 {
-            self.attend(now);
         }
-        length
     }
 
     /// Whether the start of the frame just written is to be noted.
@@ -328,20 +340,13 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
-    fn deadline(&self) -> Micros {
-        match &*self.mode() {
-            Mode::Mesh(mesh) => mesh.deadline(),
-            Mode::Unconfigured(board) => board.deadline(),
-        }
-    }
-
     /// Must be called after a change of the router that neither a byte nor a tick has made.
     pub(crate) fn has_changed(&self) {
-        self.attend(self.now());
+        self.want(self.attention(self.now()));
     }
 
-    /// Wakes ports that may have something to send, once they are free, and sees to it that the next tick is in time.
-    fn attend(&self, now: Micros) {
+    /// The ports that may have something to send, and whether the next tick must come [earlier](EARLIER).
+    fn attention(&self, now: Micros) -> u32 {
         let (mut due, deadline) = match &mut *self.mode() {
             Mode::Mesh(mesh) => {
                 let Attention { due, deadline, time } = mesh.attention(now);
@@ -352,26 +357,23 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             }
             Mode::Unconfigured(board) => (u32::MAX, board.deadline()),
         };
-        while let Some(turn) = self.turn.get(due.trailing_zeros() as usize) {
-            due &= due - 1;
-            turn.signal(());
-        }
         if deadline < self.alarm.get() {
-            self.earlier.signal(());
+            self.alarm.set(deadline.max(now + SHORTEST_WAIT));
+            due |= EARLIER;
         }
+        due
     }
 
     // The next two are not `async fn`s, since those store their arguments twice, for each port.
 
-    /// Receives at a port.
+    /// Receives at a port, through a buffer of `N` bytes.
     #[allow(clippy::manual_async_fn, reason = "see above")]
-    pub fn receive(&self, link: u8, rx: &mut impl LinkRx) -> impl Future<Output = Infallible> {
+    pub fn receive<const N: usize>(&self, link: u8, rx: &mut impl Read) -> impl Future<Output = Infallible> {
         async move {
-            self.add_task(Task::receiver(link));
+            let mut buffer = [0; N];
             loop {
-                rx.wait().await;
-                self.heartbeat(Task::receiver(link));
-                rx.take(|arrival| self.take_in(link, arrival));
+                read(rx, &mut buffer, |arrival| self.take_in(link, arrival, self.now())).await;
+                self.has_changed();
             }
         }
     }
@@ -383,16 +385,13 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             self.add_task(Task::transmitter(link));
             let mut frame = [0; WIRE];
             loop {
-                match self.turn.get(usize::from(link)) {
-                    Some(turn) => turn.wait().await,
-                    // There is no such port.
-                    None => core::future::pending().await,
-                }
+                self.wait(1u32.unbounded_shl(link.into())).await;
                 self.heartbeat(Task::transmitter(link));
-                let length = self.next_frame(link, &mut frame);
+                let length = self.next_frame(link, &mut frame, self.now());
                 if length == 0 {
                     continue;
                 }
+                self.has_changed();
                 let mut write = pin!(send(tx, frame.get(..length).unwrap_or(&[])));
                 let mut is_written = false;
                 if self.awaits_start(link) {
@@ -414,11 +413,67 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         loop {
             self.heartbeat(Task::CLOCK);
             self.tick();
-            self.attend(self.now());
-            let alarm = self.deadline().max(self.now() + SHORTEST_WAIT);
-            self.alarm.set(alarm);
-            self.earlier.reset();
-            select(self.platform.wait_until(alarm), self.earlier.wait()).await;
+            self.alarm.set(Micros::MAX);
+            self.has_changed();
+            while self.now() < self.alarm.get() {
+                select(self.platform.wait_until(self.alarm.get()), self.wait(EARLIER)).await;
+            }
+        }
+    }
+
+    /// Sends and receives at all ports.
+    pub async fn drive(&self, ports: &mut impl SerialPorts) -> ! {
+        self.add_task(Task::PORTS);
+        let used = (0..=Self::LINKS).filter(|port| self.uses(*port));
+        let used = used.fold(0, |set, port| set | 1 << port);
+        // Not a loop in here: a task takes longer to find what it has put aside than a function does.
+        let never: Infallible = poll_fn(|context| self.poll_ports(used, ports, context)).await;
+        match never {}
+    }
+
+    /// Handles what has happened at the ports. Whatever happens meanwhile wakes the task again.
+    fn poll_ports(&self, used: u32, ports: &mut impl SerialPorts, context: &mut Context<'_>) -> Poll<Infallible> {
+        let now = self.now();
+        let PortEvents { received, freed } = ports.poll(context);
+        for port in bits(received & used) {
+            self.platform.note_task(Task::receiver(port));
+            ports.take(port, |arrival| self.take_in(port, arrival, now));
+        }
+        self.heartbeat(Task::PORTS);
+        self.send_wanted(freed, used, ports, now);
+        self.waiting.borrow_mut().register(context.waker());
+        Poll::Pending
+    }
+
+    /// Sends at all used ports that may have something to send, among them these, and are free.
+    fn send_wanted(&self, among: u32, used: u32, ports: &mut impl SerialPorts, now: Micros) {
+        let mut wanted = among;
+        loop {
+            wanted |= self.wanted.get() | self.attention(now);
+            if wanted & EARLIER != 0 {
+                self.want(EARLIER);
+            }
+            self.wanted.update(|others| others & EARLIER);
+            let mut has_sent = false;
+            for port in bits(core::mem::take(&mut wanted) & used) {
+                // Where there is no free buffer, there is an event when there is one.
+                let buffer = ports.free_buffer(port);
+                let length = buffer.map_or(0, |buffer| self.next_frame(port, buffer, now));
+                if length == 0 {
+                    continue;
+                }
+                has_sent = true;
+                if self.awaits_start(port) {
+                    if let Some(at) = P::time_start(|| ports.send(port, length)) {
+                        self.note_start(port, at, length);
+                    }
+                } else {
+                    ports.send(port, length);
+                }
+            }
+            if !has_sent {
+                return;
+            }
         }
     }
 

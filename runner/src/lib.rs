@@ -5,8 +5,7 @@
 //! and ports to other chips are shells around it. A shell provides:
 //!
 //! - [`Platform`]: the time, and optionally flash for images;
-//! - serial ports: anything that implements `embedded_io_async::Write`, and `embedded_io_async::Read`, in [`PlainRx`], or [`LinkRx`] where the
-//!   driver knows more;
+//! - serial ports: anything that implements `embedded_io_async::Read` and `Write`, or [`SerialPorts`], which costs less and knows more;
 //! - the flash for the config, as a [`Store`](hopwise_node::store::Store), and optional parts of [`Upkeep`]: watchdog, LED;
 //! - an executor. Each of the methods of [`Runner`] that never return is a task of its own, or part of one.
 //!
@@ -50,5 +49,5 @@ pub use housekeeping::Restart;
 pub use mesh::MakePrograms;
 pub use platform::{NoImages, Platform, Upkeep};
 pub use programs::Programs;
-pub use serial::{Arrival, LinkRx, PlainRx};
+pub use serial::{Arrival, PortEvents, SerialPorts};
 pub use task::Task;

@@ -133,10 +133,6 @@ impl<C: Capacities> Mesh<C> {
         self.stirred = true;
     }
 
-    pub(crate) fn deadline(&self) -> Micros {
-        self.router.deadline().min(self.own_deadline())
-    }
-
     /// What has changed since the last call.
     pub(crate) fn attention(&mut self, now: Micros) -> Attention {
         let attention = self.router.attention(now);

@@ -45,12 +45,6 @@ pub trait Platform {
     fn note_task(&self, task: Task) {
         let _ = task;
     }
-
-    /// Makes every [`wait`](crate::LinkRx::wait) return, though nothing may have been received. Returns whether it did: otherwise a hang
-    /// of a single receiver is not detected.
-    fn wake_receivers(&self) -> bool {
-        false
-    }
 }
 
 /// Periodic work, all of it optional.

@@ -1,4 +1,6 @@
-//! The serial ports of links: any writer sends, and any reader receives, as [`PlainRx`]; a driver can provide more.
+//! The serial ports of links: any readers and writers, or the [ports of a driver](SerialPorts) that does more.
+
+use core::task::Context;
 
 use embassy_futures::yield_now;
 use embedded_io_async::{Read, Write};
@@ -38,58 +40,55 @@ impl Arrival<'_> {
     }
 }
 
-/// The receiving half of a serial port.
-pub trait LinkRx {
-    /// Waits until bytes have been received. It may return before that. Ideally a driver waits until the line is idle, or its buffer
-    /// has to be read: each return costs the node a poll.
-    async fn wait(&mut self);
+/// All serial ports of a node, of a driver whose interrupts note what happens: [`Runner::drive`](crate::Runner::drive) is then
+/// the one task for them.
+pub trait SerialPorts {
+    /// The ports that have received something, and those that may send again, since the last call. The task is woken when there are
+    /// more. Ideally a driver waits until the line is idle, or its buffer has to be read.
+    fn poll(&mut self, context: &mut Context<'_>) -> PortEvents;
 
-    /// Passes on the received bytes, without waiting, directly from the driver's buffer.
-    fn take(&mut self, give: impl FnOnce(Arrival<'_>));
+    /// Passes on the received bytes of a port, directly from the driver's buffer.
+    fn take(&mut self, port: u8, give: impl FnOnce(Arrival<'_>));
+
+    /// Where the next frame of a port is written; `None` while one is being sent, whose end is an event then.
+    fn free_buffer(&mut self, port: u8) -> Option<&mut [u8]>;
+
+    /// Starts to send the first bytes of the buffer.
+    fn send(&mut self, port: u8, length: usize);
 }
 
-/// Any reader as a link, with a buffer of `N` bytes.
-#[derive(Debug)]
-pub struct PlainRx<R, const N: usize = 256> {
-    reader: R,
-    buffer: [u8; N],
-    length: usize,
-    faults: LineFaults,
+/// The ports with events, one bit each.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PortEvents {
+    /// Those that have received something.
+    pub received: u32,
+    /// Those that were not free when that was last asked, and are now.
+    pub freed: u32,
 }
 
-impl<R: Read, const N: usize> PlainRx<R, N> {
-    /// A reader that has ended stays silent: one whose other end may come back must not report its end.
-    pub fn new(reader: R) -> Self {
-        PlainRx {
-            reader,
-            buffer: [0; N],
-            length: 0,
-            faults: LineFaults::default(),
+/// The numbers of the bits that are set.
+pub(crate) fn bits(mut set: u32) -> impl Iterator<Item = u8> {
+    core::iter::from_fn(move || {
+        let first = set.trailing_zeros() as u8;
+        set &= set.wrapping_sub(1);
+        (first < 32).then_some(first)
+    })
+}
+
+/// Waits for bytes of a reader, and passes them on.
+pub(crate) async fn read(reader: &mut impl Read, buffer: &mut [u8], give: impl FnOnce(Arrival<'_>)) {
+    let mut arrival = Arrival::default();
+    match reader.read(buffer).await {
+        // A reader that has ended stays silent: one whose other end may come back must not report its end.
+        Ok(0) => core::future::pending().await,
+        Ok(length) => arrival.bytes = buffer.get(..length).unwrap_or(&[]),
+        // For example a driver that stops at a framing error, and continues. If it is permanent, the others still run.
+        Err(_) => {
+            arrival.faults.framing = true;
+            yield_now().await;
         }
     }
-}
-
-impl<R: Read, const N: usize> LinkRx for PlainRx<R, N> {
-    async fn wait(&mut self) {
-        match self.reader.read(&mut self.buffer).await {
-            Ok(0) => core::future::pending().await,
-            Ok(length) => self.length = length,
-            // For example a driver that stops at a framing error, and continues. If it is permanent, the others still run.
-            Err(_) => {
-                self.faults.framing = true;
-                yield_now().await;
-            }
-        }
-    }
-
-    fn take(&mut self, give: impl FnOnce(Arrival<'_>)) {
-        let length = core::mem::take(&mut self.length);
-        give(Arrival {
-            bytes: self.buffer.get(..length).unwrap_or(&[]),
-            faults: core::mem::take(&mut self.faults),
-            ..Arrival::default()
-        });
-    }
+    give(arrival);
 }
 
 /// Sends a frame. If that fails it is lost, and the link notices.

@@ -10,6 +10,8 @@ impl Task {
     /// Any task of the board itself that calls [`heartbeat`](crate::Runner::heartbeat).
     pub const BUTTON: Task = Task(17);
     pub(crate) const HOUSEKEEPING: Task = Task(18);
+    /// Sends and receives at all ports.
+    pub(crate) const PORTS: Task = Task(20);
     /// A program, if it wants to be watched.
     pub(crate) const PROGRAM: Task = Task(19);
 
@@ -34,7 +36,4 @@ impl Task {
     pub(crate) const fn first_of(bits: u32) -> Self {
         Task(bits.trailing_zeros())
     }
-
-    /// The bits of all receivers.
-    pub(crate) const RECEIVERS: u32 = 0xff;
 }

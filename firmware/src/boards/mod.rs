@@ -14,7 +14,7 @@ mod chosen {
     describe!();
 }
 
-pub(crate) use chosen::{LINKS, NAME, open, wake_receivers};
+pub(crate) use chosen::{LINKS, NAME, open};
 
 use embassy_stm32::flash::{Blocking, Flash};
 use embassy_stm32::gpio::{AfType, Flex, Input, Output, Pull};
@@ -254,9 +254,9 @@ fn uart_config(baud: u32) -> usart::Config {
 /// board! {
 ///     name: "nucleo-f446re",
 ///     ports: {
-///         USART1: tx PA9 DMA2_CH7 DMA2_STREAM7, rx PA10 DMA2_CH5 DMA2_STREAM5;
-///         ..                                               each pin with its DMA channel and the channel's interrupt
-///         USART2: tx PA2 DMA1_CH6 DMA1_STREAM6, rx PA3 DMA1_CH5 DMA1_STREAM5;      the last is the ST-LINK's
+///         USART1: tx PA9 DMA2_CH7 DMA2_STREAM7 DMA2 7, rx PA10 DMA2_CH5 DMA2_STREAM5 DMA2 5;
+///         ..                      each pin with its DMA channel, the channel's interrupt, controller and number
+///         USART2: tx PA2 DMA1_CH6 DMA1_STREAM6 DMA1 6, rx PA3 DMA1_CH5 DMA1_STREAM5 DMA1 5;        the last is the ST-LINK's
 ///     },
 ///     led: PA5,
 ///     button: PC13,
@@ -272,7 +272,8 @@ macro_rules! board {
     (
         name: $name:literal,
         ports: {$(
-            $uart:ident: tx $tx:ident $tx_dma:ident $tx_interrupt:ident, rx $rx:ident $rx_dma:ident $rx_interrupt:ident;
+            $uart:ident: tx $tx:ident $tx_dma:ident $tx_interrupt:ident $tx_controller:ident $tx_number:literal,
+                rx $rx:ident $rx_dma:ident $rx_interrupt:ident $rx_controller:ident $rx_number:literal;
         )*},
         led: $led:ident,
         button: $button:ident,
@@ -302,24 +303,30 @@ macro_rules! board {
         embassy_stm32::bind_interrupts!(struct Interrupts {
             $(
                 $uart => crate::uart::IdleHandler<embassy_stm32::peripherals::$uart>;
-                $tx_interrupt => embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$tx_dma>;
+                $tx_interrupt => crate::uart::SentHandler<embassy_stm32::peripherals::$uart>;
                 $rx_interrupt => embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$rx_dma>,
                     crate::uart::RingHandler<embassy_stm32::peripherals::$uart>;
             )*
         });
 
-        $(super::receives!($uart);)*
+        $(
+            super::port!($uart, tx $tx_controller $tx_number, rx $rx_controller $rx_number);
 
-        /// Has every receiver look, though nothing may have come.
-        pub(crate) fn wake_receivers() {
-            use crate::uart::Receives;
-            $(embassy_stm32::peripherals::$uart::parts().noticed.waker.wake();)*
-        }
+            // SAFETY: embassy's handler serves transfers that are awaited, and those that send are not.
+            unsafe impl
+                embassy_stm32::interrupt::typelevel::Binding<
+                    embassy_stm32::interrupt::typelevel::$tx_interrupt,
+                    embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$tx_dma>,
+                > for Interrupts
+            {
+            }
+        )*
 
         pub(crate) fn open(p: embassy_stm32::Peripherals, baud: u32) -> super::Board {
             use embassy_stm32::gpio::{Input, Level, Output, Pull, Speed};
+            let mut numbers = 0..;
             super::Board {
-                ports: [$(super::serial_port!(p, baud, $uart, tx $tx $tx_dma, rx $rx $rx_dma)),*],
+                ports: [$(super::serial_port!(p, numbers.next().unwrap_or(0), baud, $uart, tx $tx $tx_dma, rx $rx $rx_dma)),*],
                 led: Output::new(p.$led, Level::Low, Speed::Low),
                 button: Input::new(p.$button, if $pressed_high { Pull::None } else { Pull::Up }),
                 pressed_high: $pressed_high,
@@ -332,45 +339,52 @@ use board;
 
 /// Opens a serial port, with the board's `Interrupts`.
 macro_rules! serial_port {
-    ($p:ident, $baud:expr, $uart:ident, tx $tx:ident $tx_dma:ident, rx $rx:ident $rx_dma:ident) => {{
-        static RING: static_cell::ConstStaticCell<[u8; crate::uart::RING]> =
-            static_cell::ConstStaticCell::new([0; crate::uart::RING]);
-        let request = embassy_stm32::usart::RxDma::<embassy_stm32::peripherals::$uart>::request(&*$p.$rx_dma);
-        static CHANNEL: static_cell::StaticCell<embassy_stm32::dma::Channel<'static>> = static_cell::StaticCell::new();
-        let channel = CHANNEL.init(embassy_stm32::dma::Channel::new($p.$rx_dma, Interrupts));
-        let rx_function = embassy_stm32::usart::RxPin::<embassy_stm32::peripherals::$uart>::af_num(&*$p.$rx);
+    ($p:ident, $number:expr, $baud:expr, $uart:ident, tx $tx:ident $tx_dma:ident, rx $rx:ident $rx_dma:ident) => {{
+        use embassy_stm32::dma::Channel;
+        use embassy_stm32::peripherals::$uart;
+        use static_cell::ConstStaticCell;
+        static RING: ConstStaticCell<[u8; crate::uart::RING]> = ConstStaticCell::new([0; crate::uart::RING]);
+        static FRAME: ConstStaticCell<[u8; hopwise_node::wire::WIRE]> =
+            ConstStaticCell::new([0; hopwise_node::wire::WIRE]);
+        let tx_request = embassy_stm32::usart::TxDma::<$uart>::request(&*$p.$tx_dma);
+        let rx_request = embassy_stm32::usart::RxDma::<$uart>::request(&*$p.$rx_dma);
+        let tx_channel = Channel::new($p.$tx_dma, Interrupts);
+        let rx_channel = Channel::new($p.$rx_dma, Interrupts);
+        let rx_function = embassy_stm32::usart::RxPin::<$uart>::af_num(&*$p.$rx);
         super::receive_at(embassy_stm32::gpio::Flex::new($p.$rx), rx_function);
-        let uart =
-            embassy_stm32::usart::UartTx::new($p.$uart, $p.$tx, $p.$tx_dma, Interrupts, super::uart_config($baud));
-        let tx = uart.expect("the config allows only rates that every port can run at");
+        let uart = embassy_stm32::usart::UartTx::new_blocking($p.$uart, $p.$tx, super::uart_config($baud));
+        // Dropping it would stop the port.
+        core::mem::forget(uart.expect("the config allows only rates that every port can run at"));
         // SAFETY: its handler is bound, and is ready to be called.
         unsafe {
             <embassy_stm32::interrupt::typelevel::$uart as embassy_stm32::interrupt::typelevel::Interrupt>::enable()
         };
-        let parts = <embassy_stm32::peripherals::$uart as crate::uart::Receives>::parts();
+        let parts = <$uart as crate::uart::Port>::parts();
         crate::uart::SerialPort {
-            tx,
-            rx: crate::uart::Receiver::start(parts, channel, request, RING.take()),
+            tx: crate::uart::Transmitter::start(parts, tx_channel, tx_request, FRAME.take()),
+            rx: crate::uart::Receiver::start(parts, $number, rx_channel, rx_request, RING.take()),
         }
     }};
 }
 use serial_port;
 
-/// Says where the registers of a serial port are, and what its interrupt handler leaves.
-macro_rules! receives {
-    ($uart:ident) => {
-        impl crate::uart::Receives for embassy_stm32::peripherals::$uart {
-            fn parts() -> crate::uart::ReceiverParts {
+/// Says where the registers of a serial port are, and what its interrupt handlers leave.
+macro_rules! port {
+    ($uart:ident, tx $tx_controller:ident $tx_number:literal, rx $rx_controller:ident $rx_number:literal) => {
+        impl crate::uart::Port for embassy_stm32::peripherals::$uart {
+            fn parts() -> crate::uart::PortParts {
                 static NOTICED: crate::uart::Noticed = crate::uart::Noticed::new();
                 // SAFETY: the registers used are the same in all kinds of serial ports.
                 let registers =
                     unsafe { embassy_stm32::pac::usart::Usart::from_ptr(embassy_stm32::pac::$uart.as_ptr() as *mut _) };
-                crate::uart::ReceiverParts {
+                crate::uart::PortParts {
                     registers,
+                    tx_dma: crate::uart::Dma::new(embassy_stm32::pac::$tx_controller, $tx_number),
+                    rx_dma: crate::uart::Dma::new(embassy_stm32::pac::$rx_controller, $rx_number),
                     noticed: &NOTICED,
                 }
             }
         }
     };
 }
-use receives;
+use port;

@@ -1,4 +1,4 @@
-//! Serial ports: transmitting is embassy's, receiving is a DMA ring that is never stopped, whatever comes.
+//! Serial ports: a frame is sent by DMA, and receiving is a DMA ring that is never stopped, whatever comes.
 //!
 //! embassy's own ring receiver stops at every framing error, loses what it has not yet read, and starts DMA again at the
 //! beginning of the ring while it goes on reading elsewhere: after a cable was pulled, a quiet link would hear garbage for
@@ -8,46 +8,68 @@
 //!
 //! It is also faster: embassy divides for every byte to find its place in the ring, which takes a twentieth of a full board's time.
 
+#[cfg_attr(any(chip_f4, chip_h7), path = "dma_stream.rs")]
+#[cfg_attr(not(any(chip_f4, chip_h7)), path = "dma_channel.rs")]
+mod dma_registers;
 #[cfg_attr(chip_f4, path = "registers_f4.rs")]
 #[cfg_attr(not(chip_f4), path = "registers_newer.rs")]
 mod registers;
 mod ring;
 
-use core::future::poll_fn;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU8, AtomicU32, Ordering, fence};
-use core::task::Poll;
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
+use core::task::Context;
 
 use embassy_stm32::dma;
 use embassy_stm32::interrupt::typelevel::{Handler, Interrupt};
-use embassy_stm32::mode::Async;
 use embassy_stm32::pac::usart::Usart;
-use embassy_stm32::usart::UartTx;
 use embassy_sync::waitqueue::AtomicWaker;
-use hopwise_node::wire::LineFaults;
+use hopwise_node::wire::{LineFaults, WIRE};
+use hopwise_runner::{Arrival, PortEvents, SerialPorts};
 
+pub(crate) use dma_registers::Dma;
 pub(crate) use ring::RING;
 use ring::{Piece, Reader};
 
+use crate::boards::PORTS;
+
 /// Both directions of a serial port.
 pub(crate) struct SerialPort {
-    pub(crate) tx: UartTx<'static, Async>,
+    pub(crate) tx: Transmitter,
     pub(crate) rx: Receiver,
 }
 
-/// What a receiver and its interrupt handler share.
+/// What has happened at the ports: those that have received in the low half, those that have sent in the high one.
+static EVENTS: AtomicU32 = AtomicU32::new(0);
+/// The task that handles events.
+static HANDLER: AtomicWaker = AtomicWaker::new();
+const SENT: u32 = 16;
+
+/// Notes an event, and wakes the task unless an earlier one has.
+fn note(event: u32) {
+    if EVENTS.fetch_or(event, Ordering::Release) == 0 {
+        HANDLER.wake();
+    }
+}
+
+/// What the two halves of a port and its interrupt handlers share.
 #[derive(Clone, Copy)]
-pub(crate) struct ReceiverParts {
+pub(crate) struct PortParts {
     pub(crate) registers: Usart,
+    pub(crate) tx_dma: Dma,
+    pub(crate) rx_dma: Dma,
     pub(crate) noticed: &'static Noticed,
 }
 
-/// What an interrupt handler leaves for its receiver.
+/// What an interrupt handler leaves.
 pub(crate) struct Noticed {
-    pub(crate) waker: AtomicWaker,
+    /// The number of the port.
+    port: AtomicU8,
     /// Flags of the status register that were set since the receiver looked.
     flags: AtomicU8,
+    /// Whether the end of what is being sent is an event.
+    awaits_end: AtomicBool,
     /// When the line fell idle, in microseconds that go round.
     idle_at: AtomicU32,
     /// Halves of the ring that have been filled.
@@ -57,11 +79,16 @@ pub(crate) struct Noticed {
 impl Noticed {
     pub(crate) const fn new() -> Self {
         Noticed {
-            waker: AtomicWaker::new(),
+            port: AtomicU8::new(0),
             flags: AtomicU8::new(0),
+            awaits_end: AtomicBool::new(false),
             idle_at: AtomicU32::new(0),
             halves: AtomicU32::new(0),
         }
+    }
+
+    fn has_received(&self) {
+        note(1 << self.port.load(Ordering::Relaxed));
     }
 }
 
@@ -71,25 +98,25 @@ const NOISE: u8 = 1 << 2;
 const OVERRUN: u8 = 1 << 3;
 const IDLE: u8 = 1 << 4;
 
-/// A peripheral that has a [`Receiver`].
-pub(crate) trait Receives {
-    fn parts() -> ReceiverParts;
+/// A peripheral that is a serial port.
+pub(crate) trait Port {
+    fn parts() -> PortParts;
 }
 
 /// The interrupt handler that wakes the receiver when its line is idle, and notes what was wrong until then.
 pub(crate) struct IdleHandler<T>(PhantomData<T>);
 
-impl<T: Receives, I: Interrupt> Handler<I> for IdleHandler<T> {
+impl<T: Port, I: Interrupt> Handler<I> for IdleHandler<T> {
     // SAFETY: called by the interrupt only; it touches nothing but registers, the waker and atomic numbers.
     unsafe fn on_interrupt() {
-        let ReceiverParts { registers, noticed } = T::parts();
+        let PortParts { registers, noticed, .. } = T::parts();
         let flags = registers::take_flags(registers);
         if flags & IDLE != 0 {
             noticed.idle_at.store(crate::time::now() as u32, Ordering::Relaxed);
         }
         noticed.flags.fetch_or(flags, Ordering::Relaxed);
         if flags & IDLE != 0 {
-            noticed.waker.wake();
+            noticed.has_received();
         }
     }
 }
@@ -97,38 +124,118 @@ impl<T: Receives, I: Interrupt> Handler<I> for IdleHandler<T> {
 /// The interrupt handler that wakes the receiver when half of its ring has been filled.
 pub(crate) struct RingHandler<T>(PhantomData<T>);
 
-impl<T: Receives, I: Interrupt> Handler<I> for RingHandler<T> {
+impl<T: Port, I: Interrupt> Handler<I> for RingHandler<T> {
     // SAFETY: called by the interrupt only; it touches nothing but the waker and an atomic number.
     unsafe fn on_interrupt() {
-        let ReceiverParts { noticed, .. } = T::parts();
+        let PortParts { noticed, .. } = T::parts();
         noticed.halves.fetch_add(1, Ordering::Relaxed);
-        noticed.waker.wake();
+        noticed.has_received();
+    }
+}
+
+/// The interrupt handler of the end of what is being sent. One that comes late, for the frame before, does no harm: the task looks again.
+pub(crate) struct SentHandler<T>(PhantomData<T>);
+
+impl<T: Port, I: Interrupt> Handler<I> for SentHandler<T> {
+    // SAFETY: called by the interrupt only; it touches nothing but flags of DMA, the waker and atomic numbers.
+    unsafe fn on_interrupt() {
+        let PortParts { noticed, tx_dma, .. } = T::parts();
+        tx_dma.clear_flags();
+        if noticed.awaits_end.swap(false, Ordering::Relaxed) {
+            note(1 << SENT << noticed.port.load(Ordering::Relaxed));
+        }
+    }
+}
+
+/// The sending half of a serial port: a frame at a time, by DMA.
+pub(crate) struct Transmitter {
+    noticed: &'static Noticed,
+    registers: Usart,
+    dma: Dma,
+    /// Until the first frame is sent, for which embassy configures the channel; the others differ in their length alone.
+    channel: Option<(dma::Channel<'static>, dma::Request)>,
+    frame: *mut [u8; WIRE],
+}
+
+impl Transmitter {
+    pub(crate) fn start(
+        parts: PortParts,
+        channel: dma::Channel<'static>,
+        request: dma::Request,
+        frame: &'static mut [u8; WIRE],
+    ) -> Self {
+        parts.registers.cr3().modify(|w| w.set_dmat(true));
+        Transmitter {
+            noticed: parts.noticed,
+            registers: parts.registers,
+            dma: parts.tx_dma,
+            channel: Some((channel, request)),
+            frame,
+        }
+    }
+
+    /// Where the next frame is written, unless one is being sent, whose end is an event then.
+    fn free_buffer(&mut self) -> Option<&mut [u8]> {
+        if self.dma.remaining() > 0 {
+            self.noticed.awaits_end.store(true, Ordering::Relaxed);
+            // It may have ended before that was stored.
+            if self.dma.remaining() > 0 {
+                return None;
+            }
+            self.noticed.awaits_end.store(false, Ordering::Relaxed);
+        }
+        // SAFETY: it lives for ever, and DMA does not read it.
+        Some(unsafe { &mut *self.frame })
+    }
+
+    /// Starts to send the first bytes of the frame; to be called after [`free_buffer`](Self::free_buffer).
+    fn send(&mut self, length: usize) {
+        let length = length.clamp(1, WIRE);
+        let Some((mut channel, request)) = self.channel.take() else {
+            // What was written is in memory.
+            fence(Ordering::SeqCst);
+            return self.dma.restart(length);
+        };
+        let frame = core::ptr::slice_from_raw_parts(self.frame.cast::<u8>(), length);
+        let data = registers::send_register(self.registers);
+        // SAFETY: the register lives as long as the chip, and the frame for ever.
+        let transfer = unsafe { channel.write_raw(request, frame, data, Default::default()) };
+        // Dropping it would stop it.
+        core::mem::forget(transfer);
     }
 }
 
 /// The receiving half of a serial port.
 pub(crate) struct Receiver {
     noticed: &'static Noticed,
-    /// It never ends.
-    transfer: dma::Transfer<'static>,
+    dma: Dma,
     ring: *const u8,
     reader: Reader,
 }
 
 impl Receiver {
     pub(crate) fn start(
-        parts: ReceiverParts,
-        channel: &'static mut dma::Channel<'static>,
+        parts: PortParts,
+        port: u8,
+        mut channel: dma::Channel<'static>,
         request: dma::Request,
         ring: &'static mut [u8; RING],
     ) -> Self {
-        let ReceiverParts { registers, noticed } = parts;
+        let PortParts {
+            registers,
+            noticed,
+            rx_dma,
+            ..
+        } = parts;
+        noticed.port.store(port, Ordering::Relaxed);
         let data = registers::data_register(registers);
         let mut options = dma::TransferOptions::default();
         (options.circular, options.half_transfer_ir) = (true, true);
         let ring: *mut [u8] = ring;
         // SAFETY: the register lives as long as the chip; the ring is used for nothing else.
         let transfer = unsafe { channel.read_raw(request, data, ring, options) };
+        // It never ends.
+        core::mem::forget(transfer);
         registers.cr3().modify(|w| w.set_dmar(true));
         registers.cr1().modify(|w| {
             w.set_re(true);
@@ -136,25 +243,10 @@ impl Receiver {
         });
         Receiver {
             noticed,
-            transfer,
+            dma: rx_dma,
             ring: ring.cast(),
             reader: Reader::default(),
         }
-    }
-
-    /// Waits for an interrupt, even if bytes are there: on a busy line there always are, and they would be taken one by one. An
-    /// interrupt since the last call is not missed: it has woken the task, which is therefore polled again.
-    pub(crate) async fn interrupt(&mut self) {
-        let mut waited = false;
-        poll_fn(|context| {
-            self.noticed.waker.register(context.waker());
-            if core::mem::replace(&mut waited, true) {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
-        })
-        .await
     }
 
     /// What was wrong with bytes since the last call, and when the line fell idle, if it did; in microseconds that go round.
@@ -171,7 +263,7 @@ impl Receiver {
 
     /// The place in the ring that the next byte goes to.
     fn end(&self) -> usize {
-        (RING - self.transfer.get_remaining_transfers() as usize) % RING
+        (RING - self.dma.remaining()) % RING
     }
 
     /// The bytes that have come; `None` if some were overwritten before they were read.
@@ -195,5 +287,53 @@ impl Receiver {
         }
         // SAFETY: the first `count` bytes have just been written.
         Some(unsafe { buffer.get(..count)?.assume_init_ref() })
+    }
+}
+
+/// All serial ports of a board.
+pub(crate) struct Ports(pub(crate) [SerialPort; PORTS]);
+
+impl Ports {
+    fn get(&mut self, port: u8) -> Option<&mut SerialPort> {
+        self.0.get_mut(usize::from(port))
+    }
+}
+
+impl SerialPorts for Ports {
+    /// On a busy line there are always bytes, which would be taken one by one, so only interrupts count.
+    fn poll(&mut self, context: &mut Context<'_>) -> PortEvents {
+        HANDLER.register(context.waker());
+        let events = EVENTS.swap(0, Ordering::Acquire);
+        PortEvents {
+            received: events & ((1 << SENT) - 1),
+            freed: events >> SENT,
+        }
+    }
+
+    /// The buffer is on the stack while it is used, and one for all ports.
+    fn take(&mut self, port: u8, give: impl FnOnce(Arrival<'_>)) {
+        let Some(SerialPort { rx, .. }) = self.get(port) else {
+            return;
+        };
+        let (faults, idle_at) = rx.take_notes();
+        // Not cleared, which would take longer than all that is done with most frames' bytes.
+        let mut buffer = [const { MaybeUninit::uninit() }; RING];
+        let bytes = rx.read(&mut buffer);
+        give(Arrival {
+            bytes: bytes.unwrap_or(&[]),
+            is_lost: bytes.is_none(),
+            idle_at: idle_at.map(crate::time::whole),
+            faults,
+        });
+    }
+
+    fn free_buffer(&mut self, port: u8) -> Option<&mut [u8]> {
+        self.get(port)?.tx.free_buffer()
+    }
+
+    fn send(&mut self, port: u8, length: usize) {
+        if let Some(SerialPort { tx, .. }) = self.get(port) {
+            tx.send(length);
+        }
     }
 }

@@ -17,3 +17,6 @@ pub(super) fn take_flags(registers: Usart) -> u8 {
 pub(super) fn data_register(registers: Usart) -> *mut u8 {
     registers.dr().as_ptr().cast()
 }
+
+/// Where bytes to send go: the register has two sides.
+pub(super) use data_register as send_register;

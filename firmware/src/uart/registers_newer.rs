@@ -18,3 +18,8 @@ pub(super) fn take_flags(registers: Usart) -> u8 {
 pub(super) fn data_register(registers: Usart) -> *mut u8 {
     registers.rdr().as_ptr().cast()
 }
+
+/// Where bytes to send go.
+pub(super) fn send_register(registers: Usart) -> *mut u8 {
+    registers.tdr().as_ptr().cast()
+}

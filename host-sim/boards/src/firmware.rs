@@ -29,7 +29,8 @@ pub fn table(kind: &BoardKind) -> String {
     let side = |pin: &Pin| {
         // embassy has one name for streams and channels.
         let channel = pin.dma.replace("STREAM", "CH").replace("CHANNEL", "CH");
-        format!("{} {channel} {}", pin.name, pin.dma)
+        let (controller, number) = controller(pin.dma);
+        format!("{} {channel} {} {controller} {number}", pin.name, pin.dma)
     };
     let mut ports = String::new();
     for uart in kind.uarts() {
@@ -74,6 +75,16 @@ pub fn table(kind: &BoardKind) -> String {
 }} }} }}
 "
     )
+}
+
+/// The controller of a DMA stream or channel, and its number there: streams are counted from 0, channels from 1.
+fn controller(dma: &str) -> (&str, u8) {
+    let (controller, place) = dma.split_once('_').expect("checked when the file was read");
+    let number = |digits: &str| digits.parse::<u8>().expect("checked when the file was read");
+    match place.strip_prefix("STREAM") {
+        Some(digits) => (controller, number(digits)),
+        None => (controller, number(place.trim_start_matches("CHANNEL")) - 1),
+    }
 }
 
 /// The symbol by which tools know which board an image is for.

@@ -12,8 +12,8 @@ use embedded_io_async::{ErrorType, Read, Write};
 use hopwise_app::{Clock, Mesh, Micros, Shared};
 use hopwise_node::capacities::Sizes;
 use hopwise_node::store::{Flash, FlashFailed, Slot, Start, Store};
-use hopwise_node::wire::{BoardConfig, CONFIG_BYTES};
-use hopwise_runner::{Board, NoImages, PlainRx, Platform, Restart, Runner, Upkeep};
+use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, WIRE};
+use hopwise_runner::{Arrival, Board, NoImages, Platform, PortEvents, Restart, Runner, SerialPorts, Upkeep};
 
 pub(crate) const SECOND: Micros = 1_000_000;
 const STEP: Micros = 250;
@@ -118,6 +118,43 @@ impl Write for Pipe {
     }
 }
 
+/// Pipes as the ports of a driver, each of which is busy for a step after each frame.
+struct Driver {
+    cables: Cables,
+    frames: [[u8; WIRE]; PORTS],
+    busy: u32,
+}
+
+impl SerialPorts for Driver {
+    fn poll(&mut self, _: &mut Context<'_>) -> PortEvents {
+        let has_bytes = |port: &usize| !self.cables[*port].0.bytes.borrow().is_empty();
+        PortEvents {
+            received: (0..PORTS).filter(has_bytes).fold(0, |set, port| set | 1 << port),
+            freed: std::mem::take(&mut self.busy),
+        }
+    }
+
+    fn take(&mut self, port: u8, give: impl FnOnce(Arrival<'_>)) {
+        let bytes = self.cables[usize::from(port)].0.drain();
+        give(Arrival {
+            bytes: &bytes,
+            ..Arrival::default()
+        });
+    }
+
+    fn free_buffer(&mut self, port: u8) -> Option<&mut [u8]> {
+        (self.busy >> port & 1 == 0).then(|| &mut self.frames[usize::from(port)][..])
+    }
+
+    fn send(&mut self, port: u8, length: usize) {
+        self.busy |= 1 << port;
+        let port = usize::from(port);
+        if !self.cables[port].1.is_cut.get() {
+            self.cables[port].1.inject(self.frames[port][..length].iter().copied());
+        }
+    }
+}
+
 /// Slots that are as lasting as the test.
 #[derive(Clone)]
 pub(crate) struct Slots(Rc<RefCell<[[u8; 1_024]; 2]>>);
@@ -211,9 +248,14 @@ impl World {
                 *shared.insert(Box::leak(Box::new(room)))
             },
         );
-        for (port, (rx, mut tx)) in (0..).zip(cables) {
-            if node.uses(port) {
-                self.spawn(async move { match node.receive(port, &mut PlainRx::<_, 64>::new(rx)).await {} });
+        // Of two nodes of a mesh one has a task for each direction of each port, and the other one for all.
+        if node.state() != BoardState::Configured || shared.is_some_and(|shared| Mesh::new(shared).address() == 1) {
+            let (frames, busy) = ([[0; WIRE]; PORTS], 0);
+            let mut driver = Driver { cables, frames, busy };
+            self.spawn(async move { node.drive(&mut driver).await });
+        } else {
+            for (port, (mut rx, mut tx)) in (0..).zip(cables) {
+                self.spawn(async move { match node.receive::<64>(port, &mut rx).await {} });
                 self.spawn(async move { match node.transmit(port, &mut tx).await {} });
             }
         }

@@ -1,0 +1,42 @@
+//! The DMA streams of F4 and H7 chips, once embassy has configured them.
+
+use embassy_stm32::pac::common::{Reg, W};
+use embassy_stm32::pac::dma::regs::Ixr;
+use embassy_stm32::pac::dma::{Dma as Controller, St};
+
+/// A stream.
+#[derive(Clone, Copy)]
+pub(crate) struct Dma {
+    stream: St,
+    clear: Reg<Ixr, W>,
+    /// All of its flags.
+    flags: Ixr,
+}
+
+impl Dma {
+    /// A stream of a controller.
+    #[inline(always)]
+    pub(crate) fn new(controller: Controller, number: usize) -> Self {
+        Dma {
+            stream: controller.st(number),
+            clear: controller.ifcr(number / 4),
+            flags: Ixr(0b11_1101 << [0, 6, 16, 22][number % 4]),
+        }
+    }
+
+    /// How many bytes are still to be transferred. At 0 the stream is off.
+    pub(super) fn remaining(self) -> usize {
+        self.stream.ndtr().read().ndt().into()
+    }
+
+    /// Transfers the first bytes of the same memory again, once all have been.
+    pub(super) fn restart(self, bytes: usize) {
+        self.clear_flags();
+        self.stream.ndtr().write(|w| w.set_ndt(bytes as u16));
+        self.stream.cr().modify(|w| w.set_en(true));
+    }
+
+    pub(super) fn clear_flags(self) {
+        self.clear.write_value(self.flags);
+    }
+}
