@@ -8,7 +8,7 @@ mod dsp;
 mod float;
 mod frequent;
 
-pub(crate) use dsp::{Dsp, LaneResult, Lanes};
+pub(crate) use dsp::{Dsp, LaneResult, Lanes, LongProduct, Product};
 pub(crate) use float::Float;
 
 /// The sixteen two-operand functions of the data-processing instructions.
@@ -83,6 +83,35 @@ pub(crate) enum Index {
     Post,
 }
 
+/// A register that is loaded or stored, and where: a base and an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Indexed {
+    pub(crate) width: Width,
+    pub(crate) rt: u8,
+    pub(crate) rn: u8,
+    pub(crate) index: Index,
+    pub(crate) offset: i32,
+}
+
+/// The same where the offset is a register, shifted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Summed {
+    pub(crate) width: Width,
+    pub(crate) rt: u8,
+    pub(crate) rn: u8,
+    pub(crate) rm: u8,
+    pub(crate) shift: u8,
+}
+
+/// Registers that are loaded or stored together, one bit each, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) rn: u8,
+    pub(crate) write_back: bool,
+    pub(crate) decrement: bool,
+    pub(crate) list: u16,
+}
+
 /// Which part of a register is extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extend {
@@ -140,19 +169,19 @@ pub(crate) enum Op {
     // Multiplication and division.
     Multiply { set: SetFlags, rd: u8, rn: u8, rm: u8 },
     MultiplyAdd { subtract: bool, rd: u8, rn: u8, rm: u8, ra: u8 },
-    MultiplyLong { signed: bool, accumulate: bool, lo: u8, hi: u8, rn: u8, rm: u8 },
+    MultiplyLong { signed: bool, accumulate: bool, of: LongProduct },
     Divide { signed: bool, rd: u8, rn: u8, rm: u8 },
     Dsp(Dsp),
 
     // Memory.
-    Load { width: Width, rt: u8, rn: u8, index: Index, offset: i32 },
-    Store { width: Width, rt: u8, rn: u8, index: Index, offset: i32 },
-    LoadRegister { width: Width, rt: u8, rn: u8, rm: u8, shift: u8 },
-    StoreRegister { width: Width, rt: u8, rn: u8, rm: u8, shift: u8 },
+    Load(Indexed),
+    Store(Indexed),
+    LoadRegister(Summed),
+    StoreRegister(Summed),
     LoadLiteral { width: Width, rt: u8, address: u32 },
     Dual { load: bool, rt: u8, rt2: u8, rn: u8, index: Index, offset: i16 },
-    LoadMultiple { rn: u8, write_back: bool, decrement: bool, list: u16 },
-    StoreMultiple { rn: u8, write_back: bool, decrement: bool, list: u16 },
+    LoadMultiple(Listed),
+    StoreMultiple(Listed),
     LoadExclusive { width: Width, rt: u8, rn: u8, offset: u16 },
     StoreExclusive { width: Width, rd: u8, rt: u8, rn: u8, offset: u16 },
     ClearExclusive,

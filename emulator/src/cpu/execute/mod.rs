@@ -66,20 +66,8 @@ impl<B: Bus> Cpu<B> {
             } => {
                 self.data_register(alu, set.applies(in_it_block), rd, rn, (rm, shift, amount));
             }
-            Op::Load {
-                width,
-                rt,
-                rn,
-                index,
-                offset,
-            } => return self.load_indexed(width, rt, rn, index, offset),
-            Op::Store {
-                width,
-                rt,
-                rn,
-                index,
-                offset,
-            } => return self.store_indexed(width, rt, rn, index, offset),
+            Op::Load(at) => return self.load_indexed(at),
+            Op::Store(at) => return self.store_indexed(at),
             Op::LoadWord { rt, rn, offset } => {
                 let value = self.load(self.r(rn).wrapping_add(offset as u32), Width::Word)?;
                 self.set_r(rt, value);
@@ -144,47 +132,17 @@ impl<B: Bus> Cpu<B> {
                 lsb,
                 width,
             } => self.bit_field_extract(signed, rd, rn, lsb, width),
-            Op::LoadRegister {
-                width,
-                rt,
-                rn,
-                rm,
-                shift,
-            } => {
-                let address = self.r(rn).wrapping_add(self.r(rm) << shift);
-                let value = self.load(address, width)?;
-                return self.set_loaded(rt, value);
+            Op::LoadRegister(at) => {
+                let value = self.load(self.summed(at), at.width)?;
+                return self.set_loaded(at.rt, value);
             }
-            Op::StoreRegister {
-                width,
-                rt,
-                rn,
-                rm,
-                shift,
-            } => {
-                let address = self.r(rn).wrapping_add(self.r(rm) << shift);
-                return self.store(address, width, self.r(rt));
-            }
+            Op::StoreRegister(at) => return self.store(self.summed(at), at.width, self.r(at.rt)),
             Op::LoadLiteral { width, rt, address } => {
                 let value = self.load(address, width)?;
                 return self.set_loaded(rt, value);
             }
-            Op::LoadMultiple {
-                rn,
-                write_back,
-                decrement,
-                list,
-            } => {
-                return self.load_multiple(rn, write_back, decrement, list);
-            }
-            Op::StoreMultiple {
-                rn,
-                write_back,
-                decrement,
-                list,
-            } => {
-                return self.store_multiple(rn, write_back, decrement, list);
-            }
+            Op::LoadMultiple(listed) => return self.load_multiple(listed),
+            Op::StoreMultiple(listed) => return self.store_multiple(listed),
             Op::Branch { to } => self.jump(to),
             Op::BranchIf { condition, to } => {
                 if self.condition(condition) {
@@ -269,16 +227,7 @@ impl<B: Bus> Cpu<B> {
                 }
                 self.set_r(rd, value);
             }
-            Op::MultiplyLong {
-                signed,
-                accumulate,
-                lo,
-                hi,
-                rn,
-                rm,
-            } => {
-                self.multiply_long(signed, accumulate, (lo, hi), rn, rm);
-            }
+            Op::MultiplyLong { signed, accumulate, of } => self.multiply_long(signed, accumulate, of),
             Op::Divide { signed, rd, rn, rm } => return self.divide(signed, rd, rn, rm),
             Op::Dsp(ref dsp) => self.execute_dsp(dsp),
             Op::Float(ref float) => {

@@ -1,29 +1,29 @@
 //! Frequent instructions as operations of their own, so that what they do is decided once, when an image is loaded.
 
-use super::{Alu, Decoded, Extend, Index, Op, Width};
+use super::{Alu, Decoded, Extend, Index, Indexed, Op, Summed, Width};
 
 impl Op {
     /// The same as an operation of its own, if it is a frequent one: what it does is then decided here and not at every execution.
     pub(crate) fn frequent(self) -> Self {
         match self {
-            Op::Load {
+            Op::Load(Indexed {
                 width,
                 rt,
                 rn,
                 index: Index::Offset,
                 offset,
-            } if rt != 15 => match width {
+            }) if rt != 15 => match width {
                 Width::Word => Op::LoadWord { rt, rn, offset },
                 Width::Byte => Op::LoadByte { rt, rn, offset },
                 _ => self,
             },
-            Op::Store {
+            Op::Store(Indexed {
                 width,
                 rt,
                 rn,
                 index: Index::Offset,
                 offset,
-            } => match width {
+            }) => match width {
                 Width::Word => Op::StoreWord { rt, rn, offset },
                 Width::Byte => Op::StoreByte { rt, rn, offset },
                 _ => self,
@@ -73,20 +73,20 @@ impl Op {
                 },
                 _ => self,
             },
-            Op::LoadRegister {
+            Op::LoadRegister(Summed {
                 width: Width::Byte,
                 rt,
                 rn,
                 rm,
                 shift: 0,
-            } if rt != 15 => Op::LoadByteRegister { rt, rn, rm },
-            Op::StoreRegister {
+            }) if rt != 15 => Op::LoadByteRegister { rt, rn, rm },
+            Op::StoreRegister(Summed {
                 width: Width::Byte,
                 rt,
                 rn,
                 rm,
                 shift: 0,
-            } => Op::StoreByteRegister { rt, rn, rm },
+            }) => Op::StoreByteRegister { rt, rn, rm },
             Op::Extend {
                 extend,
                 rd,
