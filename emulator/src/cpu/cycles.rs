@@ -41,10 +41,10 @@ pub(super) fn of(op: &Op) -> u8 {
 
 fn of_float(op: &Float) -> u8 {
     match *op {
-        Float::Divide { .. } | Float::SquareRoot { .. } => 14,
+        Float::Divide(_) | Float::SquareRoot { .. } => 14,
         Float::MultiplyAdd { .. } | Float::FusedMultiplyAdd { .. } => 3,
         Float::PairToCore { .. } | Float::PairFromCore { .. } => 2,
-        Float::Transfer { words, .. } | Float::Multiple { words, .. } => 1 + words,
+        Float::Transfer { of, .. } | Float::Multiple { of, .. } => 1 + of.words,
         _ => 1,
     }
 }

@@ -9,7 +9,7 @@ mod float;
 mod frequent;
 
 pub(crate) use dsp::{Dsp, LaneResult, Lanes, LongProduct, Product};
-pub(crate) use float::Float;
+pub(crate) use float::{FixedPoint, Float, Moved, Negated, Singles};
 
 /// The sixteen two-operand functions of the data-processing instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,14 @@ pub(crate) enum Shift {
     Ror,
     /// Rotated right by one through the carry.
     Rrx,
+}
+
+/// A register that is shifted before it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shifted {
+    pub(crate) rm: u8,
+    pub(crate) shift: Shift,
+    pub(crate) amount: u8,
 }
 
 /// What an expanded immediate does to the carry flag.
@@ -154,13 +162,13 @@ pub(crate) enum Op {
     /// ADDW, SUBW and the SP-relative sums: a 12-bit offset, no flags.
     AddOffset { rd: u8, rn: u8, offset: i32 },
     Immediate { alu: Alu, set: SetFlags, rd: u8, rn: u8, carry: ImmediateCarry, value: u32 },
-    Register { alu: Alu, set: SetFlags, rd: u8, rn: u8, rm: u8, shift: Shift, amount: u8 },
+    Register { alu: Alu, set: SetFlags, rd: u8, rn: u8, m: Shifted },
     ShiftByRegister { shift: Shift, set: SetFlags, rd: u8, rn: u8, rm: u8 },
     MoveTop { rd: u8, value: u16 },
     BitFieldInsert { rd: u8, rn: u8, lsb: u8, width: u8 },
     BitFieldClear { rd: u8, lsb: u8, width: u8 },
     BitFieldExtract { signed: bool, rd: u8, rn: u8, lsb: u8, width: u8 },
-    Saturate { signed: bool, bits: u8, rd: u8, rn: u8, shift: Shift, amount: u8 },
+    Saturate { signed: bool, bits: u8, rd: u8, n: Shifted },
     SaturatePair { signed: bool, bits: u8, rd: u8, rn: u8 },
     /// `rn` 15 means nothing is added.
     Extend { extend: Extend, rd: u8, rn: u8, rm: u8, rotate: u8 },
@@ -168,7 +176,7 @@ pub(crate) enum Op {
 
     // Multiplication and division.
     Multiply { set: SetFlags, rd: u8, rn: u8, rm: u8 },
-    MultiplyAdd { subtract: bool, rd: u8, rn: u8, rm: u8, ra: u8 },
+    MultiplyAdd { subtract: bool, of: Product },
     MultiplyLong { signed: bool, accumulate: bool, of: LongProduct },
     Divide { signed: bool, rd: u8, rn: u8, rm: u8 },
     Dsp(Dsp),
@@ -217,7 +225,7 @@ pub(crate) enum Op {
     CompareRegister { rn: u8, rm: u8 },
     /// A sum, or a difference: then `value` is the complement and `carry` is set.
     SumImmediate { set: SetFlags, rd: u8, rn: u8, carry: bool, value: u32 },
-    ShiftImmediate { shift: Shift, set: SetFlags, rd: u8, rm: u8, amount: u8 },
+    ShiftImmediate { set: SetFlags, rd: u8, m: Shifted },
     /// The bits of a mask.
     Masked { rd: u8, rm: u8, mask: u32 },
     SumRegister { set: SetFlags, rd: u8, rn: u8, rm: u8 },

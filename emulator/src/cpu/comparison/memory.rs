@@ -144,36 +144,24 @@ fn reach(op: &Op) -> Option<Reach> {
         } => dual(rn, rt, rt2, index, offset, load)?,
         Op::LoadMultiple(listed) => many_listed(listed, true),
         Op::StoreMultiple(listed) => many_listed(listed, false),
-        Op::Float(Float::Transfer {
-            load,
-            words,
-            rn,
-            add,
-            offset,
-            ..
-        }) => float(rn, words, add, offset, load),
+        Op::Float(Float::Transfer { of, add, offset }) => {
+            let offset = i32::from(offset) * 4;
+            Reach {
+                lowest: if add { offset } else { -offset },
+                ..many(of.rn, u32::from(of.words), false, false, of.load, 0)
+            }
+        }
         Op::Float(Float::Multiple {
-            load,
-            words,
+            of,
             step,
-            rn,
             decrement,
             write_back,
-            ..
         }) => Reach {
-            bytes: u32::from(words) * 4,
-            ..many(rn, u32::from(step), decrement, write_back, load, 0)
+            bytes: u32::from(of.words) * 4,
+            ..many(of.rn, u32::from(step), decrement, write_back, of.load, 0)
         },
         _ => return None,
     })
-}
-
-fn float(rn: u8, words: u8, add: bool, offset: u8, is_load: bool) -> Reach {
-    let offset = i32::from(offset) * 4;
-    Reach {
-        lowest: if add { offset } else { -offset },
-        ..many(rn, u32::from(words), false, false, is_load, 0)
-    }
 }
 
 /// Whether the manual says what happens.

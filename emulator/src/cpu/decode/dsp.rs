@@ -44,10 +44,7 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     };
     "11111011 0000 nnnn aaaa dddd 000 s mmmm", "MLA, MLS" => Op::MultiplyAdd {
         subtract: f.is_set('s'),
-        rd: f.small('d'),
-        rn: f.small('n'),
-        rm: f.small('m'),
-        ra: f.small('a'),
+        of: product(f),
     };
     "11111011 0001 nnnn aaaa dddd 00 p q mmmm", "SMLABB and others, SMULBB and others" => Op::Dsp(Dsp::MultiplyHalves { n_top: f.is_set('p'), m_top: f.is_set('q'), of: product(f) });
     "11111011 0010 nnnn aaaa dddd 000 e mmmm", "SMLAD, SMUAD" => pair(f, false);

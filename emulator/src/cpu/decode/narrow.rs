@@ -2,7 +2,7 @@
 
 use super::{Fields, Row, encodings};
 use crate::cpu::instruction::{
-    Alu, Extend, ImmediateCarry, Index, Indexed, Listed, Op, Reorder, SetFlags, Shift, Summed, Width,
+    Alu, Extend, ImmediateCarry, Index, Indexed, Listed, Op, Reorder, SetFlags, Shift, Shifted, Summed, Width,
 };
 
 pub(super) const ROWS: &[Row] = encodings! { f:
@@ -152,15 +152,13 @@ fn zero_is_32(f: &Fields) -> u8 {
 }
 
 fn shift(f: &Fields, shift: Shift, amount: u8) -> Op {
-    let (rd, rm) = (f.small('d'), f.small('m'));
+    let rm = f.small('m');
     Op::Register {
         alu: Alu::Mov,
         set: SetFlags::OutsideIt,
-        rd,
+        rd: f.small('d'),
         rn: 0,
-        rm,
-        shift,
-        amount,
+        m: Shifted { rm, shift, amount },
     }
 }
 
@@ -173,15 +171,13 @@ fn flags_of(alu: Alu) -> SetFlags {
 }
 
 fn register(f: &Fields, alu: Alu, n: char, d: char) -> Op {
-    let (rd, rn, rm) = (f.small(d), f.small(n), f.small('m'));
+    let (rm, shift, amount) = (f.small('m'), Shift::Lsl, 0);
     Op::Register {
         alu,
         set: flags_of(alu),
-        rd,
-        rn,
-        rm,
-        shift: Shift::Lsl,
-        amount: 0,
+        rd: f.small(d),
+        rn: f.small(n),
+        m: Shifted { rm, shift, amount },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cpu::arithmetic::{add_with_carry, saturate, shift_with_carry};
 use crate::cpu::fault::Fault;
-use crate::cpu::instruction::{Alu, Extend, ImmediateCarry, LongProduct, Reorder, Shift};
+use crate::cpu::instruction::{Alu, Extend, ImmediateCarry, LongProduct, Reorder, Shift, Shifted};
 use crate::cpu::scs::DIV_0_TRP;
 use crate::cpu::{Bus, Cpu};
 
@@ -18,10 +18,10 @@ impl<B: Bus> Cpu<B> {
     }
 
     #[inline(always)]
-    pub(super) fn data_register(&mut self, alu: Alu, set: bool, rd: u8, rn: u8, (rm, shift, amount): (u8, Shift, u8)) {
-        let (value, carry) = match amount {
-            0 => (self.r(rm), self.c),
-            amount => shift_with_carry(self.r(rm), shift, u32::from(amount), self.c),
+    pub(super) fn data_register(&mut self, alu: Alu, set: bool, rd: u8, rn: u8, m: Shifted) {
+        let (value, carry) = match m.amount {
+            0 => (self.r(m.rm), self.c),
+            amount => shift_with_carry(self.r(m.rm), m.shift, u32::from(amount), self.c),
         };
         self.data(alu, set, rd, self.r(rn), value, carry);
     }
@@ -102,8 +102,8 @@ impl<B: Bus> Cpu<B> {
         self.set_r(rd, value);
     }
 
-    pub(super) fn saturate_shifted(&mut self, signed: bool, bits: u8, rd: u8, rn: u8, shift: Shift, amount: u8) {
-        let (value, _) = shift_with_carry(self.r(rn), shift, u32::from(amount), self.c);
+    pub(super) fn saturate_shifted(&mut self, signed: bool, bits: u8, rd: u8, n: Shifted) {
+        let (value, _) = shift_with_carry(self.r(n.rm), n.shift, u32::from(n.amount), self.c);
         let (value, saturated) = saturate(i64::from(value as i32), u32::from(bits), signed);
         self.q |= saturated;
         self.set_r(rd, value);

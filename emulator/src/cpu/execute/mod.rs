@@ -55,16 +55,8 @@ impl<B: Bus> Cpu<B> {
             } => {
                 self.data_immediate(alu, set.applies(in_it_block), rd, rn, carry, value);
             }
-            Op::Register {
-                alu,
-                set,
-                rd,
-                rn,
-                rm,
-                shift,
-                amount,
-            } => {
-                self.data_register(alu, set.applies(in_it_block), rd, rn, (rm, shift, amount));
+            Op::Register { alu, set, rd, rn, m } => {
+                self.data_register(alu, set.applies(in_it_block), rd, rn, m);
             }
             Op::Load(at) => return self.load_indexed(at),
             Op::Store(at) => return self.store_indexed(at),
@@ -114,14 +106,8 @@ impl<B: Bus> Cpu<B> {
                 carry,
                 value,
             } => self.sum(set.applies(in_it_block), rd, self.r(rn), value, carry),
-            Op::ShiftImmediate {
-                shift,
-                set,
-                rd,
-                rm,
-                amount,
-            } => {
-                let (value, carry) = shift_with_carry(self.r(rm), shift, u32::from(amount), self.c);
+            Op::ShiftImmediate { set, rd, m } => {
+                let (value, carry) = shift_with_carry(self.r(m.rm), m.shift, u32::from(m.amount), self.c);
                 self.logical(set.applies(in_it_block), rd, value, carry);
             }
             Op::Masked { rd, rm, mask } => self.set_r(rd, self.r(rm) & mask),
@@ -169,23 +155,10 @@ impl<B: Bus> Cpu<B> {
             }
             Op::IfThen { state } => self.it = state,
             Op::MoveTop { rd, value } => self.set_r(rd, self.r(rd) & 0xffff | u32::from(value) << 16),
-            Op::MultiplyAdd {
-                subtract,
-                rd,
-                rn,
-                rm,
-                ra,
-            } => {
-                let product = self.r(rn).wrapping_mul(self.r(rm));
-                let addend = self.r(ra);
-                self.set_r(
-                    rd,
-                    if subtract {
-                        addend.wrapping_sub(product)
-                    } else {
-                        addend.wrapping_add(product)
-                    },
-                );
+            Op::MultiplyAdd { subtract, of } => {
+                let product = self.r(of.rn).wrapping_mul(self.r(of.rm));
+                let product = if subtract { product.wrapping_neg() } else { product };
+                self.set_r(of.rd, self.r(of.ra).wrapping_add(product));
             }
             Op::Nop => {}
             ref other => return self.execute_rest(other, in_it_block),
@@ -201,16 +174,7 @@ impl<B: Bus> Cpu<B> {
             }
             Op::BitFieldInsert { rd, rn, lsb, width } => self.bit_field_insert(rd, self.r(rn), lsb, width),
             Op::BitFieldClear { rd, lsb, width } => self.bit_field_insert(rd, 0, lsb, width),
-            Op::Saturate {
-                signed,
-                bits,
-                rd,
-                rn,
-                shift,
-                amount,
-            } => {
-                self.saturate_shifted(signed, bits, rd, rn, shift, amount);
-            }
+            Op::Saturate { signed, bits, rd, n } => self.saturate_shifted(signed, bits, rd, n),
             Op::SaturatePair { signed, bits, rd, rn } => self.saturate_pair(signed, bits, rd, rn),
             Op::Extend {
                 extend,

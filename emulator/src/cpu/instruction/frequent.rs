@@ -53,24 +53,10 @@ impl Op {
                 },
                 _ => self,
             },
-            Op::Register {
-                alu,
-                set,
-                rd,
-                rn,
-                rm,
-                shift,
-                amount,
-            } => match alu {
-                Alu::Cmp if amount == 0 => Op::CompareRegister { rn, rm },
-                Alu::Add if amount == 0 => Op::SumRegister { set, rd, rn, rm },
-                Alu::Mov if amount != 0 => Op::ShiftImmediate {
-                    shift,
-                    set,
-                    rd,
-                    rm,
-                    amount,
-                },
+            Op::Register { alu, set, rd, rn, m } => match alu {
+                Alu::Cmp if m.amount == 0 => Op::CompareRegister { rn, rm: m.rm },
+                Alu::Add if m.amount == 0 => Op::SumRegister { set, rd, rn, rm: m.rm },
+                Alu::Mov if m.amount != 0 => Op::ShiftImmediate { set, rd, m },
                 _ => self,
             },
             Op::LoadRegister(Summed {
