@@ -3,6 +3,7 @@
 use core::cell::Cell;
 use std::string::ToString;
 
+use hopwise_testing::networks;
 use proptest::prelude::*;
 
 use crate::limits::{MAX_SORTED_CHILDREN, STEPS_PER_LINK, STEPS_PER_QUERY};
@@ -79,53 +80,7 @@ proptest! {
 /// The largest degrees, the deepest nestings and every kind of search, each at its maximum size.
 #[test]
 fn no_hard_network_takes_more_steps_than_stated() {
-    for text in [
-        "complete(1025)",
-        "star(1025)",
-        "ghc(512,512)",
-        "nstar(20)",
-        "folded(complete(1025),6)",
-        "re(ghc(342,342,342),path(2),1,sd)",
-        "re(star(1025),path(4),2,sd)",
-        "re(complete(1025),path(2),2,sd)",
-        "re(complete(350),path(2),3,sd)",
-        "re(hypercube(11),path(2),1,sd)",
-        "re(nstar(6),path(2),1,sd)",
-        "re(path(2048),path(2),1,sd)",
-        "re(complete(1025),complete(64),2)",
-        "re(complete(1025),mesh(2,32),2)",
-        "re(complete(2),mesh(2,32),6)",
-        "re(complete(2),ghc(64),6)",
-        "lift(1024,a1a2a3a4a5a6a7a8a9a10a11a12a13a14a15a16a17a18a19a20a21a22a23a24a25a26)",
-        "re(lift(1024,a1a2a3a4a5a6a7a8a9a10a11a12a13a14a15a16a17a18a19a20a21a22a23a24a25a26),path(2),1,sd)",
-        "lift(2048,a1)",
-        "lift(1024,a1b,b3)",
-        "rsn(2,lift(300,a1),diameter)",
-        "rsn(2,lift(1024,a1),diameter)",
-        "rsn(2,nstar(7),diameter)",
-        "rsn(3,hypercube(5),diameter)",
-        "rsn(6,complete(2),diameter)",
-        "hsn(63,complete(2))",
-        "hsn(2,lift(1024,a1))",
-        "hsn(5,lift(2048,a1))",
-        "hsn(8,petersen)",
-        "hypernet(3,6)",
-        "hypernet(5,5)",
-        "hypernet(2,62)",
-        "root-folded(lift(1024,a1),3)",
-        "flooded(path(20000),2)",
-        "rdn(lift(1024,a1),1)",
-        "rcr(1,26,25)",
-        "rcr(1,100000,10)",
-        "symmetric-hypernet(3,10)",
-        "symmetric-hypernet(15,2)",
-        "wk(1000,3)",
-        "wk(2,31)",
-        "partial-swapped",
-        "hcn3(21)",
-        "re-heawood-2(15)",
-        "re-heawood-2(15,one)",
-    ] {
+    for text in networks("most_steps") {
         let network = match text.parse::<Network>() {
             Ok(network) => network,
             // Too large for a board.

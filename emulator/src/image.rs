@@ -1,7 +1,5 @@
 //! A firmware image: what is flashed, its instructions decoded, and its symbols.
 
-use std::fmt;
-
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader};
 use object::{Endianness, Object, ObjectSymbol, SymbolKind, elf};
 
@@ -39,16 +37,9 @@ pub struct Image {
 }
 
 /// Why a file is no firmware.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct NotFirmware(String);
-
-impl fmt::Display for NotFirmware {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for NotFirmware {}
 
 impl Image {
     /// Reads an ELF file for a Cortex-M: what its program headers put into the flash.

@@ -367,19 +367,12 @@ impl Memory {
 }
 
 /// An address outside the flash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no flash at {address:#010x}")]
 pub struct NotFlash {
     /// The address that is not in the flash.
     pub address: u32,
 }
-
-impl std::fmt::Display for NotFlash {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "there is no flash at {:#010x}", self.address)
-    }
-}
-
-impl std::error::Error for NotFlash {}
 
 #[inline(always)]
 fn word_at(bytes: &[u8], offset: usize) -> Option<u32> {

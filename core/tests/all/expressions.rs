@@ -48,7 +48,36 @@ fn base() -> impl Strategy<Value = String> {
             prop::sample::select(vec!["", "b,b1", "bb1b7"])
         )
             .prop_map(lift),
+        lift_of_orbits(),
     ]
+}
+
+/// A cycle through the orbits, which joins them, a link that turns, and some more.
+fn lift_of_orbits() -> impl Strategy<Value = String> {
+    let more = prop::collection::vec((0u8..4, 0u8..4, 0u64..40), 0..4);
+    (1u64..=4, 2u64..=12, more).prop_map(|(orbits, places, more)| {
+        let places = (places / orbits).max(2);
+        let mut links: Vec<(u8, u8, u64)> = (1..orbits as u8).map(|orbit| (orbit - 1, orbit, 0)).collect();
+        links.push((0, 0, 1));
+        for (one, other, shift) in more {
+            let (from, to) = (one.min(other) % orbits as u8, one.max(other) % orbits as u8);
+            let (from, to) = (from.min(to), from.max(to));
+            let shift = shift % if from == to { places / 2 + 1 } else { places };
+            if from != to || shift > 0 {
+                links.push((from, to, shift));
+            }
+        }
+        links.sort_unstable();
+        links.dedup();
+        let list = |orbit: u8| {
+            let own = links.iter().filter(|link| link.0 == orbit);
+            own.map(|link| format!("{}{}", char::from(b'a' + link.1), link.2))
+                .collect::<String>()
+        };
+        let last = links.iter().map(|link| link.0).max().unwrap_or(0);
+        let lists: Vec<String> = (0..=last).map(list).collect();
+        format!("lift({places},{})", lists.join(","))
+    })
 }
 
 /// An expression of any family, legal or not.

@@ -1,6 +1,6 @@
 //! What the tests use of core, under the names that they use.
 
-pub(crate) use hopwise_core::{Method, Network, Rule, Tree};
+pub(crate) use hopwise_core::{Network, Rule, Tree};
 
 pub(crate) use hopwise_testing::{Random, cases, networks};
 

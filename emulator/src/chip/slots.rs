@@ -34,30 +34,14 @@ pub(super) enum Unit {
 }
 
 /// Why a peripheral cannot be added.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotAdd {
-    /// Something else is there.
-    Taken {
-        /// The name of the peripheral that has the addresses.
-        by: &'static str,
-    },
-    /// There are too many.
+    #[error("the addresses belong to {by}")]
+    Taken { by: &'static str },
+    #[error("a chip has at most {MAX_TIMED} peripherals with a time of their own")]
     TooMany,
 }
-
-impl std::fmt::Display for CannotAdd {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            CannotAdd::Taken { by } => write!(out, "the addresses belong to {by}"),
-            CannotAdd::TooMany => write!(
-                out,
-                "a chip has at most {MAX_TIMED} peripherals with a time of their own"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for CannotAdd {}
 
 struct Slot {
     entry: MapEntry,

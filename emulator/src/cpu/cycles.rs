@@ -23,11 +23,11 @@ pub(crate) const TAIL_CHAIN: u64 = 6;
 /// Cycles without those of a taken branch.
 pub(super) fn of(op: &Op) -> u8 {
     match *op {
-        Op::Load { .. } | Op::LoadRegister { .. } | Op::LoadLiteral { .. } => 2,
-        Op::Store { .. } | Op::StoreRegister { .. } => 2,
+        Op::Load(_) | Op::LoadRegister(_) | Op::LoadLiteral { .. } => 2,
+        Op::Store(_) | Op::StoreRegister(_) => 2,
         Op::LoadExclusive { .. } | Op::StoreExclusive { .. } => 2,
         Op::Dual { .. } => 3,
-        Op::LoadMultiple { list, .. } | Op::StoreMultiple { list, .. } => 1 + list.count_ones() as u8,
+        Op::LoadMultiple(listed) | Op::StoreMultiple(listed) => 1 + listed.list.count_ones() as u8,
         Op::MultiplyAdd { .. } => 2,
         // Between 2 and 12, depending on the operands.
         Op::Divide { .. } => 7,
@@ -41,10 +41,10 @@ pub(super) fn of(op: &Op) -> u8 {
 
 fn of_float(op: &Float) -> u8 {
     match *op {
-        Float::Divide { .. } | Float::SquareRoot { .. } => 14,
+        Float::Divide(_) | Float::SquareRoot { .. } => 14,
         Float::MultiplyAdd { .. } | Float::FusedMultiplyAdd { .. } => 3,
         Float::PairToCore { .. } | Float::PairFromCore { .. } => 2,
-        Float::Transfer { words, .. } | Float::Multiple { words, .. } => 1 + words,
+        Float::Transfer { of, .. } | Float::Multiple { of, .. } => 1 + of.words,
         _ => 1,
     }
 }

@@ -8,8 +8,8 @@ mod dsp;
 mod float;
 mod frequent;
 
-pub(crate) use dsp::{Dsp, LaneResult, Lanes};
-pub(crate) use float::Float;
+pub(crate) use dsp::{Dsp, LaneResult, Lanes, LongProduct, Product};
+pub(crate) use float::{FixedPoint, Float, Moved, Negated, Singles};
 
 /// The sixteen two-operand functions of the data-processing instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,14 @@ pub(crate) enum Shift {
     Rrx,
 }
 
+/// A register that is shifted before it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shifted {
+    pub(crate) rm: u8,
+    pub(crate) shift: Shift,
+    pub(crate) amount: u8,
+}
+
 /// What an expanded immediate does to the carry flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ImmediateCarry {
@@ -81,6 +89,35 @@ pub(crate) enum Index {
     Pre,
     /// The base alone; afterward the offset is added to it.
     Post,
+}
+
+/// A register that is loaded or stored, and where: a base and an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Indexed {
+    pub(crate) width: Width,
+    pub(crate) rt: u8,
+    pub(crate) rn: u8,
+    pub(crate) index: Index,
+    pub(crate) offset: i32,
+}
+
+/// The same where the offset is a register, shifted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Summed {
+    pub(crate) width: Width,
+    pub(crate) rt: u8,
+    pub(crate) rn: u8,
+    pub(crate) rm: u8,
+    pub(crate) shift: u8,
+}
+
+/// Registers that are loaded or stored together, one bit each, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) rn: u8,
+    pub(crate) write_back: bool,
+    pub(crate) decrement: bool,
+    pub(crate) list: u16,
 }
 
 /// Which part of a register is extended.
@@ -125,13 +162,13 @@ pub(crate) enum Op {
     /// ADDW, SUBW and the SP-relative sums: a 12-bit offset, no flags.
     AddOffset { rd: u8, rn: u8, offset: i32 },
     Immediate { alu: Alu, set: SetFlags, rd: u8, rn: u8, carry: ImmediateCarry, value: u32 },
-    Register { alu: Alu, set: SetFlags, rd: u8, rn: u8, rm: u8, shift: Shift, amount: u8 },
+    Register { alu: Alu, set: SetFlags, rd: u8, rn: u8, m: Shifted },
     ShiftByRegister { shift: Shift, set: SetFlags, rd: u8, rn: u8, rm: u8 },
     MoveTop { rd: u8, value: u16 },
     BitFieldInsert { rd: u8, rn: u8, lsb: u8, width: u8 },
     BitFieldClear { rd: u8, lsb: u8, width: u8 },
     BitFieldExtract { signed: bool, rd: u8, rn: u8, lsb: u8, width: u8 },
-    Saturate { signed: bool, bits: u8, rd: u8, rn: u8, shift: Shift, amount: u8 },
+    Saturate { signed: bool, bits: u8, rd: u8, n: Shifted },
     SaturatePair { signed: bool, bits: u8, rd: u8, rn: u8 },
     /// `rn` 15 means nothing is added.
     Extend { extend: Extend, rd: u8, rn: u8, rm: u8, rotate: u8 },
@@ -139,20 +176,20 @@ pub(crate) enum Op {
 
     // Multiplication and division.
     Multiply { set: SetFlags, rd: u8, rn: u8, rm: u8 },
-    MultiplyAdd { subtract: bool, rd: u8, rn: u8, rm: u8, ra: u8 },
-    MultiplyLong { signed: bool, accumulate: bool, lo: u8, hi: u8, rn: u8, rm: u8 },
+    MultiplyAdd { subtract: bool, of: Product },
+    MultiplyLong { signed: bool, accumulate: bool, of: LongProduct },
     Divide { signed: bool, rd: u8, rn: u8, rm: u8 },
     Dsp(Dsp),
 
     // Memory.
-    Load { width: Width, rt: u8, rn: u8, index: Index, offset: i32 },
-    Store { width: Width, rt: u8, rn: u8, index: Index, offset: i32 },
-    LoadRegister { width: Width, rt: u8, rn: u8, rm: u8, shift: u8 },
-    StoreRegister { width: Width, rt: u8, rn: u8, rm: u8, shift: u8 },
+    Load(Indexed),
+    Store(Indexed),
+    LoadRegister(Summed),
+    StoreRegister(Summed),
     LoadLiteral { width: Width, rt: u8, address: u32 },
     Dual { load: bool, rt: u8, rt2: u8, rn: u8, index: Index, offset: i16 },
-    LoadMultiple { rn: u8, write_back: bool, decrement: bool, list: u16 },
-    StoreMultiple { rn: u8, write_back: bool, decrement: bool, list: u16 },
+    LoadMultiple(Listed),
+    StoreMultiple(Listed),
     LoadExclusive { width: Width, rt: u8, rn: u8, offset: u16 },
     StoreExclusive { width: Width, rd: u8, rt: u8, rn: u8, offset: u16 },
     ClearExclusive,
@@ -188,7 +225,7 @@ pub(crate) enum Op {
     CompareRegister { rn: u8, rm: u8 },
     /// A sum, or a difference: then `value` is the complement and `carry` is set.
     SumImmediate { set: SetFlags, rd: u8, rn: u8, carry: bool, value: u32 },
-    ShiftImmediate { shift: Shift, set: SetFlags, rd: u8, rm: u8, amount: u8 },
+    ShiftImmediate { set: SetFlags, rd: u8, m: Shifted },
     /// The bits of a mask.
     Masked { rd: u8, rm: u8, mask: u32 },
     SumRegister { set: SetFlags, rd: u8, rn: u8, rm: u8 },

@@ -4,36 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::conductor::{Condition, Conductor, Port};
 use super::script::{Action, Script};
+use crate::chip::UARTS;
 use crate::chip::wave::Wave;
-use crate::chip::{UART_NAMES, UARTS};
 use crate::time::Time;
 
 /// A wire that cannot be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadWire {
-    /// There is no such port.
+    #[error("there is no port {0}")]
     NoSuchPort(Port),
-    /// The port already has a wire.
+    #[error("port {0} already has a wire")]
     Taken(Port),
-    /// The port has no wire.
+    #[error("there is no wire at port {0}")]
     NoWire(Port),
-    /// There is no such board.
+    #[error("there is no board {0}")]
     NoSuchBoard(usize),
 }
-
-impl std::fmt::Display for BadWire {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = |port: &Port| format!("{}.{}", port.board, UART_NAMES.get(port.uart).unwrap_or(&"?"));
-        match self {
-            BadWire::NoSuchPort(port) => write!(out, "there is no port {}", name(port)),
-            BadWire::Taken(port) => write!(out, "port {} already has a wire", name(port)),
-            BadWire::NoWire(port) => write!(out, "there is no wire at port {}", name(port)),
-            BadWire::NoSuchBoard(board) => write!(out, "there is no board {board}"),
-        }
-    }
-}
-
-impl std::error::Error for BadWire {}
 
 /// What arrives, with the port that sees it.
 pub(super) type Arrivals = Vec<(Port, Wave)>;

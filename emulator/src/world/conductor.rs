@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::chip::UART_NAMES;
 use crate::chip::wave::Wave;
 use crate::time::Time;
 
@@ -12,6 +13,12 @@ pub struct Port {
     pub board: usize,
     /// Which of its serial ports: 0 to 5 are USART1, USART2, USART3, UART4, UART5 and USART6.
     pub uart: usize,
+}
+
+impl std::fmt::Display for Port {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}.{}", self.board, UART_NAMES.get(self.uart).unwrap_or(&"?"))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

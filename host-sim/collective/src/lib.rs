@@ -141,72 +141,37 @@ pub struct Done {
 
 /// Why an operation is not carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotRun {
-    /// Too many nodes.
     #[error("{network} has {nodes} nodes, too many to carry out {operation} on (at most {most})")]
     TooLarge {
-        /// The network.
         network: String,
-        /// How many nodes it has.
         nodes: u64,
-        /// What was to be done.
         operation: &'static str,
-        /// How many are possible.
         most: u64,
     },
-    /// Not one value for each node.
     #[error("{network} has {nodes} nodes, and there are {values} values")]
-    Values {
-        /// The network.
-        network: String,
-        /// How many nodes it has.
-        nodes: u64,
-        /// How many values there are.
-        values: usize,
-    },
-    /// No such root.
+    Values { network: String, nodes: u64, values: usize },
     #[error(transparent)]
     Root(#[from] NoSuchNode),
-    /// Blocks of a broadcast.
     #[error("a broadcast has 1 to {most} blocks, not {blocks}")]
-    Blocks {
-        /// How many were asked for.
-        blocks: u64,
-        /// How many are possible.
-        most: u64,
-    },
-    /// Blocks of something else.
+    Blocks { blocks: u64, most: u64 },
     #[error("only a broadcast goes in blocks, {0} does not")]
     NoBlocks(&'static str),
-    /// A dimension of something that has none, or not so many.
     #[error("{network} has no dimension {dimension} to shift along: {}", dimensions_in_words(*dimensions))]
     Dimension {
-        /// The network.
         network: String,
-        /// Which was asked for.
         dimension: u64,
-        /// How many there are.
         dimensions: u64,
     },
-    /// A dimension of what is no shift.
     #[error("only a shift goes along a dimension, {0} does not")]
     NoShift(&'static str),
-    /// A binary tree for something else.
     #[error("a binary tree serves reduce, and broadcast of one block, not {0}")]
     NoTreeFor(&'static str),
-    /// No binary tree was found.
     #[error(
         "no complete binary tree of {levels} levels with its root at node {root} and dilation 2 was found in {network}"
     )]
-    NoBinaryTree {
-        /// The network.
-        network: String,
-        /// The levels that fit.
-        levels: u32,
-        /// Where its root was to be.
-        root: Node,
-    },
-    /// The schedule is broken.
+    NoBinaryTree { network: String, levels: u32, root: Node },
     #[error(transparent)]
     Conflict(#[from] Conflict),
 }

@@ -20,59 +20,20 @@ pub struct Message<T> {
 
 /// Why a round is refused: the schedule is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum Conflict {
-    /// A message between nodes that are not linked.
     #[error("round {round}: node {from} sends to node {to}, which is not a neighbor")]
-    NoLink {
-        /// Counted from 0.
-        round: u64,
-        /// The sender.
-        from: Node,
-        /// The receiver.
-        to: Node,
-    },
-    /// Two messages over one link in one direction.
+    NoLink { round: u64, from: Node, to: Node },
     #[error("round {round}: two messages from node {from} to node {to}")]
-    TwiceOnLink {
-        /// Counted from 0.
-        round: u64,
-        /// The sender.
-        from: Node,
-        /// The receiver.
-        to: Node,
-    },
-    /// Two messages sent by a node that has one port.
+    TwiceOnLink { round: u64, from: Node, to: Node },
     #[error("round {round}: node {node} sends two messages, with one port")]
-    SendsTwice {
-        /// Counted from 0.
-        round: u64,
-        /// The sender.
-        node: Node,
-    },
-    /// Two messages received by a node that has one port.
+    SendsTwice { round: u64, node: Node },
     #[error("round {round}: node {node} receives two messages, with one port")]
-    ReceivesTwice {
-        /// Counted from 0.
-        round: u64,
-        /// The receiver.
-        node: Node,
-    },
-    /// A node should send what it does not have.
+    ReceivesTwice { round: u64, node: Node },
     #[error("round {round}: node {node} should send what it does not have")]
-    HasNot {
-        /// Counted from 0.
-        round: u64,
-        /// The sender.
-        node: Node,
-    },
-    /// Something is still under way when it should have arrived.
+    HasNot { round: u64, node: Node },
     #[error("round {round}: node {node} lacks what it should have by now")]
-    Lacks {
-        /// Counted from 0.
-        round: u64,
-        /// The node.
-        node: Node,
-    },
+    Lacks { round: u64, node: Node },
 }
 
 /// What one direction of a link has carried.

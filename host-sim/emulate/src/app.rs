@@ -14,58 +14,28 @@ use crate::setup::configuration_slots;
 
 /// Why there is no image of a program.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoApp {
-    /// There is neither a crate nor a file.
     #[error(
         "{0}: there is neither a crate nor an image: a crate is a folder with a Cargo.toml, `hopwise new-app` writes one"
     )]
     Nothing(String),
-    /// Cargo cannot be run.
     #[error("{crate_}: cargo cannot be run: {error}")]
-    NoCargo {
-        /// The crate.
-        crate_: String,
-        /// What the system says.
-        error: std::io::Error,
-    },
-    /// The compiler failed. What it said has been passed on.
+    NoCargo { crate_: String, error: std::io::Error },
     #[error("{0} does not build; cargo says why above")]
     Failed(String),
-    /// There is no program in the crate, or more than one.
     #[error("{crate_} has {programs} programs; one is needed, or the ELF file of one")]
-    Programs {
-        /// The crate.
-        crate_: String,
-        /// How many there are.
-        programs: usize,
-    },
-    /// The file cannot be read.
+    Programs { crate_: String, programs: usize },
     #[error("{file}: {error}")]
-    Unreadable {
-        /// Which.
-        file: String,
-        /// What the system says.
-        error: std::io::Error,
-    },
-    /// The file is no image.
+    Unreadable { file: String, error: std::io::Error },
     #[error("{file}: {error}")]
-    NotFirmware {
-        /// Which.
-        file: String,
-        /// What is wrong with it.
-        error: NotFirmware,
-    },
-    /// The image has no place for a board's address and network.
+    NotFirmware { file: String, error: NotFirmware },
     #[error("{0} is not built on hopwise-firmware: it has no place for the configuration")]
     NotHopwise(String),
-    /// The image is for other boards.
     #[error("{file} is an image for {image}, and the board is a {board}")]
     OtherBoard {
-        /// The image.
         file: String,
-        /// What it is for.
         image: &'static str,
-        /// What the board is.
         board: String,
     },
 }

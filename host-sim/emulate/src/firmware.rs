@@ -13,28 +13,17 @@ const SERVICES: &str = "services";
 
 /// Why there is no image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotBuildFirmware {
-    /// There are no sources.
     #[error(transparent)]
     NoRepository(#[from] NoRepository),
-    /// Nothing compiles for ARM.
     #[cfg_attr(unix, error("there is no ARM compiler: run tools/arm-target once"))]
     #[cfg_attr(not(unix), error("there is no ARM compiler: run rustup target add {TARGET} once"))]
     NoCompiler,
-    /// Cargo cannot be run.
     #[error("the firmware for {board} cannot be built: {error}")]
-    NoCargo {
-        /// Which board.
-        board: String,
-        /// What the system says.
-        error: String,
-    },
-    /// The compiler failed. What it said has been passed on.
+    NoCargo { board: String, error: String },
     #[error("the firmware for {board} does not build; cargo says why above")]
-    Failed {
-        /// Which board.
-        board: String,
-    },
+    Failed { board: String },
 }
 
 /// Which image to build.

@@ -34,16 +34,10 @@ pub struct Held<'w> {
 
 /// Why GDB cannot be served.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum GdbFailed {
-    /// The port cannot be listened on.
     #[error("port {port}: {error}")]
-    Listen {
-        /// Which port.
-        port: u16,
-        /// What the system says.
-        error: std::io::Error,
-    },
-    /// GDB did not connect, or said what cannot be understood.
+    Listen { port: u16, error: std::io::Error },
     #[error("the connection to GDB failed: {0}")]
     Connection(String),
 }

@@ -6,24 +6,17 @@ use hopwise_emulator::world::BadWire;
 
 /// Why a serial port cannot be opened to other programs.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotOpenPort {
     /// There is no such port, or a wire is at it.
     #[error("{0}")]
     Wire(#[from] BadWire),
-    /// The socket cannot be made.
     #[error("cannot make the socket {path}: {error}")]
-    Socket {
-        /// Where it was to be.
-        path: String,
-        /// What the system says.
-        error: std::io::Error,
-    },
-    /// Only Unix has sockets and terminals of this kind.
+    Socket { path: String, error: std::io::Error },
     #[error(
         "this system has neither pseudo-terminals nor Unix sockets: boards' serial ports cannot be opened to other programs"
     )]
     NoSuchThing,
-    /// The pseudo-terminal cannot be made.
     #[error("cannot make a terminal: {0}")]
     Terminal(std::io::Error),
 }

@@ -8,6 +8,7 @@ use hopwise_emulator::boards::BOARDS;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Board, Port, Script, World};
+use hopwise_language::Failure;
 use hopwise_node::clock::{ClockTicks, MeshTime, TICKS_PER_MICRO};
 use hopwise_node::wire::{BoardConfig, Pattern, Traffic};
 
@@ -32,18 +33,12 @@ const FULL: Traffic = Traffic {
     random: false,
 };
 
-/// What fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// A board loses its power.
-    Board(u64),
-    /// The cable between two boards is cut.
-    Cable(u64, u64),
-}
-
 /// Boards whose time is watched.
 pub struct TimedBoards {
-    world: World,
+    /// Their mesh.
+    pub network: Network,
+    /// The boards.
+    pub world: World,
     starts: Vec<Time>,
     /// The board that loses its power, and when.
     dies: Option<(usize, Time)>,
@@ -80,6 +75,7 @@ impl TimedBoards {
             setup::lay_wires(BOARDS[0], network, node, &mut blueprint.wires)?;
         }
         Ok(TimedBoards {
+            network: *network,
             world: setup::assemble(&blueprint, image, differences)?,
             starts: blueprint.starts,
             dies: None,
@@ -92,18 +88,9 @@ impl TimedBoards {
         self.starts.iter().copied().max().unwrap_or(0)
     }
 
-    /// When it is.
-    pub fn now(&self) -> Time {
-        self.world.now()
-    }
-
-    /// The boards.
-    pub fn world(&mut self) -> &mut World {
-        &mut self.world
-    }
-
-    /// Has something fail at a time.
-    pub fn fail(&mut self, network: &Network, failure: Failure, at: Time) -> Result<(), CannotBuild> {
+    /// Has something fail now.
+    pub fn fail(&mut self, failure: Failure) -> Result<(), CannotBuild> {
+        let (network, at) = (&self.network, self.world.now());
         let action = match failure {
             Failure::Board(node) => {
                 self.dies = Some((node as usize, at));

@@ -10,6 +10,7 @@ const MARK: &str = "firmware/Cargo.toml";
 
 /// Why the repository is not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoRepository {
     /// Nobody has said where it is, and it is not around the working folder.
     #[error(
@@ -17,7 +18,6 @@ pub enum NoRepository {
          or give a built image with --elf, or a folder of them with --images"
     )]
     Nowhere,
-    /// The folder that was named is another one.
     #[error("{0} is not Hopwise's repository: it has no {MARK} of hopwise-firmware")]
     NotThere(String),
 }

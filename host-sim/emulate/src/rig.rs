@@ -46,23 +46,20 @@ pub struct Firmware {
 /// Why a file is no firmware for emulated boards.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {fault}", path.display())]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct BadFirmware {
-    /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
     pub fault: FirmwareFault,
 }
 
 /// What can be wrong with a file of firmware.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum FirmwareFault {
-    /// It cannot be read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It is no image.
     #[error("{0}")]
     Image(#[from] NotFirmware),
-    /// It is another program.
     #[error("it is not Hopwise's firmware")]
     NotHopwise,
 }

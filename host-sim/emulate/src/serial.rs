@@ -11,17 +11,14 @@ use super::script::default_port;
 
 /// Why a text does not say where a serial port goes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadSerialPort {
-    /// It is not made of a port and a place.
     #[error("'{0}' is not PORT=pty or PORT=unix:PATH")]
     Form(String),
-    /// There is no such port.
     #[error(transparent)]
     Port(#[from] BadPort),
-    /// The board has no such port.
     #[error(transparent)]
     NoSuchPort(#[from] NoSuchPlace),
-    /// There is no such place.
     #[error("'{0}' is neither pty nor unix:PATH")]
     Place(String),
 }

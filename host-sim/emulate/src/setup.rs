@@ -23,32 +23,22 @@ const LSI: std::ops::RangeInclusive<u32> = 17_000..=47_000;
 
 /// Why a network cannot be built of boards.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotBuild {
-    /// Too many nodes.
     #[error("{nodes} boards are too many to emulate (at most {MAX_BOARDS})")]
-    TooMany {
-        /// How many.
-        nodes: u64,
-    },
-    /// A node with more links than a board has serial ports.
+    TooMany { nodes: u64 },
     #[error("node {node} has {degree} links, but a {board} has {links} serial ports for links")]
     TooManyLinks {
-        /// Which node.
         node: u64,
-        /// How many links.
         degree: u64,
-        /// Which board.
         board: &'static str,
-        /// How many it has.
         links: usize,
     },
     /// The network's expression does not fit a board's config.
     #[error("{0}")]
     Config(BadConfig),
-    /// The network's own tables disagree.
     #[error("{0}")]
     Node(#[from] NoSuchNode),
-    /// Two links between the same nodes, or from a node to itself.
     #[error("the wire between nodes {0} and {1} cannot be laid: {2}")]
     Wire(u64, u64, BadWire),
 }

@@ -44,8 +44,8 @@ struct JobFile {
 
 /// Something is wrong with a folder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum FolderError {
-    /// The file of a job does not hold its result.
     #[error("{0}; whoever works on the folder does that job again")]
     Damaged(String),
     /// It cannot be read or written, it is another plan's or version's, or a job of it is not or cannot be done.

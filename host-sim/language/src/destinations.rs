@@ -34,43 +34,20 @@ enum Rule {
 
 /// A pattern that means nothing on a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadDestinations {
-    /// Traffic is between nodes, and nodes have numbers of 32 bits here.
     #[error("{network} has {nodes} nodes: traffic is for 2 to 2^32 - 1")]
-    Nodes {
-        /// The network.
-        network: String,
-        /// How many it has.
-        nodes: u64,
-    },
-    /// The pattern is made of bits.
+    Nodes { network: String, nodes: u64 },
     #[error("{traffic} needs a power of 2 nodes, and {network} has {nodes}")]
     NoPowerOfTwo {
-        /// The pattern.
         traffic: String,
-        /// The network.
         network: String,
-        /// How many nodes it has.
         nodes: u32,
     },
-    /// The pattern is made of rows and columns.
     #[error("transpose needs a square number of nodes, and {network} has {nodes}")]
-    NoSquare {
-        /// The network.
-        network: String,
-        /// How many nodes it has.
-        nodes: u32,
-    },
-    /// The hot spot is not in the network.
+    NoSquare { network: String, nodes: u32 },
     #[error("there is no node {node} to be a hot spot: {network} has nodes 0 to {last}")]
-    NoHotSpot {
-        /// The node.
-        node: u64,
-        /// The network.
-        network: String,
-        /// Its last node.
-        last: u32,
-    },
+    NoHotSpot { node: u64, network: String, last: u32 },
 }
 
 impl Destinations {

@@ -3,7 +3,7 @@
 //!
 //! - [`Time`]: `1.5s`, `20ms`, `300us`;
 //! - [`Traffic`]: who sends to whom, `uniform` or `hot-spot(3,0.2)`; [`Destinations`]: the same made ready for a network;
-//! - [`Script`]: what happens to boards and cables, and when: `1s cut 3.0; 2s plug 3.0`.
+//! - [`Script`]: what happens to boards and cables, and when: `1s cut 3.0; 2s plug 3.0`; [`Failure`]: one of them, `5` or `5-7`.
 //!
 //! Not everybody can do everything: a board makes four patterns of traffic, and a simulated board has no button to press.
 //! Everybody reads all words, and refuses what it cannot do with a sentence that lists what it can.
@@ -33,11 +33,13 @@
 struct Readme;
 
 mod destinations;
+mod failure;
 pub mod script;
 mod time;
 mod traffic;
 
 pub use destinations::{BadDestinations, Destinations, ring_sizes};
+pub use failure::Failure;
 pub use script::Script;
 pub use time::{BadTime, Time};
 pub use traffic::{BadTraffic, Traffic, UnsuitableTraffic};

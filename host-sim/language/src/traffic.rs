@@ -72,11 +72,10 @@ const NAMES: [(Traffic, &str, &[&str]); 14] = [
 
 /// Text that is no pattern of traffic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadTraffic {
-    /// No such pattern.
     #[error("'{0}' is not a traffic pattern; the patterns are {list}", list = listed(|_| true))]
     Unknown(String),
-    /// A hot spot's share that is none.
     #[error("the share of a hot spot is from 0 to 1")]
     Share,
 }
@@ -84,12 +83,10 @@ pub enum BadTraffic {
 /// A pattern that its user does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{user} cannot make {traffic} traffic; it can make {able}")]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct UnsuitableTraffic {
-    /// Who.
     pub user: &'static str,
-    /// As it is written.
     pub traffic: String,
-    /// What the user can make.
     pub able: String,
 }
 

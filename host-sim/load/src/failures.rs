@@ -31,11 +31,10 @@ pub struct Failures {
 
 /// Failures that make no sense.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadFailures {
-    /// A chance that is none.
     #[error("the chance of a failure is from 0 to 1, not {0}")]
     Chance(f64),
-    /// The script cannot be played.
     #[error("the events, {0}")]
     Script(#[from] ScriptError),
 }

@@ -200,23 +200,18 @@ const MAX_SHARED: u32 = 1_000;
 
 /// A number of a router that makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadParameters {
-    /// Nothing would ever move.
     #[error("{0} has to be at least 1")]
     Zero(&'static str),
-    /// A step takes too long.
     #[error("a delay is at most {MAX_DELAY} cycles")]
     Delay,
-    /// A buffer or packet is too large.
     #[error("buffers and packets have at most {MAX_FLITS} flits")]
     Flits,
-    /// Too many virtual channels.
     #[error("a link has at most {MAX_SHARED} virtual channels for all")]
     Channels,
-    /// Adaptive packets have no channel that they may choose.
     #[error("adaptive routing needs a virtual channel for all packets")]
     NothingToChoose,
-    /// Adaptive packets would hold channels behind them.
     #[error("adaptive routing needs buffers that hold a whole packet")]
     LongPackets,
 }
@@ -265,11 +260,10 @@ pub enum Process {
 
 /// Text that is no process.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadProcess {
-    /// No such process.
     #[error("'{0}' is not a source: bernoulli or bursty(LENGTH,PEAK)")]
     Unknown(String),
-    /// Bursts that are none.
     #[error("a burst lasts at least 1 cycle and has a peak above 0 and at most 1")]
     Burst,
 }

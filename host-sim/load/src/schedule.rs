@@ -33,32 +33,23 @@ pub struct Schedule {
 
 /// A schedule that cannot be made.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadSchedule {
-    /// There is no such root.
     #[error(transparent)]
     Root(#[from] NoSuchNode),
-    /// What is sent depends on the values.
     #[error("{0} has no schedule of its own: what goes where depends on the values")]
     Values(&'static str),
-    /// The trace is none.
     #[error(transparent)]
     Trace(#[from] BadTrace),
-    /// The trace does not say of which network it is.
     #[error("the trace does not say how long a byte takes: its first line has no baud rate")]
     NoBaudRate,
-    /// Nothing is sent.
     #[error("{0} has nothing to send")]
     Empty(String),
-    /// A message from or to a node that there is not.
     #[error("the trace has a packet from node {from} to node {to}, and {network} has nodes 0 to {last}")]
     NoSuchNode {
-        /// The sender.
         from: Node,
-        /// The receiver.
         to: Node,
-        /// The network.
         network: String,
-        /// Its last node.
         last: Node,
     },
 }

@@ -11,8 +11,8 @@ use crate::base::Formulas;
 /// No closed form is known for a network's figures.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{expression}: no closed form is known for its figures")]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct NoFormula {
-    /// The network.
     pub expression: String,
 }
 

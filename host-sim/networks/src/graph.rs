@@ -11,21 +11,12 @@ pub const MAX_LINKS: u64 = 1 << 30;
 
 /// The reason why a network cannot be built out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum TooLarge {
-    /// Too many nodes.
     #[error("{expression} has {nodes} nodes, too many to build out (at most {MAX_NODES})")]
-    TooManyNodes {
-        /// The network.
-        expression: String,
-        /// The number of nodes.
-        nodes: u64,
-    },
-    /// Too many links.
+    TooManyNodes { expression: String, nodes: u64 },
     #[error("{expression} has too many links to build out (at most {MAX_LINKS})")]
-    TooManyLinks {
-        /// The network.
-        expression: String,
-    },
+    TooManyLinks { expression: String },
 }
 
 /// Adjacency lists in one array, each in ascending order.

@@ -14,25 +14,12 @@ const MAX_SEARCHED: u64 = 1 << 22;
 
 /// The reason why a route cannot be listed.
 #[derive(Clone, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotRoute {
-    /// The network has no such node.
     #[error("{expression}: {error}")]
-    Node {
-        /// The network.
-        expression: String,
-        /// Which node.
-        error: NoSuchNode,
-    },
-    /// It is too long.
+    Node { expression: String, error: NoSuchNode },
     #[error("{expression}: the route from {from} to {to} has more than {MAX_HOPS} hops, too many to list")]
-    TooLong {
-        /// The network.
-        expression: String,
-        /// Where it begins.
-        from: Node,
-        /// Where it ends.
-        to: Node,
-    },
+    TooLong { expression: String, from: Node, to: Node },
     /// The network has to be built out to find the distance, and cannot.
     #[error(transparent)]
     BuildOut(#[from] TooLarge),
@@ -108,29 +95,17 @@ fn method_name(method: Method) -> &'static str {
 
 /// A fault of a routing function.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum RouteFault {
-    /// A hop along no link.
     #[error("{expression}: on the way to {dest} node {here} sends to {next}, which is not a neighbor")]
     NoLink {
-        /// The network.
         expression: String,
-        /// The sender.
         here: Node,
-        /// Where it sends to.
         next: Node,
-        /// The destination.
         dest: Node,
     },
-    /// A route that comes back to itself.
     #[error("{expression}: on the way to {dest} a packet comes back to node {here}")]
-    Loop {
-        /// The network.
-        expression: String,
-        /// A node on the cycle.
-        here: Node,
-        /// The destination.
-        dest: Node,
-    },
+    Loop { expression: String, here: Node, dest: Node },
 }
 
 /// The routes from every node to one destination.

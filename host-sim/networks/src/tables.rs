@@ -18,23 +18,16 @@ pub const MAX_NODES: usize = 4_096;
 
 /// The reason why a text is not a list of edges.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadEdges {
-    /// A line is not two numbers.
     #[error("line {0} must be two node numbers")]
     Line(usize),
-    /// A node is joined with itself.
     #[error("line {0} joins a node with itself")]
     Loop(usize),
-    /// There are too many nodes.
     #[error("line {line} has a node above {most}", most = MAX_NODES - 1)]
-    TooManyNodes {
-        /// Which line.
-        line: usize,
-    },
-    /// There is no edge.
+    TooManyNodes { line: usize },
     #[error("there is no edge in it")]
     Empty,
-    /// The graph is not connected, which includes nodes without an edge.
     #[error("it falls into {0} parts without an edge between them")]
     Parts(usize),
 }

@@ -61,44 +61,22 @@ impl LogLine {
 
 /// Why there is no trace.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotCapture {
-    /// A file beside the output, or the output, cannot be written.
     #[error("cannot write the output: {}: {error}", path.display())]
-    Output {
-        /// The output.
-        path: PathBuf,
-        /// The failure reason.
-        error: io::Error,
-    },
-    /// What was written cannot be read again.
+    Output { path: PathBuf, error: io::Error },
     #[error("{}: {error}", path.display())]
-    ReadBack {
-        /// The file beside the output.
-        path: PathBuf,
-        /// The failure reason.
-        error: BadTrace,
-    },
-    /// The lines cannot be shown.
+    ReadBack { path: PathBuf, error: BadTrace },
     #[error("cannot write the output: {0}")]
     Show(io::Error),
-    /// A file or a folder cannot be read.
     #[error("{}: {error}", path.display())]
-    Input {
-        /// Which.
-        path: PathBuf,
-        /// The failure reason.
-        error: io::Error,
-    },
-    /// The log cannot be read with this firmware.
+    Input { path: PathBuf, error: io::Error },
     #[error("{0}")]
     Log(#[from] BadLogTable),
-    /// There is nothing to read.
     #[error("{}: there are no streams such as 0.rtt with lines in them", .0.display())]
     NoStreams(PathBuf),
-    /// Nor is there anything to attach to.
     #[error("the mesh file names no probes: `probe-rs list` shows those that are plugged in")]
     NoProbes,
-    /// Nor is there a program to do it.
     #[error("{0}")]
     Unfit(#[from] Unfit),
 }

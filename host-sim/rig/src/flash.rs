@@ -184,18 +184,12 @@ impl Flasher {
 
 /// Why a config is not written.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum ConfigNotWritten {
-    /// The node has none.
     #[error("{0}")]
     Config(BadConfig),
-    /// The file cannot be written.
     #[error("{}: {error}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The failure reason.
-        error: io::Error,
-    },
+    Write { path: PathBuf, error: io::Error },
 }
 
 /// What goes into the flash: a config in the first slot, and nothing in the second.

@@ -25,11 +25,10 @@ pub struct BoardPort {
 
 /// Why no port is meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoPortSelected {
-    /// Nothing is plugged in.
     #[error("no board with an ST-LINK is plugged in: give --port TTY, or set {VARIABLE}")]
     None,
-    /// It could be any of several.
     #[error("say with --port or {VARIABLE} which of these boards: {}", list(.0))]
     Several(Vec<BoardPort>),
 }

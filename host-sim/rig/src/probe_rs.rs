@@ -155,33 +155,20 @@ impl fmt::Display for Version {
 
 /// Why a program is not used.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum Unfit {
-    /// There is none of that name.
     #[error(
         "there is no program '{0}': https://probe.rs says how to install probe-rs, and --probe-rs says where it is if not in PATH"
     )]
     NotThere(String),
-    /// It does not start.
     #[error("{name}: {error}")]
-    DoesNotStart {
-        /// How it is called.
-        name: String,
-        /// The failure reason.
-        error: io::Error,
-    },
-    /// It is something else.
+    DoesNotStart { name: String, error: io::Error },
     #[error("'{0}' is not probe-rs: it does not say which version it has")]
     NoVersion(String),
-    /// It is too old.
     #[error(
         "'{name}' has version {version}, and {OLDEST} or a newer one is needed: cargo install probe-rs-tools --locked"
     )]
-    TooOld {
-        /// How it is called.
-        name: String,
-        /// Its version.
-        version: Version,
-    },
+    TooOld { name: String, version: Version },
 }
 
 /// A probe-rs program that is there, and new enough.

@@ -1,6 +1,7 @@
 //! How well boards agree on the time of the mesh.
 
 use hopwise_core::{Network, Node};
+use hopwise_language::Failure;
 use hopwise_node::capacities::Capacities;
 use hopwise_node::router::{ConfigError, Event};
 use hopwise_node::wire::{self, AppPort, Frame, TimeSignal};
@@ -37,15 +38,6 @@ pub struct Trial {
     pub full: bool,
     /// A board that lies about the time, and how.
     pub liar: Option<(Node, Lie)>,
-}
-
-/// The fault in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// A board loses its power.
-    Board(Node),
-    /// The cable between two boards is pulled.
-    Cable(Node, Node),
 }
 
 /// What a liar makes of what it would say at a time.

@@ -236,14 +236,12 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
 
 /// The reason why a run has no result.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum RunError {
-    /// The traffic means nothing on the network.
     #[error(transparent)]
     Traffic(#[from] BadDestinations),
-    /// A node cannot be.
     #[error("node {0}: {1}")]
     Config(u32, ConfigError),
-    /// The trace could not be written.
     #[error("cannot write the trace: {0}")]
     Trace(std::io::Error),
 }

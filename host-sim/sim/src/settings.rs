@@ -322,112 +322,63 @@ pub fn said(settings: &impl Serialize) -> Map<String, Value> {
 
 /// Settings that make no run.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadSettings {
-    /// Nothing says which network.
     #[error("no network is given")]
     NoNetwork,
-    /// The expression is not a network.
     #[error("'{expression}' is not a network: {error}")]
-    Network {
-        /// As it was written.
-        expression: String,
-        /// The failure reason.
-        error: ParseError,
-    },
-    /// Too many nodes, or nobody to send to.
+    Network { expression: String, error: ParseError },
     #[error("{network} has {nodes} nodes: from 2 to {MAX_NODES} can be simulated")]
-    Nodes {
-        /// The network.
-        network: String,
-        /// How many it has.
-        nodes: u64,
-    },
-    /// Traffic that cannot be simulated.
+    Nodes { network: String, nodes: u64 },
     #[error(transparent)]
     Traffic(#[from] UnsuitableTraffic),
-    /// Traffic that means nothing on the network.
     #[error(transparent)]
     Destinations(#[from] BadDestinations),
-    /// Traffic in which nobody sends to another.
     #[error("in {network}, {traffic} traffic is from every node to itself")]
-    NobodySends {
-        /// The network.
-        network: String,
-        /// As it is written.
-        traffic: Traffic,
-    },
-    /// A chance that is none.
+    NobodySends { network: String, traffic: Traffic },
     #[error("{name} is a chance from 0 to 1, not {chance}")]
-    Chance {
-        /// Of the setting.
-        name: &'static str,
-        /// As it was given.
-        chance: f64,
-    },
+    Chance { name: &'static str, chance: f64 },
     /// The payload is too short to be told from others, or too long for a packet.
     #[error("a payload has from {LEAST_PAYLOAD} to {MAX_PAYLOAD} bytes, not {0}")]
     Payload(usize),
-    /// Text that names no faulty node.
     #[error(transparent)]
     FaultyNode(#[from] BadFaultyNode),
-    /// A faulty node that is not in the network.
     #[error("rogue: {0}")]
     NoSuchFaultyNode(NoSuchNode),
-    /// A board cannot be two faulty nodes.
     #[error("node {0} is named twice as a faulty node")]
     FaultyTwice(Node),
-    /// Nobody is left to send to.
     #[error("at least two boards must be honest")]
     AllFaulty,
-    /// Text that names no end of a cable.
     #[error("tap: '{0}' is not a port: write NODE.PORT[,...], such as 3.0,5.1")]
     Tap(String),
-    /// A port that is not there.
     #[error("tap: {0}")]
     TapPlace(NoSuchPlace),
-    /// Text that names no node.
     #[error("host: '{0}' is not a node: write NODE[,...], such as 3,5")]
     Host(String),
-    /// A host at a board that is not in the network.
     #[error("host: {0}")]
     HostNode(NoSuchNode),
-    /// A board has one serial port for a host.
     #[error("node {0} is named twice as the board of a host")]
     HostTwice(Node),
-    /// A faulty node answers nobody.
     #[error("node {0} is a faulty node, which has no host")]
     HostAtFaulty(Node),
-    /// No host to detach.
     #[error("detach-host-every needs a host: --host NODE")]
     NoHost,
-    /// No wire is so slow or so fast.
     #[error("a wire has from {} to {} bits a second, not {baud}", BAUDS.start(), BAUDS.end())]
-    Baud {
-        /// As it was given.
-        baud: u32,
-    },
-    /// Nobody sends so often.
+    Baud { baud: u32 },
     #[error("rate is a number of packets a second up to 1000000, not {0}")]
     Rate(f64),
-    /// No crystal is so bad.
     #[error("drift is from 0 to {MAX_DRIFT} parts of a million, not {0}")]
     Drift(f64),
-    /// The service is said twice.
     #[error("mixed draws the service of each packet, so neither confirmed nor broadcast nor ping-all can be said")]
     Mixed,
-    /// Something would happen all the time.
     #[error("{0} is a time above 0")]
     NoTime(&'static str),
-    /// More packets than have numbers.
     #[error("at most {} packets can be followed", u32::MAX)]
     Packets,
-    /// The events make no sense.
     #[error("events, {0}")]
     Events(ScriptError),
-    /// The file of the script makes no sense.
     #[error("{path} {error}", path = .0.display(), error = .1)]
     Script(PathBuf, ScriptError),
-    /// The file of the script cannot be read.
     #[error("{path}: {error}", path = .0.display(), error = .1)]
     ScriptFile(PathBuf, std::io::Error),
 }

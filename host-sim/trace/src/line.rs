@@ -155,11 +155,10 @@ enum RecordForm<'a> {
 
 /// Why a text is no line of a trace.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoLine {
-    /// It has another form.
     #[error("this is not an event: {0}")]
     Form(String),
-    /// Nothing runs for so long.
     #[error("{0} s is not a time in a mesh")]
     Time(f64),
 }

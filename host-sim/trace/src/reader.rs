@@ -12,46 +12,30 @@ pub const LONGEST_LINE: usize = 1 << 16;
 /// What is wrong with a trace, and in which line.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {fault}")]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct BadTrace {
-    /// Counted from 1.
     pub line: u64,
-    /// What is wrong.
     pub fault: Fault,
 }
 
 /// What can be wrong with a line.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum Fault {
-    /// It cannot be read.
     #[error("{0}")]
     Io(io::Error),
-    /// It does not end.
     #[error("a line of more than {LONGEST_LINE} bytes is not an event")]
     TooLong,
-    /// It says nothing.
     #[error("{0}")]
     NoLine(#[from] NoLine),
-    /// The format has changed since.
     #[error(
         "the trace has version {0}, and this program reads versions up to {VERSION}: take the one that wrote it, or a later one"
     )]
     Version(u32),
-    /// It names what is no network.
     #[error("'{expression}' is not a network: {error}")]
-    Network {
-        /// As it is written.
-        expression: String,
-        /// What is wrong with it.
-        error: ParseError,
-    },
-    /// It names a node that the network does not have.
+    Network { expression: String, error: ParseError },
     #[error("{network}: {error}")]
-    Node {
-        /// The network.
-        network: String,
-        /// Which node.
-        error: NoSuchNode,
-    },
+    Node { network: String, error: NoSuchNode },
 }
 
 /// Reads a trace without holding more than a line of it. Of a trace whose writer was ended in the middle of a line, that line is

@@ -108,38 +108,18 @@ pub enum Mark {
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoPage {
-    /// The network is too large.
     #[error("{network} has {nodes} nodes, too many for a page (at most {MAX_NODES})")]
-    TooManyNodes {
-        /// The network.
-        network: String,
-        /// How many nodes it has.
-        nodes: u64,
-    },
-    /// A collective has too many messages.
+    TooManyNodes { network: String, nodes: u64 },
     #[error("{operation} has {messages} messages, too many for a page (at most {MAX_HOPS})")]
-    TooManyMessages {
-        /// The operation.
-        operation: String,
-        /// How many messages it has.
-        messages: usize,
-    },
-    /// The trace cannot be read.
+    TooManyMessages { operation: String, messages: usize },
     #[error("{0}")]
     Trace(#[from] BadTrace),
-    /// Nor is its network said elsewhere.
     #[error("the trace does not name its network; say it with --network EXPR")]
     UnnamedNetwork,
-    /// The mesh file is another's.
     #[error("this is {network}, and the mesh file is of {mesh}")]
-    OtherMesh {
-        /// The network of the page.
-        network: String,
-        /// The network of the mesh file.
-        mesh: String,
-    },
-    /// The trace has only a header, or nothing.
+    OtherMesh { network: String, mesh: String },
     #[error("the trace has no events")]
     NoEvents,
 }

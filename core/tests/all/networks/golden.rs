@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::audit::Graph;
+use super::guarantees::Graph;
 use crate::support::*;
 
 #[derive(Deserialize)]

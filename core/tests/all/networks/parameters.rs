@@ -3,7 +3,7 @@
 use hopwise_core::Family;
 use hopwise_core::graph::Shape;
 
-use super::audit::Graph;
+use super::guarantees::Graph;
 use crate::support::*;
 
 /// The parameters of a family, as programs ask for them.

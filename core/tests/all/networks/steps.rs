@@ -1,6 +1,6 @@
 //! Broadcasts where a node sends one copy at a time.
 
-use super::audit::follow;
+use super::guarantees::follow;
 use crate::support::*;
 
 /// Steps of the tree of fewest steps, the most over all sources.

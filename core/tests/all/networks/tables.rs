@@ -2,7 +2,8 @@
 
 use hopwise_core::network::table::{Table, set_loader};
 
-use super::audit::{Graph, audit_all};
+use super::audit::audit_all;
+use super::guarantees::Graph;
 use crate::support::*;
 
 const NAME: &str = "triangle with a tail";

@@ -15,7 +15,7 @@ fn only_computes(op: &Op) -> bool {
         Op::Saturate { .. } | Op::SaturatePair { .. } | Op::Extend { .. } | Op::Reorder { .. } => true,
         Op::Multiply { .. } | Op::MultiplyAdd { .. } | Op::Divide { .. } | Op::Dsp(_) => true,
         // With one register for both halves of the result it is UNPREDICTABLE.
-        Op::MultiplyLong { lo, hi, .. } => lo != hi,
+        Op::MultiplyLong { of, .. } => of.lo != of.hi,
         Op::Float(Float::Transfer { .. } | Float::Multiple { .. }) => false,
         Op::Float(Float::PairToCore { rt, rt2, .. }) => rt != rt2,
         Op::Float(Float::ReadStatus { .. }) => true,

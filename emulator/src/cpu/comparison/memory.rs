@@ -3,7 +3,7 @@
 use super::program::{ARENA, Case, Site, is_wide_code};
 use super::random::{Random, instance};
 use crate::cpu::decode::{Row, decode};
-use crate::cpu::instruction::{Float, Index, Op, Width};
+use crate::cpu::instruction::{Float, Index, Indexed, Listed, Op, Summed, Width};
 
 /// What an instruction accesses.
 struct Reach {
@@ -29,21 +29,58 @@ fn bytes_of(width: Width) -> u32 {
     }
 }
 
-fn single(rn: u8, rt: u8, width: Width, index: Index, offset: i32, is_load: bool) -> Reach {
+fn single(at: Indexed, is_load: bool) -> Reach {
     Reach {
-        rn,
+        rn: at.rn,
         rm: None,
-        lowest: if index == Index::Post { 0 } else { offset },
-        bytes: bytes_of(width),
+        lowest: if at.index == Index::Post { 0 } else { at.offset },
+        bytes: bytes_of(at.width),
         align: 1,
-        writes_back: index != Index::Offset,
+        writes_back: at.index != Index::Offset,
         is_load,
-        list: 1 << rt,
+        list: 1 << at.rt,
+    }
+}
+
+/// With a register for an offset.
+fn summed(
+    Summed {
+        width,
+        rt,
+        rn,
+        rm,
+        shift,
+    }: Summed,
+    is_load: bool,
+) -> Reach {
+    let (index, offset) = (Index::Offset, 0);
+    Reach {
+        rm: Some((rm, shift)),
+        ..single(
+            Indexed {
+                width,
+                rt,
+                rn,
+                index,
+                offset,
+            },
+            is_load,
+        )
     }
 }
 
 fn dual(rn: u8, rt: u8, rt2: u8, index: Index, offset: i16, is_load: bool) -> Option<Reach> {
-    let single = single(rn, rt, Width::Word, index, i32::from(offset), is_load);
+    let (width, offset) = (Width::Word, i32::from(offset));
+    let single = single(
+        Indexed {
+            width,
+            rt,
+            rn,
+            index,
+            offset,
+        },
+        is_load,
+    );
     (rt != rt2).then_some(Reach {
         bytes: 8,
         align: 4,
@@ -65,44 +102,38 @@ fn many(rn: u8, words: u32, decrement: bool, writes_back: bool, is_load: bool, l
     }
 }
 
+fn many_listed(listed: Listed, is_load: bool) -> Reach {
+    let words = listed.list.count_ones();
+    many(
+        listed.rn,
+        words,
+        listed.decrement,
+        listed.write_back,
+        is_load,
+        listed.list,
+    )
+}
+
 /// What an instruction accesses; `None` if it is none of memory.
 fn reach(op: &Op) -> Option<Reach> {
     Some(match *op {
-        Op::Load {
-            width,
-            rt,
-            rn,
-            index,
-            offset,
-        } => single(rn, rt, width, index, offset, true),
-        Op::Store {
-            width,
-            rt,
-            rn,
-            index,
-            offset,
-        } => single(rn, rt, width, index, offset, false),
-        Op::LoadRegister {
-            width,
-            rt,
-            rn,
-            rm,
-            shift,
-        } => Reach {
-            rm: Some((rm, shift)),
-            ..single(rn, rt, width, Index::Offset, 0, true)
-        },
-        Op::StoreRegister {
-            width,
-            rt,
-            rn,
-            rm,
-            shift,
-        } => Reach {
-            rm: Some((rm, shift)),
-            ..single(rn, rt, width, Index::Offset, 0, false)
-        },
-        Op::LoadLiteral { width, rt, .. } => single(15, rt, width, Index::Offset, 0, true),
+        Op::Load(at) => single(at, true),
+        Op::Store(at) => single(at, false),
+        Op::LoadRegister(at) => summed(at, true),
+        Op::StoreRegister(at) => summed(at, false),
+        Op::LoadLiteral { width, rt, .. } => {
+            let (rn, index, offset) = (15, Index::Offset, 0);
+            single(
+                Indexed {
+                    width,
+                    rt,
+                    rn,
+                    index,
+                    offset,
+                },
+                true,
+            )
+        }
         Op::Dual {
             load,
             rt,
@@ -111,53 +142,31 @@ fn reach(op: &Op) -> Option<Reach> {
             index,
             offset,
         } => dual(rn, rt, rt2, index, offset, load)?,
-        Op::LoadMultiple {
-            rn,
-            write_back,
-            decrement,
-            list,
-        } => many(rn, list.count_ones(), decrement, write_back, true, list),
-        Op::StoreMultiple {
-            rn,
-            write_back,
-            decrement,
-            list,
-        } => many(rn, list.count_ones(), decrement, write_back, false, list),
-        Op::Float(Float::Transfer {
-            load,
-            words,
-            rn,
-            add,
-            offset,
-            ..
-        }) => float(rn, words, add, offset, load),
+        Op::LoadMultiple(listed) => many_listed(listed, true),
+        Op::StoreMultiple(listed) => many_listed(listed, false),
+        Op::Float(Float::Transfer { of, add, offset }) => {
+            let offset = i32::from(offset) * 4;
+            Reach {
+                lowest: if add { offset } else { -offset },
+                ..many(of.rn, u32::from(of.words), false, false, of.load, 0)
+            }
+        }
         Op::Float(Float::Multiple {
-            load,
-            words,
+            of,
             step,
-            rn,
             decrement,
             write_back,
-            ..
         }) => Reach {
-            bytes: u32::from(words) * 4,
-            ..many(rn, u32::from(step), decrement, write_back, load, 0)
+            bytes: u32::from(of.words) * 4,
+            ..many(of.rn, u32::from(step), decrement, write_back, of.load, 0)
         },
         _ => return None,
     })
 }
 
-fn float(rn: u8, words: u8, add: bool, offset: u8, is_load: bool) -> Reach {
-    let offset = i32::from(offset) * 4;
-    Reach {
-        lowest: if add { offset } else { -offset },
-        ..many(rn, u32::from(words), false, false, is_load, 0)
-    }
-}
-
 /// Whether the manual says what happens.
 fn is_defined(op: &Op, reach: &Reach, is_wide: bool) -> bool {
-    let is_list = matches!(op, Op::LoadMultiple { .. } | Op::StoreMultiple { .. });
+    let is_list = matches!(op, Op::LoadMultiple(_) | Op::StoreMultiple(_));
     let is_float_list = matches!(op, Op::Float(Float::Multiple { .. }));
     let (list, base) = (reach.list, 1u16 << reach.rn);
     let clashes = reach.writes_back && list & base != 0 || list & 1 << 13 != 0;

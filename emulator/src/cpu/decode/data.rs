@@ -2,7 +2,7 @@
 
 use super::{Fields, Row, encodings};
 use crate::cpu::arithmetic::expand_immediate;
-use crate::cpu::instruction::{Alu, Extend, Op, Reorder, SetFlags, Shift};
+use crate::cpu::instruction::{Alu, Extend, Op, Reorder, SetFlags, Shift, Shifted};
 
 pub(super) const ROWS: &[Row] = encodings! { f:
     // A5.3.1: modified immediate.
@@ -128,44 +128,35 @@ fn kind(bits: u32) -> Shift {
 }
 
 /// DecodeImmShift of the manual: some shifts by zero mean something else.
-fn immediate_shift(f: &Fields) -> (Shift, u8) {
-    match (kind(f.number('k')), f.small('i')) {
+fn immediate_shift(f: &Fields) -> Shifted {
+    let (shift, amount) = match (kind(f.number('k')), f.small('i')) {
         (Shift::Lsr, 0) => (Shift::Lsr, 32),
         (Shift::Asr, 0) => (Shift::Asr, 32),
         (Shift::Ror, 0) => (Shift::Rrx, 1),
         plain => plain,
-    }
+    };
+    let rm = f.small('m');
+    Shifted { rm, shift, amount }
 }
 
 fn register(f: &Fields, alu: Alu) -> Op {
-    let (rd, rn, rm) = (f.small('d'), f.small('n'), f.small('m'));
-    let (shift, amount) = immediate_shift(f);
-    match (alu, flags_of(f, alu), shift, amount) {
+    let (rd, rn, m) = (f.small('d'), f.small('n'), immediate_shift(f));
+    let (set, rm) = (flags_of(f, alu), m.rm);
+    match (alu, set, m.shift, m.amount) {
         (Alu::Mov, SetFlags::No, Shift::Lsl, 0) => Op::Move { rd, rm },
         (Alu::Add, SetFlags::No, Shift::Lsl, 0) => Op::Add { rd, rn, rm },
-        (alu, set, shift, amount) => Op::Register {
-            alu,
-            set,
-            rd,
-            rn,
-            rm,
-            shift,
-            amount,
-        },
+        _ => Op::Register { alu, set, rd, rn, m },
     }
 }
 
 fn saturate(f: &Fields, signed: bool) -> Op {
-    let shift = if f.is_set('k') { Shift::Asr } else { Shift::Lsl };
-    let bits = f.small('b') + u8::from(signed);
-    Op::Saturate {
-        signed,
-        bits,
-        rd: f.small('d'),
-        rn: f.small('n'),
-        shift,
+    let n = Shifted {
+        rm: f.small('n'),
+        shift: if f.is_set('k') { Shift::Asr } else { Shift::Lsl },
         amount: f.small('i'),
-    }
+    };
+    let (bits, rd) = (f.small('b') + u8::from(signed), f.small('d'));
+    Op::Saturate { signed, bits, rd, n }
 }
 
 fn saturate_pair(f: &Fields, signed: bool) -> Op {

@@ -1,7 +1,7 @@
 //! Multiplication, division and the DSP extension: manual sections A5.3.11 (PKH) and A5.3.13 to A5.3.17.
 
 use super::{Fields, Row, encodings};
-use crate::cpu::instruction::{Dsp, LaneResult, Lanes, Op, SetFlags};
+use crate::cpu::instruction::{Dsp, LaneResult, Lanes, LongProduct, Op, Product, SetFlags};
 
 pub(super) const ROWS: &[Row] = encodings! { f:
     "1110101 0110 0 nnnn 0 iii dddd ii t 0 mmmm", "PKHBT, PKHTB" => {
@@ -44,64 +44,26 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     };
     "11111011 0000 nnnn aaaa dddd 000 s mmmm", "MLA, MLS" => Op::MultiplyAdd {
         subtract: f.is_set('s'),
-        rd: f.small('d'),
-        rn: f.small('n'),
-        rm: f.small('m'),
-        ra: f.small('a'),
+        of: product(f),
     };
-    "11111011 0001 nnnn aaaa dddd 00 p q mmmm", "SMLABB and others, SMULBB and others" => {
-        let (rd, rn, rm, ra) = registers(f);
-        Op::Dsp(Dsp::MultiplyHalves {
-            n_top: f.is_set('p'),
-            m_top: f.is_set('q'),
-            rd,
-            rn,
-            rm,
-            ra,
-        })
-    };
+    "11111011 0001 nnnn aaaa dddd 00 p q mmmm", "SMLABB and others, SMULBB and others" => Op::Dsp(Dsp::MultiplyHalves { n_top: f.is_set('p'), m_top: f.is_set('q'), of: product(f) });
     "11111011 0010 nnnn aaaa dddd 000 e mmmm", "SMLAD, SMUAD" => pair(f, false);
-    "11111011 0011 nnnn aaaa dddd 000 q mmmm", "SMLAWB and others, SMULWB and others" => {
-        let (rd, rn, rm, ra) = registers(f);
-        Op::Dsp(Dsp::MultiplyWordHalf {
-            m_top: f.is_set('q'),
-            rd,
-            rn,
-            rm,
-            ra,
-        })
-    };
+    "11111011 0011 nnnn aaaa dddd 000 q mmmm", "SMLAWB and others, SMULWB and others" => Op::Dsp(Dsp::MultiplyWordHalf { m_top: f.is_set('q'), of: product(f) });
     "11111011 0100 nnnn aaaa dddd 000 e mmmm", "SMLSD, SMUSD" => pair(f, true);
     "11111011 0101 nnnn aaaa dddd 000 r mmmm", "SMMLA, SMMUL" => top(f, false);
     "11111011 0110 nnnn aaaa dddd 000 r mmmm", "SMMLS" => top(f, true);
-    "11111011 0111 nnnn aaaa dddd 0000 mmmm", "USAD8, USADA8" => {
-        let (rd, rn, rm, ra) = registers(f);
-        Op::Dsp(Dsp::SumOfDifferences { rd, rn, rm, ra })
-    };
+    "11111011 0111 nnnn aaaa dddd 0000 mmmm", "USAD8, USADA8" => Op::Dsp(Dsp::SumOfDifferences { of: product(f) });
     // A5.3.17: 64-bit results in RdHi (`h`) and RdLo (`l`), and division.
     "11111011 1000 nnnn llll hhhh 0000 mmmm", "SMULL" => long(f, true, false);
     "11111011 1001 nnnn 1111 hhhh 1111 mmmm", "SDIV" => divide(f, true);
     "11111011 1010 nnnn llll hhhh 0000 mmmm", "UMULL" => long(f, false, false);
     "11111011 1011 nnnn 1111 hhhh 1111 mmmm", "UDIV" => divide(f, false);
     "11111011 1100 nnnn llll hhhh 0000 mmmm", "SMLAL" => long(f, true, true);
-    "11111011 1100 nnnn llll hhhh 10 p q mmmm", "SMLALBB and others" => {
-        let (lo, hi, rn, rm) = long_registers(f);
-        Op::Dsp(Dsp::LongHalves {
-            n_top: f.is_set('p'),
-            m_top: f.is_set('q'),
-            lo,
-            hi,
-            rn,
-            rm,
-        })
-    };
+    "11111011 1100 nnnn llll hhhh 10 p q mmmm", "SMLALBB and others" => Op::Dsp(Dsp::LongHalves { n_top: f.is_set('p'), m_top: f.is_set('q'), of: long_product(f) });
     "11111011 1100 nnnn llll hhhh 110 e mmmm", "SMLALD" => long_pair(f, false);
     "11111011 1101 nnnn llll hhhh 110 e mmmm", "SMLSLD" => long_pair(f, true);
     "11111011 1110 nnnn llll hhhh 0000 mmmm", "UMLAL" => long(f, false, true);
-    "11111011 1110 nnnn llll hhhh 0110 mmmm", "UMAAL" => {
-        let (lo, hi, rn, rm) = long_registers(f);
-        Op::Dsp(Dsp::LongDoubleAccumulate { lo, hi, rn, rm })
-    };
+    "11111011 1110 nnnn llll hhhh 0110 mmmm", "UMAAL" => Op::Dsp(Dsp::LongDoubleAccumulate { of: long_product(f) });
 };
 
 fn parallel(f: &Fields) -> Op {
@@ -131,60 +93,42 @@ fn parallel(f: &Fields) -> Op {
     })
 }
 
-fn registers(f: &Fields) -> (u8, u8, u8, u8) {
-    (f.small('d'), f.small('n'), f.small('m'), f.small('a'))
-}
-
-fn long_registers(f: &Fields) -> (u8, u8, u8, u8) {
-    (f.small('l'), f.small('h'), f.small('n'), f.small('m'))
-}
-
-fn pair(f: &Fields, subtract: bool) -> Op {
-    let (rd, rn, rm, ra) = registers(f);
-    Op::Dsp(Dsp::MultiplyPair {
-        subtract,
-        exchange: f.is_set('e'),
-        rd,
-        rn,
-        rm,
-        ra,
-    })
-}
-
-fn top(f: &Fields, subtract: bool) -> Op {
-    let (rd, rn, rm, ra) = registers(f);
-    Op::Dsp(Dsp::MultiplyTop {
-        subtract,
-        round: f.is_set('r'),
-        rd,
-        rn,
-        rm,
-        ra,
-    })
-}
-
-fn long(f: &Fields, signed: bool, accumulate: bool) -> Op {
-    let (lo, hi, rn, rm) = long_registers(f);
-    Op::MultiplyLong {
-        signed,
-        accumulate,
-        lo,
-        hi,
-        rn,
-        rm,
+fn product(f: &Fields) -> Product {
+    Product {
+        rd: f.small('d'),
+        rn: f.small('n'),
+        rm: f.small('m'),
+        ra: f.small('a'),
     }
 }
 
+fn long_product(f: &Fields) -> LongProduct {
+    LongProduct {
+        lo: f.small('l'),
+        hi: f.small('h'),
+        rn: f.small('n'),
+        rm: f.small('m'),
+    }
+}
+
+fn pair(f: &Fields, subtract: bool) -> Op {
+    let (exchange, of) = (f.is_set('e'), product(f));
+    Op::Dsp(Dsp::MultiplyPair { subtract, exchange, of })
+}
+
+fn top(f: &Fields, subtract: bool) -> Op {
+    let (round, of) = (f.is_set('r'), product(f));
+    Op::Dsp(Dsp::MultiplyTop { subtract, round, of })
+}
+
+fn long(f: &Fields, signed: bool, accumulate: bool) -> Op {
+    let of = long_product(f);
+    Op::MultiplyLong { signed, accumulate, of }
+}
+
 fn long_pair(f: &Fields, subtract: bool) -> Op {
-    let (lo, hi, rn, rm) = long_registers(f);
-    Op::Dsp(Dsp::LongPair {
-        subtract,
-        exchange: f.is_set('e'),
-        lo,
-        hi,
-        rn,
-        rm,
-    })
+    let (exchange, of) = (f.is_set('e'), long_product(f));
+    Op::Dsp(Dsp::LongPair { subtract, exchange, of })
 }
 
 fn divide(f: &Fields, signed: bool) -> Op {

@@ -5,35 +5,25 @@
 //! `2 * field`; its extra bit must be zero because FPv4-SP has sixteen doubles.
 
 use super::{Fields, Row, encodings};
-use crate::cpu::instruction::{Float, Op};
+use crate::cpu::instruction::{FixedPoint, Float, Moved, Negated, Op, Singles};
 
 pub(super) const ROWS: &[Row] = encodings! { f:
     // A6.4: data processing. In these rows the lone letter (D, N, M of the manual) is `e`, `o`, `l`.
-    "11101110 0 e 00 nnnn dddd 101 0 o p l 0 mmmm", "VMLA, VMLS" => multiply_add(f, false);
-    "11101110 0 e 01 nnnn dddd 101 0 o p l 0 mmmm", "VNMLA, VNMLS" => multiply_add(f, true);
-    "11101110 0 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VMUL, VNMUL" => {
-        let (d, n, m) = singles(f);
-        Op::Float(Float::Multiply {
-            negate: f.is_set('p'),
-            d,
-            n,
-            m,
-        })
-    };
-    "11101110 0 e 11 nnnn dddd 101 0 o 0 l 0 mmmm", "VADD" => {
-        let (d, n, m) = singles(f);
-        Op::Float(Float::Add { d, n, m })
-    };
-    "11101110 0 e 11 nnnn dddd 101 0 o 1 l 0 mmmm", "VSUB" => {
-        let (d, n, m) = singles(f);
-        Op::Float(Float::Subtract { d, n, m })
-    };
-    "11101110 1 e 00 nnnn dddd 101 0 o 0 l 0 mmmm", "VDIV" => {
-        let (d, n, m) = singles(f);
-        Op::Float(Float::Divide { d, n, m })
-    };
-    "11101110 1 e 01 nnnn dddd 101 0 o p l 0 mmmm", "VFNMA, VFNMS" => fused(f, true);
-    "11101110 1 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VFMA, VFMS" => fused(f, false);
+    "11101110 0 e 00 nnnn dddd 101 0 o p l 0 mmmm", "VMLA, VMLS" =>
+        Op::Float(Float::MultiplyAdd { negated: negated(f, false), of: singles(f) });
+    "11101110 0 e 01 nnnn dddd 101 0 o p l 0 mmmm", "VNMLA, VNMLS" =>
+        Op::Float(Float::MultiplyAdd { negated: negated(f, true), of: singles(f) });
+    "11101110 0 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VMUL, VNMUL" => Op::Float(Float::Multiply {
+        negate: f.is_set('p'),
+        of: singles(f),
+    });
+    "11101110 0 e 11 nnnn dddd 101 0 o 0 l 0 mmmm", "VADD" => Op::Float(Float::Add(singles(f)));
+    "11101110 0 e 11 nnnn dddd 101 0 o 1 l 0 mmmm", "VSUB" => Op::Float(Float::Subtract(singles(f)));
+    "11101110 1 e 00 nnnn dddd 101 0 o 0 l 0 mmmm", "VDIV" => Op::Float(Float::Divide(singles(f)));
+    "11101110 1 e 01 nnnn dddd 101 0 o p l 0 mmmm", "VFNMA, VFNMS" =>
+        Op::Float(Float::FusedMultiplyAdd { negated: negated(f, true), of: singles(f) });
+    "11101110 1 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VFMA, VFMS" =>
+        Op::Float(Float::FusedMultiplyAdd { negated: negated(f, false), of: singles(f) });
     "11101110 1 e 11 iiii dddd 101 0 x 0 x 0 iiii", "VMOV (immediate)" => Op::Float(Float::Immediate {
         d: single(f, 'd', 'e'),
         value: f.small('i'),
@@ -71,24 +61,10 @@ pub(super) const ROWS: &[Row] = encodings! { f:
         })
     };
     // `u` unsigned, `w` 32 bits instead of 16; the fraction bits are the size less `imm4:i`.
-    "11101110 1 e 11 101 u dddd 101 0 w 1 l 0 iiii", "VCVT from fixed point" => match fraction(f) {
-        Some(fraction) => Op::Float(Float::FromFixed {
-            signed: !f.is_set('u'),
-            wide: f.is_set('w'),
-            fraction,
-            d: single(f, 'd', 'e'),
-        }),
-        None => Op::Undefined,
-    };
-    "11101110 1 e 11 111 u dddd 101 0 w 1 l 0 iiii", "VCVT to fixed point" => match fraction(f) {
-        Some(fraction) => Op::Float(Float::ToFixed {
-            signed: !f.is_set('u'),
-            wide: f.is_set('w'),
-            fraction,
-            d: single(f, 'd', 'e'),
-        }),
-        None => Op::Undefined,
-    };
+    "11101110 1 e 11 101 u dddd 101 0 w 1 l 0 iiii", "VCVT from fixed point" =>
+        fixed_point(f).map_or(Op::Undefined, |of| Op::Float(Float::FromFixed(of)));
+    "11101110 1 e 11 111 u dddd 101 0 w 1 l 0 iiii", "VCVT to fixed point" =>
+        fixed_point(f).map_or(Op::Undefined, |of| Op::Float(Float::ToFixed(of)));
     // A6.6: transfers of 32 bits. VMOV of half a double register is a VMOV of one of its singles.
     "11101110 000 0 nnnn tttt 1010 o 00 1 0000", "VMOV to single" => Op::Float(Float::FromCore {
         rt: f.small('t'),
@@ -132,8 +108,12 @@ fn single(f: &Fields, field: char, lowest: char) -> u8 {
     f.small(field) << 1 | f.small(lowest)
 }
 
-fn singles(f: &Fields) -> (u8, u8, u8) {
-    (single(f, 'd', 'e'), single(f, 'n', 'o'), single(f, 'm', 'l'))
+fn singles(f: &Fields) -> Singles {
+    Singles {
+        d: single(f, 'd', 'e'),
+        n: single(f, 'n', 'o'),
+        m: single(f, 'm', 'l'),
+    }
 }
 
 fn unary(f: &Fields, make: fn(u8, u8) -> Float) -> Op {
@@ -141,26 +121,9 @@ fn unary(f: &Fields, make: fn(u8, u8) -> Float) -> Op {
 }
 
 /// `p` is op of the manual: VMLS negates the product; of the two that negate the addend, VNMLA negates it too.
-fn multiply_add(f: &Fields, negated: bool) -> Op {
-    let (d, n, m) = singles(f);
-    Op::Float(Float::MultiplyAdd {
-        negate_product: f.is_set('p'),
-        negate_addend: negated,
-        d,
-        n,
-        m,
-    })
-}
-
-fn fused(f: &Fields, negated: bool) -> Op {
-    let (d, n, m) = singles(f);
-    Op::Float(Float::FusedMultiplyAdd {
-        negate_product: f.is_set('p'),
-        negate_addend: negated,
-        d,
-        n,
-        m,
-    })
+fn negated(f: &Fields, addend: bool) -> Negated {
+    let product = f.is_set('p');
+    Negated { product, addend }
 }
 
 fn compare(f: &Fields, with_zero: bool) -> Op {
@@ -173,9 +136,14 @@ fn compare(f: &Fields, with_zero: bool) -> Op {
     })
 }
 
-fn fraction(f: &Fields) -> Option<u8> {
+fn fixed_point(f: &Fields) -> Option<FixedPoint> {
     let size: u8 = if f.is_set('w') { 32 } else { 16 };
-    size.checked_sub(f.small('i') << 1 | f.small('l'))
+    Some(FixedPoint {
+        signed: !f.is_set('u'),
+        wide: f.is_set('w'),
+        fraction: size.checked_sub(f.small('i') << 1 | f.small('l'))?,
+        d: single(f, 'd', 'e'),
+    })
 }
 
 fn pair(f: &Fields, s: u8, to_core: bool) -> Op {
@@ -188,11 +156,9 @@ fn pair(f: &Fields, s: u8, to_core: bool) -> Op {
 }
 
 fn transfer(f: &Fields, load: bool, s: u8, words: u8) -> Op {
+    let rn = f.small('n');
     Op::Float(Float::Transfer {
-        load,
-        s,
-        words,
-        rn: f.small('n'),
+        of: Moved { load, s, words, rn },
         add: f.is_set('a'),
         offset: f.small('i'),
     })
@@ -226,11 +192,8 @@ fn many(f: &Fields, load: bool, first: First, decrement: bool) -> Op {
         return Op::Undefined;
     }
     Op::Float(Float::Multiple {
-        load,
-        s,
-        words,
+        of: Moved { load, s, words, rn },
         step,
-        rn,
         decrement,
         write_back,
     })

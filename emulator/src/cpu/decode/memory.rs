@@ -1,14 +1,14 @@
 //! 32-bit loads and stores: manual sections A5.3.5 to A5.3.10.
 
 use super::{Fields, Row, encodings};
-use crate::cpu::instruction::{Index, Op, Width};
+use crate::cpu::instruction::{Index, Indexed, Listed, Op, Summed, Width};
 
 pub(super) const ROWS: &[Row] = encodings! { f:
     // A5.3.5: multiple registers. `w` is the write-back bit.
-    "1110100 010 w 0 nnnn llllllllllllllll", "STM T2" => multiple(f, false, false);
-    "1110100 010 w 1 nnnn llllllllllllllll", "LDM T2" => multiple(f, true, false);
-    "1110100 100 w 0 nnnn llllllllllllllll", "STMDB" => multiple(f, false, true);
-    "1110100 100 w 1 nnnn llllllllllllllll", "LDMDB" => multiple(f, true, true);
+    "1110100 010 w 0 nnnn llllllllllllllll", "STM T2" => Op::StoreMultiple(listed(f, false));
+    "1110100 010 w 1 nnnn llllllllllllllll", "LDM T2" => Op::LoadMultiple(listed(f, false));
+    "1110100 100 w 0 nnnn llllllllllllllll", "STMDB" => Op::StoreMultiple(listed(f, true));
+    "1110100 100 w 1 nnnn llllllllllllllll", "LDMDB" => Op::LoadMultiple(listed(f, true));
     // A5.3.6: dual and exclusive, table branch.
     "1110100 0010 0 nnnn tttt dddd iiiiiiii", "STREX" => Op::StoreExclusive {
         width: Width::Word,
@@ -44,56 +44,26 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "1111100 g a zz 1 1111 tttt iiiiiiiiiiii", "LDR and others (literal) T2" => literal(f);
     "1111100 0 a zz 0 1111 tttt iiiiiiiiiiii", "store to a literal" => Op::Undefined;
     "1111100 0 1 zz 0 nnnn tttt iiiiiiiiiiii", "STR and others (immediate) T3" =>
-        store(f, Index::Offset, f.number('i') as i32);
+        indexed(f, Index::Offset, f.number('i') as i32).map_or(Op::Undefined, Op::Store);
     "1111100 g 1 zz 1 nnnn tttt iiiiiiiiiiii", "LDR and others (immediate) T3" =>
-        load(f, Index::Offset, f.number('i') as i32);
-    "1111100 0 0 zz 0 nnnn tttt 000000 ii mmmm", "STR and others (register) T2" => match width(f) {
-        Some(width) => Op::StoreRegister {
-            width,
-            rt: f.small('t'),
-            rn: f.small('n'),
-            rm: f.small('m'),
-            shift: f.small('i'),
-        },
-        None => Op::Undefined,
-    };
-    "1111100 g 0 zz 1 nnnn tttt 000000 ii mmmm", "LDR and others (register) T2" => match width(f) {
-        Some(width) => Op::LoadRegister {
-            width,
-            rt: f.small('t'),
-            rn: f.small('n'),
-            rm: f.small('m'),
-            shift: f.small('i'),
-        },
-        None => Op::Undefined,
-    };
+        indexed(f, Index::Offset, f.number('i') as i32).map_or(Op::Undefined, Op::Load);
+    "1111100 0 0 zz 0 nnnn tttt 000000 ii mmmm", "STR and others (register) T2" =>
+        summed(f).map_or(Op::Undefined, Op::StoreRegister);
+    "1111100 g 0 zz 1 nnnn tttt 000000 ii mmmm", "LDR and others (register) T2" =>
+        summed(f).map_or(Op::Undefined, Op::LoadRegister);
     // T4 of the manual: `p` pre-indexed, `u` upward, `w` with write-back; 1110 are the unprivileged forms.
-    "1111100 0 0 zz 0 nnnn tttt 1 p u w iiiiiiii", "STR and others (immediate) T4" => match indexed(f) {
-        Some((index, offset)) => store(f, index, offset),
-        None => Op::Undefined,
-    };
-    "1111100 g 0 zz 1 nnnn tttt 1 p u w iiiiiiii", "LDR and others (immediate) T4" => match indexed(f) {
-        Some((index, offset)) => load(f, index, offset),
-        None => Op::Undefined,
-    };
+    "1111100 0 0 zz 0 nnnn tttt 1 p u w iiiiiiii", "STR and others (immediate) T4" =>
+        moved(f).map_or(Op::Undefined, Op::Store);
+    "1111100 g 0 zz 1 nnnn tttt 1 p u w iiiiiiii", "LDR and others (immediate) T4" =>
+        moved(f).map_or(Op::Undefined, Op::Load);
 };
 
-fn multiple(f: &Fields, load: bool, decrement: bool) -> Op {
-    let (rn, write_back, list) = (f.small('n'), f.is_set('w'), f.number('l') as u16);
-    if load {
-        Op::LoadMultiple {
-            rn,
-            write_back,
-            decrement,
-            list,
-        }
-    } else {
-        Op::StoreMultiple {
-            rn,
-            write_back,
-            decrement,
-            list,
-        }
+fn listed(f: &Fields, decrement: bool) -> Listed {
+    Listed {
+        rn: f.small('n'),
+        write_back: f.is_set('w'),
+        decrement,
+        list: f.number('l') as u16,
     }
 }
 
@@ -163,20 +133,20 @@ fn literal(f: &Fields) -> Op {
     })
 }
 
-fn indexed(f: &Fields) -> Option<(Index, i32)> {
+fn moved(f: &Fields) -> Option<Indexed> {
     let offset = f.number('i') as i32;
     let offset = if f.is_set('u') { offset } else { -offset };
     match (f.is_set('p'), f.is_set('w')) {
-        (true, false) => Some((Index::Offset, offset)),
-        (true, true) => Some((Index::Pre, offset)),
-        (false, true) => Some((Index::Post, offset)),
+        (true, false) => indexed(f, Index::Offset, offset),
+        (true, true) => indexed(f, Index::Pre, offset),
+        (false, true) => indexed(f, Index::Post, offset),
         (false, false) => None,
     }
 }
 
-fn load(f: &Fields, index: Index, offset: i32) -> Op {
-    width(f).map_or(Op::Undefined, |width| Op::Load {
-        width,
+fn indexed(f: &Fields, index: Index, offset: i32) -> Option<Indexed> {
+    Some(Indexed {
+        width: width(f)?,
         rt: f.small('t'),
         rn: f.small('n'),
         index,
@@ -184,12 +154,12 @@ fn load(f: &Fields, index: Index, offset: i32) -> Op {
     })
 }
 
-fn store(f: &Fields, index: Index, offset: i32) -> Op {
-    width(f).map_or(Op::Undefined, |width| Op::Store {
-        width,
+fn summed(f: &Fields) -> Option<Summed> {
+    Some(Summed {
+        width: width(f)?,
         rt: f.small('t'),
         rn: f.small('n'),
-        index,
-        offset,
+        rm: f.small('m'),
+        shift: f.small('i'),
     })
 }

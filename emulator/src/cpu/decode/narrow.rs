@@ -1,7 +1,9 @@
 //! The 16-bit encodings: manual section A5.2.
 
 use super::{Fields, Row, encodings};
-use crate::cpu::instruction::{Alu, Extend, ImmediateCarry, Index, Op, Reorder, SetFlags, Shift, Width};
+use crate::cpu::instruction::{
+    Alu, Extend, ImmediateCarry, Index, Indexed, Listed, Op, Reorder, SetFlags, Shift, Shifted, Summed, Width,
+};
 
 pub(super) const ROWS: &[Row] = encodings! { f:
     // A5.2.1: shift by immediate, add, subtract, move and compare.
@@ -55,22 +57,22 @@ pub(super) const ROWS: &[Row] = encodings! { f:
         address: f.aligned_pc().wrapping_add(f.number('i') << 2),
     };
     // A5.2.4: load and store single.
-    "0101 000 mmm nnn ttt", "STR (register) T1" => store_register(f, Width::Word);
-    "0101 001 mmm nnn ttt", "STRH (register) T1" => store_register(f, Width::Half);
-    "0101 010 mmm nnn ttt", "STRB (register) T1" => store_register(f, Width::Byte);
-    "0101 011 mmm nnn ttt", "LDRSB (register) T1" => load_register(f, Width::SignedByte);
-    "0101 100 mmm nnn ttt", "LDR (register) T1" => load_register(f, Width::Word);
-    "0101 101 mmm nnn ttt", "LDRH (register) T1" => load_register(f, Width::Half);
-    "0101 110 mmm nnn ttt", "LDRB (register) T1" => load_register(f, Width::Byte);
-    "0101 111 mmm nnn ttt", "LDRSH (register) T1" => load_register(f, Width::SignedHalf);
-    "0110 0 iiiii nnn ttt", "STR (immediate) T1" => store(f, Width::Word, f.small('n'), 2);
-    "0110 1 iiiii nnn ttt", "LDR (immediate) T1" => load(f, Width::Word, f.small('n'), 2);
-    "0111 0 iiiii nnn ttt", "STRB (immediate) T1" => store(f, Width::Byte, f.small('n'), 0);
-    "0111 1 iiiii nnn ttt", "LDRB (immediate) T1" => load(f, Width::Byte, f.small('n'), 0);
-    "1000 0 iiiii nnn ttt", "STRH (immediate) T1" => store(f, Width::Half, f.small('n'), 1);
-    "1000 1 iiiii nnn ttt", "LDRH (immediate) T1" => load(f, Width::Half, f.small('n'), 1);
-    "1001 0 ttt iiiiiiii", "STR (immediate) T2" => store(f, Width::Word, 13, 2);
-    "1001 1 ttt iiiiiiii", "LDR (immediate) T2" => load(f, Width::Word, 13, 2);
+    "0101 000 mmm nnn ttt", "STR (register) T1" => Op::StoreRegister(summed(f, Width::Word));
+    "0101 001 mmm nnn ttt", "STRH (register) T1" => Op::StoreRegister(summed(f, Width::Half));
+    "0101 010 mmm nnn ttt", "STRB (register) T1" => Op::StoreRegister(summed(f, Width::Byte));
+    "0101 011 mmm nnn ttt", "LDRSB (register) T1" => Op::LoadRegister(summed(f, Width::SignedByte));
+    "0101 100 mmm nnn ttt", "LDR (register) T1" => Op::LoadRegister(summed(f, Width::Word));
+    "0101 101 mmm nnn ttt", "LDRH (register) T1" => Op::LoadRegister(summed(f, Width::Half));
+    "0101 110 mmm nnn ttt", "LDRB (register) T1" => Op::LoadRegister(summed(f, Width::Byte));
+    "0101 111 mmm nnn ttt", "LDRSH (register) T1" => Op::LoadRegister(summed(f, Width::SignedHalf));
+    "0110 0 iiiii nnn ttt", "STR (immediate) T1" => Op::Store(indexed(f, Width::Word, f.small('n'), 2));
+    "0110 1 iiiii nnn ttt", "LDR (immediate) T1" => Op::Load(indexed(f, Width::Word, f.small('n'), 2));
+    "0111 0 iiiii nnn ttt", "STRB (immediate) T1" => Op::Store(indexed(f, Width::Byte, f.small('n'), 0));
+    "0111 1 iiiii nnn ttt", "LDRB (immediate) T1" => Op::Load(indexed(f, Width::Byte, f.small('n'), 0));
+    "1000 0 iiiii nnn ttt", "STRH (immediate) T1" => Op::Store(indexed(f, Width::Half, f.small('n'), 1));
+    "1000 1 iiiii nnn ttt", "LDRH (immediate) T1" => Op::Load(indexed(f, Width::Half, f.small('n'), 1));
+    "1001 0 ttt iiiiiiii", "STR (immediate) T2" => Op::Store(indexed(f, Width::Word, 13, 2));
+    "1001 1 ttt iiiiiiii", "LDR (immediate) T2" => Op::Load(indexed(f, Width::Word, 13, 2));
     "1010 0 ddd iiiiiiii", "ADR T1" => Op::MoveImmediate {
         set: SetFlags::No,
         rd: f.small('d'),
@@ -93,18 +95,18 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "1011 0010 01 mmm ddd", "SXTB T1" => extend(f, Extend::SignedByte);
     "1011 0010 10 mmm ddd", "UXTH T1" => extend(f, Extend::Half);
     "1011 0010 11 mmm ddd", "UXTB T1" => extend(f, Extend::Byte);
-    "1011 010 r llllllll", "PUSH T1" => Op::StoreMultiple {
+    "1011 010 r llllllll", "PUSH T1" => Op::StoreMultiple(Listed {
         rn: 13,
         write_back: true,
         decrement: true,
         list: (f.number('r') << 14 | f.number('l')) as u16,
-    };
-    "1011 110 r llllllll", "POP T1" => Op::LoadMultiple {
+    });
+    "1011 110 r llllllll", "POP T1" => Op::LoadMultiple(Listed {
         rn: 13,
         write_back: true,
         decrement: false,
         list: (f.number('r') << 15 | f.number('l')) as u16,
-    };
+    });
     "1011 0110 011 e 0 x p f", "CPS T1" => Op::ChangeMasks {
         disable: f.is_set('e'),
         primask: f.is_set('p'),
@@ -119,18 +121,18 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "1011 1111 0100 0000", "SEV T1" => Op::SendEvent;
     "1011 1111 xxxx 0000", "NOP and other hints T1" => Op::Nop;
     "1011 1111 cccc mmmm", "IT T1" => Op::IfThen { state: f.small('c') << 4 | f.small('m') };
-    "1100 0 nnn llllllll", "STM T1" => Op::StoreMultiple {
+    "1100 0 nnn llllllll", "STM T1" => Op::StoreMultiple(Listed {
         rn: f.small('n'),
         write_back: true,
         decrement: false,
         list: f.number('l') as u16,
-    };
-    "1100 1 nnn llllllll", "LDM T1" => Op::LoadMultiple {
+    });
+    "1100 1 nnn llllllll", "LDM T1" => Op::LoadMultiple(Listed {
         rn: f.small('n'),
         write_back: f.number('l') >> f.number('n') & 1 == 0,
         decrement: false,
         list: f.number('l') as u16,
-    };
+    });
     // A5.2.6: conditional branch and supervisor call.
     "1101 1110 xxxxxxxx", "UDF T1" => Op::Undefined;
     "1101 1111 xxxxxxxx", "SVC T1" => Op::SupervisorCall;
@@ -150,15 +152,13 @@ fn zero_is_32(f: &Fields) -> u8 {
 }
 
 fn shift(f: &Fields, shift: Shift, amount: u8) -> Op {
-    let (rd, rm) = (f.small('d'), f.small('m'));
+    let rm = f.small('m');
     Op::Register {
         alu: Alu::Mov,
         set: SetFlags::OutsideIt,
-        rd,
+        rd: f.small('d'),
         rn: 0,
-        rm,
-        shift,
-        amount,
+        m: Shifted { rm, shift, amount },
     }
 }
 
@@ -171,15 +171,13 @@ fn flags_of(alu: Alu) -> SetFlags {
 }
 
 fn register(f: &Fields, alu: Alu, n: char, d: char) -> Op {
-    let (rd, rn, rm) = (f.small(d), f.small(n), f.small('m'));
+    let (rm, shift, amount) = (f.small('m'), Shift::Lsl, 0);
     Op::Register {
         alu,
         set: flags_of(alu),
-        rd,
-        rn,
-        rm,
-        shift: Shift::Lsl,
-        amount: 0,
+        rd: f.small(d),
+        rn: f.small(n),
+        m: Shifted { rm, shift, amount },
     }
 }
 
@@ -206,8 +204,8 @@ fn shift_by_register(f: &Fields, shift: Shift) -> Op {
     }
 }
 
-fn load_register(f: &Fields, width: Width) -> Op {
-    Op::LoadRegister {
+fn summed(f: &Fields, width: Width) -> Summed {
+    Summed {
         width,
         rt: f.small('t'),
         rn: f.small('n'),
@@ -216,28 +214,8 @@ fn load_register(f: &Fields, width: Width) -> Op {
     }
 }
 
-fn store_register(f: &Fields, width: Width) -> Op {
-    Op::StoreRegister {
-        width,
-        rt: f.small('t'),
-        rn: f.small('n'),
-        rm: f.small('m'),
-        shift: 0,
-    }
-}
-
-fn load(f: &Fields, width: Width, rn: u8, scale: u32) -> Op {
-    Op::Load {
-        width,
-        rt: f.small('t'),
-        rn,
-        index: Index::Offset,
-        offset: (f.number('i') << scale) as i32,
-    }
-}
-
-fn store(f: &Fields, width: Width, rn: u8, scale: u32) -> Op {
-    Op::Store {
+fn indexed(f: &Fields, width: Width, rn: u8, scale: u32) -> Indexed {
+    Indexed {
         width,
         rt: f.small('t'),
         rn,

@@ -2,7 +2,7 @@
 
 use crate::cpu::arithmetic::{add_with_carry, saturate, shift_with_carry};
 use crate::cpu::fault::Fault;
-use crate::cpu::instruction::{Alu, Extend, ImmediateCarry, Reorder, Shift};
+use crate::cpu::instruction::{Alu, Extend, ImmediateCarry, LongProduct, Reorder, Shift, Shifted};
 use crate::cpu::scs::DIV_0_TRP;
 use crate::cpu::{Bus, Cpu};
 
@@ -18,10 +18,10 @@ impl<B: Bus> Cpu<B> {
     }
 
     #[inline(always)]
-    pub(super) fn data_register(&mut self, alu: Alu, set: bool, rd: u8, rn: u8, (rm, shift, amount): (u8, Shift, u8)) {
-        let (value, carry) = match amount {
-            0 => (self.r(rm), self.c),
-            amount => shift_with_carry(self.r(rm), shift, u32::from(amount), self.c),
+    pub(super) fn data_register(&mut self, alu: Alu, set: bool, rd: u8, rn: u8, m: Shifted) {
+        let (value, carry) = match m.amount {
+            0 => (self.r(m.rm), self.c),
+            amount => shift_with_carry(self.r(m.rm), m.shift, u32::from(amount), self.c),
         };
         self.data(alu, set, rd, self.r(rn), value, carry);
     }
@@ -102,8 +102,8 @@ impl<B: Bus> Cpu<B> {
         self.set_r(rd, value);
     }
 
-    pub(super) fn saturate_shifted(&mut self, signed: bool, bits: u8, rd: u8, rn: u8, shift: Shift, amount: u8) {
-        let (value, _) = shift_with_carry(self.r(rn), shift, u32::from(amount), self.c);
+    pub(super) fn saturate_shifted(&mut self, signed: bool, bits: u8, rd: u8, n: Shifted) {
+        let (value, _) = shift_with_carry(self.r(n.rm), n.shift, u32::from(n.amount), self.c);
         let (value, saturated) = saturate(i64::from(value as i32), u32::from(bits), signed);
         self.q |= saturated;
         self.set_r(rd, value);
@@ -144,24 +144,24 @@ impl<B: Bus> Cpu<B> {
         self.set_r(rd, result);
     }
 
-    pub(super) fn multiply_long(&mut self, signed: bool, accumulate: bool, (lo, hi): (u8, u8), rn: u8, rm: u8) {
+    pub(super) fn multiply_long(&mut self, signed: bool, accumulate: bool, of: LongProduct) {
         let product = if signed {
-            (i64::from(self.r(rn) as i32) * i64::from(self.r(rm) as i32)) as u64
+            (i64::from(self.r(of.rn) as i32) * i64::from(self.r(of.rm) as i32)) as u64
         } else {
-            u64::from(self.r(rn)) * u64::from(self.r(rm))
+            u64::from(self.r(of.rn)) * u64::from(self.r(of.rm))
         };
-        let addend = if accumulate { self.pair(lo, hi) } else { 0 };
-        self.set_pair(lo, hi, product.wrapping_add(addend));
+        let addend = if accumulate { self.pair(of) } else { 0 };
+        self.set_pair(of, product.wrapping_add(addend));
     }
 
     /// A 64-bit number in two registers.
-    pub(super) fn pair(&self, lo: u8, hi: u8) -> u64 {
-        u64::from(self.r(hi)) << 32 | u64::from(self.r(lo))
+    pub(super) fn pair(&self, of: LongProduct) -> u64 {
+        u64::from(self.r(of.hi)) << 32 | u64::from(self.r(of.lo))
     }
 
-    pub(super) fn set_pair(&mut self, lo: u8, hi: u8, value: u64) {
-        self.set_r(lo, value as u32);
-        self.set_r(hi, (value >> 32) as u32);
+    pub(super) fn set_pair(&mut self, of: LongProduct, value: u64) {
+        self.set_r(of.lo, value as u32);
+        self.set_r(of.hi, (value >> 32) as u32);
     }
 
     pub(super) fn divide(&mut self, signed: bool, rd: u8, rn: u8, rm: u8) -> Result<(), Fault> {

@@ -1,7 +1,7 @@
 //! The DSP extension.
 
 use crate::cpu::arithmetic::{saturate, shift_with_carry};
-use crate::cpu::instruction::{Dsp, LaneResult, Lanes, Shift};
+use crate::cpu::instruction::{Dsp, LaneResult, Lanes, LongProduct, Product, Shift};
 use crate::cpu::{Bus, Cpu};
 
 /// The signed halfword in the lower or upper half.
@@ -69,91 +69,65 @@ impl<B: Bus> Cpu<B> {
                     },
                 );
             }
-            Dsp::MultiplyHalves {
-                n_top,
-                m_top,
-                rd,
-                rn,
-                rm,
-                ra,
-            } => {
-                self.accumulate(rd, half(self.r(rn), n_top) * half(self.r(rm), m_top), ra);
+            Dsp::MultiplyHalves { n_top, m_top, of } => {
+                self.accumulate(of, half(self.r(of.rn), n_top) * half(self.r(of.rm), m_top));
             }
-            Dsp::MultiplyWordHalf { m_top, rd, rn, rm, ra } => {
-                self.accumulate(rd, (i64::from(self.r(rn) as i32) * half(self.r(rm), m_top)) >> 16, ra);
+            Dsp::MultiplyWordHalf { m_top, of } => {
+                let product = i64::from(self.r(of.rn) as i32) * half(self.r(of.rm), m_top);
+                self.accumulate(of, product >> 16);
             }
-            Dsp::MultiplyPair {
-                subtract,
-                exchange,
-                rd,
-                rn,
-                rm,
-                ra,
-            } => {
-                self.accumulate(rd, dual_product(self.r(rn), self.r(rm), exchange, subtract), ra);
+            Dsp::MultiplyPair { subtract, exchange, of } => {
+                self.accumulate(of, dual_product(self.r(of.rn), self.r(of.rm), exchange, subtract));
             }
-            Dsp::MultiplyTop {
-                subtract,
-                round,
-                rd,
-                rn,
-                rm,
-                ra,
-            } => {
-                let product = i64::from(self.r(rn) as i32) * i64::from(self.r(rm) as i32);
-                let addend = self.addend(ra) << 32;
+            Dsp::MultiplyTop { subtract, round, of } => {
+                let product = i64::from(self.r(of.rn) as i32) * i64::from(self.r(of.rm) as i32);
+                let addend = self.addend(of) << 32;
                 let sum = if subtract {
                     addend.wrapping_sub(product)
                 } else {
                     addend.wrapping_add(product)
                 };
                 let sum = if round { sum.wrapping_add(0x8000_0000) } else { sum };
-                self.set_r(rd, (sum >> 32) as u32);
+                self.set_r(of.rd, (sum >> 32) as u32);
             }
-            Dsp::SumOfDifferences { rd, rn, rm, ra } => {
-                let (n, m) = (self.r(rn).to_le_bytes(), self.r(rm).to_le_bytes());
+            Dsp::SumOfDifferences { of } => {
+                let (n, m) = (self.r(of.rn).to_le_bytes(), self.r(of.rm).to_le_bytes());
                 let sum: u32 = n.iter().zip(m).map(|(n, m)| u32::from(n.abs_diff(m))).sum();
-                self.set_r(rd, sum.wrapping_add(self.addend(ra) as u32));
+                self.set_r(of.rd, sum.wrapping_add(self.addend(of) as u32));
             }
-            Dsp::LongHalves {
-                n_top,
-                m_top,
-                lo,
-                hi,
-                rn,
-                rm,
-            } => {
-                let product = half(self.r(rn), n_top) * half(self.r(rm), m_top);
-                self.set_pair(lo, hi, self.pair(lo, hi).wrapping_add(product as u64));
+            Dsp::LongHalves { n_top, m_top, of } => {
+                self.accumulate_long(of, half(self.r(of.rn), n_top) * half(self.r(of.rm), m_top));
             }
-            Dsp::LongPair {
-                subtract,
-                exchange,
-                lo,
-                hi,
-                rn,
-                rm,
-            } => {
-                let product = dual_product(self.r(rn), self.r(rm), exchange, subtract);
-                self.set_pair(lo, hi, self.pair(lo, hi).wrapping_add(product as u64));
+            Dsp::LongPair { subtract, exchange, of } => {
+                self.accumulate_long(of, dual_product(self.r(of.rn), self.r(of.rm), exchange, subtract));
             }
-            Dsp::LongDoubleAccumulate { lo, hi, rn, rm } => {
-                let product = u64::from(self.r(rn)) * u64::from(self.r(rm));
-                self.set_pair(lo, hi, product + u64::from(self.r(lo)) + u64::from(self.r(hi)));
+            Dsp::LongDoubleAccumulate { of } => {
+                let product = u64::from(self.r(of.rn)) * u64::from(self.r(of.rm));
+                let sum = product + u64::from(self.r(of.lo)) + u64::from(self.r(of.hi));
+                self.set_pair(of, sum);
             }
         }
     }
 
     /// Register 15 as an addend means zero.
-    fn addend(&self, ra: u8) -> i64 {
-        if ra == 15 { 0 } else { i64::from(self.r(ra) as i32) }
+    fn addend(&self, of: Product) -> i64 {
+        if of.ra == 15 {
+            0
+        } else {
+            i64::from(self.r(of.ra) as i32)
+        }
     }
 
     /// Adds to a product; an overflow of the sum is remembered in Q but not saturated.
-    fn accumulate(&mut self, rd: u8, product: i64, ra: u8) {
-        let sum = product + self.addend(ra);
+    fn accumulate(&mut self, of: Product, product: i64) {
+        let sum = product + self.addend(of);
         self.q |= i64::from(sum as i32) != sum;
-        self.set_r(rd, sum as u32);
+        self.set_r(of.rd, sum as u32);
+    }
+
+    fn accumulate_long(&mut self, of: LongProduct, product: i64) {
+        let sum = self.pair(of).wrapping_add(product as u64);
+        self.set_pair(of, sum);
     }
 
     fn saturate_word(&mut self, value: i64) -> u32 {

@@ -1,7 +1,7 @@
 //! The floating-point extension: moves, loads and stores here, arithmetic in [`rounding`](crate::cpu::rounding).
 
 use crate::cpu::fault::Fault;
-use crate::cpu::instruction::Float;
+use crate::cpu::instruction::{Float, Moved, Singles};
 use crate::cpu::rounding::{self, Status};
 use crate::cpu::{Bus, Cpu};
 
@@ -26,39 +26,29 @@ impl<B: Bus> Cpu<B> {
 
     pub(super) fn execute_float(&mut self, op: &Float) -> Result<(), Fault> {
         match *op {
-            Float::Add { d, n, m } => self.binary(d, n, m, rounding::add),
-            Float::Subtract { d, n, m } => self.binary(d, n, m, rounding::subtract),
-            Float::Divide { d, n, m } => self.binary(d, n, m, rounding::divide),
-            Float::Multiply { negate: false, d, n, m } => self.binary(d, n, m, rounding::multiply),
-            Float::Multiply { negate: true, d, n, m } => {
-                self.binary(d, n, m, |n, m, status| rounding::multiply(n, m, status) ^ SIGN);
+            Float::Add(of) => self.binary(of, rounding::add),
+            Float::Subtract(of) => self.binary(of, rounding::subtract),
+            Float::Divide(of) => self.binary(of, rounding::divide),
+            Float::Multiply { negate: false, of } => self.binary(of, rounding::multiply),
+            Float::Multiply { negate: true, of } => {
+                self.binary(of, |n, m, status| rounding::multiply(n, m, status) ^ SIGN);
             }
-            Float::MultiplyAdd {
-                negate_product,
-                negate_addend,
-                d,
-                n,
-                m,
-            } => {
-                let (addend, n, m) = (self.s(d), self.s(n), self.s(m));
-                self.compute(d, |status| {
+            Float::MultiplyAdd { negated, of } => {
+                let (addend, n, m) = (self.s(of.d), self.s(of.n), self.s(of.m));
+                self.compute(of.d, |status| {
                     // VNMLA negates addend and product, VNMLS the addend alone.
                     let product = rounding::multiply(n, m, status);
-                    let addend = if negate_addend { addend ^ SIGN } else { addend };
-                    rounding::add(addend, if negate_product { product ^ SIGN } else { product }, status)
+                    rounding::add(
+                        negate_if(negated.addend, addend),
+                        negate_if(negated.product, product),
+                        status,
+                    )
                 });
             }
-            Float::FusedMultiplyAdd {
-                negate_product,
-                negate_addend,
-                d,
-                n,
-                m,
-            } => {
-                let (addend, n, m) = (self.s(d), self.s(n), self.s(m));
-                let addend = if negate_addend { addend ^ SIGN } else { addend };
-                let n = if negate_product { n ^ SIGN } else { n };
-                self.compute(d, |status| rounding::fused_multiply_add(addend, n, m, status));
+            Float::FusedMultiplyAdd { negated, of } => {
+                let (addend, n, m) = (self.s(of.d), self.s(of.n), self.s(of.m));
+                let (addend, n) = (negate_if(negated.addend, addend), negate_if(negated.product, n));
+                self.compute(of.d, |status| rounding::fused_multiply_add(addend, n, m, status));
             }
             Float::SquareRoot { d, m } => {
                 let m = self.s(m);
@@ -94,32 +84,24 @@ impl<B: Bus> Cpu<B> {
                 let value = self.s(m);
                 self.compute(d, |status| rounding::to_integer(value, signed, toward_zero, status));
             }
-            Float::FromFixed {
-                signed,
-                wide,
-                fraction,
-                d,
-            } => {
-                let value = rounding::fixed_value(self.s(d), signed, wide, fraction);
-                self.compute(d, |status| rounding::from_fixed(value, status));
+            Float::FromFixed(of) => {
+                let value = rounding::fixed_value(self.s(of.d), of.signed, of.wide, of.fraction);
+                self.compute(of.d, |status| rounding::from_fixed(value, status));
             }
-            Float::ToFixed {
-                signed,
-                wide,
-                fraction,
-                d,
-            } => {
-                let value = self.s(d);
-                self.compute(d, |status| rounding::to_fixed(value, signed, wide, fraction, status));
+            Float::ToFixed(of) => {
+                let value = self.s(of.d);
+                self.compute(of.d, |status| {
+                    rounding::to_fixed(value, of.signed, of.wide, of.fraction, status)
+                });
             }
             ref other => return self.move_float(other),
         }
         Ok(())
     }
 
-    fn binary(&mut self, d: u8, n: u8, m: u8, function: fn(u32, u32, &mut Status) -> u32) {
-        let (n, m) = (self.s(n), self.s(m));
-        self.compute(d, |status| function(n, m, status));
+    fn binary(&mut self, of: Singles, function: fn(u32, u32, &mut Status) -> u32) {
+        let (n, m) = (self.s(of.n), self.s(of.m));
+        self.compute(of.d, |status| function(n, m, status));
     }
 
     fn convert_half(&mut self, widen: bool, top: bool, d: u8, m: u8) {
@@ -152,30 +134,20 @@ impl<B: Bus> Cpu<B> {
             Float::ReadStatus { rt: 15 } => self.set_condition_flags(self.fpscr),
             Float::ReadStatus { rt } => self.set_r(rt, self.fpscr),
             Float::WriteStatus { rt } => self.fpscr = self.r(rt) & 0xf7c0_009f,
-            Float::Transfer {
-                load,
-                s,
-                words,
-                rn,
-                add,
-                offset,
-            } => {
-                let address = self.float_address(rn, add, offset);
-                return self.transfer_floats(load, s, words, address);
+            Float::Transfer { of, add, offset } => {
+                let address = self.float_address(of.rn, add, offset);
+                return self.transfer_floats(of, address);
             }
             Float::Multiple {
-                load,
-                s,
-                words,
+                of,
                 step,
-                rn,
                 decrement,
                 write_back,
             } => {
-                let (address, base) = self.float_span(rn, step, decrement);
-                self.transfer_floats(load, s, words, address)?;
+                let (address, base) = self.float_span(of.rn, step, decrement);
+                self.transfer_floats(of, address)?;
                 if write_back {
-                    self.set_r(rn, base);
+                    self.set_r(of.rn, base);
                 }
             }
             _ => return Err(Fault::Undefined),
@@ -203,18 +175,22 @@ impl<B: Bus> Cpu<B> {
         }
     }
 
-    fn transfer_floats(&mut self, load: bool, first: u8, words: u8, address: u32) -> Result<(), Fault> {
-        for place in 0..words {
+    fn transfer_floats(&mut self, of: Moved, address: u32) -> Result<(), Fault> {
+        for place in 0..of.words {
             let address = address.wrapping_add(u32::from(place) * 4);
-            if load {
+            if of.load {
                 let value = self.load_word(address)?;
-                self.set_s(first + place, value);
+                self.set_s(of.s + place, value);
             } else {
-                self.store_word(address, self.s(first + place))?;
+                self.store_word(address, self.s(of.s + place))?;
             }
         }
         Ok(())
     }
+}
+
+fn negate_if(is_negated: bool, value: u32) -> u32 {
+    if is_negated { value ^ SIGN } else { value }
 }
 
 /// VFPExpandImm: sign, an exponent of three bits, four bits of mantissa.

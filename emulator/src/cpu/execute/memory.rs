@@ -1,7 +1,7 @@
 //! Loads, stores and table branches.
 
 use crate::cpu::fault::Fault;
-use crate::cpu::instruction::{Index, Width};
+use crate::cpu::instruction::{Index, Indexed, Listed, Summed, Width};
 use crate::cpu::{Bus, Cpu};
 
 impl<B: Bus> Cpu<B> {
@@ -28,37 +28,28 @@ impl<B: Bus> Cpu<B> {
     }
 
     #[inline(always)]
-    pub(super) fn load_indexed(
-        &mut self,
-        width: Width,
-        rt: u8,
-        rn: u8,
-        index: Index,
-        offset: i32,
-    ) -> Result<(), Fault> {
-        let (address, base) = self.indexed(rn, index, offset);
-        let value = self.load(address, width)?;
+    pub(super) fn load_indexed(&mut self, at: Indexed) -> Result<(), Fault> {
+        let (address, base) = self.indexed(at.rn, at.index, at.offset);
+        let value = self.load(address, at.width)?;
         if let Some(base) = base {
-            self.set_r(rn, base);
+            self.set_r(at.rn, base);
         }
-        self.set_loaded(rt, value)
+        self.set_loaded(at.rt, value)
     }
 
     #[inline(always)]
-    pub(super) fn store_indexed(
-        &mut self,
-        width: Width,
-        rt: u8,
-        rn: u8,
-        index: Index,
-        offset: i32,
-    ) -> Result<(), Fault> {
-        let (address, base) = self.indexed(rn, index, offset);
-        self.store(address, width, self.r(rt))?;
+    pub(super) fn store_indexed(&mut self, at: Indexed) -> Result<(), Fault> {
+        let (address, base) = self.indexed(at.rn, at.index, at.offset);
+        self.store(address, at.width, self.r(at.rt))?;
         if let Some(base) = base {
-            self.set_r(rn, base);
+            self.set_r(at.rn, base);
         }
         Ok(())
+    }
+
+    #[inline(always)]
+    pub(super) fn summed(&self, at: Summed) -> u32 {
+        self.r(at.rn).wrapping_add(self.r(at.rm) << at.shift)
     }
 
     pub(super) fn dual(
@@ -91,9 +82,9 @@ impl<B: Bus> Cpu<B> {
 
     /// The lowest address of a list of registers and what the base register becomes.
     #[inline(always)]
-    fn span(&self, rn: u8, decrement: bool, list: u16) -> (u32, u32) {
-        let (base, size) = (self.r(rn), list.count_ones() * 4);
-        if decrement {
+    fn span(&self, listed: Listed) -> (u32, u32) {
+        let (base, size) = (self.r(listed.rn), listed.list.count_ones() * 4);
+        if listed.decrement {
             (base.wrapping_sub(size), base.wrapping_sub(size))
         } else {
             (base, base.wrapping_add(size))
@@ -101,8 +92,9 @@ impl<B: Bus> Cpu<B> {
     }
 
     #[inline(always)]
-    pub(super) fn load_multiple(&mut self, rn: u8, write_back: bool, decrement: bool, list: u16) -> Result<(), Fault> {
-        let (mut address, base) = self.span(rn, decrement, list);
+    pub(super) fn load_multiple(&mut self, listed: Listed) -> Result<(), Fault> {
+        let Listed { rn, list, .. } = listed;
+        let (mut address, base) = self.span(listed);
         let mut loaded = self.r;
         let mut rest = list;
         while rest != 0 {
@@ -112,7 +104,7 @@ impl<B: Bus> Cpu<B> {
         }
         let target = loaded[15];
         self.r[..15].copy_from_slice(&loaded[..15]);
-        if write_back && list >> rn & 1 == 0 {
+        if listed.write_back && list >> rn & 1 == 0 {
             self.set_r(rn, base);
         }
         if list >> 15 != 0 {
@@ -123,15 +115,16 @@ impl<B: Bus> Cpu<B> {
     }
 
     #[inline(always)]
-    pub(super) fn store_multiple(&mut self, rn: u8, write_back: bool, decrement: bool, list: u16) -> Result<(), Fault> {
-        let (mut address, base) = self.span(rn, decrement, list);
+    pub(super) fn store_multiple(&mut self, listed: Listed) -> Result<(), Fault> {
+        let Listed { rn, list, .. } = listed;
+        let (mut address, base) = self.span(listed);
         let mut rest = list;
         while rest != 0 {
             self.store_word(address, self.r[rest.trailing_zeros() as usize & 15])?;
             address = address.wrapping_add(4);
             rest &= rest - 1;
         }
-        if write_back {
+        if listed.write_back {
             self.set_r(rn, base);
         }
         Ok(())

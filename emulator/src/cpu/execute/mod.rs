@@ -55,31 +55,11 @@ impl<B: Bus> Cpu<B> {
             } => {
                 self.data_immediate(alu, set.applies(in_it_block), rd, rn, carry, value);
             }
-            Op::Register {
-                alu,
-                set,
-                rd,
-                rn,
-                rm,
-                shift,
-                amount,
-            } => {
-                self.data_register(alu, set.applies(in_it_block), rd, rn, (rm, shift, amount));
+            Op::Register { alu, set, rd, rn, m } => {
+                self.data_register(alu, set.applies(in_it_block), rd, rn, m);
             }
-            Op::Load {
-                width,
-                rt,
-                rn,
-                index,
-                offset,
-            } => return self.load_indexed(width, rt, rn, index, offset),
-            Op::Store {
-                width,
-                rt,
-                rn,
-                index,
-                offset,
-            } => return self.store_indexed(width, rt, rn, index, offset),
+            Op::Load(at) => return self.load_indexed(at),
+            Op::Store(at) => return self.store_indexed(at),
             Op::LoadWord { rt, rn, offset } => {
                 let value = self.load(self.r(rn).wrapping_add(offset as u32), Width::Word)?;
                 self.set_r(rt, value);
@@ -126,14 +106,8 @@ impl<B: Bus> Cpu<B> {
                 carry,
                 value,
             } => self.sum(set.applies(in_it_block), rd, self.r(rn), value, carry),
-            Op::ShiftImmediate {
-                shift,
-                set,
-                rd,
-                rm,
-                amount,
-            } => {
-                let (value, carry) = shift_with_carry(self.r(rm), shift, u32::from(amount), self.c);
+            Op::ShiftImmediate { set, rd, m } => {
+                let (value, carry) = shift_with_carry(self.r(m.rm), m.shift, u32::from(m.amount), self.c);
                 self.logical(set.applies(in_it_block), rd, value, carry);
             }
             Op::Masked { rd, rm, mask } => self.set_r(rd, self.r(rm) & mask),
@@ -144,47 +118,17 @@ impl<B: Bus> Cpu<B> {
                 lsb,
                 width,
             } => self.bit_field_extract(signed, rd, rn, lsb, width),
-            Op::LoadRegister {
-                width,
-                rt,
-                rn,
-                rm,
-                shift,
-            } => {
-                let address = self.r(rn).wrapping_add(self.r(rm) << shift);
-                let value = self.load(address, width)?;
-                return self.set_loaded(rt, value);
+            Op::LoadRegister(at) => {
+                let value = self.load(self.summed(at), at.width)?;
+                return self.set_loaded(at.rt, value);
             }
-            Op::StoreRegister {
-                width,
-                rt,
-                rn,
-                rm,
-                shift,
-            } => {
-                let address = self.r(rn).wrapping_add(self.r(rm) << shift);
-                return self.store(address, width, self.r(rt));
-            }
+            Op::StoreRegister(at) => return self.store(self.summed(at), at.width, self.r(at.rt)),
             Op::LoadLiteral { width, rt, address } => {
                 let value = self.load(address, width)?;
                 return self.set_loaded(rt, value);
             }
-            Op::LoadMultiple {
-                rn,
-                write_back,
-                decrement,
-                list,
-            } => {
-                return self.load_multiple(rn, write_back, decrement, list);
-            }
-            Op::StoreMultiple {
-                rn,
-                write_back,
-                decrement,
-                list,
-            } => {
-                return self.store_multiple(rn, write_back, decrement, list);
-            }
+            Op::LoadMultiple(listed) => return self.load_multiple(listed),
+            Op::StoreMultiple(listed) => return self.store_multiple(listed),
             Op::Branch { to } => self.jump(to),
             Op::BranchIf { condition, to } => {
                 if self.condition(condition) {
@@ -211,23 +155,10 @@ impl<B: Bus> Cpu<B> {
             }
             Op::IfThen { state } => self.it = state,
             Op::MoveTop { rd, value } => self.set_r(rd, self.r(rd) & 0xffff | u32::from(value) << 16),
-            Op::MultiplyAdd {
-                subtract,
-                rd,
-                rn,
-                rm,
-                ra,
-            } => {
-                let product = self.r(rn).wrapping_mul(self.r(rm));
-                let addend = self.r(ra);
-                self.set_r(
-                    rd,
-                    if subtract {
-                        addend.wrapping_sub(product)
-                    } else {
-                        addend.wrapping_add(product)
-                    },
-                );
+            Op::MultiplyAdd { subtract, of } => {
+                let product = self.r(of.rn).wrapping_mul(self.r(of.rm));
+                let product = if subtract { product.wrapping_neg() } else { product };
+                self.set_r(of.rd, self.r(of.ra).wrapping_add(product));
             }
             Op::Nop => {}
             ref other => return self.execute_rest(other, in_it_block),
@@ -243,16 +174,7 @@ impl<B: Bus> Cpu<B> {
             }
             Op::BitFieldInsert { rd, rn, lsb, width } => self.bit_field_insert(rd, self.r(rn), lsb, width),
             Op::BitFieldClear { rd, lsb, width } => self.bit_field_insert(rd, 0, lsb, width),
-            Op::Saturate {
-                signed,
-                bits,
-                rd,
-                rn,
-                shift,
-                amount,
-            } => {
-                self.saturate_shifted(signed, bits, rd, rn, shift, amount);
-            }
+            Op::Saturate { signed, bits, rd, n } => self.saturate_shifted(signed, bits, rd, n),
             Op::SaturatePair { signed, bits, rd, rn } => self.saturate_pair(signed, bits, rd, rn),
             Op::Extend {
                 extend,
@@ -269,16 +191,7 @@ impl<B: Bus> Cpu<B> {
                 }
                 self.set_r(rd, value);
             }
-            Op::MultiplyLong {
-                signed,
-                accumulate,
-                lo,
-                hi,
-                rn,
-                rm,
-            } => {
-                self.multiply_long(signed, accumulate, (lo, hi), rn, rm);
-            }
+            Op::MultiplyLong { signed, accumulate, of } => self.multiply_long(signed, accumulate, of),
             Op::Divide { signed, rd, rn, rm } => return self.divide(signed, rd, rn, rm),
             Op::Dsp(ref dsp) => self.execute_dsp(dsp),
             Op::Float(ref float) => {

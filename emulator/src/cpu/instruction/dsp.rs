@@ -23,6 +23,25 @@ pub(crate) enum LaneResult {
     Halve,
 }
 
+/// The registers of a product, named as in the manual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Product {
+    pub(crate) rd: u8,
+    pub(crate) rn: u8,
+    pub(crate) rm: u8,
+    /// What is added; 15 means nothing.
+    pub(crate) ra: u8,
+}
+
+/// Those of a product of 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LongProduct {
+    pub(crate) lo: u8,
+    pub(crate) hi: u8,
+    pub(crate) rn: u8,
+    pub(crate) rm: u8,
+}
+
 /// The DSP extension. Register fields are named as in the manual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 // One line an operation.
@@ -35,16 +54,16 @@ pub(crate) enum Dsp {
     /// SEL: bytes chosen by the GE flags.
     Select { rd: u8, rn: u8, rm: u8 },
     Pack { top: bool, amount: u8, rd: u8, rn: u8, rm: u8 },
-    /// SMLA and SMUL of halfwords; `ra` 15 means no addend.
-    MultiplyHalves { n_top: bool, m_top: bool, rd: u8, rn: u8, rm: u8, ra: u8 },
+    /// SMLA and SMUL of halfwords.
+    MultiplyHalves { n_top: bool, m_top: bool, of: Product },
     /// SMLAW and SMULW: word by halfword, upper 32 bits.
-    MultiplyWordHalf { m_top: bool, rd: u8, rn: u8, rm: u8, ra: u8 },
+    MultiplyWordHalf { m_top: bool, of: Product },
     /// SMLAD, SMLSD, SMUAD, SMUSD.
-    MultiplyPair { subtract: bool, exchange: bool, rd: u8, rn: u8, rm: u8, ra: u8 },
+    MultiplyPair { subtract: bool, exchange: bool, of: Product },
     /// SMMLA, SMMLS, SMMUL: most significant word.
-    MultiplyTop { subtract: bool, round: bool, rd: u8, rn: u8, rm: u8, ra: u8 },
-    SumOfDifferences { rd: u8, rn: u8, rm: u8, ra: u8 },
-    LongHalves { n_top: bool, m_top: bool, lo: u8, hi: u8, rn: u8, rm: u8 },
-    LongPair { subtract: bool, exchange: bool, lo: u8, hi: u8, rn: u8, rm: u8 },
-    LongDoubleAccumulate { lo: u8, hi: u8, rn: u8, rm: u8 },
+    MultiplyTop { subtract: bool, round: bool, of: Product },
+    SumOfDifferences { of: Product },
+    LongHalves { n_top: bool, m_top: bool, of: LongProduct },
+    LongPair { subtract: bool, exchange: bool, of: LongProduct },
+    LongDoubleAccumulate { of: LongProduct },
 }

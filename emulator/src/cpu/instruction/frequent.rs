@@ -1,29 +1,29 @@
 //! Frequent instructions as operations of their own, so that what they do is decided once, when an image is loaded.
 
-use super::{Alu, Decoded, Extend, Index, Op, Width};
+use super::{Alu, Decoded, Extend, Index, Indexed, Op, Summed, Width};
 
 impl Op {
     /// The same as an operation of its own, if it is a frequent one: what it does is then decided here and not at every execution.
     pub(crate) fn frequent(self) -> Self {
         match self {
-            Op::Load {
+            Op::Load(Indexed {
                 width,
                 rt,
                 rn,
                 index: Index::Offset,
                 offset,
-            } if rt != 15 => match width {
+            }) if rt != 15 => match width {
                 Width::Word => Op::LoadWord { rt, rn, offset },
                 Width::Byte => Op::LoadByte { rt, rn, offset },
                 _ => self,
             },
-            Op::Store {
+            Op::Store(Indexed {
                 width,
                 rt,
                 rn,
                 index: Index::Offset,
                 offset,
-            } => match width {
+            }) => match width {
                 Width::Word => Op::StoreWord { rt, rn, offset },
                 Width::Byte => Op::StoreByte { rt, rn, offset },
                 _ => self,
@@ -53,40 +53,26 @@ impl Op {
                 },
                 _ => self,
             },
-            Op::Register {
-                alu,
-                set,
-                rd,
-                rn,
-                rm,
-                shift,
-                amount,
-            } => match alu {
-                Alu::Cmp if amount == 0 => Op::CompareRegister { rn, rm },
-                Alu::Add if amount == 0 => Op::SumRegister { set, rd, rn, rm },
-                Alu::Mov if amount != 0 => Op::ShiftImmediate {
-                    shift,
-                    set,
-                    rd,
-                    rm,
-                    amount,
-                },
+            Op::Register { alu, set, rd, rn, m } => match alu {
+                Alu::Cmp if m.amount == 0 => Op::CompareRegister { rn, rm: m.rm },
+                Alu::Add if m.amount == 0 => Op::SumRegister { set, rd, rn, rm: m.rm },
+                Alu::Mov if m.amount != 0 => Op::ShiftImmediate { set, rd, m },
                 _ => self,
             },
-            Op::LoadRegister {
+            Op::LoadRegister(Summed {
                 width: Width::Byte,
                 rt,
                 rn,
                 rm,
                 shift: 0,
-            } if rt != 15 => Op::LoadByteRegister { rt, rn, rm },
-            Op::StoreRegister {
+            }) if rt != 15 => Op::LoadByteRegister { rt, rn, rm },
+            Op::StoreRegister(Summed {
                 width: Width::Byte,
                 rt,
                 rn,
                 rm,
                 shift: 0,
-            } => Op::StoreByteRegister { rt, rn, rm },
+            }) => Op::StoreByteRegister { rt, rn, rm },
             Op::Extend {
                 extend,
                 rd,

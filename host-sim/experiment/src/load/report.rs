@@ -13,46 +13,30 @@ use crate::{Finding, Job, Refused};
 
 /// A line of the table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "a Point says what they are")]
 pub struct Row {
-    /// The network, as an expression.
     pub network: String,
-    /// The routing function.
     pub rule: String,
-    /// Who sends to whom.
     pub traffic: String,
-    /// When.
     pub process: String,
-    /// Flits of a packet.
     pub packet_flits: u32,
-    /// The seed.
     pub seed: u64,
     /// Packets a node a cycle; none in a line about saturation.
     pub rate: Option<f64>,
-    /// Mean latency.
     pub latency_mean: Option<f64>,
-    /// Half the width of its 95% confidence interval.
     pub latency_ci95: Option<f64>,
-    /// 99 of 100 packets took no longer.
     pub latency_p99: Option<u64>,
-    /// Mean number of links on a path.
     pub hops_mean: Option<f64>,
-    /// Packets delivered, a node a cycle.
     pub accepted_rate: Option<f64>,
-    /// Whether the network cannot carry the rate.
     pub saturated: Option<bool>,
     /// The highest rate that it carries.
     pub saturation_rate: Option<f64>,
-    /// Virtual channels of a link.
     pub virtual_channels: Option<u32>,
-    /// Bytes of buffers at an end of a link.
     pub buffer_bytes: Option<u64>,
     /// Flits that the channels of a link share, if all networks were given the same.
     pub link_buffers: Option<u32>,
-    /// How packets reach their destination.
     pub paths: Paths,
-    /// Measured packets that failures made undeliverable.
     pub lost: Option<u64>,
-    /// The cycle of a deadlock.
     pub deadlock: Option<String>,
 }
 

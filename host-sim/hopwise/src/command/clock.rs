@@ -1,17 +1,17 @@
 //! `hopwise clock`
 
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use hopwise_core::{Network, Node};
-use hopwise_emulate::mesh_time::{self as emulated, TimedBoards};
-use hopwise_emulate::setup::{CannotBuild, Differences};
+use hopwise_core::Network;
+use hopwise_emulate::mesh_time::TimedBoards;
+use hopwise_emulate::setup::Differences;
 use hopwise_emulator::image::Image;
 use hopwise_figures::Agreement;
+use hopwise_language::Failure;
 use hopwise_rig::boards::DEFAULT;
-use hopwise_sim::mesh_time::{self as simulated, MAX_LINKS, TimedNodes, Trial};
+use hopwise_sim::mesh_time::{MAX_LINKS, TimedNodes, Trial};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -73,26 +73,6 @@ enum LoadArg {
     Full,
 }
 
-/// What fails.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Failure {
-    Board(Node),
-    Cable(Node, Node),
-}
-
-impl FromStr for Failure {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let node = |text: &str| text.trim().parse().ok();
-        let read = match text.split_once('-') {
-            Some((a, b)) => node(a).zip(node(b)).map(|(a, b)| Failure::Cable(a, b)),
-            None => node(text).map(Failure::Board),
-        };
-        read.ok_or_else(|| "a board, such as 5, or the cable between two, such as 5-7".into())
-    }
-}
-
 /// Crystals that are off by more are broken.
 const MAX_DRIFT: f64 = 100.0;
 
@@ -150,7 +130,7 @@ trait Timed {
     fn now(&self) -> u64;
     fn run_until(&mut self, end: u64) -> Result<(), CliError>;
     fn read(&mut self) -> Vec<Option<f64>>;
-    fn fail(&mut self) -> Result<(), CliError>;
+    fn fail(&mut self, failure: Failure) -> Result<(), CliError>;
 }
 
 pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
@@ -171,7 +151,7 @@ pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcom
             let path = repository.elf(args.elf.as_deref(), DEFAULT)?;
             let elf = std::fs::read(&path).map_err(|error| CliError::file(&path, error))?;
             let image = Arc::new(Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?);
-            let run = |&seed: &u64| watch(&mut Emulated::new(args, &network, &image, seed)?, args);
+            let run = |&seed: &u64| watch(&mut emulated(args, &network, &image, seed)?, args);
             seeds.iter().map(run).collect::<Result<_, _>>()?
         }
         BoardsArg::Simulated if args.elf.is_some() => {
@@ -181,7 +161,7 @@ pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcom
         }
         BoardsArg::Simulated => {
             check_width(&network)?;
-            let run = |&seed: &u64| watch(&mut Simulated::new(args, &network, seed), args);
+            let run = |&seed: &u64| watch(&mut simulated(args, &network, seed), args);
             seeds.par_iter().map(run).collect::<Result<_, _>>()?
         }
     };
@@ -223,8 +203,8 @@ fn watch(boards: &mut impl Timed, args: &ClockArgs) -> Result<Found, CliError> {
     let mut found = Found::default();
     let settled = boards.last_start() + SETTLES;
     found.settled = read(boards, settled, &mut found.without_time)?;
-    if args.fail.is_some() {
-        boards.fail()?;
+    if let Some(failure) = args.fail {
+        boards.fail(failure)?;
         let settled = boards.now() + SETTLES;
         found.after_failure = read(boards, settled, &mut found.without_time)?;
     }
@@ -311,113 +291,75 @@ fn show(report: &Report) -> Result<(), CliError> {
     })
 }
 
-struct Emulated {
-    boards: TimedBoards,
-    network: Network,
-    last_start: u64,
-    fail: Option<Failure>,
-}
-
-impl Emulated {
-    fn new(args: &ClockArgs, network: &Network, image: &Arc<Image>, seed: u64) -> Result<Self, CliError> {
-        let differences = Differences {
-            seed,
-            drift_ppm: args.drift,
-        };
-        let full = args.load == LoadArg::Full;
-        let boards = TimedBoards::new(network, image, differences, STARTS_WITHIN * PICOSECONDS, full);
-        let mut boards = boards.map_err(|error| cannot_build(network, error))?;
-        boards.world().set_threads(args.threads);
-        Ok(Emulated {
-            last_start: boards.last_start() / PICOSECONDS,
-            boards,
-            network: *network,
-            fail: args.fail,
-        })
-    }
-}
-
 /// Of a nanosecond.
 const PICOSECONDS: u64 = 1_000;
 
-fn cannot_build(network: &Network, error: CannotBuild) -> CliError {
-    CliError::network(network, error)
+fn emulated(args: &ClockArgs, network: &Network, image: &Arc<Image>, seed: u64) -> Result<TimedBoards, CliError> {
+    let differences = Differences {
+        seed,
+        drift_ppm: args.drift,
+    };
+    let full = args.load == LoadArg::Full;
+    let boards = TimedBoards::new(network, image, differences, STARTS_WITHIN * PICOSECONDS, full);
+    let mut boards = boards.map_err(|error| CliError::network(network, error))?;
+    boards.world.set_threads(args.threads);
+    Ok(boards)
 }
 
-impl Timed for Emulated {
+impl Timed for TimedBoards {
     fn last_start(&self) -> u64 {
-        self.last_start
+        self.last_start() / PICOSECONDS
     }
 
     fn now(&self) -> u64 {
-        self.boards.now() / PICOSECONDS
+        self.world.now() / PICOSECONDS
     }
 
     fn run_until(&mut self, end: u64) -> Result<(), CliError> {
-        self.boards.world().run_until(end * PICOSECONDS);
+        self.world.run_until(end * PICOSECONDS);
         Ok(())
     }
 
     fn read(&mut self) -> Vec<Option<f64>> {
-        self.boards.read()
+        self.read()
     }
 
-    fn fail(&mut self) -> Result<(), CliError> {
-        let failure = match self.fail {
-            Some(Failure::Board(board)) => emulated::Failure::Board(board),
-            Some(Failure::Cable(a, b)) => emulated::Failure::Cable(a, b),
-            None => return Ok(()),
-        };
-        let now = self.boards.now();
-        let failed = self.boards.fail(&self.network, failure, now);
-        failed.map_err(|error| cannot_build(&self.network, error))
+    fn fail(&mut self, failure: Failure) -> Result<(), CliError> {
+        self.fail(failure)
+            .map_err(|error| CliError::network(&self.network, error))
     }
 }
 
-struct Simulated {
-    nodes: TimedNodes,
-    fail: Option<Failure>,
+fn simulated(args: &ClockArgs, network: &Network, seed: u64) -> TimedNodes {
+    TimedNodes::new(&Trial {
+        network: *network,
+        seed,
+        drift: args.drift,
+        starts_within: STARTS_WITHIN,
+        full: args.load == LoadArg::Full,
+        liar: None,
+    })
 }
 
-impl Simulated {
-    fn new(args: &ClockArgs, network: &Network, seed: u64) -> Self {
-        Simulated {
-            nodes: TimedNodes::new(&Trial {
-                network: *network,
-                seed,
-                drift: args.drift,
-                starts_within: STARTS_WITHIN,
-                full: args.load == LoadArg::Full,
-                liar: None,
-            }),
-            fail: args.fail,
-        }
-    }
-}
-
-impl Timed for Simulated {
+impl Timed for TimedNodes {
     fn last_start(&self) -> u64 {
-        self.nodes.last_start()
+        self.last_start()
     }
 
     fn now(&self) -> u64 {
-        self.nodes.now()
+        self.now()
     }
 
     fn run_until(&mut self, end: u64) -> Result<(), CliError> {
-        Ok(self.nodes.run_until(end)?)
+        Ok(self.run_until(end)?)
     }
 
     fn read(&mut self) -> Vec<Option<f64>> {
-        self.nodes.read()
+        TimedNodes::read(self)
     }
 
-    fn fail(&mut self) -> Result<(), CliError> {
-        match self.fail {
-            Some(Failure::Board(board)) => self.nodes.fail(simulated::Failure::Board(board)),
-            Some(Failure::Cable(a, b)) => self.nodes.fail(simulated::Failure::Cable(a, b)),
-            None => {}
-        }
+    fn fail(&mut self, failure: Failure) -> Result<(), CliError> {
+        self.fail(failure);
         Ok(())
     }
 }

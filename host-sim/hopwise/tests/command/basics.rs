@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{hopwise, printed, refusal, refused};
+use crate::support::{hopwise, printed, refuses};
 
 pub(crate) fn json(args: &[&str]) -> Value {
     serde_json::from_str(&printed(args)).expect("one JSON object")
@@ -67,13 +67,6 @@ fn a_page_is_named_after_what_it_shows() {
 }
 
 #[test]
-fn a_word_that_is_nearly_right_is_recognised() {
-    // One line: the caret is for terminals.
-    let sentence = refusal(&["topo", "rdn(rung(3),1)"]);
-    assert!(sentence.ends_with("; did you mean ring?"), "{sentence}");
-}
-
-#[test]
 fn shells_and_man_are_told_of_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(printed(&["completions", shell]).contains("emulate"), "{shell}");
@@ -85,8 +78,6 @@ fn shells_and_man_are_told_of_every_command() {
         let text = std::fs::read_to_string(pages.join(page)).unwrap();
         assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
     }
-    let output = hopwise(&["man", "/dev/null"]);
-    assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]
@@ -162,26 +153,32 @@ fn deadlock_has_its_keys_and_shows_a_cycle() {
 
 #[test]
 fn bad_input_gets_one_sentence_and_status_2() {
-    for args in [
-        &["topo", "ring(2)"][..],
-        &["topo", "rdn(ring(3),1"],
-        &["topo", "rcr(2,2,5)"],
-        &["route", "rdn(ring(3),1)", "0", "18"],
-        &["route", "ring(9223372036854775808)", "0", "4611686018427387904"],
-        &["neighbors", "rdn(ring(3),1)", "99"],
-        &["neighbors", "complete(9223372036854775808)", "0"],
-        &["broadcast", "rdn(ring(5),3)", "50000000"],
-        &["broadcast", "rcr(4,20,40)", "0"],
-        &["edges", "hypercube(63)"],
-        &["edges", "complete(100000)"],
-        &["deadlock", "hypercube(40)"],
-        &["topo", "rcr(4,20,40)", "--search"],
-    ] {
-        let sentence = refused(args);
-        assert!(sentence.starts_with("hopwise: "), "{args:?}: {sentence}");
-    }
+    refuses(
+        r#"
+        topo ring(2) => [..]n of ring(n) must be at least 3
+        topo rdn(rung(3),1) => [..]; did you mean ring?
+        topo rdn(ring(3),1 => [..]
+        topo rcr(2,2,5) => [..]
+        route rdn(ring(3),1) 0 18 => [..]
+        route ring(9223372036854775808) 0 4611686018427387904 => [..]
+        neighbors rdn(ring(3),1) 99 => [..]
+        neighbors complete(9223372036854775808) 0 => [..]
+        broadcast rdn(ring(5),3) 50000000 => [..]
+        broadcast rcr(4,20,40) 0 => [..]
+        edges hypercube(63) => [..]
+        edges complete(100000) => [..]
+        deadlock hypercube(40) => [..]
+        topo rcr(4,20,40) --search => [..]
+        compare ring(2) => [..]
+        man /dev/null => [..]
+        "#,
+    );
     assert_eq!(hopwise(&["route", "ring(3)", "0", "-1"]).status.code(), Some(2));
     assert_eq!(hopwise(&["topo"]).status.code(), Some(2));
+    assert_eq!(
+        hopwise(&["choose", "--nodes", "1", "--ports", "3"]).status.code(),
+        Some(2)
+    );
 }
 
 #[test]
@@ -193,7 +190,6 @@ fn compare_puts_networks_side_by_side() {
     assert_eq!(first["bisection"]["least"], 5);
     assert_eq!(first["broadcast_steps"], 6);
     assert_eq!(found["networks"][1]["bisection"]["most"], 8);
-    assert_eq!(hopwise(&["compare", "ring(2)"]).status.code(), Some(2));
 }
 
 #[test]
@@ -216,10 +212,6 @@ fn choose_ranks_what_fits() {
         assert_eq!(network["nodes"], 18);
         assert!(network["degree_max"].as_u64().expect("a number") <= 3, "{network}");
     }
-    assert_eq!(
-        hopwise(&["choose", "--nodes", "1", "--ports", "3"]).status.code(),
-        Some(2)
-    );
 }
 
 /// `hopwise mesh new $(hopwise choose .. --best)` is a plan.
@@ -282,14 +274,13 @@ fn a_graph_from_a_file_is_a_network() {
             .status
             .success()
     );
-    let why = refusal(&["mesh", "new", &graph]);
-    assert!(why.contains("is routed by tables, which boards do not have"), "{why}");
+    refuses(&format!(
+        "mesh new {graph} => [..]is routed by tables, which boards do not have[..]"
+    ));
     std::fs::write(&file, "0 1\n2 3\n").expect("it can be written");
-    let why = refusal(&["topo", &graph]);
-    assert!(
-        why.contains("it falls into 2 parts without an edge between them"),
-        "{why}"
-    );
+    refuses(&format!(
+        "topo {graph} => [..]it falls into 2 parts without an edge between them[..]"
+    ));
 }
 
 /// Failures, paths and schedules of `hopwise load`, from the outside.
@@ -317,24 +308,16 @@ fn a_load_has_failures_paths_and_schedules() {
     assert_eq!((&reduce["traffic"], &reduce["packets"]), (&"reduce".into(), &7.into()));
     let (_, text, _) = load(&["--collective", "broadcast"]);
     assert!(text.contains("finished") && text.contains("the busiest in"), "{text}");
-    for (arguments, sentence) in [
-        (vec!["--events", "1us press 3"], "'press' cannot happen in a load"),
-        (vec!["--link-failures", "2"], "the chance of a failure is from 0 to 1"),
-        (vec!["--collective", "fft"], "what goes where depends on the values"),
-        (vec!["--trace", "/nowhere"], "/nowhere: No such file"),
-        (
-            vec!["--paths", "adaptive", "--packet-flits", "20"],
-            "adaptive routing needs buffers that hold a whole packet",
-        ),
-        (
-            vec!["--traffic", "broadcast", "--paths", "valiant"],
-            "broadcasts go by their own rule",
-        ),
-    ] {
-        let (status, _, why) = load(&arguments);
-        assert_eq!(status, Some(2), "{arguments:?}");
-        assert!(why.contains(sentence) && why.lines().count() == 1, "{why}");
-    }
+    refuses(
+        r#"
+        load ring(8) --events '1us press 3' => [..]'press' cannot happen in a load[..]
+        load ring(8) --link-failures 2 => [..]the chance of a failure is from 0 to 1[..]
+        load ring(8) --collective fft => [..]what goes where depends on the values[..]
+        load ring(8) --trace /nowhere => /nowhere: No such file[..]
+        load ring(8) --paths adaptive --packet-flits 20 => [..]adaptive routing needs buffers that hold a whole packet[..]
+        load ring(8) --traffic broadcast --paths valiant => [..]broadcasts go by their own rule[..]
+        "#,
+    );
 }
 
 /// Networks, loads, faults and seeds of one file: table and page, every figure with its command.

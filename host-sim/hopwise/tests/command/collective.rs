@@ -6,7 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::basics::json;
-use crate::support::{hopwise, words};
+use crate::support::{hopwise, refuses, words};
 
 /// A folder that is gone with its value, and the paths of two files in it.
 fn files(input: &str) -> (TempDir, String, String) {
@@ -116,56 +116,24 @@ fn the_tables_of_the_documentation_are_up_to_date() {
 
 #[test]
 fn bad_input_is_refused_in_a_sentence() {
-    let refused = |args: &[&str], sentence: &str| {
-        let output = hopwise(args);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.contains(sentence), "{args:?}: {said}");
-    };
     let (_folder, short, output) = files("1\n2\n");
     let (_folder, no_numbers, _) = files("1\ntwo\n3\n");
-    refused(
-        &["collective", "ring(3)", "--op", "sort", "--input", &short],
-        "ring(3) has 3 nodes, and there are 2 values",
-    );
-    refused(
-        &["collective", "ring(3)", "--op", "sort", "--input", &no_numbers],
-        "line 2: 'two' is not a whole number",
-    );
-    refused(
-        &words(
-            "collective ring(2) --op sort --input {} --output {}",
-            &[&short, &output],
-        ),
-        "'ring(2)' is not a network",
-    );
-    refused(
-        &words(
-            "collective complete(2) --op sort --input {} --output {}",
-            &[&short, &short],
-        ),
-        "this file is read",
-    );
-    refused(
-        &["collective", "ring(3)", "--op", "reduce", "--root", "3"],
-        "there is no node 3",
-    );
-    refused(
-        &["collective", "hypercube(40)", "--op", "scan"],
-        "too many to carry out scan on (at most 65536)",
-    );
     let (_folder, huge, _) = files("1\n99999999999999999999\n3\n");
-    refused(
-        &["collective", "ring(3)", "--op", "sort", "--input", &huge],
-        "line 2: '99999999999999999999' has more than 64 bits",
-    );
-    refused(
-        &["collective", "ring(3)", "--op", "scan", "--dimension", "0"],
-        "only a shift goes along a dimension, scan does not",
-    );
-    refused(
-        &["collective", "ring(3)", "--op", "scan", "--tree", "binary"],
-        "a binary tree serves reduce",
-    );
-    refused(&["collective", "ring(3)", "--op", "dance"], "invalid value 'dance'");
+    refuses(&format!(
+        r#"
+        collective ring(3) --op sort --input {short} => [..]ring(3) has 3 nodes, and there are 2 values
+        collective ring(3) --op sort --input {no_numbers} => [..]line 2: 'two' is not a whole number
+        collective ring(2) --op sort --input {short} --output {output} => 'ring(2)' is not a network[..]
+        collective complete(2) --op sort --input {short} --output {short} => [..]this file is read[..]
+        collective ring(3) --op reduce --root 3 => [..]there is no node 3[..]
+        collective hypercube(40) --op scan => [..]too many to carry out scan on (at most 65536)
+        collective ring(3) --op sort --input {huge} => [..]line 2: '99999999999999999999' has more than 64 bits
+        collective ring(3) --op scan --dimension 0 => only a shift goes along a dimension, scan does not
+        collective ring(3) --op scan --tree binary => a binary tree serves reduce[..]
+        "#
+    ));
+    let dance = hopwise(&["collective", "ring(3)", "--op", "dance"]);
+    let said = String::from_utf8_lossy(&dance.stderr);
+    assert!(said.contains("invalid value 'dance'"), "{said}");
+    assert_eq!(dance.status.code(), Some(2));
 }

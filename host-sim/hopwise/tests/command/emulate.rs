@@ -7,19 +7,17 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use crate::support::{Folder, hopwise, refuses};
+
 fn emulate(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .arg("emulate")
-        .args(arguments)
-        .output()
-        .expect("hopwise")
+    hopwise(&[&["emulate"], arguments].concat())
 }
 
 fn figures(elf: &Path, arguments: &[&str]) -> serde_json::Value {
     let elf = elf.to_str().expect("a path");
-    let output = emulate(&[&["ring(4)", "--elf", elf, "--for", "300ms", "--json"], arguments].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("JSON")
+    json(&emulate(
+        &[&["ring(4)", "--elf", elf, "--for", "300ms", "--json"], arguments].concat(),
+    ))
 }
 
 #[test]
@@ -65,20 +63,12 @@ fn the_log_is_decoded_with_its_place() {
 fn bad_input_is_refused_in_one_sentence() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let file = file.to_str().expect("a path");
-    for (arguments, sentence) in [
-        (
-            ["ring(4)", "--elf", "/nowhere"],
-            "hopwise: /nowhere: No such file or directory (os error 2)\n".to_string(),
-        ),
-        (
-            ["ring(4)", "--elf", file],
-            format!("hopwise: {file}: no 32-bit ELF file: Unsupported ELF header\n"),
-        ),
-    ] {
-        let output = emulate(&arguments);
-        assert_eq!(output.status.code(), Some(2));
-        assert_eq!(String::from_utf8_lossy(&output.stderr), sentence);
-    }
+    refuses(&format!(
+        r#"
+        emulate ring(4) --elf /nowhere => /nowhere: No such file or directory (os error 2)
+        emulate ring(4) --elf {file} => {file}: no 32-bit ELF file: Unsupported ELF header
+        "#
+    ));
 }
 
 #[test]
@@ -87,26 +77,21 @@ fn options_and_scripts_that_make_no_sense_are_refused() {
         return;
     };
     let elf = elf.to_str().expect("a path");
-    let script = std::env::temp_dir().join(format!("hopwise-script-{}", std::process::id()));
-    std::fs::write(&script, "1s swap 0.USART1 1.USART6\n").expect("a file");
-    let script_path = script.to_str().expect("a path");
+    let folder = Folder::new("emulate-script");
+    let script = folder.write("script", "1s swap 0.USART1 1.USART6\n");
+    refuses(&format!(
+        r#"
+        emulate ring(3) --elf {elf} --boards 7 => there is no board 7
+        emulate ring(3) --elf {elf} --serial 0.USART1=pty => [..]port 0.USART1 already has a wire[..]
+        emulate ring(3) --elf {elf} --script {script} => [..]there is no wire at port 1.USART6[..]
+        emulate ring(3) --elf {elf} --events '1s cut 0.2' => events, line 1: ring(3): node 0 has ports 0 to 1, not 2
+        emulate ring(3) --elf {elf} --events '1s break 0.0' => [..]'break' cannot happen to emulated boards; what can is cut, plug[..]
+        "#
+    ));
     for (option, value, words) in [
         ("--drift", "1e9", "a number from 0 to 10000"),
         ("--faults", "nan", "a number from 0 to 1000"),
-        ("--boards", "7", "there is no board 7"),
-        ("--serial", "0.USART1=pty", "port 0.USART1 already has a wire"),
         ("--for", "soon", "is not a time such as"),
-        ("--script", script_path, "there is no wire at port 1.USART6"),
-        (
-            "--events",
-            "1s cut 0.2",
-            "events, line 1: ring(3): node 0 has ports 0 to 1, not 2",
-        ),
-        (
-            "--events",
-            "1s break 0.0",
-            "'break' cannot happen to emulated boards; what can is cut, plug",
-        ),
     ] {
         let output = emulate(&["ring(3)", "--elf", elf, option, value]);
         let text = String::from_utf8_lossy(&output.stderr);
@@ -116,7 +101,6 @@ fn options_and_scripts_that_make_no_sense_are_refused() {
             "{option} {value}: {text}"
         );
     }
-    let _ = std::fs::remove_file(script);
 }
 
 /// Sends a packet of GDB's protocol and returns the response without its frame.
@@ -216,39 +200,17 @@ fn a_serial_port_is_a_socket() {
 
 #[test]
 fn boards_that_cannot_be_are_refused_before_an_image_is_built() {
-    let folder = std::env::temp_dir().join(format!("hopwise-kinds-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let mesh = folder.join("mesh.toml");
+    let folder = Folder::new("emulate-kinds");
     let text = "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 1\nboard = \"nucleo-f401re\"\n";
-    std::fs::write(&mesh, text).expect("a file");
-    let mesh = mesh.to_str().expect("a path");
-    for (arguments, expected) in [
-        (
-            &["ring(3)", "--board", "nucleo-f103rb"][..],
-            "there is no emulated nucleo-f103rb, only nucleo-f446re, nucleo-f401re, ",
-        ),
-        (
-            &["complete(4)", "--board", "nucleo-f401re"],
-            "complete(4): node 0 has 3 links, but a nucleo-f401re has 2 serial ports for links",
-        ),
-        (
-            &[mesh, "--board", "nucleo-f401re"],
-            "--board is for an expression; the mesh file says which boards there are",
-        ),
-        (
-            &[mesh, "--elf", "any"],
-            "--elf is one image, and the mesh file has boards of several kinds",
-        ),
-    ] {
-        let output = emulate(arguments);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(
-            said.contains(expected) && said.lines().count() == 1,
-            "{arguments:?}: {said}"
-        );
-    }
-    std::fs::remove_dir_all(folder).expect("it is there");
+    let mesh = folder.write("mesh.toml", text);
+    refuses(&format!(
+        r#"
+        emulate ring(3) --board nucleo-f103rb => there is no emulated nucleo-f103rb, only nucleo-f446re, nucleo-f401re, [..]
+        emulate complete(4) --board nucleo-f401re => complete(4): node 0 has 3 links, but a nucleo-f401re has 2 serial ports for links
+        emulate {mesh} --board nucleo-f401re => --board is for an expression; the mesh file says which boards there are[..]
+        emulate {mesh} --elf any => --elf is one image, and the mesh file has boards of several kinds[..]
+        "#
+    ));
 }
 
 fn json(output: &Output) -> serde_json::Value {
@@ -341,18 +303,16 @@ fn what_cannot_be_measured_is_refused() {
         assert!(said.contains(sentence), "{arguments:?}: {said}");
     }
     let Some(elf) = crate::support::elf() else { return };
-    let output = emulate(&["ring(3)", "--elf", elf, "--profile=3"]);
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        "hopwise: there is no board 3\n"
-    );
+    refuses(&format!(
+        "emulate ring(3) --elf {elf} --profile=3 => there is no board 3"
+    ));
 }
 
 #[test]
 fn cost_has_a_row_for_every_payload_with_and_without_a_key() {
     let Some(elf) = crate::support::elf() else { return };
     let cost = |arguments: &[&str]| {
-        let output = crate::support::hopwise(&[&["cost", "--elf", elf], arguments].concat());
+        let output = hopwise(&[&["cost", "--elf", elf], arguments].concat());
         (output.status.code(), output)
     };
     let costs = json(&cost(&["--network", "ring(5)", "--profile", "--json"]).1);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json as value};
 
 use crate::running::{Ending, Running};
-use crate::support::{Folder, elf, hopwise, json, refusal, words};
+use crate::support::{Folder, elf, hopwise, json, refuses, words};
 
 /// A command that listens, from now on.
 fn listening(args: &[&str]) -> Ending {
@@ -38,12 +38,13 @@ fn messages_go_to_hosts_and_requests_to_boards() {
 
     let listener = listening(&words("--port {} --from 1 --service 20 --count 2 --for 60s", &[here]));
     let sentence = "another program uses this port; end it first, or let both talk through one `hopwise bridge`";
-    for second in [&["ping", "1"][..], &["listen"], &["bridge"]] {
-        assert_eq!(
-            refusal(&[second, &["--port", here]].concat()),
-            format!("hopwise: {here}: {sentence}")
-        );
-    }
+    refuses(&format!(
+        r#"
+        ping 1 --port {here} => {here}: {sentence}
+        listen --port {here} => {here}: {sentence}
+        bridge --port {here} => {here}: {sentence}
+        "#
+    ));
     let send = |args: &[&str]| json(&[&["send", "0", "--to-host"], args, &["--port", there, "--json"]].concat());
     for args in [&["not for us", "--service", "21"][..], &["hello", "--service", "20"]] {
         let (status, sent) = send(args);
@@ -83,22 +84,17 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     assert_eq!((&message["hex"], &message["service"]), (&value!("ff00"), &value!(255)));
 
     let at = ["--port", here];
-    let refused = |args: &[&str]| refusal(&[args, &at].concat());
-    assert_eq!(
-        refused(&["request", "1", "--service", "17", &"x".repeat(201)]),
-        "hopwise: a packet carries at most 200 bytes, not 201"
-    );
-    let no_node = "hopwise: ring(3): there is no node 3: the network has nodes 0 to 2";
-    assert_eq!(refused(&["request", "3", "--service", "17"]), no_node);
-    assert_eq!(refused(&["listen", "--from", "3"]), no_node);
-    assert_eq!(
-        refused(&["send", "1", "--hex", "abc"]),
-        "hopwise: 'abc' is not a list of bytes, two hexadecimal digits each"
-    );
-    assert_eq!(
-        refused(&["bridge", "--listen", "0.0.0.0:0"]),
-        "hopwise: --listen takes an address of this host only, such as 127.0.0.1:7000, not 0.0.0.0:0"
-    );
+    let long = "x".repeat(201);
+    let no_node = "ring(3): there is no node 3: the network has nodes 0 to 2";
+    refuses(&format!(
+        r#"
+        request 1 --service 17 {long} --port {here} => a packet carries at most 200 bytes, not 201
+        request 3 --service 17 --port {here} => {no_node}
+        listen --from 3 --port {here} => {no_node}
+        send 1 --hex abc --port {here} => 'abc' is not a list of bytes, two hexadecimal digits each
+        bridge --listen 0.0.0.0:0 --port {here} => --listen takes an address of this host only, such as 127.0.0.1:7000, not 0.0.0.0:0
+        "#
+    ));
     let unserved = hopwise(&[&["request", "2", "--service", "99", "hi"][..], &at].concat());
     assert_eq!(unserved.status.code(), Some(1));
     assert_eq!(

@@ -3,7 +3,7 @@
 use hopwise_emulate::bench::{AppPort, Bench, SECOND};
 
 use crate::running::{building, new_app};
-use crate::support::{Folder, hopwise, json, refusal};
+use crate::support::{Folder, hopwise, json, refuses};
 
 #[test]
 fn a_new_program_runs_on_emulated_boards() {
@@ -104,25 +104,16 @@ fn what_is_no_program_for_these_boards_is_refused() {
         path
     };
     let other = altered("other", b"_board_nucleo_f446re", b"_board_nucleo_f411re");
-    let sentence = refusal(&["emulate", "ring(3)", "--app", &other]);
-    assert_eq!(
-        sentence,
-        format!("hopwise: {other} is an image for nucleo-f411re, and the board is a nucleo-f446re")
-    );
     let without = altered("without", b"_configuration_slots", b"_configuration_slotz");
-    let sentence = refusal(&["emulate", "ring(3)", "--app", &without]);
-    assert_eq!(
-        sentence,
-        format!("hopwise: {without} is not built on hopwise-firmware: it has no place for the configuration")
-    );
     let text = folder.write("text", "no image\n");
-    assert!(refusal(&["emulate", "ring(3)", "--app", &text]).starts_with(&format!("hopwise: {text}: ")));
-    let nothing =
-        "there is neither a crate nor an image: a crate is a folder with a Cargo.toml, `hopwise new-app` writes one";
-    assert_eq!(
-        refusal(&["emulate", "ring(3)", "--app", "/nowhere"]),
-        format!("hopwise: /nowhere: {nothing}")
-    );
+    refuses(&format!(
+        r#"
+        emulate ring(3) --app {other} => {other} is an image for nucleo-f411re, and the board is a nucleo-f446re
+        emulate ring(3) --app {without} => {without} is not built on hopwise-firmware: it has no place for the configuration
+        emulate ring(3) --app {text} => {text}: [..]
+        emulate ring(3) --app /nowhere => /nowhere: there is neither a crate nor an image: a crate is a folder with a Cargo.toml, `hopwise new-app` writes one
+        "#
+    ));
     let broken = folder.path("broken");
     std::fs::create_dir(&broken).expect("a folder");
     folder.write("broken/Cargo.toml", "[package]\n");
@@ -143,19 +134,16 @@ fn nothing_is_overwritten_and_bad_names_are_refused() {
             .success()
     );
     folder.write("mine/src/main.rs", "precious");
-    assert_eq!(
-        refusal(&["new-app", &mine, "--release", "0.1"]),
-        format!("hopwise: {mine}: there is something of that name already")
-    );
+    let (bad_name, good_name) = (folder.path("1st"), folder.path("x"));
+    refuses(&format!(
+        r#"
+        new-app {mine} --release 0.1 => {mine}: there is something of that name already
+        new-app {bad_name} => [..]1st' cannot be the name of a crate[..]
+        new-app {good_name} --board toaster => there is no board 'toaster', only nucleo-f446re[..]
+        "#
+    ));
     let kept = std::fs::read_to_string(folder.path("mine/src/main.rs")).expect("my file");
     assert_eq!(kept, "precious");
-    let sentence = refusal(&["new-app", &folder.path("1st")]);
-    assert!(sentence.contains("1st' cannot be the name of a crate"), "{sentence}");
-    let sentence = refusal(&["new-app", &folder.path("x"), "--board", "toaster"]);
-    assert!(
-        sentence.starts_with("hopwise: there is no board 'toaster', only nucleo-f446re"),
-        "{sentence}"
-    );
     let nowhere = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"))
         .args(["new-app", "x"])
         .current_dir(folder.folder())

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::running::Ending;
-use crate::support::{Folder, hopwise, refusal};
+use crate::support::{Folder, hopwise, refuses};
 
 const MESH: &str = "\
 # Three boards on a shelf.
@@ -109,26 +109,19 @@ fn a_mesh_without_boards_or_without_probe_rs_is_refused() {
         "emulated.toml",
         "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\nprobe = \"emulated\"\n",
     );
-    assert_eq!(
-        refusal(&["mesh", "assign", &emulated]),
-        "hopwise: all boards of this mesh are emulated: there are no probes to assign"
-    );
-    assert_eq!(
-        refusal(&["check", &emulated, "--watch"]),
-        "hopwise: all boards of this mesh are emulated: their cables are in place, and --watch has nothing to see"
-    );
     let mesh = folder.write("mesh.toml", MESH);
-    assert!(
-        refusal(&["mesh", "assign", &mesh, "--probe-rs", "no-such-program"])
-            .starts_with("hopwise: there is no program 'no-such-program'")
-    );
     let inline = folder.write(
         "inline.toml",
         "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\nnode = [{ address = 1 }]\n",
     );
     let probe_rs = folder.stand_in("echo '[0]: STLink V2-1 -- 0483:374b:AA (ST-LINK)'");
-    assert_eq!(
-        refusal(&["mesh", "assign", &inline, "--probe-rs", &probe_rs]),
-        format!("hopwise: {inline}: the nodes are not written as [[node]] tables")
-    );
+    let emulated_only = "all boards of this mesh are emulated";
+    refuses(&format!(
+        r#"
+        mesh assign {emulated} => {emulated_only}: there are no probes to assign
+        check {emulated} --watch => {emulated_only}: their cables are in place, and --watch has nothing to see
+        mesh assign {mesh} --probe-rs no-such-program => there is no program 'no-such-program'[..]
+        mesh assign {inline} --probe-rs {probe_rs} => {inline}: the nodes are not written as [[node]] tables
+        "#
+    ));
 }

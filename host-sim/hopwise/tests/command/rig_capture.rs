@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::support::{Folder, elf, hopwise, json, refusal, words};
+use crate::support::{Folder, elf, hopwise, json, refuses, words};
 use hopwise_emulate::log::take_lines;
 use hopwise_emulate::rig::{Firmware, blueprint};
 use hopwise_emulate::setup::{self, Differences};
@@ -375,25 +375,19 @@ fn bad_input_is_refused() {
     let real = folder.write("mesh.toml", "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n");
     let image = folder.write("image.elf", "");
     let trace = folder.path("trace.jsonl");
-    assert_eq!(
-        refusal(&["capture", &real, "-o", &trace, "--elf", &image]),
-        "hopwise: the mesh file names no probes: `probe-rs list` shows those that are plugged in"
-    );
+    refuses(&format!(
+        r#"
+        capture {real} -o {trace} --elf {image} => the mesh file names no probes: `probe-rs list` shows those that are plugged in
+        capture {real} -o /no/such/trace => cannot write the output: /no/such/trace: [..]
+        "#
+    ));
     let output = hopwise(&["capture", &real, "-o", &trace, "--filter", "level=loud"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        refusal(&["capture", &real, "-o", "/no/such/trace"])
-            .starts_with("hopwise: cannot write the output: /no/such/trace: ")
-    );
     if let Some(elf) = elf() {
-        let sentence = refusal(&words(
-            "capture {} -o {} --elf {} --recorded /no/such/folder",
-            &[&real, &trace, elf],
+        let none = "/no/such/folder: there are no streams such as 0.rtt with lines in them";
+        refuses(&format!(
+            "capture {real} -o {trace} --elf {elf} --recorded /no/such/folder => {none}"
         ));
-        assert_eq!(
-            sentence,
-            "hopwise: /no/such/folder: there are no streams such as 0.rtt with lines in them"
-        );
     }
 }
 

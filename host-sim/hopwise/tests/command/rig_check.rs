@@ -1,6 +1,6 @@
 //! The wiring check and the plan, as commands, on emulated boards.
 
-use crate::support::{Folder, elf, hopwise, json, refusal};
+use crate::support::{Folder, elf, hopwise, json, refuses};
 use serde_json::{Value, json as value};
 
 fn emulated(folder: &Folder, expression: &str) -> String {
@@ -114,48 +114,33 @@ fn extra_cables_and_exchanged_configs_at_emulated_boards_are_found() {
 fn bad_input_is_refused() {
     let folder = Folder::new("check-refused");
     let file = emulated(&folder, "ring(4)");
-    assert_eq!(
-        refusal(&["check", &file]),
-        "hopwise: give --port TTY, the serial port of one of the boards, or --emulated"
-    );
-    assert_eq!(
-        refusal(&["check", &file, "--emulated", "--cables", "9"]),
-        "hopwise: the plan has 4 cables, not 9"
-    );
-    assert!(refusal(&["check", &file, "--port", "/dev/null"]).starts_with("hopwise: /dev/null: no serial port: "));
-    assert!(refusal(&["mesh", "new", "ring(4)", "-o", &file]).contains("File exists"));
-    assert_eq!(
-        refusal(&["mesh", "new", "complete(7)"]),
-        "hopwise: node 0 of complete(7) has 6 links, and a nucleo-f446re has 5 UARTs for links"
-    );
     let broken = folder.write(
         "broken.toml",
         "network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n\nbauds = 1\n",
     );
-    for command in ["plan", "check", "emulate", "sim"] {
-        let sentence = refusal(&[command, &broken]);
-        assert!(
-            sentence.starts_with(&format!("hopwise: {broken} line 4: unknown field `bauds`")),
-            "{sentence}"
-        );
-    }
+    refuses(&format!(
+        r#"
+        check {file} => give --port TTY, the serial port of one of the boards, or --emulated
+        check {file} --emulated --cables 9 => the plan has 4 cables, not 9
+        check {file} --port /dev/null => /dev/null: no serial port: [..]
+        mesh new ring(4) -o {file} => [..]File exists[..]
+        mesh new complete(7) => node 0 of complete(7) has 6 links, and a nucleo-f446re has 5 UARTs for links
+        plan {broken} => {broken} line 4: unknown field `bauds`[..]
+        check {broken} => {broken} line 4: unknown field `bauds`[..]
+        emulate {broken} => {broken} line 4: unknown field `bauds`[..]
+        sim {broken} => {broken} line 4: unknown field `bauds`[..]
+        "#
+    ));
     if elf().is_some() {
-        assert_eq!(
-            refusal(&["check", &file, "--emulated", "--cut", "4.0"]),
-            "hopwise: ring(4): there is no port 4.0"
-        );
-        for (mistake, sentence) in [
-            (
-                ["--extra", "0.USART1", "1.UART5"].as_slice(),
-                "0.USART1 is not free: it is port 0.0",
-            ),
-            (&["--extra", "0.USART2", "1.UART5"], "there is no link 0.USART2"),
-            (&["--config", "1=9"], "ring(4) has no nodes 1 and 9"),
-            (&["--at", "7"], "there is no board 7"),
-        ] {
-            let args = [&["check", &file, "--emulated"], mistake].concat();
-            assert_eq!(refusal(&args), format!("hopwise: {sentence}"));
-        }
+        refuses(&format!(
+            r#"
+            check {file} --emulated --cut 4.0 => ring(4): there is no port 4.0
+            check {file} --emulated --extra 0.USART1 1.UART5 => 0.USART1 is not free: it is port 0.0
+            check {file} --emulated --extra 0.USART2 1.UART5 => there is no link 0.USART2
+            check {file} --emulated --config 1=9 => ring(4) has no nodes 1 and 9
+            check {file} --emulated --at 7 => there is no board 7
+            "#
+        ));
     }
 }
 
@@ -193,7 +178,7 @@ fn boards_with_another_key_or_none_are_found() {
         std::fs::metadata(&key).expect("a file").permissions().mode() & 0o777,
         0o600
     );
-    assert!(refusal(&["mesh", "key", "-o", &key]).contains("File exists"));
+    refuses(&format!("mesh key -o {key} => [..]File exists[..]"));
     let text = "network = \"path(3)\"\nboard = \"nucleo-f446re\"\nprobe = \"emulated\"\nkey-file = \"mesh.key\"\n";
     let file = folder.write("mesh.toml", text);
     let check = |mistake: &[&str]| json(&[&["check", &file, "--elf", elf, "--at", "0", "--json"], mistake].concat());

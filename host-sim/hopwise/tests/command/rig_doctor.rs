@@ -1,6 +1,6 @@
 //! `hopwise doctor`, on emulated boards.
 
-use crate::support::{Folder, elf, hopwise, json, refusal, words};
+use crate::support::{Folder, elf, hopwise, json, refuses, words};
 
 #[test]
 fn a_good_board_gets_a_report_to_paste() {
@@ -39,13 +39,15 @@ fn a_fault_is_named_and_the_exit_status_says_so() {
 
 #[test]
 fn bad_input_is_refused_in_one_sentence() {
-    assert_eq!(
-        refusal(&["doctor"]),
-        "hopwise: give --port TTY, the serial port of one of the boards, or --emulated"
+    refuses(
+        r#"
+        doctor => give --port TTY, the serial port of one of the boards, or --emulated
+        doctor --port /dev/null => /dev/null: no serial port[..]
+        "#,
     );
     if let Some(elf) = elf() {
-        let fault = ["doctor", "--emulated", "--elf", elf, "--fault", "stuck-jumper=5"];
-        assert_eq!(refusal(&fault), "hopwise: emulated boards have no link 5");
+        refuses(&format!(
+            "doctor --emulated --elf {elf} --fault stuck-jumper=5 => emulated boards have no link 5"
+        ));
     }
-    assert!(refusal(&["doctor", "--port", "/dev/null"]).starts_with("hopwise: /dev/null: no serial port"));
 }

@@ -1,6 +1,6 @@
 //! Flashing, against a stand-in for the probe-rs program that writes down how it was called.
 
-use crate::support::{Folder, elf, hopwise, refusal};
+use crate::support::{Folder, elf, hopwise, refuses};
 use hopwise_node::store::COMMITTED_BYTES;
 use hopwise_node::wire::{BoardConfig, CONFIG_BYTES};
 
@@ -180,10 +180,9 @@ fn the_boot_loader_comes_after_the_image() {
         );
     }
     std::fs::remove_file(&loader).unwrap();
-    assert!(
-        refusal(&["flash", &mesh, "--images", &images, "--probe-rs", &program])
-            .ends_with("there is no nucleo-l476rg-boot.elf in this folder of images")
-    );
+    refuses(&format!(
+        "flash {mesh} --images {images} --probe-rs {program} => [..]there is no nucleo-l476rg-boot.elf in this folder of images"
+    ));
 }
 
 #[test]
@@ -193,28 +192,20 @@ fn what_cannot_be_flashed_is_refused() {
         "mesh.toml",
         "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 1\nprobe = \"A\"\n",
     );
-    assert_eq!(
-        refusal(&["flash", &mesh]),
-        "hopwise: the mesh file names no probe for 0, 2: `probe-rs list` shows the numbers of those that are plugged in"
-    );
-    assert_eq!(
-        refusal(&["flash", &mesh, "--only", "5"]),
-        "hopwise: ring(3) has no node 5"
-    );
+    let image = folder.write("image.elf", "");
+    let one = format!("flash {mesh} --only 1 --elf {image} --probe-rs");
     // Through the mesh no probe is asked for, and all boards get the same image.
-    assert!(refusal(&["flash", &mesh, "--port", "/nowhere"]).starts_with("hopwise: /nowhere: "));
+    refuses(&format!(
+        r#"
+        flash {mesh} => the mesh file names no probe for 0, 2: `probe-rs list` shows the numbers of those that are plugged in
+        flash {mesh} --only 5 => ring(3) has no node 5
+        flash {mesh} --port /nowhere => /nowhere: [..]
+        {one} /no/such/program => there is no program '/no/such/program': https://probe.rs says how to install probe-rs, and --probe-rs says where it is if not in PATH
+        {one} echo => 'echo' is not probe-rs: it does not say which version it has
+        "#
+    ));
     let some = hopwise(&["flash", &mesh, "--port", "/nowhere", "--only", "1"]);
     assert_eq!(some.status.code(), Some(2));
-    let image = folder.write("image.elf", "");
-    let with = |program: &str| refusal(&["flash", &mesh, "--only", "1", "--elf", &image, "--probe-rs", program]);
-    assert_eq!(
-        with("/no/such/program"),
-        "hopwise: there is no program '/no/such/program': https://probe.rs says how to install probe-rs, and --probe-rs says where it is if not in PATH"
-    );
-    assert_eq!(
-        with("echo"),
-        "hopwise: 'echo' is not probe-rs: it does not say which version it has"
-    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use hopwise_emulate::firmware::{CannotBuildFirmware, Firmware};
 use hopwise_emulate::repository::Repository;
 use hopwise_rig::boards::DEFAULT;
+use hopwise_testing::rows;
 use serde_json::Value;
 
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
@@ -105,23 +106,44 @@ pub(crate) fn json(args: &[&str]) -> (i32, Value) {
     )
 }
 
-/// The one sentence of a command that was refused.
-pub(crate) fn refusal(args: &[&str]) -> String {
-    sentence_of(args, hopwise(args))
-}
-
-fn sentence_of(args: &[&str], output: Output) -> String {
+/// The one sentence of a command that was refused and has printed nothing.
+pub(crate) fn refused(args: &[&str]) -> String {
+    let output = hopwise(args);
     let sentence = String::from_utf8(output.stderr).expect("text");
     assert_eq!(output.status.code(), Some(2), "{args:?}: {sentence}");
-    assert_eq!(sentence.lines().count(), 1, "{sentence}");
+    assert_eq!(
+        (sentence.lines().count(), output.stdout),
+        (1, vec![]),
+        "{args:?}: {sentence}"
+    );
     sentence.trim_end().into()
 }
 
-/// The same of a command that has printed nothing.
-pub(crate) fn refused(args: &[&str]) -> String {
-    let output = hopwise(args);
-    assert!(output.stdout.is_empty(), "{args:?}");
-    sentence_of(args, output)
+/// Command lines that are refused, one a line, each with `=>` and the sentence. In it `[..]` stands for any text; a word with spaces is in
+/// quotes.
+pub(crate) fn refuses(table: &str) {
+    for (line, expected) in rows(table) {
+        let parts = line.split('\'').enumerate();
+        let words = parts.flat_map(|(place, part)| match place % 2 {
+            0 => part.split_whitespace().collect(),
+            _ => vec![part],
+        });
+        let sentence = refused(&words.collect::<Vec<_>>());
+        assert!(
+            is_like(&sentence, &format!("hopwise: {expected}")),
+            "{line}: {sentence}"
+        );
+    }
+}
+
+fn is_like(text: &str, pattern: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once("[..]") else {
+        return text == pattern;
+    };
+    text.strip_prefix(first).is_some_and(|text| {
+        let mut places = text.char_indices().map(|(place, _)| place).chain([text.len()]);
+        places.any(|place| is_like(&text[place..], rest))
+    })
 }
 
 /// Simulates; the trace is in the file, and the simulator's own account is returned.

@@ -26,8 +26,8 @@ pub enum PortOf {
 /// Text that is no port.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not a port such as 3.0")]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct BadPort {
-    /// As it was written.
     pub text: String,
 }
 
@@ -60,38 +60,21 @@ impl fmt::Display for PortName {
 
 /// A place that there is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoSuchPlace {
-    /// The network has no such board.
     #[error("{network}: {error}")]
-    Node {
-        /// The network.
-        network: String,
-        /// Which board.
-        error: NoSuchNode,
-    },
-    /// The board has no such port in the network.
+    Node { network: String, error: NoSuchNode },
     #[error("{network}: node {node} has ports 0 to {last}, not {port}")]
     Port {
-        /// The network.
         network: String,
-        /// The board.
         node: Node,
-        /// Its last port.
         last: u64,
-        /// The port.
         port: u64,
     },
-    /// Boards have no serial ports with names here.
     #[error("'{0}' is not a port such as 3.0")]
     Unnamed(PortName),
-    /// The board has no such serial port.
     #[error("'{port}' is not a port such as 3.0 or 3.{example}")]
-    Uart {
-        /// The port.
-        port: PortName,
-        /// One that there is.
-        example: &'static str,
-    },
+    Uart { port: PortName, example: &'static str },
     /// The port is in the network, but not on the boards.
     #[error("{0}")]
     NotOnBoard(String),

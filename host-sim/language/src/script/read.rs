@@ -9,51 +9,40 @@ use crate::{BadTime, Time};
 /// A line of a script that cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct ScriptError {
-    /// Which line, from 1.
     pub line: usize,
-    /// What is wrong with it.
     pub reason: BadEvent,
 }
 
 /// What is wrong with an event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadEvent {
-    /// It has too few words.
     #[error("an event is TIME WHAT WHERE [HOW MUCH]")]
     TooShort,
-    /// It has too many.
     #[error("'{0}' with too many words")]
     TooLong(&'static str),
     /// It does not begin with a time, or its length is none.
     #[error(transparent)]
     Time(#[from] BadTime),
-    /// There is no such word.
     #[error("'{0}' is not an event; events are {known}", known = known_words())]
     Word(String),
-    /// Who plays the script cannot do it.
     #[error("'{word}' cannot happen {stage}; what can is {able}")]
     Unable {
-        /// What it cannot do.
         word: &'static str,
-        /// Where.
         stage: &'static str,
-        /// What it can do.
         able: String,
     },
-    /// The place is no board.
     #[error("'{0}' is not a board number")]
     Board(String),
-    /// The place is no port.
     #[error(transparent)]
     Port(#[from] BadPort),
     /// The place is not in the network, or not on the board.
     #[error(transparent)]
     Place(#[from] NoSuchPlace),
-    /// What is needed after the place is not there.
     #[error("{0} needs {1}")]
     Missing(&'static str, &'static str),
-    /// A chance that is none.
     #[error("'{0}' is not a probability between 0 and 1")]
     Chance(String),
 }

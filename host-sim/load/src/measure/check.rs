@@ -12,64 +12,36 @@ const MAX_LINK_ENDS: u64 = 1 << 27;
 
 /// An experiment that makes no sense.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadExperiment {
-    /// A number of the routers.
     #[error(transparent)]
     Parameters(#[from] BadParameters),
-    /// Traffic that routers cannot make.
     #[error(transparent)]
     Traffic(#[from] UnsuitableTraffic),
-    /// Traffic that means nothing on the network.
     #[error(transparent)]
     Destinations(#[from] BadDestinations),
-    /// The network is too large.
     #[error("{network} has {nodes} nodes, too many to simulate (at most {MAX_NODES})")]
-    Nodes {
-        /// The network.
-        network: String,
-        /// How many it has.
-        nodes: u64,
-    },
-    /// The network has too many links.
+    Nodes { network: String, nodes: u64 },
     #[error("{network} has {ends} ends of links, too many to simulate (at most {MAX_LINK_ENDS})")]
-    LinkEnds {
-        /// The network.
-        network: String,
-        /// How many it has.
-        ends: u64,
-    },
-    /// The interval is none.
+    LinkEnds { network: String, ends: u64 },
     #[error("a precision is above 0 and below 1, not {0}")]
     Precision(f64),
-    /// Everything would count as saturated.
     #[error("a latency limit is above 0, not {0}")]
     LatencyLimit(f64),
-    /// Batches are too short or too long.
     #[error("a batch has 2 to 2^20 cycles")]
     Batch,
-    /// The measurement would never end.
     #[error("at most 2^30 cycles are measured")]
     Cycles,
-    /// A node cannot make so many packets.
     #[error("a rate is from 0 to 1 packets per node and cycle, not {0}")]
     Rate(f64),
-    /// Tables would be too large.
     #[error("{network} has {nodes} nodes, too many for {what} (at most {MAX_TABLE_NODES})")]
     Tables {
-        /// The network.
         network: String,
-        /// How many it has.
         nodes: u64,
-        /// What needs tables.
         what: &'static str,
     },
-    /// Ports are bits of a number.
     #[error("{network} has nodes with more than 32 links, too many for adaptive routing")]
-    Degree {
-        /// The network.
-        network: String,
-    },
-    /// Copies of broadcasts go to neighbors.
+    Degree { network: String },
     #[error("broadcasts go by their own rule: neither adaptive nor Valiant routing nor failures change it")]
     Broadcast,
 }

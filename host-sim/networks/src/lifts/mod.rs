@@ -45,10 +45,9 @@ pub struct Catalogue {
 /// A line of a catalogue that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct BadCatalogue {
-    /// Which, from 1.
     pub line: usize,
-    /// What is wrong with it.
     pub what: String,
 }
 

@@ -19,28 +19,16 @@ use crate::routes::RouteFault;
 
 /// Why a claim could not be measured.
 #[derive(Clone, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotMeasure {
-    /// An expression that is not a network.
     #[error("'{expression}' is not a network: {error}")]
-    Expression {
-        /// As it is written.
-        expression: String,
-        /// What is wrong with it.
-        error: ParseError,
-    },
-    /// A network that is too large to search.
+    Expression { expression: String, error: ParseError },
     #[error(transparent)]
     Search(#[from] CannotSearch),
-    /// A network whose diameter no formula tells.
     #[error(transparent)]
     Formula(#[from] NoFormula),
-    /// A network without a diameter.
     #[error("{expression} is not connected")]
-    Disconnected {
-        /// The network.
-        expression: String,
-    },
-    /// A routing rule is broken.
+    Disconnected { expression: String },
     #[error(transparent)]
     Route(#[from] RouteFault),
 }

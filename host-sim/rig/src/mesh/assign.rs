@@ -6,11 +6,11 @@ use super::{BrokenRule, Mesh};
 
 /// Why a probe is not written into a mesh file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotAssign {
     /// The file, or what it would become, breaks a rule.
     #[error(transparent)]
     Broken(#[from] BrokenRule),
-    /// The file's list of nodes has a form that is not edited.
     #[error("the nodes are not written as [[node]] tables")]
     Form,
 }

@@ -12,40 +12,22 @@ use crate::boards::{self, BoardKind};
 
 /// Why there is no mesh.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadMesh {
-    /// The file cannot be read.
     #[error("{}: {error}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The failure reason.
-        error: io::Error,
-    },
-    /// The file breaks a rule.
+    Unreadable { path: PathBuf, error: io::Error },
     #[error("{} {broken}", path.display())]
-    InFile {
-        /// The file.
-        path: PathBuf,
-        /// Which rule, and where.
-        broken: BrokenRule,
-    },
-    /// The file that it names as that of its key holds none.
+    InFile { path: PathBuf, broken: BrokenRule },
     #[error("{}: {error}", path.display())]
-    Key {
-        /// The file of the key.
-        path: PathBuf,
-        /// What is wrong with it.
-        error: BadKey,
-    },
+    Key { path: PathBuf, error: BadKey },
 }
 
 /// What the text of a mesh file breaks, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {rule}")]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct BrokenRule {
-    /// Counted from 1.
     pub line: usize,
-    /// What is broken.
     pub rule: MeshRule,
 }
 
