@@ -15,7 +15,7 @@ use crate::programs::LifeSigns;
 use crate::retained_ram;
 use crate::stack::StackProbe;
 use crate::time::{self, now};
-use crate::uart::{RING, Receiver};
+use crate::uart::{MAX_RING, Receiver};
 
 /// The chip.
 pub(crate) struct Chip;
@@ -33,8 +33,8 @@ impl Platform for Chip {
         Timer::at(Instant::from_micros(at))
     }
 
-    fn can_run_at(baud: u32) -> bool {
-        boards::ports_agree_on(baud)
+    fn can_run_at(port: u8, baud: u32) -> bool {
+        boards::can_run_at(port, baud)
     }
 
     fn time_start(start: impl FnOnce()) -> Option<ClockTicks> {
@@ -109,7 +109,7 @@ impl LinkRx for Receiver {
     fn take(&mut self, give: impl FnOnce(Arrival<'_>)) {
         let (faults, idle_at) = self.take_notes();
         // Not cleared, which would take longer than all that is done with most frames' bytes.
-        let mut buffer = [const { MaybeUninit::uninit() }; RING];
+        let mut buffer = [const { MaybeUninit::uninit() }; MAX_RING];
         let bytes = self.read(&mut buffer);
         give(Arrival {
             bytes: bytes.unwrap_or(&[]),
