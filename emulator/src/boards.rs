@@ -102,7 +102,7 @@ mod tests {
     fn the_chips_have_the_serial_ports_pins_and_dma_of_their_boards() {
         for (kind, board) in described() {
             let (name, chip) = (board.name, board.model.description());
-            for (port, Uart { name: uart, tx, rx }) in board.ports.iter().zip(kind.uarts()) {
+            for (port, Uart { name: uart, tx, rx, .. }) in board.ports.iter().zip(kind.uarts()) {
                 let has = |kind: Kind| matches!(kind, Kind::Uart(number) if number == port.uart);
                 let entry = chip.map.iter().find(|entry| has(entry.kind));
                 assert_eq!(entry.map(|entry| entry.name), Some(*uart), "{name}");

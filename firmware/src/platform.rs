@@ -30,8 +30,8 @@ impl Platform for Chip {
         Timer::at(Instant::from_micros(at))
     }
 
-    fn can_run_at(baud: u32) -> bool {
-        boards::ports_agree_on(baud)
+    fn can_run_at(port: u8, baud: u32) -> bool {
+        boards::can_run_at(port, baud)
     }
 
     fn time_start(start: impl FnOnce()) -> Option<ClockTicks> {

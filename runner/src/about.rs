@@ -2,14 +2,14 @@
 
 use core::cell::{Cell, RefCell};
 
-use heapless::{LenType, String};
+use heapless::{LenType, String, Vec};
 use hopwise_node::authority::Authority;
 use hopwise_node::key::Credentials;
 use hopwise_node::link::Micros;
 #[cfg(feature = "keys")]
 use hopwise_node::store::Keys;
 use hopwise_node::store::Start;
-use hopwise_node::wire::{BoardConfig, BoardInfo, BoardState, CONFIG_BYTES, DEFAULT_BAUD, Status};
+use hopwise_node::wire::{BoardConfig, BoardInfo, BoardState, CONFIG_BYTES, DEFAULT_BAUD, MAX_LINK_RATES, Status};
 
 use crate::next_image::NextImage;
 use crate::platform::Platform;
@@ -38,7 +38,11 @@ pub struct Board {
 pub(crate) struct About<P: Platform> {
     pub(crate) epoch: u32,
     pub(crate) state: BoardState,
+    /// The slowest rate of its links.
     pub(crate) baud: u32,
+    host_baud: u32,
+    /// The rates of links 0, 1 ..., if they differ.
+    link_rates: Vec<u32, MAX_LINK_RATES>,
     /// Number of links to neighbors.
     pub(crate) links: u8,
     board: Board,
@@ -71,6 +75,10 @@ impl<P: Platform> About<P> {
             epoch: start.epoch,
             state,
             baud: board_config.map_or(DEFAULT_BAUD, |board_config| board_config.baud),
+            host_baud: board_config.map_or(DEFAULT_BAUD, |board_config| board_config.host_baud),
+            link_rates: board_config
+                .map(|board_config| board_config.link_rates.clone())
+                .unwrap_or_default(),
             links,
             board,
             stack_free: Cell::new(0),
@@ -89,6 +97,15 @@ impl<P: Platform> About<P> {
             #[cfg(not(feature = "keys"))]
             authority: None,
             is_pressed: Cell::new(false),
+        }
+    }
+
+    /// The rate of a port.
+    pub(crate) fn rate(&self, port: u8) -> u32 {
+        if port == self.links {
+            self.host_baud
+        } else {
+            self.link_rates.get(usize::from(port)).copied().unwrap_or(self.baud)
         }
     }
 

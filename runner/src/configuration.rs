@@ -28,7 +28,7 @@ pub(crate) fn understand<P: Platform>(
         BadConfig::Missing => BoardState::NoConfig,
         _ => BoardState::BadConfig,
     })?;
-    if !P::can_run_at(board_config.baud) {
+    if !P::can_run_at(links, board_config.host_baud) {
         return Err(BoardState::BadConfig);
     }
     let network = board_config.network().map_err(|error| match error {
@@ -38,6 +38,15 @@ pub(crate) fn understand<P: Platform>(
     match network.degree(board_config.address) {
         Err(_) => Err(BoardState::BadAddress),
         Ok(degree) if degree > u64::from(links) => Err(BoardState::TooFewLinks),
+        // Cables may be at any links, so it is enough that there are as many that can.
+        Ok(degree) if degree > usable::<P>(&board_config, links) => Err(BoardState::BadConfig),
         Ok(_) => Ok((board_config, network)),
     }
+}
+
+/// The number of links that can run at their rates.
+fn usable<P: Platform>(board_config: &BoardConfig, links: u8) -> u64 {
+    (0..links)
+        .filter(|link| P::can_run_at(*link, board_config.rate(*link)))
+        .count() as u64
 }

@@ -124,9 +124,9 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         })
     }
 
-    /// The speed of its wires.
-    pub fn baud(&self) -> u32 {
-        self.about.baud
+    /// The speed of the wire at a port.
+    pub fn baud(&self, port: u8) -> u32 {
+        self.about.rate(port)
     }
 
     /// The epoch of this boot.
@@ -250,7 +250,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         let mut deferred = None;
         match &mut *self.mode() {
             Mode::Mesh(mesh) => {
-                let ended = arrival.ended(self.about.baud, now);
+                let ended = arrival.ended(self.about.rate(link), now);
                 mesh.receive(link, arrival.bytes, ended, &self.about, now, &mut deferred);
             }
             Mode::Unconfigured(board) => board.receive(arrival.bytes, &self.about, now, &mut deferred),
@@ -357,8 +357,9 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             }
             Mode::Unconfigured(board) => (u32::MAX, board.deadline()),
         };
+        let deadline = deadline.max(now + SHORTEST_WAIT);
         if deadline < self.alarm.get() {
-            self.alarm.set(deadline.max(now + SHORTEST_WAIT));
+            self.alarm.set(deadline);
             due |= EARLIER;
         }
         due

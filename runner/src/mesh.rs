@@ -91,6 +91,7 @@ impl<C: Capacities> Mesh<C> {
     /// Starts what the config asks for.
     pub(crate) fn begin<P: Platform>(&mut self, board_config: &BoardConfig, about: &About<P>, now: Micros) {
         *self.router.card_mut() = about.card();
+        (0..=about.links).for_each(|port| self.router.set_baud(port, about.rate(port)));
         if let Some(credentials) = about.credentials() {
             self.router.lock(&credentials);
         }

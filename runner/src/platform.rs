@@ -23,9 +23,9 @@ pub trait Platform {
     /// Waits until a time of [`now`](Self::now).
     async fn wait_until(&self, at: Micros);
 
-    /// Whether all serial ports can run at a rate.
-    fn can_run_at(baud: u32) -> bool {
-        let _ = baud;
+    /// Whether a serial port can run at a rate: that of a link, or behind the last of them the one to the host.
+    fn can_run_at(port: u8, baud: u32) -> bool {
+        let _ = (port, baud);
         true
     }
 

@@ -16,7 +16,7 @@ pub(crate) struct Unconfigured {
 
 impl Unconfigured {
     pub(crate) fn new<P: Platform>(about: &About<P>, now: Micros) -> Self {
-        let mut endpoint = Endpoint::board(about.links + 1, about.epoch, about.baud, now);
+        let mut endpoint = Endpoint::board(about.links + 1, about.epoch, about.rate(about.links), now);
         if let Some(credentials) = about.credentials() {
             endpoint.lock(&credentials);
         }

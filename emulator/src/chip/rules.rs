@@ -24,7 +24,7 @@ pub enum Rule {
     FlashCache,
     /// DMA streams are set up while they are off, without old flags, for memory that they reach.
     Dma,
-    /// A serial port of an L4, G4 or H7 is set up while it is off, within the range of its dividers.
+    /// A serial port has a divider that it can use, not changed within a byte; that of an L4, G4 or H7 is set up while it is off.
     Uart,
     /// A converter is switched on with its regulator, calibrated while it is off, and converts while it is on.
     Adc,

@@ -27,7 +27,7 @@ use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{Peri, Peripherals, pac, peripherals, usart};
 
 use hopwise_node::capacities::Sizes;
-use hopwise_node::wire::rates_agree;
+use hopwise_node::wire::{UartClock, rates_agree};
 
 use crate::uart::SerialPort;
 use chosen::CLOCK;
@@ -108,9 +108,11 @@ pub(crate) fn complaint() -> Option<&'static str> {
     }
 }
 
-/// Whether the serial ports agree on a rate.
-pub(crate) fn ports_agree_on(baud: u32) -> bool {
-    rates_agree(&chosen::BUSES, baud)
+/// Whether a serial port can run at a rate.
+pub(crate) fn can_run_at(port: u8, baud: u32) -> bool {
+    chosen::CLOCKS
+        .get(usize::from(port))
+        .is_some_and(|clock| rates_agree([*clock], baud))
 }
 
 /// Does something that erases or writes the flash. The data cache is off meanwhile and forgets what it knew.
@@ -254,15 +256,14 @@ fn uart_config(baud: u32) -> usart::Config {
 /// board! {
 ///     name: "nucleo-f446re",
 ///     ports: {
-///         USART1: tx PA9 DMA2_CH7 DMA2_STREAM7 DMA2 7, rx PA10 DMA2_CH5 DMA2_STREAM5 DMA2 5;
-///         ..                      each pin with its DMA channel, the channel's interrupt, controller and number
-///         USART2: tx PA2 DMA1_CH6 DMA1_STREAM6 DMA1 6, rx PA3 DMA1_CH5 DMA1_STREAM5 DMA1 5;        the last is the ST-LINK's
+///         USART1: clock 90000000 false, tx PA9 DMA2_CH7 DMA2_STREAM7 DMA2 7, rx PA10 DMA2_CH5 DMA2_STREAM5 DMA2 5;
+///         ..            its clock in Hz, whether it is an LPUART; each pin with its DMA channel, the channel's interrupt, controller and number
+///         USART2: clock 45000000 false, tx PA2 DMA1_CH6 DMA1_STREAM6 DMA1 6, rx PA3 DMA1_CH5 DMA1_STREAM5 DMA1 5;   the last is the ST-LINK's
 ///     },
 ///     led: PA5,
 ///     button: PC13,
 ///     pressed_high: false,
 ///     clock: { fed: true, hertz: 8000000, pll_input: 2000000, prediv: DIV4, mul: MUL180, div: DIV2, ahb: DIV1, apb1: DIV4, apb2: DIV2 },
-///     buses: [90_000_000, 45_000_000],                     the clocks in Hz that the ports divide to their rates
 /// }
 /// ```
 ///
@@ -272,7 +273,8 @@ macro_rules! board {
     (
         name: $name:literal,
         ports: {$(
-            $uart:ident: tx $tx:ident $tx_dma:ident $tx_interrupt:ident $tx_controller:ident $tx_number:literal,
+            $uart:ident: clock $uart_clock:literal $low_power:literal,
+                tx $tx:ident $tx_dma:ident $tx_interrupt:ident $tx_controller:ident $tx_number:literal,
                 rx $rx:ident $rx_dma:ident $rx_interrupt:ident $rx_controller:ident $rx_number:literal;
         )*},
         led: $led:ident,
@@ -282,11 +284,11 @@ macro_rules! board {
             fed: $fed:literal, hertz: $hertz:literal, pll_input: $pll_input:literal,
             prediv: $prediv:ident, mul: $mul:ident, div: $div:ident, ahb: $ahb:ident, apb1: $apb1:ident, apb2: $apb2:ident
         },
-        buses: $buses:expr,
     ) => {
         pub(crate) const NAME: &str = $name;
         pub(crate) const LINKS: usize = [$(stringify!($uart)),*].len() - 1;
-        pub(super) const BUSES: [u32; $buses.len()] = $buses;
+        pub(super) const CLOCKS: [super::UartClock; LINKS + 1] =
+            [$(super::UartClock { hertz: $uart_clock, low_power: $low_power }),*];
 
         pub(super) const CLOCK: super::Clock = super::Clock {
             fed: $fed,
@@ -322,11 +324,14 @@ macro_rules! board {
             }
         )*
 
-        pub(crate) fn open(p: embassy_stm32::Peripherals, baud: u32) -> super::Board {
+        /// Opens everything, ports 0, 1 ... at the rates that `baud` says.
+        pub(crate) fn open(p: embassy_stm32::Peripherals, baud: impl Fn(u8) -> u32) -> super::Board {
             use embassy_stm32::gpio::{Input, Level, Output, Pull, Speed};
             let mut numbers = 0..;
             super::Board {
-                ports: [$(super::serial_port!(p, numbers.next().unwrap_or(0), baud, $uart, tx $tx $tx_dma, rx $rx $rx_dma)),*],
+                ports: [$(super::serial_port!(
+                    p, numbers.next().unwrap_or(0), baud, $uart, clock $uart_clock $low_power, tx $tx $tx_dma, rx $rx $rx_dma
+                )),*],
                 led: Output::new(p.$led, Level::Low, Speed::Low),
                 button: Input::new(p.$button, if $pressed_high { Pull::None } else { Pull::Up }),
                 pressed_high: $pressed_high,
@@ -339,22 +344,33 @@ use board;
 
 /// Opens a serial port, with the board's `Interrupts`.
 macro_rules! serial_port {
-    ($p:ident, $number:expr, $baud:expr, $uart:ident, tx $tx:ident $tx_dma:ident, rx $rx:ident $rx_dma:ident) => {{
+    (
+        $p:ident, $number:expr, $baud:ident, $uart:ident, clock $clock:literal $low_power:literal,
+        tx $tx:ident $tx_dma:ident, rx $rx:ident $rx_dma:ident
+    ) => {{
         use embassy_stm32::dma::Channel;
         use embassy_stm32::peripherals::$uart;
         use static_cell::ConstStaticCell;
-        static RING: ConstStaticCell<[u8; crate::uart::RING]> = ConstStaticCell::new([0; crate::uart::RING]);
+        const CLOCK: super::UartClock = super::UartClock {
+            hertz: $clock,
+            low_power: $low_power,
+        };
+        const RING_BYTES: usize = crate::uart::ring_bytes(CLOCK.fastest());
+        static RING: ConstStaticCell<[u8; RING_BYTES]> = ConstStaticCell::new([0; RING_BYTES]);
         static FRAME: ConstStaticCell<[u8; hopwise_node::wire::WIRE]> =
             ConstStaticCell::new([0; hopwise_node::wire::WIRE]);
+        let number = $number;
+        // A port that cannot run at its rate has no cable, or none that works.
+        let baud = CLOCK.nearest($baud(number));
         let tx_request = embassy_stm32::usart::TxDma::<$uart>::request(&*$p.$tx_dma);
         let rx_request = embassy_stm32::usart::RxDma::<$uart>::request(&*$p.$rx_dma);
         let tx_channel = Channel::new($p.$tx_dma, Interrupts);
         let rx_channel = Channel::new($p.$rx_dma, Interrupts);
         let rx_function = embassy_stm32::usart::RxPin::<$uart>::af_num(&*$p.$rx);
         super::receive_at(embassy_stm32::gpio::Flex::new($p.$rx), rx_function);
-        let uart = embassy_stm32::usart::UartTx::new_blocking($p.$uart, $p.$tx, super::uart_config($baud));
+        let uart = embassy_stm32::usart::UartTx::new_blocking($p.$uart, $p.$tx, super::uart_config(baud));
         // Dropping it would stop the port.
-        core::mem::forget(uart.expect("the config allows only rates that every port can run at"));
+        core::mem::forget(uart.expect("it is a rate that the port has"));
         // SAFETY: its handler is bound, and is ready to be called.
         unsafe {
             <embassy_stm32::interrupt::typelevel::$uart as embassy_stm32::interrupt::typelevel::Interrupt>::enable()
@@ -362,7 +378,7 @@ macro_rules! serial_port {
         let parts = <$uart as crate::uart::Port>::parts();
         crate::uart::SerialPort {
             tx: crate::uart::Transmitter::start(parts, tx_channel, tx_request, FRAME.take()),
-            rx: crate::uart::Receiver::start(parts, $number, rx_channel, rx_request, RING.take()),
+            rx: crate::uart::Receiver::start(parts, number, rx_channel, rx_request, RING.take(), baud),
         }
     }};
 }

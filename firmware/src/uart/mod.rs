@@ -29,8 +29,8 @@ use hopwise_node::wire::{LineFaults, WIRE};
 use hopwise_runner::{Arrival, PortEvents, SerialPorts};
 
 pub(crate) use dma_registers::Dma;
-pub(crate) use ring::RING;
-use ring::{Piece, Reader};
+use ring::{MAX_RING, Piece, Reader};
+pub(crate) use ring::ring_bytes;
 
 use crate::boards::PORTS;
 
@@ -219,7 +219,8 @@ impl Receiver {
         port: u8,
         mut channel: dma::Channel<'static>,
         request: dma::Request,
-        ring: &'static mut [u8; RING],
+        ring: &'static mut [u8],
+        baud: u32,
     ) -> Self {
         let PortParts {
             registers,
@@ -231,6 +232,8 @@ impl Receiver {
         let data = registers::data_register(registers);
         let mut options = dma::TransferOptions::default();
         (options.circular, options.half_transfer_ir) = (true, true);
+        let size = ring_bytes(baud).min(ring.len());
+        let (ring, _) = ring.split_at_mut(size);
         let ring: *mut [u8] = ring;
         // SAFETY: the register lives as long as the chip; the ring is used for nothing else.
         let transfer = unsafe { channel.read_raw(request, data, ring, options) };
@@ -245,7 +248,7 @@ impl Receiver {
             noticed,
             dma: rx_dma,
             ring: ring.cast(),
-            reader: Reader::default(),
+            reader: Reader::new(size),
         }
     }
 
@@ -263,17 +266,17 @@ impl Receiver {
 
     /// The place in the ring that the next byte goes to.
     fn end(&self) -> usize {
-        (RING - self.dma.remaining()) % RING
+        self.reader.place(self.reader.size - self.dma.remaining())
     }
 
     /// The bytes that have come; `None` if some were overwritten before they were read.
-    pub(crate) fn read<'b>(&mut self, buffer: &'b mut [MaybeUninit<u8>; RING]) -> Option<&'b [u8]> {
+    pub(crate) fn read<'b>(&mut self, buffer: &'b mut [MaybeUninit<u8>; MAX_RING]) -> Option<&'b [u8]> {
         // First the interrupts, then the place.
         let halves = self.noticed.halves.load(Ordering::Acquire);
         let end = self.end();
         let Piece { begin, count, is_lost } = self.reader.advance(halves, end);
         fence(Ordering::Acquire);
-        let first = count.min(RING - begin);
+        let first = count.min(self.reader.size - begin);
         // SAFETY: `begin + first` is at most the ring's length, and so are `count - first` and the buffer's `count`. DMA writes elsewhere
         // in the ring meanwhile, or what is copied is not used.
         unsafe {
@@ -281,8 +284,8 @@ impl Receiver {
             core::ptr::copy_nonoverlapping(self.ring.cast(), buffer.as_mut_ptr().add(first), count - first);
         }
         fence(Ordering::Acquire);
-        let meanwhile = self.end().wrapping_sub(end) % RING;
-        if is_lost || count + meanwhile >= RING {
+        let meanwhile = self.reader.place(self.end() + self.reader.size - end);
+        if is_lost || count + meanwhile >= self.reader.size {
             return None;
         }
         // SAFETY: the first `count` bytes have just been written.
@@ -317,7 +320,7 @@ impl SerialPorts for Ports {
         };
         let (faults, idle_at) = rx.take_notes();
         // Not cleared, which would take longer than all that is done with most frames' bytes.
-        let mut buffer = [const { MaybeUninit::uninit() }; RING];
+        let mut buffer = [const { MaybeUninit::uninit() }; MAX_RING];
         let bytes = rx.read(&mut buffer);
         give(Arrival {
             bytes: bytes.unwrap_or(&[]),

@@ -36,8 +36,10 @@ pub fn table(kind: &BoardKind) -> String {
     for uart in kind.uarts() {
         let _ = writeln!(
             ports,
-            "        {}: tx {}, rx {};",
+            "        {}: clock {} {}, tx {}, rx {};",
             uart.name,
+            uart.clock,
+            uart.is_low_power(),
             side(&uart.tx),
             side(&uart.rx)
         );
@@ -58,7 +60,6 @@ pub fn table(kind: &BoardKind) -> String {
         led,
         button,
         pressed_high,
-        buses,
         ..
     } = kind;
     format!(
@@ -71,7 +72,6 @@ pub fn table(kind: &BoardKind) -> String {
     pressed_high: {pressed_high},
     clock: {{ fed: {fed}, hertz: {hertz}, pll_input: {pll_input}, prediv: DIV{prediv}, mul: MUL{mul}, div: DIV{div},
         ahb: DIV{ahb}, apb1: DIV{apb1}, apb2: DIV{apb2} }},
-    buses: {buses:?},
 }} }} }}
 "
     )

@@ -6,7 +6,7 @@
 //! ```
 //! let board = hopwise_boards::kind("nucleo-f446re").expect("a board");
 //! assert_eq!((board.links.len(), board.links[0].name, board.links[0].tx.header), (5, "USART1", "CN10-21"));
-//! assert_eq!(board.buses, [90_000_000, 45_000_000]);
+//! assert_eq!(board.links[0].clock, 90_000_000);
 //! ```
 
 mod check;
@@ -19,6 +19,9 @@ use serde::{Deserialize, Serialize};
 
 /// The board that is meant where none is named.
 pub const DEFAULT: &str = "nucleo-f446re";
+
+/// The serial ports on APB2, on all chips that there are files for; the others are on APB1.
+const ON_APB2: [&str; 2] = ["USART1", "USART6"];
 
 /// The files, by the name of the board.
 static FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/files.rs"));
@@ -143,6 +146,9 @@ pub struct Uart {
     /// The chip's name for it.
     #[serde(rename(deserialize = "uart"))]
     pub name: &'static str,
+    /// The clock in Hz that it divides to its rate.
+    #[serde(skip_deserializing)]
+    pub clock: u32,
     /// The pin that sends.
     pub tx: Pin,
     /// The pin that receives.
@@ -247,6 +253,13 @@ pub struct Region {
     pub kib: u32,
 }
 
+impl Uart {
+    /// Whether it is a low-power one, which divides its clock by 256ths.
+    pub fn is_low_power(&self) -> bool {
+        self.name.starts_with("LP")
+    }
+}
+
 impl BoardKind {
     /// The number of the link that a serial port is.
     pub fn link_of(&self, uart: &str) -> Option<usize> {
@@ -262,12 +275,14 @@ impl BoardKind {
     fn complete(&mut self) {
         self.slots = self.memory.slots.at;
         self.slot_bytes = self.memory.slots.kib.saturating_mul(1024) / 2;
-        self.buses = self.clock.buses();
-        if self.connectors.is_empty() {
-            let uarts = self.links.iter_mut().chain([&mut self.serial]);
-            uarts
-                .flat_map(|uart| [&mut uart.tx, &mut uart.rx])
-                .for_each(|pin| pin.header = pin.name);
+        let [apb2, apb1] = self.clock.buses();
+        self.buses = vec![apb2, apb1];
+        self.buses.dedup();
+        for uart in self.links.iter_mut().chain([&mut self.serial]) {
+            uart.clock = if ON_APB2.contains(&uart.name) { apb2 } else { apb1 };
+            if self.connectors.is_empty() {
+                (uart.tx.header, uart.rx.header) = (uart.tx.name, uart.rx.name);
+            }
         }
     }
 }
@@ -278,13 +293,11 @@ impl Clock {
         self.hertz.checked_div(self.prediv).unwrap_or(0)
     }
 
-    /// The clocks of APB2 and APB1 in Hz; one where they are the same.
-    fn buses(&self) -> Vec<u32> {
+    /// The clocks of APB2 and APB1 in Hz.
+    fn buses(&self) -> [u32; 2] {
         let core = self.pll_input().saturating_mul(self.mul).checked_div(self.div);
         let bus = |by: u32| core?.checked_div(self.ahb)?.checked_div(by);
-        let mut buses = [self.apb2, self.apb1].map(|by| bus(by).unwrap_or(0)).to_vec();
-        buses.dedup();
-        buses
+        [self.apb2, self.apb1].map(|by| bus(by).unwrap_or(0))
     }
 }
 

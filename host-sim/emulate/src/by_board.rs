@@ -76,14 +76,14 @@ impl Sent {
     }
 }
 
-/// The figures that can be seen from outside. `links` are the serial ports of the boards' ports, `baud` the rate that the mesh is said to have.
-pub(crate) fn seen(world: &World, half: &Sent, links: &[Vec<Port>], baud: u32) -> Vec<BoardFigures> {
+/// The figures that can be seen from outside. `links` are the serial ports of the boards' ports with the rates that they are said to have.
+pub(crate) fn seen(world: &World, half: &Sent, links: &[Vec<(Port, u32)>]) -> Vec<BoardFigures> {
     let now = Sent::by(world);
     let boards = world.boards().iter().enumerate().zip(links);
-    let of_link = |board: &Board, (port, place): (usize, &Port)| {
+    let of_link = |board: &Board, (port, (place, baud)): (usize, &(Port, u32))| {
         let rate = board.baud(place.uart);
-        let is_off = |rate: &u32| (f64::from(*rate) / f64::from(baud) - 1.0).abs() > RATE_TOLERANCE;
-        let rate = rate.map(|rate| if is_off(&rate) { rate } else { baud });
+        let is_off = |rate: &u32| (f64::from(*rate) / f64::from(*baud) - 1.0).abs() > RATE_TOLERANCE;
+        let rate = rate.map(|rate| if is_off(&rate) { rate } else { *baud });
         LinkFigures {
             port: port as u64,
             baud: rate,
@@ -117,7 +117,14 @@ pub(crate) fn ask(world: &mut World, hosts: &mut Hosts, figures: &mut [BoardFigu
             ..BoardRequest::new(at, board.address, Query::Link)
         }));
     }
-    let mut replies = hosts.ask(world, &requests, ANSWERED).into_iter();
+    let mut replies = hosts.ask(world, &requests, ANSWERED);
+    // A board that is busy may have dropped one.
+    let again = replies.iter().zip(&requests).filter(|(reply, _)| reply.is_none());
+    let again: Vec<BoardRequest> = again.map(|(_, request)| request.clone()).collect();
+    let late = hosts.ask(world, &again, ANSWERED);
+    let missing = replies.iter_mut().filter(|reply| reply.is_none());
+    missing.zip(late).for_each(|(reply, late)| *reply = late);
+    let mut replies = replies.into_iter();
     let mut reply = || replies.next().flatten();
     for board in figures {
         let counters: Option<RouterCounters> = reply().as_ref().and_then(Reply::read);

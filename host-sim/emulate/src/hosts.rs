@@ -29,7 +29,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Connects the serial ports of all boards, which run at the mesh's baud rate.
+    /// Connects the serial ports of all boards, which run at this rate.
     pub fn connect(world: &mut World, baud: u32) -> Result<Self, BadWire> {
         let now = world.now() / MICROSECOND;
         let mut ports = Vec::new();

@@ -355,7 +355,7 @@ impl EmulatedMesh {
     }
 
     fn connect(mesh: &Mesh, mut world: World, entrances: &[u64]) -> Result<Self, CannotEmulate> {
-        let mut hosts = Hosts::connect(&mut world, mesh.baud)?;
+        let mut hosts = Hosts::connect(&mut world, mesh.host_baud())?;
         if let Some(keys) = mesh.keys {
             hosts.lock(&keys, Some(keys.management));
         }

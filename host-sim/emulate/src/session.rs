@@ -165,9 +165,9 @@ impl<'f> Session<'f> {
     }
 
     /// What each board has done. Boards that have a host are asked, which takes a moment more. `links` are the serial ports of each board's
-    /// ports, `baud` is the rate that the mesh is said to have.
-    pub fn by_board(&mut self, links: &[Vec<Port>], baud: u32) -> Vec<BoardFigures> {
-        let mut figures = by_board::seen(&self.world, &self.half, links, baud);
+    /// ports with the rates that they are said to have.
+    pub fn by_board(&mut self, links: &[Vec<(Port, u32)>]) -> Vec<BoardFigures> {
+        let mut figures = by_board::seen(&self.world, &self.half, links);
         if let Some(hosts) = &mut self.hosts {
             let up_by = self.world.now() + HOSTS_WITHIN;
             while !hosts.all_up() && self.world.now() < up_by {

@@ -43,7 +43,7 @@ pub enum PortFault {
     #[error("the port is gone")]
     Gone,
     /// No board says hello.
-    #[error("no board answers at {0} baud; is it flashed, and is that the mesh's baud rate?")]
+    #[error("no board answers at {0} baud; is it flashed, and is that the mesh's host-baud?")]
     Silent(u32),
     /// A board is there, but accepts no host.
     #[error("the board takes no host here: another one is at it, or this is not its serial port")]

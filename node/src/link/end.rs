@@ -112,8 +112,7 @@ impl<L: LinkCapacities> End<L> {
             first_timeout: 0,
             sooner: true,
             identity,
-            // A start bit, eight of data, a stop bit.
-            byte_nanos: (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32,
+            byte_nanos: 0,
             state: LinkState::Silent,
             session: FIRST_SESSION,
             tag: identity.tag(FIRST_SESSION),
@@ -141,9 +140,16 @@ impl<L: LinkCapacities> End<L> {
             security: None,
             counters: LinkCounters::default(),
         };
-        end.interval = short(HELLO_INTERVAL.max(end.bytes(HELLO_BYTES)));
-        end.set_timeout(wire.saturating_sub(TAG_MORE));
+        end.set_baud(baud, wire);
         end
+    }
+
+    /// Sets the speed of the wire, whose largest frame has so many bytes.
+    pub(super) fn set_baud(&mut self, baud: u32, wire: usize) {
+        // A start bit, eight of data, a stop bit.
+        self.byte_nanos = (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32;
+        self.interval = short(HELLO_INTERVAL.max(self.bytes(HELLO_BYTES)));
+        self.set_timeout(wire.saturating_sub(TAG_MORE));
     }
 
     /// Sets the timeout for a largest frame of so many bytes, encoded.

@@ -131,6 +131,11 @@ impl<L: LinkCapacities> LinkOf<L> {
         link
     }
 
+    /// Sets the speed of the wire. Must be called before it is [locked](Self::lock).
+    pub fn set_baud(&mut self, baud: u32) {
+        self.end.set_baud(baud, self.collector.room());
+    }
+
     /// Restricts the link to an end with the same key, and authenticates this one. Must be called before anything is sent.
     pub fn lock(&mut self, credentials: &Credentials) {
         self.end.lock(credentials, self.collector.room());

@@ -56,7 +56,7 @@ pub struct Config {
     pub address: Node,
     /// Different at each boot, in no order, and not 0: the more random, the better.
     pub epoch: u32,
-    /// The speed of its wires, in bits per second.
+    /// The speed of its wires, in bits per second; of the slowest, if links have [rates of their own](Router::set_baud).
     pub baud: u32,
     /// The number of links of the board, including the host's.
     pub links: u8,
@@ -234,6 +234,13 @@ impl<C: Capacities> Router<C> {
             sweep_at: Micros::MAX,
             stirred: u32::MAX,
             own_stirred: true,
+        }
+    }
+
+    /// Sets the speed of one wire. Must be called before [`lock`](Self::lock), and before anything is sent.
+    pub fn set_baud(&mut self, link: u8, baud: u32) {
+        if let Some(link) = self.links.get_mut(usize::from(link)) {
+            link.set_baud(baud);
         }
     }
 

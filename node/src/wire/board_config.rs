@@ -8,20 +8,22 @@
 //! | 6 | length of the name |
 //! | 7 | options: bit 0 logs packets, bit 1 routes by the paper's rule, bit 2 takes a host at any link; the others are 0 |
 //! | 8..16 | address |
-//! | 16..20 | baud rate |
+//! | 16..19 | baud rate, the slowest of the mesh |
+//! | 19 | number of links that have rates of their own |
 //! | 20..24 | traffic: packets a second, 0 for none |
 //! | 24..28 | traffic: packets in all, 0 for no end |
 //! | 28 | traffic: [pattern](super::Pattern); the highest bit is set if payloads are random |
 //! | 29 | traffic: bytes of a packet |
-//! | 30..32 | 0 |
+//! | 30..32 | baud rate of the port to the host in hundreds, or 0: that of the links up to 2,000,000, otherwise 1,000,000 |
 //! | 32..48 | name, the rest 0 |
-//! | 48..188 | network expression, the rest 0 |
+//! | 48..188 | network expression, and at the end the rates of links 0, 1 ... in three bytes each; the rest 0 |
 //! | 188..192 | CRC-32C of all before |
 
 use core::fmt;
 
-use heapless::{LenType, String};
+use heapless::{LenType, String, Vec};
 
+use super::rates::{BAUD_RATES, DEFAULT_BAUD, default_host_baud};
 use super::traffic::{BadTraffic, Traffic};
 use hopwise_codec::crc32c;
 use hopwise_core::network::expression::ParseError;
@@ -33,34 +35,17 @@ pub const CONFIG_BYTES: usize = 192;
 /// Maximum length of the expression in a config.
 pub const MAX_EXPRESSION: usize = EXPRESSION_END - EXPRESSION;
 
-/// The default baud rate.
-pub const DEFAULT_BAUD: u32 = 1_000_000;
-
 const MAGIC: [u8; 4] = *b"HOPW";
 const VERSION: u8 = 1;
 const NAME: usize = 32;
 const EXPRESSION: usize = 48;
 const EXPRESSION_END: usize = CONFIG_BYTES - 4;
-/// Baud rates supported by every serial port of every board.
-pub const BAUD_RATES: core::ops::RangeInclusive<u32> = 38_400..=2_000_000;
-
-/// Maximum difference of the rates of one board's serial ports, in thousandths: receivers tolerate it in addition to the errors of two
-/// crystals.
-const MAX_DIFFERENCE: u32 = 15;
-
-/// Whether the serial ports of a board agree on a baud rate: each divides its bus clock, in Hz, by an integer.
-pub fn rates_agree(clocks: &[u32], baud: u32) -> bool {
-    let rate_of = |clock: u32| {
-        let divisor = clock.saturating_add(baud / 2).checked_div(baud)?;
-        clock.checked_div(divisor)
-    };
-    let (mut slowest, mut fastest) = (baud, baud);
-    for clock in clocks {
-        let Some(rate) = rate_of(*clock) else { return false };
-        (slowest, fastest) = (slowest.min(rate), fastest.max(rate));
-    }
-    fastest.abs_diff(slowest) <= (baud / 1000).saturating_mul(MAX_DIFFERENCE)
-}
+/// Bytes of the rate of a link.
+const RATE: usize = 3;
+/// The host's rate is kept in this unit.
+const HOST_UNIT: u32 = 100;
+/// Maximum number of links whose rates a config can set.
+pub const MAX_LINK_RATES: usize = 7;
 
 /// The option that logs every packet.
 pub const fn packet_logging(options: u8) -> bool {
@@ -84,8 +69,12 @@ pub struct BoardConfig {
     pub expression: String<MAX_EXPRESSION>,
     /// The board's address in it.
     pub address: Node,
-    /// The speed of the wires.
+    /// The speed of the wires; the slowest, if links have rates of their own.
     pub baud: u32,
+    /// The speed of the serial port to the host, a multiple of 100.
+    pub host_baud: u32,
+    /// The rates of links 0, 1 ..., if they differ.
+    pub link_rates: Vec<u32, MAX_LINK_RATES>,
     /// The human-readable name of the board.
     pub name: String<16, u8>,
     /// Bits, see [`packet_logging`], [`paper_rule`] and [`hosts_anywhere`].
@@ -142,10 +131,17 @@ impl BoardConfig {
             expression: String::try_from(expression).map_err(|_| BadConfig::Field)?,
             address,
             baud: DEFAULT_BAUD,
+            host_baud: DEFAULT_BAUD,
+            link_rates: Vec::new(),
             name: String::new(),
             options: 0,
             traffic: None,
         })
+    }
+
+    /// The rate of a link.
+    pub fn rate(&self, link: u8) -> u32 {
+        self.link_rates.get(usize::from(link)).copied().unwrap_or(self.baud)
     }
 
     /// Parses the network.
@@ -174,11 +170,19 @@ impl BoardConfig {
         );
         put(8, &self.address.to_le_bytes());
         put(16, &self.baud.to_le_bytes());
+        put(19, &[self.link_rates.len() as u8]);
         put(20, &traffic.rate.to_le_bytes());
         put(24, &traffic.count.to_le_bytes());
         put(28, &[traffic.pattern_byte(), traffic.size]);
+        if self.host_baud != default_host_baud(self.baud) {
+            put(30, &((self.host_baud / HOST_UNIT) as u16).to_le_bytes());
+        }
         put(NAME, self.name.as_bytes());
         put(EXPRESSION, self.expression.as_bytes());
+        let rates = EXPRESSION_END - RATE * self.link_rates.len();
+        for (link, rate) in self.link_rates.iter().enumerate() {
+            put(rates + RATE * link, rate.to_le_bytes().get(..RATE).unwrap_or(&[]));
+        }
         let crc = checksum(&config);
         if let Some(end) = config.last_chunk_mut() {
             *end = crc.to_le_bytes();
@@ -199,16 +203,17 @@ impl BoardConfig {
             return Err(BadConfig::Version(version));
         }
         let (address, rest) = rest.split_first_chunk().ok_or(BadConfig::Field)?;
-        let (baud, rest) = rest.split_first_chunk().ok_or(BadConfig::Field)?;
+        let (&[baud0, baud1, baud2, link_rates], rest) = rest.split_first_chunk().ok_or(BadConfig::Field)?;
         let (rate, rest) = rest.split_first_chunk().ok_or(BadConfig::Field)?;
         let (count, rest) = rest.split_first_chunk().ok_or(BadConfig::Field)?;
-        let &[pattern, size, ..] = rest else {
+        let &[pattern, size, host0, host1, ..] = rest else {
             return Err(BadConfig::Field);
         };
-        let baud = u32::from_le_bytes(*baud);
-        if !BAUD_RATES.contains(&baud) {
-            return Err(BadConfig::Baud(baud));
-        }
+        let baud = checked_baud(u32::from_le_bytes([baud0, baud1, baud2, 0]))?;
+        let host_baud = match u32::from(u16::from_le_bytes([host0, host1])) {
+            0 => default_host_baud(baud),
+            hundreds => checked_baud(hundreds * HOST_UNIT)?,
+        };
         let (pattern, random) = Traffic::read_pattern(pattern).ok_or(BadConfig::Field)?;
         let traffic = Traffic {
             rate: u32::from_le_bytes(*rate),
@@ -221,6 +226,8 @@ impl BoardConfig {
             expression: text(config, EXPRESSION, expression)?,
             address: u64::from_le_bytes(*address),
             baud,
+            host_baud,
+            link_rates: read_rates(config, expression, link_rates)?,
             name: text(config, NAME, name)?,
             options,
             traffic: if traffic.rate == 0 {
@@ -234,6 +241,29 @@ impl BoardConfig {
 
 fn checksum(config: &[u8; CONFIG_BYTES]) -> u32 {
     crc32c([config.get(..EXPRESSION_END).unwrap_or(&[])])
+}
+
+fn checked_baud(baud: u32) -> Result<u32, BadConfig> {
+    if BAUD_RATES.contains(&baud) {
+        Ok(baud)
+    } else {
+        Err(BadConfig::Baud(baud))
+    }
+}
+
+/// The rates of so many links, which are behind an expression of this length.
+fn read_rates(config: &[u8], expression: u8, links: u8) -> Result<Vec<u32, MAX_LINK_RATES>, BadConfig> {
+    let begin = EXPRESSION_END.saturating_sub(RATE * usize::from(links));
+    if links > 0 && begin < EXPRESSION + usize::from(expression) {
+        return Err(BadConfig::Field);
+    }
+    let (rates, _) = config.get(begin..EXPRESSION_END).unwrap_or(&[]).as_chunks();
+    let mut read = Vec::new();
+    for &[rate0, rate1, rate2] in rates {
+        let rate = checked_baud(u32::from_le_bytes([rate0, rate1, rate2, 0]))?;
+        read.push(rate).map_err(|_| BadConfig::Field)?;
+    }
+    Ok(read)
 }
 
 /// A text of this many bytes; one longer than its field is rejected.
@@ -251,6 +281,9 @@ mod tests {
 
     fn config() -> BoardConfig {
         BoardConfig {
+            baud: 3_000_000,
+            host_baud: 115_200,
+            link_rates: Vec::from_slice(&[3_000_000, 11_250_000]).unwrap(),
             name: String::try_from("north").unwrap(),
             options: 3,
             traffic: Some(Traffic {
@@ -262,18 +295,6 @@ mod tests {
             }),
             ..BoardConfig::new("rdn(ring(3),1)", 17).unwrap()
         }
-    }
-
-    #[test]
-    fn ports_agree_on_rates_that_their_clocks_divide_to() {
-        let f446 = [90_000_000, 45_000_000];
-        for baud in [38_400, 115_200, 1_000_000, 1_500_000, 1_800_000] {
-            assert!(rates_agree(&f446, baud), "{baud}");
-        }
-        for baud in [1_900_000, 2_000_000, 0, u32::MAX] {
-            assert!(!rates_agree(&f446, baud), "{baud}");
-        }
-        assert!(rates_agree(&[84_000_000, 42_000_000], 2_000_000));
     }
 
     #[test]
@@ -291,6 +312,39 @@ mod tests {
         assert_eq!(config().network().unwrap().nodes(), 18);
         assert_eq!(&bytes[..8], b"HOPW\x01\x0e\x05\x03");
         assert_eq!(&bytes[48..62], b"rdn(ring(3),1)");
+    }
+
+    /// What a config from before there were rates of hosts and links says.
+    #[test]
+    fn the_rate_of_a_mesh_is_that_of_its_hosts_up_to_what_an_st_link_does() {
+        for (baud, host_baud) in [(115_200, 115_200), (2_000_000, 2_000_000), (2_250_000, 1_000_000)] {
+            let mut bytes = BoardConfig::new("ring(3)", 1).unwrap().write();
+            bytes[16..20].copy_from_slice(&u32::to_le_bytes(baud));
+            let crc = checksum(&bytes).to_le_bytes();
+            bytes[EXPRESSION_END..].copy_from_slice(&crc);
+            let config = BoardConfig::read(&bytes).unwrap();
+            assert_eq!((config.baud, config.host_baud, config.rate(3)), (baud, host_baud, baud));
+        }
+    }
+
+    #[test]
+    fn rates_of_links_that_reach_into_the_expression_are_refused() {
+        for (links, length, fits) in [
+            (7, 119, true),
+            (7, 120, false),
+            (0, 140, true),
+            (8, 7, false),
+            (255, 7, false),
+        ] {
+            let mut bytes = BoardConfig::new("ring(3)", 1).unwrap().write();
+            (bytes[5], bytes[19]) = (length, links);
+            if links > 0 {
+                bytes[EXPRESSION_END - 24..EXPRESSION_END].copy_from_slice(&5_625_000_u32.to_le_bytes()[..3].repeat(8));
+            }
+            let crc = checksum(&bytes).to_le_bytes();
+            bytes[EXPRESSION_END..].copy_from_slice(&crc);
+            assert_eq!(BoardConfig::read(&bytes).is_ok(), fits, "{links}, {length}");
+        }
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod golden;
 mod hello;
 mod offer;
 mod packet;
+mod rates;
 mod report;
 mod request;
 mod tag;
@@ -41,8 +42,7 @@ pub(crate) mod varint;
 
 pub use application::{Addressed, AppPort, AppStatus};
 pub use board_config::{
-    BAUD_RATES, BadConfig, BoardConfig, CONFIG_BYTES, DEFAULT_BAUD, MAX_EXPRESSION, hosts_anywhere, packet_logging,
-    paper_rule, rates_agree,
+    BadConfig, BoardConfig, CONFIG_BYTES, MAX_EXPRESSION, MAX_LINK_RATES, hosts_anywhere, packet_logging, paper_rule,
 };
 pub use body::{Body, Bytes, Kind, NoRoom, body_of};
 pub use command::{BoardState, Command, CommandResult, Failure, Status};
@@ -60,6 +60,7 @@ pub use hello::{Hello, Identity, Role, Stance, VERSION};
 pub use hopwise_codec::{DELIMITER, crc32c};
 pub use offer::{Offer, VirtualChannelSet};
 pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId, PacketOf};
+pub use rates::{BAUD_RATES, DEFAULT_BAUD, UartClock, default_host_baud, rates_agree};
 pub use report::{BoardInfo, LinkFault, LinkReport, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};
 pub(crate) use tag::{Nonce, Tagged};

@@ -9,7 +9,7 @@ mod receiver;
 mod v3;
 
 use super::peripheral::{Peripheral, first_in_use};
-use super::rules::Violation;
+use super::rules::{Rule, Violation};
 use super::rx_pin::RxPin;
 use super::wave::Wave;
 use crate::cpu::{Cycles, NEVER};
@@ -114,6 +114,8 @@ pub struct Usart {
     bytes: Option<Vec<u8>>,
     /// What has passed through it.
     counters: UartCounters,
+    /// Rules that were broken, in words, until they are asked for.
+    broken: Vec<String>,
 }
 
 impl Usart {
@@ -229,9 +231,36 @@ impl Usart {
         }
     }
 
+    fn breaks(&mut self, how: &str) {
+        self.broken.push(how.into());
+    }
+
+    /// With eight samples a bit, the divider has three bits of a fraction, and the fourth is kept clear.
+    fn check_divider(&mut self) {
+        if self.control[0] & (UE | OVER8) == UE | OVER8 && self.baud & 8 != 0 {
+            self.breaks(&format!("bit 3 of BRR {:#x} is set, with OVER8", self.baud));
+        }
+        if self.control[0] & UE != 0 && self.v3.is_none() && self.baud < 16 {
+            self.breaks(&format!("BRR is {:#x}, at least 0x10", self.baud));
+        }
+    }
+
+    /// The divider of an F4 may be changed while the port is on, but not within a byte.
+    fn set_divider_v2(&mut self, value: u32) {
+        if self.baud != value & 0xffff && (self.sending_until.is_some() || self.receiving_since.is_some()) {
+            self.breaks("BRR is changed while a byte is on its way");
+        }
+        self.baud = value & 0xffff;
+        self.check_divider();
+    }
+
     fn set_control(&mut self, value: u32, now: Cycles) {
         let was_receiving = self.can_receive();
+        let is_new = (self.control[0] ^ value) & (UE | OVER8) != 0;
         self.control[0] = value;
+        if is_new {
+            self.check_divider();
+        }
         self.set_lengths();
         self.begin_to_listen(was_receiving, now);
         if self.can_send() && self.sending_until.is_none() && (value & SBK != 0 || !self.waiting.is_empty()) {
@@ -263,7 +292,7 @@ impl Peripheral for Usart {
                 self.status &= value | !(TC | RXNE);
             }
             0x04 => self.give_data(value, now),
-            0x08 => self.baud = value & 0xffff,
+            0x08 => self.set_divider_v2(value),
             0x0c => self.set_control(value, now),
             0x10 | 0x14 => self.control[(offset as usize - 0x0c) / 4] = value,
             0x18 => self.guard = value,
@@ -354,7 +383,8 @@ impl Peripheral for Usart {
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
-        self.v3.as_mut().map(V3::take_broken).unwrap_or_default()
+        let broken = self.broken.drain(..);
+        broken.map(|how| Violation { rule: Rule::Uart, how }).collect()
     }
 }
 

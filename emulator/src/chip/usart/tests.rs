@@ -224,3 +224,36 @@ fn without_its_pins_a_port_is_deaf_and_mute() {
     advance(&mut to, BIT * 40);
     assert_eq!((to.status & RXNE, to.counters.received), (0, 0));
 }
+
+/// Eight samples a bit: the mantissa begins at bit 4, the fraction has bits 0 to 2.
+#[test]
+fn with_eight_samples_the_divider_has_three_bits_of_a_fraction() {
+    for (divider, cycles) in [(0x10, 8), (0x12, 10), (0x17, 15)] {
+        let (mut from, mut to) = (port(divider, OVER8), port(divider, OVER8));
+        assert_eq!(from.bit_time(), cycles);
+        assert!(from.take_broken().is_empty());
+        from.write(0x04, 0xa5, 1000);
+        carry(&mut from, &mut to);
+        advance(&mut to, 1000 + cycles * 10);
+        assert_eq!((to.read(0x00, 0) & (RXNE | NF | FE), to.read(0x04, 0)), (RXNE, 0xa5));
+    }
+    for (divider, control) in [(0x18, OVER8), (0x0f, 0), (0x0f, OVER8)] {
+        assert!(
+            !port(divider, control).take_broken().is_empty(),
+            "{divider:#x} {control:#x}"
+        );
+    }
+}
+
+#[test]
+fn a_divider_is_not_changed_within_a_byte() {
+    let mut port = port(BIT, 0);
+    port.write(0x08, 80, 0);
+    assert!(port.take_broken().is_empty());
+    port.write(0x04, 1, 0);
+    port.write(0x08, 40, 0);
+    assert_eq!(port.take_broken().len(), 1);
+    advance(&mut port, 80 * 10);
+    port.write(0x08, 160, 80 * 10);
+    assert!(port.take_broken().is_empty());
+}

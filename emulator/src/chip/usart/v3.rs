@@ -5,7 +5,6 @@
 //! unless software reads it, or DDRE is set.
 
 use super::super::peripheral::first_in_use;
-use super::super::rules::Rule;
 // This is the other half of `Usart`, with the registers of v3: the two files know each other.
 use super::*;
 
@@ -58,8 +57,6 @@ pub(super) struct V3 {
     timeout: u32,
     prescaler: u32,
     received: VecDeque<u32>,
-    /// Rules that were broken, in words, until they are asked for.
-    broken: Vec<String>,
 }
 
 impl V3 {
@@ -70,13 +67,7 @@ impl V3 {
             timeout: 0,
             prescaler: 0,
             received: VecDeque::new(),
-            broken: Vec::new(),
         }
-    }
-
-    pub(super) fn take_broken(&mut self) -> Vec<Violation> {
-        let broken = self.broken.drain(..);
-        broken.map(|how| Violation { rule: Rule::Uart, how }).collect()
     }
 
     fn fifo(&self) -> usize {
@@ -169,12 +160,6 @@ impl Usart {
     /// Whether an error keeps DMA from taking bytes until its flag is cleared.
     pub(super) fn stops_dma(&self) -> bool {
         self.v3.is_some() && self.control[2] & DMA_DISABLE_ON_ERROR != 0 && self.status & (PE | FE | NF) != 0
-    }
-
-    fn breaks(&mut self, how: &str) {
-        if let Some(v3) = &mut self.v3 {
-            v3.broken.push(how.into());
-        }
     }
 
     fn is_on(&self) -> bool {

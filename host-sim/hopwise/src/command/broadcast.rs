@@ -26,7 +26,7 @@ pub(super) struct BroadcastArgs {
     /// The serial port of a board: broadcast a text in a running mesh
     #[arg(long, value_name = "TTY", conflicts_with = "tree")]
     port: Option<PathBuf>,
-    /// The mesh's baud rate
+    /// The rate of the serial port: the mesh's host-baud
     #[arg(long, default_value_t = DEFAULT_BAUD, requires = "port")]
     baud: u32,
     /// The mesh's key file, if it has a key

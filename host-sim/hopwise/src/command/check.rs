@@ -113,7 +113,7 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
             true => ports::meant_by(&mesh).map_err(no_boards)?,
             false => args.port.clone(),
         };
-        let mut line = SerialMesh::open(&ports, mesh.baud, mesh.keys)?;
+        let mut line = SerialMesh::open(&ports, mesh.host_baud(), mesh.keys)?;
         if args.watch {
             return watch::run(&mut line, &mesh, &plan, cables);
         }

@@ -29,7 +29,7 @@ pub(super) struct DoctorArgs {
     /// The serial port of the board [default: HOPWISE_PORT, or the one ST-LINK that is plugged in]
     #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
     port: Option<PathBuf>,
-    /// The baud rate of its configuration
+    /// The rate of its serial port: the host-baud of its configuration
     #[arg(long, default_value_t = DEFAULT_BAUD, conflicts_with = "emulated", value_parser = parse_baud)]
     baud: u32,
     /// The file of the key of the mesh that its configuration is for, if that has one

@@ -168,7 +168,7 @@ impl Subject {
                 subject = Subject::Mesh(trace::mesh(network, kind)?);
             }
             if let Subject::Mesh(mesh) = &mut subject {
-                trace::prepare(mesh, args);
+                trace::prepare(mesh, args)?;
             }
         }
         Ok(subject)
@@ -185,12 +185,17 @@ impl Subject {
         }
     }
 
-    /// The serial ports of all ports of all nodes.
-    fn links(&self) -> Result<Vec<Vec<Port>>, CliError> {
+    /// The serial ports of all ports of all nodes, with their rates.
+    fn links(&self) -> Result<Vec<Vec<(Port, u32)>>, CliError> {
         let network = self.network();
+        let rate = |node, port| match self {
+            Subject::Network(..) => DEFAULT_BAUD,
+            Subject::Mesh(mesh) => mesh.rate(NodePort { node, port }),
+        };
         let of_node = |node: u64| {
             let ports = 0..network.degree(node).unwrap_or(0);
-            ports.map(|port| self.link(node, port)).collect::<Result<_, _>>()
+            let links = ports.map(|port| Ok((self.link(node, port)?, rate(node, port))));
+            links.collect::<Result<_, _>>()
         };
         (0..network.nodes()).map(of_node).collect()
     }
@@ -248,6 +253,13 @@ impl Subject {
         match self {
             Subject::Network(..) => DEFAULT_BAUD,
             Subject::Mesh(mesh) => mesh.baud,
+        }
+    }
+
+    fn host_baud(&self) -> u32 {
+        match self {
+            Subject::Network(..) => DEFAULT_BAUD,
+            Subject::Mesh(mesh) => mesh.host_baud(),
         }
     }
 

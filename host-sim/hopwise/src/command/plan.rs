@@ -32,6 +32,7 @@ struct PlanJson<'a> {
     board: String,
     nodes: u64,
     baud: u32,
+    host_baud: u32,
     ground: &'static [&'static str],
     #[serde(flatten)]
     plan: &'a WiringPlan,
@@ -50,6 +51,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<Outcome, CliError> {
             board: names(&mesh),
             nodes: mesh.network.nodes(),
             baud: mesh.baud,
+            host_baud: mesh.host_baud(),
             ground: &mesh.kind.ground,
             plan: &plan,
         })?;

@@ -22,7 +22,7 @@ pub(super) struct PortArg {
     /// The serial port of a board of the mesh [default: HOPWISE_PORT, or the one ST-LINK that is plugged in]
     #[arg(long, value_name = "TTY")]
     pub(super) port: Option<PathBuf>,
-    /// The mesh's baud rate
+    /// The rate of the serial port: the mesh's host-baud
     #[arg(long, default_value_t = DEFAULT_BAUD, value_parser = parse_baud)]
     pub(super) baud: u32,
     /// The mesh's key file, if it has a key

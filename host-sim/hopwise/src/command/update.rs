@@ -128,7 +128,7 @@ fn open(args: &UpdateArgs, mesh: &Mesh) -> Result<SerialMesh, CliError> {
         Some(port) => vec![port.clone()],
         None => ports::meant_by(mesh).map_err(no_boards)?,
     };
-    Ok(SerialMesh::open(&ports, mesh.baud, mesh.keys)?)
+    Ok(SerialMesh::open(&ports, mesh.host_baud(), mesh.keys)?)
 }
 
 fn bring_configs(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Result<Outcome, CliError> {

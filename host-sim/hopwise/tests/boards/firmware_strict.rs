@@ -111,21 +111,29 @@ fn a_pin_that_is_not_the_ports_ends_the_link_and_is_named() {
 }
 
 #[test]
-fn a_rate_that_the_ports_do_not_agree_on_is_refused() {
+fn rates_that_too_few_ports_can_run_at_are_refused() {
     let Some(firmware) = firmware() else { return };
-    for (baud, expected) in [
-        (1_000_000, BoardState::Configured),
-        (1_500_000, BoardState::Configured),
-        (1_800_000, BoardState::Configured),
-        (1_900_000, BoardState::BadConfig),
-        (2_000_000, BoardState::BadConfig),
+    // Two links are on the bus of 90 MHz, the others and the host on that of 45.
+    for (network, baud, host_baud, expected) in [
+        ("complete(6)", 1_000_000, 1_000_000, BoardState::Configured),
+        ("complete(6)", 1_800_000, 115_200, BoardState::Configured),
+        ("complete(6)", 5_625_000, 1_000_000, BoardState::Configured),
+        ("complete(6)", 1_900_000, 1_000_000, BoardState::BadConfig),
+        ("complete(6)", 6_000_000, 1_000_000, BoardState::BadConfig),
+        ("ring(3)", 11_250_000, 1_000_000, BoardState::Configured),
+        ("complete(4)", 11_250_000, 1_000_000, BoardState::BadConfig),
+        ("path(2)", 1_000_000, 2_000_000, BoardState::BadConfig),
     ] {
-        let mut config = BoardConfig::new("path(2)", 0).expect("a config");
-        config.baud = baud;
+        let mut config = BoardConfig::new(network, 0).expect("a config");
+        (config.baud, config.host_baud) = (baud, host_baud);
         let mut rig = Rig::single(firmware, &config.write());
         rig.run_for(100 * MILLISECOND);
         let line = "not part of a mesh: BadConfig";
         let refused = rig.log().iter().any(|entry| entry.text == line);
-        assert_eq!(refused, expected == BoardState::BadConfig, "{baud}");
+        assert_eq!(
+            refused,
+            expected == BoardState::BadConfig,
+            "{network} {baud} {host_baud}"
+        );
     }
 }

@@ -260,6 +260,58 @@ fn each_board_says_what_it_has_done() {
     assert_ne!(zeros["instructions"], whole["instructions"]);
 }
 
+/// Each cable has its own rate, and so has the port to the host.
+#[test]
+fn links_run_at_the_rates_of_their_cables() {
+    let Some(elf) = crate::support::elf() else { return };
+    let text = "network = \"path(3)\"\nboard = \"nucleo-f446re\"\nbaud = 3000000\nhost-baud = 115200\n\
+                [[cable]]\nat = \"2.0\"\nbaud = 5625000\n";
+    let folder = crate::support::Folder::new("rates");
+    let mesh = folder.write("mesh.toml", text);
+    let run = [&mesh, "--elf", elf, "--for", "2s", "--check", "--json"];
+    let whole = json(&emulate(&run));
+    let rates: Vec<Vec<u64>> = whole["by_board"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|board| {
+            let links = board["links"].as_array().expect("a list");
+            links.iter().filter_map(|link| link["baud"].as_u64()).collect()
+        })
+        .collect();
+    assert_eq!(rates, [vec![3_000_000], vec![3_000_000, 5_625_000], vec![5_625_000]]);
+    assert_eq!((&whole["links_up"], &whole["pongs"]), (&2.into(), &6.into()));
+}
+
+/// The processor is the limit, and what it cannot carry is not sent.
+#[test]
+fn full_links_at_a_high_rate_lose_nothing() {
+    let Some(elf) = crate::support::elf() else { return };
+    let run = [
+        "complete(6)",
+        "--elf",
+        elf,
+        "--for",
+        "1300ms",
+        "--baud",
+        "4500000",
+        "--json",
+    ];
+    let whole = json(&emulate(
+        &[&run[..], &["--traffic", "100000", "--payload", "200"]].concat(),
+    ));
+    assert_eq!(
+        (&whole["uart_overruns"], &whole["violations"]),
+        (&0.into(), &serde_json::json!([]))
+    );
+    for board in whole["by_board"].as_array().expect("a list") {
+        assert!(board["received"].as_u64() > Some(500), "{board}");
+        for link in board["links"].as_array().expect("a list") {
+            assert_eq!((&link["baud"], &link["retransmitted"]), (&4_500_000.into(), &0.into()));
+        }
+    }
+}
+
 #[test]
 fn a_profile_is_of_one_board_or_of_all_and_without_idle_time() {
     let Some(elf) = crate::support::elf() else { return };
@@ -295,6 +347,7 @@ fn what_cannot_be_measured_is_refused() {
         ),
         (&["ring(3)", "--payload", "40"], "--traffic <RATE>"),
         (&["ring(3)", "--baud", "5"], "boards run at"),
+        (&["ring(3)", "--baud", "6000000"], "the nearest rate is 5625000"),
         (&["ring(3)", "--without-idle"], "--profile"),
     ] {
         let output = emulate(arguments);

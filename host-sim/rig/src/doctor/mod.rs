@@ -14,10 +14,12 @@ use std::time::Duration;
 
 use hopwise_host::talk::{BoardRequest, Reply, Talk, read};
 use hopwise_node::wire::{
-    BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Failure, LinkReport, Query, Status, rates_agree,
+    BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Failure, LinkReport, Query, Status, UartClock,
+    default_host_baud, rates_agree,
 };
 
 use super::boards::{self, BoardKind, Uart};
+use super::mesh::rates::clock;
 
 /// A restart is looked for so often, and for so long: a config is written in at most three seconds, and the slowest watchdog takes eight.
 const LOOK: Duration = Duration::from_millis(250);
@@ -169,7 +171,8 @@ impl Doctor<'_> {
         self.examine_clock(status.as_ref(), kind);
         if both_slots && !self.patient.is_stopped() {
             let baud = status.map_or(hopwise_node::wire::DEFAULT_BAUD, |status| status.baud);
-            if self.put_on_test_config(baud) {
+            let host_baud = BoardConfig::read(&config).map_or(default_host_baud(baud), |config| config.host_baud);
+            if self.put_on_test_config(baud, host_baud) {
                 self.examine_links(kind);
             }
             if self.write(&config).is_none() {
@@ -255,9 +258,17 @@ impl Doctor<'_> {
     }
 
     /// Makes the board a node whose links can be asked.
-    fn put_on_test_config(&mut self, baud: u32) -> bool {
+    fn put_on_test_config(&mut self, baud: u32, host_baud: u32) -> bool {
         let network = format!("path({})", self.address.saturating_add(2));
-        let config = BoardConfig::new(&network, self.address).map(|config| BoardConfig { baud, ..config }.write());
+        let config = BoardConfig::new(&network, self.address);
+        let config = config.map(|config| {
+            BoardConfig {
+                baud,
+                host_baud,
+                ..config
+            }
+            .write()
+        });
         let written = config.ok().and_then(|config| self.write(&config)).is_some();
         if !written {
             self.fault(
@@ -284,15 +295,19 @@ impl Doctor<'_> {
         let Some(baud) = status.map(|status| status.baud) else {
             return;
         };
-        let rates = kind.buses.iter().map(|bus| {
-            let rate = f64::from(*bus) / (f64::from(*bus) / f64::from(baud)).round().max(1.0);
+        let mut clocks: Vec<UartClock> = kind.links.iter().map(clock).collect();
+        clocks.sort_by_key(|clock| std::cmp::Reverse((clock.hertz, !clock.low_power)));
+        clocks.dedup();
+        let rates = clocks.iter().map(|clock| {
+            let rate = f64::from(clock.nearest(baud));
             let error = (rate * (1.0 + error) / f64::from(baud) - 1.0) * 100.0;
-            format!("{error:+.2} % on the bus of {} MHz", bus / 1_000_000)
+            let kind = if clock.low_power { " of an LPUART" } else { "" };
+            format!("{error:+.2} % from {} MHz{kind}", clock.hertz / 1_000_000)
         });
         let text = format!("{baud}: {}", rates.collect::<Vec<_>>().join(", "));
-        match rates_agree(&kind.buses, baud) {
+        match clocks.iter().any(|clock| rates_agree([*clock], baud)) {
             true => self.good("baud", text),
-            false => self.fault("baud", format!("{text}: the ports do not agree")),
+            false => self.fault("baud", format!("{text}: no link can run at that")),
         }
     }
 

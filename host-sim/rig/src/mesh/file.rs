@@ -19,6 +19,7 @@ struct MeshTable {
     network: Spanned<String>,
     board: Spanned<String>,
     baud: Option<Spanned<u32>>,
+    host_baud: Option<Spanned<u32>>,
     rule: Option<RuleName>,
     #[serde(default)]
     log_packets: bool,
@@ -30,6 +31,15 @@ struct MeshTable {
     probe: Option<Spanned<String>>,
     #[serde(default)]
     node: Vec<NodeTable>,
+    #[serde(default)]
+    cable: Vec<CableTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CableTable {
+    at: Spanned<String>,
+    baud: Spanned<u32>,
 }
 
 #[derive(Deserialize, PartialEq)]
@@ -171,8 +181,17 @@ impl Mesh {
             mesh.add_node(node)?;
         }
         mesh.check_links().map_err(|rule| at(&table.network, rule))?;
+        for cable in &table.cable {
+            let end = cable.at.get_ref().parse();
+            let end = end.map_err(|error| at(&cable.at, MeshRule::NoPort(error)))?;
+            let set = mesh.set_cable_rate(end, *cable.baud.get_ref());
+            set.map_err(|rule| at(&cable.baud, rule))?;
+        }
+        if let Some(baud) = &table.host_baud {
+            mesh.set_host_baud(*baud.get_ref()).map_err(|rule| at(baud, rule))?;
+        }
         if let Some(baud) = &table.baud {
-            mesh.check_baud().map_err(|rule| at(baud, rule))?;
+            mesh.check_rates().map_err(|rule| at(baud, rule))?;
         }
         Ok(mesh)
     }
@@ -260,13 +279,15 @@ impl Mesh {
              network = \"{}\"\n\
              board = \"{}\"\n\
              baud = {}\n\
+             # host-baud = 115200    # of the ports to hosts, if it differs\n\
              # log-packets = true    # every packet in the boards' logs, for `hopwise capture`\n\
              # traffic = {{ rate = 10, count = 100, pattern = \"uniform\", size = 32 }}\n\
              # probe = \"{EMULATED}\"    # no real boards: everything runs on emulated ones\n\n\
              # `hopwise mesh assign` fills in the probes; `probe-rs list` shows their numbers. A node may also have:\n\
              #   name = \"north\"                   up to {MAX_NAME} bytes, shown in logs and reports\n\
              #   board = \"nucleo-f401re\"          if it differs from the others\n\
-             #   uarts = [\"USART3\", \"USART1\"]     where port 0, port 1 ... are, if not in the usual order\n",
+             #   uarts = [\"USART3\", \"USART1\"]     where port 0, port 1 ... are, if not in the usual order\n\
+             # A [[cable]] with at = \"0.1\", one of its ends, and a baud runs at a rate of its own.\n",
             self.network.nodes(),
             self.network,
             self.kind.name,

@@ -3,7 +3,8 @@
 //! ```toml
 //! network = "rdn(ring(3),1)"
 //! board = "nucleo-f446re"
-//! baud = 1000000                      # unless said otherwise
+//! baud = 1000000                      # of the cables; unless said otherwise
+//! host-baud = 115200                  # of the serial ports to hosts; as `baud` unless said otherwise, but 1000000 if that is above 2000000
 //! log-packets = true                  # false unless said otherwise
 //! hosts-anywhere = true           # false unless said otherwise
 //! key-file = "mesh.key"               # beside this file; or key = "..."; no key unless said
@@ -15,6 +16,10 @@
 //! name = "north"
 //! board = "nucleo-f401re"             # as above unless said otherwise
 //! uarts = ["USART6", "USART1"]        # port 0, port 1 ...: in the order of the board's links unless said otherwise
+//!
+//! [[cable]]
+//! at = "0.1"                          # either of its ends: port 1 of node 0
+//! baud = 5625000
 //! ```
 //!
 //! A file is a mesh file if it has the key `board`.
@@ -22,6 +27,7 @@
 mod assign;
 mod file;
 mod node_port;
+pub(crate) mod rates;
 mod rule;
 
 use std::collections::BTreeMap;
@@ -29,7 +35,7 @@ use std::path::PathBuf;
 
 use hopwise_core::Network;
 use hopwise_node::authority::MeshKeys;
-use hopwise_node::wire::{BadConfig, BoardConfig, CONFIG_BYTES, DEFAULT_BAUD, Traffic, rates_agree};
+use hopwise_node::wire::{BadConfig, BoardConfig, CONFIG_BYTES, DEFAULT_BAUD, Traffic};
 
 use super::boards::{BoardKind, Uart};
 pub use assign::{CannotAssign, with_probe};
@@ -62,8 +68,11 @@ pub struct Mesh {
     pub network: Network,
     /// The kind of all boards that no other is said of: [`kind_of`](Self::kind_of) knows each.
     pub kind: &'static BoardKind,
-    /// Speed of the wires.
+    /// Speed of the cables for which no other is said: [`rate`](Self::rate) knows each.
     pub baud: u32,
+    host_baud: Option<u32>,
+    /// Rates of single cables, at both ends.
+    cable_rates: BTreeMap<NodePort, u32>,
     /// Routes are those of the network's paper.
     pub paper_rule: bool,
     /// Boards log every packet.
@@ -94,6 +103,8 @@ impl Mesh {
             network,
             kind,
             baud: DEFAULT_BAUD,
+            host_baud: None,
+            cable_rates: BTreeMap::new(),
             paper_rule: false,
             log_packets: false,
             hosts_anywhere: false,
@@ -130,20 +141,6 @@ impl Mesh {
             }),
             None => Ok(()),
         }
-    }
-
-    /// Every serial port must agree with every other: a cable may connect any two.
-    fn check_baud(&self) -> Result<(), MeshRule> {
-        let kinds = self.kinds();
-        let buses: Vec<u32> = kinds.iter().flat_map(|kind| &kind.buses).copied().collect();
-        if rates_agree(&buses, self.baud) {
-            return Ok(());
-        }
-        let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
-        Err(MeshRule::Baud {
-            baud: self.baud,
-            board: names.join(" and a "),
-        })
     }
 
     /// The kind of a node's board.
@@ -232,7 +229,9 @@ impl Mesh {
     /// The config of a node's board.
     pub fn config(&self, node: u64) -> Result<[u8; CONFIG_BYTES], BadConfig> {
         let config = BoardConfig {
-            baud: self.baud,
+            baud: self.slowest_rate(),
+            host_baud: self.host_baud(),
+            link_rates: self.link_rates(node).into_iter().collect(),
             name: self.name(node).try_into().unwrap_or_default(),
             options: u8::from(self.log_packets) | u8::from(self.paper_rule) << 1 | u8::from(self.hosts_anywhere) << 2,
             traffic: self.traffic,

@@ -7,7 +7,7 @@ use hopwise_core::{NoSuchNode, ParseError};
 use hopwise_node::key::BadKey;
 use hopwise_node::wire::{BadConfig, Traffic};
 
-use super::{EMULATED, MAX_NAME, MAX_NODES};
+use super::{EMULATED, MAX_NAME, MAX_NODES, NoPort, NodePort};
 use crate::boards::{self, BoardKind};
 
 /// Why there is no mesh.
@@ -61,8 +61,16 @@ pub enum MeshRule {
     TooLong(String),
     #[error("{0}")]
     Config(BadConfig),
-    #[error("the serial ports of a {board} differ by more than 1.5 % at {baud} baud")]
-    Baud { baud: u32, board: String },
+    #[error("{what} cannot run at {baud} baud within 1.5 %; the nearest rate is {nearest}")]
+    Baud { what: String, baud: u32, nearest: u32 },
+    #[error("the serial ports to hosts run at 38400 to 6553500 baud, in hundreds, not at {0}")]
+    HostBaud(u32),
+    #[error("{0}")]
+    NoPort(NoPort),
+    #[error("there is no cable at {0}")]
+    NoCable(NodePort),
+    #[error("the cable at {0} has two rates")]
+    TwoRates(NodePort),
     #[error("{network}: {error}")]
     Node { network: String, error: NoSuchNode },
     #[error("node {0} is there twice")]

@@ -84,8 +84,14 @@ fn every_broken_rule_is_told_with_its_line() {
         network = "complete(7)"\nboard = "nucleo-f446re" => line 1: node 0 of complete(7) has 6 links, and a nucleo-f446re has 5 UARTs for links
         network = "ring(9999)"\nboard = "nucleo-f446re" => line 1: ring(9999) has 9999 nodes, too many
         ...bauds = 5 => line 3: unknown field `bauds`
-        ...baud = 9600 => line 3: boards run at 38400 to 2000000 baud, not at 9600
-        ...baud = 2000000 => line 3: the serial ports of a nucleo-f446re differ by more than 1.5 % at 2000000 baud
+        ...baud = 9600 => line 3: boards run at 38400 to 12500000 baud, not at 9600
+        ...baud = 6000000 => line 3: the cable from USART1 of 0.0 to USART3 of 1.1 cannot run at 6000000 baud within 1.5 %; the nearest rate is 5625000
+        ...host-baud = 115201 => line 3: the serial ports to hosts run at 38400 to 6553500 baud, in hundreds, not at 115201
+        ...host-baud = 6000000 => line 3: USART2, a nucleo-f446re's port to the host, cannot run at 6000000 baud within 1.5 %; the nearest rate is 5625000
+        ...[[cable]]\nat = "5"\nbaud = 1000000 => line 4: '5' is not a port such as 3.1
+        ...[[cable]]\nat = "4.0"\nbaud = 1000000 => line 5: there is no cable at 4.0
+        ...[[cable]]\nat = "0.2"\nbaud = 1000000 => line 5: there is no cable at 0.2
+        ...[[cable]]\nat = "0.0"\nbaud = 9600 => line 5: boards run at 38400 to 12500000 baud, not at 9600
         ...baud = "fast" => line 3: invalid type: string "fast", expected u32
         ...probe = "066DFF" => line 3: probe = "emulated" is for all boards; a real probe belongs to one
         ...traffic = { rate = 0 } => line 3: traffic needs a rate
@@ -178,10 +184,43 @@ fn boards_of_different_kinds_agree_on_the_rate() {
     let text = format!("baud = 2000000\n{MIXED}");
     let refused = Mesh::parse(&text).expect_err("they differ").to_string();
     assert!(
-        refused.ends_with("differ by more than 1.5 % at 2000000 baud") && refused.starts_with("line 1: "),
+        refused.ends_with("cannot run at 2000000 baud within 1.5 %; the nearest rate is 1956521")
+            && refused.starts_with("line 1: "),
         "{refused}"
     );
     assert!(Mesh::parse(&format!("baud = 1000000\n{MIXED}")).is_ok());
+}
+
+/// Every cable has a rate, and the configs at both of its ends have the same; the port to the host has its own.
+#[test]
+fn cables_and_hosts_have_rates_of_their_own() {
+    let text = |more: &str| format!("network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n{more}");
+    let rates = |text: &str, node: u64| {
+        let mesh = Mesh::parse(text).expect(text);
+        let config = BoardConfig::read(&mesh.config(node).unwrap()).unwrap();
+        ([0, 1, 4].map(|link| config.rate(link)), config.baud, config.host_baud)
+    };
+    // From USART1 to USART1.
+    let node = "[[node]]\naddress = 1\nuarts = [\"USART3\", \"USART1\"]\n";
+    let cable = "[[cable]]\nat = \"1.1\"\nbaud = 11250000\n";
+    let fast = text(&format!("baud = 5625000\n{node}{cable}"));
+    assert_eq!(
+        rates(&fast, 0),
+        ([11_250_000, 5_625_000, 5_625_000], 5_625_000, 1_000_000)
+    );
+    assert_eq!(rates(&fast, 1), rates(&fast, 0));
+    assert_eq!(rates(&fast, 2).0, [5_625_000; 3]);
+    let slow = text("host-baud = 115200\n[[cable]]\nat = \"0.1\"\nbaud = 230400\n");
+    assert_eq!(rates(&slow, 0), ([1_000_000, 230_400, 1_000_000], 230_400, 115_200));
+    assert_eq!(rates(&slow, 3), ([230_400, 1_000_000, 1_000_000], 230_400, 115_200));
+    assert_eq!(rates(&text("baud = 115200"), 0), ([115_200; 3], 115_200, 115_200));
+    // Only the serial ports on the fast bus can.
+    let slower = cable.replace("1.1", "0.1");
+    let refused = Mesh::parse(&text(&slower)).expect_err(&slower).to_string();
+    assert!(refused.ends_with("the nearest rate is 5625000"), "{refused}");
+    let both = text(&format!("{node}{cable}[[cable]]\nat = \"0.0\"\nbaud = 9000000\n"));
+    let refused = Mesh::parse(&both).expect_err(&both).to_string();
+    assert!(refused.ends_with("the cable at 0.0 has two rates"), "{refused}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::command::table;
 const FUNCTIONS_SHOWN: usize = 50;
 
 pub(super) fn connect_hosts(subject: &Subject, session: &mut Session<'_>) -> Result<(), CliError> {
-    let connected = session.connect_hosts(subject.baud(), subject.keys());
+    let connected = session.connect_hosts(subject.host_baud(), subject.keys());
     Ok(connected.map_err(CannotOpenPort::from)?)
 }
 
@@ -83,7 +83,7 @@ pub(super) fn add(
         if asked {
             connect_hosts(&subject, &mut session)?;
         }
-        figures.by_board = session.by_board(&subject.links()?, subject.baud());
+        figures.by_board = session.by_board(&subject.links()?);
         let idle = idle.iter().flat_map(Session::instructions);
         for (board, instructions) in figures.by_board.iter_mut().zip(idle) {
             board.idle_instructions = instructions;

@@ -27,9 +27,11 @@ pub(super) fn mesh(network: Network, kind: &BoardKind) -> Result<Mesh, CliError>
 }
 
 /// Boards log their packets, send some, and have another rate, as far as that is asked for.
-pub(super) fn prepare(mesh: &mut Mesh, args: &EmulateArgs) {
+pub(super) fn prepare(mesh: &mut Mesh, args: &EmulateArgs) -> Result<(), CliError> {
     mesh.log_packets |= args.trace.is_some();
-    mesh.baud = args.baud.unwrap_or(mesh.baud);
+    if let Some(baud) = args.baud {
+        mesh.set_baud(baud)?;
+    }
     if let Some(rate) = args.traffic {
         mesh.traffic = Some(Traffic {
             rate,
@@ -39,6 +41,7 @@ pub(super) fn prepare(mesh: &mut Mesh, args: &EmulateArgs) {
             random: args.payload_bytes == PayloadBytes::Random,
         });
     }
+    Ok(())
 }
 
 /// A trace while it is written.

@@ -1,0 +1,127 @@
+//! The rates of cables and of ports to hosts.
+
+use hopwise_node::wire::{
+    BAUD_RATES, DEFAULT_BAUD, MAX_EXPRESSION, MAX_LINK_RATES, UartClock, default_host_baud, rates_agree,
+};
+
+use super::{Mesh, MeshRule, NodePort};
+use crate::boards::Uart;
+
+/// The clock of a serial port.
+pub(crate) fn clock(uart: &Uart) -> UartClock {
+    UartClock {
+        hertz: uart.clock,
+        low_power: uart.is_low_power(),
+    }
+}
+
+/// The rate nearest to this one at which serial ports with these clocks agree.
+fn nearest(clocks: &[UartClock], baud: u32) -> u32 {
+    let near = |clock: &UartClock| {
+        let (clock, divisor) = (*clock, clock.divisor(baud));
+        [divisor - 1, divisor, divisor + 1].map(|divisor| clock.nearest(clock.divided(divisor)))
+    };
+    let all = clocks.iter().flat_map(near);
+    let possible = all.filter(|rate| BAUD_RATES.contains(rate) && rates_agree(clocks.iter().copied(), *rate));
+    let best = possible.min_by_key(|rate| rate.abs_diff(baud));
+    best.unwrap_or(DEFAULT_BAUD)
+}
+
+fn check(clocks: &[UartClock], baud: u32, what: impl FnOnce() -> String) -> Result<(), MeshRule> {
+    if rates_agree(clocks.iter().copied(), baud) {
+        return Ok(());
+    }
+    let nearest = nearest(clocks, baud);
+    let what = what();
+    Err(MeshRule::Baud { what, baud, nearest })
+}
+
+impl Mesh {
+    /// The rate of the cable at a port.
+    pub fn rate(&self, end: NodePort) -> u32 {
+        self.cable_rates.get(&end).copied().unwrap_or(self.baud)
+    }
+
+    /// The rate of the serial ports to hosts.
+    pub fn host_baud(&self) -> u32 {
+        self.host_baud.unwrap_or_else(|| default_host_baud(self.slowest_rate()))
+    }
+
+    /// Sets the rate of all cables, if they can run at it.
+    pub fn set_baud(&mut self, baud: u32) -> Result<(), MeshRule> {
+        self.baud = baud;
+        self.cable_rates.clear();
+        self.check_rates()
+    }
+
+    pub(super) fn slowest_rate(&self) -> u32 {
+        self.cable_rates
+            .values()
+            .fold(self.baud, |slowest, rate| slowest.min(*rate))
+    }
+
+    /// The rates of a board's links, if they differ.
+    pub(super) fn link_rates(&self, node: u64) -> Vec<u32> {
+        if self.cable_rates.is_empty() {
+            return Vec::new();
+        }
+        let links = 0..self.kind_of(node).links.len().min(MAX_LINK_RATES);
+        let rate = |link| self.port_at(node, link).map_or(self.baud, |end| self.rate(end));
+        links.map(rate).collect()
+    }
+
+    pub(super) fn set_cable_rate(&mut self, at: NodePort, baud: u32) -> Result<(), MeshRule> {
+        let known = (at.node < self.network.nodes()).then_some(at);
+        let far = known.and_then(|at| self.far_end(at)).ok_or(MeshRule::NoCable(at))?;
+        if !BAUD_RATES.contains(&baud) {
+            return Err(MeshRule::Config(hopwise_node::wire::BadConfig::Baud(baud)));
+        }
+        if self.network.to_string().len() + 3 * MAX_LINK_RATES > MAX_EXPRESSION {
+            return Err(MeshRule::TooLong(self.network.to_string()));
+        }
+        for end in [at, far] {
+            if self.cable_rates.insert(end, baud).is_some_and(|other| other != baud) {
+                return Err(MeshRule::TwoRates(at));
+            }
+        }
+        self.check_cable(at, far)
+    }
+
+    pub(super) fn set_host_baud(&mut self, baud: u32) -> Result<(), MeshRule> {
+        if !BAUD_RATES.contains(&baud) || !baud.is_multiple_of(100) || baud / 100 > u16::MAX.into() {
+            return Err(MeshRule::HostBaud(baud));
+        }
+        self.host_baud = Some(baud);
+        self.check_hosts()
+    }
+
+    fn check_cable(&self, from: NodePort, to: NodePort) -> Result<(), MeshRule> {
+        let clocks = [from, to].map(|end| clock(self.uart(end)));
+        check(&clocks, self.rate(from), || {
+            let uart = |end| format!("{} of {end}", self.uart(end).name);
+            format!("the cable from {} to {}", uart(from), uart(to))
+        })
+    }
+
+    fn check_hosts(&self) -> Result<(), MeshRule> {
+        for kind in self.kinds() {
+            check(&[clock(&kind.serial)], self.host_baud(), || {
+                format!("{}, a {}'s port to the host,", kind.serial.name, kind.name)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether both ends of every cable, and all ports to hosts, can run at their rates.
+    pub(super) fn check_rates(&self) -> Result<(), MeshRule> {
+        for node in self.nodes() {
+            for port in 0..self.degree(node) {
+                let end = NodePort { node, port };
+                if let Some(far) = self.far_end(end) {
+                    self.check_cable(end, far)?;
+                }
+            }
+        }
+        self.check_hosts()
+    }
+}
