@@ -172,10 +172,10 @@ pub(crate) fn power_cuts_of(name: &str, pace: Pace, cuts: u32) {
 fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::single(firmware, &config(0));
-    let whole = rig.patch("router::Router", ">::own_deadline", &[0x00, 0xde]);
+    let whole = rig.patch("router::Router", ">::catch_up", &[0x00, 0xde]);
     rig.run_for(2 * SECOND);
     assert_eq!(rig.status(0).state, BoardState::CrashLoop);
-    rig.patch("router::Router", ">::own_deadline", &whole);
+    rig.patch("router::Router", ">::catch_up", &whole);
     rig.world.boards_mut()[0].cut_power(3);
     rig.world.boards_mut()[0].restore_power();
     rig.run_for(SECOND);

@@ -113,7 +113,7 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
     let Some(firmware) = firmware() else { return };
     let mut rig = configured(firmware);
     // Called by every tick of a node.
-    let whole = rig.patch("router::Router", ">::own_deadline", &FAULT);
+    let whole = rig.patch("router::Router", ">::catch_up", &FAULT);
     rig.run_for(3 * SECOND);
     assert_eq!(rig.world.boards()[0].resets(), 4, "and no more");
     let lines = lines(&mut rig);
@@ -134,7 +134,7 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
     rig.run_for(SECOND);
     assert_eq!(rig.status(0).state, BoardState::CrashLoop);
     // A new config does.
-    rig.patch("router::Router", ">::own_deadline", &whole);
+    rig.patch("router::Router", ">::catch_up", &whole);
     rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&config())));
     rig.run_for(3 * SECOND);
     assert_eq!(rig.status(0).state, BoardState::Configured);
