@@ -159,10 +159,7 @@ fn the_same_inputs_give_the_same_state_on_any_number_of_threads() {
 fn a_cut_wire_loses_frames_and_recovers() {
     let Some(image) = firmware() else { return };
     let mut world = chain(&image, 2, u32::MAX, 1_000_000, |_| clean());
-    let port = Port {
-        board: 1,
-        uart: support::LEFT,
-    };
+    let port = Port::new(1, support::LEFT);
     let events = vec![
         (100 * MILLISECOND, Action::Cut(port)),
         (200 * MILLISECOND, Action::Plug(port)),
@@ -240,10 +237,7 @@ fn a_plug_in_a_new_place_takes_the_frames_there() {
 fn noise_shows_as_errors_of_the_receiver() {
     let Some(image) = firmware() else { return };
     let mut world = chain(&image, 2, u32::MAX, 1_000_000, |_| clean());
-    let port = Port {
-        board: 1,
-        uart: support::LEFT,
-    };
+    let port = Port::new(1, support::LEFT);
     world
         .set_script(Script::new(vec![(50 * MILLISECOND, Action::Noise(port, 1e-3))]))
         .expect("a port that there is");

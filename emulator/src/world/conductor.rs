@@ -15,6 +15,13 @@ pub struct Port {
     pub uart: usize,
 }
 
+impl Port {
+    /// By board and serial port.
+    pub const fn new(board: usize, uart: usize) -> Self {
+        Port { board, uart }
+    }
+}
+
 impl std::fmt::Display for Port {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}.{}", self.board, UART_NAMES.get(self.uart).unwrap_or(&"?"))

@@ -103,16 +103,7 @@ pub(crate) fn chain(
     }
     for number in 1..boards {
         world
-            .wire(
-                Port {
-                    board: number - 1,
-                    uart: RIGHT,
-                },
-                Port {
-                    board: number,
-                    uart: LEFT,
-                },
-            )
+            .wire(Port::new(number - 1, RIGHT), Port::new(number, LEFT))
             .expect("a free port");
     }
     world

@@ -94,10 +94,7 @@ impl Bench {
     fn new(image: Arc<Image>, format: LogFormat, network: &str) -> Result<Self, CannotRun> {
         let network: Network = network.parse().map_err(CannotRun::of)?;
         let kind = board_of(&image).unwrap_or(boards::BOARDS[0]);
-        let differences = Differences {
-            seed: 1,
-            drift_ppm: 20.0,
-        };
+        let differences = Differences::new(1, 20.0);
         let program = Program { kind, image };
         let mut world = setup::build_of(&program, &network, differences).map_err(CannotRun::of)?;
         let hosts = Hosts::connect(&mut world, DEFAULT_BAUD).map_err(CannotRun::of)?;

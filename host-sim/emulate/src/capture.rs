@@ -58,10 +58,7 @@ pub fn boards(mesh: &Mesh, image: &Arc<Image>, run: &EmulatedRun) -> Result<Worl
         .nodes()
         .map(|node| STARTS_WITHIN * (node * 7 % nodes) / nodes)
         .collect();
-    let differences = Differences {
-        seed: run.seed,
-        drift_ppm: DRIFT_PPM,
-    };
+    let differences = Differences::new(run.seed, DRIFT_PPM);
     Ok(setup::assemble(&blueprint, image, differences)?)
 }
 

@@ -30,10 +30,7 @@ const RESPONSE_TIMEOUT: Time = SECOND;
 /// A board that takes no packet for so long takes none any more: links to its neighbors may pause.
 const TAKES_WITHIN: Time = 5 * SECOND;
 /// What boards of an [`EmulatedMesh`] differ by.
-const DIFFERENCES: Differences = Differences {
-    seed: 1,
-    drift_ppm: 20.0,
-};
+const DIFFERENCES: Differences = Differences::new(1, 20.0);
 
 /// The firmware, from its file.
 pub struct Firmware {
@@ -276,10 +273,7 @@ fn another_key() -> Keys {
 }
 
 fn emulated_port(kind: &BoardKind, node: u64, link: usize) -> Option<Port> {
-    Some(Port {
-        board: node as usize,
-        uart: kind.links().get(link)?.uart,
-    })
+    Some(Port::new(node as usize, kind.links().get(link)?.uart))
 }
 
 impl Mistakes {

@@ -66,10 +66,7 @@ pub fn port_on(kind: &BoardKind, name: &PortName) -> Result<Port, NoSuchPlace> {
         port: name.clone(),
         example: UART_NAMES[0],
     })?;
-    Ok(Port {
-        board: name.node as usize,
-        uart,
-    })
+    Ok(Port::new(name.node as usize, uart))
 }
 
 /// The same as the emulator knows it; `None` for what is refused.

@@ -52,6 +52,13 @@ pub struct Differences {
     pub drift_ppm: f64,
 }
 
+impl Differences {
+    /// Of a seed, and with crystals that are off by up to so many parts in a million.
+    pub const fn new(seed: u64, drift_ppm: f64) -> Self {
+        Differences { seed, drift_ppm }
+    }
+}
+
 /// Where a firmware looks for its configuration: the first of two slots. `None` if it is not Hopwise's.
 pub fn configuration_slots(image: &Image) -> Option<u32> {
     image.address_of("_configuration_slots")
@@ -201,10 +208,7 @@ pub(crate) fn lay_wires(
 /// The serial port of a node's port.
 pub fn place(kind: &BoardKind, network: &Network, node: u64, port: Option<u64>) -> Result<Port, CannotBuild> {
     match port.and_then(|port| kind.links().get(port as usize)) {
-        Some(link) => Ok(Port {
-            board: node as usize,
-            uart: link.uart,
-        }),
+        Some(link) => Ok(Port::new(node as usize, link.uart)),
         None => Err(CannotBuild::TooManyLinks {
             node,
             degree: network.degree(node)?,
@@ -261,10 +265,7 @@ mod tests {
     fn try_build(expression: &str) -> Result<usize, CannotBuild> {
         let image = Arc::new(Image::from_bytes(vec![0; 8]));
         let network: Network = expression.parse().expect("a network");
-        let differences = Differences {
-            seed: 1,
-            drift_ppm: 0.0,
-        };
+        let differences = Differences::new(1, 0.0);
         build(&network, &image, differences).map(|world| world.wired_ports().len())
     }
 
@@ -329,10 +330,7 @@ mod tests {
                 kind,
                 image: Arc::new(Image::from_bytes(vec![0; 8])),
             };
-            let differences = Differences {
-                seed: 1,
-                drift_ppm: 0.0,
-            };
+            let differences = Differences::new(1, 0.0);
             let most = kind.links().len();
             let network = |nodes: usize| format!("complete({nodes})").parse::<Network>().expect("a network");
             let world = build_of(&program, &network(most + 1), differences).expect("as many links as the board has");

@@ -295,10 +295,7 @@ fn show(report: &Report) -> Result<(), CliError> {
 const PICOSECONDS: u64 = 1_000;
 
 fn emulated(args: &ClockArgs, network: &Network, image: &Arc<Image>, seed: u64) -> Result<TimedBoards, CliError> {
-    let differences = Differences {
-        seed,
-        drift_ppm: args.drift,
-    };
+    let differences = Differences::new(seed, args.drift);
     let full = args.load == LoadArg::Full;
     let boards = TimedBoards::new(network, image, differences, STARTS_WITHIN * PICOSECONDS, full);
     let mut boards = boards.map_err(|error| CliError::network(network, error))?;

@@ -422,10 +422,7 @@ fn start<'i>(args: &EmulateArgs, subject: &Subject, images: &'i [Loaded]) -> Res
 }
 
 fn build(args: &EmulateArgs, subject: &Subject, programs: &[Program]) -> Result<World, CliError> {
-    let differences = setup::Differences {
-        seed: args.seed,
-        drift_ppm: args.drift,
-    };
+    let differences = setup::Differences::new(args.seed, args.drift);
     let mut world = subject.build(programs, differences)?;
     world.set_threads(args.threads);
     let read = |text: &str| script::read(text, subject.network(), |name| subject.place(name));

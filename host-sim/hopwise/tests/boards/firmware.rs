@@ -1,7 +1,7 @@
 //! The firmware on meshes of emulated boards: everything arrives, and faults are survived.
 
 #[allow(dead_code, reason = "each test uses a part of it")]
-use crate::firmware_support::{Rig, firmware};
+use crate::firmware_support::{Rig, firmware, traffic};
 use hopwise_emulate::check::path;
 use hopwise_emulate::setup::{LINKS, configure};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
@@ -68,10 +68,7 @@ fn sixteen_boards_of_a_swapped_network() {
 
 /// The serial port of a node's port.
 fn port(board: usize, port: usize) -> Port {
-    Port {
-        board,
-        uart: LINKS[port],
-    }
+    Port::new(board, LINKS[port])
 }
 
 #[test]
@@ -264,13 +261,7 @@ fn a_config_can_order_traffic_whose_outcome_is_logged() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "path(2)");
     let config = BoardConfig {
-        traffic: Some(Traffic {
-            rate: 100,
-            count: 20,
-            pattern: Pattern::Neighbors,
-            size: 30,
-            random: false,
-        }),
+        traffic: Some(traffic(100, 20, Pattern::Neighbors, 30)),
         ..BoardConfig::new("path(2)", 0).expect("a config")
     };
     configure(
@@ -308,16 +299,7 @@ fn a_million_bytes_through_each_link_and_none_lost() {
     rig.wait_for_links(SECOND);
     const SIZE: u32 = 200;
     let count = 2 * 1_000_000 / SIZE;
-    start_traffic(
-        &mut rig,
-        Traffic {
-            rate: 100_000,
-            count,
-            pattern: Pattern::Neighbors,
-            size: SIZE as u8,
-            random: false,
-        },
-    );
+    start_traffic(&mut rig, traffic(100_000, count, Pattern::Neighbors, SIZE as u8));
     let begin = rig.world.now();
     while reports(&mut rig).iter().any(|report| report.running) {
         assert!(rig.world.now() - begin < 30 * SECOND, "{:?}", reports(&mut rig));

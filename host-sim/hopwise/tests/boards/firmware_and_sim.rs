@@ -169,10 +169,7 @@ fn boards_and_simulator_deliver_the_same_by_the_same_paths() {
     let mut boards = Rig::new(firmware, NETWORK);
     let network = boards.network;
     let nodes = network.nodes();
-    let port = Port {
-        board: CUT.0 as usize,
-        uart: LINKS[usize::from(CUT.1)],
-    };
+    let port = Port::new(CUT.0 as usize, LINKS[usize::from(CUT.1)]);
     boards
         .world
         .set_script(Script::new(vec![(CUT_AT * MILLISECOND, Action::Cut(port))]))

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::firmware_support::{Rig, firmware, sizes};
+use crate::firmware_support::{Rig, firmware, sizes, traffic};
 use hopwise_emulate::demangle;
 use hopwise_emulate::setup::{LINKS, configuration_slots};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Port, Script};
 use hopwise_host::talk::{BoardRequest, Reply};
-use hopwise_node::wire::{
-    BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Query, Status, Traffic,
-};
+use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Query, Status};
 
 /// Port and pin of the LED.
 const LED: (usize, u32) = (0, 5);
@@ -184,13 +182,7 @@ fn the_led_flickers_while_packets_pass() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "path(2)");
     rig.wait_for_links(SECOND);
-    let traffic = Traffic {
-        rate: 50,
-        count: 0,
-        pattern: Pattern::Neighbors,
-        size: 20,
-        random: false,
-    };
+    let traffic = traffic(50, 0, Pattern::Neighbors, 20);
     rig.have_done(BoardRequest::command(0, &Command::StartTraffic(traffic)));
     rig.run_for(STEP);
     let seen = rhythm(&mut rig);

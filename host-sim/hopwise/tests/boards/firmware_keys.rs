@@ -1,6 +1,6 @@
 //! Boards with keys: who may talk to them, who may change them, and someone on a wire. See `docs/keys.md`.
 
-use crate::firmware_support::{KEYS, Rig, firmware};
+use crate::firmware_support::{KEYS, Rig, firmware, traffic};
 use hopwise_emulate::setup;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Board, BoardOptions, Port, Script, World};
@@ -8,7 +8,7 @@ use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::authority::{Challenge, MeshKeys, authorize, board_key};
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::wire::{
-    BoardConfig, CONFIG_BYTES, Command, CommandResult, LinkFault, Pattern, Query, Status, Traffic, TrafficReport,
+    BoardConfig, CONFIG_BYTES, Command, CommandResult, LinkFault, Pattern, Query, Status, TrafficReport,
 };
 use hopwise_sim::tap::Tap;
 use rand::SeedableRng;
@@ -55,13 +55,7 @@ fn a_board_is_changed_only_by_who_has_the_management_key() {
         let mut rig = Rig::locked(firmware, "path(3)", wrong);
         rig.wait_for_links(SECOND);
         let config = BoardConfig::new("path(3)", 1).expect("a config").write();
-        let traffic = Traffic {
-            rate: 10,
-            count: 10,
-            pattern: Pattern::Neighbors,
-            size: 20,
-            random: false,
-        };
+        let traffic = traffic(10, 10, Pattern::Neighbors, 20);
         for command in [
             Command::WriteConfig(&config),
             Command::WriteConfig(&[0xff; CONFIG_BYTES]),
@@ -200,13 +194,7 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
         let tapped = rig.hosts.tap(&mut rig.world, ends, Box::new(carry));
         tapped.expect("free ports");
         rig.run_for(SECOND);
-        let traffic = Traffic {
-            rate: 100,
-            count: 250,
-            pattern: Pattern::Neighbors,
-            size: 60,
-            random: false,
-        };
+        let traffic = traffic(100, 250, Pattern::Neighbors, 60);
         for board in [0, 1] {
             rig.have_done(BoardRequest::command(board, &Command::StartTraffic(traffic)));
         }

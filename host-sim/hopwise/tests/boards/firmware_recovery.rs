@@ -178,10 +178,7 @@ fn what_serial_ports_find_wrong_is_counted_by_link() {
         (counters.framing_errors, counters.noise_errors, counters.overruns)
     };
     assert_eq!([0, 1].map(|board| counted(&mut rig, board)), [(0, 0, 0); 2]);
-    let here = Port {
-        board: 0,
-        uart: LINKS[0],
-    };
+    let here = Port::new(0, LINKS[0]);
     let now = rig.world.now();
     // Enough of it that some of each is seen, whatever is drawn.
     let events = vec![

@@ -10,19 +10,16 @@ use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, World};
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Traffic};
+use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern};
 use hopwise_rig::board_log::LogReaders;
 use hopwise_rig::doctor::examine;
 use hopwise_rig::mesh::Mesh;
 
 use crate::firmware_power::stored;
-use crate::firmware_support::{Firmware, Rig, build, load};
+use crate::firmware_support::{Firmware, Rig, build, load, traffic};
 use crate::next_hop::start;
 
-const DIFFERENCES: Differences = Differences {
-    seed: 11,
-    drift_ppm: 30.0,
-};
+const DIFFERENCES: Differences = Differences::new(11, 30.0);
 
 /// A kind of board with its image, which is built if need be; `None` if there is no ARM compiler.
 pub(crate) fn programmed(name: &str) -> Option<(Program, &'static Firmware)> {
@@ -76,13 +73,7 @@ pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
     let mut rig = Rig::with_logs(network, world, firmware.format.readers(boards));
     rig.wait_for_links(SECOND);
     for board in 0..boards {
-        let traffic = Traffic {
-            rate: 100_000,
-            count: 0,
-            pattern: Pattern::Neighbors,
-            size: 200,
-            random: false,
-        };
+        let traffic = traffic(100_000, 0, Pattern::Neighbors, 200);
         start(&mut rig, board, traffic);
     }
     rig.run_for(50 * MILLISECOND);

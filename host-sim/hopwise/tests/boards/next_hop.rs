@@ -1,6 +1,6 @@
 //! Instructions for a next hop, counted on emulated boards.
 
-use crate::firmware_support::{Firmware, Rig, firmware};
+use crate::firmware_support::{Firmware, Rig, firmware, traffic};
 use hopwise_emulate::profile::{DebugInfo, Executed, Profile};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_host::talk::BoardRequest;
@@ -35,13 +35,7 @@ fn per_next_hop(expression: &str) -> Option<u64> {
         .iter_mut()
         .for_each(|board| board.start_profile());
     for board in 0..boards {
-        let traffic = Traffic {
-            rate: 500,
-            count: 10,
-            pattern: Pattern::Uniform,
-            size: 20,
-            random: false,
-        };
+        let traffic = traffic(500, 10, Pattern::Uniform, 20);
         start(&mut rig, board, traffic);
     }
     rig.run_for(300 * MILLISECOND);

@@ -72,10 +72,7 @@ fn mixed_mesh() -> Option<HostEnd> {
         setup::configure(&mut board, &images.flashed.image, &config, None, 10 + node);
         world.add(board);
     }
-    let port = |board, link: usize| Port {
-        board,
-        uart: setup::LINKS[link],
-    };
+    let port = |board, link: usize| Port::new(board, setup::LINKS[link]);
     world.wire(port(0, 0), port(1, 1)).expect("free ports");
     let mut rig = Rig::with(&images.flashed, NETWORK.parse().expect("a network"), world);
     let ends = [port(1, 0), port(2, 0)];

@@ -168,10 +168,7 @@ fn captures_the_true_time(settings: &str, time: Time) {
     let format = LogFormat::of_elf(&firmware.elf).unwrap();
     let mut blueprint = blueprint(&mesh).unwrap();
     blueprint.starts = mesh.nodes().map(|node| node * 5 % 18 * 50 * MILLISECOND).collect();
-    let differences = Differences {
-        seed: 3,
-        drift_ppm: 50.0,
-    };
+    let differences = Differences::new(3, 50.0);
     let mut world = setup::assemble(&blueprint, &firmware.image, differences).unwrap();
     world.run_until(time);
     let folder = Folder::new(&format!("capture-world-{}", settings.len()));

@@ -4,19 +4,15 @@
 mod cuts;
 #[path = "../sim/pulls.rs"]
 mod pulls;
+#[path = "../sim/settings.rs"]
+mod settings;
 
 use hopwise_language::Traffic;
 use hopwise_sim::run::Account;
 use hopwise_sim::{Settings, simulate};
 use rayon::prelude::*;
 use serde_json::Value;
-
-fn on(network: &str) -> Settings {
-    Settings {
-        network: Some(network.into()),
-        ..Settings::default()
-    }
-}
+use settings::on;
 
 fn run(settings: &Settings) -> Account {
     let account = simulate(&settings.run().unwrap(), None, &mut |_| ()).unwrap();

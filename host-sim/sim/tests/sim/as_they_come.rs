@@ -6,17 +6,12 @@ use hopwise_sim::Settings;
 use hopwise_sim::oracle::Exception;
 use hopwise_sim::report::Report;
 
-use crate::{assert_all_delivered, on, run};
+use crate::{also, assert_all_delivered, on, run};
 
 /// A line that is held low destroys what is under way: it is retransmitted, and nothing is lost.
 #[test]
 fn breaks_destroy_frames_and_lose_nothing() {
-    let busy = Settings {
-        packets: Some(4_000),
-        rate: Some(400.0),
-        payload: Some(100),
-        ..on("ring(4)")
-    };
+    let busy = on("ring(4) --packets 4000 --rate 400 --payload 100");
     let quiet = run(&busy);
     assert_eq!(quiet.retransmissions, 0);
     for length in ["", " 500us"] {
@@ -25,10 +20,7 @@ fn breaks_destroy_frames_and_lose_nothing() {
             let (board, port) = (number % 4, number / 4 % 2);
             let _ = write!(events, "{}us break {board}.{port}{length}; ", 500_000 + number * 900);
         }
-        let settings = Settings {
-            events: Some(events),
-            ..busy.clone()
-        };
+        let settings = also(busy.clone(), &format!("--events '{events}'"));
         let account = run(&settings);
         assert_all_delivered(&settings, &account);
         assert!(account.retransmissions > 500, "{length}: {}", account.retransmissions);
@@ -38,30 +30,17 @@ fn breaks_destroy_frames_and_lose_nothing() {
 /// Nobody sends for minutes, and that is no halt.
 #[test]
 fn a_slow_sender_is_no_false_alarm() {
-    let settings = Settings {
-        rate: Some(0.01),
-        packets: Some(6),
-        seed: Some(3),
-        ..on("ring(4)")
-    };
+    let settings = on("ring(4) --rate 0.01 --packets 6 --seed 3");
     assert_all_delivered(&settings, &run(&settings));
 }
 
 /// What a node reports to a board that takes nothing wanders about, and comes by the node again: it has still been reported once.
 #[test]
 fn a_report_that_comes_back_is_no_false_alarm() {
-    let settings = Settings {
-        drift: Some(170.0),
-        events: Some("0s off 2; 24ms on 2".into()),
-        duration: Some("2551ms".parse().unwrap()),
-        mixed: true,
-        payload: Some(37),
-        rate: Some(9.8),
-        rogue: Some("15:refuse,4:lie".into()),
-        seed: Some(981),
-        traffic: Some("neighbors".parse().unwrap()),
-        ..on("root-folded(ring(4),2)")
-    };
+    let settings = on(
+        "root-folded(ring(4),2) --drift 170 --events '0s off 2; 24ms on 2' --for 2551ms --mixed --payload 37 \
+         --rate 9.8 --rogue 15:refuse,4:lie --seed 981 --traffic neighbors",
+    );
     let account = run(&settings);
     assert!(account.tally.sent > 200, "{}", account.tally.sent);
 }
@@ -69,34 +48,18 @@ fn a_report_that_comes_back_is_no_false_alarm() {
 #[test]
 fn a_run_whose_faults_met_no_traffic_says_so() {
     let remark = |settings: &Settings| Report::new(settings, &settings.run().unwrap(), &run(settings)).remark;
-    let readme = Settings {
-        confirmed: true,
-        ber: Some(1e-4),
-        pull_every: Some("1s".parse().unwrap()),
-        ..on("rdn(ring(3),1)")
-    };
+    let readme = on("rdn(ring(3),1) --confirmed --ber 1e-4 --pull-every 1s");
     let said = remark(&readme).unwrap();
     assert!(said.starts_with("no fault met any traffic: it was over at "), "{said}");
-    let longer = Settings {
-        duration: Some("5s".parse().unwrap()),
-        rate: Some(20.0),
-        ..readme
-    };
+    let longer = also(readme, "--for 5s --rate 20");
     assert_eq!(remark(&longer), None);
-    let cut = Settings {
-        events: Some("0s cut 0.0".into()),
-        ..on("ring(4)")
-    };
+    let cut = on("ring(4) --events '0s cut 0.0'");
     assert_eq!(remark(&cut), None);
 }
 
 #[test]
 fn packets_are_sent_for_a_time() {
-    let settings = Settings {
-        duration: Some("3s".parse().unwrap()),
-        rate: Some(50.0),
-        ..on("ring(6)")
-    };
+    let settings = on("ring(6) --for 3s --rate 50");
     let account = run(&settings);
     assert_all_delivered(&settings, &account);
     assert!((800..1_000).contains(&account.tally.sent), "{}", account.tally.sent);
@@ -147,24 +110,14 @@ fn the_power_may_fail_everywhere() {
         assert!(tally.sent > 1_000, "{}", tally.sent);
         assert!(tally.delivered > tally.sent * 8 / 10, "{tally:?}");
     }
-    let for_good = Settings {
-        events: Some("800ms off all".into()),
-        duration: Some("3s".parse().unwrap()),
-        rate: Some(40.0),
-        ..on("ring(5)")
-    };
+    let for_good = on("ring(5) --events '800ms off all' --for 3s --rate 40");
     assert!(run(&for_good).tally.sent > 0);
 }
 
 /// What is not delivered has a reason that is named and counted.
 #[test]
 fn exceptions_are_counted_by_name() {
-    let settings = Settings {
-        duration: Some("4s".parse().unwrap()),
-        rate: Some(20.0),
-        events: Some("0s off 3".into()),
-        ..on("ring(6)")
-    };
+    let settings = on("ring(6) --for 4s --rate 20 --events '0s off 3'");
     let tally = run(&settings).tally;
     assert!(tally.cut_off > 20, "{tally:?}");
     assert_eq!(tally.exceptions[Exception::CutOff as usize], tally.cut_off);

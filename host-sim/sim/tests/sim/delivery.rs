@@ -25,10 +25,7 @@ fn all_patterns_are_delivered_once_on_every_small_network() {
     ];
     for network in networks("small_of_each_paper") {
         for traffic in patterns {
-            let settings = Settings {
-                traffic: Some(traffic),
-                ..on(network)
-            };
+            let settings = on(&format!("{network} --traffic {traffic}"));
             let account = run(&settings);
             assert_all_delivered(&settings, &account);
             let nodes = settings.run().unwrap().build.network.nodes();
@@ -47,11 +44,7 @@ fn all_patterns_are_delivered_once_on_every_small_network() {
 #[test]
 fn confirmed_packets_are_all_confirmed() {
     for network in networks("small_of_each_paper") {
-        let settings = Settings {
-            traffic: Some(Traffic::AllToAll),
-            confirmed: true,
-            ..on(network)
-        };
+        let settings = on(&format!("{network} --traffic all-to-all --confirmed"));
         let (account, trace) = traced(&settings);
         assert_all_delivered(&settings, &account);
         let completed = events(&trace, "completed");
@@ -99,13 +92,9 @@ fn a_storm_of_broadcasts_starves_nobody() {
             .into_iter()
             .chain(["torus(4,4)", "re(ring(4),complete(3),1)", "ring(12)"]);
     for network in small {
-        let settings = Settings {
-            traffic: Some(Traffic::BroadcastStorm),
-            packets: Some(1_500),
-            rate: Some(2e3),
-            payload: Some(200),
-            ..on(network)
-        };
+        let settings = on(&format!(
+            "{network} --traffic broadcast-storm --packets 1500 --rate 2e3 --payload 200"
+        ));
         let tally = run(&settings).tally;
         assert_eq!(tally.delivered + tally.undeliverable, 1_500, "{}", settings.command());
         assert!(tally.undeliverable <= 15, "{}: {tally:?}", settings.command());
@@ -114,16 +103,11 @@ fn a_storm_of_broadcasts_starves_nobody() {
 
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
-    let with_seed = |seed| Settings {
-        packets: Some(200),
-        rate: Some(20.0),
-        confirmed: true,
-        ber: Some(1e-4),
-        pull_every: Some("300ms".parse().unwrap()),
-        reset_every: Some("500ms".parse().unwrap()),
-        events: Some("600ms noise 1.0 1e-3; 700ms stuck 2.0; 750ms swap 0.0 5.0; 900ms plug 2.0".into()),
-        seed: Some(seed),
-        ..on("rdn(ring(3),1)")
+    let with_seed = |seed| {
+        on(&format!(
+            "rdn(ring(3),1) --packets 200 --rate 20 --confirmed --ber 1e-4 --pull-every 300ms --reset-every 500ms \
+             --events '600ms noise 1.0 1e-3; 700ms stuck 2.0; 750ms swap 0.0 5.0; 900ms plug 2.0' --seed {seed}"
+        ))
     };
     let (first, first_trace) = traced(&with_seed(1));
     let (again, trace_again) = traced(&with_seed(1));
@@ -138,9 +122,6 @@ fn the_same_seed_gives_the_same_bytes() {
 
 #[test]
 fn a_large_mesh_fits_in_one_process() {
-    let settings = Settings {
-        packets: Some(300),
-        ..on("torus(40,25)")
-    };
+    let settings = on("torus(40,25) --packets 300");
     assert_all_delivered(&settings, &run(&settings));
 }

@@ -8,17 +8,13 @@ use hopwise_sim::run::Account;
 use hopwise_testing::networks;
 use serde_json::Value;
 
-use crate::{events, on, run, traced};
+use crate::{also, events, on, run, traced};
 
 const NETWORK: &str = "rdn(ring(3),1)";
 const NODES: u64 = 18;
 
 fn with(events: &str, traffic: Traffic) -> Settings {
-    Settings {
-        traffic: Some(traffic),
-        events: Some(events.into()),
-        ..on(NETWORK)
-    }
+    on(&format!("{NETWORK} --traffic {traffic} --events '{events}'"))
 }
 
 /// What no path leads to is reported, everything else arrives.
@@ -52,10 +48,7 @@ fn any_single_dead_cable_is_gone_round() {
             let account = assert_detoured(&with(cable, traffic));
             assert_eq!(account.tally.delivered, account.tally.sent, "{cable} {traffic:?}");
         }
-        assert_detoured(&Settings {
-            confirmed: true,
-            ..with(cable, Traffic::AllToAll)
-        });
+        assert_detoured(&also(with(cable, Traffic::AllToAll), "--confirmed"));
     }
 }
 
@@ -68,10 +61,7 @@ fn any_single_dead_cable_is_gone_round_in_all_kinds_of_networks() {
     {
         for cable in single_cables(network) {
             for traffic in [Traffic::AllToAll, Traffic::Broadcast] {
-                let settings = Settings {
-                    network: Some(network.into()),
-                    ..with(&cable, traffic)
-                };
+                let settings = also(with(&cable, traffic), &format!("--network {network}"));
                 assert_detoured(&settings);
             }
         }
@@ -89,10 +79,7 @@ fn any_single_dead_board_is_gone_round() {
         let account = assert_detoured(&with(&dead, Traffic::Broadcast));
         let tally = account.tally;
         assert_eq!(tally.broadcast_deliveries, tally.sent * (NODES - 2), "{dead}");
-        let confirmed = Settings {
-            confirmed: true,
-            ..with(&dead, Traffic::AllToAll)
-        };
+        let confirmed = also(with(&dead, Traffic::AllToAll), "--confirmed");
         assert_detoured(&confirmed);
     }
 }
@@ -100,10 +87,10 @@ fn any_single_dead_board_is_gone_round() {
 /// With some boards dead, every live board that can be reached gets every broadcast, once.
 fn assert_broadcasts_pass(network: &str, dead: &[u64]) {
     let off: Vec<String> = dead.iter().map(|board| format!("0s off {board}")).collect();
-    let settings = Settings {
-        network: Some(network.into()),
-        ..with(&off.join("; "), Traffic::Broadcast)
-    };
+    let settings = also(
+        with(&off.join("; "), Traffic::Broadcast),
+        &format!("--network {network}"),
+    );
     let tally = run(&settings).tally;
     assert_eq!(
         (tally.delivered, tally.duplicated),
@@ -166,12 +153,10 @@ fn a_dead_board_under_a_steady_load_of_broadcasts_costs_none() {
         ("heawood", 0),
         ("rdn(ring(3),1)", 7),
     ] {
-        let settings = Settings {
-            packets: Some(400),
-            rate: Some(1.0),
-            network: Some(network.into()),
-            ..with(&format!("0s off {dead}"), Traffic::Broadcast)
-        };
+        let settings = also(
+            with(&format!("0s off {dead}"), Traffic::Broadcast),
+            &format!("--packets 400 --rate 1 --network {network}"),
+        );
         let tally = run(&settings).tally;
         assert_eq!(tally.delivered, tally.sent, "{}", settings.command());
     }
@@ -211,11 +196,7 @@ fn accepted(trace: &[u8], kind: &str) -> HashMap<(u64, u64), (f64, u64)> {
 /// given up anyway, 12 s.
 #[test]
 fn a_partition_is_reported_long_before_the_deadline() {
-    let settings = Settings {
-        confirmed: true,
-        rate: Some(20.0),
-        ..with(CUT_OFF, Traffic::AllToAll)
-    };
+    let settings = also(with(CUT_OFF, Traffic::AllToAll), "--confirmed --rate 20");
     let (account, trace) = traced(&settings);
     let accepted = accepted(&trace, "confirmed");
     let outcomes = events(&trace, "completed");
@@ -237,10 +218,7 @@ fn a_partition_is_reported_long_before_the_deadline() {
 /// SHALL: the sender of a datagram that no path leads to gets it back at once.
 #[test]
 fn a_datagram_that_cannot_arrive_is_reported_at_once() {
-    let (account, trace) = traced(&Settings {
-        rate: Some(20.0),
-        ..with(CUT_OFF, Traffic::AllToAll)
-    });
+    let (account, trace) = traced(&also(with(CUT_OFF, Traffic::AllToAll), "--rate 20"));
     let drops = events(&trace, "dropped");
     assert_eq!(drops.len() as u64, account.tally.undeliverable);
     assert!(drops.len() > 20);
@@ -305,19 +283,16 @@ fn what_is_undone_leaves_nothing_behind() {
     ];
     for (fault, undo) in faults {
         let chance = if fault == "noise" { " 0.5" } else { "" };
-        let settings = Settings {
-            confirmed: true,
-            ..with(&format!("0s {fault} 3.0{chance}; 100ms {undo} 3.0"), Traffic::AllToAll)
-        };
+        let settings = also(
+            with(&format!("0s {fault} 3.0{chance}; 100ms {undo} 3.0"), Traffic::AllToAll),
+            "--confirmed",
+        );
         let account = run(&settings);
         assert_eq!(account.tally.delivered, account.tally.sent, "{fault}");
         assert_eq!((account.links_up, account.detours), (54, 0), "{fault}, {undo}");
     }
     // A burst is over by itself.
-    let settings = Settings {
-        confirmed: true,
-        ..with("0s burst 3.0 100ms", Traffic::AllToAll)
-    };
+    let settings = also(with("0s burst 3.0 100ms", Traffic::AllToAll), "--confirmed");
     let account = run(&settings);
     assert_eq!(account.tally.delivered, account.tally.sent, "{}", settings.command());
     assert_eq!((account.links_up, account.detours), (54, 0), "{}", settings.command());
@@ -358,12 +333,10 @@ fn dead_boards_at_a_quarter_of_the_load_cost_no_broadcast() {
         ("rdn(ring(3),1)", 30.0, "0s off 7,4,11"),
         ("nstar(4)", 25.0, "0s off 4,11,19"),
     ] {
-        let settings = Settings {
-            packets: Some(300),
-            rate: Some(rate),
-            network: Some(network.into()),
-            ..with(dead, Traffic::Broadcast)
-        };
+        let settings = also(
+            with(dead, Traffic::Broadcast),
+            &format!("--packets 300 --rate {rate} --network {network}"),
+        );
         let tally = run(&settings).tally;
         assert_eq!(
             (tally.broadcasts_full, tally.duplicated),
@@ -384,16 +357,10 @@ fn resets_double_nothing() {
             ("rsn(2,hypercube(2))", Traffic::Broadcast),
             ("torus(4,4)", Traffic::PingAll),
         ] {
-            let settings = Settings {
-                traffic: Some(traffic),
-                packets: Some(400),
-                rate: Some(30.0),
-                ber: Some(1e-4),
-                pull_every: Some("300ms".parse().unwrap()),
-                reset_every: Some("500ms".parse().unwrap()),
-                seed: Some(seed),
-                ..on(network)
-            };
+            let settings = on(&format!(
+                "{network} --traffic {traffic} --packets 400 --rate 30 --ber 1e-4 --pull-every 300ms \
+                 --reset-every 500ms --seed {seed}"
+            ));
             let account = run(&settings);
             assert_eq!(account.tally.duplicated, 0, "{}", settings.command());
             assert!(account.tally.delivered > 100, "{}", settings.command());

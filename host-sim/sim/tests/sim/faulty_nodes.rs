@@ -8,7 +8,7 @@ use hopwise_sim::Settings;
 use hopwise_sim::faulty_node::Misbehavior;
 use hopwise_sim::run::Account;
 
-use super::{events, on, run, traced};
+use super::{also, events, on, run, traced};
 
 const NETWORKS: [&str; 3] = ["rdn(ring(3),1)", "torus(4,4)", "hypercube(5)"];
 const FAULTY: Node = 4;
@@ -70,10 +70,7 @@ fn confirmed_packets_get_past_every_faulty_node() {
 fn nobody_waits_long_for_a_board_that_refuses_everything() {
     for seed in 1..=8 {
         for network in NETWORKS {
-            let settings = Settings {
-                seed: Some(seed),
-                ..with(Misbehavior::Refuse, network, true)
-            };
+            let settings = also(with(Misbehavior::Refuse, network, true), &format!("--seed {seed}"));
             assert_contained(&settings, &run(&settings), SECOND / 2);
         }
     }
@@ -157,12 +154,7 @@ fn broadcasts_get_past_faulty_nodes_that_can_be_noticed() {
             Misbehavior::Flap,
             Misbehavior::Replay,
         ] {
-            let settings = Settings {
-                traffic: Some("broadcast".parse().unwrap()),
-                packets: Some(400),
-                rate: Some(5.0),
-                ..with(kind, network, false)
-            };
+            let settings = also(with(kind, network, false), "--traffic broadcast --packets 400 --rate 5");
             let account = run(&settings);
             let share = share(&account);
             assert!(share >= 0.99, "{}: {:.2}%", settings.command(), 100.0 * share);
@@ -250,10 +242,7 @@ fn last_hop(network: &Network, from: Node) -> Node {
 #[test]
 fn faulty_nodes_that_make_no_sense_are_refused_in_a_sentence() {
     let refusal = |faulty: &str| {
-        let settings = Settings {
-            rogue: Some(faulty.into()),
-            ..on("ring(4)")
-        };
+        let settings = on(&format!("ring(4) --rogue {faulty}"));
         settings.run().err().map(|refusal| refusal.to_string())
     };
     assert_eq!(refusal("1:hole"), None);

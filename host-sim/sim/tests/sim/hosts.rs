@@ -4,15 +4,10 @@ use hopwise_node::wire::DropReason;
 use hopwise_sim::Settings;
 use hopwise_sim::oracle::Service;
 
-use super::{assert_all_delivered, on, run};
+use super::{also, assert_all_delivered, on, run};
 
 fn with_hosts(network: &str) -> Settings {
-    Settings {
-        host: Some("0,5".into()),
-        duration: Some("3s".parse().unwrap()),
-        rate: Some(40.0),
-        ..on(network)
-    }
+    on(&format!("{network} --host '0,5' --for 3s --rate 40"))
 }
 
 #[test]
@@ -34,15 +29,10 @@ fn everything_that_can_be_asked_is_answered() {
 fn hosts_come_and_go_and_nobody_takes_a_response_for_another() {
     let mut asked = 0;
     for seed in 1..=6 {
-        let settings = Settings {
-            detach_host_every: Some("100ms".parse().unwrap()),
-            mixed: true,
-            rate: Some(5.0),
-            baud: Some(9_600),
-            duration: Some("5s".parse().unwrap()),
-            seed: Some(seed),
-            ..with_hosts("ring(12)")
-        };
+        let settings = also(
+            with_hosts("ring(12)"),
+            &format!("--detach-host-every 100ms --mixed --rate 5 --baud 9600 --for 5s --seed {seed}"),
+        );
         asked += run(&settings).tally.by_hosts;
     }
     assert!(asked > 10, "{asked}");
@@ -51,10 +41,10 @@ fn hosts_come_and_go_and_nobody_takes_a_response_for_another() {
 /// A host at a board that restarts finds it again, and is taken for the same.
 #[test]
 fn boards_restart_under_their_hosts() {
-    let settings = Settings {
-        events: Some("1s reset 0; 1500ms reset 5; 2s off 0,1; 2500ms on 0,1".into()),
-        ..with_hosts("torus(3,3)")
-    };
+    let settings = also(
+        with_hosts("torus(3,3)"),
+        "--events '1s reset 0; 1500ms reset 5; 2s off 0,1; 2500ms on 0,1'",
+    );
     let account = run(&settings);
     let tally = &account.tally;
     assert!(
@@ -66,11 +56,7 @@ fn boards_restart_under_their_hosts() {
 /// A request whose search for a path leads back through the board of its host goes on from there.
 #[test]
 fn requests_go_round_dead_boards() {
-    let settings = Settings {
-        host: Some("1".into()),
-        events: Some("0s off 4".into()),
-        ..with_hosts("ring(8)")
-    };
+    let settings = also(with_hosts("ring(8)"), "--host '1' --events '0s off 4'");
     let account = run(&settings);
     assert_eq!(
         account.drops[DropReason::Malformed as usize],
@@ -85,14 +71,10 @@ fn requests_go_round_dead_boards() {
 #[test]
 fn a_dying_cable_doubles_no_response() {
     for seed in 430..450 {
-        let settings = Settings {
-            host: Some("14".into()),
-            events: Some("622ms one-way 7.0; 800ms one-way 14.0; 1s one-way 15.0".into()),
-            rate: Some(60.0),
-            duration: Some("1s".parse().unwrap()),
-            seed: Some(seed),
-            ..on("hypercube(4)")
-        };
+        let settings = on(&format!(
+            "hypercube(4) --host '14' --events '622ms one-way 7.0; 800ms one-way 14.0; 1s one-way 15.0' --rate 60 \
+             --for 1s --seed {seed}"
+        ));
         run(&settings);
     }
 }
@@ -131,16 +113,9 @@ fn hosts_that_make_no_sense_are_refused_in_a_sentence() {
 #[test]
 fn what_a_host_cannot_read_is_taken() {
     for seed in 530..545 {
-        let settings = Settings {
-            host: Some("6,27".into()),
-            confirmed: true,
-            duration: Some("2s".parse().unwrap()),
-            payload: Some(143),
-            rate: Some(4.67),
-            rogue: Some("16:lie".into()),
-            seed: Some(seed),
-            ..on("hypercube(5)")
-        };
+        let settings = on(&format!(
+            "hypercube(5) --host '6,27' --confirmed --for 2s --payload 143 --rate 4.67 --rogue 16:lie --seed {seed}"
+        ));
         assert!(run(&settings).tally.by_hosts > 0, "{}", settings.command());
     }
 }
@@ -149,14 +124,9 @@ fn what_a_host_cannot_read_is_taken() {
 #[test]
 fn a_host_asks_a_dead_board() {
     for seed in 729..739 {
-        let settings = Settings {
-            host: Some("5".into()),
-            events: Some("831ms off 5".into()),
-            duration: Some("432ms".parse().unwrap()),
-            rate: Some(10.0),
-            seed: Some(seed),
-            ..on("star(6)")
-        };
+        let settings = on(&format!(
+            "star(6) --host '5' --events '831ms off 5' --for 432ms --rate 10 --seed {seed}"
+        ));
         assert_eq!(run(&settings).tally.lost, 0, "{}", settings.command());
     }
 }

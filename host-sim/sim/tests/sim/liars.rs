@@ -1,6 +1,5 @@
 //! The oracle is tested: boards that lie, each in one way, and it catches every one of them.
 
-use hopwise_language::Traffic;
 use hopwise_node::limits::BODY;
 use hopwise_node::router::{Event, Message, MessageKind};
 use hopwise_node::wire::{Bytes, DropReason, Frame, Header, Kind, Query, RouterCounters, decode, write_data};
@@ -10,7 +9,7 @@ use hopwise_sim::wire::Nanos;
 use hopwise_sim::world::WireEnd;
 use hopwise_sim::{Settings, simulate_with};
 
-use crate::on;
+use crate::{also, on};
 
 /// The board that lies.
 const LIAR: u32 = 4;
@@ -18,11 +17,7 @@ const LIAR: u32 = 4;
 const FROM: Nanos = 1_000_000_000;
 
 fn traffic() -> Settings {
-    Settings {
-        packets: Some(3_000),
-        rate: Some(100.0),
-        ..on("torus(3,3)")
-    }
+    on("torus(3,3) --packets 3000 --rate 100")
 }
 
 fn verdict(settings: &Settings, shell: impl Shell) -> Option<Violation> {
@@ -117,10 +112,7 @@ fn what_is_held_back_is_out_of_order_or_late() {
         Broken::Order,
     );
     for delay in [1_500, 9_000] {
-        let settings = Settings {
-            rate: Some(25.0),
-            ..traffic()
-        };
+        let settings = also(traffic(), "--rate 25");
         let mut held: Vec<(Nanos, Message<BODY>)> = Vec::new();
         let late = Brings(move |at, messages: &mut Vec<Message<BODY>>| {
             held.extend(messages.drain(..).map(|message| (at, message)));
@@ -213,12 +205,7 @@ fn a_polite_word_is_no_excuse_in_a_quiet_mesh() {
     for reason in [Expired, Uncertain, InboxFull, NoRoute] {
         assert_caught(Polite { reason, dropped: 0 }, Broken::Dropped);
     }
-    let broadcasts = Settings {
-        traffic: Some(Traffic::Broadcast),
-        packets: Some(300),
-        rate: Some(20.0),
-        ..traffic()
-    };
+    let broadcasts = also(traffic(), "--traffic broadcast --packets 300 --rate 20");
     for (reason, broken) in [
         (Expired, Broken::Dropped),
         (Uncertain, Broken::Dropped),
@@ -313,11 +300,10 @@ fn packets_changed_on_the_way_are_noticed_where_they_arrive() {
 #[test]
 fn while_plugs_are_exchanged_nothing_can_be_made_up() {
     for seed in 1..=3 {
-        let settings = Settings {
-            events: Some("1s swap 4.0 5.1; 1300ms swap 4.0 5.1".into()),
-            seed: Some(seed),
-            ..traffic()
-        };
+        let settings = also(
+            traffic(),
+            &format!("--events '1s swap 4.0 5.1; 1300ms swap 4.0 5.1' --seed {seed}"),
+        );
         assert_eq!(verdict(&settings, Honest), None, "{}", settings.command());
         let once = |lie: fn(&Event) -> Option<Event>| {
             let mut told = false;
@@ -350,13 +336,10 @@ fn while_plugs_are_exchanged_nothing_can_be_made_up() {
 
 /// Pings beside a wire that damages most of what it carries.
 fn beside_a_bad_wire() -> Settings {
-    Settings {
-        traffic: Some(Traffic::PingAll),
-        events: Some("0s noise 4.0 2e-3".into()),
-        rate: Some(20.0),
-        packets: Some(1_000),
-        ..traffic()
-    }
+    also(
+        traffic(),
+        "--traffic ping-all --events '0s noise 4.0 2e-3' --rate 20 --packets 1000",
+    )
 }
 
 #[test]
@@ -384,10 +367,7 @@ fn a_bad_wire_excuses_nobody_who_loses_responses_or_says_that_it_is_busy() {
 
 #[test]
 fn answers_that_cannot_be_are_corrupted() {
-    let settings = Settings {
-        mixed: true,
-        ..traffic()
-    };
+    let settings = also(traffic(), "--mixed");
     assert_eq!(verdict(&settings, Honest), None, "{}", settings.command());
     for query in [
         Query::Ping,

@@ -17,13 +17,9 @@ fn came_up(trace: &[u8], node: u64) -> Vec<f64> {
 }
 
 fn swapped(seed: u64) -> Settings {
-    Settings {
-        packets: Some(2000),
-        rate: Some(20.0),
-        events: Some("2s swap 4.1 4.0".into()),
-        seed: Some(seed),
-        ..on("ring(8)")
-    }
+    on(&format!(
+        "ring(8) --packets 2000 --rate 20 --events '2s swap 4.1 4.0' --seed {seed}"
+    ))
 }
 
 /// Both links of the board come back, each at the other plug, and nothing is lost.
@@ -44,15 +40,9 @@ fn plugs_that_are_exchanged_come_back_by_themselves() {
 }
 
 fn noisy(events: &str, seed: u64) -> Settings {
-    Settings {
-        confirmed: true,
-        packets: Some(3000),
-        payload: Some(200),
-        rate: Some(20.0),
-        events: Some(events.into()),
-        seed: Some(seed),
-        ..on("torus(4,4)")
-    }
+    on(&format!(
+        "torus(4,4) --confirmed --packets 3000 --payload 200 --rate 20 --events '{events}' --seed {seed}"
+    ))
 }
 
 /// 99 of 100 packets arrived within so many nanoseconds.
@@ -94,14 +84,7 @@ fn a_noisy_cable_is_no_worse_than_a_cut_one() {
 #[test]
 fn nothing_is_retransmitted_after_its_time() {
     const OLDEST: f64 = 6.0 + 0.5 + 1.0;
-    let settings = Settings {
-        ber: Some(0.003),
-        packets: Some(600),
-        payload: Some(200),
-        rate: Some(10.0),
-        seed: Some(1),
-        ..on("torus(4,4)")
-    };
+    let settings = on("torus(4,4) --ber 0.003 --packets 600 --payload 200 --rate 10 --seed 1");
     let (_, trace) = traced(&settings);
     let name = |event: &Value| event["packet"].to_string();
     let begun: std::collections::HashMap<String, f64> = events(&trace, "accepted")
@@ -132,13 +115,9 @@ fn a_busy_neighbor_is_not_taken_for_a_bad_one() {
         ("ring(9)", Traffic::Uniform, 5_000),
     ];
     for (network, traffic, packets) in storms {
-        let settings = Settings {
-            traffic: Some(traffic),
-            packets: Some(packets),
-            payload: Some(200),
-            rate: Some(2_000.0),
-            ..on(network)
-        };
+        let settings = on(&format!(
+            "{network} --traffic {traffic} --packets {packets} --payload 200 --rate 2000"
+        ));
         let (_, trace) = traced(&settings);
         let down = events(&trace, "link-down");
         // In a storm of broadcasts on many wires a neighbor may take nothing for longer than any packet lives.

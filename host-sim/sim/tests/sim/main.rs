@@ -11,6 +11,7 @@ mod liars;
 mod links;
 mod programs;
 mod pulls;
+mod settings;
 mod swarm;
 mod time;
 mod torture;
@@ -18,6 +19,7 @@ mod torture;
 use hopwise_sim::run::Account;
 use hopwise_sim::{Settings, simulate};
 use serde_json::Value;
+use settings::{also, on};
 
 /// The networks that are tortured and saturated.
 const TORTURED: [&str; 5] = [
@@ -27,13 +29,6 @@ const TORTURED: [&str; 5] = [
     "heawood",
     "rsn(2,hypercube(2))",
 ];
-
-fn on(network: &str) -> Settings {
-    Settings {
-        network: Some(network.into()),
-        ..Settings::default()
-    }
-}
 
 /// A run in which no guarantee is broken.
 fn run(settings: &Settings) -> Account {

@@ -7,15 +7,12 @@ use std::rc::Rc;
 use hopwise_app::{AppPort, Outcome, RequestError};
 use hopwise_sim::{Settings, simulate_programs};
 
-use super::{on, pulls};
+use super::{also, on, pulls};
 
 const PORT: AppPort = AppPort(16);
 
 fn for_seconds(settings: Settings, seconds: u64) -> Settings {
-    Settings {
-        duration: Some(format!("{seconds}s").parse().unwrap()),
-        ..settings
-    }
+    also(settings, &format!("--for {seconds}s"))
 }
 
 /// Cables are pulled and boards reset under requests: each has one response, or an error, and none is carried out twice.
@@ -83,10 +80,10 @@ fn every_request_has_a_response_or_an_error_and_none_is_carried_out_twice() {
 fn a_program_begins_with_its_board() {
     let starts: Rc<RefCell<Vec<u64>>> = Rc::default();
     let note = starts.clone();
-    let settings = Settings {
-        events: Some("2s reset 1; 3s off 2; 4s on 2; 5s off 0".into()),
-        ..for_seconds(on("ring(4)"), 6)
-    };
+    let settings = also(
+        for_seconds(on("ring(4)"), 6),
+        "--events '2s reset 1; 3s off 2; 4s on 2; 5s off 0'",
+    );
     let account = simulate_programs(&settings.run().unwrap(), &move |mesh| {
         let note = note.clone();
         Box::pin(async move {
@@ -167,11 +164,7 @@ fn cables_are_pulled_under_requests_large_messages_and_streams() {
 /// Boards whose own clocks have nothing in common wait for the same time of the mesh.
 #[test]
 fn programs_go_on_at_the_same_time() {
-    let settings = Settings {
-        drift: Some(50.0),
-        seed: Some(3),
-        ..for_seconds(on("rdn(ring(3),1)"), 20)
-    };
+    let settings = also(for_seconds(on("rdn(ring(3),1)"), 20), "--drift 50 --seed 3");
     let went_on: Rc<RefCell<BTreeMap<u64, [u64; 3]>>> = Rc::default();
     let shown = went_on.clone();
     simulate_programs(&settings.run().unwrap(), &move |mesh| {

@@ -1,7 +1,5 @@
 //! Boards are reset all the time.
 
-use hopwise_sim::Settings;
-
 use crate::{on, run};
 
 /// Boards restart so often that senders know nobody's epoch: a packet delivered before a restart is not delivered again after it.
@@ -9,14 +7,9 @@ use crate::{on, run};
 fn nothing_arrives_twice_when_every_board_restarts_all_the_time() {
     for network in ["torus(3,3)", "re(ring(3),complete(3),1)"] {
         for seed in 1..=8 {
-            let settings = Settings {
-                confirmed: true,
-                packets: Some(1_500),
-                ber: Some(3e-4),
-                reset_every: Some("100ms".parse().unwrap()),
-                seed: Some(seed),
-                ..on(network)
-            };
+            let settings = on(&format!(
+                "{network} --confirmed --packets 1500 --ber 3e-4 --reset-every 100ms --seed {seed}"
+            ));
             let tally = run(&settings).tally;
             // Boards are off for up to seconds.
             assert!(tally.delivered > tally.sent / 3, "{}: {tally:?}", settings.command());

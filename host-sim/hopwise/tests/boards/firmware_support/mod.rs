@@ -20,8 +20,8 @@ use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::wire::{
-    AppPort, BoardConfig, CONFIG_BYTES, Command, CommandResult, DEFAULT_BAUD, LinkReport, NodeReport, Query,
-    RouterCounters, Status,
+    AppPort, BoardConfig, CONFIG_BYTES, Command, CommandResult, DEFAULT_BAUD, LinkReport, NodeReport, Pattern, Query,
+    RouterCounters, Status, Traffic,
 };
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use serde::de::DeserializeOwned;
@@ -89,6 +89,17 @@ pub(crate) const KEYS: MeshKeys = MeshKeys {
     management: Key::new(*b"only the manager"),
 };
 
+/// So many packets a second, so many in all (0: without end), to whom, and with how many bytes.
+pub(crate) fn traffic(rate: u32, count: u32, pattern: Pattern, size: u8) -> Traffic {
+    Traffic {
+        rate,
+        count,
+        pattern,
+        size,
+        random: false,
+    }
+}
+
 /// A mesh of emulated boards with hosts.
 pub(crate) struct Rig {
     pub(crate) network: Network,
@@ -101,11 +112,7 @@ impl Rig {
     /// Boards wired and configured as the expression says, just switched on.
     pub(crate) fn new(firmware: &'static Firmware, expression: &str) -> Self {
         let network: Network = expression.parse().expect("a network");
-        let differences = Differences {
-            seed: 7,
-            drift_ppm: 30.0,
-        };
-        let world = setup::build(&network, &firmware.image, differences).expect("boards");
+        let world = setup::build(&network, &firmware.image, Differences::new(7, 30.0)).expect("boards");
         Rig::with(firmware, network, world)
     }
 

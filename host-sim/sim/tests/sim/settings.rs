@@ -1,0 +1,28 @@
+//! Settings as `hopwise sim` is given them: a network, and options.
+
+use hopwise_sim::Settings;
+use serde_json::{Map, Value};
+
+/// Of a line such as `ring(5) --packets 20 --confirmed`. What is in quotes is a text.
+pub(crate) fn on(line: &str) -> Settings {
+    let (network, options) = line.split_once(' ').unwrap_or((line, ""));
+    let settings = Settings {
+        network: Some(network.into()),
+        ..Settings::default()
+    };
+    also(settings, options)
+}
+
+/// The same with more options, or others.
+pub(crate) fn also(settings: Settings, options: &str) -> Settings {
+    let mut table: Map<String, Value> = settings.table();
+    for option in format!(" {options}").split(" --").skip(1) {
+        let value = match option.split_once(' ') {
+            None => true.into(),
+            Some((_, value)) => serde_json::from_str(value).unwrap_or_else(|_| value.trim_matches('\'').into()),
+        };
+        let name = option.split(' ').next().unwrap_or_default();
+        table.insert(name.into(), value);
+    }
+    Settings::of(&table).unwrap_or_else(|error| panic!("{options}: {error}"))
+}
