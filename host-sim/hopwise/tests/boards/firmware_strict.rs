@@ -118,7 +118,7 @@ fn rates_that_too_few_ports_can_run_at_are_refused() {
         ("complete(6)", 1_000_000, 1_000_000, BoardState::Configured),
         ("complete(6)", 1_800_000, 115_200, BoardState::Configured),
         ("complete(6)", 5_625_000, 1_000_000, BoardState::Configured),
-        ("complete(6)", 1_900_000, 1_000_000, BoardState::BadConfig),
+        ("complete(6)", 2_000_000, 1_000_000, BoardState::BadConfig),
         ("complete(6)", 6_000_000, 1_000_000, BoardState::BadConfig),
         ("ring(3)", 11_250_000, 1_000_000, BoardState::Configured),
         ("complete(4)", 11_250_000, 1_000_000, BoardState::BadConfig),

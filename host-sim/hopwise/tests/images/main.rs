@@ -126,7 +126,10 @@ fn every_board_has_an_image_that_fits() {
         println!("{board}: {flash} bytes of flash, {ram} bytes of RAM");
         let kind = hopwise_rig::boards::kind(board).expect("a kind of board");
         let rest = ram.saturating_sub(kind.uarts().map(ring_bytes).sum());
-        assert!(rest <= 33 * 1024, "{board}: {ram} bytes of static RAM, {rest} without receive rings");
+        assert!(
+            rest <= 33 * 1024,
+            "{board}: {ram} bytes of static RAM, {rest} without receive rings"
+        );
         let budget = budget(board);
         assert!(
             flash <= budget * 1024,
