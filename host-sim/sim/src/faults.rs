@@ -177,6 +177,8 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
             Action::Cut(end) | Action::Reverse(end) => {
                 if let Some(cable) = self.world.cable_at(end) {
                     self.outages.cut_cables.insert(cable);
+                    let ends = self.world.ends(cable).into_iter();
+                    notes.failover.begin(self.world.now(), ends.filter(|&end| self.world.is_up(end)));
                     self.world.plug(cable, false, notes);
                 }
             }
@@ -212,6 +214,8 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
             Action::Off(node) => {
                 let board = node as u32;
                 self.outages.dead_boards.insert(board);
+                let ends = self.world.other_ends(board).filter(|&end| self.world.is_up(end));
+                notes.failover.begin(self.world.now(), ends);
                 self.switch_off(board);
             }
             Action::On(node) => {

@@ -23,7 +23,7 @@
 //! - [`run`]: one run from beginning to end; `applications`: its senders and requests; `sizes`: networks of any width; [`report`]: its report;
 //! - [`programs`]: user programs instead of generated traffic;
 //! - [`oracle`]: checks what was sent and what arrived; the record of a run is a trace of [`hopwise_trace`];
-//! - `faults`: faults of boards and cables; `notes`: the observers of nodes; [`shell`]: where tests make nodes faulty;
+//! - `faults`: faults of boards and cables; `failover`: how soon they are noticed; `notes`: the observers of nodes; [`shell`]: where tests make nodes faulty;
 //! - [`world`]: boards, cables, time; [`faulty_node`]: faulty nodes; [`host`]: hosts at serial ports; [`tap`]: an attacker on a cable;
 //!   [`wire`]: cables and their effect on bytes;
 //! - [`agenda`]: the event queue; [`clock`]: the clocks of boards; [`mesh_time`]: how well they agree;
@@ -34,6 +34,7 @@
 pub mod agenda;
 mod applications;
 pub mod clock;
+mod failover;
 mod faults;
 pub mod faulty_node;
 pub mod host;

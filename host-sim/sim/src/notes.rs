@@ -7,6 +7,7 @@ use hopwise_node::wire::{DropReason, PacketId};
 use hopwise_trace::hash::TraceHash;
 use hopwise_trace::writer::Writer;
 
+use super::failover::Failover;
 use super::oracle::Oracle;
 use super::shell::Shell;
 use super::wire::Nanos;
@@ -19,6 +20,7 @@ pub(super) struct Notes<'a, S> {
     trace: Option<Writer<&'a mut dyn Write>>,
     pub(super) failed: Option<std::io::Error>,
     pub(super) oracle: Oracle,
+    pub(super) failover: Failover,
     pub(super) drops: Vec<u64>,
     pub(super) resent: u64,
     pub(super) detours: u64,
@@ -35,6 +37,7 @@ impl<'a, S: Shell> Notes<'a, S> {
             hash: TraceHash::default(),
             trace,
             failed: None,
+            failover: Failover::default(),
             drops: vec![0; DropReason::ALL.len()],
             resent: 0,
             detours: 0,
@@ -64,6 +67,7 @@ impl<S: Shell> Watcher for Notes<'_, S> {
             self.failed.get_or_insert(error);
         }
         self.oracle.note(at, board, event);
+        self.failover.note(at, board, event);
         if matches!(
             event,
             Event::LinkUp { .. } | Event::LinkDown { .. } | Event::Miswired { .. } | Event::Damaged { .. }

@@ -43,6 +43,8 @@ pub struct Report {
     pub retransmissions: u64,
     pub detours: u64,
     pub links_up: u64,
+    pub link_down_us: Option<f64>,
+    pub failover_p99_us: Option<f64>,
     pub latency_mean_us: Option<f64>,
     pub latency_p99_us: Option<f64>,
     pub buffers_used: u32,
@@ -59,7 +61,8 @@ impl Report {
     /// Of a run by some settings.
     pub fn new(settings: &Settings, run: &SimRun, account: &Account) -> Self {
         let tally = &account.tally;
-        let latency = Spread::of(account.latencies.iter().map(|&nanos| nanos as f64 / 1e3).collect());
+        let spread = |times: &[u64]| Spread::of(times.iter().map(|&nanos| nanos as f64 / 1e3).collect());
+        let latency = spread(&account.latencies);
         let drops = DropReason::ALL.iter().map(|reason| reason.name());
         let broken = account.violation.as_ref().map(|violation| {
             let seconds = violation.at as f64 / 1e9;
@@ -105,6 +108,8 @@ impl Report {
             retransmissions: account.retransmissions,
             detours: account.detours,
             links_up: account.links_up,
+            link_down_us: account.link_down.map(|nanos| nanos as f64 / 1e3),
+            failover_p99_us: spread(&account.failovers).map(|failover| failover.p99),
             latency_mean_us: latency.map(|latency| latency.mean),
             latency_p99_us: latency.map(|latency| latency.p99),
             buffers_used: account.buffers_used,
@@ -138,11 +143,10 @@ impl Report {
         self.longest_refusal_us = self.longest_refusal_us.max(other.longest_refusal_us);
         self.link_events = self.link_events.max(other.link_events);
         self.retransmissions += other.retransmissions;
-        self.latency_p99_us = self
-            .latency_p99_us
-            .into_iter()
-            .chain(other.latency_p99_us)
-            .reduce(f64::max);
+        let worst = |one: &mut Option<f64>, other: Option<f64>| *one = one.iter().copied().chain(other).reduce(f64::max);
+        worst(&mut self.latency_p99_us, other.latency_p99_us);
+        worst(&mut self.link_down_us, other.link_down_us);
+        worst(&mut self.failover_p99_us, other.failover_p99_us);
         self.virtual_seconds += other.virtual_seconds;
         if self.violation.is_none() {
             self.violation.clone_from(&other.violation);
@@ -196,8 +200,13 @@ impl Report {
                 ("taken from faulty nodes", self.forged_accepted.to_string()),
             ]
         });
+        let down = self.link_down_us.map(|us| ("outages noticed", format!("within {us:.0} us")));
+        let failover = self.failover_p99_us;
+        let failover = failover.map(|us| ("traffic went on", format!("99% of flows within {us:.0} us")));
         facts
             .into_iter()
+            .chain(down)
+            .chain(failover)
             .chain(rogues.into_iter().flatten())
             .chain(remark)
             .collect()

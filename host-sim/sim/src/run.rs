@@ -73,6 +73,10 @@ pub struct Account {
     pub retransmissions: u64,
     /// Packets that went round a dead link.
     pub detours: u64,
+    /// The longest time from a scripted outage until all live ends of its links knew, in nanoseconds.
+    pub link_down: Option<Nanos>,
+    /// The times from an outage until each flow that it met went on.
+    pub failovers: Vec<Nanos>,
     /// Links that came up, and how many times in all.
     pub links_up: u64,
     /// Virtual time.
@@ -414,6 +418,8 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
             frames: self.world.frames(),
             retransmissions: self.notes.resent + self.retried,
             detours: self.notes.detours,
+            link_down: self.notes.failover.link_down(),
+            failovers: self.notes.failover.resumed(),
             links_up: self.notes.links_up,
             virtual_seconds: now as f64 / 1e9,
             wall_seconds: started.elapsed().as_secs_f64(),

@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub type Nanos = u64;
 
 /// What is over so soon is nothing that a link gives up for.
-pub const PASSES_SOON: Nanos = 50_000_000;
+pub const PASSES_SOON: Nanos = 5_000_000;
 
 /// How a wire damages what it carries, by chance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -138,16 +138,23 @@ impl AckTimeout {
         now >= self.until
     }
 
+    /// Whether packets found no room since one was taken.
+    pub(super) fn is_starving(&self) -> bool {
+        self.starving_since.is_some()
+    }
+
     /// Whether the other end no longer takes anything. One on probation gets less time.
     pub(super) fn is_starved(&self, on_probation: bool, now: Micros) -> bool {
-        let lately = millis(now).wrapping_sub(self.starved_at) <= STARVING_GAP;
         let most = if on_probation {
             STARVED_AGAIN_AFTER
         } else {
             STARVED_AFTER
         };
-        let starved = |since: u32| self.starved_at.wrapping_sub(since) >= most;
-        lately && self.starving_since.is_some_and(starved)
+        let starved = |since: u32| {
+            let lately = millis(now).wrapping_sub(self.starved_at) <= STARVING_GAP;
+            lately && self.starved_at.wrapping_sub(since) >= most
+        };
+        self.starving_since.is_some_and(starved)
     }
 }
 

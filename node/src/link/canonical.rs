@@ -6,6 +6,7 @@
 use hopwise_codec::Decoder;
 
 use super::ack_timeout::AckTimeout;
+use super::end::Liveness;
 use super::end::pausing::Pause;
 use super::flap_damping::FlapDamping;
 use super::security::CanonicalSecurity;
@@ -34,14 +35,16 @@ pub(super) struct CanonicalEnd {
     pub(super) receiver: Receiver,
     /// What is due, wanted or told.
     pub(super) flags: [bool; 5],
+    pub(super) liveness: Liveness,
     /// The room at this end, as last told, and at the other.
     pub(super) room: [Offer; 3],
     pub(super) backoff: u8,
+    pub(super) signs_left: u8,
     pub(super) flap_damping: FlapDamping,
     pub(super) ack_timeout: AckTimeout,
     pub(super) pause: Pause,
     /// Remaining times until events.
-    pub(super) left: [Micros; 7],
+    pub(super) left: [Micros; 8],
     pub(super) security: Option<CanonicalSecurity>,
 }
 

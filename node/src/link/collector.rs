@@ -25,6 +25,11 @@ impl<F: Array<u8>> Collector<F> {
         self.bytes.len()
     }
 
+    /// Whether a frame has begun and not ended.
+    pub(super) fn is_partial(&self) -> bool {
+        self.decoder.length() > 0
+    }
+
     /// The partial frame, padded with zeros, and the state of its decoding.
     pub(super) fn partial(&self) -> (F, Decoder) {
         let mut bytes = F::default();

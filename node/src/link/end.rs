@@ -21,9 +21,17 @@ const HELLO_INTERVAL: Micros = 100_000;
 /// Bytes of wire time per hello, so that hellos take at most a tenth of a slow wire.
 const HELLO_BYTES: Micros = 400;
 /// Factor by which a link that is not open says hello more often.
-const HELLO_WHILE_DOWN: u32 = 2;
+const HELLO_WHILE_DOWN: u8 = 2;
 /// Number of half intervals without a frame after which the link is down.
 const DEAD_HALF_INTERVALS: Micros = 7;
+/// Silence of this end, and in bytes on a slow wire, after which a node shows another that it is alive.
+const SIGN_INTERVAL: Micros = 12_000;
+const SIGN_BYTES: Micros = 1_200;
+/// A sign of life is sent this part of the interval early if the node is awake, so that it wakes for all its links at once.
+const SIGN_EARLY: u32 = 4;
+/// Twelfths of that interval without a byte after which a node that shows that it is alive is dead. So a hung board, whose DMA still sends the
+/// longest frame, is noticed within 20 ms, and signs of life may be late by 5 ms. None gets lost as a whole, since damaged ones count.
+const DEAD_SIGN_TWELFTHS: u32 = 17;
 /// Minimum time between the last hello and a response to news from the other end, in bytes on the wire.
 const HELLO_SPACING: Micros = 60;
 /// Time after which an end without room is tried anyway, in case the message about new room was lost.
@@ -40,8 +48,10 @@ pub(super) struct End<L: LinkCapacities> {
     identity: Identity,
     /// The time of a byte on the wire, in nanoseconds.
     byte_nanos: u32,
-    /// [`HELLO_INTERVAL`], or longer on a slow wire.
-    interval: u32,
+    /// [`SIGN_INTERVAL`], or longer on a slow wire.
+    sign_interval: u32,
+    /// Number of signs of life between two hellos on a quiet link.
+    signs: u8,
     first_timeout: u32,
     /// Whether the [deadline](Self::deadline) may be earlier than when this was last [asked](Self::take_sooner).
     sooner: bool,
@@ -49,7 +59,9 @@ pub(super) struct End<L: LinkCapacities> {
     session: u8,
     /// The tag by which the other end names this session.
     tag: u16,
+    /// When the next hello is due, or the next sign of life if there are some before it.
     hello_at: Micros,
+    signs_left: u8,
     /// The low half of the time, which wraps after 71 minutes.
     hello_sent_at: u32,
     sender: Sender<L>,
@@ -72,6 +84,9 @@ pub(super) struct End<L: LinkCapacities> {
     flap_damping: FlapDamping,
     /// One of the ends is a host. Such a link is not damped: there is no other path to a host, and it may come and go.
     host: bool,
+    liveness: Liveness,
+    /// When the last frame for this end came that was not damaged, in the units of [`coarse`].
+    intact_at: u16,
     /// Since when the link is open, or up if it is not open; in milliseconds.
     since: u32,
     ack_timeout: AckTimeout,
@@ -82,6 +97,17 @@ pub(super) struct End<L: LinkCapacities> {
     /// Present in a mesh that has a key.
     security: Option<Security>,
     pub(super) counters: LinkCounters,
+}
+
+/// How the ends of a session show that they are alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Liveness {
+    /// By hellos: one of the ends is a host, or knows nothing else.
+    Hellos,
+    /// This end sends signs of life, and the other will as soon as it hears of the session.
+    Shown,
+    /// Both ends do.
+    Watched,
 }
 
 const FIRST_SESSION: u8 = 1;
@@ -108,7 +134,8 @@ fn count(counter: &mut u32) {
 impl<L: LinkCapacities> End<L> {
     pub(super) fn new(identity: Identity, baud: u32, wire: usize, now: Micros) -> Self {
         let mut end = End {
-            interval: 0,
+            sign_interval: 0,
+            signs: 0,
             first_timeout: 0,
             sooner: true,
             identity,
@@ -117,6 +144,7 @@ impl<L: LinkCapacities> End<L> {
             session: FIRST_SESSION,
             tag: identity.tag(FIRST_SESSION),
             hello_at: now,
+            signs_left: 0,
             hello_sent_at: now as u32,
             sender: Sender::default(),
             receiver: Receiver::default(),
@@ -132,6 +160,8 @@ impl<L: LinkCapacities> End<L> {
             told: false,
             flap_damping: FlapDamping::new(),
             host: false,
+            liveness: Liveness::Hellos,
+            intact_at: 0,
             since: millis(now),
             ack_timeout: AckTimeout::new(),
             pause: Pause::None,
@@ -148,7 +178,9 @@ impl<L: LinkCapacities> End<L> {
     pub(super) fn set_baud(&mut self, baud: u32, wire: usize) {
         // A start bit, eight of data, a stop bit.
         self.byte_nanos = (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32;
-        self.interval = short(HELLO_INTERVAL.max(self.bytes(HELLO_BYTES)));
+        let sign_interval = SIGN_INTERVAL.max(self.bytes(SIGN_BYTES));
+        self.sign_interval = short(sign_interval);
+        self.signs = (self.hello_interval() / sign_interval).min(u8::MAX.into()) as u8;
         self.set_timeout(wire.saturating_sub(TAG_MORE));
     }
 
@@ -160,7 +192,6 @@ impl<L: LinkCapacities> End<L> {
     /// The canonical state.
     pub(super) fn canonical(&self, now: Micros) -> CanonicalEnd {
         let spacing = self.bytes(HELLO_SPACING);
-        let lasted = Micros::from(millis(now).wrapping_sub(self.since)) * 1_000;
         let away = match self.away_until {
             0 => Micros::MAX,
             until => left(until, now),
@@ -174,8 +205,10 @@ impl<L: LinkCapacities> End<L> {
             sender: self.sender.canonical(coarse(now)),
             receiver: self.receiver.clone(),
             flags: [self.ack_due, self.time_due, self.accepts, self.told, self.host],
+            liveness: self.liveness,
             room: [self.room_here, self.told_room, self.room_there],
             backoff: self.backoff,
+            signs_left: self.signs_left,
             flap_damping: self.flap_damping.canonical(now),
             ack_timeout: self.ack_timeout.canonical(now),
             pause: self.pause,
@@ -185,8 +218,9 @@ impl<L: LinkCapacities> End<L> {
                 left(self.closed_until, now),
                 left(self.timeout_at, now),
                 away,
-                lasted.min(TRUSTED),
+                self.lasted(now).min(TRUSTED),
                 self.leave.debt(now).into(),
+                self.since_intact(now).min(self.long_silence()),
             ],
             security: self.security.as_ref().map(Security::canonical),
         }
@@ -270,6 +304,8 @@ impl<L: LinkCapacities> End<L> {
     fn begin_session(&mut self, now: Micros) {
         let host = |identity: Identity| identity.role == Role::Host;
         self.host = host(self.identity) || self.peer().is_some_and(host);
+        let shows = !self.host && self.keeps_alive() && self.state.peer().is_some_and(|peer| peer.keeps_alive);
+        self.liveness = if shows { Liveness::Shown } else { Liveness::Hellos };
         self.since = millis(now);
         self.told = false;
         self.respond_soon(now);
@@ -295,9 +331,14 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
+    /// How long the link has been open, or up if it is not open.
+    fn lasted(&self, now: Micros) -> Micros {
+        Micros::from(millis(now).wrapping_sub(self.since)) * 1_000
+    }
+
     /// Damps the link if packets did not get through, or if its sessions are short.
     fn learn(&mut self, failed: bool, now: Micros) {
-        let lasted = Micros::from(millis(now).wrapping_sub(self.since)) * 1_000;
+        let lasted = self.lasted(now);
         match (self.host, failed) {
             (true, _) => {}
             (false, true) => self.flap_damping.failed(lasted, now),
@@ -313,6 +354,8 @@ impl<L: LinkCapacities> End<L> {
         self.ack_timeout.end();
         self.pause = Pause::None;
         self.away_until = 0;
+        (self.liveness, self.signs_left) = (Liveness::Hellos, 0);
+        self.state.wait_until(self.heard_until(now));
         self.number_session();
         if let Some(security) = &mut self.security {
             security.renew(self.state.peer().is_some());
@@ -347,7 +390,11 @@ impl<L: LinkCapacities> End<L> {
         self.sooner = true;
         let ago = Micros::from((now as u32).wrapping_sub(self.hello_sent_at));
         let wait = self.bytes(HELLO_SPACING).saturating_sub(ago);
-        self.hello_at = self.hello_at.min(now.saturating_add(wait));
+        let due = match core::mem::take(&mut self.signs_left) {
+            0 => self.hello_at,
+            _ => Micros::MAX,
+        };
+        self.hello_at = due.min(now.saturating_add(wait));
     }
 
     pub(super) fn take(&mut self) {
@@ -376,6 +423,15 @@ impl<L: LinkCapacities> End<L> {
     }
 
     pub(super) fn tick(&mut self, now: Micros) -> Option<Received> {
+        let early = if self.signs_left > 0 {
+            Micros::from(self.sign_interval / SIGN_EARLY)
+        } else {
+            0
+        };
+        // Where packets find no room, that has no deadline of its own.
+        if now.saturating_add(early) < self.deadline() && !self.ack_timeout.is_starving() {
+            return None;
+        }
         self.sooner = true;
         if self.is_paused(now) {
             return None;
@@ -403,6 +459,9 @@ impl<L: LinkCapacities> End<L> {
             self.stance_changed(now);
             self.respond_soon(now);
             return Some(Received::Changed);
+        }
+        if self.signs_left > 0 && self.hello_at <= now.saturating_add(early) {
+            self.hello_at = self.hello_at.min(now);
         }
         if now >= self.closed_until {
             // In case the message about new room was lost.
@@ -469,9 +528,39 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
+    /// Whether this end shows another node that it is alive. On the slowest wires hellos suffice.
+    fn keeps_alive(&self) -> bool {
+        self.identity.role == Role::Node && self.signs > 0
+    }
+
+    /// [`HELLO_INTERVAL`], or longer on a slow wire.
+    fn hello_interval(&self) -> Micros {
+        HELLO_INTERVAL.max(self.bytes(HELLO_BYTES))
+    }
+
     /// Until when a frame received now counts as recent.
     fn heard_until(&self, now: Micros) -> Micros {
-        now.saturating_add(Micros::from(self.interval) * DEAD_HALF_INTERVALS / 2)
+        let silence = if self.liveness == Liveness::Watched {
+            (self.sign_interval / 12 * DEAD_SIGN_TWELFTHS).into()
+        } else {
+            self.long_silence()
+        };
+        now.saturating_add(silence)
+    }
+
+    /// The same for a frame of the other end that is not damaged.
+    fn intact_until(&mut self, now: Micros) -> Micros {
+        self.intact_at = coarse(now);
+        self.heard_until(now)
+    }
+
+    fn long_silence(&self) -> Micros {
+        self.hello_interval() * DEAD_HALF_INTERVALS / 2
+    }
+
+    /// Time since the last frame for this end that was not damaged.
+    fn since_intact(&self, now: Micros) -> Micros {
+        Micros::from(coarse(now).wrapping_sub(self.intact_at)) << COARSE_BITS
     }
 
     fn timeout(&self) -> Micros {

@@ -61,6 +61,11 @@ impl FlapDamping {
         self.on_probation
     }
 
+    /// Whether the last session was not too short, and the link has not failed recently.
+    pub(super) fn is_clean(&self) -> bool {
+        self.short == 0 && !self.on_probation
+    }
+
     pub(super) fn deadline(&self) -> Micros {
         self.until
     }

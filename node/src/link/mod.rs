@@ -220,7 +220,12 @@ impl<L: LinkCapacities> LinkOf<L> {
     /// Consumes bytes from the front of `input` up to the end of a frame and returns its event; `None` when the input is used
     /// up. Call [`completed`](Self::completed) and [`abandoned`](Self::abandoned) after each.
     pub fn receive(&mut self, input: &mut &[u8], now: Micros) -> Option<Received> {
-        let frame = self.collector.next(input, self.end.check())?;
+        let Some(frame) = self.collector.next(input, self.end.check()) else {
+            if self.collector.is_partial() {
+                self.end.hear_bytes(now);
+            }
+            return None;
+        };
         let frame = frame.and_then(|frame| {
             let bytes = self.collector.bytes().get(..frame.length);
             Ok((bytes.ok_or(FrameError::TooLong)?, frame.is_intact))

@@ -14,6 +14,8 @@ pub(super) struct Peer {
     session: u8,
     /// The tag by which this end names it.
     pub(super) tag: u16,
+    /// Whether it shows that it is alive.
+    pub(super) keeps_alive: bool,
 }
 
 impl Peer {
@@ -22,6 +24,7 @@ impl Peer {
             identity: hello.identity,
             session: hello.session,
             tag: hello.identity.tag(hello.session),
+            keeps_alive: hello.keeps_alive,
         }
     }
 
@@ -237,9 +240,9 @@ impl LinkState {
         }
     }
 
-    /// In a session, ignores silence until then.
-    pub(super) fn allow_pause(&mut self, until: Micros) {
-        if let LinkState::Up { until: before, .. } = self {
+    /// Ignores silence of a known peer until then.
+    pub(super) fn wait_until(&mut self, until: Micros) {
+        if let LinkState::Up { until: before, .. } | LinkState::Heard { until: before, .. } = self {
             *before = until;
         }
     }
@@ -305,6 +308,7 @@ mod tests {
             heard: 0,
             stance: Stance::default(),
             keyed: false,
+            keeps_alive: false,
         })
     }
 

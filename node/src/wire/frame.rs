@@ -211,8 +211,9 @@ pub fn write_time(tag: u16, signal: &TimeSignal, seal: Option<Seal<'_>>, out: &m
     encode([content.get(..length)?, &[], &[]], ending, false, out)
 }
 
-/// Encodes an acknowledgment, sealed in a mesh that has a key. Returns the number of bytes to send; `None` if there is no room.
-pub fn write_ack(ack: &Ack, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
+/// Encodes an acknowledgment, sealed in a mesh that has a key. One that shows that its sender is alive starts with a delimiter, in case the
+/// last one was damaged. Returns the number of bytes to send; `None` if there is no room.
+pub fn write_ack(ack: &Ack, sign_of_life: bool, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
     let (mark, [t0, t1], ending) = sealing(ack.tag, seal);
     let [o0, o1] = ack.offer.to_bytes();
     let content: [u8; ACK_BYTES] = [
@@ -224,7 +225,7 @@ pub fn write_ack(ack: &Ack, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<us
         o0,
         o1,
     ];
-    encode([&content, &[], &[]], ending, false, out)
+    encode([&content, &[], &[]], ending, sign_of_life, out)
 }
 
 /// Encodes a packet, given in two parts, sealed in a mesh that has a key. A retransmission starts with a delimiter. Returns the number of

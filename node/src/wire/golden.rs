@@ -135,6 +135,7 @@ fn frames(examples: &mut Examples) {
             holds: false,
         },
         keyed: false,
+        keeps_alive: true,
     };
     let of_host = Hello {
         identity: Identity {
@@ -149,6 +150,7 @@ fn frames(examples: &mut Examples) {
         heard: 0,
         stance: Stance::default(),
         keyed: false,
+        keeps_alive: false,
     };
     for (name, hello) in [("hello of a node", of_node), ("hello of a host", of_host)] {
         let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, None, out)));
@@ -181,7 +183,7 @@ fn frames(examples: &mut Examples) {
     };
     let pause = Ack { pause: 12, ..plain };
     for (name, ack) in [("acknowledgement", plain), ("complaint", complaint), ("pause", pause)] {
-        let bytes = examples.wrote(name, &written(|out| write_ack(&ack, None, out)));
+        let bytes = examples.wrote(name, &written(|out| write_ack(&ack, false, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Ack(ack)));
     }
     let header = DataHeader {
@@ -218,6 +220,7 @@ fn sealed_frames(examples: &mut Examples) {
             holds: false,
         },
         keyed: true,
+        keeps_alive: false,
     };
     let seal = |number| Seal { key: &link, number };
     let proof = Proof {
@@ -239,7 +242,7 @@ fn sealed_frames(examples: &mut Examples) {
     };
     let bytes = examples.wrote(
         "sealed acknowledgement",
-        &written(|out| write_ack(&ack, Some(seal(0x1_0006)), out)),
+        &written(|out| write_ack(&ack, false, Some(seal(0x1_0006)), out)),
     );
     opened(bytes, seal(0x1_0006), |frame| assert_eq!(frame, Frame::Ack(ack)));
     let header = DataHeader {

@@ -15,6 +15,7 @@ pub const VERSION: u8 = 3;
 const ACCEPTS: u8 = 0x01;
 const HOLDS: u8 = 0x02;
 const KEYED: u8 = 0x04;
+const KEEPS_ALIVE: u8 = 0x08;
 
 /// The role of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -79,6 +80,8 @@ pub struct Hello {
     pub stance: Stance,
     /// Whether this end has the key of a mesh, and proves it.
     pub keyed: bool,
+    /// Whether this end, in a session between nodes, is never silent for longer than the time of 1,200 bytes, or 12 ms.
+    pub keeps_alive: bool,
 }
 
 /// The stance of an end toward the one that it names. A link is used when both ends accept each other on it.
@@ -154,6 +157,7 @@ impl Hello {
             heard: u16::from_le_bytes(*heard),
             stance: Stance::read(stance),
             keyed: stance & KEYED != 0,
+            keeps_alive: stance & KEEPS_ALIVE != 0,
         };
         Some((role, hello))
     }
@@ -174,7 +178,8 @@ impl Hello {
         fixed[8..12].copy_from_slice(&epoch.to_le_bytes());
         fixed[12..14].copy_from_slice(&self.heard.to_le_bytes());
         fixed[14..16].copy_from_slice(&mtu.to_le_bytes());
-        fixed[16] = self.stance.byte() | if self.keyed { KEYED } else { 0 };
+        let keyed = if self.keyed { KEYED } else { 0 };
+        fixed[16] = self.stance.byte() | keyed | if self.keeps_alive { KEEPS_ALIVE } else { 0 };
         Some(FIXED + varint::write(address, rest)?)
     }
 }

@@ -125,7 +125,7 @@ mod tests {
                 packet: Some(header),
             };
             assert_eq!(FrameSummary::at(&frame[..end]), seen);
-            let end = write_ack(&ack, None, &mut frame).unwrap();
+            let end = write_ack(&ack, false, None, &mut frame).unwrap();
             let seen = FrameSummary {
                 retransmit: false,
                 packet: None,

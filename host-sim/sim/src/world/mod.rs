@@ -293,6 +293,19 @@ impl<C: SimSizes> World<C> {
         *self.boards.get(board as usize)?.cables.get(usize::from(link))?
     }
 
+    /// The ends of a board's cables at other boards.
+    pub fn other_ends(&self, board: u32) -> impl Iterator<Item = WireEnd> + use<'_, C> {
+        let cables = self.boards[board as usize].cables.iter().flatten();
+        let ends = cables.flat_map(|&cable| self.ends(cable));
+        ends.filter(move |&(other, _)| other != board && other < self.boards())
+    }
+
+    /// Whether a link is up at an end of it.
+    pub fn is_up(&self, (board, link): WireEnd) -> bool {
+        let report = self.node(board).and_then(|node| node.link_report(link));
+        report.is_some_and(|report| report.up)
+    }
+
     /// The node of a board, if it is on.
     pub fn node(&self, board: u32) -> Option<&SimNode<C>> {
         match &self.boards[board as usize].machine {

@@ -27,6 +27,7 @@ fn hello() -> Hello {
         heard: 0x0900,
         stance: Stance::default(),
         keyed: false,
+        keeps_alive: false,
     }
 }
 
@@ -61,7 +62,7 @@ fn samples() -> [(Vec<u8>, String); 3] {
             encoded(&|out| write_hello(&hello(), 0, None, out)),
             Frame::Hello(hello()),
         ),
-        (encoded(&|out| write_ack(&ack(), None, out)), Frame::Ack(ack())),
+        (encoded(&|out| write_ack(&ack(), false, None, out)), Frame::Ack(ack())),
         (
             encoded(&|out| write_data(&header, [&packet[..7], &packet[7..]], false, None, out)),
             data,

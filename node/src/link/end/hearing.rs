@@ -2,8 +2,9 @@
 
 use hopwise_codec::{CRC_BYTES, Check};
 
-use super::{CLOSED_FOR, End, count};
+use super::{CLOSED_FOR, End, Liveness, count};
 use crate::capacities::LinkCapacities;
+use crate::link::flap_damping::TRUSTED;
 use crate::link::security::Verdict;
 use crate::link::state::{Change, Hears, Peer};
 use crate::link::window::Arrival;
@@ -14,7 +15,7 @@ impl<L: LinkCapacities> End<L> {
     pub(in crate::link) fn receive(&mut self, frame: Result<(&[u8], bool), FrameError>, now: Micros) -> Received {
         let (bytes, frame) = match frame.and_then(|(bytes, is_intact)| Ok((bytes, self.read(bytes, is_intact)?))) {
             Ok(read) => read,
-            Err(error) => return self.damaged(error),
+            Err(error) => return self.damaged(error, now),
         };
         count(&mut self.counters.frames_received);
         match frame {
@@ -28,7 +29,7 @@ impl<L: LinkCapacities> End<L> {
                     return self.useless();
                 }
                 self.is_back(now);
-                match self.state.named(self.heard_until(now)) {
+                match self.named(now) {
                     Change::None => Received::Time(signal),
                     change => self.follow(change, now),
                 }
@@ -107,12 +108,32 @@ impl<L: LinkCapacities> End<L> {
         self.follow(change, now)
     }
 
-    fn damaged(&mut self, error: FrameError) -> Received {
+    fn damaged(&mut self, error: FrameError, now: Micros) -> Received {
         count(&mut self.counters.damaged);
         if self.is_up() {
             self.ack_due |= self.receiver.damaged();
         }
+        self.hear_bytes(now);
         Received::Damaged(error)
+    }
+
+    /// Bytes came that are no frame, or not yet. The other end is alive, though not for ever: they may be noise.
+    pub(in crate::link) fn hear_bytes(&mut self, now: Micros) {
+        let is_watched = self.liveness == Liveness::Watched && !self.is_paused(now);
+        if is_watched && self.since_intact(now) < self.long_silence() {
+            self.state.wait_until(self.heard_until(now));
+        }
+    }
+
+    /// A frame came that names our session and is no hello, so the other end knows of the session. A link that did not last is not watched:
+    /// where whole frames get lost, it would be down again and again.
+    fn named(&mut self, now: Micros) -> Change {
+        if self.liveness == Liveness::Shown && (self.flap_damping.is_clean() || self.lasted(now) >= TRUSTED) {
+            self.liveness = Liveness::Watched;
+            self.sooner = true;
+        }
+        let until = self.intact_until(now);
+        self.state.named(until)
     }
 
     /// Processes an acknowledgment, if it is of this session.
@@ -120,20 +141,21 @@ impl<L: LinkCapacities> End<L> {
         if self.state.peer().is_none() || ack.tag != self.tag {
             return Err(self.useless());
         }
-        let change = self.state.named(self.heard_until(now));
+        let change = self.named(now);
         self.is_back(now);
         if change != Change::None {
             // The link was not up. A packet in the frame will be retransmitted.
             return Err(self.follow(change, now));
         }
-        self.room_there = ack.offer;
-        self.closed_until = if ack.offer.packets() == 0 {
-            self.sooner = true;
-            now.saturating_add(CLOSED_FOR)
-        } else {
-            Micros::MAX
-        };
         let progress = self.sender.acknowledge(ack);
+        if ack.offer.packets() > 0 {
+            self.closed_until = Micros::MAX;
+        } else if progress.completed > 0 || ack.offer != self.room_there || self.closed_until == Micros::MAX {
+            // What only says the same again, such as a sign of life, does not make the wait longer.
+            self.sooner = true;
+            self.closed_until = now.saturating_add(CLOSED_FOR);
+        }
+        self.room_there = ack.offer;
         if progress.back {
             self.ack_timeout.went_back(now);
         }
@@ -193,7 +215,7 @@ impl<L: LinkCapacities> End<L> {
     fn believe(&mut self, hello: &Hello, hears: Hears, now: Micros) -> Received {
         let was_open = self.is_open();
         self.is_back(now);
-        let until = self.heard_until(now);
+        let until = self.intact_until(now);
         let (mut change, reply) = self.state.hello(Peer::of(hello), hears, hello.stance, until);
         if reply {
             self.respond_soon(now);

@@ -87,7 +87,7 @@ impl<L: LinkCapacities> End<L> {
         if granted > 0 {
             self.sooner = true;
             self.away_until = now.saturating_add(granted);
-            self.state.allow_pause(self.heard_until(self.away_until));
+            self.state.wait_until(self.heard_until(self.away_until));
         }
     }
 
@@ -103,7 +103,10 @@ impl<L: LinkCapacities> End<L> {
     /// Restarts all timeouts.
     fn wait_anew(&mut self, now: Micros) {
         self.sooner = true;
-        self.state.allow_pause(self.heard_until(now.max(self.away_until)));
+        self.intact_at = coarse(now);
+        if self.is_up() {
+            self.state.wait_until(self.heard_until(now.max(self.away_until)));
+        }
         self.sender.restamp(coarse(now));
         self.ack_timeout.begin_anew(self.first_timeout.into(), now);
         if self.timeout_at != Micros::MAX {

@@ -1,7 +1,7 @@
 //! Sending: the next frame and its content.
 
 use super::pausing::Pause;
-use super::{End, HELLO_WHILE_DOWN, coarse, count};
+use super::{End, HELLO_WHILE_DOWN, Liveness, coarse, count};
 use crate::capacities::LinkCapacities;
 use crate::link::security::Security;
 use crate::link::window::{Sent, Token};
@@ -48,20 +48,28 @@ impl<L: LinkCapacities> End<L> {
         if self.is_silent(now) {
             return None;
         }
+        let mut sign_of_life = false;
         if now >= self.hello_at && !self.is_paused(now) {
-            return self.write_hello(now, out);
+            let Some(left) = self.signs_left.checked_sub(1) else {
+                return self.write_hello(now, out);
+            };
+            (sign_of_life, self.signs_left) = (true, left);
         }
         let pause = self.pause_due();
-        if !self.is_up() || !self.ack_due && pause.is_none() {
+        if !self.is_up() || !self.ack_due && !sign_of_life && pause.is_none() {
             return None;
         }
+        let signs_left = self.signs_left;
         let ack = Ack {
             pause: pause.unwrap_or(0),
             ..self.acknowledgement()?
         };
         let seal = next_seal(&mut self.security)?;
-        let length = write_ack(&ack, seal, out)?;
+        let length = write_ack(&ack, sign_of_life, seal, out)?;
         self.sent(length, now);
+        if sign_of_life {
+            self.signs_left = signs_left;
+        }
         match pause {
             Some(0) => self.pause = Pause::None,
             Some(_) => self.pause = Pause::Told,
@@ -80,6 +88,7 @@ impl<L: LinkCapacities> End<L> {
                 holds: self.flap_damping.is_on(),
             },
             keyed: self.security.is_some(),
+            keeps_alive: self.keeps_alive(),
         };
         let padding = self.padding();
         let mut write = |proof: Option<Proof<'_>>| {
@@ -176,14 +185,16 @@ impl<L: LinkCapacities> End<L> {
         Some(self.receiver.acknowledgement(tag, self.room_here))
     }
 
-    /// Any frame shows that we are present: the next hello is due after a quiet interval.
+    /// Any frame shows that we are present: the next hello is due after a quiet interval, and signs of life before it.
     fn sent(&mut self, length: usize, now: Micros) {
         count(&mut self.counters.frames_sent);
-        let interval = if self.is_open() {
-            self.interval
+        let often = if self.is_open() { 1 } else { HELLO_WHILE_DOWN };
+        let interval = if self.liveness == Liveness::Hellos {
+            self.hello_interval() / Micros::from(often)
         } else {
-            self.interval / HELLO_WHILE_DOWN
+            self.signs_left = self.signs / often;
+            self.sign_interval.into()
         };
-        self.hello_at = now.saturating_add(self.bytes(length as u64) + Micros::from(interval));
+        self.hello_at = now.saturating_add(self.bytes(length as u64) + interval);
     }
 }

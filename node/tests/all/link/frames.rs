@@ -89,6 +89,9 @@ fn lost_credit_is_asked_for() {
         other => panic!("{other:?}"),
     };
     assert!(closed(&mut one, 4_000));
+    // Signs of life say the same again.
+    control(&mut one, &mut other, 15_500);
+    control(&mut other, &mut one, 16_000);
     assert_eq!(one.tick(22_000), None);
     assert!(closed(&mut one, 22_000));
     assert!(one.deadline() <= 23_000);

@@ -12,9 +12,9 @@ use super::pair::{Notice, Pair, identity};
 use crate::support::cases;
 
 const BAUD: u32 = 1_000_000;
-const KEY: Key = Key::new(*b"a key for trials");
+pub(super) const KEY: Key = Key::new(*b"a key for trials");
 
-fn credentials(key: Key) -> Option<Credentials> {
+pub(super) fn credentials(key: Key) -> Option<Credentials> {
     Some(Credentials {
         secret: Secret { key, encrypts: false },
         random: [0; 16],
@@ -38,7 +38,8 @@ fn ends_with_the_same_key_link_up_and_packets_come() {
         assert!(pair.run(600_000, |pair| pair.both_up() && pair.all_sent()));
     }
     for end in &pair.ends {
-        assert_eq!(end.link.counters().damaged, 0);
+        // Whoever restarted cannot read the signs of life of the session before.
+        assert!(end.link.counters().damaged <= 3 * 2, "{:?}", end.link.counters());
         assert!(!end.notices.contains(&Notice::Down(Down::WrongKey)));
     }
 }
@@ -408,7 +409,7 @@ fn a_frame_without_a_tag_is_not_taken() {
         let received = ends[1].receive(&mut &frame[..], now + 100_000);
         assert_eq!(received, Some(Received::Damaged(FrameError::Tag)));
     };
-    let length = write_ack(&ack, None, &mut out).unwrap();
+    let length = write_ack(&ack, false, None, &mut out).unwrap();
     refuse(&out[..length]);
     let length = write_data(&header, [b"forged", b""], false, None, &mut out).unwrap();
     refuse(&out[..length]);
@@ -432,7 +433,7 @@ fn a_session_does_not_end_because_an_old_hello_is_said_again() {
     let old = voice(&mut locked(1, 7), 10_000).remove(0);
     for _ in 0..20 {
         hear(&mut ends[0], &old, now);
-        now += 10_000;
+        now += 4_000;
         for from in [0, 1] {
             let said = say(&mut ends[from], now);
             hear(&mut ends[1 - from], &said, now);

@@ -3,6 +3,7 @@
 mod frames;
 #[cfg(feature = "keys")]
 mod keys;
+mod liveness;
 mod pair;
 mod pausing;
 mod rate;

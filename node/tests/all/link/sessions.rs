@@ -3,7 +3,7 @@
 use cobs::{decode_in_place, encode};
 use hopwise_node::link::{Down, Link, Received, Turn};
 use hopwise_node::wire::crc32c;
-use hopwise_node::wire::{DELIMITER, VERSION, WIRE};
+use hopwise_node::wire::{DELIMITER, Identity, Role, VERSION, WIRE};
 
 use crate::link::pair::{Notice, Pair, identity};
 
@@ -193,7 +193,12 @@ fn control(from: &mut Link<WIRE>, to: &mut Link<WIRE>, now: u64) {
 /// name a session that the restarted end would number the same. They are none of its.
 #[test]
 fn frames_for_the_end_before_its_restart_are_not_taken_for_its_own() {
-    let [mut here, mut there] = [0, 1].map(|end| Link::<WIRE>::welcoming(identity(end, 1), 1_000_000, 0));
+    // A host says hello rather than that it is alive.
+    let host = Identity {
+        role: Role::Host,
+        ..identity(1, 1)
+    };
+    let [mut here, mut there] = [identity(0, 1), host].map(|end| Link::<WIRE>::welcoming(end, 1_000_000, 0));
     for now in [0, 1_000, 2_000] {
         control(&mut here, &mut there, now);
         control(&mut there, &mut here, now);

@@ -156,8 +156,10 @@ fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
 
 #[test]
 fn a_neighbor_that_never_acknowledges_is_left_alone() {
-    let (mut mesh, two) = bad_neighbor();
+    let mut mesh = Mesh::new("ring(4)");
+    let two = mesh.impersonate(1, 2);
     mesh.stranger_mut(two).mute = true;
+    mesh.come_up();
     assert_left_alone(mesh, Down::Stuck, 1_700 * MILLISECOND);
 }
 

@@ -121,6 +121,13 @@ fn packets_that_lead_nowhere_are_reported_now_and_then() {
 #[test]
 fn what_expires_on_a_wire_is_not_sent_again() {
     let (mut mesh, one, three) = between();
+    // On a wire so slow the other end does not show that it is alive, and is not missed so soon.
+    let slow = Identity {
+        epoch: 78,
+        ..mesh.identity(3, 0)
+    };
+    mesh.stranger_mut(three).link = Link::welcoming(slow, 80_000, mesh.now);
+    mesh.run(SECOND);
     let old = |milliseconds: u64| {
         super::datagrams::aged(
             (milliseconds * 1_000 / AGE_UNIT) as u16,

@@ -115,12 +115,14 @@ impl Stranger {
     }
 
     pub(super) fn transmit(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
-        let hello = now >= self.link.deadline();
         match self.link.turn(now) {
-            Turn::Control if self.mute && !hello => None,
             Turn::New(_) if self.mute => None,
             Turn::Nothing | Turn::Time => None,
-            Turn::Control => self.link.write_control(now, out),
+            Turn::Control => {
+                let length = self.link.write_control(now, out);
+                // A hello is a delimiter, and then the code of a 0.
+                length.filter(|_| !self.mute || out.starts_with(&[0, 1]))
+            }
             Turn::Retransmit(token) => {
                 let (channel, bytes) = self.under_way.get(&token)?;
                 self.link.write_packet(token, *channel, [bytes, &[]], now, out)

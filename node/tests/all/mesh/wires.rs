@@ -94,7 +94,7 @@ fn a_pulled_cable_is_noticed_and_said() {
     let pulled = mesh.now;
     assert!(mesh.run_until(SECOND, |mesh| !mesh.board(0).router.all_links_up()));
     let took = mesh.now - pulled;
-    assert!((200 * MILLISECOND..400 * MILLISECOND).contains(&took), "{took}");
+    assert!((10 * MILLISECOND..20 * MILLISECOND).contains(&took), "{took}");
     mesh.run(SECOND);
     for node in [0, 1] {
         let downs = mesh.board(node).count(|event| {
@@ -127,17 +127,13 @@ fn a_board_that_restarts_is_known_again_at_once() {
         "{}",
         mesh.now - restarted
     );
-    let downs = mesh.board(0).count(|event| {
-        matches!(
-            event,
-            Event::LinkDown {
-                reason: Down::Restarted,
-                ..
-            }
-        )
-    });
+    let downs = mesh
+        .board(0)
+        .count(|event| matches!(event, Event::LinkDown { .. }));
     assert_eq!(downs, 1);
     mesh.come_up();
+    // As long as a packet's age is rounded up: what may have been sent before the restart is not delivered.
+    mesh.run(2 * MILLISECOND);
     mesh.send(0, 1, b"again").unwrap();
     mesh.run(20 * MILLISECOND);
     assert_eq!(mesh.board(1).payloads(), [(0, &b"again"[..])]);
