@@ -1,44 +1,31 @@
 //! What the simulator guarantees: every packet arrives, the same seed gives the same run, no network of the papers locks up,
 //! and if one is made to, the cycle is named.
 
-use crate::support::{Setup, network, without_times};
-use hopwise_core::Rule;
+use crate::support::{network, point, without_times};
 use hopwise_language::Traffic;
-use hopwise_load::measure::{self, Effort, Experiment};
-use hopwise_load::parameters::{Parameters, Process};
 use hopwise_testing::networks;
 use proptest::prelude::*;
 
 #[test]
 fn same_seed_same_run() {
-    let setup = Setup {
-        rate: 0.2,
-        cycles: Some(10_240),
-        ..Setup::new("rdn(ring(5),1)")
-    };
-    let first = without_times(setup.run());
-    assert_eq!(first, without_times(setup.run()));
-    assert_ne!(first, without_times(Setup { seed: 2, ..setup }.run()));
+    let line = "rdn(ring(5),1) --rate 0.2 --cycles 10240";
+    let first = without_times(point(line));
+    assert_eq!(first, without_times(point(line)));
+    assert_ne!(first, without_times(point(&format!("{line} --seed 2"))));
 }
 
 /// Far above what they can carry, with packets longer than a buffer, packets keep arriving.
 #[test]
 fn no_network_locks_up_under_overload() {
     for expression in networks("overloaded") {
-        for (rule, flits) in [(Rule::Exact, 1), (Rule::Exact, 12), (Rule::Paper, 3)] {
-            let setup = Setup {
-                rule,
-                flits,
-                rate: 0.9,
-                cycles: Some(3_072),
-                ..Setup::new(expression)
-            };
-            let point = setup.run();
-            assert_eq!(point.deadlock, None, "{expression} {rule:?} with packets of {flits}");
+        for (rule, flits) in [("exact", 1), ("exact", 12), ("paper", 3)] {
+            let options = format!("--rule {rule} --packet-flits {flits} --rate 0.9 --cycles 3072");
+            let point = point(&format!("{expression} {options}"));
+            assert_eq!(point.deadlock, None, "{expression} {rule} with packets of {flits}");
             let busy = f64::from(flits) * point.accepted_rate;
             assert!(
                 busy > 0.005,
-                "{expression} {rule:?} with packets of {flits}: only {busy} flits a node a cycle"
+                "{expression} {rule} with packets of {flits}: only {busy} flits a node a cycle"
             );
         }
     }
@@ -46,13 +33,9 @@ fn no_network_locks_up_under_overload() {
 
 #[test]
 fn watchdog_names_the_cycle() {
-    let setup = Setup {
-        rate: 0.9,
-        flits: 4,
-        class_limit: Some(1),
-        ..Setup::new("ring(8)")
-    };
-    let cycle = setup.run().deadlock.expect("a ring with one class of buffers locks up");
+    let line = "ring(8) --rate 0.9 --packet-flits 4";
+    let limited = point(&format!("{line} --class-limit 1"));
+    let cycle = limited.deadlock.expect("a ring with one class of buffers locks up");
     assert!(cycle.starts_with("deadlock: node "), "{cycle}");
     // The cycle closes, and neighbors on it are neighbors on the ring, or the same node.
     let nodes: Vec<i64> = cycle
@@ -64,15 +47,7 @@ fn watchdog_names_the_cycle() {
     for pair in nodes.windows(2) {
         assert!([0, 1, 7].contains(&(pair[1] - pair[0]).rem_euclid(8)), "{cycle}");
     }
-    assert_eq!(
-        Setup {
-            class_limit: None,
-            ..setup
-        }
-        .run()
-        .deadlock,
-        None
-    );
+    assert_eq!(point(line).deadlock, None);
 }
 
 #[test]
@@ -82,12 +57,7 @@ fn every_pattern_is_carried_at_low_load() {
     for name in patterns.split_whitespace() {
         let traffic: Traffic = name.parse().unwrap();
         assert_eq!(traffic.to_string(), name);
-        let point = Setup {
-            traffic,
-            rate: 0.02,
-            ..Setup::new("torus(8,8)")
-        }
-        .run();
+        let point = point(&format!("torus(8,8) --traffic {traffic} --rate 0.02"));
         assert!(
             !point.saturated && (point.accepted_rate / 0.02 - 1.0).abs() < 0.05,
             "{name}: {}",
@@ -104,15 +74,7 @@ fn every_pattern_is_carried_at_low_load() {
 
 #[test]
 fn hops_are_those_of_the_pattern() {
-    let hops = |name: &str, expression: &str| {
-        Setup {
-            traffic: name.parse().unwrap(),
-            rate: 0.02,
-            ..Setup::new(expression)
-        }
-        .run()
-        .hops_mean
-    };
+    let hops = |name: &str, expression: &str| point(&format!("{expression} --traffic {name} --rate 0.02")).hops_mean;
     assert_eq!(hops("tornado", "torus(8,8)"), 6.0); // three steps in each dimension
     assert_eq!(hops("bit-complement", "hypercube(5)"), 5.0);
     assert_eq!(hops("neighbors", "rdn(petersen,1)"), 1.0);
@@ -129,12 +91,7 @@ fn hops_are_those_of_the_pattern() {
 
 #[test]
 fn broadcasts_reach_every_other_node_once() {
-    let setup = Setup {
-        traffic: Traffic::Broadcast,
-        rate: 0.0005,
-        ..Setup::new("rdn(ring(3),1)")
-    };
-    let point = setup.run();
+    let point = point("rdn(ring(3),1) --traffic broadcast --rate 0.0005");
     assert!(!point.saturated);
     let copies = point.accepted_rate / point.offered_rate;
     assert!(
@@ -145,19 +102,8 @@ fn broadcasts_reach_every_other_node_once() {
 
 #[test]
 fn bursts_have_the_same_rate_and_wait_longer() {
-    let steady = Setup {
-        rate: 0.1,
-        cycles: Some(102_400),
-        ..Setup::new("torus(8,8)")
-    };
-    let bursty = Setup {
-        process: Process::Bursty {
-            length: 50.0,
-            peak: 0.6,
-        },
-        ..steady.clone()
-    };
-    let (steady, bursty) = (steady.run(), bursty.run());
+    let line = "torus(8,8) --rate 0.1 --cycles 102400";
+    let (steady, bursty) = (point(line), point(&format!("{line} --process bursty(50,0.6)")));
     assert!(
         (bursty.offered_rate / 0.1 - 1.0).abs() < 0.03,
         "{}",
@@ -182,12 +128,7 @@ fn large_networks_behave_like_small_ones() {
             .flat_map(|from| (0..nodes).map(move |to| network.distance(from, to).unwrap().unwrap()))
             .sum();
         let hops = sum as f64 / (24 * nodes) as f64;
-        let point = Setup {
-            rate: 0.001,
-            cycles: Some(10_240),
-            ..Setup::new(expression)
-        }
-        .run();
+        let point = point(&format!("{expression} --rate 0.001 --cycles 10240"));
         assert!(
             (point.hops_mean - hops).abs() < 0.3,
             "{expression}: {} hops",
@@ -214,7 +155,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let rate = load / f64::from(flits);
-        let point = Setup { flits, rate, seed, cycles: Some(5_120), ..Setup::new(expression) }.run();
+        let point = point(&format!("{expression} --packet-flits {flits} --rate {rate} --seed {seed} --cycles 5120"));
         prop_assert!(point.deadlock.is_none());
         if !point.saturated {
             let least = 7.0 + 5.0 * point.hops_mean + f64::from(flits - 1);
@@ -228,34 +169,15 @@ proptest! {
 /// What is not known is null, never a number.
 #[test]
 fn an_interval_that_is_not_known_is_null() {
-    let network = network("ring(12)");
-    let effort = Effort {
-        least_cycles: 10 << 4,
-        most_cycles: 10 << 4,
-        batch_bits: 4,
-        ..Effort::default()
-    };
-    let experiment = |rate: f64, effort: Effort| Experiment {
-        network: &network,
-        rule: Rule::Exact,
-        parameters: Parameters::BOOKSIM,
-        traffic: Traffic::UniformWithSelf,
-        process: Process::Bernoulli,
-        rate,
-        seed: 1,
-        effort,
-        failures: None,
-        threads: 1,
-    };
-    let short = measure::run(&experiment(0.05, effort)).unwrap();
+    let short = point("ring(12) --cycles 160 --batch-bits 4");
     assert_eq!(
         short.latency_ci95, None,
         "batches of 16 cycles tell nothing of latencies of 20"
     );
     assert!(serde_json::to_string(&short).unwrap().contains("\"latency_ci95\":null"));
-    let overloaded = measure::run(&experiment(0.9, Effort::default())).unwrap();
+    let overloaded = point("ring(12) --rate 0.9");
     assert_eq!((overloaded.saturated, overloaded.latency_ci95), (true, None));
-    let long = measure::run(&experiment(0.05, Effort::default())).unwrap();
+    let long = point("ring(12)");
     assert!(
         long.latency_ci95
             .is_some_and(|half| half > 0.0 && half < 0.05 * long.latency_mean),
@@ -268,19 +190,10 @@ fn an_interval_that_is_not_known_is_null() {
 #[test]
 fn intervals_hold_the_mean() {
     const RUNS: u64 = 40;
-    let run = |seed: u64, precision: f64, cycles: Option<u32>| {
-        Setup {
-            rate: 0.4,
-            seed,
-            precision,
-            cycles,
-            ..Setup::new("torus(4,4)")
-        }
-        .run()
-    };
-    let truth = run(1_000, 0.005, Some(1 << 20)).latency_mean;
+    let line = "torus(4,4) --rate 0.4";
+    let truth = point(&format!("{line} --seed 1000 --cycles {}", 1 << 20)).latency_mean;
     let holds = |seed: &u64| {
-        let point = run(*seed, 0.01, None);
+        let point = point(&format!("{line} --seed {seed} --precision 0.01"));
         (point.latency_mean - truth).abs() <= point.latency_ci95.expect("it is carried")
     };
     let held = (1..=RUNS).filter(holds).count();
@@ -291,20 +204,13 @@ fn intervals_hold_the_mean() {
 #[test]
 fn buffers_can_be_equal() {
     for (expression, channels) in [("torus(4,4)", 2), ("hypercube(4)", 2), ("petersen", 3)] {
-        let run = |link_buffers| {
-            Setup {
-                link_buffers,
-                ..Setup::new(expression)
-            }
-            .run()
-        };
-        let usual = run(None);
+        let usual = point(expression);
         assert_eq!(
             (usual.virtual_channels, usual.buffer_bytes),
             (channels, 8 * 8 * u64::from(channels)),
             "{expression}"
         );
-        let equal = run(Some(24));
+        let equal = point(&format!("{expression} --link-buffers 24"));
         assert_eq!(equal.buffer_bytes, 24 * 8, "{expression}");
     }
 }

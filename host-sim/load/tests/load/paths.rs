@@ -1,38 +1,28 @@
 //! Packets that do not only follow the routing function, and networks that several threads work on.
 
-use crate::support::{Setup, without_times};
-use hopwise_load::parameters::Paths;
+use crate::support::{point, without_times};
 use hopwise_testing::networks;
 
 /// Districts have nothing in common but letters, which are read in order: whoever works on them, the result is the same.
 #[test]
 fn any_number_of_threads_gives_the_same_result() {
     for (expression, flits, paths) in [
-        ("torus(36,36)", 1, Paths::Rule),
-        ("torus(40,40)", 5, Paths::Valiant),
-        ("hypercube(10)", 2, Paths::Adaptive),
-        ("rdn(torus(5,5),1)", 3, Paths::Rule),
+        ("torus(36,36)", 1, "rule"),
+        ("torus(40,40)", 5, "valiant"),
+        ("hypercube(10)", 2, "adaptive"),
+        ("rdn(torus(5,5),1)", 3, "rule"),
     ] {
-        let setup = |threads: usize| Setup {
-            flits,
-            paths,
-            threads,
-            rate: 0.05 / f64::from(flits),
-            cycles: Some(1_024),
-            ..Setup::new(expression)
-        };
-        let alone = without_times(setup(1).run());
+        let rate = 0.05 / f64::from(flits);
+        let line = format!("{expression} --packet-flits {flits} --paths {paths} --rate {rate} --cycles 1024");
+        let run = |threads: usize| without_times(point(&format!("{line} --threads {threads}")));
+        let alone = run(1);
         assert!(
             alone.packets_measured > 1_000,
             "{expression}: {}",
             alone.packets_measured
         );
         for threads in [2, 3] {
-            assert_eq!(
-                alone,
-                without_times(setup(threads).run()),
-                "{expression}, {threads} threads"
-            );
+            assert_eq!(alone, run(threads), "{expression}, {threads} threads");
         }
     }
 }
@@ -41,23 +31,12 @@ fn any_number_of_threads_gives_the_same_result() {
 #[test]
 fn neither_valiant_nor_adaptive_packets_lock_up() {
     for expression in networks("overloaded_by_other_paths") {
-        for (paths, flits) in [
-            (Paths::Valiant, 1),
-            (Paths::Valiant, 12),
-            (Paths::Adaptive, 1),
-            (Paths::Adaptive, 8),
-        ] {
-            let point = Setup {
-                paths,
-                flits,
-                rate: 0.9,
-                cycles: Some(3_072),
-                ..Setup::new(expression)
-            }
-            .run();
-            assert_eq!(point.deadlock, None, "{expression} {paths:?} with packets of {flits}");
+        for (paths, flits) in [("valiant", 1), ("valiant", 12), ("adaptive", 1), ("adaptive", 8)] {
+            let options = format!("--paths {paths} --packet-flits {flits} --rate 0.9 --cycles 3072");
+            let point = point(&format!("{expression} {options}"));
+            assert_eq!(point.deadlock, None, "{expression} {paths} with packets of {flits}");
             let busy = f64::from(flits) * point.accepted_rate;
-            assert!(busy > 0.005, "{expression} {paths:?}, {flits} flits: {busy}");
+            assert!(busy > 0.005, "{expression} {paths}, {flits} flits: {busy}");
         }
     }
 }
@@ -65,13 +44,8 @@ fn neither_valiant_nor_adaptive_packets_lock_up() {
 /// Adaptive packets take shortest paths, and where the routing function piles them up they spread.
 #[test]
 fn adaptive_packets_spread_over_shortest_paths() {
-    let setup = |paths: Paths| Setup {
-        paths,
-        traffic: "transpose".parse().unwrap(),
-        rate: 0.05,
-        ..Setup::new("mesh(8,8)")
-    };
-    let (rule, adaptive) = (setup(Paths::Rule).run(), setup(Paths::Adaptive).run());
+    let line = "mesh(8,8) --traffic transpose --rate 0.05";
+    let (rule, adaptive) = (point(line), point(&format!("{line} --paths adaptive")));
     assert!(
         (adaptive.hops_mean - rule.hops_mean).abs() < 0.05,
         "{} {}",
@@ -84,28 +58,15 @@ fn adaptive_packets_spread_over_shortest_paths() {
         adaptive.link_load_max,
         rule.link_load_max
     );
-    let carried = |paths: Paths| {
-        let point = Setup {
-            rate: 0.17,
-            cycles: Some(5_120),
-            ..setup(paths)
-        }
-        .run();
-        !point.saturated
-    };
-    assert!(carried(Paths::Adaptive) && !carried(Paths::Rule));
+    let carried = |paths: &str| !point(&format!("{line} --rate 0.17 --cycles 5120 --paths {paths}")).saturated;
+    assert!(carried("adaptive") && !carried("rule"));
 }
 
 /// Valiant's packets load all links alike, whatever the pattern, for twice the hops of uniform traffic.
 #[test]
 fn valiant_makes_any_pattern_uniform() {
-    let setup = |paths: Paths| Setup {
-        paths,
-        traffic: "tornado".parse().unwrap(),
-        rate: 0.05,
-        ..Setup::new("torus(8,8)")
-    };
-    let (rule, valiant) = (setup(Paths::Rule).run(), setup(Paths::Valiant).run());
+    let line = "torus(8,8) --traffic tornado --rate 0.05";
+    let (rule, valiant) = (point(line), point(&format!("{line} --paths valiant")));
     let unevenness = |point: &hopwise_load::measure::Point| point.link_load_max / point.link_load_mean;
     assert!((7.9..8.1).contains(&valiant.hops_mean), "{}", valiant.hops_mean);
     assert!(unevenness(&rule) > 1.9, "{}", unevenness(&rule));
@@ -115,12 +76,7 @@ fn valiant_makes_any_pattern_uniform() {
 
 #[test]
 fn histograms_add_up() {
-    let point = Setup {
-        rate: 0.1,
-        cycles: Some(20_480),
-        ..Setup::new("torus(6,5)")
-    }
-    .run();
+    let point = point("torus(6,5) --rate 0.1 --cycles 20480");
     assert_eq!(point.hops_histogram.iter().sum::<u64>(), point.packets_measured);
     // Halves of rings of 6 and 5.
     assert_eq!(point.hops_histogram.len(), 3 + 2 + 1);

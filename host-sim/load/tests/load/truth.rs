@@ -2,7 +2,7 @@
 //! routing_function=min; num_vcs=2 vc_buf_size=8 traffic=uniform use_noc_latency=0, every pipeline delay 1.
 //! Its uniform traffic is from every node to every node, itself included: `uniform-with-self`.
 
-use crate::support::{Setup, network};
+use crate::support::{network, point, saturation};
 use hopwise_load::parameters::Parameters;
 use hopwise_testing::networks;
 
@@ -25,12 +25,7 @@ const REFERENCE: [(&str, u32, f64, f64, f64); 12] = [
 #[test]
 fn latencies_are_those_of_the_reference() {
     for (expression, flits, rate, latency, tolerance) in REFERENCE {
-        let point = Setup {
-            flits,
-            rate,
-            ..Setup::new(expression)
-        }
-        .run();
+        let point = point(&format!("{expression} --packet-flits {flits} --rate {rate}"));
         let off = point.latency_mean / latency - 1.0;
         assert!(
             off.abs() <= tolerance && !point.saturated,
@@ -44,7 +39,7 @@ fn latencies_are_those_of_the_reference() {
 /// The reference carries 0.272 on the torus and not 0.275.
 #[test]
 fn torus_saturates_where_the_reference_does() {
-    let found = Setup::new("torus(8,8)").saturation();
+    let found = saturation("torus(8,8)");
     assert!((0.95 * 0.272..1.05 * 0.275).contains(&found), "{found}");
 }
 
@@ -52,13 +47,8 @@ fn torus_saturates_where_the_reference_does() {
 /// carried: the difference is what the classes are worth.
 #[test]
 fn saturation_differs_by_the_buffer_classes() {
-    let setup = Setup::new("rdn(ring(3),1)");
-    let with = setup.saturation();
-    let without = Setup {
-        class_limit: Some(1),
-        ..setup
-    }
-    .saturation();
+    let with = saturation("rdn(ring(3),1)");
+    let without = saturation("rdn(ring(3),1) --class-limit 1");
     assert!((0.95 * 0.50..1.05 * 0.50).contains(&without), "{without}");
     assert!(with > 1.1 * without, "{with} with classes, {without} without");
 }
@@ -67,13 +57,8 @@ fn saturation_differs_by_the_buffer_classes() {
 #[test]
 fn zero_load_latency_is_exact() {
     for expression in networks("zero_load") {
-        let nodes = network(expression).nodes();
-        let point = Setup {
-            rate: 1e-4 / nodes as f64,
-            cycles: Some(4_000_000),
-            ..Setup::new(expression)
-        }
-        .run();
+        let rate = 1e-4 / network(expression).nodes() as f64;
+        let point = point(&format!("{expression} --rate {rate} --cycles 4000000"));
         let expected = Parameters::BOOKSIM.zero_load_latency(point.hops_mean);
         assert!((expected - 7.0 - 5.0 * point.hops_mean).abs() < 1e-9);
         assert!(
@@ -94,12 +79,8 @@ fn zero_load_latency_is_exact() {
 #[test]
 fn difference_at_high_load_is_the_extra_channel() {
     for (rate, latency) in [(0.25, 20.80), (0.35, 22.34)] {
-        let setup = Setup {
-            rate,
-            class_limit: Some(1),
-            ..Setup::new("rdn(ring(3),1)")
-        };
-        let off = setup.run().latency_mean / latency - 1.0;
+        let point = point(&format!("rdn(ring(3),1) --rate {rate} --class-limit 1"));
+        let off = point.latency_mean / latency - 1.0;
         assert!(off.abs() < 0.01, "at {rate}: off by {:.2}%", 100.0 * off);
     }
 }

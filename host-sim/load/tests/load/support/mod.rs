@@ -1,10 +1,10 @@
 //! Shared by the tests of the load simulator.
 
 use hopwise_core::{Network, Rule};
-use hopwise_language::Traffic;
-use hopwise_load::measure::{self, Effort, Experiment, Point};
-use hopwise_load::parameters::{Parameters, Paths, Preset, Process};
-use hopwise_load::saturation;
+use hopwise_load::measure::{Effort, Experiment, Point};
+use hopwise_load::parameters::{Parameters, Preset, Process};
+use hopwise_load::settings::{Found, Settings};
+use serde_json::{Map, Value};
 
 pub(crate) fn network(expression: &str) -> Network {
     expression
@@ -12,87 +12,56 @@ pub(crate) fn network(expression: &str) -> Network {
         .unwrap_or_else(|error| panic!("{expression}: {error}"))
 }
 
-/// An experiment with the parameters of the reference simulator, but for what is changed.
-#[derive(Clone)]
-pub(crate) struct Setup {
-    pub(crate) expression: String,
-    pub(crate) rule: Rule,
-    pub(crate) traffic: Traffic,
-    pub(crate) process: Process,
-    pub(crate) rate: f64,
-    pub(crate) flits: u32,
-    pub(crate) seed: u64,
-    pub(crate) class_limit: Option<u32>,
-    pub(crate) cycles: Option<u32>,
-    pub(crate) precision: f64,
-    pub(crate) link_buffers: Option<u32>,
-    pub(crate) paths: Paths,
-    pub(crate) threads: usize,
+/// What `hopwise load` finds of a line such as `ring(8) --rate 0.9 --packet-flits 4`, measured as exactly as tests need it; with `--cycles`
+/// for exactly so many. A later option comes in place of an earlier one.
+fn found(line: &str) -> Found {
+    let (network, options) = line.split_once(' ').unwrap_or((line, ""));
+    let mut table: Map<String, Value> = Map::new();
+    table.insert("network".into(), network.into());
+    for option in format!(" --precision 0.005 --most-cycles {} {options}", 200 << 10)
+        .split(" --")
+        .skip(1)
+    {
+        let (name, value) = option.trim().split_once(' ').unwrap_or((option, "true"));
+        let value: Value = serde_json::from_str(value).unwrap_or_else(|_| value.trim_matches('\'').into());
+        if name == "cycles" {
+            table.insert("most-cycles".into(), value.clone());
+        }
+        table.insert(name.into(), value);
+    }
+    let settings = Settings::of(&table);
+    let found = settings.and_then(|settings| settings.run(&|_, _| ()));
+    found.unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
-impl Setup {
-    pub(crate) fn new(expression: &str) -> Self {
-        Self {
-            expression: expression.into(),
-            rule: Rule::Exact,
-            traffic: Preset::Booksim.traffic(),
-            process: Process::Bernoulli,
-            rate: 0.05,
-            flits: 1,
-            seed: 1,
-            class_limit: None,
-            cycles: None,
-            precision: 0.005,
-            link_buffers: None,
-            paths: Paths::Rule,
-            threads: 1,
-        }
+pub(crate) fn point(line: &str) -> Point {
+    match found(line) {
+        Found::Point(point) => *point,
+        Found::Saturation(_) => panic!("{line}: no point"),
     }
+}
 
-    /// Exactly `cycles` are measured if they are given.
-    pub(crate) fn run(&self) -> Point {
-        let network = network(&self.expression);
-        measure::run(&self.experiment(&network)).unwrap_or_else(|error| panic!("{}: {error}", self.expression))
+/// The highest rate that is carried.
+pub(crate) fn saturation(line: &str) -> f64 {
+    match found(&format!("{line} --saturation --saturation-precision 0.01 --seeds 1")) {
+        Found::Point(_) => panic!("{line}: a point"),
+        Found::Saturation(found) => found.saturation_rate,
     }
+}
 
-    /// The highest rate that is carried.
-    pub(crate) fn saturation(&self) -> f64 {
-        let network = network(&self.expression);
-        let found = saturation::find(&self.experiment(&network), 0.01, &|_| ());
-        found
-            .unwrap_or_else(|error| panic!("{}: {error}", self.expression))
-            .saturation_rate
-    }
-
-    /// What is run.
-    pub(crate) fn experiment<'a>(&self, network: &'a Network) -> Experiment<'a> {
-        let mut effort = Effort {
-            precision: self.precision,
-            most_cycles: 200 << 10,
-            ..Effort::default()
-        };
-        if let Some(cycles) = self.cycles {
-            (effort.least_cycles, effort.most_cycles) = (cycles, cycles);
-        }
-        let parameters = Parameters {
-            packet_flits: self.flits,
-            class_limit: self.class_limit,
-            link_buffers: self.link_buffers,
-            paths: self.paths,
-            ..Parameters::BOOKSIM
-        };
-        Experiment {
-            network,
-            rule: self.rule,
-            parameters,
-            traffic: self.traffic,
-            process: self.process,
-            rate: self.rate,
-            seed: self.seed,
-            effort,
-            failures: None,
-            threads: self.threads,
-        }
+/// An experiment with the parameters of the reference simulator.
+pub(crate) fn experiment(network: &Network) -> Experiment<'_> {
+    Experiment {
+        network,
+        rule: Rule::Exact,
+        parameters: Parameters::BOOKSIM,
+        traffic: Preset::Booksim.traffic(),
+        process: Process::Bernoulli,
+        rate: 0.05,
+        seed: 1,
+        effort: Effort::default(),
+        failures: None,
+        threads: 1,
     }
 }
 
