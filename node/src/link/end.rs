@@ -66,7 +66,10 @@ pub(super) struct End<L: LinkCapacities> {
     hello_sent_at: u32,
     sender: Sender<L>,
     receiver: Receiver,
+    /// Whether an acknowledgment is to be sent at once, though no other frame is.
     ack_due: bool,
+    /// Number of packets taken that were not acknowledged yet.
+    unacknowledged: u8,
     time_due: bool,
     /// Room at this end by virtual channel, now and as last told.
     room_here: Offer,
@@ -126,6 +129,11 @@ fn short(time: Micros) -> u32 {
     time.min(u32::MAX.into()) as u32
 }
 
+/// Whether a window of packets may be more than there is room for.
+fn is_scarce<L: LinkCapacities>(room: Offer) -> bool {
+    usize::from(room.packets()) < L::WINDOW
+}
+
 /// Counters wrap rather than saturate.
 fn count(counter: &mut u32) {
     *counter = counter.wrapping_add(1);
@@ -149,6 +157,7 @@ impl<L: LinkCapacities> End<L> {
             sender: Sender::default(),
             receiver: Receiver::default(),
             ack_due: false,
+            unacknowledged: 0,
             time_due: false,
             room_here: Offer::ALL,
             told_room: Offer::ALL,
@@ -208,6 +217,7 @@ impl<L: LinkCapacities> End<L> {
             liveness: self.liveness,
             room: [self.room_here, self.told_room, self.room_there],
             backoff: self.backoff,
+            unacknowledged: self.unacknowledged,
             signs_left: self.signs_left,
             flap_damping: self.flap_damping.canonical(now),
             ack_timeout: self.ack_timeout.canonical(now),
@@ -274,8 +284,9 @@ impl<L: LinkCapacities> End<L> {
 
     pub(super) fn offer(&mut self, room: Offer) -> bool {
         self.room_here = room;
-        // More room is worth a frame of its own; less room is told with the next acknowledgment.
-        let is_news = room.is_news_after(self.told_room) && self.is_open();
+        // More room is worth a frame of its own; less room is told with the next acknowledgment, which then does not wait.
+        let is_awaited = self.unacknowledged > 0 && is_scarce::<L>(room) && !self.ack_due;
+        let is_news = self.is_open() && (is_awaited || room.is_news_after(self.told_room));
         self.ack_due |= is_news;
         is_news
     }
@@ -310,7 +321,7 @@ impl<L: LinkCapacities> End<L> {
         self.told = false;
         self.respond_soon(now);
         self.stance_changed(now);
-        self.ack_due = false;
+        (self.ack_due, self.unacknowledged) = (false, 0);
         self.time_due = false;
         self.told_room = Offer::ALL;
         self.room_there = Offer::ALL;
@@ -363,8 +374,22 @@ impl<L: LinkCapacities> End<L> {
         self.receiver = Receiver::default();
         self.timeout_at = Micros::MAX;
         self.backoff = 0;
-        self.ack_due = false;
+        (self.ack_due, self.unacknowledged) = (false, 0);
         self.respond_soon(now);
+    }
+
+    /// A packet came. Between nodes that show that they are alive, an acknowledgment waits for a frame that goes to the other end anyway, the
+    /// next sign of life at the latest, or for half a window of packets; unless room is scarce, where the other end waits for it.
+    fn owe_ack(&mut self) {
+        self.unacknowledged = self.unacknowledged.saturating_add(1);
+        self.ack_due |= self.liveness == Liveness::Hellos
+            || usize::from(self.unacknowledged) >= L::WINDOW.div_ceil(2)
+            || is_scarce::<L>(self.room_here);
+    }
+
+    /// Whether an acknowledgment is to be sent at once: a refused packet is sent again.
+    fn is_ack_due(&self) -> bool {
+        self.ack_due || self.receiver.has_refused(self.unacknowledged)
     }
 
     /// Gives the session another number.
@@ -512,7 +537,7 @@ impl<L: LinkCapacities> End<L> {
         let open = self.is_open();
         now >= self.hello_at
             || self.pause_due().is_some()
-            || self.is_up() && (self.ack_due || open && (self.wants_time() || self.sender.behind()))
+            || self.is_up() && (self.is_ack_due() || open && (self.wants_time() || self.sender.behind()))
     }
 
     pub(super) fn byte_nanos(&self) -> u32 {
@@ -564,7 +589,12 @@ impl<L: LinkCapacities> End<L> {
     }
 
     fn timeout(&self) -> Micros {
-        Micros::from(self.first_timeout) << self.backoff
+        // An acknowledgment may wait for a sign of life, and each end may notice bytes late.
+        let first = match self.liveness {
+            Liveness::Hellos => self.first_timeout,
+            Liveness::Shown | Liveness::Watched => self.first_timeout.max(self.sign_interval * 2),
+        };
+        Micros::from(first) << self.backoff
     }
 
     /// How long the oldest frame has been in flight.

@@ -226,6 +226,11 @@ impl Receiver {
         self.refused &= !1;
     }
 
+    /// Whether one of the last packets was refused.
+    pub(super) fn has_refused(&self, packets: u8) -> bool {
+        self.refused & !u8::MAX.unbounded_shl(packets.into()) != 0
+    }
+
     /// An unreadable frame came, perhaps the next one. Returns whether that is worth reporting.
     pub(super) fn damaged(&mut self) -> bool {
         self.complain()

@@ -10,7 +10,7 @@ use hopwise_node::wire::WIRE;
 const BUDGET: usize = 18 * 1024;
 
 /// One of two nodes that talk to each other fits here.
-const SMALL_BUDGET: usize = 4_768;
+const SMALL_BUDGET: usize = 4_800;
 
 hopwise_node::capacities! {
     /// For `path(2)` and a host.

@@ -52,9 +52,9 @@ impl<L: LinkCapacities> End<L> {
                     // The packet will be retransmitted.
                     return self.follow(change, now);
                 }
-                self.ack_due = true;
                 match self.receiver.arrive::<L>(header.sequence, header.round) {
                     Arrival::InOrder => {
+                        self.owe_ack();
                         count(&mut self.counters.packets_received);
                         // Counted as not taken until it is.
                         count(&mut self.counters.not_taken);
@@ -63,7 +63,10 @@ impl<L: LinkCapacities> End<L> {
                             length: packet.len() as u16,
                         }
                     }
-                    Arrival::Repeated | Arrival::Early => self.useless(),
+                    Arrival::Repeated | Arrival::Early => {
+                        self.ack_due = true;
+                        self.useless()
+                    }
                 }
             }
         }

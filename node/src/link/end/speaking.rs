@@ -37,7 +37,7 @@ impl<L: LinkCapacities> End<L> {
                 return Turn::New(self.room_there.without(self.sender.channels()));
             }
         }
-        if self.is_up() && self.ack_due {
+        if self.is_up() && self.is_ack_due() {
             Turn::Control
         } else {
             Turn::Nothing
@@ -56,7 +56,7 @@ impl<L: LinkCapacities> End<L> {
             (sign_of_life, self.signs_left) = (true, left);
         }
         let pause = self.pause_due();
-        if !self.is_up() || !self.ack_due && !sign_of_life && pause.is_none() {
+        if !self.is_up() || !self.is_ack_due() && !sign_of_life && pause.is_none() {
             return None;
         }
         let signs_left = self.signs_left;
@@ -100,6 +100,8 @@ impl<L: LinkCapacities> End<L> {
             None => write(None)?,
         };
         self.hello_sent_at = now as u32;
+        // It was sent instead of a sign of life.
+        self.ack_due |= self.unacknowledged > 0;
         self.told = hello.stance.accepts && self.is_up();
         self.sent(length, now);
         Some(length)
@@ -180,7 +182,7 @@ impl<L: LinkCapacities> End<L> {
 
     fn acknowledgement(&mut self) -> Option<Ack> {
         let tag = self.state.peer()?.tag;
-        self.ack_due = false;
+        (self.ack_due, self.unacknowledged) = (false, 0);
         self.told_room = self.room_here;
         Some(self.receiver.acknowledgement(tag, self.room_here))
     }

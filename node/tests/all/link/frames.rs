@@ -28,7 +28,8 @@ fn two(one: Identity, other: Identity) -> [Link<WIRE>; 2] {
 #[test]
 fn sequence_numbers_go_up_to_63_and_begin_again() {
     let [mut one, mut other] = two(identity(0, 1), identity(1, 1));
-    for count in 0..140_u32 {
+    let mut completed = 0;
+    for count in 0..141_u32 {
         let mut out = [0; WIRE];
         let length = one
             .write_packet(7, (count % 12) as u8, [b"pac", b"ket"], 3_000, &mut out)
@@ -45,12 +46,19 @@ fn sequence_numbers_go_up_to_63_and_begin_again() {
             Some(Received::Packet { .. })
         ));
         other.take();
+        // Of a window of six, three at a time are acknowledged.
+        let is_acknowledged = count % 3 == 2;
+        assert_eq!(other.is_due(3_000), is_acknowledged);
         control(&mut other, &mut one, 3_000);
-        assert_eq!(one.completed(), Some((7, FrameResult::Taken)));
+        while let Some(done) = one.completed() {
+            assert_eq!(done, (7, FrameResult::Taken));
+            completed += 1;
+        }
+        assert_eq!(completed == count + 1, is_acknowledged);
     }
     assert_eq!(
         (one.counters().packets_sent, other.counters().packets_received),
-        (140, 140)
+        (141, 141)
     );
     assert_eq!((one.counters().resent, other.counters().not_taken), (0, 0));
 }
