@@ -592,7 +592,7 @@ impl<L: LinkCapacities> End<L> {
         // An acknowledgment may wait for a sign of life, and each end may notice bytes late.
         let first = match self.liveness {
             Liveness::Hellos => self.first_timeout,
-            Liveness::Shown | Liveness::Watched => self.first_timeout.max(self.sign_interval * 2),
+            Liveness::Shown | Liveness::Watched => self.sign_interval + self.first_timeout / 2,
         };
         Micros::from(first) << self.backoff
     }
