@@ -338,9 +338,8 @@ mod tests {
         ] {
             let mut bytes = BoardConfig::new("ring(3)", 1).unwrap().write();
             (bytes[5], bytes[19]) = (length, links);
-            if links > 0 {
-                bytes[EXPRESSION_END - 24..EXPRESSION_END].copy_from_slice(&5_625_000_u32.to_le_bytes()[..3].repeat(8));
-            }
+            let rates = 5_625_000_u32.to_le_bytes()[..RATE].repeat(usize::from(links).min(8));
+            bytes[EXPRESSION_END - rates.len()..EXPRESSION_END].copy_from_slice(&rates);
             let crc = checksum(&bytes).to_le_bytes();
             bytes[EXPRESSION_END..].copy_from_slice(&crc);
             assert_eq!(BoardConfig::read(&bytes).is_ok(), fits, "{links}, {length}");
