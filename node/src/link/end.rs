@@ -40,6 +40,8 @@ const CLOSED_FOR: Micros = 20_000;
 /// ring buffer late, which is less than a frame, and then needs some processing time.
 const TIMEOUT_FRAMES: Micros = 4;
 const THINKING: Micros = 1_000;
+/// The shortest timeout: boards with five full links take their time, however fast the wires are, and a missing frame is reported at once.
+const MIN_TIMEOUT: Micros = 10_000;
 /// Maximum number of times that the timeout doubles while nothing is acknowledged.
 const MAX_BACKOFF: u8 = 3;
 
@@ -195,7 +197,7 @@ impl<L: LinkCapacities> End<L> {
 
     /// Sets the timeout for a largest frame of so many bytes, encoded.
     fn set_timeout(&mut self, wire: usize) {
-        self.first_timeout = short(self.bytes(wire as u64) * TIMEOUT_FRAMES + THINKING);
+        self.first_timeout = short((self.bytes(wire as u64) * TIMEOUT_FRAMES + THINKING).max(MIN_TIMEOUT));
     }
 
     /// The canonical state.

@@ -91,7 +91,8 @@ impl V3 {
         let prescaler = PRESCALERS.get(self.prescaler as usize).copied().unwrap_or(256);
         let cycles = u64::from(divider) * prescaler * clock;
         match self.registers {
-            Registers::LowPower { .. } => cycles / 256,
+            // Bits are whole cycles here; on the chip some of them have one more than others.
+            Registers::LowPower { .. } => (cycles + 128) / 256,
             _ => cycles,
         }
         .max(1)
