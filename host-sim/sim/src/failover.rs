@@ -95,9 +95,7 @@ impl Failover {
     }
 
     pub(super) fn note(&mut self, at: Nanos, board: u32, event: &Event) {
-        self.outages
-            .iter_mut()
-            .for_each(|outage| outage.note(at, board, event));
+        self.outages.iter_mut().for_each(|outage| outage.note(at, board, event));
     }
 
     /// The longest time from an outage until all ends knew; `None` if there was none, or an end never knew.

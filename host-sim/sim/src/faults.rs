@@ -178,7 +178,9 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                 if let Some(cable) = self.world.cable_at(end) {
                     self.outages.cut_cables.insert(cable);
                     let ends = self.world.ends(cable).into_iter();
-                    notes.failover.begin(self.world.now(), ends.filter(|&end| self.world.is_up(end)));
+                    notes
+                        .failover
+                        .begin(self.world.now(), ends.filter(|&end| self.world.is_up(end)));
                     self.world.plug(cable, false, notes);
                 }
             }

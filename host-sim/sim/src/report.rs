@@ -143,7 +143,8 @@ impl Report {
         self.longest_refusal_us = self.longest_refusal_us.max(other.longest_refusal_us);
         self.link_events = self.link_events.max(other.link_events);
         self.retransmissions += other.retransmissions;
-        let worst = |one: &mut Option<f64>, other: Option<f64>| *one = one.iter().copied().chain(other).reduce(f64::max);
+        let worst =
+            |one: &mut Option<f64>, other: Option<f64>| *one = one.iter().copied().chain(other).reduce(f64::max);
         worst(&mut self.latency_p99_us, other.latency_p99_us);
         worst(&mut self.link_down_us, other.link_down_us);
         worst(&mut self.failover_p99_us, other.failover_p99_us);
@@ -200,7 +201,9 @@ impl Report {
                 ("taken from faulty nodes", self.forged_accepted.to_string()),
             ]
         });
-        let down = self.link_down_us.map(|us| ("outages noticed", format!("within {us:.0} us")));
+        let down = self
+            .link_down_us
+            .map(|us| ("outages noticed", format!("within {us:.0} us")));
         let failover = self.failover_p99_us;
         let failover = failover.map(|us| ("traffic went on", format!("99% of flows within {us:.0} us")));
         facts

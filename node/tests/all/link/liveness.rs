@@ -31,7 +31,12 @@ fn is_down(pair: &Pair, end: usize) -> bool {
 /// At any moment of the quiet times, and around those at which the units of time wrap.
 #[test]
 fn a_cut_cable_and_a_hung_board_are_noticed_within_20_ms() {
-    let cases = [(1_000_000, IDLE), (1_000_000, FULL), (2_000_000, IDLE), (4_500_000, FULL)];
+    let cases = [
+        (1_000_000, IDLE),
+        (1_000_000, FULL),
+        (2_000_000, IDLE),
+        (4_500_000, FULL),
+    ];
     for ((baud, packets), is_keyed) in cases.into_iter().flat_map(|case| [(case, false), (case, true)]) {
         for begin in [0, (1 << 26) - 200 * MILLISECOND, (1 << 32) - 200 * MILLISECOND] {
             let mut pair = pair(baud, packets, is_keyed);
@@ -163,11 +168,16 @@ fn errors_take_no_link_down() {
 fn a_wire_that_swallows_frames_is_not_down_again_and_again() {
     let mut pair = Pair::new(BAUD, [2_000, 0], u64::MAX);
     let mut random = Random(3);
-    pair.tamper = Some(Box::new(move |_, bytes| if random.below(10) == 0 { Vec::new() } else { bytes }));
+    pair.tamper = Some(Box::new(
+        move |_, bytes| if random.below(10) == 0 { Vec::new() } else { bytes },
+    ));
     assert!(pair.run(60 * SECOND, Pair::all_sent));
     pair.run(25 * SECOND, |_| false);
     for end in &pair.ends {
-        let downs = end.notices.iter().filter(|notice| matches!(notice, Notice::Down(Down::Silent)));
+        let downs = end
+            .notices
+            .iter()
+            .filter(|notice| matches!(notice, Notice::Down(Down::Silent)));
         assert!(downs.count() <= 3, "{:?}", end.notices);
     }
 }

@@ -127,9 +127,7 @@ fn a_board_that_restarts_is_known_again_at_once() {
         "{}",
         mesh.now - restarted
     );
-    let downs = mesh
-        .board(0)
-        .count(|event| matches!(event, Event::LinkDown { .. }));
+    let downs = mesh.board(0).count(|event| matches!(event, Event::LinkDown { .. }));
     assert_eq!(downs, 1);
     mesh.come_up();
     // As long as a packet's age is rounded up: what may have been sent before the restart is not delivered.
