@@ -46,7 +46,7 @@ impl Outage {
                 packet,
                 dest,
                 retransmit: false,
-            } if self.ends.contains(&((board, link), None)) => {
+            } if counts(&packet) && self.ends.contains(&((board, link), None)) => {
                 self.flows.entry((packet.source, dest)).or_default().add(packet);
             }
             Event::Accepted { packet, dest } => {
@@ -68,11 +68,15 @@ impl Outage {
 
 impl Flow {
     fn add(&mut self, packet: PacketId) {
-        let counts = matches!(packet.kind, Kind::Datagram | Kind::Confirmed) && !packet.from_host;
-        if counts && self.resumed_at.is_none() {
+        if counts(&packet) && self.resumed_at.is_none() {
             self.packets.insert(packet);
         }
     }
+}
+
+/// Whether a packet is one that an application of a node has sent to another.
+fn counts(packet: &PacketId) -> bool {
+    matches!(packet.kind, Kind::Datagram | Kind::Confirmed) && !packet.from_host
 }
 
 impl Failover {
@@ -83,6 +87,11 @@ impl Failover {
             ends: ends.map(|end| (end, None)).collect(),
             flows: BTreeMap::new(),
         });
+    }
+
+    /// Whether there has been an outage.
+    pub(super) fn is_on(&self) -> bool {
+        !self.outages.is_empty()
     }
 
     pub(super) fn note(&mut self, at: Nanos, board: u32, event: &Event) {
@@ -142,6 +151,22 @@ mod tests {
         };
         failover.note(110, 1, &sent(0, 4));
         failover.note(111, 1, &sent(1, 5));
+        let confirmation = PacketId {
+            kind: Kind::Confirmation,
+            ..packet(9, 4)
+        };
+        let back = Event::Sent {
+            link: 3,
+            packet: confirmation,
+            dest: 7,
+            retransmit: false,
+        };
+        failover.note(112, 2, &back);
+        let later = Event::Accepted {
+            packet: packet(9, 5),
+            dest: 7,
+        };
+        failover.note(113, 9, &later);
         failover.note(118, 1, &down(0));
         assert_eq!(failover.link_down(), None, "one end does not know");
         failover.note(119, 2, &down(3));
@@ -156,6 +181,8 @@ mod tests {
             let packet = packet(7, number);
             failover.note(at, 9, &Event::Delivered { packet });
         }
+        let packet = packet(9, 5);
+        failover.note(900, 7, &Event::Delivered { packet });
         assert_eq!(failover.resumed(), [23], "the others did not take the dead link");
     }
 }

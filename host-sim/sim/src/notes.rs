@@ -67,7 +67,11 @@ impl<S: Shell> Watcher for Notes<'_, S> {
             self.failed.get_or_insert(error);
         }
         self.oracle.note(at, board, event);
-        self.failover.note(at, board, event);
+        // A confirmed packet that has arrived is still sent while its confirmation is lost.
+        let has_come = |packet| self.oracle.has_come(packet);
+        if !matches!(event, Event::Sent { packet, .. } if self.failover.is_on() && has_come(packet)) {
+            self.failover.note(at, board, event);
+        }
         if matches!(
             event,
             Event::LinkUp { .. } | Event::LinkDown { .. } | Event::Miswired { .. } | Event::Damaged { .. }

@@ -6,6 +6,7 @@ mod firmware_and_sim;
 mod firmware_board;
 mod firmware_busy;
 mod firmware_copy;
+mod firmware_failover;
 mod firmware_keys;
 mod firmware_panic;
 mod firmware_power;

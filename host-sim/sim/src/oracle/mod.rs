@@ -300,6 +300,12 @@ impl Oracle {
         self.came(at, node, number, again);
     }
 
+    /// Whether a packet has come to its application.
+    pub(super) fn has_come(&self, packet: &PacketId) -> bool {
+        let number = self.ids.get(packet);
+        number.is_some_and(|&number| self.records[number as usize].deliveries > 0)
+    }
+
     /// Whether a payload is forged, if there is a faulty node that forges.
     fn is_forged(&self, payload: &[u8]) -> bool {
         self.forgers && payload.starts_with(&FORGED.to_le_bytes())

@@ -59,7 +59,6 @@ impl<L: LinkCapacities> End<L> {
         if !self.is_up() || !self.is_ack_due() && !sign_of_life && pause.is_none() {
             return None;
         }
-        let signs_left = self.signs_left;
         let ack = Ack {
             pause: pause.unwrap_or(0),
             ..self.acknowledgement()?
@@ -67,9 +66,6 @@ impl<L: LinkCapacities> End<L> {
         let seal = next_seal(&mut self.security)?;
         let length = write_ack(&ack, sign_of_life, seal, out)?;
         self.sent(length, now);
-        if sign_of_life {
-            self.signs_left = signs_left;
-        }
         match pause {
             Some(0) => self.pause = Pause::None,
             Some(_) => self.pause = Pause::Told,
@@ -104,6 +100,7 @@ impl<L: LinkCapacities> End<L> {
         self.ack_due |= self.unacknowledged > 0;
         self.told = hello.stance.accepts && self.is_up();
         self.sent(length, now);
+        self.defer_hello();
         Some(length)
     }
 
@@ -170,6 +167,7 @@ impl<L: LinkCapacities> End<L> {
             &mut self.counters.packets_sent
         });
         self.sent(length, now);
+        self.defer_hello();
         let (waited, timeout) = (self.oldest_waited(now), self.first_timeout.into());
         self.ack_timeout.sent(waited, timeout, now);
         if self.timeout_at == Micros::MAX {
@@ -194,9 +192,16 @@ impl<L: LinkCapacities> End<L> {
         let interval = if self.liveness == Liveness::Hellos {
             self.hello_interval() / Micros::from(often)
         } else {
-            self.signs_left = self.signs / often;
             self.sign_interval.into()
         };
         self.hello_at = now.saturating_add(self.bytes(length as u64) + interval);
+    }
+
+    /// A hello or a packet says that this end accepts the other, which other frames do not: only after these the next hello may be late.
+    fn defer_hello(&mut self) {
+        let often = if self.is_open() { 1 } else { HELLO_WHILE_DOWN };
+        if self.liveness != Liveness::Hellos {
+            self.signs_left = self.signs / often;
+        }
     }
 }
