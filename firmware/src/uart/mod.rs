@@ -29,8 +29,8 @@ use hopwise_node::wire::{LineFaults, WIRE};
 use hopwise_runner::{Arrival, PortEvents, SerialPorts};
 
 pub(crate) use dma_registers::Dma;
-use ring::{MAX_RING, Piece, Reader};
 pub(crate) use ring::ring_bytes;
+use ring::{MAX_RING, Piece, Reader};
 
 use crate::boards::PORTS;
 
