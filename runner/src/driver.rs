@@ -340,6 +340,13 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
+    fn deadline(&self) -> Micros {
+        match &*self.mode() {
+            Mode::Mesh(mesh) => mesh.deadline(),
+            Mode::Unconfigured(board) => board.deadline(),
+        }
+    }
+
     /// Must be called after a change of the router that neither a byte nor a tick has made.
     pub(crate) fn has_changed(&self) {
         self.want(self.attention(self.now()));
@@ -414,7 +421,8 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         loop {
             self.heartbeat(Task::CLOCK);
             self.tick();
-            self.alarm.set(Micros::MAX);
+            // What follows may move it to an earlier time, and never to a later one.
+            self.alarm.set(self.deadline().max(self.now() + SHORTEST_WAIT));
             self.has_changed();
             while self.now() < self.alarm.get() {
                 select(self.platform.wait_until(self.alarm.get()), self.wait(EARLIER)).await;

@@ -134,6 +134,10 @@ impl<C: Capacities> Mesh<C> {
         self.stirred = true;
     }
 
+    pub(crate) fn deadline(&self) -> Micros {
+        self.router.deadline().min(self.own_deadline())
+    }
+
     /// What has changed since the last call.
     pub(crate) fn attention(&mut self, now: Micros) -> Attention {
         let attention = self.router.attention(now);

@@ -1,7 +1,7 @@
 //! The firmware on meshes of emulated boards: everything arrives, and faults are survived.
 
 #[allow(dead_code, reason = "each test uses a part of it")]
-use crate::firmware_support::{Rig, firmware, traffic};
+use crate::firmware_support::{Rig, SIGN_OF_LIFE, firmware, traffic};
 use hopwise_emulate::check::path;
 use hopwise_emulate::setup::{LINKS, configure};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
@@ -225,6 +225,7 @@ fn a_board_is_read_through_another() {
     assert_eq!((identity.address, identity.neighbors, identity.neighbors_up), (3, 1, 1));
     assert_eq!(identity.card.reset_cause, 1, "by power");
     assert!(identity.card.stack_free > 30 * 1024, "{identity:?}");
+    rig.run_for(SIGN_OF_LIFE);
     let counters: RouterCounters = rig.ask_one(ask(Query::Counters, &[]));
     // The request itself is in its buffers.
     assert_eq!(counters.held(), 1, "{counters:?}");
@@ -322,7 +323,7 @@ fn a_million_bytes_through_each_link_and_none_lost() {
             assert_eq!(
                 (counters.damaged, counters.resent),
                 (0, 0),
-                "board {board}, link {link}"
+                "board {board}, link {link}: {counters:?}"
             );
         }
     }

@@ -211,7 +211,8 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
                 "seed {seed}: {reports:?}"
             );
             assert!(reports[here].damaged > 50, "seed {seed}: {reports:?}");
-            assert_eq!(reports[here].sessions, 1, "seed {seed}: {reports:?}");
+            // One who holds back all frames for 17 ms ends a session, and nothing is lost by it.
+            assert!(reports[here].sessions <= 3, "seed {seed}: {reports:?}");
             let report: TrafficReport = rig.ask_one(BoardRequest::command(here, &Command::Traffic));
             assert_eq!(report.received, 250, "seed {seed}: {report:?}");
         }

@@ -96,8 +96,6 @@ impl<L: LinkCapacities> End<L> {
             None => write(None)?,
         };
         self.hello_sent_at = now as u32;
-        // It was sent instead of a sign of life.
-        self.ack_due |= self.unacknowledged > 0;
         self.told = hello.stance.accepts && self.is_up();
         self.sent(length, now);
         self.defer_hello();
@@ -188,6 +186,8 @@ impl<L: LinkCapacities> End<L> {
     /// Any frame shows that we are present: the next hello is due after a quiet interval, and signs of life before it.
     fn sent(&mut self, length: usize, now: Micros) {
         count(&mut self.counters.frames_sent);
+        // A frame that acknowledges nothing, and puts off the next sign of life.
+        self.ack_due |= self.unacknowledged > 0;
         let often = if self.is_open() { 1 } else { HELLO_WHILE_DOWN };
         let interval = if self.liveness == Liveness::Hellos {
             self.hello_interval() / Micros::from(often)

@@ -1,7 +1,7 @@
 //! What two ends write, frame by frame.
 
 use hopwise_node::link::{FrameResult, Link, Received, Turn};
-use hopwise_node::wire::{Frame, Identity, Offer, WIRE};
+use hopwise_node::wire::{Frame, Identity, Offer, Role, TimeSignal, WIRE};
 
 use crate::link::pair::identity;
 
@@ -61,6 +61,64 @@ fn sequence_numbers_go_up_to_63_and_begin_again() {
         (141, 141)
     );
     assert_eq!((one.counters().resent, other.counters().not_taken), (0, 0));
+}
+
+/// A packet comes, for which there may be no room.
+fn packet(one: &mut Link<WIRE>, other: &mut Link<WIRE>, is_taken: bool) {
+    let mut out = [0; WIRE];
+    let length = one.write_packet(7, 0, [b"packet", b""], 3_000, &mut out).unwrap();
+    let received = other.receive(&mut &out[..length], 3_000);
+    assert!(matches!(received, Some(Received::Packet { .. })), "{received:?}");
+    if is_taken {
+        other.take();
+    }
+}
+
+#[test]
+fn an_acknowledgement_waits_for_a_sign_of_life_unless_it_is_waited_for() {
+    let [mut one, mut other] = two(identity(0, 1), identity(1, 1));
+    packet(&mut one, &mut other, true);
+    assert!(!other.is_due(3_000));
+    let sign = other.deadline();
+    assert!(sign <= 14_500 && other.is_due(sign) && one.deadline() > sign, "{sign}");
+    control(&mut other, &mut one, sign);
+    assert_eq!(one.completed(), Some((7, FrameResult::Taken)));
+
+    packet(&mut one, &mut other, true);
+    let mut out = [0; WIRE];
+    let signal = TimeSignal {
+        number: 1,
+        sent: None,
+        mesh: None,
+        rate: 0,
+        root: 0,
+        round: 1,
+        hops: 0,
+    };
+    other.write_time(&signal, 3_000, &mut out).unwrap();
+    assert!(other.is_due(3_000), "the sign of life comes later");
+    control(&mut other, &mut one, 3_000);
+    assert_eq!(one.completed(), Some((7, FrameResult::Taken)));
+
+    packet(&mut one, &mut other, false);
+    packet(&mut one, &mut other, true);
+    assert!(other.is_due(3_000), "one of them was refused");
+    control(&mut other, &mut one, 3_000);
+    assert_eq!(one.completed(), Some((7, FrameResult::Refused)));
+
+    packet(&mut one, &mut other, true);
+    assert!(other.offer(Offer::new(5, 0)) && other.is_due(3_000), "room is scarce");
+    control(&mut other, &mut one, 3_000);
+    packet(&mut one, &mut other, true);
+    assert!(other.is_due(3_000), "and still is");
+
+    let host = Identity {
+        role: Role::Host,
+        ..identity(0, 1)
+    };
+    let [mut one, mut other] = two(host, identity(1, 1));
+    packet(&mut one, &mut other, true);
+    assert!(other.is_due(3_000), "a host does not show that it is alive");
 }
 
 /// Two cables of one board: what is for one end is not taken by the other, though all but the port is the same.

@@ -81,6 +81,9 @@ pub(crate) fn sizes(image: &Image) -> (usize, u32) {
     )
 }
 
+/// By then a packet that a neighbor has taken is acknowledged, and counts as forwarded.
+pub(crate) const SIGN_OF_LIFE: Time = 15 * MILLISECOND;
+
 pub(crate) const KEYS: MeshKeys = MeshKeys {
     mesh: Secret {
         key: Key::new(*b"all boards of it"),
@@ -282,6 +285,7 @@ impl Rig {
     /// Every board's account of packets adds up, with nothing left in it but the request.
     pub(crate) fn assert_accounts(&mut self) {
         for board in 0..self.world.boards().len() {
+            self.run_for(SIGN_OF_LIFE);
             let counters = self.counters(board);
             assert_eq!(counters.held(), 1, "board {board}: {counters:?}");
         }
