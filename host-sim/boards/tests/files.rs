@@ -43,7 +43,7 @@ kib = 192 ~ kib = 64 ~ memory.flash.kib: a program needs 192, not 64
 0x0800_4000 ~ 0x0800_8000 ~ memory.slots: it begins inside state
 0x0800_0000, kib = 16 ~ 0x0800_4000, kib = 16 ~ memory.boot.at: the processor starts at 0x08000000
 0x2000_0000 ~ 0x2000_0400 ~ memory.stack.at: a stack that runs over must meet the beginning of RAM
-0x2001_4000 ~ 0x2001_5000 ~ memory.ram.at: the stack ends at 0x20014000
+0x2001_2800 ~ 0x2001_5000 ~ memory.ram.at: the stack ends at 0x20012800
 , dma = "DMA2_STREAM7" ~  ~ line 30: missing field `dma`
 "#;
 
@@ -91,7 +91,9 @@ fn the_firmware_gets_what_the_file_says() {
     let board = kind(DEFAULT).expect("a board");
     let table = table(board);
     assert!(
-        table.contains("USART1: tx PA9 DMA2_CH7 DMA2_STREAM7, rx PA10 DMA2_CH5 DMA2_STREAM5;"),
+        table.contains(
+            "USART1: clock 90000000 false, tx PA9 DMA2_CH7 DMA2_STREAM7 DMA2 7, rx PA10 DMA2_CH5 DMA2_STREAM5 DMA2 5;"
+        ),
         "{table}"
     );
     assert!(

@@ -238,6 +238,7 @@ fn a_pin_that_is_taken_away_is_noticed() {
     script.write(AHB1ENR, 1);
     script.write(GPIOA + 0x20, 0x7700);
     script.write(GPIOA, 0b1010 << 4);
+    script.write(USART2 + 0x08, 16);
     script.write(USART2 + 0x0c, 1 << 13 | 1 << 2);
     assert!(script.violations().is_empty());
     script.write(GPIOA, 0b0010 << 4);
