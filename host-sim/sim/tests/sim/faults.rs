@@ -298,7 +298,8 @@ fn what_is_undone_leaves_nothing_behind() {
     assert_eq!((account.links_up, account.detours), (54, 0), "{}", settings.command());
 }
 
-/// Plugs of two running pairs are exchanged, faster than silence is noticed, and no packet is taken for another's.
+/// Plugs of two running pairs are exchanged, and no packet is taken for another's. What became of a broadcast that was on such a cable may be
+/// unknown; it is not sent again.
 #[test]
 fn plugs_exchanged_while_all_is_under_way_lose_nothing() {
     for rate in [20.0, 400.0] {
@@ -313,11 +314,9 @@ fn plugs_exchanged_while_all_is_under_way_lose_nothing() {
                 ..with("520ms swap 0.0 5.0; 700ms swap 0.0 5.0; 750ms swap 1.2 9.0", traffic)
             };
             let tally = run(&settings).tally;
-            assert!(
-                tally.sent > 0 && tally.delivered == tally.sent,
-                "{}",
-                settings.command()
-            );
+            let lost = tally.sent - tally.delivered;
+            let may_lose = u64::from(settings.traffic == Some(Traffic::Broadcast));
+            assert!(tally.sent > 0 && lost <= may_lose, "{}: {lost}", settings.command());
         }
     }
 }

