@@ -39,7 +39,7 @@ pub(super) struct CanonicalEnd {
     /// The room at this end, as last told, and at the other.
     pub(super) room: [Offer; 3],
     pub(super) backoff: u8,
-    pub(super) unacknowledged: u8,
+    pub(super) unacknowledged: [u8; 2],
     pub(super) signs_left: u8,
     pub(super) flap_damping: FlapDamping,
     pub(super) ack_timeout: AckTimeout,

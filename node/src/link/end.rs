@@ -42,6 +42,8 @@ const TIMEOUT_FRAMES: Micros = 4;
 const THINKING: Micros = 1_000;
 /// The shortest timeout: boards with five full links take their time, however fast the wires are, and a missing frame is reported at once.
 const MIN_TIMEOUT: Micros = 10_000;
+/// Number of packets after one for which room was scarce, at either end, whose acknowledgments do not wait.
+const PROMPT: u8 = 32;
 /// Maximum number of times that the timeout doubles while nothing is acknowledged.
 const MAX_BACKOFF: u8 = 3;
 
@@ -72,6 +74,8 @@ pub(super) struct End<L: LinkCapacities> {
     ack_due: bool,
     /// Number of packets taken that were not acknowledged yet.
     unacknowledged: u8,
+    /// Number of packets whose acknowledgments do not wait, since room was scarce.
+    prompt: u8,
     time_due: bool,
     /// Room at this end by virtual channel, now and as last told.
     room_here: Offer,
@@ -160,6 +164,7 @@ impl<L: LinkCapacities> End<L> {
             receiver: Receiver::default(),
             ack_due: false,
             unacknowledged: 0,
+            prompt: 0,
             time_due: false,
             room_here: Offer::ALL,
             told_room: Offer::ALL,
@@ -219,7 +224,7 @@ impl<L: LinkCapacities> End<L> {
             liveness: self.liveness,
             room: [self.room_here, self.told_room, self.room_there],
             backoff: self.backoff,
-            unacknowledged: self.unacknowledged,
+            unacknowledged: [self.unacknowledged, self.prompt],
             signs_left: self.signs_left,
             flap_damping: self.flap_damping.canonical(now),
             ack_timeout: self.ack_timeout.canonical(now),
@@ -381,12 +386,19 @@ impl<L: LinkCapacities> End<L> {
     }
 
     /// A packet came. Between nodes that show that they are alive, an acknowledgment waits for a frame that goes to the other end anyway, the
-    /// next sign of life at the latest, or for half a window of packets; unless room is scarce, where the other end waits for it.
+    /// next sign of life at the latest, or for half a window of packets; unless room is scarce or was a moment ago, where a sender that is told
+    /// late gets less of it than the others.
     fn owe_ack(&mut self) {
         self.unacknowledged = self.unacknowledged.saturating_add(1);
-        self.ack_due |= self.liveness == Liveness::Hellos
-            || usize::from(self.unacknowledged) >= L::WINDOW.div_ceil(2)
-            || is_scarce::<L>(self.room_here);
+        let is_scarce = is_scarce::<L>(self.room_here) || is_scarce::<L>(self.room_there);
+        self.prompt = if is_scarce {
+            PROMPT
+        } else {
+            self.prompt.saturating_sub(1)
+        };
+        self.ack_due |= self.prompt > 0
+            || self.liveness == Liveness::Hellos
+            || usize::from(self.unacknowledged) >= L::WINDOW.div_ceil(2);
     }
 
     /// Whether an acknowledgment is to be sent at once: a refused packet is sent again.
