@@ -10,6 +10,7 @@ use super::end::Liveness;
 use super::end::pausing::Pause;
 use super::flap_damping::FlapDamping;
 use super::security::CanonicalSecurity;
+use super::sequences::Sequences;
 use super::state::LinkState;
 use super::window::{CanonicalSender, Receiver};
 use super::{LinkOf, Micros};
@@ -38,6 +39,7 @@ pub(super) struct CanonicalEnd {
     pub(super) liveness: Liveness,
     /// The room at this end, as last told, and at the other.
     pub(super) room: [Offer; 3],
+    pub(super) sequences: Sequences,
     pub(super) backoff: u8,
     pub(super) unacknowledged: [u8; 2],
     pub(super) signs_left: u8,

@@ -8,12 +8,13 @@ use super::ack_timeout::AckTimeout;
 use super::canonical::{CanonicalEnd, left};
 use super::flap_damping::{FlapDamping, TRUSTED};
 use super::security::Security;
+use super::sequences::Sequences;
 use super::state::{Change, LinkState};
 use super::window::{FrameResult, Receiver, Sender, Token};
 use super::{Down, Micros, Received, millis};
 use crate::capacities::LinkCapacities;
 use crate::key::Credentials;
-use crate::wire::{Identity, LinkCounters, OVERHEAD, Offer, Role, SEALED_OVERHEAD};
+use crate::wire::{Identity, LinkCounters, OVERHEAD, Offer, Role, SEALED_OVERHEAD, VERSION};
 use pausing::{Leave, Pause};
 
 /// Interval of hellos on a quiet link that is up, unless the wire is too slow for it.
@@ -70,6 +71,7 @@ pub(super) struct End<L: LinkCapacities> {
     hello_sent_at: u32,
     sender: Sender<L>,
     receiver: Receiver,
+    pub(super) sequences: Sequences,
     /// Whether an acknowledgment is to be sent at once, though no other frame is.
     ack_due: bool,
     /// Number of packets taken that were not acknowledged yet.
@@ -105,6 +107,9 @@ pub(super) struct End<L: LinkCapacities> {
     leave: Leave,
     /// Present in a mesh that has a key.
     security: Option<Security>,
+    /// The other end speaks version 3 of the wire format.
+    #[cfg(feature = "version-3")]
+    speaks_3: bool,
     pub(super) counters: LinkCounters,
 }
 
@@ -162,6 +167,7 @@ impl<L: LinkCapacities> End<L> {
             hello_sent_at: now as u32,
             sender: Sender::default(),
             receiver: Receiver::default(),
+            sequences: Sequences::default(),
             ack_due: false,
             unacknowledged: 0,
             prompt: 0,
@@ -184,6 +190,8 @@ impl<L: LinkCapacities> End<L> {
             away_until: 0,
             leave: Leave::default(),
             security: None,
+            #[cfg(feature = "version-3")]
+            speaks_3: false,
             counters: LinkCounters::default(),
         };
         end.set_baud(baud, wire);
@@ -220,6 +228,7 @@ impl<L: LinkCapacities> End<L> {
             session: self.session,
             sender: self.sender.canonical(coarse(now)),
             receiver: self.receiver.clone(),
+            sequences: self.sequences.clone(),
             flags: [self.ack_due, self.time_due, self.accepts, self.told, self.host],
             liveness: self.liveness,
             room: [self.room_here, self.told_room, self.room_there],
@@ -246,6 +255,25 @@ impl<L: LinkCapacities> End<L> {
     pub(super) fn lock(&mut self, credentials: &Credentials, wire: usize) {
         self.set_timeout(wire);
         self.security = Some(Security::new(credentials, &self.identity));
+    }
+
+    /// The version of the wire format that this end speaks: that of the other end, if this is a host.
+    pub(super) fn version(&self) -> u8 {
+        #[cfg(feature = "version-3")]
+        if self.speaks_3 {
+            return crate::wire::version3::VERSION_3;
+        }
+        VERSION
+    }
+
+    /// Speaks the version of the other end from now on. If it has changed, so has its epoch, and the session ends.
+    fn speak(&mut self, version: u8) {
+        #[cfg(feature = "version-3")]
+        {
+            self.speaks_3 = version == crate::wire::version3::VERSION_3;
+        }
+        #[cfg(not(feature = "version-3"))]
+        let _ = version;
     }
 
     pub(super) fn is_up(&self) -> bool {
@@ -328,6 +356,7 @@ impl<L: LinkCapacities> End<L> {
         self.told = false;
         self.respond_soon(now);
         self.stance_changed(now);
+        self.sequences = Sequences::default();
         (self.ack_due, self.unacknowledged) = (false, 0);
         self.time_due = false;
         self.told_room = Offer::ALL;
@@ -379,6 +408,7 @@ impl<L: LinkCapacities> End<L> {
             security.renew(self.state.peer().is_some());
         }
         self.receiver = Receiver::default();
+        self.sequences = Sequences::default();
         self.timeout_at = Micros::MAX;
         self.backoff = 0;
         (self.ack_due, self.unacknowledged) = (false, 0);
@@ -443,6 +473,7 @@ impl<L: LinkCapacities> End<L> {
 
     pub(super) fn completed(&mut self) -> Option<(Token, FrameResult)> {
         let completed = self.sender.next_completed()?;
+        self.sequences.completed(completed.0, completed.1);
         if completed.1 == FrameResult::Refused {
             count(&mut self.counters.refused_by_peer);
         }

@@ -30,7 +30,7 @@ fn as_before(frame: &[u8]) -> Vec<u8> {
     let Ok(mut content) = decode(&mut bytes).map(<[u8]>::to_vec) else {
         return frame.to_vec();
     };
-    if !matches!(Frame::read(&content), Ok(Frame::Hello(_))) {
+    if !matches!(Frame::read(&content, 0), Ok(Frame::Hello(_))) {
         return frame.to_vec();
     }
     let guarded = content.len() - CRC;

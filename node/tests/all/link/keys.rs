@@ -386,7 +386,7 @@ fn a_frame_without_a_tag_is_not_taken() {
     let (mut ends, now) = up();
     let hello = say(&mut ends[1], now + 100_000);
     let bytes: Vec<u8> = hello.into_iter().filter(|byte| *byte != DELIMITER).collect();
-    let Ok(Frame::Hello(hello)) = Frame::read(&cobs::decode_vec(&bytes).unwrap()) else {
+    let Ok(Frame::Hello(hello)) = Frame::read(&cobs::decode_vec(&bytes).unwrap(), 0) else {
         panic!("no hello")
     };
     // As without a key: it names the session, and its CRC is good.
