@@ -18,7 +18,7 @@ use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{KEY_BYTES, Key, Secret};
 use hopwise_node::store::Keys;
-use hopwise_node::wire::{AppPort, BadConfig};
+use hopwise_node::wire::{AppPort, BadConfig, VERSION};
 use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::update::Boards;
 
@@ -381,6 +381,11 @@ impl Boards for EmulatedMesh {
 
     fn elapsed(&self) -> Duration {
         Duration::from_micros(self.world.now() / MICROSECOND)
+    }
+
+    fn wire_version(&self) -> u8 {
+        let entrance = self.entrances.first();
+        entrance.map_or(VERSION, |board| self.hosts.wire_version(*board))
     }
 
     fn stream(&mut self, blocks: Vec<Vec<u8>>) {

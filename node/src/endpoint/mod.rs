@@ -123,6 +123,11 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         self.link.peer()
     }
 
+    /// The [version](LinkOf::version) of the wire format that the other end speaks.
+    pub fn version(&self) -> u8 {
+        self.link.version()
+    }
+
     /// The packet counters.
     pub fn counters(&self) -> &RouterCounters {
         &self.counters

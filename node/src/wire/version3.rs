@@ -126,3 +126,96 @@ pub(crate) fn write_header(header: &Header, out: &mut [u8]) -> Option<usize> {
     let dest = varint::write(header.dest, rest.get_mut(source..)?)?;
     Some(FIXED + source + dest)
 }
+
+#[cfg(all(test, feature = "keys"))]
+mod tests {
+    use super::*;
+    use crate::key::Key;
+    use crate::wire::{Kind, Tagged};
+    use std::assert_eq;
+    use std::vec::Vec;
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        let bytes = hex.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap());
+        bytes.collect()
+    }
+
+    /// Examples of the document of version 3.
+    #[test]
+    fn frames_are_what_they_were() {
+        let key = Key::new(*b"\x2b\x3e\xc2\x31\x95\xbb\xa4\x7c\x3f\x43\xc3\x8b\xea\x6d\xdf\x19");
+        let plain = Ack {
+            tag: 0x0300,
+            next: 17,
+            refused: 0,
+            offer: Offer::ALL,
+            missing: None,
+            pause: 0,
+        };
+        let complaint = Ack {
+            refused: 0b100,
+            offer: Offer::new(3, 0x7f),
+            missing: Some(2),
+            ..plain
+        };
+        let header = DataHeader {
+            ack: Ack {
+                offer: complaint.offer,
+                ..plain
+            },
+            sequence: 18,
+            round: 1,
+            channel: 5,
+        };
+        let data = Frame::Data {
+            header,
+            packet: b"pack",
+        };
+        for (number, frame, example) in [
+            (None, Frame::Ack(plain), "02 01 03 03 44 07 FF FF 97 EF 14 45 00"),
+            (None, Frame::Ack(complaint), "02 41 0A 03 46 04 7F 30 6F 8F 47 78 00"),
+            (None, data, "02 16 04 03 49 44 0B 7F 30 70 61 63 6B B7 D0 63 08 00"),
+            (
+                Some(0x1_0006),
+                Frame::Ack(plain),
+                "03 81 06 02 44 0B FF FF 79 B4 F3 69 AE E3 39 A8 00",
+            ),
+            (
+                Some(7),
+                data,
+                "03 96 07 03 49 44 0F 7F 30 70 61 63 6B 03 8C 29 F1 15 61 DC 79 00",
+            ),
+        ] {
+            let (example, mut out) = (bytes(example), [0; 64]);
+            let seal = number.map(|number| Seal { key: &key, number });
+            let length = match frame {
+                Frame::Ack(ack) => write_ack(&ack, false, seal, &mut out),
+                _ => write_data(&header, [b"pa", b"ck"], false, seal, &mut out),
+            };
+            assert_eq!(&out[..length.unwrap()], example);
+            let decoded = cobs::decode_vec(&example[..example.len() - 1]).unwrap();
+            let content = match seal {
+                Some(_) => Tagged::frame(&decoded).unwrap().content(),
+                None => decoded.split_last_chunk::<CRC_BYTES>().unwrap().0,
+            };
+            assert_eq!(read_content(content, 0x0300, seal.is_some()), Ok(frame));
+            let other = read_content(content, 0x0301, false);
+            assert_eq!(other, Ok(Frame::Unknown), "for another end");
+        }
+    }
+
+    #[test]
+    fn headers_are_what_they_were() {
+        let header = Header {
+            hops_left: 130,
+            age: 10,
+            epoch: 1,
+            number: 7,
+            ..Header::new(Kind::Datagram, 3, 300)
+        };
+        let mut out = [0; 64];
+        let length = write_header(&header, &mut out).unwrap();
+        assert_eq!(out[..length], bytes("00 82 00 0A 00 01 00 07 00 00 00 03 AC 02"));
+        assert_eq!(read_header(&out[..length]), Some((header, &[][..])));
+    }
+}

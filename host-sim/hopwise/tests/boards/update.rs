@@ -24,6 +24,7 @@ pub(crate) const START: Time = 700 * MILLISECOND;
 /// What is flashed by a probe, boot loader and all, and the same for either slot.
 pub(crate) struct Images {
     pub(crate) flashed: Firmware,
+    pub(crate) loader: Image,
     pub(crate) linked: [Arc<Image>; 2],
     pub(crate) package: Package,
 }
@@ -40,6 +41,7 @@ pub(crate) fn images() -> Option<&'static Images> {
         Some(Images {
             package: package(&linked[0], &linked[1]).expect("an update"),
             flashed,
+            loader,
             linked,
         })
     };
@@ -130,6 +132,10 @@ impl Boards for HostEnd {
 
     fn elapsed(&self) -> Duration {
         Duration::from_micros(self.rig.world.now() / MICROSECOND)
+    }
+
+    fn wire_version(&self) -> u8 {
+        self.rig.hosts.wire_version(0)
     }
 
     fn stream(&mut self, blocks: Vec<Vec<u8>>) {
