@@ -100,7 +100,6 @@ impl Clocks {
         (apb / 2).max(1)
     }
 
-    /// Core cycles in a number of microseconds.
     pub(super) fn cycles_in(&self, microseconds: u64) -> u64 {
         self.hclk * microseconds / 1_000_000
     }

@@ -10,7 +10,6 @@ const ALTERNATE: u32 = 2;
 const PULL_UP: u32 = 1;
 const PULL_DOWN: u32 = 2;
 
-/// One port of sixteen pins.
 #[derive(Default, Hash)]
 pub(super) struct Gpio {
     mode: u32,

@@ -12,7 +12,6 @@ pub(super) struct Iwdg {
     prescaler: u32,
     reload: u32,
     unlocked: bool,
-    /// When it runs out, if it was started.
     expires_at: Option<Cycles>,
     expired: bool,
     hclk: u64,

@@ -399,7 +399,6 @@ impl Chip {
         }
     }
 
-    /// The RCC resets the peripherals behind a gate.
     fn reset_gate(&mut self, gate: map::Gate, now: Cycles) {
         for at in 0..self.slots.len() {
             if self.slots.entry(at).gate != Some(gate) {

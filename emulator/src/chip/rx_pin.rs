@@ -22,7 +22,6 @@ impl Noise {
     }
 }
 
-/// A change of the level.
 #[derive(Clone, Copy)]
 struct Edge {
     at: Cycles,
@@ -55,7 +54,6 @@ impl Default for RxPin {
 }
 
 impl RxPin {
-    /// Disturbs it from now on, or no longer.
     pub(super) fn set_noise(&mut self, noise: Option<Noise>) {
         self.noise = noise;
     }

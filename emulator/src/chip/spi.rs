@@ -20,7 +20,6 @@ const BSY: u32 = 1 << 7;
 
 /// DMA requests in CR2.
 const DMA: u32 = 3;
-/// I2SMOD of I2SCFGR.
 const I2SMOD: u32 = 1 << 11;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

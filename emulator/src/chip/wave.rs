@@ -42,12 +42,10 @@ impl Wave {
         }
     }
 
-    /// Whether its first level is high.
     pub(crate) fn begins_high(&self) -> bool {
         self.level_of(0)
     }
 
-    /// When one of its levels begins.
     pub(super) fn begin(&self, place: u32) -> u64 {
         self.at + ((u64::from(place) * self.length) >> FRACTION)
     }

@@ -45,7 +45,6 @@ fn bit_band(address: u32) -> Option<(u32, u32)> {
 }
 
 impl<B: Bus> Cpu<B> {
-    /// Loads and extends a value.
     #[inline(always)]
     pub(super) fn load(&mut self, address: u32, width: Width) -> Result<u32, Fault> {
         let bytes = width.bytes();
@@ -101,7 +100,6 @@ impl<B: Bus> Cpu<B> {
         self.load(address, Width::Word)
     }
 
-    /// Stores the lowest bytes of a value.
     #[inline(always)]
     pub(super) fn store(&mut self, address: u32, width: Width, value: u32) -> Result<(), Fault> {
         let bytes = width.bytes();

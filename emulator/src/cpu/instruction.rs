@@ -32,7 +32,6 @@ pub(crate) enum Alu {
     Cmp,
 }
 
-/// When an instruction writes the condition flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SetFlags {
     No,
@@ -41,7 +40,6 @@ pub(crate) enum SetFlags {
     OutsideIt,
 }
 
-/// How the second operand is shifted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shift {
     Lsl,
@@ -62,7 +60,6 @@ pub(crate) struct Shifted {
     pub(crate) amount: u8,
 }
 
-/// What an expanded immediate does to the carry flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ImmediateCarry {
     Keep,
@@ -80,7 +77,6 @@ pub(crate) enum Width {
     SignedHalf,
 }
 
-/// How base register and offset make an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Index {
     /// Base plus offset; the base stays.
@@ -120,7 +116,6 @@ pub(crate) struct Listed {
     pub(crate) list: u16,
 }
 
-/// Which part of a register is extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extend {
     SignedHalf,

@@ -261,7 +261,6 @@ impl<B: Bus> Cpu<B> {
         self.v = value >> 28 & 1 != 0;
     }
 
-    /// Whether R13 is the process stack pointer.
     fn uses_process_stack(&self) -> bool {
         self.control & 2 != 0
     }

@@ -16,7 +16,6 @@ pub(super) const USAGE_FAULT: usize = 6;
 pub(super) const SV_CALL: usize = 11;
 pub(super) const PEND_SV: usize = 14;
 pub(super) const SYS_TICK: usize = 15;
-/// The first interrupt of the chip.
 pub(super) const FIRST_INTERRUPT: usize = 16;
 
 /// Priority of code that no exception handler runs: lower than all.
@@ -179,7 +178,6 @@ impl Nvic {
             .map(|exception| (exception, self.group_priority(exception)))
     }
 
-    /// The highest priority of all active exceptions.
     pub(super) fn active_priority(&self) -> i32 {
         self.active
             .iter()

@@ -450,7 +450,6 @@ impl Board {
         }
     }
 
-    /// Something arrives at a serial port, in order.
     pub(crate) fn hear(&mut self, uart: usize, waves: impl Iterator<Item = Wave>) {
         let clock = self.clock;
         let waves = waves.map(|wave| wave.converted(|at| clock.cycles_at(at), |length| clock.length_of(length)));

@@ -115,7 +115,6 @@ pub(crate) fn personal(value: i64, to: Node) -> i64 {
     value.wrapping_add(to as i64)
 }
 
-/// An operation that is carried out.
 pub(crate) struct Job<'a> {
     pub(crate) network: &'a Network,
     pub(crate) request: &'a Request,
@@ -341,7 +340,6 @@ impl Job<'_> {
         }
     }
 
-    /// In words.
     fn method(&self) -> String {
         let root = self.request.root;
         if let (Some(tree), Some(stages)) = (&self.tree, &self.stages) {

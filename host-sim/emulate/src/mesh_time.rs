@@ -128,7 +128,6 @@ fn shown(board: &mut Board, number: usize, now: Time, origins: &mut BTreeMap<usi
     Some(shown as f64 / TICKS_PER_MICRO as f64)
 }
 
-/// What the board's own clock shows.
 fn local_time(
     board: &mut Board,
     number: usize,

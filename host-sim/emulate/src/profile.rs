@@ -33,7 +33,6 @@ pub struct DebugInfo<'e> {
 #[error("its debug information cannot be read: {0}")]
 pub struct BadDebugInfo(String);
 
-/// A function at an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     function: String,
@@ -94,7 +93,6 @@ fn place(frame: &Frame<'_, Reader<'_>>) -> Option<Place> {
     })
 }
 
-/// The room of a function that has a path.
 fn room_of_path(function: &str) -> Option<String> {
     let path = function.trim_start_matches(|letter: char| !letter.is_alphanumeric() && letter != '_');
     let end = path.find(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != ':');

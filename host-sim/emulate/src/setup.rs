@@ -244,7 +244,6 @@ fn options(node: u64, kind: &'static BoardKind, differences: Differences) -> Boa
     }
 }
 
-/// A number of a range, by chance.
 fn drawn(range: &std::ops::RangeInclusive<u32>, bits: u64) -> u32 {
     range.start() + (bits % u64::from(range.end() - range.start() + 1)) as u32
 }

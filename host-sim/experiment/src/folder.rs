@@ -77,7 +77,6 @@ fn earlier(path: &Path) -> FolderError {
     ))
 }
 
-/// The text of a file, if there is one.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, FolderError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),

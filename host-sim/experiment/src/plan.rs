@@ -32,7 +32,6 @@ const MAX_SEEDS: u64 = 10_000;
 /// The kind of a plan without tables.
 const SCENARIO: &str = "sim";
 
-/// A setting and all its values.
 #[derive(Clone, Debug, PartialEq)]
 struct Axis {
     name: String,

@@ -43,7 +43,6 @@ use routers::ChannelPlan;
 pub(super) use routers::Input;
 pub(super) use routers::State;
 
-/// Why a run cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
     /// A packet needs a class that was not provided for; begin again with so many.
@@ -75,7 +74,6 @@ pub(super) struct Scene<'a> {
     pub(super) threads: usize,
 }
 
-/// What all partitions read.
 struct Shared<'a> {
     scene: Scene<'a>,
     parameters: Parameters,
@@ -122,7 +120,6 @@ pub(super) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// The network before its first cycle.
     pub(super) fn new(scene: Scene<'a>) -> Result<Self, BadDestinations> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(scene.seed ^ PERMUTATION);
         let destinations = Destinations::new(scene.traffic, scene.network, &mut rng)?;
@@ -203,7 +200,6 @@ impl<'a> Engine<'a> {
         balance.unsigned_abs()
     }
 
-    /// Whether messages of a schedule wait for their time.
     pub(super) fn has_plans(&self) -> bool {
         let mut agendas = self.partitions.iter().filter_map(|partition| partition.agenda.as_ref());
         agendas.any(agenda::Agenda::has_timed)

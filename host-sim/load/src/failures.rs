@@ -98,7 +98,6 @@ pub(super) struct Standing {
     events: VecDeque<(u32, Change)>,
 }
 
-/// What an event does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// A link, by one of its ports, and whether it is cut.
@@ -141,7 +140,6 @@ impl Standing {
         standing
     }
 
-    /// When something happens next.
     pub(super) fn next_event(&self) -> Option<u32> {
         self.events.front().map(|&(at, _)| at)
     }
@@ -160,7 +158,6 @@ impl Standing {
         Some(change)
     }
 
-    /// Links and routers that are out of action.
     pub(super) fn counts(&self) -> (u64, u64) {
         let count = |list: &[bool]| list.iter().filter(|&&out| out).count() as u64;
         (count(&self.cut) / 2, count(&self.off))

@@ -91,7 +91,6 @@ const STUDENT_OF_HALVES: f64 = 3.355;
 /// Student's t for 95% and 9 degrees of freedom.
 const STUDENT: f64 = 2.262;
 
-/// Why a run was ended before its time.
 enum Stop {
     Halt(Halt),
     Deadlock(Deadlock),

@@ -7,7 +7,6 @@ use super::parameters::Process;
 
 /// The sources of all nodes. A cycle costs what is made in it: the random numbers say how long nothing happens.
 pub(super) enum Sources {
-    /// Nothing is made.
     Silent,
     /// The coins of all nodes and cycles are one row of coins, cycle by cycle; `next` is the next that shows heads.
     Bernoulli { next: u64, nodes: u64, rate: f64 },
@@ -24,7 +23,6 @@ const CALENDAR: usize = 1_024;
 /// A node of a bursty source.
 pub(super) struct Burst {
     next: u64,
-    /// The burst ends before this cycle.
     end: u64,
 }
 

@@ -39,7 +39,6 @@ impl<T> Wheel<T> {
         self.slots[(now & self.mask) as usize] = list;
     }
 
-    /// Bytes of the lists.
     pub(super) fn bytes(&self) -> usize {
         self.slots.iter().map(|slot| slot.capacity() * size_of::<T>()).sum()
     }

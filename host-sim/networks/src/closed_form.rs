@@ -17,7 +17,6 @@ pub struct NoFormula {
 }
 
 impl NoFormula {
-    /// Of the network with this expression.
     pub(crate) fn of(expression: &str) -> Self {
         let expression = expression.into();
         NoFormula { expression }

@@ -264,7 +264,6 @@ impl<'a> Probes<'a> {
         Ok(())
     }
 
-    /// A program has nothing more to say.
     fn ended(&mut self, place: usize, tell: &mut dyn FnMut(&ProbeNews)) {
         let probe = &mut self.probes[place];
         let State::Running { child, since } = std::mem::replace(&mut probe.state, State::GivenUp) else {
@@ -289,7 +288,6 @@ impl<'a> Probes<'a> {
         });
     }
 
-    /// Ends the programs that run.
     fn end(&mut self) {
         let states = self
             .probes

@@ -34,7 +34,6 @@ const PIECE_BUFFER: usize = 1 << 14;
 /// How the clocks of boards become one.
 pub(crate) struct TimeLine {
     clocks: BTreeMap<ClockKey, usize>,
-    /// The clocks.
     pub(crate) alignment: Alignment,
     /// The common time of the first line, or 0 if that is earlier.
     begin: f64,
@@ -42,7 +41,6 @@ pub(crate) struct TimeLine {
     pub(crate) apart: Vec<u64>,
 }
 
-/// Reading or writing failed.
 #[derive(Debug)]
 pub(crate) enum Failed {
     Read(BadTrace),
@@ -147,7 +145,6 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// Sorts a piece, writes it, and empties it.
     fn add(&mut self, piece: &mut Vec<TraceLine>) -> io::Result<()> {
         sort(piece);
         let out = match &mut self.out {

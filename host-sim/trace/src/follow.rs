@@ -286,7 +286,6 @@ mod tests {
 
     const ID: &str = r#""packet":{"source":0,"epoch":1,"kind":"datagram","number":7,"from_host":false}"#;
 
-    /// Holds all.
     #[derive(Default)]
     struct All(Vec<Packet>);
 

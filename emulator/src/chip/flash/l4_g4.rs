@@ -35,7 +35,6 @@ const ERASE: [u64; 2] = [22_020, 24_470];
 
 #[derive(Default, Hash)]
 pub(in crate::chip) struct FlashL4G4 {
-    /// FLASH_ACR after reset.
     access_at_reset: u32,
     access: u32,
     status: u32,

@@ -32,7 +32,6 @@ pub enum Layout {
     V3,
 }
 
-/// A register that has an effect here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Register {
     Time,
@@ -196,7 +195,6 @@ impl Rtc {
         (self.core, self.clock) = (core.max(1), clock);
     }
 
-    /// The backup domain is reset.
     pub(super) fn reset_domain(&mut self) {
         *self = Rtc {
             at: self.at,

@@ -4,7 +4,6 @@ use super::*;
 
 const PWR: u32 = 0x4000_7000;
 
-/// Switches the over-drive on.
 fn over_drive(script: &mut Script) {
     script.write(APB1ENR, 1 << 28);
     script.write(PWR, 3 << 14 | 1 << 16);

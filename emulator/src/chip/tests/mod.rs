@@ -39,7 +39,6 @@ fn individual(hse: Hse) -> Individual {
     }
 }
 
-/// The pins of the board with a chip.
 fn wiring(model: Model) -> &'static [Wiring] {
     let board = crate::boards::BOARDS.iter().find(|board| board.model == model);
     board.expect("a board").ports
@@ -95,7 +94,6 @@ impl Script {
     }
 }
 
-/// How many bytes a serial port has sent.
 fn sent(script: &Script, uart: usize) -> u64 {
     script.chip.uart(uart).expect("a port").counters().sent
 }

@@ -112,7 +112,6 @@ pub struct Usart {
     output: Vec<Wave>,
     /// Bytes sent since they were last taken, if anyone wants them.
     bytes: Option<Vec<u8>>,
-    /// What has passed through it.
     counters: UartCounters,
     /// Rules that were broken, in words, until they are asked for.
     broken: Vec<String>,
@@ -184,7 +183,6 @@ impl Usart {
         }
     }
 
-    /// A frame goes to the wire.
     fn put_out(&mut self, data: u32, at: Cycles) {
         let bits = self.data_bits() as u32;
         let levels = self.with_parity(data) << 1 | 1 << (1 + bits);

@@ -5,7 +5,6 @@ use super::random::{Random, instance};
 use crate::cpu::decode::{Row, decode};
 use crate::cpu::instruction::{Float, Index, Indexed, Listed, Op, Summed, Width};
 
-/// What an instruction accesses.
 struct Reach {
     rn: u8,
     /// A register that is added to the base, with its shift.
@@ -164,7 +163,6 @@ fn reach(op: &Op) -> Option<Reach> {
     })
 }
 
-/// Whether the manual says what happens.
 fn is_defined(op: &Op, reach: &Reach, is_wide: bool) -> bool {
     let is_list = matches!(op, Op::LoadMultiple(_) | Op::StoreMultiple(_));
     let is_float_list = matches!(op, Op::Float(Float::Multiple { .. }));

@@ -35,7 +35,6 @@ impl State {
         }
     }
 
-    /// Applies the words of a column.
     fn apply(&mut self, column: &str) -> Option<()> {
         for word in column.split_whitespace() {
             let Some((name, value)) = word.split_once('=') else {

@@ -66,7 +66,6 @@ fn sixteen_boards_of_a_swapped_network() {
     checks_out("rsn(2,hypercube(2))");
 }
 
-/// The serial port of a node's port.
 fn port(board: usize, port: usize) -> Port {
     Port::new(board, LINKS[port])
 }

@@ -30,9 +30,7 @@ type Answers = Vec<Option<Vec<u8>>>;
 /// For ordered pairs, whether a ping came back, and the path of a trace.
 type Paths = BTreeMap<(Node, Node), (bool, Option<Vec<Node>>)>;
 
-/// Something that can be asked.
 trait Mesh {
-    /// Asks at once, and waits for all responses.
     fn ask(&mut self, round: &[Asked]) -> Answers;
 }
 

@@ -11,14 +11,11 @@ use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command};
 /// For how long the power is away.
 const AWAY: Time = 50 * MILLISECOND;
 
-/// How long a kind of board takes.
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
     /// By then a config that was sent has been written, and the board has started with it and marked that.
     pub(crate) written: Time,
-    /// The erase of a slot.
     pub(crate) erase: Time,
-    /// The writing of a config.
     pub(crate) write: Time,
 }
 
@@ -46,7 +43,6 @@ pub(crate) fn draw(state: &mut u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// Runs until the flash is busy, or no longer.
 fn run_while_flash(rig: &mut Rig, is_busy: bool, pace: Pace) {
     let end = rig.world.now() + pace.written;
     while rig.world.boards()[0].is_flash_busy() == is_busy {
@@ -85,7 +81,6 @@ fn send(rig: &mut Rig, config: &[u8; CONFIG_BYTES]) {
     rig.have_done(BoardRequest::command(0, &Command::WriteConfig(config)));
 }
 
-/// The config that a board has.
 pub(crate) fn stored(rig: &mut Rig) -> Vec<u8> {
     match rig.ask(&[BoardRequest::command(0, &Command::ReadConfig)]).remove(0) {
         Some(Reply::Response(bytes)) => bytes,
@@ -152,7 +147,6 @@ fn power_fails_while_configs_are_written_and_starts_are_marked() {
     survive(firmware, BoardOptions::default(), F446, 1, 50);
 }
 
-/// For the long tests.
 #[allow(dead_code, reason = "the long tests use it")]
 pub(crate) fn many_power_cuts(seeds: u64) {
     let Some(firmware) = firmware() else { return };

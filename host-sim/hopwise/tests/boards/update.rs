@@ -64,7 +64,6 @@ impl HostEnd {
         host_end
     }
 
-    /// One board of two.
     pub(crate) fn single(images: &'static Images) -> Self {
         let config = BoardConfig::new("path(2)", 0).expect("a config").write();
         HostEnd::new(Rig::single(&images.flashed, &config))

@@ -142,7 +142,6 @@ impl Cutter<'_> {
         self.has_cut() && !self.goes_on
     }
 
-    /// The phase that a request begins.
     fn begun_by(&self, request: &BoardRequest) -> Option<Phase> {
         let is = |command: Command<'_>| request.query == command.query();
         let to_it = request.dest == self.board as u64;
@@ -260,7 +259,6 @@ impl Boards for Cutter<'_> {
     }
 }
 
-/// What came of cuts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     cuts: u32,

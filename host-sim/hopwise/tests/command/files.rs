@@ -129,7 +129,6 @@ fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a trace has begun.
 fn has_lines(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| about.len() > 100_000)
 }

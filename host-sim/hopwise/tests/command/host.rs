@@ -10,7 +10,6 @@ use serde_json::{Value, json as value};
 use crate::running::{Ending, Running};
 use crate::support::{Folder, elf, hopwise, json, refuses, words};
 
-/// A command that listens, from now on.
 fn listening(args: &[&str]) -> Ending {
     let mut listener = Ending::of(
         Command::new(env!("CARGO_BIN_EXE_hopwise"))
@@ -123,7 +122,6 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     );
 }
 
-/// A client of a bridge.
 struct Client {
     stream: TcpStream,
     lines: BufReader<TcpStream>,

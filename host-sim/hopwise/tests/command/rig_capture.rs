@@ -245,7 +245,6 @@ fn stand_in(folder: &Folder) -> String {
     ))
 }
 
-/// Two boards with probes.
 const REAL: &str = "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 0\nprobe = \"AA\"\n[[node]]\naddress = 1\nprobe = \"BB\"\n";
 
 /// Killed in the middle, by what no program can prepare for: every line that came is there, and becomes the trace after all.

@@ -61,7 +61,6 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Boards of a network that run an image.
     pub(crate) fn start(folder: &Folder, network: &str, elf: &str) -> Self {
         Running::with_events(folder, network, elf, "")
     }

@@ -35,7 +35,6 @@ impl Rounds {
 }
 
 impl Agenda {
-    /// What a schedule says of some nodes.
     pub(super) fn new(schedule: &Schedule, nodes: Range<u32>) -> Self {
         let mut agenda = Agenda {
             timed: Vec::new(),
@@ -81,7 +80,6 @@ impl Agenda {
         }
     }
 
-    /// Whether messages wait for their time.
     pub(super) fn has_timed(&self) -> bool {
         !self.timed.is_empty()
     }

@@ -22,10 +22,8 @@ impl Winner {
     };
 }
 
-/// What an input channel is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// No packet.
     Idle,
     /// Its first packet is on the way to an output channel, or waits for one.
     Seeking,
@@ -146,14 +144,12 @@ impl ChannelPlan {
         }
     }
 
-    /// Channels of a link.
     pub(super) fn channels(self) -> u32 {
         self.classes + self.shared
     }
 }
 
 impl Routers {
-    /// Empty routers of some nodes.
     pub(super) fn new(
         parameters: &Parameters,
         wiring: &Wiring,
@@ -280,7 +276,6 @@ impl Routers {
         (port.local != number).then(|| (port.beyond, out.wrapping_add(port.across)))
     }
 
-    /// Bytes of memory in use.
     pub(super) fn bytes(&self) -> usize {
         self.inputs.capacity() * size_of::<Input>()
             + self.outputs.capacity() * size_of::<Output>()

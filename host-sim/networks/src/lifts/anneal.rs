@@ -369,7 +369,6 @@ impl State {
     }
 }
 
-/// A set of places.
 type Places<const W: usize> = [u64; W];
 
 /// The places of a set of m, each shifted.

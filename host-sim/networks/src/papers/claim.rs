@@ -195,11 +195,9 @@ pub(super) enum Said {
 /// One network for which a paper's figure and a measured one can be compared.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
-    /// The network.
     pub(super) network: String,
     /// What the paper's formula comes to.
     pub(super) said: u128,
-    /// What was measured.
     pub(super) found: u128,
 }
 

@@ -116,7 +116,6 @@ fn searched(run: &Run, expression: &str) -> Result<Figures, CannotMeasure> {
     Ok(figures?)
 }
 
-/// The diameter that a search found.
 fn diameter(figures: &Figures) -> Result<u64, CannotMeasure> {
     figures.diameter.ok_or_else(|| CannotMeasure::Disconnected {
         expression: figures.expression.clone(),

@@ -14,7 +14,6 @@ fn control(from: &mut Link<WIRE>, to: &mut Link<WIRE>, now: u64) {
     to.receive(&mut &out[..length], now);
 }
 
-/// Two ends that are up.
 fn two(one: Identity, other: Identity) -> [Link<WIRE>; 2] {
     let [mut one, mut other] = [one, other].map(|identity| Link::<WIRE>::welcoming(identity, BAUD, 0));
     for now in [0, 1_000, 2_000] {

@@ -6,7 +6,6 @@ use hopwise_node::key::Credentials;
 use hopwise_node::link::{Down, FrameResult, Link, Micros, Received, Token, Turn};
 use hopwise_node::wire::{Identity, Role, WIRE};
 
-/// What happens to a byte on the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     Flip(u8),
@@ -28,7 +27,6 @@ pub(crate) enum Notice {
 pub(crate) struct End {
     pub(crate) link: Link<WIRE>,
     pub(crate) notices: Vec<Notice>,
-    /// Packets that are still to be sent.
     pub(crate) left: usize,
     /// The serial number of what each token stands for.
     on_the_way: HashMap<Token, u64>,
@@ -325,7 +323,6 @@ impl End {
         out
     }
 
-    /// When something may happen next.
     fn next_moment(&self, now: Micros) -> Micros {
         let free = Some(self.free_at).filter(|&at| at > now);
         // What the other end does not fetch is nothing to wait for.

@@ -4,7 +4,6 @@ use super::datagrams::header;
 use super::harness::{Got, Mesh};
 use crate::support::*;
 
-/// Asks, and gives the response.
 fn ask(mesh: &mut Mesh, from: Node, to: Node, query: Query, more: &[u8]) -> Got {
     let known = mesh.board(from).got.len();
     let asked = mesh.now as u32;

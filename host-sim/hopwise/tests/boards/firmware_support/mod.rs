@@ -103,7 +103,6 @@ pub(crate) fn traffic(rate: u32, count: u32, pattern: Pattern, size: u8) -> Traf
     }
 }
 
-/// A mesh of emulated boards with hosts.
 pub(crate) struct Rig {
     pub(crate) network: Network,
     pub(crate) world: World,
@@ -170,7 +169,6 @@ impl Rig {
         check(&mut self.world, &mut self.hosts, &self.network, &mut self.readers)
     }
 
-    /// To be measured.
     pub(crate) fn measured(&mut self) -> Measured<'_> {
         Measured {
             world: &mut self.world,
@@ -201,13 +199,11 @@ impl Rig {
         response.unwrap_or_else(|| panic!("{what}: {reply:?}"))
     }
 
-    /// A command that a board must carry out.
     #[track_caller]
     pub(crate) fn have_done(&mut self, command: BoardRequest) {
         assert_eq!(self.ask_one::<CommandResult>(command), CommandResult::Done);
     }
 
-    /// What a board says of one of its links.
     pub(crate) fn link_report(&mut self, board: usize, link: u8) -> LinkReport {
         let request = BoardRequest {
             more: vec![link],
@@ -216,7 +212,6 @@ impl Rig {
         self.ask_one::<Option<LinkReport>>(request).expect("a link")
     }
 
-    /// What a board says of itself.
     pub(crate) fn status(&mut self, board: usize) -> Status {
         self.ask_one(BoardRequest::command(board, &Command::Status))
     }
