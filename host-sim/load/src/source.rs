@@ -9,7 +9,11 @@ use super::parameters::Process;
 pub(super) enum Sources {
     Silent,
     /// The coins of all nodes and cycles are one row of coins, cycle by cycle; `next` is the next that shows heads.
-    Bernoulli { next: u64, nodes: u64, rate: f64 },
+    Bernoulli {
+        next: u64,
+        nodes: u64,
+        rate: f64,
+    },
     /// Every node's next packet, in a calendar of `CALENDAR` days a year.
     Bursty {
         calendar: Vec<Vec<u32>>,

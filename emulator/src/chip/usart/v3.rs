@@ -13,13 +13,9 @@ pub(in crate::chip) enum Registers {
     /// SR and DR.
     V2,
     /// ISR, ICR, RDR and TDR, with FIFOs of so many bytes; 0 if it has none.
-    V3 {
-        fifo: u8,
-    },
+    V3 { fifo: u8 },
     /// The same, with a BRR in 256ths of a cycle: LPUART1.
-    LowPower {
-        fifo: u8,
-    },
+    LowPower { fifo: u8 },
 }
 
 pub(in crate::chip) const RDR: u32 = 0x24;

@@ -21,7 +21,10 @@ pub(super) enum BoundaryEvent {
         /// Which flit of its packet.
         part: u32,
     },
-    Credit { at: u32, channel: u32 },
+    Credit {
+        at: u32,
+        channel: u32,
+    },
 }
 
 /// A partition seen from another.
