@@ -104,7 +104,6 @@ impl Clocks {
         self.hclk * microseconds / 1_000_000
     }
 
-    /// What is beyond the limits, in words.
     pub(super) fn beyond(&self, limits: Limits, pll: Option<Pll>) -> Vec<String> {
         let buses = [
             ("HCLK", self.hclk / self.ahb, limits.ahb),

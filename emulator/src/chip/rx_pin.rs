@@ -11,7 +11,6 @@ use crate::hash::mix;
 pub struct Noise {
     /// Chance of a slot in units of 2^-32.
     pub(crate) chance: u32,
-    /// What the chance depends on besides the time.
     pub(crate) seed: u64,
     pub(crate) until: Cycles,
 }

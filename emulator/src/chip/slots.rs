@@ -258,7 +258,6 @@ impl Slots {
         dated.fold(0, |due, (timed, date)| due | u64::from(now >= date) << timed)
     }
 
-    /// Those that do something by themselves, and when.
     fn dated(&self) -> impl Iterator<Item = (usize, Cycles)> {
         let mut rest = self.dated;
         std::iter::from_fn(move || {

@@ -38,7 +38,6 @@ pub(super) struct Spi {
     others: [u32; 6],
     status: u32,
     received: u32,
-    /// What waits for the shift register.
     waiting: Option<u32>,
     sending_until: Option<Cycles>,
     clock: u64,

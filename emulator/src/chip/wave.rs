@@ -18,7 +18,6 @@ pub(crate) struct Wave {
 }
 
 impl Wave {
-    /// One level from a moment on.
     pub(crate) fn level(at: u64, level: bool) -> Self {
         Wave::frame(at, 0, u16::from(level), 1)
     }

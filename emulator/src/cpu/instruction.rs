@@ -52,7 +52,6 @@ pub(crate) enum Shift {
     Rrx,
 }
 
-/// A register that is shifted before it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shifted {
     pub(crate) rm: u8,

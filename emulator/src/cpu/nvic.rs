@@ -60,7 +60,6 @@ impl Set {
         low | high
     }
 
-    /// The set of the given interrupts of the chip.
     fn of_lines(lines: InterruptLines) -> Self {
         let mut set = Set::default();
         let mut below = 0;
@@ -186,7 +185,6 @@ impl Nvic {
             .unwrap_or(THREAD_PRIORITY)
     }
 
-    /// A mask priority as a group priority.
     pub(super) fn mask_priority(&self, basepri: u8) -> i32 {
         i32::from(basepri) & -2 << self.group
     }

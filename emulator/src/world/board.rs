@@ -111,7 +111,6 @@ pub struct Board {
     fed_until: [Cycles; UARTS],
 }
 
-/// When a board matters to the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Horizon {
     pub(crate) wake: Time,

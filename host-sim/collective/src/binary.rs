@@ -42,7 +42,6 @@ impl Stages {
         }
     }
 
-    /// How many nodes are not of the tree.
     pub(crate) fn beside(&self) -> usize {
         self.beside
     }

@@ -311,7 +311,6 @@ impl Job<'_> {
         Ok(Outcome::Many(arrived.into_iter().map(in_order).collect()))
     }
 
-    /// The program of a network whose digits are bits.
     fn bits(&self) -> Option<Bits> {
         Program::new(self.network).as_ref().and_then(Bits::of)
     }
@@ -392,7 +391,6 @@ impl Job<'_> {
     }
 }
 
-/// The comparators of a stage.
 fn compare(
     machine: &mut Machine,
     turns: Option<&Turns>,

@@ -42,7 +42,6 @@ impl Outcome {
 }
 
 impl Job<'_> {
-    /// What must come out, computed in one place.
     pub(crate) fn expected(&self) -> Outcome {
         let Request {
             operation,

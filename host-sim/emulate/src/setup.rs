@@ -218,7 +218,6 @@ pub fn place(kind: &BoardKind, network: &Network, node: u64, port: Option<u64>) 
     }
 }
 
-/// Unique number, drift and oscillator of a board.
 fn options(node: u64, kind: &'static BoardKind, differences: Differences) -> BoardOptions {
     let first = scatter(differences.seed ^ scatter(node));
     let second = scatter(first);

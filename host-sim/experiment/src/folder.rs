@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use crate::share::Share;
 use crate::{Finding, Job, Kind, Refused};
 
-/// The version of what is in a folder.
 const VERSION: u64 = 1;
 /// More jobs than this are a mistake.
 const MAX_JOBS: usize = 100_000;

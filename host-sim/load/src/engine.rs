@@ -55,7 +55,6 @@ const PERMUTATION: u64 = 0x7065_726d;
 /// Cycles after which the recorder is told, at most.
 const LONGEST_TURN: u32 = 64;
 
-/// What is simulated.
 #[derive(Clone, Debug)]
 pub(super) struct Scene<'a> {
     pub(super) network: &'a Network,
@@ -105,7 +104,6 @@ struct Failing {
     standing: Standing,
 }
 
-/// The whole network while it is simulated.
 pub(super) struct Engine<'a> {
     shared: Shared<'a>,
     partitions: Vec<Partition>,
@@ -223,7 +221,6 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Links and routers that are out of action now.
     pub(super) fn failed(&self) -> (u64, u64) {
         self.failing
             .as_ref()
@@ -363,7 +360,6 @@ impl<'a> Engine<'a> {
         (partition, channel - partition.first_channel)
     }
 
-    /// An input channel by its number in the network.
     #[cfg(test)]
     pub(super) fn input(&self, channel: u32) -> &Input {
         let (partition, local) = self.place(channel);

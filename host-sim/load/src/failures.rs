@@ -94,7 +94,6 @@ pub(super) struct Standing {
     cut: Vec<bool>,
     /// By node.
     off: Vec<bool>,
-    /// What is to happen, and in which cycle.
     events: VecDeque<(u32, Change)>,
 }
 
@@ -102,7 +101,6 @@ pub(super) struct Standing {
 pub(super) enum Change {
     /// A link, by one of its ports, and whether it is cut.
     Link(u32, bool),
-    /// A router, and whether it is off.
     Router(u32, bool),
 }
 

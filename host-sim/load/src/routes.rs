@@ -355,7 +355,6 @@ mod tests {
         }
     }
 
-    /// Whether edges between numbered places close a cycle.
     fn has_cycle(places: usize, mut edges: Vec<(usize, usize)>) -> bool {
         edges.sort_unstable();
         edges.dedup();

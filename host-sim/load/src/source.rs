@@ -24,13 +24,11 @@ pub(super) enum Sources {
 
 const CALENDAR: usize = 1_024;
 
-/// A node of a bursty source.
 pub(super) struct Burst {
     next: u64,
     end: u64,
 }
 
-/// Chances a cycle.
 #[derive(Clone, Copy)]
 pub(super) struct Chances {
     make: f64,
@@ -119,7 +117,6 @@ impl Sources {
 }
 
 impl Burst {
-    /// Finds the next packet at or after `from`.
     fn advance(&mut self, from: u64, chances: Chances, rng: &mut Xoshiro256PlusPlus) {
         let mut at = from.saturating_add(gap(chances.make, rng));
         while at >= self.end {

@@ -6,14 +6,12 @@
 use hopwise_core::Network;
 use hopwise_language::ring_sizes;
 
-/// The port numbers and which leads where.
 pub(super) struct Wiring {
     /// First port of every node, and one past the last port.
     pub(super) first: Vec<u32>,
     /// The port at the other end of the link; a local port is its own.
     pub(super) peer: Vec<u32>,
     pub(super) node: Vec<u32>,
-    /// If the network is a ring or torus.
     pub(super) rings: Option<RingPorts>,
 }
 

@@ -47,7 +47,6 @@ impl Circle {
         (angle.cos(), angle.sin())
     }
 
-    /// The middle of a board.
     fn place(&self, node: u64) -> Point {
         let (x, y) = self.direction(node);
         (self.center.0 + self.radius * x, self.center.1 + self.radius * y)
@@ -146,7 +145,6 @@ impl Way {
     }
 }
 
-/// A point so far inwards of another.
 fn inwards(circle: &Circle, node: u64, (x, y): Point, far: f64) -> Point {
     let (dx, dy) = circle.direction(node);
     (x - far * dx, y - far * dy)
@@ -355,7 +353,6 @@ mod tests {
         }
     }
 
-    /// Points along a way, about two apart.
     fn points(way: &Way) -> Vec<Point> {
         let [a, b] = way.begins;
         let along = |t: f64| {

@@ -31,7 +31,6 @@ const LINES_IN_MEMORY: usize = 1 << 17;
 /// A buffer for each sorted piece that is merged.
 const PIECE_BUFFER: usize = 1 << 14;
 
-/// How the clocks of boards become one.
 pub(crate) struct TimeLine {
     clocks: BTreeMap<ClockKey, usize>,
     pub(crate) alignment: Alignment,
@@ -48,7 +47,6 @@ pub(crate) enum Failed {
 }
 
 impl TimeLine {
-    /// Compares clocks by the packets of a trace.
     pub(crate) fn find<R: BufRead>(
         mesh: &Mesh,
         notes: &BTreeMap<ClockKey, ClockNotes>,
@@ -80,7 +78,6 @@ impl TimeLine {
         })
     }
 
-    /// The common time of a line, from 0.
     fn common(&self, key: ClockKey, at: Nanos) -> Nanos {
         let clock = self.clocks.get(&key).map(|clock| self.alignment.clocks[*clock]);
         let shown = at as f64 / 1e9;
@@ -161,7 +158,6 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    /// Tells the lines of all pieces by time.
     fn merge(self, mut tell: impl FnMut(&TraceLine) -> io::Result<()>) -> Result<(), Failed> {
         if let Some(mut out) = self.out {
             out.flush().map_err(Failed::Write)?;
@@ -201,7 +197,6 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// A part of a file.
 struct Section<'a> {
     file: &'a File,
     at: u64,

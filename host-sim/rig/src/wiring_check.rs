@@ -451,7 +451,6 @@ impl Comparison<'_> {
         ))
     }
 
-    /// Whether one of two sockets hears the other.
     fn is_there(&self, a: Socket, b: Socket) -> bool {
         self.leads_to(a) == Some(b) || self.leads_to(b) == Some(a)
     }

@@ -318,7 +318,6 @@ mod tests {
 
     #[test]
     fn writes_in_the_wrong_way_are_refused() {
-        /// What is done to a flash with PG set.
         type Deed = fn(&mut FlashL4G4, &mut Memory);
         let deeds: [(u32, Deed); 6] = [
             (SIZERR, |flash, memory| _ = flash.program(PLACE, 1, 0, 0, memory)),

@@ -110,7 +110,6 @@ impl I2c {
         }
     }
 
-    /// Goes on if the wires are at rest.
     fn go_on(&mut self, now: Cycles) {
         match self.phase {
             Phase::Idle if self.is_asked(START) => self.start(now),

@@ -43,7 +43,6 @@ pub(super) struct Layout {
     pub(super) all_flags: u32,
     pub(super) remove_flags: u32,
     pub(super) causes: [u32; 4],
-    /// Registers that are not zero after a reset.
     pub(super) after_reset: &'static [(u32, u32)],
     pub(super) writable: u32,
     pub(super) always_ready: u32,

@@ -104,7 +104,6 @@ impl Rcc {
         self.value(self.layout().cfgr)
     }
 
-    /// The status of the choice of the system clock.
     fn chosen(&self) -> u32 {
         self.cfgr() >> self.layout().status_shift & self.layout().switch
     }

@@ -158,7 +158,6 @@ pub(super) struct Rtc {
     prescaler: u32,
     /// INIT, INITF and RSF.
     status: u32,
-    /// How many of the keys have come.
     keys: usize,
     backup: [u32; BACKUP_REGISTERS],
     calibration: u32,

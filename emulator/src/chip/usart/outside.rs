@@ -25,7 +25,6 @@ impl Usart {
         std::mem::take(&mut self.sent_nowhere)
     }
 
-    /// Whether it is to receive and has no pin.
     pub(crate) fn listens_nowhere(&self) -> bool {
         self.control[0] & (UE | RE) == UE | RE && !self.has_rx
     }
@@ -93,7 +92,6 @@ impl Usart {
         self.rx_pin.set_noise(noise);
     }
 
-    /// Keeps the bytes that are sent, for [`take_bytes`](Self::take_bytes).
     pub(crate) fn keep_bytes(&mut self) {
         self.bytes.get_or_insert_default();
     }

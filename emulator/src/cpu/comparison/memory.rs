@@ -41,7 +41,6 @@ fn single(at: Indexed, is_load: bool) -> Reach {
     }
 }
 
-/// With a register for an offset.
 fn summed(
     Summed {
         width,
@@ -174,7 +173,6 @@ fn is_defined(op: &Op, reach: &Reach, is_wide: bool) -> bool {
     !(clashes || jumps || short || from_code || reach.bytes == 0 || reach.bytes as usize > ARENA * 4)
 }
 
-/// The rows that can be drawn.
 pub(super) fn usable(rows: impl Iterator<Item = &'static Row>) -> Vec<&'static Row> {
     let accesses = |row: &&'static Row| {
         (0..50).any(|seed| {
@@ -185,7 +183,6 @@ pub(super) fn usable(rows: impl Iterator<Item = &'static Row>) -> Vec<&'static R
     rows.filter(accesses).collect()
 }
 
-/// One load or store, at times under a condition.
 pub(super) fn draw(random: &mut Random, rows: &[&'static Row], site: &mut Site<'_>) -> Case {
     loop {
         let row = random.pick(rows);

@@ -10,7 +10,6 @@ use crate::memory::FLASH;
 
 const TABLE: &str = include_str!("instructions.txt");
 
-/// Everything that a row of the table can name.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     r: Vec<u32>,

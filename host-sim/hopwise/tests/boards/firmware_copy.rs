@@ -56,9 +56,7 @@ fn writes(rig: &mut Rig, function: u32, dest: u32, count: u32, content: &Content
 }
 
 enum Content {
-    /// What is at an address.
     Copied(u32),
-    /// The low byte of a value.
     Filled(u32),
 }
 

@@ -4,7 +4,7 @@
 use crate::firmware_support::{Firmware, Rig, firmware};
 use crate::kinds::programmed;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, BoardOptions, Script};
+use hopwise_emulator::world::{Action, BoardOptions};
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command};
 
@@ -116,7 +116,7 @@ fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed:
         send(&mut rig, &after);
         let at = draw_cut(&mut rig, &mut state, pace);
         let events = vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))];
-        rig.world.set_script(Script::new(events)).expect("a board");
+        rig.script(events);
         rig.run_for(at + AWAY + pace.written / 2 - rig.world.now());
         let status = rig.status(0);
         assert_eq!(status.state, BoardState::Configured, "{what}: {status:?}");
@@ -164,8 +164,9 @@ pub(crate) fn power_cuts_of(name: &str, pace: Pace, cuts: u32) {
 
 #[test]
 fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &config(0));
+    let Some(mut rig) = Rig::stock_single(&config(0)) else {
+        return;
+    };
     let whole = rig.patch("router::Router", ">::catch_up", &[0x00, 0xde]);
     rig.run_for(2 * SECOND);
     assert_eq!(rig.status(0).state, BoardState::CrashLoop);
@@ -183,8 +184,9 @@ fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
 /// What `probe-rs attach` does to a board unless it is told not to.
 #[test]
 fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &config(0));
+    let Some(mut rig) = Rig::stock_single(&config(0)) else {
+        return;
+    };
     rig.run_for(300 * MILLISECOND);
     rig.world.boards_mut()[0].catch_resets(true);
     rig.run_for(SECOND);
@@ -203,7 +205,7 @@ fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
         (now + SECOND, Action::Off(0)),
         (now + SECOND + AWAY, Action::On(0)),
     ];
-    rig.world.set_script(Script::new(events)).expect("a board");
+    rig.script(events);
     rig.run_for(SECOND / 2);
     assert!(rig.world.boards()[0].is_halted(), "the reset button does not help");
     rig.run_for(2 * SECOND);
@@ -212,8 +214,9 @@ fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
 
 #[test]
 fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &config(0));
+    let Some(mut rig) = Rig::stock_single(&config(0)) else {
+        return;
+    };
     rig.run_for(300 * MILLISECOND);
     rig.world.boards_mut()[0].halt();
     rig.run_for(SECOND);
@@ -230,12 +233,11 @@ fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
 /// A neighbor without power holds its line low: the others see that, go on, and link up again when it is back.
 #[test]
 fn neighbors_bear_a_power_cut() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "path(3)");
+    let Some(mut rig) = Rig::stock("path(3)") else { return };
     rig.wait_for_links(SECOND);
     let now = rig.world.now();
     let events = vec![(now, Action::Off(1)), (now + 2 * SECOND, Action::On(1))];
-    rig.world.set_script(Script::new(events)).expect("a board");
+    rig.script(events);
     rig.run_for(SECOND);
     assert!(!rig.world.boards()[1].is_powered());
     assert_eq!([0, 2].map(|board| rig.identity(board).neighbors_up), [0, 0]);

@@ -120,8 +120,9 @@ fn hold_full_speed(rig: &mut Rig, time: Time, least: f64) -> f64 {
 
 #[test]
 fn five_links_at_full_speed_in_both_directions() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "complete(6)");
+    let Some(mut rig) = Rig::stock("complete(6)") else {
+        return;
+    };
     full_speed(&mut rig, 200);
     let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND, 0.95);
     println!(
@@ -141,8 +142,9 @@ fn five_links_at_full_speed_in_both_directions() {
 /// Here the processor is the limit.
 #[test]
 fn five_links_full_of_small_packets() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "complete(6)");
+    let Some(mut rig) = Rig::stock("complete(6)") else {
+        return;
+    };
     full_speed(&mut rig, 40);
     hold_full_speed(&mut rig, 100 * MILLISECOND, 0.74);
 }

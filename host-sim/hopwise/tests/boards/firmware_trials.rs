@@ -204,7 +204,6 @@ fn wire_time() -> f64 {
     (bytes(&request, Kind::Request) + bytes(&response, Kind::Response)) as f64 * 10.0
 }
 
-/// What a trial costs two boards, each time.
 fn instructions(rig: &mut Rig, trial: Trial) -> [u64; 2] {
     let costs = rig.measured().trial(trial).expect("it is measured");
     costs.map(|cost| cost.instructions)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, Script};
+use hopwise_emulator::world::Action;
 use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{AppPort, Block, Command};
@@ -107,11 +107,7 @@ impl Cutter<'_> {
 
     fn cut_at(&mut self, at: Time) {
         let events = vec![(at, Action::Off(self.board)), (at + AWAY, Action::On(self.board))];
-        self.host_end
-            .rig
-            .world
-            .set_script(Script::new(events))
-            .expect("a board");
+        self.host_end.rig.script(events);
         self.at = Some(at);
     }
 

@@ -200,7 +200,6 @@ fn a_cut_trace_is_read_up_to_the_cut() {
     assert!(printed(&["report", &cut]).contains(&format!("The trace is cut short in line {lines}.")));
 }
 
-/// A short job for each rate, done.
 fn do_jobs(folder: &str, rates: &str) {
     let short = ["--cycles", "1024", "--most-cycles", "1024"];
     printed(

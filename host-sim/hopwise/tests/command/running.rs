@@ -52,10 +52,8 @@ impl Drop for Ending {
     }
 }
 
-/// Emulated boards, the first of them at terminals.
 pub(crate) struct Running {
     _emulation: Ending,
-    /// The terminals of boards 0 and 1.
     pub(crate) ports: [String; 2],
     _said: BufReader<ChildStderr>,
 }
@@ -65,7 +63,6 @@ impl Running {
         Running::with_events(folder, network, elf, "")
     }
 
-    /// The same, and what happens to them.
     pub(crate) fn with_events(folder: &Folder, network: &str, elf: &str, events: &str) -> Self {
         let mut emulation = Ending::of(
             Command::new(env!("CARGO_BIN_EXE_hopwise"))

@@ -14,7 +14,6 @@ pub(super) struct Agenda {
     awake: Vec<u32>,
 }
 
-/// What a node sends and gets, round by round.
 #[derive(Default)]
 struct Rounds {
     /// Round and destination, the first last.

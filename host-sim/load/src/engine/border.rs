@@ -27,7 +27,6 @@ pub(super) enum BoundaryEvent {
     },
 }
 
-/// A partition seen from another.
 #[derive(Clone, Copy)]
 struct Neighbor {
     partition: usize,

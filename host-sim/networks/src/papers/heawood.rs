@@ -65,7 +65,6 @@ fn graph_properties(_: &Run) -> Claims {
     ])
 }
 
-/// All cycles of six links, as sets of nodes.
 fn six_cycles(graph: &Graph) -> Vec<Vec<usize>> {
     let mut paths: Vec<Vec<usize>> = (0..graph.nodes()).map(|node| vec![node]).collect();
     for _ in 1..6 {

@@ -106,7 +106,6 @@ fn built(expression: &str) -> Result<(Network, Graph), CannotMeasure> {
     Ok((network, graph))
 }
 
-/// The figures of a network by breadth-first search.
 fn searched(run: &Run, expression: &str) -> Result<Figures, CannotMeasure> {
     let network = network(expression)?;
     (run.progress)(expression);
@@ -124,7 +123,6 @@ fn diameter(figures: &Figures) -> Result<u64, CannotMeasure> {
     })
 }
 
-/// The diameter of a network by breadth-first search.
 fn searched_diameter(run: &Run, expression: &str) -> Result<u64, CannotMeasure> {
     diameter(&searched(run, expression)?)
 }

@@ -107,7 +107,6 @@ fn symmetry(_: &Run) -> Claims {
     Ok(vec![nodes, edges])
 }
 
-/// The links of a shortest cycle through a link.
 fn shortest_cycle(graph: &Graph, u: usize, v: usize) -> u32 {
     let without = graph.edge_list().filter(|&edge| edge != (u, v));
     hops_from(&Graph::from_edges(graph.nodes(), without), u)[v] + 1

@@ -356,7 +356,6 @@ fn who_has_the_key_and_says_it_is_a_host_is_accepted_as_one() {
     assert_eq!(board.peer().map(|peer| peer.role), Some(Role::Host));
 }
 
-/// What an end sends at a time.
 fn say(from: &mut Link<WIRE>, now: Micros) -> Vec<u8> {
     from.tick(now);
     let mut out = [0; WIRE];
@@ -368,7 +367,6 @@ fn hear(to: &mut Link<WIRE>, mut bytes: &[u8], now: Micros) {
     while to.receive(&mut bytes, now).is_some() {}
 }
 
-/// Two ends that are up, and the time.
 fn up() -> ([Link<WIRE>; 2], Micros) {
     let mut ends = [locked(0, 1), locked(1, 1)];
     for now in (0..200_000).step_by(1_000) {

@@ -179,7 +179,6 @@ impl Pair {
         end.settle();
     }
 
-    /// What has come to an end.
     fn arrive(&mut self, place: usize) {
         let [zero, one] = &mut self.ends;
         let (here, there) = if place == 0 { (zero, one) } else { (one, zero) };

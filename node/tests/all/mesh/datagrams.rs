@@ -26,7 +26,6 @@ pub(super) fn aged(age: u16, header: Header) -> Header {
     Header { age, ..header }
 }
 
-/// A header of a packet on a detour.
 pub(super) fn on_trail(header: Header) -> Header {
     Header { trail: true, ..header }
 }

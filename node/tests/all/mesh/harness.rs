@@ -47,7 +47,6 @@ enum Who {
     Stranger(Box<Stranger>),
 }
 
-/// An end of a cable at a station.
 struct Plug {
     /// The station and plug at the other end.
     to: Option<(usize, u8)>,
@@ -63,7 +62,6 @@ struct Station {
     who: Who,
     on: bool,
     plugs: Vec<Plug>,
-    /// When to look at it again.
     next: Micros,
 }
 
@@ -75,7 +73,6 @@ pub(crate) struct Mesh {
     noise: Random,
     /// Of so many bits one is flipped, on all cables; 0 for none.
     pub(crate) flip_one_in: u64,
-    /// All that was on any cable.
     pub(crate) overheard: Vec<Vec<u8>>,
 }
 

@@ -125,7 +125,6 @@ impl Browser {
         }
     }
 
-    /// How many sheets of paper the page takes.
     pub(crate) fn print_pages(&mut self) -> u64 {
         let printed = self.call("Page.printToPDF", json!({"printBackground": true}));
         let pdf = printed["data"].as_str().expect("a PDF").to_string();

@@ -8,7 +8,6 @@ use super::{Cube, all, claim};
 use crate::dependency::{self, Scheme};
 use crate::stretch::Stretch;
 
-/// Networks for all pairs of routes.
 const ROUTED: &[(u64, u64, u64)] = &[
     (1, 3, 2),
     (1, 4, 3),
