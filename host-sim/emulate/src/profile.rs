@@ -271,15 +271,13 @@ mod tests {
             assert_eq!(room_of_path(function).as_deref(), Some(room), "{function}");
         }
         assert_eq!(room_of_path("USART1"), None);
-        assert_eq!(
-            room_of_file("/a/embassy-stm32-0.6.0/src/lib.rs").as_deref(),
-            Some("embassy-stm32")
-        );
-        assert_eq!(
-            room_of_file("/rustc/59/library/core/src/num.rs").as_deref(),
-            Some("rust::core")
-        );
-        assert_eq!(room_of_file("/a/firmware/src/board/x.rs").as_deref(), Some("firmware"));
-        assert_eq!(room_of_file("lib.rs"), None);
+        for (file, room) in [
+            ("/a/embassy-stm32-0.6.0/src/lib.rs", Some("embassy-stm32")),
+            ("/rustc/59/library/core/src/num.rs", Some("rust::core")),
+            ("/a/firmware/src/board/x.rs", Some("firmware")),
+            ("lib.rs", None),
+        ] {
+            assert_eq!(room_of_file(file).as_deref(), room, "{file}");
+        }
     }
 }

@@ -41,49 +41,30 @@ fn single(at: Indexed, is_load: bool) -> Reach {
     }
 }
 
-fn summed(
-    Summed {
+/// A base alone.
+fn at_base(width: Width, rt: u8, rn: u8) -> Indexed {
+    Indexed {
         width,
         rt,
         rn,
-        rm,
-        shift,
-    }: Summed,
-    is_load: bool,
-) -> Reach {
-    let (index, offset) = (Index::Offset, 0);
-    Reach {
-        rm: Some((rm, shift)),
-        ..single(
-            Indexed {
-                width,
-                rt,
-                rn,
-                index,
-                offset,
-            },
-            is_load,
-        )
+        index: Index::Offset,
+        offset: 0,
     }
 }
 
-fn dual(rn: u8, rt: u8, rt2: u8, index: Index, offset: i16, is_load: bool) -> Option<Reach> {
-    let (width, offset) = (Width::Word, i32::from(offset));
-    let single = single(
-        Indexed {
-            width,
-            rt,
-            rn,
-            index,
-            offset,
-        },
-        is_load,
-    );
-    (rt != rt2).then_some(Reach {
+fn summed(at: Summed, is_load: bool) -> Reach {
+    Reach {
+        rm: Some((at.rm, at.shift)),
+        ..single(at_base(at.width, at.rt, at.rn), is_load)
+    }
+}
+
+fn dual(at: Indexed, rt2: u8, is_load: bool) -> Option<Reach> {
+    (at.rt != rt2).then_some(Reach {
         bytes: 8,
         align: 4,
-        list: 1 << rt | 1 << rt2,
-        ..single
+        list: 1 << at.rt | 1 << rt2,
+        ..single(at, is_load)
     })
 }
 
@@ -101,15 +82,8 @@ fn many(rn: u8, words: u32, decrement: bool, writes_back: bool, is_load: bool, l
 }
 
 fn many_listed(listed: Listed, is_load: bool) -> Reach {
-    let words = listed.list.count_ones();
-    many(
-        listed.rn,
-        words,
-        listed.decrement,
-        listed.write_back,
-        is_load,
-        listed.list,
-    )
+    let (words, Listed { rn, list, .. }) = (listed.list.count_ones(), listed);
+    many(rn, words, listed.decrement, listed.write_back, is_load, list)
 }
 
 /// What an instruction accesses; `None` if it is none of memory.
@@ -119,19 +93,7 @@ fn reach(op: &Op) -> Option<Reach> {
         Op::Store(at) => single(at, false),
         Op::LoadRegister(at) => summed(at, true),
         Op::StoreRegister(at) => summed(at, false),
-        Op::LoadLiteral { width, rt, .. } => {
-            let (rn, index, offset) = (15, Index::Offset, 0);
-            single(
-                Indexed {
-                    width,
-                    rt,
-                    rn,
-                    index,
-                    offset,
-                },
-                true,
-            )
-        }
+        Op::LoadLiteral { width, rt, .. } => single(at_base(width, rt, 15), true),
         Op::Dual {
             load,
             rt,
@@ -139,7 +101,15 @@ fn reach(op: &Op) -> Option<Reach> {
             rn,
             index,
             offset,
-        } => dual(rn, rt, rt2, index, offset, load)?,
+        } => {
+            let offset = offset.into();
+            let at = Indexed {
+                index,
+                offset,
+                ..at_base(Width::Word, rt, rn)
+            };
+            dual(at, rt2, load)?
+        }
         Op::LoadMultiple(listed) => many_listed(listed, true),
         Op::StoreMultiple(listed) => many_listed(listed, false),
         Op::Float(Float::Transfer { of, add, offset }) => {

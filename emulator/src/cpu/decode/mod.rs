@@ -58,6 +58,11 @@ impl Fields {
         self.number(letter) as u8
     }
 
+    /// Rd, Rn and Rm.
+    fn dnm(&self) -> [u8; 3] {
+        ['d', 'n', 'm'].map(|letter| self.small(letter))
+    }
+
     fn is_set(&self, letter: char) -> bool {
         self.number(letter) != 0
     }

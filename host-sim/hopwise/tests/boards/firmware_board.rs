@@ -126,7 +126,7 @@ fn a_config_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
 
 #[test]
 fn the_led_is_steady_when_all_links_are_up() {
-    let Some(mut rig) = Rig::stock("path(2)") else { return };
+    let Some(mut rig) = Rig::of("path(2)") else { return };
     rig.wait_for_links(SECOND);
     rig.run_for(LED_STEP);
     assert_eq!(rig.rhythm(), "****************");
@@ -134,7 +134,7 @@ fn the_led_is_steady_when_all_links_are_up() {
 
 #[test]
 fn the_led_tells_of_a_wrong_cable() {
-    let Some(mut rig) = Rig::stock("ring(6)") else { return };
+    let Some(mut rig) = Rig::of("ring(6)") else { return };
     let port = |board: usize| Port { board, uart: LINKS[0] };
     let swap = Action::Swap(port(0), port(3));
     rig.script(vec![(MILLISECOND, swap)]);
@@ -144,7 +144,7 @@ fn the_led_tells_of_a_wrong_cable() {
 
 #[test]
 fn the_led_flickers_while_packets_pass() {
-    let Some(mut rig) = Rig::stock("path(2)") else { return };
+    let Some(mut rig) = Rig::of("path(2)") else { return };
     rig.wait_for_links(SECOND);
     let traffic = traffic(50, 0, Pattern::Neighbors, 20);
     rig.have_done(BoardRequest::command(0, &Command::StartTraffic(traffic)));
@@ -216,7 +216,7 @@ fn the_first_hello_comes_within_50_ms() {
 
 #[test]
 fn a_running_board_has_stack_to_spare() {
-    let Some(mut rig) = Rig::stock("rdn(ring(3),1)") else {
+    let Some(mut rig) = Rig::of("rdn(ring(3),1)") else {
         return;
     };
     let report = rig.check();

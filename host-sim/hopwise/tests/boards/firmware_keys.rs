@@ -113,7 +113,7 @@ fn a_command_is_obeyed_once() {
 /// Without keys anyone may do nearly anything, but a config from afar is taken only while someone holds the button.
 #[test]
 fn a_board_without_keys_takes_a_config_from_afar_only_with_its_button_held() {
-    let Some(mut rig) = Rig::stock("path(3)") else { return };
+    let Some(mut rig) = Rig::of("path(3)") else { return };
     let script = Script::new(vec![(2 * SECOND, Action::Press(1)), (4 * SECOND, Action::Release(1))]);
     rig.world.set_script(script).expect("a board 1");
     rig.wait_for_links(SECOND);

@@ -35,6 +35,10 @@ fn config(number: u32) -> [u8; CONFIG_BYTES] {
     config.write()
 }
 
+fn configured() -> Option<Rig> {
+    Rig::stock_single(&config(0))
+}
+
 /// SplitMix64.
 pub(crate) fn draw(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -164,9 +168,7 @@ pub(crate) fn power_cuts_of(name: &str, pace: Pace, cuts: u32) {
 
 #[test]
 fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
-    let Some(mut rig) = Rig::stock_single(&config(0)) else {
-        return;
-    };
+    let Some(mut rig) = configured() else { return };
     let whole = rig.patch("router::Router", ">::catch_up", &[0x00, 0xde]);
     rig.run_for(2 * SECOND);
     assert_eq!(rig.status(0).state, BoardState::CrashLoop);
@@ -184,9 +186,7 @@ fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
 /// What `probe-rs attach` does to a board unless it is told not to.
 #[test]
 fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
-    let Some(mut rig) = Rig::stock_single(&config(0)) else {
-        return;
-    };
+    let Some(mut rig) = configured() else { return };
     rig.run_for(300 * MILLISECOND);
     rig.world.boards_mut()[0].catch_resets(true);
     rig.run_for(SECOND);
@@ -214,9 +214,7 @@ fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
 
 #[test]
 fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
-    let Some(mut rig) = Rig::stock_single(&config(0)) else {
-        return;
-    };
+    let Some(mut rig) = configured() else { return };
     rig.run_for(300 * MILLISECOND);
     rig.world.boards_mut()[0].halt();
     rig.run_for(SECOND);
@@ -233,7 +231,7 @@ fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
 /// A neighbor without power holds its line low: the others see that, go on, and link up again when it is back.
 #[test]
 fn neighbors_bear_a_power_cut() {
-    let Some(mut rig) = Rig::stock("path(3)") else { return };
+    let Some(mut rig) = Rig::of("path(3)") else { return };
     rig.wait_for_links(SECOND);
     let now = rig.world.now();
     let events = vec![(now, Action::Off(1)), (now + 2 * SECOND, Action::On(1))];

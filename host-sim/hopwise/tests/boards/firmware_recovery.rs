@@ -17,6 +17,10 @@ const SENT: u32 = 1 << (70 - 64);
 /// The control register of DMA2's stream 5, by which link 0 receives.
 const RECEIVES: u32 = 0x4002_6488;
 
+fn configured() -> Option<Rig> {
+    Rig::stock_single(&config("path(2)", 0))
+}
+
 fn lines(rig: &mut Rig) -> Vec<String> {
     rig.log().into_iter().map(|line| line.text).collect()
 }
@@ -24,9 +28,7 @@ fn lines(rig: &mut Rig) -> Vec<String> {
 /// The end of a frame is not told any more, and the port sends all the same: it is asked whether it is free whenever the node wakes.
 #[test]
 fn a_port_whose_interrupt_is_lost_goes_on() {
-    let Some(mut rig) = Rig::stock_single(&config("path(2)", 0)) else {
-        return;
-    };
+    let Some(mut rig) = configured() else { return };
     rig.run_for(500 * MILLISECOND);
     let sent = |rig: &Rig| rig.world.boards()[0].traffic(LINKS[0]).sent;
     let before = sent(&rig);
@@ -57,9 +59,7 @@ fn a_board_whose_tasks_all_live_is_not_restarted() {
 
 #[test]
 fn a_board_that_hangs_says_in_which_task() {
-    let Some(mut rig) = Rig::stock_single(&config("path(2)", 0)) else {
-        return;
-    };
+    let Some(mut rig) = configured() else { return };
     rig.run_for(100 * MILLISECOND);
     let hang = Command::Fail(Failure::Hang);
     rig.have_done(BoardRequest::command(0, &hang));
@@ -72,9 +72,7 @@ fn a_board_that_hangs_says_in_which_task() {
 /// With the stack above the variables the overflow would be found in them, or not at all.
 #[test]
 fn a_stack_overflow_is_a_fault_at_once_and_the_next_start_says_so() {
-    let Some(mut rig) = Rig::stock_single(&config("path(2)", 0)) else {
-        return;
-    };
+    let Some(mut rig) = configured() else { return };
     rig.run_for(100 * MILLISECOND);
     let epoch = rig.identity(0).epoch;
     let overflow = Command::Fail(Failure::StackOverflow);
@@ -88,9 +86,7 @@ fn a_stack_overflow_is_a_fault_at_once_and_the_next_start_says_so() {
 
 #[test]
 fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
-    let Some(mut rig) = Rig::stock_single(&config("path(2)", 0)) else {
-        return;
-    };
+    let Some(mut rig) = configured() else { return };
     // Called by every tick of a node.
     let whole = rig.patch("router::Router", ">::catch_up", &FAULT);
     rig.run_for(3 * SECOND);
@@ -120,9 +116,7 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
 
 #[test]
 fn crashes_that_are_far_apart_are_not_a_loop() {
-    let Some(mut rig) = Rig::stock_single(&config("path(2)", 0)) else {
-        return;
-    };
+    let Some(mut rig) = configured() else { return };
     for crashes in 1..=5 {
         rig.run_for(11 * SECOND);
         let overflow = Command::Fail(Failure::StackOverflow);
@@ -148,7 +142,7 @@ fn a_missing_clock_is_shown_by_the_led() {
 
 #[test]
 fn what_serial_ports_find_wrong_is_counted_by_link() {
-    let Some(mut rig) = Rig::stock("path(2)") else { return };
+    let Some(mut rig) = Rig::of("path(2)") else { return };
     rig.wait_for_links(SECOND);
     let counted = |rig: &mut Rig, board: usize| {
         let counters = rig.link_report(board, 0).counters;

@@ -236,6 +236,12 @@ impl Mesh {
         }
     }
 
+    /// A stranger sends a packet in virtual channel 0, and the mesh goes on for so many milliseconds.
+    pub(crate) fn say(&mut self, at: usize, header: &Header, body: &[u8], then: u64) {
+        self.stranger_mut(at).send(0, header, body);
+        self.run(then * MILLISECOND);
+    }
+
     /// Plugs a stranger into a link of a board, in place of what was there. Returns its number.
     pub(crate) fn plug_in(&mut self, node: Node, link: u8, identity: Identity) -> usize {
         self.unplug(node, link);

@@ -51,14 +51,11 @@ fn a_packet_that_comes_again_is_confirmed_by_another_path() {
     let (mut mesh, one, four) = between();
     // From node 2, whose route leads past node 1.
     let packet = header(Kind::Confirmed, 2, 0, 9);
-    mesh.stranger_mut(one).send(0, &packet, b"\0\0payload");
-    mesh.run(50 * MILLISECOND);
+    mesh.say(one, &packet, b"\0\0payload", 50);
     assert_eq!(kinds(&mesh.stranger(one).heard), [Kind::Confirmation]);
     assert_eq!(mesh.stranger(four).heard.len(), 0);
     for _ in 0..5 {
-        mesh.stranger_mut(one)
-            .send(0, &Header { copied: true, ..packet }, b"\0\0payload");
-        mesh.run(50 * MILLISECOND);
+        mesh.say(one, &Header { copied: true, ..packet }, b"\0\0payload", 50);
     }
     assert!(kinds(&mesh.stranger(four).heard).contains(&Kind::Confirmation));
     assert_eq!(mesh.board(0).got.len(), 1);
@@ -72,8 +69,7 @@ fn what_comes_as_a_flood_is_answered_by_a_flood() {
         ..header(Kind::Flooded, 2, 0, 70)
     };
     let body = flooded(Kind::Confirmed, 9, b"\x01\0\x14payload");
-    mesh.stranger_mut(one).send(0, &flood, &body);
-    mesh.run(50 * MILLISECOND);
+    mesh.say(one, &flood, &body, 50);
     assert_eq!(mesh.board(0).payloads(), [(2, &b"payload"[..])]);
     for stranger in [one, four] {
         let heard = &mesh.stranger(stranger).heard;
@@ -185,9 +181,7 @@ fn a_busy_board_does_not_pass_floods_on() {
             copied: true,
             ..header(Kind::Flooded, 1, 3, 170)
         };
-        mesh.stranger_mut(one)
-            .send(0, &flood, &flooded(Kind::Confirmed, 9, b"\0\0payload"));
-        mesh.run(30 * MILLISECOND);
+        mesh.say(one, &flood, &flooded(Kind::Confirmed, 9, b"\0\0payload"), 30);
         mesh.stranger_mut(four).takes = true;
         mesh.run(100 * MILLISECOND);
         let passed = kinds(&mesh.stranger(four).heard).contains(&Kind::Flooded);

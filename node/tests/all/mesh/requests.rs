@@ -207,8 +207,7 @@ fn a_host_asks_through_its_board() {
     };
     let body = body.write::<Body<BODY>>().unwrap();
     for (number, dest) in [(5, 3), (6, 1), (7, 0)] {
-        mesh.stranger_mut(host).send(0, &from_host(dest, number), &body);
-        mesh.run(50 * MILLISECOND);
+        mesh.say(host, &from_host(dest, number), &body, 50);
         let heard = mesh.stranger(host).heard.last().expect("a response");
         let Header {
             kind,
@@ -232,8 +231,7 @@ fn a_host_asks_through_its_board() {
     // One that cannot be delivered comes back to the host.
     mesh.cut(2, 3);
     mesh.run(SECOND);
-    mesh.stranger_mut(host).send(0, &from_host(3, 8), &body);
-    mesh.run(50 * MILLISECOND);
+    mesh.say(host, &from_host(3, 8), &body, 50);
     let heard = mesh.stranger(host).heard.last().unwrap();
     assert_eq!((heard.header.kind, heard.header.to_host), (Kind::Undeliverable, true));
     mesh.assert_at_rest();
@@ -249,9 +247,7 @@ fn the_board_is_told_that_a_host_asks() {
         asked: 1,
         payload: b"",
     };
-    mesh.stranger_mut(host)
-        .send(0, &from_host(2, 9), &body.write::<Body<BODY>>().unwrap());
-    mesh.run(50 * MILLISECOND);
+    mesh.say(host, &from_host(2, 9), &body.write::<Body<BODY>>().unwrap(), 50);
     let now = mesh.now;
     let request = mesh.board_mut(2).router.next_message().unwrap();
     let kind = MessageKind::BoardRequest { number: 3 };
@@ -279,8 +275,7 @@ fn a_packet_of_its_own_host_that_comes_back_is_passed_on() {
         epoch: 9,
         ..header(Kind::Datagram, 1, 2, 1)
     };
-    mesh.stranger_mut(zero).send(0, &of_host, b"on a detour");
-    mesh.run(20 * MILLISECOND);
+    mesh.say(zero, &of_host, b"on a detour", 20);
     assert_eq!(mesh.board(2).payloads(), [(1, &b"on a detour"[..])]);
     // The board's own can only be from this start, and none comes back that is not on a detour.
     for (number, lie) in [
@@ -315,26 +310,22 @@ fn without_a_host_there_is_nobody_to_have_its_packets() {
         to_host: true,
         ..header(Kind::Datagram, 0, 2, 1)
     };
-    mesh.stranger_mut(zero).send(0, &to_host, b"x");
-    mesh.run(20 * MILLISECOND);
+    mesh.say(zero, &to_host, b"x", 20);
     assert_eq!(mesh.board(2).dropped(DropReason::NoHost), 1);
     assert_eq!(mesh.stranger(zero).heard[0].header.kind, Kind::Undeliverable);
     // With one it comes, in virtual channel 0 and as it was.
     let host = mesh.host(2);
-    mesh.stranger_mut(zero).send(0, &Header { number: 2, ..to_host }, b"y");
-    mesh.run(20 * MILLISECOND);
+    mesh.say(zero, &Header { number: 2, ..to_host }, b"y", 20);
     let heard = &mesh.stranger(host).heard[0];
     assert_eq!((heard.channel, heard.header.source, &heard.body[..]), (0, 0, &b"y"[..]));
     assert!(mesh.board(2).got.is_empty());
     // What comes a second time does not reach it again.
-    mesh.stranger_mut(zero).send(0, &Header { number: 2, ..to_host }, b"y");
-    mesh.run(20 * MILLISECOND);
+    mesh.say(zero, &Header { number: 2, ..to_host }, b"y", 20);
     assert_eq!(mesh.stranger(host).heard.len(), 1);
     assert_eq!(mesh.board(2).dropped(DropReason::Duplicate), 1);
     // It leaves with a packet on the way to it.
     mesh.stranger_mut(host).takes = false;
-    mesh.stranger_mut(zero).send(0, &Header { number: 3, ..to_host }, b"z");
-    mesh.run(20 * MILLISECOND);
+    mesh.say(zero, &Header { number: 3, ..to_host }, b"z", 20);
     mesh.unplug(2, PORTS as u8 - 1);
     mesh.run(SECOND);
     assert_eq!(mesh.board(2).router.host_link(), None);

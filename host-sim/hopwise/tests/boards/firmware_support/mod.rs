@@ -127,7 +127,7 @@ impl Rig {
     }
 
     /// The same with the firmware of the default board; `None` if there is no ARM compiler.
-    pub(crate) fn stock(expression: &str) -> Option<Self> {
+    pub(crate) fn of(expression: &str) -> Option<Self> {
         Some(Rig::new(firmware()?, expression))
     }
 
