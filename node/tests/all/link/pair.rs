@@ -68,6 +68,20 @@ pub(crate) fn identity(end: usize, epoch: u32) -> Identity {
     }
 }
 
+pub(crate) fn host_identity(end: usize, epoch: u32) -> Identity {
+    Identity {
+        role: Role::Host,
+        ..identity(end, epoch)
+    }
+}
+
+/// Gives what one end has to say of its own accord to the other.
+pub(crate) fn control(from: &mut Link<WIRE>, to: &mut Link<WIRE>, now: u64) {
+    let mut out = [0; WIRE];
+    let length = from.write_control(now, &mut out).unwrap_or(0);
+    to.receive(&mut &out[..length], now);
+}
+
 /// The content of a packet follows from its number, so that any damage shows.
 fn content(from: usize, serial: u64) -> Vec<u8> {
     let mut bytes = vec![from as u8];

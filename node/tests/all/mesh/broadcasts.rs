@@ -1,6 +1,6 @@
 //! Broadcasts: every other live node once.
 
-use super::datagrams::{aged, header};
+use super::datagrams::{aged, copied, header};
 use super::harness::Mesh;
 use crate::support::*;
 
@@ -160,7 +160,7 @@ fn a_copy_of_a_broadcast_is_taken_once() {
 
 /// A flood comes to node 0 from node 4, and waits there behind much else for node 1, which sends a copy of its own meanwhile. Says how
 /// often node 1 hears of the flood.
-fn floods_heard(copied: bool) -> usize {
+fn floods_heard(is_flood: bool) -> usize {
     let mut mesh = Mesh::up("ring(5)");
     let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
     mesh.run(SECOND);
@@ -168,12 +168,12 @@ fn floods_heard(copied: bool) -> usize {
         mesh.send(0, 1, &[0; 200]).unwrap();
     }
     let broadcast = header(Kind::Broadcast, 2, 2, 3);
-    let flood = Header {
-        copied: true,
+    mesh.say(four, &copied(broadcast), b"flood", 3);
+    let own = Header {
+        copied: is_flood,
         ..broadcast
     };
-    mesh.say(four, &flood, b"flood", 3);
-    mesh.say(one, &Header { copied, ..broadcast }, b"flood", 100);
+    mesh.say(one, &own, b"flood", 100);
     assert_eq!(counts(&mesh, b"flood")[0], 1);
     let heard = mesh.stranger(one).heard.iter();
     heard
@@ -204,11 +204,7 @@ fn a_source_whose_tree_is_broken_floods_at_once() {
     };
     let headers = send(&mut mesh);
     assert_eq!(headers.map(|header| header.copied), [false, false]);
-    let back = Header {
-        copied: true,
-        ..headers[0]
-    };
-    mesh.say(one, &back, b"mine", 20);
+    mesh.say(one, &copied(headers[0]), b"mine", 20);
     assert_eq!(send(&mut mesh).map(|header| header.copied), [true, true]);
     mesh.run(times::FLOOD_FOR);
     assert_eq!(send(&mut mesh).map(|header| header.copied), [false, false]);

@@ -26,6 +26,10 @@ pub(super) fn aged(age: u16, header: Header) -> Header {
     Header { age, ..header }
 }
 
+pub(super) fn copied(header: Header) -> Header {
+    Header { copied: true, ..header }
+}
+
 pub(super) fn on_trail(header: Header) -> Header {
     Header { trail: true, ..header }
 }
@@ -337,7 +341,6 @@ fn delivered_numbers(mesh: &Mesh, node: Node) -> Vec<u32> {
 fn a_copy_is_told_from_its_twin_by_source_epoch_number_and_sender() {
     let (mut mesh, one, _) = between();
     let first = header(Kind::Datagram, 0, 2, 5);
-    let copied = |header: Header| Header { copied: true, ..header };
     let plan = [
         (first, true),
         (copied(first), false),
