@@ -7,6 +7,7 @@ use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BoardOptions};
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command};
+use hopwise_testing::Random;
 
 /// For how long the power is away.
 const AWAY: Time = 50 * MILLISECOND;
@@ -39,14 +40,6 @@ fn configured() -> Option<Rig> {
     Rig::stock_single(&config(0))
 }
 
-/// SplitMix64.
-pub(crate) fn draw(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
-}
-
 fn run_while_flash(rig: &mut Rig, is_busy: bool, pace: Pace) {
     let end = rig.world.now() + pace.written;
     while rig.world.boards()[0].is_flash_busy() == is_busy {
@@ -57,8 +50,8 @@ fn run_while_flash(rig: &mut Rig, is_busy: bool, pace: Pace) {
 
 /// Runs to a moment after which the power is to be cut, and draws how long after it: anywhere, while the slot is erased, while the
 /// config is written, or while the next start is marked.
-fn draw_cut(rig: &mut Rig, state: &mut u64, pace: Pace) -> Time {
-    let phase = draw(state) % 4;
+fn draw_cut(rig: &mut Rig, random: &mut Random, pace: Pace) -> Time {
+    let phase = random.below(4);
     let length = match phase {
         0 => pace.written,
         1 => pace.erase,
@@ -78,7 +71,7 @@ fn draw_cut(rig: &mut Rig, state: &mut u64, pace: Pace) -> Time {
         }
         run_while_flash(rig, false, pace);
     }
-    rig.world.now() + draw(state) % length
+    rig.world.now() + random.below(length)
 }
 
 fn send(rig: &mut Rig, config: &[u8; CONFIG_BYTES]) {
@@ -108,7 +101,7 @@ fn epochs(rig: &mut Rig) -> Vec<u32> {
 
 /// One board, whose power is cut so many times while configs are written and starts are marked.
 fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed: u64, cuts: u32) {
-    let mut state = seed;
+    let mut random = Random(seed);
     let mut rig = Rig::special(firmware, &config(0), options);
     rig.run_for(300 * MILLISECOND);
     let (mut before, mut epoch) = (config(0), 0);
@@ -118,7 +111,7 @@ fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed:
         let what = format!("seed {seed}, cut {cut}");
         let after = config(cut);
         send(&mut rig, &after);
-        let at = draw_cut(&mut rig, &mut state, pace);
+        let at = draw_cut(&mut rig, &mut random, pace);
         let events = vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))];
         rig.script(events);
         rig.run_for(at + AWAY + pace.written / 2 - rig.world.now());
