@@ -29,7 +29,6 @@ use crate::setup::{self, Blueprint, CannotBuild, Differences, Program};
 const RESPONSE_TIMEOUT: Time = SECOND;
 /// A board that takes no packet for so long takes none any more: links to its neighbors may pause.
 const TAKES_WITHIN: Time = 5 * SECOND;
-/// What boards of an [`EmulatedMesh`] differ by.
 const DIFFERENCES: Differences = Differences::new(1, 20.0);
 
 /// The firmware, from its file.
@@ -263,7 +262,6 @@ impl FreeLink {
     }
 }
 
-/// That of no mesh.
 fn another_key() -> Keys {
     let secret = Secret {
         key: Key::new([0; KEY_BYTES]),

@@ -42,7 +42,6 @@ impl SerialMesh {
         Ok(mesh)
     }
 
-    /// Waits for bytes for a moment, and carries them.
     fn step(&mut self) -> Result<(), BadPort> {
         exchange_all(&mut self.lines)
     }

@@ -55,7 +55,7 @@ pub trait Boards: Talk {
 }
 
 /// How an update went. The names are those of the JSON keys of `hopwise update`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct UpdateReport {
     /// How many boards have the new image.
     pub boards: usize,
@@ -204,15 +204,7 @@ impl<'a> Updater<'a> {
             return Err(CannotUpdate::OnTrial(nodes));
         }
         Ok(Updater {
-            report: UpdateReport {
-                boards: 0,
-                seconds: 0.0,
-                erase_seconds: 0.0,
-                transfer_seconds: 0.0,
-                blocks: 0,
-                retries: 0,
-                bricked: 0,
-            },
+            report: UpdateReport::default(),
             boards,
             package,
             nodes: nodes.to_vec(),

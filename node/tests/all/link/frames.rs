@@ -4,20 +4,12 @@
 use hopwise_node::key::Key;
 use hopwise_node::key::{Credentials, Secret};
 use hopwise_node::link::{FrameResult, Link, Received, Turn};
-use hopwise_node::wire::{Frame, Header, Identity, Kind, Offer, Role, TimeSignal, WIRE, tag_of};
+use hopwise_node::wire::{Frame, Header, Identity, Kind, Offer, TimeSignal, WIRE, tag_of};
 
-use crate::link::pair::identity;
+use crate::link::pair::{control, host_identity, identity};
 
 const BAUD: u32 = 1_000_000;
 
-/// Gives what one end has to say of its own accord to the other.
-fn control(from: &mut Link<WIRE>, to: &mut Link<WIRE>, now: u64) {
-    let mut out = [0; WIRE];
-    let length = from.write_control(now, &mut out).unwrap_or(0);
-    to.receive(&mut &out[..length], now);
-}
-
-/// Two ends that are up.
 fn two(one: Identity, other: Identity) -> [Link<WIRE>; 2] {
     let [mut one, mut other] = [one, other].map(|identity| Link::<WIRE>::welcoming(identity, BAUD, 0));
     for now in [0, 1_000, 2_000] {
@@ -221,11 +213,7 @@ fn an_acknowledgement_waits_for_a_sign_of_life_unless_it_is_waited_for() {
     packet(&mut one, &mut other, true);
     assert!(other.is_due(3_000), "and still is");
 
-    let host = Identity {
-        role: Role::Host,
-        ..identity(0, 1)
-    };
-    let [mut one, mut other] = two(host, identity(1, 1));
+    let [mut one, mut other] = two(host_identity(0, 1), identity(1, 1));
     packet(&mut one, &mut other, true);
     assert!(other.is_due(3_000), "a host does not show that it is alive");
 }

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use hopwise_node::link::{Down, Link, Micros};
-use hopwise_node::wire::{Identity, Role, WIRE};
+use hopwise_node::wire::WIRE;
 
-use crate::link::pair::{Notice, Pair, identity};
+use crate::link::pair::{Notice, Pair, host_identity, identity};
 use crate::support::Random;
 
 const MILLISECOND: Micros = 1_000;
@@ -75,10 +75,7 @@ fn a_cut_cable_and_a_hung_board_are_noticed_within_20_ms() {
 /// A host, or a node that does not show that it is alive, such as one of an older version or on a slow wire.
 #[test]
 fn who_does_not_show_that_it_is_alive_is_missed_later() {
-    let host = Identity {
-        role: Role::Host,
-        ..identity(1, 1)
-    };
+    let host = host_identity(1, 1);
     for (identity, baud) in [(host, BAUD), (identity(1, 1), 80_000)] {
         let mut pair = Pair::new(BAUD, IDLE, u64::MAX);
         pair.ends[1].link = Link::<WIRE>::welcoming(identity, baud, 0);

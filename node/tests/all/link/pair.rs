@@ -6,7 +6,6 @@ use hopwise_node::key::Credentials;
 use hopwise_node::link::{Down, FrameResult, Link, Micros, Received, Token, Turn};
 use hopwise_node::wire::{Header, Identity, Kind, Role, WIRE};
 
-/// What happens to a byte on the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     Flip(u8),
@@ -28,7 +27,6 @@ pub(crate) enum Notice {
 pub(crate) struct End {
     pub(crate) link: Link<WIRE>,
     pub(crate) notices: Vec<Notice>,
-    /// Packets that are still to be sent.
     pub(crate) left: usize,
     /// The serial number of what each token stands for.
     on_the_way: HashMap<Token, u64>,
@@ -68,6 +66,20 @@ pub(crate) fn identity(end: usize, epoch: u32) -> Identity {
         epoch,
         mtu: 250,
     }
+}
+
+pub(crate) fn host_identity(end: usize, epoch: u32) -> Identity {
+    Identity {
+        role: Role::Host,
+        ..identity(end, epoch)
+    }
+}
+
+/// Gives what one end has to say of its own accord to the other.
+pub(crate) fn control(from: &mut Link<WIRE>, to: &mut Link<WIRE>, now: u64) {
+    let mut out = [0; WIRE];
+    let length = from.write_control(now, &mut out).unwrap_or(0);
+    to.receive(&mut &out[..length], now);
 }
 
 /// The content of a packet follows from its number, so that any damage shows.
@@ -194,7 +206,6 @@ impl Pair {
         end.settle();
     }
 
-    /// What has come to an end.
     fn arrive(&mut self, place: usize) {
         let [zero, one] = &mut self.ends;
         let (here, there) = if place == 0 { (zero, one) } else { (one, zero) };
@@ -338,7 +349,6 @@ impl End {
         out
     }
 
-    /// When something may happen next.
     fn next_moment(&self, now: Micros) -> Micros {
         let free = Some(self.free_at).filter(|&at| at > now);
         // What the other end does not fetch is nothing to wait for.

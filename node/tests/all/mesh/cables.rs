@@ -290,8 +290,7 @@ fn there_is_one_host_and_where_it_belongs() {
     let first = mesh.host(0);
     mesh.run(2 * SECOND);
     assert_eq!(mesh.board(0).router.host_link(), Some(PORTS as u8 - 1));
-    mesh.stranger_mut(first).send(0, &header(Kind::Datagram, 0, 1, 2), b"y");
-    mesh.run(100 * MILLISECOND);
+    mesh.say(first, &header(Kind::Datagram, 0, 1, 2), b"y", 100);
     assert_eq!(mesh.board(1).payloads(), [(0, &b"y"[..])], "only the first is heard");
     let miswired = |event: &Event| matches!(event, Event::Miswired { link: 3, .. });
     assert_eq!(mesh.board(0).count(miswired), 1);

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, VecDeque};
 use super::harness::APP;
 use crate::support::*;
 
-/// A packet as it came to a stranger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
     pub(crate) channel: u8,
