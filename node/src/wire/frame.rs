@@ -19,7 +19,7 @@ use super::time::TimeSignal;
 use crate::key::TAG_BYTES;
 
 /// Maximum number of bytes of a data frame before the packet.
-const DATA_HEADER: usize = 6;
+const DATA_HEADER: usize = 3 + STATUS_BYTES;
 /// The same in a mesh with a key.
 const SEALED_DATA_HEADER: usize = DATA_HEADER + NUMBER_BYTES;
 
@@ -40,6 +40,7 @@ pub(super) const DATA: u8 = 2;
 pub(super) const TIME: u8 = 3;
 pub(super) const TYPE_MASK: u8 = 0x03;
 pub(super) const MISSING: u8 = 0x40;
+const STATUS_BYTES: usize = 3;
 /// In place of a round where no frame is missing: refusals and the offer follow.
 const STATUS: u8 = 1;
 /// The mark of a kind that this version does not know or, in a mesh with a key, of a tag.
@@ -256,7 +257,7 @@ pub(crate) fn write_hello_of(
 
 /// Encodes a time signal, sealed in a mesh that has a key. Returns the number of bytes to send; `None` if there is no room.
 pub fn write_time(tag: u16, signal: &TimeSignal, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
-    let (start, ending) = Start::new(TIME, tag, seal);
+    let (start, ending) = Start::new([TIME], 1, tag, seal);
     let mut content = [0; TimeSignal::MAX_BYTES];
     let length = signal.write(&mut content)?;
     encode([start.bytes(), content.get(..length)?, &[]], ending, false, out)
@@ -266,8 +267,8 @@ pub fn write_time(tag: u16, signal: &TimeSignal, seal: Option<Seal<'_>>, out: &m
 /// last one was damaged. Returns the number of bytes to send; `None` if there is no room.
 pub fn write_ack(ack: &Ack, sign_of_life: bool, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
     let first = ACK | (ack.pause & CHANNEL_MASK) << 2 | ack.missing_flag();
-    let (mut start, ending) = Start::new(first, ack.tag, seal);
-    ack.write(&mut start);
+    let (place, [refused, o0, o1], status) = ack.parts();
+    let (start, ending) = Start::new([first, place, refused, o0, o1], 2 + status, ack.tag, seal);
     encode([start.bytes(), &[], &[]], ending, sign_of_life, out)
 }
 
@@ -287,9 +288,10 @@ pub fn write_data(
         channel,
     } = *header;
     let first = DATA | (channel & CHANNEL_MASK) << 2 | ack.missing_flag();
-    let (mut start, ending) = Start::new(first, ack.tag, seal);
-    start.add(&[sequence << 2 | round & ROUND_MASK]);
-    ack.write(&mut start);
+    let (next, [refused, o0, o1], status) = ack.parts();
+    let place = sequence << 2 | round & ROUND_MASK;
+    let bytes = [first, place, next, refused, o0, o1];
+    let (start, ending) = Start::new(bytes, 3 + status, ack.tag, seal);
     encode([start.bytes(), packet[0], packet[1]], ending, retransmit, out)
 }
 
@@ -300,29 +302,26 @@ struct Start {
 }
 
 impl Start {
-    /// The first byte, with a mark and the frame number if the frame is sealed; and how it ends.
-    fn new(first: u8, tag: u16, seal: Option<Seal<'_>>) -> (Self, Ending<'_>) {
+    /// The first bytes, and how the frame ends: a sealed one has a mark, and its number after the first byte.
+    fn new<const N: usize>(bytes: [u8; N], length: usize, tag: u16, seal: Option<Seal<'_>>) -> (Self, Ending<'_>) {
         let mut start = Start {
-            bytes: [first; SEALED_DATA_HEADER],
-            length: 1,
+            bytes: [0; SEALED_DATA_HEADER],
+            length,
         };
-        match seal {
-            None => (start, Ending::Crc(mask(tag))),
-            Some(seal) => {
-                start.bytes[0] |= LATER;
-                start.add(&seal.low_bits());
-                (start, Ending::Tag(seal))
-            }
+        // Of fixed length, so that nothing is called.
+        if let Some((place, _)) = start.bytes.split_first_chunk_mut() {
+            *place = bytes;
         }
-    }
-
-    fn add(&mut self, more: &[u8]) {
-        for &byte in more {
-            if let Some(place) = self.bytes.get_mut(self.length) {
-                *place = byte;
-                self.length += 1;
-            }
+        let Some(seal) = seal else {
+            return (start, Ending::Crc(mask(tag)));
+        };
+        start.bytes.rotate_right(NUMBER_BYTES);
+        let [n0, n1] = seal.low_bits();
+        if let (Some(begin), Some(&first)) = (start.bytes.first_chunk_mut(), bytes.first()) {
+            *begin = [first | LATER, n0, n1];
         }
+        start.length += NUMBER_BYTES;
+        (start, Ending::Tag(seal))
     }
 
     fn bytes(&self) -> &[u8] {
@@ -364,17 +363,15 @@ impl Ack {
         Some((ack, rest))
     }
 
-    /// Refusals and the offer are left out if there are none and as much room as there is a number for: a receiver then needs no memory of them.
-    fn write(&self, start: &mut Start) {
+    /// The byte with `next`, then refusals and the offer, and how many bytes of these are written. They are left out if nothing is refused and there
+    /// is as much room as there is a number for: a receiver then needs no memory of them.
+    fn parts(&self) -> (u8, [u8; STATUS_BYTES], usize) {
         let has_status = self.missing.is_some() || self.refused != 0 || self.offer != Offer::ALL;
-        let round = self
-            .missing
-            .map_or(if has_status { STATUS } else { 0 }, |round| round & ROUND_MASK);
-        start.add(&[self.next << 2 | round]);
-        if has_status {
-            let [o0, o1] = self.offer.to_bytes();
-            start.add(&[self.refused, o0, o1]);
-        }
+        let mark = if has_status { STATUS } else { 0 };
+        let round = self.missing.map_or(mark, |round| round & ROUND_MASK);
+        let [o0, o1] = self.offer.to_bytes();
+        let length = if has_status { STATUS_BYTES } else { 0 };
+        (self.next << 2 | round, [self.refused, o0, o1], length)
     }
 
     pub(super) fn missing_flag(&self) -> u8 {

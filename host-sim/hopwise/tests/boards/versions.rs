@@ -31,11 +31,11 @@ fn before(images: &Images) -> &'static Firmware {
     static FIRMWARE: OnceLock<Firmware> = OnceLock::new();
     FIRMWARE.get_or_init(|| Firmware {
         image: Arc::new(
-            Image::from_elf(IMAGE_BEFORE)
+            Image::from_elf(&IMAGE_BEFORE.to_vec())
                 .expect("firmware")
                 .with_loader(&images.loader),
         ),
-        format: LogFormat::of_elf(IMAGE_BEFORE).expect("a log format"),
+        format: LogFormat::of_elf(&IMAGE_BEFORE.to_vec()).expect("a log format"),
         elf: IMAGE_BEFORE.to_vec(),
     })
 }
