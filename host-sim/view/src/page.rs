@@ -24,7 +24,7 @@ pub fn html(data: &PageData) -> String {
     // Within a script, no text may end it.
     let json = json.replace('<', "\\u003c");
     let parts = [
-        ("TITLE", escape(&data.network)),
+        ("TITLE", escape(&data.drawn.network)),
         ("STYLE", STYLE.to_string()),
         ("SCRIPT", SCRIPTS.concat()),
         // Last, so that nothing in a trace is taken for a place to fill.
