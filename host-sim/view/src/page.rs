@@ -7,9 +7,11 @@ use super::data::PageData;
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 /// In the order in which they need each other.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 10] = [
+    include_str!("page/elements.js"),
     include_str!("page/model.js"),
     include_str!("page/camera.js"),
+    include_str!("page/shapes.js"),
     include_str!("page/drawing.js"),
     include_str!("page/timeline.js"),
     include_str!("page/panel.js"),
