@@ -99,7 +99,7 @@ function showRule() {
     });
     const most = 40;
     return [element("h2", {}, `Next hops from ${route.path[0]} to ${dest}`, element("small", {}, counted(route.hops, "hop"))),
-      note("Each board compares its address with the destination's, and computes the port. Green digits are right already; framed ones changed with the last hop."),
+      note("Each board computes the port from its own address and the destination's. Green: right already. Framed: changed by the last hop."),
       element("table", {}, headings(["board", "address", "leaves by"]), ...rows.slice(0, most)), rows.length > most ? note(`and ${rows.length - most} more`) : null].filter(Boolean);
   });
 }
@@ -141,8 +141,9 @@ function showBoard() {
 
 function showFacts() {
   const { nodes, edges, degree_min: least, degree_max: most, diameter, mean_distance: mean } = data.figures;
-  const facts = [[nodes, "boards"], [edges, "cables"], [least === most ? most : `${least}–${most}`, "per board"], [diameter, "diameter"], [mean?.toFixed(2), "mean distance"]];
-  byId("facts").replaceChildren(...facts.flatMap(([value, name], place) => [place ? " · " : "", element("b", {}, value ?? "?"), ` ${name}`]));
+  const facts = [[nodes, "boards"], [edges, "cables"], [least === most ? most : `${least}–${most}`, "per board"], [, "diameter", diameter], [, "mean distance", mean?.toFixed(2)]];
+  const bold = (value) => (value === undefined ? "" : element("b", {}, value ?? "?"));
+  byId("facts").replaceChildren(...facts.flatMap(([before, name, after], place) => [place ? " · " : "", bold(before), ` ${name} `, bold(after)]));
   const kinds = data.link_kinds.slice(0, 8).map((name, kind) => element("span", {}, element("i", { style: `border-color:${linkColor(kind)}` }), name));
   byId("legend").replaceChildren(...kinds);
   canvas.setAttribute("aria-label", `A drawing of ${data.network}: ${nodes} boards, ${edges} cables.`);

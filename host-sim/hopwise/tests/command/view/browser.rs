@@ -20,7 +20,7 @@ pub(crate) struct Browser {
     messages: Receiver<Value>,
     calls: u64,
     session: Option<String>,
-    /// Errors in the page's scripts.
+    /// Errors in the page's scripts, and what it writes to the console.
     pub(crate) errors: Vec<String>,
 }
 
@@ -74,8 +74,8 @@ impl Browser {
     /// The next message; errors of the page are kept.
     fn next(&mut self) -> Value {
         let message = self.messages.recv_timeout(TIMEOUT).expect("the browser answers");
-        if message["method"] == "Runtime.exceptionThrown" {
-            self.errors.push(message["params"]["exceptionDetails"].to_string());
+        if message["method"] == "Runtime.exceptionThrown" || message["method"] == "Runtime.consoleAPICalled" {
+            self.errors.push(message["params"].to_string());
         }
         message
     }
@@ -120,12 +120,30 @@ impl Browser {
         let code = match key {
             "Tab" => 9,
             "Enter" => 13,
+            "ArrowRight" => 39,
             _ => 32,
         };
-        let text = if key == "Enter" { "\r" } else { "" };
+        let text = match key {
+            "Enter" => "\r",
+            letter if letter.len() == 1 => letter,
+            _ => "",
+        };
         for kind in ["keyDown", "keyUp"] {
             let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text});
             self.call("Input.dispatchKeyEvent", event);
+        }
+    }
+
+    /// Clicks at a point of the window, which a script in the page computes.
+    pub(crate) fn click_at(&mut self, place: &str) {
+        let place = self.evaluate(place);
+        for (kind, button) in [
+            ("mouseMoved", "none"),
+            ("mousePressed", "left"),
+            ("mouseReleased", "left"),
+        ] {
+            let event = json!({"type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", event);
         }
     }
 
