@@ -202,6 +202,7 @@ const share = {
     const lesson = board("lesson", 0);
     if (lesson >= 1 && lesson <= lessons.length) teach(lesson - 1, true);
     changed();
+    this.write();
   },
 };
 

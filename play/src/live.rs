@@ -1,13 +1,14 @@
 //! Boards and cables in virtual time, with the router of the boards in every node. Time goes on only as far as the page asks, so
 //! that the same requests at the same times always give the same mesh.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::iter::from_fn;
 
 use hopwise_core::{Network, Node};
 use hopwise_node::capacities::Capacities;
 use hopwise_node::router::Event;
-use hopwise_node::wire::{AppPort, PacketId};
+use hopwise_node::wire::{AppPort, Kind, PacketId};
 use hopwise_sim::Settings;
 use hopwise_sim::wire::Nanos;
 use hopwise_sim::world::{Narrow, NarrowOfMany, SimSizes, StepOutcome, Watcher, Wide, WireEnd, World};
@@ -38,7 +39,7 @@ pub enum Message {
 pub struct Progress {
     /// The time in nanoseconds.
     pub now: Nanos,
-    /// Whether a packet is in a buffer or on a wire, or a board has yet to notice what happened to a cable.
+    /// Whether a packet is in a buffer, on a wire or not confirmed, or a board has yet to notice what happened to a cable.
     pub busy: bool,
     /// Frames that boards have sent so far, of all kinds.
     pub frames: u64,
@@ -93,6 +94,8 @@ struct Recorder {
     byte_nanos: Nanos,
     /// When the last frame with a packet in it has arrived.
     on_wires_until: Nanos,
+    /// Confirmed packets that are not completed: board and number. Between two attempts they are in no buffer.
+    unconfirmed: BTreeSet<(u32, u32)>,
 }
 
 impl Watcher for Recorder {
@@ -107,6 +110,15 @@ impl Watcher for Recorder {
             Event::Clock { .. } => return,
             _ => None,
         };
+        match *event {
+            Event::Accepted { packet, .. } if packet.kind == Kind::Confirmed => {
+                self.unconfirmed.insert((board, packet.number));
+            }
+            Event::Completed { number, .. } => {
+                self.unconfirmed.remove(&(board, number));
+            }
+            _ => {}
+        }
         let line = TraceLine {
             at: at as i64,
             node: u64::from(board),
@@ -191,6 +203,7 @@ impl<C: SimSizes + 'static> Live<C> {
     fn busy(&self) -> bool {
         let mut nodes = (0..self.world.boards()).filter_map(|board| self.world.node(board));
         self.recorder.on_wires_until > self.world.now()
+            || !self.recorder.unconfirmed.is_empty()
             || nodes.any(|node| node.held() > 0)
             || !(0..self.world.cables()).all(|cable| self.is_known(cable))
     }
@@ -255,7 +268,10 @@ impl<C: SimSizes + 'static> LiveMesh for Live<C> {
     fn power(&mut self, board: u32, on: bool) -> Result<(), Box<dyn Error>> {
         self.check(board)?;
         match (self.world.is_on(board), on) {
-            (true, false) => self.world.stop(board, &mut self.recorder),
+            (true, false) => {
+                self.world.stop(board, &mut self.recorder);
+                self.recorder.unconfirmed.retain(|&(sender, _)| sender != board);
+            }
             (false, true) => self.world.start(board, &mut self.recorder)?,
             _ => {}
         }
