@@ -164,7 +164,7 @@ fn clicks_send_cut_and_detour() {
         "mesh.followed.kind === 'broadcast' && mesh.followed.delivered.size === 17",
     );
     browser.evaluate("setTool('collective'); collective.run('all-reduce'); skip()");
-    let (_, report) = printed_json(&["collective", "all-reduce", "rdn(ring(3),1)", "--json"]);
+    let (_, report) = printed_json(&["collective", "rdn(ring(3),1)", "--op", "all-reduce", "--json"]);
     assert_eq!(browser.evaluate("collective.done.report.rounds"), report["rounds"]);
     assert_eq!(browser.evaluate("collective.done.held[7]"), "153");
     let bad = "byId('expression').value = 'rong(3)'; byId('open').requestSubmit(); [byId('expression').getAttribute('aria-invalid'), data.network]";
