@@ -118,39 +118,52 @@ function ring(node, color, gap, dash = [], width = 2.5) {
 }
 
 function drawBoards(marked) {
-  const radius = camera.nodeRadius, labels = radius > 6, addresses = labelsFit();
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  for (let node = 0; node < data.places.length; node++) {
-    const [x, y] = camera.toScreen(...data.places[node]);
-    if (x < -40 || y < -40 || x > camera.width + 40 || y > camera.height + 40) continue;
-    const off = mesh.off.has(node), mark = off ? undefined : marked.get(node);
+  const radius = camera.nodeRadius, addresses = labelsFit();
+  const seen = [], byFill = new Map();
+  data.places.forEach((place, node) => {
+    const [x, y] = camera.toScreen(...place);
+    if (x < -40 || y < -40 || x > camera.width + 40 || y > camera.height + 40) return;
+    const fill = mesh.off.has(node) ? theme.page : marked.get(node) ?? theme.node;
+    seen.push([node, x, y, fill]);
+    if (!byFill.has(fill)) byFill.set(fill, []);
+    byFill.get(fill).push([x, y]);
+  });
+  // Boards of a color are one path: hundreds of paths would take long.
+  context.lineWidth = radius > 5 ? 1.5 : 1;
+  for (const [fill, places] of byFill) {
     context.beginPath();
-    context.arc(x, y, radius, 0, 2 * Math.PI);
-    context.fillStyle = off ? theme.page : mark || theme.node;
+    for (const [x, y] of places) { context.moveTo(x + radius, y); context.arc(x, y, radius, 0, 2 * Math.PI); }
+    context.fillStyle = fill;
     context.fill();
-    context.lineWidth = radius > 5 ? 1.5 : 1;
-    context.strokeStyle = off ? theme.bad : mark ? theme.card : theme["node-line"];
-    if (off) context.setLineDash([3, 3]);
+    context.strokeStyle = fill === theme.page ? theme.bad : fill === theme.node ? theme["node-line"] : theme.card;
+    context.setLineDash(fill === theme.page ? [3, 3] : []);
     context.stroke();
-    context.setLineDash([]);
-    if (labels) {
-      context.font = `600 ${Math.min(12 * camera.size, Math.max(7.5, radius * 0.95))}px system-ui, sans-serif`;
-      context.fillStyle = off ? theme.bad : mark ? (theme.dark ? "#10151b" : "#ffffff") : theme.text;
-      context.fillText(collective.labels?.[node] ?? node, x, y + 0.5);
-    }
-    if (addresses && data.addresses[node] !== String(node)) {
-      context.font = `${10.5 * camera.size}px ui-monospace, monospace`;
-      context.lineWidth = 3;
-      context.strokeStyle = theme.page;
-      context.strokeText(data.addresses[node], x, y + radius + 9);
-      context.fillStyle = theme.soft;
-      context.fillText(data.addresses[node], x, y + radius + 9);
-    }
   }
+  context.setLineDash([]);
+  if (radius > 6) drawLabels(seen, radius, addresses);
   if (state.selected >= 0) ring(state.selected, theme.accent, 4, [], 3);
   if (state.overNode >= 0) ring(state.overNode, theme.accent, 4, [], 1.5);
   if (state.cursor >= 0 && document.activeElement === canvas) ring(state.cursor, theme.text, 7, [4, 3], 2);
+}
+
+function drawLabels(seen, radius, addresses) {
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.font = `600 ${Math.min(12 * camera.size, Math.max(7.5, radius * 0.95))}px system-ui, sans-serif`;
+  for (const [node, x, y, fill] of seen) {
+    context.fillStyle = fill === theme.page ? theme.bad : fill === theme.node ? theme.text : theme.dark ? "#10151b" : "#ffffff";
+    context.fillText(collective.labels?.[node] ?? node, x, y + 0.5);
+  }
+  if (!addresses) return;
+  context.font = `${10.5 * camera.size}px ui-monospace, monospace`;
+  context.lineWidth = 3;
+  context.strokeStyle = theme.page;
+  context.fillStyle = theme.soft;
+  for (const [node, x, y] of seen) {
+    if (data.addresses[node] === String(node)) continue;
+    context.strokeText(data.addresses[node], x, y + radius + 9);
+    context.fillText(data.addresses[node], x, y + radius + 9);
+  }
 }
 
 function drawFlashes() {
