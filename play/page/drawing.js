@@ -11,11 +11,7 @@ function flash(node, kind) {
 const labelsFit = () => data.places.length <= 80 && camera.scale > 46;
 
 function draw() {
-  const dots = window.devicePixelRatio || 1;
-  context.setTransform(dots, 0, 0, dots, 0, 0);
-  context.clearRect(0, 0, camera.width, camera.height);
-  context.lineCap = "round";
-  drawClusters();
+  clear();
   drawCables();
   const marked = new Map();
   if (collective.done) collective.draw(marked);

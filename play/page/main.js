@@ -208,10 +208,6 @@ const share = {
 
 // What a person does.
 
-const pointOf = (event) => {
-  const { left, top } = canvas.getBoundingClientRect();
-  return [event.clientX - left, event.clientY - top];
-};
 const pointers = new Map();
 let dragged = false;
 canvas.addEventListener("pointerdown", (event) => {
@@ -248,16 +244,6 @@ canvas.addEventListener("pointermove", (event) => {
   showHint(x, y);
   state.dirty = true;
 });
-canvas.addEventListener("pointerleave", () => {
-  state.overNode = state.overLink = -1;
-  showHint(0, 0);
-  state.dirty = true;
-});
-canvas.addEventListener("wheel", (event) => {
-  event.preventDefault();
-  camera.zoom(Math.exp(-event.deltaY / 500), ...pointOf(event));
-  state.dirty = true;
-}, { passive: false });
 
 /** The board nearest in a direction, for the arrow keys. */
 function neighborTowards(node, [dx, dy]) {
@@ -321,9 +307,6 @@ byId("save").addEventListener("click", () => {
   report(null, "The events are saved: hopwise view trace.jsonl replays them.");
 });
 byId("theme").addEventListener("click", () => setTheme(theme.dark ? "light" : "dark"));
-byId("zoom-in").addEventListener("click", () => { camera.zoom(1.3); state.dirty = true; });
-byId("zoom-out").addEventListener("click", () => { camera.zoom(1 / 1.3); state.dirty = true; });
-byId("fit").addEventListener("click", () => { camera.fit(); state.dirty = true; });
 byId("play").addEventListener("click", () => setPlaying(!state.playing));
 byId("step").addEventListener("click", step);
 byId("skip").addEventListener("click", skip);

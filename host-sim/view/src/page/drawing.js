@@ -1,11 +1,7 @@
 // The mesh on its canvas, as it is at the time shown.
 
 function draw() {
-  const dots = window.devicePixelRatio || 1;
-  context.setTransform(dots, 0, 0, dots, 0, 0);
-  context.clearRect(0, 0, camera.width, camera.height);
-  context.lineCap = "round";
-  drawClusters();
+  clear();
   drawLinks();
   const marked = new Map();
   if (state.mode === "broadcast") drawBroadcast(marked);

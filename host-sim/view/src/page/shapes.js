@@ -29,6 +29,15 @@ function linkColor(kind) {
   return theme.links[kind % theme.links.length];
 }
 
+/** An empty canvas, but for the clusters. */
+function clear() {
+  const dots = window.devicePixelRatio || 1;
+  context.setTransform(dots, 0, 0, dots, 0, 0);
+  context.clearRect(0, 0, camera.width, camera.height);
+  context.lineCap = "round";
+  drawClusters();
+}
+
 function drawClusters() {
   for (const [x, y, r, depth] of data.clusters) {
     const [sx, sy] = camera.toScreen(x, y);
