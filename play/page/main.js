@@ -297,9 +297,10 @@ byId("share").addEventListener("click", async () => {
     report(null, "The address of this page is the link to this mesh: copy it from the address bar.");
   }
 });
+/** All events, as other commands read them. */
+const savedTrace = () => [JSON.stringify({ version: 1, network: data.network, nodes: data.places.length }), ...mesh.trace, ""].join("\n");
 byId("save").addEventListener("click", () => {
-  const header = JSON.stringify({ version: 1, network: data.network, nodes: data.places.length });
-  const file = URL.createObjectURL(new Blob([[header, ...mesh.trace, ""].join("\n")], { type: "application/jsonl" }));
+  const file = URL.createObjectURL(new Blob([savedTrace()], { type: "application/jsonl" }));
   const link = element("a", { download: "trace.jsonl" });
   link.href = file;
   link.click();

@@ -144,6 +144,16 @@ fn clicks_send_cut_and_detour() {
         "{hash}: {}",
         other.evaluate("byId('log').innerText")
     );
+    // What the page saves is a trace.
+    let trace = browser.evaluate("savedTrace()");
+    let trace = folder.write("trace.jsonl", trace.as_str().expect("text"));
+    let (_, report) = printed_json(&["report", &trace, "--json"]);
+    let datagrams = &report["delivery"]["datagram"];
+    assert_eq!(
+        (&datagrams["packets"], &datagrams["delivered"]),
+        (&json!(2), &json!(2)),
+        "{report}"
+    );
     // A board that is off gets nothing; plugged in and switched on again, everything works.
     browser.click_at("middleOf('[data-tool=cut]')");
     browser.click_at("placeOf(16)");
