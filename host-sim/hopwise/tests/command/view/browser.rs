@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Names under which it is installed.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /// A browser that does not respond for so long is stuck.
@@ -20,7 +19,6 @@ pub(crate) struct Browser {
     messages: Receiver<Value>,
     calls: u64,
     session: Option<String>,
-    /// Errors in the page's scripts, and what it writes to the console.
     pub(crate) errors: Vec<String>,
 }
 
@@ -98,7 +96,6 @@ impl Browser {
         }
     }
 
-    /// Opens a page and waits until it is loaded.
     pub(crate) fn open(&mut self, path: &str) {
         let target = self.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
         let attached = self.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
@@ -115,7 +112,6 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", size);
     }
 
-    /// Presses a key and lets it go.
     pub(crate) fn press(&mut self, key: &str) {
         let code = match key {
             "Tab" => 9,
@@ -137,17 +133,12 @@ impl Browser {
     /// Clicks at a point of the window, which a script in the page computes.
     pub(crate) fn click_at(&mut self, place: &str) {
         let place = self.evaluate(place);
-        for (kind, button) in [
-            ("mouseMoved", "none"),
-            ("mousePressed", "left"),
-            ("mouseReleased", "left"),
-        ] {
+        for (kind, button) in [("mouseMoved", "none"), ("mousePressed", "left"), ("mouseReleased", "left")] {
             let event = json!({"type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": 1});
             self.call("Input.dispatchMouseEvent", event);
         }
     }
 
-    /// How many sheets of paper the page takes.
     pub(crate) fn print_pages(&mut self) -> u64 {
         let printed = self.call("Page.printToPDF", json!({"printBackground": true}));
         let pdf = printed["data"].as_str().expect("a PDF").to_string();
