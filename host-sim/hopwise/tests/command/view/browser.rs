@@ -119,23 +119,11 @@ impl Browser {
             "ArrowRight" => 39,
             _ => 32,
         };
-        let text = match key {
-            "Enter" => "\r",
-            letter if letter.len() == 1 => letter,
-            _ => "",
-        };
+        let text = if key == "Enter" { "\r" } else { key };
+        let text = if text.len() == 1 { text } else { "" };
         for kind in ["keyDown", "keyUp"] {
             let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text});
             self.call("Input.dispatchKeyEvent", event);
-        }
-    }
-
-    /// Clicks at a point of the window, which a script in the page computes.
-    pub(crate) fn click_at(&mut self, place: &str) {
-        let place = self.evaluate(place);
-        for (kind, button) in [("mouseMoved", "none"), ("mousePressed", "left"), ("mouseReleased", "left")] {
-            let event = json!({"type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": 1});
-            self.call("Input.dispatchMouseEvent", event);
         }
     }
 
@@ -152,6 +140,19 @@ impl Browser {
         let result = self.call("Runtime.evaluate", params);
         assert_eq!(result["exceptionDetails"], Value::Null);
         result["result"]["value"].clone()
+    }
+
+    /// Clicks at a point of the window, which a script in the page computes.
+    pub(crate) fn click_at(&mut self, place: &str) {
+        let place = self.evaluate(place);
+        for (kind, button) in [
+            ("mouseMoved", "none"),
+            ("mousePressed", "left"),
+            ("mouseReleased", "left"),
+        ] {
+            let event = json!({"type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", event);
+        }
     }
 }
 
