@@ -72,8 +72,8 @@ impl Browser {
     /// The next message; errors of the page are kept.
     fn next(&mut self) -> Value {
         let message = self.messages.recv_timeout(TIMEOUT).expect("the browser answers");
-        if message["method"] == "Runtime.exceptionThrown" {
-            self.errors.push(message["params"]["exceptionDetails"].to_string());
+        if message["method"] == "Runtime.exceptionThrown" || message["method"] == "Runtime.consoleAPICalled" {
+            self.errors.push(message["params"].to_string());
         }
         message
     }
@@ -116,9 +116,11 @@ impl Browser {
         let code = match key {
             "Tab" => 9,
             "Enter" => 13,
+            "ArrowRight" => 39,
             _ => 32,
         };
-        let text = if key == "Enter" { "\r" } else { "" };
+        let text = if key == "Enter" { "\r" } else { key };
+        let text = if text.len() == 1 { text } else { "" };
         for kind in ["keyDown", "keyUp"] {
             let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text});
             self.call("Input.dispatchKeyEvent", event);
@@ -138,6 +140,19 @@ impl Browser {
         let result = self.call("Runtime.evaluate", params);
         assert_eq!(result["exceptionDetails"], Value::Null);
         result["result"]["value"].clone()
+    }
+
+    /// Clicks at a point of the window, which a script in the page computes.
+    pub(crate) fn click_at(&mut self, place: &str) {
+        let place = self.evaluate(place);
+        for (kind, button) in [
+            ("mouseMoved", "none"),
+            ("mousePressed", "left"),
+            ("mouseReleased", "left"),
+        ] {
+            let event = json!({"type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", event);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `hopwise view`: the page is whole by itself, and works in a browser.
 
-mod browser;
+pub(crate) mod browser;
 
 use crate::support::{Folder, hopwise, printed, refuses, simulate, words};
 use browser::Browser;
