@@ -41,7 +41,8 @@ pub(super) struct CanonicalEnd {
     pub(super) room: [Offer; 3],
     pub(super) sequences: Sequences,
     pub(super) backoff: u8,
-    pub(super) unacknowledged: [u8; 2],
+    /// Packets since the last acknowledgment, and those left that are acknowledged at once.
+    pub(super) ack_counts: [u8; 2],
     pub(super) signs_left: u8,
     pub(super) flap_damping: FlapDamping,
     pub(super) ack_timeout: AckTimeout,

@@ -233,7 +233,7 @@ impl<L: LinkCapacities> End<L> {
             liveness: self.liveness,
             room: [self.room_here, self.told_room, self.room_there],
             backoff: self.backoff,
-            unacknowledged: [self.unacknowledged, self.prompt],
+            ack_counts: [self.unacknowledged, self.prompt],
             signs_left: self.signs_left,
             flap_damping: self.flap_damping.canonical(now),
             ack_timeout: self.ack_timeout.canonical(now),
@@ -356,7 +356,6 @@ impl<L: LinkCapacities> End<L> {
         self.told = false;
         self.respond_soon(now);
         self.stance_changed(now);
-        self.sequences = Sequences::default();
         (self.ack_due, self.unacknowledged) = (false, 0);
         self.time_due = false;
         self.told_room = Offer::ALL;

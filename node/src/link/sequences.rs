@@ -127,3 +127,67 @@ impl Sequences {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::MAX_HEADER;
+
+    fn header(kind: Kind, source: u64, number: u32) -> Header {
+        let epoch = 9;
+        Header {
+            epoch,
+            number,
+            ..Header::new(kind, source, 3)
+        }
+    }
+
+    fn datagram(number: u32) -> Header {
+        header(Kind::Datagram, 5, number)
+    }
+
+    /// Whether a header that is sent is brief. The other end reads it as it was.
+    fn send(here: &mut Sequences, there: &mut Sequences, header: Header, token: Token) -> bool {
+        let is_brief = here.may_be_brief(&header);
+        let mut bytes = [0; MAX_HEADER];
+        let length = header.write_any(is_brief, &mut bytes).expect("a header");
+        assert_eq!(there.read(&bytes[..length]), Some((header, &[][..])));
+        if !is_brief {
+            here.sent(&header, token, false);
+        }
+        is_brief
+    }
+
+    #[test]
+    fn what_is_sent_again_is_not_known_by_its_acknowledgment() {
+        let [mut here, mut there] = [Sequences::default(), Sequences::default()];
+        send(&mut here, &mut there, datagram(0xffff), 1);
+        send(&mut here, &mut there, datagram(0x1_0000), 2);
+        // The other end has had it, and does not read it again: its numbers go on from the second.
+        here.sent(&datagram(0xffff), 1, true);
+        here.completed(1, FrameResult::Taken);
+        here.completed(2, FrameResult::Taken);
+        assert!(!send(&mut here, &mut there, datagram(0xffff), 3));
+    }
+
+    #[test]
+    fn a_brief_header_of_a_source_that_was_never_told_is_malformed() {
+        let mut there = Sequences::default();
+        let mut bytes = [0; MAX_HEADER];
+        let length = datagram(7).write_any(true, &mut bytes).expect("a header");
+        assert_eq!(there.read(&bytes[..length]), None);
+    }
+
+    #[test]
+    fn confirmed_packets_are_counted_apart() {
+        let [mut here, mut there] = [Sequences::default(), Sequences::default()];
+        let both = [datagram(7), header(Kind::Confirmed, 5, 0x5_0000)];
+        for (token, header) in (0..).zip(both) {
+            assert!(!send(&mut here, &mut there, header, token));
+            here.completed(token, FrameResult::Taken);
+        }
+        for header in both.repeat(2) {
+            assert!(send(&mut here, &mut there, header, 9));
+        }
+    }
+}

@@ -7,7 +7,7 @@ use core::hint::black_box;
 
 use hopwise_node::key::{Credentials, Key, Secret};
 use hopwise_node::link::Link;
-use hopwise_node::wire::{Identity, Offer, Role, WIRE};
+use hopwise_node::wire::{Header, Identity, Offer, Role, WIRE};
 use hopwise_panics::outside;
 
 #[unsafe(no_mangle)]
@@ -36,6 +36,9 @@ extern "C" fn _start() {
         if let Some(received) = link.receive(&mut input, black_box(0)) {
             black_box(received);
         }
+        if let Some((header, body)) = link.header(black_box(9)) {
+            black_box((header, body.len()));
+        }
         link.take();
         link.offer(black_box(Offer::new(0, 0)));
         black_box(link.completed());
@@ -44,12 +47,8 @@ extern "C" fn _start() {
         black_box(link.deadline());
         black_box(link.turn(black_box(0)));
         black_box(link.write_control(black_box(0), black_box(&mut out)));
-        black_box(link.write_packet(
-            black_box(0),
-            black_box(0),
-            [outside(), outside()],
-            0,
-            black_box(&mut out),
-        ));
+        if let Some((header, body)) = Header::read(outside()) {
+            black_box(link.write(black_box(0), black_box(0), &header, body, 0, black_box(&mut out)));
+        }
     }
 }

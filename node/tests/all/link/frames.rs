@@ -116,52 +116,66 @@ fn a_datagram_in_a_flow_costs_18_bytes_besides_its_payload() {
     }
 }
 
+/// Sends a packet, and returns whether its header is brief.
+fn send(one: &mut Link<WIRE>, other: &mut Link<WIRE>, now: u64, number: u32, source: u64, is_taken: bool) -> bool {
+    let header = Header {
+        epoch: 9,
+        number,
+        ..Header::new(Kind::Datagram, source, 3)
+    };
+    let mut out = [0; WIRE];
+    let length = one.write(number as u8, 0, &header, b"", now, &mut out).unwrap();
+    let received = other.receive(&mut &out[..length], now);
+    let Some(Received::Packet { length, .. }) = received else {
+        panic!("{received:?}");
+    };
+    assert_eq!(other.header(length), Some((header, &b""[..])));
+    if is_taken {
+        other.take();
+    }
+    // One acknowledgment for all that has come.
+    other.offer(Offer::new(5, 0));
+    control(other, one, now);
+    while one.completed().is_some() {}
+    match length {
+        12 => false,
+        8 => true,
+        other => panic!("a header of {other} bytes"),
+    }
+}
+
 /// What the other end has not taken, or has taken in another session, it is told in full.
 #[test]
 fn headers_are_full_until_the_other_end_is_known_to_know() {
     let [mut one, mut other] = two(identity(0, 1), identity(1, 1));
-    let mut token = 0;
-    let mut send = |number: u32, source: u64, is_taken: bool| {
-        let header = Header {
-            epoch: 9,
-            number,
-            ..Header::new(Kind::Datagram, source, 3)
-        };
-        token += 1;
-        let mut out = [0; WIRE];
-        let length = one.write(token, 0, &header, b"", 3_000, &mut out).unwrap();
-        let received = other.receive(&mut &out[..length], 3_000);
-        let Some(Received::Packet { length, .. }) = received else {
-            panic!("{received:?}");
-        };
-        assert_eq!(other.header(length), Some((header, &b""[..])));
-        if is_taken {
-            other.take();
-        }
-        // One acknowledgment for all that has come.
-        other.offer(Offer::new(5, 0));
-        control(&mut other, &mut one, 3_000);
-        while one.completed().is_some() {}
-        match length {
-            12 => false,
-            8 => true,
-            other => panic!("a header of {other} bytes"),
-        }
-    };
-    assert!(!send(0xfffe, 5, false), "refused");
-    assert!(!send(0xfffe, 5, true), "after a refusal");
-    assert!(send(0xffff, 5, true));
-    assert!(!send(0x1_0000, 5, true), "the high half has changed");
-    assert!(send(0x1_0001, 5, true));
-    assert!(!send(0x1_0001, 6, true), "another source");
-    assert!(send(0x1_0002, 5, true) && send(0x1_0002, 6, true));
+    let mut send_now = |number, source, is_taken| send(&mut one, &mut other, 3_000, number, source, is_taken);
+    assert!(!send_now(0xfffe, 5, false), "refused");
+    assert!(!send_now(0xfffe, 5, true), "after a refusal");
+    assert!(send_now(0xffff, 5, true));
+    assert!(!send_now(0x1_0000, 5, true), "the high half has changed");
+    assert!(send_now(0x1_0001, 5, true));
+    assert!(!send_now(0x1_0001, 6, true), "another source");
+    assert!(send_now(0x1_0002, 5, true) && send_now(0x1_0002, 6, true));
     // A source that has the place of another.
     let same = (7..200).find(|&source| {
-        send(1, source, true);
-        !send(0x1_0003, 5, true)
+        send_now(1, source, true);
+        !send_now(0x1_0003, 5, true)
     });
     assert!(same.is_some_and(|source| source < 100), "{same:?}");
-    assert!(send(0x1_0004, 5, true));
+    assert!(send_now(0x1_0004, 5, true));
+    // The other end begins anew.
+    other = Link::welcoming(identity(1, 2), BAUD, 4_000);
+    let mut times = (4_000..2_000_000).step_by(1_000);
+    let up = times.find(|now| {
+        one.tick(*now);
+        control(&mut one, &mut other, *now);
+        control(&mut other, &mut one, *now);
+        while one.abandoned().is_some() {}
+        one.counters().sessions == 2 && one.is_up() && other.is_up()
+    });
+    let now = up.expect("another session");
+    let brief = [0x1_0005, 0x1_0006].map(|number| send(&mut one, &mut other, now, number, 5, true));
+    assert_eq!(brief, [false, true]);
 }
 
 /// A packet comes, for which there may be no room.

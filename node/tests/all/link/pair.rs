@@ -90,8 +90,8 @@ fn content(from: usize, serial: u64) -> Vec<u8> {
     bytes
 }
 
-/// Five sources share the four places that a name of theirs leads to, or have one of their own; some restart now and then, and their numbers pass
-/// a multiple of 65,536.
+/// Five sources, with confirmed packets and hosts beside them, more than a link remembers; they restart now and then, and their numbers pass a
+/// multiple of 65,536.
 fn header(serial: u64) -> Header {
     let kind = [Kind::Datagram, Kind::Datagram, Kind::Confirmed][serial as usize / 3 % 3];
     Header {
