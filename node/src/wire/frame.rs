@@ -14,6 +14,7 @@ use hopwise_codec::{CRC_BYTES, Check, DELIMITER, Decoder, crc32c};
 
 use super::hello::{BadHello, Hello};
 use super::offer::Offer;
+use super::rate_change::RateMessage;
 use super::tag::{PROOF_BYTES, Proof, Seal, TAG_MORE};
 use super::time::TimeSignal;
 
@@ -36,6 +37,8 @@ const HELLO: u8 = 0;
 pub(super) const ACK: u8 = 1;
 pub(super) const DATA: u8 = 2;
 pub(super) const TIME: u8 = 3;
+/// Makes a time signal a message about the rate.
+const RATE: u8 = 0x04;
 pub(super) const TYPE_MASK: u8 = 0x03;
 const MISSING: u8 = 0x40;
 /// The mark of a kind that this version does not know or, in a mesh with a key, of a tag.
@@ -98,6 +101,13 @@ pub enum Frame<'a> {
         tag: u16,
         /// The content of the signal.
         signal: TimeSignal,
+    },
+    /// A message about the rate of the wire.
+    Rate {
+        /// As in a time signal.
+        tag: u16,
+        /// The message.
+        message: RateMessage,
     },
     /// An acknowledgment alone.
     Ack(Ack),
@@ -172,6 +182,16 @@ impl<'a> Frame<'a> {
                 }),
                 _ => Err(FrameError::Form),
             },
+            TIME if first & RATE != 0 => match *rest {
+                [t0, t1, message, ..] => Ok(match RateMessage::read(message) {
+                    Some(message) => Frame::Rate {
+                        tag: u16::from_le_bytes([t0, t1]),
+                        message,
+                    },
+                    None => Frame::Unknown,
+                }),
+                _ => Err(FrameError::Form),
+            },
             TIME => match *rest {
                 [t0, t1, ref signal @ ..] => Ok(Frame::Time {
                     tag: u16::from_le_bytes([t0, t1]),
@@ -209,6 +229,18 @@ pub fn write_time(tag: u16, signal: &TimeSignal, seal: Option<Seal<'_>>, out: &m
     content[..3].copy_from_slice(&[TIME | mark, t0, t1]);
     let length = 3 + signal.write(&mut content[3..])?;
     encode([content.get(..length)?, &[], &[]], ending, false, out)
+}
+
+/// Encodes a message about the rate and a test pattern, sealed in a mesh that has a key. It starts with a delimiter, since ports that change
+/// their rates may make noise. Returns the number of bytes to send; `None` if there is no room.
+pub fn write_rate(tag: u16, message: RateMessage, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
+    let (mark, [t0, t1], ending) = sealing(tag, seal);
+    let content = [TIME | RATE | mark, t0, t1, message.byte()];
+    let pattern = match message {
+        RateMessage::Test(_) => &RateMessage::PATTERN[..],
+        RateMessage::Ask(_) | RateMessage::Agree(_) => &[],
+    };
+    encode([&content, pattern, pattern], ending, true, out)
 }
 
 /// Encodes an acknowledgment, sealed in a mesh that has a key. One that shows that its sender is alive starts with a delimiter, in case the

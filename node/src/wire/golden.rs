@@ -136,6 +136,7 @@ fn frames(examples: &mut Examples) {
         },
         keyed: false,
         keeps_alive: true,
+        steps: 0,
     };
     let of_host = Hello {
         identity: Identity {
@@ -151,6 +152,7 @@ fn frames(examples: &mut Examples) {
         stance: Stance::default(),
         keyed: false,
         keeps_alive: false,
+        steps: 0,
     };
     for (name, hello) in [("hello of a node", of_node), ("hello of a host", of_host)] {
         let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, None, out)));
@@ -221,6 +223,7 @@ fn sealed_frames(examples: &mut Examples) {
         },
         keyed: true,
         keeps_alive: false,
+        steps: 0,
     };
     let seal = |number| Seal { key: &link, number };
     let proof = Proof {

@@ -125,7 +125,8 @@ impl<'a> Tagged<'a> {
             },
             ..
         }
-        | Frame::Time { tag, .. } = &mut frame
+        | Frame::Time { tag, .. }
+        | Frame::Rate { tag, .. } = &mut frame
         {
             *tag = session;
         }

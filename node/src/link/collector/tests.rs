@@ -28,6 +28,7 @@ fn hello() -> Hello {
         stance: Stance::default(),
         keyed: false,
         keeps_alive: false,
+        steps: 0,
     }
 }
 
