@@ -26,10 +26,10 @@ pub struct Arrival<'b> {
 }
 
 impl Arrival<'_> {
-    /// When the last byte ended; `None` if that is unknown, or too long ago.
-    pub(crate) fn ended(&self, baud: u32, now: Micros) -> Option<ClockTicks> {
+    /// When the last byte ended, on a wire where each takes so long; `None` if that is unknown, or too long ago.
+    pub(crate) fn ended(&self, byte_nanos: u32, now: Micros) -> Option<ClockTicks> {
         let idle_at = self.idle_at?;
-        let byte = 10_000_000 * TICKS_PER_MICRO / u64::from(baud.max(1));
+        let byte = u64::from(byte_nanos) * TICKS_PER_MICRO / 1_000;
         let is_recent = clock_ticks(now.wrapping_sub(idle_at)) < SHORTEST_SIGNAL * byte;
         // In the middle of the clock's tick.
         is_recent.then(|| {
@@ -55,6 +55,12 @@ pub trait SerialPorts {
 
     /// Starts to send the first bytes of the buffer.
     fn send(&mut self, port: u8, length: usize);
+
+    /// Changes the rate of a port whose buffer is free, once what was sent has left it. Called only for ports that have
+    /// [steps](crate::Platform::rate_steps).
+    fn set_baud(&mut self, port: u8, baud: u32) {
+        let _ = (port, baud);
+    }
 }
 
 /// The ports with events, one bit each.

@@ -115,6 +115,13 @@ pub(crate) fn can_run_at(port: u8, baud: u32) -> bool {
         .is_some_and(|clock| rates_agree([*clock], baud))
 }
 
+/// Changes the rate of a serial port that sends nothing.
+pub(crate) fn set_baud(registers: pac::usart::Usart, port: u8, baud: u32) {
+    if let Some(clock) = chosen::CLOCKS.get(usize::from(port)) {
+        crate::uart::set_divisor(registers, clock.divisor(baud), clock.low_power);
+    }
+}
+
 /// Does something that erases or writes the flash. The data cache is off meanwhile and forgets what it knew.
 pub(crate) fn change_flash<R>(change: impl FnOnce() -> R) -> R {
     #[cfg(chip_f4)]
@@ -324,8 +331,8 @@ macro_rules! board {
             }
         )*
 
-        /// Opens everything, ports 0, 1 ... at the rates that `baud` says.
-        pub(crate) fn open(p: embassy_stm32::Peripherals, baud: impl Fn(u8) -> u32) -> super::Board {
+        /// Opens everything, ports 0, 1 ... at the rates that `baud` says; the second may be used later.
+        pub(crate) fn open(p: embassy_stm32::Peripherals, baud: impl Fn(u8) -> (u32, u32)) -> super::Board {
             use embassy_stm32::gpio::{Input, Level, Output, Pull, Speed};
             let mut numbers = 0..;
             super::Board {
@@ -361,7 +368,8 @@ macro_rules! serial_port {
             ConstStaticCell::new([0; hopwise_node::wire::WIRE]);
         let number = $number;
         // A port that cannot run at its rate has no cable, or none that works.
-        let baud = CLOCK.nearest($baud(number));
+        let (baud, fastest) = $baud(number);
+        let baud = CLOCK.nearest(baud);
         let tx_request = embassy_stm32::usart::TxDma::<$uart>::request(&*$p.$tx_dma);
         let rx_request = embassy_stm32::usart::RxDma::<$uart>::request(&*$p.$rx_dma);
         let tx_channel = Channel::new($p.$tx_dma, Interrupts);
@@ -378,7 +386,7 @@ macro_rules! serial_port {
         let parts = <$uart as crate::uart::Port>::parts();
         crate::uart::SerialPort {
             tx: crate::uart::Transmitter::start(parts, tx_channel, tx_request, FRAME.take()),
-            rx: crate::uart::Receiver::start(parts, number, rx_channel, rx_request, RING.take(), baud),
+            rx: crate::uart::Receiver::start(parts, number, rx_channel, rx_request, RING.take(), fastest),
         }
     }};
 }

@@ -147,6 +147,9 @@ impl<T: Port, I: Interrupt> Handler<I> for SentHandler<T> {
     }
 }
 
+/// Looks so often whether two bytes have left, of which the slowest rate takes half a millisecond.
+const LONGEST_END: u32 = 100_000;
+
 /// The sending half of a serial port: a frame at a time, by DMA.
 pub(crate) struct Transmitter {
     noticed: &'static Noticed,
@@ -188,9 +191,19 @@ impl Transmitter {
         Some(unsafe { &mut *self.frame })
     }
 
+    /// Waits until the last two bytes of a frame, which DMA no longer holds, have left. A bounded time: a clock that stops sends nothing.
+    fn wait_for_end(&self) {
+        for _ in 0..LONGEST_END {
+            if registers::has_sent_all(self.registers) {
+                return;
+            }
+        }
+    }
+
     /// Starts to send the first bytes of the frame; to be called after [`free_buffer`](Self::free_buffer).
     fn send(&mut self, length: usize) {
         let length = length.clamp(1, WIRE);
+        registers::begin_to_send(self.registers);
         let Some((mut channel, request)) = self.channel.take() else {
             // What was written is in memory.
             fence(Ordering::SeqCst);
@@ -203,6 +216,24 @@ impl Transmitter {
         // Dropping it would stop it.
         core::mem::forget(transfer);
     }
+}
+
+/// Sets the divisor of a serial port that sends nothing. A byte that is being received is lost, as it would be anyway.
+pub(crate) fn set_divisor(registers: Usart, divisor: u32, low_power: bool) {
+    let over8 = divisor < 16 && !low_power;
+    registers.cr1().modify(|w| w.set_ue(false));
+    registers.brr().write(|w| {
+        w.0 = if over8 {
+            divisor >> 3 << 4 | divisor & 7
+        } else {
+            divisor
+        }
+    });
+    registers.cr1().modify(|w| {
+        // OVER8; an LPUART has none.
+        w.0 = w.0 & !(1 << 15) | u32::from(over8) << 15;
+        w.set_ue(true);
+    });
 }
 
 /// The receiving half of a serial port.
@@ -337,6 +368,13 @@ impl SerialPorts for Ports {
     fn send(&mut self, port: u8, length: usize) {
         if let Some(SerialPort { tx, .. }) = self.get(port) {
             tx.send(length);
+        }
+    }
+
+    fn set_baud(&mut self, port: u8, baud: u32) {
+        if let Some(SerialPort { tx, .. }) = self.get(port) {
+            tx.wait_for_end();
+            crate::boards::set_baud(tx.registers, port, baud);
         }
     }
 }

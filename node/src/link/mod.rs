@@ -147,6 +147,11 @@ impl<L: LinkCapacities> LinkOf<L> {
         self.end.baud()
     }
 
+    /// The fastest rate that it may have.
+    pub fn fastest_baud(&self) -> u32 {
+        self.end.fastest_baud()
+    }
+
     /// The rate that the serial port must have from now on, if it is another than before. To be called whenever nothing is being sent,
     /// before anything else is written; [`is_due`](Self::is_due) while there is one.
     pub fn take_baud(&mut self) -> Option<u32> {

@@ -49,7 +49,10 @@ enum Phase {
     /// This end answers.
     Agreeing(u8),
     /// Whether this end asked, and the number of tests that came.
-    Trial { asks: bool, came: u8 },
+    Trial {
+        asks: bool,
+        came: u8,
+    },
 }
 
 /// One end's part in the rate of a wire.
@@ -106,6 +109,9 @@ impl Rates {
 
     /// The same with times relative to now.
     pub(super) fn canonical(&self, now: Micros) -> Self {
+        if self.own == 0 {
+            return Rates::new(self.first);
+        }
         Rates {
             at: left(self.at, now),
             changed_at: now.saturating_sub(self.changed_at).min(LASTED),
@@ -123,10 +129,18 @@ impl Rates {
     }
 
     pub(super) fn baud(&self) -> u32 {
-        let above = usize::from(self.step).checked_sub(1);
-        above
-            .and_then(|step| RATE_STEPS.get(step).copied())
-            .unwrap_or(self.first)
+        self.baud_of(self.step)
+    }
+
+    /// The fastest rate of this end.
+    pub(super) fn fastest(&self) -> u32 {
+        self.baud_of((self.own | 1).ilog2() as u8)
+    }
+
+    fn baud_of(&self, step: u8) -> u32 {
+        let above = usize::from(step).checked_sub(1);
+        let rate = above.and_then(|step| RATE_STEPS.get(step).copied());
+        rate.unwrap_or(self.first)
     }
 
     /// Whether only messages of this machine may be sent.
@@ -183,20 +197,23 @@ impl Rates {
 
     /// A frame of the session was heard. Returns whether that ends a trial.
     pub(super) fn intact(&mut self) -> bool {
-        self.frames = self.frames.saturating_add(1);
+        self.frames = self.frames.saturating_add(self.step.min(1));
         let (asks, came) = (false, TESTS);
         self.phase == Phase::Trial { asks, came }
     }
 
     /// A damaged frame was heard.
     pub(super) fn damaged(&mut self, now: Micros) {
+        if !self.is_raised() {
+            return;
+        }
         self.damaged = self.damaged.saturating_add(1);
         if self.frames.saturating_add(self.damaged) < WINDOW {
             return;
         }
         let too_many = self.damaged > TOO_MANY;
         (self.frames, self.damaged) = (0, 0);
-        if too_many && self.is_raised() && self.phase == Phase::Steady {
+        if too_many && self.phase == Phase::Steady {
             self.blame(self.step, now);
             let below = (1..self.step).rev().find(|step| self.has(*step));
             self.ask(below.unwrap_or(0), now);
@@ -247,7 +264,13 @@ impl Rates {
                 let above = (self.step + 1..=self.top(now)).find(|step| self.has(*step));
                 match above {
                     Some(step) => self.ask(step, now),
-                    None => self.at = if self.retry_at > now { self.retry_at } else { Micros::MAX },
+                    None => {
+                        self.at = if self.retry_at > now {
+                            self.retry_at
+                        } else {
+                            Micros::MAX
+                        }
+                    }
                 }
             }
             Phase::Asking(step) => self.fail(self.step, step, now),

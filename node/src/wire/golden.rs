@@ -488,6 +488,7 @@ fn responses(examples: &mut Examples) {
             noise_errors: 8,
             overruns: 9,
         },
+        baud: 3_000_000,
     };
     structure(examples, "link", &Some(link));
     structure(examples, "no link", &None::<LinkReport>);

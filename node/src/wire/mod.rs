@@ -43,7 +43,8 @@ pub(crate) mod varint;
 
 pub use application::{Addressed, AppPort, AppStatus};
 pub use board_config::{
-    BadConfig, BoardConfig, CONFIG_BYTES, MAX_EXPRESSION, MAX_LINK_RATES, hosts_anywhere, packet_logging, paper_rule,
+    AUTOMATIC_RATES, BadConfig, BoardConfig, CONFIG_BYTES, MAX_EXPRESSION, MAX_LINK_RATES, automatic_rates,
+    hosts_anywhere, packet_logging, paper_rule,
 };
 pub use body::{Body, Bytes, Kind, NoRoom, body_of};
 pub use command::{BoardState, Command, CommandResult, Failure, Status};

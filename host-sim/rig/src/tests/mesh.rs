@@ -92,7 +92,7 @@ fn every_broken_rule_is_told_with_its_line() {
         ...[[cable]]\nat = "4.0"\nbaud = 1000000 => line 5: there is no cable at 4.0
         ...[[cable]]\nat = "0.2"\nbaud = 1000000 => line 5: there is no cable at 0.2
         ...[[cable]]\nat = "0.0"\nbaud = 9600 => line 5: boards run at 38400 to 12500000 baud, not at 9600
-        ...baud = "fast" => line 3: invalid type: string "fast", expected u32
+        ...baud = "fast" => line 3: baud is a number, or "auto"
         ...probe = "066DFF" => line 3: probe = "emulated" is for all boards; a real probe belongs to one
         ...traffic = { rate = 0 } => line 3: traffic needs a rate
         ...traffic = { rate = 1, size = 4 } => line 3: packets have 5 to 200 bytes, not 4

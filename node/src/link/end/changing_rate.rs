@@ -15,6 +15,10 @@ impl<L: LinkCapacities> End<L> {
         self.rates.baud()
     }
 
+    pub(in crate::link) fn fastest_baud(&self) -> u32 {
+        self.rates.fastest()
+    }
+
     pub(in crate::link) fn take_baud(&mut self, wire: usize) -> Option<u32> {
         let baud = self.rates.take_baud()?;
         self.set_byte_time(baud, wire);

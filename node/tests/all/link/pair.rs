@@ -242,9 +242,15 @@ impl Pair {
             let Some((_, baud, since, mut bytes)) = there.flying.pop_front() else {
                 break;
             };
-            let is_damaged = self.cable.as_mut().is_some_and(|cable| cable(1 - place, baud, self.now));
+            let is_damaged = self
+                .cable
+                .as_mut()
+                .is_some_and(|cable| cable(1 - place, baud, self.now));
             if baud != here.port.baud || since < here.port.since || is_damaged {
-                bytes.iter_mut().step_by(3).for_each(|byte| *byte = byte.rotate_left(3) ^ 0x5a);
+                bytes
+                    .iter_mut()
+                    .step_by(3)
+                    .for_each(|byte| *byte = byte.rotate_left(3) ^ 0x5a);
             }
             let mut bytes = &bytes[..];
             while let Some(received) = here.link.receive(&mut bytes, self.now) {
