@@ -484,13 +484,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             let mut has_sent = false;
             for port in bits(core::mem::take(&mut wanted) & used) {
                 // Where there is no free buffer, there is an event when there is one.
-                if ports.free_buffer(port).is_none() {
-                    continue;
-                }
-                if let Some(baud) = self.new_baud(port) {
-                    ports.set_baud(port, baud);
-                }
-                let buffer = ports.free_buffer(port);
+                let buffer = ports.free_buffer(port, || self.new_baud(port));
                 let length = buffer.map_or(0, |buffer| self.next_frame(port, buffer, now));
                 if length == 0 {
                     continue;

@@ -30,7 +30,7 @@ pub trait Platform {
         true
     }
 
-    /// The rates above this one that a serial port can [change](crate::SerialPorts::set_baud) to.
+    /// The rates above this one that a serial port can [change](crate::SerialPorts::free_buffer) to.
     fn rate_steps(port: u8, baud: u32) -> StepSet {
         let _ = (port, baud);
         0

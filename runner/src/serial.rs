@@ -50,17 +50,12 @@ pub trait SerialPorts {
     /// Passes on the received bytes of a port, directly from the driver's buffer.
     fn take(&mut self, port: u8, give: impl FnOnce(Arrival<'_>));
 
-    /// Where the next frame of a port is written; `None` while one is being sent, whose end is an event then.
-    fn free_buffer(&mut self, port: u8) -> Option<&mut [u8]>;
+    /// Where the next frame of a port is written; `None` while one is being sent, whose end is an event then. A port that has
+    /// [steps](crate::Platform::rate_steps) takes its new rate, if there is one, once what was sent has left it.
+    fn free_buffer(&mut self, port: u8, new_baud: impl FnOnce() -> Option<u32>) -> Option<&mut [u8]>;
 
     /// Starts to send the first bytes of the buffer.
     fn send(&mut self, port: u8, length: usize);
-
-    /// Changes the rate of a port whose buffer is free, once what was sent has left it. Called only for ports that have
-    /// [steps](crate::Platform::rate_steps).
-    fn set_baud(&mut self, port: u8, baud: u32) {
-        let _ = (port, baud);
-    }
 }
 
 /// The ports with events, one bit each.

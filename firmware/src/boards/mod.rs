@@ -110,16 +110,12 @@ pub(crate) fn complaint() -> Option<&'static str> {
 
 /// Whether a serial port can run at a rate.
 pub(crate) fn can_run_at(port: u8, baud: u32) -> bool {
-    chosen::CLOCKS
-        .get(usize::from(port))
-        .is_some_and(|clock| rates_agree([*clock], baud))
+    clock(port).is_some_and(|clock| rates_agree([clock], baud))
 }
 
-/// Changes the rate of a serial port that sends nothing.
-pub(crate) fn set_baud(registers: pac::usart::Usart, port: u8, baud: u32) {
-    if let Some(clock) = chosen::CLOCKS.get(usize::from(port)) {
-        crate::uart::set_divisor(registers, clock.divisor(baud), clock.low_power);
-    }
+/// The clock of a serial port.
+pub(crate) fn clock(port: u8) -> Option<UartClock> {
+    chosen::CLOCKS.get(usize::from(port)).copied()
 }
 
 /// Does something that erases or writes the flash. The data cache is off meanwhile and forgets what it knew.

@@ -191,15 +191,6 @@ impl Transmitter {
         Some(unsafe { &mut *self.frame })
     }
 
-    /// Waits until the last two bytes of a frame, which DMA no longer holds, have left. A bounded time: a clock that stops sends nothing.
-    fn wait_for_end(&self) {
-        for _ in 0..LONGEST_END {
-            if registers::has_sent_all(self.registers) {
-                return;
-            }
-        }
-    }
-
     /// Starts to send the first bytes of the frame; to be called after [`free_buffer`](Self::free_buffer).
     fn send(&mut self, length: usize) {
         let length = length.clamp(1, WIRE);
@@ -218,9 +209,15 @@ impl Transmitter {
     }
 }
 
-/// Sets the divisor of a serial port that sends nothing. A byte that is being received is lost, as it would be anyway.
-pub(crate) fn set_divisor(registers: Usart, divisor: u32, low_power: bool) {
-    let over8 = divisor < 16 && !low_power;
+/// Changes the rate of a serial port, once the last two bytes of a frame, which DMA no longer holds, have left. A byte that is being received
+/// is lost, as it would be anyway.
+#[inline(never)]
+fn set_baud(registers: Usart, port: u8, baud: u32) {
+    let Some(clock) = crate::boards::clock(port) else { return };
+    let divisor = clock.divisor(baud);
+    let over8 = divisor < 16 && !clock.low_power;
+    // A bounded time: a port that is off sends nothing.
+    let _ = (0..LONGEST_END).any(|_| registers::has_sent_all(registers));
     registers.cr1().modify(|w| w.set_ue(false));
     registers.brr().write(|w| {
         w.0 = if over8 {
@@ -361,20 +358,19 @@ impl SerialPorts for Ports {
         });
     }
 
-    fn free_buffer(&mut self, port: u8) -> Option<&mut [u8]> {
-        self.get(port)?.tx.free_buffer()
+    fn free_buffer(&mut self, port: u8, new_baud: impl FnOnce() -> Option<u32>) -> Option<&mut [u8]> {
+        let SerialPort { tx, .. } = self.get(port)?;
+        let registers = tx.registers;
+        let buffer = tx.free_buffer()?;
+        if let Some(baud) = new_baud() {
+            set_baud(registers, port, baud);
+        }
+        Some(buffer)
     }
 
     fn send(&mut self, port: u8, length: usize) {
         if let Some(SerialPort { tx, .. }) = self.get(port) {
             tx.send(length);
-        }
-    }
-
-    fn set_baud(&mut self, port: u8, baud: u32) {
-        if let Some(SerialPort { tx, .. }) = self.get(port) {
-            tx.wait_for_end();
-            crate::boards::set_baud(tx.registers, port, baud);
         }
     }
 }

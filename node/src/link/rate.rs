@@ -17,27 +17,34 @@ const TESTS: u8 = 4;
 /// Bytes that take longer than any frame.
 const FRAME_BITS: u32 = 4_000;
 /// Time of an answer, besides the frames that are being sent.
-const ANSWER: Micros = 3_000;
+const ANSWER: u32 = 3_000;
 /// The first test is repeated at this interval, since the other end may change later, and so many times in all; then none may be missing.
-const FIRST_TEST: Micros = 2_000;
+const FIRST_TEST: u32 = 2_000;
 const FIRST_TESTS: u8 = 3;
 /// Time of the other tests, besides their bytes.
-const TRIAL: Micros = 4_000;
+const TRIAL: u32 = 4_000;
 /// The end that is tested waits longer, so that it never gives up first.
-const LONGER: Micros = 2_000;
+const LONGER: u32 = 2_000;
 /// An end at a higher rate than the first that has heard only noise for this long is alone there: three signs of life.
 pub(super) const DEAF: Micros = 40_000;
 /// Between two changes.
-const DWELL: Micros = 40_000;
+const DWELL: u32 = 40_000;
 /// A step that did not last is not tried again for this time, which doubles up to nine times.
-const RETRY: Micros = 1_000_000;
+const RETRY: u32 = 1_000_000;
 const MAX_BACKOFF: u8 = 9;
-/// The end of a session is not the fault of a step that has lasted for this long; after the second, a fault is not a repetition.
-const PROVEN: Micros = 10_000_000;
-const LASTED: Micros = 600_000_000;
+/// The end of a session is not the fault of a step that has lasted for this long; after the second, a fault is not a repetition. In units of
+/// 1,024 microseconds, as is the first.
+const STILL_NEW: u32 = 20;
+const PROVEN: u32 = 10_000;
+const LASTED: u32 = 600_000;
 /// Frames after which the damaged ones are counted, and how many are too many.
 const WINDOW: u8 = 64;
 const TOO_MANY: u8 = 8;
+
+/// The time in units of 1,024 microseconds, which wrap after 50 days.
+fn units(now: Micros) -> u32 {
+    (now >> 10) as u32
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
@@ -74,7 +81,8 @@ pub(super) struct Rates {
     first_tests: u8,
     /// When the phase is over, or the leader tries the next step.
     at: Micros,
-    changed_at: Micros,
+    /// When the step was changed, in units of 1,024 microseconds that wrap.
+    changed_at: u32,
     /// The last step that is tried before `retry_at`.
     ceiling: u8,
     retry_at: Micros,
@@ -114,7 +122,7 @@ impl Rates {
         }
         Rates {
             at: left(self.at, now),
-            changed_at: now.saturating_sub(self.changed_at).min(LASTED),
+            changed_at: self.lasted(now).min(LASTED),
             retry_at: left(self.retry_at, now),
             ..self.clone()
         }
@@ -180,8 +188,9 @@ impl Rates {
     }
 
     /// The session is over.
+    #[inline(never)]
     pub(super) fn end(&mut self, now: Micros) {
-        if self.is_raised() && now < self.changed_at.saturating_add(PROVEN) {
+        if self.is_raised() && self.lasted(now) < PROVEN {
             self.blame(self.step, now);
         }
         self.change(0, now);
@@ -203,6 +212,7 @@ impl Rates {
     }
 
     /// A damaged frame was heard.
+    #[inline(never)]
     pub(super) fn damaged(&mut self, now: Micros) {
         if !self.is_raised() {
             return;
@@ -221,6 +231,7 @@ impl Rates {
     }
 
     /// A message of the session was heard.
+    #[inline(never)]
     pub(super) fn heard(&mut self, message: RateMessage, now: Micros) {
         match (message, self.phase) {
             (RateMessage::Ask(step), Phase::Steady) => self.answer(step, now),
@@ -239,7 +250,7 @@ impl Rates {
                 self.phase = Phase::Trial { asks, came };
                 if came == 1 {
                     let longer = if asks { 0 } else { LONGER };
-                    self.at = now.saturating_add(2 * self.frame() + TRIAL + longer);
+                    self.wait(2 * self.frame() + TRIAL + longer, now);
                 }
                 match asks {
                     true if came == TESTS => self.settle(now),
@@ -254,6 +265,7 @@ impl Rates {
     }
 
     /// Processes timeouts.
+    #[inline(never)]
     pub(super) fn tick(&mut self, now: Micros) {
         if now < self.at {
             return;
@@ -305,22 +317,22 @@ impl Rates {
     }
 
     /// The time of more than a frame.
-    fn frame(&self) -> Micros {
-        (FRAME_BITS * 1_000 / (self.baud() / 1_000).max(1)).into()
+    fn frame(&self) -> u32 {
+        FRAME_BITS * 1_000 / (self.baud() / 1_000).max(1)
     }
 
     fn ask(&mut self, step: u8, now: Micros) {
         self.due = Some(RateMessage::Ask(step));
         self.phase = Phase::Asking(step);
-        self.at = now.saturating_add(2 * self.frame() + ANSWER);
+        self.wait(2 * self.frame() + ANSWER, now);
     }
 
     fn answer(&mut self, step: u8, now: Micros) {
         if step < self.step {
             self.blame(self.step, now);
         }
-        let is_soon = now < self.changed_at.saturating_add(DWELL / 2);
-        let agrees = self.has(step) && step != self.step && step <= self.top(now) && !is_soon;
+        let is_new = self.lasted(now) < STILL_NEW;
+        let agrees = self.has(step) && step != self.step && step <= self.top(now) && !is_new;
         let answer = if agrees { step } else { self.step };
         self.due = Some(RateMessage::Agree(answer));
         self.phase = Phase::Agreeing(answer);
@@ -328,7 +340,7 @@ impl Rates {
 
     fn begin_trial(&mut self, step: u8, asks: bool, now: Micros) {
         self.before = self.step;
-        self.at = now.saturating_add(self.frame() + FIRST_TEST * Micros::from(FIRST_TESTS) + LONGER);
+        self.wait(self.frame() + FIRST_TEST * u32::from(FIRST_TESTS) + LONGER, now);
         self.change(step, now);
         (self.phase, self.first_tests) = (Phase::Trial { asks, came: 0 }, 0);
     }
@@ -336,7 +348,7 @@ impl Rates {
     fn first_test(&mut self, now: Micros) {
         self.due = Some(RateMessage::Test(1));
         self.first_tests += 1;
-        self.at = now.saturating_add(self.frame() / 2 + FIRST_TEST);
+        self.wait(self.frame() / 2 + FIRST_TEST, now);
     }
 
     /// A change to a step failed. Where the old one is not good either, the first rate is.
@@ -347,32 +359,44 @@ impl Rates {
     }
 
     /// A step did not last.
+    #[inline(never)]
     fn blame(&mut self, step: u8, now: Micros) {
         if step == 0 || step > self.top(now) {
             return;
         }
-        if now > self.changed_at.saturating_add(LASTED) {
+        if self.lasted(now) > LASTED {
             self.backoff = 0;
         }
         self.ceiling = step - 1;
-        self.retry_at = now.saturating_add(RETRY << self.backoff);
+        self.retry_at = now.saturating_add((RETRY << self.backoff).into());
         self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
     }
 
+    #[inline(never)]
     fn change(&mut self, step: u8, now: Micros) {
         if step != self.step {
-            (self.step, self.is_new, self.changed_at) = (step, true, now);
+            (self.step, self.is_new, self.changed_at) = (step, true, units(now));
         }
         (self.frames, self.damaged) = (0, 0);
     }
 
     /// All is well, or as it was.
+    #[inline(never)]
     pub(super) fn settle(&mut self, now: Micros) {
         (self.phase, self.due) = (Phase::Steady, None);
-        self.at = if self.leads {
-            now.saturating_add(DWELL)
-        } else {
-            Micros::MAX
-        };
+        self.at = Micros::MAX;
+        if self.leads {
+            self.wait(DWELL, now);
+        }
+    }
+
+    #[inline(never)]
+    fn wait(&mut self, time: u32, now: Micros) {
+        self.at = now.saturating_add(time.into());
+    }
+
+    /// How long it has had this step.
+    fn lasted(&self, now: Micros) -> u32 {
+        units(now).wrapping_sub(self.changed_at)
     }
 }

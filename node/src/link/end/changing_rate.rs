@@ -32,19 +32,29 @@ impl<L: LinkCapacities> End<L> {
         self.rates.begin(leads, peer.steps, now);
     }
 
+    #[inline(never)]
     pub(super) fn hear_rate(&mut self, message: RateMessage, now: Micros) -> Received {
-        self.change_rate(now, |rates| rates.heard(message, now));
+        let was_quiet = self.rates.is_quiet();
+        self.rates.heard(message, now);
+        self.rate_changed(was_quiet, now);
         Received::Frame
     }
 
+    /// The last frame of a trial was heard.
+    pub(super) fn end_trial(&mut self, now: Micros) {
+        self.rates.settle(now);
+        self.rate_changed(true, now);
+    }
+
     pub(super) fn tick_rates(&mut self, now: Micros) {
-        self.change_rate(now, |rates| rates.tick(now));
+        let was_quiet = self.rates.is_quiet();
+        self.rates.tick(now);
+        self.rate_changed(was_quiet, now);
     }
 
     /// After a change all goes on, and the other end hears of it at once.
-    pub(super) fn change_rate(&mut self, now: Micros, change: impl FnOnce(&mut super::Rates)) {
-        let was_quiet = self.rates.is_quiet();
-        change(&mut self.rates);
+    #[inline(never)]
+    fn rate_changed(&mut self, was_quiet: bool, now: Micros) {
         self.sooner = true;
         if was_quiet && !self.rates.is_quiet() {
             self.wait_anew(now);
@@ -60,11 +70,13 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn write_rate(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
-        let mut message = None;
-        self.change_rate(now, |rates| message = rates.take_message(now));
+        let message = self.rates.take_message(now)?;
+        // An answer that declines ends the silence.
+        self.rate_changed(true, now);
         let seal = next_seal(&mut self.security)?;
-        let length = write_rate(self.state.peer()?.tag, message?, seal, out)?;
+        let length = write_rate(self.state.peer()?.tag, message, seal, out)?;
         self.sent(length, now);
         Some(length)
     }

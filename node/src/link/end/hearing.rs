@@ -123,7 +123,8 @@ impl<L: LinkCapacities> End<L> {
 
     fn damaged(&mut self, error: FrameError, now: Micros) -> Received {
         count(&mut self.counters.damaged);
-        self.change_rate(now, |rates| rates.damaged(now));
+        self.rates.damaged(now);
+        self.sooner = true;
         if self.is_up() {
             self.ack_due |= self.receiver.damaged();
         }
@@ -148,7 +149,7 @@ impl<L: LinkCapacities> End<L> {
             self.sooner = true;
         }
         if self.rates.intact() {
-            self.change_rate(now, |rates| rates.settle(now));
+            self.end_trial(now);
         }
         let until = self.intact_until(now);
         self.state.named(until)
