@@ -400,3 +400,37 @@ impl Rates {
         units(now).wrapping_sub(self.changed_at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Nonsense from the other end is harmless: there is always a rate of both ends, and no silence without end.
+        #[test]
+        fn any_messages_leave_a_rate_of_both(
+            messages in prop::collection::vec((0..0x40u8, 0..5_000u64, any::<bool>()), 0..300), own: u8, there: u8, leads: bool,
+        ) {
+            let mut rates = Rates::new(1_000_000);
+            rates.allow(own | 1);
+            rates.begin(leads, there, 0);
+            let (mut now, mut quiet_since) = (0, 0);
+            for (byte, later, is_damaged) in messages {
+                now += later;
+                match RateMessage::read(byte) {
+                    _ if is_damaged => (0..WINDOW).for_each(|_| rates.damaged(now)),
+                    Some(message) => rates.heard(message, now),
+                    None => rates.tick(now),
+                }
+                rates.tick(now);
+                let _ = rates.take_message(now);
+                prop_assert!(rates.step == 0 || (own & there) >> rates.step & 1 != 0);
+                quiet_since = if rates.is_quiet() { quiet_since } else { now };
+                prop_assert!(now - quiet_since < 100_000, "quiet for {}", now - quiet_since);
+            }
+            rates.end(now);
+            prop_assert_eq!((rates.baud(), rates.is_quiet(), rates.is_due() && !rates.is_new), (1_000_000, false, false));
+        }
+    }
+}

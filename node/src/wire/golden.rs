@@ -154,7 +154,15 @@ fn frames(examples: &mut Examples) {
         keeps_alive: false,
         steps: 0,
     };
-    for (name, hello) in [("hello of a node", of_node), ("hello of a host", of_host)] {
+    let with_rates = Hello {
+        steps: 0b1010_1011,
+        ..of_node
+    };
+    for (name, hello) in [
+        ("hello of a node", of_node),
+        ("hello of a node with rates", with_rates),
+        ("hello of a host", of_host),
+    ] {
         let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Hello(hello)));
     }
@@ -169,6 +177,13 @@ fn frames(examples: &mut Examples) {
     };
     let bytes = examples.wrote("time signal", &written(|out| write_time(0x0300, &signal, None, out)));
     frame_in(bytes, |frame| assert_eq!(frame, Frame::Time { tag: 0x0300, signal }));
+    for (name, message) in [
+        ("rate asked for", RateMessage::Ask(3)),
+        ("rate tested", RateMessage::Test(2)),
+    ] {
+        let bytes = examples.wrote(name, &written(|out| write_rate(0x0300, message, None, out)));
+        frame_in(bytes, |frame| assert_eq!(frame, Frame::Rate { tag: 0x0300, message }));
+    }
     let plain = Ack {
         tag: 0x0300,
         next: 17,

@@ -43,7 +43,7 @@ impl RateMessage {
         }
     }
 
-    pub(super) fn read(byte: u8) -> Option<Self> {
+    pub(crate) fn read(byte: u8) -> Option<Self> {
         let value = byte & 0x0f;
         match byte >> 4 {
             1 => Some(RateMessage::Ask(value)),

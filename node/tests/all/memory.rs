@@ -7,10 +7,10 @@ use hopwise_node::router::{Config, ConfigError, Router};
 use hopwise_node::wire::WIRE;
 
 /// A router of the default sizes, five wires and one to a host, fits here.
-const BUDGET: usize = 18 * 1024;
+const BUDGET: usize = 18_700;
 
 /// One of two nodes that talk to each other fits here.
-const SMALL_BUDGET: usize = 4_800;
+const SMALL_BUDGET: usize = 4_900;
 
 hopwise_node::capacities! {
     /// For `path(2)` and a host.

@@ -213,6 +213,17 @@ fn cables_and_hosts_have_rates_of_their_own() {
     let slow = text("host-baud = 115200\n[[cable]]\nat = \"0.1\"\nbaud = 230400\n");
     assert_eq!(rates(&slow, 0), ([1_000_000, 230_400, 1_000_000], 230_400, 115_200));
     assert_eq!(rates(&slow, 3), ([230_400, 1_000_000, 1_000_000], 230_400, 115_200));
+    // Only cables without rates of their own change them.
+    let changes = |text: &str, node: u64| {
+        let config = Mesh::parse(text).expect(text).config(node).unwrap();
+        let config = BoardConfig::read(&config).unwrap();
+        ([0, 1, 4].map(|link| config.may_change_rate(link)), config.baud)
+    };
+    assert_eq!(changes(&text("baud = \"auto\"\n"), 2), ([true; 3], 1_000_000));
+    assert_eq!(changes(&slow, 2), ([false; 3], 230_400));
+    let mixed = text("baud = \"auto\"\n[[cable]]\nat = \"0.1\"\nbaud = 230400\n");
+    assert_eq!(rates(&mixed, 0), ([230_400; 3], 230_400, 230_400));
+    assert_eq!(changes(&mixed, 0), ([true, false, true], 230_400));
     assert_eq!(rates(&text("baud = 115200"), 0), ([115_200; 3], 115_200, 115_200));
     // Only the serial ports on the fast bus can.
     let slower = cable.replace("1.1", "0.1");
