@@ -40,7 +40,14 @@ pub(crate) struct Crc(u32);
 impl Crc {
     pub(crate) const START: Crc = Crc(u32::MAX);
     /// What is left after bytes and their own CRC.
-    pub(crate) const RESIDUE: Crc = Crc(0xb798_b438);
+    const RESIDUE: Crc = Crc(0xb798_b438);
+
+    /// What is left after bytes and their own CRC, xor a mask.
+    #[inline(always)]
+    pub(crate) fn residue(mask: u32) -> Self {
+        // A CRC is linear: the mask goes through the register as if it were alone.
+        Crc(Crc::RESIDUE.0 ^ Crc(mask).word(0).0)
+    }
 
     #[inline(always)]
     pub(crate) fn byte(self, byte: u8) -> Self {
@@ -91,11 +98,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_crc_that_others_compute(parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..5)) {
+        fn it_is_the_crc_that_others_compute(
+            parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..5),
+            mask: u32,
+        ) {
             let known = Known::<u32>::new(&CRC_32_ISCSI).checksum(&parts.concat());
             prop_assert_eq!(crc32c(&parts), known);
             let sealed = [parts.concat(), known.to_le_bytes().to_vec()].concat();
-            prop_assert_eq!(update(Crc::START, &sealed), Crc::RESIDUE);
+            prop_assert_eq!(update(Crc::START, &sealed), Crc::residue(0));
+            let masked = [parts.concat(), (known ^ mask).to_le_bytes().to_vec()].concat();
+            prop_assert_eq!(update(Crc::START, &masked), Crc::residue(mask));
         }
     }
 }

@@ -8,8 +8,14 @@ use crate::{Check, DELIMITER, has_zero};
 pub struct Decoded {
     /// The number of bytes, including the CRC.
     pub length: usize,
-    /// Whether the CRC matches. Without a [check](Check) it is not known to.
-    pub is_intact: bool,
+    crc: Crc,
+}
+
+impl Decoded {
+    /// Whether the last four bytes are the CRC of the others, xor `mask`. Without a [check](Check) it is not known.
+    pub fn has_crc(&self, mask: u32) -> bool {
+        self.crc == Crc::residue(mask)
+    }
 }
 
 /// The reason why the bytes between two delimiters are not a frame.
@@ -69,7 +75,7 @@ impl Decoder {
             } else {
                 Ok(Decoded {
                     length: decoder.length.into(),
-                    is_intact: check == Check::Crc && decoder.crc == Crc::RESIDUE,
+                    crc: decoder.crc,
                 })
             }
         })
@@ -191,6 +197,8 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
+    const MASK: u32 = 0x1234;
+
     /// Bytes of which few, many or all are 0.
     fn content() -> impl Strategy<Value = Vec<u8>> {
         let byte = prop_oneof![Just(0), any::<u8>(), 1..=u8::MAX];
@@ -209,7 +217,7 @@ mod tests {
         while !bytes.is_empty() {
             let (mut piece, rest) = bytes.split_at((*pieces.next().unwrap()).min(bytes.len()));
             while let Some(frame) = decoder.feed(&mut piece, check, &mut out) {
-                found.push(frame.map(|frame| (out[..frame.length].to_vec(), frame.is_intact)));
+                found.push(frame.map(|frame| (out[..frame.length].to_vec(), frame.has_crc(MASK))));
             }
             assert!(piece.is_empty());
             bytes = rest;
@@ -230,8 +238,8 @@ mod tests {
             for content in &contents {
                 let (first, second) = content.split_at(at.index(content.len() + 1));
                 let mut out = vec![0; content.len() + content.len() / 254 + 16];
-                let length = encode(&[first, second], check, &mut out).unwrap();
-                let crc = if with_crc { crc32c([content]).to_le_bytes().to_vec() } else { Vec::new() };
+                let length = encode(&[first, second], with_crc.then_some(MASK), &mut out).unwrap();
+                let crc = if with_crc { (crc32c([content]) ^ MASK).to_le_bytes().to_vec() } else { Vec::new() };
                 let decoded = [content.clone(), crc].concat();
                 let mut known = vec![0; decoded.len() + decoded.len() / 254 + 2];
                 let end = cobs::encode(&decoded, &mut known);
@@ -261,7 +269,7 @@ mod tests {
                     return Some(Err(Some(Error::TooLong)));
                 }
                 let intact = content.split_last_chunk::<CRC_BYTES>().is_some_and(|(content, crc)| {
-                    crc32c([content]).to_le_bytes() == *crc
+                    (crc32c([content]) ^ MASK).to_le_bytes() == *crc
                 });
                 Some(Ok((content, intact)))
             });
@@ -280,8 +288,8 @@ mod tests {
         #[test]
         fn without_room_nothing_is_encoded(content in content(), less in 1..4_usize) {
             let mut out = vec![0; 700];
-            let length = encode(&[&content], Check::Crc, &mut out).unwrap();
-            prop_assert!(encode(&[&content], Check::Crc, &mut out[..length - less]).is_none());
+            let length = encode(&[&content], Some(MASK), &mut out).unwrap();
+            prop_assert!(encode(&[&content], Some(MASK), &mut out[..length - less]).is_none());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Encoding of a frame.
 
 use crate::crc::Crc;
-use crate::{CRC_BYTES, Check, DELIMITER, has_zero};
+use crate::{CRC_BYTES, DELIMITER, has_zero};
 
 /// The largest distance between two codes: a code after it stands for no zero.
 const LONGEST: usize = 255;
@@ -66,24 +66,25 @@ impl Encoder<'_> {
     }
 }
 
-/// Encodes consecutive parts, a CRC if wanted, and a delimiter. Returns the number of bytes written; `None` if there may be no room for them.
-pub fn encode(parts: &[&[u8]], check: Check, out: &mut [u8]) -> Option<usize> {
-    let crc = if check == Check::Crc { CRC_BYTES } else { 0 };
+/// Encodes consecutive parts, their CRC xor `mask` if there is one, and a delimiter. Returns the number of bytes written; `None` if there may be
+/// no room for them.
+pub fn encode(parts: &[&[u8]], mask: Option<u32>, out: &mut [u8]) -> Option<usize> {
+    let crc = mask.map_or(0, |_| CRC_BYTES);
     let decoded = parts.iter().map(|part| part.len()).sum::<usize>() + crc;
     // One code for each run, and the delimiter.
     if decoded + decoded / (LONGEST - 1) + 2 > out.len() {
         return None;
     }
     let mut encoder = Encoder { out, code: 0, end: 1 };
-    match check {
-        Check::Crc => {
+    match mask {
+        Some(mask) => {
             let crc = encode_parts::<true>(parts, &mut encoder);
-            crc.finish()
+            (crc.finish() ^ mask)
                 .to_le_bytes()
                 .into_iter()
                 .for_each(|byte| encoder.byte(byte));
         }
-        Check::None => {
+        None => {
             encode_parts::<false>(parts, &mut encoder);
         }
     }

@@ -19,12 +19,12 @@ pub const DELIMITER: u8 = 0;
 /// The length of a CRC.
 pub const CRC_BYTES: usize = 4;
 
-/// Whether frames end with a CRC.
+/// Whether the CRC of frames is computed as they are decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// They do.
+    /// It is.
     Crc,
-    /// They do not, or it is checked elsewhere.
+    /// They have none, or it is checked elsewhere.
     None,
 }
 

@@ -121,7 +121,6 @@ fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     format!("[{}]", texts.map(quoted).collect::<Vec<_>>().join(","))
 }
 
-/// As JSON has it.
 fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for letter in text.chars() {

@@ -138,7 +138,6 @@ mod tests {
         assert_eq!(BOARDS[0].name, hopwise_boards::DEFAULT);
     }
 
-    /// Where sectors of so many bytes end.
     fn ends(sectors: impl Iterator<Item = u32>) -> Vec<u32> {
         let end = |end: &mut u32, bytes: u32| {
             *end += bytes;

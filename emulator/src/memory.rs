@@ -224,7 +224,6 @@ impl Memory {
         self.sram.get_mut(address.wrapping_sub(self.sizes.sram_base) as usize)
     }
 
-    /// The RAM from an address on, of a length.
     #[inline(always)]
     pub(crate) fn sram_bytes_mut(&mut self, address: u32, length: u32) -> Option<&mut [u8]> {
         let offset = address.wrapping_sub(self.sizes.sram_base) as usize;

@@ -9,7 +9,6 @@ const MARK: &[u8; 10] = b"SEGGER RTT";
 const CHANNEL: usize = 24;
 const BLOCKING: u32 = 2;
 
-/// Reader of up channel 0.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Rtt {
     block: u32,

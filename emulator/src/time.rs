@@ -25,7 +25,6 @@ pub(crate) struct BoardClock {
 }
 
 impl BoardClock {
-    /// Cycle 0 is at time `start`.
     pub(crate) fn new(start: Time, hertz: u64, ppm: f64) -> Self {
         BoardClock {
             since_cycles: 0,

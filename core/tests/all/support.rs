@@ -4,7 +4,6 @@ pub(crate) use hopwise_core::{Network, Rule, Tree};
 
 pub(crate) use hopwise_testing::{Random, cases, networks};
 
-/// The number of a node.
 pub(crate) type Node = u64;
 
 pub(crate) fn network(expression: &str) -> Network {

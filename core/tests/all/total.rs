@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use crate::expressions::{expression, number};
 use crate::support::{cases, networks};
 
-/// Asks a network everything about two nodes.
 fn ask_everything(network: &Network, a: u64, b: u64, port: u64) {
     let exists = a < network.nodes() && b < network.nodes();
     let _ = network.to_string();

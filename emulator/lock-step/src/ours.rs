@@ -64,7 +64,6 @@ impl Noted {
         ports.map(|port| port.counters().received).sum()
     }
 
-    /// What one port sends, the other receives.
     fn carry(&mut self, now: Cycles) {
         for (from, to) in [(LINKS[0], LINKS[1]), (LINKS[1], LINKS[0])] {
             self.chip.carry(from, to, now);

@@ -51,7 +51,6 @@ impl Expected {
     }
 }
 
-/// A range of peripheral addresses.
 struct Peripherals {
     base: u32,
     expected: Arc<Mutex<Expected>>,

@@ -7,7 +7,6 @@ use crate::cpu::{Cycles, NEVER};
 
 /// Converters of a place, at every 0x100.
 const CONVERTERS: usize = 3;
-/// Registers that are common to them.
 const COMMON: u32 = 0x300;
 
 /// What every input reads.
@@ -52,7 +51,6 @@ mod v3 {
     pub(super) const ADVREGEN: u32 = 1 << 28;
     pub(super) const DEEPPWD: u32 = 1 << 29;
     pub(super) const ADCAL: u32 = 1 << 31;
-    /// Bits of CR that are only kept.
     pub(super) const KEPT: u32 = ADVREGEN | DEEPPWD | 1 << 30 | 3 << 8 | 1 << 16;
 }
 

@@ -8,7 +8,6 @@ const RTC_SOURCE: u32 = 3 << 8;
 const RTC_ON: u32 = 1 << 15;
 const BACKUP_RESET: u32 = 1 << 16;
 
-/// Frequency of the crystal.
 const LSE: u64 = 32_768;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +15,6 @@ pub(super) enum RtcClock {
     Off,
     /// The oscillator that the watchdog has, too.
     Lsi,
-    /// An oscillator of that frequency.
     Hertz(u64),
 }
 
@@ -35,7 +33,6 @@ impl RtcClock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BackupDomain {
     pub(super) clock: RtcClock,
-    /// Whether the domain is held in reset.
     pub(super) is_reset: bool,
 }
 
@@ -43,7 +40,6 @@ pub(super) struct BackupDomain {
 #[derive(Clone, Copy, Hash)]
 pub(super) struct BackupControl {
     register: u32,
-    /// Whether there is a crystal of 32 kHz.
     has_crystal: bool,
 }
 

@@ -100,12 +100,10 @@ impl Clocks {
         (apb / 2).max(1)
     }
 
-    /// Core cycles in a number of microseconds.
     pub(super) fn cycles_in(&self, microseconds: u64) -> u64 {
         self.hclk * microseconds / 1_000_000
     }
 
-    /// What is beyond the limits, in words.
     pub(super) fn beyond(&self, limits: Limits, pll: Option<Pll>) -> Vec<String> {
         let buses = [
             ("HCLK", self.hclk / self.ahb, limits.ahb),

@@ -59,7 +59,6 @@ impl Exti {
         }
     }
 
-    /// The line has changed to `level`.
     pub(super) fn edge(&mut self, line: u32, level: bool) {
         let trigger = if level { self.rising } else { self.falling };
         self.trigger(trigger & 1 << line);

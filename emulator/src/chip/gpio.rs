@@ -10,7 +10,6 @@ const ALTERNATE: u32 = 2;
 const PULL_UP: u32 = 1;
 const PULL_DOWN: u32 = 2;
 
-/// One port of sixteen pins.
 #[derive(Default, Hash)]
 pub(super) struct Gpio {
     mode: u32,
@@ -40,12 +39,10 @@ impl Gpio {
         (self.mode_of(pin) == ALTERNATE).then_some(bits)
     }
 
-    /// Whether an output only pulls a pin low.
     pub(super) fn is_open_drain(&self, pin: u32) -> bool {
         self.open_drain >> pin & 1 != 0
     }
 
-    /// Whether a pin is low if nothing drives it.
     pub(super) fn is_pulled_down(&self, pin: u32) -> bool {
         self.pull >> (2 * pin) & 3 == PULL_DOWN
     }

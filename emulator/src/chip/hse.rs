@@ -25,7 +25,6 @@ impl HseOscillator {
         }
     }
 
-    /// As after a reset: off.
     pub(super) fn reset(&mut self) {
         self.runs_from = None;
     }

@@ -7,12 +7,11 @@ const START: u32 = 0xcccc;
 const RELOAD: u32 = 0xaaaa;
 const UNLOCK: u32 = 0x5555;
 
-#[derive(Hash)]
+#[derive(Default, Hash)]
 pub(super) struct Iwdg {
     prescaler: u32,
     reload: u32,
     unlocked: bool,
-    /// When it runs out, if it was started.
     expires_at: Option<Cycles>,
     expired: bool,
     hclk: u64,
@@ -22,13 +21,10 @@ pub(super) struct Iwdg {
 impl Iwdg {
     pub(super) fn new(lsi: u32) -> Self {
         Iwdg {
-            prescaler: 0,
             reload: 0xfff,
-            unlocked: false,
-            expires_at: None,
-            expired: false,
             hclk: 1,
             lsi: u64::from(lsi.max(1)),
+            ..Iwdg::default()
         }
     }
 
@@ -91,12 +87,10 @@ impl Peripheral for Iwdg {
     /// Its clock goes on.
     fn reset(&mut self, _now: Cycles) {
         *self = Iwdg {
-            prescaler: 0,
             reload: 0xfff,
-            unlocked: false,
-            expires_at: None,
-            expired: false,
-            ..*self
+            hclk: self.hclk,
+            lsi: self.lsi,
+            ..Iwdg::default()
         };
     }
 }

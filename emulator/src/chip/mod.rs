@@ -98,7 +98,6 @@ pub struct Chip {
     /// Set when `clocks` has changed and the board has not yet taken notice.
     clock_changed: bool,
     lines: InterruptLines,
-    /// When something is due next.
     next: Cycles,
     /// What software has touched since the last poll: a bit for each timed unit, and [`LINES`].
     dirty: u64,
@@ -207,7 +206,6 @@ impl Chip {
         self.clock_changed = false;
     }
 
-    /// What a reset has cut off in the flash.
     pub(crate) fn take_torn(&mut self) -> Option<std::ops::Range<u32>> {
         self.flash.take_torn()
     }
@@ -399,7 +397,6 @@ impl Chip {
         }
     }
 
-    /// The RCC resets the peripherals behind a gate.
     fn reset_gate(&mut self, gate: map::Gate, now: Cycles) {
         for at in 0..self.slots.len() {
             if self.slots.entry(at).gate != Some(gate) {

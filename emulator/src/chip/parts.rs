@@ -39,7 +39,6 @@ impl Individual {
 }
 
 pub(super) trait PowerControl: Peripheral {
-    /// DBP: whether software may write to the backup domain.
     fn opens_backup_domain(&self) -> bool;
 
     /// What the chip bears as it is powered.
@@ -56,7 +55,6 @@ pub(super) trait FlashControl: Peripheral {
     /// The core's clock has changed, in Hz: an operation that goes on while the core runs takes its time.
     fn set_core_clock(&mut self, _hertz: u64) {}
 
-    /// Whether an operation goes on while the core runs.
     fn is_busy(&self, _now: Cycles) -> bool {
         false
     }

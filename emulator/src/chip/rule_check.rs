@@ -20,7 +20,6 @@ impl Chip {
         }
     }
 
-    /// Clocks and what they need.
     pub(super) fn check_clocks(&mut self) {
         let clocks = self.clocks;
         let limits = self.power.limits();
@@ -40,7 +39,6 @@ impl Chip {
         }
     }
 
-    /// What a unit says was done to it.
     pub(super) fn check_unit(&mut self, unit: Unit) {
         let broken = self.peripheral(unit).map(|peripheral| peripheral.take_broken());
         for Violation { rule, how } in broken.into_iter().flatten() {
@@ -134,7 +132,6 @@ impl Chip {
         self.i2c[number].bus().is_connected = has(|pins| pins.scl) && has(|pins| pins.sda);
     }
 
-    /// Whether it was used without them.
     pub(super) fn check_i2c_pins(&mut self, at: usize, number: usize) {
         if std::mem::take(&mut self.i2c[number].bus().is_missed) {
             let name = self.slots.entry(at).name;

@@ -11,7 +11,6 @@ use crate::hash::mix;
 pub struct Noise {
     /// Chance of a slot in units of 2^-32.
     pub(crate) chance: u32,
-    /// What the chance depends on besides the time.
     pub(crate) seed: u64,
     pub(crate) until: Cycles,
     /// Only bits that are shorter than this are inverted.
@@ -26,7 +25,6 @@ impl Noise {
     }
 }
 
-/// A change of the level.
 #[derive(Clone, Copy)]
 struct Edge {
     at: Cycles,
@@ -59,7 +57,6 @@ impl Default for RxPin {
 }
 
 impl RxPin {
-    /// Disturbs it from now on, or no longer.
     pub(super) fn set_noise(&mut self, noise: Option<Noise>) {
         self.noise = noise;
     }

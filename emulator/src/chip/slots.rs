@@ -14,7 +14,6 @@ const MAX_TIMED: usize = 63;
 /// How many entries are remembered: most accesses are to a few.
 const RECENT: usize = 32;
 
-/// Where a peripheral is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Rcc,
@@ -56,7 +55,6 @@ pub(super) struct Changed {
     pub(super) bits: u32,
 }
 
-/// A unit with interrupts.
 struct Requester {
     unit: Unit,
     interrupts: &'static [usize],
@@ -205,7 +203,6 @@ impl Slots {
         self.slots.iter().map(|slot| slot.entry.kind)
     }
 
-    /// Where the registers of the RTC are.
     pub(super) fn rtc(&self) -> rtc::Layout {
         let found = self.kinds().find_map(|kind| match kind {
             Kind::Rtc(layout) => Some(layout),
@@ -252,18 +249,15 @@ impl Slots {
         self.uarts[uart]
     }
 
-    /// The bits of all timed units.
     pub(super) fn all_timed(&self) -> u64 {
         (1 << self.timed.len()) - 1
     }
 
-    /// The bits of those whose date has come.
     pub(super) fn due(&self, now: Cycles) -> u64 {
         let dated = self.dated();
         dated.fold(0, |due, (timed, date)| due | u64::from(now >= date) << timed)
     }
 
-    /// Those that do something by themselves, and when.
     fn dated(&self) -> impl Iterator<Item = (usize, Cycles)> {
         let mut rest = self.dated;
         std::iter::from_fn(move || {
@@ -274,7 +268,6 @@ impl Slots {
         })
     }
 
-    /// When something is due next.
     pub(super) fn next(&self) -> Cycles {
         self.dated().map(|(_, date)| date).min().unwrap_or(NEVER)
     }
@@ -304,7 +297,6 @@ impl Slots {
         self.timed[timed].set(requested)
     }
 
-    /// When a serial port is due.
     pub(super) fn date_uart(&mut self, uart: usize, due: Cycles) {
         let timed = self.uarts[uart].trailing_zeros() as usize;
         self.date(timed, due);
@@ -329,7 +321,6 @@ impl Slots {
         all.any(|requester| requester.requests(interrupt))
     }
 
-    /// No interrupt is requested any more.
     pub(super) fn forget_lines(&mut self) {
         for requester in self.timed.iter_mut().chain(&mut self.lines) {
             requester.requested = 0;

@@ -20,7 +20,6 @@ const BSY: u32 = 1 << 7;
 
 /// DMA requests in CR2.
 const DMA: u32 = 3;
-/// I2SMOD of I2SCFGR.
 const I2SMOD: u32 = 1 << 11;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,7 +38,6 @@ pub(super) struct Spi {
     others: [u32; 6],
     status: u32,
     received: u32,
-    /// What waits for the shift register.
     waiting: Option<u32>,
     sending_until: Option<Cycles>,
     clock: u64,

@@ -36,7 +36,7 @@ const CLEARED: u32 = 0xff8;
 /// Bytes that each FIFO holds.
 const FIFO: u32 = 16;
 
-#[derive(Hash)]
+#[derive(Default, Hash)]
 pub(super) struct SpiV3 {
     registers: [u32; 0x54 / 4],
     flags: u32,
@@ -55,12 +55,8 @@ impl SpiV3 {
         registers[CFG1 as usize / 4] = 0x0007_0007;
         SpiV3 {
             registers,
-            flags: 0,
-            to_send: 0,
-            received: 0,
-            sent: 0,
-            sending_until: None,
             clock: 1,
+            ..SpiV3::default()
         }
     }
 

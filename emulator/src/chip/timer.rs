@@ -17,7 +17,7 @@ const INTERRUPTS: u32 = 0x5f;
 /// RCR among the registers without effect.
 const REPETITIONS: usize = 0x30 / 4;
 
-#[derive(Hash)]
+#[derive(Default, Hash)]
 pub(super) struct Timer {
     /// Largest count: 32 bits in TIM2 and TIM5, 16 in the others.
     limit: u32,
@@ -45,17 +45,9 @@ impl Timer {
         let limit = if is_wide { u32::MAX } else { 0xffff };
         Timer {
             limit,
-            is_advanced: false,
             clock: 1,
-            control: 0,
-            enable: 0,
-            status: 0,
-            prescaler: (0, 0),
             reload: (limit, limit),
-            compare: [0; 4],
-            plain: [0; 32],
-            counted: 0,
-            counted_at: 0,
+            ..Timer::default()
         }
     }
 

@@ -18,7 +18,6 @@ pub(crate) struct Wave {
 }
 
 impl Wave {
-    /// One level from a moment on.
     pub(crate) fn level(at: u64, level: bool) -> Self {
         Wave::frame(at, 0, u16::from(level), 1)
     }
@@ -42,12 +41,10 @@ impl Wave {
         }
     }
 
-    /// Whether its first level is high.
     pub(crate) fn begins_high(&self) -> bool {
         self.level_of(0)
     }
 
-    /// When one of its levels begins.
     pub(super) fn begin(&self, place: u32) -> u64 {
         self.at + ((u64::from(place) * self.length) >> FRACTION)
     }

@@ -45,7 +45,6 @@ fn bit_band(address: u32) -> Option<(u32, u32)> {
 }
 
 impl<B: Bus> Cpu<B> {
-    /// Loads and extends a value.
     #[inline(always)]
     pub(super) fn load(&mut self, address: u32, width: Width) -> Result<u32, Fault> {
         let bytes = width.bytes();
@@ -61,7 +60,6 @@ impl<B: Bus> Cpu<B> {
         self.load_elsewhere(address, bytes).map(|word| width.extend(word))
     }
 
-    /// The flash lets a load of data wait.
     #[inline(always)]
     fn wait_for_data(&mut self, address: u32) {
         let (wait, is_stale) = self.art.load(address);
@@ -92,7 +90,6 @@ impl<B: Bus> Cpu<B> {
         Ok(())
     }
 
-    /// Loads an aligned word.
     #[inline(always)]
     pub(super) fn load_word(&mut self, address: u32) -> Result<u32, Fault> {
         if address & 3 != 0 {
@@ -101,7 +98,6 @@ impl<B: Bus> Cpu<B> {
         self.load(address, Width::Word)
     }
 
-    /// Stores the lowest bytes of a value.
     #[inline(always)]
     pub(super) fn store(&mut self, address: u32, width: Width, value: u32) -> Result<(), Fault> {
         let bytes = width.bytes();
@@ -118,7 +114,6 @@ impl<B: Bus> Cpu<B> {
         self.store_elsewhere(address, bytes, value)
     }
 
-    /// Stores an aligned word.
     #[inline(always)]
     pub(super) fn store_word(&mut self, address: u32, value: u32) -> Result<(), Fault> {
         if address & 3 != 0 {

@@ -30,11 +30,8 @@ const NO_LINE: u32 = u32::MAX;
 pub struct FlashReading {
     /// Bytes of a line, as a power of two.
     line: u32,
-    /// Sets of the instruction cache.
     sets: usize,
-    /// Lines of the data cache.
     data_lines: usize,
-    /// Whether the instruction cache is in the core.
     is_in_core: bool,
 }
 
@@ -126,12 +123,10 @@ impl Art {
         }
     }
 
-    /// Whether the core has caches.
     pub(super) fn is_in_core(&self) -> bool {
         self.reading.is_in_core
     }
 
-    /// Empties the instruction cache.
     pub(super) fn forget_instructions(&mut self) {
         self.instructions.fill([NO_LINE; WAYS]);
     }

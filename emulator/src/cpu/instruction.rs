@@ -32,7 +32,6 @@ pub(crate) enum Alu {
     Cmp,
 }
 
-/// When an instruction writes the condition flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SetFlags {
     No,
@@ -41,7 +40,6 @@ pub(crate) enum SetFlags {
     OutsideIt,
 }
 
-/// How the second operand is shifted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shift {
     Lsl,
@@ -54,7 +52,6 @@ pub(crate) enum Shift {
     Rrx,
 }
 
-/// A register that is shifted before it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shifted {
     pub(crate) rm: u8,
@@ -62,7 +59,6 @@ pub(crate) struct Shifted {
     pub(crate) amount: u8,
 }
 
-/// What an expanded immediate does to the carry flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ImmediateCarry {
     Keep,
@@ -80,7 +76,6 @@ pub(crate) enum Width {
     SignedHalf,
 }
 
-/// How base register and offset make an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Index {
     /// Base plus offset; the base stays.
@@ -120,7 +115,6 @@ pub(crate) struct Listed {
     pub(crate) list: u16,
 }
 
-/// Which part of a register is extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extend {
     SignedHalf,

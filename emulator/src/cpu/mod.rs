@@ -142,7 +142,7 @@ impl<B: Bus> Cpu<B> {
             sleep: Sleep::Awake,
             exclusive: None,
             nvic: Nvic::default(),
-            scs: SystemControl::default(),
+            scs: SystemControl::new(),
             systick: SysTick::default(),
             art: Art::new(FlashReading::F4, 0),
             now: 0,
@@ -171,7 +171,7 @@ impl<B: Bus> Cpu<B> {
         (self.other_sp, self.s, self.fpscr) = (0, [0; 32], 0);
         (self.event, self.sleep, self.exclusive) = (false, Sleep::Awake, None);
         self.nvic = Nvic::default();
-        self.scs = SystemControl::default();
+        self.scs = SystemControl::new();
         self.systick = SysTick::default();
         self.art = Art::new(self.bus.flash_reading(), self.bus.flash_access());
         (self.deadline, self.next_look, self.reset_request) = (0, 0, false);
@@ -200,7 +200,6 @@ impl<B: Bus> Cpu<B> {
         self.sleep == Sleep::Halted
     }
 
-    /// Whether it stands still because the flash is busy.
     pub(crate) fn is_stalled(&self) -> bool {
         self.now < self.stalled_until
     }
@@ -261,7 +260,6 @@ impl<B: Bus> Cpu<B> {
         self.v = value >> 28 & 1 != 0;
     }
 
-    /// Whether R13 is the process stack pointer.
     fn uses_process_stack(&self) -> bool {
         self.control & 2 != 0
     }

@@ -16,7 +16,6 @@ pub(super) const USAGE_FAULT: usize = 6;
 pub(super) const SV_CALL: usize = 11;
 pub(super) const PEND_SV: usize = 14;
 pub(super) const SYS_TICK: usize = 15;
-/// The first interrupt of the chip.
 pub(super) const FIRST_INTERRUPT: usize = 16;
 
 /// Priority of code that no exception handler runs: lower than all.
@@ -61,7 +60,6 @@ impl Set {
         low | high
     }
 
-    /// The set of the given interrupts of the chip.
     fn of_lines(lines: InterruptLines) -> Self {
         let mut set = Set::default();
         let mut below = 0;
@@ -179,7 +177,6 @@ impl Nvic {
             .map(|exception| (exception, self.group_priority(exception)))
     }
 
-    /// The highest priority of all active exceptions.
     pub(super) fn active_priority(&self) -> i32 {
         self.active
             .iter()
@@ -188,7 +185,6 @@ impl Nvic {
             .unwrap_or(THREAD_PRIORITY)
     }
 
-    /// A mask priority as a group priority.
     pub(super) fn mask_priority(&self, basepri: u8) -> i32 {
         i32::from(basepri) & -2 << self.group
     }

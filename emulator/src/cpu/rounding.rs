@@ -105,7 +105,6 @@ impl Status {
         result.to_bits()
     }
 
-    /// The zero that a sum of opposite numbers is.
     fn zero_of_difference(&self) -> u32 {
         if self.mode == Mode::Down { SIGN } else { 0 }
     }
@@ -335,7 +334,6 @@ pub(super) fn widen(half: u16, status: &mut Status) -> u32 {
     }
 }
 
-/// To half precision.
 pub(super) fn narrow(bits: u32, status: &mut Status) -> u16 {
     let bits = status.operand(bits);
     let sign = (bits >> 16 & 0x8000) as u16;

@@ -35,7 +35,7 @@ const TRCENA: u32 = 1 << 24;
 const CYCCNTENA: u32 = 1;
 
 /// Registers of the system control block and of the debug units.
-#[derive(Hash)]
+#[derive(Default, Hash)]
 pub(super) struct SystemControl {
     pub(super) vtor: u32,
     pub(super) scr: u32,
@@ -57,30 +57,17 @@ pub(super) struct SystemControl {
     pub(super) thumb: bool,
 }
 
-impl Default for SystemControl {
-    fn default() -> Self {
+impl SystemControl {
+    pub(super) fn new() -> Self {
         SystemControl {
-            vtor: 0,
-            scr: 0,
             ccr: STKALIGN,
-            shcsr: 0,
-            cfsr: 0,
-            hfsr: 0,
-            mmfar: 0,
-            bfar: 0,
-            cpacr: 0,
             fpccr: ASPEN | LSPEN,
-            fpcar: 0,
-            fpdscr: 0,
-            demcr: 0,
             dwt_ctrl: 0x4000_0000,
-            cycle_base: 0,
             thumb: true,
+            ..SystemControl::default()
         }
     }
-}
 
-impl SystemControl {
     fn counts_cycles(&self) -> bool {
         self.demcr & TRCENA != 0 && self.dwt_ctrl & CYCCNTENA != 0
     }

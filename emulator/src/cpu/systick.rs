@@ -12,7 +12,6 @@ const COUNTFLAG: u32 = 1 << 16;
 pub(super) struct SysTick {
     control: u32,
     load: u32,
-    /// When the present count was loaded.
     loaded_at: Cycles,
     loaded: u32,
     count_flag: bool,

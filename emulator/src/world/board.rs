@@ -111,7 +111,6 @@ pub struct Board {
     fed_until: [Cycles; UARTS],
 }
 
-/// When a board matters to the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Horizon {
     pub(crate) wake: Time,
@@ -452,7 +451,6 @@ impl Board {
         }
     }
 
-    /// Something arrives at a serial port, in order.
     pub(crate) fn hear(&mut self, uart: usize, waves: impl Iterator<Item = Wave>) {
         let clock = self.clock;
         let waves = waves.map(|wave| wave.converted(|at| clock.cycles_at(at), |length| clock.length_of(length)));

@@ -45,7 +45,6 @@ impl Cables {
         self.conductors.get(port.board)?.get(port.uart)?.as_ref()?.to
     }
 
-    /// All ports that have a wire, by board.
     pub(super) fn ports(&self) -> impl Iterator<Item = Port> {
         let places = (0..self.conductors.len()).flat_map(|board| (0..UARTS).map(move |uart| Port { board, uart }));
         places.filter(|port| self.far_end(*port).is_some())

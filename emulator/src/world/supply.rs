@@ -5,7 +5,6 @@ use super::board::Board;
 use crate::chip::ResetCause;
 use crate::hash::mix;
 
-/// Whether there is power, and what the probe does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Supply {
     pub(super) is_on: bool,

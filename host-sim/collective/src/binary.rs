@@ -42,7 +42,6 @@ impl Stages {
         }
     }
 
-    /// How many nodes are not of the tree.
     pub(crate) fn beside(&self) -> usize {
         self.beside
     }
@@ -52,14 +51,12 @@ impl Stages {
         self.up.iter().cloned()
     }
 
-    /// The stages down.
     pub(crate) fn down(&self) -> impl Iterator<Item = Vec<(Node, Node)>> + '_ {
         let turned = |stage: &Vec<(Node, Node)>| stage.iter().map(|&(from, to)| (to, from)).collect();
         self.up.iter().rev().map(turned)
     }
 }
 
-/// The embedded binary tree of the root.
 pub(crate) fn embedded(network: &Network, graph: &Graph, request: &Request) -> Result<BinaryTree, CannotRun> {
     let operation = request.operation;
     if !matches!(

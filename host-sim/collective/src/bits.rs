@@ -62,7 +62,6 @@ fn go(machine: &mut Machine, held: &mut Vec<Sorted>, from: &mut Vec<Swap>, to: &
     Ok(())
 }
 
-/// A value on its way to its place.
 #[derive(Clone, Copy, Debug)]
 struct Sorted {
     sorting: Sorting,

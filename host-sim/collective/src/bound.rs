@@ -81,7 +81,6 @@ fn smallest_cut(graph: &Graph) -> u64 {
     plain.min(bisection::cut_size(graph, &bisection::best_cut(graph)))
 }
 
-/// The bits of a hypercube.
 fn cube_bits(base: &Base) -> Option<u64> {
     match base.shape() {
         Shape::Hypercube(bits) | Shape::FoldedHypercube(bits) => Some(u64::from(bits)),

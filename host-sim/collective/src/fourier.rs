@@ -126,9 +126,7 @@ pub struct Terms {
 /// A node of a unit.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
-    /// The node's place.
     own: Node,
-    /// How many digits the unit has.
     digits: usize,
 }
 

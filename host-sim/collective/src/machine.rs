@@ -36,7 +36,6 @@ pub enum Conflict {
     Lacks { round: u64, node: Node },
 }
 
-/// What one direction of a link has carried.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
     messages: u64,

@@ -115,7 +115,6 @@ pub(crate) fn personal(value: i64, to: Node) -> i64 {
     value.wrapping_add(to as i64)
 }
 
-/// An operation that is carried out.
 pub(crate) struct Job<'a> {
     pub(crate) network: &'a Network,
     pub(crate) request: &'a Request,
@@ -312,7 +311,6 @@ impl Job<'_> {
         Ok(Outcome::Many(arrived.into_iter().map(in_order).collect()))
     }
 
-    /// The program of a network whose digits are bits.
     fn bits(&self) -> Option<Bits> {
         Program::new(self.network).as_ref().and_then(Bits::of)
     }
@@ -341,7 +339,6 @@ impl Job<'_> {
         }
     }
 
-    /// In words.
     fn method(&self) -> String {
         let root = self.request.root;
         if let (Some(tree), Some(stages)) = (&self.tree, &self.stages) {
@@ -394,7 +391,6 @@ impl Job<'_> {
     }
 }
 
-/// The comparators of a stage.
 fn compare(
     machine: &mut Machine,
     turns: Option<&Turns>,

@@ -7,14 +7,10 @@ use crate::Request;
 use crate::fourier::{Complex, direct};
 use crate::operation::{Job, personal};
 
-/// What the nodes hold in the end.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Outcome {
-    /// A value each.
     One(Vec<i64>),
-    /// Several values each.
     Many(Vec<Vec<i64>>),
-    /// A complex number each.
     Terms(Vec<Complex>),
 }
 
@@ -46,7 +42,6 @@ impl Outcome {
 }
 
 impl Job<'_> {
-    /// What must come out, computed in one place.
     pub(crate) fn expected(&self) -> Outcome {
         let Request {
             operation,

@@ -60,7 +60,6 @@ pub fn step<H: Held>(machine: &mut Machine, step: &Step, held: &mut Vec<H>) -> R
     }
 }
 
-/// Something that is held goes to a neighbor.
 fn message<H: Held>(from: Node, to: Node, body: H) -> Message<H> {
     let bytes = body.bytes();
     Message { from, to, bytes, body }

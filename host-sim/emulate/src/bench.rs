@@ -66,7 +66,6 @@ pub struct Bench {
     kind: &'static BoardKind,
     hosts: Hosts,
     format: LogFormat,
-    /// What each board has logged, as it came.
     logged: Vec<Vec<(Time, Vec<u8>)>>,
     events: Script,
 }

@@ -97,7 +97,6 @@ pub fn from_emulated(
 /// A folder with the streams of boards. Streams that are there are replaced when the new ones are whole.
 struct Streams<'a> {
     folder: &'a Path,
-    /// Boards whose stream has been begun.
     begun: Vec<bool>,
 }
 

@@ -1,5 +1,7 @@
 //! A Cortex-M4F as GDB sees it: its registers and their description. With it GDB unwinds through exception handlers.
 
+use std::sync::LazyLock;
+
 use gdbstub::arch::{Arch, BreakpointKind, Registers};
 
 /// The architecture.
@@ -72,53 +74,30 @@ impl Arch for CortexM {
     type BreakpointKind = AnyKind;
 
     fn target_description_xml() -> Option<&'static str> {
-        Some(DESCRIPTION)
+        static DESCRIPTION: LazyLock<String> = LazyLock::new(description);
+        Some(&DESCRIPTION)
     }
 }
 
-const DESCRIPTION: &str = r#"<?xml version="1.0"?>
+/// R0 to R12 and D0 to D15 by number, the others by name.
+fn description() -> String {
+    let register = |name: &str, bits: u32, more: &str| format!("<reg name=\"{name}\" bitsize=\"{bits}\"{more}/>");
+    let core: String = (0..13).map(|number| register(&format!("r{number}"), 32, "")).collect();
+    let double = |number| register(&format!("d{number}"), 64, " type=\"ieee_double\"");
+    let float: String = (0..16).map(double).collect();
+    let [sp, lr] = [register("sp", 32, " type=\"data_ptr\""), register("lr", 32, "")];
+    let [pc, xpsr] = [register("pc", 32, " type=\"code_ptr\""), register("xpsr", 32, "")];
+    let fpscr = register("fpscr", 32, " type=\"int\" group=\"float\"");
+    format!(
+        r#"<?xml version="1.0"?>
 <!DOCTYPE target SYSTEM "gdb-target.dtd">
 <target version="1.0">
   <architecture>arm</architecture>
-  <feature name="org.gnu.gdb.arm.m-profile">
-    <reg name="r0" bitsize="32"/>
-    <reg name="r1" bitsize="32"/>
-    <reg name="r2" bitsize="32"/>
-    <reg name="r3" bitsize="32"/>
-    <reg name="r4" bitsize="32"/>
-    <reg name="r5" bitsize="32"/>
-    <reg name="r6" bitsize="32"/>
-    <reg name="r7" bitsize="32"/>
-    <reg name="r8" bitsize="32"/>
-    <reg name="r9" bitsize="32"/>
-    <reg name="r10" bitsize="32"/>
-    <reg name="r11" bitsize="32"/>
-    <reg name="r12" bitsize="32"/>
-    <reg name="sp" bitsize="32" type="data_ptr"/>
-    <reg name="lr" bitsize="32"/>
-    <reg name="pc" bitsize="32" type="code_ptr"/>
-    <reg name="xpsr" bitsize="32"/>
-  </feature>
-  <feature name="org.gnu.gdb.arm.vfp">
-    <reg name="d0" bitsize="64" type="ieee_double"/>
-    <reg name="d1" bitsize="64" type="ieee_double"/>
-    <reg name="d2" bitsize="64" type="ieee_double"/>
-    <reg name="d3" bitsize="64" type="ieee_double"/>
-    <reg name="d4" bitsize="64" type="ieee_double"/>
-    <reg name="d5" bitsize="64" type="ieee_double"/>
-    <reg name="d6" bitsize="64" type="ieee_double"/>
-    <reg name="d7" bitsize="64" type="ieee_double"/>
-    <reg name="d8" bitsize="64" type="ieee_double"/>
-    <reg name="d9" bitsize="64" type="ieee_double"/>
-    <reg name="d10" bitsize="64" type="ieee_double"/>
-    <reg name="d11" bitsize="64" type="ieee_double"/>
-    <reg name="d12" bitsize="64" type="ieee_double"/>
-    <reg name="d13" bitsize="64" type="ieee_double"/>
-    <reg name="d14" bitsize="64" type="ieee_double"/>
-    <reg name="d15" bitsize="64" type="ieee_double"/>
-    <reg name="fpscr" bitsize="32" type="int" group="float"/>
-  </feature>
-</target>"#;
+  <feature name="org.gnu.gdb.arm.m-profile">{core}{sp}{lr}{pc}{xpsr}</feature>
+  <feature name="org.gnu.gdb.arm.vfp">{float}{fpscr}</feature>
+</target>"#
+    )
+}
 
 #[cfg(test)]
 mod tests {
@@ -134,7 +113,10 @@ mod tests {
         };
         let mut bytes = Vec::new();
         registers.gdb_serialize(|byte| bytes.extend(byte));
-        assert_eq!(bytes.len(), DESCRIPTION.matches("bitsize=\"32\"").count() * 4 + 16 * 8);
+        assert_eq!(
+            bytes.len(),
+            description().matches("bitsize=\"32\"").count() * 4 + 16 * 8
+        );
         let mut copy = CortexMRegisters::default();
         assert_eq!((copy.gdb_deserialize(&bytes), copy), (Ok(()), registers.clone()));
         assert_eq!(registers.gdb_deserialize(&bytes[1..]), Err(()));

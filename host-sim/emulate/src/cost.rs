@@ -113,7 +113,6 @@ impl Cost {
     }
 }
 
-/// What boards have executed.
 struct Spent {
     instructions: i64,
     executed: Executed,

@@ -43,7 +43,6 @@ pub enum BoardFault {
 }
 
 impl BoardFault {
-    /// The links that it is about.
     fn links(&self) -> Vec<usize> {
         match *self {
             BoardFault::CutJumper(link) | BoardFault::NoisyJumper(link) | BoardFault::StuckJumper(link) => vec![link],

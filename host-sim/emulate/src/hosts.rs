@@ -6,7 +6,7 @@ use hopwise_emulator::time::{MICROSECOND, Time};
 use hopwise_emulator::world::{BadWire, Port, World};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{Credentials, Key};
-use hopwise_node::wire::{AppPort, AppStatus, Verdict};
+use hopwise_node::wire::{AppPort, AppStatus, VERSION, Verdict};
 
 use hopwise_host::host_port::{HostPort, Incoming};
 use hopwise_host::talk::{BoardRequest, Reply};
@@ -55,6 +55,11 @@ impl Hosts {
             };
             port.lock(&credentials, management);
         }
+    }
+
+    /// The version of the wire format that a board speaks.
+    pub fn wire_version(&self, board: usize) -> u8 {
+        self.ports.get(board).map_or(VERSION, HostPort::wire_version)
     }
 
     /// Lays a wire between two free ports that passes on what `carry` says.

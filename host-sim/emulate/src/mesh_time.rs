@@ -14,7 +14,6 @@ use hopwise_node::wire::{BoardConfig, Pattern, Traffic};
 
 use crate::setup::{self, Blueprint, CannotBuild, Differences};
 
-/// The variable in which a board has it.
 const VARIABLE: &str = "HOPWISE_MESH_TIME";
 /// The count of the timer that is a board's own clock: TIM2, which counts microseconds.
 const TIMER_COUNT: u32 = 0x4000_0024;
@@ -24,7 +23,6 @@ const TIMER_TURN: u64 = 1 << 16;
 const STARTS: u64 = 0x7374_6172_7473;
 /// By then a started board has cleared its memory.
 const BOOTED: Time = 50 * MILLISECOND;
-/// Traffic that fills all links.
 const FULL: Traffic = Traffic {
     rate: 100_000,
     count: 0,
@@ -40,7 +38,6 @@ pub struct TimedBoards {
     /// The boards.
     pub world: World,
     starts: Vec<Time>,
-    /// The board that loses its power, and when.
     dies: Option<(usize, Time)>,
     origins: BTreeMap<usize, Origin>,
 }
@@ -128,7 +125,6 @@ fn shown(board: &mut Board, number: usize, now: Time, origins: &mut BTreeMap<usi
     Some(shown as f64 / TICKS_PER_MICRO as f64)
 }
 
-/// What the board's own clock shows.
 fn local_time(
     board: &mut Board,
     number: usize,

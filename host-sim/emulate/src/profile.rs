@@ -33,7 +33,6 @@ pub struct DebugInfo<'e> {
 #[error("its debug information cannot be read: {0}")]
 pub struct BadDebugInfo(String);
 
-/// A function at an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     function: String,
@@ -94,7 +93,6 @@ fn place(frame: &Frame<'_, Reader<'_>>) -> Option<Place> {
     })
 }
 
-/// The room of a function that has a path.
 fn room_of_path(function: &str) -> Option<String> {
     let path = function.trim_start_matches(|letter: char| !letter.is_alphanumeric() && letter != '_');
     let end = path.find(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != ':');
@@ -273,15 +271,13 @@ mod tests {
             assert_eq!(room_of_path(function).as_deref(), Some(room), "{function}");
         }
         assert_eq!(room_of_path("USART1"), None);
-        assert_eq!(
-            room_of_file("/a/embassy-stm32-0.6.0/src/lib.rs").as_deref(),
-            Some("embassy-stm32")
-        );
-        assert_eq!(
-            room_of_file("/rustc/59/library/core/src/num.rs").as_deref(),
-            Some("rust::core")
-        );
-        assert_eq!(room_of_file("/a/firmware/src/board/x.rs").as_deref(), Some("firmware"));
-        assert_eq!(room_of_file("lib.rs"), None);
+        for (file, room) in [
+            ("/a/embassy-stm32-0.6.0/src/lib.rs", Some("embassy-stm32")),
+            ("/rustc/59/library/core/src/num.rs", Some("rust::core")),
+            ("/a/firmware/src/board/x.rs", Some("firmware")),
+            ("lib.rs", None),
+        ] {
+            assert_eq!(room_of_file(file).as_deref(), room, "{file}");
+        }
     }
 }

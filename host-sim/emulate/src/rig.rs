@@ -18,7 +18,7 @@ use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{KEY_BYTES, Key, Secret};
 use hopwise_node::store::Keys;
-use hopwise_node::wire::{AppPort, BadConfig};
+use hopwise_node::wire::{AppPort, BadConfig, VERSION};
 use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::update::Boards;
 
@@ -29,7 +29,6 @@ use crate::setup::{self, Blueprint, CannotBuild, Differences, Program};
 const RESPONSE_TIMEOUT: Time = SECOND;
 /// A board that takes no packet for so long takes none any more: links to its neighbors may pause.
 const TAKES_WITHIN: Time = 5 * SECOND;
-/// What boards of an [`EmulatedMesh`] differ by.
 const DIFFERENCES: Differences = Differences::new(1, 20.0);
 
 /// The firmware, from its file.
@@ -263,7 +262,6 @@ impl FreeLink {
     }
 }
 
-/// That of no mesh.
 fn another_key() -> Keys {
     let secret = Secret {
         key: Key::new([0; KEY_BYTES]),
@@ -381,6 +379,11 @@ impl Boards for EmulatedMesh {
 
     fn elapsed(&self) -> Duration {
         Duration::from_micros(self.world.now() / MICROSECOND)
+    }
+
+    fn wire_version(&self) -> u8 {
+        let entrance = self.entrances.first();
+        entrance.map_or(VERSION, |board| self.hosts.wire_version(*board))
     }
 
     fn stream(&mut self, blocks: Vec<Vec<u8>>) {

@@ -7,7 +7,6 @@ use hopwise_emulator::world::{self, Port};
 use hopwise_language::Script;
 use hopwise_language::script::{Action, NoSuchPlace, PortName, PortOf, ScriptError, Stage, check_board, check_port};
 
-/// Boards that are emulated, and where their ports are.
 struct EmulatedBoards<'a, F> {
     network: &'a Network,
     place: F,

@@ -218,7 +218,6 @@ pub fn place(kind: &BoardKind, network: &Network, node: u64, port: Option<u64>) 
     }
 }
 
-/// Unique number, drift and oscillator of a board.
 fn options(node: u64, kind: &'static BoardKind, differences: Differences) -> BoardOptions {
     let first = scatter(differences.seed ^ scatter(node));
     let second = scatter(first);
@@ -244,7 +243,6 @@ fn options(node: u64, kind: &'static BoardKind, differences: Differences) -> Boa
     }
 }
 
-/// A number of a range, by chance.
 fn drawn(range: &std::ops::RangeInclusive<u32>, bits: u64) -> u32 {
     range.start() + (bits % u64::from(range.end() - range.start() + 1)) as u32
 }

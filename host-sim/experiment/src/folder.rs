@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use crate::share::Share;
 use crate::{Finding, Job, Kind, Refused};
 
-/// The version of what is in a folder.
 const VERSION: u64 = 1;
 /// More jobs than this are a mistake.
 const MAX_JOBS: usize = 100_000;
@@ -77,7 +76,6 @@ fn earlier(path: &Path) -> FolderError {
     ))
 }
 
-/// The text of a file, if there is one.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, FolderError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),

@@ -125,20 +125,14 @@ fn chart(figures: &[&Figure]) -> String {
             % 360;
         let half = figure.ci95.unwrap_or(0.0);
         let label = escape(&format!("{} {}", figure.network, figure.scenario));
+        let [from, at, to] = [-half, 0.0, half].map(|off| x(figure.mean + off));
+        let (before, end, behind, below, mean) = (LABELS - 8.0, LABELS + WIDTH, to + 8.0, y + 4.0, number(figure.mean));
         let _ = write!(
             svg,
-            "<text x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text><line x1=\"{LABELS}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" \
-             stroke=\"#eee\"/><line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"hsl({hue},60%,45%)\" stroke-width=\"5\" \
-             opacity=\"0.5\"/><circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"hsl({hue},60%,40%)\"/><text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            LABELS - 8.0,
-            y + 4.0,
-            LABELS + WIDTH,
-            x(figure.mean - half),
-            x(figure.mean + half),
-            x(figure.mean),
-            x(figure.mean + half) + 8.0,
-            y + 4.0,
-            number(figure.mean)
+            "<text x=\"{before:.0}\" y=\"{below:.1}\" text-anchor=\"end\">{label}</text><line x1=\"{LABELS}\" x2=\"{end:.1}\" y1=\"{y:.1}\" \
+             y2=\"{y:.1}\" stroke=\"#eee\"/><line x1=\"{from:.1}\" x2=\"{to:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"hsl({hue},60%,45%)\" \
+             stroke-width=\"5\" opacity=\"0.5\"/><circle cx=\"{at:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"hsl({hue},60%,40%)\"/>\
+             <text x=\"{behind:.1}\" y=\"{below:.1}\">{mean}</text>"
         );
     }
     svg + "</svg>"

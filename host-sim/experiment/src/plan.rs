@@ -32,14 +32,12 @@ const MAX_SEEDS: u64 = 10_000;
 /// The kind of a plan without tables.
 const SCENARIO: &str = "sim";
 
-/// A setting and all its values.
 #[derive(Clone, Debug, PartialEq)]
 struct Axis {
     name: String,
     values: Vec<Value>,
 }
 
-/// The runs of one kind.
 #[derive(Clone, Debug, PartialEq)]
 struct Table {
     kind: String,
@@ -225,14 +223,12 @@ fn kind<'k>(name: &str, kinds: &[&'k dyn Kind]) -> Result<&'k dyn Kind, String> 
     })
 }
 
-/// A line of the file, or a table.
 struct Entry<'t> {
     name: String,
     place: usize,
     value: Spanned<DeValue<'t>>,
 }
 
-/// In the order of the file.
 fn entries(table: DeTable<'_>) -> Vec<Entry<'_>> {
     let entry = |(name, value): (Spanned<DeString<'_>>, _)| Entry {
         place: name.span().start,
@@ -261,7 +257,6 @@ impl Entry<'_> {
         })
     }
 
-    /// The networks or seeds of all tables.
     fn shared(&self) -> Result<Option<Axis>, String> {
         let all = |name: &str, is: fn(&Value) -> bool, what: &str| {
             let values = self.values()?;

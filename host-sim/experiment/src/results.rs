@@ -122,7 +122,6 @@ impl Results {
     }
 }
 
-/// Whether a simulation had faults that nobody noticed.
 fn faults_met_nothing(job: &Job, result: &Value) -> bool {
     let faults = [
         "events",

@@ -80,19 +80,18 @@ mod tests {
             ("SLURM_ARRAY_TASK_MIN", "5"),
             ("SLURM_ARRAY_TASK_COUNT", "4"),
         ];
-        assert_eq!(share(&slurm, None, 100), Ok(Some(Share { index: 2, count: 4 })));
-        assert_eq!(
-            share(&[("JOB_COMPLETION_INDEX", "3")], None, 100),
-            Ok(Some(Share { index: 3, count: 100 }))
-        );
-        assert_eq!(
-            share(&[("JOB_COMPLETION_INDEX", "3")], Some(8), 100),
-            Ok(Some(Share { index: 3, count: 8 }))
-        );
-        assert_eq!(
-            share(&[("PARALLEL_SEQ", "1")], Some(8), 100),
-            Ok(Some(Share { index: 0, count: 8 }))
-        );
+        for (variables, shards, index, count) in [
+            (&slurm[..], None, 2, 4),
+            (&[("JOB_COMPLETION_INDEX", "3")], None, 3, 100),
+            (&[("JOB_COMPLETION_INDEX", "3")], Some(8), 3, 8),
+            (&[("PARALLEL_SEQ", "1")], Some(8), 0, 8),
+        ] {
+            assert_eq!(
+                share(variables, shards, 100),
+                Ok(Some(Share { index, count })),
+                "{variables:?}"
+            );
+        }
         assert_eq!(share(&[], Some(8), 100), Ok(None));
         assert!(share(&[("PARALLEL_SEQ", "9")], Some(8), 100).is_err());
         assert!(share(&[("JOB_COMPLETION_INDEX", "x")], None, 100).is_err());

@@ -1,5 +1,7 @@
 //! Simulations in virtual time as jobs.
 
+use std::time::Instant;
+
 use hopwise_sim::report::Report;
 use hopwise_sim::{Settings, simulate};
 use serde_json::{Map, Value};
@@ -13,8 +15,9 @@ impl Sim {
     /// One run, from settings to report.
     pub fn report(settings: &Settings) -> Result<Report, Refused> {
         let run = settings.run()?;
+        let started = Instant::now();
         let account = simulate(&run, None, &mut |_| ())?;
-        Ok(Report::new(settings, &run, &account))
+        Ok(Report::new(settings, &run, &account, started.elapsed().as_secs_f64()))
     }
 }
 

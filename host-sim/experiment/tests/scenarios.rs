@@ -8,7 +8,6 @@ use hopwise_sim::Settings;
 use hopwise_sim::report::{Report, summed};
 use rayon::prelude::*;
 
-/// The reports of all runs of an example.
 fn reports(name: &str) -> Vec<Report> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let plan = Plan::read(&folder.join(name), &[&Sim]).unwrap();
@@ -17,7 +16,6 @@ fn reports(name: &str) -> Vec<Report> {
     runs.par_iter().map(|(_, run)| report(run)).collect()
 }
 
-/// A line for each, with some of its settings.
 fn table(reports: &[Report], varied: &[&str]) -> String {
     let titles = varied.iter().chain(&Report::TITLES).map(ToString::to_string).collect();
     let rows = reports.iter().map(|report| {

@@ -128,6 +128,11 @@ impl HostPort {
         self.endpoint.peer()
     }
 
+    /// The version of the wire format that the board speaks.
+    pub fn wire_version(&self) -> u8 {
+        self.endpoint.version()
+    }
+
     /// Sends a request to a node; returns its number. Here as below, a payload that does not fit a packet is a bug of the caller, which
     /// checks user input.
     pub fn ask(&mut self, dest: u64, query: Query, payload: &[u8], now: Micros) -> u32 {

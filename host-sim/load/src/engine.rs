@@ -43,7 +43,6 @@ use routers::ChannelPlan;
 pub(super) use routers::Input;
 pub(super) use routers::State;
 
-/// Why a run cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
     /// A packet needs a class that was not provided for; begin again with so many.
@@ -56,7 +55,6 @@ const PERMUTATION: u64 = 0x7065_726d;
 /// Cycles after which the recorder is told, at most.
 const LONGEST_TURN: u32 = 64;
 
-/// What is simulated.
 #[derive(Clone, Debug)]
 pub(super) struct Scene<'a> {
     pub(super) network: &'a Network,
@@ -75,7 +73,6 @@ pub(super) struct Scene<'a> {
     pub(super) threads: usize,
 }
 
-/// What all partitions read.
 struct Shared<'a> {
     scene: Scene<'a>,
     parameters: Parameters,
@@ -107,7 +104,6 @@ struct Failing {
     standing: Standing,
 }
 
-/// The whole network while it is simulated.
 pub(super) struct Engine<'a> {
     shared: Shared<'a>,
     partitions: Vec<Partition>,
@@ -122,7 +118,6 @@ pub(super) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// The network before its first cycle.
     pub(super) fn new(scene: Scene<'a>) -> Result<Self, BadDestinations> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(scene.seed ^ PERMUTATION);
         let destinations = Destinations::new(scene.traffic, scene.network, &mut rng)?;
@@ -203,7 +198,6 @@ impl<'a> Engine<'a> {
         balance.unsigned_abs()
     }
 
-    /// Whether messages of a schedule wait for their time.
     pub(super) fn has_plans(&self) -> bool {
         let mut agendas = self.partitions.iter().filter_map(|partition| partition.agenda.as_ref());
         agendas.any(agenda::Agenda::has_timed)
@@ -227,7 +221,6 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Links and routers that are out of action now.
     pub(super) fn failed(&self) -> (u64, u64) {
         self.failing
             .as_ref()
@@ -367,7 +360,6 @@ impl<'a> Engine<'a> {
         (partition, channel - partition.first_channel)
     }
 
-    /// An input channel by its number in the network.
     #[cfg(test)]
     pub(super) fn input(&self, channel: u32) -> &Input {
         let (partition, local) = self.place(channel);

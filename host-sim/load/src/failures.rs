@@ -94,16 +94,13 @@ pub(super) struct Standing {
     cut: Vec<bool>,
     /// By node.
     off: Vec<bool>,
-    /// What is to happen, and in which cycle.
     events: VecDeque<(u32, Change)>,
 }
 
-/// What an event does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// A link, by one of its ports, and whether it is cut.
     Link(u32, bool),
-    /// A router, and whether it is off.
     Router(u32, bool),
 }
 
@@ -141,7 +138,6 @@ impl Standing {
         standing
     }
 
-    /// When something happens next.
     pub(super) fn next_event(&self) -> Option<u32> {
         self.events.front().map(|&(at, _)| at)
     }
@@ -160,7 +156,6 @@ impl Standing {
         Some(change)
     }
 
-    /// Links and routers that are out of action.
     pub(super) fn counts(&self) -> (u64, u64) {
         let count = |list: &[bool]| list.iter().filter(|&&out| out).count() as u64;
         (count(&self.cut) / 2, count(&self.off))

@@ -84,14 +84,12 @@ const LATENCIES: f64 = 10.0;
 /// Latencies that rise from the first half of a measurement to the second by this share, and by more than chance, are those of a
 /// network that never gets steady.
 const RISE: f64 = 0.1;
-/// Bars of the histogram of links.
 const LINK_BARS: usize = 20;
 /// Student's t for 99% and 8 degrees of freedom.
 const STUDENT_OF_HALVES: f64 = 3.355;
 /// Student's t for 95% and 9 degrees of freedom.
 const STUDENT: f64 = 2.262;
 
-/// Why a run was ended before its time.
 enum Stop {
     Halt(Halt),
     Deadlock(Deadlock),

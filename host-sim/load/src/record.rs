@@ -68,7 +68,6 @@ impl Recorder {
         self.to = to;
     }
 
-    /// The cycles whose packets count.
     pub(super) fn window(&self) -> std::ops::Range<u32> {
         self.from..self.to
     }

@@ -15,7 +15,6 @@ pub(crate) const MAX_TABLE_NODES: u64 = 4_096;
 /// Routes on which valleys are counted to guess how many classes a large network uses.
 const SAMPLES: u64 = 256;
 
-/// The step of a packet out of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hop {
     /// The port, counted from 0 at its node.
@@ -58,7 +57,6 @@ pub(super) struct Valleys {
     descending: bool,
 }
 
-/// The routes of a network under a rule.
 pub(super) struct Routes {
     network: Network,
     rule: Rule,
@@ -231,7 +229,6 @@ impl Routes {
         }
     }
 
-    /// Bytes of the table.
     pub(super) fn bytes(&self) -> usize {
         self.table.capacity() * size_of::<Packed>() + self.shortest.capacity() * 4
     }
@@ -358,7 +355,6 @@ mod tests {
         }
     }
 
-    /// Whether edges between numbered places close a cycle.
     fn has_cycle(places: usize, mut edges: Vec<(usize, usize)>) -> bool {
         edges.sort_unstable();
         edges.dedup();

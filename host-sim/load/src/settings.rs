@@ -19,9 +19,7 @@ use super::schedule::Schedule;
 
 /// Packets that a node makes in a cycle, unless said otherwise.
 const DEFAULT_RATE: f64 = 0.05;
-/// How closely saturation is found, unless said otherwise.
 const DEFAULT_SATURATION_PRECISION: f64 = 0.01;
-/// Searches for saturation, unless said otherwise.
 const DEFAULT_SEEDS: u32 = 5;
 const MAX_SEEDS: u32 = 100;
 const MAX_THREADS: u16 = 256;

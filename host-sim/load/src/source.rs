@@ -7,10 +7,13 @@ use super::parameters::Process;
 
 /// The sources of all nodes. A cycle costs what is made in it: the random numbers say how long nothing happens.
 pub(super) enum Sources {
-    /// Nothing is made.
     Silent,
     /// The coins of all nodes and cycles are one row of coins, cycle by cycle; `next` is the next that shows heads.
-    Bernoulli { next: u64, nodes: u64, rate: f64 },
+    Bernoulli {
+        next: u64,
+        nodes: u64,
+        rate: f64,
+    },
     /// Every node's next packet, in a calendar of `CALENDAR` days a year.
     Bursty {
         calendar: Vec<Vec<u32>>,
@@ -21,14 +24,11 @@ pub(super) enum Sources {
 
 const CALENDAR: usize = 1_024;
 
-/// A node of a bursty source.
 pub(super) struct Burst {
     next: u64,
-    /// The burst ends before this cycle.
     end: u64,
 }
 
-/// Chances a cycle.
 #[derive(Clone, Copy)]
 pub(super) struct Chances {
     make: f64,
@@ -117,7 +117,6 @@ impl Sources {
 }
 
 impl Burst {
-    /// Finds the next packet at or after `from`.
     fn advance(&mut self, from: u64, chances: Chances, rng: &mut Xoshiro256PlusPlus) {
         let mut at = from.saturating_add(gap(chances.make, rng));
         while at >= self.end {

@@ -51,7 +51,6 @@ pub(super) fn find_cycle(engine: &Engine<'_>) -> Option<Deadlock> {
     }
 }
 
-/// Which input channels are locked.
 fn locked(engine: &Engine<'_>) -> Vec<bool> {
     let count = engine.channels() as usize;
     let mut locked = vec![false; count];

@@ -21,7 +21,6 @@ impl<T> Wheel<T> {
         self.slots[(at & self.mask) as usize].push(event);
     }
 
-    /// The events of a cycle so far.
     pub(super) fn look(&self, at: u32) -> &[T] {
         &self.slots[(at & self.mask) as usize]
     }
@@ -32,14 +31,12 @@ impl<T> Wheel<T> {
         std::mem::take(&mut self.slots[(now & self.mask) as usize])
     }
 
-    /// Returns the memory of a list.
     #[inline]
     pub(super) fn give_back(&mut self, now: u32, mut list: Vec<T>) {
         list.clear();
         self.slots[(now & self.mask) as usize] = list;
     }
 
-    /// Bytes of the lists.
     pub(super) fn bytes(&self) -> usize {
         self.slots.iter().map(|slot| slot.capacity() * size_of::<T>()).sum()
     }

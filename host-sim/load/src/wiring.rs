@@ -6,15 +6,12 @@
 use hopwise_core::Network;
 use hopwise_language::ring_sizes;
 
-/// The port numbers and which leads where.
 pub(super) struct Wiring {
     /// First port of every node, and one past the last port.
     pub(super) first: Vec<u32>,
     /// The port at the other end of the link; a local port is its own.
     pub(super) peer: Vec<u32>,
-    /// The node of every port.
     pub(super) node: Vec<u32>,
-    /// If the network is a ring or torus.
     pub(super) rings: Option<RingPorts>,
 }
 
@@ -59,7 +56,6 @@ impl Wiring {
 
 /// What is special about the ports of rings and tori.
 pub(super) struct RingPorts {
-    /// The sizes of the dimensions.
     pub(super) sizes: Vec<u64>,
     /// The dimension that a link changes; [`NO_AXIS`] for local ports.
     pub(super) axis: Vec<u8>,

@@ -143,7 +143,6 @@ fn distance_sum_from(base: &Base, node: Node) -> u128 {
     distances.map(u128::from).sum()
 }
 
-/// The sum of the distances in one dimension.
 fn along(factor: Factor, n: u64) -> Option<u128> {
     let n = u128::from(n);
     match factor {

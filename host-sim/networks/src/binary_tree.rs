@@ -83,7 +83,6 @@ struct Search {
     random: u64,
 }
 
-/// Number of restarts of the search.
 const TRIES: u32 = 4000;
 
 impl Search {

@@ -6,7 +6,6 @@ use hopwise_core::{Base, Network};
 
 use crate::base::Formulas;
 
-/// Maximum number of dimensions of base graphs here.
 const MAX_DIMENSIONS: usize = 6;
 
 /// The networks with exactly `nodes` nodes in which no node has more than `ports` links, in order of their spelling.

@@ -17,7 +17,6 @@ pub struct NoFormula {
 }
 
 impl NoFormula {
-    /// Of the network with this expression.
     pub(crate) fn of(expression: &str) -> Self {
         let expression = expression.into();
         NoFormula { expression }
@@ -303,7 +302,6 @@ fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {
     })
 }
 
-/// The weight of each digit in a node number.
 fn weights(re: &Re) -> impl Iterator<Item = u64> + '_ {
     (0..re.phases()).scan(re.unit().nodes(), |weight, phase| {
         let this = *weight;

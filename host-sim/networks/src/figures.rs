@@ -1,7 +1,5 @@
 //! The figures of a network, by formula or by search.
 
-use std::time::Instant;
-
 use hopwise_core::{Family, Network};
 use serde::Serialize;
 
@@ -25,7 +23,7 @@ pub enum CannotSearch {
     TooMany(#[from] TooManyToSearch),
 }
 
-/// The output of `hopwise topo`; the fields are its JSON keys.
+/// The output of `hopwise topo`, which adds how long it took; the fields are its JSON keys.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
     /// The network in its canonical spelling.
@@ -50,14 +48,11 @@ pub struct Figures {
     pub vertex_transitive: bool,
     /// How the figures were found.
     pub method: String,
-    /// How long it took.
-    pub seconds: f64,
 }
 
 impl Figures {
     /// By formula; figures without one are left out.
     pub fn by_formula(network: &Network) -> Option<Figures> {
-        let start = Instant::now();
         let found = closed_form::figures(network)?;
         Some(Figures {
             expression: network.to_string(),
@@ -71,7 +66,6 @@ impl Figures {
             mean_distance: found.distance_sum.map(|sum| mean(sum, network.nodes())),
             vertex_transitive: network.vertex_transitive(),
             method: "closed form".into(),
-            seconds: start.elapsed().as_secs_f64(),
         })
     }
 
@@ -83,9 +77,7 @@ impl Figures {
         }
         let graph = Graph::build(network)?;
         let sources = sources(network);
-        let start = Instant::now();
         let found = distances::from_sources(&graph, &sources, |done| progress(done, sources.len() as u64));
-        let seconds = start.elapsed().as_secs_f64();
         let (degree_min, degree_max) = graph.degree_range();
         let distance_sum = found.sum * u128::from(network.nodes()) / sources.len() as u128;
         let from = match sources.len() as u64 {
@@ -104,7 +96,6 @@ impl Figures {
             mean_distance: found.connected.then(|| mean(distance_sum, network.nodes())),
             vertex_transitive: network.vertex_transitive(),
             method: format!("breadth-first search from {from}"),
-            seconds,
         })
     }
 
@@ -118,7 +109,6 @@ impl Figures {
     }
 
     fn from_one_node(network: &Network, progress: impl Fn(u64, u64)) -> Result<Figures, CannotSearch> {
-        let start = Instant::now();
         let topology = network.unchecked();
         let nodes = network.nodes();
         let found = Levels::search(topology, 0, |reached| progress(reached, nodes))?;
@@ -137,7 +127,6 @@ impl Figures {
             mean_distance: connected.then(|| mean(distance_sum, nodes)),
             vertex_transitive: true,
             method: "breadth-first search from one node (vertex-transitive)".into(),
-            seconds: start.elapsed().as_secs_f64(),
         })
     }
 

@@ -5,7 +5,6 @@ use super::graph::Graph;
 /// Candidates looked at before the search gives up.
 const MAX_CANDIDATES: u64 = 20_000_000;
 
-/// Marks a node that has no image yet.
 const NOWHERE: usize = usize::MAX;
 
 /// The result of a search.

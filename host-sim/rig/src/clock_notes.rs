@@ -38,14 +38,12 @@ impl Thinned {
 /// What is noted of a clock while its lines come.
 #[derive(Clone, Debug)]
 pub(crate) struct ClockNotes {
-    /// What it showed first.
     pub(crate) first: f64,
     /// What it showed when lines arrived, and when they did.
     arrivals: Thinned,
 }
 
 impl ClockNotes {
-    /// Of a clock that shows its first time.
     pub(crate) fn new(first: f64) -> Self {
         ClockNotes {
             first,

@@ -47,7 +47,6 @@ impl Circle {
         (angle.cos(), angle.sin())
     }
 
-    /// The middle of a board.
     fn place(&self, node: u64) -> Point {
         let (x, y) = self.direction(node);
         (self.center.0 + self.radius * x, self.center.1 + self.radius * y)
@@ -146,7 +145,6 @@ impl Way {
     }
 }
 
-/// A point so far inwards of another.
 fn inwards(circle: &Circle, node: u64, (x, y): Point, far: f64) -> Point {
     let (dx, dy) = circle.direction(node);
     (x - far * dx, y - far * dy)
@@ -163,27 +161,15 @@ fn draw_cables(out: &mut String, mesh: &Mesh, plan: &WiringPlan, circle: &Circle
         let half = middle(middle(a, control), middle(control, b));
         for (side, begin) in [a, b].into_iter().enumerate() {
             let (end, foot) = (ends[side], feet[side]);
-            let knee = middle(begin, control);
-            let label = inwards(circle, end.node, foot, STRAIGHT * 0.6);
-            let color = color(mesh.link(end));
+            let way = [foot, begin, middle(begin, control), half].map(|(x, y)| format!("{x:.1} {y:.1}"));
+            let [foot_at, begin_at, knee_at, half_at] = way;
+            let (x, y) = inwards(circle, end.node, foot, STRAIGHT * 0.6);
+            let (color, below, number) = (color(mesh.link(end)), y + 3.0, cable.number);
             let _ = writeln!(
                 out,
-                "<path d=\"M{:.1} {:.1}L{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>\
-                 <circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"7.5\" fill=\"white\" stroke=\"{color}\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\" font-size=\"9\" text-anchor=\"middle\">{}</text>",
-                foot.0,
-                foot.1,
-                begin.0,
-                begin.1,
-                knee.0,
-                knee.1,
-                half.0,
-                half.1,
-                label.0,
-                label.1,
-                label.0,
-                label.1 + 3.0,
-                cable.number
+                "<path d=\"M{foot_at}L{begin_at}Q{knee_at} {half_at}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>\
+                 <circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"7.5\" fill=\"white\" stroke=\"{color}\"/>\
+                 <text x=\"{x:.1}\" y=\"{below:.1}\" font-size=\"9\" text-anchor=\"middle\">{number}</text>"
             );
         }
     }
@@ -224,7 +210,7 @@ fn draw_boards(out: &mut String, mesh: &Mesh, circle: &Circle) {
 
 /// Pins by serial port, of each kind of board. Returns where the list ends.
 fn list_pins(out: &mut String, mesh: &Mesh, top: f64) -> f64 {
-    let mut y = top;
+    let (mut y, left) = (top, MARGIN + 22.0);
     let kinds = mesh.kinds();
     for kind in &kinds {
         // Boards that are all alike need no name.
@@ -235,23 +221,18 @@ fn list_pins(out: &mut String, mesh: &Mesh, top: f64) -> f64 {
         };
         for link in used_links(mesh, kind) {
             let uart = &kind.links[link];
+            let (above, color, link) = (y - 9.0, color(link), uart.name);
+            let [tx, rx] = [&uart.tx, &uart.rx].map(describe);
             let _ = writeln!(
                 out,
-                "<rect x=\"{MARGIN}\" y=\"{:.1}\" width=\"14\" height=\"9\" fill=\"{}\"/>\
-                 <text x=\"{:.1}\" y=\"{y:.1}\"><tspan font-weight=\"bold\">{name}{}</tspan>  TX {}  RX {}</text>",
-                y - 9.0,
-                color(link),
-                MARGIN + 22.0,
-                uart.name,
-                describe(&uart.tx),
-                describe(&uart.rx)
+                "<rect x=\"{MARGIN}\" y=\"{above:.1}\" width=\"14\" height=\"9\" fill=\"{color}\"/>\
+                 <text x=\"{left:.1}\" y=\"{y:.1}\"><tspan font-weight=\"bold\">{name}{link}</tspan>  TX {tx}  RX {rx}</text>"
             );
             y += LINE;
         }
         let _ = writeln!(
             out,
-            "<text x=\"{:.1}\" y=\"{y:.1}\"><tspan font-weight=\"bold\">{name}ground</tspan>  {}</text>",
-            MARGIN + 22.0,
+            "<text x=\"{left:.1}\" y=\"{y:.1}\"><tspan font-weight=\"bold\">{name}ground</tspan>  {}</text>",
             kind.ground.join(", ")
         );
         y += LINE;
@@ -265,21 +246,15 @@ fn list_cables(out: &mut String, mesh: &Mesh, plan: &WiringPlan, top: f64, width
     for (place, cable) in plan.cables.iter().enumerate() {
         let x = MARGIN + column * (place / rows) as f64;
         let y = top + LINE * (place % rows) as f64;
-        let colors = [cable.from, cable.to].map(|end| color(mesh.link(end.node_port())));
+        let [from, to] = [cable.from, cable.to].map(|end| {
+            let color = color(mesh.link(end.node_port()));
+            format!("{} <tspan fill=\"{color}\">{}</tspan>", end.node, end.uart)
+        });
+        let (above, beside, number) = (y - 9.0, x + 15.0, cable.number);
         let _ = writeln!(
             out,
-            "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"9\" height=\"9\" fill=\"none\" stroke=\"#333\"/>\
-             <text x=\"{:.1}\" y=\"{y:.1}\"><tspan font-weight=\"bold\">{}</tspan>  {} \
-             <tspan fill=\"{}\">{}</tspan> – {} <tspan fill=\"{}\">{}</tspan></text>",
-            y - 9.0,
-            x + 15.0,
-            cable.number,
-            cable.from.node,
-            colors[0],
-            cable.from.uart,
-            cable.to.node,
-            colors[1],
-            cable.to.uart
+            "<rect x=\"{x:.1}\" y=\"{above:.1}\" width=\"9\" height=\"9\" fill=\"none\" stroke=\"#333\"/>\
+             <text x=\"{beside:.1}\" y=\"{y:.1}\"><tspan font-weight=\"bold\">{number}</tspan>  {from} – {to}</text>"
         );
     }
 }
@@ -355,7 +330,6 @@ mod tests {
         }
     }
 
-    /// Points along a way, about two apart.
     fn points(way: &Way) -> Vec<Point> {
         let [a, b] = way.begins;
         let along = |t: f64| {

@@ -11,7 +11,6 @@ use super::board_log::{BoardLine, LogFormat};
 use super::capture::{CannotCapture, Capture, LogLine};
 use super::mesh::Mesh;
 
-/// Streams are read in pieces of this size.
 const PIECE: usize = 1 << 16;
 
 /// A line as a capture takes it, with when it arrived if that is known.

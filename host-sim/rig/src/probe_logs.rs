@@ -15,7 +15,6 @@ use super::log_sources::level_name;
 use super::mesh::Mesh;
 use super::probe_rs::{Call, Program, Target, end_all};
 
-/// No line of a log has more bytes.
 const LONGEST_LINE: usize = 1 << 16;
 /// How often a look is taken at whether to end.
 const LOOK: Duration = Duration::from_millis(50);
@@ -124,23 +123,15 @@ pub fn from_probes(
     Ok(given_up)
 }
 
-/// What comes from a program.
 enum Heard {
-    /// A line of its output, and when.
     Line(String, Instant),
-    /// A line of its errors.
     Says(String),
-    /// There is no more.
     Silent,
 }
 
 enum State {
-    /// To be started then.
     Due(Instant),
-    Running {
-        child: Child,
-        since: Instant,
-    },
+    Running { child: Child, since: Instant },
     GivenUp,
 }
 
@@ -264,7 +255,6 @@ impl<'a> Probes<'a> {
         Ok(())
     }
 
-    /// A program has nothing more to say.
     fn ended(&mut self, place: usize, tell: &mut dyn FnMut(&ProbeNews)) {
         let probe = &mut self.probes[place];
         let State::Running { child, since } = std::mem::replace(&mut probe.state, State::GivenUp) else {
@@ -289,7 +279,6 @@ impl<'a> Probes<'a> {
         });
     }
 
-    /// Ends the programs that run.
     fn end(&mut self) {
         let states = self
             .probes

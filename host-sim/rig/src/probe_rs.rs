@@ -257,7 +257,6 @@ fn read_all(pipe: Option<impl io::Read + Send + 'static>) -> Receiver<Vec<u8>> {
 
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A way to end a program.
 type End = fn(&mut Child);
 
 /// How programs are ended, and for how long each may take: first as Ctrl-C does, then as `kill` does, then for certain. One that is

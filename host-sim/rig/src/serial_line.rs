@@ -9,7 +9,7 @@ pub use hopwise_host::serial_line::{BadPort, PortFault};
 use hopwise_host::serial_line::{SerialLine, exchange_all};
 use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
-use hopwise_node::wire::AppPort;
+use hopwise_node::wire::{AppPort, VERSION};
 
 /// A request is answered within this, or not at all: packets live for six seconds, but a mesh that takes longer than this is
 /// overloaded.
@@ -42,7 +42,6 @@ impl SerialMesh {
         Ok(mesh)
     }
 
-    /// Waits for bytes for a moment, and carries them.
     fn step(&mut self) -> Result<(), BadPort> {
         exchange_all(&mut self.lines)
     }
@@ -113,6 +112,11 @@ impl Boards for SerialMesh {
 
     fn elapsed(&self) -> Duration {
         self.begin.elapsed()
+    }
+
+    fn wire_version(&self) -> u8 {
+        let first = self.lines.first();
+        first.map_or(VERSION, |line| line.port.wire_version())
     }
 
     /// A port that fails takes nothing.

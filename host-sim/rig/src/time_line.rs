@@ -31,10 +31,8 @@ const LINES_IN_MEMORY: usize = 1 << 17;
 /// A buffer for each sorted piece that is merged.
 const PIECE_BUFFER: usize = 1 << 14;
 
-/// How the clocks of boards become one.
 pub(crate) struct TimeLine {
     clocks: BTreeMap<ClockKey, usize>,
-    /// The clocks.
     pub(crate) alignment: Alignment,
     /// The common time of the first line, or 0 if that is earlier.
     begin: f64,
@@ -42,7 +40,6 @@ pub(crate) struct TimeLine {
     pub(crate) apart: Vec<u64>,
 }
 
-/// Reading or writing failed.
 #[derive(Debug)]
 pub(crate) enum Failed {
     Read(BadTrace),
@@ -50,7 +47,6 @@ pub(crate) enum Failed {
 }
 
 impl TimeLine {
-    /// Compares clocks by the packets of a trace.
     pub(crate) fn find<R: BufRead>(
         mesh: &Mesh,
         notes: &BTreeMap<ClockKey, ClockNotes>,
@@ -82,7 +78,6 @@ impl TimeLine {
         })
     }
 
-    /// The common time of a line, from 0.
     fn common(&self, key: ClockKey, at: Nanos) -> Nanos {
         let clock = self.clocks.get(&key).map(|clock| self.alignment.clocks[*clock]);
         let shown = at as f64 / 1e9;
@@ -147,7 +142,6 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// Sorts a piece, writes it, and empties it.
     fn add(&mut self, piece: &mut Vec<TraceLine>) -> io::Result<()> {
         sort(piece);
         let out = match &mut self.out {
@@ -164,7 +158,6 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    /// Tells the lines of all pieces by time.
     fn merge(self, mut tell: impl FnMut(&TraceLine) -> io::Result<()>) -> Result<(), Failed> {
         if let Some(mut out) = self.out {
             out.flush().map_err(Failed::Write)?;
@@ -204,7 +197,6 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// A part of a file.
 struct Section<'a> {
     file: &'a File,
     at: u64,

@@ -106,11 +106,9 @@ pub struct WiringReport {
     pub moves: Vec<String>,
 }
 
-/// What is compared.
 struct Comparison<'a> {
     mesh: &'a Mesh,
     seen: &'a Seen,
-    /// The cables that should be there.
     cables: &'a [Cable],
     /// Both directions of those.
     planned: BTreeMap<Socket, Socket>,
@@ -186,7 +184,6 @@ fn socket(mesh: &Mesh, end: NodePort) -> Socket {
 }
 
 impl Comparison<'_> {
-    /// Who is heard at a socket.
     fn heard(&self, at: Socket) -> Option<Peer> {
         self.seen.get(&at.node)?.links.get(at.link)?.peer
     }
@@ -454,7 +451,6 @@ impl Comparison<'_> {
         ))
     }
 
-    /// Whether one of two sockets hears the other.
     fn is_there(&self, a: Socket, b: Socket) -> bool {
         self.leads_to(a) == Some(b) || self.leads_to(b) == Some(a)
     }

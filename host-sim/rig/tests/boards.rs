@@ -60,7 +60,6 @@ fn shopping() -> String {
     format!("| board | chip | links | USB connector |\n|---|---|---|---|\n{rows}\n")
 }
 
-/// What the wiring guide says of a board.
 fn wiring(kind: &&BoardKind) -> String {
     let row = |(link, uart): (usize, &hopwise_rig::boards::Uart)| {
         let (tx, rx) = (describe(&uart.tx), describe(&uart.rx));
@@ -83,7 +82,6 @@ fn wiring(kind: &&BoardKind) -> String {
     )
 }
 
-/// Every file, with what it should hold.
 fn written() -> Vec<(String, String)> {
     let guide: String = KINDS.iter().map(wiring).collect();
     // A comment says what the parts of the memory are for.

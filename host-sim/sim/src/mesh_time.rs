@@ -55,7 +55,9 @@ impl Watcher for Wires {
             return length;
         };
         let mut bytes = frame[..length - 1].to_vec();
-        let Ok(Ok(Frame::Time { tag, mut signal })) = wire::decode(&mut bytes).map(Frame::read) else {
+        let decoded = wire::decode(&mut bytes).ok();
+        let read = decoded.and_then(|bytes| Frame::read(bytes, wire::tag_of(bytes)?).ok());
+        let Some(Frame::Time { tag, mut signal }) = read else {
             return length;
         };
         lie(at, &mut signal);

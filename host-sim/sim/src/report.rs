@@ -58,8 +58,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of a run by some settings.
-    pub fn new(settings: &Settings, run: &SimRun, account: &Account) -> Self {
+    /// Of a run by some settings, and how long it took.
+    pub fn new(settings: &Settings, run: &SimRun, account: &Account, wall_seconds: f64) -> Self {
         let tally = &account.tally;
         let spread = |times: &[u64]| Spread::of(times.iter().map(|&nanos| nanos as f64 / 1e3).collect());
         let latency = spread(&account.latencies);
@@ -114,7 +114,7 @@ impl Report {
             latency_p99_us: latency.map(|latency| latency.p99),
             buffers_used: account.buffers_used,
             virtual_seconds: account.virtual_seconds,
-            wall_seconds: account.wall_seconds,
+            wall_seconds,
             trace_sha256: account.trace_sha256.clone(),
             violation: broken,
             remark: remark(account),

@@ -1,7 +1,6 @@
 //! One run: a mesh, traffic, faults, and the oracle's account of it.
 
 use std::io::Write;
-use std::time::Instant;
 
 use hopwise_language::{BadDestinations, Destinations, Script, Traffic};
 use hopwise_node::capacities::Capacities;
@@ -81,8 +80,6 @@ pub struct Account {
     pub links_up: u64,
     /// Virtual time.
     pub virtual_seconds: f64,
-    /// Time it took.
-    pub wall_seconds: f64,
     /// Of all events.
     pub trace_sha256: String,
     /// Times from sending to arrival in nanoseconds, sorted.
@@ -181,7 +178,6 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
     programs: Option<Programs<'a>>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
-    let started = Instant::now();
     let header = Header::new(&run.build.network, run.build.baud);
     let trace = trace
         .map(|out| Writer::new(out, &header))
@@ -235,7 +231,7 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
     };
     player.schedule();
     player.play(progress)?;
-    player.finish(started)
+    player.finish()
 }
 
 /// The reason why a run has no result.
@@ -406,7 +402,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         faulty_boards.any(|faulty| faulty.node == u64::from(board))
     }
 
-    fn finish(mut self, started: Instant) -> Result<Account, RunError> {
+    fn finish(mut self) -> Result<Account, RunError> {
         for board in 0..self.world.boards() {
             self.check_account(board);
         }
@@ -422,7 +418,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
             failovers: self.notes.failover.resumed(),
             links_up: self.notes.links_up,
             virtual_seconds: now as f64 / 1e9,
-            wall_seconds: started.elapsed().as_secs_f64(),
             trace_sha256: self.notes.hash.finish(),
             latencies,
             violation,

@@ -5,7 +5,7 @@
 
 use hopwise_node::key::{Credentials, Key, Secret};
 use hopwise_node::link::{Link, Micros};
-use hopwise_node::wire::{DELIMITER, Frame, Identity, WIRE, crc32c, decode, encoded_len};
+use hopwise_node::wire::{DELIMITER, Frame, Identity, WIRE, crc32c, decode, encoded_len, mask, tag_of};
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -136,7 +136,7 @@ fn content(frame: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn identity_in(frame: &[u8]) -> Option<Identity> {
-    match Frame::read(&content(frame)?) {
+    match Frame::read(&content(frame)?, 0) {
         Ok(Frame::Hello(hello)) => Some(hello.identity),
         _ => None,
     }
@@ -149,11 +149,11 @@ fn rewritten(frame: &[u8], random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
         return frame.to_vec();
     };
     let end = content.len() - CRC;
-    let had_crc = crc32c([&content[..end]]).to_le_bytes() == content[end..];
+    let tag = tag_of(&content);
     content[random.random_range(0..end)] ^= 1 << random.random_range(0..8);
-    if had_crc {
-        let crc = crc32c([&content[..end]]).to_le_bytes();
-        content[end..].copy_from_slice(&crc);
+    if let Some(tag) = tag {
+        let crc = crc32c([&content[..end]]) ^ mask(tag);
+        content[end..].copy_from_slice(&crc.to_le_bytes());
     }
     encoded(&content)
 }

@@ -75,7 +75,7 @@ pub trait Audience {
 }
 
 /// What is known of a trace besides its packets.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Overview {
     /// Whose trace it is, if that is known.
     pub network: Option<Network>,
@@ -148,14 +148,7 @@ impl<'a, A: Audience> Follower<'a, A> {
         Follower {
             overview: Overview {
                 network,
-                baud: None,
-                peers: BTreeMap::new(),
-                ends: BTreeMap::new(),
-                outcomes: BTreeMap::new(),
-                events: 0,
-                unknown: 0,
-                span: None,
-                cut: None,
+                ..Overview::default()
             },
             under_way: HashMap::new(),
             order: VecDeque::new(),
@@ -286,7 +279,6 @@ mod tests {
 
     const ID: &str = r#""packet":{"source":0,"epoch":1,"kind":"datagram","number":7,"from_host":false}"#;
 
-    /// Holds all.
     #[derive(Default)]
     struct All(Vec<Packet>);
 
@@ -375,7 +367,6 @@ mod tests {
         assert_eq!(refusal.to_string(), sentence);
     }
 
-    /// Counts what is held while a trace is read.
     #[derive(Default)]
     struct Count {
         packets: u64,

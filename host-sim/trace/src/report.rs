@@ -154,7 +154,7 @@ impl Report {
     }
 }
 
-/// A report that is being made.
+#[derive(Default)]
 struct Figures {
     nodes: Option<u64>,
     /// The simulator searches with all memory there is, a board with little; either is what addresses tell.
@@ -202,15 +202,7 @@ impl Figures {
         Figures {
             nodes: network.map(|network| network.nodes()),
             networks: network.map(|network| [network.with_search_memory(usize::MAX), network]),
-            delivery: BTreeMap::new(),
-            drops: BTreeMap::new(),
-            detours: 0,
-            paths: Paths::default(),
-            end_to_end: Samples::default(),
-            by_hops: BTreeMap::new(),
-            broadcast: Samples::default(),
-            hop: Samples::default(),
-            wait: Samples::default(),
+            ..Figures::default()
         }
     }
 

@@ -29,7 +29,6 @@ pub struct TimeSpread {
 /// are exact. The memory has a bound.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
-    /// How often each time came, rounded or not.
     times: BTreeMap<Nanos, u64>,
     rounded: bool,
     count: u64,

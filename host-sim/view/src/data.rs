@@ -5,10 +5,6 @@ use std::io::BufRead;
 
 use hopwise_core::{Network, Node, Rule};
 use hopwise_node::wire::Kind;
-use hopwise_rig::boards::Pin;
-use hopwise_rig::headers;
-use hopwise_rig::mesh::{Mesh, NodePort};
-use hopwise_rig::plan::{Cable, WiringPlan};
 use hopwise_trace::follow::{Audience, CableChange, CableEvent, Overview, follow};
 use hopwise_trace::line::Nanos;
 use hopwise_trace::packet::Packet;
@@ -16,10 +12,9 @@ use hopwise_trace::reader::{BadTrace, Reader};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::drawn::{DrawnNetwork, TooManyNodes, draw};
 use super::layout::Drawing;
 
-/// The page holds the next hop of every pair, and has to stay fluid.
-pub const MAX_NODES: u64 = 1024;
 /// A longer trace is shown up to so many hops, or packets.
 pub const MAX_HOPS: usize = 200_000;
 /// What happens at a moment besides, the same.
@@ -29,16 +24,8 @@ pub const MAX_MARKS: usize = 400_000;
 #[derive(Serialize)]
 #[expect(missing_docs, reason = "page/model.js says what it makes of each")]
 pub struct PageData {
-    pub network: String,
-    pub addresses: Vec<String>,
-    pub places: Vec<[f64; 2]>,
-    /// Middle, radius, depth.
-    pub clusters: Vec<(f64, f64, f64, usize)>,
-    /// Ends, kind, bend.
-    pub links: Vec<(Node, Node, usize, f64)>,
-    pub link_kinds: Vec<String>,
-    /// The neighbors of each node by port.
-    pub neighbors: Vec<Vec<Node>>,
+    #[serde(flatten)]
+    pub drawn: DrawnNetwork,
     /// By destination and node, the port to take. Backwards it is the tree of the destination's broadcast.
     pub next: Vec<Vec<u64>>,
     pub trace: Option<Replay>,
@@ -110,8 +97,8 @@ pub enum Mark {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoPage {
-    #[error("{network} has {nodes} nodes, too many for a page (at most {MAX_NODES})")]
-    TooManyNodes { network: String, nodes: u64 },
+    #[error(transparent)]
+    TooManyNodes(#[from] TooManyNodes),
     #[error("{operation} has {messages} messages, too many for a page (at most {MAX_HOPS})")]
     TooManyMessages { operation: String, messages: usize },
     #[error("{0}")]
@@ -173,86 +160,24 @@ impl PageData {
     }
 
     fn build(network: &Network, trace: Option<(&Overview, &Kept)>) -> Result<PageData, NoPage> {
-        let nodes = network.nodes();
-        if nodes > MAX_NODES {
-            return Err(NoPage::TooManyNodes {
-                network: network.to_string(),
-                nodes,
-            });
-        }
+        let drawing = draw(network)?;
         // A page on a host may search as much as the simulator does.
         let network = &network.with_search_memory(usize::MAX);
-        let drawing = Drawing::of(network);
-        let known = "nodes below the network's size are in it";
-        let all = || 0..nodes;
-        let neighbors = all().map(|node| network.neighbors(node).expect(known).collect());
+        let all = || 0..network.nodes();
         let next = |dest: Node| {
-            let port = |node| network.next_port(node, dest, Rule::Exact).expect(known).unwrap_or(0);
-            all().map(port).collect()
+            let port = |node| network.next_port(node, dest, Rule::Exact).ok().flatten();
+            all().map(|node| port(node).unwrap_or(0)).collect()
         };
-        let round = |value: f64| (value * 1000.0).round() / 1000.0;
         Ok(PageData {
-            network: network.to_string(),
-            addresses: all()
-                .map(|node| network.address(node).expect(known).to_string())
-                .collect(),
-            places: drawing
-                .places
-                .iter()
-                .map(|place| [round(place.x), round(place.y)])
-                .collect(),
-            clusters: drawing
-                .clusters
-                .iter()
-                .map(|cluster| {
-                    let middle = cluster.middle;
-                    (round(middle.x), round(middle.y), round(cluster.radius), cluster.depth)
-                })
-                .collect(),
-            links: drawing
-                .links
-                .iter()
-                .map(|link| (link.a, link.b, link.kind, link.bend))
-                .collect(),
-            neighbors: neighbors.collect(),
             next: all().into_par_iter().map(next).collect(),
             trace: trace.map(|(overview, kept)| replay(&drawing, overview, kept)),
-            link_kinds: drawing.kinds,
+            drawn: DrawnNetwork::new(network, drawing),
             wiring: None,
             cables: Vec::new(),
             boards: Vec::new(),
             board_of: Vec::new(),
             rounds: None,
         })
-    }
-
-    /// Of a mesh file: the network, and where its cables are plugged in.
-    pub fn of_mesh(mesh: &Mesh) -> Result<PageData, NoPage> {
-        PageData::new(&mesh.network)?.with_wiring(mesh)
-    }
-
-    /// The same with the pins of a mesh of this network.
-    pub fn with_wiring(mut self, mesh: &Mesh) -> Result<PageData, NoPage> {
-        if self.network != mesh.network.to_string() {
-            return Err(NoPage::OtherMesh {
-                network: self.network,
-                mesh: mesh.network.to_string(),
-            });
-        }
-        let end = |node, port| {
-            let uart = mesh.uart(NodePort { node, port });
-            let pin = |pin: &Pin| format!("{} {}", pin.name, pin.header);
-            [uart.name.to_string(), pin(&uart.tx), pin(&uart.rx)]
-        };
-        let ends = |node| (0..mesh.degree(node)).map(|port| end(node, port)).collect();
-        self.wiring = Some(mesh.nodes().map(ends).collect());
-        let cable = |cable: &Cable| [cable.from.node, cable.from.port, cable.to.node, cable.to.port];
-        self.cables = WiringPlan::new(mesh).cables.iter().map(cable).collect();
-        let kinds = mesh.kinds();
-        let kind_of = |node| kinds.iter().position(|kind| *kind == mesh.kind_of(node)).unwrap_or(0);
-        self.board_of = mesh.nodes().map(kind_of).collect();
-        self.boards = kinds.iter().map(|kind| headers::svg(kind)).collect();
-        Ok(self)
     }
 }
 
@@ -366,7 +291,7 @@ mod tests {
                 for parent in 0..network.nodes() {
                     for &child in broadcast.children(parent) {
                         let port = data.next[source as usize][child as usize];
-                        let drawn = data.neighbors[child as usize][port as usize];
+                        let drawn = data.drawn.neighbors[child as usize][port as usize];
                         assert_eq!(drawn, parent, "{expression}: {child} in the tree of {source}");
                     }
                 }

@@ -1,7 +1,7 @@
 //! One page of HTML, with nothing to load from elsewhere, that draws a network and replays a trace on it.
 //!
 //! - [`layout`]: where nodes, clusters and links are drawn;
-//! - [`data`]: what the page is told; [`page`]: the page, whose script and style are in `page/`;
+//! - [`drawn`]: a network as pages draw it; [`data`]: what the page is told besides, with the feature `wiring` of mesh files too; [`page`]: the page, whose script and style are in `page/`;
 //! - [`picture`]: a network alone, as a picture.
 //!
 //! ```
@@ -19,10 +19,13 @@
 //! ```
 
 pub mod data;
+pub mod drawn;
 pub mod layout;
 pub mod page;
 pub mod picture;
 mod rounds;
+#[cfg(feature = "wiring")]
+mod wiring;
 
 #[cfg(test)]
 mod tests;

@@ -7,9 +7,11 @@ use super::data::PageData;
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 /// In the order in which they need each other.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 10] = [
+    include_str!("page/elements.js"),
     include_str!("page/model.js"),
     include_str!("page/camera.js"),
+    include_str!("page/shapes.js"),
     include_str!("page/drawing.js"),
     include_str!("page/timeline.js"),
     include_str!("page/panel.js"),
@@ -24,7 +26,7 @@ pub fn html(data: &PageData) -> String {
     // Within a script, no text may end it.
     let json = json.replace('<', "\\u003c");
     let parts = [
-        ("TITLE", escape(&data.network)),
+        ("TITLE", escape(&data.drawn.network)),
         ("STYLE", STYLE.to_string()),
         ("SCRIPT", SCRIPTS.concat()),
         // Last, so that nothing in a trace is taken for a place to fill.

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use hopwise_core::{Network, Node, Rule};
 use hopwise_figures::escape;
 
-use super::data::{MAX_NODES, NoPage};
-use super::layout::{Drawing, Link};
+use super::drawn::{TooManyNodes, draw};
+use super::layout::Link;
 
 /// What is shown besides the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,15 +27,8 @@ const LINKS: [&str; 4] = ["#9aa6b2", "#56b4e9", "#e69f00", "#009e73"];
 
 impl Picture {
     /// The picture, as SVG.
-    pub fn svg(&self, network: &Network) -> Result<String, NoPage> {
-        let nodes = network.nodes();
-        if nodes > MAX_NODES {
-            return Err(NoPage::TooManyNodes {
-                network: network.to_string(),
-                nodes,
-            });
-        }
-        let drawing = Drawing::of(network);
+    pub fn svg(&self, network: &Network) -> Result<String, TooManyNodes> {
+        let drawing = draw(network)?;
         let path = self.path(network);
         let xs = drawing.places.iter().map(|place| place.x);
         let ys = drawing.places.iter().map(|place| place.y);

@@ -12,8 +12,8 @@ use crate::limits::BODY;
 use crate::link::{Down, FrameResult, Link, Micros, Received, Token, Turn};
 use crate::service::{self, Subject};
 use crate::wire::{
-    BoardInfo, Body, Content, DropReason, Header, Identity, Kind, LinkReport, MAX_HEADER, MAX_PACKET, NodeReport,
-    Packet, Query, Request, Response, Role, RouterCounters, WIRE,
+    BoardInfo, Body, Content, DropReason, Header, Identity, Kind, LinkReport, MAX_PACKET, NodeReport, Packet, Query,
+    Request, Response, Role, RouterCounters, WIRE,
 };
 use hopwise_core::Node;
 
@@ -121,6 +121,11 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
     /// The identity of the other end, if it has been heard recently.
     pub fn peer(&self) -> Option<Identity> {
         self.link.peer()
+    }
+
+    /// The [version](LinkOf::version) of the wire format that the other end speaks.
+    pub fn version(&self) -> u8 {
+        self.link.version()
     }
 
     /// The packet counters.
@@ -233,7 +238,10 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         loop {
             let heard = match self.link.receive(input, now)? {
                 Received::Packet { length, .. } => {
-                    let packet = Packet::read(self.link.packet(length));
+                    let packet = self
+                        .link
+                        .header(length)
+                        .and_then(|(header, body)| Packet::new(header, body));
                     self.packet_in(packet, now)
                 }
                 Received::Up(_) | Received::Changed => self.opened(),
@@ -396,10 +404,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             }
         };
         outgoing.under_way = true;
-        let mut header = [0; MAX_HEADER];
-        let length = packet.header.write(&mut header)?;
-        let parts = [header.get(..length)?, &packet.body];
-        self.link.write_packet(token, 0, parts, now, out)
+        self.link.write(token, 0, &packet.header, &packet.body, now, out)
     }
 
     /// Processes timeouts; returns the reason if the link has gone down.

@@ -23,6 +23,11 @@ enum Board {
     In(Box<Router>),
 }
 
+fn datagram(payload: &[u8]) -> Content<'_> {
+    let port = AppPort(20);
+    Content::Datagram(Addressed { port, payload })
+}
+
 struct HostEnd {
     now: Micros,
     host: Host,
@@ -63,6 +68,20 @@ impl HostEnd {
             rule: Rule::Exact,
         };
         HostEnd::new(Board::In(Box::new(Router::new(&config, 0).unwrap())))
+    }
+
+    fn unconfigured(&mut self) -> &mut Endpoint<1> {
+        match &mut self.board {
+            Board::Without(endpoint) => endpoint,
+            Board::In(_) => panic!("it is in a mesh"),
+        }
+    }
+
+    fn router(&mut self) -> &mut Router {
+        match &mut self.board {
+            Board::In(router) => router,
+            Board::Without(_) => panic!("it has no config"),
+        }
     }
 
     fn step(&mut self) {
@@ -170,16 +189,7 @@ fn packets_say_who_began_them() {
     let mut board: Endpoint<1> = Endpoint::board(6, 9, BAUD, 0);
     let [first, first_of_board] = [host.next_number, board.next_number];
     for number in [first, first.wrapping_add(1)] {
-        let header = host
-            .packet(
-                4,
-                &Content::Datagram(Addressed {
-                    port: AppPort(20),
-                    payload: b"x",
-                }),
-            )
-            .unwrap()
-            .header;
+        let header = host.packet(4, &datagram(b"x")).unwrap().header;
         let expected = Header {
             from_host: true,
             epoch: 0x2345,
@@ -188,16 +198,7 @@ fn packets_say_who_began_them() {
         };
         assert_eq!(header, expected);
     }
-    let header = board
-        .packet(
-            0,
-            &Content::Datagram(Addressed {
-                port: AppPort(20),
-                payload: b"x",
-            }),
-        )
-        .unwrap()
-        .header;
+    let header = board.packet(0, &datagram(b"x")).unwrap().header;
     let expected = Header {
         epoch: 9,
         number: first_of_board,
@@ -216,10 +217,7 @@ fn an_account_that_is_cleared_goes_on() {
     let clear = host_end.ask(0, Query::ClearCounters, &[]);
     host_end.run(50_000);
     assert_eq!(host_end.responses().pop().map(|(number, _)| number), Some(clear));
-    let Board::Without(board) = &host_end.board else {
-        panic!()
-    };
-    let counters = board.counters();
+    let counters = host_end.unconfigured().counters();
     assert_eq!(
         (
             counters.received,
@@ -258,9 +256,7 @@ fn a_host_asks_again_what_was_under_way_when_the_link_broke_and_a_board_forgets_
     assert!(host_end.host.is_up());
     let responses = host_end.responses();
     assert!(!responses.is_empty() && responses.iter().all(|response| *response == (lost, b"x".to_vec())));
-    let Board::Without(board) = &host_end.board else {
-        panic!()
-    };
+    let board = host_end.unconfigured();
     assert!(board.is_idle());
     assert_eq!(board.counters.held(), 0);
 }
@@ -312,16 +308,7 @@ fn a_host_reaches_the_mesh_through_its_board() {
         payload: b"for node 1",
     });
     let to_node_1 = host_end.host.packet(1, &content).unwrap();
-    let to_nobody = host_end
-        .host
-        .packet(
-            2,
-            &Content::Datagram(Addressed {
-                port: AppPort(20),
-                payload: b"nobody is there",
-            }),
-        )
-        .unwrap();
+    let to_nobody = host_end.host.packet(2, &datagram(b"nobody is there")).unwrap();
     let numbers = [&to_node_1, &to_nobody].map(|packet| packet.header.number);
     host_end.host.send(to_node_1).unwrap();
     host_end.host.send(to_nobody).unwrap();
@@ -376,13 +363,12 @@ fn what_is_too_long_is_not_sent() {
 #[test]
 fn what_is_too_long_for_the_board_is_dropped() {
     let mut host_end = HostEnd::without();
-    if let Board::Without(endpoint) = &mut host_end.board {
-        let identity = Identity {
-            mtu: 60,
-            ..endpoint.identity
-        };
-        endpoint.link = Link::welcoming(identity, BAUD, 0);
-    }
+    let board = host_end.unconfigured();
+    let identity = Identity {
+        mtu: 60,
+        ..board.identity
+    };
+    board.link = Link::welcoming(identity, BAUD, 0);
     host_end.run(100_000);
     host_end.ask(0, Query::Ping, &[1; 100]);
     let short = host_end.ask(0, Query::Ping, &[2; 20]);
@@ -397,10 +383,10 @@ fn a_node_asks_the_host_which_answers_in_its_own_time() {
     let mut host_end = HostEnd::part_of("ring(3)", 0);
     host_end.run(500_000);
     let now = host_end.now;
-    let Board::In(router) = &mut host_end.board else {
-        unreachable!("it is in a mesh")
-    };
-    let number = router.ask_host(0, AppPort(20), b"how many?", now, &mut ()).unwrap();
+    let number = host_end
+        .router()
+        .ask_host(0, AppPort(20), b"how many?", now, &mut ())
+        .unwrap();
     host_end.run(100_000);
     let request_packet = host_end.heard.iter().find_map(|heard| match heard {
         Heard::Request(packet) => Some(packet.clone()),
@@ -417,10 +403,7 @@ fn a_node_asks_the_host_which_answers_in_its_own_time() {
     host_end.run(1_000_000);
     assert!(host_end.host.reply(&request_packet, b"many"));
     host_end.run(100_000);
-    let Board::In(router) = &mut host_end.board else {
-        unreachable!("it is in a mesh")
-    };
-    let response = router.next_message().expect("a response");
+    let response = host_end.router().next_message().expect("a response");
     let kind = MessageKind::Response(Query::Application(AppPort(20)));
     assert_eq!(
         (response.kind, response.number, &response.payload[..]),
@@ -445,24 +428,15 @@ fn encrypting(random: u8) -> Credentials {
 fn what_grows_too_long_by_encryption_is_refused_at_once() {
     let mut host_end = HostEnd::part_of("path(2)", 0);
     host_end.host.lock(&encrypting(1));
-    if let Board::In(router) = &mut host_end.board {
-        router.lock(&encrypting(2));
-    }
+    host_end.router().lock(&encrypting(2));
     host_end.run(200_000);
     assert!(host_end.host.is_up());
-    let port = AppPort(20);
-    let datagram = |length: usize| {
-        Content::Datagram(Addressed {
-            port,
-            payload: &[7; BODY][..length],
-        })
-    };
     let longest = (0..BODY)
         .rev()
-        .find(|length| host_end.host.packet(0, &datagram(*length)).is_some());
+        .find(|length| host_end.host.packet(0, &datagram(&[7; BODY][..*length])).is_some());
     assert_eq!(longest, Some(BODY - 1 - SEAL_BYTES));
     let asked = Content::Request(Request {
-        query: Query::Application(port),
+        query: Query::Application(AppPort(20)),
         asked: 1,
         payload: b"?",
     });

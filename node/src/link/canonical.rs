@@ -11,6 +11,7 @@ use super::end::pausing::Pause;
 use super::flap_damping::FlapDamping;
 use super::rate::Rates;
 use super::security::CanonicalSecurity;
+use super::sequences::Sequences;
 use super::state::LinkState;
 use super::window::{CanonicalSender, Receiver};
 use super::{LinkOf, Micros};
@@ -39,8 +40,9 @@ pub(super) struct CanonicalEnd {
     pub(super) liveness: Liveness,
     /// The room at this end, as last told, and at the other.
     pub(super) room: [Offer; 3],
+    pub(super) sequences: Sequences,
     pub(super) backoff: u8,
-    pub(super) unacknowledged: u8,
+    pub(super) unacknowledged: [u8; 2],
     pub(super) signs_left: u8,
     pub(super) flap_damping: FlapDamping,
     pub(super) ack_timeout: AckTimeout,

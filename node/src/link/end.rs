@@ -10,12 +10,13 @@ use super::canonical::{CanonicalEnd, left};
 use super::flap_damping::{FlapDamping, TRUSTED};
 use super::rate::{DEAF, Rates};
 use super::security::Security;
+use super::sequences::Sequences;
 use super::state::{Change, LinkState};
 use super::window::{FrameResult, Receiver, Sender, Token};
 use super::{Down, Micros, Received, millis};
 use crate::capacities::LinkCapacities;
 use crate::key::Credentials;
-use crate::wire::{Identity, LinkCounters, OVERHEAD, Offer, Role, SEALED_OVERHEAD};
+use crate::wire::{Identity, LinkCounters, OVERHEAD, Offer, Role, SEALED_OVERHEAD, VERSION};
 use pausing::{Leave, Pause};
 
 /// Interval of hellos on a quiet link that is up, unless the wire is too slow for it.
@@ -44,6 +45,8 @@ const TIMEOUT_FRAMES: Micros = 4;
 const THINKING: Micros = 1_000;
 /// The shortest timeout: boards with five full links take their time, however fast the wires are, and a missing frame is reported at once.
 const MIN_TIMEOUT: Micros = 10_000;
+/// Number of packets after one for which room was scarce, at either end, whose acknowledgments do not wait.
+const PROMPT: u8 = 32;
 /// Maximum number of times that the timeout doubles while nothing is acknowledged.
 const MAX_BACKOFF: u8 = 3;
 
@@ -70,10 +73,13 @@ pub(super) struct End<L: LinkCapacities> {
     hello_sent_at: u32,
     sender: Sender<L>,
     receiver: Receiver,
+    pub(super) sequences: Sequences,
     /// Whether an acknowledgment is to be sent at once, though no other frame is.
     ack_due: bool,
     /// Number of packets taken that were not acknowledged yet.
     unacknowledged: u8,
+    /// Number of packets whose acknowledgments do not wait, since room was scarce.
+    prompt: u8,
     time_due: bool,
     /// Room at this end by virtual channel, now and as last told.
     room_here: Offer,
@@ -104,6 +110,9 @@ pub(super) struct End<L: LinkCapacities> {
     rates: Rates,
     /// Present in a mesh that has a key.
     security: Option<Security>,
+    /// The other end speaks version 3 of the wire format.
+    #[cfg(feature = "version-3")]
+    speaks_3: bool,
     pub(super) counters: LinkCounters,
 }
 
@@ -161,8 +170,10 @@ impl<L: LinkCapacities> End<L> {
             hello_sent_at: now as u32,
             sender: Sender::default(),
             receiver: Receiver::default(),
+            sequences: Sequences::default(),
             ack_due: false,
             unacknowledged: 0,
+            prompt: 0,
             time_due: false,
             room_here: Offer::ALL,
             told_room: Offer::ALL,
@@ -183,6 +194,8 @@ impl<L: LinkCapacities> End<L> {
             leave: Leave::default(),
             rates: Rates::new(baud),
             security: None,
+            #[cfg(feature = "version-3")]
+            speaks_3: false,
             counters: LinkCounters::default(),
         };
         end.set_baud(baud, wire);
@@ -225,11 +238,12 @@ impl<L: LinkCapacities> End<L> {
             session: self.session,
             sender: self.sender.canonical(coarse(now)),
             receiver: self.receiver.clone(),
+            sequences: self.sequences.clone(),
             flags: [self.ack_due, self.time_due, self.accepts, self.told, self.host],
             liveness: self.liveness,
             room: [self.room_here, self.told_room, self.room_there],
             backoff: self.backoff,
-            unacknowledged: self.unacknowledged,
+            unacknowledged: [self.unacknowledged, self.prompt],
             signs_left: self.signs_left,
             flap_damping: self.flap_damping.canonical(now),
             ack_timeout: self.ack_timeout.canonical(now),
@@ -252,6 +266,25 @@ impl<L: LinkCapacities> End<L> {
     pub(super) fn lock(&mut self, credentials: &Credentials, wire: usize) {
         self.set_timeout(wire);
         self.security = Some(Security::new(credentials, &self.identity));
+    }
+
+    /// The version of the wire format that this end speaks: that of the other end, if this is a host.
+    pub(super) fn version(&self) -> u8 {
+        #[cfg(feature = "version-3")]
+        if self.speaks_3 {
+            return crate::wire::version3::VERSION_3;
+        }
+        VERSION
+    }
+
+    /// Speaks the version of the other end from now on. If it has changed, so has its epoch, and the session ends.
+    fn speak(&mut self, version: u8) {
+        #[cfg(feature = "version-3")]
+        {
+            self.speaks_3 = version == crate::wire::version3::VERSION_3;
+        }
+        #[cfg(not(feature = "version-3"))]
+        let _ = version;
     }
 
     pub(super) fn is_up(&self) -> bool {
@@ -334,6 +367,7 @@ impl<L: LinkCapacities> End<L> {
         self.told = false;
         self.respond_soon(now);
         self.stance_changed(now);
+        self.sequences = Sequences::default();
         (self.ack_due, self.unacknowledged) = (false, 0);
         self.time_due = false;
         self.told_room = Offer::ALL;
@@ -387,6 +421,7 @@ impl<L: LinkCapacities> End<L> {
             security.renew(self.state.peer().is_some());
         }
         self.receiver = Receiver::default();
+        self.sequences = Sequences::default();
         self.timeout_at = Micros::MAX;
         self.backoff = 0;
         (self.ack_due, self.unacknowledged) = (false, 0);
@@ -394,12 +429,19 @@ impl<L: LinkCapacities> End<L> {
     }
 
     /// A packet came. Between nodes that show that they are alive, an acknowledgment waits for a frame that goes to the other end anyway, the
-    /// next sign of life at the latest, or for half a window of packets; unless room is scarce, where the other end waits for it.
+    /// next sign of life at the latest, or for half a window of packets; unless room is scarce or was a moment ago, where a sender that is told
+    /// late gets less of it than the others.
     fn owe_ack(&mut self) {
         self.unacknowledged = self.unacknowledged.saturating_add(1);
-        self.ack_due |= self.liveness == Liveness::Hellos
-            || usize::from(self.unacknowledged) >= L::WINDOW.div_ceil(2)
-            || is_scarce::<L>(self.room_here);
+        let is_scarce = is_scarce::<L>(self.room_here) || is_scarce::<L>(self.room_there);
+        self.prompt = if is_scarce {
+            PROMPT
+        } else {
+            self.prompt.saturating_sub(1)
+        };
+        self.ack_due |= self.prompt > 0
+            || self.liveness == Liveness::Hellos
+            || usize::from(self.unacknowledged) >= L::WINDOW.div_ceil(2);
     }
 
     /// Whether an acknowledgment is to be sent at once: a refused packet is sent again.
@@ -444,6 +486,7 @@ impl<L: LinkCapacities> End<L> {
 
     pub(super) fn completed(&mut self) -> Option<(Token, FrameResult)> {
         let completed = self.sender.next_completed()?;
+        self.sequences.completed(completed.0, completed.1);
         if completed.1 == FrameResult::Refused {
             count(&mut self.counters.refused_by_peer);
         }

@@ -17,6 +17,7 @@ mod flap_damping;
 
 mod rate;
 mod security;
+mod sequences;
 mod state;
 mod window;
 
@@ -28,7 +29,12 @@ pub use window::{FrameResult, Token, WINDOW};
 
 use crate::capacities::{LinkCapacities, LinkSizes};
 use crate::key::Credentials;
-use crate::wire::{DATA_HEADER, FrameError, Identity, LineFaults, LinkCounters, LinkFault, Offer, StepSet, TimeSignal};
+use crate::wire::{
+    FrameError, Header, Identity, LineFaults, LinkCounters, LinkFault, MAX_HEADER, Offer, StepSet, TimeSignal,
+};
+
+#[cfg(feature = "version-3")]
+use crate::wire::version3;
 
 /// Time in microseconds, from any origin.
 pub type Micros = u64;
@@ -112,6 +118,8 @@ pub type Link<const WIRE: usize> = LinkOf<LinkSizes<WIRE>>;
 #[derive(Clone, Debug)]
 pub struct LinkOf<L: LinkCapacities> {
     collector: Collector<L::Frame>,
+    /// Where the packet of the last frame begins.
+    packet_begin: u8,
     end: End<L>,
 }
 
@@ -121,6 +129,7 @@ impl<L: LinkCapacities> LinkOf<L> {
         let collector = Collector::new();
         LinkOf {
             end: End::new(identity, baud, collector.room(), now),
+            packet_begin: 0,
             collector,
         }
     }
@@ -166,6 +175,11 @@ impl<L: LinkCapacities> LinkOf<L> {
     /// Whether both ends hear each other.
     pub fn is_up(&self) -> bool {
         self.end.is_up()
+    }
+
+    /// The version of the wire format in use: that of the other end, if this is a host that speaks it.
+    pub fn version(&self) -> u8 {
+        self.end.version()
     }
 
     /// Whether packets can be sent: both ends accept each other.
@@ -250,15 +264,31 @@ impl<L: LinkCapacities> LinkOf<L> {
         };
         let frame = frame.and_then(|frame| {
             let bytes = self.collector.bytes().get(..frame.length);
-            Ok((bytes.ok_or(FrameError::TooLong)?, frame.is_intact))
+            Ok((bytes.ok_or(FrameError::TooLong)?, frame))
         });
-        Some(self.end.receive(frame, now))
+        let received = self.end.receive(frame, now);
+        if let (Received::Packet { length, .. }, Ok((bytes, _))) = (received, frame) {
+            let after = usize::from(length) + self.end.ending();
+            self.packet_begin = bytes.len().saturating_sub(after) as u8;
+        }
+        Some(received)
     }
 
     /// The bytes of the [packet](Received::Packet) of this length that was just received.
     pub fn packet(&self, length: u16) -> &[u8] {
-        let frame = self.collector.bytes();
-        frame.get(DATA_HEADER..DATA_HEADER + usize::from(length)).unwrap_or(&[])
+        let rest = self.collector.bytes().get(self.packet_begin.into()..);
+        rest.and_then(|rest| rest.get(..length.into())).unwrap_or(&[])
+    }
+
+    /// The same as a header and a body; `None` if it is malformed.
+    pub fn header(&mut self, length: u16) -> Option<(Header, &[u8])> {
+        let rest = self.collector.bytes().get(self.packet_begin.into()..)?;
+        let packet = rest.get(..length.into())?;
+        match self.version() {
+            #[cfg(feature = "version-3")]
+            version3::VERSION_3 => version3::read_header(packet),
+            _ => self.end.sequences.read(packet),
+        }
     }
 
     /// Confirms that the packet just received has found room.
@@ -352,5 +382,31 @@ impl<L: LinkCapacities> LinkOf<L> {
         out: &mut [u8],
     ) -> Option<usize> {
         self.end.write_packet(token, channel, packet, now, out)
+    }
+
+    /// The same for a header and a body. The header leaves out what the other end knows of the source.
+    pub fn write(
+        &mut self,
+        token: Token,
+        channel: u8,
+        header: &Header,
+        body: &[u8],
+        now: Micros,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        let mut bytes = [0; MAX_HEADER];
+        let is_retransmission = self.end.is_retransmission(token);
+        let is_brief = !is_retransmission && self.end.sequences.may_be_brief(header);
+        let length = match self.version() {
+            #[cfg(feature = "version-3")]
+            version3::VERSION_3 => version3::write_header(header, &mut bytes)?,
+            _ => header.write_any(is_brief, &mut bytes)?,
+        };
+        let parts = [bytes.get(..length)?, body];
+        let sent = self.end.write_packet(token, channel, parts, now, out)?;
+        if !is_brief {
+            self.end.sequences.sent(header, token, is_retransmission);
+        }
+        Some(sent)
     }
 }

@@ -23,7 +23,7 @@ impl<C: Capacities> Router<C> {
         let Some(end) = self.links.get_mut(usize::from(link)) else {
             return;
         };
-        let read = Header::read(end.packet(length)).filter(|(_, body)| body.len() <= C::Body::CAPACITY);
+        let read = end.header(length).filter(|(_, body)| body.len() <= C::Body::CAPACITY);
         let Some((mut header, body)) = read else {
             end.take();
             return self.forwarding.count_malformed();

@@ -41,8 +41,8 @@ use crate::key::Credentials;
 use crate::link::{LinkOf, Micros, Received, Turn};
 use crate::service::Subject;
 use crate::wire::{
-    AppPort, AppStatus, BoardInfo, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, PacketId, Role,
-    RouterCounters, StepSet,
+    AppPort, AppStatus, BoardInfo, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, ONE_BYTE_HOPS, PacketId,
+    Role, RouterCounters, StepSet,
 };
 use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Port, Rule};
@@ -212,7 +212,12 @@ impl<C: Capacities> Router<C> {
             longest_route: longest,
             frame_time: 10 * 1_000_000 * C::SIZES.wire() as u64 / u64::from(baud.max(1)),
         };
-        let detours = network.nodes().saturating_mul(2).clamp(DETOUR_HOPS, MAX_DETOUR_HOPS) as u16;
+        let nodes = network.nodes();
+        let detours = nodes.saturating_mul(2).clamp(DETOUR_HOPS, MAX_DETOUR_HOPS) as u16;
+        let mut hops = longest.saturating_mul(2).saturating_add(detours);
+        if nodes <= ONE_BYTE_NODES {
+            hops = hops.min(ONE_BYTE_HOPS);
+        }
         let location = Location {
             network: *network,
             here: address,
@@ -229,7 +234,7 @@ impl<C: Capacities> Router<C> {
             links,
             damage_told: C::PerLink::default(),
             forwarding: Forwarding::new(location, wiring.clone(), hosts),
-            transport: Transport::new(&location, &mesh, longest.saturating_mul(2).saturating_add(detours)),
+            transport: Transport::new(&location, &mesh, hops),
             services: Services::new(address, baud, now),
             sweep_at: Micros::MAX,
             stirred: u32::MAX,
@@ -522,13 +527,10 @@ impl<C: Capacities> Router<C> {
         let on_the_wire = end.wire_time(slot.packet.body.len() + MAX_HEADER);
         header.age = age(&header, slot.arrived, now.saturating_add(on_the_wire));
         header.hops_left = header.hops_left.saturating_sub(1);
-        let mut bytes = [0; MAX_HEADER];
-        let length = header.write(&mut bytes)?;
         // An expired packet has to be retransmitted, so that sequence numbers have no gap, but without its body: the neighbor drops it.
         let expired = retransmit && self.forwarding.host != Some(link) && is_too_old(slot, now);
         let body = if expired { &[] } else { &slot.packet.body[..] };
-        let parts = [bytes.get(..length)?, body];
-        let sent = end.write_packet(place, channel, parts, now, out)?;
+        let sent = end.write(place, channel, &header, body, now, out)?;
         observer.note(Event::Sent {
             link,
             packet: header.id(),
@@ -644,6 +646,8 @@ impl<C: Capacities> Subject for Router<C> {
 /// them and back, within this minimum and maximum.
 const DETOUR_HOPS: u64 = 128;
 const MAX_DETOUR_HOPS: u64 = 2_048;
+/// With so many nodes an address has one byte, and so has the hop limit: it still leads past all of them and back.
+const ONE_BYTE_NODES: u64 = 128;
 
 /// Counters wrap rather than saturate.
 fn add(counter: &mut u32, count: u32) {

@@ -12,26 +12,28 @@ use serde::{Deserialize, Serialize};
 
 use hopwise_codec::{CRC_BYTES, Check, DELIMITER, Decoder, crc32c};
 
-use super::hello::{BadHello, Hello};
+use super::hello::{BadHello, Hello, VERSION};
 use super::offer::Offer;
 use super::rate_change::RateMessage;
-use super::tag::{PROOF_BYTES, Proof, Seal, TAG_MORE};
+use super::tag::{NUMBER_BYTES, PROOF_BYTES, Proof, Seal};
 use super::time::TimeSignal;
+use crate::key::TAG_BYTES;
 
-/// The bytes of a data frame before the packet.
-pub(crate) const DATA_HEADER: usize = 8;
-const ACK_BYTES: usize = 7;
+/// Maximum number of bytes of a data frame before the packet.
+const DATA_HEADER: usize = 3 + STATUS_BYTES;
+/// The same in a mesh with a key.
+const SEALED_DATA_HEADER: usize = DATA_HEADER + NUMBER_BYTES;
 
 /// The overhead of a data frame besides the packet, before encoding.
 pub const OVERHEAD: usize = DATA_HEADER + CRC_BYTES;
 /// The same in a mesh with a key.
-pub const SEALED_OVERHEAD: usize = OVERHEAD + TAG_MORE;
+pub const SEALED_OVERHEAD: usize = SEALED_DATA_HEADER + TAG_BYTES;
 
 /// Sequence numbers have six bits.
 pub(crate) const SEQUENCE_NUMBERS: usize = 1 << 6;
 /// Rounds have two.
 pub(crate) const ROUND_MASK: u8 = 0x03;
-const CHANNEL_MASK: u8 = 0x0f;
+pub(super) const CHANNEL_MASK: u8 = 0x0f;
 
 const HELLO: u8 = 0;
 pub(super) const ACK: u8 = 1;
@@ -40,7 +42,10 @@ pub(super) const TIME: u8 = 3;
 /// Makes a time signal a message about the rate.
 const RATE: u8 = 0x04;
 pub(super) const TYPE_MASK: u8 = 0x03;
-const MISSING: u8 = 0x40;
+pub(super) const MISSING: u8 = 0x40;
+const STATUS_BYTES: usize = 3;
+/// In place of a round where no frame is missing: refusals and the offer follow.
+const STATUS: u8 = 1;
 /// The mark of a kind that this version does not know or, in a mesh with a key, of a tag.
 pub(super) const LATER: u8 = 0x80;
 
@@ -138,82 +143,124 @@ pub enum FrameError {
 }
 
 impl<'a> Frame<'a> {
-    /// Parses a decoded frame.
-    pub fn read(bytes: &'a [u8]) -> Result<Self, FrameError> {
+    /// Parses a decoded frame for the end of a [tag](super::Identity::tag). What is for another end is damaged.
+    pub fn read(bytes: &'a [u8], tag: u16) -> Result<Self, FrameError> {
         let (content, crc) = bytes.split_last_chunk::<CRC_BYTES>().ok_or(FrameError::Form)?;
-        if crc32c([content]) != u32::from_le_bytes(*crc) {
+        let found = crc32c([content]) ^ u32::from_le_bytes(*crc);
+        let check = if found == 0 {
+            Checked::ForAll
+        } else if found == mask(tag) {
+            Checked::For(tag)
+        } else {
             return Err(FrameError::Crc);
-        }
-        Frame::read_content(content, 0)
+        };
+        Frame::read_content(content, check)
     }
 
     /// Parses a decoded frame whose CRC has been checked.
-    pub(crate) fn read_intact(bytes: &'a [u8]) -> Result<Self, FrameError> {
+    pub(crate) fn read_checked(bytes: &'a [u8], check: Checked) -> Result<Self, FrameError> {
         let (content, _) = bytes.split_last_chunk::<CRC_BYTES>().ok_or(FrameError::Form)?;
-        Frame::read_content(content, 0)
+        Frame::read_content(content, check)
     }
 
-    /// Parses the content guarded by a CRC or a tag. A first byte with `mark` is of a known kind.
-    pub(super) fn read_content(content: &'a [u8], mark: u8) -> Result<Self, FrameError> {
-        let (&first, rest) = content.split_first().ok_or(FrameError::Form)?;
-        match first & (TYPE_MASK | LATER) ^ mark {
-            HELLO => match Hello::read(rest) {
-                Ok(hello) => Ok(Frame::Hello(hello)),
-                Err(BadHello::Version(version)) => Ok(Frame::OtherVersion(version)),
-                Err(BadHello::Role) => Ok(Frame::Unknown),
-                Err(BadHello::Form) => Err(FrameError::Form),
-            },
-            ACK => match *rest {
-                [t0, t1, next, refused, o0, o1] => Ok(Frame::Ack(Ack {
-                    pause: first >> 2 & CHANNEL_MASK,
-                    ..Ack::read(first, [t0, t1], next, refused, [o0, o1])
-                })),
-                _ => Err(FrameError::Form),
-            },
-            DATA => match *rest {
-                [t0, t1, place, next, refused, o0, o1, ref packet @ ..] => Ok(Frame::Data {
-                    header: DataHeader {
-                        ack: Ack::read(first, [t0, t1], next, refused, [o0, o1]),
-                        sequence: place >> 2,
-                        round: place & ROUND_MASK,
-                        channel: first >> 2 & CHANNEL_MASK,
-                    },
-                    packet,
+    /// Parses the content guarded by a CRC or a tag.
+    pub(super) fn read_content(content: &'a [u8], check: Checked) -> Result<Self, FrameError> {
+        let (&first, mut rest) = content.split_first().ok_or(FrameError::Form)?;
+        let (tag, mark) = match check {
+            Checked::ForAll if first & (TYPE_MASK | LATER) == HELLO => {
+                return match Hello::read(VERSION, rest) {
+                    Ok(hello) => Ok(Frame::Hello(hello)),
+                    Err(BadHello::Version(version)) => Ok(Frame::OtherVersion(version)),
+                    Err(BadHello::Role) => Ok(Frame::Unknown),
+                    Err(BadHello::Form) => Err(FrameError::Form),
+                };
+            }
+            Checked::ForAll => return Ok(Frame::Unknown),
+            Checked::For(tag) => (tag, 0),
+            Checked::Sealed(tag) => {
+                rest = rest.get(NUMBER_BYTES..).ok_or(FrameError::Form)?;
+                (tag, LATER)
+            }
+        };
+        let frame = match first & (TYPE_MASK | LATER) ^ mark {
+            ACK => Ack::read(first, tag, rest)
+                .filter(|(_, more)| more.is_empty())
+                .map(|(ack, _)| {
+                    Frame::Ack(Ack {
+                        pause: first >> 2 & CHANNEL_MASK,
+                        ..ack
+                    })
                 }),
-                _ => Err(FrameError::Form),
-            },
-            TIME if first & RATE != 0 => match *rest {
-                [t0, t1, message, ..] => Ok(match RateMessage::read(message) {
-                    Some(message) => Frame::Rate {
-                        tag: u16::from_le_bytes([t0, t1]),
-                        message,
-                    },
-                    None => Frame::Unknown,
-                }),
-                _ => Err(FrameError::Form),
-            },
-            TIME => match *rest {
-                [t0, t1, ref signal @ ..] => Ok(Frame::Time {
-                    tag: u16::from_le_bytes([t0, t1]),
-                    signal: TimeSignal::read(signal).ok_or(FrameError::Form)?,
-                }),
-                _ => Err(FrameError::Form),
-            },
-            _ => Ok(Frame::Unknown),
-        }
+            DATA => rest.split_first().and_then(|(&place, rest)| {
+                let (ack, packet) = Ack::read(first, tag, rest)?;
+                let header = DataHeader {
+                    ack,
+                    sequence: place >> 2,
+                    round: place & ROUND_MASK,
+                    channel: first >> 2 & CHANNEL_MASK,
+                };
+                Some(Frame::Data { header, packet })
+            }),
+            TIME if first & RATE != 0 => rest.first().map(|&message| match RateMessage::read(message) {
+                Some(message) => Frame::Rate { tag, message },
+                None => Frame::Unknown,
+            }),
+            TIME => TimeSignal::read(rest).map(|signal| Frame::Time { tag, signal }),
+            _ => Some(Frame::Unknown),
+        };
+        frame.ok_or(FrameError::Form)
     }
+}
+
+/// What the end of a frame says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checked {
+    /// A CRC that is not masked: it is for any end.
+    ForAll,
+    /// A CRC that is masked by the tag of the end it is for.
+    For(u16),
+    /// The authentication tag of a session with the end of this tag.
+    Sealed(u16),
+}
+
+/// The factor of [masks](mask), and its inverse modulo 2^32.
+const SPREAD: u32 = 0x9e37_79b1;
+const GATHER: u32 = 0x0e8b_2f51;
+const _: () = assert!(SPREAD.wrapping_mul(GATHER) == 1);
+
+/// The mask of the CRC of frames for the end of a tag; 0 for a tag of 0. Those of two tags differ in many bits.
+pub const fn mask(tag: u16) -> u32 {
+    (tag as u32).wrapping_mul(SPREAD)
+}
+
+/// The tag of the end that a decoded frame is for, judged by its CRC: 0 if it is for any, `None` if it is damaged.
+pub fn tag_of(bytes: &[u8]) -> Option<u16> {
+    let (content, crc) = bytes.split_last_chunk::<CRC_BYTES>()?;
+    let found = crc32c([content]) ^ u32::from_le_bytes(*crc);
+    u16::try_from(found.wrapping_mul(GATHER)).ok()
 }
 
 /// Encodes a hello, padded to the length of a data frame with a packet of `padded` bytes, with a proof in a mesh that has a key. It comes
 /// after silence or faults, so it also starts with a delimiter, which ends any noise. Returns the number of bytes to send; `None` if there
 /// is no room.
 pub fn write_hello(hello: &Hello, padded: usize, proof: Option<Proof<'_>>, out: &mut [u8]) -> Option<usize> {
+    write_hello_of(VERSION, hello, padded, proof, out)
+}
+
+/// The same of a version.
+pub(crate) fn write_hello_of(
+    version: u8,
+    hello: &Hello,
+    padded: usize,
+    proof: Option<Proof<'_>>,
+    out: &mut [u8],
+) -> Option<usize> {
     let mut content = [0; 1 + Hello::MAX_BYTES];
     content[0] = HELLO;
-    let length = 1 + hello.write(&mut content[1..])?;
+    let length = 1 + hello.write(version, &mut content[1..])?;
     let authenticated = proof.map_or(0, |_| PROOF_BYTES);
     let padding = (DATA_HEADER + padded).saturating_sub(length + authenticated);
-    let ending = proof.map_or(Ending::Crc, Ending::Proof);
+    let ending = proof.map_or(Ending::Crc(0), Ending::Proof);
     encode(
         [content.get(..length)?, PADDING.get(..padding)?, &[]],
         ending,
@@ -224,40 +271,30 @@ pub fn write_hello(hello: &Hello, padded: usize, proof: Option<Proof<'_>>, out: 
 
 /// Encodes a time signal, sealed in a mesh that has a key. Returns the number of bytes to send; `None` if there is no room.
 pub fn write_time(tag: u16, signal: &TimeSignal, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
-    let (mark, [t0, t1], ending) = sealing(tag, seal);
-    let mut content = [0; 3 + TimeSignal::MAX_BYTES];
-    content[..3].copy_from_slice(&[TIME | mark, t0, t1]);
-    let length = 3 + signal.write(&mut content[3..])?;
-    encode([content.get(..length)?, &[], &[]], ending, false, out)
+    let (start, ending) = Start::new([TIME], 1, tag, seal);
+    let mut content = [0; TimeSignal::MAX_BYTES];
+    let length = signal.write(&mut content)?;
+    encode([start.bytes(), content.get(..length)?, &[]], ending, false, out)
 }
 
 /// Encodes a message about the rate and a test pattern, sealed in a mesh that has a key. It starts with a delimiter, since ports that change
 /// their rates may make noise. Returns the number of bytes to send; `None` if there is no room.
 pub fn write_rate(tag: u16, message: RateMessage, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
-    let (mark, [t0, t1], ending) = sealing(tag, seal);
-    let content = [TIME | RATE | mark, t0, t1, message.byte()];
+    let (start, ending) = Start::new([TIME | RATE, message.byte()], 2, tag, seal);
     let pattern = match message {
         RateMessage::Test(_) => &RateMessage::PATTERN[..],
         RateMessage::Ask(_) | RateMessage::Agree(_) => &[],
     };
-    encode([&content, pattern, pattern], ending, true, out)
+    encode([start.bytes(), pattern, pattern], ending, true, out)
 }
 
 /// Encodes an acknowledgment, sealed in a mesh that has a key. One that shows that its sender is alive starts with a delimiter, in case the
 /// last one was damaged. Returns the number of bytes to send; `None` if there is no room.
 pub fn write_ack(ack: &Ack, sign_of_life: bool, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
-    let (mark, [t0, t1], ending) = sealing(ack.tag, seal);
-    let [o0, o1] = ack.offer.to_bytes();
-    let content: [u8; ACK_BYTES] = [
-        ACK | mark | (ack.pause & CHANNEL_MASK) << 2 | ack.missing_flag(),
-        t0,
-        t1,
-        ack.place(),
-        ack.refused,
-        o0,
-        o1,
-    ];
-    encode([&content, &[], &[]], ending, sign_of_life, out)
+    let first = ACK | (ack.pause & CHANNEL_MASK) << 2 | ack.missing_flag();
+    let (place, [refused, o0, o1], status) = ack.parts();
+    let (start, ending) = Start::new([first, place, refused, o0, o1], 2 + status, ack.tag, seal);
+    encode([start.bytes(), &[], &[]], ending, sign_of_life, out)
 }
 
 /// Encodes a packet, given in two parts, sealed in a mesh that has a key. A retransmission starts with a delimiter. Returns the number of
@@ -275,60 +312,100 @@ pub fn write_data(
         round,
         channel,
     } = *header;
-    let (mark, [t0, t1], ending) = sealing(ack.tag, seal);
-    let [o0, o1] = ack.offer.to_bytes();
-    let content: [u8; DATA_HEADER] = [
-        DATA | mark | (channel & CHANNEL_MASK) << 2 | ack.missing_flag(),
-        t0,
-        t1,
-        sequence << 2 | round & ROUND_MASK,
-        ack.place(),
-        ack.refused,
-        o0,
-        o1,
-    ];
-    encode([&content, packet[0], packet[1]], ending, retransmit, out)
+    let first = DATA | (channel & CHANNEL_MASK) << 2 | ack.missing_flag();
+    let (next, [refused, o0, o1], status) = ack.parts();
+    let place = sequence << 2 | round & ROUND_MASK;
+    let bytes = [first, place, next, refused, o0, o1];
+    let (start, ending) = Start::new(bytes, 3 + status, ack.tag, seal);
+    encode([start.bytes(), packet[0], packet[1]], ending, retransmit, out)
 }
 
-/// The differences of a sealed frame: a mark, the frame number in place of the session tag, and the end.
-fn sealing<'a>(tag: u16, seal: Option<Seal<'a>>) -> (u8, [u8; 2], Ending<'a>) {
-    match seal {
-        None => (0, tag.to_le_bytes(), Ending::Crc),
-        Some(seal) => (LATER, seal.low_bits(), Ending::Tag(seal)),
+/// The bytes of a frame before the packet.
+struct Start {
+    bytes: [u8; SEALED_DATA_HEADER],
+    length: usize,
+}
+
+impl Start {
+    /// The first bytes, and how the frame ends: a sealed one has a mark, and its number after the first byte.
+    fn new<const N: usize>(bytes: [u8; N], length: usize, tag: u16, seal: Option<Seal<'_>>) -> (Self, Ending<'_>) {
+        let mut start = Start {
+            bytes: [0; SEALED_DATA_HEADER],
+            length,
+        };
+        // Of fixed length, so that nothing is called.
+        if let Some((place, _)) = start.bytes.split_first_chunk_mut() {
+            *place = bytes;
+        }
+        let Some(seal) = seal else {
+            return (start, Ending::Crc(mask(tag)));
+        };
+        start.bytes.rotate_right(NUMBER_BYTES);
+        let [n0, n1] = seal.low_bits();
+        if let (Some(begin), Some(&first)) = (start.bytes.first_chunk_mut(), bytes.first()) {
+            *begin = [first | LATER, n0, n1];
+        }
+        start.length += NUMBER_BYTES;
+        (start, Ending::Tag(seal))
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or(&self.bytes)
     }
 }
 
 /// How a frame ends.
 #[derive(Clone, Copy)]
-enum Ending<'a> {
-    Crc,
+pub(super) enum Ending<'a> {
+    /// With a CRC, xor a mask.
+    Crc(u32),
     Tag(Seal<'a>),
     Proof(Proof<'a>),
 }
 
 impl Ack {
-    fn read(first: u8, tag: [u8; 2], place: u8, refused: u8, offer: [u8; 2]) -> Self {
-        Ack {
-            tag: u16::from_le_bytes(tag),
+    /// Parses an acknowledgment and what follows it.
+    fn read(first: u8, tag: u16, bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (&place, rest) = bytes.split_first()?;
+        let round = place & ROUND_MASK;
+        let missing = (first & MISSING != 0).then_some(round);
+        let (refused, offer, rest) = if missing.is_some() || round == STATUS {
+            let (&[refused, o0, o1], rest) = rest.split_first_chunk()?;
+            (refused, Offer::from_bytes([o0, o1]), rest)
+        } else if round == 0 {
+            (0, Offer::ALL, rest)
+        } else {
+            return None;
+        };
+        let ack = Ack {
+            tag,
             next: place >> 2,
             refused,
-            offer: Offer::from_bytes(offer),
-            missing: (first & MISSING != 0).then_some(place & ROUND_MASK),
+            offer,
+            missing,
             pause: 0,
-        }
+        };
+        Some((ack, rest))
     }
 
-    fn missing_flag(&self) -> u8 {
+    /// The byte with `next`, then refusals and the offer, and how many bytes of these are written. They are left out if nothing is refused and there
+    /// is as much room as there is a number for: a receiver then needs no memory of them.
+    fn parts(&self) -> (u8, [u8; STATUS_BYTES], usize) {
+        let has_status = self.missing.is_some() || self.refused != 0 || self.offer != Offer::ALL;
+        let mark = if has_status { STATUS } else { 0 };
+        let round = self.missing.map_or(mark, |round| round & ROUND_MASK);
+        let [o0, o1] = self.offer.to_bytes();
+        let length = if has_status { STATUS_BYTES } else { 0 };
+        (self.next << 2 | round, [self.refused, o0, o1], length)
+    }
+
+    pub(super) fn missing_flag(&self) -> u8 {
         if self.missing.is_some() { MISSING } else { 0 }
-    }
-
-    fn place(&self) -> u8 {
-        self.next << 2 | self.missing.unwrap_or(0) & ROUND_MASK
     }
 }
 
 /// A lead delimiter ends what was cut off.
-fn encode(parts: [&[u8]; 3], ending: Ending<'_>, resynchronize: bool, out: &mut [u8]) -> Option<usize> {
+pub(super) fn encode(parts: [&[u8]; 3], ending: Ending<'_>, resynchronize: bool, out: &mut [u8]) -> Option<usize> {
     let lead = usize::from(resynchronize);
     if resynchronize {
         *out.first_mut()? = DELIMITER;
@@ -336,12 +413,12 @@ fn encode(parts: [&[u8]; 3], ending: Ending<'_>, resynchronize: bool, out: &mut 
     let out = out.get_mut(lead..)?;
     let [one, two, three] = parts;
     let length = match ending {
-        Ending::Crc => hopwise_codec::encode(&parts, Check::Crc, out)?,
-        Ending::Tag(seal) => hopwise_codec::encode(&[one, two, three, &seal.tag(&parts)], Check::None, out)?,
+        Ending::Crc(mask) => hopwise_codec::encode(&parts, Some(mask), out)?,
+        Ending::Tag(seal) => hopwise_codec::encode(&[one, two, three, &seal.tag(&parts)], None, out)?,
         Ending::Proof(proof) => {
             let bytes = proof.bytes();
             let tag = proof.seal.tag(&[one, two, three, &bytes]);
-            hopwise_codec::encode(&[one, two, three, &bytes, &tag], Check::Crc, out)?
+            hopwise_codec::encode(&[one, two, three, &bytes, &tag], Some(0), out)?
         }
     };
     Some(lead + length)
@@ -368,32 +445,54 @@ pub fn decode(bytes: &mut [u8]) -> Result<&[u8], FrameError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::hello::VERSION;
     use super::*;
 
     /// Any content of up to two bytes with the right CRC: read or refused by its form alone.
     #[test]
     fn all_short_contents_with_a_good_crc() {
-        let sealed = |content: &[u8]| [content, &crc32c([content]).to_le_bytes()].concat();
-        assert_eq!(Frame::read(&sealed(&[])), Err(FrameError::Form));
+        const TAG: u16 = 0x0300;
+        let masked = |content: &[u8], tag: u16| [content, &(crc32c([content]) ^ mask(tag)).to_le_bytes()].concat();
+        for tag in [0, TAG] {
+            assert_eq!(Frame::read(&masked(&[], tag), TAG), Err(FrameError::Form));
+        }
         for a in 0..=255 {
-            let unknown = a >= 0x80;
-            let alone = if unknown {
-                Ok(Frame::Unknown)
-            } else {
-                Err(FrameError::Form)
-            };
-            assert_eq!(Frame::read(&sealed(&[a])), alone);
-            for b in 0..=255 {
-                let other_version = a & TYPE_MASK == HELLO && b != VERSION;
-                let expected = if unknown {
-                    Ok(Frame::Unknown)
-                } else if other_version {
-                    Ok(Frame::OtherVersion(b))
-                } else {
+            assert_eq!(
+                Frame::read(&masked(&[a], 1), TAG),
+                Err(FrameError::Crc),
+                "for another end"
+            );
+            let kind = a & (TYPE_MASK | LATER);
+            let is_form = |is_known: bool| {
+                if is_known {
                     Err(FrameError::Form)
+                } else {
+                    Ok(Frame::Unknown)
+                }
+            };
+            assert_eq!(Frame::read(&masked(&[a], 0), TAG), is_form(kind == HELLO));
+            assert_eq!(
+                Frame::read(&masked(&[a], TAG), TAG),
+                is_form([ACK, DATA, TIME].contains(&kind))
+            );
+            for b in 0..=255 {
+                let hello = match kind {
+                    HELLO if b != VERSION => Ok(Frame::OtherVersion(b)),
+                    kind => is_form(kind == HELLO),
                 };
-                assert_eq!(Frame::read(&sealed(&[a, b])), expected);
+                assert_eq!(Frame::read(&masked(&[a, b], 0), TAG), hello);
+                let ack = Ack {
+                    tag: TAG,
+                    next: b >> 2,
+                    refused: 0,
+                    offer: Offer::ALL,
+                    missing: None,
+                    pause: a >> 2 & CHANNEL_MASK,
+                };
+                let expected = match kind {
+                    ACK if a & MISSING == 0 && b & ROUND_MASK == 0 => Ok(Frame::Ack(ack)),
+                    kind => is_form([ACK, DATA, TIME].contains(&kind)),
+                };
+                assert_eq!(Frame::read(&masked(&[a, b], TAG), TAG), expected);
             }
         }
     }

@@ -56,7 +56,7 @@ fn written(write: impl FnOnce(&mut [u8]) -> Option<usize>) -> Vec<u8> {
 fn frame_in(mut bytes: Vec<u8>, look: impl FnOnce(Frame<'_>)) {
     assert_eq!(bytes.pop(), Some(DELIMITER));
     let begin = bytes.iter().take_while(|&&byte| byte == DELIMITER).count();
-    look(Frame::read(&cobs::decode_vec(&bytes[begin..]).unwrap()).unwrap());
+    look(Frame::read(&cobs::decode_vec(&bytes[begin..]).unwrap(), 0x0300).unwrap());
 }
 
 #[test]
@@ -203,16 +203,24 @@ fn frames(examples: &mut Examples) {
         let bytes = examples.wrote(name, &written(|out| write_ack(&ack, false, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Ack(ack)));
     }
+    let unhindered = DataHeader {
+        ack: plain,
+        sequence: 18,
+        round: 1,
+        channel: 5,
+    };
     let header = DataHeader {
         ack: Ack {
             offer: offer(),
             ..plain
         },
-        sequence: 18,
-        round: 1,
-        channel: 5,
+        ..unhindered
     };
-    for (name, retransmit) in [("data", false), ("data retransmitted", true)] {
+    for (name, header, retransmit) in [
+        ("data", unhindered, false),
+        ("data retransmitted", unhindered, true),
+        ("data with an offer", header, false),
+    ] {
         let bytes = examples.wrote(
             name,
             &written(|out| write_data(&header, [b"pa", b"ck"], retransmit, None, out)),
@@ -309,6 +317,11 @@ fn headers(examples: &mut Examples) {
         number: 7,
         ..Header::new(Kind::Datagram, 3, 300)
     };
+    let far = Header {
+        hops_left: 300,
+        number: 0x0001_0007,
+        ..datagram
+    };
     let all_flags = Header {
         copied: true,
         trail: true,
@@ -321,10 +334,18 @@ fn headers(examples: &mut Examples) {
         number: 4,
         ..Header::new(Kind::Response, u64::MAX, 0)
     };
-    for (name, header) in [("datagram", datagram), ("all flags", all_flags)] {
+    for (name, header) in [("datagram", datagram), ("many hops", far), ("all flags", all_flags)] {
         let bytes = examples.wrote(name, &written(|out| header.write(out)));
         assert_eq!(Header::read(&bytes), Some((header, &[][..])));
     }
+    let bytes = examples.wrote("brief datagram", &written(|out| far.write_any(true, out)));
+    let low = Header {
+        epoch: 0,
+        number: 7,
+        ..far
+    };
+    assert_eq!(Header::read_any(&bytes), Some((low, true, &[][..])));
+    assert_eq!(Header::read(&bytes), None);
 }
 
 fn bodies(examples: &mut Examples) {

@@ -11,7 +11,7 @@ use hopwise_core::Node;
 const FIXED: usize = 17;
 
 /// The version of the wire format. Ends of different versions do not link up.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
 const ACCEPTS: u8 = 0x01;
 const HOLDS: u8 = 0x02;
@@ -125,16 +125,16 @@ impl Hello {
     /// Version, fixed fields, the longest address, and the steps.
     pub(super) const MAX_BYTES: usize = FIXED + varint::MAX_BYTES + 1;
 
-    /// Parses what follows the type of the frame. The version comes first: nothing else is known of another one.
-    pub(super) fn read(bytes: &[u8]) -> Result<Hello, BadHello> {
+    /// Parses what follows the type of the frame, in a version that has these fields. The version comes first: nothing else is known of another one.
+    pub(super) fn read(version: u8, bytes: &[u8]) -> Result<Hello, BadHello> {
         match bytes.split_first() {
-            Some((&VERSION, fields)) => {
+            Some((&other, fields)) if other == version => {
                 let (role, hello) = Hello::read_fields(fields).ok_or(BadHello::Form)?;
                 let role = Role::from_number(role).ok_or(BadHello::Role)?;
                 let identity = Identity { role, ..hello.identity };
                 Ok(Hello { identity, ..hello })
             }
-            Some((&version, _)) => Err(BadHello::Version(version)),
+            Some((&other, _)) => Err(BadHello::Version(other)),
             None => Err(BadHello::Form),
         }
     }
@@ -169,7 +169,7 @@ impl Hello {
     }
 
     /// Writes what follows the type of the frame and returns its length; `None` if there is no room.
-    pub(super) fn write(&self, out: &mut [u8]) -> Option<usize> {
+    pub(super) fn write(&self, version: u8, out: &mut [u8]) -> Option<usize> {
         let Identity {
             role,
             network,
@@ -179,7 +179,7 @@ impl Hello {
             mtu,
         } = self.identity;
         let (fixed, rest) = out.split_first_chunk_mut::<FIXED>()?;
-        fixed[..4].copy_from_slice(&[VERSION, u8::from(role == Role::Host), port, self.session]);
+        fixed[..4].copy_from_slice(&[version, u8::from(role == Role::Host), port, self.session]);
         fixed[4..8].copy_from_slice(&network.to_le_bytes());
         fixed[8..12].copy_from_slice(&epoch.to_le_bytes());
         fixed[12..14].copy_from_slice(&self.heard.to_le_bytes());

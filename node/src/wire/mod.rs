@@ -40,6 +40,8 @@ mod trail;
 mod undeliverable;
 mod update;
 pub(crate) mod varint;
+#[cfg(feature = "version-3")]
+pub(crate) mod version3;
 
 pub use application::{Addressed, AppPort, AppStatus};
 pub use board_config::{
@@ -52,15 +54,15 @@ pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
 pub use counters::{LineFaults, LinkCounters, RouterCounters};
 pub use flooded::Flooded;
-pub(crate) use frame::DATA_HEADER;
 pub use frame::{
-    Ack, DataHeader, Frame, FrameError, OVERHEAD, PAUSE_UNIT, SEALED_OVERHEAD, decode, encoded_len, write_ack,
-    write_data, write_hello, write_rate, write_time,
+    Ack, DataHeader, Frame, FrameError, OVERHEAD, PAUSE_UNIT, SEALED_OVERHEAD, decode, encoded_len, mask, tag_of,
+    write_ack, write_data, write_hello, write_rate, write_time,
 };
-pub(crate) use frame::{ROUND_MASK, SEQUENCE_NUMBERS};
+pub(crate) use frame::{Checked, ROUND_MASK, SEQUENCE_NUMBERS, write_hello_of};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};
 pub use hopwise_codec::{DELIMITER, crc32c};
 pub use offer::{Offer, VirtualChannelSet};
+pub(crate) use packet::ONE_BYTE_HOPS;
 pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId, PacketOf};
 pub use rate_change::{RATE_STEPS, RateMessage, StepSet, steps_above};
 pub use rates::{BAUD_RATES, DEFAULT_BAUD, UartClock, default_host_baud, rates_agree};

@@ -58,10 +58,20 @@ pub struct Header {
 /// The unit of ages in microseconds.
 pub const AGE_UNIT: u64 = 256;
 
-const FIXED: usize = 11;
+/// The number of bytes of flags and age, of the hop limit, and of the epoch and number of the source.
+const FIXED: usize = 3;
+const MAX_HOPS: usize = 3;
+const FULL_NUMBER: usize = 6;
 
 /// The longest header.
-pub const MAX_HEADER: usize = FIXED + 2 * varint::MAX_BYTES;
+pub const MAX_HEADER: usize = FIXED + MAX_HOPS + FULL_NUMBER + 2 * varint::MAX_BYTES;
+
+/// The bit of the age that says that only the low half of the number follows. No packet gets that old.
+const BRIEF: u16 = 0x8000;
+/// In place of a hop limit of one byte: two more follow.
+const LONG_HOPS: u8 = u8::MAX;
+/// The highest hop limit of one byte.
+pub(crate) const ONE_BYTE_HOPS: u16 = LONG_HOPS as u16 - 1;
 
 const KIND_BITS: u8 = 0x07;
 const COPIED: u8 = 0x08;
@@ -106,50 +116,106 @@ impl Header {
         }
     }
 
-    /// Parses a header, and returns the body; `None` if it is malformed.
+    /// Parses a header, and returns the body; `None` if it is malformed, or brief.
     pub fn read(bytes: &[u8]) -> Option<(Header, &[u8])> {
-        let (&[first, h0, h1, a0, a1, e0, e1, n0, n1, n2, n3], rest) = bytes.split_first_chunk::<FIXED>()?;
+        let (header, is_brief, body) = Header::read_any(bytes)?;
+        (!is_brief).then_some((header, body))
+    }
+
+    /// The same, and whether the header is brief: it has no epoch, and only the low half of its number.
+    pub fn read_any(bytes: &[u8]) -> Option<(Header, bool, &[u8])> {
+        let (&[first, a0, a1, hops], mut rest) = bytes.split_first_chunk()?;
+        let age = u16::from_le_bytes([a0, a1]);
+        let mut hops_left = hops.into();
+        if hops == LONG_HOPS {
+            let (bytes, more) = rest.split_first_chunk()?;
+            (hops_left, rest) = (u16::from_le_bytes(*bytes), more);
+        }
+        let is_brief = age & BRIEF != 0;
+        let (epoch, number, rest) = if is_brief {
+            let (bytes, rest) = rest.split_first_chunk()?;
+            (0, u16::from_le_bytes(*bytes).into(), rest)
+        } else {
+            let (&[e0, e1, n0, n1, n2, n3], rest) = rest.split_first_chunk::<FULL_NUMBER>()?;
+            (u16::from_le_bytes([e0, e1]), u32::from_le_bytes([n0, n1, n2, n3]), rest)
+        };
         let (source, rest) = varint::read(rest)?;
         let (dest, body) = varint::read(rest)?;
         let header = Header {
-            kind: Kind::from_number(first & KIND_BITS)?,
+            hops_left,
+            age: age & !BRIEF,
+            epoch,
+            number,
+            ..Header::with_flags(first, source, dest)?
+        };
+        Some((header, is_brief, body))
+    }
+
+    /// A header with the kind and the flags of its first byte; `None` if the kind is unknown.
+    pub(super) fn with_flags(first: u8, source: Node, dest: Node) -> Option<Self> {
+        Some(Header {
             copied: first & COPIED != 0,
             trail: first & TRAIL != 0,
             traced: first & TRACED != 0,
             to_host: first & TO_HOST != 0,
             from_host: first & FROM_HOST != 0,
-            hops_left: u16::from_le_bytes([h0, h1]),
-            age: u16::from_le_bytes([a0, a1]),
-            epoch: u16::from_le_bytes([e0, e1]),
-            number: u32::from_le_bytes([n0, n1, n2, n3]),
-            source,
-            dest,
-        };
-        Some((header, body))
+            ..Header::new(Kind::from_number(first & KIND_BITS)?, source, dest)
+        })
     }
 
-    /// The length in bytes.
-    pub fn length(&self) -> usize {
-        FIXED + varint::length(self.source) + varint::length(self.dest)
-    }
-
-    /// Writes the header and returns its length; `None` if there is no room.
-    pub fn write(&self, out: &mut [u8]) -> Option<usize> {
+    /// The first byte: the kind and the flags.
+    pub(super) fn flags(&self) -> u8 {
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
-        let first = self.kind as u8
+        self.kind as u8
             | flag(self.copied, COPIED)
             | flag(self.trail, TRAIL)
             | flag(self.traced, TRACED)
             | flag(self.to_host, TO_HOST)
-            | flag(self.from_host, FROM_HOST);
-        let ([h0, h1], [a0, a1]) = (self.hops_left.to_le_bytes(), self.age.to_le_bytes());
-        let ([e0, e1], [n0, n1, n2, n3]) = (self.epoch.to_le_bytes(), self.number.to_le_bytes());
-        let (fixed, rest) = out.split_first_chunk_mut::<FIXED>()?;
-        *fixed = [first, h0, h1, a0, a1, e0, e1, n0, n1, n2, n3];
+            | flag(self.from_host, FROM_HOST)
+    }
+
+    /// The length in bytes, if it is not brief.
+    pub fn length(&self) -> usize {
+        let hops = if self.hops_left <= ONE_BYTE_HOPS { 1 } else { MAX_HOPS };
+        FIXED + hops + FULL_NUMBER + varint::length(self.source) + varint::length(self.dest)
+    }
+
+    /// Writes the header and returns its length; `None` if there is no room.
+    pub fn write(&self, out: &mut [u8]) -> Option<usize> {
+        self.write_any(false, out)
+    }
+
+    /// The same, briefly or not.
+    pub(crate) fn write_any(&self, is_brief: bool, out: &mut [u8]) -> Option<usize> {
+        let first = self.flags();
+        let age = self.age.min(!BRIEF) | if is_brief { BRIEF } else { 0 };
+        let ([a0, a1], [n0, n1, n2, n3]) = (age.to_le_bytes(), self.number.to_le_bytes());
+        let room = out.len();
+        let rest = match self.hops_left {
+            hops @ 0..=ONE_BYTE_HOPS => put(out, [first, a0, a1, hops as u8])?,
+            hops => {
+                let [h0, h1] = hops.to_le_bytes();
+                put(out, [first, a0, a1, LONG_HOPS, h0, h1])?
+            }
+        };
+        let rest = if is_brief {
+            put(rest, [n0, n1])?
+        } else {
+            let [e0, e1] = self.epoch.to_le_bytes();
+            put(rest, [e0, e1, n0, n1, n2, n3])?
+        };
+        let fixed = room - rest.len();
         let source = varint::write(self.source, rest)?;
         let dest = varint::write(self.dest, rest.get_mut(source..)?)?;
-        Some(FIXED + source + dest)
+        Some(fixed + source + dest)
     }
+}
+
+/// Writes bytes, and returns the room after them.
+fn put<const N: usize>(out: &mut [u8], bytes: [u8; N]) -> Option<&mut [u8]> {
+    let (place, rest) = out.split_first_chunk_mut()?;
+    *place = bytes;
+    Some(rest)
 }
 
 /// A packet with a body of at most `BODY` bytes.
@@ -168,10 +234,13 @@ impl<B: Bytes> PacketOf<B> {
     /// Parses a packet; `None` if it is malformed, or too long.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (header, body) = Header::read(bytes)?;
-        Some(PacketOf {
-            header,
-            body: body_of(&[body])?,
-        })
+        PacketOf::new(header, body)
+    }
+
+    /// A packet of a header and a body; `None` if it is too long.
+    pub fn new(header: Header, body: &[u8]) -> Option<Self> {
+        let body = body_of(&[body])?;
+        Some(PacketOf { header, body })
     }
 
     /// The length in bytes.

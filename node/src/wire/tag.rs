@@ -1,10 +1,10 @@
 //! Authentication of frames in a mesh that has a key: a tag in place of the CRC, and in a hello the proof of its sender.
 //!
 //! An acknowledgment, a packet or a time signal is marked by the highest bit of its first byte, which an end without a key takes for an
-//! unknown kind. The frame number replaces the session tag, and the authentication tag the CRC. A hello keeps its CRC,
+//! unknown kind. Then come the low bits of the frame number, and the authentication tag replaces the CRC. A hello keeps its CRC,
 //! so that an end with another key, or none, can read the identity; before the CRC come a nonce, the number and the tag.
 
-use super::frame::{ACK, DATA, Frame, FrameError, LATER, TIME, TYPE_MASK};
+use super::frame::{ACK, Checked, DATA, Frame, FrameError, LATER, TIME, TYPE_MASK};
 use hopwise_codec::CRC_BYTES;
 
 use crate::key::{Key, TAG_BYTES, Tag, same_tag};
@@ -14,12 +14,11 @@ pub(crate) type Nonce = [u8; NONCE_BYTES];
 const NONCE_BYTES: usize = 16;
 
 /// The low bits of a frame's number, as it carries them.
-type LowBits = [u8; 2];
+type LowBits = [u8; NUMBER_BYTES];
+pub(super) const NUMBER_BYTES: usize = 2;
 
 /// The additional bytes of a hello with a proof.
-pub(super) const PROOF_BYTES: usize = NONCE_BYTES + size_of::<LowBits>() + TAG_BYTES;
-/// The additional bytes of a tag compared with a CRC.
-pub(super) const TAG_MORE: usize = TAG_BYTES - CRC_BYTES;
+pub(super) const PROOF_BYTES: usize = NONCE_BYTES + NUMBER_BYTES + TAG_BYTES;
 
 /// The key of a frame, and its number under that key.
 #[derive(Clone, Copy, Debug)]
@@ -114,23 +113,15 @@ impl<'a> Tagged<'a> {
         same_tag(&seal.tag(&[self.bytes]), self.tag)
     }
 
+    /// All before the tag.
+    #[cfg(feature = "version-3")]
+    pub(crate) fn content(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// The frame, once its tag has been checked. The session, which it does not name, is `session`.
     pub(crate) fn read(&self, session: u16) -> Result<Frame<'a>, FrameError> {
-        let mut frame = Frame::read_content(self.bytes, LATER)?;
-        if let Frame::Ack(super::Ack { tag, .. })
-        | Frame::Data {
-            header: super::DataHeader {
-                ack: super::Ack { tag, .. },
-                ..
-            },
-            ..
-        }
-        | Frame::Time { tag, .. }
-        | Frame::Rate { tag, .. } = &mut frame
-        {
-            *tag = session;
-        }
-        Ok(frame)
+        Frame::read_content(self.bytes, Checked::Sealed(session))
     }
 }
 

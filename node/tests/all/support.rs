@@ -16,7 +16,6 @@ pub(crate) use hopwise_node::wire::{
 
 pub(crate) use hopwise_testing::{Random, cases, networks};
 
-/// The number of a node.
 pub(crate) type Node = u64;
 
 pub(crate) const SECOND: Micros = 1_000_000;

@@ -115,7 +115,6 @@ impl World {
         length > 0
     }
 
-    /// What a stranger has to send by itself.
     fn stranger_sends(&mut self, link: usize) {
         let mut out = [0; WIRE];
         let stranger = &mut self.strangers[link - 1];
@@ -124,7 +123,6 @@ impl World {
         }
     }
 
-    /// Lets everyone talk for a while, undisturbed.
     fn talk(&mut self, rounds: usize) {
         for _ in 0..rounds {
             for link in 0..PORTS as u8 {
@@ -180,7 +178,6 @@ impl World {
         body
     }
 
-    /// A packet that nobody should send.
     fn strange_packet(&mut self, input: &mut Input) {
         let link = 1 + input.below(PORTS - 1);
         let channel = input.byte();

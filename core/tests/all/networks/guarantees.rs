@@ -42,16 +42,8 @@ pub(crate) fn audit_links(network: &Network, graph: &Graph) {
         assert_eq!(network.neighbor(node, degree), Ok(None), "{network}: node {node}");
         for (port, &neighbor) in (0..).zip(near) {
             assert_ne!(neighbor, node, "{network}: a link to itself");
-            assert_eq!(
-                network.neighbor(node, port),
-                Ok(Some(neighbor)),
-                "{network}: node {node}"
-            );
-            assert_eq!(
-                network.port_to(node, neighbor),
-                Ok(Some(port)),
-                "{network}: node {node}"
-            );
+            let found = (network.neighbor(node, port), network.port_to(node, neighbor));
+            assert_eq!(found, (Ok(Some(neighbor)), Ok(Some(port))), "{network}: node {node}");
             assert!(
                 graph.neighbors[neighbor as usize].contains(&node),
                 "{network}: the link from {node} to {neighbor} does not lead back"

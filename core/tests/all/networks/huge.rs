@@ -6,7 +6,6 @@ use crate::support::*;
 /// Routes are followed for so many hops.
 const HOPS: u64 = 64;
 
-/// Pairs tried in each network.
 const PAIRS: u32 = 6;
 
 #[test]

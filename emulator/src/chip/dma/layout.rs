@@ -1,7 +1,6 @@
 //! What differs between controllers with streams, RM0390 chapter 9 (F4) and RM0433 chapter 16 (H7), and with channels, RM0351 chapter 11 (L4) and
 //! RM0440 chapter 12 (G4).
 
-/// Registers by their offsets, and bits in them.
 pub(in crate::chip) struct Layout {
     /// What the manual calls one of its eight, and the number of the first.
     pub(super) word: &'static str,

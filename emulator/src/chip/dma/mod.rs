@@ -18,7 +18,6 @@ use crate::memory::Memory;
 use dmamux::DmaMux;
 use layout::Layout;
 
-/// Streams or channels of a controller.
 const CHANNELS: usize = 8;
 /// Controllers of a chip; the mux is the part after them.
 const CONTROLLERS: usize = 2;
@@ -38,7 +37,6 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// A port has received something.
     pub(super) const fn rx(uart: usize, controller: usize, channel: usize, selection: u32) -> Self {
         Request {
             uart,
@@ -49,7 +47,6 @@ impl Request {
         }
     }
 
-    /// A port asks for something to send.
     pub(super) const fn tx(uart: usize, controller: usize, channel: usize, selection: u32) -> Self {
         Request {
             side: Side::Tx,
@@ -357,7 +354,6 @@ impl Hash for Controllers {
 }
 
 impl Controllers {
-    /// Controllers that choose among some requests.
     pub(super) fn new(layout: &'static Layout, requests: &[Request], data_registers: [[u32; 2]; UARTS]) -> Self {
         let of = |uart: usize, side: Side| {
             let own = |request: &&Request| (request.uart, request.side) == (uart, side);

@@ -43,7 +43,6 @@ pub(in crate::chip) struct FlashF4 {
     wear: u32,
     /// The addresses that were programmed or erased, until they are asked for.
     changed: Option<Range<u32>>,
-    /// Rules that were broken, until they are asked for.
     broken: Vec<Violation>,
 }
 

@@ -122,7 +122,6 @@ impl FlashH7 {
         0
     }
 
-    /// Programs the flash word that is full.
     fn program_word(&mut self, bank: usize, at: u32, bytes: &[u8], now: Cycles, memory: &mut Memory) -> u64 {
         let is_erased = (0..WORD).all(|place| memory.byte(at + place) == Some(0xff)) && !memory.is_torn(at);
         if !is_erased {

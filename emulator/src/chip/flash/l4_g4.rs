@@ -35,7 +35,6 @@ const ERASE: [u64; 2] = [22_020, 24_470];
 
 #[derive(Default, Hash)]
 pub(in crate::chip) struct FlashL4G4 {
-    /// FLASH_ACR after reset.
     access_at_reset: u32,
     access: u32,
     status: u32,
@@ -319,7 +318,6 @@ mod tests {
 
     #[test]
     fn writes_in_the_wrong_way_are_refused() {
-        /// What is done to a flash with PG set.
         type Deed = fn(&mut FlashL4G4, &mut Memory);
         let deeds: [(u32, Deed); 6] = [
             (SIZERR, |flash, memory| _ = flash.program(PLACE, 1, 0, 0, memory)),

@@ -48,7 +48,6 @@ fn access(before: u32, value: u32, broken: &mut Vec<Violation>) -> u32 {
     taken
 }
 
-/// An operation that goes on while the core does.
 #[derive(Hash)]
 struct Operation {
     until: Cycles,

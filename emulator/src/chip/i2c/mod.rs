@@ -48,7 +48,6 @@ pub trait I2cTarget: Digest + Send {
 pub struct I2cMemory {
     bytes: Vec<u8>,
     place: usize,
-    /// Whether the place has been written in this transfer.
     has_place: bool,
 }
 
@@ -150,7 +149,6 @@ pub(super) trait Port: Peripheral {
 #[derive(Default)]
 pub(super) struct Bus {
     targets: Vec<(u8, Box<dyn I2cTarget>)>,
-    /// The target that has acknowledged its address.
     addressed: Option<usize>,
     /// Whether the wires are at pins.
     pub(super) is_connected: bool,

@@ -35,7 +35,6 @@ impl Script {
         self.port.read(offset, self.now)
     }
 
-    /// So many bits later.
     fn pass(&mut self, bits: u64) {
         self.now += bits * 20;
         self.port.advance(self.now);

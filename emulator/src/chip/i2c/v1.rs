@@ -52,7 +52,6 @@ pub(super) struct I2c {
     has_looked: bool,
     phase: Phase,
     until: Cycles,
-    /// Whether the target was called to be read from.
     reads: bool,
     /// Whether a byte was not acknowledged: none follows.
     ended: bool,
@@ -111,7 +110,6 @@ impl I2c {
         }
     }
 
-    /// Goes on if the wires are at rest.
     fn go_on(&mut self, now: Cycles) {
         match self.phase {
             Phase::Idle if self.is_asked(START) => self.start(now),
@@ -322,7 +320,6 @@ impl Peripheral for I2c {
         self.until
     }
 
-    /// Events and errors.
     fn interrupts(&self) -> u32 {
         let (status, enables) = (self.status, self.control[1]);
         let buffers = if enables & 1 << 10 != 0 { TXE | RXNE } else { 0 };

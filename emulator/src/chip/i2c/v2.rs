@@ -53,7 +53,6 @@ pub(super) struct I2c {
     status: u32,
     phase: Phase,
     until: Cycles,
-    /// Bytes that are left of NBYTES.
     left: u32,
     received: u8,
     /// Whether address or byte was not acknowledged.
@@ -114,7 +113,6 @@ impl I2c {
         }
     }
 
-    /// Goes on if the wires are at rest.
     fn go_on(&mut self, now: Cycles) {
         match self.phase {
             Phase::Idle | Phase::Held if self.is_asked(START) => self.call(now),

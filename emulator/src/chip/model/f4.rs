@@ -18,7 +18,6 @@ use crate::memory::{CCM, MemorySizes, SRAM};
 
 pub(super) const KIB: u32 = 1024;
 
-/// Sectors of 16, 64 and 128 KiB.
 const fn sectors<const N: usize>() -> [u32; N] {
     let mut sectors = [128 * KIB; N];
     (sectors[0], sectors[1], sectors[2], sectors[3]) = (16 * KIB, 16 * KIB, 16 * KIB, 16 * KIB);

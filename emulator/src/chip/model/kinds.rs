@@ -50,7 +50,6 @@ pub(super) const fn none(base: u32, size: u32, name: &'static str) -> MapEntry {
     MapEntry::unmodeled(base, size, name)
 }
 
-/// A bit of an enable register.
 pub(super) const fn on(register: u32, bit: u32) -> Option<Gate> {
     Some(Gate { register, bit })
 }

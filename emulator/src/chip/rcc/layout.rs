@@ -13,7 +13,6 @@ pub(in crate::chip) enum Family {
     H7,
 }
 
-/// What a clock can come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Input {
     Msi,
@@ -44,11 +43,8 @@ pub(super) struct Layout {
     pub(super) all_flags: u32,
     pub(super) remove_flags: u32,
     pub(super) causes: [u32; 4],
-    /// Registers that are not zero after a reset.
     pub(super) after_reset: &'static [(u32, u32)],
-    /// What software can write in CR.
     pub(super) writable: u32,
-    /// What is always ready in CR.
     pub(super) always_ready: u32,
     /// Oscillators that are ready as soon as they are on, by their bits for both, and the bits of the PLLs that also need their source.
     pub(super) hsi: (u32, u32),

@@ -35,7 +35,6 @@ const PLL1_FRACTION_ON: u32 = 1;
 const ALIASES: std::ops::RangeInclusive<u32> = 0x130..=0x17c;
 const ALIAS: u32 = 0x60;
 
-/// The MSI's frequencies by MSIRANGE.
 const MSI_RANGES: [u64; 12] = [
     100_000, 200_000, 400_000, 800_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000, 16_000_000, 24_000_000, 32_000_000,
     48_000_000,
@@ -66,7 +65,6 @@ pub(super) struct Rcc {
 }
 
 impl Rcc {
-    /// As it is after power-on.
     pub(super) fn new(family: Family, hse: HseOscillator, lse: bool) -> Self {
         let mut rcc = Rcc {
             family,
@@ -106,7 +104,6 @@ impl Rcc {
         self.value(self.layout().cfgr)
     }
 
-    /// The status of the choice of the system clock.
     fn chosen(&self) -> u32 {
         self.cfgr() >> self.layout().status_shift & self.layout().switch
     }
@@ -455,12 +452,10 @@ impl Rcc {
         self.backup.domain(self.value(layout.csr) & 2 != 0, hse)
     }
 
-    /// The offset of BDCR, which belongs to it.
     pub(super) fn backup_register(&self) -> u32 {
         self.layout().bdcr
     }
 
-    /// The PLL, if it is on.
     pub(super) fn running_pll(&self) -> Option<Pll> {
         (self.value(CR) & PLL_ON << 1 != 0).then(|| self.pll())
     }

@@ -32,7 +32,6 @@ pub enum Layout {
     V3,
 }
 
-/// A register that has an effect here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Register {
     Time,
@@ -159,7 +158,6 @@ pub(super) struct Rtc {
     prescaler: u32,
     /// INIT, INITF and RSF.
     status: u32,
-    /// How many of the keys have come.
     keys: usize,
     backup: [u32; BACKUP_REGISTERS],
     calibration: u32,
@@ -196,7 +194,6 @@ impl Rtc {
         (self.core, self.clock) = (core.max(1), clock);
     }
 
-    /// The backup domain is reset.
     pub(super) fn reset_domain(&mut self) {
         *self = Rtc {
             at: self.at,

@@ -4,7 +4,6 @@ use super::*;
 
 const PWR: u32 = 0x4000_7000;
 
-/// Switches the over-drive on.
 fn over_drive(script: &mut Script) {
     script.write(APB1ENR, 1 << 28);
     script.write(PWR, 3 << 14 | 1 << 16);
@@ -85,8 +84,7 @@ fn the_hse_runs_only_in_the_mode_that_the_board_has() {
             vec!["external-clock: the HSE is on for a clock that is fed (HSEBYP is 1), but the board has a crystal"],
         ),
     ] {
-        let mut script = Script::new(Model::F446);
-        script.chip = Chip::new(Model::F446.description(), wiring(Model::F446), individual(hse));
+        let mut script = Script::of(Model::F446, individual(hse));
         script.write(RCC, 0x83 | control);
         script.write(RCC, 0x83 | control | 1 << 16);
         assert_eq!(script.read(RCC) >> 17 & 1 != 0, ready, "{hse:?} {control:x}");

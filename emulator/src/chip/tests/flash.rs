@@ -8,8 +8,7 @@ fn flash_is_unlocked_programmed_and_erased() {
     let page = 0x0806_0000;
     script.write(page, 0x1234_5678);
     assert_eq!(script.read(FLASH_REGISTERS + 0x0c), 1 << 7, "locked: a sequence error");
-    script.write(FLASH_REGISTERS + 0x04, 0x4567_0123);
-    script.write(FLASH_REGISTERS + 0x04, 0xcdef_89ab);
+    unlock(&mut script);
     script.write(FLASH_REGISTERS + 0x10, 1 | 2 << 8);
     script.write(page, 0x1234_5678);
     script.write(page, 0xffff_0000);
@@ -53,12 +52,11 @@ fn an_erase_takes_its_time_by_parallelism_and_wear() {
         (2, 50, 1500),
         (2, 100, 2000),
     ] {
-        let mut script = Script::new(Model::F446);
         let individual = Individual {
             flash_wear,
             ..individual(Hse::Absent)
         };
-        script.chip = Chip::new(Model::F446.description(), wiring(Model::F446), individual);
+        let mut script = Script::of(Model::F446, individual);
         unlock(&mut script);
         script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | parallelism << 8 | 1 << 16);
         assert_eq!(script.chip.take_stall(), time * 16_000, "{parallelism} {flash_wear}");

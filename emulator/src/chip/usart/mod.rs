@@ -96,7 +96,6 @@ pub struct Usart {
     clock: u64,
     /// How long bits and frames take, as the registers say.
     lengths: Lengths,
-    /// When the shift register is free again.
     sending_until: Option<Cycles>,
     rx_pin: RxPin,
     /// Whether the pins that have the cable are connected to it.
@@ -108,11 +107,9 @@ pub struct Usart {
     receiving_since: Option<Cycles>,
     /// Since when the line is idle after a reception; `None` once that has been reported.
     idle_since: Option<Cycles>,
-    /// What was put out since it was last taken.
     output: Vec<Wave>,
     /// Bytes sent since they were last taken, if anyone wants them.
     bytes: Option<Vec<u8>>,
-    /// What has passed through it.
     counters: UartCounters,
     /// Rules that were broken, in words, until they are asked for.
     broken: Vec<String>,
@@ -164,7 +161,6 @@ impl Usart {
         self.control[0] & (UE | RE) == UE | RE && self.baud != 0 && self.has_rx
     }
 
-    /// Moves what waits into the shift register.
     fn start_frame(&mut self, at: Cycles) {
         if let Some(data) = self.waiting.pop_front() {
             if self.has_tx {
@@ -184,7 +180,6 @@ impl Usart {
         }
     }
 
-    /// A frame goes to the wire.
     fn put_out(&mut self, data: u32, at: Cycles) {
         let bits = self.data_bits() as u32;
         let levels = self.with_parity(data) << 1 | 1 << (1 + bits);

@@ -25,17 +25,14 @@ impl Usart {
         std::mem::take(&mut self.sent_nowhere)
     }
 
-    /// Whether it is to receive and has no pin.
     pub(crate) fn listens_nowhere(&self) -> bool {
         self.control[0] & (UE | RE) == UE | RE && !self.has_rx
     }
 
-    /// Whether DMA shall take a received byte.
     pub(crate) fn wants_dma_read(&self) -> bool {
         self.control[2] & DMAR != 0 && self.status & RXNE != 0 && !self.stops_dma()
     }
 
-    /// Whether DMA shall give a byte to be sent.
     pub(crate) fn wants_dma_write(&self) -> bool {
         self.control[2] & DMAT != 0 && self.status & TXE != 0 && self.can_send()
     }
@@ -86,7 +83,6 @@ impl Usart {
         self.rx_pin.next_fall().is_none_or(|fall| fall > idle).then_some(idle)
     }
 
-    /// Something arrives at the receiver.
     pub(crate) fn hear(&mut self, wave: Wave) {
         self.rx_pin.push(wave);
     }
@@ -96,7 +92,6 @@ impl Usart {
         self.rx_pin.set_noise(noise);
     }
 
-    /// Keeps the bytes that are sent, for [`take_bytes`](Self::take_bytes).
     pub(crate) fn keep_bytes(&mut self) {
         self.bytes.get_or_insert_default();
     }

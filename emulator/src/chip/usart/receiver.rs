@@ -110,7 +110,6 @@ impl Usart {
         self.counters.parity_errors += u64::from(errors & PE != 0);
     }
 
-    /// PE if the parity bit is on and wrong.
     pub(super) fn parity_error(&self, data: u32) -> u32 {
         let last = self.data_bits() as u32 - 1;
         let is_wrong = self.control[0] & PCE != 0 && self.parity_of(data & !(1 << last)) != data >> last & 1;

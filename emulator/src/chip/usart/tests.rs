@@ -13,7 +13,6 @@ fn port(bit: u64, control: u32) -> Usart {
     port
 }
 
-/// Carries what `from` has sent to `to`.
 fn carry(from: &mut Usart, to: &mut Usart) {
     for wave in from.take_output() {
         to.hear(wave);

@@ -8,21 +8,14 @@ use super::super::peripheral::first_in_use;
 // This is the other half of `Usart`, with the registers of v3: the two files know each other.
 use super::*;
 
-/// Which registers a serial port has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::chip) enum Registers {
     /// SR and DR.
     V2,
     /// ISR, ICR, RDR and TDR, with FIFOs of so many bytes; 0 if it has none.
-    V3 {
-        /// The bytes of each FIFO.
-        fifo: u8,
-    },
+    V3 { fifo: u8 },
     /// The same, with a BRR in 256ths of a cycle: LPUART1.
-    LowPower {
-        /// The bytes of each FIFO.
-        fifo: u8,
-    },
+    LowPower { fifo: u8 },
 }
 
 pub(in crate::chip) const RDR: u32 = 0x24;
@@ -110,7 +103,6 @@ impl V3 {
 }
 
 impl Usart {
-    /// A port as it is after reset.
     pub(in crate::chip) fn new(registers: Registers) -> Self {
         Usart {
             v3: (registers != Registers::V2).then(|| V3::new(registers)),
@@ -120,12 +112,10 @@ impl Usart {
         }
     }
 
-    /// Bytes that wait in each direction.
     pub(super) fn depth(&self) -> usize {
         self.v3.as_ref().map_or(1, V3::depth)
     }
 
-    /// Takes the byte that came first.
     pub(super) fn take_oldest(&mut self) -> u32 {
         let Some(v3) = &mut self.v3 else { return 0 };
         if let Some(byte) = v3.received.pop_front() {

@@ -36,7 +36,6 @@ fn draw_one(random: &mut Random, rows: &[&'static Row]) -> (u16, u16, &'static s
     }
 }
 
-/// The rows that can be drawn.
 pub(super) fn usable(rows: impl Iterator<Item = &'static Row>) -> Vec<&'static Row> {
     let computes = |row: &&'static Row| {
         (0..50).any(|seed| {

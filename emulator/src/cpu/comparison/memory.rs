@@ -5,7 +5,6 @@ use super::random::{Random, instance};
 use crate::cpu::decode::{Row, decode};
 use crate::cpu::instruction::{Float, Index, Indexed, Listed, Op, Summed, Width};
 
-/// What an instruction accesses.
 struct Reach {
     rn: u8,
     /// A register that is added to the base, with its shift.
@@ -42,50 +41,30 @@ fn single(at: Indexed, is_load: bool) -> Reach {
     }
 }
 
-/// With a register for an offset.
-fn summed(
-    Summed {
+/// A base alone.
+fn at_base(width: Width, rt: u8, rn: u8) -> Indexed {
+    Indexed {
         width,
         rt,
         rn,
-        rm,
-        shift,
-    }: Summed,
-    is_load: bool,
-) -> Reach {
-    let (index, offset) = (Index::Offset, 0);
-    Reach {
-        rm: Some((rm, shift)),
-        ..single(
-            Indexed {
-                width,
-                rt,
-                rn,
-                index,
-                offset,
-            },
-            is_load,
-        )
+        index: Index::Offset,
+        offset: 0,
     }
 }
 
-fn dual(rn: u8, rt: u8, rt2: u8, index: Index, offset: i16, is_load: bool) -> Option<Reach> {
-    let (width, offset) = (Width::Word, i32::from(offset));
-    let single = single(
-        Indexed {
-            width,
-            rt,
-            rn,
-            index,
-            offset,
-        },
-        is_load,
-    );
-    (rt != rt2).then_some(Reach {
+fn summed(at: Summed, is_load: bool) -> Reach {
+    Reach {
+        rm: Some((at.rm, at.shift)),
+        ..single(at_base(at.width, at.rt, at.rn), is_load)
+    }
+}
+
+fn dual(at: Indexed, rt2: u8, is_load: bool) -> Option<Reach> {
+    (at.rt != rt2).then_some(Reach {
         bytes: 8,
         align: 4,
-        list: 1 << rt | 1 << rt2,
-        ..single
+        list: 1 << at.rt | 1 << rt2,
+        ..single(at, is_load)
     })
 }
 
@@ -103,15 +82,8 @@ fn many(rn: u8, words: u32, decrement: bool, writes_back: bool, is_load: bool, l
 }
 
 fn many_listed(listed: Listed, is_load: bool) -> Reach {
-    let words = listed.list.count_ones();
-    many(
-        listed.rn,
-        words,
-        listed.decrement,
-        listed.write_back,
-        is_load,
-        listed.list,
-    )
+    let (words, Listed { rn, list, .. }) = (listed.list.count_ones(), listed);
+    many(rn, words, listed.decrement, listed.write_back, is_load, list)
 }
 
 /// What an instruction accesses; `None` if it is none of memory.
@@ -121,19 +93,7 @@ fn reach(op: &Op) -> Option<Reach> {
         Op::Store(at) => single(at, false),
         Op::LoadRegister(at) => summed(at, true),
         Op::StoreRegister(at) => summed(at, false),
-        Op::LoadLiteral { width, rt, .. } => {
-            let (rn, index, offset) = (15, Index::Offset, 0);
-            single(
-                Indexed {
-                    width,
-                    rt,
-                    rn,
-                    index,
-                    offset,
-                },
-                true,
-            )
-        }
+        Op::LoadLiteral { width, rt, .. } => single(at_base(width, rt, 15), true),
         Op::Dual {
             load,
             rt,
@@ -141,7 +101,15 @@ fn reach(op: &Op) -> Option<Reach> {
             rn,
             index,
             offset,
-        } => dual(rn, rt, rt2, index, offset, load)?,
+        } => {
+            let offset = offset.into();
+            let at = Indexed {
+                index,
+                offset,
+                ..at_base(Width::Word, rt, rn)
+            };
+            dual(at, rt2, load)?
+        }
         Op::LoadMultiple(listed) => many_listed(listed, true),
         Op::StoreMultiple(listed) => many_listed(listed, false),
         Op::Float(Float::Transfer { of, add, offset }) => {
@@ -164,7 +132,6 @@ fn reach(op: &Op) -> Option<Reach> {
     })
 }
 
-/// Whether the manual says what happens.
 fn is_defined(op: &Op, reach: &Reach, is_wide: bool) -> bool {
     let is_list = matches!(op, Op::LoadMultiple(_) | Op::StoreMultiple(_));
     let is_float_list = matches!(op, Op::Float(Float::Multiple { .. }));
@@ -176,7 +143,6 @@ fn is_defined(op: &Op, reach: &Reach, is_wide: bool) -> bool {
     !(clashes || jumps || short || from_code || reach.bytes == 0 || reach.bytes as usize > ARENA * 4)
 }
 
-/// The rows that can be drawn.
 pub(super) fn usable(rows: impl Iterator<Item = &'static Row>) -> Vec<&'static Row> {
     let accesses = |row: &&'static Row| {
         (0..50).any(|seed| {
@@ -187,7 +153,6 @@ pub(super) fn usable(rows: impl Iterator<Item = &'static Row>) -> Vec<&'static R
     rows.filter(accesses).collect()
 }
 
-/// One load or store, at times under a condition.
 pub(super) fn draw(random: &mut Random, rows: &[&'static Row], site: &mut Site<'_>) -> Case {
     loop {
         let row = random.pick(rows);

@@ -64,7 +64,6 @@ impl Bus for NoBus {
     }
 }
 
-/// What our core leaves in memory.
 fn ours(bytes: &[u8]) -> Vec<u8> {
     let image = Arc::new(Image::from_bytes(bytes.to_vec()));
     let mut cpu = Cpu::new(Memory::new(Model::F446.memory(), image), NoBus);
@@ -76,7 +75,6 @@ fn ours(bytes: &[u8]) -> Vec<u8> {
     cpu.memory.sram[..LEFT].to_vec()
 }
 
-/// What QEMU leaves in memory.
 fn qemus(bytes: &[u8], directory: &Path, result_file: &Path) -> Vec<u8> {
     let image = directory.join("program.bin");
     std::fs::write(&image, bytes).expect("a place for the program");
@@ -91,7 +89,6 @@ fn qemus(bytes: &[u8], directory: &Path, result_file: &Path) -> Vec<u8> {
     std::fs::read(result_file).expect("QEMU's results")
 }
 
-/// A case for a reader.
 fn describe(case: &Case) -> String {
     let code: Vec<String> = case.code.iter().map(|half| format!("{half:04x}")).collect();
     let op = decode(0, case.code[0], case.code.get(1).copied().unwrap_or(0)).op;

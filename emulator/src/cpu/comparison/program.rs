@@ -30,7 +30,6 @@ pub(super) struct Inputs {
     pub(super) r: [u32; 15],
 }
 
-/// Some instructions with what they begin with.
 pub(super) struct Case {
     pub(super) inputs: Inputs,
     pub(super) code: Vec<u16>,
@@ -48,13 +47,9 @@ impl Case {
     }
 }
 
-/// Where a case will stand.
 pub(super) struct Site<'a> {
-    /// The address of its first instruction.
     pub(super) code: u32,
-    /// The address of its arena.
     pub(super) arena: u32,
-    /// What the arena holds.
     pub(super) content: &'a mut [u32],
 }
 
@@ -97,7 +92,6 @@ impl Program {
     /// Words of the table for each case.
     const INPUTS: usize = 49;
 
-    /// How many words of memory the cases use.
     pub(super) fn arena_words() -> usize {
         (CASES + 2) * ARENA
     }

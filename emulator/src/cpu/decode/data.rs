@@ -23,32 +23,12 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "11110 i 0 1101 s nnnn 0 iii dddd iiiiiiii", "SUB (immediate) T3" => immediate(f, Alu::Sub);
     "11110 i 0 1110 s nnnn 0 iii dddd iiiiiiii", "RSB (immediate) T2" => immediate(f, Alu::Rsb);
     // A5.3.3: plain binary immediate.
-    "11110 i 1 0000 0 1111 0 iii dddd iiiiiiii", "ADR T3" => Op::MoveImmediate {
-        set: SetFlags::No,
-        rd: f.small('d'),
-        value: f.aligned_pc().wrapping_add(f.number('i')),
-    };
-    "11110 i 1 0000 0 nnnn 0 iii dddd iiiiiiii", "ADD (immediate) T4" => Op::AddOffset {
-        rd: f.small('d'),
-        rn: f.small('n'),
-        offset: f.number('i') as i32,
-    };
+    "11110 i 1 0000 0 1111 0 iii dddd iiiiiiii", "ADR T3" => move_immediate(f, SetFlags::No, f.aligned_pc().wrapping_add(f.number('i')));
+    "11110 i 1 0000 0 nnnn 0 iii dddd iiiiiiii", "ADD (immediate) T4" => add_offset(f, f.small('n'), f.number('i') as i32);
     // The letters read `imm4:i:imm3:imm8`, as the manual joins them; `j` stands for imm4.
-    "11110 i 1 0010 0 jjjj 0 iii dddd iiiiiiii", "MOV (immediate) T3" => Op::MoveImmediate {
-        set: SetFlags::No,
-        rd: f.small('d'),
-        value: f.number('j') << 12 | f.number('i'),
-    };
-    "11110 i 1 0101 0 1111 0 iii dddd iiiiiiii", "ADR T2" => Op::MoveImmediate {
-        set: SetFlags::No,
-        rd: f.small('d'),
-        value: f.aligned_pc().wrapping_sub(f.number('i')),
-    };
-    "11110 i 1 0101 0 nnnn 0 iii dddd iiiiiiii", "SUB (immediate) T4" => Op::AddOffset {
-        rd: f.small('d'),
-        rn: f.small('n'),
-        offset: -(f.number('i') as i32),
-    };
+    "11110 i 1 0010 0 jjjj 0 iii dddd iiiiiiii", "MOV (immediate) T3" => move_immediate(f, SetFlags::No, f.number('j') << 12 | f.number('i'));
+    "11110 i 1 0101 0 1111 0 iii dddd iiiiiiii", "ADR T2" => move_immediate(f, SetFlags::No, f.aligned_pc().wrapping_sub(f.number('i')));
+    "11110 i 1 0101 0 nnnn 0 iii dddd iiiiiiii", "SUB (immediate) T4" => add_offset(f, f.small('n'), -(f.number('i') as i32));
     "11110 i 1 0110 0 jjjj 0 iii dddd iiiiiiii", "MOVT" => Op::MoveTop {
         rd: f.small('d'),
         value: (f.number('j') << 12 | f.number('i')) as u16,
@@ -79,12 +59,9 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "1110101 1101 s nnnn 0 iii dddd ii kk mmmm", "SUB (register) T2" => register(f, Alu::Sub);
     "1110101 1110 s nnnn 0 iii dddd ii kk mmmm", "RSB (register)" => register(f, Alu::Rsb);
     // A5.3.12: register. An Rn of 15 in the extensions means that nothing is added.
-    "11111010 0 kk s nnnn 1111 dddd 0000 mmmm", "shifts (register) T2" => Op::ShiftByRegister {
-        shift: kind(f.number('k')),
-        set: flags(f),
-        rd: f.small('d'),
-        rn: f.small('n'),
-        rm: f.small('m'),
+    "11111010 0 kk s nnnn 1111 dddd 0000 mmmm", "shifts (register) T2" => {
+        let (shift, set, [rd, rn, rm]) = (kind(f.number('k')), flags(f), f.dnm());
+        Op::ShiftByRegister { shift, set, rd, rn, rm }
     };
     "11111010 0000 nnnn 1111 dddd 1 x rr mmmm", "SXTAH, SXTH" => extend(f, Extend::SignedHalf);
     "11111010 0001 nnnn 1111 dddd 1 x rr mmmm", "UXTAH, UXTH" => extend(f, Extend::Half);
@@ -99,6 +76,16 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "11111010 1011 nnnn 1111 dddd 1000 mmmm", "CLZ" => reorder(f, Reorder::LeadingZeros);
 };
 
+pub(super) fn move_immediate(f: &Fields, set: SetFlags, value: u32) -> Op {
+    let rd = f.small('d');
+    Op::MoveImmediate { set, rd, value }
+}
+
+pub(super) fn add_offset(f: &Fields, rn: u8, offset: i32) -> Op {
+    let rd = f.small('d');
+    Op::AddOffset { rd, rn, offset }
+}
+
 fn flags(f: &Fields) -> SetFlags {
     if f.is_set('s') { SetFlags::Yes } else { SetFlags::No }
 }
@@ -112,12 +99,12 @@ fn flags_of(f: &Fields, alu: Alu) -> SetFlags {
 }
 
 fn immediate(f: &Fields, alu: Alu) -> Op {
-    let (value, carry) = expand_immediate(f.number('i'));
+    let ((value, carry), set, [rd, rn, _]) = (expand_immediate(f.number('i')), flags_of(f, alu), f.dnm());
     Op::Immediate {
         alu,
-        set: flags_of(f, alu),
-        rd: f.small('d'),
-        rn: f.small('n'),
+        set,
+        rd,
+        rn,
         carry,
         value,
     }
@@ -160,64 +147,48 @@ fn saturate(f: &Fields, signed: bool) -> Op {
 }
 
 fn saturate_pair(f: &Fields, signed: bool) -> Op {
-    let bits = f.small('b') + u8::from(signed);
-    if bits > 16 {
-        return Op::Undefined;
-    }
-    Op::SaturatePair {
-        signed,
-        bits,
-        rd: f.small('d'),
-        rn: f.small('n'),
+    let (bits, [rd, rn, _]) = (f.small('b') + u8::from(signed), f.dnm());
+    match bits {
+        0..=16 => Op::SaturatePair { signed, bits, rd, rn },
+        _ => Op::Undefined,
     }
 }
 
 fn extract(f: &Fields, signed: bool) -> Op {
-    let (lsb, width) = (f.small('i'), f.small('w') + 1);
-    if lsb + width > 32 {
-        return Op::Undefined;
-    }
-    Op::BitFieldExtract {
-        signed,
-        rd: f.small('d'),
-        rn: f.small('n'),
-        lsb,
-        width,
+    let (lsb, width, [rd, rn, _]) = (f.small('i'), f.small('w') + 1, f.dnm());
+    match lsb + width {
+        0..=32 => Op::BitFieldExtract {
+            signed,
+            rd,
+            rn,
+            lsb,
+            width,
+        },
+        _ => Op::Undefined,
     }
 }
 
 fn insert(f: &Fields, clear: bool) -> Op {
-    let (lsb, msb, rd) = (f.small('i'), f.small('w'), f.small('d'));
-    match msb.checked_sub(lsb) {
-        None => Op::Undefined,
-        Some(below) if clear => Op::BitFieldClear {
-            rd,
-            lsb,
-            width: below + 1,
-        },
-        Some(below) => Op::BitFieldInsert {
-            rd,
-            rn: f.small('n'),
-            lsb,
-            width: below + 1,
-        },
+    let (lsb, msb, [rd, rn, _]) = (f.small('i'), f.small('w'), f.dnm());
+    match (msb + 1).saturating_sub(lsb) {
+        0 => Op::Undefined,
+        width if clear => Op::BitFieldClear { rd, lsb, width },
+        width => Op::BitFieldInsert { rd, rn, lsb, width },
     }
 }
 
 fn extend(f: &Fields, extend: Extend) -> Op {
+    let ([rd, rn, rm], rotate) = (f.dnm(), f.small('r') * 8);
     Op::Extend {
         extend,
-        rd: f.small('d'),
-        rn: f.small('n'),
-        rm: f.small('m'),
-        rotate: f.small('r') * 8,
+        rd,
+        rn,
+        rm,
+        rotate,
     }
 }
 
-fn reorder(f: &Fields, reorder: Reorder) -> Op {
-    Op::Reorder {
-        reorder,
-        rd: f.small('d'),
-        rm: f.small('m'),
-    }
+pub(super) fn reorder(f: &Fields, reorder: Reorder) -> Op {
+    let [rd, _, rm] = f.dnm();
+    Op::Reorder { reorder, rd, rm }
 }

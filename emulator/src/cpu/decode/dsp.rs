@@ -9,43 +9,26 @@ pub(super) const ROWS: &[Row] = encodings! { f:
             (true, 0) => 32,
             (_, amount) => amount,
         };
-        Op::Dsp(Dsp::Pack {
-            top: f.is_set('t'),
-            amount,
-            rd: f.small('d'),
-            rn: f.small('n'),
-            rm: f.small('m'),
-        })
+        let (top, [rd, rn, rm]) = (f.is_set('t'), f.dnm());
+        Op::Dsp(Dsp::Pack { top, amount, rd, rn, rm })
     };
     // A5.3.13 and A5.3.14: parallel addition and subtraction; `o` the lanes, `g` unsigned, `h` what becomes of overflow.
     "11111010 1 ooo nnnn 1111 dddd 0 g hh mmmm", "parallel addition and subtraction" => parallel(f);
     // A5.3.15: miscellaneous.
     "11111010 1000 nnnn 1111 dddd 10 s o mmmm", "QADD, QDADD, QSUB, QDSUB" => {
-        let (rd, rn, rm) = (f.small('d'), f.small('n'), f.small('m'));
-        Op::Dsp(Dsp::SaturatingAdd {
-            double: f.is_set('o'),
-            subtract: f.is_set('s'),
-            rd,
-            rn,
-            rm,
-        })
+        let (double, subtract, [rd, rn, rm]) = (f.is_set('o'), f.is_set('s'), f.dnm());
+        Op::Dsp(Dsp::SaturatingAdd { double, subtract, rd, rn, rm })
     };
-    "11111010 1010 nnnn 1111 dddd 1000 mmmm", "SEL" => Op::Dsp(Dsp::Select {
-        rd: f.small('d'),
-        rn: f.small('n'),
-        rm: f.small('m'),
-    });
+    "11111010 1010 nnnn 1111 dddd 1000 mmmm", "SEL" => {
+        let [rd, rn, rm] = f.dnm();
+        Op::Dsp(Dsp::Select { rd, rn, rm })
+    };
     // A5.3.16: 32-bit results. An Ra of 15 means that nothing is added.
-    "11111011 0000 nnnn 1111 dddd 0000 mmmm", "MUL T2" => Op::Multiply {
-        set: SetFlags::No,
-        rd: f.small('d'),
-        rn: f.small('n'),
-        rm: f.small('m'),
+    "11111011 0000 nnnn 1111 dddd 0000 mmmm", "MUL T2" => {
+        let (set, [rd, rn, rm]) = (SetFlags::No, f.dnm());
+        Op::Multiply { set, rd, rn, rm }
     };
-    "11111011 0000 nnnn aaaa dddd 000 s mmmm", "MLA, MLS" => Op::MultiplyAdd {
-        subtract: f.is_set('s'),
-        of: product(f),
-    };
+    "11111011 0000 nnnn aaaa dddd 000 s mmmm", "MLA, MLS" => Op::MultiplyAdd { subtract: f.is_set('s'), of: product(f) };
     "11111011 0001 nnnn aaaa dddd 00 p q mmmm", "SMLABB and others, SMULBB and others" => Op::Dsp(Dsp::MultiplyHalves { n_top: f.is_set('p'), m_top: f.is_set('q'), of: product(f) });
     "11111011 0010 nnnn aaaa dddd 000 e mmmm", "SMLAD, SMUAD" => pair(f, false);
     "11111011 0011 nnnn aaaa dddd 000 q mmmm", "SMLAWB and others, SMULWB and others" => Op::Dsp(Dsp::MultiplyWordHalf { m_top: f.is_set('q'), of: product(f) });
@@ -82,11 +65,11 @@ fn parallel(f: &Fields) -> Op {
         2 => LaneResult::Halve,
         _ => return Op::Undefined,
     };
-    let (rd, rn, rm) = (f.small('d'), f.small('n'), f.small('m'));
+    let (signed, [rd, rn, rm]) = (!f.is_set('g'), f.dnm());
     Op::Dsp(Dsp::Parallel {
         lanes,
         result,
-        signed: !f.is_set('g'),
+        signed,
         rd,
         rn,
         rm,
@@ -94,21 +77,13 @@ fn parallel(f: &Fields) -> Op {
 }
 
 fn product(f: &Fields) -> Product {
-    Product {
-        rd: f.small('d'),
-        rn: f.small('n'),
-        rm: f.small('m'),
-        ra: f.small('a'),
-    }
+    let ([rd, rn, rm], ra) = (f.dnm(), f.small('a'));
+    Product { rd, rn, rm, ra }
 }
 
 fn long_product(f: &Fields) -> LongProduct {
-    LongProduct {
-        lo: f.small('l'),
-        hi: f.small('h'),
-        rn: f.small('n'),
-        rm: f.small('m'),
-    }
+    let (lo, hi, [_, rn, rm]) = (f.small('l'), f.small('h'), f.dnm());
+    LongProduct { lo, hi, rn, rm }
 }
 
 fn pair(f: &Fields, subtract: bool) -> Op {
@@ -132,10 +107,6 @@ fn long_pair(f: &Fields, subtract: bool) -> Op {
 }
 
 fn divide(f: &Fields, signed: bool) -> Op {
-    Op::Divide {
-        signed,
-        rd: f.small('h'),
-        rn: f.small('n'),
-        rm: f.small('m'),
-    }
+    let (rd, [_, rn, rm]) = (f.small('h'), f.dnm());
+    Op::Divide { signed, rd, rn, rm }
 }

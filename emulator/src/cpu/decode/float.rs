@@ -13,10 +13,8 @@ pub(super) const ROWS: &[Row] = encodings! { f:
         Op::Float(Float::MultiplyAdd { negated: negated(f, false), of: singles(f) });
     "11101110 0 e 01 nnnn dddd 101 0 o p l 0 mmmm", "VNMLA, VNMLS" =>
         Op::Float(Float::MultiplyAdd { negated: negated(f, true), of: singles(f) });
-    "11101110 0 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VMUL, VNMUL" => Op::Float(Float::Multiply {
-        negate: f.is_set('p'),
-        of: singles(f),
-    });
+    "11101110 0 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VMUL, VNMUL" =>
+        Op::Float(Float::Multiply { negate: f.is_set('p'), of: singles(f) });
     "11101110 0 e 11 nnnn dddd 101 0 o 0 l 0 mmmm", "VADD" => Op::Float(Float::Add(singles(f)));
     "11101110 0 e 11 nnnn dddd 101 0 o 1 l 0 mmmm", "VSUB" => Op::Float(Float::Subtract(singles(f)));
     "11101110 1 e 00 nnnn dddd 101 0 o 0 l 0 mmmm", "VDIV" => Op::Float(Float::Divide(singles(f)));
@@ -24,41 +22,25 @@ pub(super) const ROWS: &[Row] = encodings! { f:
         Op::Float(Float::FusedMultiplyAdd { negated: negated(f, true), of: singles(f) });
     "11101110 1 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VFMA, VFMS" =>
         Op::Float(Float::FusedMultiplyAdd { negated: negated(f, false), of: singles(f) });
-    "11101110 1 e 11 iiii dddd 101 0 x 0 x 0 iiii", "VMOV (immediate)" => Op::Float(Float::Immediate {
-        d: single(f, 'd', 'e'),
-        value: f.small('i'),
-    });
+    "11101110 1 e 11 iiii dddd 101 0 x 0 x 0 iiii", "VMOV (immediate)" =>
+        Op::Float(Float::Immediate { d: single(f, 'd', 'e'), value: f.small('i') });
     "11101110 1 e 11 0000 dddd 101 0 0 1 l 0 mmmm", "VMOV (register)" => unary(f, |d, m| Float::Move { d, m });
     "11101110 1 e 11 0000 dddd 101 0 1 1 l 0 mmmm", "VABS" => unary(f, |d, m| Float::Absolute { d, m });
     "11101110 1 e 11 0001 dddd 101 0 0 1 l 0 mmmm", "VNEG" => unary(f, |d, m| Float::Negate { d, m });
     "11101110 1 e 11 0001 dddd 101 0 1 1 l 0 mmmm", "VSQRT" => unary(f, |d, m| Float::SquareRoot { d, m });
     "11101110 1 e 11 001 o dddd 101 0 t 1 l 0 mmmm", "VCVTB, VCVTT" => {
-        let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
-        Op::Float(Float::Half {
-            widen: !f.is_set('o'),
-            top: f.is_set('t'),
-            d,
-            m,
-        })
+        let (widen, top, d, m) = (!f.is_set('o'), f.is_set('t'), single(f, 'd', 'e'), single(f, 'm', 'l'));
+        Op::Float(Float::Half { widen, top, d, m })
     };
     "11101110 1 e 11 0100 dddd 101 0 s 1 l 0 mmmm", "VCMP, VCMPE" => compare(f, false);
     "11101110 1 e 11 0101 dddd 101 0 s 1 0 0 0000", "VCMP, VCMPE with zero" => compare(f, true);
     "11101110 1 e 11 1000 dddd 101 0 s 1 l 0 mmmm", "VCVT from integer" => {
-        let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
-        Op::Float(Float::FromInteger {
-            signed: f.is_set('s'),
-            d,
-            m,
-        })
+        let (signed, d, m) = (f.is_set('s'), single(f, 'd', 'e'), single(f, 'm', 'l'));
+        Op::Float(Float::FromInteger { signed, d, m })
     };
     "11101110 1 e 11 110 s dddd 101 0 z 1 l 0 mmmm", "VCVT, VCVTR to integer" => {
-        let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
-        Op::Float(Float::ToInteger {
-            signed: f.is_set('s'),
-            toward_zero: f.is_set('z'),
-            d,
-            m,
-        })
+        let (signed, toward_zero, d, m) = (f.is_set('s'), f.is_set('z'), single(f, 'd', 'e'), single(f, 'm', 'l'));
+        Op::Float(Float::ToInteger { signed, toward_zero, d, m })
     };
     // `u` unsigned, `w` 32 bits instead of 16; the fraction bits are the size less `imm4:i`.
     "11101110 1 e 11 101 u dddd 101 0 w 1 l 0 iiii", "VCVT from fixed point" =>
@@ -66,22 +48,10 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "11101110 1 e 11 111 u dddd 101 0 w 1 l 0 iiii", "VCVT to fixed point" =>
         fixed_point(f).map_or(Op::Undefined, |of| Op::Float(Float::ToFixed(of)));
     // A6.6: transfers of 32 bits. VMOV of half a double register is a VMOV of one of its singles.
-    "11101110 000 0 nnnn tttt 1010 o 00 1 0000", "VMOV to single" => Op::Float(Float::FromCore {
-        rt: f.small('t'),
-        s: single(f, 'n', 'o'),
-    });
-    "11101110 000 1 nnnn tttt 1010 o 00 1 0000", "VMOV from single" => Op::Float(Float::ToCore {
-        rt: f.small('t'),
-        s: single(f, 'n', 'o'),
-    });
-    "11101110 00 o 0 nnnn tttt 1011 0 00 1 0000", "VMOV to half of a double" => Op::Float(Float::FromCore {
-        rt: f.small('t'),
-        s: single(f, 'n', 'o'),
-    });
-    "11101110 00 o 1 nnnn tttt 1011 0 00 1 0000", "VMOV from half of a double" => Op::Float(Float::ToCore {
-        rt: f.small('t'),
-        s: single(f, 'n', 'o'),
-    });
+    "11101110 000 0 nnnn tttt 1010 o 00 1 0000", "VMOV to single" => core(f, false);
+    "11101110 000 1 nnnn tttt 1010 o 00 1 0000", "VMOV from single" => core(f, true);
+    "11101110 00 o 0 nnnn tttt 1011 0 00 1 0000", "VMOV to half of a double" => core(f, false);
+    "11101110 00 o 1 nnnn tttt 1011 0 00 1 0000", "VMOV from half of a double" => core(f, true);
     "11101110 111 0 0001 tttt 1010 0 00 1 0000", "VMSR" => Op::Float(Float::WriteStatus { rt: f.small('t') });
     "11101110 111 1 0001 tttt 1010 0 00 1 0000", "VMRS" => Op::Float(Float::ReadStatus { rt: f.small('t') });
     // A6.7: transfers of 64 bits.
@@ -127,10 +97,10 @@ fn negated(f: &Fields, addend: bool) -> Negated {
 }
 
 fn compare(f: &Fields, with_zero: bool) -> Op {
-    let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
+    let (signal_quiet, d, m) = (f.is_set('s'), single(f, 'd', 'e'), single(f, 'm', 'l'));
     Op::Float(Float::Compare {
         with_zero,
-        signal_quiet: f.is_set('s'),
+        signal_quiet,
         d,
         m,
     })
@@ -143,6 +113,15 @@ fn fixed_point(f: &Fields) -> Option<FixedPoint> {
         wide: f.is_set('w'),
         fraction: size.checked_sub(f.small('i') << 1 | f.small('l'))?,
         d: single(f, 'd', 'e'),
+    })
+}
+
+fn core(f: &Fields, to_core: bool) -> Op {
+    let (rt, s) = (f.small('t'), single(f, 'n', 'o'));
+    Op::Float(if to_core {
+        Float::ToCore { rt, s }
+    } else {
+        Float::FromCore { rt, s }
     })
 }
 

@@ -5,24 +5,13 @@ use crate::cpu::instruction::{Index, Indexed, Listed, Op, Summed, Width};
 
 pub(super) const ROWS: &[Row] = encodings! { f:
     // A5.3.5: multiple registers. `w` is the write-back bit.
-    "1110100 010 w 0 nnnn llllllllllllllll", "STM T2" => Op::StoreMultiple(listed(f, false));
-    "1110100 010 w 1 nnnn llllllllllllllll", "LDM T2" => Op::LoadMultiple(listed(f, false));
-    "1110100 100 w 0 nnnn llllllllllllllll", "STMDB" => Op::StoreMultiple(listed(f, true));
-    "1110100 100 w 1 nnnn llllllllllllllll", "LDMDB" => Op::LoadMultiple(listed(f, true));
+    "1110100 010 w 0 nnnn llllllllllllllll", "STM T2" => Op::StoreMultiple(wide_list(f, false));
+    "1110100 010 w 1 nnnn llllllllllllllll", "LDM T2" => Op::LoadMultiple(wide_list(f, false));
+    "1110100 100 w 0 nnnn llllllllllllllll", "STMDB" => Op::StoreMultiple(wide_list(f, true));
+    "1110100 100 w 1 nnnn llllllllllllllll", "LDMDB" => Op::LoadMultiple(wide_list(f, true));
     // A5.3.6: dual and exclusive, table branch.
-    "1110100 0010 0 nnnn tttt dddd iiiiiiii", "STREX" => Op::StoreExclusive {
-        width: Width::Word,
-        rd: f.small('d'),
-        rt: f.small('t'),
-        rn: f.small('n'),
-        offset: (f.number('i') << 2) as u16,
-    };
-    "1110100 0010 1 nnnn tttt xxxx iiiiiiii", "LDREX" => Op::LoadExclusive {
-        width: Width::Word,
-        rt: f.small('t'),
-        rn: f.small('n'),
-        offset: (f.number('i') << 2) as u16,
-    };
+    "1110100 0010 0 nnnn tttt dddd iiiiiiii", "STREX" => store_exclusive(f, Width::Word);
+    "1110100 0010 1 nnnn tttt xxxx iiiiiiii", "LDREX" => load_exclusive(f, Width::Word);
     "1110100 0110 0 nnnn tttt xxxx 0100 dddd", "STREXB" => store_exclusive(f, Width::Byte);
     "1110100 0110 0 nnnn tttt xxxx 0101 dddd", "STREXH" => store_exclusive(f, Width::Half);
     "1110100 0110 1 nnnn xxxx xxxx 0000 mmmm", "TBB" => table_branch(f, false);
@@ -58,40 +47,40 @@ pub(super) const ROWS: &[Row] = encodings! { f:
         moved(f).map_or(Op::Undefined, Op::Load);
 };
 
-fn listed(f: &Fields, decrement: bool) -> Listed {
+pub(super) fn listed(rn: u8, write_back: bool, decrement: bool, list: u32) -> Listed {
+    let list = list as u16;
     Listed {
-        rn: f.small('n'),
-        write_back: f.is_set('w'),
+        rn,
+        write_back,
         decrement,
-        list: f.number('l') as u16,
+        list,
     }
 }
 
+fn wide_list(f: &Fields, decrement: bool) -> Listed {
+    listed(f.small('n'), f.is_set('w'), decrement, f.number('l'))
+}
+
+/// Only those of words have an offset; in the others `i` reads as zero.
 fn load_exclusive(f: &Fields, width: Width) -> Op {
-    Op::LoadExclusive {
-        width,
-        rt: f.small('t'),
-        rn: f.small('n'),
-        offset: 0,
-    }
+    let (rt, rn, offset) = (f.small('t'), f.small('n'), (f.number('i') << 2) as u16);
+    Op::LoadExclusive { width, rt, rn, offset }
 }
 
 fn store_exclusive(f: &Fields, width: Width) -> Op {
+    let ([rd, rn, _], rt, offset) = (f.dnm(), f.small('t'), (f.number('i') << 2) as u16);
     Op::StoreExclusive {
         width,
-        rd: f.small('d'),
-        rt: f.small('t'),
-        rn: f.small('n'),
-        offset: 0,
+        rd,
+        rt,
+        rn,
+        offset,
     }
 }
 
 fn table_branch(f: &Fields, half: bool) -> Op {
-    Op::TableBranch {
-        half,
-        rn: f.small('n'),
-        rm: f.small('m'),
-    }
+    let [_, rn, rm] = f.dnm();
+    Op::TableBranch { half, rn, rm }
 }
 
 fn dual(f: &Fields, load: bool, index: Index) -> Op {

@@ -24,7 +24,6 @@ pub(crate) struct Row {
     pub(crate) pattern: &'static str,
     /// The name of the instruction and its encoding, for reports.
     pub(crate) name: &'static str,
-    /// Makes the operation out of the fields.
     pub(crate) build: fn(&Fields) -> Op,
 }
 
@@ -43,10 +42,8 @@ macro_rules! encodings {
 }
 use encodings;
 
-/// The fields of one instruction, by letter.
 pub(crate) struct Fields {
     values: [u32; 26],
-    /// Where the instruction stands.
     address: u32,
 }
 
@@ -59,6 +56,11 @@ impl Fields {
     /// The same as a register or another small number.
     fn small(&self, letter: char) -> u8 {
         self.number(letter) as u8
+    }
+
+    /// Rd, Rn and Rm.
+    fn dnm(&self) -> [u8; 3] {
+        ['d', 'n', 'm'].map(|letter| self.small(letter))
     }
 
     fn is_set(&self, letter: char) -> bool {
@@ -86,7 +88,6 @@ fn sign_extend(value: u32, bits: u32) -> i32 {
     ((value << (32 - bits)) as i32) >> (32 - bits)
 }
 
-/// Some consecutive bits of a field.
 struct Piece {
     letter: usize,
     shift: u32,
@@ -207,7 +208,6 @@ pub(crate) fn decode(address: u32, first: u16, second: u16) -> Decoded {
     }
 }
 
-/// The manual's name of the instruction, for reports.
 pub(crate) fn name(first: u16, second: u16) -> &'static str {
     find(join(first, second)).map_or("undefined instruction", |compiled| compiled.row.name)
 }

@@ -1,8 +1,10 @@
 //! The 16-bit encodings: manual section A5.2.
 
+use super::data::{add_offset, move_immediate, reorder};
+use super::memory::listed;
 use super::{Fields, Row, encodings};
 use crate::cpu::instruction::{
-    Alu, Extend, ImmediateCarry, Index, Indexed, Listed, Op, Reorder, SetFlags, Shift, Shifted, Summed, Width,
+    Alu, Extend, ImmediateCarry, Index, Indexed, Op, Reorder, SetFlags, Shift, Shifted, Summed, Width,
 };
 
 pub(super) const ROWS: &[Row] = encodings! { f:
@@ -14,11 +16,7 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "0001101 mmm nnn ddd", "SUB (register) T1" => register(f, Alu::Sub, 'n', 'd');
     "0001110 iii nnn ddd", "ADD (immediate) T1" => immediate(f, Alu::Add, 'n', 'd');
     "0001111 iii nnn ddd", "SUB (immediate) T1" => immediate(f, Alu::Sub, 'n', 'd');
-    "00100 ddd iiiiiiii", "MOV (immediate) T1" => Op::MoveImmediate {
-        set: SetFlags::OutsideIt,
-        rd: f.small('d'),
-        value: f.number('i'),
-    };
+    "00100 ddd iiiiiiii", "MOV (immediate) T1" => move_immediate(f, SetFlags::OutsideIt, f.number('i'));
     "00101 nnn iiiiiiii", "CMP (immediate) T1" => immediate(f, Alu::Cmp, 'n', 'n');
     "00110 ddd iiiiiiii", "ADD (immediate) T2" => immediate(f, Alu::Add, 'd', 'd');
     "00111 ddd iiiiiiii", "SUB (immediate) T2" => immediate(f, Alu::Sub, 'd', 'd');
@@ -73,16 +71,8 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "1000 1 iiiii nnn ttt", "LDRH (immediate) T1" => Op::Load(indexed(f, Width::Half, f.small('n'), 1));
     "1001 0 ttt iiiiiiii", "STR (immediate) T2" => Op::Store(indexed(f, Width::Word, 13, 2));
     "1001 1 ttt iiiiiiii", "LDR (immediate) T2" => Op::Load(indexed(f, Width::Word, 13, 2));
-    "1010 0 ddd iiiiiiii", "ADR T1" => Op::MoveImmediate {
-        set: SetFlags::No,
-        rd: f.small('d'),
-        value: f.aligned_pc().wrapping_add(f.number('i') << 2),
-    };
-    "1010 1 ddd iiiiiiii", "ADD (SP plus immediate) T1" => Op::AddOffset {
-        rd: f.small('d'),
-        rn: 13,
-        offset: (f.number('i') << 2) as i32,
-    };
+    "1010 0 ddd iiiiiiii", "ADR T1" => move_immediate(f, SetFlags::No, f.aligned_pc().wrapping_add(f.number('i') << 2));
+    "1010 1 ddd iiiiiiii", "ADD (SP plus immediate) T1" => add_offset(f, 13, (f.number('i') << 2) as i32);
     // A5.2.5: miscellaneous.
     "1011 0000 0 iiiiiii", "ADD (SP plus immediate) T2" => move_stack(f.number('i') as i32);
     "1011 0000 1 iiiiiii", "SUB (SP minus immediate) T1" => move_stack(-(f.number('i') as i32));
@@ -95,18 +85,8 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "1011 0010 01 mmm ddd", "SXTB T1" => extend(f, Extend::SignedByte);
     "1011 0010 10 mmm ddd", "UXTH T1" => extend(f, Extend::Half);
     "1011 0010 11 mmm ddd", "UXTB T1" => extend(f, Extend::Byte);
-    "1011 010 r llllllll", "PUSH T1" => Op::StoreMultiple(Listed {
-        rn: 13,
-        write_back: true,
-        decrement: true,
-        list: (f.number('r') << 14 | f.number('l')) as u16,
-    });
-    "1011 110 r llllllll", "POP T1" => Op::LoadMultiple(Listed {
-        rn: 13,
-        write_back: true,
-        decrement: false,
-        list: (f.number('r') << 15 | f.number('l')) as u16,
-    });
+    "1011 010 r llllllll", "PUSH T1" => Op::StoreMultiple(listed(13, true, true, f.number('r') << 14 | f.number('l')));
+    "1011 110 r llllllll", "POP T1" => Op::LoadMultiple(listed(13, true, false, f.number('r') << 15 | f.number('l')));
     "1011 0110 011 e 0 x p f", "CPS T1" => Op::ChangeMasks {
         disable: f.is_set('e'),
         primask: f.is_set('p'),
@@ -121,18 +101,9 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "1011 1111 0100 0000", "SEV T1" => Op::SendEvent;
     "1011 1111 xxxx 0000", "NOP and other hints T1" => Op::Nop;
     "1011 1111 cccc mmmm", "IT T1" => Op::IfThen { state: f.small('c') << 4 | f.small('m') };
-    "1100 0 nnn llllllll", "STM T1" => Op::StoreMultiple(Listed {
-        rn: f.small('n'),
-        write_back: true,
-        decrement: false,
-        list: f.number('l') as u16,
-    });
-    "1100 1 nnn llllllll", "LDM T1" => Op::LoadMultiple(Listed {
-        rn: f.small('n'),
-        write_back: f.number('l') >> f.number('n') & 1 == 0,
-        decrement: false,
-        list: f.number('l') as u16,
-    });
+    "1100 0 nnn llllllll", "STM T1" => Op::StoreMultiple(listed(f.small('n'), true, false, f.number('l')));
+    "1100 1 nnn llllllll", "LDM T1" =>
+        Op::LoadMultiple(listed(f.small('n'), f.number('l') >> f.number('n') & 1 == 0, false, f.number('l')));
     // A5.2.6: conditional branch and supervisor call.
     "1101 1110 xxxxxxxx", "UDF T1" => Op::Undefined;
     "1101 1111 xxxxxxxx", "SVC T1" => Op::SupervisorCall;
@@ -183,21 +154,22 @@ fn register(f: &Fields, alu: Alu, n: char, d: char) -> Op {
 
 fn immediate(f: &Fields, alu: Alu, n: char, d: char) -> Op {
     let (rd, rn, value) = (f.small(d), f.small(n), f.number('i'));
+    let (set, carry) = (flags_of(alu), ImmediateCarry::Keep);
     Op::Immediate {
         alu,
-        set: flags_of(alu),
+        set,
         rd,
         rn,
-        carry: ImmediateCarry::Keep,
+        carry,
         value,
     }
 }
 
 fn shift_by_register(f: &Fields, shift: Shift) -> Op {
-    let (rd, rm) = (f.small('d'), f.small('m'));
+    let ([rd, _, rm], set) = (f.dnm(), SetFlags::OutsideIt);
     Op::ShiftByRegister {
         shift,
-        set: SetFlags::OutsideIt,
+        set,
         rd,
         rn: rd,
         rm,
@@ -225,27 +197,17 @@ fn indexed(f: &Fields, width: Width, rn: u8, scale: u32) -> Indexed {
 }
 
 fn move_stack(words: i32) -> Op {
-    Op::AddOffset {
-        rd: 13,
-        rn: 13,
-        offset: words * 4,
-    }
+    let (rd, rn, offset) = (13, 13, words * 4);
+    Op::AddOffset { rd, rn, offset }
 }
 
 fn extend(f: &Fields, extend: Extend) -> Op {
+    let ([rd, _, rm], rn, rotate) = (f.dnm(), 15, 0);
     Op::Extend {
         extend,
-        rd: f.small('d'),
-        rn: 15,
-        rm: f.small('m'),
-        rotate: 0,
-    }
-}
-
-fn reorder(f: &Fields, reorder: Reorder) -> Op {
-    Op::Reorder {
-        reorder,
-        rd: f.small('d'),
-        rm: f.small('m'),
+        rd,
+        rn,
+        rm,
+        rotate,
     }
 }

@@ -154,7 +154,6 @@ impl<B: Bus> Cpu<B> {
         self.set_pair(of, product.wrapping_add(addend));
     }
 
-    /// A 64-bit number in two registers.
     pub(super) fn pair(&self, of: LongProduct) -> u64 {
         u64::from(self.r(of.hi)) << 32 | u64::from(self.r(of.lo))
     }

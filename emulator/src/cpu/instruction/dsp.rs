@@ -33,7 +33,6 @@ pub(crate) struct Product {
     pub(crate) ra: u8,
 }
 
-/// Those of a product of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LongProduct {
     pub(crate) lo: u8,

@@ -8,7 +8,6 @@ pub(crate) struct Singles {
     pub(crate) m: u8,
 }
 
-/// What is negated before it is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Negated {
     pub(crate) product: bool,

@@ -10,7 +10,6 @@ use crate::memory::FLASH;
 
 const TABLE: &str = include_str!("instructions.txt");
 
-/// Everything that a row of the table can name.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     r: Vec<u32>,
@@ -35,7 +34,6 @@ impl State {
         }
     }
 
-    /// Applies the words of a column.
     fn apply(&mut self, column: &str) -> Option<()> {
         for word in column.split_whitespace() {
             let Some((name, value)) = word.split_once('=') else {

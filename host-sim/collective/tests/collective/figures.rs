@@ -67,16 +67,9 @@ fn swapped_networks_take_the_rounds_of_their_phases() {
     ] {
         for ports in [Ports::All, Ports::One] {
             let found = report(expression, Operation::Fft, ports);
-            assert_eq!(
-                (found.rounds, found.published),
-                (ascend, Some(published)),
-                "{expression}"
-            );
-            assert_eq!(
-                report(expression, Operation::Scan, ports).rounds,
-                ascend,
-                "{expression}"
-            );
+            let scan = report(expression, Operation::Scan, ports).rounds;
+            let expected = (ascend, Some(published), ascend);
+            assert_eq!((found.rounds, found.published, scan), expected, "{expression}");
             let found = report(expression, Operation::AllReduce, ports);
             assert_eq!((found.rounds, found.bound), (diameter, diameter), "{expression}");
         }
@@ -90,12 +83,8 @@ fn swapped_networks_take_the_rounds_of_their_phases() {
 fn products_take_their_diameter() {
     for expression in networks("products") {
         let found = report(expression, Operation::AllReduce, Ports::All);
-        assert_eq!(found.rounds, found.bound, "{expression}");
-        assert_eq!(
-            report(expression, Operation::Fft, Ports::All).rounds,
-            found.bound,
-            "{expression}"
-        );
+        let fft = report(expression, Operation::Fft, Ports::All).rounds;
+        assert_eq!([found.rounds, fft], [found.bound; 2], "{expression}");
     }
 }
 
@@ -109,16 +98,9 @@ fn messages_of_a_program_are_small() {
         "re(ring(4),complete(3),3)",
         "ccc(4)",
     ] {
-        assert_eq!(
-            report(expression, Operation::AllReduce, Ports::All).bytes_max,
-            8,
-            "{expression}"
-        );
-        assert_eq!(
-            report(expression, Operation::Barrier, Ports::All).bytes_max,
-            0,
-            "{expression}"
-        );
+        let operations = [Operation::AllReduce, Operation::Barrier];
+        let bytes = operations.map(|operation| report(expression, operation, Ports::All).bytes_max);
+        assert_eq!(bytes, [8, 0], "{expression}");
     }
 }
 

@@ -4,7 +4,6 @@ use hopwise_collective::{Operator, Report, Request, run, values};
 use hopwise_core::Network;
 use hopwise_core::collective::{Operation, Ports};
 
-/// The golden expressions with at most so many nodes.
 pub(crate) fn golden(most: u64) -> Vec<Network> {
     let text = include_str!("../../../../core/tests/golden/networks.json");
     let all: Vec<serde_json::Value> = serde_json::from_str(text).unwrap();
@@ -13,7 +12,6 @@ pub(crate) fn golden(most: u64) -> Vec<Network> {
     networks.filter(|network| network.nodes() <= most).collect()
 }
 
-/// A network, as the command reads it.
 pub(crate) fn network(expression: &str) -> Network {
     let network: Network = expression.parse().unwrap();
     network.with_search_memory(usize::MAX)

@@ -155,7 +155,6 @@ pub struct Study {
     pub charts: Vec<(String, Chart)>,
 }
 
-/// What is told of a network under a rule.
 struct Entry<'a> {
     network: &'a str,
     rule: &'a str,
@@ -346,7 +345,6 @@ fn best(lines: &[Entry<'_>], value: impl Fn(&Entry<'_>) -> f64) -> String {
     names.join("; ")
 }
 
-/// What the exact rule gains over the paper's.
 fn rules_compared(text: &mut String, described: &[Vec<Entry<'_>>]) {
     text.push_str("\n## Exact against paper routing\n\n");
     text.push_str("| network | hops, exact | hops, paper | saturation, exact | saturation, paper | exact carries |\n");

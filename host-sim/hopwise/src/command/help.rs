@@ -9,7 +9,7 @@ use super::Command;
 
 /// Every command but `help`, in one group; docs/commands.md has the same groups.
 const GROUPS: [(&str, &str); 6] = [
-    ("To begin", "demo tour"),
+    ("To begin", "demo tour play"),
     (
         "Networks",
         "topo edges neighbors route broadcast collective deadlock compare choose lifts paper",

@@ -30,7 +30,7 @@ mod new_app;
 mod output;
 mod paper;
 mod plan;
-
+mod play;
 mod report;
 mod route;
 mod sim;
@@ -78,6 +78,9 @@ enum Command {
     Demo,
     /// A guided first session of five minutes: each stop explains a command and runs it
     Tour(WithFirmware<tour::TourArgs>),
+    /// A mesh in the browser: draw a network, send packets, cut cables, watch the detours
+    #[command(mut_arg("images", |arg| arg.hide(true)))]
+    Play(WithFirmware<play::PlayArgs>),
     /// Nodes, edges, degrees, diameter and distances of a network
     Topo(topo::TopoArgs),
     /// Every edge of a network once, as "u v" with u < v, sorted
@@ -187,6 +190,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
     match &hopwise.command {
         Command::Demo => demo::run(),
         Command::Tour(with) => tour::run(&with.args, &with.repository.or(said)),
+        Command::Play(with) => play::run(&with.args, &with.repository.or(said)),
         Command::Topo(args) => topo::run(args),
         Command::Edges(args) => edges::run(args),
         Command::Neighbors(args) => neighbors::run(args),

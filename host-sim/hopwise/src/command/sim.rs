@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use clap::Args;
 use indicatif::ParallelProgressIterator;
@@ -122,14 +123,16 @@ fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, CliError> {
     };
     let bar = progress_bar(expected.min(run.packets), "packets");
     let trace = live.as_mut().map(|trace| trace as &mut dyn Write);
+    let started = Instant::now();
     let account = simulate(&run, trace, &mut |done| bar.set_position(done));
+    let seconds = started.elapsed().as_secs_f64();
     bar.finish_and_clear();
     if let Some(stopped) = live.take_if(|trace| trace.is_stopped()) {
         return stopped.keep();
     }
     let account = account?;
     live.map_or(Ok(()), LiveTrace::finish)?;
-    let report = Report::new(settings, &run, &account);
+    let report = Report::new(settings, &run, &account, seconds);
     if args.json {
         print_json(&report)?;
     } else {

@@ -1,6 +1,7 @@
 //! `hopwise sim --swarm`
 
 use std::ops::Range;
+use std::time::Instant;
 
 use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
@@ -39,8 +40,9 @@ pub(super) fn run(json: bool, said: &Settings, seeds: Range<u64>) -> Result<Outc
     let one = |seed: u64| -> Result<(Settings, Report, Option<Violation>), CliError> {
         let settings = swarm::draw(seed, said);
         let run = settings.run()?;
+        let started = Instant::now();
         let account = simulate(&run, None, &mut |_| ())?;
-        let report = Report::new(&settings, &run, &account);
+        let report = Report::new(&settings, &run, &account, started.elapsed().as_secs_f64());
         Ok((settings, report, account.violation))
     };
     let seeds: Vec<u64> = seeds.collect();

@@ -62,7 +62,7 @@ pub(super) fn run(args: &ViewArgs) -> Result<Outcome, CliError> {
     } else if path.exists() {
         let network = args.network.as_deref().map(parse).transpose()?;
         PageData::of_trace(open(path)?, network).map_err(|error| match error {
-            NoPage::TooManyNodes { .. } => error.into(),
+            NoPage::TooManyNodes(_) => error.into(),
             of_trace => CliError::file(path, of_trace),
         })?
     } else {

@@ -1,16 +1,12 @@
 //! The doctor passes a good board and names each fault that the emulator can make.
 
-use crate::firmware_support::{KEYS, firmware};
+use crate::firmware_support::{KEYS, config, firmware};
 use hopwise_emulate::doctor::{BoardFault, EmulatedPatient};
 use hopwise_emulate::setup::Program;
 use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
-use hopwise_node::wire::{BoardConfig, CONFIG_BYTES, Command};
+use hopwise_node::wire::{CONFIG_BYTES, Command};
 use hopwise_rig::doctor::{Examination, Verdict, examine};
-
-fn config() -> [u8; CONFIG_BYTES] {
-    BoardConfig::new("ring(5)", 3).expect("a config").write()
-}
 
 /// What is found, and the config that the board has afterwards.
 fn examined(
@@ -41,7 +37,11 @@ fn faults(examination: &Examination) -> Vec<String> {
 
 #[test]
 fn a_good_board_passes_and_keeps_its_config() {
-    for (config, keys) in [(config(), None), ([0xff; CONFIG_BYTES], None), (config(), Some(KEYS))] {
+    for (config, keys) in [
+        (config("ring(5)", 3), None),
+        ([0xff; CONFIG_BYTES], None),
+        (config("ring(5)", 3), Some(KEYS)),
+    ] {
         let Some((examination, stored)) = examined(&config, keys, &[]) else {
             return;
         };
@@ -99,7 +99,7 @@ fn every_fault_is_named() {
         ),
     ];
     for (fault, sentence) in cases {
-        let Some((examination, stored)) = examined(&config(), None, &[fault]) else {
+        let Some((examination, stored)) = examined(&config("ring(5)", 3), None, &[fault]) else {
             return;
         };
         let found = faults(&examination);
@@ -114,7 +114,7 @@ fn every_fault_is_named() {
             assert_eq!(rest, "% against this host's: no cable carries that");
         }
         if fault != BoardFault::SlowWatchdog {
-            assert_eq!(stored, config(), "{fault:?}: its config is there");
+            assert_eq!(stored, config("ring(5)", 3), "{fault:?}: its config is there");
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::firmware_support::{Rig, SIGN_OF_LIFE, firmware, traffic};
 use hopwise_emulate::check::path;
 use hopwise_emulate::setup::{LINKS, configure};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_emulator::world::{Action, Port, Script};
+use hopwise_emulator::world::{Action, Port};
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{
     BoardConfig, BoardState, Command, CommandResult, DropReason, LinkReport, NodeReport, Pattern, Query,
@@ -15,29 +15,17 @@ use hopwise_rig::board_log::BoardLine;
 
 /// Everything that `hopwise emulate --check` looks at.
 fn checks_out(expression: &str) {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, expression);
+    let Some(mut rig) = Rig::of(expression) else { return };
     let report = rig.check();
     assert!(report.passed(), "{expression}: {:#?}", report.findings);
     let nodes = rig.network.nodes();
     let pairs = nodes * (nodes - 1);
-    assert_eq!((report.pings, report.pongs), (pairs, pairs), "{expression}");
-    assert_eq!(
-        (report.traces, report.paths_as_computed),
-        (pairs, pairs),
-        "{expression}"
-    );
-    assert_eq!(
-        (report.broadcasts, report.broadcast_deliveries),
-        (nodes, pairs),
-        "{expression}"
-    );
+    let asked = [report.pings, report.pongs, report.traces, report.paths_as_computed];
+    assert_eq!(asked, [pairs; 4], "{expression}");
+    let told = [report.broadcasts, report.broadcast_deliveries, report.duplicates];
+    assert_eq!(told, [nodes, pairs, 0], "{expression}");
     assert_eq!(report.links_up, report.links_expected, "{expression}");
-    assert_eq!(
-        (report.duplicates, report.accounts_balanced),
-        (0, nodes),
-        "{expression}"
-    );
+    assert_eq!(report.accounts_balanced, nodes, "{expression}");
     rig.assert_healthy();
 }
 
@@ -66,20 +54,16 @@ fn sixteen_boards_of_a_swapped_network() {
     checks_out("rsn(2,hypercube(2))");
 }
 
-/// The serial port of a node's port.
 fn port(board: usize, port: usize) -> Port {
     Port::new(board, LINKS[port])
 }
 
 #[test]
 fn a_wrong_cable_is_reported_by_those_who_see_it() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "ring(6)");
+    let Some(mut rig) = Rig::of("ring(6)") else { return };
     // Nodes 0 and 3 exchange a plug: both then reach someone who is no neighbor.
     let swap = Action::Swap(port(0, 0), port(3, 0));
-    rig.world
-        .set_script(Script::new(vec![(MILLISECOND, swap)]))
-        .expect("ports that there are");
+    rig.script(vec![(MILLISECOND, swap)]);
     rig.run_for(500 * MILLISECOND);
     let seen: Vec<usize> = rig
         .log()
@@ -120,15 +104,16 @@ fn ways_from(rig: &mut Rig, from: usize) -> Vec<Vec<u64>> {
 
 #[test]
 fn a_cut_cable_is_detoured_until_it_is_whole() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "rdn(ring(3),1)");
+    let Some(mut rig) = Rig::of("rdn(ring(3),1)") else {
+        return;
+    };
     let network = rig.network;
     let cut = port(0, 1);
     let events = vec![
         (100 * MILLISECOND, Action::Cut(cut)),
         (1500 * MILLISECOND, Action::Plug(cut)),
     ];
-    rig.world.set_script(Script::new(events)).expect("a port that there is");
+    rig.script(events);
     assert!(rig.wait_for_links(SECOND) < 100 * MILLISECOND);
     rig.run_for(600 * MILLISECOND);
     assert_eq!(rig.identity(0).neighbors_up, 2);
@@ -155,11 +140,8 @@ fn a_cut_cable_is_detoured_until_it_is_whole() {
 
 #[test]
 fn a_reset_board_comes_back() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "heawood");
-    rig.world
-        .set_script(Script::new(vec![(200 * MILLISECOND, Action::Reset(5))]))
-        .expect("a board that there is");
+    let Some(mut rig) = Rig::of("heawood") else { return };
+    rig.script(vec![(200 * MILLISECOND, Action::Reset(5))]);
     rig.wait_for_links(SECOND);
     let before = rig.identity(5);
     rig.run_for(210 * MILLISECOND - rig.world.now());
@@ -179,15 +161,14 @@ fn a_reset_board_comes_back() {
 
 #[test]
 fn the_button_sends_a_broadcast() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "re(ring(3),complete(3),1)");
+    let Some(mut rig) = Rig::of("re(ring(3),complete(3),1)") else {
+        return;
+    };
     let events = vec![
         (300 * MILLISECOND, Action::Press(4)),
         (400 * MILLISECOND, Action::Release(4)),
     ];
-    rig.world
-        .set_script(Script::new(events))
-        .expect("a board that there is");
+    rig.script(events);
     rig.run_for(500 * MILLISECOND);
     let lines = rig.log();
     let mut heard: Vec<usize> = lines
@@ -208,8 +189,7 @@ fn start_traffic(rig: &mut Rig, traffic: Traffic) {
 
 #[test]
 fn a_board_is_read_through_another() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "path(4)");
+    let Some(mut rig) = Rig::of("path(4)") else { return };
     rig.wait_for_links(SECOND);
     // So long the probe takes to go through the stack.
     rig.run_for(20 * SECOND);
@@ -248,8 +228,7 @@ fn a_board_is_read_through_another() {
 
 #[test]
 fn a_host_learns_that_there_is_no_such_node() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "path(2)");
+    let Some(mut rig) = Rig::of("path(2)") else { return };
     rig.wait_for_links(SECOND);
     let replies = rig.ask(&[BoardRequest::new(0, 2, Query::Ping)]);
     assert_eq!(replies, [Some(Reply::Undeliverable(DropReason::NoSuchNode))]);
@@ -295,8 +274,7 @@ fn reports(rig: &mut Rig) -> Vec<TrafficReport> {
 
 #[test]
 fn a_million_bytes_through_each_link_and_none_lost() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "ring(3)");
+    let Some(mut rig) = Rig::of("ring(3)") else { return };
     rig.wait_for_links(SECOND);
     const SIZE: u32 = 200;
     let count = 2 * 1_000_000 / SIZE;

@@ -22,7 +22,6 @@ const CUT: (u32, u8) = (0, 1);
 const CUT_AT: u64 = 5_000;
 const KNOWN_AFTER: u64 = 600;
 
-/// A request, who asks it, and whom.
 type Asked = (Node, Node, Query);
 /// The bytes of the responses; `None` if there was none.
 type Answers = Vec<Option<Vec<u8>>>;
@@ -30,9 +29,7 @@ type Answers = Vec<Option<Vec<u8>>>;
 /// For ordered pairs, whether a ping came back, and the path of a trace.
 type Paths = BTreeMap<(Node, Node), (bool, Option<Vec<Node>>)>;
 
-/// Something that can be asked.
 trait Mesh {
-    /// Asks at once, and waits for all responses.
     fn ask(&mut self, round: &[Asked]) -> Answers;
 }
 
@@ -104,7 +101,6 @@ impl Simulated {
         while self.0.step(end, &mut Unwatched) != StepOutcome::End {}
     }
 
-    /// The responses at a board, by their requests' numbers.
     fn responses(&mut self, board: u32) -> Vec<(u32, Vec<u8>)> {
         let mut responses = Vec::new();
         self.0.with_node(board, &mut Unwatched, |node, _, _| {
@@ -147,7 +143,6 @@ impl Mesh for Simulated {
     }
 }
 
-/// Asks along all ordered pairs.
 fn paths(mesh: &mut impl Mesh, nodes: u64) -> Paths {
     let mut paths = BTreeMap::new();
     // In each round every node is asked by one other: it answers only so many at once.

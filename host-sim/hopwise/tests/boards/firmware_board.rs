@@ -2,39 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::firmware_support::{Rig, firmware, sizes, traffic};
+use crate::firmware_support::{LED_STEP, Rig, config, firmware, sizes, traffic};
 use hopwise_emulate::demangle;
 use hopwise_emulate::setup::{LINKS, configuration_slots};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, Port, Script};
+use hopwise_emulator::world::{Action, Port};
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Query, Status};
-
-/// Port and pin of the LED.
-const LED: (usize, u32) = (0, 5);
-/// A step of the LED's rhythm.
-const STEP: Time = 125 * MILLISECOND;
-
-fn status(rig: &mut Rig) -> Status {
-    rig.ask_one(BoardRequest::command(0, &Command::Status))
-}
-
-fn config(expression: &str, address: u64) -> [u8; CONFIG_BYTES] {
-    BoardConfig::new(expression, address).expect("a config").write()
-}
-
-/// The LED in the middle of each of sixteen steps.
-fn rhythm(rig: &mut Rig) -> String {
-    rig.run_for(STEP / 2);
-    (0..16)
-        .map(|_| {
-            rig.run_for(STEP);
-            let lit = rig.world.boards()[0].output(LED.0, LED.1).expect("an output");
-            if lit { '*' } else { '.' }
-        })
-        .collect()
-}
 
 #[test]
 fn a_board_says_what_is_wrong_with_its_configuration() {
@@ -51,7 +26,7 @@ fn a_board_says_what_is_wrong_with_its_configuration() {
     for (bytes, expected) in cases {
         let mut rig = Rig::single(firmware, &bytes);
         rig.run_for(100 * MILLISECOND);
-        let status = status(&mut rig);
+        let status = rig.status(0);
         assert_eq!((status.state, status.links), (expected, 5));
         assert_eq!(status.board, "nucleo-f446re");
         let line = format!("not part of a mesh: {expected:?}");
@@ -69,7 +44,7 @@ fn a_board_says_what_is_wrong_with_its_configuration() {
 fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::single(firmware, &[0xff; CONFIG_BYTES]);
-    let fast = rhythm(&mut rig);
+    let fast = rig.rhythm();
     assert!(["*.", ".*"].map(|pair| pair.repeat(8)).contains(&fast), "{fast}");
     let refused = config("complete(7)", 0);
     assert_eq!(
@@ -80,7 +55,7 @@ fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
     rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&wanted)));
     rig.run_for(3 * SECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1);
-    let status = status(&mut rig);
+    let status = rig.status(0);
     assert_eq!(
         (status.state, status.card.reset_cause),
         (BoardState::Configured, 3),
@@ -91,11 +66,11 @@ fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
     assert_eq!(stored, Some(Reply::Response(wanted.to_vec())));
     // It waits for its neighbor: one flash a second, once the packets of the requests have passed.
     rig.run_for(SECOND);
-    let waiting = rhythm(&mut rig);
+    let waiting = rig.rhythm();
     assert_eq!(waiting.matches('*').count(), 2, "{waiting}");
     rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&[0xff; CONFIG_BYTES])));
     rig.run_for(3 * SECOND);
-    assert_eq!(self::status(&mut rig).state, BoardState::NoConfig);
+    assert_eq!(rig.status(0).state, BoardState::NoConfig);
 }
 
 #[test]
@@ -107,7 +82,7 @@ fn slots_that_hold_no_whole_config_are_damaged() {
     let torn = rig.world.boards_mut()[0].write_flash(slots + CONFIG_BYTES as u32 + 4, &[0xff; 4]);
     assert_eq!(torn, Ok(()));
     rig.run_for(100 * MILLISECOND);
-    assert_eq!(status(&mut rig).state, BoardState::BadConfig);
+    assert_eq!(rig.status(0).state, BoardState::BadConfig);
 }
 
 /// The host is at board 0 and writes a config of board 1.
@@ -151,42 +126,30 @@ fn a_config_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
 
 #[test]
 fn the_led_is_steady_when_all_links_are_up() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "path(2)");
+    let Some(mut rig) = Rig::of("path(2)") else { return };
     rig.wait_for_links(SECOND);
-    rig.run_for(STEP);
-    assert_eq!(rhythm(&mut rig), "****************");
-}
-
-/// The same rhythm, from wherever it was looked at first.
-fn is_rhythm(seen: &str, rhythm: &str) -> bool {
-    seen.len() == rhythm.len() && rhythm.repeat(2).contains(seen)
+    rig.run_for(LED_STEP);
+    assert_eq!(rig.rhythm(), "****************");
 }
 
 #[test]
 fn the_led_tells_of_a_wrong_cable() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "ring(6)");
+    let Some(mut rig) = Rig::of("ring(6)") else { return };
     let port = |board: usize| Port { board, uart: LINKS[0] };
     let swap = Action::Swap(port(0), port(3));
-    rig.world
-        .set_script(Script::new(vec![(MILLISECOND, swap)]))
-        .expect("ports that there are");
+    rig.script(vec![(MILLISECOND, swap)]);
     rig.run_for(SECOND);
-    let seen = rhythm(&mut rig);
-    assert!(is_rhythm(&seen, "*.*.*..........."), "{seen}");
+    rig.assert_rhythm("*.*.*...........");
 }
 
 #[test]
 fn the_led_flickers_while_packets_pass() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "path(2)");
+    let Some(mut rig) = Rig::of("path(2)") else { return };
     rig.wait_for_links(SECOND);
     let traffic = traffic(50, 0, Pattern::Neighbors, 20);
     rig.have_done(BoardRequest::command(0, &Command::StartTraffic(traffic)));
-    rig.run_for(STEP);
-    let seen = rhythm(&mut rig);
-    assert!(is_rhythm(&seen, "*.*.*.*.*.*.*.*."), "{seen}");
+    rig.run_for(LED_STEP);
+    rig.assert_rhythm("*.*.*.*.*.*.*.*.");
 }
 
 /// A board with other instructions at the beginning of a function that runs for each packet.
@@ -238,8 +201,9 @@ fn the_watchdog_ends_what_hangs() {
 
 #[test]
 fn the_first_hello_comes_within_50_ms() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &config("path(2)", 0));
+    let Some(mut rig) = Rig::stock_single(&config("path(2)", 0)) else {
+        return;
+    };
     while rig.world.boards()[0].traffic(0).sent == 0 {
         assert!(rig.world.now() < 50 * MILLISECOND, "no hello");
         rig.world.run_until(rig.world.now() + MILLISECOND / 10);
@@ -252,8 +216,9 @@ fn the_first_hello_comes_within_50_ms() {
 
 #[test]
 fn a_running_board_has_stack_to_spare() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "rdn(ring(3),1)");
+    let Some(mut rig) = Rig::of("rdn(ring(3),1)") else {
+        return;
+    };
     let report = rig.check();
     assert!(report.passed(), "{:#?}", report.findings);
     // The probe goes through the stack a little at a time.

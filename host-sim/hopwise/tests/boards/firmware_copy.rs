@@ -9,7 +9,6 @@ const DEST: u32 = 0x2001_1000;
 /// Bytes looked at before and after a copy.
 const MARGIN: u32 = 8;
 
-/// Calls a function of the image with three arguments.
 fn call(rig: &mut Rig, function: u32, arguments: [u32; 3]) {
     let cpu = &mut rig.world.boards_mut()[0].cpu;
     let (back, stack) = (cpu.next, cpu.r[13]);
@@ -56,11 +55,8 @@ fn writes(rig: &mut Rig, function: u32, dest: u32, count: u32, content: &Content
     assert_eq!(found, expected, "{arguments:x?}");
 }
 
-/// What is written.
 enum Content {
-    /// What is at an address.
     Copied(u32),
-    /// The low byte of a value.
     Filled(u32),
 }
 

@@ -1,15 +1,13 @@
 //! Boards with keys: who may talk to them, who may change them, and someone on a wire. See `docs/keys.md`.
 
-use crate::firmware_support::{KEYS, Rig, firmware, traffic};
+use crate::firmware_support::{KEYS, Rig, config, firmware, traffic};
 use hopwise_emulate::setup;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Board, BoardOptions, Port, Script, World};
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::authority::{Challenge, MeshKeys, authorize, board_key};
 use hopwise_node::key::{Key, Secret};
-use hopwise_node::wire::{
-    BoardConfig, CONFIG_BYTES, Command, CommandResult, LinkFault, Pattern, Query, Status, TrafficReport,
-};
+use hopwise_node::wire::{CONFIG_BYTES, Command, CommandResult, LinkFault, Pattern, Query, Status, TrafficReport};
 use hopwise_sim::tap::Tap;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -54,7 +52,7 @@ fn a_board_is_changed_only_by_who_has_the_management_key() {
     for wrong in [None, Some(Key::new([9; 16]))] {
         let mut rig = Rig::locked(firmware, "path(3)", wrong);
         rig.wait_for_links(SECOND);
-        let config = BoardConfig::new("path(3)", 1).expect("a config").write();
+        let config = config("path(3)", 1);
         let traffic = traffic(10, 10, Pattern::Neighbors, 20);
         for command in [
             Command::WriteConfig(&config),
@@ -115,12 +113,11 @@ fn a_command_is_obeyed_once() {
 /// Without keys anyone may do nearly anything, but a config from afar is taken only while someone holds the button.
 #[test]
 fn a_board_without_keys_takes_a_config_from_afar_only_with_its_button_held() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "path(3)");
+    let Some(mut rig) = Rig::of("path(3)") else { return };
     let script = Script::new(vec![(2 * SECOND, Action::Press(1)), (4 * SECOND, Action::Release(1))]);
     rig.world.set_script(script).expect("a board 1");
     rig.wait_for_links(SECOND);
-    let config = BoardConfig::new("path(3)", 1).expect("a config").write();
+    let config = config("path(3)", 1);
     let write = told(0, 1, &Command::WriteConfig(&config));
     assert_eq!(rig.ask_one::<CommandResult>(write.clone()), CommandResult::NotAllowed);
     while rig.world.now() < 2 * SECOND + 100 * MILLISECOND {
@@ -149,7 +146,7 @@ fn a_board_with_another_key_or_none_is_told_apart() {
         (Some(encrypts.of_board(1)), LinkFault::WrongKey),
     ] {
         let mut rig = Rig::keyed(firmware, "path(2)");
-        let config = BoardConfig::new("path(2)", 1).expect("a config").write();
+        let config = config("path(2)", 1);
         setup::configure(&mut rig.world.boards_mut()[1], &firmware.image, &config, keys, 5);
         rig.run_for(SECOND);
         let report = rig.link_report(0, 0);
@@ -179,7 +176,7 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
                 ..BoardOptions::default()
             };
             let mut made = Board::new(&firmware.image, options);
-            let config = BoardConfig::new("path(2)", board).expect("a config").write();
+            let config = config("path(2)", board);
             let keys = keyed.then(|| KEYS.of_board(board));
             setup::configure(&mut made, &firmware.image, &config, keys, 50 + 9 * board as u32);
             world.add(made);

@@ -3,9 +3,9 @@
 use hopwise_emulator::cpu::Bus;
 use hopwise_emulator::time::MILLISECOND;
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{BoardConfig, Command, Query, Status};
+use hopwise_node::wire::{Command, Query, Status};
 
-use crate::firmware_support::{Rig, firmware};
+use crate::firmware_support::{Rig, config, firmware};
 
 /// Control register and memory address of DMA1 stream 5, which stores what USART2 receives from the host.
 const CONTROL: u32 = 0x4002_6088;
@@ -18,7 +18,7 @@ const NO_MEMORY: u32 = 0x1000_0000;
 #[test]
 fn a_panic_of_embassy_is_reported_with_its_file_line_and_message() {
     let Some(firmware) = firmware() else { return };
-    let config = BoardConfig::new("path(2)", 0).expect("a config").write();
+    let config = config("path(2)", 0);
     let mut rig = Rig::single(firmware, &config);
     rig.run_for(100 * MILLISECOND);
     rig.log();

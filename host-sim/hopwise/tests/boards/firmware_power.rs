@@ -4,21 +4,19 @@
 use crate::firmware_support::{Firmware, Rig, firmware};
 use crate::kinds::programmed;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, BoardOptions, Script};
+use hopwise_emulator::world::{Action, BoardOptions};
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command};
+use hopwise_testing::Random;
 
 /// For how long the power is away.
 const AWAY: Time = 50 * MILLISECOND;
 
-/// How long a kind of board takes.
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
     /// By then a config that was sent has been written, and the board has started with it and marked that.
     pub(crate) written: Time,
-    /// The erase of a slot.
     pub(crate) erase: Time,
-    /// The writing of a config.
     pub(crate) write: Time,
 }
 
@@ -38,15 +36,10 @@ fn config(number: u32) -> [u8; CONFIG_BYTES] {
     config.write()
 }
 
-/// SplitMix64.
-pub(crate) fn draw(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
+fn configured() -> Option<Rig> {
+    Rig::stock_single(&config(0))
 }
 
-/// Runs until the flash is busy, or no longer.
 fn run_while_flash(rig: &mut Rig, is_busy: bool, pace: Pace) {
     let end = rig.world.now() + pace.written;
     while rig.world.boards()[0].is_flash_busy() == is_busy {
@@ -57,8 +50,8 @@ fn run_while_flash(rig: &mut Rig, is_busy: bool, pace: Pace) {
 
 /// Runs to a moment after which the power is to be cut, and draws how long after it: anywhere, while the slot is erased, while the
 /// config is written, or while the next start is marked.
-fn draw_cut(rig: &mut Rig, state: &mut u64, pace: Pace) -> Time {
-    let phase = draw(state) % 4;
+fn draw_cut(rig: &mut Rig, random: &mut Random, pace: Pace) -> Time {
+    let phase = random.below(4);
     let length = match phase {
         0 => pace.written,
         1 => pace.erase,
@@ -78,14 +71,13 @@ fn draw_cut(rig: &mut Rig, state: &mut u64, pace: Pace) -> Time {
         }
         run_while_flash(rig, false, pace);
     }
-    rig.world.now() + draw(state) % length
+    rig.world.now() + random.below(length)
 }
 
 fn send(rig: &mut Rig, config: &[u8; CONFIG_BYTES]) {
     rig.have_done(BoardRequest::command(0, &Command::WriteConfig(config)));
 }
 
-/// The config that a board has.
 pub(crate) fn stored(rig: &mut Rig) -> Vec<u8> {
     match rig.ask(&[BoardRequest::command(0, &Command::ReadConfig)]).remove(0) {
         Some(Reply::Response(bytes)) => bytes,
@@ -109,7 +101,7 @@ fn epochs(rig: &mut Rig) -> Vec<u32> {
 
 /// One board, whose power is cut so many times while configs are written and starts are marked.
 fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed: u64, cuts: u32) {
-    let mut state = seed;
+    let mut random = Random(seed);
     let mut rig = Rig::special(firmware, &config(0), options);
     rig.run_for(300 * MILLISECOND);
     let (mut before, mut epoch) = (config(0), 0);
@@ -119,9 +111,9 @@ fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed:
         let what = format!("seed {seed}, cut {cut}");
         let after = config(cut);
         send(&mut rig, &after);
-        let at = draw_cut(&mut rig, &mut state, pace);
+        let at = draw_cut(&mut rig, &mut random, pace);
         let events = vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))];
-        rig.world.set_script(Script::new(events)).expect("a board");
+        rig.script(events);
         rig.run_for(at + AWAY + pace.written / 2 - rig.world.now());
         let status = rig.status(0);
         assert_eq!(status.state, BoardState::Configured, "{what}: {status:?}");
@@ -152,7 +144,6 @@ fn power_fails_while_configs_are_written_and_starts_are_marked() {
     survive(firmware, BoardOptions::default(), F446, 1, 50);
 }
 
-/// For the long tests.
 #[allow(dead_code, reason = "the long tests use it")]
 pub(crate) fn many_power_cuts(seeds: u64) {
     let Some(firmware) = firmware() else { return };
@@ -170,8 +161,7 @@ pub(crate) fn power_cuts_of(name: &str, pace: Pace, cuts: u32) {
 
 #[test]
 fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &config(0));
+    let Some(mut rig) = configured() else { return };
     let whole = rig.patch("router::Router", ">::catch_up", &[0x00, 0xde]);
     rig.run_for(2 * SECOND);
     assert_eq!(rig.status(0).state, BoardState::CrashLoop);
@@ -189,8 +179,7 @@ fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
 /// What `probe-rs attach` does to a board unless it is told not to.
 #[test]
 fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &config(0));
+    let Some(mut rig) = configured() else { return };
     rig.run_for(300 * MILLISECOND);
     rig.world.boards_mut()[0].catch_resets(true);
     rig.run_for(SECOND);
@@ -209,7 +198,7 @@ fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
         (now + SECOND, Action::Off(0)),
         (now + SECOND + AWAY, Action::On(0)),
     ];
-    rig.world.set_script(Script::new(events)).expect("a board");
+    rig.script(events);
     rig.run_for(SECOND / 2);
     assert!(rig.world.boards()[0].is_halted(), "the reset button does not help");
     rig.run_for(2 * SECOND);
@@ -218,8 +207,7 @@ fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
 
 #[test]
 fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::single(firmware, &config(0));
+    let Some(mut rig) = configured() else { return };
     rig.run_for(300 * MILLISECOND);
     rig.world.boards_mut()[0].halt();
     rig.run_for(SECOND);
@@ -236,12 +224,11 @@ fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
 /// A neighbor without power holds its line low: the others see that, go on, and link up again when it is back.
 #[test]
 fn neighbors_bear_a_power_cut() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "path(3)");
+    let Some(mut rig) = Rig::of("path(3)") else { return };
     rig.wait_for_links(SECOND);
     let now = rig.world.now();
     let events = vec![(now, Action::Off(1)), (now + 2 * SECOND, Action::On(1))];
-    rig.world.set_script(Script::new(events)).expect("a board");
+    rig.script(events);
     rig.run_for(SECOND);
     assert!(!rig.world.boards()[1].is_powered());
     assert_eq!([0, 2].map(|board| rig.identity(board).neighbors_up), [0, 0]);

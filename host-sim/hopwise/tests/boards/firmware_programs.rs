@@ -17,7 +17,6 @@ pub(crate) fn large_example(name: &'static str) -> Option<&'static Firmware> {
     Some(Box::leak(Box::new(load(build(&image.with_example(name)))?)))
 }
 
-/// What the boards have logged, by board.
 pub(crate) fn lines(rig: &mut Rig) -> Vec<(usize, String)> {
     rig.log().into_iter().map(|line| (line.board, line.text)).collect()
 }

@@ -1,12 +1,12 @@
 //! What a board does about tasks that hang, crashes that come again and again, a stack that is too small, and bytes that are damaged.
 
-use crate::firmware_support::{Firmware, Rig, firmware};
+use crate::firmware_support::{Rig, config, firmware};
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::chip::clocks::Hse;
-use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, BoardOptions, Port, Script};
+use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_emulator::world::{Action, BoardOptions, Port};
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, Failure};
+use hopwise_node::wire::{BoardState, CONFIG_BYTES, Command, Failure};
 
 /// UDF, an instruction that is a fault.
 const FAULT: [u8; 2] = [0x00, 0xde];
@@ -17,39 +17,18 @@ const SENT: u32 = 1 << (70 - 64);
 /// The control register of DMA2's stream 5, by which link 0 receives.
 const RECEIVES: u32 = 0x4002_6488;
 
-fn config() -> [u8; CONFIG_BYTES] {
-    BoardConfig::new("path(2)", 0).expect("a config").write()
-}
-
-fn configured(firmware: &'static Firmware) -> Rig {
-    Rig::single(firmware, &config())
+fn configured() -> Option<Rig> {
+    Rig::stock_single(&config("path(2)", 0))
 }
 
 fn lines(rig: &mut Rig) -> Vec<String> {
     rig.log().into_iter().map(|line| line.text).collect()
 }
 
-/// The LED of board 0 in the middle of each of sixteen steps.
-fn rhythm(rig: &mut Rig) -> String {
-    const STEP: Time = 125 * MILLISECOND;
-    rig.run_for(STEP / 2);
-    let lit = (0..16).map(|_| {
-        rig.run_for(STEP);
-        rig.world.boards()[0].output(0, 5).expect("an output")
-    });
-    lit.map(|lit| if lit { '*' } else { '.' }).collect()
-}
-
-/// The same rhythm, from wherever it was looked at first.
-fn is_rhythm(seen: &str, rhythm: &str) -> bool {
-    seen.len() == rhythm.len() && rhythm.repeat(2).contains(seen)
-}
-
 /// The end of a frame is not told any more, and the port sends all the same: it is asked whether it is free whenever the node wakes.
 #[test]
 fn a_port_whose_interrupt_is_lost_goes_on() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = configured(firmware);
+    let Some(mut rig) = configured() else { return };
     rig.run_for(500 * MILLISECOND);
     let sent = |rig: &Rig| rig.world.boards()[0].traffic(LINKS[0]).sent;
     let before = sent(&rig);
@@ -67,7 +46,7 @@ fn a_port_whose_interrupt_is_lost_goes_on() {
 #[test]
 fn a_board_whose_tasks_all_live_is_not_restarted() {
     let Some(firmware) = firmware() else { return };
-    for config in [config(), [0xff; CONFIG_BYTES]] {
+    for config in [config("path(2)", 0), [0xff; CONFIG_BYTES]] {
         let options = BoardOptions {
             lsi: 47_000,
             ..BoardOptions::default()
@@ -80,8 +59,7 @@ fn a_board_whose_tasks_all_live_is_not_restarted() {
 
 #[test]
 fn a_board_that_hangs_says_in_which_task() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = configured(firmware);
+    let Some(mut rig) = configured() else { return };
     rig.run_for(100 * MILLISECOND);
     let hang = Command::Fail(Failure::Hang);
     rig.have_done(BoardRequest::command(0, &hang));
@@ -94,8 +72,7 @@ fn a_board_that_hangs_says_in_which_task() {
 /// With the stack above the variables the overflow would be found in them, or not at all.
 #[test]
 fn a_stack_overflow_is_a_fault_at_once_and_the_next_start_says_so() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = configured(firmware);
+    let Some(mut rig) = configured() else { return };
     rig.run_for(100 * MILLISECOND);
     let epoch = rig.identity(0).epoch;
     let overflow = Command::Fail(Failure::StackOverflow);
@@ -109,8 +86,7 @@ fn a_stack_overflow_is_a_fault_at_once_and_the_next_start_says_so() {
 
 #[test]
 fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = configured(firmware);
+    let Some(mut rig) = configured() else { return };
     // Called by every tick of a node.
     let whole = rig.patch("router::Router", ">::catch_up", &FAULT);
     rig.run_for(3 * SECOND);
@@ -124,8 +100,7 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
     assert_eq!(status.state, BoardState::CrashLoop);
     let fault = status.fault.unwrap_or_default();
     assert!(fault.starts_with("fault at "), "{fault}");
-    let seen = rhythm(&mut rig);
-    assert!(is_rhythm(&seen, "**..**..**..**.."), "{seen}");
+    rig.assert_rhythm("**..**..**..**..");
     assert_eq!(rig.world.boards()[0].traffic(LINKS[0]).sent, 0, "silent on its links");
     // Neither time nor a restart ends it.
     rig.run_for(15 * SECOND);
@@ -134,15 +109,14 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
     assert_eq!(rig.status(0).state, BoardState::CrashLoop);
     // A new config does.
     rig.patch("router::Router", ">::catch_up", &whole);
-    rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&config())));
+    rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&config("path(2)", 0))));
     rig.run_for(3 * SECOND);
     assert_eq!(rig.status(0).state, BoardState::Configured);
 }
 
 #[test]
 fn crashes_that_are_far_apart_are_not_a_loop() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = configured(firmware);
+    let Some(mut rig) = configured() else { return };
     for crashes in 1..=5 {
         rig.run_for(11 * SECOND);
         let overflow = Command::Fail(Failure::StackOverflow);
@@ -161,16 +135,14 @@ fn a_missing_clock_is_shown_by_the_led() {
         hse: Hse::Absent,
         ..BoardOptions::default()
     };
-    let mut rig = Rig::special(firmware, &config(), options);
+    let mut rig = Rig::special(firmware, &config("path(2)", 0), options);
     rig.run_for(SECOND);
-    let seen = rhythm(&mut rig);
-    assert!(is_rhythm(&seen, "*.......*.....**"), "{seen}");
+    rig.assert_rhythm("*.......*.....**");
 }
 
 #[test]
 fn what_serial_ports_find_wrong_is_counted_by_link() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "path(2)");
+    let Some(mut rig) = Rig::of("path(2)") else { return };
     rig.wait_for_links(SECOND);
     let counted = |rig: &mut Rig, board: usize| {
         let counters = rig.link_report(board, 0).counters;
@@ -184,7 +156,7 @@ fn what_serial_ports_find_wrong_is_counted_by_link() {
         (now, Action::Noise(here, 0.03)),
         (now + 4 * SECOND, Action::Quiet(here)),
     ];
-    rig.world.set_script(Script::new(events)).expect("a wire");
+    rig.script(events);
     rig.run_for(5 * SECOND);
     let seen = rig.world.boards()[0].traffic(LINKS[0]);
     let (framing, noise, overruns) = counted(&mut rig, 0);

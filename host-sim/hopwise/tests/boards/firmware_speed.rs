@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::firmware_support::{Rig, firmware};
+use crate::firmware_support::{Rig, firmware, traffic};
 use crate::next_hop::{a_next_hop_takes_at_most, profile_of, start};
 use hopwise_emulate::cost::PAYLOADS;
 use hopwise_emulate::demangle;
@@ -11,7 +11,7 @@ use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::Board;
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{Command, CommandResult, Pattern, Traffic};
+use hopwise_node::wire::{Command, CommandResult, Pattern};
 
 #[test]
 fn instructions_for_a_next_hop() {
@@ -80,14 +80,7 @@ fn every_instruction_is_attributed_to_the_innermost_function() {
 fn full_speed(rig: &mut Rig, size: u8) {
     rig.wait_for_links(SECOND);
     for board in 0..6 {
-        let traffic = Traffic {
-            rate: 100_000,
-            count: 0,
-            pattern: Pattern::Neighbors,
-            size,
-            random: false,
-        };
-        start(rig, board, traffic);
+        start(rig, board, traffic(100_000, 0, Pattern::Neighbors, size));
     }
     rig.run_for(50 * MILLISECOND);
 }
@@ -120,8 +113,7 @@ fn hold_full_speed(rig: &mut Rig, time: Time, least: f64) -> f64 {
 
 #[test]
 fn five_links_at_full_speed_in_both_directions() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "complete(6)");
+    let Some(mut rig) = Rig::of("complete(6)") else { return };
     full_speed(&mut rig, 200);
     let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND, 0.95);
     println!(
@@ -141,8 +133,7 @@ fn five_links_at_full_speed_in_both_directions() {
 /// Here the processor is the limit.
 #[test]
 fn five_links_full_of_small_packets() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "complete(6)");
+    let Some(mut rig) = Rig::of("complete(6)") else { return };
     full_speed(&mut rig, 40);
     hold_full_speed(&mut rig, 100 * MILLISECOND, 0.74);
 }

@@ -1,23 +1,15 @@
 //! The firmware on boards that are at the edge of their data sheets or beyond, and what the emulator says of broken rules.
 
-use crate::firmware_support::{Rig, firmware};
+use crate::firmware_support::{Rig, config, firmware};
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::chip::rules::{Rule, Violation};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::BoardOptions;
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Status};
+use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult};
 
 const GPIOA: u32 = 0x4002_0000;
 const AFRH: u32 = 0x24;
-
-fn config() -> [u8; CONFIG_BYTES] {
-    BoardConfig::new("path(2)", 0).expect("a config").write()
-}
-
-fn status(rig: &mut Rig) -> Status {
-    rig.ask_one(BoardRequest::command(0, &Command::Status))
-}
 
 fn broken_rules(rig: &Rig) -> Vec<Rule> {
     let violations = rig.world.boards().iter().flat_map(|board| board.violations());
@@ -35,9 +27,9 @@ fn a_board_without_an_external_clock_runs_and_says_so() {
             hse,
             ..BoardOptions::default()
         };
-        let mut rig = Rig::special(firmware, &config(), options);
+        let mut rig = Rig::special(firmware, &config("path(2)", 0), options);
         rig.run_for(300 * MILLISECOND);
-        let status = status(&mut rig);
+        let status = rig.status(0);
         assert_eq!(status.state, BoardState::Configured, "{hse:?}");
         let said = "no external clock: the internal one is less exact";
         assert_eq!(status.fault.as_deref(), Some(said), "{hse:?}");
@@ -55,9 +47,9 @@ fn a_clock_that_starts_late_is_waited_for_and_one_that_starts_too_late_is_not() 
             hse_start,
             ..BoardOptions::default()
         };
-        let mut rig = Rig::special(firmware, &config(), options);
+        let mut rig = Rig::special(firmware, &config("path(2)", 0), options);
         rig.run_for(500 * MILLISECOND);
-        let status = status(&mut rig);
+        let status = rig.status(0);
         assert_eq!(status.state, BoardState::Configured, "{hse_start}");
         assert_eq!(status.fault.is_some(), is_late, "{hse_start}: {:?}", status.fault);
         assert_eq!(broken_rules(&rig), [], "{hse_start}");
@@ -74,14 +66,14 @@ fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
     };
     let mut rig = Rig::special(firmware, &[0xff; CONFIG_BYTES], options);
     rig.run_for(100 * MILLISECOND);
-    let config = config();
+    let config = config("path(2)", 0);
     let done: CommandResult = rig.ask_one(BoardRequest::command(0, &Command::WriteConfig(&config)));
     assert_eq!(done, CommandResult::Done);
     // It begins within 325 ms; erasing 16 KiB takes 500 ms at most, and 800 if only 8 bits are erased at once.
     rig.run_for(930 * MILLISECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1, "written and restarted");
     rig.run_for(SECOND);
-    let status = status(&mut rig);
+    let status = rig.status(0);
     assert_eq!(
         (status.state, status.card.reset_cause),
         (BoardState::Configured, 3),
@@ -93,8 +85,7 @@ fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
 
 #[test]
 fn a_pin_that_is_not_the_ports_ends_the_link_and_is_named() {
-    let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::new(firmware, "path(2)");
+    let Some(mut rig) = Rig::of("path(2)") else { return };
     rig.wait_for_links(SECOND);
     assert_eq!(broken_rules(&rig), []);
     rig.world.boards_mut()[0]

@@ -74,7 +74,6 @@ impl Bench {
         (took.into_values().collect(), all)
     }
 
-    /// What has come to the host at board 0.
     fn results(&mut self) -> Vec<Vec<u8>> {
         let messages = self.rig.hosts.messages(0).into_iter();
         let results = messages.filter(|message| message.port == RESULTS);

@@ -14,7 +14,7 @@ use hopwise_node::wire::{
 use hopwise_sim::{Settings, simulate_programs};
 
 use crate::firmware_programs::{large_example, lines, order};
-use crate::firmware_support::Rig;
+use crate::firmware_support::{Firmware, Rig};
 use script::Note;
 
 #[allow(dead_code, reason = "the boards' image uses the rest")]
@@ -38,12 +38,14 @@ fn asked(rig: &mut Rig, board: usize) -> (u32, u64, u64) {
     found.unwrap_or_else(|| panic!("board {board} has not asked: {lines:?}"))
 }
 
+fn trials() -> Option<&'static Firmware> {
+    large_example("trials")
+}
+
 /// A program that panics restarts its board, which says why. Its neighbors go on.
 #[test]
 fn a_program_that_panics_restarts_its_board_alone() {
-    let Some(firmware) = large_example("trials") else {
-        return;
-    };
+    let Some(firmware) = trials() else { return };
     let mut rig = Rig::new(firmware, "ring(4)");
     rig.wait_for_links(SECOND);
     order(&mut rig, 2, PANIC, 0);
@@ -70,9 +72,7 @@ fn a_program_that_panics_restarts_its_board_alone() {
 /// Bytes come to ports that a board without configuration does not use.
 #[test]
 fn a_board_in_a_crash_loop_stays_up_beside_neighbors_that_talk() {
-    let Some(firmware) = large_example("trials") else {
-        return;
-    };
+    let Some(firmware) = trials() else { return };
     let mut rig = Rig::new(firmware, "path(2)");
     for _ in 0..4 {
         rig.wait_for_links(5 * SECOND);
@@ -89,9 +89,7 @@ fn a_board_in_a_crash_loop_stays_up_beside_neighbors_that_talk() {
 /// A board sends without end to one that never reads, and to all. The others still speak with each other, and no link goes down.
 #[test]
 fn a_program_that_floods_others_that_never_read_stops_nobody() {
-    let Some(firmware) = large_example("trials") else {
-        return;
-    };
+    let Some(firmware) = trials() else { return };
     let mut rig = Rig::new(firmware, "ring(5)");
     rig.wait_for_links(SECOND);
     order(&mut rig, 0, FLOOD, 1);
@@ -122,9 +120,7 @@ fn a_program_that_floods_others_that_never_read_stops_nobody() {
 
 #[test]
 fn boards_and_simulator_deliver_the_same_to_the_same_program() {
-    let Some(firmware) = large_example("trials") else {
-        return;
-    };
+    let Some(firmware) = trials() else { return };
     const NETWORK: &str = "rdn(ring(3),1)";
     const NODES: u64 = 18;
     type Delivered = BTreeMap<u64, Vec<(String, u64, usize, u32)>>;
@@ -204,7 +200,6 @@ fn wire_time() -> f64 {
     (bytes(&request, Kind::Request) + bytes(&response, Kind::Response)) as f64 * 10.0
 }
 
-/// What a trial costs two boards, each time.
 fn instructions(rig: &mut Rig, trial: Trial) -> [u64; 2] {
     let costs = rig.measured().trial(trial).expect("it is measured");
     costs.map(|cost| cost.instructions)
@@ -212,9 +207,7 @@ fn instructions(rig: &mut Rig, trial: Trial) -> [u64; 2] {
 
 #[test]
 fn what_programs_cost() {
-    let Some(firmware) = large_example("trials") else {
-        return;
-    };
+    let Some(firmware) = trials() else { return };
     let mut rig = Rig::new(firmware, "path(2)");
     rig.wait_for_links(SECOND);
     let [send, receive] = instructions(&mut rig, Trial::Send);

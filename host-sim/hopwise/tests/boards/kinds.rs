@@ -10,13 +10,13 @@ use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, World};
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern};
+use hopwise_node::wire::{BoardState, CONFIG_BYTES, Command, CommandResult, Pattern};
 use hopwise_rig::board_log::LogReaders;
 use hopwise_rig::doctor::examine;
 use hopwise_rig::mesh::Mesh;
 
 use crate::firmware_power::stored;
-use crate::firmware_support::{Firmware, Rig, build, load, traffic};
+use crate::firmware_support::{Firmware, Rig, build, config, load, traffic};
 use crate::next_hop::start;
 
 const DIFFERENCES: Differences = Differences::new(11, 30.0);
@@ -159,7 +159,7 @@ pub(crate) fn one_bank_is_told(name: &str) {
     };
     let network: Network = "ring(3)".parse().expect("a network");
     let mut world = setup::build_of(&program, &network, DIFFERENCES).expect("boards");
-    let config = BoardConfig::new("ring(3)", 0).expect("a config").write();
+    let first = config("ring(3)", 0);
     let mut board = Board::new(
         &program.image,
         BoardOptions {
@@ -167,7 +167,7 @@ pub(crate) fn one_bank_is_told(name: &str) {
             ..BoardOptions::of(program.kind)
         },
     );
-    setup::configure(&mut board, &program.image, &config, None, 1);
+    setup::configure(&mut board, &program.image, &first, None, 1);
     world.boards_mut()[0] = board;
     let mut rig = Rig::with_logs(network, world, firmware.format.readers(3));
     rig.wait_for_links(SECOND);
@@ -175,11 +175,11 @@ pub(crate) fn one_bank_is_told(name: &str) {
     let fault = status.fault.unwrap_or_default();
     assert_eq!(status.state, BoardState::Configured);
     assert!(fault.contains("DBANK"), "{fault:?}");
-    let other = BoardConfig::new("ring(3)", 1).expect("a config").write();
+    let other = config("ring(3)", 1);
     let done: CommandResult = rig.ask_one(BoardRequest::command(0, &Command::WriteConfig(&other)));
     assert_eq!(done, CommandResult::Done, "it is asked to, and cannot");
     rig.run_for(3 * SECOND);
-    assert_eq!(stored(&mut rig), config, "the config that it has");
+    assert_eq!(stored(&mut rig), first, "the config that it has");
     let board = &rig.world.boards()[0];
     assert_eq!(board.faults().len(), 0);
     assert_strict(&rig.world);

@@ -134,16 +134,8 @@ fn a_hundred_and_twenty_eight_boards_agree_on_the_time() {
     for (expression, failure) in [("torus(8,16)", "0"), ("rdn(ring(8),1)", "0-1")] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"));
         let output = command
-            .args([
-                "clock",
-                expression,
-                "--boards",
-                "emulated",
-                "--threads",
-                "2",
-                "--fail",
-                failure,
-            ])
+            .args(["clock", expression, "--boards", "emulated"])
+            .args(["--threads", "2", "--fail", failure])
             .output()
             .expect("the command starts");
         println!("{}", String::from_utf8_lossy(&output.stdout));

@@ -7,7 +7,7 @@ use hopwise_emulate::package::package;
 use hopwise_emulate::repository::Repository;
 use hopwise_emulator::image::{FLASH, Image};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, Script};
+use hopwise_emulator::world::Action;
 use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{
@@ -16,7 +16,7 @@ use hopwise_node::wire::{
 };
 use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_configs, update};
 
-use crate::firmware_support::{Firmware, Rig, build, firmware, load, stock, traffic};
+use crate::firmware_support::{Firmware, Rig, build, config, firmware, load, stock, traffic};
 
 /// By then a board that was switched on answers.
 pub(crate) const START: Time = 700 * MILLISECOND;
@@ -24,6 +24,7 @@ pub(crate) const START: Time = 700 * MILLISECOND;
 /// What is flashed by a probe, boot loader and all, and the same for either slot.
 pub(crate) struct Images {
     pub(crate) flashed: Firmware,
+    pub(crate) loader: Image,
     pub(crate) linked: [Arc<Image>; 2],
     pub(crate) package: Package,
 }
@@ -40,13 +41,13 @@ pub(crate) fn images() -> Option<&'static Images> {
         Some(Images {
             package: package(&linked[0], &linked[1]).expect("an update"),
             flashed,
+            loader,
             linked,
         })
     };
     IMAGES.get_or_init(make).as_ref()
 }
 
-/// Boards, and a host at the first of them.
 pub(crate) struct HostEnd {
     pub(crate) rig: Rig,
 }
@@ -64,9 +65,8 @@ impl HostEnd {
         host_end
     }
 
-    /// One board of two.
     pub(crate) fn single(images: &'static Images) -> Self {
-        let config = BoardConfig::new("path(2)", 0).expect("a config").write();
+        let config = config("path(2)", 0);
         HostEnd::new(Rig::single(&images.flashed, &config))
     }
 
@@ -132,6 +132,10 @@ impl Boards for HostEnd {
         Duration::from_micros(self.rig.world.now() / MICROSECOND)
     }
 
+    fn wire_version(&self) -> u8 {
+        self.rig.hosts.wire_version(0)
+    }
+
     fn stream(&mut self, blocks: Vec<Vec<u8>>) {
         self.rig.stream(blocks);
     }
@@ -171,7 +175,7 @@ fn a_board_that_restarted_gets_the_image_from_its_neighbor() {
     let mut host_end = HostEnd::mesh(images, "path(2)");
     let at = host_end.rig.world.now() + 6 * SECOND;
     let events = vec![(at, Action::Off(1)), (at + 50 * MILLISECOND, Action::On(1))];
-    host_end.rig.world.set_script(Script::new(events)).expect("a board");
+    host_end.rig.script(events);
     let report = host_end.update(&images.package).expect("an update");
     println!("{report:?}");
     assert_eq!((report.boards, report.retries, report.bricked), (2, 0, 0));

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, Script};
+use hopwise_emulator::world::Action;
 use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{AppPort, Block, Command};
 use hopwise_rig::update::{Boards, Package, update};
+use hopwise_testing::Random;
 
-use crate::firmware_power::draw;
 use crate::update::{HostEnd, Images, START, images};
 
 /// For how long the power is away.
@@ -107,11 +107,7 @@ impl Cutter<'_> {
 
     fn cut_at(&mut self, at: Time) {
         let events = vec![(at, Action::Off(self.board)), (at + AWAY, Action::On(self.board))];
-        self.host_end
-            .rig
-            .world
-            .set_script(Script::new(events))
-            .expect("a board");
+        self.host_end.rig.script(events);
         self.at = Some(at);
     }
 
@@ -142,7 +138,6 @@ impl Cutter<'_> {
         self.has_cut() && !self.goes_on
     }
 
-    /// The phase that a request begins.
     fn begun_by(&self, request: &BoardRequest) -> Option<Phase> {
         let is = |command: Command<'_>| request.query == command.query();
         let to_it = request.dest == self.board as u64;
@@ -260,7 +255,6 @@ impl Boards for Cutter<'_> {
     }
 }
 
-/// What came of cuts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     cuts: u32,
@@ -340,24 +334,24 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
     ];
     let mut tally = Tally::default();
     let Some(images) = images() else { return tally };
-    let mut state = seed;
+    let mut random = Random(seed);
     let mut host_end = match expression {
         None => HostEnd::single(images),
         Some(expression) => HostEnd::mesh(images, expression),
     };
     let boards = host_end.rig.world.boards().len();
     for cut in 0..cuts {
-        let board = (draw(&mut state) % boards as u64) as usize;
+        let board = random.below(boards as u64) as usize;
         let before: Vec<Slot> = (0..boards).map(|board| host_end.state(board).slot).collect();
         let phase = AIMS[cut as usize % AIMS.len()];
         let mut cutter = Cutter {
             package: &images.package,
             board,
             phase,
-            in_write: matches!(phase, Phase::Finish | Phase::Keep) && draw(&mut state).is_multiple_of(2),
-            share: (draw(&mut state) % 1_000_000) as f64 / 1e6,
+            in_write: matches!(phase, Phase::Finish | Phase::Keep) && random.number().is_multiple_of(2),
+            share: random.below(1_000_000) as f64 / 1e6,
             at: None,
-            goes_on: boards > 1 && draw(&mut state).is_multiple_of(2),
+            goes_on: boards > 1 && random.number().is_multiple_of(2),
             gone_for: Duration::ZERO,
             begun: Vec::new(),
             host_end: &mut host_end,

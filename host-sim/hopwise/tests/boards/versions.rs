@@ -1,83 +1,97 @@
 //! Boards of different versions of the wire format on one wire, and updates between images of one version.
 
+use std::sync::{Arc, OnceLock};
+
 use hopwise_core::Network;
-use hopwise_emulate::hosts::Carry;
 use hopwise_emulate::package::package;
 use hopwise_emulate::setup;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, Port, World};
 use hopwise_node::store::Slot;
-use hopwise_node::wire::{BoardConfig, DELIMITER, Frame, LinkFault, VERSION, crc32c, decode};
+use hopwise_node::wire::{BoardConfig, LinkFault, VERSION};
+use hopwise_rig::board_log::{LogFormat, LogReaders};
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::plan::WiringPlan;
 use hopwise_rig::survey::survey;
-use hopwise_rig::update::{CannotUpdate, Package, update};
+use hopwise_rig::update::{Boards, CannotUpdate, Package, update};
 use hopwise_rig::wiring_check::{FindingKind, compare};
 
-use crate::firmware_support::{Rig, build, stock};
-use crate::update::{HostEnd, images};
+use crate::firmware_support::{Firmware, Rig, build, stock};
+use crate::update::{HostEnd, Images, images};
 
-/// In which version 2 differs from this one is what packets say; its hellos have the same fields.
+/// The version before this one, and the last firmware of it, without its debug information.
 const BEFORE: u8 = VERSION - 1;
+static IMAGE_BEFORE: &[u8] = include_bytes!("version-3.elf");
 const NETWORK: &str = "path(3)";
 
-/// The hello in a frame as the version before says it; any other frame as it is.
-fn as_before(frame: &[u8]) -> Vec<u8> {
-    const CRC: usize = 4;
-    let mut bytes: Vec<u8> = frame.iter().copied().filter(|byte| *byte != DELIMITER).collect();
-    let Ok(mut content) = decode(&mut bytes).map(<[u8]>::to_vec) else {
-        return frame.to_vec();
-    };
-    if !matches!(Frame::read(&content), Ok(Frame::Hello(_))) {
-        return frame.to_vec();
-    }
-    let guarded = content.len() - CRC;
-    content[1] = BEFORE;
-    let crc = crc32c([&content[..guarded]]).to_le_bytes();
-    content[guarded..].copy_from_slice(&crc);
-    // COBS of what is shorter than its longest run.
-    let parts = content.split(|byte| *byte == DELIMITER);
-    let stuffed = parts.flat_map(|part| [&[part.len() as u8 + 1], part].concat());
-    [DELIMITER].into_iter().chain(stuffed).chain([DELIMITER]).collect()
-}
-
-/// A wire on which each end hears the other as a board of the version before.
-fn translated() -> Carry {
-    let mut coming = [Vec::new(), Vec::new()];
-    Box::new(move |side: usize, bytes: &[u8], _| {
-        let mut out = Vec::new();
-        for byte in bytes {
-            coming[side].push(*byte);
-            if *byte == DELIMITER {
-                out.extend(as_before(&std::mem::take(&mut coming[side])));
-            }
-        }
-        out
+/// That firmware with the boot loader, as boards have it.
+fn before(images: &Images) -> &'static Firmware {
+    static FIRMWARE: OnceLock<Firmware> = OnceLock::new();
+    FIRMWARE.get_or_init(|| Firmware {
+        image: Arc::new(
+            Image::from_elf(&IMAGE_BEFORE.to_vec())
+                .expect("firmware")
+                .with_loader(&images.loader),
+        ),
+        format: LogFormat::of_elf(&IMAGE_BEFORE.to_vec()).expect("a log format"),
+        elf: IMAGE_BEFORE.to_vec(),
     })
 }
 
 /// A mesh of three boards, of which the last is of the version before.
 fn mixed_mesh() -> Option<HostEnd> {
     let images = images()?;
+    let firmware = [&images.flashed, &images.flashed, before(images)];
+    let network: Network = NETWORK.parse().expect("a network");
     let mut world = World::new(5);
-    for node in 0..3 {
+    for (node, firmware) in (0..).zip(firmware) {
         let options = BoardOptions {
             unique_id: [node, 1, 2],
             ..BoardOptions::default()
         };
-        let mut board = Board::new(&images.flashed.image, options);
+        let mut board = Board::new(&firmware.image, options);
         let config = BoardConfig::new(NETWORK, node.into()).expect("a config").write();
-        setup::configure(&mut board, &images.flashed.image, &config, None, 10 + node);
+        setup::configure(&mut board, &firmware.image, &config, None, 10 + node);
         world.add(board);
     }
     let port = |board, link: usize| Port::new(board, setup::LINKS[link]);
     world.wire(port(0, 0), port(1, 1)).expect("free ports");
-    let mut rig = Rig::with(&images.flashed, NETWORK.parse().expect("a network"), world);
-    let ends = [port(1, 0), port(2, 0)];
-    rig.hosts.tap(&mut rig.world, ends, translated()).expect("free ports");
-    Some(HostEnd::new(rig))
+    world.wire(port(1, 0), port(2, 0)).expect("free ports");
+    let readers = LogReaders::new(firmware.map(|firmware| &firmware.format));
+    Some(HostEnd::new(Rig::with_logs(network, world, readers)))
+}
+
+/// Boards of the version before get this one in one go, and not one after the other.
+fn update_from_before(rig: impl Fn(&'static Firmware, &str) -> Rig) {
+    let Some(images) = images() else { return };
+    let mut host_end = HostEnd::new(rig(before(images), NETWORK));
+    host_end.rig.wait_for_links(SECOND);
+    assert_eq!(host_end.wire_version(), BEFORE);
+    let rolling = update(&mut host_end, &images.package, &[vec![2], vec![1], vec![0]]).expect_err("a refusal");
+    let sentence = "the boards speak version 3 of the wire format and the image version 4, so they cannot switch one after the other: \
+                    leave out `--rolling`";
+    assert_eq!(rolling.to_string(), sentence);
+    let report = host_end.update(&images.package).expect("an update");
+    assert_eq!((report.boards, report.bricked), (3, 0), "{report:?}");
+    host_end.rig.wait_for_links(SECOND);
+    for board in 0..3 {
+        let state = host_end.state(board);
+        assert_eq!((state.slot, state.on_trial), (Slot::Second, false), "board {board}");
+        assert_eq!(host_end.rig.hosts.wire_version(board), VERSION);
+        host_end.assert_whole(board, images, "after the update");
+    }
+}
+
+#[test]
+fn a_mesh_of_the_version_before_is_updated_by_one_command() {
+    update_from_before(Rig::new);
+}
+
+#[test]
+fn a_mesh_of_the_version_before_is_updated_by_one_command_with_keys() {
+    update_from_before(Rig::keyed);
 }
 
 #[test]
@@ -89,9 +103,9 @@ fn a_board_of_the_version_before_is_refused_once_and_named() {
         assert_eq!((report.up, report.fault), (false, LinkFault::Version), "board {board}");
     }
     let log = host_end.rig.log();
-    for (board, times) in [(0, 0), (1, 1), (2, 1)] {
+    for (board, other, times) in [(0, BEFORE, 0), (1, BEFORE, 1), (2, VERSION, 1)] {
         let told = log.iter().filter(|line| line.board == board);
-        let told = told.filter(|line| line.text.contains(&format!("Version({BEFORE})")));
+        let told = told.filter(|line| line.text.contains(&format!("Version({other})")));
         assert_eq!(told.count(), times, "board {board}: {log:?}");
     }
     // The rest of the mesh is none the worse for it.

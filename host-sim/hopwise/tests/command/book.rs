@@ -40,7 +40,6 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Whether a text is as it was expected.
 fn is_as_shown(shown: &str, printed: &str) -> bool {
     let mut printed = printed.lines();
     for line in shown.lines() {

@@ -20,17 +20,8 @@ fn files(input: &str) -> (TempDir, String, String) {
 /// What the nodes hold after an operation on these values.
 fn held(op: &str, extra: &[&str]) -> Vec<String> {
     let (_folder, input, output) = files("5\n3\n-1\n8\n");
-    let mut args = vec![
-        "collective",
-        "ring(4)",
-        "--op",
-        op,
-        "--input",
-        &input,
-        "--output",
-        &output,
-        "--json",
-    ];
+    let given = [op, &input, &output];
+    let mut args = words("collective ring(4) --op {} --input {} --output {} --json", &given);
     args.extend(extra);
     assert_eq!(json(&args)["correct"], true);
     fs::read_to_string(output)

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use crate::support::{Folder, hopwise, refuses};
+use crate::emulator_support::elf as test_elf;
+use crate::support::{Folder, hopwise, refuses, words};
 
 fn emulate(arguments: &[&str]) -> Output {
     hopwise(&[&["emulate"], arguments].concat())
@@ -22,9 +23,7 @@ fn figures(elf: &Path, arguments: &[&str]) -> serde_json::Value {
 
 #[test]
 fn figures_have_their_keys_and_are_the_same_every_time() {
-    let Some(elf) = crate::emulator_support::elf() else {
-        return;
-    };
+    let Some(elf) = test_elf() else { return };
     let first = figures(&elf, &["--seed", "5", "--drift", "50"]);
     assert_eq!(
         (&first["boards"], &first["board"]),
@@ -45,9 +44,7 @@ fn figures_have_their_keys_and_are_the_same_every_time() {
 
 #[test]
 fn the_log_is_decoded_with_its_place() {
-    let Some(elf) = crate::emulator_support::elf() else {
-        return;
-    };
+    let Some(elf) = test_elf() else { return };
     let elf = elf.to_str().expect("a path");
     let output = emulate(&["ring(3)", "--elf", elf, "--for", "50ms", "--boards", "2"]);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -73,9 +70,7 @@ fn bad_input_is_refused_in_one_sentence() {
 
 #[test]
 fn options_and_scripts_that_make_no_sense_are_refused() {
-    let Some(elf) = crate::emulator_support::elf() else {
-        return;
-    };
+    let Some(elf) = test_elf() else { return };
     let elf = elf.to_str().expect("a path");
     let folder = Folder::new("emulate-script");
     let script = folder.write("script", "1s swap 0.USART1 1.USART6\n");
@@ -153,9 +148,7 @@ fn emulation(elf: impl AsRef<std::ffi::OsStr>, options: &[&str]) -> (Child, Stri
 
 #[test]
 fn gdb_reads_registers_steps_and_stops_at_a_breakpoint() {
-    let Some(elf) = crate::emulator_support::elf() else {
-        return;
-    };
+    let Some(elf) = test_elf() else { return };
     let (mut child, line) = emulation(&elf, &["--for", "20ms", "--gdb", "0", "--node", "1"]);
     let address = line.rsplit(' ').next().expect("an address").trim_end_matches('\'');
     let mut gdb = TcpStream::connect(address).expect("the server");
@@ -185,9 +178,7 @@ fn gdb_reads_registers_steps_and_stops_at_a_breakpoint() {
 
 #[test]
 fn a_serial_port_is_a_socket() {
-    let Some(elf) = crate::emulator_support::elf() else {
-        return;
-    };
+    let Some(elf) = test_elf() else { return };
     let path = std::env::temp_dir().join(format!("hopwise-serial-{}", std::process::id()));
     let place = format!("0.USART2=unix:{}", path.display());
     let (mut child, line) = emulation(&elf, &["--for", "100ms", "--json", "--serial", &place]);
@@ -288,19 +279,8 @@ fn links_run_at_the_rates_of_their_cables() {
 #[test]
 fn full_links_at_a_high_rate_lose_nothing() {
     let Some(elf) = crate::support::elf() else { return };
-    let run = [
-        "complete(6)",
-        "--elf",
-        elf,
-        "--for",
-        "1300ms",
-        "--baud",
-        "4500000",
-        "--json",
-    ];
-    let whole = json(&emulate(
-        &[&run[..], &["--traffic", "100000", "--payload", "200"]].concat(),
-    ));
+    let run = "complete(6) --elf {} --for 1300ms --baud 4500000 --json --traffic 100000 --payload 200";
+    let whole = json(&emulate(&words(run, &[elf])));
     assert_eq!(
         (&whole["uart_overruns"], &whole["violations"]),
         (&0.into(), &serde_json::json!([]))

@@ -1,12 +1,12 @@
 //! Files and terminals: nothing good is overwritten before its replacement is whole, a cut trace can be read, and nothing that a
 //! board or a file says reaches a terminal or a page but as text.
 
-use std::io::Read;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::running::Ending;
 use crate::support::{Folder, hopwise, printed, refused, simulate};
 
 /// Clears a terminal, in both ways, and begins a page's script.
@@ -93,32 +93,13 @@ fn what_fails_leaves_the_old_file() {
 }
 
 /// A run that takes longer than the test, with its trace. It ends with the test.
-struct LongRun(Child);
-
-impl LongRun {
-    fn start(trace: &str) -> Self {
-        let run = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+fn long_run(trace: &str) -> Ending {
+    Ending::of(
+        Command::new(env!("CARGO_BIN_EXE_hopwise"))
             .args(["sim", "torus(8,8)", "--packets", "1000000", "--trace", trace])
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn();
-        LongRun(run.unwrap())
-    }
-
-    /// What it says until it ends, and its status.
-    fn end(mut self) -> (Option<i32>, String) {
-        wait_for("the run to end", || self.0.try_wait().unwrap().is_some());
-        let mut said = String::new();
-        self.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.0.wait().unwrap().code(), said)
-    }
-}
-
-impl Drop for LongRun {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+            .stderr(Stdio::piped()),
+    )
 }
 
 fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
@@ -129,7 +110,6 @@ fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a trace has begun.
 fn has_lines(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| about.len() > 100_000)
 }
@@ -140,7 +120,7 @@ fn a_killed_run_leaves_the_old_trace_and_its_own_up_to_the_cut() {
     let trace = folder.path("trace.jsonl");
     simulate(&trace, &["ring(5)", "--packets", "20"]);
     let old = read(&trace);
-    let run = LongRun::start(&trace);
+    let run = long_run(&trace);
     wait_for("the new trace", || beside(&trace).iter().any(|file| has_lines(file)));
     drop(run);
     assert_eq!(read(&trace), old);
@@ -155,12 +135,12 @@ fn a_killed_run_leaves_the_old_trace_and_its_own_up_to_the_cut() {
 fn ctrl_c_ends_a_run_with_a_trace_that_can_be_read() {
     let folder = Folder::new("interrupted");
     let trace = folder.path("trace.jsonl");
-    let run = LongRun::start(&trace);
+    let run = long_run(&trace);
     wait_for("the trace", || has_lines(Path::new(&trace)));
-    let interrupted = Command::new("kill").args(["-INT", &run.0.id().to_string()]).status();
-    assert!(interrupted.unwrap().success());
-    let (status, sentence) = run.end();
-    assert_eq!(status, Some(130), "{sentence}");
+    run.interrupt();
+    let output = run.wait();
+    let sentence = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{sentence}");
     assert_eq!(sentence, format!("hopwise: stopped; the trace up to here is {trace}\n"));
     assert!(read(&trace).ends_with("}\n"), "the last line is whole");
     let report = hopwise(&["report", &trace]);
@@ -201,7 +181,6 @@ fn a_cut_trace_is_read_up_to_the_cut() {
     assert!(printed(&["report", &cut]).contains(&format!("The trace is cut short in line {lines}.")));
 }
 
-/// A short job for each rate, done.
 fn do_jobs(folder: &str, rates: &str) {
     let short = ["--cycles", "1024", "--most-cycles", "1024"];
     printed(

@@ -10,7 +10,6 @@ use serde_json::{Value, json as value};
 use crate::running::{Ending, Running};
 use crate::support::{Folder, elf, hopwise, json, refuses, words};
 
-/// A command that listens, from now on.
 fn listening(args: &[&str]) -> Ending {
     let mut listener = Ending::of(
         Command::new(env!("CARGO_BIN_EXE_hopwise"))
@@ -123,7 +122,6 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     );
 }
 
-/// A client of a bridge.
 struct Client {
     stream: TcpStream,
     lines: BufReader<TcpStream>,
@@ -281,17 +279,8 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
     assert_eq!(good.ask(r#"{"id":5,"do":"quiet"}"#)["outcome"], "quiet");
 
     // The host at the other port asks the one here.
-    let to_host = [
-        "request",
-        "0",
-        "how many?",
-        "--to-host",
-        "--service",
-        "21",
-        "--port",
-        there,
-        "--json",
-    ];
+    let given = ["how many?", there];
+    let to_host = words("request 0 {} --to-host --service 21 --port {} --json", &given);
     let (status, unserved) = json(&to_host);
     assert_eq!(
         (status, &unserved["kind"]),
@@ -299,8 +288,8 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
         "{unserved}"
     );
     assert_eq!(good.ask(r#"{"id":6,"do":"serve","service":21}"#)["outcome"], "serving");
-    let words = to_host.map(String::from);
-    let asked = std::thread::spawn(move || json(&words.each_ref().map(String::as_str)));
+    let to_host: Vec<String> = to_host.into_iter().map(String::from).collect();
+    let asked = std::thread::spawn(move || json(&Vec::from_iter(to_host.iter().map(String::as_str))));
     assert_eq!(
         good.hear(),
         value!({"request": {"number": 1, "node": 1, "from_host": true, "service": 21, "hex": "686f77206d616e793f", "text": "how many?"}})
@@ -365,7 +354,7 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
 fn a_board_that_is_switched_off_is_noticed() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("switched-off");
-    let running = Running::with_events(&folder, "ring(3)", elf, "8s off 0");
+    let running = Running::with(&folder, "ring(3)", elf, &["--events", "8s off 0"]);
     let mut bridge = Ending::of(
         Command::new(env!("CARGO_BIN_EXE_hopwise"))
             .args(["bridge", "--port", &running.ports[0]])

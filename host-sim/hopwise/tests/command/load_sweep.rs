@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::{TempDir, tempdir};
 
+use crate::support::words;
+
 fn scratch() -> TempDir {
     tempdir().unwrap()
 }
@@ -29,23 +31,12 @@ fn succeed(mut command: Command) {
     assert!(status.success(), "{command:?}: {status}");
 }
 
-const PLAN: [&str; 11] = [
-    "rdn(ring(3),1)",
-    "ring(8)",
-    "--rates",
-    "0.02,0.1:0.3:0.1",
-    "--seeds",
-    "2",
-    "--cycles",
-    "10240",
-    "--most-cycles",
-    "10240",
-    "--saturation",
-];
+const PLAN: &str =
+    "rdn(ring(3),1) ring(8) --rates 0.02,0.1:0.3:0.1 --seeds 2 --cycles 10240 --most-cycles 10240 --saturation";
 const JOBS: usize = 2 * 2 * 5;
 
 fn plan(folder: &Path) {
-    succeed(hopwise(folder, &[&["plan"], &PLAN[..]].concat()));
+    succeed(hopwise(folder, &words(&format!("plan {PLAN}"), &[])));
 }
 
 fn merged(folder: &Path) -> (String, String) {
@@ -70,7 +61,7 @@ fn finished(folder: &Path) -> usize {
 fn killed_and_resumed_gives_the_same_table() {
     let (straight, broken) = (scratch(), scratch());
     let (straight, broken) = (straight.path(), broken.path());
-    succeed(hopwise(straight, &[&["sweep"], &PLAN[..]].concat()));
+    succeed(hopwise(straight, &words(&format!("sweep {PLAN}"), &[])));
     let expected = merged(straight);
     assert_eq!(expected.0.lines().count(), 1 + JOBS);
 

@@ -13,6 +13,7 @@ mod files;
 mod host;
 mod load_sweep;
 mod new_app;
+mod play;
 mod python;
 mod report;
 mod repository;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::running::Ending;
 use crate::support::{Folder, elf, hopwise, json, refuses, words};
 use hopwise_emulate::log::take_lines;
 use hopwise_emulate::rig::{Firmware, blueprint};
@@ -245,7 +246,6 @@ fn stand_in(folder: &Folder) -> String {
     ))
 }
 
-/// Two boards with probes.
 const REAL: &str = "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 0\nprobe = \"AA\"\n[[node]]\naddress = 1\nprobe = \"BB\"\n";
 
 /// Killed in the middle, by what no program can prepare for: every line that came is there, and becomes the trace after all.
@@ -310,12 +310,12 @@ fn ctrl_c_ends_a_capture_with_a_complete_trace() {
     let image = folder.write("image.elf", "");
     let (trace, program) = (folder.path("trace.jsonl"), stand_in(&folder));
     let log = std::fs::File::create(folder.path("said")).unwrap();
-    let mut capture = Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program])
-        .args(["--filter", "level=warn", "--filter", "almost"])
-        .stdout(log)
-        .spawn()
-        .unwrap();
+    let capture = Ending::of(
+        Command::new(env!("CARGO_BIN_EXE_hopwise"))
+            .args(["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program])
+            .args(["--filter", "level=warn", "--filter", "almost"])
+            .stdout(log),
+    );
     let said = || std::fs::read_to_string(folder.path("said")).unwrap();
     for _ in 0..200 {
         if said().contains("almost") {
@@ -324,13 +324,8 @@ fn ctrl_c_ends_a_capture_with_a_complete_trace() {
         std::thread::sleep(Duration::from_millis(50));
     }
     std::thread::sleep(Duration::from_millis(200));
-    // As the terminal does for Ctrl-C, to this one process.
-    let interrupted = Command::new("kill")
-        .args(["-INT", &capture.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(interrupted.success());
-    assert_eq!(capture.wait().unwrap().code(), Some(0));
+    capture.interrupt();
+    assert_eq!(capture.wait().status.code(), Some(0));
     let said = said();
     assert!(
         said.starts_with("    7.100           1  warn       the end | almost\n"),

@@ -1,58 +1,10 @@
 //! A running mesh, asked through a pseudo-terminal as through a board's USB port.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use crate::support::{Folder, elf, hopwise, json, refuses, words};
+use crate::running::Running;
+use crate::support::{Folder, elf, hopwise, json, refuses};
 use serde_json::{Value, json as value};
-
-/// Emulated boards in real time, the first at a terminal.
-struct Running {
-    emulation: Child,
-    tty: String,
-    log: String,
-}
-
-impl Running {
-    fn start(folder: &Folder, mesh: &str, elf: &str, script: &str) -> Self {
-        let script = folder.write("script.txt", script);
-        let log = folder.path("log.txt");
-        let mut emulation = Command::new(env!("CARGO_BIN_EXE_hopwise"))
-            .args(words(
-                "emulate {} --elf {} --serial 0.USART2=pty --for 60s --script {}",
-                &[mesh, elf, &script],
-            ))
-            .stdout(File::create(&log).expect("a log"))
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command starts");
-        let mut line = String::new();
-        let mut said = BufReader::new(emulation.stderr.take().expect("a pipe"));
-        said.read_line(&mut line).expect("a line");
-        let tty = line
-            .trim()
-            .strip_prefix("board 0 is at ")
-            .unwrap_or_else(|| panic!("{line}"));
-        Running {
-            emulation,
-            tty: tty.to_string(),
-            log,
-        }
-    }
-
-    fn lines_with(&self, text: &str) -> usize {
-        let log = std::fs::read_to_string(&self.log).expect("a log");
-        log.lines().filter(|line| line.contains(text)).count()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.emulation.kill();
-        let _ = self.emulation.wait();
-    }
-}
 
 #[test]
 fn a_running_mesh_answers_through_a_terminal() {
@@ -60,8 +12,8 @@ fn a_running_mesh_answers_through_a_terminal() {
     let folder = Folder::new("talk");
     let text = "network = \"ring(5)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 3\nname = \"far\"\n";
     let mesh = folder.write("mesh.toml", text);
-    let running = Running::start(&folder, &mesh, elf, "");
-    let port = ["--port", &running.tty];
+    let running = Running::start(&folder, &mesh, elf);
+    let port = ["--port", &running.ports[0]];
     let ask = |args: &[&str]| json(&[args, &port, &["--json"]].concat());
 
     let (status, ping) = ask(&["ping", "2", "--count", "2"]);
@@ -130,8 +82,9 @@ fn what_cannot_be_reached_is_said() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("talk-refused");
     let mesh = folder.write("mesh.toml", "network = \"path(3)\"\nboard = \"nucleo-f446re\"\n");
-    let running = Running::start(&folder, &mesh, elf, "0s cut 2.USART1\n");
-    let tty = running.tty.as_str();
+    let script = folder.write("script.txt", "0s cut 2.USART1\n");
+    let running = Running::with(&folder, &mesh, elf, &["--script", &script]);
+    let tty = running.ports[0].as_str();
     let long = "x".repeat(201);
     refuses(&format!(
         r#"
@@ -160,10 +113,10 @@ fn the_port_that_is_meant_need_not_be_said() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("talk-meant");
     let mesh = folder.write("mesh.toml", "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n");
-    let running = Running::start(&folder, &mesh, elf, "");
+    let running = Running::start(&folder, &mesh, elf);
     for args in [&["ping", "1", "--count", "1"][..], &["check", &mesh]] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
-        let output = command.args(args).env("HOPWISE_PORT", &running.tty).output();
+        let output = command.args(args).env("HOPWISE_PORT", &running.ports[0]).output();
         let output = output.expect("the command starts");
         assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
         assert!(!output.stdout.contains(&0x1b), "no colors in a pipe: {output:?}");
@@ -181,8 +134,9 @@ fn cables_are_watched_as_they_are_plugged_in() {
     let mesh = folder.write("mesh.toml", "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n");
     // Nothing is plugged in; then the first cable, the third one the wrong way, and all.
     let script = "0s cut 0.0\n0s cut 0.1\n0s cut 1.0\n4s plug 0.0\n8s plug 0.1\n12s plug 1.0\n";
-    let running = Running::start(&folder, &mesh, elf, script);
-    let output = hopwise(&["check", &mesh, "--watch", "--port", &running.tty]);
+    let script = folder.write("script.txt", script);
+    let running = Running::with(&folder, &mesh, elf, &["--script", &script]);
+    let output = hopwise(&["check", &mesh, "--watch", "--port", &running.ports[0]]);
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{said}");
     // While a link comes up, more may be said of it, and the cable is asked for again.

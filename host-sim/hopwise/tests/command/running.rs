@@ -52,27 +52,26 @@ impl Drop for Ending {
     }
 }
 
-/// Emulated boards, the first of them at terminals.
 pub(crate) struct Running {
     _emulation: Ending,
-    /// The terminals of boards 0 and 1.
     pub(crate) ports: [String; 2],
+    log: String,
     _said: BufReader<ChildStderr>,
 }
 
 impl Running {
-    /// Boards of a network that run an image.
     pub(crate) fn start(folder: &Folder, network: &str, elf: &str) -> Self {
-        Running::with_events(folder, network, elf, "")
+        Running::with(folder, network, elf, &[])
     }
 
-    /// The same, and what happens to them.
-    pub(crate) fn with_events(folder: &Folder, network: &str, elf: &str, events: &str) -> Self {
+    pub(crate) fn with(folder: &Folder, network: &str, elf: &str, options: &[&str]) -> Self {
+        let log = folder.path("log.txt");
         let mut emulation = Ending::of(
             Command::new(env!("CARGO_BIN_EXE_hopwise"))
-                .args(["emulate", network, "--elf", elf, "--for", "600s", "--events", events])
+                .args(["emulate", network, "--elf", elf, "--for", "600s"])
+                .args(options)
                 .args(["--serial", "0.USART2=pty", "--serial", "1.USART2=pty"])
-                .stdout(File::create(folder.path("log.txt")).expect("a log"))
+                .stdout(File::create(&log).expect("a log"))
                 .stderr(Stdio::piped()),
         );
         let mut said = BufReader::new(emulation.0.stderr.take().expect("a pipe"));
@@ -84,9 +83,16 @@ impl Running {
         };
         Running {
             ports: [port(0), port(1)],
+            log,
             _emulation: emulation,
             _said: said,
         }
+    }
+
+    /// How many lines of the boards' logs have a text.
+    pub(crate) fn lines_with(&self, text: &str) -> usize {
+        let log = std::fs::read_to_string(&self.log).expect("a log");
+        log.lines().filter(|line| line.contains(text)).count()
     }
 }
 

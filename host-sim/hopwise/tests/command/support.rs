@@ -30,7 +30,6 @@ pub(crate) fn elf() -> Option<&'static str> {
     path.as_ref().map(|path| path.to_str().expect("a path in UTF-8"))
 }
 
-/// A folder that is removed in the end.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {

@@ -14,7 +14,6 @@ pub(super) struct Agenda {
     awake: Vec<u32>,
 }
 
-/// What a node sends and gets, round by round.
 #[derive(Default)]
 struct Rounds {
     /// Round and destination, the first last.
@@ -35,7 +34,6 @@ impl Rounds {
 }
 
 impl Agenda {
-    /// What a schedule says of some nodes.
     pub(super) fn new(schedule: &Schedule, nodes: Range<u32>) -> Self {
         let mut agenda = Agenda {
             timed: Vec::new(),
@@ -81,7 +79,6 @@ impl Agenda {
         }
     }
 
-    /// Whether messages wait for their time.
     pub(super) fn has_timed(&self) -> bool {
         !self.timed.is_empty()
     }

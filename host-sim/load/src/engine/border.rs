@@ -12,10 +12,8 @@ use crate::wiring::Wiring;
 /// The other end of a link is in the same partition.
 pub(super) const HERE: u16 = u16::MAX;
 
-/// What arrives at a partition from another.
 #[derive(Clone, Copy)]
 pub(super) enum BoundaryEvent {
-    /// A flit reaches an input channel.
     Flit {
         at: u32,
         channel: u32,
@@ -23,11 +21,12 @@ pub(super) enum BoundaryEvent {
         /// Which flit of its packet.
         part: u32,
     },
-    /// A credit comes back to an output channel.
-    Credit { at: u32, channel: u32 },
+    Credit {
+        at: u32,
+        channel: u32,
+    },
 }
 
-/// A partition seen from another.
 #[derive(Clone, Copy)]
 struct Neighbor {
     partition: usize,
@@ -89,7 +88,6 @@ impl Border {
         self.neighbors[usize::from(place)].partition
     }
 
-    /// Whether there are other partitions.
     pub(super) fn has_neighbors(&self) -> bool {
         !self.neighbors.is_empty()
     }
@@ -99,7 +97,6 @@ impl Border {
             .partition_point(|neighbor| neighbor.partition < partition)
     }
 
-    /// Bytes of the letter boxes.
     pub(super) fn bytes(&self) -> usize {
         let boxes = self.outgoing.iter().chain(&self.incoming);
         boxes

@@ -26,7 +26,6 @@ pub(super) struct Packet {
 }
 
 impl Packet {
-    /// One to a node, made in a cycle.
     fn new(dest: u32, born: u32, tag: u32) -> Self {
         Self {
             dest,
@@ -173,13 +172,11 @@ impl Packets {
         first
     }
 
-    /// A packet is gone.
     pub(super) fn release(&mut self, index: u32) {
         self.all[index as usize].next = self.free;
         self.free = index;
     }
 
-    /// Bytes of memory in use.
     pub(super) fn bytes(&self) -> usize {
         self.source_credits.capacity() * 2
             + self.sources.capacity() * size_of::<Source>()

@@ -29,7 +29,6 @@ pub(super) struct Arrival {
     pub(super) flit: u32,
 }
 
-/// A packet that has arrived.
 #[derive(Clone, Copy)]
 pub(super) struct Delivery {
     pub(super) born: u32,
@@ -416,7 +415,6 @@ impl Partition {
         }
     }
 
-    /// Bytes of memory in use.
     pub(super) fn bytes(&self) -> usize {
         let lists = [
             &self.made,

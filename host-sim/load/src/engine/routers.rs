@@ -22,10 +22,8 @@ impl Winner {
     };
 }
 
-/// What an input channel is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// No packet.
     Idle,
     /// Its first packet is on the way to an output channel, or waits for one.
     Seeking,
@@ -80,7 +78,6 @@ pub(super) struct Port {
     pub(super) first_waiter: u32,
     /// The node, by its number in the network.
     pub(super) node: u32,
-    /// The local port of the node, its first.
     pub(super) local: u32,
     /// Added to the number of an output channel, gives the input channel at the other end, and the other way round. At a local
     /// port, added to the number of an input channel, gives the credit counter of the source.
@@ -119,7 +116,6 @@ pub(crate) struct Routers {
     pub(super) crossed: Vec<u32>,
 }
 
-/// The virtual channels of a link.
 #[derive(Clone, Copy)]
 pub(super) struct ChannelPlan {
     pub(super) classes: u32,
@@ -146,14 +142,12 @@ impl ChannelPlan {
         }
     }
 
-    /// Channels of a link.
     pub(super) fn channels(self) -> u32 {
         self.classes + self.shared
     }
 }
 
 impl Routers {
-    /// Empty routers of some nodes.
     pub(super) fn new(
         parameters: &Parameters,
         wiring: &Wiring,
@@ -249,7 +243,6 @@ impl Routers {
         out == self.inputs[channel as usize].own || self.outputs[out as usize].credits >= self.room_for_all
     }
 
-    /// Whether a port leads out of the network.
     pub(super) fn leads_out(&self, out_port: u32) -> bool {
         self.ports[out_port as usize].local == out_port
     }
@@ -280,7 +273,6 @@ impl Routers {
         (port.local != number).then(|| (port.beyond, out.wrapping_add(port.across)))
     }
 
-    /// Bytes of memory in use.
     pub(super) fn bytes(&self) -> usize {
         self.inputs.capacity() * size_of::<Input>()
             + self.outputs.capacity() * size_of::<Output>()

@@ -46,18 +46,9 @@ fn neither_valiant_nor_adaptive_packets_lock_up() {
 fn adaptive_packets_spread_over_shortest_paths() {
     let line = "mesh(8,8) --traffic transpose --rate 0.05";
     let (rule, adaptive) = (point(line), point(&format!("{line} --paths adaptive")));
-    assert!(
-        (adaptive.hops_mean - rule.hops_mean).abs() < 0.05,
-        "{} {}",
-        adaptive.hops_mean,
-        rule.hops_mean
-    );
-    assert!(
-        adaptive.link_load_max < 0.8 * rule.link_load_max,
-        "{} {}",
-        adaptive.link_load_max,
-        rule.link_load_max
-    );
+    let [ours, theirs] = [&adaptive, &rule].map(|point| (point.hops_mean, point.link_load_max));
+    assert!((ours.0 - theirs.0).abs() < 0.05, "{ours:?} {theirs:?}");
+    assert!(ours.1 < 0.8 * theirs.1, "{ours:?} {theirs:?}");
     let carried = |paths: &str| !point(&format!("{line} --rate 0.17 --cycles 5120 --paths {paths}")).saturated;
     assert!(carried("adaptive") && !carried("rule"));
 }

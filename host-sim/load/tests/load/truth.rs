@@ -61,16 +61,9 @@ fn zero_load_latency_is_exact() {
         let point = point(&format!("{expression} --rate {rate} --cycles 4000000"));
         let expected = Parameters::BOOKSIM.zero_load_latency(point.hops_mean);
         assert!((expected - 7.0 - 5.0 * point.hops_mean).abs() < 1e-9);
-        assert!(
-            point.packets_measured > 100,
-            "{expression}: only {} packets",
-            point.packets_measured
-        );
-        assert!(
-            (point.latency_mean - expected).abs() < 1e-9,
-            "{expression}: {} is not {expected}",
-            point.latency_mean
-        );
+        let (packets, mean) = (point.packets_measured, point.latency_mean);
+        assert!(packets > 100, "{expression}: only {packets} packets");
+        assert!((mean - expected).abs() < 1e-9, "{expression}: {mean} is not {expected}");
     }
 }
 

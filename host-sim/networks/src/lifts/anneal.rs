@@ -122,7 +122,6 @@ struct Link {
     shift: usize,
 }
 
-/// A small graph with shifts.
 #[derive(Clone, Debug)]
 struct State {
     m: usize,
@@ -131,7 +130,6 @@ struct State {
     orbits: Vec<Vec<(usize, usize)>>,
     /// The sum of distances from one node of each orbit; what is not reached counts as far.
     sum: u64,
-    /// Nodes not reached.
     missing: u64,
 }
 
@@ -369,10 +367,8 @@ impl State {
     }
 }
 
-/// A set of places.
 type Places<const W: usize> = [u64; W];
 
-/// The places of a set of m, each shifted.
 #[inline]
 fn turned<const W: usize>(set: &Places<W>, shift: usize, m: usize) -> Places<W> {
     if W == 1 {

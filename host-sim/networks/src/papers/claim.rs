@@ -1,5 +1,7 @@
 //! A claim of a paper, what was measured, and what that says of the claim.
 
+use std::cmp::Ordering;
+
 use serde::{Serialize, Serializer};
 
 /// The papers.
@@ -115,9 +117,21 @@ impl Verdict {
         }
     }
 
-    /// Of a claim that is either so or not.
-    pub fn of(so: bool) -> Verdict {
+    pub(super) fn of(so: bool) -> Verdict {
         if so { Verdict::Holds } else { Verdict::False }
+    }
+
+    /// Of a claim that another reading may save.
+    pub(super) fn of_reading(so: bool) -> Verdict {
+        if so { Verdict::Holds } else { Verdict::Ambiguous }
+    }
+
+    /// Of an equality: whether it is one everywhere, and whether nothing is above it.
+    pub(super) fn of_equality(equal: bool, bound: bool) -> Verdict {
+        match bound && !equal {
+            true => Verdict::HoldsAsABound,
+            false => Verdict::of(equal),
+        }
     }
 }
 
@@ -169,8 +183,17 @@ impl Claim {
         self
     }
 
-    /// A claim that nothing was measured for yet.
-    pub fn at(paper: Paper, place: &str, says: &str) -> Claim {
+    /// The same as an equality that is of no use as a bound.
+    pub(super) fn no_bound(mut self) -> Claim {
+        if self.verdict == Verdict::HoldsAsABound {
+            self.verdict = Verdict::False;
+        }
+        self
+    }
+
+    /// A claim that nothing was measured for yet: `place: what it says`.
+    pub(super) fn at(paper: Paper, text: &str) -> Claim {
+        let (place, says) = text.split_once(": ").unwrap_or(("", text));
         Claim {
             paper,
             place: place.into(),
@@ -181,25 +204,41 @@ impl Claim {
             counterexample: None,
         }
     }
-}
 
-/// What the paper says of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
-    /// It is the given one.
-    Exactly,
-    /// It is at most the given one.
-    AtMost,
+    /// Compares an equality of the paper with what was measured, network by network: as long as no figure is above the paper's, it
+    /// still holds as a bound.
+    pub(super) fn exactly(self, how: How, cases: &[Case]) -> Claim {
+        let below = cases.iter().find(|case| case.found < case.said);
+        let bound = self.at_most(how, cases);
+        match below {
+            Some(case) if bound.verdict == Verdict::Holds => Claim {
+                verdict: Verdict::HoldsAsABound,
+                counterexample: Some(case.mismatch()),
+                ..bound
+            },
+            _ => bound,
+        }
+    }
+
+    /// Compares an upper bound of the paper with what was measured.
+    pub(super) fn at_most(self, how: How, cases: &[Case]) -> Claim {
+        let above = cases.iter().find(|case| case.found > case.said);
+        Claim {
+            measured: listed(cases),
+            how,
+            verdict: Verdict::of(above.is_none()),
+            counterexample: above.map(Case::mismatch),
+            ..self
+        }
+    }
 }
 
 /// One network for which a paper's figure and a measured one can be compared.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
-    /// The network.
     pub(super) network: String,
     /// What the paper's formula comes to.
     pub(super) said: u128,
-    /// What was measured.
     pub(super) found: u128,
 }
 
@@ -211,50 +250,28 @@ impl Case {
             found: found.into(),
         }
     }
+
+    fn mismatch(&self) -> String {
+        format!("{}: {}, not {}", self.network, self.found, self.said)
+    }
 }
 
 /// More cases than this are summed up, not listed.
 const MAX_LISTED: usize = 6;
 
-/// Compares a formula of the paper with what was measured, network by network: as long as no figure is above the formula's, an
-/// equality still holds as a bound.
-pub(super) fn compared(paper: Paper, place: &str, says: &str, said: Said, how: How, cases: &[Case]) -> Claim {
-    let above = cases.iter().find(|case| case.found > case.said);
-    let below = cases.iter().find(|case| case.found < case.said);
-    let equal = cases.iter().filter(|case| case.found == case.said).count();
-    let (verdict, counter) = match (above, below, said) {
-        (Some(case), _, _) => (Verdict::False, Some(case)),
-        (None, Some(case), Said::Exactly) => (Verdict::HoldsAsABound, Some(case)),
-        _ => (Verdict::Holds, None),
-    };
-    let listed = || {
+fn listed(cases: &[Case]) -> String {
+    if cases.len() <= MAX_LISTED {
         let all = cases.iter().map(|case| format!("{}: {}", case.network, case.found));
-        all.collect::<Vec<_>>().join(", ")
-    };
-    let measured = match cases.len() {
-        few if few <= MAX_LISTED => listed(),
-        many => {
-            let over = cases.iter().filter(|case| case.found > case.said).count();
-            let shares = [(equal, "equal"), (many - equal - over, "below"), (over, "above")];
-            let shares = shares
-                .iter()
-                .filter(|share| share.0 > 0)
-                .map(|(count, what)| format!("{what} on {count}"));
-            let first = &cases[0].network;
-            let last = &cases[many - 1].network;
-            format!(
-                "{} of {many} networks, {first} to {last}",
-                shares.collect::<Vec<_>>().join(", ")
-            )
-        }
-    };
-    Claim {
-        paper,
-        place: place.into(),
-        says: says.into(),
-        measured,
-        how,
-        verdict,
-        counterexample: counter.map(|case| format!("{}: {}, not {}", case.network, case.found, case.said)),
+        return all.collect::<Vec<_>>().join(", ");
     }
+    let count = |order| cases.iter().filter(|case| case.found.cmp(&case.said) == order).count();
+    let shares = [
+        (count(Ordering::Equal), "equal"),
+        (count(Ordering::Less), "below"),
+        (count(Ordering::Greater), "above"),
+    ];
+    let shares = shares.iter().filter(|share| share.0 > 0);
+    let shares: Vec<String> = shares.map(|(count, what)| format!("{what} on {count}")).collect();
+    let (first, last) = (&cases[0].network, &cases[cases.len() - 1].network);
+    format!("{} of {} networks, {first} to {last}", shares.join(", "), cases.len())
 }

@@ -5,8 +5,8 @@ mod printed;
 
 use hopwise_core::{Rule, Tree};
 
-use super::claim::{Case, Said, compared};
-use super::{Claim, How, Measurement, Paper, Run, Verdict, built, by_formula, diameter, network, searched};
+use super::claim::Case;
+use super::{Claim, Claims, How, Measurement, Paper, Run, Verdict, built, by_formula, diameter, network, searched};
 use crate::broadcast::Broadcast;
 use crate::connectivity::disjoint_paths;
 use crate::distances::hops_from;
@@ -33,11 +33,11 @@ pub(super) const MEASUREMENTS: &[Measurement] = &[
     routing_steps,
 ];
 
-fn claim(place: &str, says: &str) -> Claim {
-    Claim::at(Paper::Heawood, place, says)
+fn claim(text: &str) -> Claim {
+    Claim::at(Paper::Heawood, text)
 }
 
-fn graph_properties(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn graph_properties(_: &Run) -> Claims {
     let (_, graph) = built("heawood")?;
     let (least, most) = graph.degree_range();
     let pairs = || (0..14).flat_map(|u| (0..u).map(move |v| (u, v)));
@@ -51,10 +51,7 @@ fn graph_properties(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 graph.edges()
             ),
             verdict: Verdict::of((graph.nodes(), graph.edges(), least, most) == (14, 21, 3, 3)),
-            ..claim(
-                "Definition 1",
-                "the Heawood graph has 14 nodes of three neighbors and 21 links",
-            )
+            ..claim("Definition 1: the Heawood graph has 14 nodes of three neighbors and 21 links")
         },
         Claim {
             measured: format!(
@@ -63,12 +60,11 @@ fn graph_properties(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             ),
             how: How::AllPairs,
             verdict: Verdict::of(paths.iter().all(|&paths| paths == 3) && farthest == 3),
-            ..claim("Property 2", "three paths join any pair, and the diameter is 3")
+            ..claim("Property 2: three paths join any pair, and the diameter is 3")
         },
     ])
 }
 
-/// All cycles of six links, as sets of nodes.
 fn six_cycles(graph: &Graph) -> Vec<Vec<usize>> {
     let mut paths: Vec<Vec<usize>> = (0..graph.nodes()).map(|node| vec![node]).collect();
     for _ in 1..6 {
@@ -85,7 +81,7 @@ fn six_cycles(graph: &Graph) -> Vec<Vec<usize>> {
     paths
 }
 
-fn cycles(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn cycles(_: &Run) -> Claims {
     let (_, graph) = built("heawood")?;
     let shortest = graph.edge_list().map(|(u, v)| {
         let without = graph.edge_list().filter(|&edge| edge != (u, v));
@@ -106,14 +102,11 @@ fn cycles(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         ),
         how: How::AllPairs,
         verdict: Verdict::of(girth == 6 && on_one == 91),
-        ..claim(
-            "Property 3",
-            "the shortest cycle through any pair has length 6: paths of 1 and 5, 2 and 4, or 3 and 3",
-        )
+        ..claim("Property 3: the shortest cycle through any pair has length 6: paths of 1 and 5, 2 and 4, or 3 and 3")
     }])
 }
 
-fn symmetry(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn symmetry(run: &Run) -> Claims {
     (run.progress)("folded(heawood,2)");
     let (_, graph) = built("folded(heawood,2)")?;
     let (nodes, links) = (unlike_node_0(&graph), unlike_first_link(&graph));
@@ -131,14 +124,11 @@ fn symmetry(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         ),
         how: How::Exhaustive,
         verdict: Verdict::of(so),
-        ..claim(
-            "Section 3.1",
-            "folded Heawood networks are node symmetric and edge symmetric",
-        )
+        ..claim("Section 3.1: folded Heawood networks are node symmetric and edge symmetric")
     }])
 }
 
-fn re_degrees(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn re_degrees(_: &Run) -> Claims {
     let (_, graph) = built("re(heawood,heawood,2)")?;
     let (least, most) = graph.degree_range();
     let six: Vec<usize> = (0..14).filter(|&place| graph.neighbors(place).len() == 6).collect();
@@ -155,19 +145,19 @@ fn re_degrees(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             verdict: Verdict::of(least == most && most == 6),
             counterexample: (least != most)
                 .then(|| format!("node 13 has {} links; 6 is the maximum", graph.neighbors(13).len())),
-            ..claim("Section 3.3", "the degree of each node of an RE Heawood network is 6")
+            ..claim("Section 3.3: the degree of each node of an RE Heawood network is 6")
         },
         Claim {
             measured: format!("n = 3: places {six:?} of the unit have 6 links"),
             verdict: Verdict::of(six.len() == 4),
             counterexample: (six.len() != 4).then(|| "Definition 4 joins addresses 0 to n - 2 only".into()),
-            ..claim("Section 3.3.1", "nodes with address i, 0 <= i <= n, have 6 links")
+            ..claim("Section 3.3.1: nodes with address i, 0 <= i <= n, have 6 links")
         },
         Claim {
             measured: format!("the largest degree is 6 up to n = {most_nodes}"),
             how: How::ClosedForm,
             verdict: Verdict::of(most_nodes == 15),
-            ..claim("Section 3.3", "RE Heawood networks have up to 14^n nodes, n <= 15")
+            ..claim("Section 3.3: RE Heawood networks have up to 14^n nodes, n <= 15")
         },
         printed_diameter()?,
     ])
@@ -189,20 +179,13 @@ fn printed_diameter() -> Result<Claim, CannotMeasure> {
             if below { "never above" } else { "above for some" }
         ),
         how: How::ClosedForm,
-        verdict: match (equal, below) {
-            (true, _) => Verdict::Holds,
-            (false, true) => Verdict::HoldsAsABound,
-            (false, false) => Verdict::False,
-        },
+        verdict: Verdict::of_equality(equal, below),
         counterexample: (!equal).then(|| format!("{smallest} for n = 2, not 15; Fig. 9 has 6n - 3")),
-        ..claim(
-            "Section 3.3.2",
-            "the diameter of an RE Heawood network is 6n + 3 (in its broadcasting algorithm)",
-        )
+        ..claim("Section 3.3.2: the diameter of an RE Heawood network is 6n + 3 (in its broadcasting algorithm)")
     })
 }
 
-fn re_two(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn re_two(run: &Run) -> Claims {
     let mut found = Vec::new();
     let mut smaller = true;
     for n in 2..=3u64 {
@@ -232,8 +215,8 @@ fn re_two(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 "the definition does not say which port takes which link of the upper Heawood graph".into(),
             ),
             ..claim(
-                "Definition 5",
-                "RE Heawood II joins nodes n-2 and (n-2) +- 3 of the subnetworks to a Heawood network",
+                "Definition 5: RE Heawood II joins nodes n-2 and (n-2) +- 3 of the subnetworks to a Heawood \
+                 network",
             )
         },
         Claim {
@@ -242,15 +225,12 @@ fn re_two(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 degrees[0], degrees[1]
             ),
             verdict: Verdict::of(degrees[0] == 6),
-            ..claim(
-                "Fig. 7",
-                "a node of RE Heawood II is linked in at most three other dimensions",
-            )
+            ..claim("Fig. 7: a node of RE Heawood II is linked in at most three other dimensions")
         },
     ])
 }
 
-fn flooded(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn flooded(run: &Run) -> Claims {
     let mut leaves = Vec::new();
     let (mut only_six, mut averages) = (true, Vec::new());
     for n in 2..=4u32 {
@@ -263,15 +243,8 @@ fn flooded(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         leaves.push(Case::new(&expression, 14 * 13u64.pow(n - 1), three as u64));
         averages.push(2.0 * graph.edges() as f64 / graph.nodes() as f64);
     }
-    let says = "the 14 * 13^(n-1) leaves have three neighbors, the others six";
-    let mut degrees = compared(
-        Paper::Heawood,
-        "Section 3.5.1",
-        says,
-        Said::Exactly,
-        How::Counted,
-        &leaves,
-    );
+    let mut degrees = claim("Section 3.5.1: the 14 * 13^(n-1) leaves have three neighbors, the others six")
+        .exactly(How::Counted, &leaves);
     if !only_six {
         degrees.verdict = Verdict::False;
     }
@@ -293,15 +266,12 @@ fn flooded(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             counterexample: Some(
                 "the powers are exchanged, and there are fewer nodes; the mean degree tends to 42/13".into(),
             ),
-            ..claim(
-                "Section 3.5.1",
-                "the average degree is (3 * 14^(n-1) + 6 * 14^n) / 14^n, about 3.2",
-            )
+            ..claim("Section 3.5.1: the average degree is (3 * 14^(n-1) + 6 * 14^n) / 14^n, about 3.2")
         },
     ])
 }
 
-fn broadcast_steps(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn broadcast_steps(run: &Run) -> Claims {
     let mut cases = Vec::new();
     for n in 1..=3u64 {
         let network = network(&format!("folded(heawood,{n})"))?;
@@ -314,20 +284,14 @@ fn broadcast_steps(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             if complete { broadcast.one_port_steps() } else { u64::MAX },
         ));
     }
-    let says =
-        "broadcasting in a folded Heawood network takes O(n) steps (one port: 4n, and 4 is the least for 14 nodes)";
-    let row = compared(
-        Paper::Heawood,
-        "Section 3.1.2",
-        says,
-        Said::AtMost,
-        How::SingleSource,
-        &cases,
+    let row = claim(
+        "Section 3.1.2: broadcasting in a folded Heawood network takes O(n) steps (one port: 4n, and 4 is the least for 14 \
+         nodes)",
     );
-    Ok(vec![row.growth()])
+    Ok(vec![row.at_most(How::SingleSource, &cases).growth()])
 }
 
-fn routing_steps(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn routing_steps(run: &Run) -> Claims {
     let mut rows = Vec::new();
     for (place, name, most) in [
         ("Section 3.1.2", "folded", (|n| 3 * n) as fn(u64) -> u64),
@@ -344,10 +308,10 @@ fn routing_steps(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 Stretch::measure(&network, &graph, Rule::Paper)?.longest,
             ));
         }
-        let says =
-            format!("routing in a {name} Heawood network takes O(n) steps (at most {name}'s diameter of Fig. 9)");
-        let row = compared(Paper::Heawood, place, &says, Said::AtMost, How::AllPairs, &cases);
-        rows.push(row.growth());
+        let text = format!(
+            "{place}: routing in a {name} Heawood network takes O(n) steps (at most {name}'s diameter of Fig. 9)"
+        );
+        rows.push(claim(&text).at_most(How::AllPairs, &cases).growth());
     }
     Ok(rows)
 }

@@ -53,8 +53,10 @@ pub struct Run<'a> {
     pub progress: &'a (dyn Fn(&str) + Sync),
 }
 
+type Claims = Result<Vec<Claim>, CannotMeasure>;
+
 /// A measurement: it makes one or more rows.
-type Measurement = fn(&Run) -> Result<Vec<Claim>, CannotMeasure>;
+type Measurement = fn(&Run) -> Claims;
 
 /// How many measurements a paper takes.
 pub fn measurements(paper: Paper) -> usize {
@@ -72,7 +74,7 @@ fn list(paper: Paper) -> &'static [Measurement] {
 }
 
 /// The claims of a paper, measured now. `done` is called after every measurement.
-pub fn measure(paper: Paper, run: &Run, done: impl Fn()) -> Result<Vec<Claim>, CannotMeasure> {
+pub fn measure(paper: Paper, run: &Run, done: impl Fn()) -> Claims {
     let mut claims = Vec::new();
     for measurement in list(paper) {
         claims.extend(measurement(run)?);
@@ -104,7 +106,6 @@ fn built(expression: &str) -> Result<(Network, Graph), CannotMeasure> {
     Ok((network, graph))
 }
 
-/// The figures of a network by breadth-first search.
 fn searched(run: &Run, expression: &str) -> Result<Figures, CannotMeasure> {
     let network = network(expression)?;
     (run.progress)(expression);
@@ -116,14 +117,12 @@ fn searched(run: &Run, expression: &str) -> Result<Figures, CannotMeasure> {
     Ok(figures?)
 }
 
-/// The diameter that a search found.
 fn diameter(figures: &Figures) -> Result<u64, CannotMeasure> {
     figures.diameter.ok_or_else(|| CannotMeasure::Disconnected {
         expression: figures.expression.clone(),
     })
 }
 
-/// The diameter of a network by breadth-first search.
 fn searched_diameter(run: &Run, expression: &str) -> Result<u64, CannotMeasure> {
     diameter(&searched(run, expression)?)
 }

@@ -5,9 +5,9 @@ mod routing;
 
 use hopwise_core::{Base, Network};
 
-use super::claim::{Case, Said, compared};
+use super::claim::Case;
 use super::{
-    Claim, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched, searched_diameter,
+    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched, searched_diameter,
 };
 use crate::base::Formulas;
 use crate::bisection;
@@ -35,8 +35,8 @@ pub(super) const MEASUREMENTS: &[Measurement] = &[
     routing::theorem_2,
 ];
 
-fn claim(place: &str, says: &str) -> Claim {
-    Claim::at(Paper::Rcr, place, says)
+fn claim(text: &str) -> Claim {
+    Claim::at(Paper::Rcr, text)
 }
 
 /// The parameters of a connected network.
@@ -84,7 +84,7 @@ fn all(most_nodes: u64, most_places: u64) -> Vec<Cube> {
     cubes
 }
 
-fn examples(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn examples(_: &Run) -> Claims {
     let linked = |expression: &str, a: &str, b: &str| -> Result<bool, CannotMeasure> {
         let (network, graph) = built(expression)?;
         Ok(graph.linked(node(&network, a), node(&network, b)))
@@ -104,8 +104,8 @@ fn examples(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             ),
             verdict: Verdict::of(before && !after),
             ..claim(
-                "Figs. 2, 3",
-                "RCR(2,2,1) links [000;0] and [010;0]; RCR(2,2,2) no longer links [0000;0] and [0010;0]",
+                "Figs. 2, 3: RCR(2,2,1) links [000;0] and [010;0]; RCR(2,2,2) no longer links [0000;0] and \
+                 [0010;0]",
             )
         },
         Claim {
@@ -116,10 +116,7 @@ fn examples(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 yes(other)
             ),
             verdict: Verdict::of(plane && ring && other),
-            ..claim(
-                "Fig. 5",
-                "RCR(2,2,2): plane [--00;0] joins plane [11--;1] by [1100;0] and [1100;1]",
-            )
+            ..claim("Fig. 5: RCR(2,2,2): plane [--00;0] joins plane [11--;1] by [1100;0] and [1100;1]")
         },
     ])
 }
@@ -129,7 +126,7 @@ fn node(network: &Network, address: &str) -> usize {
     (0..network.nodes()).find(is).unwrap_or(0) as usize
 }
 
-fn property_1(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn property_1(_: &Run) -> Claims {
     let (mut nodes, mut degrees, mut edges) = (Vec::new(), Vec::new(), Vec::new());
     for cube in all(2048, 8) {
         let (_, graph) = built(&cube.name())?;
@@ -143,19 +140,12 @@ fn property_1(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         let ring = [0, 0, 1, 2][cube.r.min(3) as usize];
         edges.push(case(size * (ring + cube.k) / 2, graph.edges()));
     }
-    let row = |place, says, cases: &[Case]| compared(Paper::Rcr, place, says, Said::Exactly, How::Counted, cases);
+
     Ok(vec![
-        row("P1.1", "r 2^(k+j) nodes", &nodes),
-        row(
-            "P1.2",
-            "every node has degree k+2 for r > 2, k+r-1 for r <= 2",
-            &degrees,
-        ),
-        row(
-            "P1.3",
-            "r 2^(k+j) (1 + k/2) links for r > 2, (1/2 + k/2) for r = 2, k/2 for r = 1",
-            &edges,
-        ),
+        claim("P1.1: r 2^(k+j) nodes").exactly(How::Counted, &nodes),
+        claim("P1.2: every node has degree k+2 for r > 2, k+r-1 for r <= 2").exactly(How::Counted, &degrees),
+        claim("P1.3: r 2^(k+j) (1 + k/2) links for r > 2, (1/2 + k/2) for r = 2, k/2 for r = 1")
+            .exactly(How::Counted, &edges),
     ])
 }
 
@@ -166,7 +156,7 @@ fn places_of_a_bit(network: &Network, cube: Cube) -> u64 {
     (0..cube.r).filter(|&place| linked(place)).count() as u64
 }
 
-fn bisection_width(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn bisection_width(run: &Run) -> Claims {
     let (mut cases, mut corollary) = (Vec::new(), Vec::new());
     let mut corollary_empty = 0;
     for cube in all(256, 8) {
@@ -185,13 +175,14 @@ fn bisection_width(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         corollary_empty += u64::from(most < unit);
         corollary.push((cube.name(), unit, most, found));
     }
-    let says = "the bisection width is Num(k,r,j) 2^(k+j-1), Num the places whose window holds the highest bit";
-    let mut row = compared(Paper::Rcr, "P1.4", says, Said::Exactly, How::BestCut, &cases);
-    row.measured = format!("best cut into halves {}", row.measured);
     // A smaller cut refutes an equality of a minimum; that the formula bounds it from above is no merit.
-    if row.verdict == Verdict::HoldsAsABound {
-        row.verdict = Verdict::False;
-    }
+    let mut row = claim(
+        "P1.4: the bisection width is Num(k,r,j) 2^(k+j-1), Num the places whose window holds the highest \
+         bit",
+    )
+    .exactly(How::BestCut, &cases)
+    .no_bound();
+    row.measured = format!("best cut into halves {}", row.measured);
     let outside = corollary
         .iter()
         .filter(|(_, least, most, found)| found.most < *least || found.least > *most);
@@ -204,12 +195,9 @@ fn bisection_width(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         ),
         how: How::BestCut,
         // A line that cannot be read for certain refutes nothing.
-        verdict: if count == 0 { Verdict::Holds } else { Verdict::Ambiguous },
+        verdict: Verdict::of_reading(count == 0),
         counterexample: example.map(|(name, least, most, found)| format!("{name}: {found}, read as {least} to {most}")),
-        ..claim(
-            "Corollary 1",
-            "2^(k+j-1) <= B <= 2^(k+j-1) floor(j(r-1)/(j+k)) (our reading of a damaged line)",
-        )
+        ..claim("Corollary 1: 2^(k+j-1) <= B <= 2^(k+j-1) floor(j(r-1)/(j+k)) (our reading of a damaged line)")
     };
     Ok(vec![row, corollary])
 }
@@ -234,7 +222,7 @@ fn by_definition(k: u64, r: u64, j: u64) -> Graph {
     Graph::from_edges((r << bits) as usize, edges)
 }
 
-fn property_2(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn property_2(_: &Run) -> Claims {
     let same = |graph: &Graph, expression: &str| -> Result<bool, CannotMeasure> {
         Ok(isomorphic(graph, &built(expression)?.1) == Some(true))
     };
@@ -263,7 +251,7 @@ fn property_2(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             how: How::AsPrinted,
             verdict: Verdict::of(ring),
             counterexample: (!ring).then(|| "RCR(0,5,1) is two rings; only j = 0 is one".into()),
-            ..claim("P2.1", "rings are RCR(0,r,j) for any r and j")
+            ..claim("P2.1: rings are RCR(0,r,j) for any r and j")
         },
         Claim {
             measured: format!(
@@ -273,7 +261,7 @@ fn property_2(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             how: How::AsPrinted,
             verdict: Verdict::of(cube),
             counterexample: (!cube).then(|| "RCR(2,1,1) is not connected, so not the 3-cube".into()),
-            ..claim("P2.2", "the n-cube is RCR(2,1,j)")
+            ..claim("P2.2: the n-cube is RCR(2,1,j)")
         },
         Claim {
             measured: format!(
@@ -282,7 +270,7 @@ fn property_2(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             ),
             how: How::Exhaustive,
             verdict: Verdict::of(cycles.iter().all(|&same| same)),
-            ..claim("Introduction", "cube-connected cycles are special RCRs")
+            ..claim("Introduction: cube-connected cycles are special RCRs")
         },
     ])
 }
@@ -292,7 +280,7 @@ fn agreed(found: &[bool]) -> String {
     format!("{} of {}", found.iter().filter(|&&so| so).count(), found.len())
 }
 
-fn sizes(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn sizes(_: &Run) -> Claims {
     let possible = |nodes: u64| (0..64).any(|bits| nodes.is_multiple_of(1 << bits) && nodes >> bits <= 16);
     let example = network("rcr(5,625,0)")?;
     let near = |target: u64| {
@@ -315,18 +303,18 @@ fn sizes(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             verdict: Verdict::of(printed),
             counterexample: near(18_422)
                 .map(|nodes| format!("{nodes} = 9 * 2^11 must be meant, ratio {:.2}", nodes as f64 / 2e4)),
-            ..claim("Section 3.1", "an RCR of 18,422 nodes has match ratio 0.92")
+            ..claim("Section 3.1: an RCR of 18,422 nodes has match ratio 0.92")
         },
         Claim {
             measured: format!("{example} has {} nodes", example.nodes()),
             verdict: Verdict::of(example.nodes() != 20_000),
             counterexample: Some(format!("{example}, match ratio 1")),
-            ..claim("Section 2", "the closest RCR to 20,000 nodes has 20,480")
+            ..claim("Section 2: the closest RCR to 20,000 nodes has 20,480")
         },
     ])
 }
 
-fn property_3(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn property_3(_: &Run) -> Claims {
     let mut cases = Vec::new();
     let mut with_ring = Vec::new();
     for cube in all(512, 6).into_iter().filter(|cube| cube.k >= 2) {
@@ -357,7 +345,7 @@ fn property_3(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         cases.push(Case::new(cube.name(), said, cycles / 4));
         with_ring.push(Case::new(cube.name(), said * cube.r, cycles / 4));
     }
-    let at = |place, says, cases: &[Case]| compared(Paper::Rcr, place, says, Said::Exactly, How::Counted, cases);
+
     let figure: Vec<Case> = with_ring
         .iter()
         .filter(|case| case.network == "rcr(2,2,2)")
@@ -368,13 +356,13 @@ fn property_3(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         .map(|case| Case::new(case.network, 8u64, case.found))
         .collect();
     Ok(vec![
-        at("P3", "there are C(k,2) 2^(k+j-2) cube planes of four nodes", &cases),
-        at("P3, proof", "there are C(k,2) r 2^(k+j-2) of them", &with_ring),
-        at("Fig. 5", "RCR(2,2,2) has eight cube planes", &figure),
+        claim("P3: there are C(k,2) 2^(k+j-2) cube planes of four nodes").exactly(How::Counted, &cases),
+        claim("P3, proof: there are C(k,2) r 2^(k+j-2) of them").exactly(How::Counted, &with_ring),
+        claim("Fig. 5: RCR(2,2,2) has eight cube planes").exactly(How::Counted, &figure),
     ])
 }
 
-fn property_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn property_4(run: &Run) -> Claims {
     let (mut alike, mut unlike, mut fitting_unlike, mut open) = (0, Vec::new(), 0, 0);
     for cube in all(256, 8) {
         (run.progress)(&cube.name());
@@ -410,10 +398,7 @@ fn property_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         measured: format!("of the networks with unlike nodes, {fitting_unlike} have r j divisible by k + j"),
         how: How::Exhaustive,
         verdict: Verdict::of(fitting_unlike == 0),
-        ..claim(
-            "P4 with a condition",
-            "an RCR is symmetric if r j is a multiple of k + j (not in the paper)",
-        )
+        ..claim("P4 with a condition: an RCR is symmetric if r j is a multiple of k + j (not in the paper)")
     }
     .finding();
     Ok(vec![
@@ -425,13 +410,13 @@ fn property_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             how: How::Exhaustive,
             verdict: Verdict::of(unlike.is_empty()),
             counterexample: unlike.first().cloned(),
-            ..claim("P4", "an RCR is a Cayley graph and therefore symmetric")
+            ..claim("P4: an RCR is a Cayley graph and therefore symmetric")
         },
         rule,
     ])
 }
 
-fn property_5(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn property_5(run: &Run) -> Claims {
     let mut cases = Vec::new();
     let mut formula = Vec::new();
     for cube in all(4096, 12) {
@@ -447,16 +432,18 @@ fn property_5(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             formula.push(Case::new(cube.name(), by_formula, found));
         }
     }
-    let says = "the diameter is at most ceil((r-1)/2) + k + j - 1";
-    let ours = "for r j = 0 mod m = k + j: D = m + max over e <= r/2 of min(g(e), g(r-e)), q = ceil(m/k), g(t) = t if \
-                t >= q-1 else 2(q-1) - t (not in the paper)";
     Ok(vec![
-        compared(Paper::Rcr, "P5", says, Said::AtMost, How::AllPairs, &cases),
-        compared(Paper::Rcr, "P5 corrected", ours, Said::Exactly, How::AllPairs, &formula).finding(),
+        claim("P5: the diameter is at most ceil((r-1)/2) + k + j - 1").at_most(How::AllPairs, &cases),
+        claim(
+            "P5 corrected: for r j = 0 mod m = k + j: D = m + max over e <= r/2 of min(g(e), g(r-e)), q = \
+             ceil(m/k), g(t) = t if t >= q-1 else 2(q-1) - t (not in the paper)",
+        )
+        .exactly(How::AllPairs, &formula)
+        .finding(),
     ])
 }
 
-fn property_6(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn property_6(run: &Run) -> Claims {
     let mut best = 0;
     let mut worse = Vec::new();
     for cube in all(160, 8) {
@@ -478,10 +465,7 @@ fn property_6(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             how: How::Exhaustive,
             verdict: Verdict::of(worse.is_empty()),
             counterexample: worse.first().cloned(),
-            ..claim(
-                "P6",
-                "an RCR is optimally fault tolerant: any degree - 1 nodes can fail",
-            )
+            ..claim("P6: an RCR is optimally fault tolerant: any degree - 1 nodes can fail")
         },
         seed_is_cube_of_rings()?,
     ])
@@ -499,11 +483,11 @@ fn seed_is_cube_of_rings() -> Result<Claim, CannotMeasure> {
         how: How::Counted,
         verdict: Verdict::of(seed.nodes() == rings.nodes()),
         counterexample: Some("they differ in size for every r > 1".into()),
-        ..claim("P6, proof", "the generation seed GS(k,r) is equal to COR(k,r)")
+        ..claim("P6, proof: the generation seed GS(k,r) is equal to COR(k,r)")
     })
 }
 
-fn star_graph(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn star_graph(run: &Run) -> Claims {
     let mut cases = Vec::new();
     for n in 3..=7u64 {
         let expression = format!("nstar({n})");
@@ -518,16 +502,8 @@ fn star_graph(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         Case::new("nstar(7)", 5_040u64, stars[0].nodes()),
         Case::new("nstar(8)", 40_320u64, stars[1].nodes()),
     ];
-    let says = "the n-star has diameter floor(3(n-1)/2)";
     Ok(vec![
-        compared(Paper::Rcr, "Section 3.3", says, Said::Exactly, How::AllPairs, &cases),
-        compared(
-            Paper::Rcr,
-            "Section 3.3",
-            "the 7-star has 5,040 nodes, the 8-star 40,320",
-            Said::Exactly,
-            How::Counted,
-            &sizes,
-        ),
+        claim("Section 3.3: the n-star has diameter floor(3(n-1)/2)").exactly(How::AllPairs, &cases),
+        claim("Section 3.3: the 7-star has 5,040 nodes, the 8-star 40,320").exactly(How::Counted, &sizes),
     ])
 }

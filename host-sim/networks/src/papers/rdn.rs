@@ -2,9 +2,10 @@
 
 use hopwise_core::{Network, Node, Rule, Tree};
 
-use super::claim::{Case, Said, compared};
+use super::claim::Case;
 use super::{
-    Claim, How, Measurement, Paper, Run, Verdict, base, built, network, regular_degree, searched, searched_diameter,
+    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, network, regular_degree, searched,
+    searched_diameter,
 };
 use crate::base::Formulas;
 use crate::bisection::{self, cut_size};
@@ -48,8 +49,8 @@ const SMALL: &[(&str, u64)] = &[
     ("torus(5,5)", 1),
 ];
 
-fn claim(place: &str, says: &str) -> Claim {
-    Claim::at(Paper::Rdn, place, says)
+fn claim(text: &str) -> Claim {
+    Claim::at(Paper::Rdn, text)
 }
 
 /// 2^k D + 2^(k+1) - 2.
@@ -62,7 +63,7 @@ fn doubled(nodes: u64, levels: u64) -> u64 {
     (2 * nodes).pow(1 << levels)
 }
 
-fn symmetry(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn symmetry(_: &Run) -> Claims {
     let mut alike = Vec::new();
     let mut unlike = None;
     for expression in [
@@ -86,7 +87,7 @@ fn symmetry(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         how: How::Exhaustive,
         verdict: Verdict::of(unlike.is_none()),
         counterexample: unlike,
-        ..claim("Abstract", "RDN is node symmetric (over a symmetric base)")
+        ..claim("Abstract: RDN is node symmetric (over a symmetric base)")
     };
     let (network, graph) = built("rdn(ring(3),1)")?;
     let shortest_cycles = graph.edge_list().map(|(u, v)| (shortest_cycle(&graph, u, v), u, v));
@@ -101,18 +102,17 @@ fn symmetry(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         ),
         verdict: Verdict::of(least.0 == most.0),
         counterexample: (least.0 != most.0).then(|| format!("{}, {} and none shorter", edge(least), edge(most))),
-        ..claim("Abstract", "RDN is edge symmetric")
+        ..claim("Abstract: RDN is edge symmetric")
     };
     Ok(vec![nodes, edges])
 }
 
-/// The links of a shortest cycle through a link.
 fn shortest_cycle(graph: &Graph, u: usize, v: usize) -> u32 {
     let without = graph.edge_list().filter(|&edge| edge != (u, v));
     hops_from(&Graph::from_edges(graph.nodes(), without), u)[v] + 1
 }
 
-fn theorem_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn theorem_1(run: &Run) -> Claims {
     let (mut nodes, mut degrees, mut diameters) = (Vec::new(), Vec::new(), Vec::new());
     for &(expression, levels) in SMALL {
         let base = base(expression)?;
@@ -123,11 +123,11 @@ fn theorem_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         degrees.push(case(degree, regular_degree(&figures, degree)));
         diameters.push(case(grown(base.diameter(), levels), super::diameter(&figures)?));
     }
-    let row = |says, how, cases: &[Case]| compared(Paper::Rdn, "Theorem 1", says, Said::Exactly, how, cases);
+
     Ok(vec![
-        row("RDN(m,k) has (2m)^(2^k)/2 nodes", How::Counted, &nodes),
-        row("it is regular of degree d0 + k", How::Counted, &degrees),
-        row("its diameter is 2^k D0 + 2^(k+1) - 2", How::AllPairs, &diameters),
+        claim("Theorem 1: RDN(m,k) has (2m)^(2^k)/2 nodes").exactly(How::Counted, &nodes),
+        claim("Theorem 1: it is regular of degree d0 + k").exactly(How::Counted, &degrees),
+        claim("Theorem 1: its diameter is 2^k D0 + 2^(k+1) - 2").exactly(How::AllPairs, &diameters),
     ])
 }
 
@@ -144,7 +144,7 @@ fn halves_by_cluster(expression: &str, levels: u64) -> Result<Vec<bool>, CannotM
     Ok((0..2 * size * size).map(side).collect())
 }
 
-fn bisection_width(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn bisection_width(run: &Run) -> Claims {
     let mut cases = Vec::new();
     for (expression, levels) in [
         ("ring(3)", 1),
@@ -167,27 +167,16 @@ fn bisection_width(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         };
         cases.push(Case::new(name, said, found));
     }
-    let says = "the bisection bandwidth is ceil((2m)^(2^k)/8)";
-    let mut general = compared(Paper::Rdn, "Theorem 1", says, Said::Exactly, How::BestCut, &cases[1..]);
-    general.measured = format!("links of the best cut into halves: {}", general.measured);
     // A cut with fewer links refutes an equality, and "at most" is not what a bisection width states.
-    if general.verdict == Verdict::HoldsAsABound {
-        general.verdict = Verdict::False;
-    }
-    let says = "the bisection bandwidth of RDN(3,1) is 5";
-    let example = compared(
-        Paper::Rdn,
-        "Section 2",
-        says,
-        Said::Exactly,
-        How::Exhaustive,
-        &cases[..1],
-    );
+    let mut general = claim("Theorem 1: the bisection bandwidth is ceil((2m)^(2^k)/8)")
+        .exactly(How::BestCut, &cases[1..])
+        .no_bound();
+    general.measured = format!("links of the best cut into halves: {}", general.measured);
+    let example = claim("Section 2: the bisection bandwidth of RDN(3,1) is 5").exactly(How::Exhaustive, &cases[..1]);
     Ok(vec![general, example])
 }
 
-fn table_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
-    let row = |says: &str, cases: &[Case]| compared(Paper::Rdn, "Table 1", says, Said::Exactly, How::AllPairs, cases);
+fn table_1(run: &Run) -> Claims {
     let cases = |list: &[(String, u64)]| -> Result<Vec<Case>, CannotMeasure> {
         let mut cases = Vec::new();
         for (expression, said) in list {
@@ -204,15 +193,13 @@ fn table_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let wk = [(3, 2), (3, 5), (4, 3), (4, 5), (5, 3), (8, 3)];
     let wk: Vec<_> = wk.map(|(n, t)| (format!("wk({n},{t})"), (1 << t) - 1)).into();
     Ok(vec![
-        row(
-            "the diameter of a 3D torus x*y*z is (x+y+z)/2 (even sizes)",
-            &cases(&even)?,
-        ),
-        row("the same (odd sizes, rounded down)", &cases(&odd)?),
-        row("the diameter of the n-cube is n", &cases(&cubes)?),
-        row("the diameter of CCC(n) is 2n", &cases(&cycles)?),
-        row("the diameter of WK(n,t) is 2^t - 1", &cases(&wk)?),
-        row("the diameter of DC(n) = RDN(2^(n-1),1) is 2n", &cases(&dual)?),
+        claim("Table 1: the diameter of a 3D torus x*y*z is (x+y+z)/2 (even sizes)")
+            .exactly(How::AllPairs, &cases(&even)?),
+        claim("Table 1: the same (odd sizes, rounded down)").exactly(How::AllPairs, &cases(&odd)?),
+        claim("Table 1: the diameter of the n-cube is n").exactly(How::AllPairs, &cases(&cubes)?),
+        claim("Table 1: the diameter of CCC(n) is 2n").exactly(How::AllPairs, &cases(&cycles)?),
+        claim("Table 1: the diameter of WK(n,t) is 2^t - 1").exactly(How::AllPairs, &cases(&wk)?),
+        claim("Table 1: the diameter of DC(n) = RDN(2^(n-1),1) is 2n").exactly(How::AllPairs, &cases(&dual)?),
     ])
 }
 
@@ -258,7 +245,7 @@ fn large(run: &Run, expression: &str) -> Result<(u64, u64, u64), CannotMeasure> 
     Ok((whole.nodes(), degree.unwrap_or(0), least))
 }
 
-fn table_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn table_2(run: &Run) -> Claims {
     let mut rows = Vec::new();
     let mut ratios = Vec::new();
     for row in TABLE_2 {
@@ -274,7 +261,7 @@ fn table_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             counterexample: (says != measured).then(|| format!("{}: {measured}", row.expression)),
             measured,
             how: How::SingleSource,
-            ..claim("Table 2", &format!("{}: {says}", row.name))
+            ..claim(&format!("Table 2: {}: {says}", row.name))
         });
     }
     ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -288,22 +275,19 @@ fn table_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         verdict: Verdict::of(
             ratios[..3].iter().all(|(_, name)| name.starts_with("RDN")) && ratios[0].1 == "RDN(3^3,2)",
         ),
-        ..claim(
-            "Section 3",
-            "the RDNs beat all others of Table 2 by cost ratio, and RDN(3^3,2) is the best",
-        )
+        ..claim("Section 3: the RDNs beat all others of Table 2 by cost ratio, and RDN(3^3,2) is the best")
     });
     Ok(rows)
 }
 
-fn node_numbers(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn node_numbers(_: &Run) -> Claims {
     let network = network("rdn(ring(3),1)")?;
     let node = (0..network.nodes()).find(|&node| address(&network, node) == "(1,1,2)");
     Ok(vec![Claim {
         measured: format!("rdn(ring(3),1): (1,1,2) is node {}", node.unwrap_or(u64::MAX)),
         how: How::Exhaustive,
         verdict: Verdict::of(node == Some(14)),
-        ..claim("Section 4", "the ID of node (1,1,2) in RDN(3,1) is 14")
+        ..claim("Section 4: the ID of node (1,1,2) in RDN(3,1) is 14")
     }])
 }
 
@@ -314,7 +298,7 @@ fn address(network: &Network, node: Node) -> String {
         .unwrap_or_default()
 }
 
-fn cross_edges(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn cross_edges(_: &Run) -> Claims {
     let (network, graph) = built("rdn(ring(3),1)")?;
     // Links within the rings as they are, and cross links between equal cluster and node numbers.
     let rings = graph.edge_list().filter(|(u, v)| u / 3 == v / 3);
@@ -325,11 +309,11 @@ fn cross_edges(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         how: How::AsPrinted,
         verdict: Verdict::of(parts == 1),
         counterexample: (parts > 1).then(|| "cluster i of type 0 meets only cluster i of type 1".into()),
-        ..claim("Section 4", "(u,v) is a cross edge iff u0 != v0, u1 = v1 and u2 = v2")
+        ..claim("Section 4: (u,v) is a cross edge iff u0 != v0, u1 = v1 and u2 = v2")
     }])
 }
 
-fn worked_route(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn worked_route(_: &Run) -> Claims {
     let network = network("rdn(ring(3),2)")?;
     let find = |wanted: &str| {
         (0..network.nodes())
@@ -353,13 +337,13 @@ fn worked_route(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         how: How::AsPrinted,
         verdict: Verdict::of(crossed && distance == Some(hops)),
         ..claim(
-            "Fig. 7",
-            "RDN(3,2), (0,(0,0,0),(0,0,0)) to (1,(1,2,2),(0,2,2)): crosses from (0,(0,0,0),(1,2,2)) to (1,(1,2,2),(0,0,0))",
+            "Fig. 7: RDN(3,2), (0,(0,0,0),(0,0,0)) to (1,(1,2,2),(0,2,2)): crosses from (0,(0,0,0),(1,2,2)) to \
+             (1,(1,2,2),(0,0,0))",
         )
     }])
 }
 
-fn theorem_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn theorem_2(run: &Run) -> Claims {
     let mut longest = Vec::new();
     let (mut pairs, mut shortest) = (0, 0);
     for &(expression, levels) in SMALL {
@@ -374,8 +358,8 @@ fn theorem_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             found.longest,
         ));
     }
-    let says = "Algorithm 1 routes in at most 2^k D0 + 2^(k+1) - 2 steps";
-    let mut row = compared(Paper::Rdn, "Theorem 2", says, Said::AtMost, How::AllPairs, &longest);
+    let mut row =
+        claim("Theorem 2: Algorithm 1 routes in at most 2^k D0 + 2^(k+1) - 2 steps").at_most(How::AllPairs, &longest);
     row.measured = format!(
         "longest route {}; {shortest} of {pairs} routes are shortest paths",
         row.measured
@@ -427,7 +411,7 @@ impl Printed {
     }
 }
 
-fn algorithm_2(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn algorithm_2(_: &Run) -> Claims {
     let mut found = Vec::new();
     let mut verdict = Verdict::Holds;
     let mut corrected = Vec::new();
@@ -468,11 +452,11 @@ fn algorithm_2(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         how: How::AsPrinted,
         verdict,
         counterexample: (verdict == Verdict::False).then(|| found[0].clone()),
-        ..claim("Algorithm 2", "every node receives the message exactly once")
+        ..claim("Algorithm 2: every node receives the message exactly once")
     }])
 }
 
-fn theorem_3(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn theorem_3(run: &Run) -> Claims {
     let steps = |expression: &str| -> Result<u64, CannotMeasure> {
         (run.progress)(expression);
         let network = network(expression)?;
@@ -492,13 +476,11 @@ fn theorem_3(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         let name = format!("rdn({expression},{levels})");
         cases.push(Case::new(&name, grown(steps(expression)?, levels), steps(&name)?));
     }
-    let says = "one-port broadcast takes at most 2^k B0 + 2^(k+1) - 2 steps";
-    let theorem = compared(Paper::Rdn, "Theorem 3", says, Said::AtMost, How::AllPairs, &cases);
-    let says = "broadcast takes 6 steps in RDN(3,1)";
+    let theorem =
+        claim("Theorem 3: one-port broadcast takes at most 2^k B0 + 2^(k+1) - 2 steps").at_most(How::AllPairs, &cases);
     let first = Case::new("rdn(ring(3),1)", 6u64, cases[0].found);
-    let small = compared(Paper::Rdn, "Fig. 8", says, Said::Exactly, How::AllPairs, &[first]);
+    let small = claim("Fig. 8: broadcast takes 6 steps in RDN(3,1)").exactly(How::AllPairs, &[first]);
     let second = Case::new("rdn(ring(3),2)", 14u64, cases[1].found);
-    let says = "broadcast takes 14 steps in RDN(3,2)";
-    let large = compared(Paper::Rdn, "Fig. 8", says, Said::Exactly, How::AllPairs, &[second]);
+    let large = claim("Fig. 8: broadcast takes 14 steps in RDN(3,2)").exactly(How::AllPairs, &[second]);
     Ok(vec![theorem, small, large])
 }

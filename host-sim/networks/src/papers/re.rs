@@ -4,8 +4,8 @@ mod printed;
 
 use hopwise_core::{Base, Rule};
 
-use super::claim::{Case, Said, compared};
-use super::{Claim, How, Measurement, Paper, Run, Verdict, base, built, by_formula, diameter, searched};
+use super::claim::Case;
+use super::{Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, by_formula, diameter, searched};
 use crate::base::Formulas;
 use crate::distances::hops_from;
 use crate::graph::Graph;
@@ -26,8 +26,8 @@ pub(super) const MEASUREMENTS: &[Measurement] = &[
     several_frames,
 ];
 
-fn claim(place: &str, says: &str) -> Claim {
-    Claim::at(Paper::Re, place, says)
+fn claim(text: &str) -> Claim {
+    Claim::at(Paper::Re, text)
 }
 
 /// A frame, a unit, the number of phases, and how pivots are chosen: a network of the paper with what its formulas need.
@@ -78,34 +78,22 @@ impl Expansion {
     }
 }
 
-fn figures(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn figures(run: &Run) -> Claims {
     let mut rows = Vec::new();
-    for (place, says, frame, unit, phases, pivots, said) in [
+    for (text, (frame, unit, phases, pivots), said) in [
         (
-            "Fig. 2",
-            "4-node frame, 3-node unit, 3 phases",
-            "ring(4)",
-            "complete(3)",
-            3,
-            "sk",
+            "Fig. 2: 4-node frame, 3-node unit, 3 phases",
+            ("ring(4)", "complete(3)", 3, "sk"),
             (192, 4, 10),
         ),
         (
-            "Fig. 6",
-            "(4,2,2)-T twice, 2 phases (sd)",
-            "ring(4)",
-            "ring(4)",
-            2,
-            "sd",
+            "Fig. 6: (4,2,2)-T twice, 2 phases (sd)",
+            ("ring(4)", "ring(4)", 2, "sd"),
             (64, 3, 10),
         ),
         (
-            "Fig. 7",
-            "(4,2,2)-H twice, 4 phases",
-            "hypercube(2)",
-            "hypercube(2)",
-            4,
-            "sk",
+            "Fig. 7: (4,2,2)-H twice, 4 phases",
+            ("hypercube(2)", "hypercube(2)", 4, "sk"),
             (1024, 4, 18),
         ),
     ] {
@@ -129,7 +117,11 @@ fn figures(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             String::new()
         };
         // The paper prints no diameter for Fig. 2: it is Theorem 2's.
-        let by = if place == "Fig. 2" { " (by Theorem 2)" } else { "" };
+        let by = if text.starts_with("Fig. 2") {
+            " (by Theorem 2)"
+        } else {
+            ""
+        };
         rows.push(Claim {
             measured: format!(
                 "{} nodes, degree {}, diameter {hops}{also}",
@@ -138,10 +130,10 @@ fn figures(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             how: How::AllPairs,
             verdict,
             counterexample: (hops != said.2).then(|| format!("{}: diameter {hops}, not {}", found.expression, said.2)),
-            ..claim(
-                place,
-                &format!("{says}: {} nodes, degree {}, diameter {}{by}", said.0, said.1, said.2),
-            )
+            ..claim(&format!(
+                "{text}: {} nodes, degree {}, diameter {}{by}",
+                said.0, said.1, said.2
+            ))
         });
     }
     Ok(rows)
@@ -176,7 +168,7 @@ fn connected_sets_exist(graph: &Graph, size: usize, sets: usize) -> bool {
     !unions.is_empty()
 }
 
-fn theorem_1(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn theorem_1(_: &Run) -> Claims {
     let mut possible = Vec::new();
     let mut impossible = Vec::new();
     for (unit, phases) in [
@@ -211,8 +203,8 @@ fn theorem_1(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             .first()
             .map(|case| format!("{case}: only one set can hold the center")),
         ..claim(
-            "Definition 4, Theorem 1",
-            "a unit has s_d disjoint connected pivot sets of min(n_u/s_d, d_f) nodes each (frames of degree 3)",
+            "Definition 4, Theorem 1: a unit has s_d disjoint connected pivot sets of min(n_u/s_d, d_f) nodes each \
+             (frames of degree 3)",
         )
     }])
 }
@@ -241,7 +233,7 @@ const SMALL: &[(&str, &str, u64)] = &[
     ("torus(3,3)", "torus(3,3)", 2),
 ];
 
-fn theorem_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn theorem_2(run: &Run) -> Claims {
     let mut sizes = Vec::new();
     let (mut degrees, mut diameters) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     for &(frame, unit, phases) in SMALL {
@@ -261,42 +253,21 @@ fn theorem_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             diameters[at].push(case(hops, diameter(&found)?));
         }
     }
-    let row = |place, says, said, how, cases: &[Case]| compared(Paper::Re, place, says, said, how, cases);
-    let (counted, pairs, at_most, exactly) = (How::Counted, How::AllPairs, Said::AtMost, Said::Exactly);
     Ok(vec![
-        row("Theorem 2.1", "n_r = n_u n_f^r", exactly, counted, &sizes),
-        row(
-            "Theorem 2.2(a)",
-            "single pivots: d_r <= d_u + (lambda+1) d_f",
-            at_most,
-            counted,
-            &degrees[0],
-        ),
-        row(
-            "Theorem 2.2(b)",
-            "single pivots: k_r = k_u (r+1) + k_f r",
-            exactly,
-            pairs,
-            &diameters[0],
-        ),
-        row(
-            "Theorem 2.3(a)",
-            "pivot sets: d_r <= d_u + lambda d_f + ceil(d_f / floor(n_u/(r - lambda n_u)))",
-            at_most,
-            counted,
-            &degrees[1],
-        ),
-        row(
-            "Theorem 2.3(b)",
-            "pivot sets: k_r = k_u (r+1) + k_f (d_f r - (d_f-1) lambda n_u) - (d_f-1)(r - lambda n_u)",
-            exactly,
-            pairs,
-            &diameters[1],
-        ),
+        claim("Theorem 2.1: n_r = n_u n_f^r").exactly(How::Counted, &sizes),
+        claim("Theorem 2.2(a): single pivots: d_r <= d_u + (lambda+1) d_f").at_most(How::Counted, &degrees[0]),
+        claim("Theorem 2.2(b): single pivots: k_r = k_u (r+1) + k_f r").exactly(How::AllPairs, &diameters[0]),
+        claim("Theorem 2.3(a): pivot sets: d_r <= d_u + lambda d_f + ceil(d_f / floor(n_u/(r - lambda n_u)))")
+            .at_most(How::Counted, &degrees[1]),
+        claim(
+            "Theorem 2.3(b): pivot sets: k_r = k_u (r+1) + k_f (d_f r - (d_f-1) lambda n_u) - (d_f-1)(r - lambda \
+             n_u)",
+        )
+        .exactly(How::AllPairs, &diameters[1]),
     ])
 }
 
-fn theorem_3(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn theorem_3(run: &Run) -> Claims {
     let (mut first, mut second) = (
         [Vec::new(), Vec::new(), Vec::new()],
         [Vec::new(), Vec::new(), Vec::new()],
@@ -328,48 +299,23 @@ fn theorem_3(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             )?;
         }
     }
-    let row = |place, says, how, cases: &[Case]| compared(Paper::Re, place, says, Said::AtMost, how, cases);
+
     Ok(vec![
-        row(
-            "Theorem 3.1(a)",
-            "r <= n_u, single pivots: n_r <= n_u n_f^n_u",
-            How::Counted,
-            &first[0],
-        ),
-        row("Theorem 3.1(b)", "d_r <= d_u + d_f", How::Counted, &first[1]),
-        row(
-            "Theorem 3.1(c)",
-            "k_r <= k_u (n_u + 1) + k_f n_u",
-            How::AllPairs,
-            &first[2],
-        ),
-        row(
-            "Theorem 3.2(a)",
-            "r <= floor(n_u/d_f), pivot sets: n_r <= n_u n_f^floor(n_u/d_f)",
-            How::Counted,
-            &second[0],
-        ),
-        row("Theorem 3.2(b)", "d_r <= d_u + 1", How::Counted, &second[1]),
-        row(
-            "Theorem 3.2(c)",
-            "k_r <= k_u (floor(n_u/d_f) + 1) + k_f n_u - n_u/2",
-            How::AllPairs,
-            &second[2],
-        ),
+        claim("Theorem 3.1(a): r <= n_u, single pivots: n_r <= n_u n_f^n_u").at_most(How::Counted, &first[0]),
+        claim("Theorem 3.1(b): d_r <= d_u + d_f").at_most(How::Counted, &first[1]),
+        claim("Theorem 3.1(c): k_r <= k_u (n_u + 1) + k_f n_u").at_most(How::AllPairs, &first[2]),
+        claim("Theorem 3.2(a): r <= floor(n_u/d_f), pivot sets: n_r <= n_u n_f^floor(n_u/d_f)")
+            .at_most(How::Counted, &second[0]),
+        claim("Theorem 3.2(b): d_r <= d_u + 1").at_most(How::Counted, &second[1]),
+        claim("Theorem 3.2(c): k_r <= k_u (floor(n_u/d_f) + 1) + k_f n_u - n_u/2").at_most(How::AllPairs, &second[2]),
     ])
 }
 
-fn theorem_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn theorem_4(run: &Run) -> Claims {
     let (nodes, degree, hops) = by_formula("re(torus(3,3),torus(3,3),9)")?;
-    let large = claim(
-        "Theorem 4.1",
-        "torus in torus, r = n, single pivots: n_r = n^(n+1) and d_r = 8",
-    );
+    let large = claim("Theorem 4.1: torus in torus, r = n, single pivots: n_r = n^(n+1) and d_r = 8");
     let sets = searched(run, "re(torus(3,3),torus(3,3),2,sd)")?;
-    let small = claim(
-        "Theorem 4.2",
-        "r = floor(n/4), pivot sets: n_r = n^(floor(n/4)+1) and d_r = 5",
-    );
+    let small = claim("Theorem 4.2: r = floor(n/4), pivot sets: n_r = n^(floor(n/4)+1) and d_r = 5");
     let (little_nodes, _, little_hops) = by_formula("re(torus(2,2),torus(2,2),4)")?;
     // log n_r / log n is n + 1.
     let growth = |hops: u64, n: f64| hops as f64 / (n + 1.0).powf(1.5);
@@ -401,10 +347,7 @@ fn theorem_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             how: How::ClosedForm,
             // A constant that covers both sizes: sqrt(n) for the frame's diameter, as much for the unit's.
             verdict: Verdict::of(growth(little_hops, 4.0) <= 2.0 && growth(hops, 9.0) <= 2.0),
-            ..claim(
-                "Theorem 4(c)",
-                "k_r = O((log n_r / log n)^(3/2)) (measured: at most 2 times that)",
-            )
+            ..claim("Theorem 4(c): k_r = O((log n_r / log n)^(3/2)) (measured: at most 2 times that)")
         }
         .growth(),
         Claim {
@@ -415,16 +358,13 @@ fn theorem_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             ),
             how: How::ClosedForm,
             verdict: Verdict::of(degree * hops < torus_cost),
-            ..claim(
-                "Theorem 4, Corollary",
-                "the cost is far below that of a torus of the same size",
-            )
+            ..claim("Theorem 4, Corollary: the cost is far below that of a torus of the same size")
         }
         .growth(),
     ])
 }
 
-fn theorem_5(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn theorem_5(_: &Run) -> Claims {
     let mut found = Vec::new();
     let (mut sizes, mut degrees, mut diameters, mut costs) = (true, true, true, true);
     for (n, phases) in [(2u32, 4u64), (3, 8), (4, 8)] {
@@ -440,41 +380,36 @@ fn theorem_5(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         ));
     }
     let measured = found.join("; ");
-    let row = |place, says, so| Claim {
-        measured: measured.clone(),
-        how: How::ClosedForm,
-        verdict: Verdict::of(so),
-        ..claim(place, says)
+    let row = |text, so| {
+        let row = Claim {
+            measured: measured.clone(),
+            how: How::ClosedForm,
+            verdict: Verdict::of(so),
+            ..claim(text)
+        };
+        row.growth()
     };
     Ok(vec![
         row(
-            "Theorem 5.1",
-            "hypercube in hypercube, r = O(n): n_r = n^O(n) (here n^(r+1))",
+            "Theorem 5.1: hypercube in hypercube, r = O(n): n_r = n^O(n) (here n^(r+1))",
             sizes,
-        )
-        .growth(),
+        ),
         row(
-            "Theorem 5.2",
-            "d_r = O(log log n_r) (measured: at most 2 times that)",
+            "Theorem 5.2: d_r = O(log log n_r) (measured: at most 2 times that)",
             degrees,
-        )
-        .growth(),
+        ),
         row(
-            "Theorem 5.3",
-            "k_r = O(log n_r) (measured: at most 2 times that)",
+            "Theorem 5.3: k_r = O(log n_r) (measured: at most 2 times that)",
             diameters,
-        )
-        .growth(),
+        ),
         row(
-            "Theorem 5, Corollary",
-            "the cost is below that of a hypercube of the same size, (log n_r)^2",
+            "Theorem 5, Corollary: the cost is below that of a hypercube of the same size, (log n_r)^2",
             costs,
-        )
-        .growth(),
+        ),
     ])
 }
 
-fn symmetry(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn symmetry(_: &Run) -> Claims {
     let mut found = Vec::new();
     let mut counter = None;
     for expression in [
@@ -504,17 +439,13 @@ fn symmetry(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         measured: found.join("; "),
         how: How::AllPairs,
         // "Symmetric" is not defined in the paper; in the usual sense, all nodes alike, it fails.
-        verdict: if counter.is_none() {
-            Verdict::Holds
-        } else {
-            Verdict::Ambiguous
-        },
+        verdict: Verdict::of_reading(counter.is_none()),
         counterexample: counter,
-        ..claim("Section 3", "the topologies are symmetric, and in many cases regular")
+        ..claim("Section 3: the topologies are symmetric, and in many cases regular")
     }])
 }
 
-fn routing_delay(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn routing_delay(run: &Run) -> Claims {
     let mut cases = Vec::new();
     let mut stretch = Vec::new();
     for &(frame, unit, phases) in SMALL {
@@ -525,8 +456,11 @@ fn routing_delay(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         stretch.push(found);
         cases.push(Case::new(network, expansion.diameter_sk(), found.longest));
     }
-    let says = "highest phase first: no route is longer than k_u (r+1) + k_f r, of order (k_u + k_f) d_f r";
-    let mut row = compared(Paper::Re, "Section 6", says, Said::AtMost, How::AllPairs, &cases);
+    let mut row = claim(
+        "Section 6: highest phase first: no route is longer than k_u (r+1) + k_f r, of order (k_u + k_f) d_f \
+         r",
+    )
+    .at_most(How::AllPairs, &cases);
     let means = || stretch.iter().map(Stretch::mean);
     let worst = stretch.iter().map(|stretch| stretch.worst.ratio()).fold(1.0, f64::max);
     let (least, most) = (means().fold(f64::MAX, f64::min), means().fold(0.0, f64::max));
@@ -537,7 +471,7 @@ fn routing_delay(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     Ok(vec![row])
 }
 
-fn several_frames(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn several_frames(run: &Run) -> Claims {
     let mut cases = Vec::new();
     for (frames, unit) in [
         (&["ring(3)", "ring(4)"][..], "ring(5)"),
@@ -551,13 +485,8 @@ fn several_frames(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         let expression = format!("re([{}],{unit})", frames.join(","));
         cases.push(Case::new(&expression, said, diameter(&searched(run, &expression)?)?));
     }
-    let says = "frames may differ from phase to phase (then k_r <= k_u (r+1) + sum of k_f)";
-    Ok(vec![compared(
-        Paper::Re,
-        "Section 7",
-        says,
-        Said::AtMost,
-        How::AllPairs,
-        &cases,
-    )])
+    Ok(vec![
+        claim("Section 7: frames may differ from phase to phase (then k_r <= k_u (r+1) + sum of k_f)")
+            .at_most(How::AllPairs, &cases),
+    ])
 }

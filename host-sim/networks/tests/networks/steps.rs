@@ -7,7 +7,6 @@ use hopwise_networks::broadcast::Broadcast;
 use hopwise_testing::networks;
 use rayon::prelude::*;
 
-/// Sources tried in each network.
 const SOURCES: usize = 24;
 
 #[test]

@@ -403,7 +403,6 @@ impl Doctor<'_> {
         }
     }
 
-    /// The other link that hears this one.
     fn who_hears(&mut self, link: usize, kind: &BoardKind) -> Option<&'static str> {
         let others = kind.links.iter().enumerate().filter(|(other, _)| *other != link);
         for (other, uart) in others {

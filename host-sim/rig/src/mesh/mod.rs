@@ -54,7 +54,6 @@ const MAX_NAME: usize = 16;
 /// What is said of one node; what is not said has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct NodeSettings {
-    /// Its board, if it is not like the others.
     kind: Option<&'static BoardKind>,
     probe: Option<String>,
     name: String,
@@ -86,7 +85,6 @@ pub struct Mesh {
     pub traffic: Option<Traffic>,
     /// The keys, if the mesh has any.
     pub keys: Option<MeshKeys>,
-    /// Where they are, if not in the mesh file.
     key_file: Option<PathBuf>,
     emulated: bool,
     nodes: BTreeMap<u64, NodeSettings>,
@@ -164,7 +162,6 @@ impl Mesh {
         kinds
     }
 
-    /// Whether boards will take the configs.
     fn check_config(&self) -> Result<(), BadConfig> {
         BoardConfig::read(&self.config(0)?).map(drop)
     }

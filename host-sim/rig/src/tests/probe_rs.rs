@@ -14,7 +14,6 @@ use crate::tests::Folder;
 /// Written by `tools/probe-rs`.
 const TABLE: &str = include_str!("../../probe-rs-options.txt");
 
-/// The options of each subcommand of each version.
 type Table = BTreeMap<Version, BTreeMap<&'static str, BTreeSet<&'static str>>>;
 
 fn table() -> Table {
@@ -28,7 +27,6 @@ fn table() -> Table {
     table
 }
 
-/// Why versions do not take a command line.
 fn objections(words: &[Word]) -> Vec<String> {
     let mut objections = Vec::new();
     for (version, subcommands) in table() {

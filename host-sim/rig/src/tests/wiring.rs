@@ -54,7 +54,6 @@ fn end(text: &str) -> NodePort {
     text.parse().unwrap()
 }
 
-/// Kind, place, expected and found of all findings.
 fn rows(report: &WiringReport) -> Vec<String> {
     let text = |option: &Option<String>| option.clone().unwrap_or("-".into());
     let port = |port: Option<u64>| port.map_or("-".into(), |port| port.to_string());

@@ -93,7 +93,6 @@ pub fn change_configs(
     Err(CannotChange::NotKept(on_trial))
 }
 
-/// Boards that do not have their config.
 struct Others {
     differ: Vec<u64>,
     silent: Vec<u64>,

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use hopwise_host::talk::{BoardRequest, Talk, ask_nodes, read};
 use hopwise_node::store::Slot;
-use hopwise_node::wire::{Command, CommandResult, UpdatePhase, UpdateState};
+use hopwise_node::wire::{Command, CommandResult, UpdatePhase, UpdateState, VERSION};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -45,12 +45,17 @@ pub trait Boards: Talk {
     /// How long this has been going on.
     fn elapsed(&self) -> Duration;
 
+    /// The version of the wire format that they speak.
+    fn wire_version(&self) -> u8 {
+        VERSION
+    }
+
     /// Broadcasts blocks from the first entrance, as fast as the board there takes them.
     fn stream(&mut self, blocks: Vec<Vec<u8>>);
 }
 
 /// How an update went. The names are those of the JSON keys of `hopwise update`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct UpdateReport {
     /// How many boards have the new image.
     pub boards: usize,
@@ -76,6 +81,14 @@ pub enum CannotUpdate {
     Silent(Vec<u64>),
     #[error("the firmware of {} takes no updates through the mesh: `hopwise flash` brings one that does", list(.0))]
     TooOld(Vec<u64>),
+    #[error(
+        "the image speaks version {0} of the wire format, which this hopwise does not: use the one that it came with"
+    )]
+    NewerWire(u8),
+    #[error(
+        "the boards speak version {spoken} of the wire format and the image version {wire}, so they cannot switch one after the other: leave out `--rolling`"
+    )]
+    OtherWire { spoken: u8, wire: u8 },
     #[error("the image is for {image}, and node {node} is a {board}")]
     OtherBoard { image: String, node: u64, board: String },
     #[error("{} no boot loader: `hopwise flash` brings it once, with a probe: {}", has(.0), list(.0))]
@@ -132,6 +145,13 @@ pub struct Updater<'a> {
 /// Brings boards a new image. Those of `waves` that belong together switch together. Boards are told in this order: those that are farthest from the
 /// host come first, since who was told does not pass anything on for a while.
 pub fn update(boards: &mut dyn Boards, package: &Package, waves: &[Vec<u64>]) -> Result<UpdateReport, CannotUpdate> {
+    let (spoken, wire) = (boards.wire_version(), package.wire);
+    if wire > VERSION {
+        return Err(CannotUpdate::NewerWire(wire));
+    }
+    if spoken != wire && waves.len() > 1 {
+        return Err(CannotUpdate::OtherWire { spoken, wire });
+    }
     let begin = boards.elapsed();
     let nodes: Vec<u64> = waves.concat();
     let mut updater = Updater::look(boards, package, &nodes)?;
@@ -184,15 +204,7 @@ impl<'a> Updater<'a> {
             return Err(CannotUpdate::OnTrial(nodes));
         }
         Ok(Updater {
-            report: UpdateReport {
-                boards: 0,
-                seconds: 0.0,
-                erase_seconds: 0.0,
-                transfer_seconds: 0.0,
-                blocks: 0,
-                retries: 0,
-                bricked: 0,
-            },
+            report: UpdateReport::default(),
             boards,
             package,
             nodes: nodes.to_vec(),

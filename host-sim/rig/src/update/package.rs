@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hopwise_node::boot::{HASH_BYTES, RECORD};
 use hopwise_node::store::Slot;
-use hopwise_node::wire::{BLOCK, Block, UpdatePlan, crc32c};
+use hopwise_node::wire::{BLOCK, Block, UpdatePlan, VERSION, crc32c};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -36,6 +36,8 @@ pub enum BadPackage {
 pub struct Package {
     /// The board that it is for.
     pub board: String,
+    /// The version of the wire format that it speaks.
+    pub wire: u8,
     images: [Linked; 2],
 }
 
@@ -76,7 +78,14 @@ impl Linked {
 #[derive(Serialize, Deserialize)]
 struct Contents {
     board: String,
+    /// Older files do not say it.
+    #[serde(default = "version_3")]
+    wire: u8,
     images: [Entry; 2],
+}
+
+fn version_3() -> u8 {
+    3
 }
 
 #[derive(Serialize, Deserialize)]
@@ -101,6 +110,7 @@ impl Package {
     pub fn new(board: &str, images: [Linked; 2]) -> Self {
         Package {
             board: board.into(),
+            wire: VERSION,
             images,
         }
     }
@@ -121,6 +131,7 @@ impl Package {
         };
         let contents = Contents {
             board: self.board.clone(),
+            wire: self.wire,
             images: [entry(&self.images[0]), entry(&self.images[1])],
         };
         let contents = serde_json::to_string(&contents).unwrap_or_default();
@@ -163,6 +174,7 @@ impl Package {
         let images = [take(first, Slot::First)?, take(second, Slot::Second)?];
         Ok(Package {
             board: contents.board,
+            wire: contents.wire,
             images,
         })
     }

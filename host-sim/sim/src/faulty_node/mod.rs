@@ -15,7 +15,7 @@ use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Rule};
 use hopwise_node::limits::BODY;
 use hopwise_node::link::{FrameResult, Link, Micros, Received, Token, Turn};
-use hopwise_node::wire::{self, AGE_UNIT, DELIMITER, Frame, Header, Identity, Kind, Packet, PacketId, Role, WIRE};
+use hopwise_node::wire::{self, AGE_UNIT, DELIMITER, Header, Identity, Kind, Packet, PacketId, Role, WIRE};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -241,11 +241,11 @@ impl FaultyNode {
                 continue;
             }
             let mut decoded = frame[..frame.len() - 1].to_vec();
-            let read = wire::decode(&mut decoded).and_then(Frame::read);
-            if matches!(read, Ok(Frame::Hello(_))) {
+            let tag = wire::decode(&mut decoded).ok().and_then(wire::tag_of);
+            if tag == Some(0) {
                 hello.clone_from(frame);
             }
-            if read.is_ok() {
+            if tag.is_some() {
                 signs.push(hello.clone());
             }
             frame.clear();
@@ -259,7 +259,8 @@ impl FaultyNode {
             match end.link.receive(&mut bytes, now) {
                 None => break,
                 Some(Received::Packet { channel, length }) => {
-                    let packet = Packet::<BODY>::read(end.link.packet(length));
+                    let read = end.link.header(length);
+                    let packet = read.and_then(|(header, body)| Packet::<BODY>::new(header, body));
                     if self.takes(link) {
                         self.ends[usize::from(link)].link.take();
                         if let Some(packet) = packet {
@@ -460,11 +461,8 @@ impl FaultyNode {
                 if parcel.passing {
                     header.age = header.age.saturating_add(waited);
                 }
-                let mut bytes = [0; wire::MAX_HEADER];
-                header.write(&mut bytes).and_then(|length| {
-                    let parts = [&bytes[..length], &parcel.packet.body[..]];
-                    end.link.write_packet(token, parcel.channel, parts, now, out)
-                })
+                end.link
+                    .write(token, parcel.channel, &header, &parcel.packet.body, now, out)
             }
         };
         sent.unwrap_or(0)

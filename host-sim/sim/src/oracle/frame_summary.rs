@@ -1,18 +1,24 @@
-//! A frame_summary at a frame on the wire: only as much of it is decoded as is needed to know which packet it carries.
+//! A glance at a frame on the wire: only as much of it is decoded as is needed to know which packet it carries.
 
-use hopwise_node::wire::{DELIMITER, Header, MAX_HEADER};
+use std::collections::HashMap;
 
-/// Before the packet of a data frame: `docs/wire-format.md`.
+use hopwise_node::wire::{DELIMITER, Header, Kind, MAX_HEADER};
+
+use crate::world::WireEnd;
+
+/// The most bytes before the packet of a data frame: `docs/wire-format.md`.
 const DATA_HEADER: usize = 8;
 const TYPE_MASK: u8 = 0x03;
 const ACK: u8 = 1;
 const DATA: u8 = 2;
-/// Where the refusals are in an acknowledgement, and in data.
-const ACK_REFUSED: usize = 4;
-const DATA_REFUSED: usize = 5;
+const MISSING: u8 = 0x40;
+const SEALED: u8 = 0x80;
+const ROUND_MASK: u8 = 0x03;
+/// Refusals and the offer.
+const STATUS_BYTES: usize = 3;
 
 /// So much of a frame is enough while addresses have up to three bytes.
-const USUAL: usize = DATA_HEADER + 11 + 2 * 3;
+const USUAL: usize = DATA_HEADER + 10 + 2 * 3;
 
 /// The fields of a frame that the oracle checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,38 +31,72 @@ pub(super) struct FrameSummary {
     pub(super) packet: Option<Header>,
 }
 
+/// The epochs and high halves of numbers in the last full header that an end of a wire has sent of each source.
+#[derive(Debug, Default)]
+pub(super) struct Sequences(HashMap<(WireEnd, u64, bool, bool), (u16, u16)>);
+
+impl Sequences {
+    /// Completes a brief header, and learns from a full one.
+    fn complete(&mut self, from: WireEnd, header: &mut Header, is_brief: bool) -> Option<()> {
+        let source = (from, header.source, header.from_host, header.kind == Kind::Confirmed);
+        if is_brief {
+            let &(epoch, high) = self.0.get(&source)?;
+            header.epoch = epoch;
+            header.number |= u32::from(high) << 16;
+        } else {
+            self.0.insert(source, (header.epoch, (header.number >> 16) as u16));
+        }
+        Some(())
+    }
+}
+
 impl FrameSummary {
-    /// At a frame as it is sent.
-    pub(super) fn at(frame: &[u8]) -> Self {
+    /// At a frame as it is sent from an end of a wire.
+    pub(super) fn at(frame: &[u8], from: WireEnd, sequences: &mut Sequences) -> Self {
         let retransmit = frame.first() == Some(&DELIMITER);
         let frame = &frame[usize::from(retransmit)..];
         let mut start = [0; DATA_HEADER + MAX_HEADER];
-        let length = decode_start(frame, &mut start[..USUAL]);
-        let mut packet = packet_of(&start[..length]);
-        if packet.is_none() && length == USUAL {
-            let length = decode_start(frame, &mut start);
-            packet = packet_of(&start[..length]);
+        let mut length = decode_start(frame, &mut start[..USUAL]);
+        let mut read = read(&start[..length]);
+        if read.1.is_none() && length == USUAL {
+            length = decode_start(frame, &mut start);
+            read = self::read(&start[..length]);
         }
-        let start = &start[..length];
-        let kind = start.first().map(|first| first & TYPE_MASK);
-        let refused = match kind {
-            Some(ACK) => start.get(ACK_REFUSED),
-            Some(DATA) => start.get(DATA_REFUSED),
-            _ => None,
-        };
+        let (refuses, packet) = read;
         FrameSummary {
             retransmit,
-            refuses: refused.is_some_and(|&refused| refused != 0),
-            packet,
+            refuses,
+            packet: packet.and_then(|(mut header, is_brief)| {
+                sequences.complete(from, &mut header, is_brief)?;
+                Some(header)
+            }),
         }
     }
 }
 
-/// The header of the packet in a data frame.
-fn packet_of(start: &[u8]) -> Option<Header> {
-    let is_data = start.first().is_some_and(|first| first & TYPE_MASK == DATA);
-    let packet = start.get(DATA_HEADER..).filter(|_| is_data)?;
-    Header::read(packet).map(|(header, _)| header)
+/// Whether a frame refuses a packet, and the header of the one that it carries, which may be brief.
+fn read(start: &[u8]) -> (bool, Option<(Header, bool)>) {
+    let Some((&first, mut rest)) = start.split_first() else {
+        return (false, None);
+    };
+    let skip = |bytes: &mut &[u8], count: usize| *bytes = bytes.get(count..).unwrap_or(&[]);
+    if first & SEALED != 0 {
+        skip(&mut rest, 2);
+    }
+    let kind = first & TYPE_MASK;
+    match kind {
+        DATA => skip(&mut rest, 1),
+        ACK => {}
+        _ => return (false, None),
+    }
+    let has_status = first & MISSING != 0 || rest.first().is_some_and(|place| place & ROUND_MASK != 0);
+    skip(&mut rest, 1);
+    let refuses = has_status && rest.first().is_some_and(|&refused| refused != 0);
+    if has_status {
+        skip(&mut rest, STATUS_BYTES);
+    }
+    let header = || Header::read_any(rest).map(|(header, is_brief, _)| (header, is_brief));
+    (refuses, (kind == DATA).then(header).flatten())
 }
 
 /// Decodes as much of a frame as there is room for, and returns how much that is.
@@ -102,6 +142,8 @@ mod tests {
         };
         let mut packet = [0; MAX_HEADER];
         let length = header.write(&mut packet).unwrap();
+        let (end_of_wire, mut sequences) = ((0, 0), Sequences::default());
+        let mut glance = |frame: &[u8]| FrameSummary::at(frame, end_of_wire, &mut sequences);
         for (refused, retransmit) in [(0, false), (5, true)] {
             let ack = Ack {
                 tag: 7,
@@ -124,15 +166,15 @@ mod tests {
                 refuses: refused != 0,
                 packet: Some(header),
             };
-            assert_eq!(FrameSummary::at(&frame[..end]), seen);
+            assert_eq!(glance(&frame[..end]), seen);
             let end = write_ack(&ack, false, None, &mut frame).unwrap();
             let seen = FrameSummary {
                 retransmit: false,
                 packet: None,
                 ..seen
             };
-            assert_eq!(FrameSummary::at(&frame[..end]), seen);
+            assert_eq!(glance(&frame[..end]), seen);
         }
-        assert_eq!(FrameSummary::at(&[]).packet, None);
+        assert_eq!(glance(&[]).packet, None);
     }
 }

@@ -14,7 +14,7 @@ mod verdict;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use frame_summary::FrameSummary;
+use frame_summary::{FrameSummary, Sequences};
 pub use history::Exception;
 use history::History;
 use hopwise_core::{Network, Node};
@@ -65,6 +65,7 @@ pub struct Oracle {
     /// When each board went off last.
     off_at: Vec<Option<Nanos>>,
     history: History,
+    sequences: Sequences,
     ledger: Ledger,
     /// The last packet that came from a source to a node, by service.
     latest: HashMap<(Service, u32, u32), u32>,
@@ -102,6 +103,7 @@ impl Oracle {
             parts: Parts::new(vec![0; nodes as usize], vec![0; nodes as usize], false),
             off_at: vec![None; nodes as usize],
             history: History::new(byte_nanos),
+            sequences: Sequences::default(),
             ledger: Ledger::new(boards, hosts.len()),
             latest: HashMap::new(),
             soon: SOON + SOON_BYTES * byte_nanos,
@@ -170,7 +172,7 @@ impl Oracle {
 
     /// A frame leaves for the other end of a cable.
     pub fn carried(&mut self, at: Nanos, from: WireEnd, to: WireEnd, frame: &[u8]) {
-        let mut frame_summary = FrameSummary::at(frame);
+        let mut frame_summary = FrameSummary::at(frame, from, &mut self.sequences);
         let host = from.0.checked_sub(self.nodes);
         if let Some(&board) = host.and_then(|host| self.hosts.get(host as usize)) {
             // Its board puts its own name to it.

@@ -47,7 +47,7 @@ fn a_report_that_comes_back_is_no_false_alarm() {
 
 #[test]
 fn a_run_whose_faults_met_no_traffic_says_so() {
-    let remark = |settings: &Settings| Report::new(settings, &settings.run().unwrap(), &run(settings)).remark;
+    let remark = |settings: &Settings| Report::new(settings, &settings.run().unwrap(), &run(settings), 0.0).remark;
     let readme = on("rdn(ring(3),1) --confirmed --ber 1e-4 --pull-every 1s");
     let said = remark(&readme).unwrap();
     assert!(said.starts_with("no fault met any traffic: it was over at "), "{said}");

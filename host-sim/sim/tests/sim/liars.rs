@@ -1,8 +1,10 @@
 //! The oracle is tested: boards that lie, each in one way, and it catches every one of them.
 
+use std::collections::HashMap;
+
 use hopwise_node::limits::BODY;
 use hopwise_node::router::{Event, Message, MessageKind};
-use hopwise_node::wire::{Bytes, DropReason, Frame, Header, Kind, Query, RouterCounters, decode, write_data};
+use hopwise_node::wire::{Bytes, DropReason, Frame, Header, Kind, Query, RouterCounters, decode, tag_of, write_data};
 use hopwise_sim::oracle::{Broken, Violation};
 use hopwise_sim::shell::{Honest, Shell};
 use hopwise_sim::wire::Nanos;
@@ -250,22 +252,36 @@ fn counters_that_lie_are_noticed_even_if_they_add_up() {
     }
 }
 
-/// Changes the packets that it sends, and writes them as core does.
-struct Sends<F>(F);
+/// Changes the packets that it sends, and writes them as core does, but with full headers.
+struct Sends<F> {
+    change: F,
+    /// The epoch and the high half of the numbers of each source on each link.
+    sequences: HashMap<(u8, u64, bool), (u16, u32)>,
+}
 
 impl<F: FnMut(&mut Header, &mut Vec<u8>)> Shell for Sends<F> {
-    fn sends(&mut self, at: Nanos, (board, _): WireEnd, frame: &mut [u8], length: usize) -> usize {
-        if board != LIAR || at < FROM {
+    fn sends(&mut self, at: Nanos, (board, link): WireEnd, frame: &mut [u8], length: usize) -> usize {
+        if board != LIAR {
             return length;
         }
         let again = frame[0] == 0;
         let mut bytes: Vec<u8> = frame[usize::from(again)..length - 1].to_vec();
-        let Ok(Frame::Data { header: data, packet }) = Frame::read(decode(&mut bytes).unwrap()) else {
+        let decoded = decode(&mut bytes).unwrap();
+        let Ok(Frame::Data { header: data, packet }) = Frame::read(decoded, tag_of(decoded).unwrap()) else {
             return length;
         };
-        let (mut header, body) = Header::read(packet).unwrap();
+        let (mut header, is_brief, body) = Header::read_any(packet).unwrap();
+        let source = (link, header.source, header.kind == Kind::Confirmed);
+        if is_brief {
+            let (epoch, high) = self.sequences[&source];
+            (header.epoch, header.number) = (epoch, header.number | high << 16);
+        }
+        self.sequences.insert(source, (header.epoch, header.number >> 16));
+        if at < FROM {
+            return length;
+        }
         let mut body = body.to_vec();
-        (self.0)(&mut header, &mut body);
+        (self.change)(&mut header, &mut body);
         let mut bytes = [0; 64];
         let written = header.write(&mut bytes).unwrap();
         write_data(&data, [&bytes[..written], &body], again, None, frame).unwrap()
@@ -275,11 +291,15 @@ impl<F: FnMut(&mut Header, &mut Vec<u8>)> Shell for Sends<F> {
 #[test]
 fn packets_changed_on_the_way_are_noticed_where_they_arrive() {
     let datagrams = |change: fn(&mut Header, &mut Vec<u8>)| {
-        Sends(move |header: &mut Header, body: &mut Vec<u8>| {
+        let change = move |header: &mut Header, body: &mut Vec<u8>| {
             if header.kind == Kind::Datagram {
                 change(header, body);
             }
-        })
+        };
+        Sends {
+            change,
+            sequences: HashMap::new(),
+        }
     };
     assert_caught(datagrams(|_, body| body.truncate(20)), Broken::Corrupted);
     assert_caught(datagrams(|_, body| body.push(7)), Broken::Corrupted);

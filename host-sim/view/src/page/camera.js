@@ -1,4 +1,4 @@
-// From the drawing's places to the canvas: moved by dragging, scaled by the wheel.
+// From the drawing's places to the canvas: moved by dragging, scaled by the wheel. Shared with the page of play/.
 
 const canvas = document.getElementById("mesh");
 
@@ -111,3 +111,22 @@ function linkAt(sx, sy) {
   });
   return best;
 }
+
+/** Where a pointer is on the canvas. */
+const pointOf = (event) => {
+  const { left, top } = canvas.getBoundingClientRect();
+  return [event.clientX - left, event.clientY - top];
+};
+canvas.addEventListener("pointerleave", () => {
+  state.overNode = state.overLink = -1;
+  showHint(0, 0);
+  state.dirty = true;
+});
+canvas.addEventListener("wheel", (event) => {
+  event.preventDefault();
+  camera.zoom(Math.exp(-event.deltaY / 500), ...pointOf(event));
+  state.dirty = true;
+}, { passive: false });
+byId("zoom-in").addEventListener("click", () => { camera.zoom(1.3); state.dirty = true; });
+byId("zoom-out").addEventListener("click", () => { camera.zoom(1 / 1.3); state.dirty = true; });
+byId("fit").addEventListener("click", () => { camera.fit(); state.dirty = true; });

@@ -58,10 +58,6 @@ function setTheme(name) {
   state.dirty = true;
 }
 
-const pointOf = (event) => {
-  const { left, top } = canvas.getBoundingClientRect();
-  return [event.clientX - left, event.clientY - top];
-};
 
 let drag = null;
 canvas.addEventListener("pointerdown", (event) => {
@@ -94,16 +90,6 @@ window.addEventListener("pointerup", (event) => {
   }
   drag = null;
 });
-canvas.addEventListener("pointerleave", () => {
-  state.overNode = state.overLink = -1;
-  showHint(0, 0);
-  state.dirty = true;
-});
-canvas.addEventListener("wheel", (event) => {
-  event.preventDefault();
-  camera.zoom(Math.exp(-event.deltaY / 500), ...pointOf(event));
-  state.dirty = true;
-}, { passive: false });
 
 byId("latency-plot").addEventListener("click", (event) => {
   const box = event.currentTarget.getBoundingClientRect();
@@ -121,9 +107,6 @@ byId("modes").addEventListener("click", (event) => {
   if (event.target.dataset.mode) setMode(event.target.dataset.mode);
 });
 byId("theme").addEventListener("click", () => setTheme(theme.dark ? "light" : "dark"));
-byId("zoom-in").addEventListener("click", () => { camera.zoom(1.3); state.dirty = true; });
-byId("zoom-out").addEventListener("click", () => { camera.zoom(1 / 1.3); state.dirty = true; });
-byId("fit").addEventListener("click", () => { camera.fit(); state.dirty = true; });
 playButton.addEventListener("click", () => timeline.play(!state.playing));
 slider.addEventListener("input", () => { timeline.play(false); timeline.seek(Number(slider.value)); showPanel(); });
 byId("slower").addEventListener("click", () => timeline.pace(1));

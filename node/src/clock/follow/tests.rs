@@ -98,6 +98,16 @@ impl Mesh {
         }
     }
 
+    /// A ring of eight with shortcuts, so that each board has three neighbors.
+    fn with_shortcuts(seed: u64) -> Self {
+        let mut mesh = Mesh::row(8, true, seed);
+        for board in 0..4 {
+            mesh.cables.push(((board, 2), (board + 4, 2)));
+            mesh.plug(mesh.cables.len() - 1, true);
+        }
+        mesh
+    }
+
     /// Removes a board; its neighbors notice.
     fn kill(&mut self, board: usize) {
         self.boards[board].alive = false;
@@ -321,18 +331,11 @@ fn two_meshes_become_one() {
 
 /// All boards but the faulty one and those with no other neighbor agree, and time runs as before.
 fn withstands(liar: usize, lie: Lie, from: f64) {
-    let mut mesh = Mesh::row(8, true, 12);
-    // Shortcuts, so that each board has three neighbors.
-    for board in 0..4 {
-        mesh.cables.push(((board, 2), (board + 4, 2)));
-        mesh.plug(mesh.cables.len() - 1, true);
-    }
+    let mut mesh = Mesh::with_shortcuts(12);
     mesh.run(from);
+    mesh.liar = Some((liar, lie));
     if from == 0.0 {
-        mesh.liar = Some((liar, lie));
         mesh.run(5.0);
-    } else {
-        mesh.liar = Some((liar, lie));
     }
     let honest: Vec<usize> = (0..8).filter(|&board| board != liar).collect();
     mesh.run(1.0);
@@ -403,11 +406,7 @@ fn a_liar_about_its_own_clock_drags_nobody() {
 #[test]
 fn a_board_that_starts_takes_the_time_that_most_have() {
     for wait in 0..8 {
-        let mut mesh = Mesh::row(8, true, 20 + wait);
-        for board in 0..4 {
-            mesh.cables.push(((board, 2), (board + 4, 2)));
-            mesh.plug(mesh.cables.len() - 1, true);
-        }
+        let mut mesh = Mesh::with_shortcuts(20 + wait);
         mesh.run(5.0 + 0.013 * wait as f64);
         mesh.liar = Some((5, |_, signal| {
             signal.mesh = signal.mesh.map(|mesh| mesh + 3_600_000_000 * TICKS_PER_MICRO);

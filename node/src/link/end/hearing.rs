@@ -1,31 +1,41 @@
 //! Processing of received frames.
 
-use hopwise_codec::{CRC_BYTES, Check};
+use hopwise_codec::{CRC_BYTES, Check, Decoded};
 
 use super::{CLOSED_FOR, End, Liveness, count};
 use crate::capacities::LinkCapacities;
+use crate::key::TAG_BYTES;
 use crate::link::flap_damping::TRUSTED;
 use crate::link::security::Verdict;
 use crate::link::state::{Change, Hears, Peer};
 use crate::link::window::Arrival;
 use crate::link::{Down, Micros, Received};
-use crate::wire::{Ack, Frame, FrameError, Hello, Tagged};
+use crate::wire::{Ack, Checked, Frame, FrameError, Hello, Tagged, VERSION, mask, tag_of};
+#[cfg(feature = "version-3")]
+use crate::wire::{Role, version3};
 
 impl<L: LinkCapacities> End<L> {
-    pub(in crate::link) fn receive(&mut self, frame: Result<(&[u8], bool), FrameError>, now: Micros) -> Received {
-        let (bytes, frame) = match frame.and_then(|(bytes, is_intact)| Ok((bytes, self.read(bytes, is_intact)?))) {
+    pub(in crate::link) fn receive(&mut self, frame: Result<(&[u8], Decoded), FrameError>, now: Micros) -> Received {
+        let (bytes, frame) = match frame.and_then(|(bytes, decoded)| Ok((bytes, self.read(bytes, decoded)?))) {
             Ok(read) => read,
             Err(error) => return self.damaged(error, now),
         };
         count(&mut self.counters.frames_received);
         match frame {
-            Frame::Hello(hello) => self.hear(&hello, bytes, now),
+            Frame::Hello(hello) => self.hear(&hello, VERSION, bytes, now),
+            #[cfg(feature = "version-3")]
+            Frame::OtherVersion(version3::VERSION_3) if self.identity.role == Role::Host => {
+                match version3::read_hello(bytes) {
+                    Some(hello) => self.hear(&hello, version3::VERSION_3, bytes, now),
+                    None => self.useless(),
+                }
+            }
             // Anyone can send that, so an authenticated peer is not given up for it.
             Frame::OtherVersion(_) if self.security.is_some() && self.peer().is_some() => self.useless(),
             Frame::OtherVersion(version) => self.turn_away(Down::Version(version), now),
             Frame::Unknown => self.useless(),
-            Frame::Time { tag, signal } => {
-                if self.state.peer().is_none() || tag != self.tag {
+            Frame::Time { signal, .. } => {
+                if self.state.peer().is_none() {
                     return self.useless();
                 }
                 self.is_back(now);
@@ -82,6 +92,14 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
+    /// The number of bytes after the packet of a frame.
+    pub(in crate::link) fn ending(&self) -> usize {
+        match self.security {
+            None => CRC_BYTES,
+            Some(_) => TAG_BYTES,
+        }
+    }
+
     /// With a key, nearly all frames have a tag instead of a CRC.
     pub(in crate::link) fn check(&self) -> Check {
         match self.security {
@@ -91,11 +109,21 @@ impl<L: LinkCapacities> End<L> {
     }
 
     /// Parses a frame. With a key, only those with the tag of this session, and hellos.
-    fn read<'a>(&mut self, bytes: &'a [u8], is_intact: bool) -> Result<Frame<'a>, FrameError> {
+    fn read<'a>(&mut self, bytes: &'a [u8], decoded: Decoded) -> Result<Frame<'a>, FrameError> {
+        #[cfg(feature = "version-3")]
+        if self.speaks_3 {
+            return self.read_version_3(bytes);
+        }
         let Some(security) = &mut self.security else {
-            // Too short for a CRC rather than damaged.
-            return if is_intact || bytes.len() < CRC_BYTES {
-                Frame::read_intact(bytes)
+            return if bytes.len() < CRC_BYTES {
+                Err(FrameError::Form)
+            } else if decoded.has_crc(mask(self.tag)) {
+                Frame::read_checked(bytes, Checked::For(self.tag))
+            } else if decoded.has_crc(0) {
+                Frame::read_checked(bytes, Checked::ForAll)
+            } else if tag_of(bytes).is_some() {
+                // For another end, or of another session.
+                Ok(Frame::Unknown)
             } else {
                 Err(FrameError::Crc)
             };
@@ -103,10 +131,28 @@ impl<L: LinkCapacities> End<L> {
         match Tagged::frame(bytes) {
             Some(tagged) if security.authenticates(&tagged) => tagged.read(self.tag),
             Some(_) => Err(FrameError::Tag),
-            None => match Frame::read(bytes)? {
+            None => match Frame::read(bytes, self.tag)? {
                 Frame::Ack(_) | Frame::Data { .. } | Frame::Time { .. } | Frame::Rate { .. } => Err(FrameError::Tag),
                 frame => Ok(frame),
             },
+        }
+    }
+
+    /// The same for a frame of version 3, or a hello of this one.
+    #[cfg(feature = "version-3")]
+    fn read_version_3<'a>(&mut self, bytes: &'a [u8]) -> Result<Frame<'a>, FrameError> {
+        if let Some(security) = &mut self.security
+            && let Some(tagged) = Tagged::frame(bytes)
+        {
+            return match security.authenticates(&tagged) {
+                true => version3::read_content(tagged.content(), self.tag, true),
+                false => Err(FrameError::Tag),
+            };
+        }
+        let (content, _) = bytes.split_last_chunk::<CRC_BYTES>().ok_or(FrameError::Form)?;
+        match Frame::read(bytes, 0)? {
+            Frame::Unknown if self.security.is_none() => version3::read_content(content, self.tag, false),
+            frame => Ok(frame),
         }
     }
 
@@ -157,7 +203,7 @@ impl<L: LinkCapacities> End<L> {
 
     /// Processes an acknowledgment, if it is of this session.
     fn acknowledged(&mut self, ack: &Ack, now: Micros) -> Result<(), Received> {
-        if self.state.peer().is_none() || ack.tag != self.tag {
+        if self.state.peer().is_none() {
             return Err(self.useless());
         }
         let change = self.named(now);
@@ -195,14 +241,17 @@ impl<L: LinkCapacities> End<L> {
         Ok(())
     }
 
-    fn hear(&mut self, hello: &Hello, bytes: &[u8], now: Micros) -> Received {
+    fn hear(&mut self, hello: &Hello, version: u8, bytes: &[u8], now: Micros) -> Received {
         let hears = match hello.heard {
             0 => Hears::Nobody,
             tag if tag == self.tag => Hears::Us,
             _ => Hears::Another,
         };
         match self.verify(hello, bytes, hears) {
-            Ok(hears) => self.believe(hello, hears, now),
+            Ok(hears) => {
+                self.speak(version);
+                self.believe(hello, hears, now)
+            }
             Err(Some(reason)) => self.turn_away(reason, now),
             Err(None) => self.useless(),
         }

@@ -7,8 +7,11 @@ use crate::link::security::Security;
 use crate::link::window::{Sent, Token};
 use crate::link::{Micros, Turn};
 use crate::wire::{
-    Ack, DataHeader, Hello, Proof, Seal, Stance, TimeSignal, write_ack, write_data, write_hello, write_time,
+    Ack, DataHeader, Hello, Proof, Seal, Stance, TimeSignal, write_ack, write_data, write_hello_of, write_time,
 };
+
+#[cfg(feature = "version-3")]
+use crate::wire::version3;
 
 /// The seal of the next frame, in a mesh that has a key; `None` if the other end is not known, so that none can be made.
 pub(super) fn next_seal(security: &mut Option<Security>) -> Option<Option<Seal<'_>>> {
@@ -69,8 +72,12 @@ impl<L: LinkCapacities> End<L> {
             pause: pause.unwrap_or(0),
             ..self.acknowledgement()?
         };
-        let seal = next_seal(&mut self.security)?;
-        let length = write_ack(&ack, sign_of_life, seal, out)?;
+        let (version, seal) = (self.version(), next_seal(&mut self.security)?);
+        let length = match version {
+            #[cfg(feature = "version-3")]
+            version3::VERSION_3 => version3::write_ack(&ack, sign_of_life, seal, out)?,
+            _ => write_ack(&ack, sign_of_life, seal, out)?,
+        };
         self.sent(length, now);
         match pause {
             Some(0) => self.pause = Pause::None,
@@ -93,10 +100,11 @@ impl<L: LinkCapacities> End<L> {
             keeps_alive: self.keeps_alive(),
             steps: self.rates.own_steps(),
         };
-        let padding = self.padding();
+        let (padding, version) = (self.padding(), self.version());
         let mut write = |proof: Option<Proof<'_>>| {
             // Without room for the longest frame, a short one is sent.
-            write_hello(&hello, padding, proof, out).or_else(|| write_hello(&hello, 0, proof, out))
+            write_hello_of(version, &hello, padding, proof, out)
+                .or_else(|| write_hello_of(version, &hello, 0, proof, out))
         };
         let length = match &mut self.security {
             Some(security) => security.with_proof(|proof| write(Some(proof)))?,
@@ -137,6 +145,11 @@ impl<L: LinkCapacities> End<L> {
         self.identity.mtu.min(there).into()
     }
 
+    /// Whether the packet of this token is the next to be sent again.
+    pub(in crate::link) fn is_retransmission(&self, token: Token) -> bool {
+        self.sender.retransmit().is_some_and(|sent| sent.token == token)
+    }
+
     pub(in crate::link) fn write_packet(
         &mut self,
         token: Token,
@@ -148,10 +161,7 @@ impl<L: LinkCapacities> End<L> {
         if !self.is_open() {
             return None;
         }
-        let retransmit = match self.sender.retransmit() {
-            Some(sent) => sent.token == token && sent.channel == channel,
-            None => false,
-        };
+        let retransmit = self.is_retransmission(token);
         let since = coarse(now);
         if !retransmit && !self.sender.push(Sent { token, channel, since }) {
             return None;
@@ -164,8 +174,12 @@ impl<L: LinkCapacities> End<L> {
             round,
             channel,
         };
-        let seal = next_seal(&mut self.security)?;
-        let length = write_data(&header, packet, retransmit, seal, out)?;
+        let (version, seal) = (self.version(), next_seal(&mut self.security)?);
+        let length = match version {
+            #[cfg(feature = "version-3")]
+            version3::VERSION_3 => version3::write_data(&header, packet, retransmit, seal, out)?,
+            _ => write_data(&header, packet, retransmit, seal, out)?,
+        };
         count(if retransmit {
             &mut self.counters.resent
         } else {

@@ -1,20 +1,15 @@
 //! What two ends write, frame by frame.
 
+#[cfg(feature = "keys")]
+use hopwise_node::key::Key;
+use hopwise_node::key::{Credentials, Secret};
 use hopwise_node::link::{FrameResult, Link, Received, Turn};
-use hopwise_node::wire::{Frame, Identity, Offer, Role, TimeSignal, WIRE};
+use hopwise_node::wire::{Frame, Header, Identity, Kind, Offer, TimeSignal, WIRE, tag_of};
 
-use crate::link::pair::identity;
+use crate::link::pair::{control, host_identity, identity};
 
 const BAUD: u32 = 1_000_000;
 
-/// Gives what one end has to say of its own accord to the other.
-fn control(from: &mut Link<WIRE>, to: &mut Link<WIRE>, now: u64) {
-    let mut out = [0; WIRE];
-    let length = from.write_control(now, &mut out).unwrap_or(0);
-    to.receive(&mut &out[..length], now);
-}
-
-/// Two ends that are up.
 fn two(one: Identity, other: Identity) -> [Link<WIRE>; 2] {
     let [mut one, mut other] = [one, other].map(|identity| Link::<WIRE>::welcoming(identity, BAUD, 0));
     for now in [0, 1_000, 2_000] {
@@ -36,7 +31,8 @@ fn sequence_numbers_go_up_to_63_and_begin_again() {
             .unwrap();
         let begin = usize::from(out[0] == 0);
         let decoded = cobs::decode_vec(&out[begin..length - 1]).unwrap();
-        let Ok(Frame::Data { header, packet }) = Frame::read(&decoded) else {
+        let tag = tag_of(&decoded).expect("a CRC");
+        let Ok(Frame::Data { header, packet }) = Frame::read(&decoded, tag) else {
             panic!("no packet");
         };
         assert_eq!((u32::from(header.sequence), header.round), (count % 64, 0));
@@ -61,6 +57,111 @@ fn sequence_numbers_go_up_to_63_and_begin_again() {
         (141, 141)
     );
     assert_eq!((one.counters().resent, other.counters().not_taken), (0, 0));
+}
+
+/// A datagram of 10 bytes to another of up to 128 nodes, in flows both ways.
+fn overhead(secret: Option<Secret>) -> usize {
+    const PAYLOAD: usize = 10;
+    let [mut one, mut other] = [0, 1].map(|end| Link::<WIRE>::welcoming(identity(end, 1), BAUD, 0));
+    for link in [&mut one, &mut other] {
+        let credentials = secret.map(|secret| Credentials {
+            secret,
+            random: [0; 16],
+        });
+        credentials.iter().for_each(|credentials| link.lock(credentials));
+    }
+    for now in [0, 1_000, 2_000, 3_000, 4_000] {
+        control(&mut one, &mut other, now);
+        control(&mut other, &mut one, now);
+    }
+    let tag = secret.filter(|secret| secret.encrypts).map_or(0, |_| 16);
+    let (mut lengths, mut out) = (Vec::new(), [0; WIRE]);
+    for number in 0..8 {
+        let header = Header {
+            hops_left: 254,
+            age: 23_000,
+            epoch: 0x1234,
+            number,
+            ..Header::new(Kind::Datagram, 127, 126)
+        };
+        let body = vec![0x55; 1 + PAYLOAD + tag];
+        let length = one.write(number as u8, 11, &header, &body, 5_000, &mut out).unwrap();
+        lengths.push(length - PAYLOAD);
+        let Some(Received::Packet { length, .. }) = other.receive(&mut &out[..length], 5_000) else {
+            panic!("no packet");
+        };
+        assert_eq!(other.header(length), Some((header, &body[..])));
+        other.take();
+        // The other direction, with an acknowledgment.
+        let back = Header::new(Kind::Datagram, 126, 127);
+        let length = other.write(number as u8, 0, &back, &body, 5_000, &mut out).unwrap();
+        one.receive(&mut &out[..length], 5_000);
+        one.take();
+        while one.completed().is_some() || other.completed().is_some() {}
+    }
+    assert_eq!(lengths[0], lengths[1] + 4, "the first header is full: {lengths:?}");
+    assert!(lengths[1..].iter().all(|length| *length == lengths[1]), "{lengths:?}");
+    lengths[1]
+}
+
+#[test]
+fn a_datagram_in_a_flow_costs_18_bytes_besides_its_payload() {
+    assert_eq!(overhead(None), 18);
+    #[cfg(feature = "keys")]
+    {
+        let key = Key::new(*b"a key for trials");
+        for (encrypts, bytes) in [(false, 24), (true, 40)] {
+            assert_eq!(overhead(Some(Secret { key, encrypts })), bytes);
+        }
+    }
+}
+
+/// What the other end has not taken, or has taken in another session, it is told in full.
+#[test]
+fn headers_are_full_until_the_other_end_is_known_to_know() {
+    let [mut one, mut other] = two(identity(0, 1), identity(1, 1));
+    let mut token = 0;
+    let mut send = |number: u32, source: u64, is_taken: bool| {
+        let header = Header {
+            epoch: 9,
+            number,
+            ..Header::new(Kind::Datagram, source, 3)
+        };
+        token += 1;
+        let mut out = [0; WIRE];
+        let length = one.write(token, 0, &header, b"", 3_000, &mut out).unwrap();
+        let received = other.receive(&mut &out[..length], 3_000);
+        let Some(Received::Packet { length, .. }) = received else {
+            panic!("{received:?}");
+        };
+        assert_eq!(other.header(length), Some((header, &b""[..])));
+        if is_taken {
+            other.take();
+        }
+        // One acknowledgment for all that has come.
+        other.offer(Offer::new(5, 0));
+        control(&mut other, &mut one, 3_000);
+        while one.completed().is_some() {}
+        match length {
+            12 => false,
+            8 => true,
+            other => panic!("a header of {other} bytes"),
+        }
+    };
+    assert!(!send(0xfffe, 5, false), "refused");
+    assert!(!send(0xfffe, 5, true), "after a refusal");
+    assert!(send(0xffff, 5, true));
+    assert!(!send(0x1_0000, 5, true), "the high half has changed");
+    assert!(send(0x1_0001, 5, true));
+    assert!(!send(0x1_0001, 6, true), "another source");
+    assert!(send(0x1_0002, 5, true) && send(0x1_0002, 6, true));
+    // A source that has the place of another.
+    let same = (7..200).find(|&source| {
+        send(1, source, true);
+        !send(0x1_0003, 5, true)
+    });
+    assert!(same.is_some_and(|source| source < 100), "{same:?}");
+    assert!(send(0x1_0004, 5, true));
 }
 
 /// A packet comes, for which there may be no room.
@@ -112,11 +213,7 @@ fn an_acknowledgement_waits_for_a_sign_of_life_unless_it_is_waited_for() {
     packet(&mut one, &mut other, true);
     assert!(other.is_due(3_000), "and still is");
 
-    let host = Identity {
-        role: Role::Host,
-        ..identity(0, 1)
-    };
-    let [mut one, mut other] = two(host, identity(1, 1));
+    let [mut one, mut other] = two(host_identity(0, 1), identity(1, 1));
     packet(&mut one, &mut other, true);
     assert!(other.is_due(3_000), "a host does not show that it is alive");
 }

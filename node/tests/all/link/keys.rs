@@ -8,7 +8,7 @@ use hopwise_node::wire::{
 };
 use proptest::prelude::*;
 
-use super::pair::{Notice, Pair, identity};
+use super::pair::{Notice, Pair, host_identity, identity};
 use crate::support::cases;
 
 const BAUD: u32 = 1_000_000;
@@ -328,14 +328,7 @@ fn what_is_sealed_is_all_of_a_frame() {
 #[test]
 fn who_has_the_key_and_says_it_is_a_host_is_accepted_as_one() {
     let mut board = locked(0, 1);
-    let mut host = Link::welcoming(
-        hopwise_node::wire::Identity {
-            role: Role::Host,
-            ..identity(1, 1)
-        },
-        BAUD,
-        0,
-    );
+    let mut host = Link::welcoming(host_identity(1, 1), BAUD, 0);
     host.lock(&credentials(KEY).unwrap());
     for now in (0..300_000).step_by(1_000) {
         for turn in 0..2 {
@@ -356,7 +349,6 @@ fn who_has_the_key_and_says_it_is_a_host_is_accepted_as_one() {
     assert_eq!(board.peer().map(|peer| peer.role), Some(Role::Host));
 }
 
-/// What an end sends at a time.
 fn say(from: &mut Link<WIRE>, now: Micros) -> Vec<u8> {
     from.tick(now);
     let mut out = [0; WIRE];
@@ -368,7 +360,6 @@ fn hear(to: &mut Link<WIRE>, mut bytes: &[u8], now: Micros) {
     while to.receive(&mut bytes, now).is_some() {}
 }
 
-/// Two ends that are up, and the time.
 fn up() -> ([Link<WIRE>; 2], Micros) {
     let mut ends = [locked(0, 1), locked(1, 1)];
     for now in (0..200_000).step_by(1_000) {
@@ -386,7 +377,7 @@ fn a_frame_without_a_tag_is_not_taken() {
     let (mut ends, now) = up();
     let hello = say(&mut ends[1], now + 100_000);
     let bytes: Vec<u8> = hello.into_iter().filter(|byte| *byte != DELIMITER).collect();
-    let Ok(Frame::Hello(hello)) = Frame::read(&cobs::decode_vec(&bytes).unwrap()) else {
+    let Ok(Frame::Hello(hello)) = Frame::read(&cobs::decode_vec(&bytes).unwrap(), 0) else {
         panic!("no hello")
     };
     // As without a key: it names the session, and its CRC is good.

@@ -4,9 +4,8 @@ use std::collections::{HashMap, VecDeque};
 
 use hopwise_node::key::Credentials;
 use hopwise_node::link::{Down, FrameResult, Link, Micros, Received, Token, Turn};
-use hopwise_node::wire::{Identity, Role, StepSet, WIRE};
+use hopwise_node::wire::{Header, Identity, Kind, Role, StepSet, WIRE};
 
-/// What happens to a byte on the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     Flip(u8),
@@ -28,7 +27,6 @@ pub(crate) enum Notice {
 pub(crate) struct End {
     pub(crate) link: Link<WIRE>,
     pub(crate) notices: Vec<Notice>,
-    /// Packets that are still to be sent.
     pub(crate) left: usize,
     /// The serial number of what each token stands for.
     on_the_way: HashMap<Token, u64>,
@@ -106,12 +104,39 @@ pub(crate) fn identity(end: usize, epoch: u32) -> Identity {
     }
 }
 
+pub(crate) fn host_identity(end: usize, epoch: u32) -> Identity {
+    Identity {
+        role: Role::Host,
+        ..identity(end, epoch)
+    }
+}
+
+/// Gives what one end has to say of its own accord to the other.
+pub(crate) fn control(from: &mut Link<WIRE>, to: &mut Link<WIRE>, now: u64) {
+    let mut out = [0; WIRE];
+    let length = from.write_control(now, &mut out).unwrap_or(0);
+    to.receive(&mut &out[..length], now);
+}
+
 /// The content of a packet follows from its number, so that any damage shows.
 fn content(from: usize, serial: u64) -> Vec<u8> {
     let mut bytes = vec![from as u8];
     bytes.extend(serial.to_le_bytes());
     bytes.extend((0..serial * 7 % 150).map(|place| (serial ^ (place * 3)) as u8));
     bytes
+}
+
+/// Five sources share the four places that a name of theirs leads to, or have one of their own; some restart now and then, and their numbers pass
+/// a multiple of 65,536.
+fn header(serial: u64) -> Header {
+    let kind = [Kind::Datagram, Kind::Datagram, Kind::Confirmed][serial as usize / 3 % 3];
+    Header {
+        epoch: 7 + (serial / 50) as u16,
+        number: 0xfff0 + serial as u32 / 2,
+        hops_left: 200 + serial as u16 % 100,
+        from_host: serial.is_multiple_of(11),
+        ..Header::new(kind, serial / 4 % 5, 1 << 40)
+    }
 }
 
 fn channel(serial: u64) -> u8 {
@@ -234,7 +259,6 @@ impl Pair {
         end.settle();
     }
 
-    /// What has come to an end.
     fn arrive(&mut self, place: usize) {
         let [zero, one] = &mut self.ends;
         let (here, there) = if place == 0 { (zero, one) } else { (one, zero) };
@@ -256,7 +280,7 @@ impl Pair {
             while let Some(received) = here.link.receive(&mut bytes, self.now) {
                 match received {
                     Received::Packet { channel, length } => {
-                        let serial = check_packet(1 - place, channel, here.link.packet(length), there);
+                        let serial = check_packet(1 - place, channel, here.link.header(length), there);
                         let taken = !(serial + 1).is_multiple_of(here.refuse_every);
                         there.arrived.insert(serial, taken);
                         there.last_arrived = Some(serial);
@@ -293,19 +317,17 @@ impl Pair {
             Turn::Control => end.link.write_control(now, &mut out),
             Turn::Retransmit(token) => {
                 let serial = end.on_the_way[&token];
-                end.link
-                    .write_packet(token, channel(serial), [&content(place, serial), &[]], now, &mut out)
+                let (header, body) = (header(serial), content(place, serial));
+                end.link.write(token, channel(serial), &header, &body, now, &mut out)
             }
             Turn::New(room) if end.left > 0 && room.takes(channel(end.next_serial)) => {
                 let (token, serial) = (end.next_token, end.next_serial);
-                let content = content(place, serial);
-                let (head, body) = content.split_at(5);
+                let (header, body) = (header(serial), content(place, serial));
                 end.on_the_way.insert(token, serial);
                 end.next_token = token.wrapping_add(1);
                 end.next_serial += 1;
                 end.left -= 1;
-                end.link
-                    .write_packet(token, channel(serial), [head, body], now, &mut out)
+                end.link.write(token, channel(serial), &header, &body, now, &mut out)
             }
             Turn::New(_) => end.link.write_control(now, &mut out),
         };
@@ -324,14 +346,16 @@ impl Pair {
 }
 
 /// A packet came: it was sent, is as it was, and comes after all that came before. Returns its number.
-fn check_packet(from: usize, found_channel: u8, packet: &[u8], sender: &End) -> u64 {
-    let number = packet
+fn check_packet(from: usize, found_channel: u8, packet: Option<(Header, &[u8])>, sender: &End) -> u64 {
+    let (found_header, body) = packet.expect("a packet");
+    let number = body
         .get(1..9)
         .and_then(|bytes| bytes.try_into().ok())
         .map(u64::from_le_bytes);
     let serial = number.expect("a packet has a number");
     assert!(serial < sender.next_serial, "packet {serial} was not sent");
-    assert_eq!((packet, found_channel), (&content(from, serial)[..], channel(serial)));
+    assert_eq!((body, found_channel), (&content(from, serial)[..], channel(serial)));
+    assert_eq!(found_header, header(serial), "packet {serial}");
     let last = sender.last_arrived;
     assert!(
         last.is_none_or(|last| last < serial),
@@ -395,7 +419,6 @@ impl End {
         out
     }
 
-    /// When something may happen next.
     fn next_moment(&self, now: Micros) -> Micros {
         let free = Some(self.free_at).filter(|&at| at > now);
         // What the other end does not fetch is nothing to wait for.

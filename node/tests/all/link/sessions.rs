@@ -3,9 +3,9 @@
 use cobs::{decode_in_place, encode};
 use hopwise_node::link::{Down, Link, Received, Turn};
 use hopwise_node::wire::crc32c;
-use hopwise_node::wire::{DELIMITER, Identity, Role, VERSION, WIRE};
+use hopwise_node::wire::{DELIMITER, VERSION, WIRE};
 
-use crate::link::pair::{Notice, Pair, identity};
+use crate::link::pair::{Notice, Pair, control, host_identity, identity};
 
 const SECOND: u64 = 1_000_000;
 
@@ -182,23 +182,13 @@ fn an_end_that_came_up_without_being_heard_any_more_goes_down() {
     assert!(pair.run(SECOND, Pair::all_sent));
 }
 
-/// Gives what one end has to send, of its own accord, to the other.
-fn control(from: &mut Link<WIRE>, to: &mut Link<WIRE>, now: u64) {
-    let mut out = [0; WIRE];
-    let length = from.write_control(now, &mut out).unwrap_or(0);
-    to.receive(&mut &out[..length], now);
-}
-
 /// An end that restarts while the other has packets on the way, and whose first hellos are lost: the frames of the other end
 /// name a session that the restarted end would number the same. They are none of its.
 #[test]
 fn frames_for_the_end_before_its_restart_are_not_taken_for_its_own() {
     // A host says hello rather than that it is alive.
-    let host = Identity {
-        role: Role::Host,
-        ..identity(1, 1)
-    };
-    let [mut here, mut there] = [identity(0, 1), host].map(|end| Link::<WIRE>::welcoming(end, 1_000_000, 0));
+    let [mut here, mut there] =
+        [identity(0, 1), host_identity(1, 1)].map(|end| Link::<WIRE>::welcoming(end, 1_000_000, 0));
     for now in [0, 1_000, 2_000] {
         control(&mut here, &mut there, now);
         control(&mut there, &mut here, now);

@@ -4,10 +4,8 @@ use super::datagrams::header;
 use super::harness::Mesh;
 use crate::support::*;
 
-/// The blocks that a board has written.
 type Written = Vec<Vec<u8>>;
 
-/// Boards that want blocks.
 fn boards(mut mesh: Mesh) -> Mesh {
     for node in 0..mesh.boards().count() as Node {
         mesh.board_mut(node).act(|router, _| router.take_blocks());
@@ -15,7 +13,6 @@ fn boards(mut mesh: Mesh) -> Mesh {
     mesh
 }
 
-/// The board writes a block if one waits.
 fn write(mesh: &mut Mesh, node: Node, written: &mut Written) {
     mesh.board_mut(node).act(|router, note| {
         router.write_block(note, |block| {

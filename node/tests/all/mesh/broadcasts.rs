@@ -1,6 +1,6 @@
 //! Broadcasts: every other live node once.
 
-use super::datagrams::{aged, header};
+use super::datagrams::{aged, copied, header};
 use super::harness::Mesh;
 use crate::support::*;
 
@@ -152,8 +152,7 @@ fn a_copy_of_a_broadcast_is_taken_once() {
     let broadcast = header(Kind::Broadcast, 1, 1, 3);
     // Along the tree; as a flood, which is passed on once; as another copy of that.
     for (copied, duplicates) in [(false, 0), (true, 0), (true, 1)] {
-        mesh.stranger_mut(one).send(0, &Header { copied, ..broadcast }, b"twin");
-        mesh.run(50 * MILLISECOND);
+        mesh.say(one, &Header { copied, ..broadcast }, b"twin", 50);
         assert_eq!(mesh.board(0).dropped(DropReason::Duplicate), duplicates);
     }
     assert_eq!(counts(&mesh, b"twin"), [1, 0, 1, 1, 1]);
@@ -161,7 +160,7 @@ fn a_copy_of_a_broadcast_is_taken_once() {
 
 /// A flood comes to node 0 from node 4, and waits there behind much else for node 1, which sends a copy of its own meanwhile. Says how
 /// often node 1 hears of the flood.
-fn floods_heard(copied: bool) -> usize {
+fn floods_heard(is_flood: bool) -> usize {
     let mut mesh = Mesh::up("ring(5)");
     let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
     mesh.run(SECOND);
@@ -169,15 +168,12 @@ fn floods_heard(copied: bool) -> usize {
         mesh.send(0, 1, &[0; 200]).unwrap();
     }
     let broadcast = header(Kind::Broadcast, 2, 2, 3);
-    let flood = Header {
-        copied: true,
+    mesh.say(four, &copied(broadcast), b"flood", 3);
+    let own = Header {
+        copied: is_flood,
         ..broadcast
     };
-    mesh.stranger_mut(four).send(0, &flood, b"flood");
-    mesh.run(3 * MILLISECOND);
-    mesh.stranger_mut(one)
-        .send(0, &Header { copied, ..broadcast }, b"flood");
-    mesh.run(100 * MILLISECOND);
+    mesh.say(one, &own, b"flood", 100);
     assert_eq!(counts(&mesh, b"flood")[0], 1);
     let heard = mesh.stranger(one).heard.iter();
     heard
@@ -208,12 +204,7 @@ fn a_source_whose_tree_is_broken_floods_at_once() {
     };
     let headers = send(&mut mesh);
     assert_eq!(headers.map(|header| header.copied), [false, false]);
-    let back = Header {
-        copied: true,
-        ..headers[0]
-    };
-    mesh.stranger_mut(one).send(0, &back, b"mine");
-    mesh.run(20 * MILLISECOND);
+    mesh.say(one, &copied(headers[0]), b"mine", 20);
     assert_eq!(send(&mut mesh).map(|header| header.copied), [true, true]);
     mesh.run(times::FLOOD_FOR);
     assert_eq!(send(&mut mesh).map(|header| header.copied), [false, false]);
@@ -230,8 +221,7 @@ fn a_broadcast_from_before_the_start_is_passed_on_only() {
         mesh.run(500 * MILLISECOND);
         let age = if old { SECOND / AGE_UNIT } else { 0 };
         let broadcast = aged(age as u16, header(Kind::Broadcast, 1, 1, 3));
-        mesh.stranger_mut(one).send(0, &broadcast, b"old");
-        mesh.run(50 * MILLISECOND);
+        mesh.say(one, &broadcast, b"old", 50);
         assert_eq!(counts(&mesh, b"old")[0], delivered, "{age}");
         let passed = mesh
             .stranger(four)

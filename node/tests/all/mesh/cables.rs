@@ -184,13 +184,13 @@ fn what_is_too_long_for_a_neighbor_is_not_sent_to_it() {
     };
     let two = mesh.plug_in(1, link, short);
     mesh.come_up();
-    // A header of 13 bytes, and a port.
-    mesh.send(1, 2, &[1; 87]).unwrap();
-    mesh.send(1, 2, &[2; 86]).unwrap();
+    // A header of 12 bytes, and a port.
+    mesh.send(1, 2, &[1; 88]).unwrap();
+    mesh.send(1, 2, &[2; 87]).unwrap();
     mesh.send(0, 2, &[3; 200]).unwrap();
     mesh.run(SECOND);
     let bodies: Vec<_> = mesh.stranger(two).heard.iter().map(|heard| heard.body.len()).collect();
-    assert_eq!(bodies, [86]);
+    assert_eq!(bodies, [87]);
     assert_eq!(mesh.board(1).dropped(DropReason::NoRoute), 2);
     for node in [0, 1] {
         let told = matches!(
@@ -290,8 +290,7 @@ fn there_is_one_host_and_where_it_belongs() {
     let first = mesh.host(0);
     mesh.run(2 * SECOND);
     assert_eq!(mesh.board(0).router.host_link(), Some(PORTS as u8 - 1));
-    mesh.stranger_mut(first).send(0, &header(Kind::Datagram, 0, 1, 2), b"y");
-    mesh.run(100 * MILLISECOND);
+    mesh.say(first, &header(Kind::Datagram, 0, 1, 2), b"y", 100);
     assert_eq!(mesh.board(1).payloads(), [(0, &b"y"[..])], "only the first is heard");
     let miswired = |event: &Event| matches!(event, Event::Miswired { link: 3, .. });
     assert_eq!(mesh.board(0).count(miswired), 1);

@@ -64,8 +64,7 @@ fn heard_of_a_retry(kind: Kind, waiting: usize) -> usize {
     }
     let first = header(kind, 4, 2, 3);
     for copied in [false, true] {
-        mesh.stranger_mut(four).send(0, &Header { copied, ..first }, b"retry");
-        mesh.run(3 * MILLISECOND);
+        mesh.say(four, &Header { copied, ..first }, b"retry", 3);
     }
     mesh.run(100 * MILLISECOND);
     let heard = mesh.stranger(one).heard.iter();
@@ -279,20 +278,14 @@ fn a_confirmation_counts_once_and_only_of_this_life() {
         &confirmation(FIRST + 1, Verdict::Delivered, 9 * SECOND),
     );
     // Of someone else than the destination.
-    mesh.stranger_mut(two)
-        .send(0, &header(Kind::Confirmation, 0, 1, 55), &good);
-    mesh.run(10 * MILLISECOND);
+    mesh.say(two, &header(Kind::Confirmation, 0, 1, 55), &good, 10);
     assert!(outcomes(&mesh, 1).is_empty());
     let board = mesh.board(1);
     let dropped =
         [DropReason::Stale, DropReason::Malformed, DropReason::Unsolicited].map(|reason| board.dropped(reason));
     assert_eq!(dropped, [1, 1, 2]);
-    mesh.stranger_mut(two)
-        .send(0, &Header { number: 53, ..response }, &good);
-    mesh.run(10 * MILLISECOND);
-    mesh.stranger_mut(two)
-        .send(0, &Header { number: 54, ..response }, &good);
-    mesh.run(10 * MILLISECOND);
+    mesh.say(two, &Header { number: 53, ..response }, &good, 10);
+    mesh.say(two, &Header { number: 54, ..response }, &good, 10);
     assert_eq!(outcomes(&mesh, 1), [(0, Outcome::Delivered)]);
     assert_eq!(mesh.board(1).dropped(DropReason::Unsolicited), 3);
     // The destination's epoch is known from now on.
@@ -309,20 +302,18 @@ fn what_the_destination_answers_decides_when_it_is_tried_again() {
     mesh.confirmed(1, 2, b"x").unwrap();
     mesh.run(10 * MILLISECOND);
     let response = header(Kind::Confirmation, 2, 1, 50);
-    mesh.stranger_mut(two)
-        .send(0, &response, &confirmation(FIRST, Verdict::Busy, 9 * SECOND));
-    mesh.run(20 * MILLISECOND);
+    mesh.say(two, &response, &confirmation(FIRST, Verdict::Busy, 9 * SECOND), 20);
     assert_eq!(mesh.stranger(two).heard.len(), 1);
-    mesh.stranger_mut(two).send(
-        0,
+    mesh.say(
+        two,
         &Header {
             number: 51,
             epoch: 7,
             ..response
         },
         &confirmation(FIRST, Verdict::Restarted, 9 * SECOND),
+        10,
     );
-    mesh.run(10 * MILLISECOND);
     assert_eq!(mesh.stranger(two).heard.len(), 2);
     assert_eq!(
         mesh.stranger(two).heard[1].body,
@@ -330,16 +321,16 @@ fn what_the_destination_answers_decides_when_it_is_tried_again() {
         "it names the epoch it was told"
     );
     // It has been up for less than the packet is under way: it may have had it.
-    mesh.stranger_mut(two).send(
-        0,
+    mesh.say(
+        two,
         &Header {
             number: 52,
             epoch: 8,
             ..response
         },
         &confirmation(FIRST, Verdict::Restarted, 20 * MILLISECOND),
+        10,
     );
-    mesh.run(10 * MILLISECOND);
     assert_eq!(outcomes(&mesh, 1), [(0, Outcome::Interrupted)]);
     mesh.assert_at_rest();
 }
@@ -392,8 +383,7 @@ fn one_that_comes_again_is_confirmed_again_and_not_delivered() {
     let packet = header(Kind::Confirmed, 0, 2, 9);
     let send = |mesh: &mut Mesh, header: &Header| {
         let known = mesh.stranger(zero).heard.len();
-        mesh.stranger_mut(zero).send(0, header, b"\0\0payload");
-        mesh.run(20 * MILLISECOND);
+        mesh.say(zero, header, b"\0\0payload", 20);
         let heard = &mesh.stranger(zero).heard[known..];
         assert_eq!(heard.len(), 1);
         Confirmation::read(&heard[0].body).unwrap()
@@ -423,22 +413,21 @@ fn one_that_comes_again_is_confirmed_again_and_not_delivered() {
         age: (SECOND / AGE_UNIT) as u16,
         ..packet
     };
-    mesh.stranger_mut(zero).send(0, &left_over, b"\0\0old");
-    mesh.run(20 * MILLISECOND);
+    mesh.say(zero, &left_over, b"\0\0old", 20);
     assert_eq!(mesh.board(2).got.len(), 3);
     assert_eq!(mesh.board(2).dropped(DropReason::Stale), 1);
     // It names an epoch that is not this board's.
     let known = mesh.stranger(zero).heard.len();
-    mesh.stranger_mut(zero).send(
-        0,
+    mesh.say(
+        zero,
         &Header {
             number: 11,
             epoch: 2,
             ..packet
         },
         b"\x05\0other life",
+        20,
     );
-    mesh.run(20 * MILLISECOND);
     let verdict = Confirmation::read(&mesh.stranger(zero).heard[known].body)
         .unwrap()
         .verdict;
@@ -537,9 +526,7 @@ fn more_senders_than_are_remembered_are_told_to_wait() {
     mesh.run(SECOND);
     let verdict = |mesh: &mut Mesh, source: Node, number: u32| {
         let known = mesh.stranger(one).heard.len();
-        mesh.stranger_mut(one)
-            .send(0, &header(Kind::Confirmed, source, 2, number), b"\x01\0x");
-        mesh.run(20 * MILLISECOND);
+        mesh.say(one, &header(Kind::Confirmed, source, 2, number), b"\x01\0x", 20);
         // Those beyond are answered the other way.
         let heard = mesh.stranger(one).heard.get(known);
         heard.map(|heard| Confirmation::read(&heard.body).unwrap().verdict)

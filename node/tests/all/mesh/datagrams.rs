@@ -26,7 +26,10 @@ pub(super) fn aged(age: u16, header: Header) -> Header {
     Header { age, ..header }
 }
 
-/// A header of a packet on a detour.
+pub(super) fn copied(header: Header) -> Header {
+    Header { copied: true, ..header }
+}
+
 pub(super) fn on_trail(header: Header) -> Header {
     Header { trail: true, ..header }
 }
@@ -165,9 +168,7 @@ fn a_hop_takes_one_from_the_hops_left_and_adds_to_the_age() {
 fn what_waits_grows_old() {
     let (mut mesh, one, three) = between();
     mesh.stranger_mut(three).takes = false;
-    mesh.stranger_mut(one)
-        .send(0, &aged(50, header(Kind::Datagram, 0, 3, 9)), b"");
-    mesh.run(2 * SECOND);
+    mesh.say(one, &aged(50, header(Kind::Datagram, 0, 3, 9)), b"", 2_000);
     assert!(mesh.stranger(three).heard.is_empty());
     assert!(
         mesh.board(2)
@@ -190,8 +191,7 @@ fn hops_are_used_up() {
             hops_left,
             ..header(Kind::Datagram, 0, 4, 9)
         };
-        mesh.stranger_mut(one).send(0, &sent, b"");
-        mesh.run(100 * MILLISECOND);
+        mesh.say(one, &sent, b"", 100);
         let (back, on) = (&mesh.stranger(one).heard, &mesh.stranger(three).heard);
         if hops_left == 1 {
             assert_eq!((on.len(), on[0].header.hops_left, back.len()), (1, 0, 0));
@@ -227,8 +227,7 @@ fn a_datagram_from_before_the_start_is_not_delivered() {
         mesh.restart(0);
         mesh.run(500 * MILLISECOND);
         let datagram = aged(age as u16, header(Kind::Datagram, 1, 0, 3));
-        mesh.stranger_mut(one).send(0, &datagram, b"old");
-        mesh.run(50 * MILLISECOND);
+        mesh.say(one, &datagram, b"old", 50);
         assert_eq!(mesh.board(0).got.len(), delivered, "{age}");
         assert_eq!(
             mesh.board(0).dropped(DropReason::Uncertain),
@@ -258,9 +257,7 @@ fn old_packets_are_dropped_and_their_source_is_told() {
     let limit = (times::LIFETIME / AGE_UNIT) as u16;
     for (number, age, passes) in [(1, limit - 1, true), (2, limit + 1, false), (3, u16::MAX, false)] {
         let (before, back) = (mesh.stranger(three).heard.len(), mesh.stranger(one).heard.len());
-        mesh.stranger_mut(one)
-            .send(0, &aged(age, header(Kind::Datagram, 0, 4, number)), b"");
-        mesh.run(50 * MILLISECOND);
+        mesh.say(one, &aged(age, header(Kind::Datagram, 0, 4, number)), b"", 50);
         assert_eq!(mesh.stranger(three).heard.len() - before, usize::from(passes), "{age}");
         assert_eq!(mesh.stranger(one).heard.len() - back, usize::from(!passes), "{age}");
     }
@@ -286,8 +283,7 @@ fn what_waits_too_long_expires_in_the_queue() {
     // It has waited before: for all its life a link would not be kept up.
     let waited = times::LIFETIME - 2 * SECOND;
     let old = aged((waited / AGE_UNIT) as u16, header(Kind::Datagram, 0, 4, 5));
-    mesh.stranger_mut(one).send(0, &old, b"");
-    mesh.run(2 * SECOND - 200 * MILLISECOND);
+    mesh.say(one, &old, b"", 1_800);
     assert_eq!(mesh.board(2).dropped(DropReason::Expired), 0);
     mesh.run(600 * MILLISECOND);
     assert_eq!(mesh.board(2).dropped(DropReason::Expired), 1);
@@ -304,8 +300,7 @@ fn order_of(waiting: &[(u32, Node, u16)]) -> Vec<u32> {
     mesh.run(200 * MILLISECOND);
     for &(number, source, age) in waiting {
         let header = aged(age, header(Kind::Datagram, source, 4, number));
-        mesh.stranger_mut(one).send(0, &header, b"");
-        mesh.run(5 * MILLISECOND);
+        mesh.say(one, &header, b"", 5);
     }
     mesh.run(100 * MILLISECOND);
     mesh.stranger_mut(three).takes = true;
@@ -346,7 +341,6 @@ fn delivered_numbers(mesh: &Mesh, node: Node) -> Vec<u32> {
 fn a_copy_is_told_from_its_twin_by_source_epoch_number_and_sender() {
     let (mut mesh, one, _) = between();
     let first = header(Kind::Datagram, 0, 2, 5);
-    let copied = |header: Header| Header { copied: true, ..header };
     let plan = [
         (first, true),
         (copied(first), false),
@@ -367,8 +361,7 @@ fn a_copy_is_told_from_its_twin_by_source_epoch_number_and_sender() {
     ];
     for (at, (header, new)) in plan.into_iter().enumerate() {
         let (known, dropped) = (mesh.board(2).got.len(), mesh.board(2).dropped(DropReason::Duplicate));
-        mesh.stranger_mut(one).send(0, &header, b"");
-        mesh.run(10 * MILLISECOND);
+        mesh.say(one, &header, b"", 10);
         assert_eq!(mesh.board(2).got.len() - known, usize::from(new), "packet {at}");
         let dropped = mesh.board(2).dropped(DropReason::Duplicate) - dropped;
         assert_eq!(dropped, u32::from(!new), "packet {at}");
@@ -381,8 +374,7 @@ fn what_is_no_packet_or_of_no_node_is_dropped() {
     let (mut mesh, one, three) = between();
     mesh.stranger_mut(one).send_bytes(0, b"short");
     mesh.stranger_mut(one).send(0, &header(Kind::Datagram, 5, 4, 1), b"");
-    mesh.stranger_mut(one).send(0, &header(Kind::Datagram, 0, 5, 2), b"");
-    mesh.run(50 * MILLISECOND);
+    mesh.say(one, &header(Kind::Datagram, 0, 5, 2), b"", 50);
     let board = mesh.board(2);
     assert_eq!(board.dropped(DropReason::Malformed), 1);
     assert_eq!(board.dropped(DropReason::NoSuchNode), 2);

@@ -119,9 +119,7 @@ fn the_trail_names_who_was_visited() {
     let (mut mesh, one, _) = at_two();
     mesh.unplug(2, mesh.network.port_to(2, 3).unwrap().unwrap() as u8);
     mesh.run(SECOND);
-    mesh.stranger_mut(one)
-        .send(0, &header(Kind::Datagram, 1, 4, 5), b"payload");
-    mesh.run(50 * MILLISECOND);
+    mesh.say(one, &header(Kind::Datagram, 1, 4, 5), b"payload", 50);
     let back = &mesh.stranger(one).heard[0];
     assert!(back.header.trail && !back.header.copied);
     // Numbers times two, and how many bytes: here nobody else was to be asked, so 2 is a dead end, or the start to come back to.
@@ -134,15 +132,11 @@ fn a_trail_ends_where_the_destination_is_nearer() {
     let (mut mesh, one, three) = at_two();
     let on_trail = on_trail(header(Kind::Datagram, 1, 4, 5));
     // It began at 7, which is three hops from 4; here it is two.
-    mesh.stranger_mut(one)
-        .send(0, &on_trail, &[b'x', 7 << 1, 0 << 1, 1 << 1, 3]);
-    mesh.run(20 * MILLISECOND);
+    mesh.say(one, &on_trail, &[b'x', 7 << 1, 0 << 1, 1 << 1, 3], 20);
     let on = &mesh.stranger(three).heard[0];
     assert_eq!((on.header.trail, &on.body[..]), (false, &b"x"[..]));
     // It began at 3, which is nearer than this: the trail goes on, and this node is on it.
-    mesh.stranger_mut(one)
-        .send(0, &Header { number: 6, ..on_trail }, &[b'y', 3 << 1, 1 << 1, 2]);
-    mesh.run(20 * MILLISECOND);
+    mesh.say(one, &Header { number: 6, ..on_trail }, &[b'y', 3 << 1, 1 << 1, 2], 20);
     let back = &mesh.stranger(one).heard[0];
     assert!(back.header.trail);
     assert_eq!(
@@ -171,9 +165,7 @@ fn a_trail_that_does_not_fit_is_the_end() {
     mesh.run(SECOND);
     for (length, fits) in [(BODY - 3, true), (BODY - 2, false), (BODY - 1, false)] {
         let known = mesh.stranger(one).heard.len();
-        mesh.stranger_mut(one)
-            .send(0, &header(Kind::Datagram, 1, 4, length as u32), &vec![3; length]);
-        mesh.run(50 * MILLISECOND);
+        mesh.say(one, &header(Kind::Datagram, 1, 4, length as u32), &vec![3; length], 50);
         let kind = mesh.stranger(one).heard[known].header.kind;
         assert_eq!(
             kind,

@@ -10,7 +10,6 @@ use crate::support::*;
 use hopwise_node::key::{Credentials, Key, Secret};
 use hopwise_node::router::Attention;
 
-/// What an application got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Got {
     pub(crate) kind: MessageKind,
@@ -22,7 +21,6 @@ pub(crate) struct Got {
     pub(crate) at: Micros,
 }
 
-/// What a router reports.
 #[derive(Default)]
 pub(crate) struct Notes(pub(crate) Vec<Event>);
 
@@ -38,7 +36,6 @@ pub(crate) struct Board {
     pub(crate) got: Vec<Got>,
     pub(crate) outcomes: Vec<(u32, Outcome)>,
     pub(crate) events: Notes,
-    /// Whether the application fetches its messages.
     pub(crate) fetches: bool,
     /// What a shell knows that goes by [`Router::attention`] alone: links to be asked, and when to tick.
     due: u32,
@@ -50,7 +47,6 @@ enum Who {
     Stranger(Box<Stranger>),
 }
 
-/// An end of a cable at a station.
 struct Plug {
     /// The station and plug at the other end.
     to: Option<(usize, u8)>,
@@ -66,7 +62,6 @@ struct Station {
     who: Who,
     on: bool,
     plugs: Vec<Plug>,
-    /// When to look at it again.
     next: Micros,
 }
 
@@ -78,7 +73,6 @@ pub(crate) struct Mesh {
     noise: Random,
     /// Of so many bits one is flipped, on all cables; 0 for none.
     pub(crate) flip_one_in: u64,
-    /// All that was on any cable.
     pub(crate) overheard: Vec<Vec<u8>>,
 }
 
@@ -242,6 +236,12 @@ impl Mesh {
         }
     }
 
+    /// A stranger sends a packet in virtual channel 0, and the mesh goes on for so many milliseconds.
+    pub(crate) fn say(&mut self, at: usize, header: &Header, body: &[u8], then: u64) {
+        self.stranger_mut(at).send(0, header, body);
+        self.run(then * MILLISECOND);
+    }
+
     /// Plugs a stranger into a link of a board, in place of what was there. Returns its number.
     pub(crate) fn plug_in(&mut self, node: Node, link: u8, identity: Identity) -> usize {
         self.unplug(node, link);
@@ -285,7 +285,6 @@ impl Mesh {
         &mut self.stations[station].plugs[usize::from(plug)]
     }
 
-    /// Lays a cable between links of two boards.
     pub(crate) fn lay(&mut self, one: (Node, u8), other: (Node, u8)) {
         self.join((one.0 as usize, one.1), (other.0 as usize, other.1));
     }
@@ -339,7 +338,6 @@ impl Mesh {
         }
     }
 
-    /// Exchanges the cables in two links of a board.
     pub(crate) fn swap(&mut self, node: Node, one: u8, other: u8) {
         let ends = [one, other].map(|link| self.plug((node as usize, link)).to);
         self.unplug(node, one);
@@ -387,7 +385,6 @@ impl Mesh {
         self.flip_one_in = flip_one_in;
     }
 
-    /// Goes on for so long.
     pub(crate) fn run(&mut self, micros: Micros) {
         self.run_until(micros, |_| false);
     }
@@ -537,7 +534,6 @@ impl Board {
         self.got.iter().map(|got| (got.source, &got.payload[..])).collect()
     }
 
-    /// How often it dropped a packet for a reason.
     pub(crate) fn dropped(&self, reason: DropReason) -> u32 {
         self.router.counters().dropped[reason as usize]
     }
@@ -602,7 +598,6 @@ impl Who {
 }
 
 impl Board {
-    /// The application fetches what has come.
     pub(crate) fn fetch(&mut self, now: Micros) {
         while let Some(message) = self.router.next_message() {
             self.got.push(Got {

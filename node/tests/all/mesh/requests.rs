@@ -3,8 +3,8 @@
 use super::datagrams::header;
 use super::harness::{Got, Mesh};
 use crate::support::*;
+use hopwise_node::router::Message;
 
-/// Asks, and gives the response.
 fn ask(mesh: &mut Mesh, from: Node, to: Node, query: Query, more: &[u8]) -> Got {
     let known = mesh.board(from).got.len();
     let asked = mesh.now as u32;
@@ -21,6 +21,11 @@ fn ask(mesh: &mut Mesh, from: Node, to: Node, query: Query, more: &[u8]) -> Got 
         "it is told which request it answers"
     );
     got
+}
+
+/// The structure with which a node answers node 0.
+fn asked<T: for<'a> serde::Deserialize<'a>>(mesh: &mut Mesh, to: Node, query: Query, more: &[u8]) -> T {
+    read_structure(&ask(mesh, 0, to, query, more).payload).unwrap()
 }
 
 #[test]
@@ -72,8 +77,7 @@ fn a_node_says_who_it_is() {
         stack_free: 1_234,
         ..Default::default()
     };
-    let response = ask(&mut mesh, 0, 3, Query::Identity, b"");
-    let report: NodeReport = read_structure(&response.payload).unwrap();
+    let report: NodeReport = asked(&mut mesh, 3, Query::Identity, b"");
     assert_eq!(
         (report.address, report.epoch, report.network),
         (3, 1, mesh.network.id())
@@ -100,8 +104,7 @@ fn a_node_tells_its_counters_and_those_of_its_links_and_clears_them() {
     }
     mesh.send(1, 2, b"x").unwrap();
     mesh.run(50 * MILLISECOND);
-    let response = ask(&mut mesh, 0, 1, Query::Counters, b"");
-    let counters: RouterCounters = read_structure(&response.payload).unwrap();
+    let counters: RouterCounters = asked(&mut mesh, 1, Query::Counters, b"");
     assert_eq!((counters.received, counters.originated, counters.forwarded), (6, 1, 6));
     assert_eq!(
         (counters.delivered, counters.dropped_in_all(), counters.copied),
@@ -109,9 +112,7 @@ fn a_node_tells_its_counters_and_those_of_its_links_and_clears_them() {
     );
     assert!((1..=6).contains(&counters.buffers_used));
     let to_two = mesh.network.port_to(1, 2).unwrap().unwrap() as u8;
-    let response = ask(&mut mesh, 0, 1, Query::Link, &[to_two]);
-    let report: Option<LinkReport> = read_structure(&response.payload).unwrap();
-    let report = report.unwrap();
+    let report = asked::<Option<LinkReport>>(&mut mesh, 1, Query::Link, &[to_two]).unwrap();
     assert_eq!(
         (report.up, report.fault, report.host, report.wired),
         (true, LinkFault::None, false, true)
@@ -119,15 +120,15 @@ fn a_node_tells_its_counters_and_those_of_its_links_and_clears_them() {
     assert_eq!(report.peer, Some((mesh.network.id(), 2, 0)));
     assert_eq!((report.counters.packets_sent, report.counters.packets_received), (6, 0));
     assert_eq!((report.counters.sessions, report.waiting), (1, 0));
-    let response = ask(&mut mesh, 0, 1, Query::Link, &[PORTS as u8]);
-    assert_eq!(read_structure::<Option<LinkReport>>(&response.payload), Some(None));
+    assert_eq!(
+        asked::<Option<LinkReport>>(&mut mesh, 1, Query::Link, &[PORTS as u8]),
+        None
+    );
     assert!(ask(&mut mesh, 0, 1, Query::ClearCounters, b"").payload.is_empty());
-    let response = ask(&mut mesh, 0, 1, Query::Counters, b"");
-    let counters: RouterCounters = read_structure(&response.payload).unwrap();
+    let counters: RouterCounters = asked(&mut mesh, 1, Query::Counters, b"");
     assert_eq!((counters.received, counters.delivered), (1, 1));
-    let response = ask(&mut mesh, 0, 1, Query::Link, &[to_two]);
-    let report: Option<LinkReport> = read_structure(&response.payload).unwrap();
-    assert_eq!(report.unwrap().counters.packets_sent, 0);
+    let report = asked::<Option<LinkReport>>(&mut mesh, 1, Query::Link, &[to_two]).unwrap();
+    assert_eq!(report.counters.packets_sent, 0);
     mesh.run(20 * MILLISECOND);
     mesh.assert_at_rest();
 }
@@ -151,6 +152,13 @@ fn requests_that_are_none_are_malformed() {
     assert!(mesh.stranger(zero).heard.is_empty());
 }
 
+/// Node 2 replies.
+fn reply(mesh: &mut Mesh, request: &Message<BODY>, payload: &[u8]) -> Result<(), SendError> {
+    let now = mesh.now;
+    let board = mesh.board_mut(2);
+    board.act(|router, note| router.reply(request, payload, now, note))
+}
+
 #[test]
 fn requests_for_the_board_are_left_to_it() {
     let mut mesh = Mesh::up("path(3)");
@@ -158,21 +166,14 @@ fn requests_for_the_board_are_left_to_it() {
     let number = mesh.ask(0, 2, Query::Board(9), b"how?").unwrap();
     mesh.board_mut(2).fetches = false;
     mesh.run(20 * MILLISECOND);
-    let now = mesh.now;
     let request = mesh.board_mut(2).router.next_message().unwrap();
     assert_eq!(request.kind, MessageKind::BoardRequest { number: 9 });
     assert_eq!(
         (&request.payload[..], request.number, request.asked),
         (&b"how?"[..], number, asked)
     );
-    let reply = mesh
-        .board_mut(2)
-        .act(|router, note| router.reply(&request, b"well", now, note));
-    assert_eq!(reply, Ok(()));
-    let reply = mesh
-        .board_mut(2)
-        .act(|router, note| router.reply(&request, &[0; BODY], now, note));
-    assert_eq!(reply, Err(SendError::TooLong));
+    assert_eq!(reply(&mut mesh, &request, b"well"), Ok(()));
+    assert_eq!(reply(&mut mesh, &request, &[0; BODY]), Err(SendError::TooLong));
     mesh.run(20 * MILLISECOND);
     let got = &mesh.board(0).got[0];
     assert_eq!(got.kind, MessageKind::Response(Query::Board(9)));
@@ -180,10 +181,7 @@ fn requests_for_the_board_are_left_to_it() {
     // Only a request is answered.
     let mut response = request.clone();
     response.kind = MessageKind::Datagram;
-    let reply = mesh
-        .board_mut(2)
-        .act(|router, note| router.reply(&response, b"", now, note));
-    assert_eq!(reply, Ok(()));
+    assert_eq!(reply(&mut mesh, &response, b""), Ok(()));
     mesh.run(20 * MILLISECOND);
     assert_eq!(mesh.board(0).got.len(), 1);
     mesh.assert_at_rest();
@@ -208,8 +206,7 @@ fn a_host_asks_through_its_board() {
     };
     let body = body.write::<Body<BODY>>().unwrap();
     for (number, dest) in [(5, 3), (6, 1), (7, 0)] {
-        mesh.stranger_mut(host).send(0, &from_host(dest, number), &body);
-        mesh.run(50 * MILLISECOND);
+        mesh.say(host, &from_host(dest, number), &body, 50);
         let heard = mesh.stranger(host).heard.last().expect("a response");
         let Header {
             kind,
@@ -233,8 +230,7 @@ fn a_host_asks_through_its_board() {
     // One that cannot be delivered comes back to the host.
     mesh.cut(2, 3);
     mesh.run(SECOND);
-    mesh.stranger_mut(host).send(0, &from_host(3, 8), &body);
-    mesh.run(50 * MILLISECOND);
+    mesh.say(host, &from_host(3, 8), &body, 50);
     let heard = mesh.stranger(host).heard.last().unwrap();
     assert_eq!((heard.header.kind, heard.header.to_host), (Kind::Undeliverable, true));
     mesh.assert_at_rest();
@@ -250,16 +246,11 @@ fn the_board_is_told_that_a_host_asks() {
         asked: 1,
         payload: b"",
     };
-    mesh.stranger_mut(host)
-        .send(0, &from_host(2, 9), &body.write::<Body<BODY>>().unwrap());
-    mesh.run(50 * MILLISECOND);
-    let now = mesh.now;
+    mesh.say(host, &from_host(2, 9), &body.write::<Body<BODY>>().unwrap(), 50);
     let request = mesh.board_mut(2).router.next_message().unwrap();
     let kind = MessageKind::BoardRequest { number: 3 };
     assert_eq!((request.kind, request.source, request.from_host), (kind, 0, true));
-    mesh.board_mut(2)
-        .act(|router, note| router.reply(&request, b"!", now, note))
-        .unwrap();
+    reply(&mut mesh, &request, b"!").unwrap();
     mesh.run(50 * MILLISECOND);
     assert_eq!(mesh.stranger(host).heard.len(), 1);
     assert!(
@@ -280,27 +271,17 @@ fn a_packet_of_its_own_host_that_comes_back_is_passed_on() {
         epoch: 9,
         ..header(Kind::Datagram, 1, 2, 1)
     };
-    mesh.stranger_mut(zero).send(0, &of_host, b"on a detour");
-    mesh.run(20 * MILLISECOND);
+    mesh.say(zero, &of_host, b"on a detour", 20);
     assert_eq!(mesh.board(2).payloads(), [(1, &b"on a detour"[..])]);
     // The board's own can only be from this start, and none comes back that is not on a detour.
-    for (number, lie) in [
-        (
-            2,
-            Header {
-                from_host: false,
-                ..of_host
-            },
-        ),
-        (
-            3,
-            Header {
-                copied: false,
-                ..of_host
-            },
-        ),
-    ] {
-        mesh.stranger_mut(zero).send(0, &Header { number, ..lie }, b"a lie");
+    for (number, copied, from_host) in [(2, true, false), (3, false, true)] {
+        let lie = Header {
+            copied,
+            from_host,
+            number,
+            ..of_host
+        };
+        mesh.stranger_mut(zero).send(0, &lie, b"a lie");
     }
     mesh.run(20 * MILLISECOND);
     assert_eq!(mesh.board(1).dropped(DropReason::Malformed), 2);
@@ -316,26 +297,22 @@ fn without_a_host_there_is_nobody_to_have_its_packets() {
         to_host: true,
         ..header(Kind::Datagram, 0, 2, 1)
     };
-    mesh.stranger_mut(zero).send(0, &to_host, b"x");
-    mesh.run(20 * MILLISECOND);
+    mesh.say(zero, &to_host, b"x", 20);
     assert_eq!(mesh.board(2).dropped(DropReason::NoHost), 1);
     assert_eq!(mesh.stranger(zero).heard[0].header.kind, Kind::Undeliverable);
     // With one it comes, in virtual channel 0 and as it was.
     let host = mesh.host(2);
-    mesh.stranger_mut(zero).send(0, &Header { number: 2, ..to_host }, b"y");
-    mesh.run(20 * MILLISECOND);
+    mesh.say(zero, &Header { number: 2, ..to_host }, b"y", 20);
     let heard = &mesh.stranger(host).heard[0];
     assert_eq!((heard.channel, heard.header.source, &heard.body[..]), (0, 0, &b"y"[..]));
     assert!(mesh.board(2).got.is_empty());
     // What comes a second time does not reach it again.
-    mesh.stranger_mut(zero).send(0, &Header { number: 2, ..to_host }, b"y");
-    mesh.run(20 * MILLISECOND);
+    mesh.say(zero, &Header { number: 2, ..to_host }, b"y", 20);
     assert_eq!(mesh.stranger(host).heard.len(), 1);
     assert_eq!(mesh.board(2).dropped(DropReason::Duplicate), 1);
     // It leaves with a packet on the way to it.
     mesh.stranger_mut(host).takes = false;
-    mesh.stranger_mut(zero).send(0, &Header { number: 3, ..to_host }, b"z");
-    mesh.run(20 * MILLISECOND);
+    mesh.say(zero, &Header { number: 3, ..to_host }, b"z", 20);
     mesh.unplug(2, PORTS as u8 - 1);
     mesh.run(SECOND);
     assert_eq!(mesh.board(2).router.host_link(), None);

@@ -16,20 +16,16 @@ fn between() -> (Mesh, usize, usize) {
 #[test]
 fn what_says_it_is_from_here_and_is_not_goes_no_further() {
     let (mut mesh, one, three) = between();
-    mesh.stranger_mut(one)
-        .send(0, &header(Kind::Datagram, 2, 4, 9), b"not mine");
-    mesh.run(100 * MILLISECOND);
+    mesh.say(one, &header(Kind::Datagram, 2, 4, 9), b"not mine", 100);
     assert_eq!(mesh.stranger(three).heard.len(), 0);
     assert_eq!(mesh.board(2).dropped(DropReason::Malformed), 1);
     // A detour may bring a packet back: 2 has tried 3, and the trail says so.
     let back = on_trail(header(Kind::Datagram, 2, 4, 10));
-    mesh.stranger_mut(one).send(0, &back, &[b'm', 2 << 1, 1 << 1 | 1, 2]);
-    mesh.run(100 * MILLISECOND);
+    mesh.say(one, &back, &[b'm', 2 << 1, 1 << 1 | 1, 2], 100);
     assert_eq!(mesh.stranger(three).heard.len(), 1);
     // Not one of an earlier life, or of none.
     let forged = Header { epoch: 77, ..back };
-    mesh.stranger_mut(one).send(0, &forged, &[b'm', 2 << 1, 1 << 1 | 1, 2]);
-    mesh.run(100 * MILLISECOND);
+    mesh.say(one, &forged, &[b'm', 2 << 1, 1 << 1 | 1, 2], 100);
     assert_eq!(mesh.stranger(three).heard.len(), 1);
     assert_eq!(mesh.board(2).dropped(DropReason::Malformed), 2);
     // Nor one of its own host to itself, which never leaves it: a board does what that one says.
@@ -39,8 +35,7 @@ fn what_says_it_is_from_here_and_is_not_goes_no_further() {
         number: 11,
         ..back
     };
-    mesh.stranger_mut(one).send(0, &own, &[b'm', 2 << 1, 1 << 1 | 1, 2]);
-    mesh.run(100 * MILLISECOND);
+    mesh.say(one, &own, &[b'm', 2 << 1, 1 << 1 | 1, 2], 100);
     assert!(mesh.board(2).got.is_empty());
     assert_eq!(mesh.board(2).dropped(DropReason::Malformed), 3);
     mesh.assert_at_rest();
@@ -50,13 +45,11 @@ fn what_says_it_is_from_here_and_is_not_goes_no_further() {
 fn a_broadcast_comes_from_the_parent_in_its_tree() {
     let (mut mesh, one, three) = between();
     let broadcast = |source, number| header(Kind::Broadcast, source, source, number);
-    mesh.stranger_mut(three).send(0, &broadcast(0, 9), b"forged");
-    mesh.run(100 * MILLISECOND);
+    mesh.say(three, &broadcast(0, 9), b"forged", 100);
     assert!(mesh.board(2).got.is_empty() && mesh.stranger(one).heard.is_empty());
     assert_eq!(mesh.board(2).dropped(DropReason::Malformed), 1);
     mesh.stranger_mut(one).send(0, &broadcast(0, 9), b"true");
-    mesh.stranger_mut(three).send(0, &broadcast(4, 9), b"true");
-    mesh.run(100 * MILLISECOND);
+    mesh.say(three, &broadcast(4, 9), b"true", 100);
     assert_eq!(mesh.board(2).got.len(), 2);
     assert_eq!(
         (mesh.stranger(one).heard.len(), mesh.stranger(three).heard.len()),
@@ -137,8 +130,7 @@ fn what_expires_on_a_wire_is_not_sent_again() {
     for (age, body) in [(5_900, &b""[..]), (5_000, &b"young"[..])] {
         // The first time it does not come through.
         mesh.set_mute(2, 3, true);
-        mesh.stranger_mut(one).send(0, &old(age), b"young");
-        mesh.run(200 * MILLISECOND);
+        mesh.say(one, &old(age), b"young", 200);
         mesh.set_mute(2, 3, false);
         mesh.run(100 * MILLISECOND);
         let heard = mesh.stranger(three).heard.last();

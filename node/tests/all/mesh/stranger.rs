@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, VecDeque};
 use super::harness::APP;
 use crate::support::*;
 
-/// A packet as it came to a stranger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
     pub(crate) channel: u8,
@@ -77,7 +76,7 @@ impl Stranger {
         while let Some(received) = self.link.receive(&mut bytes, now) {
             match received {
                 Received::Packet { channel, length } => {
-                    let (header, body) = Header::read(self.link.packet(length)).expect("a packet");
+                    let (header, body) = self.link.header(length).expect("a packet");
                     let mut body = body.to_vec();
                     if let Some(at) = port_at(header.kind).filter(|&at| at < body.len()) {
                         body.remove(at);

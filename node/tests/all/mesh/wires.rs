@@ -32,9 +32,7 @@ fn nothing_is_taken_from_someone_who_does_not_belong_there() {
         assert_eq!(expected(&mesh), Some((to_two, Some(2), identity)));
         mesh.stranger_mut(stranger)
             .send(0, &header(Kind::Datagram, 2, 1, 1), b"forged");
-        mesh.stranger_mut(stranger)
-            .send(0, &header(Kind::Datagram, 2, 0, 2), b"forged");
-        mesh.run(SECOND);
+        mesh.say(stranger, &header(Kind::Datagram, 2, 0, 2), b"forged", 1_000);
         assert!(
             mesh.board(1).got.is_empty() && mesh.board(0).got.is_empty(),
             "{identity:?}"

@@ -15,7 +15,7 @@ use hopwise_emulate::repository::Repository;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Board, BoardOptions, World};
+use hopwise_emulator::world::{Action, Board, BoardOptions, Script, World};
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{Key, Secret};
@@ -81,6 +81,10 @@ pub(crate) fn sizes(image: &Image) -> (usize, u32) {
     )
 }
 
+/// Port and pin of the LED, and a step of its rhythm.
+const LED: (usize, u32) = (0, 5);
+pub(crate) const LED_STEP: Time = 125 * MILLISECOND;
+
 /// By then a packet that a neighbor has taken is acknowledged, and counts as forwarded.
 pub(crate) const SIGN_OF_LIFE: Time = 15 * MILLISECOND;
 
@@ -91,6 +95,10 @@ pub(crate) const KEYS: MeshKeys = MeshKeys {
     },
     management: Key::new(*b"only the manager"),
 };
+
+pub(crate) fn config(expression: &str, address: u64) -> [u8; CONFIG_BYTES] {
+    BoardConfig::new(expression, address).expect("a config").write()
+}
 
 /// So many packets a second, so many in all (0: without end), to whom, and with how many bytes.
 pub(crate) fn traffic(rate: u32, count: u32, pattern: Pattern, size: u8) -> Traffic {
@@ -103,7 +111,6 @@ pub(crate) fn traffic(rate: u32, count: u32, pattern: Pattern, size: u8) -> Traf
     }
 }
 
-/// A mesh of emulated boards with hosts.
 pub(crate) struct Rig {
     pub(crate) network: Network,
     pub(crate) world: World,
@@ -119,6 +126,11 @@ impl Rig {
         Rig::with(firmware, network, world)
     }
 
+    /// The same with the firmware of the default board; `None` if there is no ARM compiler.
+    pub(crate) fn of(expression: &str) -> Option<Self> {
+        Some(Rig::new(firmware()?, expression))
+    }
+
     /// The same, and the boards and the hosts have keys.
     pub(crate) fn keyed(firmware: &'static Firmware, expression: &str) -> Self {
         Rig::locked(firmware, expression, Some(KEYS.management))
@@ -128,7 +140,7 @@ impl Rig {
     pub(crate) fn locked(firmware: &'static Firmware, expression: &str, management: Option<Key>) -> Self {
         let mut rig = Rig::new(firmware, expression);
         for (node, board) in rig.world.boards_mut().iter_mut().enumerate() {
-            let config = BoardConfig::new(expression, node as u64).expect("a config").write();
+            let config = config(expression, node as u64);
             let keys = KEYS.of_board(node as u64);
             setup::configure(board, &firmware.image, &config, Some(keys), 1_000 + 7 * node as u32);
         }
@@ -136,9 +148,13 @@ impl Rig {
         rig
     }
 
-    /// One board with these bytes for a config.
     pub(crate) fn single(firmware: &'static Firmware, config: &[u8; CONFIG_BYTES]) -> Self {
         Rig::special(firmware, config, BoardOptions::default())
+    }
+
+    /// The same with the firmware of the default board; `None` if there is no ARM compiler.
+    pub(crate) fn stock_single(config: &[u8; CONFIG_BYTES]) -> Option<Self> {
+        Some(Rig::single(firmware()?, config))
     }
 
     /// The same, of a board that is not like others.
@@ -170,12 +186,16 @@ impl Rig {
         check(&mut self.world, &mut self.hosts, &self.network, &mut self.readers)
     }
 
-    /// To be measured.
     pub(crate) fn measured(&mut self) -> Measured<'_> {
         Measured {
             world: &mut self.world,
             hosts: &mut self.hosts,
         }
+    }
+
+    pub(crate) fn script(&mut self, events: Vec<(Time, Action)>) {
+        let script = self.world.set_script(Script::new(events));
+        script.expect("boards and ports that there are");
     }
 
     pub(crate) fn run_for(&mut self, time: Time) {
@@ -193,7 +213,6 @@ impl Rig {
             .stream(&mut self.world, 0, AppPort::UPDATE, blocks, 5 * SECOND);
     }
 
-    /// One request whose response is in postcard format.
     pub(crate) fn ask_one<T: DeserializeOwned>(&mut self, request: BoardRequest) -> T {
         let what = format!("{request:?}");
         let reply = self.ask(&[request]).remove(0);
@@ -201,13 +220,11 @@ impl Rig {
         response.unwrap_or_else(|| panic!("{what}: {reply:?}"))
     }
 
-    /// A command that a board must carry out.
     #[track_caller]
     pub(crate) fn have_done(&mut self, command: BoardRequest) {
         assert_eq!(self.ask_one::<CommandResult>(command), CommandResult::Done);
     }
 
-    /// What a board says of one of its links.
     pub(crate) fn link_report(&mut self, board: usize, link: u8) -> LinkReport {
         let request = BoardRequest {
             more: vec![link],
@@ -216,7 +233,6 @@ impl Rig {
         self.ask_one::<Option<LinkReport>>(request).expect("a link")
     }
 
-    /// What a board says of itself.
     pub(crate) fn status(&mut self, board: usize) -> Status {
         self.ask_one(BoardRequest::command(board, &Command::Status))
     }
@@ -249,6 +265,23 @@ impl Rig {
             self.network,
             within / MILLISECOND
         );
+    }
+
+    /// The LED of board 0 in the middle of each of sixteen steps.
+    pub(crate) fn rhythm(&mut self) -> String {
+        self.run_for(LED_STEP / 2);
+        let lit = (0..16).map(|_| {
+            self.run_for(LED_STEP);
+            self.world.boards()[0].output(LED.0, LED.1).expect("an output")
+        });
+        lit.map(|lit| if lit { '*' } else { '.' }).collect()
+    }
+
+    /// The LED of board 0 has this rhythm, from wherever it is looked at first.
+    #[track_caller]
+    pub(crate) fn assert_rhythm(&mut self, rhythm: &str) {
+        let seen = self.rhythm();
+        assert!(seen.len() == rhythm.len() && rhythm.repeat(2).contains(&seen), "{seen}");
     }
 
     pub(crate) fn log(&mut self) -> Vec<BoardLine> {

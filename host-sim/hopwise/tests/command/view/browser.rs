@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Names under which it is installed.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /// A browser that does not respond for so long is stuck.
@@ -20,7 +19,6 @@ pub(crate) struct Browser {
     messages: Receiver<Value>,
     calls: u64,
     session: Option<String>,
-    /// Errors in the page's scripts.
     pub(crate) errors: Vec<String>,
 }
 
@@ -74,8 +72,8 @@ impl Browser {
     /// The next message; errors of the page are kept.
     fn next(&mut self) -> Value {
         let message = self.messages.recv_timeout(TIMEOUT).expect("the browser answers");
-        if message["method"] == "Runtime.exceptionThrown" {
-            self.errors.push(message["params"]["exceptionDetails"].to_string());
+        if message["method"] == "Runtime.exceptionThrown" || message["method"] == "Runtime.consoleAPICalled" {
+            self.errors.push(message["params"].to_string());
         }
         message
     }
@@ -98,7 +96,6 @@ impl Browser {
         }
     }
 
-    /// Opens a page and waits until it is loaded.
     pub(crate) fn open(&mut self, path: &str) {
         let target = self.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
         let attached = self.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
@@ -115,21 +112,21 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", size);
     }
 
-    /// Presses a key and lets it go.
     pub(crate) fn press(&mut self, key: &str) {
         let code = match key {
             "Tab" => 9,
             "Enter" => 13,
+            "ArrowRight" => 39,
             _ => 32,
         };
-        let text = if key == "Enter" { "\r" } else { "" };
+        let text = if key == "Enter" { "\r" } else { key };
+        let text = if text.len() == 1 { text } else { "" };
         for kind in ["keyDown", "keyUp"] {
             let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text});
             self.call("Input.dispatchKeyEvent", event);
         }
     }
 
-    /// How many sheets of paper the page takes.
     pub(crate) fn print_pages(&mut self) -> u64 {
         let printed = self.call("Page.printToPDF", json!({"printBackground": true}));
         let pdf = printed["data"].as_str().expect("a PDF").to_string();
@@ -143,6 +140,19 @@ impl Browser {
         let result = self.call("Runtime.evaluate", params);
         assert_eq!(result["exceptionDetails"], Value::Null);
         result["result"]["value"].clone()
+    }
+
+    /// Clicks at a point of the window, which a script in the page computes.
+    pub(crate) fn click_at(&mut self, place: &str) {
+        let place = self.evaluate(place);
+        for (kind, button) in [
+            ("mouseMoved", "none"),
+            ("mousePressed", "left"),
+            ("mouseReleased", "left"),
+        ] {
+            let event = json!({"type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", event);
+        }
     }
 }
 

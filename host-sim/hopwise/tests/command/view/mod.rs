@@ -1,8 +1,8 @@
 //! `hopwise view`: the page is whole by itself, and works in a browser.
 
-mod browser;
+pub(crate) mod browser;
 
-use crate::support::{Folder, hopwise, printed, refuses, simulate};
+use crate::support::{Folder, hopwise, printed, refuses, simulate, words};
 use browser::Browser;
 use serde_json::Value;
 
@@ -78,16 +78,8 @@ fn the_page_knows_the_mesh_and_the_trace() {
 fn a_trace_is_replayed_in_a_browser() {
     let folder = Folder::new("replayed");
     let trace = folder.path("trace.jsonl");
-    let settings = [
-        "rdn(ring(3),1)",
-        "--packets",
-        "400",
-        "--ber",
-        "1e-4",
-        "--events",
-        "520ms cut 0.0",
-    ];
-    simulate(&trace, &settings);
+    let settings = "rdn(ring(3),1) --packets 400 --ber 1e-4 --events {}";
+    simulate(&trace, &words(settings, &["520ms cut 0.0"]));
     let page = page(&folder, &[&trace]);
     assert_eq!(data(&page)["network"], "rdn(ring(3),1)");
     let Some(found) = try_out(&folder) else { return };

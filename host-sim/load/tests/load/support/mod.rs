@@ -41,7 +41,6 @@ pub(crate) fn point(line: &str) -> Point {
     }
 }
 
-/// The highest rate that is carried.
 pub(crate) fn saturation(line: &str) -> f64 {
     match found(&format!("{line} --saturation --saturation-precision 0.01 --seeds 1")) {
         Found::Point(_) => panic!("{line}: a point"),
@@ -49,7 +48,6 @@ pub(crate) fn saturation(line: &str) -> f64 {
     }
 }
 
-/// An experiment with the parameters of the reference simulator.
 pub(crate) fn experiment(network: &Network) -> Experiment<'_> {
     Experiment {
         network,

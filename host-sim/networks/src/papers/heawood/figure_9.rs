@@ -1,7 +1,7 @@
 //! Fig. 9: nodes, degrees, diameters and costs of all networks side by side.
 
-use super::super::claim::{Case, Said, compared};
-use super::super::{Claim, How, Paper, Run, Verdict, built, by_formula, diameter, network, searched};
+use super::super::claim::Case;
+use super::super::{Claim, Claims, How, Run, Verdict, built, by_formula, diameter, network, searched};
 use super::claim;
 use crate::papers::CannotMeasure;
 
@@ -54,7 +54,7 @@ impl FigureLine {
 /// The definition of RE Heawood networks ends here; all others are within 2^63 nodes.
 const MAX_DIGITS: u64 = 15;
 
-pub(in super::super) fn nodes(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn nodes(_: &Run) -> Claims {
     let mut rows = Vec::new();
     for line in LINES {
         let mut cases = Vec::new();
@@ -66,18 +66,14 @@ pub(in super::super) fn nodes(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 network(&expression)?.nodes(),
             ));
         }
-        let says = format!("{}: {}^n nodes", line.title(), line.size);
-        let mut row = compared(Paper::Heawood, "Fig. 9", &says, Said::Exactly, How::Counted, &cases);
+        let row = claim(&format!("Fig. 9: {}: {}^n nodes", line.title(), line.size));
         // Fewer nodes than claimed is not a useful bound.
-        if row.verdict == Verdict::HoldsAsABound {
-            row.verdict = Verdict::False;
-        }
-        rows.push(row);
+        rows.push(row.exactly(How::Counted, &cases).no_bound());
     }
     Ok(rows)
 }
 
-pub(in super::super) fn degrees(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn degrees(_: &Run) -> Claims {
     let mut rows = Vec::new();
     for line in LINES {
         let said = match (line.name, line.base) {
@@ -113,13 +109,13 @@ pub(in super::super) fn degrees(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             },
             counterexample: (!largest_fits)
                 .then(|| format!("{said} is an average; the paper defines the degree as the maximum")),
-            ..claim("Fig. 9", &format!("{}: degree {said}", line.title()))
+            ..claim(&format!("Fig. 9: {}: degree {said}", line.title()))
         });
     }
     Ok(rows)
 }
 
-pub(in super::super) fn diameters(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn diameters(run: &Run) -> Claims {
     let mut rows = vec![hypercube(run)?];
     for line in LINES {
         let (mut measured, mut formula) = (Vec::new(), Vec::new());
@@ -142,23 +138,9 @@ pub(in super::super) fn diameters(run: &Run) -> Result<Vec<Claim>, CannotMeasure
             (_, "petersen") => "4n - 2",
             _ => "6n - 3",
         };
-        let says = format!("{}: diameter {said}", line.title());
-        rows.push(compared(
-            Paper::Heawood,
-            "Fig. 9",
-            &says,
-            Said::Exactly,
-            How::AllPairs,
-            &measured,
-        ));
-        let mut exact = compared(
-            Paper::Heawood,
-            "Fig. 9",
-            &says,
-            Said::Exactly,
-            How::ClosedForm,
-            &formula,
-        );
+        let row = claim(&format!("Fig. 9: {}: diameter {said}", line.title()));
+        rows.push(row.clone().exactly(How::AllPairs, &measured));
+        let mut exact = row.exactly(How::ClosedForm, &formula);
         let list: Vec<String> = formula.iter().map(|case| case.found.to_string()).collect();
         exact.measured = format!("n = 2 to {}: {}", MAX_DIGITS, list.join(", "));
         rows.push(exact);
@@ -177,18 +159,10 @@ fn hypercube(run: &Run) -> Result<Claim, CannotMeasure> {
             if so { diameter(&found)? } else { u64::MAX },
         ));
     }
-    let says = "hypercube: 2^n nodes, degree n, diameter n";
-    Ok(compared(
-        Paper::Heawood,
-        "Fig. 9",
-        says,
-        Said::Exactly,
-        How::AllPairs,
-        &cases,
-    ))
+    Ok(claim("Fig. 9: hypercube: 2^n nodes, degree n, diameter n").exactly(How::AllPairs, &cases))
 }
 
-pub(in super::super) fn cost(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn cost(_: &Run) -> Claims {
     let mut rows = Vec::new();
     for (line, said, cost) in [
         (0, "6n^2", (|n| 6.0 * n * n) as fn(f64) -> f64),
@@ -213,12 +187,8 @@ pub(in super::super) fn cost(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             counterexample: (!equal).then(|| format!("{}, {}", line.expression(2), found[0])),
             measured: format!("largest degree x diameter, {}", found.join("; ")),
             how: How::ClosedForm,
-            verdict: match (equal, below) {
-                (true, _) => Verdict::Holds,
-                (false, true) => Verdict::HoldsAsABound,
-                (false, false) => Verdict::False,
-            },
-            ..claim("Fig. 9", &format!("{}: cost {said}", line.title()))
+            verdict: Verdict::of_equality(equal, below),
+            ..claim(&format!("Fig. 9: {}: cost {said}", line.title()))
         });
     }
     Ok(rows)

@@ -1,11 +1,10 @@
 //! The paper's algorithms and definitions, executed as printed.
 
-use super::super::{Claim, How, Run, Verdict, built};
+use super::super::{Claim, Claims, How, Run, Verdict, built};
 use super::claim;
 use crate::broadcast::Broadcast;
 use crate::distances::hops_from;
 use crate::graph::Graph;
-use crate::papers::CannotMeasure;
 use hopwise_core::Tree;
 
 fn plus(x: usize) -> usize {
@@ -32,7 +31,7 @@ fn routing_step(graph: &Graph, here: usize, dest: usize) -> (usize, bool) {
     }
 }
 
-pub(in super::super) fn basic_routing(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn basic_routing(_: &Run) -> Claims {
     let (_, graph) = built("heawood")?;
     let (mut lost, mut example, mut longest, mut shortest) = (0, None, 0, 0);
     for (from, dest) in (0..14)
@@ -63,11 +62,11 @@ pub(in super::super) fn basic_routing(_: &Run) -> Result<Vec<Claim>, CannotMeasu
         how: How::AsPrinted,
         verdict: Verdict::of(lost == 0 && longest <= 3),
         counterexample: example,
-        ..claim("Basic-Routing", "any message arrives within three steps")
+        ..claim("Basic-Routing: any message arrives within three steps")
     }])
 }
 
-pub(in super::super) fn basic_broadcasting(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn basic_broadcasting(_: &Run) -> Claims {
     let (network, _) = built("heawood")?;
     let source = 0;
     let (p1, m1, d1) = (plus(source), minus(source), distance(source));
@@ -97,14 +96,11 @@ pub(in super::super) fn basic_broadcasting(_: &Run) -> Result<Vec<Claim>, Cannot
         how: How::AsPrinted,
         verdict: Verdict::of(reached.len() == 14 && back == 0),
         counterexample: Some(format!("from node 0 only {reached:?} have it")),
-        ..claim(
-            "Basic-Broadcasting",
-            "the message reaches all nodes along a spanning tree",
-        )
+        ..claim("Basic-Broadcasting: the message reaches all nodes along a spanning tree")
     }])
 }
 
-pub(in super::super) fn root_folded_links(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn root_folded_links(_: &Run) -> Claims {
     let (_, base) = built("heawood")?;
     let (_, right) = built("root-folded(heawood,2)")?;
     // Every digit but the one that changes is 0.
@@ -121,9 +117,6 @@ pub(in super::super) fn root_folded_links(_: &Run) -> Result<Vec<Claim>, CannotM
         how: How::AsPrinted,
         verdict: Verdict::of(parts == 1),
         counterexample: (parts > 1).then(|| "node (1,1) has no link at all".into()),
-        ..claim(
-            "Definition 3",
-            "a link of a root-folded network changes one digit, and all other digits are 0",
-        )
+        ..claim("Definition 3: a link of a root-folded network changes one digit, and all other digits are 0")
     }])
 }

@@ -1,12 +1,11 @@
 //! The embedded binary tree of Lemma 1, and the comparison of bisection widths.
 
-use super::super::{Claim, How, Run, Verdict, built};
+use super::super::{Claim, Claims, How, Run, Verdict, built};
 use super::{Cube, all, claim};
 use crate::binary_tree::{self, BinaryTree};
 use crate::bisection;
-use crate::papers::CannotMeasure;
 
-pub(super) fn lemma_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(super) fn lemma_1(run: &Run) -> Claims {
     let (mut found, mut open, mut wide) = (0, Vec::new(), None);
     let (mut longer, mut longest) = (0, None::<(u64, String)>);
     let cubes: Vec<Cube> = all(128, 8)
@@ -50,15 +49,11 @@ pub(super) fn lemma_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             ),
             how: How::Found,
             // Not finding one proves nothing.
-            verdict: if open.is_empty() {
-                Verdict::Holds
-            } else {
-                Verdict::Ambiguous
-            },
+            verdict: Verdict::of_reading(open.is_empty()),
             counterexample: (!open.is_empty()).then(|| format!("none was found on {}", open.join(", "))),
             ..claim(
-                "Lemma 1",
-                "the complete binary tree of floor(log2(N + 1)) levels can be embedded with dilation below three",
+                "Lemma 1: the complete binary tree of floor(log2(N + 1)) levels can be embedded with dilation \
+                 below three",
             )
         },
         Claim {
@@ -66,7 +61,7 @@ pub(super) fn lemma_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             how: How::Counted,
             verdict: Verdict::of(wide.is_none()),
             counterexample: wide,
-            ..claim("Lemma 1", "the expansion is one")
+            ..claim("Lemma 1: the expansion is one")
         },
         Claim {
             measured: format!(
@@ -76,15 +71,15 @@ pub(super) fn lemma_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             how: How::Found,
             verdict: Verdict::Finding,
             ..claim(
-                "Theorem 2, by the tree",
-                "an edge of the tree is a step in the paper, and up to two hops: a reduction or broadcast along it (not in the paper)",
+                "Theorem 2, by the tree: an edge of the tree is a step in the paper, and up to two hops: a \
+                 reduction or broadcast along it (not in the paper)",
             )
         },
     ])
 }
 
 /// The table is lost; the sentence about it is not. Networks of the same size and degree are compared, of which CCC and COR are some.
-pub(super) fn table_1_bisection(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(super) fn table_1_bisection(run: &Run) -> Claims {
     let (mut larger, mut equal, mut smaller) = (0, 0, Vec::new());
     for (other, k) in [
         ("ccc(3)", 1),
@@ -118,18 +113,14 @@ pub(super) fn table_1_bisection(run: &Run) -> Result<Vec<Claim>, CannotMeasure> 
             smaller.len()
         ),
         how: How::BestCut,
-        verdict: if smaller.is_empty() && equal == 0 {
-            Verdict::Holds
-        } else {
-            Verdict::Ambiguous
-        },
+        verdict: Verdict::of_reading(smaller.is_empty() && equal == 0),
         counterexample: smaller
             .first()
             .cloned()
             .or(Some("CCC and COR are RCRs themselves".into())),
         ..claim(
-            "Table 1",
-            "RCRs have larger bisection width than CCC and COR (the table is lost; compared at the same size and degree)",
+            "Table 1: RCRs have larger bisection width than CCC and COR (the table is lost; compared at the same \
+             size and degree)",
         )
     }])
 }

@@ -2,14 +2,12 @@
 
 use hopwise_core::Rule;
 
-use super::super::claim::{Case, Said, compared};
-use super::super::{Claim, How, Paper, Run, Verdict, built, searched_diameter};
+use super::super::claim::Case;
+use super::super::{Claim, Claims, How, Run, Verdict, built, searched_diameter};
 use super::{Cube, all, claim};
 use crate::dependency::{self, Scheme};
-use crate::papers::CannotMeasure;
 use crate::stretch::Stretch;
 
-/// Networks for all pairs of routes.
 const ROUTED: &[(u64, u64, u64)] = &[
     (1, 3, 2),
     (1, 4, 3),
@@ -24,7 +22,7 @@ const ROUTED: &[(u64, u64, u64)] = &[
     (1, 6, 5),
 ];
 
-pub(super) fn theorem_1_shortest(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(super) fn theorem_1_shortest(run: &Run) -> Claims {
     let (mut pairs, mut longer, mut mean) = (0, 0, Vec::new());
     let mut worst: Option<(String, Stretch)> = None;
     for &(k, r, j) in ROUTED {
@@ -57,20 +55,13 @@ pub(super) fn theorem_1_shortest(run: &Run) -> Result<Vec<Claim>, CannotMeasure>
         ),
         how: How::AllPairs,
         // The algorithm itself is lost: another reading might do better.
-        verdict: if longer == 0 {
-            Verdict::Holds
-        } else {
-            Verdict::Ambiguous
-        },
+        verdict: Verdict::of_reading(longer == 0),
         counterexample: example,
-        ..claim(
-            "Theorem 1",
-            "hop-plane routing always finds a shortest path (the figure is lost; nearest plane first)",
-        )
+        ..claim("Theorem 1: hop-plane routing always finds a shortest path (the figure is lost; nearest plane first)")
     }])
 }
 
-pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(super) fn theorem_1_deadlock(run: &Run) -> Claims {
     let mut cycles = 0;
     let mut example = None;
     for &(k, r, j) in ROUTED {
@@ -88,33 +79,26 @@ pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, CannotMeasure>
     Ok(vec![Claim {
         measured: format!("a cycle of waiting channels on {cycles} of {} networks", ROUTED.len()),
         how: How::AllPairs,
-        verdict: if cycles == 0 {
-            Verdict::Holds
-        } else {
-            Verdict::Ambiguous
-        },
+        verdict: Verdict::of_reading(cycles == 0),
         counterexample: example,
         ..claim(
-            "Theorem 1",
-            "one virtual channel for ascending links and one for descending makes it deadlock-free (the figure is lost; \
-             nearest plane first)",
+            "Theorem 1: one virtual channel for ascending links and one for descending makes it deadlock-free (the \
+             figure is lost; nearest plane first)",
         )
     }])
 }
 
-pub(super) fn theorem_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(super) fn theorem_2(run: &Run) -> Claims {
     let mut cases = Vec::new();
     for cube in all(4096, 12) {
         let steps = cube.broadcast_steps();
         cases.push(Case::new(cube.name(), steps, searched_diameter(run, &cube.name())?));
     }
-    let says = "a broadcast takes at most k + j + ceil(log2 r) + floor(r/2) steps (never less than the diameter)";
-    Ok(vec![compared(
-        Paper::Rcr,
-        "Theorem 2",
-        says,
-        Said::AtMost,
-        How::AllPairs,
-        &cases,
-    )])
+    Ok(vec![
+        claim(
+            "Theorem 2: a broadcast takes at most k + j + ceil(log2 r) + floor(r/2) steps (never less than the \
+         diameter)",
+        )
+        .at_most(How::AllPairs, &cases),
+    ])
 }

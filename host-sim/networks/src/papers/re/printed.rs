@@ -1,10 +1,9 @@
 //! The paper's two algorithms carried out as they are printed, on the network of Fig. 2: nodes and units are counted from 1, one
 //! pivot a phase.
 
-use super::super::{Claim, How, Run, Verdict, built};
+use super::super::{Claim, Claims, How, Run, Verdict, built};
 use super::claim;
 use crate::graph::Graph;
-use crate::papers::CannotMeasure;
 
 /// Frame size, unit size and phases of Fig. 2.
 const FRAME: usize = 4;
@@ -18,7 +17,7 @@ fn digit(i: usize, phase: u32) -> usize {
     (i - 1) / (UNIT * FRAME.pow(phase - 1)) % FRAME
 }
 
-pub(in super::super) fn relln(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn relln(_: &Run) -> Claims {
     let (_, graph) = built(EXPRESSION)?;
     let printed_digit = |i: usize, j: u32| (i - 1) / (FRAME * FRAME.pow(j)) % FRAME;
     let mut addresses: Vec<(usize, Vec<usize>)> = (1..=NODES)
@@ -37,10 +36,7 @@ pub(in super::super) fn relln(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             verdict: Verdict::of(digits == NODES),
             counterexample: (digits != NODES)
                 .then(|| "the unit's size must stand for the first n_f: (i-1)/(n_u n_f^j)".into()),
-            ..claim(
-                "RELLN, line 3",
-                "digit j+1 of node i is 1 + floor((i-1)/(n_f n_f^j)) mod n_f",
-            )
+            ..claim("RELLN, line 3: digit j+1 of node i is 1 + floor((i-1)/(n_f n_f^j)) mod n_f")
         },
         Claim {
             measured: format!("{astray} of {NODES} nodes get neighbors in another unit"),
@@ -48,10 +44,7 @@ pub(in super::super) fn relln(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             verdict: Verdict::of(astray == 0),
             counterexample: (astray > 0)
                 .then(|| format!("node {UNIT}, the last of the first unit; it must be floor((i-1)/n_u)")),
-            ..claim(
-                "RELLN, unit links",
-                "the links of node i within its unit are shifted by floor(i/n_u) n_u",
-            )
+            ..claim("RELLN, unit links: the links of node i within its unit are shifted by floor(i/n_u) n_u")
         },
         Claim {
             measured: format!(
@@ -68,10 +61,7 @@ pub(in super::super) fn relln(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                     built.parts()
                 )
             }),
-            ..claim(
-                "RELLN, phase loop",
-                "the loop over phases makes the links between units (pivot 1 + (i-1) mod n_u)",
-            )
+            ..claim("RELLN, phase loop: the loop over phases makes the links between units (pivot 1 + (i-1) mod n_u)")
         },
     ])
 }
@@ -94,7 +84,7 @@ fn printed_links() -> Vec<(usize, usize)> {
     links
 }
 
-pub(in super::super) fn routrcn(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn routrcn(_: &Run) -> Claims {
     let pairs = || {
         (1..=NODES)
             .flat_map(|x| (1..=NODES).map(move |y| (x, y)))
@@ -117,10 +107,7 @@ pub(in super::super) fn routrcn(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             verdict: Verdict::of(lost == 0),
             counterexample: example
                 .map(|(x, y)| format!("nodes {x} to {y}; the target must be ss + (t-s) n_u n_f^(m-1)")),
-            ..claim(
-                "ROUTRCN, frame walk",
-                "the walk in the frame of phase m ends at the pivot of y's own unit",
-            )
+            ..claim("ROUTRCN, frame walk: the walk in the frame of phase m ends at the pivot of y's own unit")
         },
         Claim {
             measured: format!(
@@ -131,7 +118,7 @@ pub(in super::super) fn routrcn(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             counterexample: pairs()
                 .find(|&(x, y)| top(x, y).is_none())
                 .map(|(x, y)| format!("nodes {x} to {y}")),
-            ..claim("ROUTRCN", "every message arrives (there is no case for m = 0)")
+            ..claim("ROUTRCN: every message arrives (there is no case for m = 0)")
         },
     ])
 }

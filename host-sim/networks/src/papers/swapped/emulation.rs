@@ -1,7 +1,7 @@
 //! The paper's algorithms for ascending and for single dimensions, executed step by step on the network's own links.
 
-use super::super::claim::{Case, Said, compared};
-use super::super::{Claim, How, Paper, Run, Verdict, base, built};
+use super::super::claim::Case;
+use super::super::{Claim, Claims, How, Run, Verdict, base, built};
 use super::claim;
 use crate::base::Formulas;
 use crate::graph::Graph;
@@ -122,7 +122,7 @@ impl Machine {
     }
 }
 
-pub(in super::super) fn ascend(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn ascend(run: &Run) -> Claims {
     let (mut printed, mut exact, mut back) = (Vec::new(), Vec::new(), Vec::new());
     for (levels, bits) in [(1u32, 3usize), (2, 2), (2, 3), (2, 5), (3, 1), (3, 2), (3, 3), (4, 1)] {
         let mut machine = Machine::new(levels, &format!("hypercube({bits})"))?;
@@ -140,33 +140,22 @@ pub(in super::super) fn ascend(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         let right = !descending.wrong && descending.is_home() && left == 0;
         back.push(Case::new(&name, steps, if right { descending.steps } else { u64::MAX }));
     }
-    let row = |place, says, cases: &[Case]| compared(Paper::Swapped, place, says, Said::Exactly, How::AsPrinted, cases);
+
     Ok(vec![
-        row(
-            "Section 3.2",
-            "ascend takes 2^(l-1) n + 2^l = (1 + 2/n) log2 N steps",
-            &printed,
-        ),
-        row(
-            "Section 3.2 exact",
-            "its recurrence T(l) = 2 T(l-1) + 2 comes to 2^(l-1) n + 2^l - 2",
-            &exact,
-        )
-        .finding(),
-        row(
-            "Section 3.2",
-            "descend, the phases in reverse order, takes as long as ascend",
-            &back,
-        ),
+        claim("Section 3.2: ascend takes 2^(l-1) n + 2^l = (1 + 2/n) log2 N steps").exactly(How::AsPrinted, &printed),
+        claim("Section 3.2 exact: its recurrence T(l) = 2 T(l-1) + 2 comes to 2^(l-1) n + 2^l - 2")
+            .exactly(How::AsPrinted, &exact)
+            .finding(),
+        claim("Section 3.2: descend, the phases in reverse order, takes as long as ascend")
+            .exactly(How::AsPrinted, &back),
     ])
 }
 
-pub(in super::super) fn single_dimension(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn single_dimension(run: &Run) -> Claims {
     let mut rows = Vec::new();
-    for (place, says, networks) in [
+    for (text, networks) in [
         (
-            "Section 3.3",
-            "RSN(l,Q_n) emulates a step of a hypercube in at most 2l - 1 steps",
+            "Section 3.3: RSN(l,Q_n) emulates a step of a hypercube in at most 2l - 1 steps",
             &[
                 (1u32, "hypercube(3)"),
                 (2, "hypercube(3)"),
@@ -175,18 +164,15 @@ pub(in super::super) fn single_dimension(run: &Run) -> Result<Vec<Claim>, Cannot
             ][..],
         ),
         (
-            "Section 4.1",
-            "RSN(l,K) emulates a generalized hypercube in 2l - 1",
+            "Section 4.1: RSN(l,K) emulates a generalized hypercube in 2l - 1",
             &[(2, "complete(5)"), (3, "complete(3)")][..],
         ),
         (
-            "Section 4.2",
-            "RSN(l,GQ) emulates a generalized hypercube with slowdown 2l - 1",
+            "Section 4.2: RSN(l,GQ) emulates a generalized hypercube with slowdown 2l - 1",
             &[(2, "ghc(3,2)"), (3, "ghc(2,3)")][..],
         ),
         (
-            "Section 4.3",
-            "RSN(l,mesh) emulates a high-dimensional mesh with slowdown 2l - 1",
+            "Section 4.3: RSN(l,mesh) emulates a high-dimensional mesh with slowdown 2l - 1",
             &[(2, "mesh(3,2)"), (3, "path(3)")][..],
         ),
     ] {
@@ -207,7 +193,7 @@ pub(in super::super) fn single_dimension(run: &Run) -> Result<Vec<Claim>, Cannot
                 if machine.wrong { u64::MAX } else { most },
             ));
         }
-        let mut row = compared(Paper::Swapped, place, says, Said::AtMost, How::AsPrinted, &cases);
+        let mut row = claim(text).at_most(How::AsPrinted, &cases);
         row.measured = format!("steps for the worst dimension: {}", row.measured);
         rows.push(row);
     }
@@ -271,7 +257,7 @@ fn steps_of_all(graph: &Graph, mut packets: Vec<Vec<usize>>) -> Option<u64> {
     Some(steps)
 }
 
-pub(in super::super) fn all_port(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn all_port(run: &Run) -> Claims {
     let (mut found, mut so, mut example) = (Vec::new(), true, None);
     for (levels, bits) in [(2u32, 2u32), (2, 3), (2, 4), (3, 1), (3, 2), (4, 1)] {
         let name = format!("rsn({levels},hypercube({bits}))");
@@ -296,8 +282,8 @@ pub(in super::super) fn all_port(run: &Run) -> Result<Vec<Claim>, CannotMeasure>
             verdict: Verdict::of(so),
             counterexample: example,
             ..claim(
-                "Section 3.3",
-                "RSN(l,Q_n) emulates an all-port step of a hypercube in O(log N) (measured: at most 2 log2 N)",
+                "Section 3.3: RSN(l,Q_n) emulates an all-port step of a hypercube in O(log N) (measured: at most 2 \
+                 log2 N)",
             )
         }
         .growth(),

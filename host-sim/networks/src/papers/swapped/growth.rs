@@ -1,16 +1,14 @@
 //! How diameters grow.
 
-use super::super::{Claim, How, Run, Verdict, by_formula};
+use super::super::{Claim, Claims, How, Run, Verdict, by_formula};
 use super::claim;
-use crate::papers::CannotMeasure;
 
 /// The diameter against log N / log d, below which no network of degree d can be by more than a constant.
-pub(in super::super) fn optimal_diameter(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+pub(in super::super) fn optimal_diameter(_: &Run) -> Claims {
     let mut rows = Vec::new();
-    for (place, says, most, networks) in [
+    for (text, most, networks) in [
         (
-            "Section 4.1",
-            "the diameter of RSN(l,K) is optimal for its degree up to a constant, for N_1 = Omega(log log N) \
+            "Section 4.1: the diameter of RSN(l,K) is optimal for its degree up to a constant, for N_1 = Omega(log log N) \
              (measured: at most 2.5 log N / log d)",
             2.5,
             &[
@@ -22,8 +20,7 @@ pub(in super::super) fn optimal_diameter(_: &Run) -> Result<Vec<Claim>, CannotMe
             ][..],
         ),
         (
-            "Section 4.2",
-            "over generalized hypercubes it can be optimal, too (measured: at most 3.5 log N / log d over two dimensions)",
+            "Section 4.2: over generalized hypercubes it can be optimal, too (measured: at most 3.5 log N / log d over two dimensions)",
             3.5,
             &[
                 "rsn(2,ghc(4,4))",
@@ -48,7 +45,7 @@ pub(in super::super) fn optimal_diameter(_: &Run) -> Result<Vec<Claim>, CannotMe
             how: How::ClosedForm,
             verdict: Verdict::of(example.is_none()),
             counterexample: example,
-            ..claim(place, says)
+            ..claim(text)
         };
         rows.push(row.growth());
     }
