@@ -44,8 +44,8 @@ impl<L: LinkCapacities> End<L> {
                     change => self.follow(change, now),
                 }
             }
-            Frame::Rate { tag, message } => {
-                if self.state.peer().is_none() || tag != self.tag {
+            Frame::Rate { message, .. } => {
+                if self.state.peer().is_none() {
                     return self.useless();
                 }
                 self.is_back(now);
