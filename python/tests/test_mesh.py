@@ -17,10 +17,25 @@ PORTS = os.environ["HOPWISE_PORTS"].split(":")
 COMMAND = [os.environ["HOPWISE"]]
 
 
+def wait_until_all_answer(mesh):
+    """Boards answer their host before their links are up."""
+    until = time.monotonic() + 10
+    for node in range(3):
+        while True:
+            try:
+                mesh.request(node, DOUBLE, bytes([1]))
+                break
+            except HopwiseError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
+
+
 class AtSerialPort(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.mesh = Mesh(PORTS[0])
+        wait_until_all_answer(cls.mesh)
 
     @classmethod
     def tearDownClass(cls):

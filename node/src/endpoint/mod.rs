@@ -123,7 +123,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         self.link.peer()
     }
 
-    /// The [version](LinkOf::version) of the wire format that the other end speaks.
+    /// The version of the wire format that the other end speaks.
     pub fn version(&self) -> u8 {
         self.link.version()
     }

@@ -76,7 +76,7 @@ mod tests {
             "tour", "emulate", "cost", "clock", "check", "doctor", "flash", "update", "capture",
         ];
         assert_eq!(with("images"), images);
-        assert_eq!(with("repo"), [&images[..], &["new-app"]].concat());
+        assert_eq!(with("repo"), [&["tour", "play"], &images[1..], &["new-app"]].concat());
         assert!(!shows(&Hopwise::command(), "repo"));
         let load = Hopwise::command().find_subcommand("load").cloned().expect("a command");
         let with_out = load.get_subcommands().filter(|command| shows(command, "out"));

@@ -28,7 +28,9 @@ pub(crate) fn order(rig: &mut Rig, board: usize, trial: u8, node: u8) {
 
 #[test]
 fn every_board_tells_node_0_its_temperature() {
-    let Some(firmware) = example("temperature") else { return };
+    let Some(firmware) = large_example("temperature") else {
+        return;
+    };
     let mut rig = Rig::new(firmware, "rdn(ring(3),1)");
     rig.run_for(5 * SECOND);
     let lines = lines(&mut rig);
@@ -61,7 +63,7 @@ fn every_board_tells_node_0_its_temperature() {
 
 #[test]
 fn node_0_switches_the_leds_of_others() {
-    let Some(firmware) = example("led") else { return };
+    let Some(firmware) = large_example("led") else { return };
     let mut rig = Rig::new(firmware, "ring(4)");
     // Port B, pin 1.
     let is_lit = |rig: &Rig, board: usize| rig.world.boards()[board].output(1, 1);

@@ -29,14 +29,15 @@ const NETWORK: &str = "path(3)";
 /// That firmware with the boot loader, as boards have it.
 fn before(images: &Images) -> &'static Firmware {
     static FIRMWARE: OnceLock<Firmware> = OnceLock::new();
-    FIRMWARE.get_or_init(|| Firmware {
-        image: Arc::new(
-            Image::from_elf(&IMAGE_BEFORE.to_vec())
-                .expect("firmware")
-                .with_loader(&images.loader),
-        ),
-        format: LogFormat::of_elf(&IMAGE_BEFORE.to_vec()).expect("a log format"),
-        elf: IMAGE_BEFORE.to_vec(),
+    FIRMWARE.get_or_init(|| {
+        // A copy is aligned as an ELF file has to be.
+        let elf = IMAGE_BEFORE.to_vec();
+        let image = Image::from_elf(&elf).expect("firmware");
+        Firmware {
+            image: Arc::new(image.with_loader(&images.loader)),
+            format: LogFormat::of_elf(&elf).expect("a log format"),
+            elf,
+        }
     })
 }
 
