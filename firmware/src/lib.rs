@@ -105,7 +105,7 @@ fn run_node<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize>(
     let node = start(slots, &mut |network, address| {
         *shared.insert(room.init(Shared::new(network, address, Clock::Function(now))))
     });
-    let board = boards::open(peripherals, |port| node.baud(port));
+    let board = boards::open(peripherals, |port| (node.baud(port), node.fastest_baud(port)));
     // Boards that are switched on together all listen before the first of them says hello.
     cortex_m::asm::delay(LISTEN_FIRST);
     // From here on only its own tasks use the node.

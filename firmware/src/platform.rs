@@ -4,6 +4,7 @@ use embassy_stm32::gpio::Output;
 use embassy_time::{Instant, Timer};
 use hopwise_node::clock::{ClockTicks, MeshTime};
 use hopwise_node::link::Micros;
+use hopwise_node::wire::{StepSet, steps_above};
 use hopwise_runner::{Platform, Task, Upkeep};
 
 use crate::boards::{self, Watchdog};
@@ -32,6 +33,10 @@ impl Platform for Chip {
 
     fn can_run_at(port: u8, baud: u32) -> bool {
         boards::can_run_at(port, baud)
+    }
+
+    fn rate_steps(port: u8, baud: u32) -> StepSet {
+        steps_above(baud, |rate| boards::can_run_at(port, rate))
     }
 
     fn time_start(start: impl FnOnce()) -> Option<ClockTicks> {

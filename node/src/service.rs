@@ -97,6 +97,7 @@ mod tests {
                 wired: false,
                 waiting: 0,
                 counters: LinkCounters::default(),
+                baud: 0,
             })
         }
     }

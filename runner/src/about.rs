@@ -41,7 +41,7 @@ pub(crate) struct About<P: Platform> {
     /// The slowest rate of its links.
     pub(crate) baud: u32,
     host_baud: u32,
-    /// The rates of links 0, 1 ..., if they differ.
+    /// The rates of links 0, 1 ..., if they differ; 0 for those that have `baud`.
     link_rates: Vec<u32, MAX_LINK_RATES>,
     /// Number of links to neighbors.
     pub(crate) links: u8,
@@ -105,7 +105,8 @@ impl<P: Platform> About<P> {
         if port == self.links {
             self.host_baud
         } else {
-            self.link_rates.get(usize::from(port)).copied().unwrap_or(self.baud)
+            let own = self.link_rates.get(usize::from(port)).copied().filter(|rate| *rate > 0);
+            own.unwrap_or(self.baud)
         }
     }
 

@@ -17,7 +17,7 @@ use embedded_io_async::{Read, Write};
 use hopwise_core::Network;
 use hopwise_node::capacities::Capacities;
 use hopwise_node::clock::ClockTicks;
-use hopwise_node::link::Micros;
+use hopwise_node::link::{LinkOf, Micros};
 use hopwise_node::router::{Attention, CheckedConfig, ConfigError};
 use hopwise_node::store::Start;
 use hopwise_node::wire::{BoardConfig, BoardState, LineFaults, WIRE};
@@ -127,6 +127,15 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     /// The speed of the wire at a port.
     pub fn baud(&self, port: u8) -> u32 {
         self.about.rate(port)
+    }
+
+    /// The fastest speed that the wire at a port may have.
+    pub fn fastest_baud(&self, port: u8) -> u32 {
+        match &*self.mode() {
+            Mode::Mesh(mesh) => mesh.router.links().get(usize::from(port)).map(LinkOf::fastest_baud),
+            Mode::Unconfigured(_) => None,
+        }
+        .unwrap_or(self.baud(port))
     }
 
     /// The epoch of this boot.
@@ -250,12 +259,21 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         let mut deferred = None;
         match &mut *self.mode() {
             Mode::Mesh(mesh) => {
-                let ended = arrival.ended(self.about.rate(link), now);
+                let end = mesh.router.links().get(usize::from(link));
+                let ended = end.and_then(|end| arrival.ended(end.byte_nanos(), now));
                 mesh.receive(link, arrival.bytes, ended, &self.about, now, &mut deferred);
             }
             Mode::Unconfigured(board) => board.receive(arrival.bytes, &self.about, now, &mut deferred),
         }
         self.defer(deferred, now);
+    }
+
+    /// The rate of a port that has changed.
+    fn new_baud(&self, port: u8) -> Option<u32> {
+        match &mut *self.mode() {
+            Mode::Mesh(mesh) => mesh.router.take_baud(port),
+            Mode::Unconfigured(_) => None,
+        }
     }
 
     fn next_frame(&self, link: u8, out: &mut [u8], now: Micros) -> usize {
@@ -466,7 +484,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             let mut has_sent = false;
             for port in bits(core::mem::take(&mut wanted) & used) {
                 // Where there is no free buffer, there is an event when there is one.
-                let buffer = ports.free_buffer(port);
+                let buffer = ports.free_buffer(port, || self.new_baud(port));
                 let length = buffer.map_or(0, |buffer| self.next_frame(port, buffer, now));
                 if length == 0 {
                     continue;

@@ -92,6 +92,9 @@ impl<C: Capacities> Mesh<C> {
     pub(crate) fn begin<P: Platform>(&mut self, board_config: &BoardConfig, about: &About<P>, now: Micros) {
         *self.router.card_mut() = about.card();
         (0..=about.links).for_each(|port| self.router.set_baud(port, about.rate(port)));
+        for link in (0..about.links).filter(|link| board_config.may_change_rate(*link)) {
+            self.router.allow_steps(link, P::rate_steps(link, about.rate(link)));
+        }
         if let Some(credentials) = about.credentials() {
             self.router.lock(&credentials);
         }

@@ -4,6 +4,7 @@ use hopwise_node::clock::{ClockTicks, MeshTime};
 use hopwise_node::link::Micros;
 use hopwise_node::store::{FlashFailed, Slot};
 use hopwise_node::update;
+use hopwise_node::wire::StepSet;
 
 use crate::task::Task;
 
@@ -27,6 +28,12 @@ pub trait Platform {
     fn can_run_at(port: u8, baud: u32) -> bool {
         let _ = (port, baud);
         true
+    }
+
+    /// The rates above this one that a serial port can [change](crate::SerialPorts::free_buffer) to.
+    fn rate_steps(port: u8, baud: u32) -> StepSet {
+        let _ = (port, baud);
+        0
     }
 
     /// Calls `start`, which starts to write a frame, and returns when its first bit was on the wire, if that is known to a few microseconds.

@@ -26,10 +26,10 @@ pub struct Arrival<'b> {
 }
 
 impl Arrival<'_> {
-    /// When the last byte ended; `None` if that is unknown, or too long ago.
-    pub(crate) fn ended(&self, baud: u32, now: Micros) -> Option<ClockTicks> {
+    /// When the last byte ended, on a wire where each takes so long; `None` if that is unknown, or too long ago.
+    pub(crate) fn ended(&self, byte_nanos: u32, now: Micros) -> Option<ClockTicks> {
         let idle_at = self.idle_at?;
-        let byte = 10_000_000 * TICKS_PER_MICRO / u64::from(baud.max(1));
+        let byte = u64::from(byte_nanos) * TICKS_PER_MICRO / 1_000;
         let is_recent = clock_ticks(now.wrapping_sub(idle_at)) < SHORTEST_SIGNAL * byte;
         // In the middle of the clock's tick.
         is_recent.then(|| {
@@ -50,8 +50,9 @@ pub trait SerialPorts {
     /// Passes on the received bytes of a port, directly from the driver's buffer.
     fn take(&mut self, port: u8, give: impl FnOnce(Arrival<'_>));
 
-    /// Where the next frame of a port is written; `None` while one is being sent, whose end is an event then.
-    fn free_buffer(&mut self, port: u8) -> Option<&mut [u8]>;
+    /// Where the next frame of a port is written; `None` while one is being sent, whose end is an event then. A port that has
+    /// [steps](crate::Platform::rate_steps) takes its new rate, if there is one, once what was sent has left it.
+    fn free_buffer(&mut self, port: u8, new_baud: impl FnOnce() -> Option<u32>) -> Option<&mut [u8]>;
 
     /// Starts to send the first bytes of the buffer.
     fn send(&mut self, port: u8, length: usize);

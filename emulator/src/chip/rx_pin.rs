@@ -13,11 +13,15 @@ pub struct Noise {
     pub(crate) chance: u32,
     pub(crate) seed: u64,
     pub(crate) until: Cycles,
+    /// Only bits that are shorter than this are inverted.
+    pub(crate) shorter_than: Cycles,
 }
 
 impl Noise {
     fn inverts(&self, time: Cycles, bit: Cycles) -> bool {
-        time < self.until && (mix(self.seed ^ mix(time / bit)) >> 32) < u64::from(self.chance)
+        time < self.until
+            && bit < self.shorter_than
+            && (mix(self.seed ^ mix(time / bit)) >> 32) < u64::from(self.chance)
     }
 }
 

@@ -87,7 +87,7 @@ pub(crate) enum Intervention {
     Button(bool),
     Noise {
         uart: usize,
-        noise: Option<(u32, u64, Time)>,
+        noise: Option<(u32, u64, Time, u32)>,
     },
 }
 
@@ -437,10 +437,12 @@ impl Board {
             Intervention::Button(pressed) => self.press(pressed),
             Intervention::Noise { uart, noise } => {
                 let clock = self.clock;
-                let noise = noise.map(|(chance, seed, until)| Noise {
+                let hclk = self.cpu.bus.clocks().hclk;
+                let noise = noise.map(|(chance, seed, until, above)| Noise {
                     chance,
                     seed,
                     until: clock.cycles_at(until),
+                    shorter_than: hclk.checked_div(above.into()).unwrap_or(Cycles::MAX),
                 });
                 if let Some(port) = self.cpu.bus.uart_mut(uart) {
                     port.set_noise(noise);

@@ -195,7 +195,11 @@ impl Cables {
                 Action::OneWay(port) | Action::BothWays(port) => {
                     wired(&ends, port)?;
                 }
-                Action::Stuck(port) | Action::Noise(port, _) | Action::Quiet(port) | Action::Burst(port, _) => {
+                Action::Stuck(port)
+                | Action::Noise(port, _)
+                | Action::NoiseAbove(port, ..)
+                | Action::Quiet(port)
+                | Action::Burst(port, _) => {
                     wired(&ends, port)?;
                 }
             }

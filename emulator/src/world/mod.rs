@@ -197,8 +197,11 @@ impl World {
                 Action::OneWay(port) => self.cables.set(port, cut, None, now, &mut seen),
                 Action::BothWays(port) => self.cables.set(port, whole, None, now, &mut seen),
                 Action::Stuck(port) => self.cables.set(port, low, None, now, &mut seen),
-                Action::Noise(port, chance) => interventions.push(self.noise(port, chance, Time::MAX, time)),
-                Action::Burst(port, length) => interventions.push(self.noise(port, 0.5, now + length, time)),
+                Action::Noise(port, chance) => interventions.push(self.noise(port, chance, 0, Time::MAX, time)),
+                Action::NoiseAbove(port, chance, baud) => {
+                    interventions.push(self.noise(port, chance, baud, Time::MAX, time));
+                }
+                Action::Burst(port, length) => interventions.push(self.noise(port, 0.5, 0, now + length, time)),
                 Action::Quiet(Port { board, uart }) => {
                     interventions.push((board, Intervention::Noise { uart, noise: None }));
                 }
@@ -215,14 +218,14 @@ impl World {
         seen
     }
 
-    fn noise(&self, port: Port, chance: f64, until: Time, at: Time) -> (usize, Intervention) {
+    fn noise(&self, port: Port, chance: f64, above: u32, until: Time, at: Time) -> (usize, Intervention) {
         let seed = mix(self.seed ^ mix(at) ^ mix((port.board * UARTS + port.uart) as u64));
         let chance = (chance * f64::from(u32::MAX)) as u32;
         (
             port.board,
             Intervention::Noise {
                 uart: port.uart,
-                noise: Some((chance, seed, until)),
+                noise: Some((chance, seed, until, above)),
             },
         )
     }

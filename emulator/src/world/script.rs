@@ -25,6 +25,8 @@ pub enum Action {
     Stuck(Port),
     /// Each bit toward a port is inverted with this chance.
     Noise(Port, f64),
+    /// The same at rates above this one only: the wire is too long for them.
+    NoiseAbove(Port, f64, u32),
     /// The noise ends.
     Quiet(Port),
     /// Each bit toward a port is random for a time.

@@ -110,9 +110,12 @@ pub(crate) fn complaint() -> Option<&'static str> {
 
 /// Whether a serial port can run at a rate.
 pub(crate) fn can_run_at(port: u8, baud: u32) -> bool {
-    chosen::CLOCKS
-        .get(usize::from(port))
-        .is_some_and(|clock| rates_agree([*clock], baud))
+    clock(port).is_some_and(|clock| rates_agree([clock], baud))
+}
+
+/// The clock of a serial port.
+pub(crate) fn clock(port: u8) -> Option<UartClock> {
+    chosen::CLOCKS.get(usize::from(port)).copied()
 }
 
 /// Does something that erases or writes the flash. The data cache is off meanwhile and forgets what it knew.
@@ -324,8 +327,8 @@ macro_rules! board {
             }
         )*
 
-        /// Opens everything, ports 0, 1 ... at the rates that `baud` says.
-        pub(crate) fn open(p: embassy_stm32::Peripherals, baud: impl Fn(u8) -> u32) -> super::Board {
+        /// Opens everything, ports 0, 1 ... at the rates that `baud` says; the second may be used later.
+        pub(crate) fn open(p: embassy_stm32::Peripherals, baud: impl Fn(u8) -> (u32, u32)) -> super::Board {
             use embassy_stm32::gpio::{Input, Level, Output, Pull, Speed};
             let mut numbers = 0..;
             super::Board {
@@ -361,7 +364,8 @@ macro_rules! serial_port {
             ConstStaticCell::new([0; hopwise_node::wire::WIRE]);
         let number = $number;
         // A port that cannot run at its rate has no cable, or none that works.
-        let baud = CLOCK.nearest($baud(number));
+        let (baud, fastest) = $baud(number);
+        let baud = CLOCK.nearest(baud);
         let tx_request = embassy_stm32::usart::TxDma::<$uart>::request(&*$p.$tx_dma);
         let rx_request = embassy_stm32::usart::RxDma::<$uart>::request(&*$p.$rx_dma);
         let tx_channel = Channel::new($p.$tx_dma, Interrupts);
@@ -378,7 +382,7 @@ macro_rules! serial_port {
         let parts = <$uart as crate::uart::Port>::parts();
         crate::uart::SerialPort {
             tx: crate::uart::Transmitter::start(parts, tx_channel, tx_request, FRAME.take()),
-            rx: crate::uart::Receiver::start(parts, number, rx_channel, rx_request, RING.take(), baud),
+            rx: crate::uart::Receiver::start(parts, number, rx_channel, rx_request, RING.take(), fastest),
         }
     }};
 }

@@ -147,6 +147,9 @@ impl<T: Port, I: Interrupt> Handler<I> for SentHandler<T> {
     }
 }
 
+/// Looks so often whether two bytes have left, of which the slowest rate takes half a millisecond.
+const LONGEST_END: u32 = 100_000;
+
 /// The sending half of a serial port: a frame at a time, by DMA.
 pub(crate) struct Transmitter {
     noticed: &'static Noticed,
@@ -191,6 +194,7 @@ impl Transmitter {
     /// Starts to send the first bytes of the frame; to be called after [`free_buffer`](Self::free_buffer).
     fn send(&mut self, length: usize) {
         let length = length.clamp(1, WIRE);
+        registers::begin_to_send(self.registers);
         let Some((mut channel, request)) = self.channel.take() else {
             // What was written is in memory.
             fence(Ordering::SeqCst);
@@ -203,6 +207,30 @@ impl Transmitter {
         // Dropping it would stop it.
         core::mem::forget(transfer);
     }
+}
+
+/// Changes the rate of a serial port, once the last two bytes of a frame, which DMA no longer holds, have left. A byte that is being received
+/// is lost, as it would be anyway.
+#[inline(never)]
+fn set_baud(registers: Usart, port: u8, baud: u32) {
+    let Some(clock) = crate::boards::clock(port) else { return };
+    let divisor = clock.divisor(baud);
+    let over8 = divisor < 16 && !clock.low_power;
+    // A bounded time: a port that is off sends nothing.
+    let _ = (0..LONGEST_END).any(|_| registers::has_sent_all(registers));
+    registers.cr1().modify(|w| w.set_ue(false));
+    registers.brr().write(|w| {
+        w.0 = if over8 {
+            divisor >> 3 << 4 | divisor & 7
+        } else {
+            divisor
+        }
+    });
+    registers.cr1().modify(|w| {
+        // OVER8; an LPUART has none.
+        w.0 = w.0 & !(1 << 15) | u32::from(over8) << 15;
+        w.set_ue(true);
+    });
 }
 
 /// The receiving half of a serial port.
@@ -330,8 +358,14 @@ impl SerialPorts for Ports {
         });
     }
 
-    fn free_buffer(&mut self, port: u8) -> Option<&mut [u8]> {
-        self.get(port)?.tx.free_buffer()
+    fn free_buffer(&mut self, port: u8, new_baud: impl FnOnce() -> Option<u32>) -> Option<&mut [u8]> {
+        let SerialPort { tx, .. } = self.get(port)?;
+        let registers = tx.registers;
+        let buffer = tx.free_buffer()?;
+        if let Some(baud) = new_baud() {
+            set_baud(registers, port, baud);
+        }
+        Some(buffer)
     }
 
     fn send(&mut self, port: u8, length: usize) {

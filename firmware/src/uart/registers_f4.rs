@@ -13,6 +13,16 @@ pub(super) fn take_flags(registers: Usart) -> u8 {
     flags.0 as u8
 }
 
+/// Clears the flag of the last byte, which DMA does not.
+pub(super) fn begin_to_send(registers: Usart) {
+    registers.sr().write(|w| w.0 = !(1 << 6));
+}
+
+/// Whether the last byte has left.
+pub(super) fn has_sent_all(registers: Usart) -> bool {
+    registers.sr().read().tc()
+}
+
 /// Where received bytes are.
 pub(super) fn data_register(registers: Usart) -> *mut u8 {
     registers.dr().as_ptr().cast()

@@ -14,6 +14,14 @@ pub(super) fn take_flags(registers: Usart) -> u8 {
     flags.0 as u8
 }
 
+/// The flag of the last byte is cleared by the next.
+pub(super) fn begin_to_send(_: Usart) {}
+
+/// Whether the last byte has left.
+pub(super) fn has_sent_all(registers: Usart) -> bool {
+    registers.isr().read().tc()
+}
+
 /// Where received bytes are.
 pub(super) fn data_register(registers: Usart) -> *mut u8 {
     registers.rdr().as_ptr().cast()

@@ -4,7 +4,7 @@ use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::time::{SECOND, Time};
 use hopwise_emulator::world::{Board, Port, World};
 use hopwise_host::talk::{BoardRequest, Reply};
-use hopwise_node::wire::{Command, LinkReport, Query, RouterCounters, TrafficReport};
+use hopwise_node::wire::{Command, LinkReport, Query, RATE_STEPS, RouterCounters, TrafficReport};
 use serde::Serialize;
 
 use crate::hosts::Hosts;
@@ -82,8 +82,11 @@ pub(crate) fn seen(world: &World, half: &Sent, links: &[Vec<(Port, u32)>]) -> Ve
     let boards = world.boards().iter().enumerate().zip(links);
     let of_link = |board: &Board, (port, (place, baud)): (usize, &(Port, u32))| {
         let rate = board.baud(place.uart);
-        let is_off = |rate: &u32| (f64::from(*rate) / f64::from(*baud) - 1.0).abs() > RATE_TOLERANCE;
-        let rate = rate.map(|rate| if is_off(&rate) { rate } else { *baud });
+        let rate = rate.map(|rate| {
+            let is_near = |wanted: &u32| (f64::from(rate) / f64::from(*wanted) - 1.0).abs() < RATE_TOLERANCE;
+            let mut known = [*baud].into_iter().chain(RATE_STEPS);
+            known.find(is_near).unwrap_or(rate)
+        });
         LinkFigures {
             port: port as u64,
             baud: rate,

@@ -41,6 +41,8 @@ pub struct LinkSeen {
     pub stranger: Option<Stranger>,
     /// How often its serial port found bytes without a stop bit, noise, and bytes that nobody had fetched in time.
     pub errors: [u32; 3],
+    /// Its rate.
+    pub baud: u32,
 }
 
 /// A board that answered.
@@ -126,6 +128,31 @@ pub fn line_errors(seen: &Seen, mesh: &Mesh) -> Vec<LineErrors> {
     list
 }
 
+/// The rate of a link that is up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LinkRate {
+    /// Which board.
+    pub node: u64,
+    /// Which of its serial ports.
+    pub uart: &'static str,
+    /// In bits a second.
+    pub baud: u32,
+}
+
+/// The rates of all links to boards that are up.
+pub fn link_rates(seen: &Seen, mesh: &Mesh) -> Vec<LinkRate> {
+    let of_board = |(node, board): (&u64, &BoardSeen)| {
+        let (node, links) = (*node, board.links.clone().into_iter().zip(&mesh.kind_of(*node).links));
+        let up = links.filter(|(link, _)| link.up && link.peer.is_some_and(|peer| !peer.host));
+        up.map(move |(link, uart)| LinkRate {
+            node,
+            uart: uart.name,
+            baud: link.baud,
+        })
+    };
+    seen.iter().flat_map(of_board).collect()
+}
+
 fn link_seen(report: &LinkReport) -> LinkSeen {
     LinkSeen {
         peer: report.peer.map(|(network, address, link)| Peer {
@@ -145,5 +172,6 @@ fn link_seen(report: &LinkReport) -> LinkSeen {
             report.counters.noise_errors,
             report.counters.overruns,
         ],
+        baud: report.baud,
     }
 }

@@ -462,6 +462,7 @@ impl<const SLOTS: usize> Subject for Endpoint<SLOTS> {
             wired: false,
             waiting: self.outgoing.iter().filter(|outgoing| !outgoing.under_way).count() as u8,
             counters: *self.link.counters(),
+            baud: self.link.baud(),
         })
     }
 }

@@ -9,6 +9,7 @@ use super::ack_timeout::AckTimeout;
 use super::end::Liveness;
 use super::end::pausing::Pause;
 use super::flap_damping::FlapDamping;
+use super::rate::Rates;
 use super::security::CanonicalSecurity;
 use super::sequences::Sequences;
 use super::state::LinkState;
@@ -49,6 +50,7 @@ pub(super) struct CanonicalEnd {
     pub(super) pause: Pause,
     /// Remaining times until events.
     pub(super) left: [Micros; 8],
+    pub(super) rates: Rates,
     pub(super) security: Option<CanonicalSecurity>,
 }
 

@@ -1,5 +1,6 @@
 //! One end of a link: its state, the frames in flight, and when to send what.
 
+mod changing_rate;
 mod hearing;
 pub(super) mod pausing;
 mod speaking;
@@ -7,6 +8,7 @@ mod speaking;
 use super::ack_timeout::AckTimeout;
 use super::canonical::{CanonicalEnd, left};
 use super::flap_damping::{FlapDamping, TRUSTED};
+use super::rate::{DEAF, Rates};
 use super::security::Security;
 use super::sequences::Sequences;
 use super::state::{Change, LinkState};
@@ -105,6 +107,7 @@ pub(super) struct End<L: LinkCapacities> {
     /// Until when the other end announced a pause; 0 if there is none.
     away_until: Micros,
     leave: Leave,
+    rates: Rates,
     /// Present in a mesh that has a key.
     security: Option<Security>,
     /// The other end speaks version 3 of the wire format.
@@ -189,6 +192,7 @@ impl<L: LinkCapacities> End<L> {
             pause: Pause::None,
             away_until: 0,
             leave: Leave::default(),
+            rates: Rates::new(baud),
             security: None,
             #[cfg(feature = "version-3")]
             speaks_3: false,
@@ -200,12 +204,18 @@ impl<L: LinkCapacities> End<L> {
 
     /// Sets the speed of the wire, whose largest frame has so many bytes.
     pub(super) fn set_baud(&mut self, baud: u32, wire: usize) {
+        self.rates = Rates::new(baud);
+        self.set_byte_time(baud, wire);
+    }
+
+    fn set_byte_time(&mut self, baud: u32, wire: usize) {
         // A start bit, eight of data, a stop bit.
         self.byte_nanos = (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32;
         let sign_interval = SIGN_INTERVAL.max(self.bytes(SIGN_BYTES));
         self.sign_interval = short(sign_interval);
         self.signs = (self.hello_interval() / sign_interval).min(u8::MAX.into()) as u8;
-        self.set_timeout(wire.saturating_sub(TAG_MORE));
+        let less = if self.security.is_some() { 0 } else { TAG_MORE };
+        self.set_timeout(wire.saturating_sub(less));
     }
 
     /// Sets the timeout for a largest frame of so many bytes, encoded.
@@ -248,6 +258,7 @@ impl<L: LinkCapacities> End<L> {
                 self.leave.debt(now).into(),
                 self.since_intact(now).min(self.long_silence()),
             ],
+            rates: self.rates.canonical(now),
             security: self.security.as_ref().map(Security::canonical),
         }
     }
@@ -361,6 +372,7 @@ impl<L: LinkCapacities> End<L> {
         self.told_room = Offer::ALL;
         self.room_there = Offer::ALL;
         self.closed_until = Micros::MAX;
+        self.begin_rates(now);
         count(&mut self.counters.sessions);
     }
 
@@ -400,6 +412,7 @@ impl<L: LinkCapacities> End<L> {
         self.ack_timeout.end();
         self.pause = Pause::None;
         self.away_until = 0;
+        self.rates.end(now);
         (self.liveness, self.signs_left) = (Liveness::Hellos, 0);
         self.state.wait_until(self.heard_until(now));
         self.number_session();
@@ -505,6 +518,10 @@ impl<L: LinkCapacities> End<L> {
         if self.is_paused(now) {
             return None;
         }
+        self.tick_rates(now);
+        if self.rates.is_quiet() {
+            return None;
+        }
         self.is_back(now);
         let mut change = self.state.tick(now);
         if !matches!(change, Change::Ends(_)) {
@@ -565,17 +582,24 @@ impl<L: LinkCapacities> End<L> {
         if self.away_until > 0 {
             return self.away_until;
         }
+        if self.rates.is_quiet() {
+            return self.rates.deadline();
+        }
         let silence = self
             .state
             .deadline()
             .min(self.flap_damping.deadline())
-            .min(self.ack_timeout.deadline());
+            .min(self.ack_timeout.deadline())
+            .min(self.rates.deadline());
         self.hello_at.min(silence).min(self.timeout_at).min(self.closed_until)
     }
 
     /// Whether there is something to send besides new packets.
     pub(super) fn is_due(&self, now: Micros) -> bool {
-        if self.is_silent(now) {
+        if self.rates.is_due() {
+            return true;
+        }
+        if self.is_silent(now) || self.rates.is_quiet() {
             return false;
         }
         let open = self.is_open();

@@ -15,6 +15,7 @@ mod collector;
 mod end;
 mod flap_damping;
 
+mod rate;
 mod security;
 mod sequences;
 mod state;
@@ -28,7 +29,9 @@ pub use window::{FrameResult, Token, WINDOW};
 
 use crate::capacities::{LinkCapacities, LinkSizes};
 use crate::key::Credentials;
-use crate::wire::{FrameError, Header, Identity, LineFaults, LinkCounters, LinkFault, MAX_HEADER, Offer, TimeSignal};
+use crate::wire::{
+    FrameError, Header, Identity, LineFaults, LinkCounters, LinkFault, MAX_HEADER, Offer, StepSet, TimeSignal,
+};
 
 #[cfg(feature = "version-3")]
 use crate::wire::version3;
@@ -141,6 +144,27 @@ impl<L: LinkCapacities> LinkOf<L> {
     /// Sets the speed of the wire. Must be called before it is [locked](Self::lock).
     pub fn set_baud(&mut self, baud: u32) {
         self.end.set_baud(baud, self.collector.room());
+    }
+
+    /// Allows both ends to change the rate: the serial port here has these steps. Must be called before anything is sent.
+    pub fn allow_steps(&mut self, steps: StepSet) {
+        self.end.allow_steps(steps);
+    }
+
+    /// The rate of the wire.
+    pub fn baud(&self) -> u32 {
+        self.end.baud()
+    }
+
+    /// The fastest rate that it may have.
+    pub fn fastest_baud(&self) -> u32 {
+        self.end.fastest_baud()
+    }
+
+    /// The rate that the serial port must have from now on, if it is another than before. To be called whenever nothing is being sent,
+    /// before anything else is written; [`is_due`](Self::is_due) while there is one.
+    pub fn take_baud(&mut self) -> Option<u32> {
+        self.end.take_baud(self.collector.room())
     }
 
     /// Restricts the link to an end with the same key, and authenticates this one. Must be called before anything is sent.

@@ -2,7 +2,7 @@
 
 use super::canonical::left;
 use super::{Down, Micros};
-use crate::wire::{Hello, Identity, Stance};
+use crate::wire::{Hello, Identity, Stance, StepSet};
 
 /// Number of consecutive hellos of an end that does not hear us which are no coincidence.
 const UNHEARD_HELLOS: u8 = 4;
@@ -16,6 +16,8 @@ pub(super) struct Peer {
     pub(super) tag: u16,
     /// Whether it shows that it is alive.
     pub(super) keeps_alive: bool,
+    /// The rates that it can change to.
+    pub(super) steps: StepSet,
 }
 
 impl Peer {
@@ -25,6 +27,7 @@ impl Peer {
             session: hello.session,
             tag: hello.identity.tag(hello.session),
             keeps_alive: hello.keeps_alive,
+            steps: hello.steps,
         }
     }
 
@@ -309,6 +312,7 @@ mod tests {
             stance: Stance::default(),
             keyed: false,
             keeps_alive: false,
+            steps: 0,
         })
     }
 

@@ -42,7 +42,7 @@ use crate::link::{LinkOf, Micros, Received, Turn};
 use crate::service::Subject;
 use crate::wire::{
     AppPort, AppStatus, BoardInfo, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, ONE_BYTE_HOPS, PacketId,
-    Role, RouterCounters,
+    Role, RouterCounters, StepSet,
 };
 use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Port, Rule};
@@ -247,6 +247,19 @@ impl<C: Capacities> Router<C> {
         if let Some(link) = self.links.get_mut(usize::from(link)) {
             link.set_baud(baud);
         }
+    }
+
+    /// Allows both ends of a wire to change its rate: the serial port here has these steps. To be called as [`set_baud`](Self::set_baud) is.
+    pub fn allow_steps(&mut self, link: u8, steps: StepSet) {
+        if let Some(link) = self.links.get_mut(usize::from(link)) {
+            link.allow_steps(steps);
+        }
+    }
+
+    /// The rate that a serial port must have before anything else is written, if it is another than before. To be asked whenever nothing
+    /// is being sent.
+    pub fn take_baud(&mut self, link: u8) -> Option<u32> {
+        self.links.get_mut(usize::from(link))?.take_baud()
     }
 
     /// Restricts the links to ends with the same key. Must be called before anything is sent.
@@ -624,6 +637,7 @@ impl<C: Capacities> Subject for Router<C> {
             wired: self.forwarding.wiring.neighbor_at(link).is_some(),
             waiting: self.forwarding.waiting(link) as u8,
             counters: *end.counters(),
+            baud: end.baud(),
         })
     }
 }

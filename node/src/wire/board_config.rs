@@ -6,7 +6,8 @@
 //! | 4 | version of this table, 1 |
 //! | 5 | length of the expression |
 //! | 6 | length of the name |
-//! | 7 | options: bit 0 logs packets, bit 1 routes by the paper's rule, bit 2 takes a host at any link; the others are 0 |
+//! | 7 | options: bit 0 logs packets, bit 1 routes by the paper's rule, bit 2 takes a host at any link, bit 3 has links
+//! change their rates; the others are 0 |
 //! | 8..16 | address |
 //! | 16..19 | baud rate, the slowest of the mesh |
 //! | 19 | number of links that have rates of their own |
@@ -16,7 +17,7 @@
 //! | 29 | traffic: bytes of a packet |
 //! | 30..32 | baud rate of the port to the host in hundreds, or 0: that of the links up to 2,000,000, otherwise 1,000,000 |
 //! | 32..48 | name, the rest 0 |
-//! | 48..188 | network expression, and at the end the rates of links 0, 1 ... in three bytes each; the rest 0 |
+//! | 48..188 | network expression, and at the end the rates of links 0, 1 ... in three bytes each, 0 for those without their own; the rest 0 |
 //! | 188..192 | CRC-32C of all before |
 
 use core::fmt;
@@ -62,6 +63,14 @@ pub const fn hosts_anywhere(options: u8) -> bool {
     options & 4 != 0
 }
 
+/// The option that has the ends of links without rates of their own change them together.
+pub const fn automatic_rates(options: u8) -> bool {
+    options & AUTOMATIC_RATES != 0
+}
+
+/// The bit of [`automatic_rates`].
+pub const AUTOMATIC_RATES: u8 = 8;
+
 /// A board's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardConfig {
@@ -73,11 +82,11 @@ pub struct BoardConfig {
     pub baud: u32,
     /// The speed of the serial port to the host, a multiple of 100.
     pub host_baud: u32,
-    /// The rates of links 0, 1 ..., if they differ.
+    /// The rates of links 0, 1 ..., if they differ; 0 for those that have `baud`.
     pub link_rates: Vec<u32, MAX_LINK_RATES>,
     /// The human-readable name of the board.
     pub name: String<16, u8>,
-    /// Bits, see [`packet_logging`], [`paper_rule`] and [`hosts_anywhere`].
+    /// Bits, see [`packet_logging`], [`paper_rule`], [`hosts_anywhere`] and [`automatic_rates`].
     pub options: u8,
     /// The traffic to start with.
     pub traffic: Option<Traffic>,
@@ -141,7 +150,16 @@ impl BoardConfig {
 
     /// The rate of a link.
     pub fn rate(&self, link: u8) -> u32 {
-        self.link_rates.get(usize::from(link)).copied().unwrap_or(self.baud)
+        self.own_rate(link).unwrap_or(self.baud)
+    }
+
+    fn own_rate(&self, link: u8) -> Option<u32> {
+        self.link_rates.get(usize::from(link)).copied().filter(|rate| *rate > 0)
+    }
+
+    /// Whether the rate of a link is only the first.
+    pub fn may_change_rate(&self, link: u8) -> bool {
+        automatic_rates(self.options) && self.own_rate(link).is_none()
     }
 
     /// Parses the network.
@@ -260,7 +278,10 @@ fn read_rates(config: &[u8], expression: u8, links: u8) -> Result<Vec<u32, MAX_L
     let (rates, _) = config.get(begin..EXPRESSION_END).unwrap_or(&[]).as_chunks();
     let mut read = Vec::new();
     for &[rate0, rate1, rate2] in rates {
-        let rate = checked_baud(u32::from_le_bytes([rate0, rate1, rate2, 0]))?;
+        let rate = match u32::from_le_bytes([rate0, rate1, rate2, 0]) {
+            0 => 0,
+            rate => checked_baud(rate)?,
+        };
         read.push(rate).map_err(|_| BadConfig::Field)?;
     }
     Ok(read)
@@ -300,8 +321,8 @@ mod tests {
     #[test]
     fn each_option_is_a_bit_of_its_own() {
         for options in 0..=u8::MAX {
-            let on = [packet_logging, paper_rule, hosts_anywhere].map(|option| option(options));
-            assert_eq!(on, [1, 2, 4].map(|bit| options / bit % 2 == 1), "{options}");
+            let on = [packet_logging, paper_rule, hosts_anywhere, automatic_rates].map(|option| option(options));
+            assert_eq!(on, [1, 2, 4, 8].map(|bit| options / bit % 2 == 1), "{options}");
         }
     }
 

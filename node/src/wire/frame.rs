@@ -14,6 +14,7 @@ use hopwise_codec::{CRC_BYTES, Check, DELIMITER, Decoder, crc32c};
 
 use super::hello::{BadHello, Hello, VERSION};
 use super::offer::Offer;
+use super::rate_change::RateMessage;
 use super::tag::{NUMBER_BYTES, PROOF_BYTES, Proof, Seal};
 use super::time::TimeSignal;
 use crate::key::TAG_BYTES;
@@ -38,6 +39,8 @@ const HELLO: u8 = 0;
 pub(super) const ACK: u8 = 1;
 pub(super) const DATA: u8 = 2;
 pub(super) const TIME: u8 = 3;
+/// Makes a time signal a message about the rate.
+const RATE: u8 = 0x04;
 pub(super) const TYPE_MASK: u8 = 0x03;
 pub(super) const MISSING: u8 = 0x40;
 const STATUS_BYTES: usize = 3;
@@ -103,6 +106,13 @@ pub enum Frame<'a> {
         tag: u16,
         /// The content of the signal.
         signal: TimeSignal,
+    },
+    /// A message about the rate of the wire.
+    Rate {
+        /// As in a time signal.
+        tag: u16,
+        /// The message.
+        message: RateMessage,
     },
     /// An acknowledgment alone.
     Ack(Ack),
@@ -191,6 +201,10 @@ impl<'a> Frame<'a> {
                 };
                 Some(Frame::Data { header, packet })
             }),
+            TIME if first & RATE != 0 => rest.first().map(|&message| match RateMessage::read(message) {
+                Some(message) => Frame::Rate { tag, message },
+                None => Frame::Unknown,
+            }),
             TIME => TimeSignal::read(rest).map(|signal| Frame::Time { tag, signal }),
             _ => Some(Frame::Unknown),
         };
@@ -261,6 +275,17 @@ pub fn write_time(tag: u16, signal: &TimeSignal, seal: Option<Seal<'_>>, out: &m
     let mut content = [0; TimeSignal::MAX_BYTES];
     let length = signal.write(&mut content)?;
     encode([start.bytes(), content.get(..length)?, &[]], ending, false, out)
+}
+
+/// Encodes a message about the rate and a test pattern, sealed in a mesh that has a key. It starts with a delimiter, since ports that change
+/// their rates may make noise. Returns the number of bytes to send; `None` if there is no room.
+pub fn write_rate(tag: u16, message: RateMessage, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
+    let (start, ending) = Start::new([TIME | RATE, message.byte()], 2, tag, seal);
+    let pattern = match message {
+        RateMessage::Test(_) => &RateMessage::PATTERN[..],
+        RateMessage::Ask(_) | RateMessage::Agree(_) => &[],
+    };
+    encode([start.bytes(), pattern, pattern], ending, true, out)
 }
 
 /// Encodes an acknowledgment, sealed in a mesh that has a key. One that shows that its sender is alive starts with a delimiter, in case the

@@ -136,6 +136,7 @@ fn frames(examples: &mut Examples) {
         },
         keyed: false,
         keeps_alive: true,
+        steps: 0,
     };
     let of_host = Hello {
         identity: Identity {
@@ -151,8 +152,17 @@ fn frames(examples: &mut Examples) {
         stance: Stance::default(),
         keyed: false,
         keeps_alive: false,
+        steps: 0,
     };
-    for (name, hello) in [("hello of a node", of_node), ("hello of a host", of_host)] {
+    let with_rates = Hello {
+        steps: 0b1010_1011,
+        ..of_node
+    };
+    for (name, hello) in [
+        ("hello of a node", of_node),
+        ("hello of a node with rates", with_rates),
+        ("hello of a host", of_host),
+    ] {
         let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Hello(hello)));
     }
@@ -167,6 +177,13 @@ fn frames(examples: &mut Examples) {
     };
     let bytes = examples.wrote("time signal", &written(|out| write_time(0x0300, &signal, None, out)));
     frame_in(bytes, |frame| assert_eq!(frame, Frame::Time { tag: 0x0300, signal }));
+    for (name, message) in [
+        ("rate asked for", RateMessage::Ask(3)),
+        ("rate tested", RateMessage::Test(2)),
+    ] {
+        let bytes = examples.wrote(name, &written(|out| write_rate(0x0300, message, None, out)));
+        frame_in(bytes, |frame| assert_eq!(frame, Frame::Rate { tag: 0x0300, message }));
+    }
     let plain = Ack {
         tag: 0x0300,
         next: 17,
@@ -229,6 +246,7 @@ fn sealed_frames(examples: &mut Examples) {
         },
         keyed: true,
         keeps_alive: false,
+        steps: 0,
     };
     let seal = |number| Seal { key: &link, number };
     let proof = Proof {
@@ -506,6 +524,7 @@ fn responses(examples: &mut Examples) {
             noise_errors: 8,
             overruns: 9,
         },
+        baud: 3_000_000,
     };
     structure(examples, "link", &Some(link));
     structure(examples, "no link", &None::<LinkReport>);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::rate_change::StepSet;
 use super::varint;
 use hopwise_codec::crc32c;
 use hopwise_core::Node;
@@ -16,6 +17,7 @@ const ACCEPTS: u8 = 0x01;
 const HOLDS: u8 = 0x02;
 const KEYED: u8 = 0x04;
 const KEEPS_ALIVE: u8 = 0x08;
+const CHANGES_RATE: u8 = 0x10;
 
 /// The role of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -82,6 +84,8 @@ pub struct Hello {
     pub keyed: bool,
     /// Whether this end, in a session between nodes, is never silent for longer than the time of 1,200 bytes, or 12 ms.
     pub keeps_alive: bool,
+    /// The rates that this end can change to; none if its rate is fixed.
+    pub steps: StepSet,
 }
 
 /// The stance of an end toward the one that it names. A link is used when both ends accept each other on it.
@@ -118,8 +122,8 @@ pub(super) enum BadHello {
 }
 
 impl Hello {
-    /// Version, fixed fields, and the longest address.
-    pub(super) const MAX_BYTES: usize = FIXED + varint::MAX_BYTES;
+    /// Version, fixed fields, the longest address, and the steps.
+    pub(super) const MAX_BYTES: usize = FIXED + varint::MAX_BYTES + 1;
 
     /// Parses what follows the type of the frame, in a version that has these fields. The version comes first: nothing else is known of another one.
     pub(super) fn read(version: u8, bytes: &[u8]) -> Result<Hello, BadHello> {
@@ -143,7 +147,8 @@ impl Hello {
         let (heard, rest) = rest.split_first_chunk()?;
         let (mtu, rest) = rest.split_first_chunk()?;
         let (&stance, rest) = rest.split_first()?;
-        let (address, _) = varint::read(rest)?;
+        let (address, rest) = varint::read(rest)?;
+        let steps = if stance & CHANGES_RATE != 0 { *rest.first()? } else { 0 };
         let hello = Hello {
             identity: Identity {
                 role: Role::Node,
@@ -158,6 +163,7 @@ impl Hello {
             stance: Stance::read(stance),
             keyed: stance & KEYED != 0,
             keeps_alive: stance & KEEPS_ALIVE != 0,
+            steps,
         };
         Some((role, hello))
     }
@@ -180,6 +186,12 @@ impl Hello {
         fixed[14..16].copy_from_slice(&mtu.to_le_bytes());
         let keyed = if self.keyed { KEYED } else { 0 };
         fixed[16] = self.stance.byte() | keyed | if self.keeps_alive { KEEPS_ALIVE } else { 0 };
-        Some(FIXED + varint::write(address, rest)?)
+        let length = varint::write(address, rest)?;
+        if self.steps == 0 {
+            return Some(FIXED + length);
+        }
+        fixed[16] |= CHANGES_RATE;
+        *rest.get_mut(length)? = self.steps;
+        Some(FIXED + length + 1)
     }
 }

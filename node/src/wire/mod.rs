@@ -6,7 +6,7 @@
 //!
 //! From the outside in:
 //!
-//! - [`Frame`]: what stands between two delimiters: [`Hello`], [`TimeSignal`], [`Ack`], or data with a packet; [`Offer`] is part of the last two;
+//! - [`Frame`]: what stands between two delimiters: [`Hello`], [`TimeSignal`], [`RateMessage`], [`Ack`], or data with a packet; [`Offer`] is part of the last two;
 //! - [`Packet`]: a [`Header`] and a body, at whose end may be the trail of a detour;
 //! - [`Content`]: what the body says, by the kind of the packet: [`Addressed`] to an application, [`Confirmed`], [`Confirmation`],
 //!   [`Undeliverable`], [`Request`], [`Response`] or [`Flooded`];
@@ -28,6 +28,7 @@ mod golden;
 mod hello;
 mod offer;
 mod packet;
+mod rate_change;
 mod rates;
 mod report;
 mod request;
@@ -44,7 +45,8 @@ pub(crate) mod version3;
 
 pub use application::{Addressed, AppPort, AppStatus};
 pub use board_config::{
-    BadConfig, BoardConfig, CONFIG_BYTES, MAX_EXPRESSION, MAX_LINK_RATES, hosts_anywhere, packet_logging, paper_rule,
+    AUTOMATIC_RATES, BadConfig, BoardConfig, CONFIG_BYTES, MAX_EXPRESSION, MAX_LINK_RATES, automatic_rates,
+    hosts_anywhere, packet_logging, paper_rule,
 };
 pub use body::{Body, Bytes, Kind, NoRoom, body_of};
 pub use command::{BoardState, Command, CommandResult, Failure, Status};
@@ -54,7 +56,7 @@ pub use counters::{LineFaults, LinkCounters, RouterCounters};
 pub use flooded::Flooded;
 pub use frame::{
     Ack, DataHeader, Frame, FrameError, OVERHEAD, PAUSE_UNIT, SEALED_OVERHEAD, decode, encoded_len, mask, tag_of,
-    write_ack, write_data, write_hello, write_time,
+    write_ack, write_data, write_hello, write_rate, write_time,
 };
 pub(crate) use frame::{Checked, ROUND_MASK, SEQUENCE_NUMBERS, write_hello_of};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};
@@ -62,6 +64,7 @@ pub use hopwise_codec::{DELIMITER, crc32c};
 pub use offer::{Offer, VirtualChannelSet};
 pub(crate) use packet::ONE_BYTE_HOPS;
 pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId, PacketOf};
+pub use rate_change::{RATE_STEPS, RateMessage, StepSet, steps_above};
 pub use rates::{BAUD_RATES, DEFAULT_BAUD, UartClock, default_host_baud, rates_agree};
 pub use report::{BoardInfo, LinkFault, LinkReport, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};

@@ -86,4 +86,6 @@ pub struct LinkReport {
     pub waiting: u8,
     /// The counters of the link.
     pub counters: LinkCounters,
+    /// Its rate.
+    pub baud: u32,
 }

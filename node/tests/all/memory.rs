@@ -7,10 +7,10 @@ use hopwise_node::router::{Config, ConfigError, Router};
 use hopwise_node::wire::WIRE;
 
 /// A router of the default sizes, five wires and one to a host, fits here.
-const BUDGET: usize = 19 * 1024;
+const BUDGET: usize = 19 * 1024 + 512;
 
 /// One of two nodes that talk to each other fits here.
-const SMALL_BUDGET: usize = 5_100;
+const SMALL_BUDGET: usize = 5_200;
 
 hopwise_node::capacities! {
     /// For `path(2)` and a host.

@@ -142,7 +142,7 @@ impl SerialPorts for Driver {
         });
     }
 
-    fn free_buffer(&mut self, port: u8) -> Option<&mut [u8]> {
+    fn free_buffer(&mut self, port: u8, _: impl FnOnce() -> Option<u32>) -> Option<&mut [u8]> {
         (self.busy >> port & 1 == 0).then(|| &mut self.frames[usize::from(port)][..])
     }
 

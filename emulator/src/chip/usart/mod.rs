@@ -240,9 +240,11 @@ impl Usart {
         }
     }
 
-    /// The divider of an F4 may be changed while the port is on, but not within a byte.
+    /// The divider of an F4 may be changed while the port is on, but not within a byte. One that is off receives none.
     fn set_divider_v2(&mut self, value: u32) {
-        if self.baud != value & 0xffff && (self.sending_until.is_some() || self.receiving_since.is_some()) {
+        if self.baud != value & 0xffff
+            && (self.sending_until.is_some() || self.can_receive() && self.receiving_since.is_some())
+        {
             self.breaks("BRR is changed while a byte is on its way");
         }
         self.baud = value & 0xffff;

@@ -155,6 +155,7 @@ fn a_frame_is_received_as_if_it_were_sampled() {
         (to.status, to.received, to.counters)
     };
     let noise = Noise {
+        shorter_than: Cycles::MAX,
         chance: 1 << 27,
         seed: 5,
         until: Cycles::MAX,

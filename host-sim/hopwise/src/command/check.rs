@@ -1,5 +1,6 @@
 //! `hopwise check`
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -17,7 +18,7 @@ use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::plan::WiringPlan;
 use hopwise_rig::ports;
 use hopwise_rig::serial_line::SerialMesh;
-use hopwise_rig::survey::{LineErrors, Seen, line_errors, survey};
+use hopwise_rig::survey::{LineErrors, LinkRate, Seen, line_errors, link_rates, survey};
 use hopwise_rig::wiring_check::{KIND_WIDTH, WiringReport, boards_of, compare};
 
 /// After this every board has heard all who are at its links, and found out who does not hear it.
@@ -81,6 +82,9 @@ fn parse_config(text: &str) -> Result<(u64, u64), String> {
     parts.ok_or_else(|| format!("'{text}' is not 2=4, the configuration of node 4 for board 2"))
 }
 
+/// More links than these with one rate are not listed.
+const MANY_LINKS: usize = 8;
+
 /// The keys are stable.
 #[derive(Serialize)]
 struct CheckJson<'a> {
@@ -89,6 +93,7 @@ struct CheckJson<'a> {
     #[serde(flatten)]
     report: &'a WiringReport,
     line_errors: &'a [LineErrors],
+    rates: &'a [LinkRate],
 }
 
 pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
@@ -121,16 +126,18 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
     };
     let report = compare(&mesh, &plan, cables, &seen, kind);
     let errors = line_errors(&seen, &mesh);
+    let rates = link_rates(&seen, &mesh);
     if args.json {
         print_json(&CheckJson {
             network: mesh.network.to_string(),
             as_planned: report.findings.is_empty(),
             report: &report,
             line_errors: &errors,
+            rates: &rates,
         })?;
     } else {
         let colored = colored();
-        print_colored(|out| show(out, &mesh, &report, &errors, colored))?;
+        print_colored(|out| show(out, &mesh, &report, &errors, &rates, colored))?;
     }
     match report.findings.len() {
         0 => Ok(Outcome::Done),
@@ -173,6 +180,7 @@ fn show(
     mesh: &Mesh,
     report: &WiringReport,
     errors: &[LineErrors],
+    rates: &[LinkRate],
     colored: bool,
 ) -> io::Result<()> {
     let summary = format!(
@@ -197,6 +205,14 @@ fn show(
             "  {title} {} {}: {} times bytes without a stop bit, {} times noise, {} times bytes not fetched in time",
             link.node, link.uart, link.framing_errors, link.noise_errors, link.overruns
         )?;
+    }
+    for rate in BTreeSet::from_iter(rates.iter().filter(|_| mesh.is_auto).map(|link| link.baud)) {
+        let links = rates.iter().filter(|link| link.baud == rate);
+        let links: Vec<String> = links.map(|link| format!("{} {}", link.node, link.uart)).collect();
+        match links.len() {
+            count @ 0..=MANY_LINKS => writeln!(out, "  {rate} baud: {count} ends of cables, {}", links.join(", "))?,
+            count => writeln!(out, "  {rate} baud: {count} ends of cables")?,
+        }
     }
     if !report.moves.is_empty() {
         writeln!(out, "what to do:")?;

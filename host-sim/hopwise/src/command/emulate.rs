@@ -34,7 +34,7 @@ use hopwise_emulate::session::{RunFigures, Session};
 use hopwise_emulate::setup::{self, Program};
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use hopwise_rig::boards::DEFAULT;
-use hopwise_rig::mesh::{Mesh, NodePort};
+use hopwise_rig::mesh::{CableRate, Mesh, NodePort};
 pub(super) use job::Emulate;
 use trace::TraceFile;
 
@@ -102,9 +102,9 @@ pub(super) struct EmulateArgs {
     /// What the bytes are, after a number of four bytes
     #[arg(long, value_name = "WHICH", requires = "traffic", default_value = "zeros")]
     payload_bytes: PayloadBytes,
-    /// The rate of the wires between boards [default: 1000000, or what the mesh file says]
-    #[arg(long, value_name = "RATE", value_parser = parse_baud)]
-    baud: Option<u32>,
+    /// The rate of the wires between boards, or auto: boards choose it [default: 1000000, or what the mesh file says]
+    #[arg(long, value_name = "RATE|auto", value_parser = parse_cable_rate)]
+    baud: Option<CableRate>,
     /// Count the instructions of every function, inlined ones too, and of every room: a module of Hopwise, or a crate of others. Of one
     /// board, or of all
     #[arg(long, value_name = "BOARD", num_args = 0..=1, require_equals = true)]
@@ -130,6 +130,13 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 /// A crystal that is off by more than a hundredth is broken.
 fn parse_drift(text: &str) -> Result<f64, String> {
     parse_between(text, 10_000.0)
+}
+
+fn parse_cable_rate(text: &str) -> Result<CableRate, String> {
+    match text {
+        "auto" => Ok(CableRate::Auto),
+        rate => parse_baud(rate).map(CableRate::Fixed),
+    }
 }
 
 fn parse_between(text: &str, most: f64) -> Result<f64, String> {

@@ -11,6 +11,7 @@ mod firmware_keys;
 mod firmware_panic;
 mod firmware_power;
 mod firmware_programs;
+mod firmware_rates;
 mod firmware_recovery;
 mod firmware_ring;
 mod firmware_speed;

@@ -328,6 +328,7 @@ fn what_cannot_be_measured_is_refused() {
         ),
         (&["ring(3)", "--payload", "40"], "--traffic <RATE>"),
         (&["ring(3)", "--baud", "5"], "boards run at"),
+        (&["ring(3)", "--baud", "fast"], "boards run at"),
         (&["ring(3)", "--baud", "6000000"], "the nearest rate is 5625000"),
         (&["ring(3)", "--without-idle"], "--profile"),
     ] {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::rule::{BadMesh, BrokenRule, MeshRule};
-use super::{EMULATED, MAX_NAME, Mesh, NodeSettings, serial_of};
+use super::{CableRate, EMULATED, MAX_NAME, Mesh, NodeSettings, serial_of};
 use crate::boards::{BoardKind, kind};
 
 #[derive(Deserialize)]
@@ -18,7 +18,7 @@ use crate::boards::{BoardKind, kind};
 struct MeshTable {
     network: Spanned<String>,
     board: Spanned<String>,
-    baud: Option<Spanned<u32>>,
+    baud: Option<Spanned<CableRate>>,
     host_baud: Option<Spanned<u32>>,
     rule: Option<RuleName>,
     #[serde(default)]
@@ -154,7 +154,7 @@ impl Mesh {
         mesh.log_packets = table.log_packets;
         mesh.hosts_anywhere = table.hosts_anywhere;
         if let Some(baud) = &table.baud {
-            mesh.baud = *baud.get_ref();
+            mesh.choose(*baud.get_ref());
             mesh.check_config().map_err(|error| at(baud, MeshRule::Config(error)))?;
         }
         if let Some(traffic) = &table.traffic {

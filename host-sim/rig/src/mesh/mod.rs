@@ -3,7 +3,7 @@
 //! ```toml
 //! network = "rdn(ring(3),1)"
 //! board = "nucleo-f446re"
-//! baud = 1000000                      # of the cables; unless said otherwise
+//! baud = 1000000                      # of the cables; unless said otherwise; "auto" if their ends choose it
 //! host-baud = 115200                  # of the serial ports to hosts; as `baud` unless said otherwise, but 1000000 if that is above 2000000
 //! log-packets = true                  # false unless said otherwise
 //! hosts-anywhere = true           # false unless said otherwise
@@ -35,12 +35,13 @@ use std::path::PathBuf;
 
 use hopwise_core::Network;
 use hopwise_node::authority::MeshKeys;
-use hopwise_node::wire::{BadConfig, BoardConfig, CONFIG_BYTES, DEFAULT_BAUD, Traffic};
+use hopwise_node::wire::{AUTOMATIC_RATES, BadConfig, BoardConfig, CONFIG_BYTES, DEFAULT_BAUD, Traffic};
 
 use super::boards::{BoardKind, Uart};
 pub use assign::{CannotAssign, with_probe};
 pub use file::read_keys;
 pub use node_port::{NoPort, NodePort};
+pub use rates::CableRate;
 pub use rule::{BadMesh, BrokenRule, MeshRule};
 
 /// The probe of boards that are emulated.
@@ -69,6 +70,8 @@ pub struct Mesh {
     pub kind: &'static BoardKind,
     /// Speed of the cables for which no other is said: [`rate`](Self::rate) knows each.
     pub baud: u32,
+    /// The ends of those cables change it together.
+    pub is_auto: bool,
     host_baud: Option<u32>,
     /// Rates of single cables, at both ends.
     cable_rates: BTreeMap<NodePort, u32>,
@@ -101,6 +104,7 @@ impl Mesh {
             network,
             kind,
             baud: DEFAULT_BAUD,
+            is_auto: false,
             host_baud: None,
             cable_rates: BTreeMap::new(),
             paper_rule: false,
@@ -223,6 +227,11 @@ impl Mesh {
         self.far_end(port).map(|_| port)
     }
 
+    fn options(&self) -> u8 {
+        let automatic = if self.is_auto { AUTOMATIC_RATES } else { 0 };
+        u8::from(self.log_packets) | u8::from(self.paper_rule) << 1 | u8::from(self.hosts_anywhere) << 2 | automatic
+    }
+
     /// The config of a node's board.
     pub fn config(&self, node: u64) -> Result<[u8; CONFIG_BYTES], BadConfig> {
         let config = BoardConfig {
@@ -230,7 +239,7 @@ impl Mesh {
             host_baud: self.host_baud(),
             link_rates: self.link_rates(node).into_iter().collect(),
             name: self.name(node).try_into().unwrap_or_default(),
-            options: u8::from(self.log_packets) | u8::from(self.paper_rule) << 1 | u8::from(self.hosts_anywhere) << 2,
+            options: self.options(),
             traffic: self.traffic,
             ..BoardConfig::new(&self.network.to_string(), node)?
         };

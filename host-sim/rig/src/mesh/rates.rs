@@ -4,8 +4,31 @@ use hopwise_node::wire::{
     BAUD_RATES, DEFAULT_BAUD, MAX_EXPRESSION, MAX_LINK_RATES, UartClock, default_host_baud, rates_agree,
 };
 
+use serde::{Deserialize, Deserializer};
+
 use super::{Mesh, MeshRule, NodePort};
 use crate::boards::Uart;
+
+/// What a mesh file says of the rate of its cables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CableRate {
+    /// The ends of each cable choose it: `"auto"`.
+    Auto,
+    /// So many bits a second.
+    Fixed(u32),
+}
+
+impl<'de> Deserialize<'de> for CableRate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = toml::Value::deserialize(deserializer)?;
+        let rate = value.as_integer().and_then(|rate| u32::try_from(rate).ok());
+        match rate {
+            Some(rate) => Ok(CableRate::Fixed(rate)),
+            None if value.as_str() == Some("auto") => Ok(CableRate::Auto),
+            None => Err(serde::de::Error::custom("baud is a number, or \"auto\"")),
+        }
+    }
+}
 
 /// The clock of a serial port.
 pub(crate) fn clock(uart: &Uart) -> UartClock {
@@ -48,10 +71,19 @@ impl Mesh {
     }
 
     /// Sets the rate of all cables, if they can run at it.
-    pub fn set_baud(&mut self, baud: u32) -> Result<(), MeshRule> {
-        self.baud = baud;
+    pub fn set_baud(&mut self, baud: CableRate) -> Result<(), MeshRule> {
+        self.choose(baud);
         self.cable_rates.clear();
         self.check_rates()
+    }
+
+    /// The rate of cables that have none of their own. Where the ends choose it, they begin at the default.
+    pub(super) fn choose(&mut self, baud: CableRate) {
+        self.is_auto = baud == CableRate::Auto;
+        self.baud = match baud {
+            CableRate::Auto => DEFAULT_BAUD,
+            CableRate::Fixed(baud) => baud,
+        };
     }
 
     pub(super) fn slowest_rate(&self) -> u32 {
@@ -66,7 +98,9 @@ impl Mesh {
             return Vec::new();
         }
         let links = 0..self.kind_of(node).links.len().min(MAX_LINK_RATES);
-        let rate = |link| self.port_at(node, link).map_or(self.baud, |end| self.rate(end));
+        let others = if self.is_auto { 0 } else { self.baud };
+        let own = |end: NodePort| self.cable_rates.get(&end).copied();
+        let rate = |link| self.port_at(node, link).and_then(own).unwrap_or(others);
         links.map(rate).collect()
     }
 

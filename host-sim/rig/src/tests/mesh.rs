@@ -92,7 +92,7 @@ fn every_broken_rule_is_told_with_its_line() {
         ...[[cable]]\nat = "4.0"\nbaud = 1000000 => line 5: there is no cable at 4.0
         ...[[cable]]\nat = "0.2"\nbaud = 1000000 => line 5: there is no cable at 0.2
         ...[[cable]]\nat = "0.0"\nbaud = 9600 => line 5: boards run at 38400 to 12500000 baud, not at 9600
-        ...baud = "fast" => line 3: invalid type: string "fast", expected u32
+        ...baud = "fast" => line 3: baud is a number, or "auto"
         ...probe = "066DFF" => line 3: probe = "emulated" is for all boards; a real probe belongs to one
         ...traffic = { rate = 0 } => line 3: traffic needs a rate
         ...traffic = { rate = 1, size = 4 } => line 3: packets have 5 to 200 bytes, not 4
@@ -213,6 +213,17 @@ fn cables_and_hosts_have_rates_of_their_own() {
     let slow = text("host-baud = 115200\n[[cable]]\nat = \"0.1\"\nbaud = 230400\n");
     assert_eq!(rates(&slow, 0), ([1_000_000, 230_400, 1_000_000], 230_400, 115_200));
     assert_eq!(rates(&slow, 3), ([230_400, 1_000_000, 1_000_000], 230_400, 115_200));
+    // Only cables without rates of their own change them.
+    let changes = |text: &str, node: u64| {
+        let config = Mesh::parse(text).expect(text).config(node).unwrap();
+        let config = BoardConfig::read(&config).unwrap();
+        ([0, 1, 4].map(|link| config.may_change_rate(link)), config.baud)
+    };
+    assert_eq!(changes(&text("baud = \"auto\"\n"), 2), ([true; 3], 1_000_000));
+    assert_eq!(changes(&slow, 2), ([false; 3], 230_400));
+    let mixed = text("baud = \"auto\"\n[[cable]]\nat = \"0.1\"\nbaud = 230400\n");
+    assert_eq!(rates(&mixed, 0), ([230_400; 3], 230_400, 230_400));
+    assert_eq!(changes(&mixed, 0), ([true, false, true], 230_400));
     assert_eq!(rates(&text("baud = 115200"), 0), ([115_200; 3], 115_200, 115_200));
     // Only the serial ports on the fast bus can.
     let slower = cable.replace("1.1", "0.1");

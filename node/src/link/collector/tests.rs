@@ -29,6 +29,7 @@ fn hello() -> Hello {
         stance: Stance::default(),
         keyed: false,
         keeps_alive: false,
+        steps: 0,
     }
 }
 

@@ -44,6 +44,16 @@ impl<L: LinkCapacities> End<L> {
                     change => self.follow(change, now),
                 }
             }
+            Frame::Rate { message, .. } => {
+                if self.state.peer().is_none() {
+                    return self.useless();
+                }
+                self.is_back(now);
+                match self.named(now) {
+                    Change::None => self.hear_rate(message, now),
+                    change => self.follow(change, now),
+                }
+            }
             Frame::Ack(ack) => match self.acknowledged(&ack, now) {
                 Ok(()) => {
                     if ack.pause > 0 {
@@ -122,7 +132,7 @@ impl<L: LinkCapacities> End<L> {
             Some(tagged) if security.authenticates(&tagged) => tagged.read(self.tag),
             Some(_) => Err(FrameError::Tag),
             None => match Frame::read(bytes, self.tag)? {
-                Frame::Ack(_) | Frame::Data { .. } | Frame::Time { .. } => Err(FrameError::Tag),
+                Frame::Ack(_) | Frame::Data { .. } | Frame::Time { .. } | Frame::Rate { .. } => Err(FrameError::Tag),
                 frame => Ok(frame),
             },
         }
@@ -159,6 +169,8 @@ impl<L: LinkCapacities> End<L> {
 
     fn damaged(&mut self, error: FrameError, now: Micros) -> Received {
         count(&mut self.counters.damaged);
+        self.rates.damaged(now);
+        self.sooner = true;
         if self.is_up() {
             self.ack_due |= self.receiver.damaged();
         }
@@ -168,6 +180,7 @@ impl<L: LinkCapacities> End<L> {
 
     /// Bytes came that are no frame, or not yet. The other end is alive, though not for ever: they may be noise.
     pub(in crate::link) fn hear_bytes(&mut self, now: Micros) {
+        self.hear_noise(now);
         let is_watched = self.liveness == Liveness::Watched && !self.is_paused(now);
         if is_watched && self.since_intact(now) < self.long_silence() {
             self.state.wait_until(self.heard_until(now));
@@ -180,6 +193,9 @@ impl<L: LinkCapacities> End<L> {
         if self.liveness == Liveness::Shown && (self.flap_damping.is_clean() || self.lasted(now) >= TRUSTED) {
             self.liveness = Liveness::Watched;
             self.sooner = true;
+        }
+        if self.rates.intact() {
+            self.end_trial(now);
         }
         let until = self.intact_until(now);
         self.state.named(until)

@@ -101,7 +101,7 @@ impl<L: LinkCapacities> End<L> {
     }
 
     /// Restarts all timeouts.
-    fn wait_anew(&mut self, now: Micros) {
+    pub(super) fn wait_anew(&mut self, now: Micros) {
         self.sooner = true;
         self.intact_at = coarse(now);
         if self.is_up() {

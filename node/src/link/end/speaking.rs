@@ -14,7 +14,7 @@ use crate::wire::{
 use crate::wire::version3;
 
 /// The seal of the next frame, in a mesh that has a key; `None` if the other end is not known, so that none can be made.
-fn next_seal(security: &mut Option<Security>) -> Option<Option<Seal<'_>>> {
+pub(super) fn next_seal(security: &mut Option<Security>) -> Option<Option<Seal<'_>>> {
     match security {
         Some(security) => security.seal().map(Some),
         None => Some(None),
@@ -23,7 +23,10 @@ fn next_seal(security: &mut Option<Security>) -> Option<Option<Seal<'_>>> {
 
 impl<L: LinkCapacities> End<L> {
     pub(in crate::link) fn turn(&mut self, now: Micros) -> Turn {
-        if self.is_silent(now) {
+        if self.rates.has_message() {
+            return Turn::Control;
+        }
+        if self.is_silent(now) || self.rates.is_quiet() {
             return Turn::Nothing;
         }
         if now >= self.hello_at || self.pause_due().is_some() {
@@ -48,7 +51,10 @@ impl<L: LinkCapacities> End<L> {
     }
 
     pub(in crate::link) fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
-        if self.is_silent(now) {
+        if self.rates.has_message() {
+            return self.write_rate(now, out);
+        }
+        if self.is_silent(now) || self.rates.is_quiet() {
             return None;
         }
         let mut sign_of_life = false;
@@ -92,6 +98,7 @@ impl<L: LinkCapacities> End<L> {
             },
             keyed: self.security.is_some(),
             keeps_alive: self.keeps_alive(),
+            steps: self.rates.own_steps(),
         };
         let (padding, version) = (self.padding(), self.version());
         let mut write = |proof: Option<Proof<'_>>| {
@@ -198,7 +205,7 @@ impl<L: LinkCapacities> End<L> {
     }
 
     /// Any frame shows that we are present: the next hello is due after a quiet interval, and signs of life before it.
-    fn sent(&mut self, length: usize, now: Micros) {
+    pub(super) fn sent(&mut self, length: usize, now: Micros) {
         count(&mut self.counters.frames_sent);
         // A frame that acknowledges nothing, and puts off the next sign of life.
         self.ack_due |= self.unacknowledged > 0;

@@ -1,5 +1,6 @@
 //! Two ends of one wire, whatever happens on it.
 
+mod auto_rate;
 mod frames;
 #[cfg(feature = "keys")]
 mod keys;

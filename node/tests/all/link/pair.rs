@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use hopwise_node::key::Credentials;
 use hopwise_node::link::{Down, FrameResult, Link, Micros, Received, Token, Turn};
-use hopwise_node::wire::{Header, Identity, Kind, Role, WIRE};
+use hopwise_node::wire::{Header, Identity, Kind, Role, StepSet, WIRE};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
@@ -35,6 +35,7 @@ pub(crate) struct End {
     next_serial: u64,
     /// Of this end's packets, what the other end did with each: took it, or had no room.
     arrived: HashMap<u64, bool>,
+    last_arrived: Option<u64>,
     /// One in so many packets finds no room here.
     refuse_every: u64,
     pub(crate) dead: bool,
@@ -42,16 +43,51 @@ pub(crate) struct End {
     pub(crate) stands_still: bool,
     pub(crate) faults: Faults,
     free_at: Micros,
-    flying: VecDeque<(Micros, Vec<u8>)>,
+    /// When each arrives, at which rate and since when it is sent.
+    flying: VecDeque<(Micros, u32, Micros, Vec<u8>)>,
+    pub(crate) port: SerialPort,
     epoch: u32,
     credentials: Option<Credentials>,
 }
+
+/// The serial port of an end that may change its rate.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SerialPort {
+    pub(crate) steps: StepSet,
+    pub(crate) baud: u32,
+    pub(crate) changes: u32,
+    since: Micros,
+    /// It changes its rate so much later than it should; never if that is the largest number.
+    pub(crate) late: Micros,
+    wanted: Option<(u32, Micros)>,
+    /// When the last packet came, and the longest time between two.
+    packet_at: Option<Micros>,
+    pub(crate) longest_gap: Micros,
+}
+
+impl SerialPort {
+    /// The rate of the next frame.
+    fn follow(&mut self, link: &mut Link<WIRE>, now: Micros) -> bool {
+        if let Some(baud) = link.take_baud() {
+            self.wanted = Some((baud, now.saturating_add(self.late)));
+        }
+        if let Some((baud, at)) = self.wanted.filter(|(_, at)| *at <= now) {
+            (self.baud, self.since, self.wanted) = (baud, at, None);
+            self.changes += 1;
+        }
+        self.wanted.is_none() || self.late == Micros::MAX
+    }
+}
+
+/// Whether a frame is damaged that this end sends, at a rate and a time.
+pub(crate) type Cable = dyn FnMut(usize, u32, Micros) -> bool;
 
 /// Someone on the wire: what comes out of it, given the end that sent something and what it sent.
 pub(crate) type Tamper = dyn FnMut(usize, Vec<u8>) -> Vec<u8>;
 
 pub(crate) struct Pair {
     pub(crate) tamper: Option<Box<Tamper>>,
+    pub(crate) cable: Option<Box<Cable>>,
     pub(crate) now: Micros,
     pub(crate) ends: [End; 2],
     baud: u32,
@@ -117,17 +153,23 @@ impl Pair {
             next_token: 0,
             next_serial: 0,
             arrived: HashMap::new(),
+            last_arrived: None,
             refuse_every,
             dead: false,
             stands_still: false,
             faults: Faults::new(),
             free_at: 0,
             flying: VecDeque::new(),
+            port: SerialPort {
+                baud,
+                ..SerialPort::default()
+            },
             epoch: 1,
             credentials: None,
         };
         Pair {
             tamper: None,
+            cable: None,
             now: 0,
             ends: [end(0), end(1)],
             baud,
@@ -156,15 +198,26 @@ impl Pair {
         end.epoch += 1;
         end.link = Link::welcoming(identity(place, end.epoch), self.baud, self.now);
         end.lock();
+        end.link.allow_steps(end.port.steps);
+        (end.port.baud, end.port.since, end.port.wanted) = (self.baud, self.now, None);
         end.left += end.on_the_way.len();
         end.on_the_way.clear();
         // What it was sending breaks off.
         end.flying.clear();
     }
 
+    /// The ports of both ends may change their rates.
+    pub(crate) fn with_steps(mut self, steps: [StepSet; 2]) -> Pair {
+        for (end, steps) in self.ends.iter_mut().zip(steps) {
+            end.port.steps = steps;
+            end.link.allow_steps(steps);
+        }
+        self
+    }
+
     /// Bytes that an end has sent and that have not been heard.
     pub(crate) fn waiting_from(&self, place: usize) -> usize {
-        self.ends[place].flying.iter().map(|(_, bytes)| bytes.len()).sum()
+        self.ends[place].flying.iter().map(|(.., bytes)| bytes.len()).sum()
     }
 
     pub(crate) fn both_up(&self) -> bool {
@@ -209,10 +262,20 @@ impl Pair {
     fn arrive(&mut self, place: usize) {
         let [zero, one] = &mut self.ends;
         let (here, there) = if place == 0 { (zero, one) } else { (one, zero) };
-        while there.flying.front().is_some_and(|(at, _)| *at <= self.now) {
-            let Some((_, bytes)) = there.flying.pop_front() else {
+        while there.flying.front().is_some_and(|(at, ..)| *at <= self.now) {
+            let Some((_, baud, since, mut bytes)) = there.flying.pop_front() else {
                 break;
             };
+            let is_damaged = self
+                .cable
+                .as_mut()
+                .is_some_and(|cable| cable(1 - place, baud, self.now));
+            if baud != here.port.baud || since < here.port.since || is_damaged {
+                bytes
+                    .iter_mut()
+                    .step_by(3)
+                    .for_each(|byte| *byte = byte.rotate_left(3) ^ 0x5a);
+            }
             let mut bytes = &bytes[..];
             while let Some(received) = here.link.receive(&mut bytes, self.now) {
                 match received {
@@ -220,6 +283,9 @@ impl Pair {
                         let serial = check_packet(1 - place, channel, here.link.header(length), there);
                         let taken = !(serial + 1).is_multiple_of(here.refuse_every);
                         there.arrived.insert(serial, taken);
+                        there.last_arrived = Some(serial);
+                        let before = here.port.packet_at.replace(self.now).unwrap_or(self.now);
+                        here.port.longest_gap = here.port.longest_gap.max(self.now - before);
                         if taken {
                             here.link.take();
                         }
@@ -240,6 +306,9 @@ impl Pair {
         let now = self.now;
         let end = &mut self.ends[place];
         if end.free_at > now {
+            return;
+        }
+        if !end.port.follow(&mut end.link, now) {
             return;
         }
         let mut out = [0; WIRE];
@@ -263,13 +332,14 @@ impl Pair {
             Turn::New(_) => end.link.write_control(now, &mut out),
         };
         if let Some(length) = length {
-            end.free_at = now + end.link.wire_time(length);
+            let bits = 10_000_000 * length as u64;
+            end.free_at = now + bits.div_ceil(end.port.baud.into());
             let mut bytes = end.carried(&out[..length]);
             if let Some(tamper) = &mut self.tamper {
                 bytes = tamper(place, bytes);
             }
             if !end.dead {
-                end.flying.push_back((end.free_at, bytes));
+                end.flying.push_back((end.free_at, end.port.baud, now, bytes));
             }
         }
     }
@@ -286,9 +356,9 @@ fn check_packet(from: usize, found_channel: u8, packet: Option<(Header, &[u8])>,
     assert!(serial < sender.next_serial, "packet {serial} was not sent");
     assert_eq!((body, found_channel), (&content(from, serial)[..], channel(serial)));
     assert_eq!(found_header, header(serial), "packet {serial}");
-    let last = sender.arrived.keys().max();
+    let last = sender.last_arrived;
     assert!(
-        last.is_none_or(|&last| last < serial),
+        last.is_none_or(|last| last < serial),
         "packet {serial} came after {last:?}"
     );
     serial
@@ -305,10 +375,10 @@ impl End {
     fn settle(&mut self) {
         while let Some((token, result)) = self.link.completed() {
             let serial = self.on_the_way.remove(&token).expect("a token on the way");
-            let taken = self.arrived.get(&serial);
+            let taken = self.arrived.remove(&serial);
             assert_eq!(
                 taken,
-                Some(&(result == FrameResult::Taken)),
+                Some(result == FrameResult::Taken),
                 "packet {serial} is said to be {result:?}"
             );
             if result == FrameResult::Refused {
@@ -352,9 +422,10 @@ impl End {
     fn next_moment(&self, now: Micros) -> Micros {
         let free = Some(self.free_at).filter(|&at| at > now);
         // What the other end does not fetch is nothing to wait for.
-        let arrival = self.flying.front().map(|&(at, _)| at).filter(|&at| at > now);
+        let arrival = self.flying.front().map(|&(at, ..)| at).filter(|&at| at > now);
         let deadline = self.link.deadline();
-        let waits = [free, arrival, Some(deadline)].into_iter().flatten();
+        let change = self.port.wanted.map(|(_, at)| at).filter(|&at| at > now);
+        let waits = [free, arrival, change, Some(deadline)].into_iter().flatten();
         waits.min().unwrap_or(deadline).max(now + 1)
     }
 }
