@@ -75,7 +75,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
 
     fn uptime(&self) -> Micros {
         match self.identity.clock {
-            Clock::Function(now) => now(),
+            Clock::Local { now, .. } => now(),
             Clock::LastExchange => self.with(|inner| inner.last_exchange),
         }
     }
@@ -83,7 +83,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
     fn mesh_now(&self) -> Option<Micros> {
         self.with(|inner| {
             let now = match self.identity.clock {
-                Clock::Function(now) => now(),
+                Clock::Local { now, .. } => now(),
                 Clock::LastExchange => inner.last_exchange,
             };
             let time = inner.mesh_time.at(now)?;
@@ -210,6 +210,11 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
     }
 
     fn set_timer(&self, timer: &mut Option<u32>, at: Micros, waker: &Waker) {
+        if let Clock::Local { wake_at, .. } = self.identity.clock
+            && wake_at(at, waker)
+        {
+            return;
+        }
         self.with(|inner| {
             let mut timers = inner.timers.iter_mut().flatten();
             if let Some(own) = timers.find(|own| Some(own.number) == *timer) {

@@ -132,8 +132,13 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
 /// The source of the local time.
 #[derive(Clone, Copy, Debug)]
 pub enum Clock {
-    /// A board's local clock, in microseconds since boot.
-    Function(fn() -> Micros),
+    /// A board's local clock.
+    Local {
+        /// Microseconds since boot.
+        now: fn() -> Micros,
+        /// Wakes a task at a time, without the router's owner. Returns whether it will; not every task is known to a board's timer.
+        wake_at: fn(Micros, &Waker) -> bool,
+    },
     /// The time of the last [exchange](Shared::exchange).
     LastExchange,
 }

@@ -44,7 +44,6 @@ use cortex_m::peripheral::SCB;
 use embassy_executor::Spawner;
 use embassy_stm32::gpio::Input;
 use embassy_time::{Duration, Ticker};
-use hopwise_app::Clock;
 pub use hopwise_app::{AppPort, MAX_MESSAGE, Mesh as Handle, Outcome};
 use hopwise_node::store::Store;
 use hopwise_node::wire::Failure;
@@ -57,7 +56,7 @@ use images::Images;
 use platform::{Chip, Rest};
 pub use priority::NodeLock;
 pub use programs::change_flash;
-use time::now;
+use time::CLOCK;
 use uart::Ports;
 
 defmt::timestamp!("{=u64:us}", embassy_time::Instant::now().as_micros());
@@ -85,6 +84,7 @@ pub async fn run<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize,
     program: impl FnOnce(Handle<'static>) -> F,
 ) -> ! {
     if let Some(shared) = run_node(room) {
+        time::know_tasks().await;
         programs::begin(spawner);
         program(Handle::new(shared)).await;
     }
@@ -103,7 +103,7 @@ fn run_node<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize>(
     let mut shared: Option<&'static Shared<SENDS, RECEIVERS, DEPTH>> = None;
     let slots = Slots(boards::flash(peripherals.FLASH.reborrow()));
     let node = start(slots, &mut |network, address| {
-        *shared.insert(room.init(Shared::new(network, address, Clock::Function(now))))
+        *shared.insert(room.init(Shared::new(network, address, CLOCK)))
     });
     let board = boards::open(peripherals, |port| (node.baud(port), node.fastest_baud(port)));
     // Boards that are switched on together all listen before the first of them says hello.

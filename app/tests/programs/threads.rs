@@ -41,6 +41,11 @@ fn now() -> Micros {
     NOW.load(Ordering::Relaxed)
 }
 
+const CLOCK: Clock = Clock::Local {
+    now,
+    wake_at: |_, _| false,
+};
+
 struct Unpark(Thread);
 
 impl Wake for Unpark {
@@ -118,7 +123,7 @@ async fn watch(mesh: Mesh<'_>) {
 #[test]
 fn programs_in_threads_of_their_own_lose_nothing() {
     let network: Network = "path(2)".parse().unwrap();
-    let shared = [0, 1].map(|address| Locked::new(network, address, Clock::Function(now)));
+    let shared = [0, 1].map(|address| Locked::new(network, address, CLOCK));
     let [there, here] = &shared;
     let mut routers = [0, 1].map(|address| {
         let config = Config {

@@ -199,11 +199,18 @@ pub fn forwarding(
     Ok(rows)
 }
 
-/// What programs cost boards with the image of `firmware/examples/trials`, between nodes 0 and 1 of a network.
-pub fn programs(program: &Program, network: &Network) -> Result<Vec<Row>, CannotMeasure> {
+/// What programs cost boards with the image of `firmware/examples/trials`, between nodes 0 and 1 of a network. Rooms are told by debug information.
+pub fn programs(
+    program: &Program,
+    network: &Network,
+    debug: Option<&DebugInfo<'_>>,
+) -> Result<Vec<Row>, CannotMeasure> {
     let mut rows = Vec::new();
     for (trial, operations) in [(Trial::Send, ["send", "receive"]), (Trial::Ask, ["request", "respond"])] {
         let mut mesh = start(program, network, None)?;
+        if debug.is_some() {
+            mesh.world.boards_mut().iter_mut().for_each(Board::start_profile);
+        }
         let mut measured = Measured::of(&mut mesh);
         measured.wait_for_links(network)?;
         let costs = measured.trial(trial)?;
@@ -214,7 +221,7 @@ pub fn programs(program: &Program, network: &Network) -> Result<Vec<Row>, Cannot
             payload_bytes: "same",
             keyed: false,
             instructions: Some(cost.instructions),
-            rooms: Vec::new(),
+            rooms: debug.map_or_else(Vec::new, |debug| cost.rooms(program, debug)),
         }));
     }
     Ok(rows)

@@ -41,7 +41,7 @@ pub struct LinkSeen {
     pub stranger: Option<Stranger>,
     /// How often its serial port found bytes without a stop bit, noise, and bytes that nobody had fetched in time.
     pub errors: [u32; 3],
-    /// Its rate.
+    /// Its rate; 0 if the board does not say.
     pub baud: u32,
 }
 
@@ -139,11 +139,11 @@ pub struct LinkRate {
     pub baud: u32,
 }
 
-/// The rates of all links to boards that are up.
+/// The rates of all links to boards that are up, of boards that say them.
 pub fn link_rates(seen: &Seen, mesh: &Mesh) -> Vec<LinkRate> {
     let of_board = |(node, board): (&u64, &BoardSeen)| {
         let (node, links) = (*node, board.links.clone().into_iter().zip(&mesh.kind_of(*node).links));
-        let up = links.filter(|(link, _)| link.up && link.peer.is_some_and(|peer| !peer.host));
+        let up = links.filter(|(link, _)| link.up && link.baud > 0 && link.peer.is_some_and(|peer| !peer.host));
         up.map(move |(link, uart)| LinkRate {
             node,
             uart: uart.name,

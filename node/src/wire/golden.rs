@@ -527,6 +527,10 @@ fn responses(examples: &mut Examples) {
         baud: 3_000_000,
     };
     structure(examples, "link", &Some(link));
+    // A report of version 3 ends before the rate.
+    let bytes: Body<BODY> = write_structure(&Some(link)).expect("a report");
+    let old: Option<LinkReport> = read_structure(&bytes[..bytes.len() - 4]).expect("an old report");
+    assert_eq!(old, Some(LinkReport { baud: 0, ..link }));
     structure(examples, "no link", &None::<LinkReport>);
 }
 

@@ -1,7 +1,7 @@
 //! Reports of a node: structures in the postcard format.
 
 use heapless::String;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::body::Bytes;
 use super::counters::LinkCounters;
@@ -86,6 +86,12 @@ pub struct LinkReport {
     pub waiting: u8,
     /// The counters of the link.
     pub counters: LinkCounters,
-    /// Its rate.
+    /// Its rate; 0 if the node does not say, as those of version 3 do not.
+    #[serde(deserialize_with = "read_rate")]
     pub baud: u32,
+}
+
+/// The last field of a report, which old ones do not have.
+fn read_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    Ok(u32::deserialize(deserializer).unwrap_or(0))
 }

@@ -39,7 +39,10 @@ pub(super) struct CostArgs {
     /// Measure forwarding in this network only, and no programs
     #[arg(long, value_name = "EXPR")]
     network: Option<String>,
-    /// Say in which rooms the instructions of forwarding are: modules of Hopwise, and crates of others
+    /// Measure only what programs cost
+    #[arg(long, conflicts_with = "network")]
+    programs: bool,
+    /// Say in which rooms the instructions are: modules of Hopwise, and crates of others
     #[arg(long)]
     profile: bool,
     /// Print a JSON object
@@ -58,21 +61,26 @@ pub(super) fn run(args: &CostArgs, repository: &RepositoryArg) -> Result<Outcome
     let kind = rig::board(&args.board)?;
     let networks = match &args.network {
         Some(expression) => vec![parse(expression)?],
+        None if args.programs => Vec::new(),
         None => NETWORKS
             .iter()
             .map(|expression| parse(expression))
             .collect::<Result<_, _>>()?,
     };
-    let elf = repository.elf(args.elf.as_deref(), kind.name)?;
-    let (program, elf) = load(kind, &elf)?;
-    let mut rows = forwarding(args, &program, &elf, &networks)?;
+    let mut rows = Vec::new();
+    if !networks.is_empty() {
+        let elf = repository.elf(args.elf.as_deref(), kind.name)?;
+        let (program, elf) = load(kind, &elf)?;
+        rows = forwarding(args, &program, &elf, &networks)?;
+    }
     if args.network.is_none() {
         let image = Firmware::new(kind.name).with_families(&["rdn", "rsn", "large-examples"]);
         let trials = image
             .with_example("trials")
             .build(&Repository::find(repository.repo.as_deref())?, say)?;
-        let (program, _) = load(kind, &trials)?;
-        rows.extend(cost::programs(&program, &parse(PROGRAMS)?)?);
+        let (program, elf) = load(kind, &trials)?;
+        let debug = args.profile.then(|| DebugInfo::of_elf(&elf)).transpose()?;
+        rows.extend(cost::programs(&program, &parse(PROGRAMS)?, debug.as_ref())?);
     }
     let costs = Costs { board: kind.name, rows };
     match args.json {
@@ -115,7 +123,9 @@ fn show(costs: &Costs) -> Result<(), CliError> {
         rows.iter().map(title).collect::<Vec<_>>()
     };
     print(|out| {
-        writeln!(out, "Instructions of a {} to forward a packet:\n", costs.board)?;
+        if !forwarding.is_empty() {
+            writeln!(out, "Instructions of a {} to forward a packet:\n", costs.board)?;
+        }
         let titles = networks.clone().next().map(columns).unwrap_or_default();
         let titles: Vec<&str> = std::iter::once("network")
             .chain(titles.iter().map(String::as_str))
@@ -124,7 +134,9 @@ fn show(costs: &Costs) -> Result<(), CliError> {
             let figures = rows.iter().map(|row| known(row.instructions));
             std::iter::once(rows[0].network.clone()).chain(figures).collect()
         });
-        writeln!(out, "{}", table::markdown(&titles, rows))?;
+        if !forwarding.is_empty() {
+            writeln!(out, "{}", table::markdown(&titles, rows))?;
+        }
         for rows in networks
             .clone()
             .filter(|rows| rows.iter().any(|row| !row.rooms.is_empty()))
@@ -142,9 +154,15 @@ fn show(costs: &Costs) -> Result<(), CliError> {
                 "Instructions for messages of programs, of {} bytes:\n",
                 programs[0].payload
             )?;
-            let rows = programs.iter();
-            let rows = rows.map(|row| vec![row.operation.to_string(), known(row.instructions)]);
+            let rows = programs
+                .iter()
+                .map(|row| vec![row.operation.to_string(), known(row.instructions)]);
             writeln!(out, "{}", table::markdown(&["operation", "instructions"], rows))?;
+            if programs.iter().any(|row| !row.rooms.is_empty()) {
+                let operations = programs.iter().map(|row| row.operation);
+                let titles: Vec<&str> = std::iter::once("room").chain(operations).collect();
+                writeln!(out, "By room:\n\n{}", table::markdown(&titles, by_room(&programs)))?;
+            }
         }
         Ok(())
     })

@@ -16,7 +16,7 @@ use hopwise_rig::mesh::Mesh;
 use hopwise_rig::plan::WiringPlan;
 use hopwise_rig::survey::survey;
 use hopwise_rig::update::{Boards, CannotUpdate, Package, update};
-use hopwise_rig::wiring_check::{FindingKind, compare};
+use hopwise_rig::wiring_check::{FindingKind, WiringReport, compare};
 
 use crate::firmware_support::{Firmware, Rig, build, stock};
 use crate::update::{HostEnd, Images, images};
@@ -64,12 +64,22 @@ fn mixed_mesh() -> Option<HostEnd> {
     Some(HostEnd::new(Rig::with_logs(network, world, readers)))
 }
 
+/// What `check` finds.
+fn findings(host_end: &mut HostEnd) -> WiringReport {
+    let network: Network = NETWORK.parse().expect("a network");
+    let mesh = Mesh::new(network, KINDS[0]).expect("a mesh");
+    let seen = survey(host_end, &mesh, &[0, 1, 2]);
+    let plan = WiringPlan::new(&mesh);
+    compare(&mesh, &plan, plan.cables.len(), &seen, None)
+}
+
 /// Boards of the version before get this one in one go, and not one after the other.
 fn update_from_before(rig: impl Fn(&'static Firmware, &str) -> Rig) {
     let Some(images) = images() else { return };
     let mut host_end = HostEnd::new(rig(before(images), NETWORK));
     host_end.rig.wait_for_links(SECOND);
     assert_eq!(host_end.wire_version(), BEFORE);
+    assert_eq!(findings(&mut host_end).findings, []);
     let rolling = update(&mut host_end, &images.package, &[vec![2], vec![1], vec![0]]).expect_err("a refusal");
     let sentence = "the boards speak version 3 of the wire format and the image version 4, so they cannot switch one after the other: \
                     leave out `--rolling`";
@@ -111,11 +121,7 @@ fn a_board_of_the_version_before_is_refused_once_and_named() {
     }
     // The rest of the mesh is none the worse for it.
     assert!(host_end.rig.link_report(0, 0).up);
-    let network: Network = NETWORK.parse().expect("a network");
-    let mesh = Mesh::new(network, KINDS[0]).expect("a mesh");
-    let seen = survey(&mut host_end, &mesh, &[0, 1, 2]);
-    let plan = WiringPlan::new(&mesh);
-    let report = compare(&mesh, &plan, plan.cables.len(), &seen, None);
+    let report = findings(&mut host_end);
     let found: Vec<_> = report
         .findings
         .iter()
