@@ -35,7 +35,6 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         observer: &mut O,
         mut others: impl FnMut(&mut Router<C>, &mut O, &MessageOf<C::Body>),
     ) -> Due {
-        // The router runs outside of the lock, so that no program waits for it.
         self.with(|inner| {
             inner.last_exchange = now;
             inner.mesh_time = *router.mesh_time();
@@ -47,7 +46,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             }
         }
         while let Some((number, outcome)) = router.next_outcome() {
-            self.with(|inner| inner.settle(number, true, SendResult::Completed(outcome)));
+            self.with(|inner| inner.settle(number, true, SendResult::Completed(outcome), &[]));
         }
         self.with(|inner| inner.open_and_close(router));
         match self.with(Inner::next_pause) {
@@ -56,10 +55,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             PauseStage::None | PauseStage::Announced => {}
         }
         for place in 0..SENDS {
-            if let Some(job) = self.with(|inner| inner.take_job(place)) {
-                let given = give(&job, router, now, observer);
-                self.with(|inner| inner.gave(place, job, given, now));
-            }
+            self.with(|inner| inner.send(place, router, now, observer));
         }
         self.with(|inner| {
             inner.look_at_clock(now);
@@ -81,14 +77,15 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
             MessageKind::Confirmed => Service::Confirmed,
             MessageKind::Request => Service::Request,
             MessageKind::Response(Query::Application(_)) => {
-                self.settle(message.number, false, result_of(&message.payload));
+                let (result, bytes) = result_of(&message.payload);
+                self.settle(message.number, false, result, bytes);
                 return true;
             }
             MessageKind::Undeliverable { number, reason, .. } => {
                 let at = message.source;
                 let result = SendResult::Failed(RequestError::Undeliverable { at, reason });
                 // No program waits for the result of a datagram.
-                return self.settle(number, false, result);
+                return self.settle(number, false, result, &[]);
             }
             MessageKind::Response(_) | MessageKind::BoardRequest { .. } => return false,
         };
@@ -114,8 +111,8 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         true
     }
 
-    /// Completes a message. Returns whether a program waits for that.
-    fn settle(&mut self, number: u32, confirmed: bool, result: SendResult) -> bool {
+    /// Completes a message, with the bytes of the response to it. Returns whether a program waits for that.
+    fn settle(&mut self, number: u32, confirmed: bool, result: SendResult, response: &[u8]) -> bool {
         let sending = self.sends.iter_mut().find(|sending| match sending.stage {
             Stage::UnderWay {
                 number: of,
@@ -126,7 +123,11 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         });
         let found = sending.is_some();
         if let Some(sending) = sending {
-            sending.end(result);
+            let fits = sending.put(response).is_ok();
+            sending.end(match fits {
+                true => result,
+                false => SendResult::Failed(RequestError::BadFormat),
+            });
         }
         found
     }
@@ -156,26 +157,14 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         stage
     }
 
-    /// Removes a message that waits for the router.
-    fn take_job(&mut self, place: usize) -> Option<Job> {
-        let sending = self.sends.get_mut(place)?;
-        if !matches!(sending.stage, Stage::Wanted(_)) {
-            return None;
-        }
-        match core::mem::replace(&mut sending.stage, Stage::Leaving) {
-            Stage::Wanted(job) => Some(job),
-            _ => None,
-        }
-    }
-
-    /// Records whether the router has accepted a message, and under which number.
-    fn gave(&mut self, place: usize, job: Job, given: Result<u32, RouterError>, now: Micros) {
+    /// Gives the router a message that waits for it, if there is one at a place.
+    fn send<C: Capacities>(&mut self, place: usize, router: &mut Router<C>, now: Micros, observer: &mut impl Observer) {
         let Some(sending) = self.sends.get_mut(place) else {
             return;
         };
+        let Stage::Wanted(job) = sending.stage else { return };
         let confirmed = job.how == SendMode::Confirmed;
-        match (given, job.how) {
-            _ if matches!(sending.stage, Stage::GivenUp) => sending.stage = Stage::Free,
+        match (give(job, &sending.payload, router, now, observer), job.how) {
             (Ok(number), SendMode::Confirmed | SendMode::Request | SendMode::RequestToHost) => {
                 sending.stage = Stage::UnderWay {
                     number,
@@ -189,7 +178,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
             }
             (Ok(_), _) => sending.end(SendResult::Sent),
             // It waits until there is room.
-            (Err(RouterError::Full), _) => sending.stage = Stage::Wanted(job),
+            (Err(RouterError::Full), _) => {}
             (Err(RouterError::NoSuchNode(_)), _) => sending.end(SendResult::NotSent(SendError::NoSuchNode)),
             (Err(RouterError::TooLong), _) => sending.end(SendResult::NotSent(SendError::TooLong)),
         }
@@ -247,17 +236,13 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
 
 /// Gives the router a message. Returns its number, if it has one.
 fn give<C: Capacities>(
-    job: &Job,
+    job: Job,
+    payload: &[u8],
     router: &mut Router<C>,
     now: Micros,
     observer: &mut impl Observer,
 ) -> Result<u32, RouterError> {
-    let Job {
-        how,
-        dest,
-        port,
-        ref payload,
-    } = *job;
+    let Job { how, dest, port } = job;
     match how {
         SendMode::Datagram => router.send(dest, port, payload, now, observer),
         SendMode::ToHost => router.send_to_host(dest, port, payload, now, observer),
@@ -273,7 +258,7 @@ fn give<C: Capacities>(
                 port,
                 number: asker.number,
                 asked: asker.asked,
-                payload: C::Body::default(),
+                payload: (),
             };
             router.respond(&request, status, payload, now, observer).map(|()| 0)
         }

@@ -9,7 +9,7 @@ use hopwise_node::link::Micros;
 use hopwise_node::wire::AppPort;
 
 use crate::error::OpenError;
-use crate::message::{Incoming, Job, Neighbor, Neighbors, SendResult};
+use crate::message::{Incoming, Job, Neighbor, Neighbors, Payload, SendResult};
 use crate::shared::{Clock, Identity, Open, PauseStage, Shared, Stage, Timer};
 use crate::wakers::{keep, replace};
 
@@ -25,11 +25,14 @@ pub(crate) trait Mailbox {
     /// The router's boot epoch, and a number not yet used in it; `None` before the first exchange.
     fn session(&self) -> Option<(u32, u32)>;
 
-    /// Takes a message if there is a place for it, or else wakes the task when there is.
-    fn start(&self, job: &mut Option<Job>, unattended: bool, waker: &Waker) -> Option<usize>;
+    /// Takes a message, which is not too long, if there is a place for it, or else wakes the task when there is.
+    fn start(&self, job: Job, message: &[u8], unattended: bool, waker: &Waker) -> Option<usize>;
 
     /// The result of the message at a place.
     fn poll_result(&self, place: usize, waker: &Waker) -> Poll<SendResult>;
+
+    /// The bytes of the response at a place.
+    fn response(&self, place: usize) -> Payload;
 
     /// Gives a message up: if it has not left, it is not sent.
     fn give_up(&self, place: usize);
@@ -103,7 +106,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         })
     }
 
-    fn start(&self, job: &mut Option<Job>, unattended: bool, waker: &Waker) -> Option<usize> {
+    fn start(&self, job: Job, message: &[u8], unattended: bool, waker: &Waker) -> Option<usize> {
         self.with(|inner| {
             let free = |stage: &Stage| matches!(stage, Stage::Free);
             let mut places = inner.sends.iter_mut().enumerate();
@@ -112,7 +115,8 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 inner.senders.add(waker);
                 return None;
             };
-            sending.stage = Stage::Wanted(job.take()?);
+            sending.put(message).ok()?;
+            sending.stage = Stage::Wanted(job);
             sending.unattended = unattended;
             inner.call_runner();
             Some(place)
@@ -124,27 +128,26 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             let Some(sending) = inner.sends.get_mut(place) else {
                 return Poll::Pending;
             };
-            if !matches!(sending.stage, Stage::Done(_)) {
-                keep(&mut sending.waker, waker);
-                inner.call_runner_for_work();
-                return Poll::Pending;
+            // Its place is still taken, until it is given up.
+            if let Stage::Done(result) = sending.stage {
+                return Poll::Ready(result);
             }
-            // Its place is still taken, until the exchange frees it.
-            match core::mem::replace(&mut sending.stage, Stage::Done(SendResult::Sent)) {
-                Stage::Done(result) => Poll::Ready(result),
-                _ => Poll::Pending,
-            }
+            keep(&mut sending.waker, waker);
+            inner.call_runner_for_work();
+            Poll::Pending
         })
+    }
+
+    fn response(&self, place: usize) -> Payload {
+        self.with(|inner| inner.sends.get(place).map(|sending| sending.payload.clone()))
+            .unwrap_or_default()
     }
 
     fn give_up(&self, place: usize) {
         self.with(|inner| {
             if let Some(sending) = inner.sends.get_mut(place) {
                 sending.waker = None;
-                sending.stage = match sending.stage {
-                    Stage::Leaving => Stage::GivenUp,
-                    _ => Stage::Free,
-                };
+                sending.stage = Stage::Free;
             }
             inner.senders.wake();
         });

@@ -30,22 +30,22 @@ pub(crate) struct RequestId {
     pub(crate) asked: u32,
 }
 
-/// A message to be sent.
-#[derive(Clone, Debug)]
+/// What is to be done with a message.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
     pub(crate) how: SendMode,
     pub(crate) dest: Node,
     pub(crate) port: AppPort,
-    pub(crate) payload: Payload,
 }
 
 /// The result of a message.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum SendResult {
     /// The router has it. Most messages have no further result.
     Sent,
     Completed(Outcome),
-    Response(Payload),
+    /// Its bytes are in the message's place.
+    Response,
     Failed(RequestError),
     NotSent(SendError),
 }

@@ -1,16 +1,17 @@
 //! Requests and responses.
 
 use core::convert::Infallible;
+use core::task::Context;
 
 use hopwise_core::Node;
-use hopwise_node::wire::{AppPort, AppStatus, Body, Bytes};
+use hopwise_node::wire::{AppPort, AppStatus, Body};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::MAX_MESSAGE;
 use crate::error::{OpenError, RequestError, SendError};
 use crate::mesh::Mesh;
-use crate::message::{Incoming, Job, Payload, SendMode, SendResult, Service};
+use crate::message::{Incoming, SendMode, SendResult, Service};
 use crate::retry_timer::RetryTimer;
 
 /// Maximum length of a response: its status takes one byte.
@@ -81,9 +82,10 @@ impl Mesh<'_> {
     }
 
     async fn request_once(self, how: SendMode, node: Node, port: AppPort, request: &[u8]) -> Response {
-        let result = self.carry(how, node, port, request).await;
-        match result.map_err(RequestError::NotSent)? {
-            SendResult::Response(response) => Ok(response),
+        let ticket = self.begin(how, node, port, request).await;
+        let mut ticket = ticket.map_err(RequestError::NotSent)?;
+        match ticket.result().await {
+            SendResult::Response => Ok(ticket.response()),
             SendResult::Failed(error) => Err(error),
             SendResult::NotSent(error) => Err(RequestError::NotSent(error)),
             // A request has no other result.
@@ -141,31 +143,24 @@ impl Mesh<'_> {
         }
     }
 
-    /// The response as a message to send.
-    pub(crate) fn response(
+    /// Gives the router the response to a request if there is a place for it, or else wakes the task when there is. Returns whether there was.
+    pub(crate) fn post_response(
         self,
         request: &Incoming,
         port: AppPort,
-        status: AppStatus,
         response: &[u8],
-    ) -> Result<Job, SendError> {
-        self.job(
-            SendMode::Response(request.asker, status),
-            request.source,
-            port,
-            response,
-        )
+        context: &mut Context<'_>,
+    ) -> bool {
+        let how = SendMode::Response(request.asker, AppStatus::Ok);
+        self.post(how, request.source, port, response, context)
     }
 }
 
-/// The result of a request, by the status of its response.
-pub(crate) fn result_of(response: &[u8]) -> SendResult {
-    let failed = |error| SendResult::Failed(error);
+/// The result of a request, by the status of its response, and the bytes of that.
+pub(crate) fn result_of(response: &[u8]) -> (SendResult, &[u8]) {
+    let failed = |error| (SendResult::Failed(error), &[][..]);
     match AppStatus::read(response) {
-        Some((AppStatus::Ok, bytes)) => match Payload::from_slice(bytes) {
-            Ok(bytes) => SendResult::Response(bytes),
-            Err(_) => failed(RequestError::BadFormat),
-        },
+        Some((AppStatus::Ok, bytes)) => (SendResult::Response, bytes),
         Some((AppStatus::PortUnreachable, _)) => failed(RequestError::PortUnreachable),
         Some((AppStatus::Busy, _)) => failed(RequestError::Busy),
         Some((AppStatus::Refused, _)) => failed(RequestError::Refused),

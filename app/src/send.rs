@@ -5,8 +5,9 @@ use core::task::{Context, Poll};
 
 use hopwise_core::Node;
 use hopwise_node::router::Outcome;
-use hopwise_node::wire::{AppPort, Bytes, DropReason};
+use hopwise_node::wire::{AppPort, DropReason};
 
+use crate::MAX_MESSAGE;
 use crate::error::SendError;
 use crate::mesh::Mesh;
 use crate::message::{Job, Payload, SendMode, SendResult};
@@ -23,6 +24,16 @@ impl Ticket<'_> {
     /// The result of the message, once it is known.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<SendResult> {
         self.mesh.mailbox.poll_result(self.place, context.waker())
+    }
+
+    /// The same.
+    pub(crate) async fn result(&mut self) -> SendResult {
+        poll_fn(|context| self.poll(context)).await
+    }
+
+    /// The bytes of the response, if that is the result.
+    pub(crate) fn response(&self) -> Payload {
+        self.mesh.mailbox.response(self.place)
     }
 }
 
@@ -96,35 +107,59 @@ impl<'a> Mesh<'a> {
         port: AppPort,
         message: &[u8],
     ) -> Result<SendResult, SendError> {
-        let mut job = Some(self.job(how, dest, port, message)?);
-        let mut ticket = poll_fn(|context| match self.mailbox.start(&mut job, false, context.waker()) {
-            Some(place) => Poll::Ready(Ticket { mesh: self, place }),
+        Ok(self.begin(how, dest, port, message).await?.result().await)
+    }
+
+    /// Gives a message to the router, once there is a place for it.
+    pub(crate) async fn begin(
+        self,
+        how: SendMode,
+        dest: Node,
+        port: AppPort,
+        message: &[u8],
+    ) -> Result<Ticket<'a>, SendError> {
+        self.check(dest, message)?;
+        poll_fn(|context| match self.try_carry(how, dest, port, message, context) {
+            Some(ticket) => Poll::Ready(Ok(ticket)),
             None => Poll::Pending,
         })
-        .await;
-        Ok(poll_fn(|context| ticket.poll(context)).await)
+        .await
     }
 
     /// Gives a message to the router if there is a place for it, or else wakes the task when there is.
-    pub(crate) fn try_carry(self, job: &mut Option<Job>, context: &mut Context<'_>) -> Option<Ticket<'a>> {
-        let place = self.mailbox.start(job, false, context.waker())?;
+    pub(crate) fn try_carry(
+        self,
+        how: SendMode,
+        dest: Node,
+        port: AppPort,
+        message: &[u8],
+        context: &mut Context<'_>,
+    ) -> Option<Ticket<'a>> {
+        let job = Job { how, dest, port };
+        let place = self.mailbox.start(job, message, false, context.waker())?;
         Some(Ticket { mesh: self, place })
     }
 
     /// The same for a message without a result. Returns whether there was a place.
-    pub(crate) fn post(self, job: Job, context: &mut Context<'_>) -> bool {
-        self.mailbox.start(&mut Some(job), true, context.waker()).is_some()
+    pub(crate) fn post(
+        self,
+        how: SendMode,
+        dest: Node,
+        port: AppPort,
+        message: &[u8],
+        context: &mut Context<'_>,
+    ) -> bool {
+        let job = Job { how, dest, port };
+        let place = self.mailbox.start(job, message, true, context.waker());
+        place.is_some()
     }
 
-    /// The message to send, if it is valid.
-    pub(crate) fn job(self, how: SendMode, dest: Node, port: AppPort, message: &[u8]) -> Result<Job, SendError> {
+    /// Checks a message to send.
+    fn check(self, dest: Node, message: &[u8]) -> Result<(), SendError> {
         self.network().check(dest).map_err(|_| SendError::NoSuchNode)?;
-        let payload = Payload::from_slice(message).map_err(|_| SendError::TooLong)?;
-        Ok(Job {
-            how,
-            dest,
-            port,
-            payload,
-        })
+        match message.len() > MAX_MESSAGE {
+            true => Err(SendError::TooLong),
+            false => Ok(()),
+        }
     }
 }

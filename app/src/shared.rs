@@ -9,24 +9,20 @@ use heapless::{Deque, Vec};
 use hopwise_core::{Network, Node};
 use hopwise_node::clock::MeshTime;
 use hopwise_node::link::Micros;
-use hopwise_node::wire::AppPort;
+use hopwise_node::wire::{AppPort, Bytes, NoRoom};
 
-use crate::message::{Incoming, Job, Neighbors, SendResult};
+use crate::message::{Incoming, Job, Neighbors, Payload, SendResult};
 use crate::wakers::{Wakers, keep, wake};
 
 /// Maximum number of running timers.
 const TIMERS: usize = 8;
 
 /// The stage of a message.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage {
     Free,
     /// It waits for the router.
     Wanted(Job),
-    /// The owner of the router is passing it on.
-    Leaving,
-    /// The same, and it has been given up.
-    GivenUp,
     /// The router has it, under this number. A request expires at the deadline.
     UnderWay {
         number: u32,
@@ -39,12 +35,20 @@ pub(crate) enum Stage {
 #[derive(Debug)]
 pub(crate) struct Sending {
     pub(crate) stage: Stage,
+    /// The message, and then the response to it. Apart from the stage, so that only its bytes are copied.
+    pub(crate) payload: Payload,
     /// No task waits for its result.
     pub(crate) unattended: bool,
     pub(crate) waker: Option<Waker>,
 }
 
 impl Sending {
+    /// Replaces the bytes.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), NoRoom> {
+        self.payload.truncate(0);
+        self.payload.extend_from_slice(bytes)
+    }
+
     /// Completes the message.
     pub(crate) fn end(&mut self, result: SendResult) {
         self.stage = match self.unattended {
@@ -155,7 +159,8 @@ pub(crate) struct Identity {
 /// each of `RECEIVERS` open ports.
 ///
 /// `M` is the lock. It is a no-op where both run on one executor, and a real lock where one may interrupt the other or
-/// they are different threads. It is held for as long as it takes to copy one message.
+/// they are different threads. It is held for as long as it takes to copy one
+/// message, or to give it to the router.
 #[derive(Debug)]
 pub struct Shared<
     const SENDS: usize = 4,
@@ -179,6 +184,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             inner: Mutex::new(RefCell::new(Inner {
                 sends: core::array::from_fn(|_| Sending {
                     stage: Stage::Free,
+                    payload: Payload::new(),
                     unattended: false,
                     waker: None,
                 }),

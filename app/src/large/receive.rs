@@ -158,17 +158,9 @@ impl LargeReceiver<'_> {
     /// Reports that the message is complete, without waiting: a waiting future could be dropped, and the message with it. If there is no place
     /// for the response, the sender retransmits.
     async fn confirm(&self, request: &Incoming) {
-        let job = self.mesh.response(
-            request,
-            self.receiver.port(),
-            AppStatus::Ok,
-            &PieceResponse::Done.write(),
-        );
-        let mut job = job.ok();
+        let (port, done) = (self.receiver.port(), PieceResponse::Done.write());
         poll_fn(|context| {
-            if let Some(job) = job.take() {
-                self.mesh.post(job, context);
-            }
+            self.mesh.post_response(request, port, &done, context);
             Poll::Ready(())
         })
         .await;

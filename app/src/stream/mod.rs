@@ -17,7 +17,7 @@ use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 use heapless::{Deque, Vec};
 use hopwise_core::Node;
 use hopwise_node::link::Micros;
-use hopwise_node::wire::{AppPort, AppStatus};
+use hopwise_node::wire::AppPort;
 
 use crate::error::RequestError;
 use crate::mesh::Mesh;
@@ -248,14 +248,8 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
             let is_request = incoming.service == Service::Request;
             let reply = self.accept_piece(&incoming);
             if is_request {
-                let bytes = reply.write();
-                let response = self
-                    .mesh
-                    .response(&incoming, self.receiver.port(), AppStatus::Ok, &bytes);
-                // The requesting node exists, since it has sent something.
-                if let Ok(job) = response
-                    && !self.mesh.post(job, context)
-                {
+                let (port, bytes) = (self.receiver.port(), reply.write());
+                if !self.mesh.post_response(&incoming, port, &bytes, context) {
                     // It stays in the port until there is a place. Processing it twice does no harm.
                     return;
                 }
@@ -316,20 +310,22 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
 
     /// Processes the result of the request in flight.
     fn hear(&mut self, context: &mut Context<'_>) {
-        let Some(pending) = &mut self.pending else { return };
+        let Some(mut pending) = self.pending.take() else { return };
         let now = self.mesh.uptime();
         let (at, is_end) = (pending.at, pending.is_end);
         let result = match pending.ticket.poll(context) {
             Poll::Ready(result) => result,
-            Poll::Pending if now < at.saturating_add(self.persistence.wait()) => return,
+            Poll::Pending if now < at.saturating_add(self.persistence.wait()) => {
+                self.pending = Some(pending);
+                return;
+            }
             Poll::Pending => {
                 self.persistence.lengthen();
                 SendResult::Failed(RequestError::TimedOut)
             }
         };
-        self.pending = None;
         match result {
-            SendResult::Response(reply) => match Response::read(&reply) {
+            SendResult::Response => match Response::read(&pending.ticket.response()) {
                 Some(Response::Next { offset, room }) => {
                     self.is_alive();
                     self.persistence.encourage(now.saturating_sub(at));
@@ -404,10 +400,8 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         };
         let is_end = matches!(speech, Speech::End { .. });
         let bytes = speech.write((self.receiver.port(), self.session));
-        let Ok(job) = self.mesh.job(SendMode::Request, self.peer, self.peer_port, &bytes) else {
-            return false;
-        };
-        let Some(ticket) = self.mesh.try_carry(&mut Some(job), context) else {
+        let (mesh, dest, port) = (self.mesh, self.peer, self.peer_port);
+        let Some(ticket) = mesh.try_carry(SendMode::Request, dest, port, &bytes, context) else {
             return false;
         };
         self.pending = Some(Pending {
@@ -432,9 +426,8 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
             room: self.room() as u32,
         };
         let bytes = speech.write((self.receiver.port(), self.session));
-        if let Ok(job) = self.mesh.job(SendMode::Datagram, self.peer, self.peer_port, &bytes)
-            && self.mesh.post(job, context)
-        {
+        let (mesh, dest, port) = (self.mesh, self.peer, self.peer_port);
+        if mesh.post(SendMode::Datagram, dest, port, &bytes, context) {
             self.told_room = self.room();
         }
     }

@@ -336,9 +336,9 @@ impl<C: Capacities> Router<C> {
     }
 
     /// Answers a request to an application.
-    pub fn respond(
+    pub fn respond<B>(
         &mut self,
-        request: &MessageOf<C::Body>,
+        request: &MessageOf<B>,
         status: AppStatus,
         response: &[u8],
         now: Micros,
@@ -351,9 +351,9 @@ impl<C: Capacities> Router<C> {
     }
 
     /// Answers a request for the board. The response of an application begins with its [status](AppStatus).
-    pub fn reply(
+    pub fn reply<B>(
         &mut self,
-        request: &MessageOf<C::Body>,
+        request: &MessageOf<B>,
         response: &[u8],
         now: Micros,
         observer: &mut impl Observer,
