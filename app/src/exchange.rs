@@ -4,12 +4,12 @@ use embassy_sync::blocking_mutex::raw::RawMutex;
 use hopwise_node::capacities::Capacities;
 use hopwise_node::link::Micros;
 use hopwise_node::router::{MessageKind, MessageOf, Observer, Router, SendError as RouterError};
-use hopwise_node::wire::{Bytes, Query, body_of};
+use hopwise_node::wire::{Bytes, Query};
 
 use crate::error::{RequestError, SendError};
-use crate::message::{Incoming, Job, Neighbor, RequestId, SendMode, SendResult, Service};
+use crate::message::{Incoming, Job, Neighbor, Payload, RequestId, SendMode, SendResult, Service};
 use crate::request::result_of;
-use crate::shared::{Inner, PauseStage, Sending, Shared, Stage};
+use crate::shared::{Inner, PauseStage, Shared, Stage};
 use crate::wakers::wake;
 
 /// Timeout of a request: longer than packets live, there and back.
@@ -35,49 +35,55 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         observer: &mut O,
         mut others: impl FnMut(&mut Router<C>, &mut O, &MessageOf<C::Body>),
     ) -> Due {
+        while let Some(message) = self.with(|inner| inner.take_messages(router)) {
+            others(router, observer, &message);
+        }
         self.with(|inner| {
             inner.last_exchange = now;
             inner.mesh_time = *router.mesh_time();
             inner.epoch = router.epoch();
-        });
-        while let Some(message) = router.next_message() {
-            if !self.with(|inner| inner.take_in(&message)) {
-                others(router, observer, &message);
+            while let Some((number, outcome)) = router.next_outcome() {
+                inner.settle(number, true, SendResult::Completed(outcome), &[]);
             }
-        }
-        while let Some((number, outcome)) = router.next_outcome() {
-            self.with(|inner| inner.settle(number, true, SendResult::Completed(outcome), &[]));
-        }
-        self.with(|inner| inner.open_and_close(router));
-        match self.with(Inner::next_pause) {
-            PauseStage::Wanted(units) => router.pause(units),
-            PauseStage::Over => router.end_pause(now),
-            PauseStage::None | PauseStage::Announced => {}
-        }
-        for place in 0..SENDS {
-            self.with(|inner| inner.send(place, router, now, observer));
-        }
-        self.with(|inner| {
-            inner.look_at_clock(now);
+            inner.open_and_close(router);
+            match inner.next_pause() {
+                PauseStage::Wanted(units) => router.pause(units),
+                PauseStage::Over => router.end_pause(now),
+                PauseStage::None | PauseStage::Announced => {}
+            }
+            inner.send(router, now, observer);
             inner.look_at_links(router.neighbors().map(|(node, link)| Neighbor {
                 node,
                 is_up: link.is_some(),
             }));
-            inner.due()
+            inner.look_at_clock(now)
         })
     }
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS, RECEIVERS, DEPTH> {
+    /// Delivers messages to their programs, up to the next one for no program here.
+    fn take_messages<C: Capacities>(&mut self, router: &mut Router<C>) -> Option<MessageOf<C::Body>> {
+        loop {
+            let stranger = router.take_message(|message| match self.take_in(message) {
+                true => None,
+                false => message.copied(),
+            })?;
+            if stranger.is_some() {
+                return stranger;
+            }
+        }
+    }
+
     /// Delivers a message to its program; `false` if there is none here.
-    fn take_in<B: Bytes>(&mut self, message: &MessageOf<B>) -> bool {
+    fn take_in(&mut self, message: &MessageOf<&[u8]>) -> bool {
         let service = match message.kind {
             MessageKind::Datagram => Service::Datagram,
             MessageKind::Broadcast => Service::Broadcast,
             MessageKind::Confirmed => Service::Confirmed,
             MessageKind::Request => Service::Request,
             MessageKind::Response(Query::Application(_)) => {
-                let (result, bytes) = result_of(&message.payload);
+                let (result, bytes) = result_of(message.payload);
                 self.settle(message.number, false, result, bytes);
                 return true;
             }
@@ -91,7 +97,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         };
         let open = self.open.iter_mut().flatten().find(|open| open.port == message.port);
         let Some(open) = open else { return false };
-        let Some(payload) = body_of(&[&message.payload]) else {
+        let Ok(payload) = Payload::from_slice(message.payload) else {
             return false;
         };
         let incoming = Incoming {
@@ -157,62 +163,62 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         stage
     }
 
-    /// Gives the router a message that waits for it, if there is one at a place.
-    fn send<C: Capacities>(&mut self, place: usize, router: &mut Router<C>, now: Micros, observer: &mut impl Observer) {
-        let Some(sending) = self.sends.get_mut(place) else {
-            return;
-        };
-        let Stage::Wanted(job) = sending.stage else { return };
-        let confirmed = job.how == SendMode::Confirmed;
-        match (give(job, &sending.payload, router, now, observer), job.how) {
-            (Ok(number), SendMode::Confirmed | SendMode::Request | SendMode::RequestToHost) => {
-                sending.stage = Stage::UnderWay {
-                    number,
-                    confirmed,
-                    until: if confirmed {
-                        Micros::MAX
-                    } else {
-                        now.saturating_add(RESPONSE_TIMEOUT)
-                    },
-                };
+    /// Gives the router the messages that wait for it.
+    fn send<C: Capacities>(&mut self, router: &mut Router<C>, now: Micros, observer: &mut impl Observer) {
+        let mut is_free = false;
+        for sending in &mut self.sends {
+            let Stage::Wanted(job) = sending.stage else { continue };
+            let confirmed = job.how == SendMode::Confirmed;
+            match (give(job, &sending.payload, router, now, observer), job.how) {
+                (Ok(number), SendMode::Confirmed | SendMode::Request | SendMode::RequestToHost) => {
+                    sending.stage = Stage::UnderWay {
+                        number,
+                        confirmed,
+                        until: if confirmed {
+                            Micros::MAX
+                        } else {
+                            now.saturating_add(RESPONSE_TIMEOUT)
+                        },
+                    };
+                }
+                (Ok(_), _) => sending.end(SendResult::Sent),
+                // It waits until there is room.
+                (Err(RouterError::Full), _) => {}
+                (Err(RouterError::NoSuchNode(_)), _) => sending.end(SendResult::NotSent(SendError::NoSuchNode)),
+                (Err(RouterError::TooLong), _) => sending.end(SendResult::NotSent(SendError::TooLong)),
             }
-            (Ok(_), _) => sending.end(SendResult::Sent),
-            // It waits until there is room.
-            (Err(RouterError::Full), _) => {}
-            (Err(RouterError::NoSuchNode(_)), _) => sending.end(SendResult::NotSent(SendError::NoSuchNode)),
-            (Err(RouterError::TooLong), _) => sending.end(SendResult::NotSent(SendError::TooLong)),
+            is_free |= matches!(sending.stage, Stage::Free);
         }
-        if matches!(sending.stage, Stage::Free) {
+        if is_free {
             self.senders.wake();
         }
     }
 
-    fn due(&self) -> Due {
-        let is_wanted = |sending: &Sending| matches!(sending.stage, Stage::Wanted(_));
-        let timers = self.timers.iter().flatten().map(|timer| timer.at);
-        let requests = self.sends.iter().filter_map(|sending| match sending.stage {
-            Stage::UnderWay { until, .. } => Some(until),
-            _ => None,
-        });
-        Due {
-            is_waiting: self.sends.iter().any(is_wanted),
-            deadline: timers.chain(requests).min().unwrap_or(Micros::MAX),
-        }
-    }
-
-    /// Wakes the tasks whose timers have expired.
-    fn look_at_clock(&mut self, now: Micros) {
+    /// Wakes the tasks whose timers have expired. Returns when the next exchange is due.
+    fn look_at_clock(&mut self, now: Micros) -> Due {
+        let mut due = Due {
+            is_waiting: false,
+            deadline: Micros::MAX,
+        };
         for place in &mut self.timers {
             if let Some(timer) = place.take_if(|timer| timer.at <= now) {
                 timer.waker.wake();
                 self.sleepers.wake();
             }
+            let next = place.as_ref().map_or(Micros::MAX, |timer| timer.at);
+            due.deadline = due.deadline.min(next);
         }
         for sending in &mut self.sends {
-            if matches!(sending.stage, Stage::UnderWay { until, .. } if until <= now) {
-                sending.end(SendResult::Failed(RequestError::TimedOut));
+            match sending.stage {
+                Stage::Wanted(_) => due.is_waiting = true,
+                Stage::UnderWay { until, .. } if until <= now => {
+                    sending.end(SendResult::Failed(RequestError::TimedOut));
+                }
+                Stage::UnderWay { until, .. } => due.deadline = due.deadline.min(until),
+                Stage::Free | Stage::Done(_) => {}
             }
         }
+        due
     }
 
     fn look_at_links(&mut self, neighbors: impl Iterator<Item = Neighbor>) {

@@ -159,8 +159,8 @@ pub(crate) struct Identity {
 /// each of `RECEIVERS` open ports.
 ///
 /// `M` is the lock. It is a no-op where both run on one executor, and a real lock where one may interrupt the other or
-/// they are different threads. It is held for as long as it takes to copy one
-/// message, or to give it to the router.
+/// they are different threads. It is held for as long as it takes to copy a
+/// message, and by the owner of the router for half an exchange.
 #[derive(Debug)]
 pub struct Shared<
     const SENDS: usize = 4,

@@ -89,9 +89,9 @@ pub struct MessageOf<B> {
     pub payload: B,
 }
 
-impl<B: Bytes> MessageOf<B> {
+impl<'p> MessageOf<&'p [u8]> {
     /// The message in a packet; `None` if it has none for an application.
-    pub(super) fn read(packet: &PacketOf<B>) -> Option<Self> {
+    pub(super) fn read<B: Bytes>(packet: &'p PacketOf<B>) -> Option<Self> {
         let header = &packet.header;
         let content = packet.content()?;
         let (mut number, mut asked) = (header.number, 0);
@@ -125,7 +125,20 @@ impl<B: Bytes> MessageOf<B> {
             port: content.port(),
             number,
             asked,
-            payload: body_of(&[content.payload()])?,
+            payload: content.payload(),
+        })
+    }
+
+    /// The same with a copy of the payload; `None` if that is too long.
+    pub fn copied<B: Bytes>(&self) -> Option<MessageOf<B>> {
+        Some(MessageOf {
+            kind: self.kind,
+            source: self.source,
+            from_host: self.from_host,
+            port: self.port,
+            number: self.number,
+            asked: self.asked,
+            payload: body_of(&[self.payload])?,
         })
     }
 }
@@ -272,20 +285,25 @@ impl<C: Capacities> Router<C> {
 
     /// The next message for the application.
     pub fn next_message(&mut self) -> Option<MessageOf<C::Body>> {
+        self.take_message(|message| message.copied()).flatten()
+    }
+
+    /// Gives the next message for the application to `take`, without a copy; `None` if there is none.
+    pub fn take_message<R>(&mut self, mut take: impl FnMut(&MessageOf<&[u8]>) -> R) -> Option<R> {
         loop {
             let place = self.services.next_message()?;
-            let message = self.message_at(place);
+            let taken = self.read_message(place, &mut take);
             self.forwarding.pool.take_from_inbox(place);
             self.forwarding.pool.release_if_unused(place);
             // Only a faulty node sends unreadable packets. It has been counted as delivered.
-            if message.is_some() {
-                return message;
+            if taken.is_some() {
+                return taken;
             }
         }
     }
 
-    fn message_at(&self, place: Place) -> Option<MessageOf<C::Body>> {
-        self.transport.read(&self.forwarding.pool.get(place)?.packet)
+    fn read_message<R>(&self, place: Place, take: impl FnOnce(&MessageOf<&[u8]>) -> R) -> Option<R> {
+        self.transport.read(&self.forwarding.pool.get(place)?.packet, take)
     }
 
     /// Makes broadcasts to [`AppPort::UPDATE`], including those of this node and its host, wait for [`write_block`](Self::write_block).
@@ -304,8 +322,7 @@ impl<C: Capacities> Router<C> {
         let Some(place) = self.services.blocks.waiting() else {
             return;
         };
-        let message = self.message_at(place);
-        if message.is_some_and(|message| !write(&message.payload)) {
+        if self.read_message(place, |message| write(message.payload)) == Some(false) {
             return;
         }
         let pool = &mut self.forwarding.pool;

@@ -145,16 +145,19 @@ impl<C: Capacities> Transport<C> {
         Some(flood)
     }
 
-    /// The message of a packet for an application.
-    pub(super) fn read(&self, packet: &PacketOf<C::Body>) -> Option<MessageOf<C::Body>> {
-        match &self.cipher {
-            None => MessageOf::read(packet),
+    /// Gives the message of a packet for an application to `take`.
+    pub(super) fn read<R>(&self, packet: &PacketOf<C::Body>, take: impl FnOnce(&MessageOf<&[u8]>) -> R) -> Option<R> {
+        let mut decrypted;
+        let packet = match &self.cipher {
+            None => packet,
             Some(cipher) => {
                 // The packet in the buffer stays encrypted, since it may also be forwarded.
-                let mut packet = packet.clone();
-                cipher.open(&mut packet).and_then(|()| MessageOf::read(&packet))
+                decrypted = packet.clone();
+                cipher.open(&mut decrypted)?;
+                &decrypted
             }
-        }
+        };
+        MessageOf::read(packet).as_ref().map(take)
     }
 
     /// Whether another confirmed packet to a destination may be sent. If so, the known epoch of the destination.

@@ -131,7 +131,7 @@ fn packets_are_numbered_and_reports_and_floods_name_what_they_are_about() {
     let [one, two] = [(); 2].map(|()| here.message(&content, 4, false).unwrap());
     assert_eq!(two.header.number, one.header.number.wrapping_add(1));
     assert_eq!((one.header.hops_left, one.header.epoch, one.header.source), (40, 70, 0));
-    assert_eq!(&here.read(&one).unwrap().payload[..], b"hello");
+    assert_eq!(here.read(&one, |message| message.payload.to_vec()).unwrap(), b"hello");
     let report = here.report(&two.header, DropReason::NoRoute).unwrap();
     let Some(Content::Undeliverable(about)) = report.content() else {
         panic!("no report");
