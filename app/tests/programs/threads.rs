@@ -144,9 +144,10 @@ fn programs_in_threads_of_their_own_lose_nothing() {
         let [other, router] = &mut routers;
         carry(other, router, now);
         carry(router, other, now);
-        if !there.take_work() && !here.take_work() {
-            // The time must not run ahead of the threads.
-            thread::sleep(Duration::from_micros(100));
+        // The time must not run ahead of the threads.
+        match there.take_work() | here.take_work() {
+            true => thread::yield_now(),
+            false => thread::sleep(Duration::from_micros(100)),
         }
         there.exchange(other, now, &mut (), |_, (), _| ());
         here.exchange(router, now, &mut (), |_, (), _| ());
