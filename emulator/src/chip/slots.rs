@@ -376,10 +376,8 @@ mod tests {
     fn only_what_is_not_modeled_is_replaced() {
         let (mut slots, others) = Slots::new(Model::F446.description().map);
         let place = |base, size| MapEntry::unmodeled(base, size, "new");
-        assert_eq!(
-            slots.add(place(0x4000_4700, 0x200), others.len()),
-            Err(CannotAdd::Taken { by: "USART2" })
-        );
+        let found = slots.add(place(0x4000_4700, 0x200), others.len());
+        assert_eq!(found, Err(CannotAdd::Taken { by: "USART2" }));
         assert_eq!(slots.add(place(0x4000_6400, 0x400), others.len()), Ok(()));
         assert_eq!(slots.add(place(0x6000_0000, 4), others.len() + 1), Ok(()));
         for address in [0x4000_6404, 0x6000_0003] {
@@ -387,9 +385,7 @@ mod tests {
         }
         assert_eq!(slots.find(0x6000_0004), None);
         assert!(slots.bases.is_sorted());
-        assert_eq!(
-            slots.add(place(0x6000_0003, 1), others.len() + 2),
-            Err(CannotAdd::Taken { by: "new" })
-        );
+        let found = slots.add(place(0x6000_0003, 1), others.len() + 2);
+        assert_eq!(found, Err(CannotAdd::Taken { by: "new" }));
     }
 }

@@ -113,10 +113,8 @@ mod tests {
         };
         let mut bytes = Vec::new();
         registers.gdb_serialize(|byte| bytes.extend(byte));
-        assert_eq!(
-            bytes.len(),
-            description().matches("bitsize=\"32\"").count() * 4 + 16 * 8
-        );
+        let found = bytes.len();
+        assert_eq!(found, description().matches("bitsize=\"32\"").count() * 4 + 16 * 8);
         let mut copy = CortexMRegisters::default();
         assert_eq!((copy.gdb_deserialize(&bytes), copy), (Ok(()), registers.clone()));
         assert_eq!(registers.gdb_deserialize(&bytes[1..]), Err(()));

@@ -386,10 +386,8 @@ mod tests {
         let jobs = plan.unwrap().jobs().unwrap();
         assert_eq!(jobs.len(), 2 * 2 * 2 + 2 * 2 * 2);
         assert_eq!(jobs[0].command(), "hopwise load 'ring(5)' --rate 0.05 --seed 1 --json");
-        assert_eq!(
-            jobs[3].command(),
-            "hopwise load 'ring(5)' --rate 0.00001 --seed 2 --json"
-        );
+        let found = jobs[3].command();
+        assert_eq!(found, "hopwise load 'ring(5)' --rate 0.00001 --seed 2 --json");
         let last = jobs.last().unwrap();
         assert_eq!(
             last.command(),

@@ -203,10 +203,8 @@ mod tests {
         let runs = [(&jobs[0], found(1, 10.0)), (&jobs[1], found(2, 12.0))];
         let results = Results::of(&runs);
         let latency = &results.figures[1];
-        assert_eq!(
-            (latency.figure.as_str(), latency.mean, latency.seeds),
-            ("latency", 11.0, 2)
-        );
+        let seen = (latency.figure.as_str(), latency.mean, latency.seeds);
+        assert_eq!(seen, ("latency", 11.0, 2));
         // Student's t of one degree of freedom times the error of the mean.
         assert!((latency.ci95.expect("of two seeds") - 12.706).abs() < 1e-9);
         let names: Vec<&str> = results.figures.iter().map(|figure| figure.figure.as_str()).collect();

@@ -226,10 +226,8 @@ mod tests {
             "uniform(1,2)",
         ] {
             let refusal = text.parse::<Traffic>().unwrap_err().to_string();
-            assert_eq!(
-                refusal,
-                format!("'{text}' is not a traffic pattern; the patterns are {all}")
-            );
+            let expected = format!("'{text}' is not a traffic pattern; the patterns are {all}");
+            assert_eq!(refusal, expected);
         }
         assert_eq!("hot-spot(1,1.5)".parse::<Traffic>(), Err(BadTraffic::Share));
     }

@@ -158,10 +158,8 @@ mod tests {
     #[test]
     fn equal_graphs_are_found_and_different_ones_told_apart() {
         assert_eq!(isomorphic(&graph("torus(4,4)"), &graph("hypercube(4)")), Some(true));
-        assert_eq!(
-            isomorphic(&graph("rcr(1,4,3)"), &graph("re(complete(2),ring(4),4)")),
-            Some(true)
-        );
+        let found = isomorphic(&graph("rcr(1,4,3)"), &graph("re(complete(2),ring(4),4)"));
+        assert_eq!(found, Some(true));
         assert_eq!(isomorphic(&graph("torus(3,6)"), &graph("torus(2,3,3)")), Some(false));
         // Two graphs with 10 nodes of degree 3.
         assert_eq!(isomorphic(&graph("petersen"), &graph("torus(5,2)")), Some(false));

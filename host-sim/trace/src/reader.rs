@@ -185,10 +185,8 @@ mod tests {
             link: 1,
             reason: Down::Silent,
         };
-        assert_eq!(
-            (line.at, line.node, &line.record),
-            (500_000_000, 3, &Record::Event(event))
-        );
+        let found = (line.at, line.node, &line.record);
+        assert_eq!(found, (500_000_000, 3, &Record::Event(event)));
     }
 
     #[test]
@@ -262,9 +260,7 @@ mod tests {
     fn a_line_without_end_is_not_held() {
         let text = format!("{{\"t\":0,\"node\":1,\"event\":\"{}\"}}\n", "x".repeat(LONGEST_LINE));
         let error = Reader::new(text.as_bytes()).err().unwrap();
-        assert_eq!(
-            error.to_string(),
-            "line 1: a line of more than 65536 bytes is not an event"
-        );
+        let found = error.to_string();
+        assert_eq!(found, "line 1: a line of more than 65536 bytes is not an event");
     }
 }

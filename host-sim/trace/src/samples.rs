@@ -132,9 +132,7 @@ mod tests {
                 "{percent}%: {told} for {exact}"
             );
         }
-        assert_eq!(
-            (spread.min_us, spread.max_us),
-            (all[0] as f64 / 1e3, all[1_000_002] as f64 / 1e3)
-        );
+        let found = (spread.min_us, spread.max_us);
+        assert_eq!(found, (all[0] as f64 / 1e3, all[1_000_002] as f64 / 1e3));
     }
 }

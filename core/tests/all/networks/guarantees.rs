@@ -52,11 +52,8 @@ pub(crate) fn audit_links(network: &Network, graph: &Graph) {
         let mut sorted = near.clone();
         sorted.sort_unstable();
         sorted.dedup();
-        assert_eq!(
-            sorted.len(),
-            near.len(),
-            "{network}: node {node} has two links to a neighbor"
-        );
+        let seen = sorted.len();
+        assert_eq!(seen, near.len(), "{network}: node {node} has two links to a neighbor");
         assert_eq!(network.port_to(node, node), Ok(None), "{network}: node {node}");
         assert_eq!(network.check(node), Ok(node));
     }

@@ -371,10 +371,8 @@ mod tests {
             flash.write(CR, PER | page << 3 | bank | START, 0);
             let stall = flash.start_erase(0, &mut memory);
             assert_eq!(stall, if bank == 0 { 22_020 } else { 0 });
-            assert_eq!(
-                (memory.byte(address), memory.byte(address + 2047)),
-                (Some(0xff), Some(0xff))
-            );
+            let found = (memory.byte(address), memory.byte(address + 2047));
+            assert_eq!(found, (Some(0xff), Some(0xff)));
             assert_eq!(memory.byte(address - 1), Some(0), "the page before");
             assert_eq!(rules(&mut flash), 0);
         }

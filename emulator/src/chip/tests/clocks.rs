@@ -93,10 +93,8 @@ fn the_hse_runs_only_in_the_mode_that_the_board_has() {
     let mut script = Script::new(Model::F446);
     script.write(RCC, 0x83 | 1 << 16 | BYPASS);
     script.write(RCC, 0x83 | 1 << 16);
-    assert_eq!(
-        script.violations()[0],
-        "external-clock: HSEBYP is changed while the HSE is on"
-    );
+    let found = &script.violations()[0];
+    assert_eq!(found, "external-clock: HSEBYP is changed while the HSE is on");
 }
 
 #[test]

@@ -222,10 +222,8 @@ mod tests {
         let compiled = find(word).unwrap();
         let fields = compiled.fields(word, 0);
         assert_eq!(compiled.row.name, "AND (immediate)");
-        assert_eq!(
-            (fields.number('i'), fields.number('n'), fields.number('d')),
-            (0b1010_1010_1010, 3, 4)
-        );
+        let found = (fields.number('i'), fields.number('n'), fields.number('d'));
+        assert_eq!(found, (0b1010_1010_1010, 3, 4));
     }
 
     /// A row that an earlier one hides would never be used.

@@ -133,19 +133,13 @@ fn a_step_of_another_network_or_a_missing_one_is_noticed() {
     assert_eq!(run(&cube, &program, None), Ok(vec![all; 8]));
     assert!(matches!(run(&dual, &program, None), Err(Conflict::NoLink { .. })));
     for index in 0..program.length() {
-        assert_ne!(
-            run(&cube, &program, Some(index)),
-            Ok(vec![all; 8]),
-            "without step {index}"
-        );
+        let found = run(&cube, &program, Some(index));
+        assert_ne!(found, Ok(vec![all; 8]), "without step {index}");
     }
     let program = Program::new(&dual).unwrap();
     assert_eq!(run(&dual, &program, None), Ok(vec![all; 8]));
     for index in 0..program.length() {
-        assert_ne!(
-            run(&dual, &program, Some(index)),
-            Ok(vec![all; 8]),
-            "without step {index}"
-        );
+        let found = run(&dual, &program, Some(index));
+        assert_ne!(found, Ok(vec![all; 8]), "without step {index}");
     }
 }

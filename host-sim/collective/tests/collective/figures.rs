@@ -43,11 +43,8 @@ fn dual_nets_take_the_rounds_of_their_recursion() {
     ] {
         for operation in [Operation::Scan, Operation::AllReduce, Operation::Barrier] {
             let found = report(expression, operation, Ports::All);
-            assert_eq!(
-                (found.rounds, found.bound),
-                (rounds, rounds),
-                "{expression} {operation:?}"
-            );
+            let seen = (found.rounds, found.bound);
+            assert_eq!(seen, (rounds, rounds), "{expression} {operation:?}");
         }
         assert_eq!(report(expression, Operation::Scan, Ports::All).published, Some(rounds));
     }

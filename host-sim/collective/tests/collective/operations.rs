@@ -130,32 +130,22 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         }),
         "ring(5) has 5 nodes, and there are 4 values"
     );
-    assert_eq!(
-        refusal(Request { root: 5, ..sum() }),
-        "there is no node 5: the network has nodes 0 to 4"
-    );
-    assert_eq!(
-        refusal(Request { blocks: 0, ..sum() }),
-        "a broadcast has 1 to 65536 blocks, not 0"
-    );
-    assert_eq!(
-        refusal(Request { blocks: 2, ..sum() }),
-        "only a broadcast goes in blocks, reduce does not"
-    );
+    let seen = refusal(Request { root: 5, ..sum() });
+    assert_eq!(seen, "there is no node 5: the network has nodes 0 to 4");
+    let seen = refusal(Request { blocks: 0, ..sum() });
+    assert_eq!(seen, "a broadcast has 1 to 65536 blocks, not 0");
+    let seen = refusal(Request { blocks: 2, ..sum() });
+    assert_eq!(seen, "only a broadcast goes in blocks, reduce does not");
     let dimension = Some(1);
-    assert_eq!(
-        refusal(Request { dimension, ..sum() }),
-        "only a shift goes along a dimension, reduce does not"
-    );
+    let seen = refusal(Request { dimension, ..sum() });
+    assert_eq!(seen, "only a shift goes along a dimension, reduce does not");
     let shift = |network: &str| {
         let network: Network = network.parse().unwrap();
         let begin = Request::new(Operation::Shift, vec![1; network.nodes() as usize]);
         run(&network, &Request { dimension, ..begin }).unwrap_err().to_string()
     };
-    assert_eq!(
-        shift("ring(5)"),
-        "ring(5) has no dimension 1 to shift along: it has 0 only"
-    );
+    let seen = shift("ring(5)");
+    assert_eq!(seen, "ring(5) has no dimension 1 to shift along: it has 0 only");
     assert_eq!(
         shift("wk(3,2)"),
         "wk(3,2) has no dimension 1 to shift along: its node numbers have no digits with links of their own"
@@ -168,10 +158,8 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         };
         run(&network.parse().unwrap(), &request).unwrap_err().to_string()
     };
-    assert_eq!(
-        tree("ring(5)", Operation::Sort, 5),
-        "a binary tree serves reduce, and broadcast of one block, not sort"
-    );
+    let expected = "a binary tree serves reduce, and broadcast of one block, not sort";
+    assert_eq!(tree("ring(5)", Operation::Sort, 5), expected);
     assert_eq!(
         tree("path(15)", Operation::Reduce, 15),
         "no complete binary tree of 4 levels with its root at node 0 and dilation 2 was found in path(15)"

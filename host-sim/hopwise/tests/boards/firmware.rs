@@ -81,11 +81,8 @@ fn a_wrong_cable_is_reported_by_those_who_see_it() {
         let wrong = (0..2).filter(|link| !rig.link_report(board, *link).wired).count();
         assert!(wrong <= 1, "board {board}");
         let identity = rig.identity(board);
-        assert_eq!(
-            usize::from(identity.neighbors - identity.neighbors_up),
-            wrong,
-            "board {board}"
-        );
+        let found = usize::from(identity.neighbors - identity.neighbors_up);
+        assert_eq!(found, wrong, "board {board}");
     }
     rig.assert_healthy();
 }
@@ -148,11 +145,8 @@ fn a_reset_board_comes_back() {
     rig.wait_for_links(SECOND);
     let after = rig.identity(5);
     assert_eq!(rig.world.boards()[5].resets(), 1);
-    assert_eq!(
-        (before.card.reset_cause, after.card.reset_cause),
-        (1, 2),
-        "by power, by the reset pin"
-    );
+    let found = (before.card.reset_cause, after.card.reset_cause);
+    assert_eq!(found, (1, 2), "by power, by the reset pin");
     assert_eq!(after.epoch, before.epoch + 1);
     assert!(after.uptime_ms < 1_000);
     let report = rig.check();
@@ -259,11 +253,8 @@ fn a_config_can_order_traffic_whose_outcome_is_logged() {
     assert_eq!(told.count(), 1, "{lines:?}");
     let reports = reports(&mut rig);
     assert_eq!((reports[0].sent, reports[0].running), (20, false), "{reports:?}");
-    assert_eq!(
-        (reports[1].received, reports[1].received_bytes),
-        (20, 20 * 30),
-        "{reports:?}"
-    );
+    let found = (reports[1].received, reports[1].received_bytes);
+    assert_eq!(found, (20, 20 * 30), "{reports:?}");
 }
 
 fn reports(rig: &mut Rig) -> Vec<TrafficReport> {
@@ -286,11 +277,8 @@ fn a_million_bytes_through_each_link_and_none_lost() {
     }
     rig.run_for(200 * MILLISECOND);
     for (board, report) in reports(&mut rig).into_iter().enumerate() {
-        assert_eq!(
-            (report.sent, report.received),
-            (count, count),
-            "board {board}: {report:?}"
-        );
+        let found = (report.sent, report.received);
+        assert_eq!(found, (count, count), "board {board}: {report:?}");
         assert_eq!(report.received_bytes, count * SIZE, "board {board}");
         for link in 0..2 {
             let counters = rig.link_report(board, link).counters;
@@ -298,11 +286,8 @@ fn a_million_bytes_through_each_link_and_none_lost() {
                 counters.packets_received >= count / 2,
                 "board {board}, link {link}: {counters:?}"
             );
-            assert_eq!(
-                (counters.damaged, counters.resent),
-                (0, 0),
-                "board {board}, link {link}: {counters:?}"
-            );
+            let found = (counters.damaged, counters.resent);
+            assert_eq!(found, (0, 0), "board {board}, link {link}: {counters:?}");
         }
     }
     rig.assert_accounts();

@@ -56,11 +56,8 @@ fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
     rig.run_for(3 * SECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1);
     let status = rig.status(0);
-    assert_eq!(
-        (status.state, status.card.reset_cause),
-        (BoardState::Configured, 3),
-        "by software"
-    );
+    let found = (status.state, status.card.reset_cause);
+    assert_eq!(found, (BoardState::Configured, 3), "by software");
     assert_eq!(rig.identity(0).neighbors, 1);
     let stored = rig.ask(&[BoardRequest::command(0, &Command::ReadConfig)]).remove(0);
     assert_eq!(stored, Some(Reply::Response(wanted.to_vec())));

@@ -22,11 +22,8 @@ fn call(rig: &mut Rig, function: u32, arguments: [u32; 3]) {
         }
         cpu.step();
     }
-    assert_eq!(
-        (cpu.next, cpu.r[13]),
-        (back, stack),
-        "{arguments:x?}: it does not return"
-    );
+    let found = (cpu.next, cpu.r[13]);
+    assert_eq!(found, (back, stack), "{arguments:x?}: it does not return");
     assert_eq!(cpu.r[4..12], kept, "{arguments:x?}: registers of the caller");
 }
 

@@ -101,11 +101,8 @@ fn a_command_is_obeyed_once() {
     rig.run_for(2 * SECOND);
     rig.wait_for_links(SECOND);
     assert_eq!(rig.identity(1).epoch, before + 1);
-    assert_eq!(
-        rig.ask_one::<CommandResult>(first),
-        CommandResult::NotAllowed,
-        "after the restart"
-    );
+    let found = rig.ask_one::<CommandResult>(first);
+    assert_eq!(found, CommandResult::NotAllowed, "after the restart");
     let second = committed(&mut rig);
     rig.have_done(second);
 }

@@ -170,10 +170,8 @@ fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
     rig.world.boards_mut()[0].restore_power();
     rig.run_for(SECOND);
     let status = rig.status(0);
-    assert_eq!(
-        (status.state, status.card.reset_cause, status.fault),
-        (BoardState::Configured, 1, None)
-    );
+    let found = (status.state, status.card.reset_cause, status.fault);
+    assert_eq!(found, (BoardState::Configured, 1, None));
 }
 
 /// What `probe-rs attach` does to a board unless it is told not to.

@@ -169,11 +169,8 @@ fn what_serial_ports_find_wrong_is_counted_by_link() {
         "{noise} of {seen:?}"
     );
     assert_eq!(overruns, 0);
-    assert_eq!(
-        counted(&mut rig, 1),
-        (0, 0, 0),
-        "nothing was wrong in the other direction"
-    );
+    let found = counted(&mut rig, 1);
+    assert_eq!(found, (0, 0, 0), "nothing was wrong in the other direction");
     // Nobody fetches what comes.
     let cpu = &mut rig.world.boards_mut()[1].cpu;
     cpu.write_register(RECEIVES, 0).expect("a register");

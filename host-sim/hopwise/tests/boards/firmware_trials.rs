@@ -168,12 +168,8 @@ fn boards_and_simulator_deliver_the_same_to_the_same_program() {
     }
     for node in 0..NODES {
         // 17 broadcasts, and one each of all else.
-        assert_eq!(
-            in_simulator[&node].len(),
-            17 + 8,
-            "node {node}: {:?}",
-            in_simulator[&node]
-        );
+        let found = in_simulator[&node].len();
+        assert_eq!(found, 17 + 8, "node {node}: {:?}", in_simulator[&node]);
         assert_eq!(on_boards[&node], in_simulator[&node], "node {node}");
     }
 }

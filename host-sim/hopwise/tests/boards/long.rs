@@ -183,11 +183,7 @@ fn every_kind_of_board_is_updated() {
         kinds::flashing_empties_the_log(board.name);
         assert!(output.status.success(), "{}: {output:?}", board.name);
         let report: serde_json::Value = serde_json::from_str(&said).expect("JSON");
-        assert_eq!(
-            (&report["boards"], &report["bricked"]),
-            (&2.into(), &0.into()),
-            "{}",
-            board.name
-        );
+        let found = (&report["boards"], &report["bricked"]);
+        assert_eq!(found, (&2.into(), &0.into()), "{}", board.name);
     }
 }

@@ -132,11 +132,8 @@ impl<'a> Busy<'a> {
             let state = self.host_end.state(other);
             let expected = if has_switched { Slot::Second } else { Slot::First };
             assert_eq!((state.slot, state.on_trial), (expected, false), "board {other}");
-            assert_eq!(
-                self.host_end.rig.world.boards()[other].resets(),
-                u64::from(has_switched),
-                "board {other}"
-            );
+            let found = self.host_end.rig.world.boards()[other].resets();
+            assert_eq!(found, u64::from(has_switched), "board {other}");
         }
         let now = self.host_end.rig.world.now();
         self.switched.push((board, now));

@@ -172,11 +172,8 @@ fn an_older_build_comes_and_goes_board_by_board() {
         for board in 0..2 {
             let state = host_end.state(board);
             assert_eq!((state.slot, state.on_trial), (slot, false), "board {board}: {program}");
-            assert_eq!(
-                host_end.rig.status(board).card.program.as_str(),
-                program,
-                "board {board}"
-            );
+            let card = host_end.rig.status(board).card;
+            assert_eq!(card.program.as_str(), program, "board {board}");
         }
     }
     host_end.rig.assert_healthy();

@@ -113,10 +113,8 @@ fn scripts_find_the_keys_that_they_rely_on() {
         }
     }
     let route = |words: &[&str]| json(&[&["route", "--json"], words].concat());
-    assert_eq!(
-        route(&["rdn(ring(3),2)", "0", "638"])["path"].as_array().unwrap().len(),
-        9
-    );
+    let found = route(&["rdn(ring(3),2)", "0", "638"])["path"].as_array().unwrap().len();
+    assert_eq!(found, 9);
     let longer = route(&["re(complete(2),ring(6),6)", "0", "383", "--rule", "paper"]);
     assert!(longer["hops"].as_u64() > longer["distance"].as_u64());
     let searched = route(&["re(ring(4),ring(4),2,sd)", "0", "63"]);
@@ -175,10 +173,8 @@ fn bad_input_gets_one_sentence_and_status_2() {
     );
     assert_eq!(hopwise(&["route", "ring(3)", "0", "-1"]).status.code(), Some(2));
     assert_eq!(hopwise(&["topo"]).status.code(), Some(2));
-    assert_eq!(
-        hopwise(&["choose", "--nodes", "1", "--ports", "3"]).status.code(),
-        Some(2)
-    );
+    let found = hopwise(&["choose", "--nodes", "1", "--ports", "3"]).status.code();
+    assert_eq!(found, Some(2));
 }
 
 #[test]
@@ -256,16 +252,12 @@ fn a_graph_from_a_file_is_a_network() {
     let graph = format!("graph:{}", file.display());
     assert_eq!(json(&["topo", &graph, "--json"])["diameter"], 4);
     let compared = json(&["compare", &graph, "rdn(ring(3),1)", "--json"]);
-    assert_eq!(
-        compared["networks"][0]["mean_distance"],
-        compared["networks"][1]["mean_distance"]
-    );
+    let mean = |network: usize| &compared["networks"][network]["mean_distance"];
+    assert_eq!(mean(0), mean(1));
     assert!(hopwise(&["deadlock", &graph]).status.success());
     let load = json(&["load", &graph, "--rate", "0.05", "--json"]);
-    assert_eq!(
-        (&load["saturated"], &load["network"]),
-        (&false.into(), &graph.clone().into())
-    );
+    let found = (&load["saturated"], &load["network"]);
+    assert_eq!(found, (&false.into(), &graph.clone().into()));
     let sim = json(&["sim", &graph, "--packets", "100", "--json"]);
     assert_eq!(sim["delivered"], 100);
     let page = folder.path().join("page.html");

@@ -25,20 +25,16 @@ fn figures(elf: &Path, arguments: &[&str]) -> serde_json::Value {
 fn figures_have_their_keys_and_are_the_same_every_time() {
     let Some(elf) = test_elf() else { return };
     let first = figures(&elf, &["--seed", "5", "--drift", "50"]);
-    assert_eq!(
-        (&first["boards"], &first["board"]),
-        (&4.into(), &"nucleo-f446re".into())
-    );
+    let found = (&first["boards"], &first["board"]);
+    assert_eq!(found, (&4.into(), &"nucleo-f446re".into()));
     assert_eq!(first["virtual_seconds"], 0.3);
     assert_eq!((&first["faults"], &first["uart_overruns"]), (&0.into(), &0.into()));
     assert_eq!(first["unmodelled"], serde_json::json!([]));
     assert!(first["wall_seconds"].as_f64() > Some(0.0) && first["instructions"].as_u64() > Some(1000));
     assert_eq!(first["log_lines"], 4);
     let hash = |arguments: &[&str]| figures(&elf, arguments)["state_hash"].clone();
-    assert_eq!(
-        first["state_hash"],
-        hash(&["--seed", "5", "--drift", "50", "--threads", "2"])
-    );
+    let again = hash(&["--seed", "5", "--drift", "50", "--threads", "2"]);
+    assert_eq!(first["state_hash"], again);
     assert_ne!(first["state_hash"], hash(&["--seed", "6", "--drift", "50"]));
 }
 
@@ -160,10 +156,8 @@ fn gdb_reads_registers_steps_and_stops_at_a_breakpoint() {
             .collect();
         u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
     };
-    assert_eq!(
-        pc(&ask(&mut gdb, "g")),
-        image.address_of("Reset").expect("a reset handler")
-    );
+    let found = pc(&ask(&mut gdb, "g"));
+    assert_eq!(found, image.address_of("Reset").expect("a reset handler"));
     let stopped = ask(&mut gdb, "s");
     assert!(stopped.contains("05"), "{stopped}");
     let main = image.address_of("main").expect("a main function");
@@ -281,10 +275,8 @@ fn full_links_at_a_high_rate_lose_nothing() {
     let Some(elf) = crate::support::elf() else { return };
     let run = "complete(6) --elf {} --for 1300ms --baud 4500000 --json --traffic 100000 --payload 200";
     let whole = json(&emulate(&words(run, &[elf])));
-    assert_eq!(
-        (&whole["uart_overruns"], &whole["violations"]),
-        (&0.into(), &serde_json::json!([]))
-    );
+    let found = (&whole["uart_overruns"], &whole["violations"]);
+    assert_eq!(found, (&0.into(), &serde_json::json!([])));
     for board in whole["by_board"].as_array().expect("a list") {
         assert!(board["received"].as_u64() > Some(500), "{board}");
         for link in board["links"].as_array().expect("a list") {
@@ -354,10 +346,8 @@ fn cost_has_a_row_for_every_payload_with_and_without_a_key() {
     let rows = costs["rows"].as_array().expect("a list");
     let mut kinds = Vec::new();
     for row in rows {
-        assert_eq!(
-            (&row["operation"], &row["network"]),
-            (&"forward".into(), &"ring(5)".into())
-        );
+        let found = (&row["operation"], &row["network"]);
+        assert_eq!(found, (&"forward".into(), &"ring(5)".into()));
         let whole = row["instructions"].as_i64().expect("a number");
         assert!((3_000..60_000).contains(&whole), "{row}");
         let rooms = row["rooms"].as_array().expect("a list");

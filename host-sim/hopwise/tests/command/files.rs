@@ -170,14 +170,10 @@ fn a_cut_trace_is_read_up_to_the_cut() {
     let events =
         |trace: &str| -> serde_json::Value { serde_json::from_str(&printed(&["report", trace, "--json"])).unwrap() };
     let (of_cut, of_whole) = (events(&cut), events(&trace));
-    assert_eq!(
-        of_cut["events"].as_u64().unwrap() + 1,
-        of_whole["events"].as_u64().unwrap()
-    );
-    assert_eq!(
-        (of_cut["cut"].as_u64(), of_whole["cut"].as_u64()),
-        (Some(lines as u64), None)
-    );
+    let found = of_cut["events"].as_u64().unwrap() + 1;
+    assert_eq!(found, of_whole["events"].as_u64().unwrap());
+    let found = (of_cut["cut"].as_u64(), of_whole["cut"].as_u64());
+    assert_eq!(found, (Some(lines as u64), None));
     assert!(printed(&["report", &cut]).contains(&format!("The trace is cut short in line {lines}.")));
 }
 
@@ -215,10 +211,8 @@ fn a_damaged_job_is_named_and_done_again() {
         said.starts_with(&format!("hopwise: {first} is damaged: ")) && said.ends_with(": done again\n"),
         "{said}"
     );
-    assert_eq!(
-        String::from_utf8(worked.stdout).unwrap(),
-        "jobs done now: 1, before: 1\n"
-    );
+    let found = String::from_utf8(worked.stdout).unwrap();
+    assert_eq!(found, "jobs done now: 1, before: 1\n");
     // Times of the machine differ.
     let figures = |text: &str| {
         let file: serde_json::Value = serde_json::from_str(text).unwrap();

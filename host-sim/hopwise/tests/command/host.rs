@@ -74,11 +74,8 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     std::thread::sleep(Duration::from_millis(300));
     listener.interrupt();
     let output = listener.wait();
-    assert_eq!(
-        (output.status.code(), output.stderr.len()),
-        (Some(0), 0),
-        "Ctrl-C ends it well"
-    );
+    let found = (output.status.code(), output.stderr.len());
+    assert_eq!(found, (Some(0), 0), "Ctrl-C ends it well");
     let message: Value = serde_json::from_slice(&output.stdout).expect("a line of JSON");
     assert_eq!((&message["hex"], &message["service"]), (&value!("ff00"), &value!(255)));
 
@@ -116,10 +113,8 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     drop(running);
     let output = listener.wait();
     assert_eq!(output.status.code(), Some(2), "the port is gone");
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        format!("hopwise: {here}: the port is gone\n")
-    );
+    let found = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(found, format!("hopwise: {here}: the port is gone\n"));
 }
 
 struct Client {
@@ -282,11 +277,8 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
     let given = ["how many?", there];
     let to_host = words("request 0 {} --to-host --service 21 --port {} --json", &given);
     let (status, unserved) = json(&to_host);
-    assert_eq!(
-        (status, &unserved["kind"]),
-        (1, &value!("port-unreachable")),
-        "{unserved}"
-    );
+    let found = (status, &unserved["kind"]);
+    assert_eq!(found, (1, &value!("port-unreachable")), "{unserved}");
     assert_eq!(good.ask(r#"{"id":6,"do":"serve","service":21}"#)["outcome"], "serving");
     let to_host: Vec<String> = to_host.into_iter().map(String::from).collect();
     let asked = std::thread::spawn(move || json(&Vec::from_iter(to_host.iter().map(String::as_str))));
@@ -294,16 +286,12 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
         good.hear(),
         value!({"request": {"number": 1, "node": 1, "from_host": true, "service": 21, "hex": "686f77206d616e793f", "text": "how many?"}})
     );
-    assert_eq!(
-        good.ask(r#"{"id":7,"do":"respond","request":1,"text":"many"}"#)["outcome"],
-        "sent"
-    );
+    let sent = good.ask(r#"{"id":7,"do":"respond","request":1,"text":"many"}"#);
+    assert_eq!(sent["outcome"], "sent");
     let (status, response) = asked.join().expect("a response");
     assert_eq!((status, &response["text"]), (0, &value!("many")), "{response}");
-    assert_eq!(
-        good.ask(r#"{"id":8,"do":"respond","request":1,"text":"more"}"#)["kind"],
-        "no-request"
-    );
+    let again = good.ask(r#"{"id":8,"do":"respond","request":1,"text":"more"}"#);
+    assert_eq!(again["kind"], "no-request");
     assert_eq!(good.ask(r#"{"id":9,"do":"leave","service":21}"#)["outcome"], "left");
 
     // Through the other port as through a pipe, whose end is the end.

@@ -75,11 +75,8 @@ fn a_bench_tests_a_program() {
     bench.at("3s plug 0.0").expect("an event");
     bench.run_for(SECOND);
     let links = |bench: &mut Bench, what: &str| bench.count_lines(0, what);
-    assert_eq!(
-        bench.world.boards()[3].resets(),
-        1,
-        "once, though there were more events since"
-    );
+    let found = bench.world.boards()[3].resets();
+    assert_eq!(found, 1, "once, though there were more events since");
     assert!(links(&mut bench, "LinkDown") >= 1 && links(&mut bench, "LinkUp") >= 3);
     bench.assert_healthy();
     assert!(Bench::of_app(&app.elf, "ring(4").is_err());

@@ -59,19 +59,15 @@ fn the_figures_are_those_of_the_simulator() {
     assert_eq!(datagrams["packets"], known["sent"]);
     assert_eq!(datagrams["delivered"], known["delivered"]);
     assert_eq!(datagrams["duplicates"], known["duplicated"]);
-    assert_eq!(
-        sum(&told, "retransmissions"),
-        known["retransmissions"].as_u64().unwrap()
-    );
+    let found = sum(&told, "retransmissions");
+    assert_eq!(found, known["retransmissions"].as_u64().unwrap());
     assert_eq!(sum(&told, "ups"), known["links_up"].as_u64().unwrap());
     assert_eq!(told["detours"], known["detours"]);
     for (reason, count) in known["drops"].as_object().unwrap() {
         assert_eq!(&told["drops"][reason]["count"], count, "{reason}");
     }
-    assert_eq!(
-        told["drops"].as_object().unwrap().len(),
-        known["drops"].as_object().unwrap().len()
-    );
+    let found = told["drops"].as_object().unwrap().len();
+    assert_eq!(found, known["drops"].as_object().unwrap().len());
     let latency = &told["latency"]["end_to_end"];
     assert_eq!(latency["count"], known["delivered"]);
     let mean = |of: &Value, key: &str| of[key].as_f64().unwrap();
@@ -97,11 +93,8 @@ fn undisturbed_packets_take_the_computed_path() {
         let packets = |kind: &str| told["delivery"][kind]["delivered"].as_u64().unwrap();
         assert_eq!(packets("confirmed"), 500, "{expression}");
         assert_eq!(told["outcomes"]["delivered"], 500, "{expression}");
-        assert_eq!(
-            paths["followed"],
-            packets("confirmed") + packets("confirmation"),
-            "{expression}"
-        );
+        let found = &paths["followed"];
+        assert_eq!(found, packets("confirmed") + packets("confirmation"), "{expression}");
         assert_eq!(paths["computed"], paths["followed"], "{expression}: {paths}");
         assert_eq!(paths["hops"], paths["computed_hops"], "{expression}");
     }

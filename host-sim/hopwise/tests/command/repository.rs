@@ -31,10 +31,8 @@ fn copied(folder: &Folder) -> Command {
 
 fn refused(output: &Output, sentence: &str) {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        format!("hopwise: {sentence}\n")
-    );
+    let found = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(found, format!("hopwise: {sentence}\n"));
 }
 
 #[test]
@@ -65,11 +63,8 @@ fn a_copied_binary_finds_the_repository_that_it_is_told() {
             assert_eq!(output.status.code(), Some(0), "{output:?}");
             let figures: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
             assert_eq!(figures["boards"], 3);
-            assert_eq!(
-                String::from_utf8_lossy(&output.stderr),
-                "",
-                "an image that is up to date is quiet"
-            );
+            let found = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(found, "", "an image that is up to date is quiet");
         } else {
             refused(&output, "there is no ARM compiler: run tools/arm-target once");
         }

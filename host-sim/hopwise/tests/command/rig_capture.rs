@@ -43,10 +43,8 @@ fn emulated_boards_and_their_streams_give_the_same_trace() {
     );
     let record = ["--record", &streams, "--traffic", "20", "--for", "1500ms"];
     let (status, summary) = json(&[&["capture", &mesh, "-o", &trace, "--elf", elf, "--json"], &record[..]].concat());
-    assert_eq!(
-        (status, &summary["nodes"], &summary["undecodable"]),
-        (0, &value!(18), &value!(0))
-    );
+    let found = (status, &summary["nodes"], &summary["undecodable"]);
+    assert_eq!(found, (0, &value!(18), &value!(0)));
     assert_eq!(summary["nodes_not_aligned"], value!([]));
     assert!(summary["clock_pairs"].as_u64() > Some(200), "{summary}");
     // Boards start up to 190 ms apart, so clocks that are not aligned are off by that.
@@ -78,10 +76,8 @@ fn emulated_boards_and_their_streams_give_the_same_trace() {
 fn traces_of_boards_are_reported_and_drawn(folder: &Folder, trace: &str) {
     let (status, report) = json(&["report", trace, "--json"]);
     assert_eq!(status, 0);
-    assert_eq!(
-        (&report["network"], &report["unknown_events"]),
-        (&value!("rdn(ring(3),1)"), &value!(0))
-    );
+    let found = (&report["network"], &report["unknown_events"]);
+    assert_eq!(found, (&value!("rdn(ring(3),1)"), &value!(0)));
     let datagrams = &report["delivery"]["datagram"];
     assert!(datagrams["delivered"].as_u64() > Some(100), "{report}");
     // Only while links come up do packets go round those that are not up yet.
@@ -119,10 +115,8 @@ fn an_emulated_mesh_with_faults_leaves_a_trace() {
         "{events:?}"
     );
     let (status, load) = json(&["load", "ring(4)", "--trace", &trace, "--json"]);
-    assert_eq!(
-        (status, &load["traffic"], &load["unsent"]),
-        (0, &value!("trace"), &value!(0))
-    );
+    let found = (status, &load["traffic"], &load["unsent"]);
+    assert_eq!(found, (0, &value!("trace"), &value!(0)));
     assert!(
         load["packets"].as_u64() > Some(100) && load["finished"].as_u64() > Some(10_000),
         "{load}"
@@ -273,11 +267,8 @@ fn a_capture_that_is_killed_loses_nothing_that_came() {
     }
     capture.kill().unwrap();
     capture.wait().unwrap();
-    assert_eq!(
-        std::fs::read_to_string(&trace).unwrap(),
-        "good\n",
-        "the old trace is as it was"
-    );
+    let found = std::fs::read_to_string(&trace).unwrap();
+    assert_eq!(found, "good\n", "the old trace is as it was");
     let left = std::fs::read_dir(folder.folder())
         .unwrap()
         .map(|file| file.unwrap().path());
@@ -345,10 +336,8 @@ fn ctrl_c_ends_a_capture_with_a_complete_trace() {
             (&value!(1), &value!("log"))
         ]
     );
-    assert_eq!(
-        (&lines[2]["level"], &lines[2]["text"]),
-        (&value!("warn"), &value!("the end | almost"))
-    );
+    let found = (&lines[2]["level"], &lines[2]["text"]);
+    assert_eq!(found, (&value!("warn"), &value!("the end | almost")));
     let gap = lines[1]["t"].as_f64().unwrap() - lines[0]["t"].as_f64().unwrap();
     assert!(
         gap > 0.0 && gap < 1e-3,

@@ -21,10 +21,8 @@ fn emulated_boards_wired_as_planned_pass() {
     let file = emulated(&folder, "rdn(ring(3),1)");
     let (status, found) = json(&["check", &file, "--emulated", "--elf", elf, "--json"]);
     assert_eq!((status, &found["findings"]), (0, &value!([])));
-    assert_eq!(
-        (&found["boards_seen"], &found["cables_right"]),
-        (&value!(18), &value!(27))
-    );
+    let seen = (&found["boards_seen"], &found["cables_right"]);
+    assert_eq!(seen, (&value!(18), &value!(27)));
     // Through one board only, and with other serial ports than usual.
     let text = "network = \"ring(4)\"\nboard = \"nucleo-l476rg\"\nbaud = 500000\nprobe = \"emulated\"\n\
                 [[node]]\naddress = 1\nuarts = [\"LPUART1\", \"UART4\"]\n";
@@ -72,10 +70,8 @@ fn mistakes_at_emulated_boards_are_found() {
         ]
     );
     let one_way = check(&["--one-way", "4.2", "--at", "0"]);
-    assert_eq!(
-        findings(&one_way),
-        [finding("one-way", 4, 2, "UART4", "13.2", Value::Null)]
-    );
+    let seen = findings(&one_way);
+    assert_eq!(seen, [finding("one-way", 4, 2, "UART4", "13.2", Value::Null)]);
     assert!(
         one_way["moves"][0]
             .as_str()
@@ -174,10 +170,8 @@ fn boards_with_another_key_or_none_are_found() {
     let folder = Folder::new("check-keys");
     let key = folder.path("mesh.key");
     assert!(hopwise(&["mesh", "key", "-o", &key]).status.success());
-    assert_eq!(
-        std::fs::metadata(&key).expect("a file").permissions().mode() & 0o777,
-        0o600
-    );
+    let seen = std::fs::metadata(&key).expect("a file").permissions().mode() & 0o777;
+    assert_eq!(seen, 0o600);
     refuses(&format!("mesh key -o {key} => [..]File exists[..]"));
     let text = "network = \"path(3)\"\nboard = \"nucleo-f446re\"\nprobe = \"emulated\"\nkey-file = \"mesh.key\"\n";
     let file = folder.write("mesh.toml", text);
@@ -191,10 +185,7 @@ fn boards_with_another_key_or_none_are_found() {
             .iter()
             .map(|finding| (finding["kind"].clone(), finding["node"].clone()))
             .collect();
-        assert_eq!(
-            kinds,
-            [(value!("key"), value!(1)), (value!("no-answer"), value!(2))],
-            "{mistake}"
-        );
+        let expected = [(value!("key"), value!(1)), (value!("no-answer"), value!(2))];
+        assert_eq!(kinds, expected, "{mistake}");
     }
 }

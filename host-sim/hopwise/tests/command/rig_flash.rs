@@ -85,10 +85,8 @@ fn every_board_gets_image_config_and_reset_and_failures_are_named() {
         );
         let bytes = std::fs::read(folder.path(&format!("config-{node}.bin"))).unwrap();
         let config = BoardConfig::read(bytes[..CONFIG_BYTES].try_into().unwrap()).unwrap();
-        assert_eq!(
-            (config.address, config.expression.as_str(), config.options),
-            (node, "ring(3)", 1)
-        );
+        let found = (config.address, config.expression.as_str(), config.options);
+        assert_eq!(found, (node, "ring(3)", 1));
         // The other slot is emptied.
         assert!(bytes.len() > 4096 && bytes[COMMITTED_BYTES..].iter().all(|byte| *byte == 0xff));
     }
@@ -123,10 +121,8 @@ fn a_probe_that_hangs_is_given_up_and_the_others_are_flashed() {
         "{said}"
     );
     assert!(begin.elapsed().as_secs() < 30, "the stand-in sleeps for a minute");
-    assert_eq!(
-        (calls_of(&folder, "AA00").len(), calls_of(&folder, "BB11").len()),
-        (3, 1)
-    );
+    let found = (calls_of(&folder, "AA00").len(), calls_of(&folder, "BB11").len());
+    assert_eq!(found, (3, 1));
 }
 
 #[test]
@@ -213,8 +209,6 @@ fn emulated_boards_have_the_configs_of_the_mesh_file() {
     let mesh = folder.write("mesh.toml", text);
     let output = hopwise(&["flash", &mesh, "--elf", elf]);
     let said = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(
-        (output.status.code(), said.as_str()),
-        (Some(0), "14 of 14 emulated boards have their config\n")
-    );
+    let found = (output.status.code(), said.as_str());
+    assert_eq!(found, (Some(0), "14 of 14 emulated boards have their config\n"));
 }

@@ -110,11 +110,8 @@ pub(crate) fn refused(args: &[&str]) -> String {
     let output = hopwise(args);
     let sentence = String::from_utf8(output.stderr).expect("text");
     assert_eq!(output.status.code(), Some(2), "{args:?}: {sentence}");
-    assert_eq!(
-        (sentence.lines().count(), output.stdout),
-        (1, vec![]),
-        "{args:?}: {sentence}"
-    );
+    let found = (sentence.lines().count(), output.stdout);
+    assert_eq!(found, (1, vec![]), "{args:?}: {sentence}");
     sentence.trim_end().into()
 }
 

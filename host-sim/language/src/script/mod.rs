@@ -351,15 +351,11 @@ mod tests {
         assert_eq!(pairs(&resolve("1s off 3,0,17")), off(&[3, 0, 17]));
         assert_eq!(pairs(&resolve("1s off all")), off(&(0..18).collect::<Vec<_>>()));
         let script = Script::parse("1s off 3,4; 2s on all; 3s reset all; 4s break 1.0 3ms").unwrap();
-        assert_eq!(
-            script.to_string(),
-            "1s off 3; 1s off 4; 2s on all; 3s reset all; 4s break 1.0 3ms"
-        );
+        let found = script.to_string();
+        assert_eq!(found, "1s off 3; 1s off 4; 2s on all; 3s reset all; 4s break 1.0 3ms");
         let refusal = |text: &str| Script::parse(text).unwrap().resolve(&mesh()).unwrap_err().to_string();
-        assert_eq!(
-            refusal("1s on all"),
-            "line 1: 'on' cannot happen here; what can is cut, noise, off"
-        );
+        let found = refusal("1s on all");
+        assert_eq!(found, "line 1: 'on' cannot happen here; what can is cut, noise, off");
         let wrong = Script::parse("1s off 3,x").unwrap_err().to_string();
         assert_eq!(wrong, "line 1: '3,x' is not a board number");
     }

@@ -186,11 +186,8 @@ fn intervals_hold_the_mean() {
 fn buffers_can_be_equal() {
     for (expression, channels) in [("torus(4,4)", 2), ("hypercube(4)", 2), ("petersen", 3)] {
         let usual = point(expression);
-        assert_eq!(
-            (usual.virtual_channels, usual.buffer_bytes),
-            (channels, 8 * 8 * u64::from(channels)),
-            "{expression}"
-        );
+        let found = (usual.virtual_channels, usual.buffer_bytes);
+        assert_eq!(found, (channels, 8 * 8 * u64::from(channels)), "{expression}");
         let equal = point(&format!("{expression} --link-buffers 24"));
         assert_eq!(equal.buffer_bytes, 24 * 8, "{expression}");
     }

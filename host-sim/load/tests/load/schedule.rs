@@ -36,11 +36,8 @@ fn every_collective_is_carried_out() {
             };
             let point = measure::replay(&experiment(&network), &schedule).unwrap();
             let name = operation.name();
-            assert_eq!(
-                point.packets_measured,
-                schedule.messages().len() as u64,
-                "{expression} {name}"
-            );
+            let expected = schedule.messages().len() as u64;
+            assert_eq!(point.packets_measured, expected, "{expression} {name}");
             let rounds = schedule
                 .messages()
                 .iter()

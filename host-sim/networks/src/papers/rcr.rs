@@ -96,28 +96,24 @@ fn examples(_: &Run) -> Claims {
     let other = linked("rcr(2,2,2)", "[1100;1]", "[1110;1]")?;
     let yes = |so: bool| if so { "linked" } else { "not linked" };
     Ok(vec![
-        Claim {
-            measured: format!(
-                "[000;0] and [010;0] {}; [0000;0] and [0010;0] {}",
-                yes(before),
-                yes(after)
-            ),
-            verdict: Verdict::of(before && !after),
-            ..claim(
-                "Figs. 2, 3: RCR(2,2,1) links [000;0] and [010;0]; RCR(2,2,2) no longer links [0000;0] and \
+        claim(
+            "Figs. 2, 3: RCR(2,2,1) links [000;0] and [010;0]; RCR(2,2,2) no longer links [0000;0] and \
                  [0010;0]",
-            )
-        },
-        Claim {
-            measured: format!(
+        )
+        .so(How::Counted, before && !after)
+        .measured(format!(
+            "[000;0] and [010;0] {}; [0000;0] and [0010;0] {}",
+            yes(before),
+            yes(after)
+        )),
+        claim("Fig. 5: RCR(2,2,2): plane [--00;0] joins plane [11--;1] by [1100;0] and [1100;1]")
+            .so(How::Counted, plane && ring && other)
+            .measured(format!(
                 "[0000;0]-[1000;0] {}, [1100;0]-[1100;1] {}, [1100;1]-[1110;1] {}",
                 yes(plane),
                 yes(ring),
                 yes(other)
-            ),
-            verdict: Verdict::of(plane && ring && other),
-            ..claim("Fig. 5: RCR(2,2,2): plane [--00;0] joins plane [11--;1] by [1100;0] and [1100;1]")
-        },
+            )),
     ])
 }
 
@@ -188,17 +184,15 @@ fn bisection_width(run: &Run) -> Claims {
         .filter(|(_, least, most, found)| found.most < *least || found.least > *most);
     let count = outside.clone().count();
     let example = outside.clone().next();
-    let corollary = Claim {
-        measured: format!(
-            "outside the bounds on {count} of {} networks; on {corollary_empty} the bounds exclude each other",
-            corollary.len()
-        ),
-        how: How::BestCut,
-        // A line that cannot be read for certain refutes nothing.
-        verdict: Verdict::of_reading(count == 0),
-        counterexample: example.map(|(name, least, most, found)| format!("{name}: {found}, read as {least} to {most}")),
-        ..claim("Corollary 1: 2^(k+j-1) <= B <= 2^(k+j-1) floor(j(r-1)/(j+k)) (our reading of a damaged line)")
-    };
+    let corollary =
+        claim("Corollary 1: 2^(k+j-1) <= B <= 2^(k+j-1) floor(j(r-1)/(j+k)) (our reading of a damaged line)")
+            // A line that cannot be read for certain refutes nothing.
+            .judged(How::BestCut, Verdict::of_reading(count == 0))
+            .measured(format!(
+                "outside the bounds on {count} of {} networks; on {corollary_empty} the bounds exclude each other",
+                corollary.len()
+            ))
+            .except(example.map(|(name, least, most, found)| format!("{name}: {found}, read as {least} to {most}")));
     Ok(vec![row, corollary])
 }
 
@@ -246,32 +240,23 @@ fn property_2(_: &Run) -> Claims {
         )?);
     }
     Ok(vec![
-        Claim {
-            measured: format!("RCR(0,5,j) falls into parts, {}", ring_parts.join(", ")),
-            how: How::AsPrinted,
-            verdict: Verdict::of(ring),
-            counterexample: (!ring).then(|| "RCR(0,5,1) is two rings; only j = 0 is one".into()),
-            ..claim("P2.1: rings are RCR(0,r,j) for any r and j")
-        },
-        Claim {
-            measured: format!(
+        claim("P2.1: rings are RCR(0,r,j) for any r and j")
+            .so(How::AsPrinted, ring)
+            .measured(format!("RCR(0,5,j) falls into parts, {}", ring_parts.join(", ")))
+            .except((!ring).then(|| "RCR(0,5,1) is two rings; only j = 0 is one".into())),
+        claim("P2.2: the n-cube is RCR(2,1,j)")
+            .so(How::AsPrinted, cube)
+            .measured(format!(
                 "RCR(2,1,j) falls into parts, {}; RCR(n,1,0) is the n-cube: {cubes:?} for n = 2..5",
                 cube_parts.join(", ")
-            ),
-            how: How::AsPrinted,
-            verdict: Verdict::of(cube),
-            counterexample: (!cube).then(|| "RCR(2,1,1) is not connected, so not the 3-cube".into()),
-            ..claim("P2.2: the n-cube is RCR(2,1,j)")
-        },
-        Claim {
-            measured: format!(
+            ))
+            .except((!cube).then(|| "RCR(2,1,1) is not connected, so not the 3-cube".into())),
+        claim("Introduction: cube-connected cycles are special RCRs")
+            .so(How::Exhaustive, cycles.iter().all(|&same| same))
+            .measured(format!(
                 "RCR(1,n,n-1) is CCC(n) up to numbering: {} for n = 3 to 5",
                 agreed(&cycles)
-            ),
-            how: How::Exhaustive,
-            verdict: Verdict::of(cycles.iter().all(|&same| same)),
-            ..claim("Introduction: cube-connected cycles are special RCRs")
-        },
+            )),
     ])
 }
 
@@ -290,27 +275,23 @@ fn sizes(_: &Run) -> Claims {
     };
     let printed = possible(18_422);
     Ok(vec![
-        Claim {
-            measured: format!(
+        claim("Section 3.1: an RCR of 18,422 nodes has match ratio 0.92")
+            .so(How::Exhaustive, printed)
+            .measured(format!(
                 "of 18,400 to 18,450 only {} = r 2^m with r up to 16",
                 (18_400..18_450)
                     .filter(|&nodes| possible(nodes))
                     .map(|nodes| nodes.to_string())
                     .collect::<Vec<_>>()
                     .join(", ")
+            ))
+            .except(
+                near(18_422).map(|nodes| format!("{nodes} = 9 * 2^11 must be meant, ratio {:.2}", nodes as f64 / 2e4)),
             ),
-            how: How::Exhaustive,
-            verdict: Verdict::of(printed),
-            counterexample: near(18_422)
-                .map(|nodes| format!("{nodes} = 9 * 2^11 must be meant, ratio {:.2}", nodes as f64 / 2e4)),
-            ..claim("Section 3.1: an RCR of 18,422 nodes has match ratio 0.92")
-        },
-        Claim {
-            measured: format!("{example} has {} nodes", example.nodes()),
-            verdict: Verdict::of(example.nodes() != 20_000),
-            counterexample: Some(format!("{example}, match ratio 1")),
-            ..claim("Section 2: the closest RCR to 20,000 nodes has 20,480")
-        },
+        claim("Section 2: the closest RCR to 20,000 nodes has 20,480")
+            .so(How::Counted, example.nodes() != 20_000)
+            .measured(format!("{example} has {} nodes", example.nodes()))
+            .except(Some(format!("{example}, match ratio 1"))),
     ])
 }
 
@@ -394,24 +375,20 @@ fn property_4(run: &Run) -> Claims {
             }
         }
     }
-    let rule = Claim {
-        measured: format!("of the networks with unlike nodes, {fitting_unlike} have r j divisible by k + j"),
-        how: How::Exhaustive,
-        verdict: Verdict::of(fitting_unlike == 0),
-        ..claim("P4 with a condition: an RCR is symmetric if r j is a multiple of k + j (not in the paper)")
-    }
-    .finding();
+    let rule = claim("P4 with a condition: an RCR is symmetric if r j is a multiple of k + j (not in the paper)")
+        .so(How::Exhaustive, fitting_unlike == 0)
+        .measured(format!(
+            "of the networks with unlike nodes, {fitting_unlike} have r j divisible by k + j"
+        ))
+        .finding();
     Ok(vec![
-        Claim {
-            measured: format!(
+        claim("P4: an RCR is a Cayley graph and therefore symmetric")
+            .so(How::Exhaustive, unlike.is_empty())
+            .measured(format!(
                 "all nodes alike on {alike} of {} networks, {open} open",
                 alike + unlike.len() + open
-            ),
-            how: How::Exhaustive,
-            verdict: Verdict::of(unlike.is_empty()),
-            counterexample: unlike.first().cloned(),
-            ..claim("P4: an RCR is a Cayley graph and therefore symmetric")
-        },
+            ))
+            .except(unlike.first().cloned()),
         rule,
     ])
 }
@@ -457,16 +434,13 @@ fn property_6(run: &Run) -> Claims {
         }
     }
     Ok(vec![
-        Claim {
-            measured: format!(
+        claim("P6: an RCR is optimally fault tolerant: any degree - 1 nodes can fail")
+            .so(How::Exhaustive, worse.is_empty())
+            .measured(format!(
                 "connectivity equals the degree on {best} of {} networks",
                 best + worse.len()
-            ),
-            how: How::Exhaustive,
-            verdict: Verdict::of(worse.is_empty()),
-            counterexample: worse.first().cloned(),
-            ..claim("P6: an RCR is optimally fault tolerant: any degree - 1 nodes can fail")
-        },
+            ))
+            .except(worse.first().cloned()),
         seed_is_cube_of_rings()?,
     ])
 }
@@ -474,17 +448,14 @@ fn property_6(run: &Run) -> Claims {
 /// The step of P6's proof that its induction starts from.
 fn seed_is_cube_of_rings() -> Result<Claim, CannotMeasure> {
     let (seed, rings) = (network("rcr(2,3,0)")?, network("rcr(2,3,4)")?);
-    Ok(Claim {
-        measured: format!(
+    Ok(claim("P6, proof: the generation seed GS(k,r) is equal to COR(k,r)")
+        .so(How::Counted, seed.nodes() == rings.nodes())
+        .measured(format!(
             "k = 2, r = 3: {seed} has {} nodes, COR(2,3) = {rings} has r 2^(kr) = {}",
             seed.nodes(),
             rings.nodes()
-        ),
-        how: How::Counted,
-        verdict: Verdict::of(seed.nodes() == rings.nodes()),
-        counterexample: Some("they differ in size for every r > 1".into()),
-        ..claim("P6, proof: the generation seed GS(k,r) is equal to COR(k,r)")
-    })
+        ))
+        .except(Some("they differ in size for every r > 1".into())))
 }
 
 fn star_graph(run: &Run) -> Claims {

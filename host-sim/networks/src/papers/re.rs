@@ -122,19 +122,18 @@ fn figures(run: &Run) -> Claims {
         } else {
             ""
         };
-        rows.push(Claim {
-            measured: format!(
-                "{} nodes, degree {}, diameter {hops}{also}",
-                found.nodes, found.degree_max
-            ),
-            how: How::AllPairs,
-            verdict,
-            counterexample: (hops != said.2).then(|| format!("{}: diameter {hops}, not {}", found.expression, said.2)),
-            ..claim(&format!(
+        rows.push(
+            claim(&format!(
                 "{text}: {} nodes, degree {}, diameter {}{by}",
                 said.0, said.1, said.2
             ))
-        });
+            .judged(How::AllPairs, verdict)
+            .measured(format!(
+                "{} nodes, degree {}, diameter {hops}{also}",
+                found.nodes, found.degree_max
+            ))
+            .except((hops != said.2).then(|| format!("{}: diameter {hops}, not {}", found.expression, said.2))),
+        );
     }
     Ok(rows)
 }
@@ -191,22 +190,23 @@ fn theorem_1(_: &Run) -> Claims {
         }
         .push(case);
     }
-    Ok(vec![Claim {
-        measured: format!(
-            "possible for {}; impossible for {}",
-            possible.join(", "),
-            impossible.join(", ")
-        ),
-        how: How::Exhaustive,
-        verdict: Verdict::of(impossible.is_empty()),
-        counterexample: impossible
-            .first()
-            .map(|case| format!("{case}: only one set can hold the center")),
-        ..claim(
+    Ok(vec![
+        claim(
             "Definition 4, Theorem 1: a unit has s_d disjoint connected pivot sets of min(n_u/s_d, d_f) nodes each \
              (frames of degree 3)",
         )
-    }])
+        .so(How::Exhaustive, impossible.is_empty())
+        .measured(format!(
+            "possible for {}; impossible for {}",
+            possible.join(", "),
+            impossible.join(", ")
+        ))
+        .except(
+            impossible
+                .first()
+                .map(|case| format!("{case}: only one set can hold the center")),
+        ),
+    ])
 }
 
 /// Frames, units and phases within reach of a search of all pairs.
@@ -322,44 +322,33 @@ fn theorem_4(run: &Run) -> Claims {
     let (torus_side, torus_degree) = (3u64.pow(10), 4);
     let torus_cost = torus_degree * 2 * (torus_side / 2);
     Ok(vec![
-        Claim {
-            measured: format!("n = 9: {nodes} nodes, degree {degree}, diameter {hops}"),
-            how: How::ClosedForm,
-            verdict: Verdict::of(nodes == 9u64.pow(10) && degree == 8),
-            ..large
-        },
-        Claim {
-            measured: format!(
+        large
+.so(How::ClosedForm, nodes == 9u64.pow(10) && degree == 8)
+.measured(format!("n = 9: {nodes} nodes, degree {degree}, diameter {hops}")),
+        small
+.so(How::Counted, sets.nodes == 9u64.pow(3) && sets.degree_max == 5)
+.measured(format!(
                 "n = 9: {} nodes, degree {}, diameter {}",
                 sets.nodes,
                 sets.degree_max,
                 diameter(&sets)?
-            ),
-            verdict: Verdict::of(sets.nodes == 9u64.pow(3) && sets.degree_max == 5),
-            ..small
-        },
-        Claim {
-            measured: format!(
+            )),
+        claim("Theorem 4(c): k_r = O((log n_r / log n)^(3/2)) (measured: at most 2 times that)")
+// A constant that covers both sizes: sqrt(n) for the frame's diameter, as much for the unit's.
+.so(How::ClosedForm, growth(little_hops, 4.0) <= 2.0 && growth(hops, 9.0) <= 2.0)
+.measured(format!(
                 "k_r over that: {:.2} for n = 4 ({little_nodes} nodes), {:.2} for n = 9 ({nodes} nodes)",
                 growth(little_hops, 4.0),
                 growth(hops, 9.0)
-            ),
-            how: How::ClosedForm,
-            // A constant that covers both sizes: sqrt(n) for the frame's diameter, as much for the unit's.
-            verdict: Verdict::of(growth(little_hops, 4.0) <= 2.0 && growth(hops, 9.0) <= 2.0),
-            ..claim("Theorem 4(c): k_r = O((log n_r / log n)^(3/2)) (measured: at most 2 times that)")
-        }
+            ))
         .growth(),
-        Claim {
-            measured: format!(
+        claim("Theorem 4, Corollary: the cost is far below that of a torus of the same size")
+.so(How::ClosedForm, degree * hops < torus_cost)
+.measured(format!(
                 "n = 9: degree x diameter {} against {torus_cost} of torus({torus_side},{torus_side}), {:.0} times less",
                 degree * hops,
                 torus_cost as f64 / (degree * hops) as f64
-            ),
-            how: How::ClosedForm,
-            verdict: Verdict::of(degree * hops < torus_cost),
-            ..claim("Theorem 4, Corollary: the cost is far below that of a torus of the same size")
-        }
+            ))
         .growth(),
     ])
 }
@@ -381,12 +370,7 @@ fn theorem_5(_: &Run) -> Claims {
     }
     let measured = found.join("; ");
     let row = |text, so| {
-        let row = Claim {
-            measured: measured.clone(),
-            how: How::ClosedForm,
-            verdict: Verdict::of(so),
-            ..claim(text)
-        };
+        let row = claim(text).so(How::ClosedForm, so).measured(measured.clone());
         row.growth()
     };
     Ok(vec![
@@ -435,14 +419,13 @@ fn symmetry(_: &Run) -> Claims {
             ));
         }
     }
-    Ok(vec![Claim {
-        measured: found.join("; "),
-        how: How::AllPairs,
-        // "Symmetric" is not defined in the paper; in the usual sense, all nodes alike, it fails.
-        verdict: Verdict::of_reading(counter.is_none()),
-        counterexample: counter,
-        ..claim("Section 3: the topologies are symmetric, and in many cases regular")
-    }])
+    Ok(vec![
+        claim("Section 3: the topologies are symmetric, and in many cases regular")
+            // "Symmetric" is not defined in the paper; in the usual sense, all nodes alike, it fails.
+            .judged(How::AllPairs, Verdict::of_reading(counter.is_none()))
+            .measured(found.join("; "))
+            .except(counter),
+    ])
 }
 
 fn routing_delay(run: &Run) -> Claims {

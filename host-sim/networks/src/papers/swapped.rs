@@ -6,9 +6,7 @@ mod growth;
 use hopwise_core::{Network, Rule};
 
 use super::claim::Case;
-use super::{
-    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched, searched_diameter,
-};
+use super::{Claim, Claims, How, Measurement, Paper, Run, base, built, diameter, network, searched, searched_diameter};
 use crate::base::Formulas;
 use crate::graph::Graph;
 use crate::stretch::Stretch;
@@ -93,11 +91,9 @@ fn equations(run: &Run) -> Claims {
     }
     Ok(vec![
         claim("Eq. 1: RSN(l,G) has N_1^(2^(l-1)) nodes").exactly(How::Counted, &nodes),
-        Claim {
-            measured: format!("differs on {levels_wrong} of {} networks", SMALL.len()),
-            verdict: Verdict::of(levels_wrong == 0),
-            ..claim("Eq. 2: l = log2 log2 N - log2 log2 N_1 + 1")
-        },
+        claim("Eq. 2: l = log2 log2 N - log2 log2 N_1 + 1")
+            .so(How::Counted, levels_wrong == 0)
+            .measured(format!("differs on {levels_wrong} of {} networks", SMALL.len())),
         degree,
         claim("Eq. 5: without diameter links the diameter is 2^(l-1) (D_G + 1) - 1").exactly(How::AllPairs, &diameters),
     ])
@@ -164,18 +160,15 @@ fn recursive_routing(run: &Run) -> Claims {
     let all = cases.len();
     Ok(vec![
         claim("Eq. 4: recursive routing takes at most 2^(l-1) T(1) + 2^(l-1) - 1 steps").at_most(How::AllPairs, &cases),
-        Claim {
-            measured: format!(
+        claim("Section 2.5: recursive routing does not always take shortest paths (the paper only bounds it)")
+            .so(How::AllPairs, !longer.is_empty())
+            .measured(format!(
                 "some pairs take longer paths on {} of {all} networks: {}",
                 longer.len(),
                 longer.join(", ")
-            ),
-            how: How::AllPairs,
-            verdict: Verdict::of(!longer.is_empty()),
-            counterexample: example,
-            ..claim("Section 2.5: recursive routing does not always take shortest paths (the paper only bounds it)")
-        }
-        .finding(),
+            ))
+            .except(example)
+            .finding(),
     ])
 }
 
@@ -193,18 +186,15 @@ fn diameter_links(run: &Run) -> Claims {
         }
     }
     let degree = searched(run, "rsn(2,hypercube(3),diameter)")?.degree_max;
-    Ok(vec![Claim {
-        measured: format!(
-            "mean distance smaller on {mean}, diameter on {hops} of {all} networks (not on {}); degree still {degree} for Q3",
-            same.first().map_or("none", String::as_str)
-        ),
-        how: How::AllPairs,
-        verdict: Verdict::of(mean == all && 2 * hops > all),
-        ..claim(
+    Ok(vec![claim(
             "Section 2.1: diameter links shorten the average distance and, in most cases, the diameter, at the \
              same degree",
         )
-    }])
+.so(How::AllPairs, mean == all && 2 * hops > all)
+.measured(format!(
+            "mean distance smaller on {mean}, diameter on {hops} of {all} networks (not on {}); degree still {degree} for Q3",
+            same.first().map_or("none", String::as_str)
+        ))])
 }
 
 fn named_subclasses(_: &Run) -> Claims {
@@ -234,11 +224,11 @@ fn named_subclasses(_: &Run) -> Claims {
             .filter(|(_, equal)| *equal)
             .map(|(name, _)| *name)
             .collect();
-        rows.push(Claim {
-            measured: format!("link by link equal: {}", same.join(", ")),
-            verdict: Verdict::of(equal.iter().all(|(_, equal)| *equal)),
-            ..claim(text)
-        });
+        rows.push(
+            claim(text)
+                .so(How::Counted, equal.iter().all(|(_, equal)| *equal))
+                .measured(format!("link by link equal: {}", same.join(", "))),
+        );
     }
     let mut degrees = Vec::new();
     for n in 2..=5u64 {
@@ -277,12 +267,12 @@ fn hypercube_nuclei(run: &Run) -> Claims {
     let degree = graph.degree_range().1 as u64;
     Ok(vec![
         claim("Section 3.1: RSN(l,Q_n) has diameter (1 + 1/n) log2 N - 1").exactly(How::AllPairs, &cases),
-        Claim {
-            measured: format!("n = 2: {} nodes, degree {degree}, diameter {hops}", graph.nodes()),
-            how: How::AllPairs,
-            verdict: Verdict::of((graph.nodes(), degree, hops) == (1 << 8, 4, 11)),
-            ..claim("Section 3.1: l = 3: N = 2^(4n), degree n + 2, diameter log2 N + 3")
-        },
+        claim("Section 3.1: l = 3: N = 2^(4n), degree n + 2, diameter log2 N + 3")
+            .so(How::AllPairs, (graph.nodes(), degree, hops) == (1 << 8, 4, 11))
+            .measured(format!(
+                "n = 2: {} nodes, degree {degree}, diameter {hops}",
+                graph.nodes()
+            )),
     ])
 }
 
@@ -382,23 +372,19 @@ fn three_levels(_: &Run) -> Claims {
     let (_, cubic) = built("hcn3(2)")?;
     let inside = plain.edge_list().all(|(u, v)| cubic.linked(u, v));
     Ok(vec![
-        Claim {
-            measured: found.join("; "),
-            verdict: Verdict::of(so),
-            ..claim(
-                "Section 5.1: 3-HCN: every two of its N^(1/3) modules have N^(1/3) links, X'X''X''' - X'''X''X'; \
+        claim(
+            "Section 5.1: 3-HCN: every two of its N^(1/3) modules have N^(1/3) links, X'X''X''' - X'''X''X'; \
                  degree log2(N)/3 + 2",
-            )
-        },
-        Claim {
-            measured: format!(
+        )
+        .so(How::Counted, so)
+        .measured(found.join("; ")),
+        claim("Section 5.1: 3-HCNs are hierarchical swapped networks (with diameter links)")
+            .so(How::Counted, inside)
+            .measured(format!(
                 "hsn(3,hypercube(2)) has {} links, all in hcn3(2): {inside}; hcn3(2) has {}",
                 plain.edges(),
                 cubic.edges()
-            ),
-            verdict: Verdict::of(inside),
-            ..claim("Section 5.1: 3-HCNs are hierarchical swapped networks (with diameter links)")
-        },
+            )),
     ])
 }
 
@@ -433,11 +419,7 @@ fn one_link_a_pair(_: &Run) -> Claims {
                 graph.nodes() / size
             ));
         }
-        rows.push(Claim {
-            measured: found.join("; "),
-            verdict: Verdict::of(so),
-            ..claim(text)
-        });
+        rows.push(claim(text).so(How::Counted, so).measured(found.join("; ")));
     }
     let mut sizes = Vec::new();
     for (n, levels) in [(3u64, 2u32), (4, 2), (4, 3), (5, 3)] {
@@ -463,27 +445,22 @@ fn partly_linked(run: &Run) -> Claims {
     let figures = searched(run, "partial-swapped")?;
     let routed = Stretch::measure(&network, &graph, Rule::Paper)?;
     Ok(vec![
-        Claim {
-            measured: format!("{without} of {} nodes, {share:.0}%", graph.nodes()),
-            verdict: Verdict::of((40.0..60.0).contains(&share)),
-            ..claim(
+        claim(
                 "Section 5.2: 16 copies of RSN(3,Q_2), level-4 links where x_0 = 0: about half the nodes have \
                  none",
             )
-        },
-        Claim {
-            measured: format!(
+.so(How::Counted, (40.0..60.0).contains(&share))
+.measured(format!("{without} of {} nodes, {share:.0}%", graph.nodes())),
+        claim(
+                "Section 5.2: nodes without a level-4 link reach one within the nucleus: the network is \
+                 connected",
+            )
+.so(How::AllPairs, graph.parts() == 1)
+.measured(format!(
                 "diameter {}; routes by way of such a neighbor are {:.2} times as long as shortest paths on average, {:.2} at worst",
                 diameter(&figures)?,
                 routed.mean(),
                 routed.worst.ratio()
-            ),
-            how: How::AllPairs,
-            verdict: Verdict::of(graph.parts() == 1),
-            ..claim(
-                "Section 5.2: nodes without a level-4 link reach one within the nucleus: the network is \
-                 connected",
-            )
-        },
+            )),
     ])
 }

@@ -33,25 +33,17 @@ probe = "0483:3752:0670FF"
     assert_eq!(mesh.probe(3).as_deref(), Some("0483:3752:0670FF"));
     assert_eq!((mesh.probe(0), mesh.is_emulated()), (None, false));
     let end = |node, port| NodePort { node, port };
-    assert_eq!(
-        (mesh.uart(end(2, 0)).name, mesh.uart(end(2, 1)).name),
-        ("UART5", "USART1")
-    );
-    assert_eq!(
-        (mesh.uart(end(0, 0)).name, mesh.uart(end(0, 1)).name),
-        ("USART1", "USART3")
-    );
+    let found = (mesh.uart(end(2, 0)).name, mesh.uart(end(2, 1)).name);
+    assert_eq!(found, ("UART5", "USART1"));
+    let found = (mesh.uart(end(0, 0)).name, mesh.uart(end(0, 1)).name);
+    assert_eq!(found, ("USART1", "USART3"));
     assert_eq!((mesh.port_at(2, 3), mesh.port_at(2, 1)), (Some(end(2, 0)), None));
     let config = BoardConfig::read(&mesh.config(2).unwrap()).unwrap();
-    assert_eq!(
-        (config.address, config.name.as_str(), config.options),
-        (2, "north", 0b101)
-    );
+    let found = (config.address, config.name.as_str(), config.options);
+    assert_eq!(found, (2, "north", 0b101));
     let traffic = config.traffic.unwrap();
-    assert_eq!(
-        (traffic.rate, traffic.count, traffic.pattern, traffic.size),
-        (5, 0, Pattern::Broadcast, 32)
-    );
+    let found = (traffic.rate, traffic.count, traffic.pattern, traffic.size);
+    assert_eq!(found, (5, 0, Pattern::Broadcast, 32));
 }
 
 #[test]
@@ -63,10 +55,8 @@ fn a_new_file_is_one_for_the_same_mesh() {
     ] {
         let mesh = Mesh::new(expression.parse().unwrap(), kind(board).unwrap()).unwrap();
         let again = Mesh::parse(&mesh.template()).unwrap();
-        assert_eq!(
-            (again.network.to_string(), again.kind.name),
-            (expression.to_string(), board)
-        );
+        let found = (again.network.to_string(), again.kind.name);
+        assert_eq!(found, (expression.to_string(), board));
         assert!(again.nodes().all(|node| again.config(node) == mesh.config(node)));
         assert_eq!(mesh.template().matches("[[node]]").count() as u64, mesh.network.nodes());
     }
@@ -204,10 +194,8 @@ fn cables_and_hosts_have_rates_of_their_own() {
     let node = "[[node]]\naddress = 1\nuarts = [\"USART3\", \"USART1\"]\n";
     let cable = "[[cable]]\nat = \"1.1\"\nbaud = 11250000\n";
     let fast = text(&format!("baud = 5625000\n{node}{cable}"));
-    assert_eq!(
-        rates(&fast, 0),
-        ([11_250_000, 5_625_000, 5_625_000], 5_625_000, 1_000_000)
-    );
+    let found = rates(&fast, 0);
+    assert_eq!(found, ([11_250_000, 5_625_000, 5_625_000], 5_625_000, 1_000_000));
     assert_eq!(rates(&fast, 1), rates(&fast, 0));
     assert_eq!(rates(&fast, 2).0, [5_625_000; 3]);
     let slow = text("host-baud = 115200\n[[cable]]\nat = \"0.1\"\nbaud = 230400\n");

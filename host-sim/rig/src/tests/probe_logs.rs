@@ -90,10 +90,8 @@ fn a_program_that_ends_is_started_again() {
         node: 0,
         text: "the probe was pulled out".into(),
     };
-    assert_eq!(
-        heard.news,
-        [says, ended("exit status: 3", 0), ended("signal: 9 (SIGKILL)", 1)]
-    );
+    let expected = [says, ended("exit status: 3", 0), ended("signal: 9 (SIGKILL)", 1)];
+    assert_eq!(heard.news, expected);
     assert_eq!((heard.summary.lines, heard.given_up), (4, vec![]));
     assert!(heard.lasted < TIMEOUT / 2, "{:?}", heard.lasted);
     assert_eq!(
@@ -111,10 +109,8 @@ fn a_program_that_ends_too_often_is_given_up() {
         &format!("echo x >> '{here}/starts'; exit 1"),
         &[Duration::ZERO; 3],
     );
-    assert_eq!(
-        (heard.given_up, folder.read("starts").lines().count()),
-        (vec![0, 1], 2 * 4)
-    );
+    let found = (heard.given_up, folder.read("starts").lines().count());
+    assert_eq!(found, (vec![0, 1], 2 * 4));
     assert!(
         heard.lasted < TIMEOUT / 2,
         "it does not wait for the time to be over: {:?}",
@@ -143,11 +139,8 @@ fn programs_are_ended_in_the_end_and_their_last_words_are_kept() {
     );
     let heard = capture(&folder, &program, &PAUSES);
     assert_eq!((heard.news, heard.given_up), (vec![], vec![]));
-    assert_eq!(
-        folder.read("asked").lines().count(),
-        2,
-        "both were asked as Ctrl-C does"
-    );
+    let found = folder.read("asked").lines().count();
+    assert_eq!(found, 2, "both were asked as Ctrl-C does");
     let last = heard.texts.iter().filter(|text| text.ends_with("last")).count();
     assert_eq!((heard.summary.lines, last), (3, 2), "{:?}", heard.texts);
 }

@@ -61,12 +61,8 @@ fn any_single_dead_board_of_any_golden_network_keeps_no_broadcast_from_anyone() 
             ..on(network)
         };
         let tally = run(&settings).tally;
-        assert_eq!(
-            (tally.broadcasts_full, tally.duplicated),
-            (tally.sent, 0),
-            "{}",
-            settings.command()
-        );
+        let found = (tally.broadcasts_full, tally.duplicated);
+        assert_eq!(found, (tally.sent, 0), "{}", settings.command());
     });
 }
 

@@ -30,12 +30,8 @@ fn all_patterns_are_delivered_once_on_every_small_network() {
             assert_all_delivered(&settings, &account);
             let nodes = settings.run().unwrap().build.network.nodes();
             if matches!(traffic, Traffic::Broadcast | Traffic::BroadcastStorm) {
-                assert_eq!(
-                    account.tally.broadcast_deliveries,
-                    nodes * (nodes - 1),
-                    "{}",
-                    settings.command()
-                );
+                let expected = nodes * (nodes - 1);
+                assert_eq!(account.tally.broadcast_deliveries, expected, "{}", settings.command());
             }
         }
     }

@@ -243,10 +243,8 @@ fn a_wire_that_is_dead_in_one_direction_is_reported_as_that() {
     assert_eq!(account.tally.delivered, account.tally.sent);
     let down = events(&trace, "link-down");
     assert_eq!(down.len(), 1, "{down:?}");
-    assert_eq!(
-        (&down[0]["node"], &down[0]["link"], &down[0]["reason"]),
-        (&4.into(), &1.into(), &"one-way".into())
-    );
+    let found = (&down[0]["node"], &down[0]["link"], &down[0]["reason"]);
+    assert_eq!(found, (&4.into(), &1.into(), &"one-way".into()));
 }
 
 #[test]
@@ -337,12 +335,8 @@ fn dead_boards_at_a_quarter_of_the_load_cost_no_broadcast() {
             &format!("--packets 300 --rate {rate} --network {network}"),
         );
         let tally = run(&settings).tally;
-        assert_eq!(
-            (tally.broadcasts_full, tally.duplicated),
-            (tally.sent, 0),
-            "{}",
-            settings.command()
-        );
+        let found = (tally.broadcasts_full, tally.duplicated);
+        assert_eq!(found, (tally.sent, 0), "{}", settings.command());
     }
 }
 

@@ -13,10 +13,8 @@ fn request(mesh: &mut Mesh, from: Node, to: Node, port: AppPort) -> (AppStatus, 
     mesh.ask(from, to, Query::Application(port), b"how much?").unwrap();
     assert!(mesh.run_until(SECOND, |mesh| mesh.board(from).got.len() > known));
     let got = &mesh.board(from).got[known];
-    assert_eq!(
-        (got.kind, got.port),
-        (MessageKind::Response(Query::Application(port)), port)
-    );
+    let found = (got.kind, got.port);
+    assert_eq!(found, (MessageKind::Response(Query::Application(port)), port));
     let (status, response) = AppStatus::read(&got.payload).unwrap();
     (status, response.to_vec())
 }
@@ -143,10 +141,8 @@ fn a_request_is_answered_by_the_application_that_was_asked() {
     let number = mesh.ask(0, 2, Query::Application(APP), b"how much?").unwrap();
     mesh.run(20 * MILLISECOND);
     let asked = mesh.board_mut(2).router.next_message().unwrap();
-    assert_eq!(
-        (asked.kind, asked.port, asked.number),
-        (MessageKind::Request, APP, number)
-    );
+    let found = (asked.kind, asked.port, asked.number);
+    assert_eq!(found, (MessageKind::Request, APP, number));
     assert_eq!(&asked.payload[..], b"how much?");
     let now = mesh.now;
     let respond = |mesh: &mut Mesh, response: &[u8]| {

@@ -69,11 +69,8 @@ fn heard_of_a_retry(kind: Kind, waiting: usize) -> usize {
     mesh.run(100 * MILLISECOND);
     let heard = mesh.stranger(one).heard.iter();
     let heard = heard.filter(|heard| heard.header.id() == first.id()).count();
-    assert_eq!(
-        mesh.board(0).dropped(DropReason::Duplicate) as usize,
-        2 - heard,
-        "{kind:?} behind {waiting}"
-    );
+    let found = mesh.board(0).dropped(DropReason::Duplicate) as usize;
+    assert_eq!(found, 2 - heard, "{kind:?} behind {waiting}");
     heard
 }
 
@@ -82,11 +79,8 @@ fn heard_of_a_retry(kind: Kind, waiting: usize) -> usize {
 fn a_retry_ends_where_its_first_copy_still_waits() {
     assert_eq!(heard_of_a_retry(Kind::Confirmed, 10), 1);
     assert_eq!(heard_of_a_retry(Kind::Confirmed, 0), 2, "the first copy may be lost");
-    assert_eq!(
-        heard_of_a_retry(Kind::Datagram, 10),
-        2,
-        "copies of others are for their destination to tell"
-    );
+    let found = heard_of_a_retry(Kind::Datagram, 10);
+    assert_eq!(found, 2, "copies of others are for their destination to tell");
 }
 
 #[test]
@@ -315,11 +309,8 @@ fn what_the_destination_answers_decides_when_it_is_tried_again() {
         10,
     );
     assert_eq!(mesh.stranger(two).heard.len(), 2);
-    assert_eq!(
-        mesh.stranger(two).heard[1].body,
-        b"\x07\0x",
-        "it names the epoch it was told"
-    );
+    let found = &mesh.stranger(two).heard[1].body;
+    assert_eq!(found, b"\x07\0x", "it names the epoch it was told");
     // It has been up for less than the packet is under way: it may have had it.
     mesh.say(
         two,

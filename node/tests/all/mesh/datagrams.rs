@@ -229,11 +229,8 @@ fn a_datagram_from_before_the_start_is_not_delivered() {
         let datagram = aged(age as u16, header(Kind::Datagram, 1, 0, 3));
         mesh.say(one, &datagram, b"old", 50);
         assert_eq!(mesh.board(0).got.len(), delivered, "{age}");
-        assert_eq!(
-            mesh.board(0).dropped(DropReason::Uncertain),
-            1 - delivered as u32,
-            "{age}"
-        );
+        let found = mesh.board(0).dropped(DropReason::Uncertain);
+        assert_eq!(found, 1 - delivered as u32, "{age}");
     }
 }
 
@@ -263,15 +260,11 @@ fn old_packets_are_dropped_and_their_source_is_told() {
     }
     let report = &mesh.stranger(one).heard[0];
     assert_eq!(report.header.kind, Kind::Undeliverable);
-    assert_eq!(
-        (report.header.source, report.header.dest, report.header.age < 8),
-        (2, 0, true)
-    );
+    let found = (report.header.source, report.header.dest, report.header.age < 8);
+    assert_eq!(found, (2, 0, true));
     // The number, the kind and the reason, and where it was to go.
-    assert_eq!(
-        report.body,
-        [2, 0, 0, 0, Kind::Datagram as u8, DropReason::Expired as u8, 4]
-    );
+    let expected = [2, 0, 0, 0, Kind::Datagram as u8, DropReason::Expired as u8, 4];
+    assert_eq!(report.body, expected);
     assert_eq!(mesh.board(2).dropped(DropReason::Expired), 2);
 }
 
@@ -432,11 +425,8 @@ fn a_mesh_full_of_packets_brings_all_of_them() {
         assert!(at_rest, "{expression}: stands still");
         mesh.assert_at_rest();
         for node in 0..nodes {
-            assert_eq!(
-                mesh.board(node).got.len(),
-                sent[node as usize],
-                "{expression}: {node} of {all}"
-            );
+            let found = mesh.board(node).got.len();
+            assert_eq!(found, sent[node as usize], "{expression}: {node} of {all}");
             assert!(mesh.board(node).router.counters().buffers_used <= BUFFERS as u32);
         }
         assert!(full > 100, "{expression}: it was not full");

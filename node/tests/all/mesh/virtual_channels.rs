@@ -67,11 +67,8 @@ fn the_virtual_channel_after_a_hop() {
         (7, false, true, 7),
         (7, false, false, 7),
     ] {
-        assert_eq!(
-            virtual_channels::next(channel, begins, rises, 8),
-            expected,
-            "{channel} {begins} {rises}"
-        );
+        let found = virtual_channels::next(channel, begins, rises, 8);
+        assert_eq!(found, expected, "{channel} {begins} {rises}");
     }
     for (expression, channels) in [
         ("path(2)", 6),
@@ -80,11 +77,8 @@ fn the_virtual_channel_after_a_hop() {
         ("hypercube(6)", 11),
         ("path(99)", 12),
     ] {
-        assert_eq!(
-            virtual_channels::count(&network(expression), Rule::Exact),
-            channels,
-            "{expression}"
-        );
+        let found = virtual_channels::count(&network(expression), Rule::Exact);
+        assert_eq!(found, channels, "{expression}");
     }
 }
 
@@ -107,11 +101,8 @@ fn each_virtual_channel_has_a_buffer_of_its_own() {
         mesh.stranger_mut(one)
             .send(channel, &header(Kind::Datagram, 0, 4, 100 + u32::from(channel)), b"");
         mesh.run(100 * MILLISECOND);
-        assert_eq!(
-            mesh.board(2).router.packets().count(),
-            before + 1,
-            "virtual channel {channel}"
-        );
+        let found = mesh.board(2).router.packets().count();
+        assert_eq!(found, before + 1, "virtual channel {channel}");
     }
     // And what begins here finds room, too.
     assert!(mesh.send(2, 3, b"").is_ok());

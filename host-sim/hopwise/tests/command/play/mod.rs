@@ -127,11 +127,8 @@ fn clicks_send_cut_and_detour() {
     let trace = folder.write("trace.jsonl", trace.as_str().expect("text"));
     let (_, report) = printed_json(&["report", &trace, "--json"]);
     let datagrams = &report["delivery"]["datagram"];
-    assert_eq!(
-        (&datagrams["packets"], &datagrams["delivered"]),
-        (&json!(2), &json!(2)),
-        "{report}"
-    );
+    let found = (&datagrams["packets"], &datagrams["delivered"]);
+    assert_eq!(found, (&json!(2), &json!(2)), "{report}");
     follow(&mut browser, include_str!("repairs.txt"));
     let (_, report) = printed_json(&["collective", "rdn(ring(3),1)", "--op", "all-reduce", "--json"]);
     assert_eq!(browser.evaluate("collective.done.report.rounds"), report["rounds"]);

@@ -23,10 +23,8 @@ fn the_keys_scripts_rely_on_are_there() {
     for key in keys.split(' ') {
         assert!(reports[0][key].is_number(), "{key}");
     }
-    assert_eq!(
-        (&reports[0]["nodes"], &reports[0]["delivered"]),
-        (&4.into(), &40.into())
-    );
+    let found = (&reports[0]["nodes"], &reports[0]["delivered"]);
+    assert_eq!(found, (&4.into(), &40.into()));
     assert!(reports[0]["drops"].is_object());
     assert_eq!(reports[0]["trace_sha256"].as_str().unwrap().len(), 64);
 }
@@ -45,11 +43,8 @@ fn every_example_runs() {
         let reports = json_lines(&["sim", &file, "--packets", "60", "--seed", "3", "--json"]);
         assert!(!reports.is_empty(), "{file}");
         for report in reports {
-            assert_eq!(
-                (&report["sent"], &report["violation"]),
-                (&60.into(), &Value::Null),
-                "{file}"
-            );
+            let found = (&report["sent"], &report["violation"]);
+            assert_eq!(found, (&60.into(), &Value::Null), "{file}");
         }
     }
 }
@@ -133,8 +128,6 @@ fn a_mesh_file_knows_its_ports_by_name_too() {
     assert_eq!(trace("0s cut 3.USART3"), trace("0s cut 3.1"));
     assert_ne!(trace("0s cut 3.USART3"), trace("0s cut 3.0"));
     let sentence = refused(&["sim", &mesh, "--events", "0s cut 3.USART9"]);
-    assert_eq!(
-        sentence,
-        "hopwise: events, line 1: '3.USART9' is not a port such as 3.0"
-    );
+    let expected = "hopwise: events, line 1: '3.USART9' is not a port such as 3.0";
+    assert_eq!(sentence, expected);
 }

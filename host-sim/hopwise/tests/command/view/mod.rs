@@ -66,10 +66,8 @@ fn the_page_knows_the_mesh_and_the_trace() {
     );
     assert_eq!(count(&known["trace"]["packets"]), 40);
     let report: Value = serde_json::from_str(&printed(&["report", &trace, "--json"])).unwrap();
-    assert_eq!(
-        count(&known["trace"]["hops"]) as u64,
-        report["paths"]["hops"].as_u64().unwrap()
-    );
+    let found = count(&known["trace"]["hops"]) as u64;
+    assert_eq!(found, report["paths"]["hops"].as_u64().unwrap());
     let alone = data(&page(&folder, &["rdn(ring(3),1)"]));
     assert_eq!((&alone["trace"], &alone["places"]), (&Value::Null, &known["places"]));
 }
@@ -87,10 +85,8 @@ fn a_trace_is_replayed_in_a_browser() {
     assert_eq!((&found["nodes"], &found["depth"]), (&18.into(), &4.into()));
     let report: Value = serde_json::from_str(&printed(&["report", &trace, "--json"])).unwrap();
     let (told, totals) = (&report["delivery"]["datagram"], &found["end"]["totals"]);
-    assert_eq!(
-        (&totals["accepted"], &totals["delivered"]),
-        (&told["packets"], &told["arrivals"])
-    );
+    let seen = (&totals["accepted"], &totals["delivered"]);
+    assert_eq!(seen, (&told["packets"], &told["arrivals"]));
     let links = report["links"].as_array().unwrap().iter();
     let shown = found["end"]["links"].as_array().unwrap();
     for (link, shown) in links.zip(shown) {
@@ -130,10 +126,8 @@ fn a_mesh_file_is_drawn_with_the_pins_of_its_cables() {
     );
     let page = page(&folder, &[&mesh]);
     let wiring = &data(&page)["wiring"];
-    assert_eq!(
-        wiring[3][0],
-        serde_json::json!(["USART1", "PA9 CN10-21", "PA10 CN10-33"])
-    );
+    let first = serde_json::json!(["USART1", "PA9 CN10-21", "PA10 CN10-33"]);
+    assert_eq!(wiring[3][0], first);
     assert_eq!(wiring[4][0], serde_json::json!(["UART5", "PC12 CN7-3", "PD2 CN7-4"]));
     let Some(found) = try_out(&folder) else { return };
     assert_eq!(found["findings"], serde_json::json!([]));

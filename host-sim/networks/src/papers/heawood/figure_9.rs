@@ -99,18 +99,23 @@ pub(in super::super) fn degrees(_: &Run) -> Claims {
             largest_fits &= (most as f64 - value).abs() < 1e-9;
             mean_fits &= n < 4 || (mean - value).abs() < 0.05;
         }
-        rows.push(Claim {
-            measured: found.join("; "),
-            verdict: match (largest_fits, mean_fits) {
-                (true, _) => Verdict::Holds,
-                // Called the degree, which the paper defines as the maximum.
-                (false, true) => Verdict::Ambiguous,
-                (false, false) => Verdict::False,
-            },
-            counterexample: (!largest_fits)
-                .then(|| format!("{said} is an average; the paper defines the degree as the maximum")),
-            ..claim(&format!("Fig. 9: {}: degree {said}", line.title()))
-        });
+        rows.push(
+            claim(&format!("Fig. 9: {}: degree {said}", line.title()))
+                .judged(
+                    How::Counted,
+                    match (largest_fits, mean_fits) {
+                        (true, _) => Verdict::Holds,
+                        // Called the degree, which the paper defines as the maximum.
+                        (false, true) => Verdict::Ambiguous,
+                        (false, false) => Verdict::False,
+                    },
+                )
+                .measured(found.join("; "))
+                .except(
+                    (!largest_fits)
+                        .then(|| format!("{said} is an average; the paper defines the degree as the maximum")),
+                ),
+        );
     }
     Ok(rows)
 }
@@ -183,13 +188,12 @@ pub(in super::super) fn cost(_: &Run) -> Claims {
             below &= real <= said;
             found.push(format!("n = {n}: {real}, said {said:.1}"));
         }
-        rows.push(Claim {
-            counterexample: (!equal).then(|| format!("{}, {}", line.expression(2), found[0])),
-            measured: format!("largest degree x diameter, {}", found.join("; ")),
-            how: How::ClosedForm,
-            verdict: Verdict::of_equality(equal, below),
-            ..claim(&format!("Fig. 9: {}: cost {said}", line.title()))
-        });
+        rows.push(
+            claim(&format!("Fig. 9: {}: cost {said}", line.title()))
+                .judged(How::ClosedForm, Verdict::of_equality(equal, below))
+                .except((!equal).then(|| format!("{}, {}", line.expression(2), found[0])))
+                .measured(format!("largest degree x diameter, {}", found.join("; "))),
+        );
     }
     Ok(rows)
 }
