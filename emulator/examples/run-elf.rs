@@ -67,9 +67,8 @@ fn run() -> Result<String, String> {
         .map(|uart| board.traffic(uart).sent)
         .sum();
     let unmodeled: Vec<&str> = board.remarks().iter().map(|remark| remark.0.as_str()).collect();
-    let broken: Vec<String> = board
-        .violations()
-        .iter()
+    let broken = board.violations().iter();
+    let broken: Vec<String> = broken
         .map(|broken| format!("{}: {}", broken.rule.name(), broken.how))
         .collect();
     let fault = board

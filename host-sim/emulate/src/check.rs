@@ -137,10 +137,8 @@ fn pings(world: &mut World, hosts: &mut Hosts, pairs: &[(u64, u64)], report: &mu
 }
 
 fn traces(world: &mut World, hosts: &mut Hosts, network: &Network, pairs: &[(u64, u64)], report: &mut CheckReport) {
-    let requests: Vec<BoardRequest> = pairs
-        .iter()
-        .map(|&(from, to)| BoardRequest::new(from as usize, to, Query::Trace))
-        .collect();
+    let request = |&(from, to): &(u64, u64)| BoardRequest::new(from as usize, to, Query::Trace);
+    let requests: Vec<BoardRequest> = pairs.iter().map(request).collect();
     let replies = ask_all(world, hosts, &requests);
     report.traces = pairs.len() as u64;
     for (&(from, to), reply) in pairs.iter().zip(replies) {

@@ -46,12 +46,8 @@ impl Registers for CortexMRegisters {
         let words = bytes
             .chunks_exact(4)
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        let places = self
-            .r
-            .iter_mut()
-            .chain([&mut self.xpsr])
-            .chain(&mut self.s)
-            .chain([&mut self.fpscr]);
+        let core = self.r.iter_mut().chain([&mut self.xpsr]);
+        let places = core.chain(&mut self.s).chain([&mut self.fpscr]);
         places.zip(words).for_each(|(place, word)| *place = word);
         Ok(())
     }

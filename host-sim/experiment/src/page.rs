@@ -117,12 +117,8 @@ fn chart(figures: &[&Figure]) -> String {
     networks.dedup();
     for (row, figure) in figures.iter().enumerate() {
         let y = LINE * (row as f64 + 1.0);
-        let hue = networks
-            .iter()
-            .position(|network| *network == figure.network)
-            .unwrap_or(0)
-            * 67
-            % 360;
+        let place = networks.iter().position(|network| *network == figure.network);
+        let hue = place.unwrap_or(0) * 67 % 360;
         let half = figure.ci95.unwrap_or(0.0);
         let label = escape(&format!("{} {}", figure.network, figure.scenario));
         let [from, at, to] = [-half, 0.0, half].map(|off| x(figure.mean + off));

@@ -389,10 +389,8 @@ mod tests {
         let found = jobs[3].command();
         assert_eq!(found, "hopwise load 'ring(5)' --rate 0.00001 --seed 2 --json");
         let last = jobs.last().unwrap();
-        assert_eq!(
-            last.command(),
-            "hopwise sim petersen --confirmed --events '1s cut 0.0' --for 1s --host 3 --seed 2 --json"
-        );
+        let command = "hopwise sim petersen --confirmed --events '1s cut 0.0' --for 1s --host 3 --seed 2 --json";
+        assert_eq!(last.command(), command);
         assert_eq!(last.scenario(), "confirmed events=1s cut 0.0 for=1s host=3");
         assert_eq!(parse("networks = 'ring(5)'\n[sim]\n").unwrap().jobs().unwrap().len(), 5);
     }

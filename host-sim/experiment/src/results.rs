@@ -135,10 +135,8 @@ fn faults_met_nothing(job: &Job, result: &Value) -> bool {
     ];
     let has_faults = faults.iter().any(|name| job.options.contains_key(*name));
     let none = |name: &str| result.get(name).and_then(Value::as_f64) == Some(0.0);
-    has_faults
-        && ["retransmissions", "detours", "lost", "cut_off", "undeliverable"]
-            .into_iter()
-            .all(none)
+    let counts = ["retransmissions", "detours", "lost", "cut_off", "undeliverable"];
+    has_faults && counts.into_iter().all(none)
 }
 
 /// The numbers of a result, those within others with both names; what is true counts 1. What is unknown is left out.

@@ -68,10 +68,8 @@ mod tests {
     fn shares_follow_the_batch_systems() {
         let share = |variables: &[(&str, &str)], shards, jobs| {
             let variable = |name: &str| {
-                variables
-                    .iter()
-                    .find(|(key, _)| *key == name)
-                    .map(|(_, value)| value.to_string())
+                let found = variables.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| value.to_string())
             };
             Share::from_environment(variable, shards, jobs)
         };

@@ -259,10 +259,8 @@ fn rcr_distance_sum(network: &Network, rcr: &Rcr) -> Option<u128> {
     }
     let mut sum = 0u128;
     for windows in 0u64..1 << ring {
-        let one_bit_each: u64 = (0..ring)
-            .filter(|place| windows >> place & 1 == 1)
-            .map(|place| 1 << (place * window))
-            .sum();
+        let places = (0..ring).filter(|place| windows >> place & 1 == 1);
+        let one_bit_each: u64 = places.map(|place| 1 << (place * window)).sum();
         let flips = u64::from(windows.count_ones());
         let words = ((1u128 << window) - 1).checked_pow(windows.count_ones())?;
         for end in 0..ring {

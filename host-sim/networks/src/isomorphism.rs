@@ -129,20 +129,13 @@ fn breadth_first(graph: &Graph, root: usize) -> Vec<(usize, Option<usize>)> {
 /// Whether `candidate` is linked to the images of those, and only those, neighbors of `node` that were placed already.
 fn same_links(first: &Graph, second: &Graph, image: &[usize], taken: &[bool], node: usize, candidate: usize) -> bool {
     let placed = || {
-        first
-            .neighbors(node)
-            .iter()
-            .map(|&neighbor| image[neighbor as usize])
-            .filter(|&at| at != NOWHERE)
+        let images = first.neighbors(node).iter().map(|&neighbor| image[neighbor as usize]);
+        images.filter(|&at| at != NOWHERE)
     };
+    let taken_near = second.neighbors(candidate).iter().filter(|&&at| taken[at as usize]);
     first.neighbors(node).len() == second.neighbors(candidate).len()
         && placed().all(|at| second.linked(candidate, at))
-        && placed().count()
-            == second
-                .neighbors(candidate)
-                .iter()
-                .filter(|&&at| taken[at as usize])
-                .count()
+        && placed().count() == taken_near.count()
 }
 
 #[cfg(test)]

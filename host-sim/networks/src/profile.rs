@@ -123,9 +123,7 @@ fn broadcast_steps(network: &Network) -> Option<u64> {
         false if nodes / places <= BROADCAST_FROM_ALL => nodes / places,
         _ => return None,
     };
-    (0..sources)
-        .into_par_iter()
-        .map(|source| source * places)
-        .map(|source| Broadcast::follow(network, source, Tree::FewestSteps).one_port_steps())
+    let each = (0..sources).into_par_iter().map(|source| source * places);
+    each.map(|source| Broadcast::follow(network, source, Tree::FewestSteps).one_port_steps())
         .max()
 }

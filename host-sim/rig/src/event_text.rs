@@ -90,12 +90,8 @@ pub fn event_text(mesh: &Mesh, node: u64, event: &Event) -> EventText {
 
 fn named(packet: &PacketId) -> String {
     let host = if packet.from_host { "the host at " } else { "" };
-    format!(
-        "{} {} of {host}node {}",
-        packet.kind.name(),
-        packet.number,
-        packet.source
-    )
+    let (kind, number, source) = (packet.kind.name(), packet.number, packet.source);
+    format!("{kind} {number} of {host}node {source}")
 }
 
 fn who(peer: &Identity) -> String {

@@ -330,12 +330,8 @@ mod tests {
             let settings = drawn(seed);
             assert_eq!(settings, drawn(seed));
             let run = settings.run();
-            assert!(
-                run.is_ok(),
-                "{}: {}",
-                settings.command(),
-                run.err().map_or(String::new(), |error| error.to_string())
-            );
+            let why = run.as_ref().err().map(ToString::to_string);
+            assert!(run.is_ok(), "{}: {why:?}", settings.command());
         }
         for network in NETWORKS {
             let nodes = network.parse::<Network>().map(|network| network.nodes());
@@ -357,10 +353,8 @@ mod tests {
                 let settings = draw(seed, &said);
                 assert!(settings.run().is_ok(), "{}", settings.command());
                 let drawn = settings.table();
-                assert!(
-                    table.iter().all(|(name, value)| drawn.get(name) == Some(value)),
-                    "{drawn:?}"
-                );
+                let has_all = table.iter().all(|(name, value)| drawn.get(name) == Some(value));
+                assert!(has_all, "{drawn:?}");
             }
         }
     }
@@ -385,11 +379,8 @@ mod tests {
         }
         let events = text(|run| &run.events).join("; ");
         let events = Script::parse(&events).unwrap();
-        let drawn: HashSet<_> = events
-            .events()
-            .iter()
-            .map(|event| std::mem::discriminant(&event.action))
-            .collect();
+        let drawn = events.events().iter();
+        let drawn: HashSet<_> = drawn.map(|event| std::mem::discriminant(&event.action)).collect();
         for action in every_action() {
             let script = Script::parse(&format!("1s {action}")).unwrap();
             let action_of = |script: &Script<PortName>| std::mem::discriminant(&script.events()[0].action);
@@ -397,10 +388,10 @@ mod tests {
         }
         // Those that only say what others draw, or what no campaign needs.
         let never = ["packets", "baud", "burst-bits", "script"];
-        let said: HashSet<String> = runs
+        let names = runs
             .iter()
-            .flat_map(|run| run.table().into_iter().map(|(name, _)| name))
-            .collect();
+            .flat_map(|run| run.table().into_iter().map(|(name, _)| name));
+        let said: HashSet<String> = names.collect();
         let Ok(serde_json::Value::Object(all)) = serde_json::to_value(Settings::default()) else {
             panic!("settings are a table")
         };

@@ -95,10 +95,8 @@ impl Tap {
             }
             6 => {
                 let other = self.recorded(random);
-                let (end, begin) = (
-                    random.random_range(0..frame.len()),
-                    random.random_range(0..=other.len()),
-                );
+                let end = random.random_range(0..frame.len());
+                let begin = random.random_range(0..=other.len());
                 out.extend(frame[..end].iter().chain(&other[begin..]));
             }
             7 => {

@@ -206,10 +206,8 @@ mod tests {
         let error = Reader::new(&b"{\"version\":2,\"network\":\"ring(5)\"}\n"[..])
             .err()
             .unwrap();
-        assert_eq!(
-            error.to_string(),
-            "line 1: the trace has version 2, and this program reads versions up to 1: take the one that wrote it, or a later one"
-        );
+        let why = "line 1: the trace has version 2, and this program reads versions up to 1: take the one that wrote it, or a later one";
+        assert_eq!(error.to_string(), why);
     }
 
     #[test]

@@ -53,10 +53,8 @@ fn networks_are_those_of_the_golden_file() {
         assert!(golden.connected);
         for (from, to, hops) in golden.distances {
             let distance = network.distance(from, to).unwrap();
-            assert!(
-                distance.is_none_or(|distance| distance == hops),
-                "{network}: from {from} to {to}"
-            );
+            let is_it = distance.is_none_or(|distance| distance == hops);
+            assert!(is_it, "{network}: from {from} to {to}");
         }
         for (node, expected) in golden.neighbors {
             let mut neighbors = graph.neighbors[node as usize].clone();

@@ -44,8 +44,9 @@ pub(crate) fn audit_links(network: &Network, graph: &Graph) {
             assert_ne!(neighbor, node, "{network}: a link to itself");
             let found = (network.neighbor(node, port), network.port_to(node, neighbor));
             assert_eq!(found, (Ok(Some(neighbor)), Ok(Some(port))), "{network}: node {node}");
+            let leads_back = graph.neighbors[neighbor as usize].contains(&node);
             assert!(
-                graph.neighbors[neighbor as usize].contains(&node),
+                leads_back,
                 "{network}: the link from {node} to {neighbor} does not lead back"
             );
         }
@@ -58,10 +59,8 @@ pub(crate) fn audit_links(network: &Network, graph: &Graph) {
         assert_eq!(network.check(node), Ok(node));
     }
     let nodes = network.nodes();
-    assert!(
-        network.degree(nodes).is_err() && network.check(nodes).is_err(),
-        "{network}"
-    );
+    let is_refused = network.degree(nodes).is_err() && network.check(nodes).is_err();
+    assert!(is_refused, "{network}");
 }
 
 /// How many hops a rule takes from every node to `dest`.
@@ -72,15 +71,17 @@ fn lengths(network: &Network, graph: &Graph, dest: Node, rule: Rule) -> Vec<u64>
         let mut route = Vec::new();
         let mut here = from;
         while lengths[here as usize].is_none() {
+            let may_arrive = route.len() < graph.neighbors.len();
             assert!(
-                route.len() < graph.neighbors.len(),
+                may_arrive,
                 "{network}: {rule:?} goes round and round from {from} to {dest}"
             );
             route.push(here);
             let next = network.next_hop(here, dest, rule).unwrap();
+            let is_linked = graph.neighbors[here as usize].contains(&next);
             assert!(
-                graph.neighbors[here as usize].contains(&next),
-                "{network}: {rule:?} from {here} to {dest} by {next}, which is not a neighbor"
+                is_linked,
+                "{network}: {rule:?} from {here} to {dest} by {next}, no neighbor"
             );
             here = next;
         }
@@ -132,25 +133,18 @@ pub(crate) fn follow(network: &Network, source: Node, tree: Tree) -> (u64, u64) 
         for (place, (port, child)) in (1..).zip(network.fanout_by(here, source, tree).unwrap()) {
             assert_eq!(network.neighbor(here, port), Ok(Some(child)), "{network}");
             let before = told[child as usize].replace((depth + 1, step + place));
-            assert_eq!(
-                before, None,
-                "{network}: {child} is told twice of a broadcast of {source}"
-            );
+            let is_first = before.is_none();
+            assert!(is_first, "{network}: {child} is told twice of a broadcast of {source}");
             if tree == Tree::LeastDepth {
                 let back = network.next_hop(child, source, Rule::Exact);
-                assert_eq!(
-                    back,
-                    Ok(here),
-                    "{network}: {child} is told by another than it answers through"
-                );
+                let answers = back == Ok(here);
+                assert!(answers, "{network}: {child} is told by another than it answers through");
             }
             waiting.push(child);
         }
     }
-    assert!(
-        told.iter().all(Option::is_some),
-        "{network}: not everyone is told of a broadcast of {source}"
-    );
+    let all_told = told.iter().all(Option::is_some);
+    assert!(all_told, "{network}: not everyone is told of a broadcast of {source}");
     let told = told.into_iter().flatten();
     told.fold((0, 0), |(depth, step), (d, s)| (depth.max(d), step.max(s)))
 }
@@ -167,9 +161,7 @@ pub(crate) fn audit_broadcast(network: &Network, graph: &Graph, source: Node) {
     // The order of a tree in RE takes long to compute, and RE has one tree.
     if !matches!(network.family(), Family::Re(_)) {
         let (_, steps) = follow(network, source, Tree::FewestSteps);
-        assert!(
-            steps <= most,
-            "{network}: broadcast of {source}: {steps} steps, {most} by the other tree"
-        );
+        let what = format!("{network}: broadcast of {source}");
+        assert!(steps <= most, "{what}: {steps} steps, {most} by the other tree");
     }
 }

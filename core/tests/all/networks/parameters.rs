@@ -119,10 +119,8 @@ fn diameters_and_symmetry_are_those_of_a_search() {
             alike &= profile == first;
         }
         known += u32::from(network.diameter().is_some());
-        assert!(
-            network.diameter().is_none_or(|told| told == diameter),
-            "{expression}: {diameter}"
-        );
+        let is_it = network.diameter().is_none_or(|told| told == diameter);
+        assert!(is_it, "{expression}: {diameter}");
         assert!(alike || !network.vertex_transitive(), "{expression}");
         let unchecked = network.unchecked();
         assert_eq!(unchecked.nodes(), network.nodes());

@@ -71,10 +71,8 @@ fn line(network: &Network) -> String {
 
 #[test]
 fn networks_are_as_they_were() {
-    let found: Vec<String> = PINNED
-        .lines()
-        .map(|pinned| line(&network(pinned.split(' ').next().unwrap_or_default())))
-        .collect();
+    let first = |pinned: &'static str| line(&network(pinned.split(' ').next().unwrap_or_default()));
+    let found: Vec<String> = PINNED.lines().map(first).collect();
     if std::env::var_os("HOPWISE_PIN").is_some() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/pinned.txt");
         std::fs::write(path, found.join("\n") + "\n").unwrap();

@@ -290,11 +290,8 @@ impl Peripheral for FlashH7 {
 
     fn interrupts(&self) -> u32 {
         // The enables stand where the flags do.
-        u32::from(
-            self.banks
-                .iter()
-                .any(|bank| bank.status & bank.control & (EOP | ERRORS) != 0),
-        )
+        let wants = |bank: &Bank| bank.status & bank.control & (EOP | ERRORS) != 0;
+        u32::from(self.banks.iter().any(wants))
     }
 
     /// What was being programmed or erased is torn.

@@ -256,11 +256,8 @@ impl Peripheral for FlashL4G4 {
     /// What was being programmed or erased is torn.
     fn reset(&mut self, now: Cycles) {
         self.advance(now);
-        let torn = self
-            .operation
-            .take()
-            .map(|operation| operation.place)
-            .or(self.torn.take());
+        let place = self.operation.take().map(|operation| operation.place);
+        let torn = place.or(self.torn.take());
         *self = FlashL4G4 {
             hertz: self.hertz,
             torn,

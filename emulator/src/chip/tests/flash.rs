@@ -59,10 +59,8 @@ fn an_erase_takes_its_time_by_parallelism_and_wear() {
     let mut script = Script::new(Model::F446);
     unlock(&mut script);
     script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | 3 << 8 | 1 << 16);
-    assert_eq!(
-        script.violations(),
-        ["flash-order: an erase with 64 bits at once (PSIZE is 3) without a programming voltage"]
-    );
+    let how = "flash-order: an erase with 64 bits at once (PSIZE is 3) without a programming voltage";
+    assert_eq!(script.violations(), [how]);
 }
 
 #[test]
@@ -92,10 +90,8 @@ fn sectors_of_all_sizes_are_erased_alone_and_take_their_time() {
         (7, 0x0806_0000, 0x0807_ffff, 1000),
     ] {
         let mut script = Script::new(Model::F446);
-        let neighbors: Vec<u32> = [first - 1, last + 1]
-            .into_iter()
-            .filter(|place| *place < 0x0808_0000)
-            .collect();
+        let neighbors = [first - 1, last + 1].into_iter().filter(|place| *place < 0x0808_0000);
+        let neighbors: Vec<u32> = neighbors.collect();
         for place in [first, last].iter().chain(&neighbors) {
             script.memory.write_flash(*place, &[0]).expect("flash");
         }

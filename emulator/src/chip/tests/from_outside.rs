@@ -55,10 +55,8 @@ fn a_peripheral_from_outside_has_clock_gate_events_interrupts_and_resets() {
         interrupts: &[31, 96],
         ..map::MapEntry::unmodeled(ALARM, 0x400, "alarm")
     };
-    script
-        .chip
-        .add(place, Box::new(Alarm::default()))
-        .expect("not modeled until now");
+    let added = script.chip.add(place, Box::new(Alarm::default()));
+    added.expect("not modeled until now");
     let found = script.chip.add(place, Box::new(Alarm::default()));
     assert_eq!(found, Err(CannotAdd::Taken { by: "alarm" }));
     script.write(ALARM, 100);

@@ -105,12 +105,8 @@ struct Compiled {
 impl Compiled {
     fn new(row: &'static Row) -> Self {
         let symbols: Vec<char> = row.pattern.chars().filter(|symbol| *symbol != ' ').collect();
-        assert!(
-            symbols.len() == 16 || symbols.len() == 32,
-            "{}: {} bits",
-            row.name,
-            symbols.len()
-        );
+        let bits = symbols.len();
+        assert!(bits == 16 || bits == 32, "{}: {bits} bits", row.name);
         let mut compiled = Compiled {
             mask: 0,
             value: 0,

@@ -146,10 +146,8 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
     };
     let seen = shift("ring(5)");
     assert_eq!(seen, "ring(5) has no dimension 1 to shift along: it has 0 only");
-    assert_eq!(
-        shift("wk(3,2)"),
-        "wk(3,2) has no dimension 1 to shift along: its node numbers have no digits with links of their own"
-    );
+    let why = "wk(3,2) has no dimension 1 to shift along: its node numbers have no digits with links of their own";
+    assert_eq!(shift("wk(3,2)"), why);
     let tree = |network: &str, operation, values| {
         let begin = Request::new(operation, vec![1; values]);
         let request = Request {
@@ -160,10 +158,8 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
     };
     let expected = "a binary tree serves reduce, and broadcast of one block, not sort";
     assert_eq!(tree("ring(5)", Operation::Sort, 5), expected);
-    assert_eq!(
-        tree("path(15)", Operation::Reduce, 15),
-        "no complete binary tree of 4 levels with its root at node 0 and dilation 2 was found in path(15)"
-    );
+    let why = "no complete binary tree of 4 levels with its root at node 0 and dilation 2 was found in path(15)";
+    assert_eq!(tree("path(15)", Operation::Reduce, 15), why);
     let large = network("hypercube(13)");
     let error = run(&large, &Request::new(Operation::AllToAll, vec![1; 1 << 13])).unwrap_err();
     assert!(matches!(error, CannotRun::TooLarge { most: 4096, .. }), "{error}");
@@ -181,10 +177,8 @@ fn rings_of_golden_networks_pass_every_node_once() {
         loop {
             let next = ring.next(here).unwrap();
             let hops = hops_from(&graph, here as usize)[next as usize];
-            assert!(
-                u64::from(hops) <= ring.dilation(),
-                "{network}: {hops} hops from {here} to {next}"
-            );
+            let within = u64::from(hops) <= ring.dilation();
+            assert!(within, "{network}: {hops} hops from {here} to {next}");
             (here, passed) = (next, passed + 1);
             if here == 0 || passed > network.nodes() {
                 break;

@@ -65,12 +65,9 @@ fn a_wrong_cable_is_reported_by_those_who_see_it() {
     let swap = Action::Swap(port(0, 0), port(3, 0));
     rig.script(vec![(MILLISECOND, swap)]);
     rig.run_for(500 * MILLISECOND);
-    let seen: Vec<usize> = rig
-        .log()
-        .iter()
-        .filter(|line| line.text.starts_with("Miswired"))
-        .map(|line| line.board)
-        .collect();
+    let lines = rig.log();
+    let seen = lines.iter().filter(|line| line.text.starts_with("Miswired"));
+    let seen: Vec<usize> = seen.map(|line| line.board).collect();
     for board in [0, 3] {
         assert!(seen.contains(&board), "board {board} has not reported it: {seen:?}");
         let report = rig.link_report(board, 0);
@@ -117,18 +114,14 @@ fn a_cut_cable_is_detoured_until_it_is_whole() {
     let lost = network.neighbor(0, 1).expect("a node").expect("a neighbor");
     let ways = ways_from(&mut rig, 0);
     for way in &ways {
-        assert!(
-            !way.windows(2).any(|hop| hop == [0, lost] || hop == [lost, 0]),
-            "{way:?} uses the cut cable"
-        );
+        let is_cut = |hop: &[u64]| hop == [0, lost] || hop == [lost, 0];
+        assert!(!way.windows(2).any(is_cut), "{way:?} uses the cut cable");
     }
     let direct: Vec<Vec<u64>> = (1..network.nodes()).map(|to| path(&network, 0, to)).collect();
     assert_ne!(ways, direct);
     assert!(rig.counters(0).detoured > 0);
-    assert!(
-        rig.world.now() < 1500 * MILLISECOND,
-        "all that was to happen while it was cut"
-    );
+    let in_time = rig.world.now() < 1500 * MILLISECOND;
+    assert!(in_time, "all that was to happen while it was cut");
     rig.run_for(1500 * MILLISECOND - rig.world.now());
     rig.wait_for_links(SECOND);
     assert_eq!(ways_from(&mut rig, 0), direct);
@@ -165,11 +158,8 @@ fn the_button_sends_a_broadcast() {
     rig.script(events);
     rig.run_for(500 * MILLISECOND);
     let lines = rig.log();
-    let mut heard: Vec<usize> = lines
-        .iter()
-        .filter(|line| line.text.starts_with("broadcast ") && line.text.ends_with(" from node 4"))
-        .map(|line| line.board)
-        .collect();
+    let is_it = |line: &&BoardLine| line.text.starts_with("broadcast ") && line.text.ends_with(" from node 4");
+    let mut heard: Vec<usize> = lines.iter().filter(is_it).map(|line| line.board).collect();
     heard.sort_unstable();
     assert_eq!(heard, [0, 1, 2, 3, 5, 6, 7, 8]);
 }
@@ -214,10 +204,8 @@ fn a_board_is_read_through_another() {
     let lines = rig.log();
     let traced = |line: &&BoardLine| line.board == 3 && line.text.starts_with("Received");
     assert!(lines.iter().any(|line| traced(&line)), "{lines:?}");
-    assert!(
-        !lines.iter().any(|line| line.board == 1),
-        "only the one that was told: {lines:?}"
-    );
+    let of_other = lines.iter().any(|line| line.board == 1);
+    assert!(!of_other, "only the one that was told: {lines:?}");
 }
 
 #[test]
@@ -238,13 +226,8 @@ fn a_config_can_order_traffic_whose_outcome_is_logged() {
         traffic: Some(traffic(100, 20, Pattern::Neighbors, 30)),
         ..BoardConfig::new("path(2)", 0).expect("a config")
     };
-    configure(
-        &mut rig.world.boards_mut()[0],
-        &firmware.image,
-        &config.write(),
-        None,
-        1,
-    );
+    let board = &mut rig.world.boards_mut()[0];
+    configure(board, &firmware.image, &config.write(), None, 1);
     rig.run_for(2 * SECOND);
     let lines = rig.log();
     let told = lines
@@ -282,10 +265,8 @@ fn a_million_bytes_through_each_link_and_none_lost() {
         assert_eq!(report.received_bytes, count * SIZE, "board {board}");
         for link in 0..2 {
             let counters = rig.link_report(board, link).counters;
-            assert!(
-                counters.packets_received >= count / 2,
-                "board {board}, link {link}: {counters:?}"
-            );
+            let received = counters.packets_received;
+            assert!(received >= count / 2, "board {board}, link {link}: {counters:?}");
             let found = (counters.damaged, counters.resent);
             assert_eq!(found, (0, 0), "board {board}, link {link}: {counters:?}");
         }

@@ -92,10 +92,8 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
     rig.run_for(3 * SECOND);
     assert_eq!(rig.world.boards()[0].resets(), 4, "and no more");
     let lines = lines(&mut rig);
-    assert!(
-        lines.iter().any(|line| line == "not part of a mesh: CrashLoop"),
-        "{lines:?}"
-    );
+    let says_so = lines.iter().any(|line| line == "not part of a mesh: CrashLoop");
+    assert!(says_so, "{lines:?}");
     let status = rig.status(0);
     assert_eq!(status.state, BoardState::CrashLoop);
     let fault = status.fault.unwrap_or_default();
@@ -160,14 +158,10 @@ fn what_serial_ports_find_wrong_is_counted_by_link() {
     rig.run_for(5 * SECOND);
     let seen = rig.world.boards()[0].traffic(LINKS[0]);
     let (framing, noise, overruns) = counted(&mut rig, 0);
-    assert!(
-        framing > 0 && u64::from(framing) <= seen.framing_errors,
-        "{framing} of {seen:?}"
-    );
-    assert!(
-        noise > 0 && u64::from(noise) <= seen.noise_errors,
-        "{noise} of {seen:?}"
-    );
+    let is_seen = framing > 0 && u64::from(framing) <= seen.framing_errors;
+    assert!(is_seen, "{framing} of {seen:?}");
+    let is_seen = noise > 0 && u64::from(noise) <= seen.noise_errors;
+    assert!(is_seen, "{noise} of {seen:?}");
     assert_eq!(overruns, 0);
     let found = counted(&mut rig, 1);
     assert_eq!(found, (0, 0, 0), "nothing was wrong in the other direction");

@@ -74,11 +74,8 @@ fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
     assert_eq!(rig.world.boards()[0].resets(), 1, "written and restarted");
     rig.run_for(SECOND);
     let status = rig.status(0);
-    assert_eq!(
-        (status.state, status.card.reset_cause),
-        (BoardState::Configured, 3),
-        "restarted by itself, not by the watchdog"
-    );
+    let found = (status.state, status.card.reset_cause);
+    assert_eq!(found, (BoardState::Configured, 3), "by itself, not by the watchdog");
     assert_eq!(rig.world.boards()[0].resets(), 1);
     rig.assert_healthy();
 }
@@ -88,10 +85,8 @@ fn a_pin_that_is_not_the_ports_ends_the_link_and_is_named() {
     let Some(mut rig) = Rig::of("path(2)") else { return };
     rig.wait_for_links(SECOND);
     assert_eq!(broken_rules(&rig), []);
-    rig.world.boards_mut()[0]
-        .cpu
-        .write_register(GPIOA + AFRH, 0)
-        .expect("a register");
+    let cpu = &mut rig.world.boards_mut()[0].cpu;
+    cpu.write_register(GPIOA + AFRH, 0).expect("a register");
     rig.run_for(SECOND);
     assert_eq!(rig.identity(1).neighbors_up, 0);
     let expected = ["receives while PA10", "sends while PA9"].map(|what| Violation {
@@ -121,10 +116,7 @@ fn rates_that_too_few_ports_can_run_at_are_refused() {
         rig.run_for(100 * MILLISECOND);
         let line = "not part of a mesh: BadConfig";
         let refused = rig.log().iter().any(|entry| entry.text == line);
-        assert_eq!(
-            refused,
-            expected == BoardState::BadConfig,
-            "{network} {baud} {host_baud}"
-        );
+        let is_bad = expected == BoardState::BadConfig;
+        assert_eq!(refused, is_bad, "{network} {baud} {host_baud}");
     }
 }

@@ -30,10 +30,9 @@ fn per_next_hop(expression: &str) -> Option<u64> {
             .sum::<u64>()
     };
     let before = forwarded(&mut rig);
-    rig.world
-        .boards_mut()
-        .iter_mut()
-        .for_each(|board| board.start_profile());
+    for board in rig.world.boards_mut() {
+        board.start_profile();
+    }
     for board in 0..boards {
         let traffic = traffic(500, 10, Pattern::Uniform, 20);
         start(&mut rig, board, traffic);

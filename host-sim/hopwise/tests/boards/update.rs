@@ -105,10 +105,8 @@ impl HostEnd {
         let begin = linked.address_of("_own_image").expect("a slot");
         let expected = &linked.bytes()[(begin - FLASH) as usize..];
         let memory = &self.rig.world.boards()[board].cpu.memory;
-        assert!(
-            memory.bytes(begin, expected.len()).as_deref() == Some(expected),
-            "{what}: {slot:?}"
-        );
+        let found = memory.bytes(begin, expected.len());
+        assert!(found.as_deref() == Some(expected), "{what}: {slot:?}");
         slot
     }
 }

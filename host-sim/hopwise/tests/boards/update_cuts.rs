@@ -201,10 +201,8 @@ impl Talk for Cutter<'_> {
             }
             if self.in_write && self.at.is_none() && phase == Some(self.phase) {
                 // Nobody waits for the response, which comes when all is written.
-                self.host_end
-                    .rig
-                    .hosts
-                    .ask(&mut self.host_end.rig.world, part, MILLISECOND);
+                let rig = &mut self.host_end.rig;
+                rig.hosts.ask(&mut rig.world, part, MILLISECOND);
                 self.cut_in_write();
                 replies.extend(part.iter().map(|_| None));
             } else {
@@ -293,10 +291,8 @@ impl Tally {
         }
         let all = |of: fn(&Count) -> u32| self.0.values().map(of).sum::<u32>();
         let [cuts, new] = [all(|count| count.cuts), all(|count| count.new)];
-        println!(
-            "{cuts} cuts: {new} times the new image, {} times the one before",
-            cuts - new
-        );
+        let before = cuts - new;
+        println!("{cuts} cuts: {new} times the new image, {before} times the one before");
         // After a cut at the very end a board has kept the image, but not every time.
         assert!(new < cuts && (new > 0 || cuts < 100), "{new} of {cuts}");
     }
@@ -370,10 +366,8 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
         let goes_on = cutter.goes_on;
         host_end.rig.run_for(AWAY + START);
         wait_for_all(&mut host_end, &what);
-        assert!(
-            goes_on || !host_end.state(board).on_trial,
-            "{what}: a start without power is no trial"
-        );
+        let is_tried = host_end.state(board).on_trial;
+        assert!(goes_on || !is_tried, "{what}: a start without power is no trial");
         if (0..boards).any(|board| host_end.state(board).on_trial) {
             host_end.rig.run_for(TRIAL);
         }

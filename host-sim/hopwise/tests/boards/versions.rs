@@ -116,11 +116,8 @@ fn a_board_of_the_version_before_is_refused_once_and_named() {
     let seen = survey(&mut host_end, &mesh, &[0, 1, 2]);
     let plan = WiringPlan::new(&mesh);
     let report = compare(&mesh, &plan, plan.cables.len(), &seen, None);
-    let found: Vec<_> = report
-        .findings
-        .iter()
-        .map(|finding| (finding.kind, finding.node))
-        .collect();
+    let findings = report.findings.iter();
+    let found: Vec<_> = findings.map(|finding| (finding.kind, finding.node)).collect();
     assert_eq!(found, [(FindingKind::Version, 1), (FindingKind::NoAnswer, 2)]);
     let advice = "boards 1 and 2 speak different versions of the wire format: `hopwise flash MESH.toml --only 2` gives board 2 what the \
                   mesh file says";
@@ -129,10 +126,8 @@ fn a_board_of_the_version_before_is_refused_once_and_named() {
     let Some(images) = images() else { return };
     let refused = host_end.update(&images.package).expect_err("a refusal");
     assert_eq!(refused, CannotUpdate::Silent(vec![2]));
-    assert_eq!(
-        refused.to_string(),
-        "a board does not respond: node 2; `hopwise check` says what is heard of it"
-    );
+    let why = "a board does not respond: node 2; `hopwise check` says what is heard of it";
+    assert_eq!(refused.to_string(), why);
     host_end.rig.run_for(100 * MILLISECOND);
     host_end.rig.assert_healthy();
 }
@@ -159,10 +154,8 @@ fn an_older_build_comes_and_goes_board_by_board() {
     let Some(images) = images() else { return };
     let mut host_end = HostEnd::mesh(images, "path(2)");
     let newer = host_end.rig.status(0).card.program.to_string();
-    let older = "hopwise 0.0.0-older"
-        .get(..newer.len())
-        .expect("a short name")
-        .to_string();
+    let older = "hopwise 0.0.0-older".get(..newer.len()).expect("a short name");
+    let older = older.to_string();
     assert_ne!(older, newer);
     let package = another_build(&newer, &older);
     for (package, program, slot) in [(&package, &older, Slot::Second), (&images.package, &newer, Slot::First)] {

@@ -24,11 +24,8 @@ fn held(op: &str, extra: &[&str]) -> Vec<String> {
     let mut args = words("collective ring(4) --op {} --input {} --output {} --json", &given);
     args.extend(extra);
     assert_eq!(json(&args)["correct"], true);
-    fs::read_to_string(output)
-        .unwrap()
-        .lines()
-        .map(str::to_string)
-        .collect()
+    let text = fs::read_to_string(output).unwrap();
+    text.lines().map(str::to_string).collect()
 }
 
 #[test]

@@ -97,10 +97,7 @@ fn images_alone_are_enough_without_repository_or_compiler() {
     std::fs::write(empty.folder().join("here/probes.toml"), probes).expect("a file");
     let images = folder.path("images");
     for image in [["--elf", elf], ["--images", &images]] {
-        let checked = run(
-            &["emulate", "ring(3)", "--check", "--for", "1s", "--level", "error"],
-            &image,
-        );
+        let checked = run(&words("emulate ring(3) --check --for 1s --level error", &[]), &image);
         assert!(checked.contains("links up           3 of 3"), "{checked}");
         run(&["check", "mesh.toml", "--emulated"], &image);
         let commands = run(&["flash", "probes.toml", "--only", "1", "--dry-run"], &image);
@@ -109,25 +106,17 @@ fn images_alone_are_enough_without_repository_or_compiler() {
         } else {
             format!("{images}/nucleo-f446re.elf")
         };
-        assert!(
-            commands
-                .lines()
-                .any(|line| line.contains("download") && line.ends_with(&file)),
-            "{commands}"
-        );
-        run(
-            &words("capture mesh.toml --emulated --for 300ms --quiet -o trace.jsonl", &[]),
-            &image,
-        );
+        let is_it = |line: &str| line.contains("download") && line.ends_with(&file);
+        assert!(commands.lines().any(is_it), "{commands}");
+        let capture = words("capture mesh.toml --emulated --for 300ms --quiet -o trace.jsonl", &[]);
+        run(&capture, &image);
     }
     let output = installed(&folder)
         .args(["emulate", "ring(3)", "--board", "nucleo-f401re", "--images", &images])
         .output()
         .expect("the command starts");
-    refused(
-        &output,
-        &format!("{images}: there is no nucleo-f401re.elf in this folder of images"),
-    );
+    let missing = format!("{images}: there is no nucleo-f401re.elf in this folder of images");
+    refused(&output, &missing);
 }
 
 #[test]

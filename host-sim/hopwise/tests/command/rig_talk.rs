@@ -42,18 +42,11 @@ fn a_running_mesh_answers_through_a_terminal() {
     assert_eq!((status, nodes.len(), &counters["network"]), (0, 5, &value!("ring(5)")));
     let found = (&nodes[3]["name"], &nodes[3]["neighbors_up"]);
     assert_eq!(found, (&value!("far"), &value!(2)));
-    assert!(
-        nodes.iter().all(|node| node["delivered"].as_u64() > Some(0)),
-        "{counters}"
-    );
+    let all_delivered = nodes.iter().all(|node| node["delivered"].as_u64() > Some(0));
+    assert!(all_delivered, "{counters}");
 
-    let watched = hopwise(
-        &[
-            &["counters", "0", "3", "--watch", "--every", "0.5", "--rounds", "2"],
-            &port[..],
-        ]
-        .concat(),
-    );
+    let watch = ["counters", "0", "3", "--watch", "--every", "0.5", "--rounds", "2"];
+    let watched = hopwise(&[&watch, &port[..]].concat());
     let tables = String::from_utf8(watched.stdout).unwrap();
     let found = (watched.status.code(), tables.matches("ring(5)").count());
     assert_eq!(found, (Some(0), 2), "{tables}");
@@ -92,10 +85,8 @@ fn what_cannot_be_reached_is_said() {
     let output = hopwise(&["ping", "2", "--count", "1", "--port", tty]);
     assert_eq!(output.status.code(), Some(1), "its cable is cut: {output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(
-        said,
-        "hopwise: 0 of 1 pings of node 2 were answered (undeliverable: no-route)\n"
-    );
+    let why = "hopwise: 0 of 1 pings of node 2 were answered (undeliverable: no-route)\n";
+    assert_eq!(said, why);
     let (status, sent) = json(&["send", "2", "x", "--confirmed", "--port", tty, "--json"]);
     assert_eq!((status, &sent["outcome"]), (1, &value!("undeliverable")));
 }
@@ -151,10 +142,7 @@ fn cables_are_watched_as_they_are_plugged_in() {
 #[test]
 fn a_simulation_takes_a_mesh_file() {
     let folder = Folder::new("sim-mesh");
-    let mesh = folder.write(
-        "mesh.toml",
-        "network = \"ring(5)\"\nboard = \"nucleo-f446re\"\nbaud = 115200\n",
-    );
+    let mesh = folder.mesh("mesh.toml", "ring(5)", "baud = 115200\n");
     let of_file = json(&["sim", &mesh, "--packets", "50", "--json"]).1;
     let of_expression = json(&["sim", "ring(5)", "--baud", "115200", "--packets", "50", "--json"]).1;
     assert_eq!(of_file["delivered"], 50);

@@ -48,6 +48,14 @@ impl Folder {
         self.path(name)
     }
 
+    /// A mesh file of the default board, with more lines at its end.
+    pub(crate) fn mesh(&self, name: &str, network: &str, more: &str) -> String {
+        self.write(
+            name,
+            &format!("network = \"{network}\"\nboard = \"nucleo-f446re\"\n{more}"),
+        )
+    }
+
     /// A program in the language of the shell that answers for probe-rs.
     pub(crate) fn stand_in(&self, text: &str) -> String {
         let version = "case \"$*\" in --version) echo 'probe-rs 0.32.0 (git commit: none)'; exit;; esac";
@@ -71,11 +79,14 @@ impl Drop for Folder {
     }
 }
 
+pub(crate) fn command(args: &[impl AsRef<std::ffi::OsStr>]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
+    command.args(args);
+    command
+}
+
 pub(crate) fn hopwise(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(args)
-        .output()
-        .expect("the command starts")
+    command(args).output().expect("the command starts")
 }
 
 /// The words of a command line; each `{}` is the next of those that are given.
@@ -99,10 +110,8 @@ pub(crate) fn json(args: &[&str]) -> (i32, Value) {
     let output = hopwise(args);
     let status = output.status.code().expect("an exit status");
     let value = serde_json::from_slice(&output.stdout);
-    (
-        status,
-        value.unwrap_or_else(|error| panic!("{args:?}: {error}, {output:?}")),
-    )
+    let value = value.unwrap_or_else(|error| panic!("{args:?}: {error}, {output:?}"));
+    (status, value)
 }
 
 /// The one sentence of a command that was refused and has printed nothing.
@@ -125,11 +134,15 @@ pub(crate) fn refuses(table: &str) {
             _ => vec![part],
         });
         let sentence = refused(&words.collect::<Vec<_>>());
-        assert!(
-            is_like(&sentence, &format!("hopwise: {expected}")),
-            "{line}: {sentence}"
-        );
+        let is_it = is_like(&sentence, &format!("hopwise: {expected}"));
+        assert!(is_it, "{line}: {sentence}");
     }
+}
+
+/// A text is as this pattern says, in which `[..]` stands for any text.
+#[track_caller]
+pub(crate) fn like(text: &str, pattern: &str) {
+    assert!(is_like(text, pattern), "not {pattern}: {text}");
 }
 
 fn is_like(text: &str, pattern: &str) -> bool {

@@ -79,11 +79,8 @@ fn the_tests_of_a_new_program_pass() {
         .output()
         .expect("cargo starts");
     let said = String::from_utf8_lossy(&tests.stdout);
-    assert!(
-        tests.status.success() && said.contains("2 passed"),
-        "{said}\n{}",
-        String::from_utf8_lossy(&tests.stderr)
-    );
+    let errors = String::from_utf8_lossy(&tests.stderr);
+    assert!(tests.status.success() && said.contains("2 passed"), "{said}\n{errors}");
     for board in KINDS.iter().map(|kind| kind.name) {
         let emulated = hopwise(&["emulate", "path(2)", "--for", "1500ms", "--board", board, "--app"]);
         let log = String::from_utf8_lossy(&emulated.stdout);
@@ -161,14 +158,10 @@ fn an_image_without_the_family_of_a_network_says_so() {
         assert_eq!(status.state, expected, "{expression}");
         if expected == BoardState::NotInImage {
             let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
-            assert!(
-                lines.iter().any(|line| line == "not part of a mesh: NotInImage"),
-                "{lines:?}"
-            );
-            assert_eq!(
-                rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(&config))),
-                CommandResult::NotInImage
-            );
+            let says_so = lines.iter().any(|line| line == "not part of a mesh: NotInImage");
+            assert!(says_so, "{lines:?}");
+            let command = BoardRequest::command(0, &Command::WriteConfig(&config));
+            assert_eq!(rig.ask_one::<CommandResult>(command), CommandResult::NotInImage);
         }
     }
 }

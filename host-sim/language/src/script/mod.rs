@@ -130,12 +130,8 @@ impl Script {
             }
             _ => vec![event],
         };
-        let events = self
-            .events
-            .into_iter()
-            .flat_map(each)
-            .map(resolved)
-            .collect::<Result<_, _>>()?;
+        let events = self.events.into_iter().flat_map(each).map(resolved);
+        let events = events.collect::<Result<_, _>>()?;
         Ok(Script { events })
     }
 }
@@ -154,11 +150,8 @@ impl<P> Script<P> {
     /// Of events in any order.
     pub fn new(events: impl IntoIterator<Item = (Time, Action<P>)>) -> Self {
         let events = (1..).zip(events);
-        Script::sorted(
-            events
-                .map(|(line, (at, action))| ScriptEvent { at, action, line })
-                .collect(),
-        )
+        let event = |(line, (at, action))| ScriptEvent { at, action, line };
+        Script::sorted(events.map(event).collect())
     }
 
     fn sorted(mut events: Vec<ScriptEvent<P>>) -> Self {
@@ -286,18 +279,11 @@ mod tests {
                     12s reset 3; 13s off 3; 14s on 3; 15s press 3; 16s release 3";
         let script = Script::parse(text).unwrap();
         assert_eq!(script.to_string(), text);
-        let kinds: Vec<_> = script
-            .events()
-            .iter()
-            .map(|event| std::mem::discriminant(&event.action))
-            .collect();
+        let events = script.events().iter();
+        let kinds: Vec<_> = events.map(|event| std::mem::discriminant(&event.action)).collect();
         assert_eq!(kinds.len(), EVERY.len());
-        assert!(
-            kinds
-                .iter()
-                .enumerate()
-                .all(|(place, kind)| !kinds[..place].contains(kind))
-        );
+        let is_new = |(place, kind)| !kinds[..place].contains(kind);
+        assert!(kinds.iter().enumerate().all(is_new));
     }
 
     #[test]

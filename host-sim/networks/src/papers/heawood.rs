@@ -189,10 +189,8 @@ fn re_two(run: &Run) -> Claims {
     let mut degrees = Vec::new();
     for reading in ["one", "all"] {
         let network = network(&format!("re-heawood-2(15,{reading})"))?;
-        let most = (0..14)
-            .map(|place| network.unchecked().degree(place))
-            .max()
-            .unwrap_or(0);
+        let degrees_of = (0..14).map(|place| network.unchecked().degree(place));
+        let most = degrees_of.max().unwrap_or(0);
         degrees.push(most);
     }
     Ok(vec![
@@ -263,11 +261,8 @@ fn broadcast_steps(run: &Run) -> Claims {
         (run.progress)(&network.to_string());
         let broadcast = Broadcast::follow(&network, 0, Tree::FewestSteps);
         let complete = broadcast.reached() == network.nodes() && broadcast.duplicates == 0;
-        cases.push(Case::new(
-            network,
-            4 * n,
-            if complete { broadcast.one_port_steps() } else { u64::MAX },
-        ));
+        let steps = if complete { broadcast.one_port_steps() } else { u64::MAX };
+        cases.push(Case::new(network, 4 * n, steps));
     }
     let row = claim(
         "Section 3.1.2: broadcasting in a folded Heawood network takes O(n) steps (one port: 4n, and 4 is the least for 14 \
@@ -287,11 +282,8 @@ fn routing_steps(run: &Run) -> Claims {
         for n in 1..=3 {
             let (network, graph) = built(&format!("{name}(heawood,{n})"))?;
             (run.progress)(&network.to_string());
-            cases.push(Case::new(
-                network,
-                most(n),
-                Stretch::measure(&network, &graph, Rule::Paper)?.longest,
-            ));
+            let found = Stretch::measure(&network, &graph, Rule::Paper)?;
+            cases.push(Case::new(network, most(n), found.longest));
         }
         let text = format!(
             "{place}: routing in a {name} Heawood network takes O(n) steps (at most {name}'s diameter of Fig. 9)"

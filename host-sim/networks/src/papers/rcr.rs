@@ -6,9 +6,7 @@ mod routing;
 use hopwise_core::{Base, Network};
 
 use super::claim::Case;
-use super::{
-    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched, searched_diameter,
-};
+use super::{Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, network, searched_diameter};
 use crate::base::Formulas;
 use crate::bisection;
 use crate::connectivity::vertex_connectivity;
@@ -162,11 +160,8 @@ fn bisection_width(run: &Run) -> Claims {
             continue;
         };
         let unit = 1 << (cube.bits() - 1);
-        cases.push(Case::new(
-            cube.name(),
-            places_of_a_bit(&network, cube) * unit,
-            found.most,
-        ));
+        let said = places_of_a_bit(&network, cube) * unit;
+        cases.push(Case::new(cube.name(), said, found.most));
         let most = unit * (cube.j * (cube.r - 1) / cube.bits());
         corollary_empty += u64::from(most < unit);
         corollary.push((cube.name(), unit, most, found));
@@ -234,10 +229,8 @@ fn property_2(_: &Run) -> Claims {
     }
     let mut cycles = Vec::new();
     for n in 3..=5 {
-        cycles.push(same(
-            &by_definition(1, n, n - 1),
-            &format!("re(complete(2),ring({n}),{n})"),
-        )?);
+        let expansion = format!("re(complete(2),ring({n}),{n})");
+        cycles.push(same(&by_definition(1, n, n - 1), &expansion)?);
     }
     Ok(vec![
         claim("P2.1: rings are RCR(0,r,j) for any r and j")
@@ -305,10 +298,8 @@ fn property_3(_: &Run) -> Claims {
         let mut cycles = 0u64;
         for node in 0..graph.nodes() {
             let cube_links = || {
-                graph
-                    .neighbors(node)
-                    .iter()
-                    .filter(|&&next| place(next as usize) == place(node))
+                let near = graph.neighbors(node).iter();
+                near.filter(|&&next| place(next as usize) == place(node))
             };
             for &a in cube_links() {
                 for &b in cube_links().filter(|&&b| b > a) {
@@ -327,15 +318,8 @@ fn property_3(_: &Run) -> Claims {
         with_ring.push(Case::new(cube.name(), said * cube.r, cycles / 4));
     }
 
-    let figure: Vec<Case> = with_ring
-        .iter()
-        .filter(|case| case.network == "rcr(2,2,2)")
-        .cloned()
-        .collect();
-    let figure: Vec<Case> = figure
-        .into_iter()
-        .map(|case| Case::new(case.network, 8u64, case.found))
-        .collect();
+    let figure = with_ring.iter().filter(|case| case.network == "rcr(2,2,2)");
+    let figure: Vec<Case> = figure.map(|case| Case::new(&case.network, 8u64, case.found)).collect();
     Ok(vec![
         claim("P3: there are C(k,2) 2^(k+j-2) cube planes of four nodes").exactly(How::Counted, &cases),
         claim("P3, proof: there are C(k,2) r 2^(k+j-2) of them").exactly(How::Counted, &with_ring),
@@ -399,11 +383,8 @@ fn property_5(run: &Run) -> Claims {
     for cube in all(4096, 12) {
         let found = searched_diameter(run, &cube.name())?;
         // Rounded up, the reading that is kinder to the claim.
-        cases.push(Case::new(
-            cube.name(),
-            (cube.r - 1).div_ceil(2) + cube.bits() - 1,
-            found,
-        ));
+        let said = (cube.r - 1).div_ceil(2) + cube.bits() - 1;
+        cases.push(Case::new(cube.name(), said, found));
         if cube.fits() {
             let by_formula = network(&cube.name())?.diameter().unwrap_or(0);
             formula.push(Case::new(cube.name(), by_formula, found));
@@ -462,11 +443,8 @@ fn star_graph(run: &Run) -> Claims {
     let mut cases = Vec::new();
     for n in 3..=7u64 {
         let expression = format!("nstar({n})");
-        cases.push(Case::new(
-            &expression,
-            3 * (n - 1) / 2,
-            diameter(&searched(run, &expression)?)?,
-        ));
+        let found = searched_diameter(run, &expression)?;
+        cases.push(Case::new(&expression, 3 * (n - 1) / 2, found));
     }
     let stars: Vec<Base> = [base("nstar(7)")?, base("nstar(8)")?].into();
     let sizes = [

@@ -259,10 +259,8 @@ fn table_2(run: &Run) -> Claims {
         );
     }
     ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let order: Vec<String> = ratios
-        .iter()
-        .map(|(ratio, name)| format!("{name} {ratio:.2}"))
-        .collect();
+    let order = ratios.iter().map(|(ratio, name)| format!("{name} {ratio:.2}"));
+    let order: Vec<String> = order.collect();
     rows.push(
         claim("Section 3: the RDNs beat all others of Table 2 by cost ratio, and RDN(3^3,2) is the best")
             .so(
@@ -285,10 +283,8 @@ fn node_numbers(_: &Run) -> Claims {
 }
 
 fn address(network: &Network, node: Node) -> String {
-    network
-        .address(node)
-        .map(|address| address.to_string())
-        .unwrap_or_default()
+    let address = network.address(node);
+    address.map(|address| address.to_string()).unwrap_or_default()
 }
 
 fn cross_edges(_: &Run) -> Claims {
@@ -345,11 +341,8 @@ fn theorem_2(run: &Run) -> Claims {
         let found = Stretch::measure(&network, &graph, Rule::Paper)?;
         pairs += found.pairs;
         shortest += found.shortest;
-        longest.push(Case::new(
-            network,
-            grown(base(expression)?.diameter(), levels),
-            found.longest,
-        ));
+        let said = grown(base(expression)?.diameter(), levels);
+        longest.push(Case::new(network, said, found.longest));
     }
     let mut row =
         claim("Theorem 2: Algorithm 1 routes in at most 2^k D0 + 2^(k+1) - 2 steps").at_most(How::AllPairs, &longest);
@@ -417,11 +410,8 @@ fn algorithm_2(_: &Run) -> Claims {
         };
         printed.broadcast(levels, 0, 0);
         let missed = printed.received[1..].iter().filter(|&&times| times == 0).count();
-        let again: u32 = printed.received[1..]
-            .iter()
-            .map(|&times| times.saturating_sub(1))
-            .sum::<u32>()
-            + printed.received[0];
+        let repeats = printed.received[1..].iter().map(|&times| times.saturating_sub(1));
+        let again: u32 = repeats.sum::<u32>() + printed.received[0];
         found.push(format!(
             "{name}: {missed} of {nodes} nodes never receive it, {again} copies come again"
         ));

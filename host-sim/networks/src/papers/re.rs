@@ -157,10 +157,8 @@ fn connected_sets_exist(graph: &Graph, size: usize, sets: usize) -> bool {
         let joined = unions
             .iter()
             .flat_map(|&union| candidates.iter().map(move |&set| (union, set)));
-        unions = joined
-            .filter(|(union, set)| union & set == 0)
-            .map(|(union, set)| union | set)
-            .collect();
+        let disjoint = joined.filter(|(union, set)| union & set == 0);
+        unions = disjoint.map(|(union, set)| union | set).collect();
         unions.sort_unstable();
         unions.dedup();
     }
@@ -192,7 +190,8 @@ fn theorem_1(_: &Run) -> Claims {
     }
     Ok(vec![
         claim(
-            "Definition 4, Theorem 1: a unit has s_d disjoint connected pivot sets of min(n_u/s_d, d_f) nodes each \
+            "Definition 4, Theorem 1: a unit has s_d disjoint connected pivot sets of min(n_u/s_d, \
+             d_f) nodes each \
              (frames of degree 3)",
         )
         .so(How::Exhaustive, impossible.is_empty())
@@ -245,10 +244,8 @@ fn theorem_2(run: &Run) -> Claims {
                 "sk" => (expansion.degree_sk(), expansion.diameter_sk()),
                 _ => (expansion.degree_sd(), expansion.diameter_sd()),
             };
-            sizes.push(case(
-                expansion.unit.nodes() * expansion.frame.nodes().pow(phases as u32),
-                found.nodes,
-            ));
+            let size = expansion.unit.nodes() * expansion.frame.nodes().pow(phases as u32);
+            sizes.push(case(size, found.nodes));
             degrees[at].push(case(degree, found.degree_max));
             diameters[at].push(case(hops, diameter(&found)?));
         }
@@ -260,7 +257,8 @@ fn theorem_2(run: &Run) -> Claims {
         claim("Theorem 2.3(a): pivot sets: d_r <= d_u + lambda d_f + ceil(d_f / floor(n_u/(r - lambda n_u)))")
             .at_most(How::Counted, &degrees[1]),
         claim(
-            "Theorem 2.3(b): pivot sets: k_r = k_u (r+1) + k_f (d_f r - (d_f-1) lambda n_u) - (d_f-1)(r - lambda \
+            "Theorem 2.3(b): pivot sets: k_r = k_u (r+1) + k_f (d_f r - (d_f-1) lambda n_u) - \
+             (d_f-1)(r - lambda \
              n_u)",
         )
         .exactly(How::AllPairs, &diameters[1]),
@@ -268,10 +266,7 @@ fn theorem_2(run: &Run) -> Claims {
 }
 
 fn theorem_3(run: &Run) -> Claims {
-    let (mut first, mut second) = (
-        [Vec::new(), Vec::new(), Vec::new()],
-        [Vec::new(), Vec::new(), Vec::new()],
-    );
+    let [mut first, mut second] = [const { [const { Vec::new() }; 3] }; 2];
     let at_most = |cases: &mut [Vec<Case>; 3], said: [u64; 3], expression: &str| -> Result<(), CannotMeasure> {
         let found = searched(run, expression)?;
         let found = [found.nodes, found.degree_max, diameter(&found)?];
@@ -292,11 +287,8 @@ fn theorem_3(run: &Run) -> Claims {
         if frame_degree <= positions && phases <= rounds {
             let sd = Expansion::new(frame, unit, phases, "sd")?;
             let hops = u.diameter() * (rounds + 1) + f.diameter() * positions - positions / 2;
-            at_most(
-                &mut second,
-                [most(rounds), u.degree_range().1 + 1, hops],
-                &sd.expression,
-            )?;
+            let said = [most(rounds), u.degree_range().1 + 1, hops];
+            at_most(&mut second, said, &sd.expression)?;
         }
     }
 
@@ -323,33 +315,37 @@ fn theorem_4(run: &Run) -> Claims {
     let torus_cost = torus_degree * 2 * (torus_side / 2);
     Ok(vec![
         large
-.so(How::ClosedForm, nodes == 9u64.pow(10) && degree == 8)
-.measured(format!("n = 9: {nodes} nodes, degree {degree}, diameter {hops}")),
+            .so(How::ClosedForm, nodes == 9u64.pow(10) && degree == 8)
+            .measured(format!("n = 9: {nodes} nodes, degree {degree}, diameter {hops}")),
         small
-.so(How::Counted, sets.nodes == 9u64.pow(3) && sets.degree_max == 5)
-.measured(format!(
+            .so(How::Counted, sets.nodes == 9u64.pow(3) && sets.degree_max == 5)
+            .measured(format!(
                 "n = 9: {} nodes, degree {}, diameter {}",
                 sets.nodes,
                 sets.degree_max,
                 diameter(&sets)?
             )),
         claim("Theorem 4(c): k_r = O((log n_r / log n)^(3/2)) (measured: at most 2 times that)")
-// A constant that covers both sizes: sqrt(n) for the frame's diameter, as much for the unit's.
-.so(How::ClosedForm, growth(little_hops, 4.0) <= 2.0 && growth(hops, 9.0) <= 2.0)
-.measured(format!(
+            // A constant that covers both sizes: sqrt(n) for the frame's diameter, as much for the unit's.
+            .so(
+                How::ClosedForm,
+                growth(little_hops, 4.0) <= 2.0 && growth(hops, 9.0) <= 2.0,
+            )
+            .measured(format!(
                 "k_r over that: {:.2} for n = 4 ({little_nodes} nodes), {:.2} for n = 9 ({nodes} nodes)",
                 growth(little_hops, 4.0),
                 growth(hops, 9.0)
             ))
-        .growth(),
+            .growth(),
         claim("Theorem 4, Corollary: the cost is far below that of a torus of the same size")
-.so(How::ClosedForm, degree * hops < torus_cost)
-.measured(format!(
-                "n = 9: degree x diameter {} against {torus_cost} of torus({torus_side},{torus_side}), {:.0} times less",
+            .so(How::ClosedForm, degree * hops < torus_cost)
+            .measured(format!(
+                "n = 9: degree x diameter {} against {torus_cost} of torus({torus_side},{torus_side}), \
+                 {:.0} times less",
                 degree * hops,
                 torus_cost as f64 / (degree * hops) as f64
             ))
-        .growth(),
+            .growth(),
     ])
 }
 
@@ -440,7 +436,8 @@ fn routing_delay(run: &Run) -> Claims {
         cases.push(Case::new(network, expansion.diameter_sk(), found.longest));
     }
     let mut row = claim(
-        "Section 6: highest phase first: no route is longer than k_u (r+1) + k_f r, of order (k_u + k_f) d_f \
+        "Section 6: highest phase first: no route is longer than k_u (r+1) + k_f r, of order \
+         (k_u + k_f) d_f \
          r",
     )
     .at_most(How::AllPairs, &cases);
@@ -448,7 +445,8 @@ fn routing_delay(run: &Run) -> Claims {
     let worst = stretch.iter().map(|stretch| stretch.worst.ratio()).fold(1.0, f64::max);
     let (least, most) = (means().fold(f64::MAX, f64::min), means().fold(0.0, f64::max));
     row.measured = format!(
-        "longest route {}; against shortest paths {least:.2} to {most:.2} times as long on average, {worst:.2} at worst",
+        "longest route {}; against shortest paths {least:.2} to {most:.2} times as long on \
+         average, {worst:.2} at worst",
         row.measured
     );
     Ok(vec![row])

@@ -116,15 +116,14 @@ fn farthest_nodes(_: &Run) -> Claims {
         let apart = |&(x, y): &(u64, u64)| whole.unchecked().distance(x, y) == Some(graph.diameter());
         let (x, y) = pairs.clone().find(apart).unwrap_or((0, 0));
         let repeated = |digit: u64| (0..1u32 << (levels - 1)).fold(0, |id, _| id * nodes + digit);
-        let distance = network
-            .unchecked()
-            .distance(repeated(x), repeated(y))
-            .unwrap_or(u64::MAX);
+        let distance = network.unchecked().distance(repeated(x), repeated(y));
+        let distance = distance.unwrap_or(u64::MAX);
         cases.push(Case::new(network, farthest(graph.diameter(), levels), distance));
     }
     Ok(vec![
         claim(
-            "Section 2.5: if X and Y are D_G apart in the nucleus, XX..X and YY..Y are 2^(l-1) (D_G + 1) - 1 \
+            "Section 2.5: if X and Y are D_G apart in the nucleus, XX..X and YY..Y are 2^(l-1) (D_G \
+             + 1) - 1 \
          apart",
         )
         .exactly(How::ClosedForm, &cases),
@@ -140,16 +139,11 @@ fn recursive_routing(run: &Run) -> Claims {
         (run.progress)(&name);
         let (network, graph) = built(&name)?;
         let found = Stretch::measure(&network, &graph, Rule::Paper)?;
-        cases.push(Case::new(
-            &name,
-            farthest(base(nucleus)?.diameter(), levels),
-            found.longest,
-        ));
+        let said = farthest(base(nucleus)?.diameter(), levels);
+        cases.push(Case::new(&name, said, found.longest));
         if found.longer() > 0 {
-            longer.push(format!(
-                "{name} {:.0}%",
-                100.0 * found.longer() as f64 / found.pairs as f64
-            ));
+            let share = 100.0 * found.longer() as f64 / found.pairs as f64;
+            longer.push(format!("{name} {share:.0}%"));
             let pair = found.worst;
             example.get_or_insert(format!(
                 "{name}: {} to {} takes {}, distance {}",
@@ -186,15 +180,19 @@ fn diameter_links(run: &Run) -> Claims {
         }
     }
     let degree = searched(run, "rsn(2,hypercube(3),diameter)")?.degree_max;
-    Ok(vec![claim(
-            "Section 2.1: diameter links shorten the average distance and, in most cases, the diameter, at the \
+    Ok(vec![
+        claim(
+            "Section 2.1: diameter links shorten the average distance and, in most cases, the \
+             diameter, at the \
              same degree",
         )
-.so(How::AllPairs, mean == all && 2 * hops > all)
-.measured(format!(
-            "mean distance smaller on {mean}, diameter on {hops} of {all} networks (not on {}); degree still {degree} for Q3",
+        .so(How::AllPairs, mean == all && 2 * hops > all)
+        .measured(format!(
+            "mean distance smaller on {mean}, diameter on {hops} of {all} networks (not on {}); \
+             degree still {degree} for Q3",
             same.first().map_or("none", String::as_str)
-        ))])
+        )),
+    ])
 }
 
 fn named_subclasses(_: &Run) -> Claims {
@@ -219,11 +217,8 @@ fn named_subclasses(_: &Run) -> Claims {
         for (name, expression) in pairs {
             equal.push((name, built(name)?.1.edge_list().eq(built(expression)?.1.edge_list())));
         }
-        let same: Vec<&str> = equal
-            .iter()
-            .filter(|(_, equal)| *equal)
-            .map(|(name, _)| *name)
-            .collect();
+        let same = equal.iter().filter(|(_, equal)| *equal);
+        let same: Vec<&str> = same.map(|(name, _)| *name).collect();
         rows.push(
             claim(text)
                 .so(How::Counted, equal.iter().all(|(_, equal)| *equal))
@@ -233,16 +228,10 @@ fn named_subclasses(_: &Run) -> Claims {
     let mut degrees = Vec::new();
     for n in 2..=5u64 {
         // In terms of log2 N = 2n.
-        degrees.push(Case::new(
-            format!("hcn({n})"),
-            n + 1,
-            built(&format!("hcn({n})"))?.1.degree_range().1 as u64,
-        ));
-        degrees.push(Case::new(
-            format!("hfn({n})"),
-            n + 2,
-            built(&format!("hfn({n})"))?.1.degree_range().1 as u64,
-        ));
+        for (name, said) in [(format!("hcn({n})"), n + 1), (format!("hfn({n})"), n + 2)] {
+            let most = built(&name)?.1.degree_range().1;
+            degrees.push(Case::new(name, said, most as u64));
+        }
     }
     rows.push(
         claim("Introduction: HCNs have node degree log2(N)/2 + 1, HFNs log2(N)/2 + 2").exactly(How::Counted, &degrees),
@@ -256,11 +245,8 @@ fn hypercube_nuclei(run: &Run) -> Claims {
         let expression = format!("rsn({levels},hypercube({n}))");
         let bits = (n as u64) << (levels - 1);
         // (1 + 1/n) log2 N - 1.
-        cases.push(Case::new(
-            &expression,
-            bits + bits / n as u64 - 1,
-            searched_diameter(run, &expression)?,
-        ));
+        let found = searched_diameter(run, &expression)?;
+        cases.push(Case::new(&expression, bits + bits / n as u64 - 1, found));
     }
     let (_, graph) = built("rsn(3,hypercube(2))")?;
     let hops = searched_diameter(run, "rsn(3,hypercube(2))")?;
@@ -328,11 +314,8 @@ fn mesh_nuclei(_: &Run) -> Claims {
         (3, "path(3)", 1),
     ] {
         let expression = format!("rsn({levels},{mesh})");
-        cases.push(Case::new(
-            &expression,
-            levels + 2 * dimensions - 1,
-            built(&expression)?.1.degree_range().1 as u64,
-        ));
+        let most = built(&expression)?.1.degree_range().1;
+        cases.push(Case::new(&expression, levels + 2 * dimensions - 1, most as u64));
     }
     Ok(vec![
         claim("Section 4.3: over an n-D mesh the node degree is l + 2n - 1").exactly(How::Counted, &cases),
@@ -373,7 +356,8 @@ fn three_levels(_: &Run) -> Claims {
     let inside = plain.edge_list().all(|(u, v)| cubic.linked(u, v));
     Ok(vec![
         claim(
-            "Section 5.1: 3-HCN: every two of its N^(1/3) modules have N^(1/3) links, X'X''X''' - X'''X''X'; \
+            "Section 5.1: 3-HCN: every two of its N^(1/3) modules have N^(1/3) links, X'X''X''' - \
+             X'''X''X'; \
                  degree log2(N)/3 + 2",
         )
         .so(How::Counted, so)
@@ -435,10 +419,8 @@ fn one_link_a_pair(_: &Run) -> Claims {
 fn partly_linked(run: &Run) -> Claims {
     let (network, graph) = built("partial-swapped")?;
     let upper = |node: usize| {
-        graph
-            .neighbors(node)
-            .iter()
-            .any(|&other| other as usize >> 8 != node >> 8)
+        let mut near = graph.neighbors(node).iter();
+        near.any(|&other| other as usize >> 8 != node >> 8)
     };
     let without = (0..graph.nodes()).filter(|&node| !upper(node)).count();
     let share = 100.0 * without as f64 / graph.nodes() as f64;
@@ -446,21 +428,22 @@ fn partly_linked(run: &Run) -> Claims {
     let routed = Stretch::measure(&network, &graph, Rule::Paper)?;
     Ok(vec![
         claim(
-                "Section 5.2: 16 copies of RSN(3,Q_2), level-4 links where x_0 = 0: about half the nodes have \
+            "Section 5.2: 16 copies of RSN(3,Q_2), level-4 links where x_0 = 0: about half the nodes have \
                  none",
-            )
-.so(How::Counted, (40.0..60.0).contains(&share))
-.measured(format!("{without} of {} nodes, {share:.0}%", graph.nodes())),
+        )
+        .so(How::Counted, (40.0..60.0).contains(&share))
+        .measured(format!("{without} of {} nodes, {share:.0}%", graph.nodes())),
         claim(
-                "Section 5.2: nodes without a level-4 link reach one within the nucleus: the network is \
+            "Section 5.2: nodes without a level-4 link reach one within the nucleus: the network is \
                  connected",
-            )
-.so(How::AllPairs, graph.parts() == 1)
-.measured(format!(
-                "diameter {}; routes by way of such a neighbor are {:.2} times as long as shortest paths on average, {:.2} at worst",
-                diameter(&figures)?,
-                routed.mean(),
-                routed.worst.ratio()
-            )),
+        )
+        .so(How::AllPairs, graph.parts() == 1)
+        .measured(format!(
+            "diameter {}; routes by way of such a neighbor are {:.2} times as long as shortest \
+                 paths on average, {:.2} at worst",
+            diameter(&figures)?,
+            routed.mean(),
+            routed.worst.ratio()
+        )),
     ])
 }

@@ -79,10 +79,8 @@ fn figures(network: &Network) {
     }
     if let Some(diameter) = found.diameter {
         for rule in [Rule::Exact, Rule::Paper] {
-            assert!(
-                diameter <= network.longest_route(rule),
-                "{network}: diameter {diameter} above the bound"
-            );
+            let bound = network.longest_route(rule);
+            assert!(diameter <= bound, "{network}: diameter {diameter} above the bound");
         }
     }
 }
@@ -93,11 +91,8 @@ fn deadlock_free(network: &Network, graph: &Graph) {
         let found = dependency::build(network, graph, rule, Scheme::Network, |_| ()).unwrap();
         assert_eq!(found.cycle, None, "{network}: {rule:?} can deadlock");
         let bound = buffer_classes::count(network, rule);
-        assert!(
-            u64::from(found.classes) <= bound,
-            "{network}: {} classes, more than {bound}",
-            found.classes
-        );
+        let classes = u64::from(found.classes);
+        assert!(classes <= bound, "{network}: {classes} classes, more than {bound}");
     }
     // The class that a node computes by itself is the one the graph was built with.
     let dest = graph.nodes() / 2;

@@ -19,11 +19,8 @@ fn one_port_steps() {
             .map(|source| Broadcast::follow(&network, source, Tree::LeastDepth))
             .collect();
         let most = |steps: fn(&Broadcast) -> u64| trees.iter().map(steps).max().unwrap();
-        (
-            expression,
-            most(Broadcast::one_port_steps),
-            most(Broadcast::best_one_port_steps),
-        )
+        let (steps, best) = (most(Broadcast::one_port_steps), most(Broadcast::best_one_port_steps));
+        (expression, steps, best)
     });
     let rows: Vec<_> = rows.collect();
     let mut table = format!("{:<44} {:>5} {:>5}\n", "most over up to 24 sources", "steps", "best");

@@ -152,11 +152,8 @@ fn boards_that_are_not_who_they_should_be_are_named() {
     let found = report(&mesh, &boards);
     assert_eq!(rows(&found), ["WrongBoard 2.- node 2 node 4"]);
     assert_eq!(found.moves.len(), 1);
-    assert!(
-        found.moves[0].contains("hopwise flash MESH.toml --only 2"),
-        "{:?}",
-        found.moves
-    );
+    let advice = "hopwise flash MESH.toml --only 2";
+    assert!(found.moves[0].contains(advice), "{:?}", found.moves);
 
     let mut boards = seen(&mesh, &cables);
     boards.get_mut(&1).unwrap().kind = Some("nucleo-l476rg".into());
@@ -250,10 +247,8 @@ fn a_neighbor_that_does_not_link_up_is_no_missing_cable() {
         // The host is at node 2, which cannot reach node 0.
         boards.remove(&0);
         let found = report(&mesh, &boards);
-        assert_eq!(
-            rows(&found),
-            ["NoAnswer 0.- node 0 -".to_string(), format!("{kind} {here} {there} -")]
-        );
+        let expected = ["NoAnswer 0.- node 0 -".to_string(), format!("{kind} {here} {there} -")];
+        assert_eq!(rows(&found), expected);
         let advice =
             format!("boards 1 and 0 {why}: `hopwise flash MESH.toml --only 0` gives board 0 what the mesh file says");
         assert_eq!(found.moves, [advice]);

@@ -176,10 +176,9 @@ impl<'a> Updater<'a> {
         };
         // What is answered to a command that is not known is no state.
         let too_old = nodes.iter().zip(&replies);
-        let too_old: Vec<u64> = too_old
-            .filter(|(_, reply)| read::<CommandResult>(reply) == Some(CommandResult::Unknown))
-            .map(|(node, _)| *node)
-            .collect();
+        let is_unknown = |reply: &_| read::<CommandResult>(reply) == Some(CommandResult::Unknown);
+        let too_old = too_old.filter(|(_, reply)| is_unknown(reply)).map(|(node, _)| *node);
+        let too_old: Vec<u64> = too_old.collect();
         if !too_old.is_empty() {
             return Err(CannotUpdate::TooOld(too_old));
         }
@@ -294,11 +293,8 @@ impl<'a> Updater<'a> {
         refusal: impl Fn(Vec<u64>) -> CannotUpdate,
     ) -> Result<(), CannotUpdate> {
         let is_so = |state: &Option<UpdateState>| state.as_ref().is_some_and(|state| state.phase == phase);
-        let nodes: Vec<u64> = states
-            .iter()
-            .filter(|(_, state)| is_so(state))
-            .map(|(node, _)| *node)
-            .collect();
+        let nodes = states.iter().filter(|(_, state)| is_so(state));
+        let nodes: Vec<u64> = nodes.map(|(node, _)| *node).collect();
         if nodes.is_empty() { Ok(()) } else { Err(refusal(nodes)) }
     }
 

@@ -153,10 +153,8 @@ impl Package {
     /// Reads the bytes of a file.
     pub fn read(bytes: &[u8]) -> Result<Self, BadPackage> {
         let rest = bytes.strip_prefix(FIRST_LINE).ok_or(BadPackage::NoUpdate)?;
-        let end = rest
-            .iter()
-            .position(|byte| *byte == b'\n')
-            .ok_or(BadPackage::NoUpdate)?;
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let end = end.ok_or(BadPackage::NoUpdate)?;
         let (contents, rest) = rest.split_at(end);
         let contents: Contents = serde_json::from_slice(contents).map_err(|_| BadPackage::NoUpdate)?;
         let mut rest = &rest[1..];

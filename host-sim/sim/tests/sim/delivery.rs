@@ -45,10 +45,8 @@ fn confirmed_packets_are_all_confirmed() {
         assert_all_delivered(&settings, &account);
         let completed = events(&trace, "completed");
         assert_eq!(completed.len() as u64, account.tally.sent, "{network}");
-        assert!(
-            completed.iter().all(|event| event["outcome"] == "delivered"),
-            "{network}"
-        );
+        let all_delivered = completed.iter().all(|event| event["outcome"] == "delivered");
+        assert!(all_delivered, "{network}");
     }
 }
 
@@ -83,10 +81,8 @@ fn senders_above_what_the_wires_carry_bring_nothing_to_a_halt() {
 /// All nodes broadcast large packets as fast as they can: hardly a packet is kept waiting until it expires, and that is known.
 #[test]
 fn a_storm_of_broadcasts_starves_nobody() {
-    let small =
-        networks("small_of_each_paper")
-            .into_iter()
-            .chain(["torus(4,4)", "re(ring(4),complete(3),1)", "ring(12)"]);
+    let others = ["torus(4,4)", "re(ring(4),complete(3),1)", "ring(12)"];
+    let small = networks("small_of_each_paper").into_iter().chain(others);
     for network in small {
         let settings = on(&format!(
             "{network} --traffic broadcast-storm --packets 1500 --rate 2e3 --payload 200"

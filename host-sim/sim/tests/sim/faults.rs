@@ -87,19 +87,11 @@ fn any_single_dead_board_is_gone_round() {
 /// With some boards dead, every live board that can be reached gets every broadcast, once.
 fn assert_broadcasts_pass(network: &str, dead: &[u64]) {
     let off: Vec<String> = dead.iter().map(|board| format!("0s off {board}")).collect();
-    let settings = also(
-        with(&off.join("; "), Traffic::Broadcast),
-        &format!("--network {network}"),
-    );
+    let dead = with(&off.join("; "), Traffic::Broadcast);
+    let settings = also(dead, &format!("--network {network}"));
     let tally = run(&settings).tally;
-    assert_eq!(
-        (tally.delivered, tally.duplicated),
-        (tally.sent, 0),
-        "{}: of {} broadcasts {} reached everyone",
-        settings.command(),
-        tally.sent,
-        tally.delivered
-    );
+    let (found, command) = ((tally.delivered, tally.duplicated), settings.command());
+    assert_eq!(found, (tally.sent, 0), "{command}: reached everyone, came twice");
 }
 
 fn nodes(network: &str) -> u64 {
@@ -153,10 +145,8 @@ fn a_dead_board_under_a_steady_load_of_broadcasts_costs_none() {
         ("heawood", 0),
         ("rdn(ring(3),1)", 7),
     ] {
-        let settings = also(
-            with(&format!("0s off {dead}"), Traffic::Broadcast),
-            &format!("--packets 400 --rate 1 --network {network}"),
-        );
+        let dead = with(&format!("0s off {dead}"), Traffic::Broadcast);
+        let settings = also(dead, &format!("--packets 400 --rate 1 --network {network}"));
         let tally = run(&settings).tally;
         assert_eq!(tally.delivered, tally.sent, "{}", settings.command());
     }
@@ -200,10 +190,8 @@ fn a_partition_is_reported_long_before_the_deadline() {
     let (account, trace) = traced(&settings);
     let accepted = accepted(&trace, "confirmed");
     let outcomes = events(&trace, "completed");
-    let undeliverable: Vec<_> = outcomes
-        .iter()
-        .filter(|event| event["outcome"] == "undeliverable")
-        .collect();
+    let undeliverable = outcomes.iter().filter(|event| event["outcome"] == "undeliverable");
+    let undeliverable: Vec<_> = undeliverable.collect();
     assert_eq!(undeliverable.len() as u64, account.tally.undeliverable);
     assert!(undeliverable.len() > 20);
     for event in undeliverable {
@@ -281,10 +269,8 @@ fn what_is_undone_leaves_nothing_behind() {
     ];
     for (fault, undo) in faults {
         let chance = if fault == "noise" { " 0.5" } else { "" };
-        let settings = also(
-            with(&format!("0s {fault} 3.0{chance}; 100ms {undo} 3.0"), Traffic::AllToAll),
-            "--confirmed",
-        );
+        let events = format!("0s {fault} 3.0{chance}; 100ms {undo} 3.0");
+        let settings = also(with(&events, Traffic::AllToAll), "--confirmed");
         let account = run(&settings);
         assert_eq!(account.tally.delivered, account.tally.sent, "{fault}");
         assert_eq!((account.links_up, account.detours), (54, 0), "{fault}, {undo}");
@@ -330,10 +316,8 @@ fn dead_boards_at_a_quarter_of_the_load_cost_no_broadcast() {
         ("rdn(ring(3),1)", 30.0, "0s off 7,4,11"),
         ("nstar(4)", 25.0, "0s off 4,11,19"),
     ] {
-        let settings = also(
-            with(dead, Traffic::Broadcast),
-            &format!("--packets 300 --rate {rate} --network {network}"),
-        );
+        let more = format!("--packets 300 --rate {rate} --network {network}");
+        let settings = also(with(dead, Traffic::Broadcast), &more);
         let tally = run(&settings).tally;
         let found = (tally.broadcasts_full, tally.duplicated);
         assert_eq!(found, (tally.sent, 0), "{}", settings.command());

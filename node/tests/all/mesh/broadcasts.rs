@@ -41,12 +41,8 @@ fn it_goes_to_the_children_in_the_order_of_the_tree() {
     for node in 0..mesh.network.nodes() {
         mesh.broadcast(node, b"order").unwrap();
         mesh.run(40 * MILLISECOND);
-        let ports: Vec<_> = mesh
-            .network
-            .fanout(node, node)
-            .unwrap()
-            .map(|(port, _)| port as u8)
-            .collect();
+        let fanout = mesh.network.fanout(node, node).unwrap();
+        let ports: Vec<_> = fanout.map(|(port, _)| port as u8).collect();
         let sent: Vec<_> = mesh
             .board(node)
             .events
@@ -211,11 +207,8 @@ fn a_broadcast_from_before_the_start_is_passed_on_only() {
         let broadcast = aged(age as u16, header(Kind::Broadcast, 1, 1, 3));
         mesh.say(one, &broadcast, b"old", 50);
         assert_eq!(counts(&mesh, b"old")[0], delivered, "{age}");
-        let passed = mesh
-            .stranger(four)
-            .heard
-            .iter()
-            .filter(|heard| heard.header.number == 3);
+        let heard = mesh.stranger(four).heard.iter();
+        let passed = heard.filter(|heard| heard.header.number == 3);
         assert_eq!(passed.count(), 1, "{age}");
     }
 }

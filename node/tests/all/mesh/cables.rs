@@ -129,11 +129,8 @@ fn bad_neighbor() -> (Mesh, usize) {
 fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
     let begun = mesh.now;
     mesh.send(1, 2, &[7; 150]).unwrap();
-    assert!(
-        mesh.run_until(within, |mesh| downs(mesh, 1, why) == 1),
-        "{why:?} after {}",
-        mesh.now - begun
-    );
+    let is_down = mesh.run_until(within, |mesh| downs(mesh, 1, why) == 1);
+    assert!(is_down, "{why:?} after {}", mesh.now - begun);
     mesh.run(50 * MILLISECOND);
     assert_eq!(mesh.board(2).payloads(), [(1, &[7; 150][..])], "{why:?}");
     let begun = mesh.now;
@@ -144,11 +141,8 @@ fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
     }
     assert!(sent > 400, "{why:?}: {sent}");
     let times = downs(&mesh, 1, why);
-    assert!(
-        (4..=7).contains(&times),
-        "{why:?} {times} times in {}",
-        mesh.now - begun
-    );
+    let took = mesh.now - begun;
+    assert!((4..=7).contains(&times), "{why:?} {times} times in {took}");
     assert_eq!(mesh.board(1).dropped(DropReason::Expired), 0, "{why:?}");
     mesh.run(SECOND);
     assert_eq!(mesh.board(2).got.len(), sent, "{why:?}");

@@ -1,7 +1,7 @@
 //! Confirmed packets: delivered once, and the sender learns what became of each.
 
 use super::datagrams::header;
-use super::harness::Mesh;
+use super::harness::{Got, Mesh};
 use crate::support::*;
 
 /// The number of the first confirmed packet in the first life of a board, which depends on its epoch, 1.
@@ -152,10 +152,8 @@ fn a_destination_that_is_off_is_undeliverable_after_a_while() {
     assert!(mesh.board(0).router.counters().retried >= 2);
     mesh.run(SECOND);
     mesh.assert_at_rest();
-    assert!(
-        mesh.board(0).got.is_empty(),
-        "reports of confirmed packets are not for the application"
-    );
+    let nothing = mesh.board(0).got.is_empty();
+    assert!(nothing, "reports of confirmed packets are not for the application");
 }
 
 /// Found out at home: all neighbors of the sender are gone.
@@ -214,10 +212,8 @@ fn one_that_nobody_answers_is_unknown() {
     assert!(mesh.run_until(20 * SECOND, |mesh| !mesh.board(1).outcomes.is_empty()));
     assert_eq!(outcomes(&mesh, 1), [(0, Outcome::Unknown)]);
     let took = mesh.now - began;
-    assert!(
-        (times::CONFIRM_WITHIN..times::CONFIRM_WITHIN + 3 * SECOND).contains(&took),
-        "{took}"
-    );
+    let end = times::CONFIRM_WITHIN + 3 * SECOND;
+    assert!((times::CONFIRM_WITHIN..end).contains(&took), "{took}");
     // The time between two attempts doubles, up to two seconds.
     let heard = &mesh.stranger(two).heard;
     let gaps: Vec<_> = heard.windows(2).map(|pair| pair[1].at - pair[0].at).collect();
@@ -246,10 +242,8 @@ fn one_that_nobody_answers_is_unknown() {
             assert_eq!(Flooded::read(&heard.body), Some(inner));
         }
         assert_eq!(heard.header.hops_left, heard.header.hops_left.max(100));
-        assert!(
-            u64::from(heard.header.age) * AGE_UNIT < 20 * MILLISECOND,
-            "each attempt is young"
-        );
+        let age = u64::from(heard.header.age) * AGE_UNIT;
+        assert!(age < 20 * MILLISECOND, "each attempt is young");
     }
     mesh.assert_at_rest();
 }
@@ -266,11 +260,9 @@ fn a_confirmation_counts_once_and_only_of_this_life() {
     mesh.stranger_mut(two).send(0, &response, &old_epoch);
     mesh.stranger_mut(two)
         .send(0, &Header { number: 51, ..response }, &good[..10]);
-    mesh.stranger_mut(two).send(
-        0,
-        &Header { number: 52, ..response },
-        &confirmation(FIRST + 1, Verdict::Delivered, 9 * SECOND),
-    );
+    let of_another = confirmation(FIRST + 1, Verdict::Delivered, 9 * SECOND);
+    mesh.stranger_mut(two)
+        .send(0, &Header { number: 52, ..response }, &of_another);
     // Of someone else than the destination.
     mesh.say(two, &header(Kind::Confirmation, 0, 1, 55), &good, 10);
     assert!(outcomes(&mesh, 1).is_empty());
@@ -350,10 +342,10 @@ fn a_destination_that_restarts_does_not_deliver_again() {
         mesh.set_mute(2, 1, false);
         mesh.run(4 * SECOND);
         assert_eq!(mesh.board(2).got.len(), 1, "{known}");
+        let outcome = outcomes(&mesh, 0);
         assert!(
-            matches!(outcomes(&mesh, 0)[..], [(_, Outcome::Interrupted)]),
-            "{known}: {:?}",
-            outcomes(&mesh, 0)
+            matches!(outcome[..], [(_, Outcome::Interrupted)]),
+            "{known}: {outcome:?}"
         );
         assert!(mesh.board(2).dropped(DropReason::Stale) > 0);
         // What is first sent now is not concerned.
@@ -488,21 +480,16 @@ fn whatever_happens_to_cables_nothing_comes_twice() {
         mesh.assert_at_rest();
         for node in 0..nodes {
             let board = mesh.board(node);
-            let got = board
-                .got
-                .iter()
-                .filter(|got| !matches!(got.kind, MessageKind::Undeliverable { .. }));
+            let is_report = |got: &Got| matches!(got.kind, MessageKind::Undeliverable { .. });
+            let got = board.got.iter().filter(|got| !is_report(got));
             let mut payloads: Vec<_> = got.map(|got| got.payload.clone()).collect();
             let all = payloads.len();
             payloads.sort_unstable();
             payloads.dedup();
             assert_eq!(payloads.len(), all, "seed {seed}: node {node} got something twice");
             assert!(board.router.all_links_up(), "seed {seed}: node {node}");
-            let unknown = board
-                .outcomes
-                .iter()
-                .filter(|(_, outcome)| *outcome == Outcome::Unknown)
-                .count();
+            let outcomes = board.outcomes.iter();
+            let unknown = outcomes.filter(|(_, outcome)| *outcome == Outcome::Unknown).count();
             assert_eq!(unknown, 0, "seed {seed}: node {node}");
         }
     }

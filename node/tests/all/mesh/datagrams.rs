@@ -135,10 +135,8 @@ pub(super) fn pass(
 ) -> (u8, Header, Vec<u8>) {
     let known = mesh.stranger(to).heard.len();
     mesh.stranger_mut(from).send(channel, header, body);
-    assert!(
-        mesh.run_until(100 * MILLISECOND, |mesh| mesh.stranger(to).heard.len() > known),
-        "{header:?} did not come through"
-    );
+    let came = mesh.run_until(100 * MILLISECOND, |mesh| mesh.stranger(to).heard.len() > known);
+    assert!(came, "{header:?} did not come through");
     let heard = mesh.stranger(to).heard[known].clone();
     (heard.channel, heard.header, heard.body)
 }
@@ -170,11 +168,8 @@ fn what_waits_grows_old() {
     mesh.stranger_mut(three).takes = false;
     mesh.say(one, &aged(50, header(Kind::Datagram, 0, 3, 9)), b"", 2_000);
     assert!(mesh.stranger(three).heard.is_empty());
-    assert!(
-        mesh.board(2)
-            .count(|event| matches!(event, Event::Sent { retransmit: false, .. }))
-            > 10
-    );
+    let is_sent = |event: &Event| matches!(event, Event::Sent { retransmit: false, .. });
+    assert!(mesh.board(2).count(is_sent) > 10);
     mesh.stranger_mut(three).takes = true;
     mesh.run(100 * MILLISECOND);
     let age = u64::from(mesh.stranger(three).heard[0].header.age) * AGE_UNIT;
@@ -317,11 +312,8 @@ fn packets_of_one_source_keep_their_order_whatever_their_ages() {
         (6, 1, 7),
     ]);
     for numbers in [[1, 4, 5], [2, 3, 6]] {
-        let of_source: Vec<u32> = order
-            .iter()
-            .copied()
-            .filter(|number| numbers.contains(number))
-            .collect();
+        let of_source = order.iter().copied().filter(|number| numbers.contains(number));
+        let of_source: Vec<u32> = of_source.collect();
         assert_eq!(of_source, numbers, "{order:?}");
     }
 }

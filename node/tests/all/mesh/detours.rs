@@ -17,11 +17,8 @@ fn a_cut_cable_is_gone_round_and_back_when_it_is_restored() {
     let found = detours.iter().sum::<u32>();
     assert_eq!(found, detours[1] + detours[0] + detours[5] + detours[4] + detours[3]);
     assert_eq!((detours[1], detours[0]), (1, 1), "{detours:?}");
-    assert_eq!(
-        mesh.board(1)
-            .count(|event| matches!(event, Event::Detoured { by: 0, .. })),
-        1
-    );
+    let is_detour = |event: &Event| matches!(event, Event::Detoured { by: 0, .. });
+    assert_eq!(mesh.board(1).count(is_detour), 1);
     mesh.restore(1, 2);
     mesh.run(SECOND);
     mesh.send(0, 2, b"straight").unwrap();

@@ -9,10 +9,8 @@ fn ask(mesh: &mut Mesh, from: Node, to: Node, query: Query, more: &[u8]) -> Got 
     let known = mesh.board(from).got.len();
     let asked = mesh.now as u32;
     let number = mesh.ask(from, to, query, more).unwrap();
-    assert!(
-        mesh.run_until(SECOND, |mesh| mesh.board(from).got.len() > known),
-        "{query:?} is not answered"
-    );
+    let answered = mesh.run_until(SECOND, |mesh| mesh.board(from).got.len() > known);
+    assert!(answered, "{query:?} is not answered");
     let got = mesh.board(from).got[known].clone();
     assert_eq!((got.kind, got.source), (MessageKind::Response(query), to));
     let found = (got.number, got.asked);
@@ -45,10 +43,8 @@ fn a_trace_names_every_node_and_how_long_it_took() {
     let records: Vec<TraceRecord> = trace_records(&response.payload).collect();
     let nodes: Vec<_> = records.iter().map(|record| record.node).collect();
     assert_eq!(nodes, [0, 1, 2, 3, 4]);
-    assert!(
-        records.iter().all(|record| record.waited < 2 * MILLISECOND),
-        "{records:?}"
-    );
+    let are_quick = records.iter().all(|record| record.waited < 2 * MILLISECOND);
+    assert!(are_quick, "{records:?}");
     // One that waits somewhere tells where.
     mesh.set_mute(2, 3, true);
     mesh.set_mute(3, 2, true);
@@ -81,11 +77,8 @@ fn a_node_says_who_it_is() {
     assert_eq!(found, (PORTS as u8, 2, 1));
     assert_eq!((report.card.reset_cause, report.card.stack_free), (6, 1_234));
     let uptime = (mesh.now - SECOND) / 1_000;
-    assert!(
-        (uptime - 10..=uptime).contains(&report.uptime_ms),
-        "{} of {uptime}",
-        report.uptime_ms
-    );
+    let told = report.uptime_ms;
+    assert!((uptime - 10..=uptime).contains(&told), "{told} of {uptime}");
     assert_eq!(mesh.board(3).router.network(), &mesh.network);
 }
 
@@ -234,10 +227,8 @@ fn the_board_is_told_that_a_host_asks() {
     reply(&mut mesh, &request, b"!").unwrap();
     mesh.run(50 * MILLISECOND);
     assert_eq!(mesh.stranger(host).heard.len(), 1);
-    assert!(
-        mesh.board(0).got.is_empty(),
-        "it is not for the board at which the host is"
-    );
+    let nothing = mesh.board(0).got.is_empty();
+    assert!(nothing, "it is not for the board at which the host is");
 }
 
 #[test]

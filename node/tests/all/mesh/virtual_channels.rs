@@ -35,21 +35,11 @@ fn virtual_channels_rise_where_the_route_turns() {
         assert_eq!(mesh.stranger(to).heard[known].channel, channel);
     }
     // Beyond the last virtual channel there is no room.
-    let refused = mesh
-        .stranger(down)
-        .results
-        .iter()
-        .filter(|(_, result)| *result == FrameResult::Refused)
-        .count();
+    let refused = mesh.stranger(down).refused();
     mesh.stranger_mut(down)
         .send(channels, &header(Kind::Datagram, 2, 4, 99), b"");
     mesh.run(20 * MILLISECOND);
-    let now_refused = mesh
-        .stranger(down)
-        .results
-        .iter()
-        .filter(|(_, result)| *result == FrameResult::Refused)
-        .count();
+    let now_refused = mesh.stranger(down).refused();
     assert!(now_refused > refused);
 }
 

@@ -75,10 +75,8 @@ pub(crate) fn sizes(image: &Image) -> (usize, u32) {
     let address = |name: &str| image.address_of(name).unwrap_or_else(|| panic!("no symbol {name}"));
     // What .data begins with is the last of it; the boot loader's log may be above.
     let end = address("__sidata") + address("__edata") - address("__sdata");
-    (
-        (end - address("__vector_table")) as usize,
-        address("__euninit") - address("__sdata"),
-    )
+    let program = (end - address("__vector_table")) as usize;
+    (program, address("__euninit") - address("__sdata"))
 }
 
 /// Port and pin of the LED, and a step of its rhythm.
@@ -260,11 +258,8 @@ impl Rig {
                 return self.world.now() - begin;
             }
         }
-        panic!(
-            "not all links of {} are up within {} ms",
-            self.network,
-            within / MILLISECOND
-        );
+        let (network, milliseconds) = (&self.network, within / MILLISECOND);
+        panic!("not all links of {network} are up within {milliseconds} ms");
     }
 
     /// The LED of board 0 in the middle of each of sixteen steps.

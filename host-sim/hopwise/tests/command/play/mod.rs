@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use serde_json::json;
 
-use crate::support::{Folder, json as printed_json, refuses};
+use crate::support::{Folder, command, json as printed_json, refuses};
 use crate::view::browser::Browser;
 
 /// A phone, a small window and a large screen.
@@ -195,11 +195,8 @@ fn the_page_is_one_file_that_the_command_serves() {
     ] {
         assert!(!text.contains(outside), "{outside}");
     }
-    let mut server = Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(["play", "--port", "0"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
+    let mut server = command(&["play", "--port", "0"]);
+    let mut server = server.stdout(Stdio::piped()).spawn().expect("the command starts");
     let mut line = String::new();
     BufReader::new(server.stdout.take().expect("a pipe"))
         .read_line(&mut line)
@@ -217,15 +214,12 @@ fn the_page_is_one_file_that_the_command_serves() {
     };
     let (head, body) = (get("/"), get("/elsewhere"));
     server.kill().and_then(|()| server.wait()).expect("it ends");
-    assert!(
-        head.starts_with("HTTP/1.1 200 OK\r\n") && head.ends_with(&text),
-        "{}",
-        &head[..200]
-    );
+    let is_whole = head.starts_with("HTTP/1.1 200 OK\r\n") && head.ends_with(&text);
+    assert!(is_whole, "{}", &head[..200]);
     assert!(body.starts_with("HTTP/1.1 404 "), "{body}");
     let outside = Folder::new("play-outside");
+    let folder = outside.path("");
     refuses(&format!(
-        "play --repo {0} => {0} is not Hopwise's repository: [..]",
-        outside.path("")
+        "play --repo {folder} => {folder} is not Hopwise's repository: [..]"
     ));
 }

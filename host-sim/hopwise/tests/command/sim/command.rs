@@ -13,10 +13,8 @@ fn json_lines(args: &[&str]) -> Vec<Value> {
 
 #[test]
 fn the_keys_scripts_rely_on_are_there() {
-    let args = words(
-        "sim ring(4) --traffic uniform --packets 40 --confirmed --payload 8 --json",
-        &[],
-    );
+    let line = "sim ring(4) --traffic uniform --packets 40 --confirmed --payload 8 --json";
+    let args = words(line, &[]);
     let reports = json_lines(&args);
     assert_eq!(reports.len(), 1);
     let keys = "nodes sent delivered lost duplicated corrupted undeliverable interrupted frames retransmissions virtual_seconds wall_seconds";
@@ -32,10 +30,8 @@ fn the_keys_scripts_rely_on_are_there() {
 #[test]
 fn every_example_runs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let mut names: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert!(names.len() >= 8, "{names:?}");
     for name in names {
@@ -65,14 +61,10 @@ fn a_scenario_has_a_row_a_run_and_options_come_in_place_of_its_settings() {
     let payloads: Vec<&Value> = reports.iter().map(|report| &report["settings"]["payload"]).collect();
     assert_eq!(payloads, [8, 16]);
     // An experiment that simulates is such a file, too.
-    let tables = folder.write(
-        "tables.toml",
-        &text.replace("packets", "[sim]\npackets").replace("\nseed", "\n#"),
-    );
-    assert_eq!(
-        json_lines(&["sim", &tables, "--seed", "2", "--json"])[1]["trace_sha256"],
-        reports[1]["trace_sha256"]
-    );
+    let text = text.replace("packets", "[sim]\npackets").replace("\nseed", "\n#");
+    let tables = folder.write("tables.toml", &text);
+    let again = json_lines(&["sim", &tables, "--seed", "2", "--json"]);
+    assert_eq!(again[1]["trace_sha256"], reports[1]["trace_sha256"]);
     let other = folder.write("other.toml", "network = \"ring(5)\"\n[load]\n");
     refuses(&format!(
         "sim {other} => [..]it has a table [load], which `hopwise experiment {other}` runs"

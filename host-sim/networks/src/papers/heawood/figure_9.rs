@@ -60,11 +60,8 @@ pub(in super::super) fn nodes(_: &Run) -> Claims {
         let mut cases = Vec::new();
         for n in 1..=4 {
             let expression = line.expression(n);
-            cases.push(Case::new(
-                &expression,
-                line.size.pow(n as u32),
-                network(&expression)?.nodes(),
-            ));
+            let nodes = network(&expression)?.nodes();
+            cases.push(Case::new(&expression, line.size.pow(n as u32), nodes));
         }
         let row = claim(&format!("Fig. 9: {}: {}^n nodes", line.title(), line.size));
         // Fewer nodes than claimed is not a useful bound.
@@ -86,10 +83,8 @@ pub(in super::super) fn degrees(_: &Run) -> Claims {
         let (mut largest_fits, mut mean_fits) = (true, true);
         for n in 2..=4u64 {
             let (_, graph) = built(&line.expression(n))?;
-            let (most, mean) = (
-                graph.degree_range().1,
-                2.0 * graph.edges() as f64 / graph.nodes() as f64,
-            );
+            let most = graph.degree_range().1;
+            let mean = 2.0 * graph.edges() as f64 / graph.nodes() as f64;
             found.push(format!("n = {n}: {most} at most, {mean:.2} on average"));
             let value = if said == "3n" {
                 3.0 * n as f64
@@ -126,11 +121,8 @@ pub(in super::super) fn diameters(run: &Run) -> Claims {
         let (mut measured, mut formula) = (Vec::new(), Vec::new());
         for n in 1..=4 {
             let expression = line.expression(n);
-            measured.push(Case::new(
-                &expression,
-                (line.diameter)(n),
-                diameter(&searched(run, &expression)?)?,
-            ));
+            let found = diameter(&searched(run, &expression)?)?;
+            measured.push(Case::new(&expression, (line.diameter)(n), found));
         }
         for n in 2..=MAX_DIGITS {
             let expression = line.expression(n);
@@ -158,11 +150,8 @@ fn hypercube(run: &Run) -> Result<Claim, CannotMeasure> {
     for n in 1..=12 {
         let found = searched(run, &format!("hypercube({n})"))?;
         let so = found.nodes == 1 << n && found.degree_min == n && found.degree_max == n;
-        cases.push(Case::new(
-            &found.expression,
-            n,
-            if so { diameter(&found)? } else { u64::MAX },
-        ));
+        let hops = if so { diameter(&found)? } else { u64::MAX };
+        cases.push(Case::new(&found.expression, n, hops));
     }
     Ok(claim("Fig. 9: hypercube: 2^n nodes, degree n, diameter n").exactly(How::AllPairs, &cases))
 }

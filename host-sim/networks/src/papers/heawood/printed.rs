@@ -54,13 +54,16 @@ pub(in super::super) fn basic_routing(_: &Run) -> Claims {
             ));
         }
     }
-    Ok(vec![claim("Basic-Routing: any message arrives within three steps")
-.so(How::AsPrinted, lost == 0 && longest <= 3)
-.measured(format!(
-            "the message is left behind on {lost} of 182 pairs; if the last else forwards it too, at most {longest} steps, \
+    Ok(vec![
+        claim("Basic-Routing: any message arrives within three steps")
+            .so(How::AsPrinted, lost == 0 && longest <= 3)
+            .measured(format!(
+                "the message is left behind on {lost} of 182 pairs; if the last else forwards it too, \
+             at most {longest} steps, \
              {shortest} of 182 shortest"
-        ))
-.except(example)])
+            ))
+            .except(example),
+    ])
 }
 
 pub(in super::super) fn basic_broadcasting(_: &Run) -> Claims {
@@ -79,19 +82,22 @@ pub(in super::super) fn basic_broadcasting(_: &Run) -> Claims {
     reached.sort_unstable();
     reached.dedup();
     let trees = [Tree::LeastDepth, Tree::FewestSteps].map(|tree| Broadcast::follow(&network, source as u64, tree));
-    Ok(vec![claim("Basic-Broadcasting: the message reaches all nodes along a spanning tree")
-.so(How::AsPrinted, reached.len() == 14 && back == 0)
-.measured(format!(
-            "{} of 14 nodes, {} copies, {back} of them back to the source. Trees that reach all 14: depth {} in {} one-port \
+    Ok(vec![
+        claim("Basic-Broadcasting: the message reaches all nodes along a spanning tree")
+            .so(How::AsPrinted, reached.len() == 14 && back == 0)
+            .measured(format!(
+                "{} of 14 nodes, {} copies, {back} of them back to the source. Trees that reach all 14: \
+             depth {} in {} one-port \
              steps, depth {} in {}",
-            reached.len(),
-            sent.len(),
-            trees[0].depth,
-            trees[0].one_port_steps(),
-            trees[1].depth,
-            trees[1].one_port_steps()
-        ))
-.except(Some(format!("from node 0 only {reached:?} have it")))])
+                reached.len(),
+                sent.len(),
+                trees[0].depth,
+                trees[0].one_port_steps(),
+                trees[1].depth,
+                trees[1].one_port_steps()
+            ))
+            .except(Some(format!("from node 0 only {reached:?} have it"))),
+    ])
 }
 
 pub(in super::super) fn root_folded_links(_: &Run) -> Claims {

@@ -8,10 +8,8 @@ use crate::bisection;
 pub(super) fn lemma_1(run: &Run) -> Claims {
     let (mut found, mut open, mut wide) = (0, Vec::new(), None);
     let (mut longer, mut longest) = (0, None::<(u64, String)>);
-    let cubes: Vec<Cube> = all(128, 8)
-        .into_iter()
-        .filter(|cube| cube.r << cube.bits() >= 7)
-        .collect();
+    let cubes = all(128, 8).into_iter().filter(|cube| cube.r << cube.bits() >= 7);
+    let cubes: Vec<Cube> = cubes.collect();
     let mut expansion: f64 = 1.0;
     for cube in &cubes {
         (run.progress)(&cube.name());
@@ -26,10 +24,8 @@ pub(super) fn lemma_1(run: &Run) -> Claims {
                     .is_none_or(|(more, _)| hops.saturating_sub(steps) > *more)
                 {
                     let name = cube.name();
-                    longest = Some((
-                        hops.saturating_sub(steps),
-                        format!("{name}: {hops} hops, {steps} steps"),
-                    ));
+                    let more = hops.saturating_sub(steps);
+                    longest = Some((more, format!("{name}: {hops} hops, {steps} steps")));
                 }
             }
             None => open.push(cube.name()),
@@ -43,29 +39,32 @@ pub(super) fn lemma_1(run: &Run) -> Claims {
     }
     Ok(vec![
         claim(
-                "Lemma 1: the complete binary tree of floor(log2(N + 1)) levels can be embedded with dilation \
+            "Lemma 1: the complete binary tree of floor(log2(N + 1)) levels can be embedded with dilation \
                  below three",
-            )
-// Not finding one proves nothing.
-.judged(How::Found, Verdict::of_reading(open.is_empty()))
-.measured(format!(
-                "dilation 2 or 1 found on {found} of {} networks of 7 to 128 nodes",
-                cubes.len()
-            ))
-.except((!open.is_empty()).then(|| format!("none was found on {}", open.join(", ")))),
+        )
+        // Not finding one proves nothing.
+        .judged(How::Found, Verdict::of_reading(open.is_empty()))
+        .measured(format!(
+            "dilation 2 or 1 found on {found} of {} networks of 7 to 128 nodes",
+            cubes.len()
+        ))
+        .except((!open.is_empty()).then(|| format!("none was found on {}", open.join(", ")))),
         claim("Lemma 1: the expansion is one")
-.so(How::Counted, wide.is_none())
-.measured(format!("nodes of the network over those of the tree: up to {expansion:.2}"))
-.except(wide),
+            .so(How::Counted, wide.is_none())
+            .measured(format!(
+                "nodes of the network over those of the tree: up to {expansion:.2}"
+            ))
+            .except(wide),
         claim(
-                "Theorem 2, by the tree: an edge of the tree is a step in the paper, and up to two hops: a \
+            "Theorem 2, by the tree: an edge of the tree is a step in the paper, and up to two hops: a \
                  reduction or broadcast along it (not in the paper)",
-            )
-.judged(How::Found, Verdict::Finding)
-.measured(format!(
-                "the way from the root of the tree that was found to the farthest node is longer than Theorem 2 has it on {longer} of {found} networks{}",
-                longest.map_or_else(String::new, |(_, most)| format!(", at most on {most}"))
-            )),
+        )
+        .judged(How::Found, Verdict::Finding)
+        .measured(format!(
+            "the way from the root of the tree that was found to the farthest node is longer than \
+                 Theorem 2 has it on {longer} of {found} networks{}",
+            longest.map_or_else(String::new, |(_, most)| format!(", at most on {most}"))
+        )),
     ])
 }
 
@@ -98,17 +97,23 @@ pub(super) fn table_1_bisection(run: &Run) -> Claims {
             }
         }
     }
-    Ok(vec![claim(
-            "Table 1: RCRs have larger bisection width than CCC and COR (the table is lost; compared at the same \
+    Ok(vec![
+        claim(
+            "Table 1: RCRs have larger bisection width than CCC and COR (the table is lost; \
+             compared at the same \
              size and degree)",
         )
-.judged(How::BestCut, Verdict::of_reading(smaller.is_empty() && equal == 0))
-.measured(format!(
-            "against CCC and COR of the same size and degree larger on {larger}, equal on {equal}, smaller on {} networks",
+        .judged(How::BestCut, Verdict::of_reading(smaller.is_empty() && equal == 0))
+        .measured(format!(
+            "against CCC and COR of the same size and degree larger on {larger}, equal on {equal}, \
+             smaller on {} networks",
             smaller.len()
         ))
-.except(smaller
-            .first()
-            .cloned()
-            .or(Some("CCC and COR are RCRs themselves".into())))])
+        .except(
+            smaller
+                .first()
+                .cloned()
+                .or(Some("CCC and COR are RCRs themselves".into())),
+        ),
+    ])
 }

@@ -187,11 +187,8 @@ pub(in super::super) fn single_dimension(run: &Run) -> Claims {
             }
             let name = format!("rsn({levels},{nucleus})");
             (run.progress)(&name);
-            cases.push(Case::new(
-                &name,
-                u64::from(2 * levels - 1),
-                if machine.wrong { u64::MAX } else { most },
-            ));
+            let steps = if machine.wrong { u64::MAX } else { most };
+            cases.push(Case::new(&name, u64::from(2 * levels - 1), steps));
         }
         let mut row = claim(text).at_most(How::AsPrinted, &cases);
         row.measured = format!("steps for the worst dimension: {}", row.measured);
