@@ -31,10 +31,7 @@ fn share<T: Clone>(network: &Network, axis: &Axis, ports: Ports, held: &[T]) -> 
                 assert_link(network, from, to);
                 let item = before[from as usize][source as usize].clone();
                 let has_it = item.is_some();
-                assert!(
-                    has_it,
-                    "{network}: {from} has nothing of place {source} in round {round}"
-                );
+                assert!(has_it, "{network}: {from} has nothing of {source} in round {round}");
                 items[to as usize][source as usize] = item;
                 if ports == Ports::One {
                     let only_to = *sent.entry(from).or_insert(to);

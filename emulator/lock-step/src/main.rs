@@ -111,12 +111,8 @@ fn name(place: usize) -> String {
 
 fn same_memory(ours: &Ours, theirs: &Theirs) -> Result<(), String> {
     let their_memory = theirs.ram();
-    match ours
-        .ram()
-        .iter()
-        .zip(&their_memory)
-        .position(|(ours, theirs)| ours != theirs)
-    {
+    let mut bytes = ours.ram().iter().zip(&their_memory);
+    match bytes.position(|(ours, theirs)| ours != theirs) {
         None => Ok(()),
         Some(place) => Err(format!(
             "after {} instructions the RAM differs at {:#010x}",

@@ -339,13 +339,8 @@ mod tests {
             let chip = model.description();
             for pair in chip.map.windows(2) {
                 let (first, second) = (pair[0], pair[1]);
-                assert!(
-                    first.base + first.size <= second.base,
-                    "{}: {} and {}",
-                    chip.name,
-                    first.name,
-                    second.name
-                );
+                let is_apart = first.base + first.size <= second.base;
+                assert!(is_apart, "{}: {} and {}", chip.name, first.name, second.name);
             }
         }
     }

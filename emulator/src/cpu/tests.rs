@@ -24,11 +24,8 @@ impl Bus for Pins {
     }
     fn write(&mut self, address: u32, bytes: u32, value: u32, _: Cycles, _: &mut Memory) -> Option<()> {
         let shift = 8 * (address & 3);
-        let mask = if bytes == 4 {
-            u32::MAX
-        } else {
-            ((1 << (8 * bytes)) - 1) << shift
-        };
+        let of_part = ((1_u64 << (8 * bytes)) - 1) as u32;
+        let mask = if bytes == 4 { u32::MAX } else { of_part << shift };
         self.register = self.register & !mask | value << shift & mask;
         (address & !3 == 0x4000_0000).then_some(())
     }

@@ -410,11 +410,8 @@ fn compare(
                 node: node as Node,
             });
         };
-        held[node] = if comparator.keeps_smaller {
-            held[node].min(other)
-        } else {
-            held[node].max(other)
-        };
+        let (less, more) = (held[node].min(other), held[node].max(other));
+        held[node] = if comparator.keeps_smaller { less } else { more };
     }
     Ok(())
 }

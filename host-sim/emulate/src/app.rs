@@ -137,9 +137,8 @@ fn is_default_board(folder: &Path, board: &str) -> bool {
     let output = cargo(folder)
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .output();
-    let metadata = output
-        .ok()
-        .and_then(|output| serde_json::from_slice(&output.stdout).ok());
+    let read = |output: std::process::Output| serde_json::from_slice(&output.stdout).ok();
+    let metadata = output.ok().and_then(read);
     let metadata: Value = metadata.unwrap_or_default();
     let manifest = folder.join("Cargo.toml").canonicalize().unwrap_or_default();
     let packages = metadata["packages"].as_array();

@@ -46,11 +46,8 @@ pub fn table(heading: &str, titles: &[&str], rows: impl Iterator<Item = Vec<Stri
     for row in rows {
         out.push_str("</tr>\n<tr>");
         for cell in row {
-            let class = if cell.parse::<f64>().is_ok() {
-                " class=\"n\""
-            } else {
-                ""
-            };
+            let is_number = cell.parse::<f64>().is_ok();
+            let class = if is_number { " class=\"n\"" } else { "" };
             let _ = write!(out, "<td{class}>{}", escape(&cell));
         }
     }

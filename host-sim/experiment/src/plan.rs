@@ -67,10 +67,8 @@ impl Plan {
         let mut plan = Self::parse(&text, kinds).map_err(|error| BadPlan(format!("{name} {error}")))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let axes = plan.tables.iter_mut().flat_map(|table| &mut table.axes);
-        for value in axes
-            .filter(|axis| axis.name == "script")
-            .flat_map(|axis| &mut axis.values)
-        {
+        let scripts = axes.filter(|axis| axis.name == "script");
+        for value in scripts.flat_map(|axis| &mut axis.values) {
             let beside = value.as_str().map(|script| folder.join(script));
             if let Some(beside) = beside.filter(|beside| beside.is_file()) {
                 *value = beside.display().to_string().into();

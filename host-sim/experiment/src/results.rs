@@ -110,10 +110,8 @@ impl Results {
             self.remarks
                 .push(format!("A check failed in {failed} of {of} runs of {command}"));
         }
-        if runs
-            .iter()
-            .all(|(job, finding)| faults_met_nothing(job, &finding.result))
-        {
+        let mut runs = runs.iter();
+        if runs.all(|(job, finding)| faults_met_nothing(job, &finding.result)) {
             let command = first.command();
             self.remarks.push(format!(
                 "The faults met no traffic: nothing was retransmitted, lost or led round in {command}"

@@ -330,10 +330,8 @@ impl Settings {
         if self.seeds.is_some_and(|seeds| !(1..=MAX_SEEDS).contains(&seeds)) {
             return Err(bad(format!("seeds is from 1 to {MAX_SEEDS}")));
         }
-        if self
-            .threads
-            .is_some_and(|threads| !(1..=MAX_THREADS).contains(&threads))
-        {
+        let is_none = |threads| !(1..=MAX_THREADS).contains(&threads);
+        if self.threads.is_some_and(is_none) {
             return Err(bad(format!("threads is from 1 to {MAX_THREADS}")));
         }
         saturation::check_precision(self.saturation_precision()).map_err(bad)

@@ -103,9 +103,8 @@ fn improve(graph: &Graph, mut side: Vec<bool>) -> Vec<bool> {
 /// How many links less the cut would have if the node changed sides.
 fn gain(graph: &Graph, side: &[bool], node: usize) -> i64 {
     let links = graph.neighbors(node).iter();
-    links
-        .map(|&other| if side[other as usize] == side[node] { -1 } else { 1 })
-        .sum()
+    let gain = |&other: &u32| if side[other as usize] == side[node] { -1 } else { 1 };
+    links.map(gain).sum()
 }
 
 /// Exchanges best pair after best pair, each node once, and returns the best of the cuts on the way.

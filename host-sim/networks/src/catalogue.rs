@@ -31,11 +31,8 @@ fn largest_degree(network: &Network) -> u64 {
     const MAX_ASKED: u64 = 1 << 16;
     let asked = || (0..network.nodes()).map(|node| network.unchecked().degree(node)).max();
     let formula = || super::closed_form::figures(network).map(|form| form.degree_max);
-    let most = if network.nodes() <= MAX_ASKED {
-        asked()
-    } else {
-        formula().or_else(asked)
-    };
+    let is_small = network.nodes() <= MAX_ASKED;
+    let most = if is_small { asked() } else { formula().or_else(asked) };
     most.unwrap_or(0)
 }
 
@@ -130,9 +127,8 @@ fn expansions(nodes: u64, ports: u64) -> Vec<String> {
     let mut names = Vec::new();
     for positions in divisors(nodes).into_iter().filter(|&positions| positions <= 64) {
         for phases in 1..64 {
-            let Some(size) = root(nodes / positions, phases) else {
-                continue;
-            };
+            let size = root(nodes / positions, phases);
+            let Some(size) = size else { continue };
             for unit in bases(positions, ports.saturating_sub(1)) {
                 for frame in bases(size, ports) {
                     names.push(format!("re({frame},{unit},{phases})"));

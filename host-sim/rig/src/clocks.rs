@@ -213,9 +213,8 @@ impl System {
     /// Unknowns are scaled to a diagonal of ones first: offsets and drifts differ by many orders of magnitude.
     fn solve(mut self) -> Vec<f64> {
         let n = self.size;
-        let scale: Vec<f64> = (0..n)
-            .map(|i| self.matrix[i * n + i].max(f64::MIN_POSITIVE).sqrt().recip())
-            .collect();
+        let scale = |i: usize| self.matrix[i * n + i].max(f64::MIN_POSITIVE).sqrt().recip();
+        let scale: Vec<f64> = (0..n).map(scale).collect();
         for i in 0..n {
             for j in 0..n {
                 self.matrix[i * n + j] *= scale[i] * scale[j];

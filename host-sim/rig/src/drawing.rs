@@ -214,11 +214,8 @@ fn list_pins(out: &mut String, mesh: &Mesh, top: f64) -> f64 {
     let kinds = mesh.kinds();
     for kind in &kinds {
         // Boards that are all alike need no name.
-        let name = if kinds.len() == 1 {
-            String::new()
-        } else {
-            format!("{}  ", kind.name)
-        };
+        let kind_name = format!("{}  ", kind.name);
+        let name = if kinds.len() == 1 { "" } else { &kind_name };
         for link in used_links(mesh, kind) {
             let uart = &kind.links[link];
             let (above, color, link) = (y - 9.0, color(link), uart.name);
@@ -353,7 +350,7 @@ mod tests {
                     let [one, two] = [place, other].map(|place| plan.cables[place].number);
                     assert!(
                         together < 22,
-                        "{expression}: cables {one} and {two} are together for {together}"
+                        "{expression}: {one} and {two} are together for {together}"
                     );
                 }
             }

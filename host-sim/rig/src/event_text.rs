@@ -149,12 +149,8 @@ mod tests {
         let reason = Down::OneWay;
         assert_eq!(told(&Event::LinkDown { link, reason }), "13 -- 4  UART4: one way");
         // The ST-LINK's port is behind the links.
-        assert_eq!(
-            told(&Event::LinkDown {
-                link: 5,
-                reason: Down::Silent
-            }),
-            "13  the serial port: silent"
-        );
+        let reason = Down::Silent;
+        let silent = Event::LinkDown { link: 5, reason };
+        assert_eq!(told(&silent), "13  the serial port: silent");
     }
 }

@@ -120,11 +120,8 @@ fn time(seconds: f64) -> Time {
 /// The run of a seed. What is said comes in place of what is drawn, and the rest is drawn to fit it.
 pub fn draw(seed: u64, said: &Settings) -> Settings {
     let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x7377_6172));
-    let name = if draw.one_in(30) {
-        draw.of(&LARGE)
-    } else {
-        draw.of(&NETWORKS)
-    };
+    let is_large = draw.one_in(30);
+    let name = if is_large { draw.of(&LARGE) } else { draw.of(&NETWORKS) };
     let name = said.network.clone().unwrap_or_else(|| name.into());
     let payload = draw.0.random_range(4..=200_usize);
     let mut settings = Settings {
@@ -182,11 +179,8 @@ impl Draw {
             _ if settings.mixed => load / (1.0 + nodes / 16.0),
             _ => load,
         };
-        let most = if nodes > MANY_NODES {
-            MAX_PACKETS / 8
-        } else {
-            MAX_PACKETS
-        };
+        let are_many = nodes > MANY_NODES;
+        let most = if are_many { MAX_PACKETS / 8 } else { MAX_PACKETS };
         let load = load.min(most as f64 / nodes / length);
         settings.rate = Some((load * 100.0).ceil() / 100.0);
         settings.duration = Some(time(length));
@@ -242,11 +236,8 @@ impl Draw {
 /// Something that goes wrong before `end`, and mostly is restored again.
 fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
     // One in five is there from the beginning.
-    let from = if draw.one_in(5) {
-        0.0
-    } else {
-        draw.0.random_range(0.1..end)
-    };
+    let at_once = draw.one_in(5);
+    let from = if at_once { 0.0 } else { draw.0.random_range(0.1..end) };
     let at = time(from);
     let until = time(from + draw.scale(OUTAGES));
     let board = draw.0.random_range(0..network.nodes());
@@ -256,11 +247,8 @@ fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
     };
     let here = port(draw, board);
     let lasting = |what: &str, undo: &str, draw: &mut Draw| {
-        let restored = if draw.one_in(4) {
-            String::new()
-        } else {
-            format!("; {until} {undo} {here}")
-        };
+        let undone = format!("; {until} {undo} {here}");
+        let restored = if draw.one_in(4) { "" } else { &undone };
         format!("{at} {what}{restored}")
     };
     match draw.0.random_range(0..20) {
@@ -293,11 +281,8 @@ fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
         }
         13..=15 => format!("{at} reset {board}"),
         16 | 17 => {
-            let restored = if draw.one_in(4) {
-                String::new()
-            } else {
-                format!("; {until} on {board}")
-            };
+            let undone = format!("; {until} on {board}");
+            let restored = if draw.one_in(4) { "" } else { &undone };
             format!("{at} off {board}{restored}")
         }
         18 => {

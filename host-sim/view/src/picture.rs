@@ -74,10 +74,8 @@ impl Picture {
         };
         let plain = drawing.links.iter().filter(|link| !on_path(link));
         let marked = drawing.links.iter().filter(on_path);
-        for (link, color, thick) in plain
-            .map(|link| (link, LINKS[link.kind % LINKS.len()], 1.8))
-            .chain(marked.map(|link| (link, PATH, 4.0)))
-        {
+        let plain = plain.map(|link| (link, LINKS[link.kind % LINKS.len()], 1.8));
+        for (link, color, thick) in plain.chain(marked.map(|link| (link, PATH, 4.0))) {
             let [a, b] = [link.a, link.b].map(|node| &drawing.places[node as usize]);
             let control_x = (a.x + b.x) / 2.0 + link.bend * (a.y - b.y);
             let control_y = (a.y + b.y) / 2.0 + link.bend * (b.x - a.x);

@@ -45,10 +45,7 @@ pub(crate) fn audit_links(network: &Network, graph: &Graph) {
             let found = (network.neighbor(node, port), network.port_to(node, neighbor));
             assert_eq!(found, (Ok(Some(neighbor)), Ok(Some(port))), "{network}: node {node}");
             let leads_back = graph.neighbors[neighbor as usize].contains(&node);
-            assert!(
-                leads_back,
-                "{network}: the link from {node} to {neighbor} does not lead back"
-            );
+            assert!(leads_back, "{network}: from {node} to {neighbor} and not back");
         }
         let mut sorted = near.clone();
         sorted.sort_unstable();
@@ -72,17 +69,11 @@ fn lengths(network: &Network, graph: &Graph, dest: Node, rule: Rule) -> Vec<u64>
         let mut here = from;
         while lengths[here as usize].is_none() {
             let may_arrive = route.len() < graph.neighbors.len();
-            assert!(
-                may_arrive,
-                "{network}: {rule:?} goes round and round from {from} to {dest}"
-            );
+            assert!(may_arrive, "{network}: {rule:?} goes round from {from} to {dest}");
             route.push(here);
             let next = network.next_hop(here, dest, rule).unwrap();
             let is_linked = graph.neighbors[here as usize].contains(&next);
-            assert!(
-                is_linked,
-                "{network}: {rule:?} from {here} to {dest} by {next}, no neighbor"
-            );
+            assert!(is_linked, "{network}: {rule:?} from {here} to {dest} by {next}");
             here = next;
         }
         let mut length = lengths[here as usize].unwrap_or(0);

@@ -23,11 +23,8 @@ fn hash(text: &str) -> u32 {
 
 fn line(network: &Network) -> String {
     // An odd step meets all digits of the addresses.
-    let most = if network.nodes() < LARGE {
-        MAX_NODES
-    } else {
-        MAX_NODES_IF_LARGE
-    };
+    let is_large = network.nodes() >= LARGE;
+    let most = if is_large { MAX_NODES_IF_LARGE } else { MAX_NODES };
     let step = (network.nodes() / most) as usize | 1;
     let nodes = (0..network.nodes()).step_by(step);
     let mut texts: [String; 7] = Default::default();

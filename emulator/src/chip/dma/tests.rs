@@ -53,11 +53,8 @@ fn memory_is_copied_to_memory() {
         let is_on = dma.read(at(layout, 0, 0), 0) & EN != 0;
         assert_eq!((is_on, dma.read(at(layout, 0, 4), 0)), (!layout.ends, 0));
         // The global flag of a channel stands for all of them.
-        let all = if layout.global == 0 {
-            layout.complete | layout.half
-        } else {
-            layout.global
-        };
+        let both = layout.complete | layout.half;
+        let all = if layout.global == 0 { both } else { layout.global };
         dma.write(layout.clear, all, 0);
         assert_eq!((dma.interrupts(), dma.read(0x00, 0)), (0, 0));
     }
@@ -77,11 +74,8 @@ fn an_address_without_memory_is_a_transfer_error() {
         // It stays off until the flag is cleared.
         let register = at(layout, 3, 0);
         dma.write(register, EN, 0);
-        let with = if layout.ends {
-            "old flags (0x8)"
-        } else {
-            "the flag of a transfer error"
-        };
+        let error = "the flag of a transfer error";
+        let with = if layout.ends { "old flags (0x8)" } else { error };
         assert_eq!(told(&mut dma), [format!("{name} is switched on with {with}")]);
         assert_eq!(dma.read(register, 0) & EN, 0);
         dma.write(layout.clear, layout.error << layout.shifts[3], 0);

@@ -51,11 +51,8 @@ impl State {
                 "lr" => self.r[14] = value,
                 name => {
                     let number: usize = name[1..].parse().ok()?;
-                    let file = if name.starts_with('r') {
-                        &mut self.r
-                    } else {
-                        &mut self.s
-                    };
+                    let is_core = name.starts_with('r');
+                    let file = if is_core { &mut self.r } else { &mut self.s };
                     *file.get_mut(number)? = value;
                 }
             }

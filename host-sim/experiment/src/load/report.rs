@@ -170,11 +170,8 @@ pub fn latency_chart(title: &str, rows: &[Row]) -> Chart {
     let lowest = first.map(|point| point.1).fold(f64::INFINITY, f64::min);
     let points = series.iter().flat_map(|line| &line.points);
     let highest = points.map(|point| point.1).fold(0.0, f64::max);
-    let y_end = if lowest.is_finite() {
-        (5.0 * lowest).min(1.1 * highest)
-    } else {
-        1.0
-    };
+    let end = (5.0 * lowest).min(1.1 * highest);
+    let y_end = if lowest.is_finite() { end } else { 1.0 };
     Chart {
         title: title.into(),
         x_label: "packets a node makes a cycle".into(),

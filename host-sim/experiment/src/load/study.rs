@@ -96,11 +96,8 @@ const EQUAL_BUFFERS: u32 = 32;
 /// Rules are compared where they differ.
 fn rules(network: &str) -> &'static [&'static str] {
     let own_order = ["re(", "rcr(", "rsn("];
-    if own_order.iter().any(|family| network.starts_with(family)) {
-        &["exact", "paper"]
-    } else {
-        &["exact"]
-    }
+    let has_two = own_order.iter().any(|family| network.starts_with(family));
+    if has_two { &["exact", "paper"] } else { &["exact"] }
 }
 
 /// A trial says how long to measure: a tenth of it is longer than ten mean latencies, for latencies up to the limit. The largest networks
@@ -191,11 +188,8 @@ pub fn write(sizes: &[Size], rows: &[Row]) -> Study {
     let mut text = String::from(INTRODUCTION);
     let most = sizes.iter().map(|size| size.nodes).max().unwrap_or(0);
     let all = SIZES.iter().all(|size| size.nodes <= most);
-    let option = if all {
-        String::new()
-    } else {
-        format!("--most-nodes {most} ")
-    };
+    let most_nodes = format!("--most-nodes {most} ");
+    let option = if all { "" } else { &most_nodes };
     let _ = write!(
         text,
         "This page and its charts are written by\n\n    hopwise load study {option}--out docs\n\n{COST}"

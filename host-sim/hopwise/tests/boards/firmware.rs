@@ -98,9 +98,8 @@ fn ways_from(rig: &mut Rig, from: usize) -> Vec<Vec<u64>> {
 
 #[test]
 fn a_cut_cable_is_detoured_until_it_is_whole() {
-    let Some(mut rig) = Rig::of("rdn(ring(3),1)") else {
-        return;
-    };
+    let rig = Rig::of("rdn(ring(3),1)");
+    let Some(mut rig) = rig else { return };
     let network = rig.network;
     let cut = port(0, 1);
     let events = vec![
@@ -148,9 +147,8 @@ fn a_reset_board_comes_back() {
 
 #[test]
 fn the_button_sends_a_broadcast() {
-    let Some(mut rig) = Rig::of("re(ring(3),complete(3),1)") else {
-        return;
-    };
+    let rig = Rig::of("re(ring(3),complete(3),1)");
+    let Some(mut rig) = rig else { return };
     let events = vec![
         (300 * MILLISECOND, Action::Press(4)),
         (400 * MILLISECOND, Action::Release(4)),
@@ -241,8 +239,9 @@ fn a_config_can_order_traffic_whose_outcome_is_logged() {
 }
 
 fn reports(rig: &mut Rig) -> Vec<TrafficReport> {
+    let request = |board| BoardRequest::command(board, &Command::Traffic);
     (0..rig.world.boards().len())
-        .map(|board| rig.ask_one(BoardRequest::command(board, &Command::Traffic)))
+        .map(|board| rig.ask_one(request(board)))
         .collect()
 }
 

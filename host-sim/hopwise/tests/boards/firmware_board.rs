@@ -186,9 +186,8 @@ fn the_watchdog_ends_what_hangs() {
 
 #[test]
 fn the_first_hello_comes_within_50_ms() {
-    let Some(mut rig) = Rig::stock_single(&config("path(2)", 0)) else {
-        return;
-    };
+    let rig = Rig::stock_single(&config("path(2)", 0));
+    let Some(mut rig) = rig else { return };
     while rig.world.boards()[0].traffic(0).sent == 0 {
         assert!(rig.world.now() < 50 * MILLISECOND, "no hello");
         rig.world.run_until(rig.world.now() + MILLISECOND / 10);
@@ -199,9 +198,8 @@ fn the_first_hello_comes_within_50_ms() {
 
 #[test]
 fn a_running_board_has_stack_to_spare() {
-    let Some(mut rig) = Rig::of("rdn(ring(3),1)") else {
-        return;
-    };
+    let rig = Rig::of("rdn(ring(3),1)");
+    let Some(mut rig) = rig else { return };
     let report = rig.check();
     assert!(report.passed(), "{:#?}", report.findings);
     // The probe goes through the stack a little at a time.

@@ -98,7 +98,7 @@ fn epochs(rig: &mut Rig) -> Vec<u32> {
 /// One board, whose power is cut so many times while configs are written and starts are marked.
 fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed: u64, cuts: u32) {
     let mut random = Random(seed);
-    let mut rig = Rig::special(firmware, &config(0), options);
+    let mut rig = Rig::special(firmware, &config(0), |board| *board = options);
     rig.run_for(300 * MILLISECOND);
     let (mut before, mut epoch) = (config(0), 0);
     let mut starts = 0;

@@ -28,9 +28,8 @@ pub(crate) fn order(rig: &mut Rig, board: usize, trial: u8, node: u8) {
 
 #[test]
 fn every_board_tells_node_0_its_temperature() {
-    let Some(firmware) = large_example("temperature") else {
-        return;
-    };
+    let firmware = large_example("temperature");
+    let Some(firmware) = firmware else { return };
     let mut rig = Rig::new(firmware, "rdn(ring(3),1)");
     rig.run_for(5 * SECOND);
     let lines = lines(&mut rig);

@@ -4,7 +4,7 @@ use crate::firmware_support::{Rig, config, firmware};
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_emulator::world::{Action, BoardOptions, Port};
+use hopwise_emulator::world::{Action, Port};
 use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{BoardState, CONFIG_BYTES, Command, Failure};
 
@@ -47,11 +47,7 @@ fn a_port_whose_interrupt_is_lost_goes_on() {
 fn a_board_whose_tasks_all_live_is_not_restarted() {
     let Some(firmware) = firmware() else { return };
     for config in [config("path(2)", 0), [0xff; CONFIG_BYTES]] {
-        let options = BoardOptions {
-            lsi: 47_000,
-            ..BoardOptions::default()
-        };
-        let mut rig = Rig::special(firmware, &config, options);
+        let mut rig = Rig::special(firmware, &config, |options| options.lsi = 47_000);
         rig.run_for(20 * SECOND);
         assert_eq!(rig.world.boards()[0].resets(), 0);
     }
@@ -129,11 +125,7 @@ fn crashes_that_are_far_apart_are_not_a_loop() {
 #[test]
 fn a_missing_clock_is_shown_by_the_led() {
     let Some(firmware) = firmware() else { return };
-    let options = BoardOptions {
-        hse: Hse::Absent,
-        ..BoardOptions::default()
-    };
-    let mut rig = Rig::special(firmware, &config("path(2)", 0), options);
+    let mut rig = Rig::special(firmware, &config("path(2)", 0), |options| options.hse = Hse::Absent);
     rig.run_for(SECOND);
     rig.assert_rhythm("*.......*.....**");
 }

@@ -205,9 +205,8 @@ fn simulated_boards_sort_transform_and_compute_together() {
 
 #[test]
 fn boards_sort_and_transform_1024_points() {
-    let Some(firmware) = large_example("together") else {
-        return;
-    };
+    let firmware = large_example("together");
+    let Some(firmware) = firmware else { return };
     let mut bench = Bench::new(firmware, "rsn(2,hypercube(2))");
     bench.order(0, 3 * SECOND);
     check_sorted(16, &bench.shown::<u16>());
@@ -218,9 +217,8 @@ fn boards_sort_and_transform_1024_points() {
 
 #[test]
 fn boards_solve_the_heat_equation_on_a_torus() {
-    let Some(firmware) = large_example("picture") else {
-        return;
-    };
+    let firmware = large_example("picture");
+    let Some(firmware) = firmware else { return };
     let mut bench = Bench::new(firmware, "torus(3,3)");
     bench.order(2, 3 * SECOND);
     check_heat(&bench.shown::<i32>());
@@ -230,9 +228,8 @@ fn boards_solve_the_heat_equation_on_a_torus() {
 /// Eighteen boards draw a picture at least 14 times as fast as one; the host makes a PNG file of it.
 #[test]
 fn eighteen_boards_draw_the_mandelbrot_set_14_times_as_fast_as_one() {
-    let Some(firmware) = large_example("picture") else {
-        return;
-    };
+    let firmware = large_example("picture");
+    let Some(firmware) = firmware else { return };
     let mut bench = Bench::new(firmware, "rdn(ring(3),1)");
     let mut picture = |program| {
         let took = bench.order(program, 30 * SECOND).0.into_iter().max().unwrap();
@@ -262,9 +259,8 @@ fn eighteen_boards_draw_the_mandelbrot_set_14_times_as_fast_as_one() {
 /// way.
 #[test]
 fn an_all_reduce_takes_as_long_on_boards_as_in_the_simulator() {
-    let Some(firmware) = large_example("reduce") else {
-        return;
-    };
+    let firmware = large_example("reduce");
+    let Some(firmware) = firmware else { return };
     const NETWORK: &str = "rdn(ring(3),1)";
     let mut bench = Bench::new(firmware, NETWORK);
     let said = bench.order(1, 20 * SECOND).1;

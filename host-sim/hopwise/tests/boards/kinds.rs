@@ -108,11 +108,8 @@ pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
     let losses: Vec<_> = reports
         .into_iter()
         .filter(|(_, _, counters)| {
-            let late = if is_slow {
-                0
-            } else {
-                counters.resent + counters.timeouts
-            };
+            let late = counters.resent + counters.timeouts;
+            let late = if is_slow { 0 } else { late };
             counters.damaged + late > 0 || counters.sessions != 1
         })
         .collect();
@@ -178,9 +175,8 @@ pub(crate) fn one_bank_is_told(name: &str) {
 pub(crate) fn flashing_empties_the_log(name: &str) {
     const SMALLEST: u32 = 16 * 1024;
     let built = build(&firmware::Firmware::new(name));
-    let Some(path) = load(built.clone()).and(built.ok()) else {
-        return;
-    };
+    let path = load(built.clone()).and(built.ok());
+    let Some(path) = path else { return };
     let elf = std::fs::read(path).expect("the ELF file");
     let image = Image::from_elf(&elf).expect("firmware");
     let [begin, bytes] = ["_boot_log", "_boot_log_bytes"].map(|name| image.address_of(name).expect("a log"));

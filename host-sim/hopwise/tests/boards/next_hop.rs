@@ -47,9 +47,8 @@ fn per_next_hop(expression: &str) -> Option<u64> {
 }
 
 pub(crate) fn a_next_hop_takes_at_most(most: u64, expression: &str) {
-    let Some(instructions) = per_next_hop(expression) else {
-        return;
-    };
+    let instructions = per_next_hop(expression);
+    let Some(instructions) = instructions else { return };
     println!("{expression}: {instructions} instructions for a next hop");
     assert!(instructions <= most, "{expression}: {instructions}");
 }

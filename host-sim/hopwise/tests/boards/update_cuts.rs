@@ -94,11 +94,8 @@ impl Cutter<'_> {
     fn begin(&mut self, phase: Phase) {
         let now = self.host_end.rig.world.now();
         self.begun.push((now, phase));
-        let begins_with = if self.phase == Phase::Trial {
-            Phase::Switch
-        } else {
-            self.phase
-        };
+        let is_trial = self.phase == Phase::Trial;
+        let begins_with = if is_trial { Phase::Switch } else { self.phase };
         if self.at.is_none() && phase == begins_with && !self.in_write {
             let (from, to) = self.phase.window();
             self.cut_at(now + from + ((to - from) as f64 * self.share) as Time);
@@ -165,11 +162,8 @@ impl Cutter<'_> {
         let image = &images.linked[usize::from(target == Slot::Second)];
         let begin = image.address_of("_own_image").expect("a slot");
         let runs_new = (begin..begin + self.package.for_slot(target).plan.length).contains(&cut.pc);
-        let phase = if phase == Phase::Switch && runs_new {
-            Phase::Trial
-        } else {
-            phase
-        };
+        let is_trial = phase == Phase::Switch && runs_new;
+        let phase = if is_trial { Phase::Trial } else { phase };
         Some((phase, cut.tore_flash))
     }
 }
@@ -301,9 +295,8 @@ impl Tally {
 /// A board that makes room answers nobody meanwhile.
 fn wait_for_all(host_end: &mut HostEnd, what: &str) {
     let boards = 0..host_end.rig.world.boards().len();
-    let requests: Vec<BoardRequest> = boards
-        .map(|board| BoardRequest::command(board, &Command::Update))
-        .collect();
+    let request = |board| BoardRequest::command(board, &Command::Update);
+    let requests: Vec<BoardRequest> = boards.map(request).collect();
     for _ in 0..10 {
         if host_end.rig.ask(&requests).iter().all(Option::is_some) {
             return;
@@ -371,9 +364,8 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
         if (0..boards).any(|board| host_end.state(board).on_trial) {
             host_end.rig.run_for(TRIAL);
         }
-        let after: Vec<Slot> = (0..boards)
-            .map(|board| host_end.assert_whole(board, images, &what))
-            .collect();
+        let slot = |board| host_end.assert_whole(board, images, &what);
+        let after: Vec<Slot> = (0..boards).map(slot).collect();
         assert!((0..boards).all(|board| !host_end.state(board).on_trial), "{what}");
         let all_new = before.iter().zip(&after).all(|(before, after)| before != after);
         assert!(result.is_err() || all_new, "{what}: {result:?}, {after:?}");

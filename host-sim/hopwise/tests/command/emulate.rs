@@ -4,11 +4,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
 use crate::emulator_support::elf as test_elf;
-use crate::support::{Folder, hopwise, like, refuses, words};
+use crate::support::{Folder, command, hopwise, like, refuses, words};
 
 fn emulate(arguments: &[&str]) -> Output {
     hopwise(&[&["emulate"], arguments].concat())
@@ -127,14 +127,13 @@ fn expand(response: &[u8]) -> String {
 
 /// Starts the emulation of three boards; it, and the first line that it says.
 fn emulation(elf: impl AsRef<std::ffi::OsStr>, options: &[&str]) -> (Child, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(["emulate", "ring(3)", "--elf"])
+    let mut command = command(&["emulate", "ring(3)", "--elf"]);
+    command
         .arg(elf)
         .args(options)
         .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("hopwise");
+        .stdout(Stdio::null());
+    let mut child = command.spawn().expect("hopwise");
     let mut line = String::new();
     // The pipe stays with the child: more may be said.
     let said = child.stderr.as_mut().expect("a pipe");
@@ -151,9 +150,8 @@ fn gdb_reads_registers_steps_and_stops_at_a_breakpoint() {
     gdb.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
     let image = crate::emulator_support::firmware().expect("it was built");
     let pc = |registers: &str| {
-        let bytes: Vec<u8> = (0..4)
-            .map(|place| u8::from_str_radix(&registers[120 + place * 2..122 + place * 2], 16).expect("hex"))
-            .collect();
+        let byte = |place: usize| u8::from_str_radix(&registers[120 + place * 2..122 + place * 2], 16).expect("hex");
+        let bytes: Vec<u8> = (0..4).map(byte).collect();
         u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
     };
     let found = pc(&ask(&mut gdb, "g"));

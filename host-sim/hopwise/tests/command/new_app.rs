@@ -3,7 +3,7 @@
 use hopwise_emulate::bench::{AppPort, Bench, SECOND};
 
 use crate::running::{building, new_app};
-use crate::support::{Folder, hopwise, json, like, refuses};
+use crate::support::{Folder, command, hopwise, json, like, refuses};
 
 #[test]
 fn a_new_program_runs_on_emulated_boards() {
@@ -139,13 +139,9 @@ fn nothing_is_overwritten_and_bad_names_are_refused() {
     ));
     let kept = std::fs::read_to_string(folder.path("mine/src/main.rs")).expect("my file");
     assert_eq!(kept, "precious");
-    let nowhere = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(["new-app", "x"])
-        .current_dir(folder.folder())
-        .env_remove("HOPWISE_REPO")
-        .output()
-        .expect("the command starts");
-    let sentence = String::from_utf8_lossy(&nowhere.stderr).into_owned();
+    let mut nowhere = command(&["new-app", "x"]);
+    let nowhere = nowhere.current_dir(folder.folder()).env_remove("HOPWISE_REPO").output();
+    let sentence = String::from_utf8(nowhere.expect("the command starts").stderr).unwrap();
     like(&sentence, "hopwise: say where Hopwise's crates are: [..]");
     assert!(!folder.folder().join("x").exists());
 }

@@ -101,11 +101,8 @@ fn images_alone_are_enough_without_repository_or_compiler() {
         assert!(checked.contains("links up           3 of 3"), "{checked}");
         run(&["check", "mesh.toml", "--emulated"], &image);
         let commands = run(&["flash", "probes.toml", "--only", "1", "--dry-run"], &image);
-        let file = if image[0] == "--elf" {
-            elf.to_string()
-        } else {
-            format!("{images}/nucleo-f446re.elf")
-        };
+        let in_folder = format!("{images}/nucleo-f446re.elf");
+        let file = if image[0] == "--elf" { elf.into() } else { in_folder };
         let is_it = |line: &str| line.contains("download") && line.ends_with(&file);
         assert!(commands.lines().any(is_it), "{commands}");
         let capture = words("capture mesh.toml --emulated --for 300ms --quiet -o trace.jsonl", &[]);

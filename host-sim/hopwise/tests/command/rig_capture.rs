@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::running::Ending;
-use crate::support::{Folder, elf, hopwise, json, like, refuses, words};
+use crate::support::{Folder, command, elf, hopwise, json, like, refuses, words};
 use hopwise_emulate::log::take_lines;
 use hopwise_emulate::rig::{Firmware, blueprint};
 use hopwise_emulate::setup::{self, Differences};
@@ -229,11 +228,8 @@ fn a_capture_that_is_killed_loses_nothing_that_came() {
     let (trace, program) = (folder.path("trace.jsonl"), stand_in(&folder));
     folder.write("trace.jsonl", "good\n");
     let said = std::fs::File::create(folder.path("said")).unwrap();
-    let mut capture = Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program])
-        .stdout(said)
-        .spawn()
-        .unwrap();
+    let mut capture = command(&["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program]);
+    let mut capture = capture.stdout(said).spawn().unwrap();
     let begin = Instant::now();
     // A line that is shown has been kept.
     while std::fs::read_to_string(folder.path("said")).unwrap().lines().count() < 3 {
@@ -275,12 +271,9 @@ fn ctrl_c_ends_a_capture_with_a_complete_trace() {
     let image = folder.write("image.elf", "");
     let (trace, program) = (folder.path("trace.jsonl"), stand_in(&folder));
     let log = std::fs::File::create(folder.path("said")).unwrap();
-    let capture = Ending::of(
-        Command::new(env!("CARGO_BIN_EXE_hopwise"))
-            .args(["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program])
-            .args(["--filter", "level=warn", "--filter", "almost"])
-            .stdout(log),
-    );
+    let mut capture = command(&["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program]);
+    capture.args(["--filter", "level=warn", "--filter", "almost"]);
+    let capture = Ending::of(capture.stdout(log));
     let said = || std::fs::read_to_string(folder.path("said")).unwrap();
     for _ in 0..200 {
         if said().contains("almost") {

@@ -1,9 +1,7 @@
 //! A running mesh, asked through a pseudo-terminal as through a board's USB port.
 
-use std::process::Command;
-
 use crate::running::Running;
-use crate::support::{Folder, elf, hopwise, json, refuses};
+use crate::support::{Folder, command, elf, hopwise, json, refuses};
 use serde_json::{Value, json as value};
 
 #[test]
@@ -98,15 +96,12 @@ fn the_port_that_is_meant_need_not_be_said() {
     let mesh = folder.write("mesh.toml", "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n");
     let running = Running::start(&folder, &mesh, elf);
     for args in [&["ping", "1", "--count", "1"][..], &["check", &mesh]] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
-        let output = command.args(args).env("HOPWISE_PORT", &running.ports[0]).output();
+        let output = command(args).env("HOPWISE_PORT", &running.ports[0]).output();
         let output = output.expect("the command starts");
         assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
         assert!(!output.stdout.contains(&0x1b), "no colors in a pipe: {output:?}");
     }
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
-    let output = command.args(["ping", "1", "--baud", "9600"]).output();
-    let said = String::from_utf8(output.expect("the command starts").stderr).unwrap();
+    let said = String::from_utf8(hopwise(&["ping", "1", "--baud", "9600"]).stderr).unwrap();
     assert!(said.contains("boards run at 38400 to 12500000 baud"), "{said}");
 }
 

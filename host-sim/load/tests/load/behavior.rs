@@ -23,10 +23,8 @@ fn no_network_locks_up_under_overload() {
             let point = point(&format!("{expression} {options}"));
             assert_eq!(point.deadlock, None, "{expression} {rule} with packets of {flits}");
             let busy = f64::from(flits) * point.accepted_rate;
-            assert!(
-                busy > 0.005,
-                "{expression} {rule} with packets of {flits}: only {busy} flits a node a cycle"
-            );
+            let what = format!("{expression} {rule} with packets of {flits}");
+            assert!(busy > 0.005, "{what}: only {busy} flits a node a cycle");
         }
     }
 }

@@ -43,23 +43,15 @@ fn graph_properties(_: &Run) -> Claims {
     let pairs = || (0..14).flat_map(|u| (0..u).map(move |v| (u, v)));
     let paths: Vec<usize> = pairs().map(|(u, v)| disjoint_paths(&graph, u, v)).collect();
     let farthest = (0..14).flat_map(|node| hops_from(&graph, node)).max().unwrap_or(0);
+    let (nodes, links) = (graph.nodes(), graph.edges());
+    let fewest = paths.iter().min().unwrap_or(&0);
     Ok(vec![
         claim("Definition 1: the Heawood graph has 14 nodes of three neighbors and 21 links")
-            .so(
-                How::Counted,
-                (graph.nodes(), graph.edges(), least, most) == (14, 21, 3, 3),
-            )
-            .measured(format!(
-                "{} nodes, {} links, degrees {least} to {most}",
-                graph.nodes(),
-                graph.edges()
-            )),
+            .so(How::Counted, (nodes, links, least, most) == (14, 21, 3, 3))
+            .measured(format!("{nodes} nodes, {links} links, degrees {least} to {most}")),
         claim("Property 2: three paths join any pair, and the diameter is 3")
             .so(How::AllPairs, paths.iter().all(|&paths| paths == 3) && farthest == 3)
-            .measured(format!(
-                "{} disjoint paths for every pair; diameter {farthest}",
-                paths.iter().min().unwrap_or(&0)
-            )),
+            .measured(format!("{fewest} disjoint paths for every pair; diameter {farthest}")),
     ])
 }
 

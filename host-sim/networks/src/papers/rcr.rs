@@ -93,6 +93,7 @@ fn examples(_: &Run) -> Claims {
     let ring = linked("rcr(2,2,2)", "[1100;0]", "[1100;1]")?;
     let other = linked("rcr(2,2,2)", "[1100;1]", "[1110;1]")?;
     let yes = |so: bool| if so { "linked" } else { "not linked" };
+    let (before_is, after_is) = (yes(before), yes(after));
     Ok(vec![
         claim(
             "Figs. 2, 3: RCR(2,2,1) links [000;0] and [010;0]; RCR(2,2,2) no longer links [0000;0] and \
@@ -100,9 +101,7 @@ fn examples(_: &Run) -> Claims {
         )
         .so(How::Counted, before && !after)
         .measured(format!(
-            "[000;0] and [010;0] {}; [0000;0] and [0010;0] {}",
-            yes(before),
-            yes(after)
+            "[000;0] and [010;0] {before_is}; [0000;0] and [0010;0] {after_is}"
         )),
         claim("Fig. 5: RCR(2,2,2): plane [--00;0] joins plane [11--;1] by [1100;0] and [1100;1]")
             .so(How::Counted, plane && ring && other)
@@ -232,6 +231,7 @@ fn property_2(_: &Run) -> Claims {
         let expansion = format!("re(complete(2),ring({n}),{n})");
         cycles.push(same(&by_definition(1, n, n - 1), &expansion)?);
     }
+    let equal = agreed(&cycles);
     Ok(vec![
         claim("P2.1: rings are RCR(0,r,j) for any r and j")
             .so(How::AsPrinted, ring)
@@ -247,8 +247,7 @@ fn property_2(_: &Run) -> Claims {
         claim("Introduction: cube-connected cycles are special RCRs")
             .so(How::Exhaustive, cycles.iter().all(|&same| same))
             .measured(format!(
-                "RCR(1,n,n-1) is CCC(n) up to numbering: {} for n = 3 to 5",
-                agreed(&cycles)
+                "RCR(1,n,n-1) is CCC(n) up to numbering: {equal} for n = 3 to 5"
             )),
     ])
 }
@@ -365,13 +364,11 @@ fn property_4(run: &Run) -> Claims {
             "of the networks with unlike nodes, {fitting_unlike} have r j divisible by k + j"
         ))
         .finding();
+    let all = alike + unlike.len() + open;
     Ok(vec![
         claim("P4: an RCR is a Cayley graph and therefore symmetric")
             .so(How::Exhaustive, unlike.is_empty())
-            .measured(format!(
-                "all nodes alike on {alike} of {} networks, {open} open",
-                alike + unlike.len() + open
-            ))
+            .measured(format!("all nodes alike on {alike} of {all} networks, {open} open"))
             .except(unlike.first().cloned()),
         rule,
     ])
@@ -414,13 +411,11 @@ fn property_6(run: &Run) -> Claims {
             worse.push(format!("{}: {found} nodes cut it, its degree is {degree}", cube.name()));
         }
     }
+    let all = best + worse.len();
     Ok(vec![
         claim("P6: an RCR is optimally fault tolerant: any degree - 1 nodes can fail")
             .so(How::Exhaustive, worse.is_empty())
-            .measured(format!(
-                "connectivity equals the degree on {best} of {} networks",
-                best + worse.len()
-            ))
+            .measured(format!("connectivity equals the degree on {best} of {all} networks"))
             .except(worse.first().cloned()),
         seed_is_cube_of_rings()?,
     ])

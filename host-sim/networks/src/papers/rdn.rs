@@ -79,12 +79,10 @@ fn symmetry(_: &Run) -> Claims {
             Err(TooLong) => unlike = Some(format!("{expression}: too long to find out")),
         }
     }
+    let alike = alike.join(", ");
     let nodes = claim("Abstract: RDN is node symmetric (over a symmetric base)")
         .so(How::Exhaustive, unlike.is_none())
-        .measured(format!(
-            "a renumbering carries node 0 to every other node in {}",
-            alike.join(", ")
-        ))
+        .measured(format!("a renumbering carries node 0 to every other node in {alike}"))
         .except(unlike);
     let (network, graph) = built("rdn(ring(3),1)")?;
     let shortest_cycles = graph.edge_list().map(|(u, v)| (shortest_cycle(&graph, u, v), u, v));
@@ -155,11 +153,8 @@ fn bisection_width(run: &Run) -> Claims {
         let side = halves_by_cluster(expression, levels)?;
         let halves = side.iter().filter(|&&side| side).count() * 2 == side.len();
         let found = bisection::bounds(&graph).map_or(u64::MAX, |bounds| bounds.most);
-        let found = if halves {
-            found.min(cut_size(&graph, &side))
-        } else {
-            found
-        };
+        let cut = found.min(cut_size(&graph, &side));
+        let found = if halves { cut } else { found };
         cases.push(Case::new(name, said, found));
     }
     // A cut with fewer links refutes an equality, and "at most" is not what a bisection width states.
@@ -319,16 +314,14 @@ fn worked_route(_: &Run) -> Claims {
     let crossed = by_way_of("(0,(0,0,0),(1,2,2))") && by_way_of("(1,(1,2,2),(0,0,0))");
     let hops = path.len() as u64 - 1;
     let distance = network.unchecked().distance(from, to);
+    let apart = distance.unwrap_or(u64::MAX);
     Ok(vec![
         claim(
             "Fig. 7: RDN(3,2), (0,(0,0,0),(0,0,0)) to (1,(1,2,2),(0,2,2)): crosses from (0,(0,0,0),(1,2,2)) to \
              (1,(1,2,2),(0,0,0))",
         )
         .so(How::AsPrinted, crossed && distance == Some(hops))
-        .measured(format!(
-            "{hops} hops by nodes {path:?}; the distance is {}",
-            distance.unwrap_or(u64::MAX)
-        )),
+        .measured(format!("{hops} hops by nodes {path:?}; the distance is {apart}")),
     ])
 }
 
@@ -420,11 +413,8 @@ fn algorithm_2(_: &Run) -> Claims {
         }
         let network = network(name)?;
         let broadcast = Broadcast::follow(&network, 0, Tree::LeastDepth);
-        corrected.push(format!(
-            "{name}: {} of {nodes}, {} again",
-            broadcast.reached(),
-            broadcast.duplicates
-        ));
+        let (reached, again) = (broadcast.reached(), broadcast.duplicates);
+        corrected.push(format!("{name}: {reached} of {nodes}, {again} again"));
     }
     Ok(vec![
         claim("Algorithm 2: every node receives the message exactly once")

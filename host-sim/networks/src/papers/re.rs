@@ -117,11 +117,8 @@ fn figures(run: &Run) -> Claims {
             String::new()
         };
         // The paper prints no diameter for Fig. 2: it is Theorem 2's.
-        let by = if text.starts_with("Fig. 2") {
-            " (by Theorem 2)"
-        } else {
-            ""
-        };
+        let is_of_theorem = text.starts_with("Fig. 2");
+        let by = if is_of_theorem { " (by Theorem 2)" } else { "" };
         rows.push(
             claim(&format!(
                 "{text}: {} nodes, degree {}, diameter {}{by}",
@@ -188,18 +185,14 @@ fn theorem_1(_: &Run) -> Claims {
         }
         .push(case);
     }
+    let (can, cannot) = (possible.join(", "), impossible.join(", "));
     Ok(vec![
         claim(
             "Definition 4, Theorem 1: a unit has s_d disjoint connected pivot sets of min(n_u/s_d, \
-             d_f) nodes each \
-             (frames of degree 3)",
+             d_f) nodes each (frames of degree 3)",
         )
         .so(How::Exhaustive, impossible.is_empty())
-        .measured(format!(
-            "possible for {}; impossible for {}",
-            possible.join(", "),
-            impossible.join(", ")
-        ))
+        .measured(format!("possible for {can}; impossible for {cannot}"))
         .except(
             impossible
                 .first()
@@ -258,8 +251,7 @@ fn theorem_2(run: &Run) -> Claims {
             .at_most(How::Counted, &degrees[1]),
         claim(
             "Theorem 2.3(b): pivot sets: k_r = k_u (r+1) + k_f (d_f r - (d_f-1) lambda n_u) - \
-             (d_f-1)(r - lambda \
-             n_u)",
+             (d_f-1)(r - lambda n_u)",
         )
         .exactly(How::AllPairs, &diameters[1]),
     ])
@@ -359,10 +351,8 @@ fn theorem_5(_: &Run) -> Claims {
         degrees &= degree as f64 <= 2.0 * bits.log2();
         diameters &= hops as f64 <= 2.0 * bits;
         costs &= ((degree * hops) as f64) < bits * bits;
-        found.push(format!(
-            "n = {}: 2^{bits} nodes, degree {degree}, diameter {hops}",
-            1u64 << n
-        ));
+        let size = 1u64 << n;
+        found.push(format!("n = {size}: 2^{bits} nodes, degree {degree}, diameter {hops}"));
     }
     let measured = found.join("; ");
     let row = |text, so| {
@@ -403,16 +393,13 @@ fn symmetry(_: &Run) -> Claims {
         let mut sums: Vec<u64> = (0..graph.nodes()).map(sum).collect();
         sums.sort_unstable();
         sums.dedup();
+        let count = sums.len();
         found.push(format!(
-            "{expression}: degrees {least} to {most}, {} different distance sums",
-            sums.len()
+            "{expression}: degrees {least} to {most}, {count} different distance sums"
         ));
         if sums.len() > 1 {
-            counter = Some(format!(
-                "{expression} has nodes of distance sums {} and {}",
-                sums[0],
-                sums[sums.len() - 1]
-            ));
+            let (first, last) = (sums[0], sums[sums.len() - 1]);
+            counter = Some(format!("{expression} has nodes of distance sums {first} and {last}"));
         }
     }
     Ok(vec![
@@ -437,8 +424,7 @@ fn routing_delay(run: &Run) -> Claims {
     }
     let mut row = claim(
         "Section 6: highest phase first: no route is longer than k_u (r+1) + k_f r, of order \
-         (k_u + k_f) d_f \
-         r",
+         (k_u + k_f) d_f r",
     )
     .at_most(How::AllPairs, &cases);
     let means = || stretch.iter().map(Stretch::mean);

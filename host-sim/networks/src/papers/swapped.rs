@@ -123,8 +123,7 @@ fn farthest_nodes(_: &Run) -> Claims {
     Ok(vec![
         claim(
             "Section 2.5: if X and Y are D_G apart in the nucleus, XX..X and YY..Y are 2^(l-1) (D_G \
-             + 1) - 1 \
-         apart",
+             + 1) - 1 apart",
         )
         .exactly(How::ClosedForm, &cases),
     ])
@@ -152,14 +151,13 @@ fn recursive_routing(run: &Run) -> Claims {
         }
     }
     let all = cases.len();
+    let (count, names) = (longer.len(), longer.join(", "));
     Ok(vec![
         claim("Eq. 4: recursive routing takes at most 2^(l-1) T(1) + 2^(l-1) - 1 steps").at_most(How::AllPairs, &cases),
         claim("Section 2.5: recursive routing does not always take shortest paths (the paper only bounds it)")
             .so(How::AllPairs, !longer.is_empty())
             .measured(format!(
-                "some pairs take longer paths on {} of {all} networks: {}",
-                longer.len(),
-                longer.join(", ")
+                "some pairs take longer paths on {count} of {all} networks: {names}"
             ))
             .except(example)
             .finding(),
@@ -183,8 +181,7 @@ fn diameter_links(run: &Run) -> Claims {
     Ok(vec![
         claim(
             "Section 2.1: diameter links shorten the average distance and, in most cases, the \
-             diameter, at the \
-             same degree",
+             diameter, at the same degree",
         )
         .so(How::AllPairs, mean == all && 2 * hops > all)
         .measured(format!(
@@ -251,14 +248,12 @@ fn hypercube_nuclei(run: &Run) -> Claims {
     let (_, graph) = built("rsn(3,hypercube(2))")?;
     let hops = searched_diameter(run, "rsn(3,hypercube(2))")?;
     let degree = graph.degree_range().1 as u64;
+    let nodes = graph.nodes();
     Ok(vec![
         claim("Section 3.1: RSN(l,Q_n) has diameter (1 + 1/n) log2 N - 1").exactly(How::AllPairs, &cases),
         claim("Section 3.1: l = 3: N = 2^(4n), degree n + 2, diameter log2 N + 3")
             .so(How::AllPairs, (graph.nodes(), degree, hops) == (1 << 8, 4, 11))
-            .measured(format!(
-                "n = 2: {} nodes, degree {degree}, diameter {hops}",
-                graph.nodes()
-            )),
+            .measured(format!("n = 2: {nodes} nodes, degree {degree}, diameter {hops}")),
     ])
 }
 
@@ -357,8 +352,7 @@ fn three_levels(_: &Run) -> Claims {
     Ok(vec![
         claim(
             "Section 5.1: 3-HCN: every two of its N^(1/3) modules have N^(1/3) links, X'X''X''' - \
-             X'''X''X'; \
-                 degree log2(N)/3 + 2",
+             X'''X''X'; degree log2(N)/3 + 2",
         )
         .so(How::Counted, so)
         .measured(found.join("; ")),
@@ -398,10 +392,8 @@ fn one_link_a_pair(_: &Run) -> Claims {
             let (_, graph) = built(expression)?;
             let (least, most) = links_between(&graph, size);
             so &= (least, most) == (1, 1);
-            found.push(format!(
-                "{expression}: {} copies, {least} to {most} links a pair",
-                graph.nodes() / size
-            ));
+            let copies = graph.nodes() / size;
+            found.push(format!("{expression}: {copies} copies, {least} to {most} links a pair"));
         }
         rows.push(claim(text).so(How::Counted, so).measured(found.join("; ")));
     }

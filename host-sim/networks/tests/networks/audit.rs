@@ -24,9 +24,8 @@ const ALL_SOURCES: u64 = 1_100;
 const ALL_DEPENDENCIES: u64 = 1_100;
 
 pub(crate) fn network(expression: &str) -> Network {
-    let network: Network = expression
-        .parse()
-        .unwrap_or_else(|error| panic!("{expression}: {error}"));
+    let network: Result<Network, _> = expression.parse();
+    let network = network.unwrap_or_else(|error| panic!("{expression}: {error}"));
     network.with_search_memory(usize::MAX)
 }
 
@@ -50,17 +49,11 @@ pub(crate) fn audit(expression: &str) {
     guarantees::audit_links(&network, &graph);
     figures(&network);
     let searching = matches!(network.family(), Family::Re(re) if !re.routes_by_walk());
-    let (all_pairs, some) = if searching {
-        (ALL_SEARCHED_PAIRS, 4)
-    } else {
-        (ALL_PAIRS, 20)
-    };
+    let (some_pairs, all) = ((ALL_SEARCHED_PAIRS, 4), (ALL_PAIRS, 20));
+    let (all_pairs, some) = if searching { some_pairs } else { all };
     let sample = |all| {
-        let step = if network.nodes() <= all {
-            1
-        } else {
-            network.nodes() / some + 1
-        };
+        let nodes = network.nodes();
+        let step = if nodes <= all { 1 } else { nodes / some + 1 };
         (0..network.nodes()).step_by(step as usize).par_bridge()
     };
     sample(all_pairs).for_each(|dest| guarantees::audit_routes(&network, &graph, dest));

@@ -101,10 +101,7 @@ fn a_program_that_ends_too_often_is_given_up() {
     let found = (heard.given_up, folder.read("starts").lines().count());
     assert_eq!(found, (vec![0, 1], 2 * 4));
     let lasted = heard.lasted;
-    assert!(
-        lasted < TIMEOUT / 2,
-        "it does not wait for the time to be over: {lasted:?}"
-    );
+    assert!(lasted < TIMEOUT / 2, "it waits for the end of its time: {lasted:?}");
     let last = heard.news.last().unwrap().to_string();
     let given_up = "probe-rs has ended (exit status: 1) once too often: it is given up";
     assert!(last.ends_with(given_up), "{last}");

@@ -302,14 +302,11 @@ impl<'a> Updater<'a> {
     pub fn send_all(&mut self) {
         let begin = self.boards.elapsed();
         let slots: Vec<Slot> = self.targets.values().copied().collect();
-        for slot in [Slot::First, Slot::Second]
-            .into_iter()
-            .filter(|slot| slots.contains(slot))
-        {
+        let both = [Slot::First, Slot::Second].into_iter();
+        for slot in both.filter(|slot| slots.contains(slot)) {
             let image = self.package.for_slot(slot);
-            let blocks: Vec<Vec<u8>> = (0..image.plan.blocks() as u16)
-                .map(|index| image.block(index))
-                .collect();
+            let count = image.plan.blocks() as u16;
+            let blocks: Vec<Vec<u8>> = (0..count).map(|index| image.block(index)).collect();
             self.report.blocks += blocks.len();
             self.boards.stream(blocks);
         }
@@ -382,11 +379,8 @@ impl<'a> Updater<'a> {
                 let image = self.package.for_slot(slot);
                 let all = image.plan.blocks() as u16;
                 let mut blocks = BTreeSet::new();
-                for state in self
-                    .of_slot(&open, slot)
-                    .iter()
-                    .filter_map(|node| states[node].as_ref())
-                {
+                let nodes = self.of_slot(&open, slot);
+                for state in nodes.iter().filter_map(|node| states[node].as_ref()) {
                     match state.missing > all / 2 {
                         true => blocks.extend(0..all),
                         false => blocks.extend(state.first_missing.iter().copied()),

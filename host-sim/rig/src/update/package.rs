@@ -197,9 +197,8 @@ mod tests {
         assert_eq!(Package::read(&package.write()).expect("a package"), package);
         assert_eq!(package.for_slot(Slot::Second).plan.length, 1_024, "whole records");
         let blocks = package.for_slot(Slot::Second).plan.blocks() as u16;
-        let sent: Vec<u8> = (0..blocks)
-            .flat_map(|index| package.for_slot(Slot::Second).block(index).split_off(4))
-            .collect();
+        let block = |index| package.for_slot(Slot::Second).block(index).split_off(4);
+        let sent: Vec<u8> = (0..blocks).flat_map(block).collect();
         assert_eq!(sent, package.for_slot(Slot::Second).bytes);
     }
 

@@ -1,7 +1,6 @@
 //! Nothing is wrong: everything arrives once, and the same seed gives the same run.
 
 use hopwise_language::Traffic;
-use hopwise_sim::Settings;
 use hopwise_testing::networks;
 
 use crate::{TORTURED, assert_all_delivered, events, on, run, traced};
@@ -55,14 +54,9 @@ fn senders_above_what_the_wires_carry_bring_nothing_to_a_halt() {
     for network in TORTURED {
         for traffic in [Traffic::Uniform, HOT_SPOT, Traffic::Permutation, Traffic::AllToAll] {
             for (confirmed, payload) in [(false, 200), (true, 200), (false, 4)] {
-                let settings = Settings {
-                    traffic: Some(traffic),
-                    packets: Some(1_500),
-                    rate: Some(1e5),
-                    payload: Some(payload),
-                    confirmed,
-                    ..on(network)
-                };
+                let more = if confirmed { "--confirmed" } else { "" };
+                let load = format!("--packets 1500 --rate 1e5 --payload {payload} {more}");
+                let settings = on(&format!("{network} --traffic {traffic} {load}"));
                 let account = run(&settings);
                 if confirmed {
                     // When many confirmed packets crowd one node, some are not confirmed in time, and their senders know: none with

@@ -94,10 +94,8 @@ fn a_hole_costs_the_datagrams_that_pass_it_and_no_others() {
         let parsed: Network = network.parse().unwrap();
         let came: Vec<PacketId> = packets(&trace, "delivered").map(|(_, packet)| packet).collect();
         let mut lost = 0;
-        for (dest, packet) in accepted(&trace)
-            .into_iter()
-            .filter(|(_, packet)| !came.contains(packet))
-        {
+        let accepted = accepted(&trace).into_iter();
+        for (dest, packet) in accepted.filter(|(_, packet)| !came.contains(packet)) {
             let command = settings.command();
             assert!(passes(&parsed, packet.source, dest), "{command}: {packet:?} to {dest}");
             lost += 1;
@@ -172,15 +170,9 @@ fn a_hot_spot_serves_its_sources_alike() {
             let mut by_wire: BTreeMap<u64, BTreeMap<u64, usize>> = BTreeMap::new();
             let mut command = String::new();
             for seed in 1..=seeds {
-                let settings = Settings {
-                    traffic: Some("hot-spot(0,1)".parse().unwrap()),
-                    packets: Some(16_000 / seeds),
-                    rate: Some(3_200.0),
-                    payload: Some(payload),
-                    confirmed,
-                    seed: Some(seed),
-                    ..on(network)
-                };
+                let (packets, more) = (16_000 / seeds, if confirmed { "--confirmed" } else { "" });
+                let load = format!("--packets {packets} --rate 3200 --payload {payload} --seed {seed}");
+                let settings = on(&format!("{network} --traffic hot-spot(0,1) {load} {more}"));
                 let (account, trace) = traced(&settings);
                 command = settings.command();
                 assert_eq!(account.tally.delivered, 16_000 / seeds, "{command}");

@@ -129,11 +129,8 @@ struct Says<F>(F);
 
 impl<F: FnMut(&Event) -> Option<Event>> Shell for Says<F> {
     fn says(&mut self, at: Nanos, board: u32, event: &Event) -> Option<Event> {
-        if board == LIAR && at >= FROM {
-            (self.0)(event)
-        } else {
-            Some(*event)
-        }
+        let lies = board == LIAR && at >= FROM;
+        if lies { (self.0)(event) } else { Some(*event) }
     }
 }
 

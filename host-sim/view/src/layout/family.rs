@@ -253,11 +253,8 @@ fn of_exchanged(first: u32, second: u32) -> Nesting {
     let digits = move |node: Node| {
         let a = (node >> (second + 1)) as usize;
         let b = (node >> 1) as usize & ((1 << second) - 1);
-        if node & 1 == 0 {
-            vec![b, a]
-        } else {
-            vec![(1 << second) + a, b]
-        }
+        let (even, odd) = (vec![b, a], vec![(1 << second) + a, b]);
+        if node & 1 == 0 { even } else { odd }
     };
     Nesting {
         digits: Box::new(digits),

@@ -107,18 +107,12 @@ pub(super) fn grid(count: usize) -> Vec<Point> {
 
 /// A path: a line, or rows that go to and fro.
 fn rows(count: usize) -> Vec<Point> {
-    let columns = if count <= LONGEST_LINE {
-        count
-    } else {
-        (count as f64).sqrt().ceil() as usize
-    };
+    let of_square = (count as f64).sqrt().ceil() as usize;
+    let columns = if count <= LONGEST_LINE { count } else { of_square };
     let place = |i: usize| {
         let (row, column) = (i / columns, i % columns);
-        let column = if row.is_multiple_of(2) {
-            column
-        } else {
-            columns - 1 - column
-        };
+        let from_right = columns - 1 - column;
+        let column = if row.is_multiple_of(2) { column } else { from_right };
         Point::new(column as f64, row as f64)
     };
     centerd((0..count).map(place).collect())

@@ -272,11 +272,7 @@ fn no_packet_comes_before_the_word_that_it_may() {
 #[test]
 fn there_is_one_host_and_where_it_belongs() {
     let mut mesh = Mesh::up("ring(3)");
-    let identity = Identity {
-        role: Role::Host,
-        ..mesh.identity(0, 0)
-    };
-    let stray = mesh.plug_in(0, 3, identity);
+    let stray = mesh.plug_in(0, 3, mesh.host_identity());
     mesh.run(3 * SECOND);
     assert_eq!(mesh.board(0).router.host_link(), None);
     assert_eq!(mesh.stranger(stray).downs, [Down::Refused]);
@@ -297,11 +293,7 @@ fn where_several_links_are_for_hosts_the_first_to_come_stays() {
     mesh.board_mut(0).allow_hosts(u32::MAX, now);
     mesh.come_up();
     let first = mesh.host(0);
-    let identity = Identity {
-        role: Role::Host,
-        ..mesh.identity(0, 0)
-    };
-    let second = mesh.plug_in(0, 3, identity);
+    let second = mesh.plug_in(0, 3, mesh.host_identity());
     mesh.run(3 * SECOND);
     assert_eq!(mesh.stranger(second).downs, [Down::Refused]);
     for (host, number) in [(first, 1), (second, 2)] {

@@ -290,30 +290,19 @@ fn what_the_destination_answers_decides_when_it_is_tried_again() {
     let response = header(Kind::Confirmation, 2, 1, 50);
     mesh.say(two, &response, &confirmation(FIRST, Verdict::Busy, 9 * SECOND), 20);
     assert_eq!(mesh.stranger(two).heard.len(), 1);
-    mesh.say(
-        two,
-        &Header {
-            number: 51,
-            epoch: 7,
-            ..response
-        },
-        &confirmation(FIRST, Verdict::Restarted, 9 * SECOND),
-        10,
-    );
+    let restarted = |number, epoch| Header {
+        number,
+        epoch,
+        ..response
+    };
+    let long_ago = confirmation(FIRST, Verdict::Restarted, 9 * SECOND);
+    mesh.say(two, &restarted(51, 7), &long_ago, 10);
     assert_eq!(mesh.stranger(two).heard.len(), 2);
     let found = &mesh.stranger(two).heard[1].body;
     assert_eq!(found, b"\x07\0x", "it names the epoch it was told");
     // It has been up for less than the packet is under way: it may have had it.
-    mesh.say(
-        two,
-        &Header {
-            number: 52,
-            epoch: 8,
-            ..response
-        },
-        &confirmation(FIRST, Verdict::Restarted, 20 * MILLISECOND),
-        10,
-    );
+    let just_now = confirmation(FIRST, Verdict::Restarted, 20 * MILLISECOND);
+    mesh.say(two, &restarted(52, 8), &just_now, 10);
     assert_eq!(outcomes(&mesh, 1), [(0, Outcome::Interrupted)]);
     mesh.assert_at_rest();
 }
@@ -343,10 +332,8 @@ fn a_destination_that_restarts_does_not_deliver_again() {
         mesh.run(4 * SECOND);
         assert_eq!(mesh.board(2).got.len(), 1, "{known}");
         let outcome = outcomes(&mesh, 0);
-        assert!(
-            matches!(outcome[..], [(_, Outcome::Interrupted)]),
-            "{known}: {outcome:?}"
-        );
+        let is_interrupted = matches!(outcome[..], [(_, Outcome::Interrupted)]);
+        assert!(is_interrupted, "{known}: {outcome:?}");
         assert!(mesh.board(2).dropped(DropReason::Stale) > 0);
         // What is first sent now is not concerned.
         mesh.confirmed(0, 2, b"third").unwrap();
@@ -401,20 +388,13 @@ fn one_that_comes_again_is_confirmed_again_and_not_delivered() {
     assert_eq!(mesh.board(2).dropped(DropReason::Stale), 1);
     // It names an epoch that is not this board's.
     let known = mesh.stranger(zero).heard.len();
-    mesh.say(
-        zero,
-        &Header {
-            number: 11,
-            epoch: 2,
-            ..packet
-        },
-        b"\x05\0other life",
-        20,
-    );
-    let verdict = Confirmation::read(&mesh.stranger(zero).heard[known].body)
-        .unwrap()
-        .verdict;
-    assert_eq!(verdict, Verdict::Restarted);
+    let of_restarted = Header {
+        number: 11,
+        ..restarted
+    };
+    mesh.say(zero, &of_restarted, b"\x05\0other life", 20);
+    let told = Confirmation::read(&mesh.stranger(zero).heard[known].body).unwrap();
+    assert_eq!(told.verdict, Verdict::Restarted);
     assert_eq!(mesh.board(2).got.len(), 3);
 }
 

@@ -148,14 +148,7 @@ fn a_hop_takes_one_from_the_hops_left_and_adds_to_the_age() {
     let (_, found, body) = pass(&mut mesh, one, three, 0, &sent, b"body");
     assert_eq!(body, b"body");
     let age = found.age;
-    assert_eq!(
-        found,
-        Header {
-            hops_left: 99,
-            age,
-            ..sent
-        }
-    );
+    assert_eq!(found, aged(age, Header { hops_left: 99, ..sent }));
     // Less than two milliseconds, and never younger than it is.
     assert!((1_001..1_000 + 8).contains(&age), "{age}");
     mesh.run(10 * MILLISECOND);

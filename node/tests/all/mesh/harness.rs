@@ -269,13 +269,16 @@ impl Mesh {
         }
     }
 
-    /// A host at the last link of a board.
-    pub(crate) fn host(&mut self, node: Node) -> usize {
-        let identity = Identity {
+    pub(crate) fn host_identity(&self) -> Identity {
+        Identity {
             role: Role::Host,
             ..self.identity(0, 0)
-        };
-        let at = self.plug_in(node, PORTS as u8 - 1, identity);
+        }
+    }
+
+    /// A host at the last link of a board.
+    pub(crate) fn host(&mut self, node: Node) -> usize {
+        let at = self.plug_in(node, PORTS as u8 - 1, self.host_identity());
         assert!(self.run_until(SECOND, |mesh| mesh.board(node).router.host_link().is_some()));
         at
     }

@@ -19,11 +19,8 @@ fn virtual_channels_rise_where_the_route_turns() {
             let (found, ..) = pass(&mut mesh, from, to, channel, &sent, b"");
             let rises = to == up;
             let stays = channel.is_multiple_of(2) == rises;
-            let expected = if stays {
-                channel
-            } else {
-                (channel + 1).min(channels - 1)
-            };
+            let next = (channel + 1).min(channels - 1);
+            let expected = if stays { channel } else { next };
             assert_eq!(found, expected, "in virtual channel {channel} to {dest}");
         }
     }

@@ -147,7 +147,7 @@ impl Rig {
     }
 
     pub(crate) fn single(firmware: &'static Firmware, config: &[u8; CONFIG_BYTES]) -> Self {
-        Rig::special(firmware, config, BoardOptions::default())
+        Rig::special(firmware, config, |_| ())
     }
 
     /// The same with the firmware of the default board; `None` if there is no ARM compiler.
@@ -156,7 +156,13 @@ impl Rig {
     }
 
     /// The same, of a board that is not like others.
-    pub(crate) fn special(firmware: &'static Firmware, config: &[u8; CONFIG_BYTES], options: BoardOptions) -> Self {
+    pub(crate) fn special(
+        firmware: &'static Firmware,
+        config: &[u8; CONFIG_BYTES],
+        change: impl FnOnce(&mut BoardOptions),
+    ) -> Self {
+        let mut options = BoardOptions::default();
+        change(&mut options);
         let mut board = Board::new(&firmware.image, options);
         setup::configure(&mut board, &firmware.image, config, None, 1);
         let mut world = World::new(1);

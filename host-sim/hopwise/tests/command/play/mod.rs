@@ -176,9 +176,8 @@ fn the_lesson_can_be_followed_to_its_end() {
 #[test]
 fn a_frame_of_500_boards_is_drawn_in_50_ms() {
     let folder = Folder::new("play-frames");
-    let Some(mut browser) = open(&folder, "#n=torus(22,23)&do=b0@0") else {
-        return;
-    };
+    let browser = open(&folder, "#n=torus(22,23)&do=b0@0");
+    let Some(mut browser) = browser else { return };
     // Other tests run beside this one and hold up some frames: those of the quickest quarter show what drawing takes.
     let quarter = browser.evaluate("frameTimes(20).then((times) => times.sort((a, b) => a - b)[5])");
     eprintln!("506 boards: a frame in {quarter} ms");
@@ -198,9 +197,8 @@ fn the_page_is_one_file_that_the_command_serves() {
     let mut server = command(&["play", "--port", "0"]);
     let mut server = server.stdout(Stdio::piped()).spawn().expect("the command starts");
     let mut line = String::new();
-    BufReader::new(server.stdout.take().expect("a pipe"))
-        .read_line(&mut line)
-        .expect("a line");
+    let mut said = BufReader::new(server.stdout.take().expect("a pipe"));
+    said.read_line(&mut line).expect("a line");
     let address = line
         .strip_prefix("http://")
         .and_then(|rest| rest.split('/').next())

@@ -42,11 +42,8 @@ impl FigureLine {
     }
 
     fn title(&self) -> String {
-        let kind = if self.name == "re" {
-            "recursively expanded"
-        } else {
-            self.name
-        };
+        let expanded = "recursively expanded";
+        let kind = if self.name == "re" { expanded } else { self.name };
         format!("{kind} {}", if self.base == "heawood" { "Heawood" } else { "Petersen" })
     }
 }
@@ -86,11 +83,8 @@ pub(in super::super) fn degrees(_: &Run) -> Claims {
             let most = graph.degree_range().1;
             let mean = 2.0 * graph.edges() as f64 / graph.nodes() as f64;
             found.push(format!("n = {n}: {most} at most, {mean:.2} on average"));
-            let value = if said == "3n" {
-                3.0 * n as f64
-            } else {
-                said.parse().unwrap_or(0.0)
-            };
+            let number = || said.parse().unwrap_or(0.0);
+            let value = if said == "3n" { 3.0 * n as f64 } else { number() };
             largest_fits &= (most as f64 - value).abs() < 1e-9;
             mean_fits &= n < 4 || (mean - value).abs() < 0.05;
         }

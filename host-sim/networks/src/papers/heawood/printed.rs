@@ -34,10 +34,8 @@ fn routing_step(graph: &Graph, here: usize, dest: usize) -> (usize, bool) {
 pub(in super::super) fn basic_routing(_: &Run) -> Claims {
     let (_, graph) = built("heawood")?;
     let (mut lost, mut example, mut longest, mut shortest) = (0, None, 0, 0);
-    for (from, dest) in (0..14)
-        .flat_map(|from| (0..14).map(move |dest| (from, dest)))
-        .filter(|(a, b)| a != b)
-    {
+    let pairs = (0..14).flat_map(|from| (0..14).map(move |dest| (from, dest)));
+    for (from, dest) in pairs.filter(|(a, b)| a != b) {
         let (mut here, mut steps, mut forwarded) = (from, 0, true);
         while here != dest && steps < 14 {
             let (next, sent) = routing_step(&graph, here, dest);
@@ -87,8 +85,7 @@ pub(in super::super) fn basic_broadcasting(_: &Run) -> Claims {
             .so(How::AsPrinted, reached.len() == 14 && back == 0)
             .measured(format!(
                 "{} of 14 nodes, {} copies, {back} of them back to the source. Trees that reach all 14: \
-             depth {} in {} one-port \
-             steps, depth {} in {}",
+             depth {} in {} one-port steps, depth {} in {}",
                 reached.len(),
                 sent.len(),
                 trees[0].depth,

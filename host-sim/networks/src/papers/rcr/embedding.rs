@@ -37,6 +37,7 @@ pub(super) fn lemma_1(run: &Run) -> Claims {
             wide = Some(format!("{}: {} nodes, the tree has {tree}", cube.name(), graph.nodes()));
         }
     }
+    let all = cubes.len();
     Ok(vec![
         claim(
             "Lemma 1: the complete binary tree of floor(log2(N + 1)) levels can be embedded with dilation \
@@ -45,8 +46,7 @@ pub(super) fn lemma_1(run: &Run) -> Claims {
         // Not finding one proves nothing.
         .judged(How::Found, Verdict::of_reading(open.is_empty()))
         .measured(format!(
-            "dilation 2 or 1 found on {found} of {} networks of 7 to 128 nodes",
-            cubes.len()
+            "dilation 2 or 1 found on {found} of {all} networks of 7 to 128 nodes"
         ))
         .except((!open.is_empty()).then(|| format!("none was found on {}", open.join(", ")))),
         claim("Lemma 1: the expansion is one")
@@ -100,8 +100,7 @@ pub(super) fn table_1_bisection(run: &Run) -> Claims {
     Ok(vec![
         claim(
             "Table 1: RCRs have larger bisection width than CCC and COR (the table is lost; \
-             compared at the same \
-             size and degree)",
+             compared at the same size and degree)",
         )
         .judged(How::BestCut, Verdict::of_reading(smaller.is_empty() && equal == 0))
         .measured(format!(
