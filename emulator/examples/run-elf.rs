@@ -71,10 +71,8 @@ fn run() -> Result<String, String> {
     let broken: Vec<String> = broken
         .map(|broken| format!("{}: {}", broken.rule.name(), broken.how))
         .collect();
-    let fault = board
-        .faults()
-        .first()
-        .map(|fault| fault.to_string().lines().next().unwrap_or_default().to_string());
+    let fault = board.faults().first().map(ToString::to_string);
+    let fault = fault.map(|fault| fault.lines().next().unwrap_or_default().to_string());
     Ok(format!(
         "{{\"instructions\":{},\"log_bytes\":{log},\"pin_changes\":{changes},\"bytes_sent\":{sent},\"resets\":{},\"fault\":{},\"unmodeled\":{},\
          \"violations\":{}}}",

@@ -92,10 +92,9 @@ fn same_registers(ours: &Ours, theirs: &Theirs) -> Result<(), String> {
     if ours == theirs {
         return Ok(());
     }
-    let differences: Vec<String> = (0..REGISTERS)
-        .filter(|place| ours[*place] != theirs[*place])
-        .map(|place| format!("{} ours {:08x} rsemu's {:08x}", name(place), ours[place], theirs[place]))
-        .collect();
+    let line = |place| format!("{} ours {:08x} rsemu's {:08x}", name(place), ours[place], theirs[place]);
+    let differing = (0..REGISTERS).filter(|place| ours[*place] != theirs[*place]);
+    let differences: Vec<String> = differing.map(line).collect();
     Err(differences.join(", "))
 }
 

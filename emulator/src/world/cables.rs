@@ -146,10 +146,8 @@ impl Cables {
     /// plugs wires into.
     pub(super) fn check(&self, script: &Script, is_free: impl Fn(Port) -> bool) -> Result<Vec<Port>, BadWire> {
         let boards = self.conductors.len();
-        let mut ends: BTreeMap<Port, Port> = self
-            .ports()
-            .filter_map(|port| Some((port, self.far_end(port)?)))
-            .collect();
+        let end = |port| Some((port, self.far_end(port)?));
+        let mut ends: BTreeMap<Port, Port> = self.ports().filter_map(end).collect();
         // Ports that are or become free of wires; any other port that is in use is connected to the host.
         let mut known: BTreeSet<Port> = ends.keys().copied().collect();
         let mut plugged = Vec::new();
@@ -227,10 +225,8 @@ mod tests {
     }
 
     fn ends(cables: &Cables) -> Vec<(usize, usize)> {
-        cables
-            .ports()
-            .filter_map(|port| Some((port.board, cables.far_end(port)?.board)))
-            .collect()
+        let boards = |port: Port| Some((port.board, cables.far_end(port)?.board));
+        cables.ports().filter_map(boards).collect()
     }
 
     #[test]

@@ -348,10 +348,8 @@ mod tests {
                     let near = |point: &&Point| way.iter().any(|far| (point.0 - far.0).hypot(point.1 - far.1) < 2.0);
                     let together = 2 * one.iter().filter(near).count();
                     let [one, two] = [place, other].map(|place| plan.cables[place].number);
-                    assert!(
-                        together < 22,
-                        "{expression}: {one} and {two} are together for {together}"
-                    );
+                    let what = format!("{expression}: {one} and {two}");
+                    assert!(together < 22, "{what} are together for {together}");
                 }
             }
         }

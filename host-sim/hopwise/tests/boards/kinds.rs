@@ -192,10 +192,7 @@ pub(crate) fn flashing_empties_the_log(name: &str) {
         }
     }
     let is_written = end >= begin + bytes.min(SMALLEST);
-    assert!(
-        is_written,
-        "{name}: the log from {begin:#x} on is written up to {end:#x}"
-    );
+    assert!(is_written, "{name}: the log is written from {begin:#x} to {end:#x}");
 }
 
 #[test]

@@ -48,10 +48,8 @@ fn the_tour_shows_each_step_and_its_command() {
 #[test]
 fn a_page_is_named_after_what_it_shows() {
     let folder = tempfile::tempdir().unwrap();
-    let output = command(&["view", "rdn(ring(3),1)"])
-        .current_dir(&folder)
-        .output()
-        .unwrap();
+    let mut view = command(&["view", "rdn(ring(3),1)"]);
+    let output = view.current_dir(&folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(folder.path().join("rdn-ring-3-1.html").exists());
 }

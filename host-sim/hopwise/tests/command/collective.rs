@@ -30,10 +30,8 @@ fn held(op: &str, extra: &[&str]) -> Vec<String> {
 
 #[test]
 fn the_report_has_its_keys() {
-    let report = json(&words(
-        "collective rdn(ring(3),2) --op broadcast --port-model one --json",
-        &[],
-    ));
+    let line = "collective rdn(ring(3),2) --op broadcast --port-model one --json";
+    let report = json(&words(line, &[]));
     assert_eq!(report["op"], "broadcast");
     assert_eq!(report["nodes"], 648);
     assert_eq!(report["rounds"], 14);
@@ -75,10 +73,9 @@ fn every_node_holds_what_it_should() {
     };
     let expected = [[15.0, 0.0], [6.0, 5.0], [-7.0, 0.0], [6.0, -5.0]];
     for (term, expected) in terms.iter().zip(expected) {
-        let near = parts(term)
-            .iter()
-            .zip(expected)
-            .all(|(found, expected)| (found - expected).abs() < 1e-9);
+        let parts = parts(term);
+        let mut pairs = parts.iter().zip(expected);
+        let near = pairs.all(|(found, expected)| (found - expected).abs() < 1e-9);
         assert!(near, "{terms:?}");
     }
 }

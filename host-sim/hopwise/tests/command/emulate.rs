@@ -87,10 +87,8 @@ fn options_and_scripts_that_make_no_sense_are_refused() {
         let output = emulate(&["ring(3)", "--elf", elf, option, value]);
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{option} {value}: {text}");
-        assert!(
-            text.contains(words) && !text.contains("panicked"),
-            "{option} {value}: {text}"
-        );
+        let is_said = text.contains(words) && !text.contains("panicked");
+        assert!(is_said, "{option} {value}: {text}");
     }
 }
 
@@ -128,11 +126,8 @@ fn expand(response: &[u8]) -> String {
 /// Starts the emulation of three boards; it, and the first line that it says.
 fn emulation(elf: impl AsRef<std::ffi::OsStr>, options: &[&str]) -> (Child, String) {
     let mut command = command(&["emulate", "ring(3)", "--elf"]);
-    command
-        .arg(elf)
-        .args(options)
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null());
+    command.arg(elf).args(options);
+    command.stderr(Stdio::piped()).stdout(Stdio::null());
     let mut child = command.spawn().expect("hopwise");
     let mut line = String::new();
     // The pipe stays with the child: more may be said.

@@ -3,7 +3,7 @@
 use hopwise_emulate::bench::{AppPort, Bench, SECOND};
 
 use crate::running::{building, new_app};
-use crate::support::{Folder, command, hopwise, json, like, refuses};
+use crate::support::{Folder, command, hopwise, json, like, refuses, words};
 
 #[test]
 fn a_new_program_runs_on_emulated_boards() {
@@ -19,23 +19,11 @@ fn a_new_program_runs_on_emulated_boards() {
         let hello = format!("info  hello from node {node}");
         assert_eq!(text.lines().filter(|line| line.contains(&hello)).count(), 2, "{text}");
     }
-    let mesh = folder.write(
-        "mesh.toml",
-        "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 0\nprobe = \"a\"\n[[node]]\naddress = 1\nprobe = \"b\"\n",
-    );
+    let nodes = "[[node]]\naddress = 0\nprobe = \"a\"\n[[node]]\naddress = 1\nprobe = \"b\"\n";
+    let mesh = folder.mesh("mesh.toml", "path(2)", nodes);
     let trace = folder.path("trace.jsonl");
-    let captured = json(&[
-        "capture",
-        &mesh,
-        "--emulated",
-        "--app",
-        &app.elf,
-        "--for",
-        "2500ms",
-        "-o",
-        &trace,
-        "--json",
-    ]);
+    let line = "capture {} --emulated --app {} --for 2500ms -o {} --json";
+    let captured = json(&words(line, &[&mesh, &app.elf, &trace]));
     assert_eq!((captured.0, captured.1["nodes"].as_u64()), (0, Some(2)));
     let trace = std::fs::read_to_string(trace).expect("a trace");
     assert!(trace.contains("hello from node 1"), "its log is in the trace");

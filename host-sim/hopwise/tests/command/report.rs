@@ -38,10 +38,8 @@ fn several_traces_stand_side_by_side() {
         assert!(table.lines().any(|line| line == row), "{row}: {table}");
     }
     assert!(table.contains("| latency, end_to_end, mean_us | "), "{table}");
-    let decimals = table
-        .split(['|', ' '])
-        .filter_map(|cell| cell.split_once('.'))
-        .map(|(_, decimals)| decimals.len());
+    let numbers = table.split(['|', ' ']).filter_map(|cell| cell.split_once('.'));
+    let decimals = numbers.map(|(_, decimals)| decimals.len());
     assert!(decimals.max().unwrap() <= "jsonl".len(), "figures are rounded: {table}");
     refused(&["report", &calm, &folder.path("nothing.jsonl")]);
 }

@@ -50,10 +50,8 @@ impl Folder {
 
     /// A mesh file of the default board, with more lines at its end.
     pub(crate) fn mesh(&self, name: &str, network: &str, more: &str) -> String {
-        self.write(
-            name,
-            &format!("network = \"{network}\"\nboard = \"nucleo-f446re\"\n{more}"),
-        )
+        let text = format!("network = \"{network}\"\nboard = \"nucleo-f446re\"\n{more}");
+        self.write(name, &text)
     }
 
     /// A program in the language of the shell that answers for probe-rs.

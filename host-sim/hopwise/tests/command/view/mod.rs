@@ -114,10 +114,8 @@ fn every_family_opens_in_a_browser() {
 #[test]
 fn a_mesh_file_is_drawn_with_the_pins_of_its_cables() {
     let folder = Folder::new("mesh");
-    let mesh = folder.write(
-        "mesh.toml",
-        "network = \"rdn(ring(3),1)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 4\nuarts = [\"UART5\", \"USART1\", \"UART4\"]\n",
-    );
+    let node = "[[node]]\naddress = 4\nuarts = [\"UART5\", \"USART1\", \"UART4\"]\n";
+    let mesh = folder.mesh("mesh.toml", "rdn(ring(3),1)", node);
     let page = page(&folder, &[&mesh]);
     let wiring = &data(&page)["wiring"];
     let first = serde_json::json!(["USART1", "PA9 CN10-21", "PA10 CN10-33"]);
@@ -260,10 +258,8 @@ fn cables_are_ticked_off_by_keyboard_and_there_is_a_sheet_for_each_board() {
 fn nonsense_is_refused_in_a_sentence() {
     let folder = Folder::new("nonsense");
     let file = folder.path("page.html");
-    let trace = folder.write(
-        "trace.jsonl",
-        "{\"t\":1,\"node\":3,\"event\":\"damaged\",\"link\":0,\"error\":\"crc\"}\n",
-    );
+    let damaged = "{\"t\":1,\"node\":3,\"event\":\"damaged\",\"link\":0,\"error\":\"crc\"}\n";
+    let trace = folder.write("trace.jsonl", damaged);
     printed(&["view", &trace, "--network", "ring(5)", "-o", &file]);
     let other = folder.write("other.toml", "network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n");
     refuses(&format!(
