@@ -87,11 +87,8 @@ fn pairs(expression: &str) -> (Network, Vec<(u64, u64)>) {
     };
     let pairs = (0..PAIRS).map(|_| {
         let (from, to) = (draw(), draw());
-        if from == to {
-            (from, (to + 1) % network.nodes())
-        } else {
-            (from, to)
-        }
+        let other = if from == to { (to + 1) % network.nodes() } else { to };
+        (from, other)
     });
     let pairs = pairs.collect();
     (network, pairs)

@@ -115,11 +115,8 @@ fn until(tokens: &[&str], signs: &[&str]) -> usize {
             return place;
         }
         angle += i32::from(*token == "<") - i32::from(*token == ">");
-        place += if ["(", "[", "{"].contains(token) {
-            block(&tokens[place..])
-        } else {
-            1
-        };
+        let opens = ["(", "[", "{"].contains(token);
+        place += if opens { block(&tokens[place..]) } else { 1 };
     }
     tokens.len()
 }

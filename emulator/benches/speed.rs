@@ -125,17 +125,10 @@ fn traffic(image: &Arc<Image>, baud: u32) {
     world.run_until(100 * MILLISECOND);
     let before = world.instructions();
     let wall = timed(&mut world, SECOND);
-    let good: u32 = world
-        .boards()
-        .iter()
-        .flat_map(support::results)
-        .map(|link| link.good)
-        .sum();
-    let bytes: u64 = world
-        .boards()
-        .iter()
-        .flat_map(|board| [0, 2].map(|uart| board.traffic(uart).received))
-        .sum();
+    let results = world.boards().iter().flat_map(support::results);
+    let good: u32 = results.map(|link| link.good).sum();
+    let received = |board: &Board| [0, 2].map(|uart| board.traffic(uart).received);
+    let bytes: u64 = world.boards().iter().flat_map(received).sum();
     println!(
         "{BOARDS} boards in a chain, all links busy at {baud} baud: {:.2} times faster than real time on one core, \
          {:.1} million instructions a second, {bytes} bytes and {good} frames received, behavior {:016x}",

@@ -67,15 +67,12 @@ fn run() -> Result<String, String> {
         .map(|uart| board.traffic(uart).sent)
         .sum();
     let unmodeled: Vec<&str> = board.remarks().iter().map(|remark| remark.0.as_str()).collect();
-    let broken: Vec<String> = board
-        .violations()
-        .iter()
+    let broken = board.violations().iter();
+    let broken: Vec<String> = broken
         .map(|broken| format!("{}: {}", broken.rule.name(), broken.how))
         .collect();
-    let fault = board
-        .faults()
-        .first()
-        .map(|fault| fault.to_string().lines().next().unwrap_or_default().to_string());
+    let fault = board.faults().first().map(ToString::to_string);
+    let fault = fault.map(|fault| fault.lines().next().unwrap_or_default().to_string());
     Ok(format!(
         "{{\"instructions\":{},\"log_bytes\":{log},\"pin_changes\":{changes},\"bytes_sent\":{sent},\"resets\":{},\"fault\":{},\"unmodeled\":{},\
          \"violations\":{}}}",

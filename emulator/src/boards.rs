@@ -154,17 +154,11 @@ mod tests {
             let sectors = sectors.flat_map(|(count, kib)| std::iter::repeat_n(kib << 10, *count as usize));
             let (said, real) = (ends(sectors), ends(chip.sectors.iter().copied()));
             assert_eq!(said.last(), real.last(), "{}: memory.sectors", kind.name);
-            assert!(
-                said.iter().all(|end| real.contains(end)),
-                "{}: memory.sectors",
-                kind.name
-            );
+            let are_real = said.iter().all(|end| real.contains(end));
+            assert!(are_real, "{}: memory.sectors", kind.name);
             assert_eq!(memory.stack.at, chip.sram_base, "{}: memory.stack", kind.name);
-            assert!(
-                memory.ram.end() <= u64::from(chip.sram_base) + chip.sram as u64,
-                "{}: memory.ram",
-                kind.name
-            );
+            let end = u64::from(chip.sram_base) + chip.sram as u64;
+            assert!(memory.ram.end() <= end, "{}: memory.ram", kind.name);
         }
     }
 

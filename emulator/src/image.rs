@@ -127,19 +127,15 @@ impl Image {
 
     /// Where a symbol is.
     pub fn address_of(&self, name: &str) -> Option<u32> {
-        self.symbols
-            .iter()
-            .find(|symbol| symbol.name == name)
-            .map(|symbol| symbol.address)
+        let symbol = self.symbols.iter().find(|symbol| symbol.name == name);
+        symbol.map(|symbol| symbol.address)
     }
 
     /// The function that holds an address.
     pub fn function_at(&self, address: u32) -> Option<&Symbol> {
         let after = self.symbols.partition_point(|symbol| symbol.address <= address);
-        self.symbols[..after]
-            .iter()
-            .rev()
-            .take_while(|symbol| address - symbol.address < 0x1_0000)
+        let near = self.symbols[..after].iter().rev();
+        near.take_while(|symbol| address - symbol.address < 0x1_0000)
             .find(|symbol| symbol.is_function && address - symbol.address < symbol.size.max(2))
     }
 }

@@ -75,16 +75,10 @@ mod tests {
         let (mut some_left, mut borders) = (0, 0);
         for seed in 0..100 {
             let torn = sector.torn(&[0xff; 255], seed);
-            assert!(
-                torn.iter()
-                    .zip(&sector.before)
-                    .all(|(torn, before)| torn & before == *before)
-            );
-            let is_old: Vec<bool> = torn
-                .iter()
-                .zip(&sector.before)
-                .map(|(torn, before)| torn == before)
-                .collect();
+            let mut bytes = torn.iter().zip(&sector.before);
+            assert!(bytes.all(|(torn, before)| torn & before == *before));
+            let is_old = torn.iter().zip(&sector.before).map(|(torn, before)| torn == before);
+            let is_old: Vec<bool> = is_old.collect();
             some_left += u32::from(is_old.contains(&true) && is_old.contains(&false));
             borders += u32::from(is_old.is_sorted());
         }

@@ -125,10 +125,8 @@ fn the_log_comes_out_and_the_led_blinks() {
         world.run_until(step * 250 * MILLISECOND + 100 * MILLISECOND);
         levels.push(world.boards()[0].output(0, 5));
     }
-    assert!(
-        levels.windows(2).all(|pair| pair[0].is_some() && pair[0] != pair[1]),
-        "{levels:?}"
-    );
+    let blinks = levels.windows(2).all(|pair| pair[0].is_some() && pair[0] != pair[1]);
+    assert!(blinks, "{levels:?}");
     let log = world.boards_mut()[0].take_log();
     assert!(!log.is_empty() && log[0].0 < 5 * MILLISECOND, "{log:?}");
 }
@@ -195,20 +193,16 @@ fn swapped_plugs_take_the_frames_to_the_other_board() {
     let before = [good(&world, 1, 1), good(&world, 3, 1)];
     world.run_until(200 * MILLISECOND);
     let swapped = [good(&world, 1, 1), good(&world, 3, 1)];
-    assert!(
-        swapped[0] > before[0] + 100 && swapped[1] > before[1] + 100,
-        "{before:?} {swapped:?}"
-    );
+    let both_hear = swapped[0] > before[0] + 100 && swapped[1] > before[1] + 100;
+    assert!(both_hear, "{before:?} {swapped:?}");
     world.run_until(300 * MILLISECOND);
     let cut = [good(&world, 1, 1), good(&world, 3, 1)];
+    let counts = format!("{swapped:?} {cut:?}");
     assert!(
         cut[1] <= swapped[1] + RING,
-        "what board 0 sends goes to board 3: {swapped:?} {cut:?}"
+        "what board 0 sends goes to board 3: {counts}"
     );
-    assert!(
-        cut[0] > swapped[0] + 100,
-        "and board 1 hears board 2: {swapped:?} {cut:?}"
-    );
+    assert!(cut[0] > swapped[0] + 100, "and board 1 hears board 2: {counts}");
 }
 
 #[test]
@@ -246,11 +240,8 @@ fn noise_shows_as_errors_of_the_receiver() {
     assert!(traffic.framing_errors > 0, "{traffic:?}");
     let (noisy, clean) = (results(&world.boards()[1])[1], results(&world.boards()[0])[0]);
     assert!(noisy.bad > 0 || noisy.errors > 0, "{noisy:?}");
-    assert_eq!(
-        (clean.missing, clean.bad, clean.errors),
-        (0, 0, 0),
-        "the other direction has no noise"
-    );
+    let found = (clean.missing, clean.bad, clean.errors);
+    assert_eq!(found, (0, 0, 0), "the other direction has no noise");
 }
 
 #[test]
@@ -296,11 +287,8 @@ fn all_six_ports_carry_frames_by_dma_at_once() {
                 missing,
                 errors,
             } = result;
-            assert_eq!(
-                (sent, good, bad, missing, errors),
-                (200, 200, 0, 0, 0),
-                "board {number}, link {link}"
-            );
+            let found = (sent, good, bad, missing, errors);
+            assert_eq!(found, (200, 200, 0, 0, 0), "board {number}, link {link}");
         }
     }
 }
@@ -332,10 +320,7 @@ fn a_board_lives_four_times_and_remembers() {
         "sectors of 16 and 128 KiB, byte by byte: embassy does not set PSIZE for an erase"
     );
     // The firmware's clock begins when it has set up its chip, in less than a millisecond.
-    assert!(
-        (2999..=3000).contains(&kept[9]),
-        "the button was pressed after {} ms",
-        kept[9]
-    );
+    let pressed = kept[9];
+    assert!((2999..=3000).contains(&pressed), "pressed after {pressed} ms");
     assert_eq!(kept[10], 1, "the unique number");
 }

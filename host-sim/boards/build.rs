@@ -8,10 +8,8 @@ fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
     // Where links are not checked out as links, the one in this folder leads nowhere; in a package it has become a folder.
     let folders = ["../../boards", "boards"].map(|folder| root.join(folder));
-    let folder = folders
-        .iter()
-        .find(|folder| folder.is_dir())
-        .expect("a folder of boards");
+    let folder = folders.iter().find(|folder| folder.is_dir());
+    let folder = folder.expect("a folder of boards");
     println!("cargo:rerun-if-changed={}", folder.display());
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> = files

@@ -128,11 +128,8 @@ mod tests {
                 assert_eq!(mesh.node(place), Ok(node), "{expression}");
                 for dimension in 0..mesh.dimensions() {
                     if let Some(next) = mesh.next(node, dimension).unwrap() {
-                        assert_eq!(
-                            mesh.previous(next, dimension),
-                            Ok(Some(node)),
-                            "{expression}, {dimension}"
-                        );
+                        let seen = mesh.previous(next, dimension);
+                        assert_eq!(seen, Ok(Some(node)), "{expression}, {dimension}");
                     }
                 }
                 assert_eq!(mesh.next(node, mesh.dimensions()), Ok(None));

@@ -412,11 +412,8 @@ mod tests {
                 neighbors.sort_unstable();
                 for (rank, &neighbor) in (0..).zip(&neighbors) {
                     assert_eq!(base.rank(node, neighbor), rank, "{expression}: {node} to {neighbor}");
-                    assert_eq!(
-                        base.ranked(node, rank),
-                        Some(neighbor),
-                        "{expression}: {node} at {rank}"
-                    );
+                    let found = base.ranked(node, rank);
+                    assert_eq!(found, Some(neighbor), "{expression}: {node} at {rank}");
                 }
                 for beyond in [base.degree(node), Number::MAX] {
                     assert_eq!(base.ranked(node, beyond), None, "{expression}: {node} at {beyond}");

@@ -12,10 +12,8 @@ type Known = BTreeSet<Node>;
 
 /// Nothing goes where there is no link.
 fn assert_link(network: &Network, from: Node, to: Node) {
-    assert!(
-        matches!(network.port_to(from, to), Ok(Some(_))),
-        "{network}: {from} to {to}"
-    );
+    let is_link = matches!(network.port_to(from, to), Ok(Some(_)));
+    assert!(is_link, "{network}: {from} to {to}");
 }
 
 /// What is held along the axis, in the order of the digit, for each node that takes part.
@@ -32,10 +30,8 @@ fn share<T: Clone>(network: &Network, axis: &Axis, ports: Ports, held: &[T]) -> 
             for (to, source) in axis.sends(from, round, ports) {
                 assert_link(network, from, to);
                 let item = before[from as usize][source as usize].clone();
-                assert!(
-                    item.is_some(),
-                    "{network}: {from} has nothing of place {source} in round {round}"
-                );
+                let has_it = item.is_some();
+                assert!(has_it, "{network}: {from} has nothing of {source} in round {round}");
                 items[to as usize][source as usize] = item;
                 if ports == Ports::One {
                     let only_to = *sent.entry(from).or_insert(to);
@@ -108,10 +104,8 @@ fn learn(network: &Network, program: &Program<'_>, ports: Ports) -> Vec<Known> {
             Step::Return(swap) => {
                 let hosted = known.clone();
                 known = exchange(network, &swap, &known);
-                known
-                    .iter_mut()
-                    .zip(&hosted)
-                    .for_each(|(known, other)| known.extend(other));
+                let pairs = known.iter_mut().zip(&hosted);
+                pairs.for_each(|(known, other)| known.extend(other));
             }
             Step::Lend(lend) => panic!("{network}: {lend:?} where nothing need come to its own node"),
         }
@@ -143,10 +137,8 @@ fn units_with_phases_bring_everything_to_everyone() {
     expressions
         .iter()
         .for_each(|expression| assert_everyone_learns_all(expression));
-    assert!(
-        expressions.into_iter().any(|expression| has_pass(&network(expression))),
-        "some phase has another pivot than the one before it"
-    );
+    let one_has = expressions.into_iter().any(|expression| has_pass(&network(expression)));
+    assert!(one_has, "some phase has another pivot than the one before it");
 }
 
 /// Graphs of several kinds, as their turns with one port differ, and networks that bring digits to where the links are.
@@ -278,10 +270,8 @@ fn in_no_turn_a_node_sends_or_receives_twice() {
                 let turn = turns.of(&network, node, port).expect("a turn");
                 assert!(turn < count, "{expression}: turn {turn}");
                 assert!(sent.insert((node, turn)), "{expression}: {node} sends twice in {turn}");
-                assert!(
-                    received.insert((neighbor, turn)),
-                    "{expression}: {neighbor} receives twice in {turn}"
-                );
+                let is_first = received.insert((neighbor, turn));
+                assert!(is_first, "{expression}: {neighbor} receives twice in {turn}");
             }
         }
     }
@@ -295,9 +285,7 @@ fn units_of_one_node_are_no_units() {
     let steps: Vec<Step> = (0..program.length()).filter_map(|index| program.step(index)).collect();
     assert_eq!(steps.len(), 3, "one for each bit");
     for step in steps {
-        assert!(
-            matches!(step, Step::Share(axis) if axis.size() == 2 && !axis.is_at_pivots()),
-            "{step:?}"
-        );
+        let is_share = matches!(step, Step::Share(axis) if axis.size() == 2 && !axis.is_at_pivots());
+        assert!(is_share, "{step:?}");
     }
 }

@@ -16,15 +16,9 @@ pub(crate) fn number() -> impl Strategy<Value = u64> {
 }
 
 fn base() -> impl Strategy<Value = String> {
-    let words = [
-        "ring",
-        "path",
-        "complete",
-        "star",
-        "hypercube",
-        "folded-hypercube",
-        "nstar",
-    ];
+    let words: Vec<&str> = "ring path complete star hypercube folded-hypercube nstar"
+        .split(' ')
+        .collect();
     let lists = ["torus", "mesh", "ghc"];
     // Shifts of one orbit, or of the first of two.
     let shifts = prop::sample::subsequence((2..=40).collect::<Vec<u64>>(), 0..=10);
@@ -38,7 +32,7 @@ fn base() -> impl Strategy<Value = String> {
         sizes.join(",")
     });
     prop_oneof![
-        (prop::sample::select(words.to_vec()), number()).prop_map(|(word, n)| format!("{word}({n})")),
+        (prop::sample::select(words), number()).prop_map(|(word, n)| format!("{word}({n})")),
         (prop::sample::select(lists.to_vec()), sizes).prop_map(|(word, sizes)| format!("{word}({sizes})")),
         Just("petersen".to_string()),
         Just("heawood".to_string()),

@@ -100,18 +100,13 @@ fn every_word_of_the_language_is_listed() {
         })
         .flat_map(|line| [line, " "])
         .collect();
-    let mut described: Vec<&str> = table
-        .split(' ')
-        .map(|expression| expression.split(['(', ':']).next().unwrap_or(""))
-        .filter(|word| !word.is_empty())
-        .collect();
+    fn word(expression: &str) -> &str {
+        expression.split(['(', ':']).next().unwrap_or("")
+    }
+    let mut described: Vec<&str> = table.split(' ').map(word).filter(|word| !word.is_empty()).collect();
     described.sort_unstable();
     described.dedup();
-    let mut listed: Vec<&str> = Family::WORDS
-        .iter()
-        .copied()
-        .chain(Base::WORDS.iter().copied())
-        .collect();
+    let mut listed: Vec<&str> = [Family::WORDS, Base::WORDS].concat();
     if cfg!(feature = "names") {
         listed.extend(NAMES);
     } else {
@@ -273,11 +268,8 @@ fn nodes_that_do_not_exist_are_refused() {
 #[test]
 fn a_network_is_a_small_value() {
     // A node on a board keeps one: it is part of its RAM budget.
-    assert!(
-        size_of::<Network>() <= 1024,
-        "a network takes {} bytes",
-        size_of::<Network>()
-    );
+    let size = size_of::<Network>();
+    assert!(size <= 1024, "a network takes {size} bytes");
 }
 
 proptest! {

@@ -92,10 +92,9 @@ fn same_registers(ours: &Ours, theirs: &Theirs) -> Result<(), String> {
     if ours == theirs {
         return Ok(());
     }
-    let differences: Vec<String> = (0..REGISTERS)
-        .filter(|place| ours[*place] != theirs[*place])
-        .map(|place| format!("{} ours {:08x} rsemu's {:08x}", name(place), ours[place], theirs[place]))
-        .collect();
+    let line = |place| format!("{} ours {:08x} rsemu's {:08x}", name(place), ours[place], theirs[place]);
+    let differing = (0..REGISTERS).filter(|place| ours[*place] != theirs[*place]);
+    let differences: Vec<String> = differing.map(line).collect();
     Err(differences.join(", "))
 }
 
@@ -111,12 +110,8 @@ fn name(place: usize) -> String {
 
 fn same_memory(ours: &Ours, theirs: &Theirs) -> Result<(), String> {
     let their_memory = theirs.ram();
-    match ours
-        .ram()
-        .iter()
-        .zip(&their_memory)
-        .position(|(ours, theirs)| ours != theirs)
-    {
+    let mut bytes = ours.ram().iter().zip(&their_memory);
+    match bytes.position(|(ours, theirs)| ours != theirs) {
         None => Ok(()),
         Some(place) => Err(format!(
             "after {} instructions the RAM differs at {:#010x}",

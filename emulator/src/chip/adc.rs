@@ -284,11 +284,8 @@ mod tests {
         use v3::*;
         let mut adc = Adc::new(Kind::V3);
         adc.write(CR, ADEN, 0);
-        assert_eq!(
-            (adc.read(CR, 0) & ADEN, adc.take_broken().len()),
-            (0, 1),
-            "no regulator"
-        );
+        let found = (adc.read(CR, 0) & ADEN, adc.take_broken().len());
+        assert_eq!(found, (0, 1), "no regulator");
         adc.write(CR, ADVREGEN, 0);
         adc.write(CR, ADVREGEN | ADSTART, 0);
         assert_eq!(adc.take_broken()[0].how, "ADC1 is to convert while it is off");

@@ -66,11 +66,8 @@ impl BackupControl {
             return;
         }
         let chosen = self.register & RTC_SOURCE;
-        let value = if chosen == 0 {
-            value
-        } else {
-            value & !RTC_SOURCE | chosen
-        };
+        let kept = value & !RTC_SOURCE | chosen;
+        let value = if chosen == 0 { value } else { kept };
         let is_ready = self.has_crystal && value & (LSE_ON | LSE_BYPASS) == LSE_ON;
         self.register = value & !LSE_READY | if is_ready { LSE_READY } else { 0 };
     }

@@ -142,10 +142,8 @@ mod tests {
         port.write(0x24, 7 << 4, 0);
         assert_eq!((port.alternate_function(7), port.alternate_function(9)), (None, None));
         port.write(0x00, ALTERNATE << 14 | ALTERNATE << 18, 0);
-        assert_eq!(
-            (port.alternate_function(7), port.alternate_function(9)),
-            (Some(8), Some(7))
-        );
+        let found = (port.alternate_function(7), port.alternate_function(9));
+        assert_eq!(found, (Some(8), Some(7)));
     }
 
     #[test]

@@ -77,11 +77,8 @@ impl Peripheral for Iwdg {
     }
 
     fn next_event(&self) -> Cycles {
-        if self.expired {
-            NEVER
-        } else {
-            self.expires_at.unwrap_or(NEVER)
-        }
+        let expires = self.expires_at.unwrap_or(NEVER);
+        if self.expired { NEVER } else { expires }
     }
 
     /// Its clock goes on.

@@ -29,10 +29,8 @@ impl Chip {
         let (latency, hclk) = (self.flash.access() & 0xf, clocks.hclk / clocks.ahb);
         let needed = limits.wait_states(hclk);
         if latency < needed {
-            self.violate(
-                Rule::WaitStates,
-                format!("{latency} at {hclk} Hz, which needs {needed}"),
-            );
+            let how = format!("{latency} at {hclk} Hz, which needs {needed}");
+            self.violate(Rule::WaitStates, how);
         }
         if hclk > self.flash.highest_writing() {
             self.violate(Rule::WaitStates, format!("WRHIGHFREQ is too low for {hclk} Hz"));
@@ -135,10 +133,8 @@ impl Chip {
     pub(super) fn check_i2c_pins(&mut self, at: usize, number: usize) {
         if std::mem::take(&mut self.i2c[number].bus().is_missed) {
             let name = self.slots.entry(at).name;
-            self.violate(
-                Rule::Pins,
-                format!("{name} begins a transfer, but no two pins are its clock and its data, open drain"),
-            );
+            let how = format!("{name} begins a transfer, but no two pins are its clock and its data, open drain");
+            self.violate(Rule::Pins, how);
         }
     }
 }

@@ -339,13 +339,8 @@ mod tests {
             let chip = model.description();
             for pair in chip.map.windows(2) {
                 let (first, second) = (pair[0], pair[1]);
-                assert!(
-                    first.base + first.size <= second.base,
-                    "{}: {} and {}",
-                    chip.name,
-                    first.name,
-                    second.name
-                );
+                let is_apart = first.base + first.size <= second.base;
+                assert!(is_apart, "{}: {} and {}", chip.name, first.name, second.name);
             }
         }
     }
@@ -376,10 +371,8 @@ mod tests {
     fn only_what_is_not_modeled_is_replaced() {
         let (mut slots, others) = Slots::new(Model::F446.description().map);
         let place = |base, size| MapEntry::unmodeled(base, size, "new");
-        assert_eq!(
-            slots.add(place(0x4000_4700, 0x200), others.len()),
-            Err(CannotAdd::Taken { by: "USART2" })
-        );
+        let found = slots.add(place(0x4000_4700, 0x200), others.len());
+        assert_eq!(found, Err(CannotAdd::Taken { by: "USART2" }));
         assert_eq!(slots.add(place(0x4000_6400, 0x400), others.len()), Ok(()));
         assert_eq!(slots.add(place(0x6000_0000, 4), others.len() + 1), Ok(()));
         for address in [0x4000_6404, 0x6000_0003] {
@@ -387,9 +380,7 @@ mod tests {
         }
         assert_eq!(slots.find(0x6000_0004), None);
         assert!(slots.bases.is_sorted());
-        assert_eq!(
-            slots.add(place(0x6000_0003, 1), others.len() + 2),
-            Err(CannotAdd::Taken { by: "new" })
-        );
+        let found = slots.add(place(0x6000_0003, 1), others.len() + 2);
+        assert_eq!(found, Err(CannotAdd::Taken { by: "new" }));
     }
 }

@@ -181,10 +181,8 @@ mod tests {
             spi.advance(100 + bits * 4 - 1);
             assert_eq!(spi.read(SR, 0) & RXNE, 0);
             spi.advance(100 + bits * 4);
-            assert_eq!(
-                (spi.read(SR, 0), spi.read(DR, 0), spi.read(SR, 0)),
-                (TXE | RXNE, 0xff, TXE)
-            );
+            let found = (spi.read(SR, 0), spi.read(DR, 0), spi.read(SR, 0));
+            assert_eq!(found, (TXE | RXNE, 0xff, TXE));
         }
     }
 

@@ -18,11 +18,8 @@ impl Syscfg {
 impl Peripheral for Syscfg {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
         // The compensation cell is ready when it is on.
-        let ready = if offset == 0x20 {
-            (self.registers[8] & 1) << 8
-        } else {
-            0
-        };
+        let power = (self.registers[8] & 1) << 8;
+        let ready = if offset == 0x20 { power } else { 0 };
         self.rest(offset) | ready
     }
 

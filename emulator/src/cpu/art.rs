@@ -318,20 +318,14 @@ mod tests {
     fn the_h7_has_its_cache_in_the_core() {
         let first = 0x0800_0000 >> 5;
         let mut art = Art::new(FlashReading::H7, 4 | INSTRUCTIONS | DATA);
-        assert_eq!(
-            [0, 1, 0].map(|line| art.enter(first + line, 0)),
-            [4, 4, 4],
-            "off, whatever ACR says"
-        );
+        let found = [0, 1, 0].map(|line| art.enter(first + line, 0));
+        assert_eq!(found, [4, 4, 4], "off, whatever ACR says");
         art.switch_core_cache(true);
         art.configure(3);
         assert_eq!([1, 0, 1, 0].map(|line| art.enter(first + line, 0)), [3, 3, 0, 0]);
         art.forget_instructions();
         assert_eq!(art.enter(first + 1, 0), 3);
-        assert_eq!(
-            [art.load(0x0800_0000).0, art.load(0x0800_0000).0],
-            [3, 3],
-            "data are not kept"
-        );
+        let found = [art.load(0x0800_0000).0, art.load(0x0800_0000).0];
+        assert_eq!(found, [3, 3], "data are not kept");
     }
 }

@@ -285,10 +285,8 @@ mod tests {
     fn interrupts_cross_the_words_of_the_registers() {
         let mut nvic = Nvic::default();
         nvic.write(0x004, 1 << 31 | 1);
-        assert_eq!(
-            (nvic.read(0x000), nvic.read(0x004), nvic.read(0x084)),
-            (0, 1 << 31 | 1, 1 << 31 | 1)
-        );
+        let found = (nvic.read(0x000), nvic.read(0x004), nvic.read(0x084));
+        assert_eq!(found, (0, 1 << 31 | 1, 1 << 31 | 1));
         nvic.write(0x084, 1);
         assert_eq!(nvic.read(0x004), 1 << 31);
     }

@@ -146,10 +146,8 @@ impl Cables {
     /// plugs wires into.
     pub(super) fn check(&self, script: &Script, is_free: impl Fn(Port) -> bool) -> Result<Vec<Port>, BadWire> {
         let boards = self.conductors.len();
-        let mut ends: BTreeMap<Port, Port> = self
-            .ports()
-            .filter_map(|port| Some((port, self.far_end(port)?)))
-            .collect();
+        let end = |port| Some((port, self.far_end(port)?));
+        let mut ends: BTreeMap<Port, Port> = self.ports().filter_map(end).collect();
         // Ports that are or become free of wires; any other port that is in use is connected to the host.
         let mut known: BTreeSet<Port> = ends.keys().copied().collect();
         let mut plugged = Vec::new();
@@ -231,10 +229,8 @@ mod tests {
     }
 
     fn ends(cables: &Cables) -> Vec<(usize, usize)> {
-        cables
-            .ports()
-            .filter_map(|port| Some((port.board, cables.far_end(port)?.board)))
-            .collect()
+        let boards = |port: Port| Some((port.board, cables.far_end(port)?.board));
+        cables.ports().filter_map(boards).collect()
     }
 
     #[test]
@@ -248,11 +244,8 @@ mod tests {
         cables.swap(port(0), port(2), 30, &mut seen);
         assert_eq!(ends(&cables), [(0, 1), (1, 0), (2, 3), (3, 2)]);
         cables.swap(port(0), port(1), 40, &mut seen);
-        assert_eq!(
-            ends(&cables),
-            [(0, 1), (1, 0), (2, 3), (3, 2)],
-            "the two ends of one wire"
-        );
+        let found = ends(&cables);
+        assert_eq!(found, [(0, 1), (1, 0), (2, 3), (3, 2)], "the two ends of one wire");
     }
 
     #[test]

@@ -108,10 +108,8 @@ mod tests {
         assert_eq!(wire.set_condition(Condition::Cut, 150), levels(&[(150, true)]));
         let hidden = levels(&[(500, false), (600, true)]);
         assert!(!wire.carry(hidden.into_iter(), 350));
-        assert_eq!(
-            wire.set_condition(Condition::Whole, 550),
-            levels(&[(550, false), (600, true)])
-        );
+        let found = wire.set_condition(Condition::Whole, 550);
+        assert_eq!(found, levels(&[(550, false), (600, true)]));
     }
 
     #[test]

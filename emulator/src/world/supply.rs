@@ -238,10 +238,8 @@ mod tests {
             write(&mut board, &[(GPIOA + 0xc, 0x6400_0000 | pull)]);
             write(&mut board, &receive);
             let told: Vec<String> = board.violations().iter().map(ToString::to_string).collect();
-            assert_eq!(
-                told,
-                vec!["pull: USART1 receives at PA10, which is pulled down"; expected]
-            );
+            let pull = "pull: USART1 receives at PA10, which is pulled down";
+            assert_eq!(told, vec![pull; expected]);
         }
     }
 }

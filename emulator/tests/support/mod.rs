@@ -80,10 +80,8 @@ fn build(toolchain: &str) -> PathBuf {
 /// A board that sends `frames` frames on each of some links.
 pub(crate) fn board(image: &Arc<Image>, frames: u32, baud: u32, links: u32, options: BoardOptions) -> Board {
     let mut board = Board::new(image, options);
-    let page: Vec<u8> = [MAGIC, frames, baud, links]
-        .into_iter()
-        .flat_map(u32::to_le_bytes)
-        .collect();
+    let words = [MAGIC, frames, baud, links].into_iter();
+    let page: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
     board.write_flash(PAGE, &page).expect("the page is in the flash");
     board
 }

@@ -137,11 +137,8 @@ fn check_place(kind: &BoardKind, field: &str, place: &str) -> Result<(), CliErro
         Some((1..=connector.pins).contains(&number.parse().ok()?))
     };
     let exists = kind.connectors.is_empty() || place.split_once('-').and_then(exists) == Some(true);
-    rule(
-        exists,
-        field,
-        format!("'{place}' is no pin of a connector of this board"),
-    )
+    let why = format!("'{place}' is no pin of a connector of this board");
+    rule(exists, field, why)
 }
 
 fn check_memory(kind: &BoardKind) -> Result<(), CliError> {
@@ -174,11 +171,8 @@ fn check_memory(kind: &BoardKind) -> Result<(), CliError> {
     parts.sort_by_key(|(_, part)| part.at);
     for two in parts.windows(2) {
         let why = format!("it begins inside {}", two[0].0);
-        rule(
-            two[0].1.end() <= two[1].1.at.into(),
-            &format!("memory.{}", two[1].0),
-            why,
-        )?;
+        let fits = two[0].1.end() <= two[1].1.at.into();
+        rule(fits, &format!("memory.{}", two[1].0), why)?;
     }
     let why = "a stack that runs over must meet the beginning of RAM".to_string();
     rule(RAM_BEGINS.contains(&memory.stack.at), "memory.stack.at", why)?;

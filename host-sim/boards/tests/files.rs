@@ -57,10 +57,8 @@ fn each_mistake_is_told_with_file_and_field() {
         assert!(GOOD.contains(&what), "{what}");
         let text = GOOD.replacen(&what, instead, 1).leak();
         let said = parse("x", text).expect_err(instead).to_string();
-        assert!(
-            said.starts_with(&format!("boards/x.toml: {expected}")),
-            "{line}: {said}"
-        );
+        let begin = format!("boards/x.toml: {expected}");
+        assert!(said.starts_with(&begin), "{line}: {said}");
         assert!(!said.contains('\n'), "{said}");
     }
 }
@@ -68,10 +66,8 @@ fn each_mistake_is_told_with_file_and_field() {
 #[test]
 fn a_board_has_links_and_not_too_many_and_a_name_that_it_can_say() {
     let (before, rest) = GOOD.split_once("[[link]]").expect("links");
-    let (link, console) = (
-        rest.split("[[link]]").next().expect("one"),
-        rest.split_once("[console]").expect("one").1,
-    );
+    let link = rest.split("[[link]]").next().expect("one");
+    let console = rest.split_once("[console]").expect("one").1;
     let with = |links: usize| {
         let links = format!("[[link]]{link}").repeat(links);
         let refused = parse("x", format!("{before}{links}[console]{console}").leak());
@@ -80,30 +76,21 @@ fn a_board_has_links_and_not_too_many_and_a_name_that_it_can_say() {
     assert_eq!(with(0), "boards/x.toml: link: a board has 1 to 31 links, not 0");
     assert_eq!(with(32), "boards/x.toml: link: a board has 1 to 31 links, not 32");
     let refused = parse("a-name-of-17-long", GOOD).expect_err("a long name").to_string();
-    assert!(
-        refused.ends_with("name: a-name-of-17-long has more than 16 characters"),
-        "{refused}"
-    );
+    let too_long = "name: a-name-of-17-long has more than 16 characters";
+    assert!(refused.ends_with(too_long), "{refused}");
 }
 
 #[test]
 fn the_firmware_gets_what_the_file_says() {
     let board = kind(DEFAULT).expect("a board");
     let table = table(board);
-    assert!(
-        table.contains(
-            "USART1: clock 90000000 false, tx PA9 DMA2_CH7 DMA2_STREAM7 DMA2 7, rx PA10 DMA2_CH5 DMA2_STREAM5 DMA2 5;"
-        ),
-        "{table}"
-    );
-    assert!(
-        table.contains("prediv: DIV4, mul: MUL180, div: DIV2,") && table.contains("pressed_high: false,"),
-        "{table}"
-    );
+    let port =
+        "USART1: clock 90000000 false, tx PA9 DMA2_CH7 DMA2_STREAM7 DMA2 7, rx PA10 DMA2_CH5 DMA2_STREAM5 DMA2 5;";
+    assert!(table.contains(port), "{table}");
+    let has_both = table.contains("prediv: DIV4, mul: MUL180, div: DIV2,") && table.contains("pressed_high: false,");
+    assert!(has_both, "{table}");
     let layout = layout(board);
-    assert!(
-        layout.contains("  FLASH : ORIGIN = 0x08010000, LENGTH = 192K\n"),
-        "{layout}"
-    );
+    let region = "  FLASH : ORIGIN = 0x08010000, LENGTH = 192K\n";
+    assert!(layout.contains(region), "{layout}");
     assert!(layout.ends_with("\n_board_nucleo_f446re = 1;\n"), "{layout}");
 }

@@ -22,10 +22,8 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     let plan = Plan::new(network, request.operation, request.ports, request.root)?;
     let graph = Graph::build(network).map_err(|_| too_large(network, request.operation, MAX_NODES))?;
     let permutation = targets(network, request)?;
-    let tree = request
-        .binary_tree
-        .then(|| embedded(network, &graph, request))
-        .transpose()?;
+    let tree = request.binary_tree.then(|| embedded(network, &graph, request));
+    let tree = tree.transpose()?;
     let job = Job {
         network,
         request,
@@ -211,18 +209,15 @@ impl Job<'_> {
                 let tree = Known::new(self.plan.tree());
                 let all = self.gather(machine, &tree)?;
                 let told = tree.broadcast(machine, 8 * self.nodes() as u64, 1)?;
-                Outcome::Many(
-                    told.iter()
-                        .map(|&told| if told == 1 { all.clone() } else { Vec::new() })
-                        .collect(),
-                )
+                let values = told
+                    .iter()
+                    .map(|&told| if told == 1 { all.clone() } else { Vec::new() });
+                Outcome::Many(values.collect())
             }
             Operation::AllToAll => self.all_to_all(machine)?,
             Operation::Permute | Operation::Shift => {
-                let items = values
-                    .iter()
-                    .zip(self.permutation)
-                    .map(|(&body, to)| to.map(|to| Item { to, body }).into_iter().collect());
+                let item = |(&body, to): (&i64, &Option<Node>)| to.map(|to| Item { to, body }).into_iter().collect();
+                let items = values.iter().zip(self.permutation).map(item);
                 let arrived = self.route(machine, items.collect(), |_| 8)?;
                 Outcome::Many(arrived)
             }
@@ -350,11 +345,8 @@ impl Job<'_> {
                 let mesh = Mesh::new(self.network);
                 let size = |dimension| mesh.and_then(|mesh| mesh.size(dimension));
                 let sizes: Vec<String> = (0..).map_while(size).map(|size| size.to_string()).collect();
-                format!(
-                    "along dimension {} of a mesh of {}",
-                    self.request.dimension.unwrap_or(0),
-                    sizes.join(" x ")
-                )
+                let (dimension, sizes) = (self.request.dimension.unwrap_or(0), sizes.join(" x "));
+                format!("along dimension {dimension} of a mesh of {sizes}")
             }
             Operation::Sort if self.bits().is_some() => "bitonic sorter, bit by bit".into(),
             Operation::Sort if self.network.nodes().is_power_of_two() => {
@@ -418,11 +410,8 @@ fn compare(
                 node: node as Node,
             });
         };
-        held[node] = if comparator.keeps_smaller {
-            held[node].min(other)
-        } else {
-            held[node].max(other)
-        };
+        let (less, more) = (held[node].min(other), held[node].max(other));
+        held[node] = if comparator.keeps_smaller { less } else { more };
     }
     Ok(())
 }

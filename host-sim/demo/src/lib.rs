@@ -64,10 +64,8 @@ fn show(out: &mut String, network: &Network, figures: &Figures, path: &[u64], au
         "Route from 0 to {}, each node knowing only its own address and the destination's:\n",
         nodes - 1
     )?;
-    let hops: Vec<String> = path
-        .iter()
-        .map(|&node| format!("{node} {}", address(network, node)))
-        .collect();
+    let hops = path.iter().map(|&node| format!("{node} {}", address(network, node)));
+    let hops: Vec<String> = hops.collect();
     writeln!(out, "  {}\n", hops.join(" ── "))?;
     writeln!(
         out,

@@ -89,11 +89,8 @@ fn build(folder: &Path, board: &str, mut told: impl FnMut(&str)) -> Result<PathB
     if !is_default_board(folder, board) {
         cargo.args(["--no-default-features", "--features", board]);
     }
-    let mut running = cargo
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(no_cargo)?;
+    let running = cargo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut running = running.map_err(no_cargo)?;
     let stdout = running.stdout.take();
     let reports = std::thread::spawn(move || {
         let mut text = Vec::new();
@@ -140,10 +137,9 @@ fn is_default_board(folder: &Path, board: &str) -> bool {
     let output = cargo(folder)
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .output();
-    let metadata: Value = output
-        .ok()
-        .and_then(|output| serde_json::from_slice(&output.stdout).ok())
-        .unwrap_or_default();
+    let read = |output: std::process::Output| serde_json::from_slice(&output.stdout).ok();
+    let metadata = output.ok().and_then(read);
+    let metadata: Value = metadata.unwrap_or_default();
     let manifest = folder.join("Cargo.toml").canonicalize().unwrap_or_default();
     let packages = metadata["packages"].as_array();
     let package = packages.and_then(|packages| {

@@ -217,11 +217,8 @@ impl Bench {
             if let Some(fault) = board.faults().first() {
                 panic!("board {number}: {fault}");
             }
-            assert!(
-                board.violations().is_empty(),
-                "board {number}: {:?}",
-                board.violations()
-            );
+            let violations = board.violations();
+            assert!(violations.is_empty(), "board {number}: {violations:?}");
             assert!(board.remarks().is_empty(), "board {number}: {:?}", board.remarks());
             for uart in 0..UARTS {
                 assert_eq!(board.traffic(uart).overruns, 0, "board {number}, serial port {uart}");

@@ -68,11 +68,8 @@ impl Sent {
         let sent = |then: &Sent| then.bytes.get(port.board).map_or(0, |bytes| bytes[port.uart]);
         let seconds = (self.at - earlier.at) as f64 / SECOND as f64;
         let most = f64::from(baud) / BITS * seconds;
-        if most > 0.0 {
-            (sent(self) - sent(earlier)) as f64 / most
-        } else {
-            0.0
-        }
+        let share = (sent(self) - sent(earlier)) as f64 / most;
+        if most > 0.0 { share } else { 0.0 }
     }
 }
 

@@ -54,10 +54,8 @@ pub fn boards(mesh: &Mesh, image: &Arc<Image>, run: &EmulatedRun) -> Result<Worl
     let mut blueprint = blueprint(&mesh)?;
     let nodes = mesh.network.nodes();
     // In another order than that of their numbers.
-    blueprint.starts = mesh
-        .nodes()
-        .map(|node| STARTS_WITHIN * (node * 7 % nodes) / nodes)
-        .collect();
+    let start = |node| STARTS_WITHIN * (node * 7 % nodes) / nodes;
+    blueprint.starts = mesh.nodes().map(start).collect();
     let differences = Differences::new(run.seed, DRIFT_PPM);
     Ok(setup::assemble(&blueprint, image, differences)?)
 }

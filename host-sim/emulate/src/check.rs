@@ -54,9 +54,13 @@ impl CheckReport {
         self.findings.is_empty()
     }
 
+    fn note(&mut self, finding: String) {
+        self.findings.push(finding);
+    }
+
     fn expect(&mut self, what: &str, expected: u64, found: u64) {
         if expected != found {
-            self.findings.push(format!("{what}: {found} of {expected}"));
+            self.note(format!("{what}: {found} of {expected}"));
         }
     }
 }
@@ -67,9 +71,8 @@ pub fn check(world: &mut World, hosts: &mut Hosts, network: &Network, readers: &
     let mut report = CheckReport::default();
     links(world, hosts, network, &mut report);
     // In each round every node is asked by one other: it answers only so many at once.
-    let pairs: Vec<(u64, u64)> = (1..nodes)
-        .flat_map(|ahead| (0..nodes).map(move |from| (from, (from + ahead) % nodes)))
-        .collect();
+    let round = |ahead| (0..nodes).map(move |from| (from, (from + ahead) % nodes));
+    let pairs: Vec<(u64, u64)> = (1..nodes).flat_map(round).collect();
     pings(world, hosts, &pairs, &mut report);
     traces(world, hosts, network, &pairs, &mut report);
     broadcasts(world, hosts, nodes, readers, &mut report);
@@ -86,9 +89,8 @@ fn ask_all(world: &mut World, hosts: &mut Hosts, requests: &[BoardRequest]) -> V
 }
 
 fn ask_everyone(world: &mut World, hosts: &mut Hosts, nodes: u64, query: Query) -> Vec<Option<Reply>> {
-    let requests: Vec<BoardRequest> = (0..nodes)
-        .map(|node| BoardRequest::new(node as usize, node, query))
-        .collect();
+    let request = |node| BoardRequest::new(node as usize, node, query);
+    let requests: Vec<BoardRequest> = (0..nodes).map(request).collect();
     ask_all(world, hosts, &requests)
 }
 
@@ -129,18 +131,14 @@ fn pings(world: &mut World, hosts: &mut Hosts, pairs: &[(u64, u64)], report: &mu
         if reply == Some(Reply::Response(payload(*pair))) {
             report.pongs += 1;
         } else {
-            report
-                .findings
-                .push(format!("ping of {} from {}: {reply:?}", pair.1, pair.0));
+            report.note(format!("ping of {} from {}: {reply:?}", pair.1, pair.0));
         }
     }
 }
 
 fn traces(world: &mut World, hosts: &mut Hosts, network: &Network, pairs: &[(u64, u64)], report: &mut CheckReport) {
-    let requests: Vec<BoardRequest> = pairs
-        .iter()
-        .map(|&(from, to)| BoardRequest::new(from as usize, to, Query::Trace))
-        .collect();
+    let request = |&(from, to): &(u64, u64)| BoardRequest::new(from as usize, to, Query::Trace);
+    let requests: Vec<BoardRequest> = pairs.iter().map(request).collect();
     let replies = ask_all(world, hosts, &requests);
     report.traces = pairs.len() as u64;
     for (&(from, to), reply) in pairs.iter().zip(replies) {
@@ -151,12 +149,10 @@ fn traces(world: &mut World, hosts: &mut Hosts, network: &Network, pairs: &[(u64
                 if found == computed {
                     report.paths_as_computed += 1;
                 } else {
-                    report
-                        .findings
-                        .push(format!("the path from {from} to {to} was {found:?}, not {computed:?}"));
+                    report.note(format!("the path from {from} to {to} was {found:?}, not {computed:?}"));
                 }
             }
-            other => report.findings.push(format!("trace of {to} from {from}: {other:?}")),
+            other => report.note(format!("trace of {to} from {from}: {other:?}")),
         }
     }
 }
@@ -192,9 +188,7 @@ fn broadcasts(
         let replies = ask_all(world, hosts, &order);
         report.broadcasts += 1;
         if replies[0].as_ref().and_then(Reply::read) != Some(CommandResult::Done) {
-            report
-                .findings
-                .push(format!("board {node} did not broadcast: {:?}", replies[0]));
+            report.note(format!("board {node} did not broadcast: {:?}", replies[0]));
         }
         hosts.run_until(world, world.now() + SETTLE);
         for line in take_lines(readers, world) {
@@ -219,22 +213,16 @@ fn accounts(world: &mut World, hosts: &mut Hosts, nodes: u64, report: &mut Check
     let replies = ask_everyone(world, hosts, nodes, Query::Counters);
     for (node, reply) in replies.iter().enumerate() {
         let counters: Option<RouterCounters> = reply.as_ref().and_then(Reply::read);
-        for (reason, count) in counters
-            .iter()
-            .flat_map(|counters| DropReason::ALL.into_iter().zip(counters.dropped))
-        {
+        let dropped = |counters: &RouterCounters| DropReason::ALL.into_iter().zip(counters.dropped);
+        for (reason, count) in counters.iter().flat_map(dropped) {
             if count > 0 {
-                report
-                    .findings
-                    .push(format!("board {node} dropped {count} packets: {}", reason.name()));
+                report.note(format!("board {node} dropped {count} packets: {}", reason.name()));
             }
         }
         // The request itself is the one packet that is in the node.
         match counters.map(|counters| counters.held()) {
             Some(1) => report.accounts_balanced += 1,
-            found => report
-                .findings
-                .push(format!("board {node} has {found:?} packets, not only the request")),
+            found => report.note(format!("board {node} has {found:?} packets, not only the request")),
         }
     }
     report.expect("balanced accounts", nodes, report.accounts_balanced);

@@ -46,12 +46,8 @@ impl Registers for CortexMRegisters {
         let words = bytes
             .chunks_exact(4)
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        let places = self
-            .r
-            .iter_mut()
-            .chain([&mut self.xpsr])
-            .chain(&mut self.s)
-            .chain([&mut self.fpscr]);
+        let core = self.r.iter_mut().chain([&mut self.xpsr]);
+        let places = core.chain(&mut self.s).chain([&mut self.fpscr]);
         places.zip(words).for_each(|(place, word)| *place = word);
         Ok(())
     }
@@ -113,10 +109,8 @@ mod tests {
         };
         let mut bytes = Vec::new();
         registers.gdb_serialize(|byte| bytes.extend(byte));
-        assert_eq!(
-            bytes.len(),
-            description().matches("bitsize=\"32\"").count() * 4 + 16 * 8
-        );
+        let found = bytes.len();
+        assert_eq!(found, description().matches("bitsize=\"32\"").count() * 4 + 16 * 8);
         let mut copy = CortexMRegisters::default();
         assert_eq!((copy.gdb_deserialize(&bytes), copy), (Ok(()), registers.clone()));
         assert_eq!(registers.gdb_deserialize(&bytes[1..]), Err(()));

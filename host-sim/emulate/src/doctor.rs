@@ -65,11 +65,8 @@ impl FromStr for BoardFault {
 
     fn from_str(text: &str) -> Result<Self, NoBoardFault> {
         let (word, numbers) = text.split_once('=').unwrap_or((text, ""));
-        let numbers: Result<Vec<usize>, _> = numbers
-            .split(',')
-            .filter(|number| !number.is_empty())
-            .map(str::parse)
-            .collect();
+        let numbers = numbers.split(',').filter(|number| !number.is_empty());
+        let numbers: Result<Vec<usize>, _> = numbers.map(str::parse).collect();
         let numbers = numbers.map_err(|_| NoBoardFault(text.into()))?;
         Ok(match (word, numbers.as_slice()) {
             ("no-external-clock", []) => BoardFault::NoExternalClock,

@@ -190,11 +190,8 @@ fn target_folder(repository: &Repository, name: &str) -> PathBuf {
 #[cfg(not(unix))]
 pub(crate) fn toolchain(repository: &Repository) -> Option<String> {
     let said = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program)
-            .args(arguments)
-            .current_dir(repository.root())
-            .output()
-            .ok()?;
+        let mut command = Command::new(program);
+        let output = command.args(arguments).current_dir(repository.root()).output().ok()?;
         Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
     };
     let name = said("rustup", &["show", "active-toolchain"])?;
@@ -207,10 +204,8 @@ pub(crate) fn toolchain(repository: &Repository) -> Option<String> {
 /// The toolchain that compiles for ARM, by the name that rustup knows it by.
 #[cfg(unix)]
 pub(crate) fn toolchain(repository: &Repository) -> Option<String> {
-    let output = Command::new(repository.root().join("tools/arm-target"))
-        .arg("--check")
-        .output()
-        .ok()?;
+    let mut command = Command::new(repository.root().join("tools/arm-target"));
+    let output = command.arg("--check").output().ok()?;
     let name = String::from_utf8_lossy(&output.stdout).trim().to_string();
     (output.status.success() && !name.is_empty()).then_some(name)
 }

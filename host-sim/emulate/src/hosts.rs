@@ -164,9 +164,8 @@ impl Hosts {
         let mut payloads = VecDeque::from(payloads);
         let mut give_up_at = world.now() + timeout;
         while world.now() < give_up_at {
-            let Some(host) = self.ports.get_mut(board) else {
-                return;
-            };
+            let host = self.ports.get_mut(board);
+            let Some(host) = host else { return };
             if payloads.is_empty() && host.all_taken() {
                 return;
             }

@@ -83,9 +83,7 @@ mod tests {
         assert_eq!(Repository::around(Path::new("/")), Err(NoRepository::Nowhere));
         let wrong = here.join("src");
         let sentence = Repository::at(&wrong).expect_err("a folder inside").to_string();
-        assert!(
-            sentence.starts_with(&format!("{} is not Hopwise's", wrong.display())),
-            "{sentence}"
-        );
+        let begin = format!("{} is not Hopwise's", wrong.display());
+        assert!(sentence.starts_with(&begin), "{sentence}");
     }
 }

@@ -247,10 +247,8 @@ impl fmt::Display for FreeLink {
 impl FreeLink {
     fn port(&self, mesh: &Mesh) -> Result<Port, CannotEmulate> {
         let FreeLink { node, uart } = self;
-        let link = mesh
-            .kind_of(*node)
-            .link_of(uart)
-            .filter(|_| mesh.network.check(*node).is_ok());
+        let link = mesh.kind_of(*node).link_of(uart);
+        let link = link.filter(|_| mesh.network.check(*node).is_ok());
         let link = link.ok_or_else(|| CannotEmulate::NoLink(self.clone()))?;
         match mesh.port_at(*node, link) {
             Some(port) => Err(CannotEmulate::NotFree {
@@ -320,10 +318,8 @@ impl EmulatedMesh {
         for (board, node) in &mistakes.configs {
             let config = mesh.config(*node).map_err(CannotEmulate::Config)?;
             let nodes = mesh.nodes();
-            let place = blueprint
-                .configs
-                .get_mut(*board as usize)
-                .filter(|_| nodes.contains(node));
+            let place = blueprint.configs.get_mut(*board as usize);
+            let place = place.filter(|_| nodes.contains(node));
             *place.ok_or_else(|| CannotEmulate::NoNodes {
                 network: mesh.network.to_string(),
                 board: *board,

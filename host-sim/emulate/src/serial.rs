@@ -109,10 +109,8 @@ mod tests {
             socket,
         };
         assert_eq!(SerialPort::parse("3.USART2=pty"), Ok(port(None)));
-        assert_eq!(
-            SerialPort::parse("3.usart2=unix:/tmp/x"),
-            Ok(port(Some("/tmp/x".into())))
-        );
+        let found = SerialPort::parse("3.usart2=unix:/tmp/x");
+        assert_eq!(found, Ok(port(Some("/tmp/x".into()))));
         for wrong in [
             "3.USART2",
             "3.USART2=",

@@ -126,13 +126,8 @@ pub fn assemble(blueprint: &Blueprint, image: &Arc<Image>, differences: Differen
         };
         let mut board = Board::new(image, options);
         let keys = blueprint.keys.get(node).copied().flatten();
-        configure(
-            &mut board,
-            image,
-            config,
-            keys,
-            scatter(differences.seed ^ node as u64) as u32,
-        );
+        let random = scatter(differences.seed ^ node as u64) as u32;
+        configure(&mut board, image, config, keys, random);
         world.add(board);
     }
     for (a, b) in &blueprint.wires {
@@ -332,22 +327,16 @@ mod tests {
             let most = kind.links().len();
             let network = |nodes: usize| format!("complete({nodes})").parse::<Network>().expect("a network");
             let world = build_of(&program, &network(most + 1), differences).expect("as many links as the board has");
-            let mut of_first: Vec<usize> = world
-                .wired_ports()
-                .iter()
-                .filter(|port| port.board == 0)
-                .map(|port| port.uart)
-                .collect();
+            let of_first = world.wired_ports().into_iter().filter(|port| port.board == 0);
+            let mut of_first: Vec<usize> = of_first.map(|port| port.uart).collect();
             let mut expected: Vec<usize> = kind.links().iter().map(|link| link.uart).collect();
             of_first.sort_unstable();
             expected.sort_unstable();
             assert_eq!(of_first, expected, "{}", kind.name);
             let refused = build_of(&program, &network(most + 2), differences).map(drop);
             let sentence = refused.expect_err("one link too many").to_string();
-            assert!(
-                sentence.ends_with(&format!("but a {} has {most} serial ports for links", kind.name)),
-                "{sentence}"
-            );
+            let end = format!("but a {} has {most} serial ports for links", kind.name);
+            assert!(sentence.ends_with(&end), "{sentence}");
         }
     }
 }

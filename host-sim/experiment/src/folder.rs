@@ -296,10 +296,8 @@ mod tests {
             fs::write(folder.file(number), bytes).unwrap();
             let sentence = folder.findings().unwrap_err().to_string();
             let file = folder.file(number).display().to_string();
-            assert!(
-                sentence.contains(&file) && sentence.contains("is damaged"),
-                "{sentence}"
-            );
+            let names_it = sentence.contains(&file) && sentence.contains("is damaged");
+            assert!(names_it, "{sentence}");
             let Worked::Again(damaged) = folder.work(number).unwrap() else {
                 panic!("{file} passes for whole");
             };

@@ -46,11 +46,8 @@ pub fn table(heading: &str, titles: &[&str], rows: impl Iterator<Item = Vec<Stri
     for row in rows {
         out.push_str("</tr>\n<tr>");
         for cell in row {
-            let class = if cell.parse::<f64>().is_ok() {
-                " class=\"n\""
-            } else {
-                ""
-            };
+            let is_number = cell.parse::<f64>().is_ok();
+            let class = if is_number { " class=\"n\"" } else { "" };
             let _ = write!(out, "<td{class}>{}", escape(&cell));
         }
     }
@@ -117,12 +114,8 @@ fn chart(figures: &[&Figure]) -> String {
     networks.dedup();
     for (row, figure) in figures.iter().enumerate() {
         let y = LINE * (row as f64 + 1.0);
-        let hue = networks
-            .iter()
-            .position(|network| *network == figure.network)
-            .unwrap_or(0)
-            * 67
-            % 360;
+        let place = networks.iter().position(|network| *network == figure.network);
+        let hue = place.unwrap_or(0) * 67 % 360;
         let half = figure.ci95.unwrap_or(0.0);
         let label = escape(&format!("{} {}", figure.network, figure.scenario));
         let [from, at, to] = [-half, 0.0, half].map(|off| x(figure.mean + off));

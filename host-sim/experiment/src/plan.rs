@@ -67,10 +67,8 @@ impl Plan {
         let mut plan = Self::parse(&text, kinds).map_err(|error| BadPlan(format!("{name} {error}")))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let axes = plan.tables.iter_mut().flat_map(|table| &mut table.axes);
-        for value in axes
-            .filter(|axis| axis.name == "script")
-            .flat_map(|axis| &mut axis.values)
-        {
+        let scripts = axes.filter(|axis| axis.name == "script");
+        for value in scripts.flat_map(|axis| &mut axis.values) {
             let beside = value.as_str().map(|script| folder.join(script));
             if let Some(beside) = beside.filter(|beside| beside.is_file()) {
                 *value = beside.display().to_string().into();
@@ -386,15 +384,11 @@ mod tests {
         let jobs = plan.unwrap().jobs().unwrap();
         assert_eq!(jobs.len(), 2 * 2 * 2 + 2 * 2 * 2);
         assert_eq!(jobs[0].command(), "hopwise load 'ring(5)' --rate 0.05 --seed 1 --json");
-        assert_eq!(
-            jobs[3].command(),
-            "hopwise load 'ring(5)' --rate 0.00001 --seed 2 --json"
-        );
+        let found = jobs[3].command();
+        assert_eq!(found, "hopwise load 'ring(5)' --rate 0.00001 --seed 2 --json");
         let last = jobs.last().unwrap();
-        assert_eq!(
-            last.command(),
-            "hopwise sim petersen --confirmed --events '1s cut 0.0' --for 1s --host 3 --seed 2 --json"
-        );
+        let command = "hopwise sim petersen --confirmed --events '1s cut 0.0' --for 1s --host 3 --seed 2 --json";
+        assert_eq!(last.command(), command);
         assert_eq!(last.scenario(), "confirmed events=1s cut 0.0 for=1s host=3");
         assert_eq!(parse("networks = 'ring(5)'\n[sim]\n").unwrap().jobs().unwrap().len(), 5);
     }

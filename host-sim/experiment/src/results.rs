@@ -110,10 +110,8 @@ impl Results {
             self.remarks
                 .push(format!("A check failed in {failed} of {of} runs of {command}"));
         }
-        if runs
-            .iter()
-            .all(|(job, finding)| faults_met_nothing(job, &finding.result))
-        {
+        let mut runs = runs.iter();
+        if runs.all(|(job, finding)| faults_met_nothing(job, &finding.result)) {
             let command = first.command();
             self.remarks.push(format!(
                 "The faults met no traffic: nothing was retransmitted, lost or led round in {command}"
@@ -123,22 +121,11 @@ impl Results {
 }
 
 fn faults_met_nothing(job: &Job, result: &Value) -> bool {
-    let faults = [
-        "events",
-        "script",
-        "ber",
-        "bursts",
-        "lost-bytes",
-        "pull-every",
-        "reset-every",
-        "rogue",
-    ];
-    let has_faults = faults.iter().any(|name| job.options.contains_key(*name));
+    let mut faults = "events script ber bursts lost-bytes pull-every reset-every rogue".split(' ');
+    let has_faults = faults.any(|name| job.options.contains_key(name));
     let none = |name: &str| result.get(name).and_then(Value::as_f64) == Some(0.0);
-    has_faults
-        && ["retransmissions", "detours", "lost", "cut_off", "undeliverable"]
-            .into_iter()
-            .all(none)
+    let counts = ["retransmissions", "detours", "lost", "cut_off", "undeliverable"];
+    has_faults && counts.into_iter().all(none)
 }
 
 /// The numbers of a result, those within others with both names; what is true counts 1. What is unknown is left out.
@@ -203,10 +190,8 @@ mod tests {
         let runs = [(&jobs[0], found(1, 10.0)), (&jobs[1], found(2, 12.0))];
         let results = Results::of(&runs);
         let latency = &results.figures[1];
-        assert_eq!(
-            (latency.figure.as_str(), latency.mean, latency.seeds),
-            ("latency", 11.0, 2)
-        );
+        let seen = (latency.figure.as_str(), latency.mean, latency.seeds);
+        assert_eq!(seen, ("latency", 11.0, 2));
         // Student's t of one degree of freedom times the error of the mean.
         assert!((latency.ci95.expect("of two seeds") - 12.706).abs() < 1e-9);
         let names: Vec<&str> = results.figures.iter().map(|figure| figure.figure.as_str()).collect();

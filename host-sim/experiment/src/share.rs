@@ -68,10 +68,8 @@ mod tests {
     fn shares_follow_the_batch_systems() {
         let share = |variables: &[(&str, &str)], shards, jobs| {
             let variable = |name: &str| {
-                variables
-                    .iter()
-                    .find(|(key, _)| *key == name)
-                    .map(|(_, value)| value.to_string())
+                let found = variables.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| value.to_string())
             };
             Share::from_environment(variable, shards, jobs)
         };
@@ -86,11 +84,8 @@ mod tests {
             (&[("JOB_COMPLETION_INDEX", "3")], Some(8), 3, 8),
             (&[("PARALLEL_SEQ", "1")], Some(8), 0, 8),
         ] {
-            assert_eq!(
-                share(variables, shards, 100),
-                Ok(Some(Share { index, count })),
-                "{variables:?}"
-            );
+            let found = share(variables, shards, 100);
+            assert_eq!(found, Ok(Some(Share { index, count })), "{variables:?}");
         }
         assert_eq!(share(&[], Some(8), 100), Ok(None));
         assert!(share(&[("PARALLEL_SEQ", "9")], Some(8), 100).is_err());

@@ -42,23 +42,16 @@ fn the_text_holds_what_the_figures_say() {
         assert_eq!(chart.series.len(), size.networks.len() + own.count(), "{file}");
         for network in size.networks {
             let found = saturation(&rows, network, "exact");
-            let row = study
-                .text
-                .lines()
-                .find(|line| line.starts_with(&format!("| {network} | exact |")))
-                .unwrap();
+            let begin = format!("| {network} | exact |");
+            let row = study.text.lines().find(|line| line.starts_with(&begin)).unwrap();
             assert!(row.contains(&format!("| {found:.3} |")), "{row}: {found}");
         }
         // The third column of the winners names the network with the highest saturation.
-        let most = size
-            .networks
-            .iter()
-            .max_by(|a, b| saturation(&rows, a, "exact").total_cmp(&saturation(&rows, b, "exact")));
-        let winners = study
-            .text
-            .lines()
-            .find(|line| line.starts_with(&format!("| {} |", size.nodes)))
-            .unwrap();
+        let by_saturation =
+            |a: &&&str, b: &&&str| saturation(&rows, a, "exact").total_cmp(&saturation(&rows, b, "exact"));
+        let most = size.networks.iter().max_by(by_saturation);
+        let begin = format!("| {} |", size.nodes);
+        let winners = study.text.lines().find(|line| line.starts_with(&begin)).unwrap();
         assert!(winners.split('|').nth(3).unwrap().contains(most.unwrap()), "{winners}");
     }
     assert!(study.text.contains("| rcr(1,3,2) | "), "{}", study.text);

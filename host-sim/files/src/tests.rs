@@ -28,16 +28,12 @@ fn a_file_is_what_it_was_until_the_new_one_is_whole() {
         new.write_all(&[b'x'; 100_000]).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"good");
         drop(new);
-        assert_eq!(
-            (fs::read(&path).unwrap(), names(&folder)),
-            (b"good".to_vec(), vec!["file".to_string()])
-        );
+        let found = (fs::read(&path).unwrap(), names(&folder));
+        assert_eq!(found, (b"good".to_vec(), vec!["file".to_string()]));
     }
     write_whole(&path, "better").unwrap();
-    assert_eq!(
-        (fs::read_to_string(&path).unwrap(), names(&folder)),
-        ("better".into(), vec!["file".into()])
-    );
+    let found = (fs::read_to_string(&path).unwrap(), names(&folder));
+    assert_eq!(found, ("better".into(), vec!["file".into()]));
 }
 
 #[test]
@@ -71,14 +67,10 @@ fn where_there_is_no_file_a_live_one_is_seen_at_once() {
 #[test]
 fn a_file_that_is_there_is_not_made_anew() {
     let (folder, path) = good();
-    assert_eq!(
-        create_whole(&path, "new").unwrap_err().kind(),
-        io::ErrorKind::AlreadyExists
-    );
-    assert_eq!(
-        (fs::read_to_string(&path).unwrap(), names(&folder)),
-        ("good".into(), vec!["file".into()])
-    );
+    let found = create_whole(&path, "new").unwrap_err().kind();
+    assert_eq!(found, io::ErrorKind::AlreadyExists);
+    let found = (fs::read_to_string(&path).unwrap(), names(&folder));
+    assert_eq!(found, ("good".into(), vec!["file".into()]));
     create_whole(&folder.path().join("new"), "new").unwrap();
     assert_eq!(fs::read_to_string(folder.path().join("new")).unwrap(), "new");
 }

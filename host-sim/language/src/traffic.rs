@@ -226,10 +226,8 @@ mod tests {
             "uniform(1,2)",
         ] {
             let refusal = text.parse::<Traffic>().unwrap_err().to_string();
-            assert_eq!(
-                refusal,
-                format!("'{text}' is not a traffic pattern; the patterns are {all}")
-            );
+            let expected = format!("'{text}' is not a traffic pattern; the patterns are {all}");
+            assert_eq!(refusal, expected);
         }
         assert_eq!("hot-spot(1,1.5)".parse::<Traffic>(), Err(BadTraffic::Share));
     }
@@ -238,9 +236,7 @@ mod tests {
     fn a_user_refuses_what_it_cannot_make() {
         assert_eq!(Pattern::try_from(Traffic::BitComplement), Ok(Pattern::Opposite));
         let refusal = Pattern::try_from(Traffic::Tornado).unwrap_err().to_string();
-        assert_eq!(
-            refusal,
-            "a board cannot make tornado traffic; it can make uniform, neighbors, bit-complement, broadcast"
-        );
+        let why = "a board cannot make tornado traffic; it can make uniform, neighbors, bit-complement, broadcast";
+        assert_eq!(refusal, why);
     }
 }

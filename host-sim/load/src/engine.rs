@@ -137,10 +137,8 @@ impl<'a> Engine<'a> {
         if parameters.paths.is_adaptive() {
             routes.find_shortest(&wiring, standing.as_ref().unwrap_or(&Standing::default()));
         }
-        let classes = routes
-            .class_count
-            .max(scene.classes)
-            .saturating_mul(parameters.paths.phases());
+        let classes = routes.class_count.max(scene.classes);
+        let classes = classes.saturating_mul(parameters.paths.phases());
         let plan = ChannelPlan::new(&parameters, &wiring, classes);
         let parameters = parameters.shared_out(plan.channels());
         let nodes = wiring.nodes() as u32;
@@ -190,11 +188,8 @@ impl<'a> Engine<'a> {
 
     /// Packets made and not yet delivered or lost.
     pub(super) fn alive(&self) -> u64 {
-        let balance: i64 = self
-            .partitions
-            .iter()
-            .map(|partition| partition.packets.balance())
-            .sum();
+        let balances = self.partitions.iter().map(|partition| partition.packets.balance());
+        let balance: i64 = balances.sum();
         balance.unsigned_abs()
     }
 

@@ -279,11 +279,9 @@ impl FromStr for Process {
         let numbers = inner.and_then(|inner| inner.split_once(','));
         let numbers = numbers.and_then(|(length, peak)| Some((length.trim().parse().ok()?, peak.trim().parse().ok()?)));
         let (length, peak): (f64, f64) = numbers.ok_or_else(|| BadProcess::Unknown(text.into()))?;
-        if length >= 1.0 && length.is_finite() && peak > 0.0 && peak <= 1.0 {
-            Ok(Process::Bursty { length, peak })
-        } else {
-            Err(BadProcess::Burst)
-        }
+        let makes_sense = length >= 1.0 && length.is_finite() && peak > 0.0 && peak <= 1.0;
+        let process = makes_sense.then_some(Process::Bursty { length, peak });
+        process.ok_or(BadProcess::Burst)
     }
 }
 

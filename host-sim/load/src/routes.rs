@@ -341,11 +341,8 @@ mod tests {
                             let step = table.step(here as u32, to as u32, &mut Valleys::default()).unwrap();
                             assert_eq!(step.class, class, "{expression} {rule:?}: {here} to {to}");
                             let other = asked.step(here as u32, to as u32, &mut carried);
-                            assert_eq!(
-                                other,
-                                Some(step),
-                                "{expression} {rule:?}: from {from}, at {here} to {to}"
-                            );
+                            let expected = Some(step);
+                            assert_eq!(other, expected, "{expression} {rule:?}: from {from}, at {here} to {to}");
                             assert!(class < table.class_count);
                             here = network.unchecked().neighbor(here, u64::from(step.port)).unwrap();
                         }
@@ -440,11 +437,8 @@ mod tests {
                 }
                 let (first, port, next) = channel(here).unwrap();
                 // The escape is one of the shortest paths, so that what escapes comes closer too.
-                assert_ne!(
-                    routes.shortest(here, dest) & 1 << port,
-                    0,
-                    "{expression}: {here} to {dest}"
-                );
+                let found = routes.shortest(here, dest) & 1 << port;
+                assert_ne!(found, 0, "{expression}: {here} to {dest}");
                 if next != dest {
                     waits.push((first, channel(next).unwrap().0));
                 }

@@ -227,12 +227,8 @@ impl Settings {
     pub fn of(table: &Map<String, Value>) -> Result<Self, BadSettings> {
         let all = serde_json::to_value(Settings::default()).map_err(bad)?;
         if let Some(name) = table.keys().find(|name| all.get(name.as_str()).is_none()) {
-            let names: Vec<&str> = all
-                .as_object()
-                .into_iter()
-                .flat_map(Map::keys)
-                .map(String::as_str)
-                .collect();
+            let names = all.as_object().into_iter().flat_map(Map::keys);
+            let names: Vec<&str> = names.map(String::as_str).collect();
             let names = names.join("`, `");
             return Err(bad(format!("unknown setting `{name}`, expected one of `{names}`")));
         }
@@ -334,10 +330,8 @@ impl Settings {
         if self.seeds.is_some_and(|seeds| !(1..=MAX_SEEDS).contains(&seeds)) {
             return Err(bad(format!("seeds is from 1 to {MAX_SEEDS}")));
         }
-        if self
-            .threads
-            .is_some_and(|threads| !(1..=MAX_THREADS).contains(&threads))
-        {
+        let is_none = |threads| !(1..=MAX_THREADS).contains(&threads);
+        if self.threads.is_some_and(is_none) {
             return Err(bad(format!("threads is from 1 to {MAX_THREADS}")));
         }
         saturation::check_precision(self.saturation_precision()).map_err(bad)

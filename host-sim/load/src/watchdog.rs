@@ -127,10 +127,8 @@ mod tests {
         let busy = (0..engine.channels())
             .filter(|&channel| engine.input(channel).filled > 0)
             .count();
-        assert!(
-            count < busy / 2,
-            "{count} of {busy} busy channels are locked: not a part"
-        );
+        let is_part = count < busy / 2;
+        assert!(is_part, "{count} of {busy} busy channels are locked: not a part");
         let look = |engine: &Engine<'_>| -> Vec<(State, u16, u32)> {
             let mine = (0..engine.channels()).filter(|&channel| locked[channel as usize]);
             let inputs = mine.map(|channel| engine.input(channel));

@@ -103,9 +103,8 @@ fn improve(graph: &Graph, mut side: Vec<bool>) -> Vec<bool> {
 /// How many links less the cut would have if the node changed sides.
 fn gain(graph: &Graph, side: &[bool], node: usize) -> i64 {
     let links = graph.neighbors(node).iter();
-    links
-        .map(|&other| if side[other as usize] == side[node] { -1 } else { 1 })
-        .sum()
+    let gain = |&other: &u32| if side[other as usize] == side[node] { -1 } else { 1 };
+    links.map(gain).sum()
 }
 
 /// Exchanges best pair after best pair, each node once, and returns the best of the cuts on the way.
@@ -167,10 +166,8 @@ fn load_bound(graph: &Graph) -> u64 {
             },
         );
     let both_ways = |node: usize, at: usize, other: usize| {
-        let back = graph
-            .neighbors(other)
-            .binary_search(&(node as u32))
-            .expect("links go both ways");
+        let back = graph.neighbors(other).binary_search(&(node as u32));
+        let back = back.expect("links go both ways");
         load[graph.first_link(node) + at] + load[graph.first_link(other) + back]
     };
     let links = (0..nodes).flat_map(|node| {
@@ -299,10 +296,8 @@ mod tests {
         ] {
             let network: Network = expression.parse().unwrap();
             let found = bounds(&Graph::build(&network).unwrap()).unwrap();
-            assert!(
-                found.least <= known && known <= found.most,
-                "{expression}: {found}, not {known}"
-            );
+            let is_between = found.least <= known && known <= found.most;
+            assert!(is_between, "{expression}: {found}, not {known}");
             if network.nodes() <= EXACT as u64 || expression.starts_with("hypercube") {
                 assert_eq!((found.least, found.most), (known, known), "{expression}");
             }

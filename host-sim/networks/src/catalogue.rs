@@ -22,10 +22,8 @@ pub fn networks(nodes: u64, ports: u64) -> Vec<Network> {
     names.extend(by_number(nodes));
     let parsed = names.iter().filter_map(|name| name.parse::<Network>().ok());
     let fits = |network: &Network| network.nodes() == nodes && largest_degree(network) <= ports;
-    parsed
-        .filter(fits)
-        .map(|network| network.with_search_memory(usize::MAX))
-        .collect()
+    let fitting = parsed.filter(fits);
+    fitting.map(|network| network.with_search_memory(usize::MAX)).collect()
 }
 
 /// Asked of every node, or by formula where there are too many to ask.
@@ -33,11 +31,8 @@ fn largest_degree(network: &Network) -> u64 {
     const MAX_ASKED: u64 = 1 << 16;
     let asked = || (0..network.nodes()).map(|node| network.unchecked().degree(node)).max();
     let formula = || super::closed_form::figures(network).map(|form| form.degree_max);
-    let most = if network.nodes() <= MAX_ASKED {
-        asked()
-    } else {
-        formula().or_else(asked)
-    };
+    let is_small = network.nodes() <= MAX_ASKED;
+    let most = if is_small { asked() } else { formula().or_else(asked) };
     most.unwrap_or(0)
 }
 
@@ -122,11 +117,8 @@ fn dual_nets(nodes: u64, ports: u64) -> Vec<String> {
             break;
         };
         size = cluster;
-        names.extend(
-            bases(size, ports.saturating_sub(levels))
-                .iter()
-                .map(|base| format!("rdn({base},{levels})")),
-        );
+        let bases = bases(size, ports.saturating_sub(levels));
+        names.extend(bases.iter().map(|base| format!("rdn({base},{levels})")));
     }
     names
 }
@@ -135,9 +127,8 @@ fn expansions(nodes: u64, ports: u64) -> Vec<String> {
     let mut names = Vec::new();
     for positions in divisors(nodes).into_iter().filter(|&positions| positions <= 64) {
         for phases in 1..64 {
-            let Some(size) = root(nodes / positions, phases) else {
-                continue;
-            };
+            let size = root(nodes / positions, phases);
+            let Some(size) = size else { continue };
             for unit in bases(positions, ports.saturating_sub(1)) {
                 for frame in bases(size, ports) {
                     names.push(format!("re({frame},{unit},{phases})"));
@@ -177,11 +168,8 @@ fn hierarchies(nodes: u64, ports: u64) -> Vec<String> {
         };
         let sizes = (3..=nodes).take_while(|&size| flooded(size).is_some_and(|found| found <= nodes));
         for size in sizes.filter(|&size| flooded(size) == Some(nodes)) {
-            names.extend(
-                bases(size, ports)
-                    .iter()
-                    .map(|base| format!("flooded({base},{digits})")),
-            );
+            let bases = bases(size, ports);
+            names.extend(bases.iter().map(|base| format!("flooded({base},{digits})")));
         }
         names.extend(["all", "one"].map(|ports| format!("re-heawood-2({digits},{ports})")));
     }
@@ -192,10 +180,8 @@ fn swapped(nodes: u64, ports: u64) -> Vec<String> {
     let mut names = Vec::new();
     for levels in 2..=6 {
         for nucleus in root(nodes, 1 << (levels - 1)).map_or(Vec::new(), |size| bases(size, ports)) {
-            names.extend([
-                format!("rsn({levels},{nucleus})"),
-                format!("rsn({levels},{nucleus},diameter)"),
-            ]);
+            let plain = format!("rsn({levels},{nucleus}");
+            names.extend([format!("{plain})"), format!("{plain},diameter)")]);
         }
         for nucleus in root(nodes, levels).map_or(Vec::new(), |size| bases(size, ports)) {
             names.push(format!("hsn({levels},{nucleus})"));
@@ -235,15 +221,11 @@ mod tests {
             "torus(9,2)",
             "re(ring(9),complete(2),1,sd)",
         ] {
-            assert!(
-                found.iter().any(|name| name == expected),
-                "{expected} is not among {found:?}"
-            );
+            let is_found = found.iter().any(|name| name == expected);
+            assert!(is_found, "{expected} is not among {found:?}");
         }
-        assert!(
-            !found.iter().any(|name| name == "torus(6,3)"),
-            "four links a node are too many"
-        );
+        let has_torus = found.iter().any(|name| name == "torus(6,3)");
+        assert!(!has_torus, "four links a node are too many");
     }
 
     #[test]

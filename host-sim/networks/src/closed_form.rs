@@ -152,11 +152,8 @@ fn hierarchy_distance_sum(hierarchy: &Hierarchy) -> Option<u128> {
     let (mut size, mut sum, mut depth) = (1u128, 0u128, 0u128);
     for digit in 0..digits {
         let first = digit + 1 == digits;
-        let bearing = if first || hierarchy.linkage() == Linkage::RootFolded {
-            nodes
-        } else {
-            nodes - 1
-        };
+        let all_bear = first || hierarchy.linkage() == Linkage::RootFolded;
+        let bearing = if all_bear { nodes } else { nodes - 1 };
         let between = if bearing == nodes { pairs } else { pairs - 2 * root };
         let deeper = bearing.checked_mul(depth)?.checked_add(root.checked_mul(size)?)?;
         let hanging = (2 * bearing * (bearing - 1)).checked_mul(size)?.checked_mul(depth)?;
@@ -205,11 +202,7 @@ fn of_wk(network: &Network, wk: &Wk) -> ClosedForm {
         degree_min: degree,
         degree_max: degree + u64::from(wk.digits() > 1),
         diameter: network.diameter(),
-        distance_sum: if wk.digits() == 1 {
-            wk.nucleus().distance_sum()
-        } else {
-            None
-        },
+        distance_sum: (wk.digits() == 1).then(|| wk.nucleus().distance_sum()).flatten(),
     }
 }
 
@@ -259,10 +252,8 @@ fn rcr_distance_sum(network: &Network, rcr: &Rcr) -> Option<u128> {
     }
     let mut sum = 0u128;
     for windows in 0u64..1 << ring {
-        let one_bit_each: u64 = (0..ring)
-            .filter(|place| windows >> place & 1 == 1)
-            .map(|place| 1 << (place * window))
-            .sum();
+        let places = (0..ring).filter(|place| windows >> place & 1 == 1);
+        let one_bit_each: u64 = places.map(|place| 1 << (place * window)).sum();
         let flips = u64::from(windows.count_ones());
         let words = ((1u128 << window) - 1).checked_pow(windows.count_ones())?;
         for end in 0..ring {
@@ -284,20 +275,12 @@ fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {
             re.frame(phase).edges() * (copies / u128::from(re.frame(phase).nodes())) * u128::from(times)
         })
         .sum();
-    let walks = if re.routes_by_walk() {
-        Walks::find(network, re)
-    } else {
-        None
-    };
+    let walks = re.routes_by_walk().then(|| Walks::find(network, re)).flatten();
     Some(ClosedForm {
         edges: re.unit().edges() * copies + frame_edges,
         degree_min,
         degree_max,
-        diameter: if re.routes_by_walk() {
-            diameter(network, re)
-        } else {
-            None
-        },
+        diameter: re.routes_by_walk().then(|| diameter(network, re)).flatten(),
         distance_sum: walks.and_then(|walks| walks.distance_sum(re)),
     })
 }
@@ -340,9 +323,8 @@ fn degrees(network: &Network, re: &Re) -> Option<(u64, u64)> {
 /// All digits as far apart as they can be, and the longest walk by way of all pivots.
 fn diameter(network: &Network, re: &Re) -> Option<u64> {
     let next_digits: u64 = weights(re).sum();
-    let frame_hops: u64 = (0..re.phases())
-        .map(|phase| Network::from(*re.frame(phase)).unchecked().distance(0, 1).unwrap_or(0))
-        .sum();
+    let hops = |phase| Network::from(*re.frame(phase)).unchecked().distance(0, 1).unwrap_or(0);
+    let frame_hops: u64 = (0..re.phases()).map(hops).sum();
     let farthest: u64 = (0..re.phases()).map(|phase| re.frame(phase).diameter()).sum();
     let positions = || 0..re.unit().nodes();
     let mut longest = 0;

@@ -167,10 +167,8 @@ fn examine(pairs: &[(Channel, Option<Channel>)]) -> Dependencies {
             .binary_search(channel)
             .expect("a channel that is waited for is in use")
     };
-    let edges: Vec<(usize, usize)> = pairs
-        .iter()
-        .filter_map(|(first, second)| Some((index(first), index(second.as_ref()?))))
-        .collect();
+    let edge = |(first, second): &(_, Option<_>)| Some((index(first), index(second.as_ref()?)));
+    let edges: Vec<(usize, usize)> = pairs.iter().filter_map(edge).collect();
     let cycle = find_cycle(channels.len(), &edges).map(|cycle| cycle.into_iter().map(|at| channels[at]).collect());
     Dependencies {
         channels: channels.len(),
@@ -217,10 +215,8 @@ fn find_cycle(nodes: usize, edges: &[(usize, usize)]) -> Option<Vec<usize>> {
                     path.push((next, starts[next]));
                 }
                 State::OnPath => {
-                    let from = path
-                        .iter()
-                        .position(|&(node, _)| node == next)
-                        .expect("it is on the path");
+                    let from = path.iter().position(|&(node, _)| node == next);
+                    let from = from.expect("it is on the path");
                     return Some(path[from..].iter().map(|&(node, _)| node).collect());
                 }
             }

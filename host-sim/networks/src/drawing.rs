@@ -15,11 +15,8 @@ pub fn address(network: &Network, node: Node) -> String {
 /// The tree of a broadcast, a line a node, children in sending order.
 pub fn broadcast_tree(network: &Network, broadcast: &Broadcast, source: Node) -> String {
     let children = |node| {
-        broadcast
-            .children(node)
-            .iter()
-            .map(|&child| Node::from(child))
-            .collect()
+        let children = broadcast.children(node).iter();
+        children.map(|&child| Node::from(child)).collect()
     };
     let label = |node: Node| match address(network, node) {
         address if address != node.to_string() => format!("{node} {address}"),

@@ -52,10 +52,8 @@ impl Levels {
                         let node = Node::from(node);
                         (0..topology.degree(node)).filter_map(move |port| topology.neighbor(node, port))
                     });
-                    neighbors
-                        .filter(|&node| first_time(node))
-                        .map(|node| node as u32)
-                        .collect()
+                    let new = neighbors.filter(|&node| first_time(node));
+                    new.map(|node| node as u32).collect()
                 })
                 .collect();
             front = parts.concat();

@@ -62,11 +62,8 @@ impl Profile {
     pub fn distances(network: &Network) -> Result<Profile, CannotSearch> {
         let transitive = network.vertex_transitive();
         let searchable = network.nodes() <= if transitive { MAX_FROM_ONE_NODE } else { MAX_SEARCHED };
-        let formula = if network.nodes() <= ALWAYS_SEARCHED {
-            None
-        } else {
-            Figures::by_formula(network)
-        };
+        let is_small = network.nodes() <= ALWAYS_SEARCHED;
+        let formula = if is_small { None } else { Figures::by_formula(network) };
         let figures = match formula {
             Some(formula) if formula.is_complete() || !searchable => formula,
             _ => Figures::by_search(network, |_, _| ())?,
@@ -123,9 +120,7 @@ fn broadcast_steps(network: &Network) -> Option<u64> {
         false if nodes / places <= BROADCAST_FROM_ALL => nodes / places,
         _ => return None,
     };
-    (0..sources)
-        .into_par_iter()
-        .map(|source| source * places)
-        .map(|source| Broadcast::follow(network, source, Tree::FewestSteps).one_port_steps())
+    let each = (0..sources).into_par_iter().map(|source| source * places);
+    each.map(|source| Broadcast::follow(network, source, Tree::FewestSteps).one_port_steps())
         .max()
 }

@@ -122,9 +122,8 @@ impl RoutesTo {
     /// Asks the network for the next hop of every node, and checks that each is a neighbor and all routes arrive.
     pub fn follow(network: &Network, graph: &Graph, dest: usize, rule: Rule) -> Result<RoutesTo, RouteFault> {
         let topology = network.unchecked();
-        let next: Vec<u32> = (0..graph.nodes())
-            .map(|node| topology.next(node as Node, dest as Node, rule) as u32)
-            .collect();
+        let next = |node| topology.next(node as Node, dest as Node, rule) as u32;
+        let next: Vec<u32> = (0..graph.nodes()).map(next).collect();
         let expression = || network.to_string();
         for (here, &next) in next.iter().enumerate() {
             if here != dest && graph.neighbors(here).binary_search(&next).is_err() {

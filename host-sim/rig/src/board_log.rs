@@ -55,10 +55,8 @@ impl LogFormat {
     }
 
     fn line(&self, at: u64, board: usize, frame: &Frame<'_>) -> BoardLine {
-        let location = self
-            .locations
-            .as_ref()
-            .and_then(|locations| locations.get(&frame.index()));
+        let locations = self.locations.as_ref();
+        let location = locations.and_then(|locations| locations.get(&frame.index()));
         let place = location.map(|location| {
             let file = location.file.file_name().map_or(Path::new(""), Path::new);
             format!("{}:{}", file.display(), location.line)

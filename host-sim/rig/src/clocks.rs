@@ -77,10 +77,8 @@ pub fn align(count: usize, pairs: &[Pair], delay: &[f64]) -> Alignment {
     let groups = groups(count, pairs);
     let mut clocks = unaligned(&groups, pairs);
     if pairs.is_empty() || count > MAX_CLOCKS {
-        let clocks = clocks
-            .into_iter()
-            .enumerate()
-            .map(|(group, clock)| Clock { group, ..clock });
+        let clocks = clocks.into_iter().enumerate();
+        let clocks = clocks.map(|(group, clock)| Clock { group, ..clock });
         return Alignment {
             clocks: clocks.collect(),
             ..Alignment::default()
@@ -95,10 +93,8 @@ pub fn align(count: usize, pairs: &[Pair], delay: &[f64]) -> Alignment {
             *weight = (TYPICAL / off.max(TYPICAL)).min(1.0);
         }
     }
-    let mut off: Vec<f64> = pairs
-        .iter()
-        .map(|pair| residual(&clocks, &delays, pair).abs())
-        .collect();
+    let off = pairs.iter().map(|pair| residual(&clocks, &delays, pair).abs());
+    let mut off: Vec<f64> = off.collect();
     off.sort_by(f64::total_cmp);
     let at = |share: f64| off[((off.len() - 1) as f64 * share) as usize];
     Alignment {
@@ -217,9 +213,8 @@ impl System {
     /// Unknowns are scaled to a diagonal of ones first: offsets and drifts differ by many orders of magnitude.
     fn solve(mut self) -> Vec<f64> {
         let n = self.size;
-        let scale: Vec<f64> = (0..n)
-            .map(|i| self.matrix[i * n + i].max(f64::MIN_POSITIVE).sqrt().recip())
-            .collect();
+        let scale = |i: usize| self.matrix[i * n + i].max(f64::MIN_POSITIVE).sqrt().recip();
+        let scale: Vec<f64> = (0..n).map(scale).collect();
         for i in 0..n {
             for j in 0..n {
                 self.matrix[i * n + j] *= scale[i] * scale[j];

@@ -214,11 +214,8 @@ fn list_pins(out: &mut String, mesh: &Mesh, top: f64) -> f64 {
     let kinds = mesh.kinds();
     for kind in &kinds {
         // Boards that are all alike need no name.
-        let name = if kinds.len() == 1 {
-            String::new()
-        } else {
-            format!("{}  ", kind.name)
-        };
+        let kind_name = format!("{}  ", kind.name);
+        let name = if kinds.len() == 1 { "" } else { &kind_name };
         for link in used_links(mesh, kind) {
             let uart = &kind.links[link];
             let (above, color, link) = (y - 9.0, color(link), uart.name);
@@ -278,10 +275,8 @@ mod tests {
 
     /// The numbers of an attribute of each element of a kind.
     fn numbers(picture: &str, mark: &str, attribute: &str) -> Vec<Vec<f64>> {
-        let lines = picture
-            .lines()
-            .flat_map(|line| line.split('<'))
-            .filter(|line| line.contains(mark));
+        let lines = picture.lines().flat_map(|line| line.split('<'));
+        let lines = lines.filter(|line| line.contains(mark));
         let value = |line: &str| {
             let (_, rest) = line.split_once(&format!(" {attribute}=\"")).unwrap();
             let text = rest.split('"').next().unwrap().replace("rotate", "");
@@ -309,10 +304,8 @@ mod tests {
                 // As if the board had not been turned.
                 let (across, down) = (dx * cos - dy * sin, dx * sin + dy * cos);
                 assert!((down - DEPTH / 2.0).abs() < 0.2, "{expression}: {node} {down}");
-                assert!(
-                    across.abs() <= widths[node as usize][0] / 2.0 - 7.0,
-                    "{expression}: {node} {across}"
-                );
+                let within = widths[node as usize][0] / 2.0 - 7.0;
+                assert!(across.abs() <= within, "{expression}: {node} {across}");
             }
         }
     }
@@ -348,21 +341,15 @@ mod tests {
         for expression in networks("wired_boards") {
             let (mesh, plan, _) = drawn(expression);
             let circle = circle_of(&mesh);
-            let ways: Vec<Vec<Point>> = plan
-                .cables
-                .iter()
-                .map(|cable| points(&Way::of(&mesh, &circle, cable)))
-                .collect();
+            let ways = plan.cables.iter().map(|cable| points(&Way::of(&mesh, &circle, cable)));
+            let ways: Vec<Vec<Point>> = ways.collect();
             for (place, one) in ways.iter().enumerate() {
                 for (other, way) in ways.iter().enumerate().skip(place + 1) {
                     let near = |point: &&Point| way.iter().any(|far| (point.0 - far.0).hypot(point.1 - far.1) < 2.0);
                     let together = 2 * one.iter().filter(near).count();
-                    assert!(
-                        together < 22,
-                        "{expression}: cables {} and {} are together for {together}",
-                        plan.cables[place].number,
-                        plan.cables[other].number
-                    );
+                    let [one, two] = [place, other].map(|place| plan.cables[place].number);
+                    let what = format!("{expression}: {one} and {two}");
+                    assert!(together < 22, "{what} are together for {together}");
                 }
             }
         }

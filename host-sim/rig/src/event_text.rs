@@ -90,12 +90,8 @@ pub fn event_text(mesh: &Mesh, node: u64, event: &Event) -> EventText {
 
 fn named(packet: &PacketId) -> String {
     let host = if packet.from_host { "the host at " } else { "" };
-    format!(
-        "{} {} of {host}node {}",
-        packet.kind.name(),
-        packet.number,
-        packet.source
-    )
+    let (kind, number, source) = (packet.kind.name(), packet.number, packet.source);
+    format!("{kind} {number} of {host}node {source}")
 }
 
 fn who(peer: &Identity) -> String {
@@ -138,33 +134,23 @@ mod tests {
             let EventText { place, about } = event_text(&mesh, 13, event);
             format!("{place}  {about}")
         };
-        assert_eq!(
-            told(&Event::Forwarded { link: 2, packet }),
-            "13 -> 4  datagram 17 of node 2"
-        );
+        let found = told(&Event::Forwarded { link: 2, packet });
+        assert_eq!(found, "13 -> 4  datagram 17 of node 2");
         let (dest, link) = (9, 2);
-        assert_eq!(
-            told(&Event::Received { link, packet, dest }),
-            "13 <- 4  datagram 17 of node 2 to node 9"
-        );
+        let found = told(&Event::Received { link, packet, dest });
+        assert_eq!(found, "13 <- 4  datagram 17 of node 2 to node 9");
         let packet = PacketId {
             from_host: true,
             ..packet
         };
         let reason = DropReason::NoRoute;
-        assert_eq!(
-            told(&Event::Dropped { packet, dest, reason }),
-            "13  datagram 17 of the host at node 2 to node 9: no-route"
-        );
+        let found = told(&Event::Dropped { packet, dest, reason });
+        assert_eq!(found, "13  datagram 17 of the host at node 2 to node 9: no-route");
         let reason = Down::OneWay;
         assert_eq!(told(&Event::LinkDown { link, reason }), "13 -- 4  UART4: one way");
         // The ST-LINK's port is behind the links.
-        assert_eq!(
-            told(&Event::LinkDown {
-                link: 5,
-                reason: Down::Silent
-            }),
-            "13  the serial port: silent"
-        );
+        let reason = Down::Silent;
+        let silent = Event::LinkDown { link: 5, reason };
+        assert_eq!(told(&silent), "13  the serial port: silent");
     }
 }

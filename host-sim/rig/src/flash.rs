@@ -90,11 +90,8 @@ pub struct NoProbes(pub Vec<u64>);
 
 /// The jobs for nodes.
 pub fn jobs(mesh: &Mesh, nodes: &[u64], folder: &Path) -> Result<Vec<FlashJob>, NoProbes> {
-    let without: Vec<u64> = nodes
-        .iter()
-        .copied()
-        .filter(|node| mesh.probe(*node).is_none())
-        .collect();
+    let without = nodes.iter().copied().filter(|node| mesh.probe(*node).is_none());
+    let without: Vec<u64> = without.collect();
     if !without.is_empty() {
         return Err(NoProbes(without));
     }
@@ -133,11 +130,8 @@ impl Flasher {
             let output = output.map_err(|error| failed(error.to_string()))?;
             if !output.status.success() {
                 let said = [output.stderr, output.stdout].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                let last = said
-                    .iter()
-                    .flat_map(|text| text.lines().rev())
-                    .map(str::trim)
-                    .find(|line| !line.is_empty());
+                let mut lines = said.iter().flat_map(|text| text.lines().rev()).map(str::trim);
+                let last = lines.find(|line| !line.is_empty());
                 return Err(failed(last.map_or_else(|| output.status.to_string(), String::from)));
             }
         }
@@ -175,10 +169,8 @@ impl Flasher {
             reason: "not tried".into(),
         };
         let results = results.into_inner().unwrap_or_default();
-        results
-            .into_iter()
-            .map(|result| result.unwrap_or_else(|| Err(lost())))
-            .collect()
+        let whole = |result: Option<_>| result.unwrap_or_else(|| Err(lost()));
+        results.into_iter().map(whole).collect()
     }
 }
 

@@ -82,10 +82,8 @@ fn draw(out: &mut String, kind: &BoardKind, connector: &Connector) {
     for number in 1..=connector.pins {
         let place = format!("{}-{number}", connector.name);
         let right = number % 2 == 0;
-        let (x, y) = (
-            left + if right { ROW } else { 0.0 },
-            top + ROW * f64::from((number - 1) / 2),
-        );
+        let x = left + if right { ROW } else { 0.0 };
+        let y = top + ROW * f64::from((number - 1) / 2);
         let note = note(kind, &place);
         let color = note.as_ref().map_or("white", |(_, color)| *color);
         let _ = write!(
@@ -134,11 +132,8 @@ fn list_pins(out: &mut String, kind: &BoardKind) {
             y += ROW;
         }
     }
-    let _ = writeln!(
-        out,
-        "<text x=\"34\" y=\"{y:.1}\">ground {}</text>",
-        kind.ground.join(", ")
-    );
+    let ground = kind.ground.join(", ");
+    let _ = writeln!(out, "<text x=\"34\" y=\"{y:.1}\">ground {ground}</text>");
 }
 
 #[cfg(test)]

@@ -89,8 +89,6 @@ pub const LEVELS: [&str; 5] = ["trace", "debug", "info", "warn", "error"];
 
 /// What has no level is as important as information.
 pub(crate) fn level_name(level: &str) -> &'static str {
-    LEVELS
-        .into_iter()
-        .find(|name| name.eq_ignore_ascii_case(level))
-        .unwrap_or("info")
+    let mut names = LEVELS.into_iter();
+    names.find(|name| name.eq_ignore_ascii_case(level)).unwrap_or("info")
 }

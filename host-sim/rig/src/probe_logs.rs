@@ -212,10 +212,8 @@ impl<'a> Probes<'a> {
             probe: &self.probes[place].name,
         };
         let mut command = self.program.command(Call::Log(target, self.run.elf));
-        let command = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let command = command.stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let (output, errors) = (child.stdout.take(), child.stderr.take());
         let sender = self.sender.clone();
@@ -280,10 +278,8 @@ impl<'a> Probes<'a> {
     }
 
     fn end(&mut self) {
-        let states = self
-            .probes
-            .iter_mut()
-            .map(|probe| std::mem::replace(&mut probe.state, State::GivenUp));
+        let probes = self.probes.iter_mut();
+        let states = probes.map(|probe| std::mem::replace(&mut probe.state, State::GivenUp));
         let children = states.filter_map(|state| match state {
             State::Running { child, .. } => Some(child),
             State::Due(_) | State::GivenUp => None,

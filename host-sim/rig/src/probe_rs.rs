@@ -208,11 +208,8 @@ impl Program {
 /// Runs a command to its end and returns what it said. One that takes longer than `limit` is ended, and that is an error: a probe can
 /// hang, and probe-rs then waits for it for ever.
 pub fn output_within(command: &mut Command, limit: Duration) -> io::Result<Output> {
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn()?;
     // Read while it runs: it waits when a pipe is full. What it has started itself may keep a pipe open after its end.
     let (stdout, stderr) = (read_all(child.stdout.take()), read_all(child.stderr.take()));
     let until = Instant::now() + limit;
@@ -227,13 +224,9 @@ pub fn output_within(command: &mut Command, limit: Duration) -> io::Result<Outpu
         }
         if Instant::now() >= until {
             end_all(vec![child]);
-            return Err(io::Error::new(
-                io::ErrorKind::TimedOut,
-                format!(
-                    "no end after {} s: unplug the board and plug it in again",
-                    limit.as_secs()
-                ),
-            ));
+            let seconds = limit.as_secs();
+            let why = format!("no end after {seconds} s: unplug the board and plug it in again");
+            return Err(io::Error::new(io::ErrorKind::TimedOut, why));
         }
         std::thread::sleep(LOOK);
     }

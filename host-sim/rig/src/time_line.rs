@@ -64,11 +64,8 @@ impl TimeLine {
         place_groups(notes, &mut alignment);
         let first = notes.values().zip(&alignment.clocks);
         let first = first.map(|(notes, clock)| clock.common(notes.first));
-        let mut apart: Vec<u64> = clocks
-            .iter()
-            .filter(|(_, clock)| alignment.clocks[**clock].group > 0)
-            .map(|((node, _), _)| *node)
-            .collect();
+        let apart = clocks.iter().filter(|(_, clock)| alignment.clocks[**clock].group > 0);
+        let mut apart: Vec<u64> = apart.map(|((node, _), _)| *node).collect();
         apart.dedup();
         Ok(TimeLine {
             begin: first.fold(0.0, f64::min),
@@ -108,10 +105,8 @@ impl TimeLine {
         let mut writer = Writer::new(output, &header).map_err(Failed::Write)?;
         if pieces.ends.is_empty() {
             sort(&mut piece);
-            piece
-                .iter()
-                .try_for_each(|line| writer.write(line))
-                .map_err(Failed::Write)?;
+            let written = piece.iter().try_for_each(|line| writer.write(line));
+            written.map_err(Failed::Write)?;
         } else {
             pieces.add(&mut piece).map_err(Failed::Write)?;
             pieces.merge(|line| writer.write(line))?;
@@ -172,11 +167,8 @@ impl<'a> Pieces<'a> {
             };
             Reader::new(BufReader::with_capacity(PIECE_BUFFER, section))
         };
-        let mut readers: Vec<_> = starts
-            .zip(&self.ends)
-            .map(section)
-            .collect::<Result<_, _>>()
-            .map_err(Failed::Read)?;
+        let readers: Result<Vec<_>, _> = starts.zip(&self.ends).map(section).collect();
+        let mut readers = readers.map_err(Failed::Read)?;
         let mut lines: Vec<Option<TraceLine>> = vec![None; readers.len()];
         // Of lines of one time and one node, those of the earlier piece come first.
         let mut next: BinaryHeap<Reverse<(Nanos, u64, usize)>> = BinaryHeap::new();
@@ -297,10 +289,8 @@ fn pairs<R: BufRead>(
     // Sums of floats depend on their order, and that of a map is not always the same.
     pairs.sort_by(|one, other| {
         let clocks = (one.from, one.to).cmp(&(other.from, other.to));
-        let times = one
-            .sent
-            .total_cmp(&other.sent)
-            .then(one.received.total_cmp(&other.received));
+        let received = one.received.total_cmp(&other.received);
+        let times = one.sent.total_cmp(&other.sent).then(received);
         clocks.then(times).then(one.class.cmp(&other.class))
     });
     Ok(pairs)

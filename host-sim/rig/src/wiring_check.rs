@@ -120,24 +120,14 @@ struct Comparison<'a> {
 
 /// The boards that the first cables of a plan connect, and the first board, which is at the host.
 pub fn boards_of(plan: &WiringPlan, cables: usize) -> Vec<u64> {
-    let wired = plan
-        .cables
-        .iter()
-        .take(cables)
-        .flat_map(|cable| [cable.from.node, cable.to.node]);
+    let cables_laid = plan.cables.iter().take(cables);
+    let wired = cables_laid.flat_map(|cable| [cable.from.node, cable.to.node]);
     let first = plan.steps.first().map(|step| step.node);
     // Boards without neighbors belong to the whole plan.
-    let alone = plan
-        .steps
-        .iter()
-        .map(|step| step.node)
-        .filter(|_| cables >= plan.cables.len());
-    wired
-        .chain(first)
-        .chain(alone)
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect()
+    let is_wired = cables >= plan.cables.len();
+    let alone = plan.steps.iter().map(|step| step.node).filter(|_| is_wired);
+    let nodes: BTreeSet<_> = wired.chain(first).chain(alone).collect();
+    nodes.into_iter().collect()
 }
 
 /// Compares what was seen with the first cables of a plan. `board` is the kind that all boards should say they are; as the mesh
@@ -345,11 +335,8 @@ impl Comparison<'_> {
     }
 
     fn uart_name(&self, at: Socket) -> &'static str {
-        self.mesh
-            .kind_of(at.node)
-            .links
-            .get(at.link)
-            .map_or("the ST-LINK", |uart| uart.name)
+        let uart = self.mesh.kind_of(at.node).links.get(at.link);
+        uart.map_or("the ST-LINK", |uart| uart.name)
     }
 
     /// `board 3 USART1`, as a person looks for it.
@@ -362,12 +349,8 @@ impl Comparison<'_> {
         let mut moves: Vec<String> = self.impostors.iter().map(|(node, other)| {
             format!("the board in the place of node {node} says it is node {other}: write its config with `hopwise flash MESH.toml --only {node}`")
         }).collect();
-        moves.extend(
-            findings
-                .iter()
-                .filter(|finding| finding.port.is_none())
-                .filter_map(advice),
-        );
+        let of_boards = findings.iter().filter(|finding| finding.port.is_none());
+        moves.extend(of_boards.filter_map(advice));
         let mut cables = self.cables_as_they_are();
         for cable in self.cables {
             let [a, b] = [cable.from.node_port(), cable.to.node_port()].map(|end| socket(self.mesh, end));
@@ -384,11 +367,8 @@ impl Comparison<'_> {
                 .iter()
                 .all(|at| !self.impostors.values().any(|other| *other == at.node));
             if surplus && known {
-                moves.push(format!(
-                    "take out the cable between {} and {}",
-                    self.place(a),
-                    self.place(b)
-                ));
+                let (a, b) = (self.place(a), self.place(b));
+                moves.push(format!("take out the cable between {a} and {b}"));
             }
         }
         moves

@@ -116,9 +116,8 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     /// A board is on: its program begins.
     pub(super) fn start_program(&mut self, board: u32) {
         let Some(programs) = &mut self.programs else { return };
-        let Some(place) = programs.places.get_mut(board as usize) else {
-            return;
-        };
+        let place = programs.places.get_mut(board as usize);
+        let Some(place) = place else { return };
         if self
             .world
             .with_node(board, &mut self.notes, |node, _, _| node.serve_nothing())

@@ -206,11 +206,12 @@ impl Report {
             .map(|us| ("outages noticed", format!("within {us:.0} us")));
         let failover = self.failover_p99_us;
         let failover = failover.map(|us| ("traffic went on", format!("99% of flows within {us:.0} us")));
+        let rogues = rogues.into_iter().flatten();
         facts
             .into_iter()
             .chain(down)
             .chain(failover)
-            .chain(rogues.into_iter().flatten())
+            .chain(rogues)
             .chain(remark)
             .collect()
     }
@@ -256,10 +257,9 @@ impl Report {
 fn remark(account: &Account) -> Option<String> {
     let seconds = |nanos: u64| nanos as f64 / 1e9;
     let fault = account.first_fault.filter(|&fault| fault > account.last_traffic)?;
+    let (end, fault) = (seconds(account.last_traffic), seconds(fault));
     Some(format!(
-        "no fault met any traffic: it was over at {:.3} s, and the first fault came at {:.3} s; --for 10s sends for longer",
-        seconds(account.last_traffic),
-        seconds(fault)
+        "no fault met any traffic: it was over at {end:.3} s, and the first fault came at {fault:.3} s; --for 10s sends for longer"
     ))
 }
 

@@ -179,10 +179,8 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
     let header = Header::new(&run.build.network, run.build.baud);
-    let trace = trace
-        .map(|out| Writer::new(out, &header))
-        .transpose()
-        .map_err(RunError::Trace)?;
+    let trace = trace.map(|out| Writer::new(out, &header));
+    let trace = trace.transpose().map_err(RunError::Trace)?;
     let Build {
         network,
         hosts,
@@ -299,10 +297,8 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     fn over(&mut self) -> bool {
         let now = self.world.now();
         if let Some(programs) = &self.programs {
-            let until = self
-                .run
-                .duration
-                .map_or(Nanos::MAX, |duration| self.run.begin + duration);
+            let end = |duration| self.run.begin + duration;
+            let until = self.run.duration.map_or(Nanos::MAX, end);
             return now > until || now > self.run.begin && !programs.run_on();
         }
         if self

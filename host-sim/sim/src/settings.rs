@@ -153,11 +153,8 @@ impl Settings {
         let network = table
             .remove("network")
             .map_or(String::new(), |network| quoted(&network));
-        let events = self
-            .events
-            .as_deref()
-            .map(on_one_line)
-            .filter(|events| !events.is_empty());
+        let events = self.events.as_deref().map(on_one_line);
+        let events = events.filter(|events| !events.is_empty());
         table.remove("events");
         table.extend(events.map(|events| ("events".into(), events.into())));
         let options = table.iter().map(|(name, value)| match value {

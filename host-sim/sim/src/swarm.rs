@@ -120,11 +120,8 @@ fn time(seconds: f64) -> Time {
 /// The run of a seed. What is said comes in place of what is drawn, and the rest is drawn to fit it.
 pub fn draw(seed: u64, said: &Settings) -> Settings {
     let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x7377_6172));
-    let name = if draw.one_in(30) {
-        draw.of(&LARGE)
-    } else {
-        draw.of(&NETWORKS)
-    };
+    let is_large = draw.one_in(30);
+    let name = if is_large { draw.of(&LARGE) } else { draw.of(&NETWORKS) };
     let name = said.network.clone().unwrap_or_else(|| name.into());
     let payload = draw.0.random_range(4..=200_usize);
     let mut settings = Settings {
@@ -182,11 +179,8 @@ impl Draw {
             _ if settings.mixed => load / (1.0 + nodes / 16.0),
             _ => load,
         };
-        let most = if nodes > MANY_NODES {
-            MAX_PACKETS / 8
-        } else {
-            MAX_PACKETS
-        };
+        let are_many = nodes > MANY_NODES;
+        let most = if are_many { MAX_PACKETS / 8 } else { MAX_PACKETS };
         let load = load.min(most as f64 / nodes / length);
         settings.rate = Some((load * 100.0).ceil() / 100.0);
         settings.duration = Some(time(length));
@@ -242,11 +236,8 @@ impl Draw {
 /// Something that goes wrong before `end`, and mostly is restored again.
 fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
     // One in five is there from the beginning.
-    let from = if draw.one_in(5) {
-        0.0
-    } else {
-        draw.0.random_range(0.1..end)
-    };
+    let at_once = draw.one_in(5);
+    let from = if at_once { 0.0 } else { draw.0.random_range(0.1..end) };
     let at = time(from);
     let until = time(from + draw.scale(OUTAGES));
     let board = draw.0.random_range(0..network.nodes());
@@ -256,11 +247,8 @@ fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
     };
     let here = port(draw, board);
     let lasting = |what: &str, undo: &str, draw: &mut Draw| {
-        let restored = if draw.one_in(4) {
-            String::new()
-        } else {
-            format!("; {until} {undo} {here}")
-        };
+        let undone = format!("; {until} {undo} {here}");
+        let restored = if draw.one_in(4) { "" } else { &undone };
         format!("{at} {what}{restored}")
     };
     match draw.0.random_range(0..20) {
@@ -293,11 +281,8 @@ fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
         }
         13..=15 => format!("{at} reset {board}"),
         16 | 17 => {
-            let restored = if draw.one_in(4) {
-                String::new()
-            } else {
-                format!("; {until} on {board}")
-            };
+            let undone = format!("; {until} on {board}");
+            let restored = if draw.one_in(4) { "" } else { &undone };
             format!("{at} off {board}{restored}")
         }
         18 => {
@@ -330,12 +315,8 @@ mod tests {
             let settings = drawn(seed);
             assert_eq!(settings, drawn(seed));
             let run = settings.run();
-            assert!(
-                run.is_ok(),
-                "{}: {}",
-                settings.command(),
-                run.err().map_or(String::new(), |error| error.to_string())
-            );
+            let why = run.as_ref().err().map(ToString::to_string);
+            assert!(run.is_ok(), "{}: {why:?}", settings.command());
         }
         for network in NETWORKS {
             let nodes = network.parse::<Network>().map(|network| network.nodes());
@@ -357,10 +338,8 @@ mod tests {
                 let settings = draw(seed, &said);
                 assert!(settings.run().is_ok(), "{}", settings.command());
                 let drawn = settings.table();
-                assert!(
-                    table.iter().all(|(name, value)| drawn.get(name) == Some(value)),
-                    "{drawn:?}"
-                );
+                let has_all = table.iter().all(|(name, value)| drawn.get(name) == Some(value));
+                assert!(has_all, "{drawn:?}");
             }
         }
     }
@@ -385,11 +364,8 @@ mod tests {
         }
         let events = text(|run| &run.events).join("; ");
         let events = Script::parse(&events).unwrap();
-        let drawn: HashSet<_> = events
-            .events()
-            .iter()
-            .map(|event| std::mem::discriminant(&event.action))
-            .collect();
+        let drawn = events.events().iter();
+        let drawn: HashSet<_> = drawn.map(|event| std::mem::discriminant(&event.action)).collect();
         for action in every_action() {
             let script = Script::parse(&format!("1s {action}")).unwrap();
             let action_of = |script: &Script<PortName>| std::mem::discriminant(&script.events()[0].action);
@@ -397,10 +373,10 @@ mod tests {
         }
         // Those that only say what others draw, or what no campaign needs.
         let never = ["packets", "baud", "burst-bits", "script"];
-        let said: HashSet<String> = runs
+        let names = runs
             .iter()
-            .flat_map(|run| run.table().into_iter().map(|(name, _)| name))
-            .collect();
+            .flat_map(|run| run.table().into_iter().map(|(name, _)| name));
+        let said: HashSet<String> = names.collect();
         let Ok(serde_json::Value::Object(all)) = serde_json::to_value(Settings::default()) else {
             panic!("settings are a table")
         };

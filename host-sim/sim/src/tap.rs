@@ -95,10 +95,8 @@ impl Tap {
             }
             6 => {
                 let other = self.recorded(random);
-                let (end, begin) = (
-                    random.random_range(0..frame.len()),
-                    random.random_range(0..=other.len()),
-                );
+                let end = random.random_range(0..frame.len());
+                let begin = random.random_range(0..=other.len());
                 out.extend(frame[..end].iter().chain(&other[begin..]));
             }
             7 => {
@@ -121,11 +119,8 @@ impl Tap {
     /// Something that one of the ends once said.
     fn recorded(&self, random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
         let lately = random.random_ratio(1, 3);
-        let first = if lately {
-            self.heard.len().saturating_sub(LATELY)
-        } else {
-            0
-        };
+        let late = self.heard.len().saturating_sub(LATELY);
+        let first = if lately { late } else { 0 };
         self.heard[random.random_range(first..self.heard.len())].clone()
     }
 }
@@ -185,9 +180,8 @@ mod tests {
     fn what_is_encoded_is_decoded() {
         for length in 0..600 {
             for gap in [1, 7, 254, 255, 1_000] {
-                let bytes: Vec<u8> = (1..=length)
-                    .map(|place: usize| u8::from(!place.is_multiple_of(gap)))
-                    .collect();
+                let byte = |place: usize| u8::from(!place.is_multiple_of(gap));
+                let bytes: Vec<u8> = (1..=length).map(byte).collect();
                 assert_eq!(content(&encoded(&bytes)), Some(bytes), "{length} {gap}");
             }
         }

@@ -300,11 +300,8 @@ mod tests {
     }
 
     fn sent(t: f64, node: u64, link: u8, retransmit: bool) -> String {
-        line(
-            t,
-            node,
-            &format!("\"event\":\"sent\",\"link\":{link},\"retransmit\":{retransmit}"),
-        )
+        let event = format!("\"event\":\"sent\",\"link\":{link},\"retransmit\":{retransmit}");
+        line(t, node, &event)
     }
 
     fn received(t: f64, node: u64, link: u8) -> String {
@@ -397,11 +394,8 @@ mod tests {
                 record: Record::Event(Event::Delivered { packet }),
             };
             follower.add(&line).unwrap();
-            assert!(
-                follower.under_way.len() <= 192,
-                "{} at {number}",
-                follower.under_way.len()
-            );
+            let under_way = follower.under_way.len();
+            assert!(under_way <= 192, "{under_way} at {number}");
         }
         follower.end_until(Nanos::MAX);
         assert_eq!(count.packets, 10_000);

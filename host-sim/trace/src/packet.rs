@@ -116,11 +116,8 @@ impl Packet {
 
     fn add(&mut self, hop: Hop) {
         self.hops.push(hop);
-        let indexed = if self.crossings.is_empty() {
-            0
-        } else {
-            self.hops.len() - 1
-        };
+        let is_indexed = !self.crossings.is_empty();
+        let indexed = if is_indexed { self.hops.len() - 1 } else { 0 };
         if self.hops.len() > FEW {
             for (place, hop) in self.hops.iter().enumerate().skip(indexed) {
                 let crossings = self.crossings.entry((hop.from, hop.to)).or_default();

@@ -185,10 +185,8 @@ mod tests {
             link: 1,
             reason: Down::Silent,
         };
-        assert_eq!(
-            (line.at, line.node, &line.record),
-            (500_000_000, 3, &Record::Event(event))
-        );
+        let found = (line.at, line.node, &line.record);
+        assert_eq!(found, (500_000_000, 3, &Record::Event(event)));
     }
 
     #[test]
@@ -208,10 +206,8 @@ mod tests {
         let error = Reader::new(&b"{\"version\":2,\"network\":\"ring(5)\"}\n"[..])
             .err()
             .unwrap();
-        assert_eq!(
-            error.to_string(),
-            "line 1: the trace has version 2, and this program reads versions up to 1: take the one that wrote it, or a later one"
-        );
+        let why = "line 1: the trace has version 2, and this program reads versions up to 1: take the one that wrote it, or a later one";
+        assert_eq!(error.to_string(), why);
     }
 
     #[test]
@@ -262,9 +258,7 @@ mod tests {
     fn a_line_without_end_is_not_held() {
         let text = format!("{{\"t\":0,\"node\":1,\"event\":\"{}\"}}\n", "x".repeat(LONGEST_LINE));
         let error = Reader::new(text.as_bytes()).err().unwrap();
-        assert_eq!(
-            error.to_string(),
-            "line 1: a line of more than 65536 bytes is not an event"
-        );
+        let found = error.to_string();
+        assert_eq!(found, "line 1: a line of more than 65536 bytes is not an event");
     }
 }

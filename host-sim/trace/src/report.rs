@@ -321,10 +321,8 @@ impl Delivery {
 /// The computed path, both ends included.
 fn route(network: &Network, from: Node, to: Node) -> Vec<Node> {
     let next = |&here: &Node| {
-        network
-            .next_hop(here, to, Rule::Exact)
-            .ok()
-            .filter(|&next| next != here)
+        let next = network.next_hop(here, to, Rule::Exact).ok();
+        next.filter(|&next| next != here)
     };
     std::iter::successors(Some(from), next).collect()
 }

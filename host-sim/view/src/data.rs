@@ -197,10 +197,8 @@ fn replay(drawing: &Drawing, overview: &Overview, kept: &Kept) -> Replay {
     for packet in &kept.packets {
         add_packet(&mut replay, packet, &time);
     }
-    let by_ends: HashMap<(Node, Node), usize> = (0..)
-        .zip(&drawing.links)
-        .map(|(index, link)| ((link.a, link.b), index))
-        .collect();
+    let links = (0..).zip(&drawing.links);
+    let by_ends: HashMap<(Node, Node), usize> = links.map(|(index, link)| ((link.a, link.b), index)).collect();
     for event in &kept.cable_events {
         let peer = overview.peer(event.node, event.link);
         let link = peer.and_then(|peer| by_ends.get(&(event.node.min(peer), event.node.max(peer))));
@@ -233,14 +231,10 @@ fn add_packet(replay: &mut Replay, packet: &Packet, time: &impl Fn(Nanos) -> f64
     for hop in &packet.hops {
         // A hop whose sending is not in the trace is seen where it ends.
         if let Some(sent) = hop.sent.or(hop.received) {
-            replay.hops.push((
-                index,
-                hop.from,
-                hop.to,
-                time(sent),
-                hop.received.map(time),
-                hop.retransmit,
-            ));
+            let (sent, received) = (time(sent), hop.received.map(time));
+            replay
+                .hops
+                .push((index, hop.from, hop.to, sent, received, hop.retransmit));
         }
     }
     let mut mark = |at: Nanos, what: Mark, node: Node, about: usize| {
@@ -249,14 +243,10 @@ fn add_packet(replay: &mut Replay, packet: &Packet, time: &impl Fn(Nanos) -> f64
     if let Some(at) = packet.accepted {
         mark(at, Mark::Accepted, packet.id.source, index);
     }
-    packet
-        .delivered
-        .iter()
-        .for_each(|&(at, node)| mark(at, Mark::Delivered, node, index));
-    packet
-        .detoured
-        .iter()
-        .for_each(|&(at, node)| mark(at, Mark::Detoured, node, index));
+    let delivered = packet.delivered.iter();
+    delivered.for_each(|&(at, node)| mark(at, Mark::Delivered, node, index));
+    let detoured = packet.detoured.iter();
+    detoured.for_each(|&(at, node)| mark(at, Mark::Detoured, node, index));
     for (at, node, reason) in &packet.dropped {
         let known = replay.reasons.iter().position(|known| *known == reason.name());
         let about = known.unwrap_or_else(|| {

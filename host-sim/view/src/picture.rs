@@ -32,33 +32,27 @@ impl Picture {
         let path = self.path(network);
         let xs = drawing.places.iter().map(|place| place.x);
         let ys = drawing.places.iter().map(|place| place.y);
-        let edges = |values: &mut dyn Iterator<Item = f64>| {
+        fn edges(values: impl Iterator<Item = f64>) -> (f64, f64) {
             values.fold((f64::MAX, f64::MIN), |(least, most), value| {
                 (least.min(value), most.max(value))
             })
-        };
+        }
         let around = |sign: f64, of: fn(&super::layout::Cluster) -> f64| {
-            drawing
-                .clusters
-                .iter()
-                .map(move |cluster| of(cluster) + sign * cluster.radius)
+            let clusters = drawing.clusters.iter();
+            clusters.map(move |cluster| of(cluster) + sign * cluster.radius)
         };
-        let (left, right) = edges(
-            &mut xs
-                .chain(around(1.0, |c| c.middle.x))
-                .chain(around(-1.0, |c| c.middle.x)),
-        );
-        let (top, bottom) = edges(
-            &mut ys
-                .chain(around(1.0, |c| c.middle.y))
-                .chain(around(-1.0, |c| c.middle.y)),
-        );
+        let xs = xs
+            .chain(around(1.0, |c| c.middle.x))
+            .chain(around(-1.0, |c| c.middle.x));
+        let (left, right) = edges(xs);
+        let ys = ys
+            .chain(around(1.0, |c| c.middle.y))
+            .chain(around(-1.0, |c| c.middle.y));
+        let (top, bottom) = edges(ys);
         let scale = ((WIDTH - 2.0 * MARGIN) / (right - left).max(1.0)).clamp(SCALE.0, SCALE.1);
         let at = |x: f64, y: f64| ((x - left) * scale + MARGIN, (y - top) * scale + MARGIN);
-        let (width, height) = (
-            (right - left) * scale + 2.0 * MARGIN,
-            (bottom - top) * scale + 2.0 * MARGIN,
-        );
+        let width = (right - left) * scale + 2.0 * MARGIN;
+        let height = (bottom - top) * scale + 2.0 * MARGIN;
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
              font-family=\"Helvetica, Arial, sans-serif\" text-anchor=\"middle\">\n<title>{}</title>\n\
@@ -80,16 +74,12 @@ impl Picture {
         };
         let plain = drawing.links.iter().filter(|link| !on_path(link));
         let marked = drawing.links.iter().filter(on_path);
-        for (link, color, thick) in plain
-            .map(|link| (link, LINKS[link.kind % LINKS.len()], 1.8))
-            .chain(marked.map(|link| (link, PATH, 4.0)))
-        {
+        let plain = plain.map(|link| (link, LINKS[link.kind % LINKS.len()], 1.8));
+        for (link, color, thick) in plain.chain(marked.map(|link| (link, PATH, 4.0))) {
             let [a, b] = [link.a, link.b].map(|node| &drawing.places[node as usize]);
-            let control = (
-                (a.x + b.x) / 2.0 + link.bend * (a.y - b.y),
-                (a.y + b.y) / 2.0 + link.bend * (b.x - a.x),
-            );
-            let ((ax, ay), (cx, cy), (bx, by)) = (at(a.x, a.y), at(control.0, control.1), at(b.x, b.y));
+            let control_x = (a.x + b.x) / 2.0 + link.bend * (a.y - b.y);
+            let control_y = (a.y + b.y) / 2.0 + link.bend * (b.x - a.x);
+            let ((ax, ay), (cx, cy), (bx, by)) = (at(a.x, a.y), at(control_x, control_y), at(b.x, b.y));
             let _ = writeln!(
                 out,
                 "<path d=\"M{ax:.1} {ay:.1}Q{cx:.1} {cy:.1} {bx:.1} {by:.1}\" fill=\"none\" stroke=\"{color}\" \
@@ -169,10 +159,8 @@ mod tests {
         assert_eq!(svg.matches("font-weight=\"bold\"").count(), 18);
         assert_eq!(svg.matches("stroke-width=\"4\"").count(), 3, "three hops");
         assert_eq!(svg.matches("fill=\"white\">").count(), 4, "the nodes of the path");
-        assert!(
-            svg.contains("the path 0, 2, 15, 17") && svg.contains(">(1,2,2)<"),
-            "{svg}"
-        );
+        let has_path = svg.contains("the path 0, 2, 15, 17") && svg.contains(">(1,2,2)<");
+        assert!(has_path, "{svg}");
         let plain = Picture::default().svg(&network).unwrap();
         assert!(!plain.contains(PATH) && !plain.contains("(1,2,2)"));
         assert!(Picture::default().svg(&"hypercube(11)".parse().unwrap()).is_err());

@@ -10,38 +10,12 @@ use crate::data::PageData;
 
 /// A line of a trace of five nodes, as a board gone mad might write it.
 fn any_line() -> impl Strategy<Value = String> {
-    let words = [
-        "sent",
-        "received",
-        "accepted",
-        "forwarded",
-        "delivered",
-        "dropped",
-        "detoured",
-        "link-up",
-        "link-down",
-        "damaged",
-        "miswired",
-        "completed",
-        "other",
-    ];
-    let kinds = [
-        "datagram",
-        "broadcast",
-        "confirmed",
-        "confirmation",
-        "undeliverable",
-        "request",
-        "response",
-    ];
-    let event = (
-        prop::sample::select(words.to_vec()),
-        -3.0..3.0,
-        0..5u64,
-        0..3u8,
-        any::<bool>(),
-    );
-    let packet = (prop::sample::select(kinds.to_vec()), 0..5u64, 0..3u32, 0..7u64);
+    let words = "sent received accepted forwarded delivered dropped detoured link-up link-down damaged miswired completed other";
+    let words: Vec<&str> = words.split(' ').collect();
+    let kinds = "datagram broadcast confirmed confirmation undeliverable request response";
+    let kinds: Vec<&str> = kinds.split(' ').collect();
+    let event = (prop::sample::select(words), -3.0..3.0, 0..5u64, 0..3u8, any::<bool>());
+    let packet = (prop::sample::select(kinds), 0..5u64, 0..3u32, 0..7u64);
     (event, packet).prop_map(|((word, t, node, link, again), (kind, source, number, dest))| {
         let packet = json!({"source": source, "epoch": 1, "kind": kind, "number": number, "from_host": false});
         let reason = if word == "link-down" { "silent" } else { "no-route" };

@@ -74,8 +74,6 @@ fn a_small_router_is_for_small_networks() {
     assert_eq!(new("path(2)"), Ok(()));
     let too_few = ConfigError::TooFewVirtualChannels { needed: 3, have: 2 };
     assert_eq!(new("path(3)"), Err(too_few));
-    assert_eq!(
-        too_few.to_string(),
-        "the network needs 3 virtual channels, the node has only 2"
-    );
+    let found = too_few.to_string();
+    assert_eq!(found, "the network needs 3 virtual channels, the node has only 2");
 }

@@ -63,10 +63,8 @@ fn cuts_do_not_matter() {
         let bytes = input.bytes(usize::MAX);
         let told = heard(&mut whole, bytes, 50_000);
         assert!(told.len() <= bytes.iter().filter(|&&byte| byte == DELIMITER).count());
-        let told_in_pieces: Vec<_> = bytes
-            .chunks(step)
-            .flat_map(|piece| heard(&mut cut, piece, 50_000))
-            .collect();
+        let pieces = bytes.chunks(step).flat_map(|piece| heard(&mut cut, piece, 50_000));
+        let told_in_pieces: Vec<_> = pieces.collect();
         assert_eq!(told, told_in_pieces);
         assert_eq!(whole.counters(), cut.counters());
         assert_eq!(whole.is_up(), cut.is_up());

@@ -33,10 +33,8 @@ impl World {
     fn new(input: &mut Input) -> World {
         let network: Network = input.one_of(&networks("fuzzed")).parse().expect("a network");
         let here = u64::from(input.byte()) % network.nodes();
-        let near = network
-            .neighbor(here, 0)
-            .expect("a node")
-            .expect("every node has a neighbor");
+        let near = network.neighbor(here, 0).expect("a node");
+        let near = near.expect("every node has a neighbor");
         let now = if input.byte() == 0 {
             u64::MAX - 10_000_000
         } else {
@@ -240,10 +238,9 @@ impl World {
                         2 => bytes.extend_from_within(bytes.len().saturating_sub(usize::from(damage[0]))..),
                         _ => {
                             let length = bytes.len().max(1);
-                            bytes
-                                .get_mut(usize::from(damage[0]) % length)
-                                .into_iter()
-                                .for_each(|byte| *byte ^= damage[1]);
+                            if let Some(byte) = bytes.get_mut(usize::from(damage[0]) % length) {
+                                *byte ^= damage[1];
+                            }
                         }
                     }
                 });
@@ -300,11 +297,8 @@ impl World {
             self.nodes[0].tick(self.now, &mut ());
         }
         let deadline = self.nodes[0].deadline();
-        assert!(
-            deadline > self.now || self.now == Micros::MAX,
-            "deadline {deadline} at {}",
-            self.now
-        );
+        let now = self.now;
+        assert!(deadline > now || now == Micros::MAX, "deadline {deadline} at {now}");
     }
 
     /// All cables are pulled: in time every packet is gone, and every confirmed one has had its outcome.

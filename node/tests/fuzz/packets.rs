@@ -17,11 +17,8 @@ fn what_is_read_is_written_and_read_again() {
             assert!(bytes.ends_with(body), "the body is the end of the packet");
             // A number may have been written with more bytes than it needs.
             assert!(length <= bytes.len() - body.len());
-            assert_eq!(
-                header.write(&mut written[..length - 1]),
-                None,
-                "it does not fit one byte less"
-            );
+            let found = header.write(&mut written[..length - 1]);
+            assert_eq!(found, None, "it does not fit one byte less");
         }
         // A brief header has four bytes less, and is none for who does not know the rest.
         if let Some((header, true, body)) = Header::read_any(bytes) {

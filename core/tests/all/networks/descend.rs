@@ -13,24 +13,15 @@ pub(crate) fn descend(network: &Network, from: Node, to: Node, most: u64) {
     for hop in 1..=most.min(hops) {
         let next = network.next_hop(here, to, Rule::Exact).unwrap();
         let port = network.next_port(here, to, Rule::Exact).unwrap().expect("a port");
-        assert_eq!(
-            network.neighbor(here, port),
-            Ok(Some(next)),
-            "{network}: {here} to {to}"
-        );
-        assert_eq!(
-            distance(next, to),
-            hops - hop,
-            "{network}: from {from} to {to} at {next}"
-        );
+        let found = network.neighbor(here, port);
+        assert_eq!(found, Ok(Some(next)), "{network}: {here} to {to}");
+        let found = distance(next, to);
+        assert_eq!(found, hops - hop, "{network}: from {from} to {to} at {next}");
         here = next;
     }
     for (port, child) in network.fanout(from, to).unwrap().take(64) {
         assert_eq!(network.neighbor(from, port), Ok(Some(child)));
-        assert_eq!(
-            network.next_hop(child, to, Rule::Exact),
-            Ok(from),
-            "{network}: {child} of {to}"
-        );
+        let found = network.next_hop(child, to, Rule::Exact);
+        assert_eq!(found, Ok(from), "{network}: {child} of {to}");
     }
 }

@@ -44,27 +44,20 @@ pub(crate) fn audit_links(network: &Network, graph: &Graph) {
             assert_ne!(neighbor, node, "{network}: a link to itself");
             let found = (network.neighbor(node, port), network.port_to(node, neighbor));
             assert_eq!(found, (Ok(Some(neighbor)), Ok(Some(port))), "{network}: node {node}");
-            assert!(
-                graph.neighbors[neighbor as usize].contains(&node),
-                "{network}: the link from {node} to {neighbor} does not lead back"
-            );
+            let leads_back = graph.neighbors[neighbor as usize].contains(&node);
+            assert!(leads_back, "{network}: from {node} to {neighbor} and not back");
         }
         let mut sorted = near.clone();
         sorted.sort_unstable();
         sorted.dedup();
-        assert_eq!(
-            sorted.len(),
-            near.len(),
-            "{network}: node {node} has two links to a neighbor"
-        );
+        let seen = sorted.len();
+        assert_eq!(seen, near.len(), "{network}: node {node} has two links to a neighbor");
         assert_eq!(network.port_to(node, node), Ok(None), "{network}: node {node}");
         assert_eq!(network.check(node), Ok(node));
     }
     let nodes = network.nodes();
-    assert!(
-        network.degree(nodes).is_err() && network.check(nodes).is_err(),
-        "{network}"
-    );
+    let is_refused = network.degree(nodes).is_err() && network.check(nodes).is_err();
+    assert!(is_refused, "{network}");
 }
 
 /// How many hops a rule takes from every node to `dest`.
@@ -75,16 +68,12 @@ fn lengths(network: &Network, graph: &Graph, dest: Node, rule: Rule) -> Vec<u64>
         let mut route = Vec::new();
         let mut here = from;
         while lengths[here as usize].is_none() {
-            assert!(
-                route.len() < graph.neighbors.len(),
-                "{network}: {rule:?} goes round and round from {from} to {dest}"
-            );
+            let may_arrive = route.len() < graph.neighbors.len();
+            assert!(may_arrive, "{network}: {rule:?} goes round from {from} to {dest}");
             route.push(here);
             let next = network.next_hop(here, dest, rule).unwrap();
-            assert!(
-                graph.neighbors[here as usize].contains(&next),
-                "{network}: {rule:?} from {here} to {dest} by {next}, which is not a neighbor"
-            );
+            let is_linked = graph.neighbors[here as usize].contains(&next);
+            assert!(is_linked, "{network}: {rule:?} from {here} to {dest} by {next}");
             here = next;
         }
         let mut length = lengths[here as usize].unwrap_or(0);
@@ -135,25 +124,18 @@ pub(crate) fn follow(network: &Network, source: Node, tree: Tree) -> (u64, u64) 
         for (place, (port, child)) in (1..).zip(network.fanout_by(here, source, tree).unwrap()) {
             assert_eq!(network.neighbor(here, port), Ok(Some(child)), "{network}");
             let before = told[child as usize].replace((depth + 1, step + place));
-            assert_eq!(
-                before, None,
-                "{network}: {child} is told twice of a broadcast of {source}"
-            );
+            let is_first = before.is_none();
+            assert!(is_first, "{network}: {child} is told twice of a broadcast of {source}");
             if tree == Tree::LeastDepth {
                 let back = network.next_hop(child, source, Rule::Exact);
-                assert_eq!(
-                    back,
-                    Ok(here),
-                    "{network}: {child} is told by another than it answers through"
-                );
+                let answers = back == Ok(here);
+                assert!(answers, "{network}: {child} is told by another than it answers through");
             }
             waiting.push(child);
         }
     }
-    assert!(
-        told.iter().all(Option::is_some),
-        "{network}: not everyone is told of a broadcast of {source}"
-    );
+    let all_told = told.iter().all(Option::is_some);
+    assert!(all_told, "{network}: not everyone is told of a broadcast of {source}");
     let told = told.into_iter().flatten();
     told.fold((0, 0), |(depth, step), (d, s)| (depth.max(d), step.max(s)))
 }
@@ -170,9 +152,7 @@ pub(crate) fn audit_broadcast(network: &Network, graph: &Graph, source: Node) {
     // The order of a tree in RE takes long to compute, and RE has one tree.
     if !matches!(network.family(), Family::Re(_)) {
         let (_, steps) = follow(network, source, Tree::FewestSteps);
-        assert!(
-            steps <= most,
-            "{network}: broadcast of {source}: {steps} steps, {most} by the other tree"
-        );
+        let what = format!("{network}: broadcast of {source}");
+        assert!(steps <= most, "{what}: {steps} steps, {most} by the other tree");
     }
 }

@@ -23,11 +23,8 @@ fn hash(text: &str) -> u32 {
 
 fn line(network: &Network) -> String {
     // An odd step meets all digits of the addresses.
-    let most = if network.nodes() < LARGE {
-        MAX_NODES
-    } else {
-        MAX_NODES_IF_LARGE
-    };
+    let is_large = network.nodes() >= LARGE;
+    let most = if is_large { MAX_NODES_IF_LARGE } else { MAX_NODES };
     let step = (network.nodes() / most) as usize | 1;
     let nodes = (0..network.nodes()).step_by(step);
     let mut texts: [String; 7] = Default::default();
@@ -71,10 +68,8 @@ fn line(network: &Network) -> String {
 
 #[test]
 fn networks_are_as_they_were() {
-    let found: Vec<String> = PINNED
-        .lines()
-        .map(|pinned| line(&network(pinned.split(' ').next().unwrap_or_default())))
-        .collect();
+    let first = |pinned: &'static str| line(&network(pinned.split(' ').next().unwrap_or_default()));
+    let found: Vec<String> = PINNED.lines().map(first).collect();
     if std::env::var_os("HOPWISE_PIN").is_some() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/pinned.txt");
         std::fs::write(path, found.join("\n") + "\n").unwrap();

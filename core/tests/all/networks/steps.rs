@@ -45,11 +45,8 @@ fn dual_nets_take_the_steps_of_the_paper() {
         let network = network(&format!("rdn({base},{levels})"));
         for source in [0, network.nodes() / 2, network.nodes() - 1] {
             let (_, steps) = follow(&network, source, Tree::LeastDepth);
-            assert_eq!(
-                steps,
-                (base_steps << levels) + (2 << levels) - 2,
-                "{network} from {source}"
-            );
+            let expected = (base_steps << levels) + (2 << levels) - 2;
+            assert_eq!(steps, expected, "{network} from {source}");
         }
     }
 }

@@ -53,11 +53,8 @@ fn memory_is_copied_to_memory() {
         let is_on = dma.read(at(layout, 0, 0), 0) & EN != 0;
         assert_eq!((is_on, dma.read(at(layout, 0, 4), 0)), (!layout.ends, 0));
         // The global flag of a channel stands for all of them.
-        let all = if layout.global == 0 {
-            layout.complete | layout.half
-        } else {
-            layout.global
-        };
+        let both = layout.complete | layout.half;
+        let all = if layout.global == 0 { both } else { layout.global };
         dma.write(layout.clear, all, 0);
         assert_eq!((dma.interrupts(), dma.read(0x00, 0)), (0, 0));
     }
@@ -72,18 +69,13 @@ fn an_address_without_memory_is_a_transfer_error() {
         dma.copy_memory(true, &mut memory);
         assert_eq!(dma.interrupts(), 1 << 3);
         assert_eq!(dma.flags(3) & layout.error, layout.error);
-        assert_eq!(
-            told(&mut dma),
-            [format!("{name} reaches for 0x30000000, where it has no memory")]
-        );
+        let expected = [format!("{name} reaches for 0x30000000, where it has no memory")];
+        assert_eq!(told(&mut dma), expected);
         // It stays off until the flag is cleared.
         let register = at(layout, 3, 0);
         dma.write(register, EN, 0);
-        let with = if layout.ends {
-            "old flags (0x8)"
-        } else {
-            "the flag of a transfer error"
-        };
+        let error = "the flag of a transfer error";
+        let with = if layout.ends { "old flags (0x8)" } else { error };
         assert_eq!(told(&mut dma), [format!("{name} is switched on with {with}")]);
         assert_eq!(dma.read(register, 0) & EN, 0);
         dma.write(layout.clear, layout.error << layout.shifts[3], 0);
@@ -152,10 +144,8 @@ fn one_that_is_on_is_left_alone() {
         let register = at(layout, 5, 0);
         let control = dma.read(register, 0);
         dma.write(register, control & !layout.circular, 0);
-        assert_eq!(
-            told(&mut dma),
-            [format!("{} of {name} is changed while it is on", layout.names[0])]
-        );
+        let expected = [format!("{} of {name} is changed while it is on", layout.names[0])];
+        assert_eq!(told(&mut dma), expected);
         let with_interrupt = control | layout.complete >> layout.above_enables;
         dma.write(register, with_interrupt, 0);
         let after = (told(&mut dma).len(), dma.read(register, 0));
@@ -181,10 +171,8 @@ fn only_the_second_controller_copies_memory() {
     let (mut dma, mut memory) = (Controller::new(layout), memory(Model::F446));
     set_up(&mut dma, 3, 1, SRAM, SRAM + 4, EN | layout.copy.1);
     dma.copy_memory(false, &mut memory);
-    assert_eq!(
-        told(&mut dma),
-        ["stream 3 is to copy memory to memory, which only DMA2 can"]
-    );
+    let found = told(&mut dma);
+    assert_eq!(found, ["stream 3 is to copy memory to memory, which only DMA2 can"]);
     assert_eq!(dma.read(at(layout, 3, 0), 0) & EN, 0);
 }
 

@@ -290,11 +290,8 @@ impl Peripheral for FlashH7 {
 
     fn interrupts(&self) -> u32 {
         // The enables stand where the flags do.
-        u32::from(
-            self.banks
-                .iter()
-                .any(|bank| bank.status & bank.control & (EOP | ERRORS) != 0),
-        )
+        let wants = |bank: &Bank| bank.status & bank.control & (EOP | ERRORS) != 0;
+        u32::from(self.banks.iter().any(wants))
     }
 
     /// What was being programmed or erased is torn.
@@ -400,10 +397,8 @@ mod tests {
         flash.write(CR2, SER | 6 << 8 | 2 << 4 | START, 0);
         assert_eq!(flash.start_erase(0, &mut memory), 0);
         assert_eq!(memory.byte(PLACE), Some(0xff));
-        assert_eq!(
-            (flash.read(SR2, 1_099_999) & BSY, flash.read(SR2, 1_100_000) & BSY),
-            (BSY, 0)
-        );
+        let found = (flash.read(SR2, 1_099_999) & BSY, flash.read(SR2, 1_100_000) & BSY);
+        assert_eq!(found, (BSY, 0));
         flash.write(CR2, 0, 5);
         assert_eq!(flash.take_broken().len(), 1, "busy");
     }

@@ -256,11 +256,8 @@ impl Peripheral for FlashL4G4 {
     /// What was being programmed or erased is torn.
     fn reset(&mut self, now: Cycles) {
         self.advance(now);
-        let torn = self
-            .operation
-            .take()
-            .map(|operation| operation.place)
-            .or(self.torn.take());
+        let place = self.operation.take().map(|operation| operation.place);
+        let torn = place.or(self.torn.take());
         *self = FlashL4G4 {
             hertz: self.hertz,
             torn,
@@ -371,10 +368,8 @@ mod tests {
             flash.write(CR, PER | page << 3 | bank | START, 0);
             let stall = flash.start_erase(0, &mut memory);
             assert_eq!(stall, if bank == 0 { 22_020 } else { 0 });
-            assert_eq!(
-                (memory.byte(address), memory.byte(address + 2047)),
-                (Some(0xff), Some(0xff))
-            );
+            let found = (memory.byte(address), memory.byte(address + 2047));
+            assert_eq!(found, (Some(0xff), Some(0xff)));
             assert_eq!(memory.byte(address - 1), Some(0), "the page before");
             assert_eq!(rules(&mut flash), 0);
         }

@@ -18,11 +18,8 @@ struct Keys(usize);
 impl Keys {
     /// Takes a key; the last one clears the bit LOCK. A wrong one locks until the next reset.
     fn take(&mut self, key: u32, control: &mut u32, lock: u32) {
-        self.0 = if KEYS.get(self.0) == Some(&key) {
-            self.0 + 1
-        } else {
-            KEYS.len() + 1
-        };
+        let is_next = KEYS.get(self.0) == Some(&key);
+        self.0 = if is_next { self.0 + 1 } else { KEYS.len() + 1 };
         if self.0 == KEYS.len() {
             *control &= !lock;
             self.0 = 0;

@@ -151,10 +151,8 @@ mod v1 {
         assert_eq!(script.broken(), ["CCR or TRISE is changed while the port is on"]);
         assert_eq!(script.read(0x1c), 10);
         script.write(&[(CR1, ON | START), (CR1, ON)]);
-        assert_eq!(
-            script.broken(),
-            ["CR1 is written while a START or a STOP is still to be done"]
-        );
+        let found = script.broken();
+        assert_eq!(found, ["CR1 is written while a START or a STOP is still to be done"]);
         let mut port = Registers::V1.port();
         port.bus().is_connected = true;
         port.write(CR1, ON | START, 0);

@@ -59,11 +59,8 @@ impl Peripheral for PwrF4 {
         match offset {
             0x0 => self.control,
             0x4 => {
-                let overdrive = if self.facts.has_overdrive {
-                    self.control & (ODEN | ODSWEN)
-                } else {
-                    0
-                };
+                let overdrive = self.control & (ODEN | ODSWEN);
+                let overdrive = if self.facts.has_overdrive { overdrive } else { 0 };
                 // The backup regulator is ready when it is on.
                 self.status | overdrive | VOSRDY | (self.status >> 9 & 1) << 3
             }

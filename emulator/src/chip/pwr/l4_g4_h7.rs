@@ -257,18 +257,14 @@ mod tests {
         let mut power = PwrL4G4::g4();
         assert_eq!(power.limits().hclk, 150 * MHZ);
         power.write(CR5, 0, 0);
-        assert_eq!(
-            (power.limits().hclk, power.limits().wait_states(170 * MHZ)),
-            (170 * MHZ, 4)
-        );
+        let found = (power.limits().hclk, power.limits().wait_states(170 * MHZ));
+        assert_eq!(found, (170 * MHZ, 4));
         power.write(0, 0x400, 0);
         assert_eq!(power.limits().hclk, 26 * MHZ);
         let mut power = PwrL4G4::l4();
         power.write(CR5, 0, 0);
-        assert_eq!(
-            (power.limits().hclk, power.limits().wait_states(80 * MHZ)),
-            (80 * MHZ, 4)
-        );
+        let found = (power.limits().hclk, power.limits().wait_states(80 * MHZ));
+        assert_eq!(found, (80 * MHZ, 4));
         assert_eq!(power.limits().wait_states(16 * MHZ), 0);
     }
 

@@ -178,11 +178,8 @@ impl Rcc {
             }
         };
         let has_fraction = self.family == Family::H7 && bits & PLL1_FRACTION_ON != 0;
-        let fraction = if has_fraction {
-            self.value(PLL1FRACR) >> 3 & 0x1fff
-        } else {
-            0
-        };
+        let fraction = self.value(PLL1FRACR) >> 3 & 0x1fff;
+        let fraction = if has_fraction { fraction } else { 0 };
         (m.into(), u64::from(n) * 8192 + u64::from(fraction), p.into())
     }
 
@@ -253,11 +250,8 @@ impl Rcc {
     fn set_status(&mut self, value: u32) {
         let layout = self.layout();
         let has_flags = layout.flags == layout.csr && value & layout.remove_flags == 0;
-        let flags = if has_flags {
-            self.value(layout.csr) & layout.all_flags
-        } else {
-            0
-        };
+        let flags = self.value(layout.csr) & layout.all_flags;
+        let flags = if has_flags { flags } else { 0 };
         let range = match self.family {
             Family::L4 | Family::G4 => value & 0xf00,
             Family::F4 | Family::H7 => 0,
@@ -372,11 +366,8 @@ impl Rcc {
     pub(super) fn reset_by(&mut self, cause: ResetCause) {
         let layout = self.layout();
         let is_fresh = self.family == Family::F4 && cause == ResetCause::PowerOn;
-        let before = if is_fresh {
-            0
-        } else {
-            self.value(layout.flags) & layout.all_flags
-        };
+        let before = self.value(layout.flags) & layout.all_flags;
+        let before = if is_fresh { 0 } else { before };
         self.begin(before | layout.causes[cause as usize]);
     }
 

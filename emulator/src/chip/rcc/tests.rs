@@ -35,13 +35,8 @@ fn the_clock_tree_of_an_f4_nucleo() {
     rcc.write(CFGR, 2 | 0b101 << 10 | 0b100 << 13, 0);
     assert_eq!(rcc.read(CFGR, 0) >> 2 & 3, 2);
     assert_eq!(rcc.clocks(), clocks(Source::External, 180_000_000, 4, 2));
-    let timer = MapEntry::new(
-        0,
-        "TIM2",
-        Kind::Timer(|| unreachable!()),
-        gate(layout::f4::APB1, 0),
-        &[],
-    );
+    let kind = Kind::Timer(|| unreachable!());
+    let timer = MapEntry::new(0, "TIM2", kind, gate(layout::f4::APB1, 0), &[]);
     let port = MapEntry {
         kind: Kind::Unmodeled,
         ..timer

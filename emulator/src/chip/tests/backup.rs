@@ -25,10 +25,8 @@ fn the_backup_domain_is_opened_first() {
     script.write(PWR, DBP);
     script.write(BDCR, CALENDAR_BY_LSE);
     script.write(RTC + 0x50, 7);
-    assert_eq!(
-        (script.read(BDCR), script.read(RTC + 0x50)),
-        (CALENDAR_BY_LSE | 1 << 1, 7)
-    );
+    let found = (script.read(BDCR), script.read(RTC + 0x50));
+    assert_eq!(found, (CALENDAR_BY_LSE | 1 << 1, 7));
     // Both stay; a reset of the domain clears them.
     script.chip.reset(ResetCause::PowerOn, script.now);
     assert_eq!(script.read(RTC + 0x50), 7);

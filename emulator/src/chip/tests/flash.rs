@@ -12,11 +12,8 @@ fn flash_is_unlocked_programmed_and_erased() {
     script.write(FLASH_REGISTERS + 0x10, 1 | 2 << 8);
     script.write(page, 0x1234_5678);
     script.write(page, 0xffff_0000);
-    assert_eq!(
-        script.memory.bytes(page, 4).expect("flash"),
-        [0, 0, 0x34, 0x12],
-        "bits only go to zero"
-    );
+    let found = script.memory.bytes(page, 4).expect("flash");
+    assert_eq!(found, [0, 0, 0x34, 0x12], "bits only go to zero");
     assert!(script.chip.take_stall() > 0, "the core stands still");
     script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | 2 << 8 | 1 << 16);
     assert_eq!(script.memory.bytes(page, 4).expect("flash"), [0xff; 4]);
@@ -24,11 +21,8 @@ fn flash_is_unlocked_programmed_and_erased() {
     assert_eq!(script.chip.take_stall(), 16_000_000);
     script.write(FLASH_REGISTERS + 0x10, 1 | 2 << 8);
     script.chip.write(page, 1, 0, 0, &mut script.memory).expect("flash");
-    assert_eq!(
-        script.read(FLASH_REGISTERS + 0x0c) & 1 << 6,
-        1 << 6,
-        "a byte where words were announced"
-    );
+    let found = script.read(FLASH_REGISTERS + 0x0c) & 1 << 6;
+    assert_eq!(found, 1 << 6, "a byte where words were announced");
     assert_eq!(
         script.violations(),
         [
@@ -65,10 +59,8 @@ fn an_erase_takes_its_time_by_parallelism_and_wear() {
     let mut script = Script::new(Model::F446);
     unlock(&mut script);
     script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | 3 << 8 | 1 << 16);
-    assert_eq!(
-        script.violations(),
-        ["flash-order: an erase with 64 bits at once (PSIZE is 3) without a programming voltage"]
-    );
+    let how = "flash-order: an erase with 64 bits at once (PSIZE is 3) without a programming voltage";
+    assert_eq!(script.violations(), [how]);
 }
 
 #[test]
@@ -98,10 +90,8 @@ fn sectors_of_all_sizes_are_erased_alone_and_take_their_time() {
         (7, 0x0806_0000, 0x0807_ffff, 1000),
     ] {
         let mut script = Script::new(Model::F446);
-        let neighbors: Vec<u32> = [first - 1, last + 1]
-            .into_iter()
-            .filter(|place| *place < 0x0808_0000)
-            .collect();
+        let neighbors = [first - 1, last + 1].into_iter().filter(|place| *place < 0x0808_0000);
+        let neighbors: Vec<u32> = neighbors.collect();
         for place in [first, last].iter().chain(&neighbors) {
             script.memory.write_flash(*place, &[0]).expect("flash");
         }
@@ -137,10 +127,7 @@ fn the_flash_refuses_what_is_out_of_order() {
     assert_eq!(script.read(FLASH_REGISTERS + 0x10), 1 << 31, "locked again");
     script.write(FLASH_REGISTERS + 0x04, 1);
     unlock(&mut script);
-    assert_eq!(
-        script.read(FLASH_REGISTERS + 0x10),
-        1 << 31,
-        "a wrong key locks until reset"
-    );
+    let found = script.read(FLASH_REGISTERS + 0x10);
+    assert_eq!(found, 1 << 31, "a wrong key locks until reset");
     assert_eq!(script.chip.take_stall(), 0);
 }

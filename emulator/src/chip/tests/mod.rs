@@ -165,10 +165,8 @@ fn converters_random_numbers_and_spi_need_their_clocks() {
         let mut script = Script::new(model);
         script.write(register, 4);
         assert_eq!(script.read(register), 0, "{model:?} {name}");
-        assert_eq!(
-            script.violations(),
-            [format!("clocked: {name} is used while its clock is off")]
-        );
+        let found = script.violations();
+        assert_eq!(found, [format!("clocked: {name} is used while its clock is off")]);
         let before = script.read(enable);
         script.write(enable, before | 1 << bit);
         script.write(register, 4);
@@ -232,10 +230,8 @@ fn a_pin_that_is_taken_away_is_noticed() {
     let mut script = Script::serial(1 << 13 | 1 << 2, 0);
     assert!(script.violations().is_empty());
     script.write(GPIOA, 0b0010 << 4);
-    assert_eq!(
-        script.violations(),
-        ["pins: USART2 receives while PA3 is not in alternate function 7"]
-    );
+    let expected = ["pins: USART2 receives while PA3 is not in alternate function 7"];
+    assert_eq!(script.violations(), expected);
 }
 
 #[test]
@@ -326,10 +322,8 @@ fn chips_have_their_own_memories_and_numbers() {
         let mut script = Script::new(model);
         assert_eq!(script.read(0xe004_2000) & 0xfff, id);
         assert_eq!(script.read(0x1fff_7a20) >> 16, kilobytes);
-        assert_eq!(
-            [0x10, 0x14, 0x18].map(|place| script.read(0x1fff_7a00 + place)),
-            [7, 8, 9]
-        );
+        let found = [0x10, 0x14, 0x18].map(|place| script.read(0x1fff_7a00 + place));
+        assert_eq!(found, [7, 8, 9]);
         assert_eq!(script.memory.flash_size(), kilobytes * 1024);
     }
 }

@@ -64,11 +64,8 @@ fn both_wires_need_their_function_and_are_open_drain() {
         script.write(I2C1, 0x101);
         script.run(10_000);
         assert_eq!(script.read(I2C1 + 0x14), 0, "{why}");
-        assert_eq!(
-            script.violations(),
-            ["pins: I2C1 begins a transfer, but no two pins are its clock and its data, open drain"],
-            "{why}"
-        );
+        let how = "pins: I2C1 begins a transfer, but no two pins are its clock and its data, open drain";
+        assert_eq!(script.violations(), [how], "{why}");
     }
 }
 
@@ -86,10 +83,8 @@ fn a_port_without_its_clock_does_nothing() {
         let mut script = Script::new(model);
         script.write(port + 4, 1);
         assert_eq!(script.read(port + 4), 0);
-        assert_eq!(
-            script.violations(),
-            [format!("clocked: {name} is used while its clock is off")]
-        );
+        let found = script.violations();
+        assert_eq!(found, [format!("clocked: {name} is used while its clock is off")]);
     }
 }
 

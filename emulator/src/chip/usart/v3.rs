@@ -345,10 +345,8 @@ mod tests {
         let now = hear(&mut port, &[(7, false), (8, true)]) + 12 * BIT;
         advance(&mut port, now);
         assert_eq!(port.read(ISR, 0) & (RXNE | ORE | FE | IDLE), RXNE | ORE | FE | IDLE);
-        assert_eq!(
-            (port.read(RDR, 0), port.read(ISR, 0) & (RXNE | ORE | FE)),
-            (7, ORE | FE)
-        );
+        let found = (port.read(RDR, 0), port.read(ISR, 0) & (RXNE | ORE | FE));
+        assert_eq!(found, (7, ORE | FE));
         assert_eq!(port.interrupts(), 1);
         port.write(ICR, IDLE | ORE, 0);
         assert_eq!((port.read(ISR, 0) & (ORE | FE | IDLE), port.interrupts()), (FE, 0));

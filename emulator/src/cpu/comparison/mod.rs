@@ -118,10 +118,8 @@ fn compare(program: &Program, ours: &[u8], theirs: &[u8]) -> Vec<String> {
     assert_eq!(ours.len(), theirs.len());
     let mut found = Vec::new();
     for (number, case) in program.cases.iter().enumerate() {
-        let (ours, theirs) = (
-            &ours[number * RESULTS..][..RESULTS],
-            &theirs[number * RESULTS..][..RESULTS],
-        );
+        let place = number * RESULTS..(number + 1) * RESULTS;
+        let (ours, theirs) = (&ours[place.clone()], &theirs[place]);
         if let Some(difference) = difference(ours, theirs) {
             found.push(format!("case {number}, {}: {difference}", describe(case)));
             if theirs.iter().all(|word| *word == 0) {
@@ -145,10 +143,8 @@ fn compare(program: &Program, ours: &[u8], theirs: &[u8]) -> Vec<String> {
 }
 
 fn from_environment(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(otherwise)
+    let text = std::env::var(name).ok();
+    text.and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
 #[test]
@@ -170,19 +166,12 @@ fn qemu_computes_the_same() {
         let bytes = program.finish(&result_file);
         let (ours, theirs) = (ours(&bytes), qemus(&bytes, &directory, &result_file));
         let found = compare(&program, &ours, &theirs);
-        differences.extend(
-            found
-                .into_iter()
-                .map(|found| format!("HOPWISE_QEMU_SEED={seed} {found}")),
-        );
+        let found = found.into_iter();
+        differences.extend(found.map(|found| format!("HOPWISE_QEMU_SEED={seed} {found}")));
     }
     let _ = std::fs::remove_dir_all(&directory);
-    assert!(
-        differences.is_empty(),
-        "{} differences:\n{}",
-        differences.len(),
-        differences.join("\n")
-    );
+    let (count, all) = (differences.len(), differences.join("\n"));
+    assert!(differences.is_empty(), "{count} differences:\n{all}");
 }
 
 /// Encodings that no case contains: what waits, traps, changes masks or is undefined.
@@ -207,13 +196,9 @@ const NOT_COMPARED: [&str; 16] = [
 
 #[test]
 fn every_encoding_is_compared_or_listed() {
-    let drawn: BTreeSet<&str> = (1..=50)
-        .flat_map(|seed| program(seed).cases)
-        .flat_map(|case| case.names)
-        .collect();
-    let missing: Vec<&str> = rows()
-        .map(|row| row.name)
-        .filter(|name| !drawn.contains(name))
-        .collect();
+    let cases = (1..=50).flat_map(|seed| program(seed).cases);
+    let drawn: BTreeSet<&str> = cases.flat_map(|case| case.names).collect();
+    let names = rows().map(|row| row.name);
+    let missing: Vec<&str> = names.filter(|name| !drawn.contains(name)).collect();
     assert_eq!(missing, NOT_COMPARED);
 }

@@ -174,18 +174,11 @@ impl Program {
         bytes.resize(FAR_FUNCTION as usize, 0);
         bytes.extend([0x3501u16, 0x4770].iter().flat_map(|half| half.to_le_bytes()));
         bytes.resize(TABLE as usize, 0);
-        bytes.extend(
-            self.table
-                .iter()
-                .chain(&self.arenas)
-                .flat_map(|word| word.to_le_bytes()),
-        );
+        let words = self.table.iter().chain(&self.arenas);
+        bytes.extend(words.flat_map(|word| word.to_le_bytes()));
         // Mode 5 is "wb".
-        bytes.extend(
-            [after_tables + 12, 5, length]
-                .iter()
-                .flat_map(|word| word.to_le_bytes()),
-        );
+        let words = [after_tables + 12, 5, length];
+        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         bytes.extend(name);
         bytes
     }

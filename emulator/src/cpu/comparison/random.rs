@@ -73,11 +73,8 @@ impl Random {
     }
 
     pub(super) fn inputs(&mut self) -> Inputs {
-        let modes = if self.below(2) == 0 {
-            0
-        } else {
-            self.next() & 0x07c0_0000
-        };
+        let is_default = self.below(2) == 0;
+        let modes = if is_default { 0 } else { self.next() & 0x07c0_0000 };
         let mut inputs = Inputs {
             s: std::array::from_fn(|_| self.float()),
             fpscr: modes,

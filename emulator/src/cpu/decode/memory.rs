@@ -110,11 +110,8 @@ fn width(f: &Fields) -> Option<Width> {
 
 fn literal(f: &Fields) -> Op {
     let (base, offset) = (f.aligned_pc(), f.number('i'));
-    let address = if f.is_set('a') {
-        base.wrapping_add(offset)
-    } else {
-        base.wrapping_sub(offset)
-    };
+    let (after, before) = (base.wrapping_add(offset), base.wrapping_sub(offset));
+    let address = if f.is_set('a') { after } else { before };
     width(f).map_or(Op::Undefined, |width| Op::LoadLiteral {
         width,
         rt: f.small('t'),

@@ -105,12 +105,8 @@ struct Compiled {
 impl Compiled {
     fn new(row: &'static Row) -> Self {
         let symbols: Vec<char> = row.pattern.chars().filter(|symbol| *symbol != ' ').collect();
-        assert!(
-            symbols.len() == 16 || symbols.len() == 32,
-            "{}: {} bits",
-            row.name,
-            symbols.len()
-        );
+        let bits = symbols.len();
+        assert!(bits == 16 || bits == 32, "{}: {bits} bits", row.name);
         let mut compiled = Compiled {
             mask: 0,
             value: 0,
@@ -222,10 +218,8 @@ mod tests {
         let compiled = find(word).unwrap();
         let fields = compiled.fields(word, 0);
         assert_eq!(compiled.row.name, "AND (immediate)");
-        assert_eq!(
-            (fields.number('i'), fields.number('n'), fields.number('d')),
-            (0b1010_1010_1010, 3, 4)
-        );
+        let found = (fields.number('i'), fields.number('n'), fields.number('d'));
+        assert_eq!(found, (0b1010_1010_1010, 3, 4));
     }
 
     /// A row that an earlier one hides would never be used.

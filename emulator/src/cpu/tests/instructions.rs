@@ -51,11 +51,8 @@ impl State {
                 "lr" => self.r[14] = value,
                 name => {
                     let number: usize = name[1..].parse().ok()?;
-                    let file = if name.starts_with('r') {
-                        &mut self.r
-                    } else {
-                        &mut self.s
-                    };
+                    let is_core = name.starts_with('r');
+                    let file = if is_core { &mut self.r } else { &mut self.s };
                     *file.get_mut(number)? = value;
                 }
             }
@@ -77,10 +74,8 @@ fn count(code: &[u16]) -> usize {
 fn run(row: &str) -> Option<(State, State)> {
     let mut columns = row.split('|');
     let (_, code, before, after) = (columns.next()?, columns.next()?, columns.next()?, columns.next()?);
-    let code: Option<Vec<u16>> = code
-        .split_whitespace()
-        .map(|half| u16::from_str_radix(half, 16).ok())
-        .collect();
+    let halves = code.split_whitespace();
+    let code: Option<Vec<u16>> = halves.map(|half| u16::from_str_radix(half, 16).ok()).collect();
     let code = code?;
     let mut cpu = core(&code, &[]);
     cpu.scs.cpacr = 0xf0_0000;

@@ -43,11 +43,8 @@ fn dual_nets_take_the_rounds_of_their_recursion() {
     ] {
         for operation in [Operation::Scan, Operation::AllReduce, Operation::Barrier] {
             let found = report(expression, operation, Ports::All);
-            assert_eq!(
-                (found.rounds, found.bound),
-                (rounds, rounds),
-                "{expression} {operation:?}"
-            );
+            let seen = (found.rounds, found.bound);
+            assert_eq!(seen, (rounds, rounds), "{expression} {operation:?}");
         }
         assert_eq!(report(expression, Operation::Scan, Ports::All).published, Some(rounds));
     }
@@ -173,10 +170,8 @@ fn shifts_along_a_dimension_have_a_low_dilation() {
                 let found = shift(expression, dimension, Ports::All);
                 shift(expression, dimension, Ports::One);
                 assert_eq!(found.rounds, found.bound, "{expression}, dimension {dimension}");
-                assert!(
-                    found.published.is_none_or(|published| found.rounds <= published),
-                    "{expression}"
-                );
+                let within = found.published.is_none_or(|published| found.rounds <= published);
+                assert!(within, "{expression}");
                 found.dilation.unwrap()
             })
             .collect();
@@ -211,10 +206,8 @@ fn reductions_and_broadcasts_go_along_an_embedded_binary_tree() {
                 ..Request::new(operation, values(network.nodes(), 1))
             };
             let found = right(&network, &request);
-            assert!(
-                found.method.starts_with(&format!("binary tree of {levels} levels")),
-                "{found:?}"
-            );
+            let begin = format!("binary tree of {levels} levels");
+            assert!(found.method.starts_with(&begin), "{found:?}");
             assert!(found.dilation <= Some(2), "{found:?}");
         }
     }

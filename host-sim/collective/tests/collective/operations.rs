@@ -130,36 +130,24 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         }),
         "ring(5) has 5 nodes, and there are 4 values"
     );
-    assert_eq!(
-        refusal(Request { root: 5, ..sum() }),
-        "there is no node 5: the network has nodes 0 to 4"
-    );
-    assert_eq!(
-        refusal(Request { blocks: 0, ..sum() }),
-        "a broadcast has 1 to 65536 blocks, not 0"
-    );
-    assert_eq!(
-        refusal(Request { blocks: 2, ..sum() }),
-        "only a broadcast goes in blocks, reduce does not"
-    );
+    let seen = refusal(Request { root: 5, ..sum() });
+    assert_eq!(seen, "there is no node 5: the network has nodes 0 to 4");
+    let seen = refusal(Request { blocks: 0, ..sum() });
+    assert_eq!(seen, "a broadcast has 1 to 65536 blocks, not 0");
+    let seen = refusal(Request { blocks: 2, ..sum() });
+    assert_eq!(seen, "only a broadcast goes in blocks, reduce does not");
     let dimension = Some(1);
-    assert_eq!(
-        refusal(Request { dimension, ..sum() }),
-        "only a shift goes along a dimension, reduce does not"
-    );
+    let seen = refusal(Request { dimension, ..sum() });
+    assert_eq!(seen, "only a shift goes along a dimension, reduce does not");
     let shift = |network: &str| {
         let network: Network = network.parse().unwrap();
         let begin = Request::new(Operation::Shift, vec![1; network.nodes() as usize]);
         run(&network, &Request { dimension, ..begin }).unwrap_err().to_string()
     };
-    assert_eq!(
-        shift("ring(5)"),
-        "ring(5) has no dimension 1 to shift along: it has 0 only"
-    );
-    assert_eq!(
-        shift("wk(3,2)"),
-        "wk(3,2) has no dimension 1 to shift along: its node numbers have no digits with links of their own"
-    );
+    let seen = shift("ring(5)");
+    assert_eq!(seen, "ring(5) has no dimension 1 to shift along: it has 0 only");
+    let why = "wk(3,2) has no dimension 1 to shift along: its node numbers have no digits with links of their own";
+    assert_eq!(shift("wk(3,2)"), why);
     let tree = |network: &str, operation, values| {
         let begin = Request::new(operation, vec![1; values]);
         let request = Request {
@@ -168,14 +156,10 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         };
         run(&network.parse().unwrap(), &request).unwrap_err().to_string()
     };
-    assert_eq!(
-        tree("ring(5)", Operation::Sort, 5),
-        "a binary tree serves reduce, and broadcast of one block, not sort"
-    );
-    assert_eq!(
-        tree("path(15)", Operation::Reduce, 15),
-        "no complete binary tree of 4 levels with its root at node 0 and dilation 2 was found in path(15)"
-    );
+    let expected = "a binary tree serves reduce, and broadcast of one block, not sort";
+    assert_eq!(tree("ring(5)", Operation::Sort, 5), expected);
+    let why = "no complete binary tree of 4 levels with its root at node 0 and dilation 2 was found in path(15)";
+    assert_eq!(tree("path(15)", Operation::Reduce, 15), why);
     let large = network("hypercube(13)");
     let error = run(&large, &Request::new(Operation::AllToAll, vec![1; 1 << 13])).unwrap_err();
     assert!(matches!(error, CannotRun::TooLarge { most: 4096, .. }), "{error}");
@@ -193,10 +177,8 @@ fn rings_of_golden_networks_pass_every_node_once() {
         loop {
             let next = ring.next(here).unwrap();
             let hops = hops_from(&graph, here as usize)[next as usize];
-            assert!(
-                u64::from(hops) <= ring.dilation(),
-                "{network}: {hops} hops from {here} to {next}"
-            );
+            let within = u64::from(hops) <= ring.dilation();
+            assert!(within, "{network}: {hops} hops from {here} to {next}");
             (here, passed) = (next, passed + 1);
             if here == 0 || passed > network.nodes() {
                 break;

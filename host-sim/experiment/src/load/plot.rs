@@ -48,12 +48,8 @@ const LEGEND_COLUMNS: usize = 2;
 
 impl Chart {
     fn x_end(&self) -> f64 {
-        let most = self
-            .series
-            .iter()
-            .flat_map(|series| &series.points)
-            .map(|point| point.0)
-            .fold(0.0, f64::max);
+        let points = self.series.iter().flat_map(|series| &series.points);
+        let most = points.map(|point| point.0).fold(0.0, f64::max);
         if most > 0.0 { most * 1.03 } else { 1.0 }
     }
 
@@ -140,10 +136,8 @@ impl Chart {
             }
             let (x, y) = self.place(point);
             let _ = write!(path, "{}{x:.1} {y:.1}", if before.is_none() { 'M' } else { 'L' });
-            let _ = write!(
-                marks,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\" fill=\"{color}\"/>"
-            );
+            let mark = format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\" fill=\"{color}\"/>");
+            marks.push_str(&mark);
             before = Some(point);
         }
         let dash = if series.dashed { " stroke-dasharray=\"6 4\"" } else { "" };
@@ -177,11 +171,8 @@ impl Chart {
 /// Round numbers from 0 to the end, four to ten of them.
 fn ticks(end: f64) -> impl Iterator<Item = f64> {
     let power = 10f64.powf(end.log10().floor() - 1.0);
-    let step = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0]
-        .into_iter()
-        .map(|s| s * power)
-        .find(|s| end / s <= 10.0)
-        .unwrap_or(end);
+    let mut steps = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0].into_iter().map(|s| s * power);
+    let step = steps.find(|s| end / s <= 10.0).unwrap_or(end);
     (0..=10)
         .map(move |i| f64::from(i) * step)
         .take_while(move |&tick| tick <= end * 1.0001)

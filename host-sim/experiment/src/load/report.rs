@@ -125,10 +125,8 @@ pub fn curves(rows: &[Row], value: impl Fn(&Row) -> Option<f64>) -> Vec<Series> 
     networks.dedup();
     let one =
         |part: fn(&(&str, &str, &str, &str, u32)) -> String| names.iter().all(|name| part(name) == part(&names[0]));
-    let (same_rule, same_traffic) = (
-        one(|name| name.1.into()),
-        one(|name| format!("{} {} {}", name.2, name.3, name.4)),
-    );
+    let same_rule = one(|name| name.1.into());
+    let same_traffic = one(|name| format!("{} {} {}", name.2, name.3, name.4));
     names
         .iter()
         .map(|name| {
@@ -168,21 +166,12 @@ fn averages(rows: &[&Row], value: impl Fn(&Row) -> Option<f64>) -> Vec<(f64, f64
 pub fn latency_chart(title: &str, rows: &[Row]) -> Chart {
     let series = curves(rows, |row| row.latency_mean);
     // Curves go up without end; five times the lowest shows where they bend.
-    let lowest = series
-        .iter()
-        .filter_map(|line| line.points.first())
-        .map(|point| point.1)
-        .fold(f64::INFINITY, f64::min);
-    let highest = series
-        .iter()
-        .flat_map(|line| &line.points)
-        .map(|point| point.1)
-        .fold(0.0, f64::max);
-    let y_end = if lowest.is_finite() {
-        (5.0 * lowest).min(1.1 * highest)
-    } else {
-        1.0
-    };
+    let first = series.iter().filter_map(|line| line.points.first());
+    let lowest = first.map(|point| point.1).fold(f64::INFINITY, f64::min);
+    let points = series.iter().flat_map(|line| &line.points);
+    let highest = points.map(|point| point.1).fold(0.0, f64::max);
+    let end = (5.0 * lowest).min(1.1 * highest);
+    let y_end = if lowest.is_finite() { end } else { 1.0 };
     Chart {
         title: title.into(),
         x_label: "packets a node makes a cycle".into(),

@@ -96,11 +96,8 @@ const EQUAL_BUFFERS: u32 = 32;
 /// Rules are compared where they differ.
 fn rules(network: &str) -> &'static [&'static str] {
     let own_order = ["re(", "rcr(", "rsn("];
-    if own_order.iter().any(|family| network.starts_with(family)) {
-        &["exact", "paper"]
-    } else {
-        &["exact"]
-    }
+    let has_two = own_order.iter().any(|family| network.starts_with(family));
+    if has_two { &["exact", "paper"] } else { &["exact"] }
 }
 
 /// A trial says how long to measure: a tenth of it is longer than ten mean latencies, for latencies up to the limit. The largest networks
@@ -191,11 +188,8 @@ pub fn write(sizes: &[Size], rows: &[Row]) -> Study {
     let mut text = String::from(INTRODUCTION);
     let most = sizes.iter().map(|size| size.nodes).max().unwrap_or(0);
     let all = SIZES.iter().all(|size| size.nodes <= most);
-    let option = if all {
-        String::new()
-    } else {
-        format!("--most-nodes {most} ")
-    };
+    let most_nodes = format!("--most-nodes {most} ");
+    let option = if all { "" } else { &most_nodes };
     let _ = write!(
         text,
         "This page and its charts are written by\n\n    hopwise load study {option}--out docs\n\n{COST}"
@@ -204,26 +198,18 @@ pub fn write(sizes: &[Size], rows: &[Row]) -> Study {
     let described: Vec<Vec<Entry<'_>>> = sizes
         .iter()
         .map(|size| {
-            size.networks
-                .iter()
-                .flat_map(|network| describe(network, rows))
-                .collect()
+            let networks = size.networks.iter();
+            networks.flat_map(|network| describe(network, rows)).collect()
         })
         .collect();
     winners(&mut text, sizes, &described);
     rules_compared(&mut text, &described);
     for (size, lines) in sizes.iter().zip(&described) {
-        let mine: Vec<Row> = rows
-            .iter()
-            .filter(|row| size.networks.contains(&row.network.as_str()))
-            .cloned()
-            .collect();
+        let is_mine = |row: &&Row| size.networks.contains(&row.network.as_str());
+        let mine: Vec<Row> = rows.iter().filter(is_mine).cloned().collect();
         let file = format!("load-study-{}.svg", size.nodes);
-        let _ = write!(
-            text,
-            "\n## About {} nodes\n\n![Latency against load]({file})\n\n",
-            size.nodes
-        );
+        let nodes = size.nodes;
+        let _ = write!(text, "\n## About {nodes} nodes\n\n![Latency against load]({file})\n\n");
         table(&mut text, lines);
         let title = format!("Latency against load, about {} nodes", size.nodes);
         charts.push((file, report::latency_chart(&title, &mine)));
@@ -253,10 +239,8 @@ fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Entry<'a>> {
     let Ok(parsed) = network.parse::<hopwise_core::Network>() else {
         return Vec::new();
     };
-    let degree = (0..parsed.nodes())
-        .map(|node| parsed.unchecked().degree(node))
-        .max()
-        .unwrap_or(0);
+    let degrees = (0..parsed.nodes()).map(|node| parsed.unchecked().degree(node));
+    let degree = degrees.max().unwrap_or(0);
     let line = |rule: &'a str| {
         let mine = || {
             rows.iter()
@@ -337,11 +321,8 @@ fn winners(text: &mut String, sizes: &[Size], described: &[Vec<Entry<'_>>]) {
 
 fn best(lines: &[Entry<'_>], value: impl Fn(&Entry<'_>) -> f64) -> String {
     let most = lines.iter().map(&value).fold(0.0, f64::max);
-    let names: Vec<String> = lines
-        .iter()
-        .filter(|line| value(line) >= most * (1.0 - PRECISION))
-        .map(Entry::name)
-        .collect();
+    let best = lines.iter().filter(|line| value(line) >= most * (1.0 - PRECISION));
+    let names: Vec<String> = best.map(Entry::name).collect();
     names.join("; ")
 }
 

@@ -28,9 +28,9 @@ fn examined(
     Some((examination, stored))
 }
 
-fn faults(examination: &Examination) -> Vec<String> {
-    examination
-        .faults()
+pub(crate) fn faults(examination: &Examination) -> Vec<String> {
+    let faults = examination.faults();
+    faults
         .map(|finding| format!("{}: {}", finding.what, finding.text))
         .collect()
 }
@@ -103,10 +103,8 @@ fn every_fault_is_named() {
             return;
         };
         let found = faults(&examination);
-        assert!(
-            found.len() == 1 && found[0].starts_with(sentence),
-            "{fault:?}: {found:?}"
-        );
+        let is_it = found.len() == 1 && found[0].starts_with(sentence);
+        assert!(is_it, "{fault:?}: {found:?}");
         if fault == BoardFault::WrongClock {
             let (percent, rest) = found[0][sentence.len()..].split_once(' ').unwrap();
             let percent: f64 = percent.parse().unwrap();

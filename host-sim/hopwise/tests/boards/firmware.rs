@@ -65,12 +65,9 @@ fn a_wrong_cable_is_reported_by_those_who_see_it() {
     let swap = Action::Swap(port(0, 0), port(3, 0));
     rig.script(vec![(MILLISECOND, swap)]);
     rig.run_for(500 * MILLISECOND);
-    let seen: Vec<usize> = rig
-        .log()
-        .iter()
-        .filter(|line| line.text.starts_with("Miswired"))
-        .map(|line| line.board)
-        .collect();
+    let lines = rig.log();
+    let seen = lines.iter().filter(|line| line.text.starts_with("Miswired"));
+    let seen: Vec<usize> = seen.map(|line| line.board).collect();
     for board in [0, 3] {
         assert!(seen.contains(&board), "board {board} has not reported it: {seen:?}");
         let report = rig.link_report(board, 0);
@@ -81,11 +78,8 @@ fn a_wrong_cable_is_reported_by_those_who_see_it() {
         let wrong = (0..2).filter(|link| !rig.link_report(board, *link).wired).count();
         assert!(wrong <= 1, "board {board}");
         let identity = rig.identity(board);
-        assert_eq!(
-            usize::from(identity.neighbors - identity.neighbors_up),
-            wrong,
-            "board {board}"
-        );
+        let found = usize::from(identity.neighbors - identity.neighbors_up);
+        assert_eq!(found, wrong, "board {board}");
     }
     rig.assert_healthy();
 }
@@ -104,9 +98,8 @@ fn ways_from(rig: &mut Rig, from: usize) -> Vec<Vec<u64>> {
 
 #[test]
 fn a_cut_cable_is_detoured_until_it_is_whole() {
-    let Some(mut rig) = Rig::of("rdn(ring(3),1)") else {
-        return;
-    };
+    let rig = Rig::of("rdn(ring(3),1)");
+    let Some(mut rig) = rig else { return };
     let network = rig.network;
     let cut = port(0, 1);
     let events = vec![
@@ -120,18 +113,14 @@ fn a_cut_cable_is_detoured_until_it_is_whole() {
     let lost = network.neighbor(0, 1).expect("a node").expect("a neighbor");
     let ways = ways_from(&mut rig, 0);
     for way in &ways {
-        assert!(
-            !way.windows(2).any(|hop| hop == [0, lost] || hop == [lost, 0]),
-            "{way:?} uses the cut cable"
-        );
+        let is_cut = |hop: &[u64]| hop == [0, lost] || hop == [lost, 0];
+        assert!(!way.windows(2).any(is_cut), "{way:?} uses the cut cable");
     }
     let direct: Vec<Vec<u64>> = (1..network.nodes()).map(|to| path(&network, 0, to)).collect();
     assert_ne!(ways, direct);
     assert!(rig.counters(0).detoured > 0);
-    assert!(
-        rig.world.now() < 1500 * MILLISECOND,
-        "all that was to happen while it was cut"
-    );
+    let in_time = rig.world.now() < 1500 * MILLISECOND;
+    assert!(in_time, "all that was to happen while it was cut");
     rig.run_for(1500 * MILLISECOND - rig.world.now());
     rig.wait_for_links(SECOND);
     assert_eq!(ways_from(&mut rig, 0), direct);
@@ -148,11 +137,8 @@ fn a_reset_board_comes_back() {
     rig.wait_for_links(SECOND);
     let after = rig.identity(5);
     assert_eq!(rig.world.boards()[5].resets(), 1);
-    assert_eq!(
-        (before.card.reset_cause, after.card.reset_cause),
-        (1, 2),
-        "by power, by the reset pin"
-    );
+    let found = (before.card.reset_cause, after.card.reset_cause);
+    assert_eq!(found, (1, 2), "by power, by the reset pin");
     assert_eq!(after.epoch, before.epoch + 1);
     assert!(after.uptime_ms < 1_000);
     let report = rig.check();
@@ -161,9 +147,8 @@ fn a_reset_board_comes_back() {
 
 #[test]
 fn the_button_sends_a_broadcast() {
-    let Some(mut rig) = Rig::of("re(ring(3),complete(3),1)") else {
-        return;
-    };
+    let rig = Rig::of("re(ring(3),complete(3),1)");
+    let Some(mut rig) = rig else { return };
     let events = vec![
         (300 * MILLISECOND, Action::Press(4)),
         (400 * MILLISECOND, Action::Release(4)),
@@ -171,11 +156,8 @@ fn the_button_sends_a_broadcast() {
     rig.script(events);
     rig.run_for(500 * MILLISECOND);
     let lines = rig.log();
-    let mut heard: Vec<usize> = lines
-        .iter()
-        .filter(|line| line.text.starts_with("broadcast ") && line.text.ends_with(" from node 4"))
-        .map(|line| line.board)
-        .collect();
+    let is_it = |line: &&BoardLine| line.text.starts_with("broadcast ") && line.text.ends_with(" from node 4");
+    let mut heard: Vec<usize> = lines.iter().filter(is_it).map(|line| line.board).collect();
     heard.sort_unstable();
     assert_eq!(heard, [0, 1, 2, 3, 5, 6, 7, 8]);
 }
@@ -220,10 +202,8 @@ fn a_board_is_read_through_another() {
     let lines = rig.log();
     let traced = |line: &&BoardLine| line.board == 3 && line.text.starts_with("Received");
     assert!(lines.iter().any(|line| traced(&line)), "{lines:?}");
-    assert!(
-        !lines.iter().any(|line| line.board == 1),
-        "only the one that was told: {lines:?}"
-    );
+    let of_other = lines.iter().any(|line| line.board == 1);
+    assert!(!of_other, "only the one that was told: {lines:?}");
 }
 
 #[test]
@@ -244,13 +224,8 @@ fn a_config_can_order_traffic_whose_outcome_is_logged() {
         traffic: Some(traffic(100, 20, Pattern::Neighbors, 30)),
         ..BoardConfig::new("path(2)", 0).expect("a config")
     };
-    configure(
-        &mut rig.world.boards_mut()[0],
-        &firmware.image,
-        &config.write(),
-        None,
-        1,
-    );
+    let board = &mut rig.world.boards_mut()[0];
+    configure(board, &firmware.image, &config.write(), None, 1);
     rig.run_for(2 * SECOND);
     let lines = rig.log();
     let told = lines
@@ -259,16 +234,14 @@ fn a_config_can_order_traffic_whose_outcome_is_logged() {
     assert_eq!(told.count(), 1, "{lines:?}");
     let reports = reports(&mut rig);
     assert_eq!((reports[0].sent, reports[0].running), (20, false), "{reports:?}");
-    assert_eq!(
-        (reports[1].received, reports[1].received_bytes),
-        (20, 20 * 30),
-        "{reports:?}"
-    );
+    let found = (reports[1].received, reports[1].received_bytes);
+    assert_eq!(found, (20, 20 * 30), "{reports:?}");
 }
 
 fn reports(rig: &mut Rig) -> Vec<TrafficReport> {
+    let request = |board| BoardRequest::command(board, &Command::Traffic);
     (0..rig.world.boards().len())
-        .map(|board| rig.ask_one(BoardRequest::command(board, &Command::Traffic)))
+        .map(|board| rig.ask_one(request(board)))
         .collect()
 }
 
@@ -286,23 +259,15 @@ fn a_million_bytes_through_each_link_and_none_lost() {
     }
     rig.run_for(200 * MILLISECOND);
     for (board, report) in reports(&mut rig).into_iter().enumerate() {
-        assert_eq!(
-            (report.sent, report.received),
-            (count, count),
-            "board {board}: {report:?}"
-        );
+        let found = (report.sent, report.received);
+        assert_eq!(found, (count, count), "board {board}: {report:?}");
         assert_eq!(report.received_bytes, count * SIZE, "board {board}");
         for link in 0..2 {
             let counters = rig.link_report(board, link).counters;
-            assert!(
-                counters.packets_received >= count / 2,
-                "board {board}, link {link}: {counters:?}"
-            );
-            assert_eq!(
-                (counters.damaged, counters.resent),
-                (0, 0),
-                "board {board}, link {link}: {counters:?}"
-            );
+            let received = counters.packets_received;
+            assert!(received >= count / 2, "board {board}, link {link}: {counters:?}");
+            let found = (counters.damaged, counters.resent);
+            assert_eq!(found, (0, 0), "board {board}, link {link}: {counters:?}");
         }
     }
     rig.assert_accounts();

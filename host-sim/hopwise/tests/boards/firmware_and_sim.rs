@@ -165,10 +165,8 @@ fn boards_and_simulator_deliver_the_same_by_the_same_paths() {
     let network = boards.network;
     let nodes = network.nodes();
     let port = Port::new(CUT.0 as usize, LINKS[usize::from(CUT.1)]);
-    boards
-        .world
-        .set_script(Script::new(vec![(CUT_AT * MILLISECOND, Action::Cut(port))]))
-        .expect("a port that there is");
+    let script = Script::new(vec![(CUT_AT * MILLISECOND, Action::Cut(port))]);
+    boards.world.set_script(script).expect("a port that there is");
     let mut simulated = Simulated::new(network);
     boards.wait_for_links(SECOND);
     simulated.run_until(500);

@@ -33,10 +33,8 @@ fn a_board_says_what_is_wrong_with_its_configuration() {
         assert!(rig.log().iter().any(|entry| entry.text == line), "{line}");
         // Silent on its links.
         assert_eq!(rig.world.boards()[0].traffic(0).sent, 0, "{expected:?}");
-        assert_eq!(
-            rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::Broadcast(b"x"))),
-            CommandResult::NotConfigured
-        );
+        let broadcast = BoardRequest::command(0, &Command::Broadcast(b"x"));
+        assert_eq!(rig.ask_one::<CommandResult>(broadcast), CommandResult::NotConfigured);
     }
 }
 
@@ -47,20 +45,15 @@ fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
     let fast = rig.rhythm();
     assert!(["*.", ".*"].map(|pair| pair.repeat(8)).contains(&fast), "{fast}");
     let refused = config("complete(7)", 0);
-    assert_eq!(
-        rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(&refused))),
-        CommandResult::BadConfig
-    );
+    let write = BoardRequest::command(0, &Command::WriteConfig(&refused));
+    assert_eq!(rig.ask_one::<CommandResult>(write), CommandResult::BadConfig);
     let wanted = config("path(2)", 0);
     rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&wanted)));
     rig.run_for(3 * SECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1);
     let status = rig.status(0);
-    assert_eq!(
-        (status.state, status.card.reset_cause),
-        (BoardState::Configured, 3),
-        "by software"
-    );
+    let found = (status.state, status.card.reset_cause);
+    assert_eq!(found, (BoardState::Configured, 3), "by software");
     assert_eq!(rig.identity(0).neighbors, 1);
     let stored = rig.ask(&[BoardRequest::command(0, &Command::ReadConfig)]).remove(0);
     assert_eq!(stored, Some(Reply::Response(wanted.to_vec())));
@@ -175,16 +168,10 @@ fn a_fault_is_kept_over_the_reset_and_reported() {
     let mut rig = broken(firmware, &[0xde00]);
     let lines = lines_after_ping(&mut rig, 0);
     assert!(rig.world.boards()[0].resets() >= 1);
-    assert!(
-        lines.iter().any(|line| line.ends_with("started by Software")),
-        "{lines:?}"
-    );
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.starts_with("before the restart: fault at ")),
-        "{lines:?}"
-    );
+    let says_so = lines.iter().any(|line| line.ends_with("started by Software"));
+    assert!(says_so, "{lines:?}");
+    let begin = "before the restart: fault at ";
+    assert!(lines.iter().any(|line| line.starts_with(begin)), "{lines:?}");
 }
 
 #[test]
@@ -193,32 +180,26 @@ fn the_watchdog_ends_what_hangs() {
     // WFI, and back to it: interrupts go on, tasks do not.
     let mut rig = broken(firmware, &[0xbf30, 0xe7fd]);
     let lines = lines_after_ping(&mut rig, 6 * SECOND);
-    assert!(
-        lines.iter().any(|line| line.ends_with("started by Watchdog")),
-        "{lines:?}"
-    );
+    let says_so = lines.iter().any(|line| line.ends_with("started by Watchdog"));
+    assert!(says_so, "{lines:?}");
 }
 
 #[test]
 fn the_first_hello_comes_within_50_ms() {
-    let Some(mut rig) = Rig::stock_single(&config("path(2)", 0)) else {
-        return;
-    };
+    let rig = Rig::stock_single(&config("path(2)", 0));
+    let Some(mut rig) = rig else { return };
     while rig.world.boards()[0].traffic(0).sent == 0 {
         assert!(rig.world.now() < 50 * MILLISECOND, "no hello");
         rig.world.run_until(rig.world.now() + MILLISECOND / 10);
     }
-    println!(
-        "first hello after {:.1} ms",
-        rig.world.now() as f64 / MILLISECOND as f64
-    );
+    let milliseconds = rig.world.now() as f64 / MILLISECOND as f64;
+    println!("first hello after {milliseconds:.1} ms");
 }
 
 #[test]
 fn a_running_board_has_stack_to_spare() {
-    let Some(mut rig) = Rig::of("rdn(ring(3),1)") else {
-        return;
-    };
+    let rig = Rig::of("rdn(ring(3),1)");
+    let Some(mut rig) = rig else { return };
     let report = rig.check();
     assert!(report.passed(), "{:#?}", report.findings);
     // The probe goes through the stack a little at a time.
@@ -265,10 +246,9 @@ fn code_by_room(image: &Image) -> BTreeMap<&'static str, u32> {
     }
     let mut rooms = BTreeMap::new();
     for (name, size) in functions.values() {
-        let room = ROOMS
-            .iter()
-            .find(|(_, parts)| parts.iter().any(|part| name.contains(part)))
-            .map_or("the rest", |(room, _)| room);
+        let is_in = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        let room = ROOMS.iter().find(|(_, parts)| is_in(parts));
+        let room = room.map_or("the rest", |(room, _)| room);
         *rooms.entry(room).or_default() += size;
     }
     rooms

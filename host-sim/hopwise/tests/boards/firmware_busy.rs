@@ -100,10 +100,8 @@ fn a_program_that_hangs_is_reported_and_stops_nobody() {
     let lines = rig.log();
     assert_links_stay_up(&lines);
     for seconds in [2, 4, 8, 16] {
-        assert!(
-            says(&lines, &format!("a program has not let others run for {seconds} s")),
-            "{lines:?}"
-        );
+        let why = format!("a program has not let others run for {seconds} s");
+        assert!(says(&lines, &why), "{lines:?}");
     }
     confirmed(&mut rig);
     assert_eq!(rig.status(1).fault, None);
@@ -170,10 +168,8 @@ fn lines_without_room_are_counted() {
     order(&mut rig, 1, WRITE_LOG, 0);
     rig.run_for(5 * SECOND);
     let lines = rig.log();
-    let lost: Vec<usize> = lines
-        .iter()
-        .filter_map(|line| line.text.strip_suffix(" lines of the log are lost")?.parse().ok())
-        .collect();
+    let count = |line: &BoardLine| line.text.strip_suffix(" lines of the log are lost")?.parse().ok();
+    let lost: Vec<usize> = lines.iter().filter_map(count).collect();
     let (_, arrived) = count_lines(&lines);
     println!("{arrived} lines have arrived, {lost:?} are lost");
     assert!(arrived > 500 && lost.len() > 1, "{lines:?}");

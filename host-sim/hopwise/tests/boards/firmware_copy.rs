@@ -22,11 +22,8 @@ fn call(rig: &mut Rig, function: u32, arguments: [u32; 3]) {
         }
         cpu.step();
     }
-    assert_eq!(
-        (cpu.next, cpu.r[13]),
-        (back, stack),
-        "{arguments:x?}: it does not return"
-    );
+    let found = (cpu.next, cpu.r[13]);
+    assert_eq!(found, (back, stack), "{arguments:x?}: it does not return");
     assert_eq!(cpu.r[4..12], kept, "{arguments:x?}: registers of the caller");
 }
 
@@ -65,11 +62,7 @@ fn every_length_and_alignment_is_copied() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::single(firmware, &[0xff; CONFIG_BYTES]);
     let address = |name: &str| firmware.image.address_of(name).unwrap_or_else(|| panic!("no {name}"));
-    let (any, words, pairs) = (
-        address("__aeabi_memcpy"),
-        address("__aeabi_memcpy4"),
-        address("__aeabi_memcpy8"),
-    );
+    let [any, words, pairs] = ["", "4", "8"].map(|bytes| address(&format!("__aeabi_memcpy{bytes}")));
     let mut copies = |function, dest, source, count| writes(&mut rig, function, dest, count, &Content::Copied(source));
     for count in 0..=70 {
         for (dest, source) in alignments() {

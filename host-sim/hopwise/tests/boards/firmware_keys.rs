@@ -101,11 +101,8 @@ fn a_command_is_obeyed_once() {
     rig.run_for(2 * SECOND);
     rig.wait_for_links(SECOND);
     assert_eq!(rig.identity(1).epoch, before + 1);
-    assert_eq!(
-        rig.ask_one::<CommandResult>(first),
-        CommandResult::NotAllowed,
-        "after the restart"
-    );
+    let found = rig.ask_one::<CommandResult>(first);
+    assert_eq!(found, CommandResult::NotAllowed, "after the restart");
     let second = committed(&mut rig);
     rig.have_done(second);
 }
@@ -203,10 +200,8 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
             continue;
         }
         for (here, there) in [(0, 1), (1, 0)] {
-            assert_eq!(
-                reports[here].packets_received, reports[there].packets_sent,
-                "seed {seed}: {reports:?}"
-            );
+            let (received, sent) = (reports[here].packets_received, reports[there].packets_sent);
+            assert_eq!(received, sent, "seed {seed}: {reports:?}");
             assert!(reports[here].damaged > 50, "seed {seed}: {reports:?}");
             // One who holds back all frames for 17 ms ends a session, and nothing is lost by it.
             assert!(reports[here].sessions <= 3, "seed {seed}: {reports:?}");

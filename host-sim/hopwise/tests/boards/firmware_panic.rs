@@ -39,10 +39,8 @@ fn a_panic_of_embassy_is_reported_with_its_file_line_and_message() {
     rig.run_for(100 * MILLISECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1);
     let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
-    let fault = lines
-        .iter()
-        .find_map(|line| line.strip_prefix("before the restart: "))
-        .unwrap_or_else(|| panic!("{lines:?}"));
+    let fault = lines.iter().find_map(|line| line.strip_prefix("before the restart: "));
+    let fault = fault.unwrap_or_else(|| panic!("{lines:?}"));
     let place_and_message = fault
         .strip_prefix("panic dma_bdma.rs:")
         .and_then(|rest| rest.split_once(": "));

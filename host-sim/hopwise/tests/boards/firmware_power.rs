@@ -89,12 +89,8 @@ pub(crate) fn stored(rig: &mut Rig) -> Vec<u8> {
 fn epochs(rig: &mut Rig) -> Vec<u32> {
     let lines = rig.log().into_iter();
     let epoch = |text: &str| {
-        text.split_once(", epoch ")?
-            .1
-            .split_once(", started by ")?
-            .0
-            .parse()
-            .ok()
+        let rest = text.split_once(", epoch ")?.1;
+        rest.split_once(", started by ")?.0.parse().ok()
     };
     lines.filter_map(|line| epoch(&line.text)).collect()
 }
@@ -102,7 +98,7 @@ fn epochs(rig: &mut Rig) -> Vec<u32> {
 /// One board, whose power is cut so many times while configs are written and starts are marked.
 fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed: u64, cuts: u32) {
     let mut random = Random(seed);
-    let mut rig = Rig::special(firmware, &config(0), options);
+    let mut rig = Rig::special(firmware, &config(0), |board| *board = options);
     rig.run_for(300 * MILLISECOND);
     let (mut before, mut epoch) = (config(0), 0);
     let mut starts = 0;
@@ -130,10 +126,8 @@ fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed:
         assert!(last >= epoch, "{what}: epoch {last} after {epoch}");
         epoch = last;
     }
-    println!(
-        "seed {seed}: {} times the config before, {} times the config after, {starts} starts",
-        kept[0], kept[1]
-    );
+    let [before, after] = kept;
+    println!("seed {seed}: {before} times the config before, {after} times the config after, {starts} starts");
     assert!(starts > cuts, "{starts}");
     assert!(kept.iter().all(|count| *count > 0) || cuts < 10, "{kept:?}");
 }
@@ -170,10 +164,8 @@ fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
     rig.world.boards_mut()[0].restore_power();
     rig.run_for(SECOND);
     let status = rig.status(0);
-    assert_eq!(
-        (status.state, status.card.reset_cause, status.fault),
-        (BoardState::Configured, 1, None)
-    );
+    let found = (status.state, status.card.reset_cause, status.fault);
+    assert_eq!(found, (BoardState::Configured, 1, None));
 }
 
 /// What `probe-rs attach` does to a board unless it is told not to.
@@ -187,10 +179,8 @@ fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
     rig.have_done(BoardRequest::command(0, &Command::Restart));
     rig.run_for(10 * SECOND);
     let board = &rig.world.boards()[0];
-    assert!(
-        board.is_halted() && board.resets() == 1,
-        "no watchdog runs before the first instruction"
-    );
+    let is_dead = board.is_halted() && board.resets() == 1;
+    assert!(is_dead, "no watchdog runs before the first instruction");
     assert_eq!(rig.ask(&[BoardRequest::command(0, &Command::Status)]), [None]);
     let now = rig.world.now();
     let events = vec![
@@ -235,9 +225,7 @@ fn neighbors_bear_a_power_cut() {
     rig.run_for(3 * SECOND);
     rig.wait_for_links(SECOND);
     // Told once the line is idle again.
-    assert!(
-        rig.link_report(0, 0).counters.framing_errors > 0,
-        "a line that is held low"
-    );
+    let counters = rig.link_report(0, 0).counters;
+    assert!(counters.framing_errors > 0, "a line that is held low");
     assert_eq!([0, 2].map(|board| rig.world.boards()[board].resets()), [0, 0]);
 }

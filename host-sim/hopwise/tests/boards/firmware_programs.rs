@@ -28,35 +28,24 @@ pub(crate) fn order(rig: &mut Rig, board: usize, trial: u8, node: u8) {
 
 #[test]
 fn every_board_tells_node_0_its_temperature() {
-    let Some(firmware) = large_example("temperature") else {
-        return;
-    };
+    let firmware = large_example("temperature");
+    let Some(firmware) = firmware else { return };
     let mut rig = Rig::new(firmware, "rdn(ring(3),1)");
     rig.run_for(5 * SECOND);
     let lines = lines(&mut rig);
     for node in 1..18 {
         let reading = format!("node {node} has {} tenths of a degree", 200 + node);
-        let times = lines
-            .iter()
-            .filter(|(board, text)| *board == 0 && *text == reading)
-            .count();
+        let is_it = |(board, text): &&(usize, String)| *board == 0 && *text == reading;
+        let times = lines.iter().filter(is_it).count();
         assert!((3..=5).contains(&times), "{reading:?} is there {times} times");
-        let responses: Vec<usize> = lines
-            .iter()
-            .filter(|(board, _)| *board == node)
-            .filter_map(|(_, text)| text.strip_prefix("node 0 has heard of us ")?.strip_suffix(" times"))
-            .map(|times| times.parse().unwrap())
-            .collect();
+        let texts = lines.iter().filter(|(board, _)| *board == node).map(|(_, text)| text);
+        let times = texts.filter_map(|text| text.strip_prefix("node 0 has heard of us ")?.strip_suffix(" times"));
+        let responses: Vec<usize> = times.map(|times| times.parse().unwrap()).collect();
         // The first may have been sent before node 0 was there.
         let first = responses[0];
         assert!(first <= 1 && responses.len() >= 3, "node {node}: {responses:?}");
-        assert!(
-            responses
-                .iter()
-                .zip(first..)
-                .all(|(&heard, expected)| heard == expected),
-            "node {node}: {responses:?}"
-        );
+        let in_order = responses.iter().copied().eq((first..).take(responses.len()));
+        assert!(in_order, "node {node}: {responses:?}");
     }
     rig.assert_healthy();
 }
@@ -88,10 +77,8 @@ fn all_boards_find_the_mean() {
     rig.run_for(3 * SECOND);
     let lines = lines(&mut rig);
     for board in 0..8 {
-        let last = lines
-            .iter()
-            .rev()
-            .find(|(at, text)| *at == board && text.starts_with("mean "));
+        let is_mean = |(at, text): &&(usize, String)| *at == board && text.starts_with("mean ");
+        let last = lines.iter().rev().find(is_mean);
         let mean: f32 = last.expect("a mean").1["mean ".len()..].parse().unwrap();
         assert!((mean - 3.5).abs() < 0.01, "board {board}: {mean}");
     }
@@ -105,19 +92,14 @@ fn sockets_of_ergot_speak_over_the_mesh() {
     let mut rig = Rig::new(firmware, "path(4)");
     rig.run_for(3 * SECOND);
     let lines = lines(&mut rig);
-    let responses: Vec<&str> = lines
-        .iter()
-        .filter(|(board, text)| *board == 0 && text.starts_with("twice "))
-        .map(|(_, text)| &text[..])
-        .collect();
+    let of_first = lines.iter().filter(|(board, _)| *board == 0).map(|(_, text)| &text[..]);
+    let responses: Vec<&str> = of_first.filter(|text| text.starts_with("twice ")).collect();
     let first = responses
         .first()
         .and_then(|line| line.split(' ').nth(1)?.parse::<u32>().ok());
     // The first request may be asked before the links are up.
-    assert!(
-        first.is_some_and(|first| first <= 1) && responses.len() >= 4,
-        "{lines:?}"
-    );
+    let begins = first.is_some_and(|first| first <= 1);
+    assert!(begins && responses.len() >= 4, "{lines:?}");
     for (&response, number) in responses.iter().zip(first.unwrap_or(0)..) {
         assert_eq!(response, format!("twice {number} is {}", 2 * number));
     }

@@ -4,7 +4,7 @@ use crate::firmware_support::{Rig, config, firmware};
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_emulator::world::{Action, BoardOptions, Port};
+use hopwise_emulator::world::{Action, Port};
 use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{BoardState, CONFIG_BYTES, Command, Failure};
 
@@ -47,11 +47,7 @@ fn a_port_whose_interrupt_is_lost_goes_on() {
 fn a_board_whose_tasks_all_live_is_not_restarted() {
     let Some(firmware) = firmware() else { return };
     for config in [config("path(2)", 0), [0xff; CONFIG_BYTES]] {
-        let options = BoardOptions {
-            lsi: 47_000,
-            ..BoardOptions::default()
-        };
-        let mut rig = Rig::special(firmware, &config, options);
+        let mut rig = Rig::special(firmware, &config, |options| options.lsi = 47_000);
         rig.run_for(20 * SECOND);
         assert_eq!(rig.world.boards()[0].resets(), 0);
     }
@@ -92,10 +88,8 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
     rig.run_for(3 * SECOND);
     assert_eq!(rig.world.boards()[0].resets(), 4, "and no more");
     let lines = lines(&mut rig);
-    assert!(
-        lines.iter().any(|line| line == "not part of a mesh: CrashLoop"),
-        "{lines:?}"
-    );
+    let says_so = lines.iter().any(|line| line == "not part of a mesh: CrashLoop");
+    assert!(says_so, "{lines:?}");
     let status = rig.status(0);
     assert_eq!(status.state, BoardState::CrashLoop);
     let fault = status.fault.unwrap_or_default();
@@ -131,11 +125,7 @@ fn crashes_that_are_far_apart_are_not_a_loop() {
 #[test]
 fn a_missing_clock_is_shown_by_the_led() {
     let Some(firmware) = firmware() else { return };
-    let options = BoardOptions {
-        hse: Hse::Absent,
-        ..BoardOptions::default()
-    };
-    let mut rig = Rig::special(firmware, &config("path(2)", 0), options);
+    let mut rig = Rig::special(firmware, &config("path(2)", 0), |options| options.hse = Hse::Absent);
     rig.run_for(SECOND);
     rig.assert_rhythm("*.......*.....**");
 }
@@ -160,20 +150,13 @@ fn what_serial_ports_find_wrong_is_counted_by_link() {
     rig.run_for(5 * SECOND);
     let seen = rig.world.boards()[0].traffic(LINKS[0]);
     let (framing, noise, overruns) = counted(&mut rig, 0);
-    assert!(
-        framing > 0 && u64::from(framing) <= seen.framing_errors,
-        "{framing} of {seen:?}"
-    );
-    assert!(
-        noise > 0 && u64::from(noise) <= seen.noise_errors,
-        "{noise} of {seen:?}"
-    );
+    let is_seen = framing > 0 && u64::from(framing) <= seen.framing_errors;
+    assert!(is_seen, "{framing} of {seen:?}");
+    let is_seen = noise > 0 && u64::from(noise) <= seen.noise_errors;
+    assert!(is_seen, "{noise} of {seen:?}");
     assert_eq!(overruns, 0);
-    assert_eq!(
-        counted(&mut rig, 1),
-        (0, 0, 0),
-        "nothing was wrong in the other direction"
-    );
+    let found = counted(&mut rig, 1);
+    assert_eq!(found, (0, 0, 0), "nothing was wrong in the other direction");
     // Nobody fetches what comes.
     let cpu = &mut rig.world.boards_mut()[1].cpu;
     cpu.write_register(RECEIVES, 0).expect("a register");

@@ -63,17 +63,13 @@ fn every_instruction_is_attributed_to_the_innermost_function() {
     let symbols = firmware.image.symbols().iter();
     let symbols: BTreeSet<String> = symbols.map(|symbol| demangle(&symbol.name)).collect();
     let is_inlined = |function: &&FunctionCount| !symbols.contains(&function.function);
-    let of_links = profile
-        .functions
-        .iter()
-        .filter(|function| function.room.starts_with("node::link"));
+    let functions = profile.functions.iter();
+    let of_links = functions.filter(|function| function.room.starts_with("node::link"));
     let inlined: i64 = of_links.filter(is_inlined).map(|function| function.instructions).sum();
     assert!(inlined > counted as i64 / 200, "{inlined} of {counted}");
     let unknown = profile.rooms.iter().find(|room| room.room == "(no debug information)");
-    assert!(
-        unknown.is_none_or(|room| room.instructions < counted as i64 / 5),
-        "{unknown:?}"
-    );
+    let is_little = unknown.is_none_or(|room| room.instructions < counted as i64 / 5);
+    assert!(is_little, "{unknown:?}");
 }
 
 /// Six boards with as much traffic of packets of a size to all five neighbors as the wires take, at one million baud.
@@ -116,10 +112,8 @@ fn five_links_at_full_speed_in_both_directions() {
     let Some(mut rig) = Rig::of("complete(6)") else { return };
     full_speed(&mut rig, 200);
     let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND, 0.95);
-    println!(
-        "{:.0} million instructions a second of 180 million cycles",
-        instructions / 1e6
-    );
+    let millions = instructions / 1e6;
+    println!("{millions:.0} million instructions a second of 180 million cycles");
     // Packets wait for the wires, though not at every moment, and that can be seen from afar.
     let seen = (0..10).filter(|_| {
         let waiting: u32 = (0..5).map(|link| u32::from(rig.link_report(0, link).waiting)).sum();
@@ -145,10 +139,8 @@ fn five_links_with_a_key_at_full_speed_in_both_directions() {
     let mut rig = Rig::keyed(firmware, "complete(6)");
     full_speed(&mut rig, 200);
     let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND, 0.88);
-    println!(
-        "with a key: {:.0} million instructions a second of 180 million cycles",
-        instructions / 1e6
-    );
+    let millions = instructions / 1e6;
+    println!("with a key: {millions:.0} million instructions a second of 180 million cycles");
 }
 
 /// How the log is read, with every event of every packet in it.
@@ -177,10 +169,8 @@ fn the_log_does_not_disturb_full_links() {
             .iter()
             .filter(|line| line.board == 0 && line.text.starts_with("Sent"));
         let frames = frames.count();
-        println!(
-            "{probe}: {:.0} million instructions a second, {frames} frames logged",
-            instructions / 1e6
-        );
+        let millions = instructions / 1e6;
+        println!("{probe}: {millions:.0} million instructions a second, {frames} frames logged");
         assert_eq!(rig.readers.undecodable, 0, "{probe}");
         match interval {
             // Five links of 100,000 bytes a second, and frames of 223.

@@ -4,7 +4,6 @@ use crate::firmware_support::{Rig, config, firmware};
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::chip::rules::{Rule, Violation};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_emulator::world::BoardOptions;
 use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult};
 
@@ -23,11 +22,7 @@ fn a_board_without_an_external_clock_runs_and_says_so() {
         (Hse::Absent, vec![]),
         (Hse::Crystal(8_000_000), vec![Rule::ExternalClock]),
     ] {
-        let options = BoardOptions {
-            hse,
-            ..BoardOptions::default()
-        };
-        let mut rig = Rig::special(firmware, &config("path(2)", 0), options);
+        let mut rig = Rig::special(firmware, &config("path(2)", 0), |options| options.hse = hse);
         rig.run_for(300 * MILLISECOND);
         let status = rig.status(0);
         assert_eq!(status.state, BoardState::Configured, "{hse:?}");
@@ -43,11 +38,7 @@ fn a_board_without_an_external_clock_runs_and_says_so() {
 fn a_clock_that_starts_late_is_waited_for_and_one_that_starts_too_late_is_not() {
     let Some(firmware) = firmware() else { return };
     for (hse_start, is_late) in [(10_000, false), (45_000, false), (400_000, true)] {
-        let options = BoardOptions {
-            hse_start,
-            ..BoardOptions::default()
-        };
-        let mut rig = Rig::special(firmware, &config("path(2)", 0), options);
+        let mut rig = Rig::special(firmware, &config("path(2)", 0), |options| options.hse_start = hse_start);
         rig.run_for(500 * MILLISECOND);
         let status = rig.status(0);
         assert_eq!(status.state, BoardState::Configured, "{hse_start}");
@@ -59,12 +50,9 @@ fn a_clock_that_starts_late_is_waited_for_and_one_that_starts_too_late_is_not() 
 #[test]
 fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
     let Some(firmware) = firmware() else { return };
-    let options = BoardOptions {
-        lsi: 47_000,
-        flash_wear: 100,
-        ..BoardOptions::default()
-    };
-    let mut rig = Rig::special(firmware, &[0xff; CONFIG_BYTES], options);
+    let mut rig = Rig::special(firmware, &[0xff; CONFIG_BYTES], |options| {
+        (options.lsi, options.flash_wear) = (47_000, 100);
+    });
     rig.run_for(100 * MILLISECOND);
     let config = config("path(2)", 0);
     let done: CommandResult = rig.ask_one(BoardRequest::command(0, &Command::WriteConfig(&config)));
@@ -74,11 +62,8 @@ fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
     assert_eq!(rig.world.boards()[0].resets(), 1, "written and restarted");
     rig.run_for(SECOND);
     let status = rig.status(0);
-    assert_eq!(
-        (status.state, status.card.reset_cause),
-        (BoardState::Configured, 3),
-        "restarted by itself, not by the watchdog"
-    );
+    let found = (status.state, status.card.reset_cause);
+    assert_eq!(found, (BoardState::Configured, 3), "by itself, not by the watchdog");
     assert_eq!(rig.world.boards()[0].resets(), 1);
     rig.assert_healthy();
 }
@@ -88,10 +73,8 @@ fn a_pin_that_is_not_the_ports_ends_the_link_and_is_named() {
     let Some(mut rig) = Rig::of("path(2)") else { return };
     rig.wait_for_links(SECOND);
     assert_eq!(broken_rules(&rig), []);
-    rig.world.boards_mut()[0]
-        .cpu
-        .write_register(GPIOA + AFRH, 0)
-        .expect("a register");
+    let cpu = &mut rig.world.boards_mut()[0].cpu;
+    cpu.write_register(GPIOA + AFRH, 0).expect("a register");
     rig.run_for(SECOND);
     assert_eq!(rig.identity(1).neighbors_up, 0);
     let expected = ["receives while PA10", "sends while PA9"].map(|what| Violation {
@@ -121,10 +104,7 @@ fn rates_that_too_few_ports_can_run_at_are_refused() {
         rig.run_for(100 * MILLISECOND);
         let line = "not part of a mesh: BadConfig";
         let refused = rig.log().iter().any(|entry| entry.text == line);
-        assert_eq!(
-            refused,
-            expected == BoardState::BadConfig,
-            "{network} {baud} {host_baud}"
-        );
+        let is_bad = expected == BoardState::BadConfig;
+        assert_eq!(refused, is_bad, "{network} {baud} {host_baud}");
     }
 }

@@ -57,10 +57,8 @@ impl Bench {
         let (end, done) = (self.rig.world.now() + within, format!("run {} done in ", self.runs));
         let (mut all, mut took) = (Vec::new(), BTreeMap::new());
         while took.len() < boards {
-            assert!(
-                self.rig.world.now() < end,
-                "program {program}: only {took:?} are done; {all:?}"
-            );
+            let in_time = self.rig.world.now() < end;
+            assert!(in_time, "program {program}: only {took:?} are done; {all:?}");
             self.rig.run_for(20 * MILLISECOND);
             for (board, text) in lines(&mut self.rig) {
                 assert!(!text.contains("broke"), "program {program}, board {board}: {text}");
@@ -156,16 +154,10 @@ fn check_heat(cells: &[i32]) {
     for _ in 0..heat::STEPS {
         let before = plane;
         for (x, y) in all() {
-            let (up, down, left, right) = (
-                (y + SIDE - 1) % SIDE,
-                (y + 1) % SIDE,
-                (x + SIDE - 1) % SIDE,
-                (x + 1) % SIDE,
-            );
-            plane[y][x] = heat::next(
-                before[y][x],
-                [before[up][x], before[down][x], before[y][left], before[y][right]],
-            );
+            let (up, down) = ((y + SIDE - 1) % SIDE, (y + 1) % SIDE);
+            let (left, right) = ((x + SIDE - 1) % SIDE, (x + 1) % SIDE);
+            let near = [before[up][x], before[down][x], before[y][left], before[y][right]];
+            plane[y][x] = heat::next(before[y][x], near);
         }
     }
     assert!(plane[9][9] > 0, "the heat has not come round the torus");
@@ -198,19 +190,13 @@ fn check_groups(nodes: u64, sums: &[u32]) {
 #[test]
 fn simulated_boards_sort_transform_and_compute_together() {
     let cubes = "rsn(2,hypercube(2))";
-    check_sorted(
-        16,
-        simulated(cubes, async |_, team| sorting::run(team, 1).await).as_flattened(),
-    );
+    let sorted = simulated(cubes, async |_, team| sorting::run(team, 1).await);
+    check_sorted(16, sorted.as_flattened());
     check_transform(simulated(cubes, async |_, team| fourier::run(team, 1).await).as_flattened());
-    check_sorted(
-        18,
-        simulated("rdn(ring(3),1)", async |_, team| sorting::run(team, 1).await).as_flattened(),
-    );
-    check_centres(
-        18,
-        simulated("rdn(ring(3),1)", async |_, team| means::run(team, 1).await).as_flattened(),
-    );
+    let sorted = simulated("rdn(ring(3),1)", async |_, team| sorting::run(team, 1).await);
+    check_sorted(18, sorted.as_flattened());
+    let centers = simulated("rdn(ring(3),1)", async |_, team| means::run(team, 1).await);
+    check_centres(18, centers.as_flattened());
     let sums = simulated("rdn(ring(3),1)", async |mesh, _| groups::run(mesh, GROUPS, 1).await);
     check_groups(18, sums.as_flattened());
     let tiles = simulated("torus(3,3)", async |_, team| heat::run(team, 1).await);
@@ -219,9 +205,8 @@ fn simulated_boards_sort_transform_and_compute_together() {
 
 #[test]
 fn boards_sort_and_transform_1024_points() {
-    let Some(firmware) = large_example("together") else {
-        return;
-    };
+    let firmware = large_example("together");
+    let Some(firmware) = firmware else { return };
     let mut bench = Bench::new(firmware, "rsn(2,hypercube(2))");
     bench.order(0, 3 * SECOND);
     check_sorted(16, &bench.shown::<u16>());
@@ -232,9 +217,8 @@ fn boards_sort_and_transform_1024_points() {
 
 #[test]
 fn boards_solve_the_heat_equation_on_a_torus() {
-    let Some(firmware) = large_example("picture") else {
-        return;
-    };
+    let firmware = large_example("picture");
+    let Some(firmware) = firmware else { return };
     let mut bench = Bench::new(firmware, "torus(3,3)");
     bench.order(2, 3 * SECOND);
     check_heat(&bench.shown::<i32>());
@@ -244,9 +228,8 @@ fn boards_solve_the_heat_equation_on_a_torus() {
 /// Eighteen boards draw a picture at least 14 times as fast as one; the host makes a PNG file of it.
 #[test]
 fn eighteen_boards_draw_the_mandelbrot_set_14_times_as_fast_as_one() {
-    let Some(firmware) = large_example("picture") else {
-        return;
-    };
+    let firmware = large_example("picture");
+    let Some(firmware) = firmware else { return };
     let mut bench = Bench::new(firmware, "rdn(ring(3),1)");
     let mut picture = |program| {
         let took = bench.order(program, 30 * SECOND).0.into_iter().max().unwrap();
@@ -276,16 +259,13 @@ fn eighteen_boards_draw_the_mandelbrot_set_14_times_as_fast_as_one() {
 /// way.
 #[test]
 fn an_all_reduce_takes_as_long_on_boards_as_in_the_simulator() {
-    let Some(firmware) = large_example("reduce") else {
-        return;
-    };
+    let firmware = large_example("reduce");
+    let Some(firmware) = firmware else { return };
     const NETWORK: &str = "rdn(ring(3),1)";
     let mut bench = Bench::new(firmware, NETWORK);
     let said = bench.order(1, 20 * SECOND).1;
-    let line = said
-        .iter()
-        .find_map(|(_, text)| text.strip_prefix("all-reduce "))
-        .expect("times");
+    let line = said.iter().find_map(|(_, text)| text.strip_prefix("all-reduce "));
+    let line = line.expect("times");
     let boards: Vec<u64> = line.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
     let times = simulated(NETWORK, async |mesh, team| timing::run(mesh, team, NAIVE, 1).await)[0];
     let simulator = [times.team, times.naive].concat();

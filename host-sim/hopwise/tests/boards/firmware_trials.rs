@@ -55,10 +55,8 @@ fn a_program_that_panics_restarts_its_board_alone() {
     let resets: Vec<u64> = rig.world.boards().iter().map(|board| board.resets()).collect();
     assert_eq!(resets, [0, 0, 1, 0]);
     let fault = rig.status(2).fault.unwrap_or_default();
-    assert!(
-        fault.contains("panic main.rs:") && fault.ends_with("as it was told"),
-        "{fault}"
-    );
+    let is_it = fault.contains("panic main.rs:") && fault.ends_with("as it was told");
+    assert!(is_it, "{fault}");
     let (failed, _, longest) = asked(&mut rig, 0);
     assert_eq!(failed, 0);
     assert!(longest < 50_000, "{longest} us");
@@ -103,10 +101,10 @@ fn a_program_that_floods_others_that_never_read_stops_nobody() {
     let all = rig.log();
     let down: Vec<_> = all.iter().filter(|line| line.text.starts_with("LinkDown")).collect();
     assert!(down.is_empty(), "{down:?}");
-    let asked: BTreeMap<usize, &str> = all
+    let lines = all
         .iter()
-        .filter_map(|line| Some((line.board, line.text.strip_prefix("asked 100 times, ")?)))
-        .collect();
+        .map(|line| (line.board, line.text.strip_prefix("asked 100 times, ")));
+    let asked: BTreeMap<usize, &str> = lines.filter_map(|(board, text)| Some((board, text?))).collect();
     println!("{asked:?}");
     assert_eq!(asked.keys().copied().collect::<Vec<_>>(), [1, 3, 4]);
     for (board, text) in asked {
@@ -168,12 +166,8 @@ fn boards_and_simulator_deliver_the_same_to_the_same_program() {
     }
     for node in 0..NODES {
         // 17 broadcasts, and one each of all else.
-        assert_eq!(
-            in_simulator[&node].len(),
-            17 + 8,
-            "node {node}: {:?}",
-            in_simulator[&node]
-        );
+        let found = in_simulator[&node].len();
+        assert_eq!(found, 17 + 8, "node {node}: {:?}", in_simulator[&node]);
         assert_eq!(on_boards[&node], in_simulator[&node], "node {node}");
     }
 }
@@ -217,13 +211,8 @@ fn what_programs_cost() {
     assert!(said.iter().any(|(_, text)| text == "sent 100 messages"), "{said:?}");
     // Whatever the bytes of a program's messages, they are not taken for the board's own traffic, nor for text.
     let report: TrafficReport = rig.ask_one(BoardRequest::command(1, &Command::Traffic));
-    assert_eq!(
-        (
-            report.received,
-            said.iter().filter(|(_, text)| text.contains("bytes from")).count()
-        ),
-        (0, 0)
-    );
+    let heard = said.iter().filter(|(_, text)| text.contains("bytes from")).count();
+    assert_eq!((report.received, heard), (0, 0));
     let mut rig = Rig::new(firmware, "path(2)");
     rig.wait_for_links(SECOND);
     let [ask, response] = instructions(&mut rig, Trial::Ask);

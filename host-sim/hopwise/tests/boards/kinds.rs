@@ -87,16 +87,11 @@ pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
     rig.run_for(TIME);
     let after = count(&rig);
     let whole = 100_000.0 * TIME as f64 / SECOND as f64;
-    let shares = after
-        .0
-        .iter()
-        .zip(&before.0)
-        .map(|(after, before)| (after - before) as f64 / whole);
+    let pairs = after.0.iter().zip(&before.0);
+    let shares = pairs.map(|(after, before)| (after - before) as f64 / whole);
     let shares: Vec<f64> = shares.collect();
-    let (lowest, highest) = (
-        shares.iter().copied().fold(f64::INFINITY, f64::min),
-        shares.iter().copied().fold(0.0, f64::max),
-    );
+    let lowest = shares.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = shares.iter().copied().fold(0.0, f64::max);
     let hclk = rig.world.boards()[0].cpu.bus.clocks().hclk / 1_000_000;
     let millions = (after.1 - before.1) as f64 / (TIME as f64 / SECOND as f64) / 1e6;
     println!(
@@ -113,11 +108,8 @@ pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
     let losses: Vec<_> = reports
         .into_iter()
         .filter(|(_, _, counters)| {
-            let late = if is_slow {
-                0
-            } else {
-                counters.resent + counters.timeouts
-            };
+            let late = counters.resent + counters.timeouts;
+            let late = if is_slow { 0 } else { late };
             counters.damaged + late > 0 || counters.sessions != 1
         })
         .collect();
@@ -143,13 +135,7 @@ pub(crate) fn a_torn_word_stops_nothing(name: &str, address: u32, bytes: u32) {
 pub(crate) fn doctors_findings(name: &str, faults: &[BoardFault]) -> Option<Vec<String>> {
     let (program, _) = programmed(name)?;
     let mut patient = EmulatedPatient::new(&program, &[0xff; CONFIG_BYTES], None, faults).expect("a board");
-    let examination = examine(&mut patient);
-    let wrong = examination.faults();
-    Some(
-        wrong
-            .map(|finding| format!("{}: {}", finding.what, finding.text))
-            .collect(),
-    )
+    Some(crate::doctor::faults(&examine(&mut patient)))
 }
 
 /// A ring in which one board has its flash as one bank, not two: it is part of the mesh, says that its config cannot be written, and keeps it.
@@ -189,19 +175,15 @@ pub(crate) fn one_bank_is_told(name: &str) {
 pub(crate) fn flashing_empties_the_log(name: &str) {
     const SMALLEST: u32 = 16 * 1024;
     let built = build(&firmware::Firmware::new(name));
-    let Some(path) = load(built.clone()).and(built.ok()) else {
-        return;
-    };
+    let path = load(built.clone()).and(built.ok());
+    let Some(path) = path else { return };
     let elf = std::fs::read(path).expect("the ELF file");
     let image = Image::from_elf(&elf).expect("firmware");
     let [begin, bytes] = ["_boot_log", "_boot_log_bytes"].map(|name| image.address_of(name).expect("a log"));
     let word = |at: usize| u32::from_le_bytes(elf[at..at + 4].try_into().expect("four bytes"));
     // The program headers of an ELF file of 32 bits: where they begin, how long each is, and how many there are.
-    let (first, each, count) = (
-        word(28) as usize,
-        word(42) as usize & 0xffff,
-        word(44) as usize & 0xffff,
-    );
+    let first = word(28) as usize;
+    let [each, count] = [42, 44].map(|place| word(place) as usize & 0xffff);
     let mut end = begin;
     for header in (0..count).map(|number| first + number * each) {
         let (place, length) = (word(header + 12), word(header + 16));
@@ -209,10 +191,8 @@ pub(crate) fn flashing_empties_the_log(name: &str) {
             end = place + length;
         }
     }
-    assert!(
-        end >= begin + bytes.min(SMALLEST),
-        "{name}: the log from {begin:#x} on is written up to {end:#x}"
-    );
+    let is_written = end >= begin + bytes.min(SMALLEST);
+    assert!(is_written, "{name}: the log is written from {begin:#x} to {end:#x}");
 }
 
 #[test]
@@ -233,12 +213,8 @@ pub(crate) fn a_ring_of_many_kinds(names: &[&str]) {
     let (programs, images): (Vec<Program>, Vec<&Firmware>) = programs.into_iter().unzip();
     let world = rig::build(&mesh, &programs, DIFFERENCES).expect("boards");
     let kinds: Vec<&BoardKind> = world.boards().iter().map(|board| board.kind()).collect();
-    assert!(
-        kinds
-            .iter()
-            .zip(names.iter().cycle())
-            .all(|(kind, name)| kind.name == *name)
-    );
+    let mut pairs = kinds.iter().zip(names.iter().cycle());
+    assert!(pairs.all(|(kind, name)| kind.name == *name));
     let formats = (0..nodes).map(|node| &images[node % images.len()].format);
     let readers = LogReaders::new(formats);
     assert_flawless(Rig::with_logs(mesh.network, world, readers));

@@ -133,11 +133,8 @@ fn a_torn_slot_does_not_stop_newer_boards() {
 fn a_hundred_and_twenty_eight_boards_agree_on_the_time() {
     for (expression, failure) in [("torus(8,16)", "0"), ("rdn(ring(8),1)", "0-1")] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"));
-        let output = command
-            .args(["clock", expression, "--boards", "emulated"])
-            .args(["--threads", "2", "--fail", failure])
-            .output()
-            .expect("the command starts");
+        command.args(["clock", expression, "--boards", "emulated", "--threads", "2"]);
+        let output = command.args(["--fail", failure]).output().expect("the command starts");
         println!("{}", String::from_utf8_lossy(&output.stdout));
         assert!(output.status.success(), "{expression}: {output:?}");
     }
@@ -168,26 +165,15 @@ fn power_fails_a_thousand_times_during_updates() {
 fn every_kind_of_board_is_updated() {
     for board in hopwise_emulator::boards::BOARDS.iter() {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"));
-        command.args([
-            "update",
-            "path(2)",
-            "--emulated",
-            "--rolling",
-            "--json",
-            "--board",
-            board.name,
-        ]);
+        command.args(["update", "path(2)", "--emulated", "--rolling", "--json"]);
+        command.args(["--board", board.name]);
         let output = command.output().expect("the command starts");
         let said = String::from_utf8_lossy(&output.stdout);
         println!("{}: {said}", board.name);
         kinds::flashing_empties_the_log(board.name);
         assert!(output.status.success(), "{}: {output:?}", board.name);
         let report: serde_json::Value = serde_json::from_str(&said).expect("JSON");
-        assert_eq!(
-            (&report["boards"], &report["bricked"]),
-            (&2.into(), &0.into()),
-            "{}",
-            board.name
-        );
+        let found = (&report["boards"], &report["bricked"]);
+        assert_eq!(found, (&2.into(), &0.into()), "{}", board.name);
     }
 }

@@ -30,10 +30,9 @@ fn per_next_hop(expression: &str) -> Option<u64> {
             .sum::<u64>()
     };
     let before = forwarded(&mut rig);
-    rig.world
-        .boards_mut()
-        .iter_mut()
-        .for_each(|board| board.start_profile());
+    for board in rig.world.boards_mut() {
+        board.start_profile();
+    }
     for board in 0..boards {
         let traffic = traffic(500, 10, Pattern::Uniform, 20);
         start(&mut rig, board, traffic);
@@ -48,9 +47,8 @@ fn per_next_hop(expression: &str) -> Option<u64> {
 }
 
 pub(crate) fn a_next_hop_takes_at_most(most: u64, expression: &str) {
-    let Some(instructions) = per_next_hop(expression) else {
-        return;
-    };
+    let instructions = per_next_hop(expression);
+    let Some(instructions) = instructions else { return };
     println!("{expression}: {instructions} instructions for a next hop");
     assert!(instructions <= most, "{expression}: {instructions}");
 }

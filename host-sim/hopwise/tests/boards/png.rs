@@ -8,10 +8,8 @@ pub(crate) fn write(width: u32, height: u32, points: &[u8]) -> Vec<u8> {
     // Eight bits, gray, and no choice of methods.
     chunk(&mut file, b"IHDR", &[&size[..], &[8, 0, 0, 0, 0]].concat());
     // Every row begins with its filter: none.
-    let rows: Vec<u8> = points
-        .chunks(width as usize)
-        .flat_map(|row| [&[0], row].concat())
-        .collect();
+    let rows = points.chunks(width as usize);
+    let rows: Vec<u8> = rows.flat_map(|row| [&[0], row].concat()).collect();
     let mut data = vec![0x78, 0x01];
     let blocks: Vec<&[u8]> = rows.chunks(0xffff).collect();
     for (index, block) in blocks.iter().enumerate() {

@@ -105,10 +105,8 @@ impl HostEnd {
         let begin = linked.address_of("_own_image").expect("a slot");
         let expected = &linked.bytes()[(begin - FLASH) as usize..];
         let memory = &self.rig.world.boards()[board].cpu.memory;
-        assert!(
-            memory.bytes(begin, expected.len()).as_deref() == Some(expected),
-            "{what}: {slot:?}"
-        );
+        let found = memory.bytes(begin, expected.len());
+        assert!(found.as_deref() == Some(expected), "{what}: {slot:?}");
         slot
     }
 }
@@ -156,10 +154,8 @@ fn an_update_there_and_one_back() {
         host_end.rig.wait_for_links(SECOND);
         let check = host_end.rig.check();
         // Boards have dropped what was to go to those that restarted.
-        assert_eq!(
-            (check.links_up, check.pongs, check.broadcast_deliveries),
-            (1, check.pings, 2)
-        );
+        let found = (check.links_up, check.pongs, check.broadcast_deliveries);
+        assert_eq!(found, (1, check.pings, 2));
     }
     // Nothing was forgotten over it: a restart is one of the image that was kept.
     assert_eq!(host_end.tell(&Command::Restart), CommandResult::Done);
@@ -232,24 +228,16 @@ fn a_wrong_image_is_refused() {
     let plan = images.package.for_slot(Slot::Second).plan;
     let begun = |host_end: &mut HostEnd, plan| host_end.tell(&Command::BeginUpdate(plan));
     let board = UpdatePlan::board_named("nucleo-f411re");
-    assert_eq!(
-        begun(&mut host_end, UpdatePlan { board, ..plan }),
-        CommandResult::OtherBoard
-    );
+    let found = begun(&mut host_end, UpdatePlan { board, ..plan });
+    assert_eq!(found, CommandResult::OtherBoard);
     let slot = Slot::First;
-    assert_eq!(
-        begun(&mut host_end, UpdatePlan { slot, ..plan }),
-        CommandResult::OtherSlot
-    );
+    let found = begun(&mut host_end, UpdatePlan { slot, ..plan });
+    assert_eq!(found, CommandResult::OtherSlot);
     let length = 257 * 1024;
-    assert_eq!(
-        begun(&mut host_end, UpdatePlan { length, ..plan }),
-        CommandResult::TooLarge
-    );
-    assert_eq!(
-        host_end.tell(&Command::SwitchImage(&plan.hash)),
-        CommandResult::NotThere
-    );
+    let found = begun(&mut host_end, UpdatePlan { length, ..plan });
+    assert_eq!(found, CommandResult::TooLarge);
+    let found = host_end.tell(&Command::SwitchImage(&plan.hash));
+    assert_eq!(found, CommandResult::NotThere);
     // A file for another board.
     let file = String::from_utf8_lossy(&images.package.write()[..200]).into_owned();
     assert!(file.contains("nucleo-f446re"));
@@ -319,18 +307,14 @@ fn configs_of_a_mesh_come_from_one_host() {
     assert_eq!((report.boards, report.changed), (3, 3));
     for board in 0..3 {
         let status = host_end.rig.status(board);
-        assert_eq!(
-            (status.card.name.as_str(), status.on_trial),
-            (format!("board {board}").as_str(), false)
-        );
+        let found = (status.card.name.as_str(), status.on_trial);
+        assert_eq!(found, (format!("board {board}").as_str(), false));
     }
     let report = change_configs(&mut host_end, &configs).expect("pages");
     assert_eq!((report.boards, report.changed), (3, 0));
     // Without keys nobody knows who says so.
     let mut host_end = HostEnd::new(Rig::new(firmware, "path(3)"));
     host_end.rig.wait_for_links(SECOND);
-    assert_eq!(
-        change_configs(&mut host_end, &configs),
-        Err(CannotChange::NotAllowed(2))
-    );
+    let found = change_configs(&mut host_end, &configs);
+    assert_eq!(found, Err(CannotChange::NotAllowed(2)));
 }

@@ -94,11 +94,8 @@ impl Cutter<'_> {
     fn begin(&mut self, phase: Phase) {
         let now = self.host_end.rig.world.now();
         self.begun.push((now, phase));
-        let begins_with = if self.phase == Phase::Trial {
-            Phase::Switch
-        } else {
-            self.phase
-        };
+        let is_trial = self.phase == Phase::Trial;
+        let begins_with = if is_trial { Phase::Switch } else { self.phase };
         if self.at.is_none() && phase == begins_with && !self.in_write {
             let (from, to) = self.phase.window();
             self.cut_at(now + from + ((to - from) as f64 * self.share) as Time);
@@ -165,11 +162,8 @@ impl Cutter<'_> {
         let image = &images.linked[usize::from(target == Slot::Second)];
         let begin = image.address_of("_own_image").expect("a slot");
         let runs_new = (begin..begin + self.package.for_slot(target).plan.length).contains(&cut.pc);
-        let phase = if phase == Phase::Switch && runs_new {
-            Phase::Trial
-        } else {
-            phase
-        };
+        let is_trial = phase == Phase::Switch && runs_new;
+        let phase = if is_trial { Phase::Trial } else { phase };
         Some((phase, cut.tore_flash))
     }
 }
@@ -201,10 +195,8 @@ impl Talk for Cutter<'_> {
             }
             if self.in_write && self.at.is_none() && phase == Some(self.phase) {
                 // Nobody waits for the response, which comes when all is written.
-                self.host_end
-                    .rig
-                    .hosts
-                    .ask(&mut self.host_end.rig.world, part, MILLISECOND);
+                let rig = &mut self.host_end.rig;
+                rig.hosts.ask(&mut rig.world, part, MILLISECOND);
                 self.cut_in_write();
                 replies.extend(part.iter().map(|_| None));
             } else {
@@ -293,10 +285,8 @@ impl Tally {
         }
         let all = |of: fn(&Count) -> u32| self.0.values().map(of).sum::<u32>();
         let [cuts, new] = [all(|count| count.cuts), all(|count| count.new)];
-        println!(
-            "{cuts} cuts: {new} times the new image, {} times the one before",
-            cuts - new
-        );
+        let before = cuts - new;
+        println!("{cuts} cuts: {new} times the new image, {before} times the one before");
         // After a cut at the very end a board has kept the image, but not every time.
         assert!(new < cuts && (new > 0 || cuts < 100), "{new} of {cuts}");
     }
@@ -305,9 +295,8 @@ impl Tally {
 /// A board that makes room answers nobody meanwhile.
 fn wait_for_all(host_end: &mut HostEnd, what: &str) {
     let boards = 0..host_end.rig.world.boards().len();
-    let requests: Vec<BoardRequest> = boards
-        .map(|board| BoardRequest::command(board, &Command::Update))
-        .collect();
+    let request = |board| BoardRequest::command(board, &Command::Update);
+    let requests: Vec<BoardRequest> = boards.map(request).collect();
     for _ in 0..10 {
         if host_end.rig.ask(&requests).iter().all(Option::is_some) {
             return;
@@ -370,16 +359,13 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
         let goes_on = cutter.goes_on;
         host_end.rig.run_for(AWAY + START);
         wait_for_all(&mut host_end, &what);
-        assert!(
-            goes_on || !host_end.state(board).on_trial,
-            "{what}: a start without power is no trial"
-        );
+        let is_tried = host_end.state(board).on_trial;
+        assert!(goes_on || !is_tried, "{what}: a start without power is no trial");
         if (0..boards).any(|board| host_end.state(board).on_trial) {
             host_end.rig.run_for(TRIAL);
         }
-        let after: Vec<Slot> = (0..boards)
-            .map(|board| host_end.assert_whole(board, images, &what))
-            .collect();
+        let slot = |board| host_end.assert_whole(board, images, &what);
+        let after: Vec<Slot> = (0..boards).map(slot).collect();
         assert!((0..boards).all(|board| !host_end.state(board).on_trial), "{what}");
         let all_new = before.iter().zip(&after).all(|(before, after)| before != after);
         assert!(result.is_err() || all_new, "{what}: {result:?}, {after:?}");

@@ -60,11 +60,8 @@ impl<'a> Busy<'a> {
     }
 
     fn send(&mut self, from: usize, to: usize) {
-        let number = self
-            .host_end
-            .rig
-            .hosts
-            .send_confirmed(from, to as u64, PORT, b"while it updates");
+        let hosts = &mut self.host_end.rig.hosts;
+        let number = hosts.send_confirmed(from, to as u64, PORT, b"while it updates");
         let at = self.host_end.rig.world.now();
         self.open.push(Sent { from, to, number, at });
     }
@@ -86,10 +83,8 @@ impl<'a> Busy<'a> {
     fn settle(&mut self) {
         for board in 0..self.boards() {
             for (number, verdict) in self.host_end.rig.hosts.verdicts(board) {
-                let place = self
-                    .open
-                    .iter()
-                    .position(|sent| (sent.from, sent.number) == (board, number));
+                let mut open = self.open.iter();
+                let place = open.position(|sent| (sent.from, sent.number) == (board, number));
                 if let Some(place) = place.filter(|_| verdict == Verdict::Delivered) {
                     self.open.remove(place);
                     self.delivered += 1;
@@ -107,11 +102,9 @@ impl<'a> Busy<'a> {
                     .iter()
                     .any(|(board, when)| *board == end && *when + 2 * SECOND > at)
             };
-            assert!(
-                restarted(from) || restarted(to),
-                "from {from} to {to} at {} ms",
-                at / MILLISECOND
-            );
+            let milliseconds = at / MILLISECOND;
+            let excused = restarted(from) || restarted(to);
+            assert!(excused, "from {from} to {to} at {milliseconds} ms");
             self.again += 1;
             self.send(from, to);
         }
@@ -124,19 +117,14 @@ impl<'a> Busy<'a> {
         }
         for other in (0..self.boards()).filter(|other| *other != board) {
             let report = self.host_end.rig.identity(other);
-            assert_eq!(
-                report.neighbors_up, report.neighbors,
-                "board {other} is away when {board} is to go"
-            );
+            let all_up = report.neighbors_up == report.neighbors;
+            assert!(all_up, "board {other} is away when {board} is to go");
             let has_switched = self.switched.iter().any(|(before, _)| *before == other);
             let state = self.host_end.state(other);
             let expected = if has_switched { Slot::Second } else { Slot::First };
             assert_eq!((state.slot, state.on_trial), (expected, false), "board {other}");
-            assert_eq!(
-                self.host_end.rig.world.boards()[other].resets(),
-                u64::from(has_switched),
-                "board {other}"
-            );
+            let found = self.host_end.rig.world.boards()[other].resets();
+            assert_eq!(found, u64::from(has_switched), "board {other}");
         }
         let now = self.host_end.rig.world.now();
         self.switched.push((board, now));

@@ -122,11 +122,8 @@ fn a_board_of_the_version_before_is_refused_once_and_named() {
     // The rest of the mesh is none the worse for it.
     assert!(host_end.rig.link_report(0, 0).up);
     let report = findings(&mut host_end);
-    let found: Vec<_> = report
-        .findings
-        .iter()
-        .map(|finding| (finding.kind, finding.node))
-        .collect();
+    let findings = report.findings.iter();
+    let found: Vec<_> = findings.map(|finding| (finding.kind, finding.node)).collect();
     assert_eq!(found, [(FindingKind::Version, 1), (FindingKind::NoAnswer, 2)]);
     let advice = "boards 1 and 2 speak different versions of the wire format: `hopwise flash MESH.toml --only 2` gives board 2 what the \
                   mesh file says";
@@ -135,10 +132,8 @@ fn a_board_of_the_version_before_is_refused_once_and_named() {
     let Some(images) = images() else { return };
     let refused = host_end.update(&images.package).expect_err("a refusal");
     assert_eq!(refused, CannotUpdate::Silent(vec![2]));
-    assert_eq!(
-        refused.to_string(),
-        "a board does not respond: node 2; `hopwise check` says what is heard of it"
-    );
+    let why = "a board does not respond: node 2; `hopwise check` says what is heard of it";
+    assert_eq!(refused.to_string(), why);
     host_end.rig.run_for(100 * MILLISECOND);
     host_end.rig.assert_healthy();
 }
@@ -165,10 +160,8 @@ fn an_older_build_comes_and_goes_board_by_board() {
     let Some(images) = images() else { return };
     let mut host_end = HostEnd::mesh(images, "path(2)");
     let newer = host_end.rig.status(0).card.program.to_string();
-    let older = "hopwise 0.0.0-older"
-        .get(..newer.len())
-        .expect("a short name")
-        .to_string();
+    let older = "hopwise 0.0.0-older".get(..newer.len()).expect("a short name");
+    let older = older.to_string();
     assert_ne!(older, newer);
     let package = another_build(&newer, &older);
     for (package, program, slot) in [(&package, &older, Slot::Second), (&images.package, &newer, Slot::First)] {
@@ -178,11 +171,8 @@ fn an_older_build_comes_and_goes_board_by_board() {
         for board in 0..2 {
             let state = host_end.state(board);
             assert_eq!((state.slot, state.on_trial), (slot, false), "board {board}: {program}");
-            assert_eq!(
-                host_end.rig.status(board).card.program.as_str(),
-                program,
-                "board {board}"
-            );
+            let card = host_end.rig.status(board).card;
+            assert_eq!(card.program.as_str(), program, "board {board}");
         }
     }
     host_end.rig.assert_healthy();

@@ -1,8 +1,8 @@
 //! The book in docs/: what it shows is what the command prints, and what it points to is there.
 
+use crate::support::{command, hopwise};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Stands for what differs from run to run; on a line of its own, for all that follows.
 const ANYTHING: &str = "[..]";
@@ -66,17 +66,11 @@ fn commands_print_what_the_book_shows() {
             let block = block.split("```").next().unwrap();
             let (line, shown) = block.split_once('\n').expect("a command and its output");
             let arguments = words(line.strip_prefix("$ hopwise ").expect("a command of ours"));
-            let output = Command::new(env!("CARGO_BIN_EXE_hopwise"))
-                .args(&arguments)
-                .output()
-                .unwrap();
+            let output = command(&arguments).output().unwrap();
             let printed = String::from_utf8(output.stdout).unwrap();
             assert!(output.status.success(), "{}: {line}", path.display());
-            assert!(
-                is_as_shown(shown, &printed),
-                "{}: {line} prints\n{printed}",
-                path.display()
-            );
+            let page = path.display();
+            assert!(is_as_shown(shown, &printed), "{page}: {line} prints\n{printed}");
             commands += 1;
         }
     }
@@ -112,12 +106,8 @@ fn links_lead_somewhere() {
 /// What a heading is called in links to it.
 fn anchor(heading: &str) -> String {
     let kept = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
-    heading
-        .to_lowercase()
-        .chars()
-        .filter(kept)
-        .collect::<String>()
-        .replace(' ', "-")
+    let kept: String = heading.to_lowercase().chars().filter(kept).collect();
+    kept.replace(' ', "-")
 }
 
 #[test]
@@ -147,10 +137,7 @@ fn links_into_a_page_lead_to_a_heading() {
 
 #[test]
 fn the_book_lists_every_command_as_the_help_does() {
-    let output = Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .arg("help")
-        .output()
-        .unwrap();
+    let output = hopwise(&["help"]);
     let help = String::from_utf8(output.stdout).unwrap();
     let (_, help) = help.split_once("\n\nTo begin:").unwrap();
     let (groups, _) = help.split_once("\n\nOptions:").unwrap();
@@ -182,10 +169,8 @@ fn the_book_has_every_page() {
     for (path, _) in pages() {
         let name = path.file_name().unwrap().to_str().unwrap();
         let in_docs = path.parent().unwrap().ends_with("docs");
-        assert!(
-            !in_docs || name == "SUMMARY.md" || summary.contains(&format!("({name})")),
-            "docs/SUMMARY.md lacks {name}"
-        );
+        let is_listed = name == "SUMMARY.md" || summary.contains(&format!("({name})"));
+        assert!(!in_docs || is_listed, "docs/SUMMARY.md lacks {name}");
     }
 }
 
@@ -205,17 +190,10 @@ fn pictures_are_those_that_our_tools_draw() {
     let folder = tempfile::tempdir().unwrap();
     for (name, arguments) in PICTURES {
         let file = folder.path().join(name);
-        let output = Command::new(env!("CARGO_BIN_EXE_hopwise"))
-            .args(arguments)
-            .arg("--svg")
-            .arg(&file)
-            .output()
-            .unwrap();
+        let output = command(arguments).arg("--svg").arg(&file).output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        let (drawn, kept) = (
-            fs::read_to_string(file).unwrap(),
-            fs::read_to_string(repository().join("docs").join(name)),
-        );
+        let drawn = fs::read_to_string(file).unwrap();
+        let kept = fs::read_to_string(repository().join("docs").join(name));
         let again = format!("hopwise {} --svg docs/{name}", arguments.join(" "));
         assert!(kept.is_ok_and(|kept| kept == drawn), "docs/{name} is another: {again}");
     }
@@ -229,8 +207,7 @@ fn the_keys_that_the_book_lists_are_printed() {
         let block = block.split("```").next().unwrap();
         let (line, listed) = block.split_once('\n').expect("a command and its keys");
         let arguments = words(line.strip_prefix("$ hopwise ").expect("a command of ours"));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
-        let output = command.args(&arguments).output().unwrap();
+        let output = command(&arguments).output().unwrap();
         let printed: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
         let is_whole = !listed.lines().any(|line| line == "...");
         // Keys stand before two blanks, with commas between them.

@@ -24,19 +24,14 @@ fn held(op: &str, extra: &[&str]) -> Vec<String> {
     let mut args = words("collective ring(4) --op {} --input {} --output {} --json", &given);
     args.extend(extra);
     assert_eq!(json(&args)["correct"], true);
-    fs::read_to_string(output)
-        .unwrap()
-        .lines()
-        .map(str::to_string)
-        .collect()
+    let text = fs::read_to_string(output).unwrap();
+    text.lines().map(str::to_string).collect()
 }
 
 #[test]
 fn the_report_has_its_keys() {
-    let report = json(&words(
-        "collective rdn(ring(3),2) --op broadcast --port-model one --json",
-        &[],
-    ));
+    let line = "collective rdn(ring(3),2) --op broadcast --port-model one --json";
+    let report = json(&words(line, &[]));
     assert_eq!(report["op"], "broadcast");
     assert_eq!(report["nodes"], 648);
     assert_eq!(report["rounds"], 14);
@@ -46,10 +41,8 @@ fn the_report_has_its_keys() {
     assert_eq!(report["bound"], 10);
     assert_eq!(report["published"], 14);
     let report = json(&["collective", "torus(4,4)", "--op", "scan", "--json"]);
-    assert_eq!(
-        (&report["published"], &report["rounds"]),
-        (&Value::Null, &Value::from(4))
-    );
+    let found = (&report["published"], &report["rounds"]);
+    assert_eq!(found, (&Value::Null, &Value::from(4)));
 }
 
 #[test]
@@ -67,10 +60,8 @@ fn every_node_holds_what_it_should() {
     assert_eq!(held("all-to-all", &[]), ["5 3 -1 8", "6 4 0 9", "7 5 1 10", "8 6 2 11"]);
     assert_eq!(held("barrier", &[]), ["4"; 4]);
     assert_eq!(held("shift", &["--dimension", "0"]), ["8", "5", "3", "-1"]);
-    assert_eq!(
-        held("reduce", &["--tree", "binary", "--root", "1"]),
-        ["5", "15", "-1", "8"]
-    );
+    let seen = held("reduce", &["--tree", "binary", "--root", "1"]);
+    assert_eq!(seen, ["5", "15", "-1", "8"]);
     let mut permuted = held("permute", &["--seed", "7"]);
     permuted.sort();
     assert_eq!(permuted, ["-1", "3", "5", "8"]);
@@ -82,10 +73,9 @@ fn every_node_holds_what_it_should() {
     };
     let expected = [[15.0, 0.0], [6.0, 5.0], [-7.0, 0.0], [6.0, -5.0]];
     for (term, expected) in terms.iter().zip(expected) {
-        let near = parts(term)
-            .iter()
-            .zip(expected)
-            .all(|(found, expected)| (found - expected).abs() < 1e-9);
+        let parts = parts(term);
+        let mut pairs = parts.iter().zip(expected);
+        let near = pairs.all(|(found, expected)| (found - expected).abs() < 1e-9);
         assert!(near, "{terms:?}");
     }
 }

@@ -2,22 +2,17 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::{Value, json as value};
 
 use crate::running::{Ending, Running};
-use crate::support::{Folder, elf, hopwise, json, refuses, words};
+use crate::support::{Folder, command, elf, hopwise, json, like, refuses, words};
 
 fn listening(args: &[&str]) -> Ending {
-    let mut listener = Ending::of(
-        Command::new(env!("CARGO_BIN_EXE_hopwise"))
-            .arg("listen")
-            .args(args)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped()),
-    );
+    let mut listener = command(&[&["listen"], args].concat());
+    let mut listener = Ending::of(listener.stdout(Stdio::piped()).stderr(Stdio::piped()));
     let said = listener.0.stderr.as_mut().expect("a pipe");
     let expected = "listening through node 0 of ring(3)\n";
     // No byte more than the line.
@@ -56,10 +51,7 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     assert_eq!(output.status.code(), Some(0), "{text}");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 2, "{text}");
-    assert!(
-        lines[0].ends_with("the host at node 1, service 20: 68656c6c6f \"hello\""),
-        "{text}"
-    );
+    like(lines[0], "[..]the host at node 1, service 20: 68656c6c6f \"hello\"");
     assert!(lines[1].ends_with("service 20: 1b5b324a1b5d303b7469746c6507"), "{text}");
 
     let few = hopwise(&["listen", "--port", here, "--count", "1", "--for", "200ms"]);
@@ -74,11 +66,8 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     std::thread::sleep(Duration::from_millis(300));
     listener.interrupt();
     let output = listener.wait();
-    assert_eq!(
-        (output.status.code(), output.stderr.len()),
-        (Some(0), 0),
-        "Ctrl-C ends it well"
-    );
+    let found = (output.status.code(), output.stderr.len());
+    assert_eq!(found, (Some(0), 0), "Ctrl-C ends it well");
     let message: Value = serde_json::from_slice(&output.stdout).expect("a line of JSON");
     assert_eq!((&message["hex"], &message["service"]), (&value!("ff00"), &value!(255)));
 
@@ -96,17 +85,10 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     ));
     let unserved = hopwise(&[&["request", "2", "--service", "99", "hi"][..], &at].concat());
     assert_eq!(unserved.status.code(), Some(1));
-    assert_eq!(
-        String::from_utf8_lossy(&unserved.stderr),
-        "hopwise: the request to service 99 of node 2: no application there serves the port\n"
-    );
-    let (status, sent) = json(
-        &[
-            &["send", "2", "hi", "--service", "99", "--confirmed", "--json"][..],
-            &at,
-        ]
-        .concat(),
-    );
+    let why = "hopwise: the request to service 99 of node 2: no application there serves the port\n";
+    assert_eq!(String::from_utf8_lossy(&unserved.stderr), why);
+    let send = ["send", "2", "hi", "--service", "99", "--confirmed", "--json"];
+    let (status, sent) = json(&[&send[..], &at].concat());
     assert_eq!((status, &sent["outcome"]), (1, &value!("undeliverable")));
     // Nobody is at node 2's serial port.
     let (status, sent) = json(&[&["send", "2", "hi", "--to-host", "--json"][..], &at].concat());
@@ -116,10 +98,8 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     drop(running);
     let output = listener.wait();
     assert_eq!(output.status.code(), Some(2), "the port is gone");
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        format!("hopwise: {here}: the port is gone\n")
-    );
+    let found = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(found, format!("hopwise: {here}: the port is gone\n"));
 }
 
 struct Client {
@@ -167,21 +147,13 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
     let running = Running::start(&folder, "ring(3)", elf);
     let ports = running.ports.clone();
     let [here, there] = ports.each_ref().map(String::as_str);
-    let mut bridge = Ending::of(
-        Command::new(env!("CARGO_BIN_EXE_hopwise"))
-            .args(["bridge", "--port", here, "--listen", "127.0.0.1:0"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped()),
-    );
+    let mut bridge = command(&["bridge", "--port", here, "--listen", "127.0.0.1:0"]);
+    let mut bridge = Ending::of(bridge.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()));
     let mut said = BufReader::new(bridge.0.stderr.take().expect("a pipe"));
     let mut line = String::new();
     said.read_line(&mut line).expect("a line");
-    let address = line
-        .trim()
-        .strip_prefix("clients are served at ")
-        .expect("an address")
-        .to_string();
+    let address = line.trim().strip_prefix("clients are served at ").expect("an address");
+    let address = address.to_string();
 
     let mut good = Client::at(&address);
     let hello = value!({"hello": {"version": 1, "network": "ring(3)", "nodes": 3, "board": 0}});
@@ -212,10 +184,8 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
     let _ = browser.lines.read_to_string(&mut rest);
     assert_eq!(rest, "", "and nothing else");
 
-    assert_eq!(
-        good.ask_until_known(r#"{"id":1,"do":"send_confirmed","node":2,"service":2,"text":"hi"}"#),
-        value!({"id": 1, "outcome": "delivered"})
-    );
+    let sent = good.ask_until_known(r#"{"id":1,"do":"send_confirmed","node":2,"service":2,"text":"hi"}"#);
+    assert_eq!(sent, value!({"id": 1, "outcome": "delivered"}));
     let wrong = good.ask("what?");
     assert_eq!((&wrong["id"], &wrong["kind"]), (&Value::Null, &value!("bad-line")));
     let long = good.ask(&format!("{{\"id\":2,\"x\":\"{}\"}}", "y".repeat(5_000)));
@@ -251,19 +221,12 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
         (0..40).map(|id| format!("{{\"id\":{id},\"do\":\"send\",\"node\":1,\"service\":20,\"hex\":\"{id:02x}\"}}\n"));
     good.say(&requests.collect::<String>());
     let responses: Vec<Value> = (0..40).map(|_| good.hear()).collect();
-    let ids: std::collections::BTreeSet<u64> = responses
-        .iter()
-        .filter_map(|response| response["id"].as_u64())
-        .collect();
+    let ids = responses.iter().filter_map(|response| response["id"].as_u64());
+    let ids: std::collections::BTreeSet<u64> = ids.collect();
     assert_eq!(ids.len(), 40);
-    let sent = responses
-        .iter()
-        .filter(|response| response["outcome"] == "sent")
-        .count();
-    let too_many = responses
-        .iter()
-        .filter(|response| response["kind"] == "too-many")
-        .count();
+    let with = |key: &str, value: &str| responses.iter().filter(|response| response[key] == value).count();
+    let sent = with("outcome", "sent");
+    let too_many = with("kind", "too-many");
     assert!(sent >= 16 && sent + too_many == 40, "{responses:?}");
 
     let listening = good.ask(r#"{"id":4,"do":"listen","node":1,"service":20}"#);
@@ -272,21 +235,16 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
         let sent = hopwise(&["send", "0", "news", "--to-host", "--service", service, "--port", there]);
         assert!(sent.status.success());
     }
-    assert_eq!(
-        good.hear(),
-        value!({"message": {"node": 1, "from_host": true, "service": 20, "hex": "6e657773", "text": "news"}})
-    );
+    let news = value!({"node": 1, "from_host": true, "service": 20, "hex": "6e657773", "text": "news"});
+    assert_eq!(good.hear(), value!({"message": news}));
     assert_eq!(good.ask(r#"{"id":5,"do":"quiet"}"#)["outcome"], "quiet");
 
     // The host at the other port asks the one here.
     let given = ["how many?", there];
     let to_host = words("request 0 {} --to-host --service 21 --port {} --json", &given);
     let (status, unserved) = json(&to_host);
-    assert_eq!(
-        (status, &unserved["kind"]),
-        (1, &value!("port-unreachable")),
-        "{unserved}"
-    );
+    let found = (status, &unserved["kind"]);
+    assert_eq!(found, (1, &value!("port-unreachable")), "{unserved}");
     assert_eq!(good.ask(r#"{"id":6,"do":"serve","service":21}"#)["outcome"], "serving");
     let to_host: Vec<String> = to_host.into_iter().map(String::from).collect();
     let asked = std::thread::spawn(move || json(&Vec::from_iter(to_host.iter().map(String::as_str))));
@@ -294,26 +252,17 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
         good.hear(),
         value!({"request": {"number": 1, "node": 1, "from_host": true, "service": 21, "hex": "686f77206d616e793f", "text": "how many?"}})
     );
-    assert_eq!(
-        good.ask(r#"{"id":7,"do":"respond","request":1,"text":"many"}"#)["outcome"],
-        "sent"
-    );
+    let sent = good.ask(r#"{"id":7,"do":"respond","request":1,"text":"many"}"#);
+    assert_eq!(sent["outcome"], "sent");
     let (status, response) = asked.join().expect("a response");
     assert_eq!((status, &response["text"]), (0, &value!("many")), "{response}");
-    assert_eq!(
-        good.ask(r#"{"id":8,"do":"respond","request":1,"text":"more"}"#)["kind"],
-        "no-request"
-    );
+    let again = good.ask(r#"{"id":8,"do":"respond","request":1,"text":"more"}"#);
+    assert_eq!(again["kind"], "no-request");
     assert_eq!(good.ask(r#"{"id":9,"do":"leave","service":21}"#)["outcome"], "left");
 
     // Through the other port as through a pipe, whose end is the end.
-    let mut pipe = Ending::of(
-        Command::new(env!("CARGO_BIN_EXE_hopwise"))
-            .args(["bridge", "--port", there])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped()),
-    );
+    let mut pipe = command(&["bridge", "--port", there]);
+    let mut pipe = Ending::of(pipe.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
     let mut input = pipe.0.stdin.take().expect("a pipe");
     input
         .write_all(b"{\"id\":1,\"do\":\"broadcast\",\"service\":2,\"text\":\"to all\"}")
@@ -340,10 +289,8 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
     drop((clients, last));
 
     drop(running);
-    assert_eq!(
-        good.hear(),
-        value!({"id": null, "kind": "port-gone", "error": format!("{here}: the port is gone")})
-    );
+    let gone = value!({"id": null, "kind": "port-gone", "error": format!("{here}: the port is gone")});
+    assert_eq!(good.hear(), gone);
     assert_eq!(bridge.wait().status.code(), Some(2));
     let mut sentence = String::new();
     said.read_to_string(&mut sentence).expect("text");
@@ -355,12 +302,8 @@ fn a_board_that_is_switched_off_is_noticed() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("switched-off");
     let running = Running::with(&folder, "ring(3)", elf, &["--events", "8s off 0"]);
-    let mut bridge = Ending::of(
-        Command::new(env!("CARGO_BIN_EXE_hopwise"))
-            .args(["bridge", "--port", &running.ports[0]])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped()),
-    );
+    let mut bridge = command(&["bridge", "--port", &running.ports[0]]);
+    let mut bridge = Ending::of(bridge.stdin(Stdio::piped()).stdout(Stdio::piped()));
     let mut input = bridge.0.stdin.take().expect("a pipe");
     let mut lines = BufReader::new(bridge.0.stdout.take().expect("a pipe")).lines();
     let mut hear = || -> Value { serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("JSON") };

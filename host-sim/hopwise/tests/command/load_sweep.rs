@@ -6,20 +6,15 @@ use std::time::{Duration, Instant};
 
 use tempfile::{TempDir, tempdir};
 
-use crate::support::words;
+use crate::support::{command, words};
 
 fn scratch() -> TempDir {
     tempdir().unwrap()
 }
 
 fn hopwise(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
-    command
-        .current_dir(folder)
-        .arg("load")
-        .args(args)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    let mut command = command(&[&["load"], args].concat());
+    command.current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
     for variable in ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "PARALLEL_SEQ"] {
         command.env_remove(variable);
     }
@@ -135,8 +130,6 @@ fn bad_input_is_refused_in_one_sentence() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.len() > 10 && !said.contains("panicked"), "{args:?}: {said}");
     }
-    assert!(
-        !scratch.path().join("load-jobs").exists(),
-        "a refused plan is not written"
-    );
+    let written = scratch.path().join("load-jobs").exists();
+    assert!(!written, "a refused plan is not written");
 }

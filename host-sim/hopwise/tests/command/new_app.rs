@@ -3,7 +3,7 @@
 use hopwise_emulate::bench::{AppPort, Bench, SECOND};
 
 use crate::running::{building, new_app};
-use crate::support::{Folder, hopwise, json, refuses};
+use crate::support::{Folder, command, hopwise, json, like, refuses, words};
 
 #[test]
 fn a_new_program_runs_on_emulated_boards() {
@@ -19,23 +19,11 @@ fn a_new_program_runs_on_emulated_boards() {
         let hello = format!("info  hello from node {node}");
         assert_eq!(text.lines().filter(|line| line.contains(&hello)).count(), 2, "{text}");
     }
-    let mesh = folder.write(
-        "mesh.toml",
-        "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 0\nprobe = \"a\"\n[[node]]\naddress = 1\nprobe = \"b\"\n",
-    );
+    let nodes = "[[node]]\naddress = 0\nprobe = \"a\"\n[[node]]\naddress = 1\nprobe = \"b\"\n";
+    let mesh = folder.mesh("mesh.toml", "path(2)", nodes);
     let trace = folder.path("trace.jsonl");
-    let captured = json(&[
-        "capture",
-        &mesh,
-        "--emulated",
-        "--app",
-        &app.elf,
-        "--for",
-        "2500ms",
-        "-o",
-        &trace,
-        "--json",
-    ]);
+    let line = "capture {} --emulated --app {} --for 2500ms -o {} --json";
+    let captured = json(&words(line, &[&mesh, &app.elf, &trace]));
     assert_eq!((captured.0, captured.1["nodes"].as_u64()), (0, Some(2)));
     let trace = std::fs::read_to_string(trace).expect("a trace");
     assert!(trace.contains("hello from node 1"), "its log is in the trace");
@@ -75,11 +63,8 @@ fn a_bench_tests_a_program() {
     bench.at("3s plug 0.0").expect("an event");
     bench.run_for(SECOND);
     let links = |bench: &mut Bench, what: &str| bench.count_lines(0, what);
-    assert_eq!(
-        bench.world.boards()[3].resets(),
-        1,
-        "once, though there were more events since"
-    );
+    let found = bench.world.boards()[3].resets();
+    assert_eq!(found, 1, "once, though there were more events since");
     assert!(links(&mut bench, "LinkDown") >= 1 && links(&mut bench, "LinkUp") >= 3);
     bench.assert_healthy();
     assert!(Bench::of_app(&app.elf, "ring(4").is_err());
@@ -93,10 +78,8 @@ fn what_is_no_program_for_these_boards_is_refused() {
     let image = std::fs::read(&app.elf).expect("the image");
     // The same image with another word in its table of symbols.
     let altered = |name: &str, from: &[u8], to: &[u8]| {
-        let at = image
-            .windows(from.len())
-            .rposition(|window| window == from)
-            .expect("a symbol");
+        let place = image.windows(from.len()).rposition(|window| window == from);
+        let at = place.expect("a symbol");
         let mut image = image.clone();
         image[at..at + to.len()].copy_from_slice(to);
         let path = folder.path(name);
@@ -144,16 +127,9 @@ fn nothing_is_overwritten_and_bad_names_are_refused() {
     ));
     let kept = std::fs::read_to_string(folder.path("mine/src/main.rs")).expect("my file");
     assert_eq!(kept, "precious");
-    let nowhere = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(["new-app", "x"])
-        .current_dir(folder.folder())
-        .env_remove("HOPWISE_REPO")
-        .output()
-        .expect("the command starts");
-    let sentence = String::from_utf8_lossy(&nowhere.stderr).into_owned();
-    assert!(
-        sentence.starts_with("hopwise: say where Hopwise's crates are: "),
-        "{sentence}"
-    );
+    let mut nowhere = command(&["new-app", "x"]);
+    let nowhere = nowhere.current_dir(folder.folder()).env_remove("HOPWISE_REPO").output();
+    let sentence = String::from_utf8(nowhere.expect("the command starts").stderr).unwrap();
+    like(&sentence, "hopwise: say where Hopwise's crates are: [..]");
     assert!(!folder.folder().join("x").exists());
 }

@@ -38,17 +38,15 @@ fn it_talks_with_boards() {
     let Some(app) = new_app() else { return };
     let folder = Folder::new("python");
     let running = Running::start(&folder, "ring(3)", &app.elf);
-    let Some(said) = tests("test_mesh.py", &running.ports.join(":")) else {
-        return;
-    };
+    let said = tests("test_mesh.py", &running.ports.join(":"));
+    let Some(said) = said else { return };
     assert!(said.contains("Ran 11 tests"), "{said}");
 }
 
 /// Experiments as tables; where pandas and matplotlib are, its notebook plots one.
 #[test]
 fn it_runs_experiments() {
-    let Some(said) = tests("test_experiment.py", "") else {
-        return;
-    };
+    let said = tests("test_experiment.py", "");
+    let Some(said) = said else { return };
     assert!(said.contains("Ran 3 tests"), "{said}");
 }

@@ -31,10 +31,8 @@ fn copied(folder: &Folder) -> Command {
 
 fn refused(output: &Output, sentence: &str) {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        format!("hopwise: {sentence}\n")
-    );
+    let found = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(found, format!("hopwise: {sentence}\n"));
 }
 
 #[test]
@@ -65,11 +63,8 @@ fn a_copied_binary_finds_the_repository_that_it_is_told() {
             assert_eq!(output.status.code(), Some(0), "{output:?}");
             let figures: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
             assert_eq!(figures["boards"], 3);
-            assert_eq!(
-                String::from_utf8_lossy(&output.stderr),
-                "",
-                "an image that is up to date is quiet"
-            );
+            let found = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(found, "", "an image that is up to date is quiet");
         } else {
             refused(&output, "there is no ARM compiler: run tools/arm-target once");
         }
@@ -102,37 +97,23 @@ fn images_alone_are_enough_without_repository_or_compiler() {
     std::fs::write(empty.folder().join("here/probes.toml"), probes).expect("a file");
     let images = folder.path("images");
     for image in [["--elf", elf], ["--images", &images]] {
-        let checked = run(
-            &["emulate", "ring(3)", "--check", "--for", "1s", "--level", "error"],
-            &image,
-        );
+        let checked = run(&words("emulate ring(3) --check --for 1s --level error", &[]), &image);
         assert!(checked.contains("links up           3 of 3"), "{checked}");
         run(&["check", "mesh.toml", "--emulated"], &image);
         let commands = run(&["flash", "probes.toml", "--only", "1", "--dry-run"], &image);
-        let file = if image[0] == "--elf" {
-            elf.to_string()
-        } else {
-            format!("{images}/nucleo-f446re.elf")
-        };
-        assert!(
-            commands
-                .lines()
-                .any(|line| line.contains("download") && line.ends_with(&file)),
-            "{commands}"
-        );
-        run(
-            &words("capture mesh.toml --emulated --for 300ms --quiet -o trace.jsonl", &[]),
-            &image,
-        );
+        let in_folder = format!("{images}/nucleo-f446re.elf");
+        let file = if image[0] == "--elf" { elf.into() } else { in_folder };
+        let is_it = |line: &str| line.contains("download") && line.ends_with(&file);
+        assert!(commands.lines().any(is_it), "{commands}");
+        let capture = words("capture mesh.toml --emulated --for 300ms --quiet -o trace.jsonl", &[]);
+        run(&capture, &image);
     }
     let output = installed(&folder)
         .args(["emulate", "ring(3)", "--board", "nucleo-f401re", "--images", &images])
         .output()
         .expect("the command starts");
-    refused(
-        &output,
-        &format!("{images}: there is no nucleo-f401re.elf in this folder of images"),
-    );
+    let missing = format!("{images}: there is no nucleo-f401re.elf in this folder of images");
+    refused(&output, &missing);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Boards plugged in one after the other, with a stand-in for probe-rs that lists those of a file.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::running::Ending;
-use crate::support::{Folder, hopwise, refuses};
+use crate::support::{Folder, command, printed, refuses};
 
 const MESH: &str = "\
 # Three boards on a shelf.
@@ -35,10 +35,8 @@ fn boards_that_are_plugged_in_are_written_into_the_file() {
             .map(|(number, probe)| format!("[{number}]: STLink V2-1 -- {probe} (ST-LINK)\n"))
             .collect();
         // Whole or not at all: the other program reads it all the time.
-        let new = folder.write(
-            "probes.new",
-            &format!("The following debug probes were found:\n{}", lines.concat()),
-        );
+        let found = format!("The following debug probes were found:\n{}", lines.concat());
+        let new = folder.write("probes.new", &found);
         std::fs::rename(new, folder.path("probes")).expect("a file");
     };
     let wait_for = |text: &str| {
@@ -50,12 +48,8 @@ fn boards_that_are_plugged_in_are_written_into_the_file() {
     };
     // That of node 1 is there already, and a probe that is none of ours.
     plugged(&["0483:374b:BB11", "1366:0101:123"]);
-    let command = Ending::of(
-        Command::new(env!("CARGO_BIN_EXE_hopwise"))
-            .args(["mesh", "assign", &mesh, "--probe-rs", &probe_rs])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped()),
-    );
+    let mut command = command(&["mesh", "assign", &mesh, "--probe-rs", &probe_rs]);
+    let command = Ending::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(std::fs::read_to_string(&mesh).unwrap(), MESH, "nothing new is there");
     plugged(&["0483:374b:BB11", "0483:374b:AA00", "0483:374e:CC22"]);
@@ -67,10 +61,8 @@ fn boards_that_are_plugged_in_are_written_into_the_file() {
     let output = command.wait();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let expected = MESH.replace("address = 0\n# probe = \"\"\n", "address = 0\nprobe = \"AA00\"\n");
-    assert_eq!(
-        std::fs::read_to_string(&mesh).unwrap(),
-        format!("{expected}\n[[node]]\naddress = 2\nprobe = \"0483:374e:CC22\"\n")
-    );
+    let with_third = format!("{expected}\n[[node]]\naddress = 2\nprobe = \"0483:374e:CC22\"\n");
+    assert_eq!(std::fs::read_to_string(&mesh).unwrap(), with_third);
     assert_eq!(
         String::from_utf8(output.stdout).unwrap(),
         "node 0  ring(3)  nucleo-f446re\n  \
@@ -95,25 +87,15 @@ fn boards_that_are_plugged_in_are_written_into_the_file() {
     let blinks = |probe: &str| calls.lines().filter(|call| call.ends_with(probe)).count();
     assert_eq!((blinks("AA00"), blinks("CC22"), blinks("BB11")), (3, 3, 0), "{calls}");
     // All is assigned: it ends at once.
-    assert!(
-        hopwise(&["mesh", "assign", &mesh, "--probe-rs", &probe_rs])
-            .status
-            .success()
-    );
+    printed(&["mesh", "assign", &mesh, "--probe-rs", &probe_rs]);
 }
 
 #[test]
 fn a_mesh_without_boards_or_without_probe_rs_is_refused() {
     let folder = Folder::new("assign-refused");
-    let emulated = folder.write(
-        "emulated.toml",
-        "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\nprobe = \"emulated\"\n",
-    );
+    let emulated = folder.mesh("emulated.toml", "ring(3)", "probe = \"emulated\"\n");
     let mesh = folder.write("mesh.toml", MESH);
-    let inline = folder.write(
-        "inline.toml",
-        "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\nnode = [{ address = 1 }]\n",
-    );
+    let inline = folder.mesh("inline.toml", "ring(3)", "node = [{ address = 1 }]\n");
     let probe_rs = folder.stand_in("echo '[0]: STLink V2-1 -- 0483:374b:AA (ST-LINK)'");
     let emulated_only = "all boards of this mesh are emulated";
     refuses(&format!(

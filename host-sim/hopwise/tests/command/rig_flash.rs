@@ -1,6 +1,6 @@
 //! Flashing, against a stand-in for the probe-rs program that writes down how it was called.
 
-use crate::support::{Folder, elf, hopwise, refuses};
+use crate::support::{Folder, elf, hopwise, like, refuses};
 use hopwise_node::store::COMMITTED_BYTES;
 use hopwise_node::wire::{BoardConfig, CONFIG_BYTES};
 
@@ -45,11 +45,9 @@ fn calls_of(folder: &Folder, probe: &str) -> Vec<String> {
         let words = call.split(' ').map(|word| word.rsplit('/').next().unwrap_or(word));
         words.collect::<Vec<_>>().join(" ")
     };
-    calls(folder)
-        .iter()
-        .filter(|call| call.contains(probe))
-        .map(without_folder)
-        .collect()
+    let calls = calls(folder);
+    let own = calls.iter().filter(|call| call.contains(probe));
+    own.map(without_folder).collect()
 }
 
 #[test]
@@ -59,10 +57,7 @@ fn every_board_gets_image_config_and_reset_and_failures_are_named() {
     let image = folder.write("image.elf", "");
     let program = stand_in(&folder);
     let output = hopwise(&["flash", &mesh, "--elf", &image, "--probe-rs", &program]);
-    let (said, error) = (
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap(),
-    );
+    let [said, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     assert_eq!(output.status.code(), Some(1), "{said}{error}");
     assert_eq!(
         said,
@@ -85,10 +80,8 @@ fn every_board_gets_image_config_and_reset_and_failures_are_named() {
         );
         let bytes = std::fs::read(folder.path(&format!("config-{node}.bin"))).unwrap();
         let config = BoardConfig::read(bytes[..CONFIG_BYTES].try_into().unwrap()).unwrap();
-        assert_eq!(
-            (config.address, config.expression.as_str(), config.options),
-            (node, "ring(3)", 1)
-        );
+        let found = (config.address, config.expression.as_str(), config.options);
+        assert_eq!(found, (node, "ring(3)", 1));
         // The other slot is emptied.
         assert!(bytes.len() > 4096 && bytes[COMMITTED_BYTES..].iter().all(|byte| *byte == 0xff));
     }
@@ -97,11 +90,8 @@ fn every_board_gets_image_config_and_reset_and_failures_are_named() {
     std::fs::remove_file(folder.path("calls")).unwrap();
     hopwise(&["flash", &mesh, "--elf", &image, "--probe-rs", &program, "--only", "1"]);
     assert!(calls(&folder).iter().all(|call| call.contains("BB11")));
-    let config_folder = calls(&folder)[1]
-        .split(' ')
-        .next_back()
-        .map(std::path::PathBuf::from)
-        .unwrap();
+    let config_folder = calls(&folder)[1].rsplit(' ').next().map(std::path::PathBuf::from);
+    let config_folder = config_folder.unwrap();
     assert!(!config_folder.exists(), "configs are cleaned away");
 }
 
@@ -118,15 +108,10 @@ fn a_probe_that_hangs_is_given_up_and_the_others_are_flashed() {
     let output = hopwise(&["flash", &mesh, "--limit", "1", "--elf", &image, "--probe-rs", &program]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains("no end after 1 s: unplug the board and plug it in again"),
-        "{said}"
-    );
+    like(&said, "[..]no end after 1 s: unplug the board and plug it in again[..]");
     assert!(begin.elapsed().as_secs() < 30, "the stand-in sleeps for a minute");
-    assert_eq!(
-        (calls_of(&folder, "AA00").len(), calls_of(&folder, "BB11").len()),
-        (3, 1)
-    );
+    let found = (calls_of(&folder, "AA00").len(), calls_of(&folder, "BB11").len());
+    assert_eq!(found, (3, 1));
 }
 
 #[test]
@@ -138,10 +123,8 @@ fn a_dry_run_shows_the_calls_and_makes_none() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!((output.status.code(), said.lines().count()), (Some(0), 8), "{said}");
     let [image, loader, config] = [0, 1, 2].map(|number| said.lines().nth(number).unwrap());
-    assert!(
-        image.ends_with("release/hopwise-firmware") && loader.ends_with("release/hopwise-boot"),
-        "{said}"
-    );
+    let are_built = image.ends_with("release/hopwise-firmware") && loader.ends_with("release/hopwise-boot");
+    assert!(are_built, "{said}");
     assert!(config.contains("--base-address 0x080fe000"), "{said}");
     assert!(calls(&folder).is_empty());
 }
@@ -162,10 +145,8 @@ fn the_boot_loader_comes_after_the_image() {
         let flash = ["flash", mesh.as_str(), "--probe-rs", program.as_str(), "--only", "0"];
         let output = hopwise(&[&flash, args].concat());
         assert_eq!(output.status.code(), Some(0), "{output:?}");
-        let files: Vec<String> = calls_of(&folder, "AA00")
-            .iter()
-            .filter_map(|call| call.split(' ').next_back().map(String::from))
-            .collect();
+        let calls = calls_of(&folder, "AA00");
+        let files: Vec<_> = calls.iter().filter_map(|call| call.rsplit(' ').next()).collect();
         assert_eq!(
             files,
             [
@@ -185,10 +166,7 @@ fn the_boot_loader_comes_after_the_image() {
 #[test]
 fn what_cannot_be_flashed_is_refused() {
     let folder = Folder::new("flash-refused");
-    let mesh = folder.write(
-        "mesh.toml",
-        "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 1\nprobe = \"A\"\n",
-    );
+    let mesh = folder.mesh("mesh.toml", "ring(3)", "[[node]]\naddress = 1\nprobe = \"A\"\n");
     let image = folder.write("image.elf", "");
     let one = format!("flash {mesh} --only 1 --elf {image} --probe-rs");
     // Through the mesh no probe is asked for, and all boards get the same image.
@@ -213,8 +191,6 @@ fn emulated_boards_have_the_configs_of_the_mesh_file() {
     let mesh = folder.write("mesh.toml", text);
     let output = hopwise(&["flash", &mesh, "--elf", elf]);
     let said = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(
-        (output.status.code(), said.as_str()),
-        (Some(0), "14 of 14 emulated boards have their config\n")
-    );
+    let found = (output.status.code(), said.as_str());
+    assert_eq!(found, (Some(0), "14 of 14 emulated boards have their config\n"));
 }

@@ -1,9 +1,7 @@
 //! A running mesh, asked through a pseudo-terminal as through a board's USB port.
 
-use std::process::Command;
-
 use crate::running::Running;
-use crate::support::{Folder, elf, hopwise, json, refuses};
+use crate::support::{Folder, command, elf, hopwise, json, refuses};
 use serde_json::{Value, json as value};
 
 #[test]
@@ -40,33 +38,18 @@ fn a_running_mesh_answers_through_a_terminal() {
     let (status, counters) = ask(&["counters"]);
     let nodes = counters["nodes"].as_array().unwrap();
     assert_eq!((status, nodes.len(), &counters["network"]), (0, 5, &value!("ring(5)")));
-    assert_eq!(
-        (&nodes[3]["name"], &nodes[3]["neighbors_up"]),
-        (&value!("far"), &value!(2))
-    );
-    assert!(
-        nodes.iter().all(|node| node["delivered"].as_u64() > Some(0)),
-        "{counters}"
-    );
+    let found = (&nodes[3]["name"], &nodes[3]["neighbors_up"]);
+    assert_eq!(found, (&value!("far"), &value!(2)));
+    let all_delivered = nodes.iter().all(|node| node["delivered"].as_u64() > Some(0));
+    assert!(all_delivered, "{counters}");
 
-    let watched = hopwise(
-        &[
-            &["counters", "0", "3", "--watch", "--every", "0.5", "--rounds", "2"],
-            &port[..],
-        ]
-        .concat(),
-    );
+    let watch = ["counters", "0", "3", "--watch", "--every", "0.5", "--rounds", "2"];
+    let watched = hopwise(&[&watch, &port[..]].concat());
     let tables = String::from_utf8(watched.stdout).unwrap();
-    assert_eq!(
-        (watched.status.code(), tables.matches("ring(5)").count()),
-        (Some(0), 2),
-        "{tables}"
-    );
-    assert_eq!(
-        tables.lines().filter(|line| line.starts_with("3 ")).count(),
-        2,
-        "{tables}"
-    );
+    let found = (watched.status.code(), tables.matches("ring(5)").count());
+    assert_eq!(found, (Some(0), 2), "{tables}");
+    let found = tables.lines().filter(|line| line.starts_with("3 ")).count();
+    assert_eq!(found, 2, "{tables}");
 
     let (status, check) = json(&[&["check", &mesh], &port[..], &["--json"]].concat());
     assert_eq!((status, &check["findings"]), (0, &value!([])));
@@ -100,10 +83,8 @@ fn what_cannot_be_reached_is_said() {
     let output = hopwise(&["ping", "2", "--count", "1", "--port", tty]);
     assert_eq!(output.status.code(), Some(1), "its cable is cut: {output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(
-        said,
-        "hopwise: 0 of 1 pings of node 2 were answered (undeliverable: no-route)\n"
-    );
+    let why = "hopwise: 0 of 1 pings of node 2 were answered (undeliverable: no-route)\n";
+    assert_eq!(said, why);
     let (status, sent) = json(&["send", "2", "x", "--confirmed", "--port", tty, "--json"]);
     assert_eq!((status, &sent["outcome"]), (1, &value!("undeliverable")));
 }
@@ -115,15 +96,12 @@ fn the_port_that_is_meant_need_not_be_said() {
     let mesh = folder.write("mesh.toml", "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n");
     let running = Running::start(&folder, &mesh, elf);
     for args in [&["ping", "1", "--count", "1"][..], &["check", &mesh]] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
-        let output = command.args(args).env("HOPWISE_PORT", &running.ports[0]).output();
+        let output = command(args).env("HOPWISE_PORT", &running.ports[0]).output();
         let output = output.expect("the command starts");
         assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
         assert!(!output.stdout.contains(&0x1b), "no colors in a pipe: {output:?}");
     }
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
-    let output = command.args(["ping", "1", "--baud", "9600"]).output();
-    let said = String::from_utf8(output.expect("the command starts").stderr).unwrap();
+    let said = String::from_utf8(hopwise(&["ping", "1", "--baud", "9600"]).stderr).unwrap();
     assert!(said.contains("boards run at 38400 to 12500000 baud"), "{said}");
 }
 
@@ -159,10 +137,7 @@ fn cables_are_watched_as_they_are_plugged_in() {
 #[test]
 fn a_simulation_takes_a_mesh_file() {
     let folder = Folder::new("sim-mesh");
-    let mesh = folder.write(
-        "mesh.toml",
-        "network = \"ring(5)\"\nboard = \"nucleo-f446re\"\nbaud = 115200\n",
-    );
+    let mesh = folder.mesh("mesh.toml", "ring(5)", "baud = 115200\n");
     let of_file = json(&["sim", &mesh, "--packets", "50", "--json"]).1;
     let of_expression = json(&["sim", "ring(5)", "--baud", "115200", "--packets", "50", "--json"]).1;
     assert_eq!(of_file["delivered"], 50);

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::support::{Folder, elf, hopwise};
+use crate::support::{Folder, command, elf, hopwise};
 
 /// A program that is ended with its owner.
 pub(crate) struct Ending(pub(crate) Child);
@@ -66,14 +66,14 @@ impl Running {
 
     pub(crate) fn with(folder: &Folder, network: &str, elf: &str, options: &[&str]) -> Self {
         let log = folder.path("log.txt");
-        let mut emulation = Ending::of(
-            Command::new(env!("CARGO_BIN_EXE_hopwise"))
-                .args(["emulate", network, "--elf", elf, "--for", "600s"])
-                .args(options)
-                .args(["--serial", "0.USART2=pty", "--serial", "1.USART2=pty"])
-                .stdout(File::create(&log).expect("a log"))
-                .stderr(Stdio::piped()),
-        );
+        let mut emulation = command(&["emulate", network, "--elf", elf, "--for", "600s"]);
+        emulation
+            .args(options)
+            .args(["--serial", "0.USART2=pty", "--serial", "1.USART2=pty"]);
+        emulation
+            .stdout(File::create(&log).expect("a log"))
+            .stderr(Stdio::piped());
+        let mut emulation = Ending::of(&mut emulation);
         let mut said = BufReader::new(emulation.0.stderr.take().expect("a pipe"));
         let mut port = |board: usize| {
             let mut line = String::new();
@@ -134,9 +134,7 @@ fn make_app() -> Option<NewApp> {
 /// The command, sharing what it compiles with the firmware.
 pub(crate) fn building(args: &[&str]) -> Command {
     let shared = Path::new("../../target/firmware/build").canonicalize();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
-    command
-        .args(args)
-        .env("CARGO_BUILD_BUILD_DIR", shared.expect("the firmware has been built"));
+    let mut command = command(args);
+    command.env("CARGO_BUILD_BUILD_DIR", shared.expect("the firmware has been built"));
     command
 }

@@ -48,6 +48,12 @@ impl Folder {
         self.path(name)
     }
 
+    /// A mesh file of the default board, with more lines at its end.
+    pub(crate) fn mesh(&self, name: &str, network: &str, more: &str) -> String {
+        let text = format!("network = \"{network}\"\nboard = \"nucleo-f446re\"\n{more}");
+        self.write(name, &text)
+    }
+
     /// A program in the language of the shell that answers for probe-rs.
     pub(crate) fn stand_in(&self, text: &str) -> String {
         let version = "case \"$*\" in --version) echo 'probe-rs 0.32.0 (git commit: none)'; exit;; esac";
@@ -71,11 +77,14 @@ impl Drop for Folder {
     }
 }
 
+pub(crate) fn command(args: &[impl AsRef<std::ffi::OsStr>]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
+    command.args(args);
+    command
+}
+
 pub(crate) fn hopwise(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(args)
-        .output()
-        .expect("the command starts")
+    command(args).output().expect("the command starts")
 }
 
 /// The words of a command line; each `{}` is the next of those that are given.
@@ -99,10 +108,8 @@ pub(crate) fn json(args: &[&str]) -> (i32, Value) {
     let output = hopwise(args);
     let status = output.status.code().expect("an exit status");
     let value = serde_json::from_slice(&output.stdout);
-    (
-        status,
-        value.unwrap_or_else(|error| panic!("{args:?}: {error}, {output:?}")),
-    )
+    let value = value.unwrap_or_else(|error| panic!("{args:?}: {error}, {output:?}"));
+    (status, value)
 }
 
 /// The one sentence of a command that was refused and has printed nothing.
@@ -110,11 +117,8 @@ pub(crate) fn refused(args: &[&str]) -> String {
     let output = hopwise(args);
     let sentence = String::from_utf8(output.stderr).expect("text");
     assert_eq!(output.status.code(), Some(2), "{args:?}: {sentence}");
-    assert_eq!(
-        (sentence.lines().count(), output.stdout),
-        (1, vec![]),
-        "{args:?}: {sentence}"
-    );
+    let found = (sentence.lines().count(), output.stdout);
+    assert_eq!(found, (1, vec![]), "{args:?}: {sentence}");
     sentence.trim_end().into()
 }
 
@@ -128,11 +132,15 @@ pub(crate) fn refuses(table: &str) {
             _ => vec![part],
         });
         let sentence = refused(&words.collect::<Vec<_>>());
-        assert!(
-            is_like(&sentence, &format!("hopwise: {expected}")),
-            "{line}: {sentence}"
-        );
+        let is_it = is_like(&sentence, &format!("hopwise: {expected}"));
+        assert!(is_it, "{line}: {sentence}");
     }
+}
+
+/// A text is as this pattern says, in which `[..]` stands for any text.
+#[track_caller]
+pub(crate) fn like(text: &str, pattern: &str) {
+    assert!(is_like(text, pattern), "not {pattern}: {text}");
 }
 
 fn is_like(text: &str, pattern: &str) -> bool {

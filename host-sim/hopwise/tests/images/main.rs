@@ -39,9 +39,8 @@ fn images_of_one_family_keep_their_budgets() {
         .iter()
         .map(|(family, budget)| (std::slice::from_ref(family), *budget));
     for (families, budget) in std::iter::once((&[][..], 134)).chain(families) {
-        let Some(firmware) = built(&stock().with_families(families)) else {
-            return;
-        };
+        let firmware = built(&stock().with_families(families));
+        let Some(firmware) = firmware else { return };
         let (flash, ram) = sizes(&firmware.image);
         let name = families.first().unwrap_or(&"none");
         println!("base graphs and {name}: {flash} bytes of flash, {ram} bytes of RAM");
@@ -79,11 +78,8 @@ fn the_tests_of_a_new_program_pass() {
         .output()
         .expect("cargo starts");
     let said = String::from_utf8_lossy(&tests.stdout);
-    assert!(
-        tests.status.success() && said.contains("2 passed"),
-        "{said}\n{}",
-        String::from_utf8_lossy(&tests.stderr)
-    );
+    let errors = String::from_utf8_lossy(&tests.stderr);
+    assert!(tests.status.success() && said.contains("2 passed"), "{said}\n{errors}");
     for board in KINDS.iter().map(|kind| kind.name) {
         let emulated = hopwise(&["emulate", "path(2)", "--for", "1500ms", "--board", board, "--app"]);
         let log = String::from_utf8_lossy(&emulated.stdout);
@@ -143,9 +139,8 @@ fn every_board_has_an_image_that_fits() {
 
 #[test]
 fn an_image_without_the_family_of_a_network_says_so() {
-    let Some(firmware) = built(&stock().with_families(&["rdn"])) else {
-        return;
-    };
+    let firmware = built(&stock().with_families(&["rdn"]));
+    let Some(firmware) = firmware else { return };
     let cases = [
         ("rcr(2,2,1)", BoardState::NotInImage),
         // Not even a network where its family is there, but that cannot be told.
@@ -161,14 +156,10 @@ fn an_image_without_the_family_of_a_network_says_so() {
         assert_eq!(status.state, expected, "{expression}");
         if expected == BoardState::NotInImage {
             let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
-            assert!(
-                lines.iter().any(|line| line == "not part of a mesh: NotInImage"),
-                "{lines:?}"
-            );
-            assert_eq!(
-                rig.ask_one::<CommandResult>(BoardRequest::command(0, &Command::WriteConfig(&config))),
-                CommandResult::NotInImage
-            );
+            let says_so = lines.iter().any(|line| line == "not part of a mesh: NotInImage");
+            assert!(says_so, "{lines:?}");
+            let command = BoardRequest::command(0, &Command::WriteConfig(&config));
+            assert_eq!(rig.ask_one::<CommandResult>(command), CommandResult::NotInImage);
         }
     }
 }

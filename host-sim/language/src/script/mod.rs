@@ -130,12 +130,8 @@ impl Script {
             }
             _ => vec![event],
         };
-        let events = self
-            .events
-            .into_iter()
-            .flat_map(each)
-            .map(resolved)
-            .collect::<Result<_, _>>()?;
+        let events = self.events.into_iter().flat_map(each).map(resolved);
+        let events = events.collect::<Result<_, _>>()?;
         Ok(Script { events })
     }
 }
@@ -154,11 +150,8 @@ impl<P> Script<P> {
     /// Of events in any order.
     pub fn new(events: impl IntoIterator<Item = (Time, Action<P>)>) -> Self {
         let events = (1..).zip(events);
-        Script::sorted(
-            events
-                .map(|(line, (at, action))| ScriptEvent { at, action, line })
-                .collect(),
-        )
+        let event = |(line, (at, action))| ScriptEvent { at, action, line };
+        Script::sorted(events.map(event).collect())
     }
 
     fn sorted(mut events: Vec<ScriptEvent<P>>) -> Self {
@@ -286,18 +279,11 @@ mod tests {
                     12s reset 3; 13s off 3; 14s on 3; 15s press 3; 16s release 3";
         let script = Script::parse(text).unwrap();
         assert_eq!(script.to_string(), text);
-        let kinds: Vec<_> = script
-            .events()
-            .iter()
-            .map(|event| std::mem::discriminant(&event.action))
-            .collect();
+        let events = script.events().iter();
+        let kinds: Vec<_> = events.map(|event| std::mem::discriminant(&event.action)).collect();
         assert_eq!(kinds.len(), EVERY.len());
-        assert!(
-            kinds
-                .iter()
-                .enumerate()
-                .all(|(place, kind)| !kinds[..place].contains(kind))
-        );
+        let is_new = |(place, kind)| !kinds[..place].contains(kind);
+        assert!(kinds.iter().enumerate().all(is_new));
     }
 
     #[test]
@@ -351,15 +337,11 @@ mod tests {
         assert_eq!(pairs(&resolve("1s off 3,0,17")), off(&[3, 0, 17]));
         assert_eq!(pairs(&resolve("1s off all")), off(&(0..18).collect::<Vec<_>>()));
         let script = Script::parse("1s off 3,4; 2s on all; 3s reset all; 4s break 1.0 3ms").unwrap();
-        assert_eq!(
-            script.to_string(),
-            "1s off 3; 1s off 4; 2s on all; 3s reset all; 4s break 1.0 3ms"
-        );
+        let found = script.to_string();
+        assert_eq!(found, "1s off 3; 1s off 4; 2s on all; 3s reset all; 4s break 1.0 3ms");
         let refusal = |text: &str| Script::parse(text).unwrap().resolve(&mesh()).unwrap_err().to_string();
-        assert_eq!(
-            refusal("1s on all"),
-            "line 1: 'on' cannot happen here; what can is cut, noise, off"
-        );
+        let found = refusal("1s on all");
+        assert_eq!(found, "line 1: 'on' cannot happen here; what can is cut, noise, off");
         let wrong = Script::parse("1s off 3,x").unwrap_err().to_string();
         assert_eq!(wrong, "line 1: '3,x' is not a board number");
     }

@@ -16,11 +16,8 @@ fn any_number_of_threads_gives_the_same_result() {
         let line = format!("{expression} --packet-flits {flits} --paths {paths} --rate {rate} --cycles 1024");
         let run = |threads: usize| without_times(point(&format!("{line} --threads {threads}")));
         let alone = run(1);
-        assert!(
-            alone.packets_measured > 1_000,
-            "{expression}: {}",
-            alone.packets_measured
-        );
+        let packets = alone.packets_measured;
+        assert!(packets > 1_000, "{expression}: {packets}");
         for threads in [2, 3] {
             assert_eq!(alone, run(threads), "{expression}, {threads} threads");
         }
@@ -73,10 +70,7 @@ fn histograms_add_up() {
     assert_eq!(point.hops_histogram.len(), 3 + 2 + 1);
     assert_eq!(point.link_histogram.iter().sum::<u64>(), 30 * 4);
     let expected = point.accepted_rate * point.hops_mean / 4.0;
-    assert!(
-        (point.link_load_mean / expected - 1.0).abs() < 0.02,
-        "{} {expected}",
-        point.link_load_mean
-    );
+    let mean = point.link_load_mean;
+    assert!((mean / expected - 1.0).abs() < 0.02, "{mean} {expected}");
     assert!(point.link_load_max > point.link_load_mean && point.link_load_max < 1.0);
 }

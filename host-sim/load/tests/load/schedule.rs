@@ -36,25 +36,16 @@ fn every_collective_is_carried_out() {
             };
             let point = measure::replay(&experiment(&network), &schedule).unwrap();
             let name = operation.name();
-            assert_eq!(
-                point.packets_measured,
-                schedule.messages().len() as u64,
-                "{expression} {name}"
-            );
-            let rounds = schedule
-                .messages()
-                .iter()
-                .filter_map(|message| message.round)
-                .max()
-                .unwrap();
+            let expected = schedule.messages().len() as u64;
+            assert_eq!(point.packets_measured, expected, "{expression} {name}");
+            let rounds = schedule.messages().iter().filter_map(|message| message.round);
+            let rounds = rounds.max().unwrap();
             let finished = point.finished.unwrap();
             assert!(finished >= HOP, "{expression} {name}: {finished} cycles");
             // A chain of rounds in which the last waits for the first takes at least a hop each.
             if matches!(operation, Operation::Reduce | Operation::Broadcast) {
-                assert!(
-                    finished >= u64::from(rounds + 1) * HOP,
-                    "{expression} {name}: {finished} cycles"
-                );
+                let least = u64::from(rounds + 1) * HOP;
+                assert!(finished >= least, "{expression} {name}: {finished} cycles");
             }
         }
     }
@@ -73,12 +64,8 @@ fn a_collective_round_a_dead_router_says_what_was_not_sent() {
     let mut experiment = experiment(&network);
     experiment.failures = failures.as_ref();
     let point = measure::replay(&experiment, &schedule).unwrap();
-    assert!(
-        point.lost > 0 && point.unsent > 0,
-        "{} lost, {} unsent",
-        point.lost,
-        point.unsent
-    );
+    let (lost, unsent) = (point.lost, point.unsent);
+    assert!(lost > 0 && unsent > 0, "{lost} lost, {unsent} unsent");
     let all = schedule.messages().len() as u64;
     assert_eq!(point.packets_measured + point.lost + point.unsent, all);
 }
@@ -89,10 +76,8 @@ fn the_packets_of_a_trace_are_sent_at_their_times() {
     let packet =
         |number: u32| format!(r#"{{"source":0,"from_host":false,"epoch":1,"kind":"datagram","number":{number}}}"#);
     let accepted = |t: &str, number: u32, dest: u32| {
-        format!(
-            r#"{{"t":{t},"node":0,"event":"accepted","packet":{},"dest":{dest}}}"#,
-            packet(number)
-        )
+        let packet = packet(number);
+        format!(r#"{{"t":{t},"node":0,"event":"accepted","packet":{packet},"dest":{dest}}}"#)
     };
     let trace = format!(
         "{}\n{}\n{}\n{}\n",
@@ -103,11 +88,8 @@ fn the_packets_of_a_trace_are_sent_at_their_times() {
     );
     let schedule = Schedule::trace(&network, trace.as_bytes()).unwrap();
     // A flit of 80 bits takes 80 us.
-    let times: Vec<(u32, u32)> = schedule
-        .messages()
-        .iter()
-        .map(|message| (message.at, message.to))
-        .collect();
+    let messages = schedule.messages().iter();
+    let times: Vec<(u32, u32)> = messages.map(|message| (message.at, message.to)).collect();
     assert_eq!(times, [(0, 1), (1_250, 2), (10_000, 4)]);
     let point = measure::replay(&experiment(&network), &schedule).unwrap();
     assert_eq!((point.packets_measured, point.finished), (3, Some(10_000 + HOP)));

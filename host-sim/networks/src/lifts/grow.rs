@@ -45,11 +45,8 @@ fn inserted(edges: &[(usize, usize)], places: &[usize], nodes: usize, added: usi
     if gone.len() < places.len() {
         return None;
     }
-    let kept = edges
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| !gone.contains(at))
-        .map(|(_, &edge)| edge);
+    let kept = edges.iter().enumerate().filter(|(at, _)| !gone.contains(at));
+    let kept = kept.map(|(_, &edge)| edge);
     let mut all: Vec<(usize, usize)> = kept.collect();
     for (node, places) in places.chunks(places.len() / added).enumerate() {
         let ends: BTreeSet<usize> = places.iter().flat_map(|&at| [edges[at].0, edges[at].1]).collect();

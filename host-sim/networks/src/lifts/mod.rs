@@ -173,12 +173,8 @@ mod tests {
             assert_eq!(network.nodes(), nodes, "{}", entry.expression);
             let degrees = (0..nodes).map(|node| network.unchecked().degree(node));
             assert_eq!(degrees.max(), Some(ports), "{}", entry.expression);
-            assert_eq!(
-                (sum, diameter),
-                (entry.distance_sum, entry.diameter),
-                "{}",
-                entry.expression
-            );
+            let found = (sum, diameter);
+            assert_eq!(found, (entry.distance_sum, entry.diameter), "{}", entry.expression);
             assert!(sum >= Bound::new(nodes, ports).distance_sum(), "{}", entry.expression);
             assert_eq!(network.to_string(), entry.expression, "in its canonical spelling");
         }

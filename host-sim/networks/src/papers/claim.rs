@@ -205,6 +205,25 @@ impl Claim {
         }
     }
 
+    /// Whether it is so, and how that was found.
+    pub(super) fn so(self, how: How, so: bool) -> Claim {
+        self.judged(how, Verdict::of(so))
+    }
+
+    /// What is to be said of it, and how that was found.
+    pub(super) fn judged(self, how: How, verdict: Verdict) -> Claim {
+        Claim { how, verdict, ..self }
+    }
+
+    pub(super) fn measured(self, measured: String) -> Claim {
+        Claim { measured, ..self }
+    }
+
+    /// Where it fails.
+    pub(super) fn except(self, counterexample: Option<String>) -> Claim {
+        Claim { counterexample, ..self }
+    }
+
     /// Compares an equality of the paper with what was measured, network by network: as long as no figure is above the paper's, it
     /// still holds as a bound.
     pub(super) fn exactly(self, how: How, cases: &[Case]) -> Claim {

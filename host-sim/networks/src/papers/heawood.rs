@@ -43,25 +43,15 @@ fn graph_properties(_: &Run) -> Claims {
     let pairs = || (0..14).flat_map(|u| (0..u).map(move |v| (u, v)));
     let paths: Vec<usize> = pairs().map(|(u, v)| disjoint_paths(&graph, u, v)).collect();
     let farthest = (0..14).flat_map(|node| hops_from(&graph, node)).max().unwrap_or(0);
+    let (nodes, links) = (graph.nodes(), graph.edges());
+    let fewest = paths.iter().min().unwrap_or(&0);
     Ok(vec![
-        Claim {
-            measured: format!(
-                "{} nodes, {} links, degrees {least} to {most}",
-                graph.nodes(),
-                graph.edges()
-            ),
-            verdict: Verdict::of((graph.nodes(), graph.edges(), least, most) == (14, 21, 3, 3)),
-            ..claim("Definition 1: the Heawood graph has 14 nodes of three neighbors and 21 links")
-        },
-        Claim {
-            measured: format!(
-                "{} disjoint paths for every pair; diameter {farthest}",
-                paths.iter().min().unwrap_or(&0)
-            ),
-            how: How::AllPairs,
-            verdict: Verdict::of(paths.iter().all(|&paths| paths == 3) && farthest == 3),
-            ..claim("Property 2: three paths join any pair, and the diameter is 3")
-        },
+        claim("Definition 1: the Heawood graph has 14 nodes of three neighbors and 21 links")
+            .so(How::Counted, (nodes, links, least, most) == (14, 21, 3, 3))
+            .measured(format!("{nodes} nodes, {links} links, degrees {least} to {most}")),
+        claim("Property 2: three paths join any pair, and the diameter is 3")
+            .so(How::AllPairs, paths.iter().all(|&paths| paths == 3) && farthest == 3)
+            .measured(format!("{fewest} disjoint paths for every pair; diameter {farthest}")),
     ])
 }
 
@@ -96,14 +86,13 @@ fn cycles(_: &Run) -> Claims {
         let fits = |cycle: &Vec<usize>| cycle[0] == u && cycle[apart] == v;
         on_one += usize::from(cycles.iter().any(fits));
     }
-    Ok(vec![Claim {
-        measured: format!(
-            "shortest cycle {girth}; {on_one} of 91 pairs at distance d lie d and 6 - d apart on a cycle of six"
-        ),
-        how: How::AllPairs,
-        verdict: Verdict::of(girth == 6 && on_one == 91),
-        ..claim("Property 3: the shortest cycle through any pair has length 6: paths of 1 and 5, 2 and 4, or 3 and 3")
-    }])
+    Ok(vec![
+        claim("Property 3: the shortest cycle through any pair has length 6: paths of 1 and 5, 2 and 4, or 3 and 3")
+            .so(How::AllPairs, girth == 6 && on_one == 91)
+            .measured(format!(
+                "shortest cycle {girth}; {on_one} of 91 pairs at distance d lie d and 6 - d apart on a cycle of six"
+            )),
+    ])
 }
 
 fn symmetry(run: &Run) -> Claims {
@@ -116,16 +105,15 @@ fn symmetry(run: &Run) -> Claims {
         Ok(Some(node)) => format!("not to node {node}"),
         Err(TooLong) => "too long to find out".into(),
     };
-    Ok(vec![Claim {
-        measured: format!(
-            "folded(heawood,2): a renumbering carries node 0 {}, its first link {}",
-            word(&nodes),
-            word(&links)
-        ),
-        how: How::Exhaustive,
-        verdict: Verdict::of(so),
-        ..claim("Section 3.1: folded Heawood networks are node symmetric and edge symmetric")
-    }])
+    Ok(vec![
+        claim("Section 3.1: folded Heawood networks are node symmetric and edge symmetric")
+            .so(How::Exhaustive, so)
+            .measured(format!(
+                "folded(heawood,2): a renumbering carries node 0 {}, its first link {}",
+                word(&nodes),
+                word(&links)
+            )),
+    ])
 }
 
 fn re_degrees(_: &Run) -> Claims {
@@ -140,25 +128,19 @@ fn re_degrees(_: &Run) -> Claims {
         }
     }
     Ok(vec![
-        Claim {
-            measured: format!("re(heawood,heawood,2): degrees {least} to {most}"),
-            verdict: Verdict::of(least == most && most == 6),
-            counterexample: (least != most)
-                .then(|| format!("node 13 has {} links; 6 is the maximum", graph.neighbors(13).len())),
-            ..claim("Section 3.3: the degree of each node of an RE Heawood network is 6")
-        },
-        Claim {
-            measured: format!("n = 3: places {six:?} of the unit have 6 links"),
-            verdict: Verdict::of(six.len() == 4),
-            counterexample: (six.len() != 4).then(|| "Definition 4 joins addresses 0 to n - 2 only".into()),
-            ..claim("Section 3.3.1: nodes with address i, 0 <= i <= n, have 6 links")
-        },
-        Claim {
-            measured: format!("the largest degree is 6 up to n = {most_nodes}"),
-            how: How::ClosedForm,
-            verdict: Verdict::of(most_nodes == 15),
-            ..claim("Section 3.3: RE Heawood networks have up to 14^n nodes, n <= 15")
-        },
+        claim("Section 3.3: the degree of each node of an RE Heawood network is 6")
+            .so(How::Counted, least == most && most == 6)
+            .measured(format!("re(heawood,heawood,2): degrees {least} to {most}"))
+            .except(
+                (least != most).then(|| format!("node 13 has {} links; 6 is the maximum", graph.neighbors(13).len())),
+            ),
+        claim("Section 3.3.1: nodes with address i, 0 <= i <= n, have 6 links")
+            .so(How::Counted, six.len() == 4)
+            .measured(format!("n = 3: places {six:?} of the unit have 6 links"))
+            .except((six.len() != 4).then(|| "Definition 4 joins addresses 0 to n - 2 only".into())),
+        claim("Section 3.3: RE Heawood networks have up to 14^n nodes, n <= 15")
+            .so(How::ClosedForm, most_nodes == 15)
+            .measured(format!("the largest degree is 6 up to n = {most_nodes}")),
         printed_diameter()?,
     ])
 }
@@ -173,16 +155,15 @@ fn printed_diameter() -> Result<Claim, CannotMeasure> {
         below &= diameter <= 6 * n + 3;
     }
     let smallest = by_formula("re(heawood,heawood,1)")?.2;
-    Ok(Claim {
-        measured: format!(
-            "n = 2: {smallest}; n = 2 to 15: {}",
-            if below { "never above" } else { "above for some" }
-        ),
-        how: How::ClosedForm,
-        verdict: Verdict::of_equality(equal, below),
-        counterexample: (!equal).then(|| format!("{smallest} for n = 2, not 15; Fig. 9 has 6n - 3")),
-        ..claim("Section 3.3.2: the diameter of an RE Heawood network is 6n + 3 (in its broadcasting algorithm)")
-    })
+    Ok(
+        claim("Section 3.3.2: the diameter of an RE Heawood network is 6n + 3 (in its broadcasting algorithm)")
+            .judged(How::ClosedForm, Verdict::of_equality(equal, below))
+            .measured(format!(
+                "n = 2: {smallest}; n = 2 to 15: {}",
+                if below { "never above" } else { "above for some" }
+            ))
+            .except((!equal).then(|| format!("{smallest} for n = 2, not 15; Fig. 9 has 6n - 3"))),
+    )
 }
 
 fn re_two(run: &Run) -> Claims {
@@ -200,33 +181,26 @@ fn re_two(run: &Run) -> Claims {
     let mut degrees = Vec::new();
     for reading in ["one", "all"] {
         let network = network(&format!("re-heawood-2(15,{reading})"))?;
-        let most = (0..14)
-            .map(|place| network.unchecked().degree(place))
-            .max()
-            .unwrap_or(0);
+        let degrees_of = (0..14).map(|place| network.unchecked().degree(place));
+        let most = degrees_of.max().unwrap_or(0);
         degrees.push(most);
     }
     Ok(vec![
-        Claim {
-            measured: format!("diameters {}", found.join("; ")),
-            how: How::AllPairs,
-            verdict: if smaller { Verdict::Ambiguous } else { Verdict::False },
-            counterexample: Some(
-                "the definition does not say which port takes which link of the upper Heawood graph".into(),
-            ),
-            ..claim(
-                "Definition 5: RE Heawood II joins nodes n-2 and (n-2) +- 3 of the subnetworks to a Heawood \
+        claim(
+            "Definition 5: RE Heawood II joins nodes n-2 and (n-2) +- 3 of the subnetworks to a Heawood \
                  network",
-            )
-        },
-        Claim {
-            measured: format!(
+        )
+        .judged(How::AllPairs, if smaller { Verdict::Ambiguous } else { Verdict::False })
+        .measured(format!("diameters {}", found.join("; ")))
+        .except(Some(
+            "the definition does not say which port takes which link of the upper Heawood graph".into(),
+        )),
+        claim("Fig. 7: a node of RE Heawood II is linked in at most three other dimensions")
+            .so(How::Counted, degrees[0] == 6)
+            .measured(format!(
                 "n = 15: largest degree {} with one link a port, {} with all",
                 degrees[0], degrees[1]
-            ),
-            verdict: Verdict::of(degrees[0] == 6),
-            ..claim("Fig. 7: a node of RE Heawood II is linked in at most three other dimensions")
-        },
+            )),
     ])
 }
 
@@ -252,8 +226,12 @@ fn flooded(run: &Run) -> Claims {
     let last = averages[averages.len() - 1];
     Ok(vec![
         degrees,
-        Claim {
-            measured: format!(
+        claim("Section 3.5.1: the average degree is (3 * 14^(n-1) + 6 * 14^n) / 14^n, about 3.2")
+            .so(
+                How::Counted,
+                (printed(4) - 3.2).abs() < 0.05 && (last - 3.2).abs() < 0.05,
+            )
+            .measured(format!(
                 "the printed quotient is {:.2} for every n; measured {}",
                 printed(4),
                 averages
@@ -261,13 +239,10 @@ fn flooded(run: &Run) -> Claims {
                     .map(|mean| format!("{mean:.3}"))
                     .collect::<Vec<_>>()
                     .join(", ")
-            ),
-            verdict: Verdict::of((printed(4) - 3.2).abs() < 0.05 && (last - 3.2).abs() < 0.05),
-            counterexample: Some(
+            ))
+            .except(Some(
                 "the powers are exchanged, and there are fewer nodes; the mean degree tends to 42/13".into(),
-            ),
-            ..claim("Section 3.5.1: the average degree is (3 * 14^(n-1) + 6 * 14^n) / 14^n, about 3.2")
-        },
+            )),
     ])
 }
 
@@ -278,11 +253,8 @@ fn broadcast_steps(run: &Run) -> Claims {
         (run.progress)(&network.to_string());
         let broadcast = Broadcast::follow(&network, 0, Tree::FewestSteps);
         let complete = broadcast.reached() == network.nodes() && broadcast.duplicates == 0;
-        cases.push(Case::new(
-            network,
-            4 * n,
-            if complete { broadcast.one_port_steps() } else { u64::MAX },
-        ));
+        let steps = if complete { broadcast.one_port_steps() } else { u64::MAX };
+        cases.push(Case::new(network, 4 * n, steps));
     }
     let row = claim(
         "Section 3.1.2: broadcasting in a folded Heawood network takes O(n) steps (one port: 4n, and 4 is the least for 14 \
@@ -302,11 +274,8 @@ fn routing_steps(run: &Run) -> Claims {
         for n in 1..=3 {
             let (network, graph) = built(&format!("{name}(heawood,{n})"))?;
             (run.progress)(&network.to_string());
-            cases.push(Case::new(
-                network,
-                most(n),
-                Stretch::measure(&network, &graph, Rule::Paper)?.longest,
-            ));
+            let found = Stretch::measure(&network, &graph, Rule::Paper)?;
+            cases.push(Case::new(network, most(n), found.longest));
         }
         let text = format!(
             "{place}: routing in a {name} Heawood network takes O(n) steps (at most {name}'s diameter of Fig. 9)"

@@ -137,9 +137,6 @@ fn by_formula(expression: &str) -> Result<(u64, u64, u64), CannotMeasure> {
 
 /// The degree of all nodes; where they differ, one that is not the claimed one.
 fn regular_degree(figures: &Figures, said: u64) -> u64 {
-    if figures.degree_max == said {
-        figures.degree_min
-    } else {
-        figures.degree_max
-    }
+    let (least, most) = (figures.degree_min, figures.degree_max);
+    if most == said { least } else { most }
 }

@@ -6,9 +6,7 @@ mod routing;
 use hopwise_core::{Base, Network};
 
 use super::claim::Case;
-use super::{
-    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched, searched_diameter,
-};
+use super::{Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, network, searched_diameter};
 use crate::base::Formulas;
 use crate::bisection;
 use crate::connectivity::vertex_connectivity;
@@ -95,29 +93,24 @@ fn examples(_: &Run) -> Claims {
     let ring = linked("rcr(2,2,2)", "[1100;0]", "[1100;1]")?;
     let other = linked("rcr(2,2,2)", "[1100;1]", "[1110;1]")?;
     let yes = |so: bool| if so { "linked" } else { "not linked" };
+    let (before_is, after_is) = (yes(before), yes(after));
     Ok(vec![
-        Claim {
-            measured: format!(
-                "[000;0] and [010;0] {}; [0000;0] and [0010;0] {}",
-                yes(before),
-                yes(after)
-            ),
-            verdict: Verdict::of(before && !after),
-            ..claim(
-                "Figs. 2, 3: RCR(2,2,1) links [000;0] and [010;0]; RCR(2,2,2) no longer links [0000;0] and \
+        claim(
+            "Figs. 2, 3: RCR(2,2,1) links [000;0] and [010;0]; RCR(2,2,2) no longer links [0000;0] and \
                  [0010;0]",
-            )
-        },
-        Claim {
-            measured: format!(
+        )
+        .so(How::Counted, before && !after)
+        .measured(format!(
+            "[000;0] and [010;0] {before_is}; [0000;0] and [0010;0] {after_is}"
+        )),
+        claim("Fig. 5: RCR(2,2,2): plane [--00;0] joins plane [11--;1] by [1100;0] and [1100;1]")
+            .so(How::Counted, plane && ring && other)
+            .measured(format!(
                 "[0000;0]-[1000;0] {}, [1100;0]-[1100;1] {}, [1100;1]-[1110;1] {}",
                 yes(plane),
                 yes(ring),
                 yes(other)
-            ),
-            verdict: Verdict::of(plane && ring && other),
-            ..claim("Fig. 5: RCR(2,2,2): plane [--00;0] joins plane [11--;1] by [1100;0] and [1100;1]")
-        },
+            )),
     ])
 }
 
@@ -166,11 +159,8 @@ fn bisection_width(run: &Run) -> Claims {
             continue;
         };
         let unit = 1 << (cube.bits() - 1);
-        cases.push(Case::new(
-            cube.name(),
-            places_of_a_bit(&network, cube) * unit,
-            found.most,
-        ));
+        let said = places_of_a_bit(&network, cube) * unit;
+        cases.push(Case::new(cube.name(), said, found.most));
         let most = unit * (cube.j * (cube.r - 1) / cube.bits());
         corollary_empty += u64::from(most < unit);
         corollary.push((cube.name(), unit, most, found));
@@ -188,17 +178,15 @@ fn bisection_width(run: &Run) -> Claims {
         .filter(|(_, least, most, found)| found.most < *least || found.least > *most);
     let count = outside.clone().count();
     let example = outside.clone().next();
-    let corollary = Claim {
-        measured: format!(
-            "outside the bounds on {count} of {} networks; on {corollary_empty} the bounds exclude each other",
-            corollary.len()
-        ),
-        how: How::BestCut,
-        // A line that cannot be read for certain refutes nothing.
-        verdict: Verdict::of_reading(count == 0),
-        counterexample: example.map(|(name, least, most, found)| format!("{name}: {found}, read as {least} to {most}")),
-        ..claim("Corollary 1: 2^(k+j-1) <= B <= 2^(k+j-1) floor(j(r-1)/(j+k)) (our reading of a damaged line)")
-    };
+    let corollary =
+        claim("Corollary 1: 2^(k+j-1) <= B <= 2^(k+j-1) floor(j(r-1)/(j+k)) (our reading of a damaged line)")
+            // A line that cannot be read for certain refutes nothing.
+            .judged(How::BestCut, Verdict::of_reading(count == 0))
+            .measured(format!(
+                "outside the bounds on {count} of {} networks; on {corollary_empty} the bounds exclude each other",
+                corollary.len()
+            ))
+            .except(example.map(|(name, least, most, found)| format!("{name}: {found}, read as {least} to {most}")));
     Ok(vec![row, corollary])
 }
 
@@ -240,38 +228,27 @@ fn property_2(_: &Run) -> Claims {
     }
     let mut cycles = Vec::new();
     for n in 3..=5 {
-        cycles.push(same(
-            &by_definition(1, n, n - 1),
-            &format!("re(complete(2),ring({n}),{n})"),
-        )?);
+        let expansion = format!("re(complete(2),ring({n}),{n})");
+        cycles.push(same(&by_definition(1, n, n - 1), &expansion)?);
     }
+    let equal = agreed(&cycles);
     Ok(vec![
-        Claim {
-            measured: format!("RCR(0,5,j) falls into parts, {}", ring_parts.join(", ")),
-            how: How::AsPrinted,
-            verdict: Verdict::of(ring),
-            counterexample: (!ring).then(|| "RCR(0,5,1) is two rings; only j = 0 is one".into()),
-            ..claim("P2.1: rings are RCR(0,r,j) for any r and j")
-        },
-        Claim {
-            measured: format!(
+        claim("P2.1: rings are RCR(0,r,j) for any r and j")
+            .so(How::AsPrinted, ring)
+            .measured(format!("RCR(0,5,j) falls into parts, {}", ring_parts.join(", ")))
+            .except((!ring).then(|| "RCR(0,5,1) is two rings; only j = 0 is one".into())),
+        claim("P2.2: the n-cube is RCR(2,1,j)")
+            .so(How::AsPrinted, cube)
+            .measured(format!(
                 "RCR(2,1,j) falls into parts, {}; RCR(n,1,0) is the n-cube: {cubes:?} for n = 2..5",
                 cube_parts.join(", ")
-            ),
-            how: How::AsPrinted,
-            verdict: Verdict::of(cube),
-            counterexample: (!cube).then(|| "RCR(2,1,1) is not connected, so not the 3-cube".into()),
-            ..claim("P2.2: the n-cube is RCR(2,1,j)")
-        },
-        Claim {
-            measured: format!(
-                "RCR(1,n,n-1) is CCC(n) up to numbering: {} for n = 3 to 5",
-                agreed(&cycles)
-            ),
-            how: How::Exhaustive,
-            verdict: Verdict::of(cycles.iter().all(|&same| same)),
-            ..claim("Introduction: cube-connected cycles are special RCRs")
-        },
+            ))
+            .except((!cube).then(|| "RCR(2,1,1) is not connected, so not the 3-cube".into())),
+        claim("Introduction: cube-connected cycles are special RCRs")
+            .so(How::Exhaustive, cycles.iter().all(|&same| same))
+            .measured(format!(
+                "RCR(1,n,n-1) is CCC(n) up to numbering: {equal} for n = 3 to 5"
+            )),
     ])
 }
 
@@ -290,27 +267,23 @@ fn sizes(_: &Run) -> Claims {
     };
     let printed = possible(18_422);
     Ok(vec![
-        Claim {
-            measured: format!(
+        claim("Section 3.1: an RCR of 18,422 nodes has match ratio 0.92")
+            .so(How::Exhaustive, printed)
+            .measured(format!(
                 "of 18,400 to 18,450 only {} = r 2^m with r up to 16",
                 (18_400..18_450)
                     .filter(|&nodes| possible(nodes))
                     .map(|nodes| nodes.to_string())
                     .collect::<Vec<_>>()
                     .join(", ")
+            ))
+            .except(
+                near(18_422).map(|nodes| format!("{nodes} = 9 * 2^11 must be meant, ratio {:.2}", nodes as f64 / 2e4)),
             ),
-            how: How::Exhaustive,
-            verdict: Verdict::of(printed),
-            counterexample: near(18_422)
-                .map(|nodes| format!("{nodes} = 9 * 2^11 must be meant, ratio {:.2}", nodes as f64 / 2e4)),
-            ..claim("Section 3.1: an RCR of 18,422 nodes has match ratio 0.92")
-        },
-        Claim {
-            measured: format!("{example} has {} nodes", example.nodes()),
-            verdict: Verdict::of(example.nodes() != 20_000),
-            counterexample: Some(format!("{example}, match ratio 1")),
-            ..claim("Section 2: the closest RCR to 20,000 nodes has 20,480")
-        },
+        claim("Section 2: the closest RCR to 20,000 nodes has 20,480")
+            .so(How::Counted, example.nodes() != 20_000)
+            .measured(format!("{example} has {} nodes", example.nodes()))
+            .except(Some(format!("{example}, match ratio 1"))),
     ])
 }
 
@@ -324,10 +297,8 @@ fn property_3(_: &Run) -> Claims {
         let mut cycles = 0u64;
         for node in 0..graph.nodes() {
             let cube_links = || {
-                graph
-                    .neighbors(node)
-                    .iter()
-                    .filter(|&&next| place(next as usize) == place(node))
+                let near = graph.neighbors(node).iter();
+                near.filter(|&&next| place(next as usize) == place(node))
             };
             for &a in cube_links() {
                 for &b in cube_links().filter(|&&b| b > a) {
@@ -346,15 +317,8 @@ fn property_3(_: &Run) -> Claims {
         with_ring.push(Case::new(cube.name(), said * cube.r, cycles / 4));
     }
 
-    let figure: Vec<Case> = with_ring
-        .iter()
-        .filter(|case| case.network == "rcr(2,2,2)")
-        .cloned()
-        .collect();
-    let figure: Vec<Case> = figure
-        .into_iter()
-        .map(|case| Case::new(case.network, 8u64, case.found))
-        .collect();
+    let figure = with_ring.iter().filter(|case| case.network == "rcr(2,2,2)");
+    let figure: Vec<Case> = figure.map(|case| Case::new(&case.network, 8u64, case.found)).collect();
     Ok(vec![
         claim("P3: there are C(k,2) 2^(k+j-2) cube planes of four nodes").exactly(How::Counted, &cases),
         claim("P3, proof: there are C(k,2) r 2^(k+j-2) of them").exactly(How::Counted, &with_ring),
@@ -394,24 +358,18 @@ fn property_4(run: &Run) -> Claims {
             }
         }
     }
-    let rule = Claim {
-        measured: format!("of the networks with unlike nodes, {fitting_unlike} have r j divisible by k + j"),
-        how: How::Exhaustive,
-        verdict: Verdict::of(fitting_unlike == 0),
-        ..claim("P4 with a condition: an RCR is symmetric if r j is a multiple of k + j (not in the paper)")
-    }
-    .finding();
+    let rule = claim("P4 with a condition: an RCR is symmetric if r j is a multiple of k + j (not in the paper)")
+        .so(How::Exhaustive, fitting_unlike == 0)
+        .measured(format!(
+            "of the networks with unlike nodes, {fitting_unlike} have r j divisible by k + j"
+        ))
+        .finding();
+    let all = alike + unlike.len() + open;
     Ok(vec![
-        Claim {
-            measured: format!(
-                "all nodes alike on {alike} of {} networks, {open} open",
-                alike + unlike.len() + open
-            ),
-            how: How::Exhaustive,
-            verdict: Verdict::of(unlike.is_empty()),
-            counterexample: unlike.first().cloned(),
-            ..claim("P4: an RCR is a Cayley graph and therefore symmetric")
-        },
+        claim("P4: an RCR is a Cayley graph and therefore symmetric")
+            .so(How::Exhaustive, unlike.is_empty())
+            .measured(format!("all nodes alike on {alike} of {all} networks, {open} open"))
+            .except(unlike.first().cloned()),
         rule,
     ])
 }
@@ -422,11 +380,8 @@ fn property_5(run: &Run) -> Claims {
     for cube in all(4096, 12) {
         let found = searched_diameter(run, &cube.name())?;
         // Rounded up, the reading that is kinder to the claim.
-        cases.push(Case::new(
-            cube.name(),
-            (cube.r - 1).div_ceil(2) + cube.bits() - 1,
-            found,
-        ));
+        let said = (cube.r - 1).div_ceil(2) + cube.bits() - 1;
+        cases.push(Case::new(cube.name(), said, found));
         if cube.fits() {
             let by_formula = network(&cube.name())?.diameter().unwrap_or(0);
             formula.push(Case::new(cube.name(), by_formula, found));
@@ -456,17 +411,12 @@ fn property_6(run: &Run) -> Claims {
             worse.push(format!("{}: {found} nodes cut it, its degree is {degree}", cube.name()));
         }
     }
+    let all = best + worse.len();
     Ok(vec![
-        Claim {
-            measured: format!(
-                "connectivity equals the degree on {best} of {} networks",
-                best + worse.len()
-            ),
-            how: How::Exhaustive,
-            verdict: Verdict::of(worse.is_empty()),
-            counterexample: worse.first().cloned(),
-            ..claim("P6: an RCR is optimally fault tolerant: any degree - 1 nodes can fail")
-        },
+        claim("P6: an RCR is optimally fault tolerant: any degree - 1 nodes can fail")
+            .so(How::Exhaustive, worse.is_empty())
+            .measured(format!("connectivity equals the degree on {best} of {all} networks"))
+            .except(worse.first().cloned()),
         seed_is_cube_of_rings()?,
     ])
 }
@@ -474,28 +424,22 @@ fn property_6(run: &Run) -> Claims {
 /// The step of P6's proof that its induction starts from.
 fn seed_is_cube_of_rings() -> Result<Claim, CannotMeasure> {
     let (seed, rings) = (network("rcr(2,3,0)")?, network("rcr(2,3,4)")?);
-    Ok(Claim {
-        measured: format!(
+    Ok(claim("P6, proof: the generation seed GS(k,r) is equal to COR(k,r)")
+        .so(How::Counted, seed.nodes() == rings.nodes())
+        .measured(format!(
             "k = 2, r = 3: {seed} has {} nodes, COR(2,3) = {rings} has r 2^(kr) = {}",
             seed.nodes(),
             rings.nodes()
-        ),
-        how: How::Counted,
-        verdict: Verdict::of(seed.nodes() == rings.nodes()),
-        counterexample: Some("they differ in size for every r > 1".into()),
-        ..claim("P6, proof: the generation seed GS(k,r) is equal to COR(k,r)")
-    })
+        ))
+        .except(Some("they differ in size for every r > 1".into())))
 }
 
 fn star_graph(run: &Run) -> Claims {
     let mut cases = Vec::new();
     for n in 3..=7u64 {
         let expression = format!("nstar({n})");
-        cases.push(Case::new(
-            &expression,
-            3 * (n - 1) / 2,
-            diameter(&searched(run, &expression)?)?,
-        ));
+        let found = searched_diameter(run, &expression)?;
+        cases.push(Case::new(&expression, 3 * (n - 1) / 2, found));
     }
     let stars: Vec<Base> = [base("nstar(7)")?, base("nstar(8)")?].into();
     let sizes = [

@@ -79,31 +79,24 @@ fn symmetry(_: &Run) -> Claims {
             Err(TooLong) => unlike = Some(format!("{expression}: too long to find out")),
         }
     }
-    let nodes = Claim {
-        measured: format!(
-            "a renumbering carries node 0 to every other node in {}",
-            alike.join(", ")
-        ),
-        how: How::Exhaustive,
-        verdict: Verdict::of(unlike.is_none()),
-        counterexample: unlike,
-        ..claim("Abstract: RDN is node symmetric (over a symmetric base)")
-    };
+    let alike = alike.join(", ");
+    let nodes = claim("Abstract: RDN is node symmetric (over a symmetric base)")
+        .so(How::Exhaustive, unlike.is_none())
+        .measured(format!("a renumbering carries node 0 to every other node in {alike}"))
+        .except(unlike);
     let (network, graph) = built("rdn(ring(3),1)")?;
     let shortest_cycles = graph.edge_list().map(|(u, v)| (shortest_cycle(&graph, u, v), u, v));
     let mut shortest_cycles: Vec<_> = shortest_cycles.collect();
     shortest_cycles.sort_unstable();
     let (least, most) = (shortest_cycles[0], shortest_cycles[shortest_cycles.len() - 1]);
     let edge = |(length, u, v): (u32, usize, usize)| format!("link {u}-{v} lies on a cycle of {length}");
-    let edges = Claim {
-        measured: format!(
+    let edges = claim("Abstract: RDN is edge symmetric")
+        .so(How::Counted, least.0 == most.0)
+        .measured(format!(
             "{network}: shortest cycles through a link have {} to {} links",
             least.0, most.0
-        ),
-        verdict: Verdict::of(least.0 == most.0),
-        counterexample: (least.0 != most.0).then(|| format!("{}, {} and none shorter", edge(least), edge(most))),
-        ..claim("Abstract: RDN is edge symmetric")
-    };
+        ))
+        .except((least.0 != most.0).then(|| format!("{}, {} and none shorter", edge(least), edge(most))));
     Ok(vec![nodes, edges])
 }
 
@@ -160,11 +153,8 @@ fn bisection_width(run: &Run) -> Claims {
         let side = halves_by_cluster(expression, levels)?;
         let halves = side.iter().filter(|&&side| side).count() * 2 == side.len();
         let found = bisection::bounds(&graph).map_or(u64::MAX, |bounds| bounds.most);
-        let found = if halves {
-            found.min(cut_size(&graph, &side))
-        } else {
-            found
-        };
+        let cut = found.min(cut_size(&graph, &side));
+        let found = if halves { cut } else { found };
         cases.push(Case::new(name, said, found));
     }
     // A cut with fewer links refutes an equality, and "at most" is not what a bisection width states.
@@ -256,46 +246,40 @@ fn table_2(run: &Run) -> Claims {
             |nodes, degree, diameter, ratio| format!("{nodes} nodes, degree {degree}, D {diameter}, CR {ratio:.2}");
         let says = figure(row.nodes, row.degree, row.diameter, row.ratio);
         let measured = figure(nodes, degree, diameter, ratio);
-        rows.push(Claim {
-            verdict: Verdict::of(says == measured),
-            counterexample: (says != measured).then(|| format!("{}: {measured}", row.expression)),
-            measured,
-            how: How::SingleSource,
-            ..claim(&format!("Table 2: {}: {says}", row.name))
-        });
+        rows.push(
+            claim(&format!("Table 2: {}: {says}", row.name))
+                .so(How::SingleSource, says == measured)
+                .except((says != measured).then(|| format!("{}: {measured}", row.expression)))
+                .measured(measured),
+        );
     }
     ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let order: Vec<String> = ratios
-        .iter()
-        .map(|(ratio, name)| format!("{name} {ratio:.2}"))
-        .collect();
-    rows.push(Claim {
-        measured: format!("by CR: {}", order.join(", ")),
-        how: How::SingleSource,
-        verdict: Verdict::of(
-            ratios[..3].iter().all(|(_, name)| name.starts_with("RDN")) && ratios[0].1 == "RDN(3^3,2)",
-        ),
-        ..claim("Section 3: the RDNs beat all others of Table 2 by cost ratio, and RDN(3^3,2) is the best")
-    });
+    let order = ratios.iter().map(|(ratio, name)| format!("{name} {ratio:.2}"));
+    let order: Vec<String> = order.collect();
+    rows.push(
+        claim("Section 3: the RDNs beat all others of Table 2 by cost ratio, and RDN(3^3,2) is the best")
+            .so(
+                How::SingleSource,
+                ratios[..3].iter().all(|(_, name)| name.starts_with("RDN")) && ratios[0].1 == "RDN(3^3,2)",
+            )
+            .measured(format!("by CR: {}", order.join(", "))),
+    );
     Ok(rows)
 }
 
 fn node_numbers(_: &Run) -> Claims {
     let network = network("rdn(ring(3),1)")?;
     let node = (0..network.nodes()).find(|&node| address(&network, node) == "(1,1,2)");
-    Ok(vec![Claim {
-        measured: format!("rdn(ring(3),1): (1,1,2) is node {}", node.unwrap_or(u64::MAX)),
-        how: How::Exhaustive,
-        verdict: Verdict::of(node == Some(14)),
-        ..claim("Section 4: the ID of node (1,1,2) in RDN(3,1) is 14")
-    }])
+    Ok(vec![
+        claim("Section 4: the ID of node (1,1,2) in RDN(3,1) is 14")
+            .so(How::Exhaustive, node == Some(14))
+            .measured(format!("rdn(ring(3),1): (1,1,2) is node {}", node.unwrap_or(u64::MAX))),
+    ])
 }
 
 fn address(network: &Network, node: Node) -> String {
-    network
-        .address(node)
-        .map(|address| address.to_string())
-        .unwrap_or_default()
+    let address = network.address(node);
+    address.map(|address| address.to_string()).unwrap_or_default()
 }
 
 fn cross_edges(_: &Run) -> Claims {
@@ -304,13 +288,14 @@ fn cross_edges(_: &Run) -> Claims {
     let rings = graph.edge_list().filter(|(u, v)| u / 3 == v / 3);
     let printed = Graph::from_edges(graph.nodes(), rings.chain((0..9).map(|low| (low, low + 9))));
     let parts = printed.parts();
-    Ok(vec![Claim {
-        measured: format!("built so, {network} falls into {parts} parts; with the numbers exchanged it is one"),
-        how: How::AsPrinted,
-        verdict: Verdict::of(parts == 1),
-        counterexample: (parts > 1).then(|| "cluster i of type 0 meets only cluster i of type 1".into()),
-        ..claim("Section 4: (u,v) is a cross edge iff u0 != v0, u1 = v1 and u2 = v2")
-    }])
+    Ok(vec![
+        claim("Section 4: (u,v) is a cross edge iff u0 != v0, u1 = v1 and u2 = v2")
+            .so(How::AsPrinted, parts == 1)
+            .measured(format!(
+                "built so, {network} falls into {parts} parts; with the numbers exchanged it is one"
+            ))
+            .except((parts > 1).then(|| "cluster i of type 0 meets only cluster i of type 1".into())),
+    ])
 }
 
 fn worked_route(_: &Run) -> Claims {
@@ -329,18 +314,15 @@ fn worked_route(_: &Run) -> Claims {
     let crossed = by_way_of("(0,(0,0,0),(1,2,2))") && by_way_of("(1,(1,2,2),(0,0,0))");
     let hops = path.len() as u64 - 1;
     let distance = network.unchecked().distance(from, to);
-    Ok(vec![Claim {
-        measured: format!(
-            "{hops} hops by nodes {path:?}; the distance is {}",
-            distance.unwrap_or(u64::MAX)
-        ),
-        how: How::AsPrinted,
-        verdict: Verdict::of(crossed && distance == Some(hops)),
-        ..claim(
+    let apart = distance.unwrap_or(u64::MAX);
+    Ok(vec![
+        claim(
             "Fig. 7: RDN(3,2), (0,(0,0,0),(0,0,0)) to (1,(1,2,2),(0,2,2)): crosses from (0,(0,0,0),(1,2,2)) to \
              (1,(1,2,2),(0,0,0))",
         )
-    }])
+        .so(How::AsPrinted, crossed && distance == Some(hops))
+        .measured(format!("{hops} hops by nodes {path:?}; the distance is {apart}")),
+    ])
 }
 
 fn theorem_2(run: &Run) -> Claims {
@@ -352,11 +334,8 @@ fn theorem_2(run: &Run) -> Claims {
         let found = Stretch::measure(&network, &graph, Rule::Paper)?;
         pairs += found.pairs;
         shortest += found.shortest;
-        longest.push(Case::new(
-            network,
-            grown(base(expression)?.diameter(), levels),
-            found.longest,
-        ));
+        let said = grown(base(expression)?.diameter(), levels);
+        longest.push(Case::new(network, said, found.longest));
     }
     let mut row =
         claim("Theorem 2: Algorithm 1 routes in at most 2^k D0 + 2^(k+1) - 2 steps").at_most(How::AllPairs, &longest);
@@ -424,11 +403,8 @@ fn algorithm_2(_: &Run) -> Claims {
         };
         printed.broadcast(levels, 0, 0);
         let missed = printed.received[1..].iter().filter(|&&times| times == 0).count();
-        let again: u32 = printed.received[1..]
-            .iter()
-            .map(|&times| times.saturating_sub(1))
-            .sum::<u32>()
-            + printed.received[0];
+        let repeats = printed.received[1..].iter().map(|&times| times.saturating_sub(1));
+        let again: u32 = repeats.sum::<u32>() + printed.received[0];
         found.push(format!(
             "{name}: {missed} of {nodes} nodes never receive it, {again} copies come again"
         ));
@@ -437,23 +413,19 @@ fn algorithm_2(_: &Run) -> Claims {
         }
         let network = network(name)?;
         let broadcast = Broadcast::follow(&network, 0, Tree::LeastDepth);
-        corrected.push(format!(
-            "{name}: {} of {nodes}, {} again",
-            broadcast.reached(),
-            broadcast.duplicates
-        ));
+        let (reached, again) = (broadcast.reached(), broadcast.duplicates);
+        corrected.push(format!("{name}: {reached} of {nodes}, {again} again"));
     }
-    Ok(vec![Claim {
-        measured: format!(
-            "{}. With the entry node of each cluster left out instead: {}",
-            found.join("; "),
-            corrected.join("; ")
-        ),
-        how: How::AsPrinted,
-        verdict,
-        counterexample: (verdict == Verdict::False).then(|| found[0].clone()),
-        ..claim("Algorithm 2: every node receives the message exactly once")
-    }])
+    Ok(vec![
+        claim("Algorithm 2: every node receives the message exactly once")
+            .judged(How::AsPrinted, verdict)
+            .measured(format!(
+                "{}. With the entry node of each cluster left out instead: {}",
+                found.join("; "),
+                corrected.join("; ")
+            ))
+            .except((verdict == Verdict::False).then(|| found[0].clone())),
+    ])
 }
 
 fn theorem_3(run: &Run) -> Claims {

@@ -117,24 +117,20 @@ fn figures(run: &Run) -> Claims {
             String::new()
         };
         // The paper prints no diameter for Fig. 2: it is Theorem 2's.
-        let by = if text.starts_with("Fig. 2") {
-            " (by Theorem 2)"
-        } else {
-            ""
-        };
-        rows.push(Claim {
-            measured: format!(
-                "{} nodes, degree {}, diameter {hops}{also}",
-                found.nodes, found.degree_max
-            ),
-            how: How::AllPairs,
-            verdict,
-            counterexample: (hops != said.2).then(|| format!("{}: diameter {hops}, not {}", found.expression, said.2)),
-            ..claim(&format!(
+        let is_of_theorem = text.starts_with("Fig. 2");
+        let by = if is_of_theorem { " (by Theorem 2)" } else { "" };
+        rows.push(
+            claim(&format!(
                 "{text}: {} nodes, degree {}, diameter {}{by}",
                 said.0, said.1, said.2
             ))
-        });
+            .judged(How::AllPairs, verdict)
+            .measured(format!(
+                "{} nodes, degree {}, diameter {hops}{also}",
+                found.nodes, found.degree_max
+            ))
+            .except((hops != said.2).then(|| format!("{}: diameter {hops}, not {}", found.expression, said.2))),
+        );
     }
     Ok(rows)
 }
@@ -158,10 +154,8 @@ fn connected_sets_exist(graph: &Graph, size: usize, sets: usize) -> bool {
         let joined = unions
             .iter()
             .flat_map(|&union| candidates.iter().map(move |&set| (union, set)));
-        unions = joined
-            .filter(|(union, set)| union & set == 0)
-            .map(|(union, set)| union | set)
-            .collect();
+        let disjoint = joined.filter(|(union, set)| union & set == 0);
+        unions = disjoint.map(|(union, set)| union | set).collect();
         unions.sort_unstable();
         unions.dedup();
     }
@@ -191,22 +185,20 @@ fn theorem_1(_: &Run) -> Claims {
         }
         .push(case);
     }
-    Ok(vec![Claim {
-        measured: format!(
-            "possible for {}; impossible for {}",
-            possible.join(", "),
-            impossible.join(", ")
-        ),
-        how: How::Exhaustive,
-        verdict: Verdict::of(impossible.is_empty()),
-        counterexample: impossible
-            .first()
-            .map(|case| format!("{case}: only one set can hold the center")),
-        ..claim(
-            "Definition 4, Theorem 1: a unit has s_d disjoint connected pivot sets of min(n_u/s_d, d_f) nodes each \
-             (frames of degree 3)",
+    let (can, cannot) = (possible.join(", "), impossible.join(", "));
+    Ok(vec![
+        claim(
+            "Definition 4, Theorem 1: a unit has s_d disjoint connected pivot sets of min(n_u/s_d, \
+             d_f) nodes each (frames of degree 3)",
         )
-    }])
+        .so(How::Exhaustive, impossible.is_empty())
+        .measured(format!("possible for {can}; impossible for {cannot}"))
+        .except(
+            impossible
+                .first()
+                .map(|case| format!("{case}: only one set can hold the center")),
+        ),
+    ])
 }
 
 /// Frames, units and phases within reach of a search of all pairs.
@@ -245,10 +237,8 @@ fn theorem_2(run: &Run) -> Claims {
                 "sk" => (expansion.degree_sk(), expansion.diameter_sk()),
                 _ => (expansion.degree_sd(), expansion.diameter_sd()),
             };
-            sizes.push(case(
-                expansion.unit.nodes() * expansion.frame.nodes().pow(phases as u32),
-                found.nodes,
-            ));
+            let size = expansion.unit.nodes() * expansion.frame.nodes().pow(phases as u32);
+            sizes.push(case(size, found.nodes));
             degrees[at].push(case(degree, found.degree_max));
             diameters[at].push(case(hops, diameter(&found)?));
         }
@@ -260,18 +250,15 @@ fn theorem_2(run: &Run) -> Claims {
         claim("Theorem 2.3(a): pivot sets: d_r <= d_u + lambda d_f + ceil(d_f / floor(n_u/(r - lambda n_u)))")
             .at_most(How::Counted, &degrees[1]),
         claim(
-            "Theorem 2.3(b): pivot sets: k_r = k_u (r+1) + k_f (d_f r - (d_f-1) lambda n_u) - (d_f-1)(r - lambda \
-             n_u)",
+            "Theorem 2.3(b): pivot sets: k_r = k_u (r+1) + k_f (d_f r - (d_f-1) lambda n_u) - \
+             (d_f-1)(r - lambda n_u)",
         )
         .exactly(How::AllPairs, &diameters[1]),
     ])
 }
 
 fn theorem_3(run: &Run) -> Claims {
-    let (mut first, mut second) = (
-        [Vec::new(), Vec::new(), Vec::new()],
-        [Vec::new(), Vec::new(), Vec::new()],
-    );
+    let [mut first, mut second] = [const { [const { Vec::new() }; 3] }; 2];
     let at_most = |cases: &mut [Vec<Case>; 3], said: [u64; 3], expression: &str| -> Result<(), CannotMeasure> {
         let found = searched(run, expression)?;
         let found = [found.nodes, found.degree_max, diameter(&found)?];
@@ -292,11 +279,8 @@ fn theorem_3(run: &Run) -> Claims {
         if frame_degree <= positions && phases <= rounds {
             let sd = Expansion::new(frame, unit, phases, "sd")?;
             let hops = u.diameter() * (rounds + 1) + f.diameter() * positions - positions / 2;
-            at_most(
-                &mut second,
-                [most(rounds), u.degree_range().1 + 1, hops],
-                &sd.expression,
-            )?;
+            let said = [most(rounds), u.degree_range().1 + 1, hops];
+            at_most(&mut second, said, &sd.expression)?;
         }
     }
 
@@ -322,45 +306,38 @@ fn theorem_4(run: &Run) -> Claims {
     let (torus_side, torus_degree) = (3u64.pow(10), 4);
     let torus_cost = torus_degree * 2 * (torus_side / 2);
     Ok(vec![
-        Claim {
-            measured: format!("n = 9: {nodes} nodes, degree {degree}, diameter {hops}"),
-            how: How::ClosedForm,
-            verdict: Verdict::of(nodes == 9u64.pow(10) && degree == 8),
-            ..large
-        },
-        Claim {
-            measured: format!(
+        large
+            .so(How::ClosedForm, nodes == 9u64.pow(10) && degree == 8)
+            .measured(format!("n = 9: {nodes} nodes, degree {degree}, diameter {hops}")),
+        small
+            .so(How::Counted, sets.nodes == 9u64.pow(3) && sets.degree_max == 5)
+            .measured(format!(
                 "n = 9: {} nodes, degree {}, diameter {}",
                 sets.nodes,
                 sets.degree_max,
                 diameter(&sets)?
-            ),
-            verdict: Verdict::of(sets.nodes == 9u64.pow(3) && sets.degree_max == 5),
-            ..small
-        },
-        Claim {
-            measured: format!(
+            )),
+        claim("Theorem 4(c): k_r = O((log n_r / log n)^(3/2)) (measured: at most 2 times that)")
+            // A constant that covers both sizes: sqrt(n) for the frame's diameter, as much for the unit's.
+            .so(
+                How::ClosedForm,
+                growth(little_hops, 4.0) <= 2.0 && growth(hops, 9.0) <= 2.0,
+            )
+            .measured(format!(
                 "k_r over that: {:.2} for n = 4 ({little_nodes} nodes), {:.2} for n = 9 ({nodes} nodes)",
                 growth(little_hops, 4.0),
                 growth(hops, 9.0)
-            ),
-            how: How::ClosedForm,
-            // A constant that covers both sizes: sqrt(n) for the frame's diameter, as much for the unit's.
-            verdict: Verdict::of(growth(little_hops, 4.0) <= 2.0 && growth(hops, 9.0) <= 2.0),
-            ..claim("Theorem 4(c): k_r = O((log n_r / log n)^(3/2)) (measured: at most 2 times that)")
-        }
-        .growth(),
-        Claim {
-            measured: format!(
-                "n = 9: degree x diameter {} against {torus_cost} of torus({torus_side},{torus_side}), {:.0} times less",
+            ))
+            .growth(),
+        claim("Theorem 4, Corollary: the cost is far below that of a torus of the same size")
+            .so(How::ClosedForm, degree * hops < torus_cost)
+            .measured(format!(
+                "n = 9: degree x diameter {} against {torus_cost} of torus({torus_side},{torus_side}), \
+                 {:.0} times less",
                 degree * hops,
                 torus_cost as f64 / (degree * hops) as f64
-            ),
-            how: How::ClosedForm,
-            verdict: Verdict::of(degree * hops < torus_cost),
-            ..claim("Theorem 4, Corollary: the cost is far below that of a torus of the same size")
-        }
-        .growth(),
+            ))
+            .growth(),
     ])
 }
 
@@ -374,19 +351,12 @@ fn theorem_5(_: &Run) -> Claims {
         degrees &= degree as f64 <= 2.0 * bits.log2();
         diameters &= hops as f64 <= 2.0 * bits;
         costs &= ((degree * hops) as f64) < bits * bits;
-        found.push(format!(
-            "n = {}: 2^{bits} nodes, degree {degree}, diameter {hops}",
-            1u64 << n
-        ));
+        let size = 1u64 << n;
+        found.push(format!("n = {size}: 2^{bits} nodes, degree {degree}, diameter {hops}"));
     }
     let measured = found.join("; ");
     let row = |text, so| {
-        let row = Claim {
-            measured: measured.clone(),
-            how: How::ClosedForm,
-            verdict: Verdict::of(so),
-            ..claim(text)
-        };
+        let row = claim(text).so(How::ClosedForm, so).measured(measured.clone());
         row.growth()
     };
     Ok(vec![
@@ -423,26 +393,22 @@ fn symmetry(_: &Run) -> Claims {
         let mut sums: Vec<u64> = (0..graph.nodes()).map(sum).collect();
         sums.sort_unstable();
         sums.dedup();
+        let count = sums.len();
         found.push(format!(
-            "{expression}: degrees {least} to {most}, {} different distance sums",
-            sums.len()
+            "{expression}: degrees {least} to {most}, {count} different distance sums"
         ));
         if sums.len() > 1 {
-            counter = Some(format!(
-                "{expression} has nodes of distance sums {} and {}",
-                sums[0],
-                sums[sums.len() - 1]
-            ));
+            let (first, last) = (sums[0], sums[sums.len() - 1]);
+            counter = Some(format!("{expression} has nodes of distance sums {first} and {last}"));
         }
     }
-    Ok(vec![Claim {
-        measured: found.join("; "),
-        how: How::AllPairs,
-        // "Symmetric" is not defined in the paper; in the usual sense, all nodes alike, it fails.
-        verdict: Verdict::of_reading(counter.is_none()),
-        counterexample: counter,
-        ..claim("Section 3: the topologies are symmetric, and in many cases regular")
-    }])
+    Ok(vec![
+        claim("Section 3: the topologies are symmetric, and in many cases regular")
+            // "Symmetric" is not defined in the paper; in the usual sense, all nodes alike, it fails.
+            .judged(How::AllPairs, Verdict::of_reading(counter.is_none()))
+            .measured(found.join("; "))
+            .except(counter),
+    ])
 }
 
 fn routing_delay(run: &Run) -> Claims {
@@ -457,15 +423,16 @@ fn routing_delay(run: &Run) -> Claims {
         cases.push(Case::new(network, expansion.diameter_sk(), found.longest));
     }
     let mut row = claim(
-        "Section 6: highest phase first: no route is longer than k_u (r+1) + k_f r, of order (k_u + k_f) d_f \
-         r",
+        "Section 6: highest phase first: no route is longer than k_u (r+1) + k_f r, of order \
+         (k_u + k_f) d_f r",
     )
     .at_most(How::AllPairs, &cases);
     let means = || stretch.iter().map(Stretch::mean);
     let worst = stretch.iter().map(|stretch| stretch.worst.ratio()).fold(1.0, f64::max);
     let (least, most) = (means().fold(f64::MAX, f64::min), means().fold(0.0, f64::max));
     row.measured = format!(
-        "longest route {}; against shortest paths {least:.2} to {most:.2} times as long on average, {worst:.2} at worst",
+        "longest route {}; against shortest paths {least:.2} to {most:.2} times as long on \
+         average, {worst:.2} at worst",
         row.measured
     );
     Ok(vec![row])

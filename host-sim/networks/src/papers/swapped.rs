@@ -6,9 +6,7 @@ mod growth;
 use hopwise_core::{Network, Rule};
 
 use super::claim::Case;
-use super::{
-    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched, searched_diameter,
-};
+use super::{Claim, Claims, How, Measurement, Paper, Run, base, built, diameter, network, searched, searched_diameter};
 use crate::base::Formulas;
 use crate::graph::Graph;
 use crate::stretch::Stretch;
@@ -93,11 +91,9 @@ fn equations(run: &Run) -> Claims {
     }
     Ok(vec![
         claim("Eq. 1: RSN(l,G) has N_1^(2^(l-1)) nodes").exactly(How::Counted, &nodes),
-        Claim {
-            measured: format!("differs on {levels_wrong} of {} networks", SMALL.len()),
-            verdict: Verdict::of(levels_wrong == 0),
-            ..claim("Eq. 2: l = log2 log2 N - log2 log2 N_1 + 1")
-        },
+        claim("Eq. 2: l = log2 log2 N - log2 log2 N_1 + 1")
+            .so(How::Counted, levels_wrong == 0)
+            .measured(format!("differs on {levels_wrong} of {} networks", SMALL.len())),
         degree,
         claim("Eq. 5: without diameter links the diameter is 2^(l-1) (D_G + 1) - 1").exactly(How::AllPairs, &diameters),
     ])
@@ -120,16 +116,14 @@ fn farthest_nodes(_: &Run) -> Claims {
         let apart = |&(x, y): &(u64, u64)| whole.unchecked().distance(x, y) == Some(graph.diameter());
         let (x, y) = pairs.clone().find(apart).unwrap_or((0, 0));
         let repeated = |digit: u64| (0..1u32 << (levels - 1)).fold(0, |id, _| id * nodes + digit);
-        let distance = network
-            .unchecked()
-            .distance(repeated(x), repeated(y))
-            .unwrap_or(u64::MAX);
+        let distance = network.unchecked().distance(repeated(x), repeated(y));
+        let distance = distance.unwrap_or(u64::MAX);
         cases.push(Case::new(network, farthest(graph.diameter(), levels), distance));
     }
     Ok(vec![
         claim(
-            "Section 2.5: if X and Y are D_G apart in the nucleus, XX..X and YY..Y are 2^(l-1) (D_G + 1) - 1 \
-         apart",
+            "Section 2.5: if X and Y are D_G apart in the nucleus, XX..X and YY..Y are 2^(l-1) (D_G \
+             + 1) - 1 apart",
         )
         .exactly(How::ClosedForm, &cases),
     ])
@@ -144,16 +138,11 @@ fn recursive_routing(run: &Run) -> Claims {
         (run.progress)(&name);
         let (network, graph) = built(&name)?;
         let found = Stretch::measure(&network, &graph, Rule::Paper)?;
-        cases.push(Case::new(
-            &name,
-            farthest(base(nucleus)?.diameter(), levels),
-            found.longest,
-        ));
+        let said = farthest(base(nucleus)?.diameter(), levels);
+        cases.push(Case::new(&name, said, found.longest));
         if found.longer() > 0 {
-            longer.push(format!(
-                "{name} {:.0}%",
-                100.0 * found.longer() as f64 / found.pairs as f64
-            ));
+            let share = 100.0 * found.longer() as f64 / found.pairs as f64;
+            longer.push(format!("{name} {share:.0}%"));
             let pair = found.worst;
             example.get_or_insert(format!(
                 "{name}: {} to {} takes {}, distance {}",
@@ -162,20 +151,16 @@ fn recursive_routing(run: &Run) -> Claims {
         }
     }
     let all = cases.len();
+    let (count, names) = (longer.len(), longer.join(", "));
     Ok(vec![
         claim("Eq. 4: recursive routing takes at most 2^(l-1) T(1) + 2^(l-1) - 1 steps").at_most(How::AllPairs, &cases),
-        Claim {
-            measured: format!(
-                "some pairs take longer paths on {} of {all} networks: {}",
-                longer.len(),
-                longer.join(", ")
-            ),
-            how: How::AllPairs,
-            verdict: Verdict::of(!longer.is_empty()),
-            counterexample: example,
-            ..claim("Section 2.5: recursive routing does not always take shortest paths (the paper only bounds it)")
-        }
-        .finding(),
+        claim("Section 2.5: recursive routing does not always take shortest paths (the paper only bounds it)")
+            .so(How::AllPairs, !longer.is_empty())
+            .measured(format!(
+                "some pairs take longer paths on {count} of {all} networks: {names}"
+            ))
+            .except(example)
+            .finding(),
     ])
 }
 
@@ -193,18 +178,18 @@ fn diameter_links(run: &Run) -> Claims {
         }
     }
     let degree = searched(run, "rsn(2,hypercube(3),diameter)")?.degree_max;
-    Ok(vec![Claim {
-        measured: format!(
-            "mean distance smaller on {mean}, diameter on {hops} of {all} networks (not on {}); degree still {degree} for Q3",
-            same.first().map_or("none", String::as_str)
-        ),
-        how: How::AllPairs,
-        verdict: Verdict::of(mean == all && 2 * hops > all),
-        ..claim(
-            "Section 2.1: diameter links shorten the average distance and, in most cases, the diameter, at the \
-             same degree",
+    Ok(vec![
+        claim(
+            "Section 2.1: diameter links shorten the average distance and, in most cases, the \
+             diameter, at the same degree",
         )
-    }])
+        .so(How::AllPairs, mean == all && 2 * hops > all)
+        .measured(format!(
+            "mean distance smaller on {mean}, diameter on {hops} of {all} networks (not on {}); \
+             degree still {degree} for Q3",
+            same.first().map_or("none", String::as_str)
+        )),
+    ])
 }
 
 fn named_subclasses(_: &Run) -> Claims {
@@ -229,30 +214,21 @@ fn named_subclasses(_: &Run) -> Claims {
         for (name, expression) in pairs {
             equal.push((name, built(name)?.1.edge_list().eq(built(expression)?.1.edge_list())));
         }
-        let same: Vec<&str> = equal
-            .iter()
-            .filter(|(_, equal)| *equal)
-            .map(|(name, _)| *name)
-            .collect();
-        rows.push(Claim {
-            measured: format!("link by link equal: {}", same.join(", ")),
-            verdict: Verdict::of(equal.iter().all(|(_, equal)| *equal)),
-            ..claim(text)
-        });
+        let same = equal.iter().filter(|(_, equal)| *equal);
+        let same: Vec<&str> = same.map(|(name, _)| *name).collect();
+        rows.push(
+            claim(text)
+                .so(How::Counted, equal.iter().all(|(_, equal)| *equal))
+                .measured(format!("link by link equal: {}", same.join(", "))),
+        );
     }
     let mut degrees = Vec::new();
     for n in 2..=5u64 {
         // In terms of log2 N = 2n.
-        degrees.push(Case::new(
-            format!("hcn({n})"),
-            n + 1,
-            built(&format!("hcn({n})"))?.1.degree_range().1 as u64,
-        ));
-        degrees.push(Case::new(
-            format!("hfn({n})"),
-            n + 2,
-            built(&format!("hfn({n})"))?.1.degree_range().1 as u64,
-        ));
+        for (name, said) in [(format!("hcn({n})"), n + 1), (format!("hfn({n})"), n + 2)] {
+            let most = built(&name)?.1.degree_range().1;
+            degrees.push(Case::new(name, said, most as u64));
+        }
     }
     rows.push(
         claim("Introduction: HCNs have node degree log2(N)/2 + 1, HFNs log2(N)/2 + 2").exactly(How::Counted, &degrees),
@@ -266,23 +242,18 @@ fn hypercube_nuclei(run: &Run) -> Claims {
         let expression = format!("rsn({levels},hypercube({n}))");
         let bits = (n as u64) << (levels - 1);
         // (1 + 1/n) log2 N - 1.
-        cases.push(Case::new(
-            &expression,
-            bits + bits / n as u64 - 1,
-            searched_diameter(run, &expression)?,
-        ));
+        let found = searched_diameter(run, &expression)?;
+        cases.push(Case::new(&expression, bits + bits / n as u64 - 1, found));
     }
     let (_, graph) = built("rsn(3,hypercube(2))")?;
     let hops = searched_diameter(run, "rsn(3,hypercube(2))")?;
     let degree = graph.degree_range().1 as u64;
+    let nodes = graph.nodes();
     Ok(vec![
         claim("Section 3.1: RSN(l,Q_n) has diameter (1 + 1/n) log2 N - 1").exactly(How::AllPairs, &cases),
-        Claim {
-            measured: format!("n = 2: {} nodes, degree {degree}, diameter {hops}", graph.nodes()),
-            how: How::AllPairs,
-            verdict: Verdict::of((graph.nodes(), degree, hops) == (1 << 8, 4, 11)),
-            ..claim("Section 3.1: l = 3: N = 2^(4n), degree n + 2, diameter log2 N + 3")
-        },
+        claim("Section 3.1: l = 3: N = 2^(4n), degree n + 2, diameter log2 N + 3")
+            .so(How::AllPairs, (graph.nodes(), degree, hops) == (1 << 8, 4, 11))
+            .measured(format!("n = 2: {nodes} nodes, degree {degree}, diameter {hops}")),
     ])
 }
 
@@ -338,11 +309,8 @@ fn mesh_nuclei(_: &Run) -> Claims {
         (3, "path(3)", 1),
     ] {
         let expression = format!("rsn({levels},{mesh})");
-        cases.push(Case::new(
-            &expression,
-            levels + 2 * dimensions - 1,
-            built(&expression)?.1.degree_range().1 as u64,
-        ));
+        let most = built(&expression)?.1.degree_range().1;
+        cases.push(Case::new(&expression, levels + 2 * dimensions - 1, most as u64));
     }
     Ok(vec![
         claim("Section 4.3: over an n-D mesh the node degree is l + 2n - 1").exactly(How::Counted, &cases),
@@ -382,23 +350,19 @@ fn three_levels(_: &Run) -> Claims {
     let (_, cubic) = built("hcn3(2)")?;
     let inside = plain.edge_list().all(|(u, v)| cubic.linked(u, v));
     Ok(vec![
-        Claim {
-            measured: found.join("; "),
-            verdict: Verdict::of(so),
-            ..claim(
-                "Section 5.1: 3-HCN: every two of its N^(1/3) modules have N^(1/3) links, X'X''X''' - X'''X''X'; \
-                 degree log2(N)/3 + 2",
-            )
-        },
-        Claim {
-            measured: format!(
+        claim(
+            "Section 5.1: 3-HCN: every two of its N^(1/3) modules have N^(1/3) links, X'X''X''' - \
+             X'''X''X'; degree log2(N)/3 + 2",
+        )
+        .so(How::Counted, so)
+        .measured(found.join("; ")),
+        claim("Section 5.1: 3-HCNs are hierarchical swapped networks (with diameter links)")
+            .so(How::Counted, inside)
+            .measured(format!(
                 "hsn(3,hypercube(2)) has {} links, all in hcn3(2): {inside}; hcn3(2) has {}",
                 plain.edges(),
                 cubic.edges()
-            ),
-            verdict: Verdict::of(inside),
-            ..claim("Section 5.1: 3-HCNs are hierarchical swapped networks (with diameter links)")
-        },
+            )),
     ])
 }
 
@@ -428,16 +392,10 @@ fn one_link_a_pair(_: &Run) -> Claims {
             let (_, graph) = built(expression)?;
             let (least, most) = links_between(&graph, size);
             so &= (least, most) == (1, 1);
-            found.push(format!(
-                "{expression}: {} copies, {least} to {most} links a pair",
-                graph.nodes() / size
-            ));
+            let copies = graph.nodes() / size;
+            found.push(format!("{expression}: {copies} copies, {least} to {most} links a pair"));
         }
-        rows.push(Claim {
-            measured: found.join("; "),
-            verdict: Verdict::of(so),
-            ..claim(text)
-        });
+        rows.push(claim(text).so(How::Counted, so).measured(found.join("; ")));
     }
     let mut sizes = Vec::new();
     for (n, levels) in [(3u64, 2u32), (4, 2), (4, 3), (5, 3)] {
@@ -453,37 +411,31 @@ fn one_link_a_pair(_: &Run) -> Claims {
 fn partly_linked(run: &Run) -> Claims {
     let (network, graph) = built("partial-swapped")?;
     let upper = |node: usize| {
-        graph
-            .neighbors(node)
-            .iter()
-            .any(|&other| other as usize >> 8 != node >> 8)
+        let mut near = graph.neighbors(node).iter();
+        near.any(|&other| other as usize >> 8 != node >> 8)
     };
     let without = (0..graph.nodes()).filter(|&node| !upper(node)).count();
     let share = 100.0 * without as f64 / graph.nodes() as f64;
     let figures = searched(run, "partial-swapped")?;
     let routed = Stretch::measure(&network, &graph, Rule::Paper)?;
     Ok(vec![
-        Claim {
-            measured: format!("{without} of {} nodes, {share:.0}%", graph.nodes()),
-            verdict: Verdict::of((40.0..60.0).contains(&share)),
-            ..claim(
-                "Section 5.2: 16 copies of RSN(3,Q_2), level-4 links where x_0 = 0: about half the nodes have \
+        claim(
+            "Section 5.2: 16 copies of RSN(3,Q_2), level-4 links where x_0 = 0: about half the nodes have \
                  none",
-            )
-        },
-        Claim {
-            measured: format!(
-                "diameter {}; routes by way of such a neighbor are {:.2} times as long as shortest paths on average, {:.2} at worst",
-                diameter(&figures)?,
-                routed.mean(),
-                routed.worst.ratio()
-            ),
-            how: How::AllPairs,
-            verdict: Verdict::of(graph.parts() == 1),
-            ..claim(
-                "Section 5.2: nodes without a level-4 link reach one within the nucleus: the network is \
+        )
+        .so(How::Counted, (40.0..60.0).contains(&share))
+        .measured(format!("{without} of {} nodes, {share:.0}%", graph.nodes())),
+        claim(
+            "Section 5.2: nodes without a level-4 link reach one within the nucleus: the network is \
                  connected",
-            )
-        },
+        )
+        .so(How::AllPairs, graph.parts() == 1)
+        .measured(format!(
+            "diameter {}; routes by way of such a neighbor are {:.2} times as long as shortest \
+                 paths on average, {:.2} at worst",
+            diameter(&figures)?,
+            routed.mean(),
+            routed.worst.ratio()
+        )),
     ])
 }

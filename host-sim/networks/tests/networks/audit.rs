@@ -24,9 +24,8 @@ const ALL_SOURCES: u64 = 1_100;
 const ALL_DEPENDENCIES: u64 = 1_100;
 
 pub(crate) fn network(expression: &str) -> Network {
-    let network: Network = expression
-        .parse()
-        .unwrap_or_else(|error| panic!("{expression}: {error}"));
+    let network: Result<Network, _> = expression.parse();
+    let network = network.unwrap_or_else(|error| panic!("{expression}: {error}"));
     network.with_search_memory(usize::MAX)
 }
 
@@ -50,17 +49,11 @@ pub(crate) fn audit(expression: &str) {
     guarantees::audit_links(&network, &graph);
     figures(&network);
     let searching = matches!(network.family(), Family::Re(re) if !re.routes_by_walk());
-    let (all_pairs, some) = if searching {
-        (ALL_SEARCHED_PAIRS, 4)
-    } else {
-        (ALL_PAIRS, 20)
-    };
+    let (some_pairs, all) = ((ALL_SEARCHED_PAIRS, 4), (ALL_PAIRS, 20));
+    let (all_pairs, some) = if searching { some_pairs } else { all };
     let sample = |all| {
-        let step = if network.nodes() <= all {
-            1
-        } else {
-            network.nodes() / some + 1
-        };
+        let nodes = network.nodes();
+        let step = if nodes <= all { 1 } else { nodes / some + 1 };
         (0..network.nodes()).step_by(step as usize).par_bridge()
     };
     sample(all_pairs).for_each(|dest| guarantees::audit_routes(&network, &graph, dest));
@@ -79,10 +72,8 @@ fn figures(network: &Network) {
     }
     if let Some(diameter) = found.diameter {
         for rule in [Rule::Exact, Rule::Paper] {
-            assert!(
-                diameter <= network.longest_route(rule),
-                "{network}: diameter {diameter} above the bound"
-            );
+            let bound = network.longest_route(rule);
+            assert!(diameter <= bound, "{network}: diameter {diameter} above the bound");
         }
     }
 }
@@ -93,11 +84,8 @@ fn deadlock_free(network: &Network, graph: &Graph) {
         let found = dependency::build(network, graph, rule, Scheme::Network, |_| ()).unwrap();
         assert_eq!(found.cycle, None, "{network}: {rule:?} can deadlock");
         let bound = buffer_classes::count(network, rule);
-        assert!(
-            u64::from(found.classes) <= bound,
-            "{network}: {} classes, more than {bound}",
-            found.classes
-        );
+        let classes = u64::from(found.classes);
+        assert!(classes <= bound, "{network}: {classes} classes, more than {bound}");
     }
     // The class that a node computes by itself is the one the graph was built with.
     let dest = graph.nodes() / 2;

@@ -57,11 +57,8 @@ fn routes_of_a_lift_turn_with_it() {
         for here in 0..network.nodes() {
             for dest in 0..network.nodes() {
                 let port = network.next_port(here, dest, Rule::Exact);
-                assert_eq!(
-                    network.next_port(turn(here), turn(dest), Rule::Exact),
-                    port,
-                    "{expression}: {here} to {dest}"
-                );
+                let found = network.next_port(turn(here), turn(dest), Rule::Exact);
+                assert_eq!(found, port, "{expression}: {here} to {dest}");
             }
         }
     }

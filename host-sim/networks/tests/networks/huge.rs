@@ -93,11 +93,8 @@ fn distances_in_large_hypernets_are_those_of_a_search() {
             let hops = hops_from(&graph, source);
             for node in (0..graph.nodes()).step_by(graph.nodes() / 1000 + 1) {
                 let distance = network.distance(source as u64, node as u64);
-                assert_eq!(
-                    distance,
-                    Ok(Some(hops[node].into())),
-                    "{expression}: {source} to {node}"
-                );
+                let expected = Ok(Some(hops[node].into()));
+                assert_eq!(distance, expected, "{expression}: {source} to {node}");
             }
         }
     }

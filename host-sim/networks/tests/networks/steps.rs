@@ -15,15 +15,11 @@ fn one_port_steps() {
         let network = crate::audit::network(expression);
         let step = (network.nodes() as usize).div_ceil(SOURCES);
         let sources = (0..network.nodes()).step_by(step);
-        let trees: Vec<Broadcast> = sources
-            .map(|source| Broadcast::follow(&network, source, Tree::LeastDepth))
-            .collect();
+        let follow = |source| Broadcast::follow(&network, source, Tree::LeastDepth);
+        let trees: Vec<Broadcast> = sources.map(follow).collect();
         let most = |steps: fn(&Broadcast) -> u64| trees.iter().map(steps).max().unwrap();
-        (
-            expression,
-            most(Broadcast::one_port_steps),
-            most(Broadcast::best_one_port_steps),
-        )
+        let (steps, best) = (most(Broadcast::one_port_steps), most(Broadcast::best_one_port_steps));
+        (expression, steps, best)
     });
     let rows: Vec<_> = rows.collect();
     let mut table = format!("{:<44} {:>5} {:>5}\n", "most over up to 24 sources", "steps", "best");

@@ -16,14 +16,14 @@ fn measure(expression: &str, rule: Rule) -> Stretch {
 
 #[test]
 fn stretch_of_routes() {
-    let cases: Vec<_> = networks("stretch")
-        .into_iter()
+    let cases = networks("stretch").into_iter();
+    let cases: Vec<_> = cases
         .flat_map(|network| [(network, Rule::Exact), (network, Rule::Paper)])
         .collect();
-    let rows: Vec<_> = cases
+    let rows = cases
         .par_iter()
-        .map(|(network, rule)| (network, rule, measure(network, *rule)))
-        .collect();
+        .map(|(network, rule)| (network, rule, measure(network, *rule)));
+    let rows: Vec<_> = rows.collect();
     let mut table = format!(
         "{:<46} {:<6} {:>8} {:>6} {:>6}\n",
         "all pairs", "rule", "shortest", "mean", "most"

@@ -182,11 +182,8 @@ impl Doctor<'_> {
                 );
             }
         } else {
-            self.note(
-                "links",
-                Verdict::Skipped,
-                "not examined: that needs a config of its own".into(),
-            );
+            let why = "not examined: that needs a config of its own";
+            self.note("links", Verdict::Skipped, why.into());
         }
         if !self.patient.is_stopped() && self.examine_watchdog() {
             self.examine_stack();
@@ -217,17 +214,13 @@ impl Doctor<'_> {
             BoardState::Configured | BoardState::NoConfig => self.good("configuration", format!("{state:?}")),
             BoardState::CrashLoop => {
                 let fault = status.fault.as_deref().unwrap_or("nothing is known").to_string();
-                self.fault(
-                    "configuration",
-                    format!("it crashed again and again; the last time: {fault}"),
-                );
+                let crashed = format!("it crashed again and again; the last time: {fault}");
+                self.fault("configuration", crashed);
                 return false;
             }
             _ => {
-                self.fault(
-                    "configuration",
-                    format!("{state:?}: flash its config anew, then examine it again"),
-                );
+                let advice = format!("{state:?}: flash its config anew, then examine it again");
+                self.fault("configuration", advice);
                 return false;
             }
         }
@@ -271,10 +264,8 @@ impl Doctor<'_> {
         });
         let written = config.ok().and_then(|config| self.write(&config)).is_some();
         if !written {
-            self.fault(
-                "flash",
-                "a config for the examination of the links could not be written".into(),
-            );
+            let why = "a config for the examination of the links could not be written";
+            self.fault("flash", why.into());
         }
         written
     }
@@ -336,10 +327,8 @@ impl Doctor<'_> {
     }
 
     fn examine_link(&mut self, link: usize, uart: &Uart, kind: &BoardKind) {
-        let pins = format!(
-            "TX {} ({}) and RX {} ({})",
-            uart.tx.name, uart.tx.header, uart.rx.name, uart.rx.header
-        );
+        let (tx, rx) = (&uart.tx, &uart.rx);
+        let pins = format!("TX {} ({}) and RX {} ({})", tx.name, tx.header, rx.name, rx.header);
         // What came while someone held the wire does not count.
         self.patient.wait(LINK / 2);
         self.ask(Query::ClearCounters, &[]);
@@ -376,14 +365,10 @@ impl Doctor<'_> {
             ),
             _ if hears_itself => self.fault("links", format!("{}: it hears itself now and then only", uart.name)),
             Some((_, address, port)) if address == own => {
-                let other = kind
-                    .links
-                    .get(usize::from(port))
-                    .map_or("another port", |uart| uart.name);
-                self.fault(
-                    "links",
-                    format!("{}: it hears {other}: the wire must join {pins}", uart.name),
-                );
+                let other = kind.links.get(usize::from(port));
+                let other = other.map_or("another port", |uart| uart.name);
+                let advice = format!("{}: it hears {other}: the wire must join {pins}", uart.name);
+                self.fault("links", advice);
             }
             Some((_, address, port)) => self.fault(
                 "links",
@@ -425,10 +410,8 @@ impl Doctor<'_> {
             }
             Some((_, status)) => {
                 let cause = status.card.reset_cause;
-                self.fault(
-                    "watchdog",
-                    format!("the board hung and was restarted by something else (cause {cause})"),
-                );
+                let why = format!("the board hung and was restarted by something else (cause {cause})");
+                self.fault("watchdog", why);
             }
             None => self.fault("watchdog", "it does not restart a board that hangs".into()),
         }
@@ -443,10 +426,8 @@ impl Doctor<'_> {
             Some("stack overflow") => self.good("stack", "an overflow is noticed".into()),
             other => {
                 let said = other.unwrap_or("nothing").to_string();
-                self.fault(
-                    "stack",
-                    format!("an overflow is not noticed as one; the board says: {said}"),
-                );
+                let why = format!("an overflow is not noticed as one; the board says: {said}");
+                self.fault("stack", why);
             }
         }
         // The board looks through its stack a little at a time.

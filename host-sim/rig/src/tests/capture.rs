@@ -71,10 +71,8 @@ fn clocks_are_aligned_and_lines_are_sorted() {
     capture.add(&line(2, f64::NAN, "no time".into())).unwrap();
     capture.add(&line(2, 1e300, "no time".into())).unwrap();
     let summary = capture.finish().unwrap();
-    assert_eq!(
-        (summary.lines, summary.events, summary.nodes, summary.undecodable, shown),
-        (300_000, 300_000, 4, 2, 300_000)
-    );
+    let found = (summary.lines, summary.events, summary.nodes, summary.undecodable, shown);
+    assert_eq!(found, (300_000, 300_000, 4, 2, 300_000));
     assert!(summary.nodes_not_aligned.is_empty(), "{summary:?}");
     assert!(summary.clock_pairs > 100_000, "{summary:?}");
     assert!(summary.clock_residual_worst_us < 5.0, "{summary:?}");
@@ -101,10 +99,8 @@ fn an_output_is_what_it_was_until_the_new_one_is_whole() {
     drop(capture);
     assert_eq!(std::fs::read_to_string(&output).unwrap(), "good\n");
     let left: Vec<String> = folder.files();
-    let unaligned = left
-        .iter()
-        .find(|name| name.ends_with(".unaligned"))
-        .expect("the lines are kept");
+    let unaligned = left.iter().find(|name| name.ends_with(".unaligned"));
+    let unaligned = unaligned.expect("the lines are kept");
     let text = std::fs::read(folder.0.join(unaligned)).unwrap();
     let lines: Vec<TraceLine> = Reader::new(&text[..]).unwrap().map(Result::unwrap).collect();
     assert_eq!((lines.len(), lines[0].at), (1, 1_000_000_000));

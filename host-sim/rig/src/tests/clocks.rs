@@ -59,12 +59,8 @@ fn a_late_packet_does_not_spoil_the_clocks() {
     let alignment = align(3, &pairs, &[400e-6]);
     let difference = alignment.clocks[1].common(10.0) - alignment.clocks[0].common(5.0);
     assert!(difference.abs() < 10e-6, "{difference}");
-    assert!(
-        alignment.residual_median < 10e-6 && alignment.residual_worst > 0.9e-3,
-        "{alignment:?}"
-    );
-    assert_eq!(
-        alignment.clocks.iter().map(|clock| clock.group).collect::<Vec<_>>(),
-        [0, 0, 1]
-    );
+    let is_rare = alignment.residual_median < 10e-6 && alignment.residual_worst > 0.9e-3;
+    assert!(is_rare, "{alignment:?}");
+    let found = alignment.clocks.iter().map(|clock| clock.group).collect::<Vec<_>>();
+    assert_eq!(found, [0, 0, 1]);
 }

@@ -33,25 +33,17 @@ probe = "0483:3752:0670FF"
     assert_eq!(mesh.probe(3).as_deref(), Some("0483:3752:0670FF"));
     assert_eq!((mesh.probe(0), mesh.is_emulated()), (None, false));
     let end = |node, port| NodePort { node, port };
-    assert_eq!(
-        (mesh.uart(end(2, 0)).name, mesh.uart(end(2, 1)).name),
-        ("UART5", "USART1")
-    );
-    assert_eq!(
-        (mesh.uart(end(0, 0)).name, mesh.uart(end(0, 1)).name),
-        ("USART1", "USART3")
-    );
+    let found = (mesh.uart(end(2, 0)).name, mesh.uart(end(2, 1)).name);
+    assert_eq!(found, ("UART5", "USART1"));
+    let found = (mesh.uart(end(0, 0)).name, mesh.uart(end(0, 1)).name);
+    assert_eq!(found, ("USART1", "USART3"));
     assert_eq!((mesh.port_at(2, 3), mesh.port_at(2, 1)), (Some(end(2, 0)), None));
     let config = BoardConfig::read(&mesh.config(2).unwrap()).unwrap();
-    assert_eq!(
-        (config.address, config.name.as_str(), config.options),
-        (2, "north", 0b1101)
-    );
+    let found = (config.address, config.name.as_str(), config.options);
+    assert_eq!(found, (2, "north", 0b1101));
     let traffic = config.traffic.unwrap();
-    assert_eq!(
-        (traffic.rate, traffic.count, traffic.pattern, traffic.size),
-        (5, 0, Pattern::Broadcast, 32)
-    );
+    let found = (traffic.rate, traffic.count, traffic.pattern, traffic.size);
+    assert_eq!(found, (5, 0, Pattern::Broadcast, 32));
 }
 
 #[test]
@@ -64,10 +56,8 @@ fn a_new_file_is_one_for_the_same_mesh() {
         let mut mesh = Mesh::new(expression.parse().unwrap(), kind(board).unwrap()).unwrap();
         mesh.set_baud(CableRate::Auto).unwrap();
         let again = Mesh::parse(&mesh.template()).unwrap();
-        assert_eq!(
-            (again.network.to_string(), again.kind.name),
-            (expression.to_string(), board)
-        );
+        let found = (again.network.to_string(), again.kind.name);
+        assert_eq!(found, (expression.to_string(), board));
         assert!(again.nodes().all(|node| again.config(node) == mesh.config(node)));
         assert_eq!(mesh.template().matches("[[node]]").count() as u64, mesh.network.nodes());
     }
@@ -138,16 +128,8 @@ board = "plain-f405rg"
 fn every_node_can_have_a_board_of_its_own() {
     let mesh = Mesh::parse(MIXED).expect("a mesh");
     let names = |node: u64| mesh.kind_of(node).name;
-    assert_eq!(
-        [0, 1, 2, 3, 4].map(names),
-        [
-            "nucleo-f401re",
-            "nucleo-f446re",
-            "nucleo-f401re",
-            "plain-f405rg",
-            "nucleo-f401re"
-        ]
-    );
+    let boards = "nucleo-f401re nucleo-f446re nucleo-f401re plain-f405rg nucleo-f401re";
+    assert_eq!([0, 1, 2, 3, 4].map(names).join(" "), boards);
     let kinds: Vec<&str> = mesh.kinds().iter().map(|kind| kind.name).collect();
     assert_eq!(kinds, ["nucleo-f401re", "nucleo-f446re", "plain-f405rg"]);
     let uart = |node: u64, port: u64| mesh.uart(NodePort { node, port }).name;
@@ -184,11 +166,8 @@ fn boards_of_different_kinds_agree_on_the_rate() {
     // The ports of an F401 can do it, the slow ones of an F446 are 2.2 % off.
     let text = format!("baud = 2000000\n{MIXED}");
     let refused = Mesh::parse(&text).expect_err("they differ").to_string();
-    assert!(
-        refused.ends_with("cannot run at 2000000 baud within 1.5 %; the nearest rate is 1956521")
-            && refused.starts_with("line 1: "),
-        "{refused}"
-    );
+    let why = "cannot run at 2000000 baud within 1.5 %; the nearest rate is 1956521";
+    assert!(refused.starts_with("line 1: ") && refused.ends_with(why), "{refused}");
     assert!(Mesh::parse(&format!("baud = 1000000\n{MIXED}")).is_ok());
 }
 
@@ -205,10 +184,8 @@ fn cables_and_hosts_have_rates_of_their_own() {
     let node = "[[node]]\naddress = 1\nuarts = [\"USART3\", \"USART1\"]\n";
     let cable = "[[cable]]\nat = \"1.1\"\nbaud = 11250000\n";
     let fast = text(&format!("baud = 5625000\n{node}{cable}"));
-    assert_eq!(
-        rates(&fast, 0),
-        ([11_250_000, 5_625_000, 5_625_000], 5_625_000, 1_000_000)
-    );
+    let found = rates(&fast, 0);
+    assert_eq!(found, ([11_250_000, 5_625_000, 5_625_000], 5_625_000, 1_000_000));
     assert_eq!(rates(&fast, 1), rates(&fast, 0));
     assert_eq!(rates(&fast, 2).0, [5_625_000; 3]);
     let slow = text("baud = 1000000\nhost-baud = 115200\n[[cable]]\nat = \"0.1\"\nbaud = 230400\n");

@@ -45,14 +45,8 @@ fn capture(folder: &Folder, program: &str, pauses: &[Duration]) -> Heard {
         pauses,
     };
     let begin = Instant::now();
-    let given_up = from_probes(
-        &mesh,
-        &run,
-        &mut capture,
-        &mut |told: &ProbeNews| news.push(told.clone()),
-        &stop,
-    )
-    .unwrap();
+    let mut note = |told: &ProbeNews| news.push(told.clone());
+    let given_up = from_probes(&mesh, &run, &mut capture, &mut note, &stop).unwrap();
     let lasted = begin.elapsed();
     let summary = capture.finish().unwrap();
     Heard {
@@ -90,41 +84,27 @@ fn a_program_that_ends_is_started_again() {
         node: 0,
         text: "the probe was pulled out".into(),
     };
-    assert_eq!(
-        heard.news,
-        [says, ended("exit status: 3", 0), ended("signal: 9 (SIGKILL)", 1)]
-    );
+    let expected = [says, ended("exit status: 3", 0), ended("signal: 9 (SIGKILL)", 1)];
+    assert_eq!(heard.news, expected);
     assert_eq!((heard.summary.lines, heard.given_up), (4, vec![]));
     assert!(heard.lasted < TIMEOUT / 2, "{:?}", heard.lasted);
-    assert_eq!(
-        heard.news[1].to_string(),
-        "board 0: probe-rs has ended (exit status: 3) and is started again in 0.0 s"
-    );
+    let told = "board 0: probe-rs has ended (exit status: 3) and is started again in 0.0 s";
+    assert_eq!(heard.news[1].to_string(), told);
 }
 
 #[test]
 fn a_program_that_ends_too_often_is_given_up() {
     let folder = Folder::new("given-up");
     let here = folder.0.display();
-    let heard = capture(
-        &folder,
-        &format!("echo x >> '{here}/starts'; exit 1"),
-        &[Duration::ZERO; 3],
-    );
-    assert_eq!(
-        (heard.given_up, folder.read("starts").lines().count()),
-        (vec![0, 1], 2 * 4)
-    );
-    assert!(
-        heard.lasted < TIMEOUT / 2,
-        "it does not wait for the time to be over: {:?}",
-        heard.lasted
-    );
+    let program = format!("echo x >> '{here}/starts'; exit 1");
+    let heard = capture(&folder, &program, &[Duration::ZERO; 3]);
+    let found = (heard.given_up, folder.read("starts").lines().count());
+    assert_eq!(found, (vec![0, 1], 2 * 4));
+    let lasted = heard.lasted;
+    assert!(lasted < TIMEOUT / 2, "it waits for the end of its time: {lasted:?}");
     let last = heard.news.last().unwrap().to_string();
-    assert!(
-        last.ends_with("probe-rs has ended (exit status: 1) once too often: it is given up"),
-        "{last}"
-    );
+    let given_up = "probe-rs has ended (exit status: 1) once too often: it is given up";
+    assert!(last.ends_with(given_up), "{last}");
     assert!(PAUSES.is_sorted() && PAUSES.iter().sum::<Duration>() > Duration::from_secs(30));
 }
 
@@ -143,11 +123,8 @@ fn programs_are_ended_in_the_end_and_their_last_words_are_kept() {
     );
     let heard = capture(&folder, &program, &PAUSES);
     assert_eq!((heard.news, heard.given_up), (vec![], vec![]));
-    assert_eq!(
-        folder.read("asked").lines().count(),
-        2,
-        "both were asked as Ctrl-C does"
-    );
+    let found = folder.read("asked").lines().count();
+    assert_eq!(found, 2, "both were asked as Ctrl-C does");
     let last = heard.texts.iter().filter(|text| text.ends_with("last")).count();
     assert_eq!((heard.summary.lines, last), (3, 2), "{:?}", heard.texts);
 }

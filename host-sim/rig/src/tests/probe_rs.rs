@@ -126,10 +126,8 @@ fn the_guide_names_subcommands_that_are_there() {
 #[test]
 fn versions_are_read_and_compared() {
     let read = |text| Version::read(text);
-    assert_eq!(
-        read("probe-rs 0.32.0 (git commit: crates.io)\n"),
-        Some(Version([0, 32, 0]))
-    );
+    let found = read("probe-rs 0.32.0 (git commit: crates.io)\n");
+    assert_eq!(found, Some(Version([0, 32, 0])));
     assert_eq!(read("probe-rs 1.0.2-alpha.1"), Some(Version([1, 0, 2])));
     for other in [
         "",
@@ -164,10 +162,8 @@ fn a_program_that_is_not_fit_is_refused_with_one_sentence() {
             }
         }
     };
-    assert_eq!(
-        of("something 1.2.3"),
-        format!("'{fit}' is not probe-rs: it does not say which version it has")
-    );
+    let expected = format!("'{fit}' is not probe-rs: it does not say which version it has");
+    assert_eq!(of("something 1.2.3"), expected);
     assert_eq!(
         of("probe-rs 0.24.0 (git commit: 1234567)"),
         format!(

@@ -91,11 +91,8 @@ fn each_cable_is_in_the_plan_once_and_joins_what_is_there() {
             let order: Vec<u64> = plan.steps.iter().map(|step| step.node).collect();
             let so_far = &order[..=order.iter().position(|node| *node == step.node).unwrap()];
             let among = |cable: &&Cable| so_far.contains(&cable.from.node) && so_far.contains(&cable.to.node);
-            assert_eq!(
-                plan.cables.iter().filter(among).count(),
-                wired.len(),
-                "{expression}, {step:?}"
-            );
+            let found = plan.cables.iter().filter(among).count();
+            assert_eq!(found, wired.len(), "{expression}, {step:?}");
         }
     }
 }
@@ -155,11 +152,8 @@ fn boards_that_are_not_who_they_should_be_are_named() {
     let found = report(&mesh, &boards);
     assert_eq!(rows(&found), ["WrongBoard 2.- node 2 node 4"]);
     assert_eq!(found.moves.len(), 1);
-    assert!(
-        found.moves[0].contains("hopwise flash MESH.toml --only 2"),
-        "{:?}",
-        found.moves
-    );
+    let advice = "hopwise flash MESH.toml --only 2";
+    assert!(found.moves[0].contains(advice), "{:?}", found.moves);
 
     let mut boards = seen(&mesh, &cables);
     boards.get_mut(&1).unwrap().kind = Some("nucleo-l476rg".into());
@@ -175,11 +169,8 @@ fn boards_that_are_not_who_they_should_be_are_named() {
     let mut boards = seen(&mesh, &cables);
     boards.remove(&2);
     let found = report(&mesh, &boards);
-    assert_eq!(
-        rows(&found),
-        ["NoAnswer 2.- node 2 -"],
-        "its cables work, its neighbors say"
-    );
+    let expected = ["NoAnswer 2.- node 2 -"];
+    assert_eq!(rows(&found), expected, "its cables work, its neighbors say");
     assert_eq!(found.cables_right, 5);
 }
 
@@ -200,10 +191,8 @@ fn a_host_at_a_link_is_extra() {
     };
     let found = report(&mesh, &boards);
     assert_eq!(rows(&found), ["Extra 1.- - a host"]);
-    assert_eq!(
-        found.moves,
-        ["take out the cable at board 1 UART5: a host is at its other end"]
-    );
+    let expected = ["take out the cable at board 1 UART5: a host is at its other end"];
+    assert_eq!(found.moves, expected);
 }
 
 proptest! {
@@ -253,17 +242,13 @@ fn a_neighbor_that_does_not_link_up_is_no_missing_cable() {
         }
         let (here, there) = (mesh.port_at(1, 1).unwrap(), mesh.port_at(0, 0).unwrap());
         let both = report(&mesh, &boards);
-        assert_eq!(
-            rows(&both),
-            [format!("{kind} {there} {here} -"), format!("{kind} {here} {there} -")]
-        );
+        let expected = [format!("{kind} {there} {here} -"), format!("{kind} {here} {there} -")];
+        assert_eq!(rows(&both), expected);
         // The host is at node 2, which cannot reach node 0.
         boards.remove(&0);
         let found = report(&mesh, &boards);
-        assert_eq!(
-            rows(&found),
-            ["NoAnswer 0.- node 0 -".to_string(), format!("{kind} {here} {there} -")]
-        );
+        let expected = ["NoAnswer 0.- node 0 -".to_string(), format!("{kind} {here} {there} -")];
+        assert_eq!(rows(&found), expected);
         let advice =
             format!("boards 1 and 0 {why}: `hopwise flash MESH.toml --only 0` gives board 0 what the mesh file says");
         assert_eq!(found.moves, [advice]);

@@ -176,10 +176,9 @@ impl<'a> Updater<'a> {
         };
         // What is answered to a command that is not known is no state.
         let too_old = nodes.iter().zip(&replies);
-        let too_old: Vec<u64> = too_old
-            .filter(|(_, reply)| read::<CommandResult>(reply) == Some(CommandResult::Unknown))
-            .map(|(node, _)| *node)
-            .collect();
+        let is_unknown = |reply: &_| read::<CommandResult>(reply) == Some(CommandResult::Unknown);
+        let too_old = too_old.filter(|(_, reply)| is_unknown(reply)).map(|(node, _)| *node);
+        let too_old: Vec<u64> = too_old.collect();
         if !too_old.is_empty() {
             return Err(CannotUpdate::TooOld(too_old));
         }
@@ -294,11 +293,8 @@ impl<'a> Updater<'a> {
         refusal: impl Fn(Vec<u64>) -> CannotUpdate,
     ) -> Result<(), CannotUpdate> {
         let is_so = |state: &Option<UpdateState>| state.as_ref().is_some_and(|state| state.phase == phase);
-        let nodes: Vec<u64> = states
-            .iter()
-            .filter(|(_, state)| is_so(state))
-            .map(|(node, _)| *node)
-            .collect();
+        let nodes = states.iter().filter(|(_, state)| is_so(state));
+        let nodes: Vec<u64> = nodes.map(|(node, _)| *node).collect();
         if nodes.is_empty() { Ok(()) } else { Err(refusal(nodes)) }
     }
 
@@ -306,14 +302,11 @@ impl<'a> Updater<'a> {
     pub fn send_all(&mut self) {
         let begin = self.boards.elapsed();
         let slots: Vec<Slot> = self.targets.values().copied().collect();
-        for slot in [Slot::First, Slot::Second]
-            .into_iter()
-            .filter(|slot| slots.contains(slot))
-        {
+        let both = [Slot::First, Slot::Second].into_iter();
+        for slot in both.filter(|slot| slots.contains(slot)) {
             let image = self.package.for_slot(slot);
-            let blocks: Vec<Vec<u8>> = (0..image.plan.blocks() as u16)
-                .map(|index| image.block(index))
-                .collect();
+            let count = image.plan.blocks() as u16;
+            let blocks: Vec<Vec<u8>> = (0..count).map(|index| image.block(index)).collect();
             self.report.blocks += blocks.len();
             self.boards.stream(blocks);
         }
@@ -386,11 +379,8 @@ impl<'a> Updater<'a> {
                 let image = self.package.for_slot(slot);
                 let all = image.plan.blocks() as u16;
                 let mut blocks = BTreeSet::new();
-                for state in self
-                    .of_slot(&open, slot)
-                    .iter()
-                    .filter_map(|node| states[node].as_ref())
-                {
+                let nodes = self.of_slot(&open, slot);
+                for state in nodes.iter().filter_map(|node| states[node].as_ref()) {
                     match state.missing > all / 2 {
                         true => blocks.extend(0..all),
                         false => blocks.extend(state.first_missing.iter().copied()),

@@ -153,10 +153,8 @@ impl Package {
     /// Reads the bytes of a file.
     pub fn read(bytes: &[u8]) -> Result<Self, BadPackage> {
         let rest = bytes.strip_prefix(FIRST_LINE).ok_or(BadPackage::NoUpdate)?;
-        let end = rest
-            .iter()
-            .position(|byte| *byte == b'\n')
-            .ok_or(BadPackage::NoUpdate)?;
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let end = end.ok_or(BadPackage::NoUpdate)?;
         let (contents, rest) = rest.split_at(end);
         let contents: Contents = serde_json::from_slice(contents).map_err(|_| BadPackage::NoUpdate)?;
         let mut rest = &rest[1..];
@@ -199,9 +197,8 @@ mod tests {
         assert_eq!(Package::read(&package.write()).expect("a package"), package);
         assert_eq!(package.for_slot(Slot::Second).plan.length, 1_024, "whole records");
         let blocks = package.for_slot(Slot::Second).plan.blocks() as u16;
-        let sent: Vec<u8> = (0..blocks)
-            .flat_map(|index| package.for_slot(Slot::Second).block(index).split_off(4))
-            .collect();
+        let block = |index| package.for_slot(Slot::Second).block(index).split_off(4);
+        let sent: Vec<u8> = (0..blocks).flat_map(block).collect();
         assert_eq!(sent, package.for_slot(Slot::Second).bytes);
     }
 

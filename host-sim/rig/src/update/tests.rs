@@ -231,12 +231,8 @@ fn all_boards_get_it_each_for_its_slot_and_in_the_order_given() {
     assert_eq!(slots, [Slot::Second, Slot::Second, Slot::First, Slot::Second]);
     assert!(mesh.boards.iter().all(|board| !board.on_trial));
     let switch = Command::SwitchImage(&[0; 32]).number();
-    let switched: Vec<u64> = mesh
-        .told
-        .iter()
-        .filter(|(_, number)| *number == switch)
-        .map(|(node, _)| *node)
-        .collect();
+    let switched = mesh.told.iter().filter(|(_, number)| *number == switch);
+    let switched: Vec<u64> = switched.map(|(node, _)| *node).collect();
     assert_eq!(switched, [2, 3, 1, 0]);
 }
 
@@ -268,11 +264,8 @@ fn what_is_lost_is_retransmitted_and_who_restarted_begins_anew() {
     assert_eq!(report.boards, 3);
     // 60 of one, in two goes, and all of the other.
     assert!(report.retries >= 157, "{report:?}");
-    assert!(
-        mesh.boards
-            .iter()
-            .all(|board| board.slot == Slot::Second && !board.on_trial)
-    );
+    let is_new = |board: &Board| board.slot == Slot::Second && !board.on_trial;
+    assert!(mesh.boards.iter().all(is_new));
 }
 
 #[test]
@@ -288,22 +281,14 @@ fn each_obstacle_is_told_and_nothing_is_switched() {
         assert_eq!(begun, 0, "{sentence}");
         sentence
     };
-    assert_eq!(
-        refused(&|board| board.silent = true),
-        "a board does not respond: node 1; `hopwise check` says what is heard of it"
-    );
-    assert_eq!(
-        refused(&|board| board.old = true),
-        "the firmware of node 1 takes no updates through the mesh: `hopwise flash` brings one that does"
-    );
-    assert_eq!(
-        refused(&|board| board.name = "nucleo-f411re"),
-        "the image is for nucleo-f446re, and node 1 is a nucleo-f411re"
-    );
-    assert_eq!(
-        refused(&|board| board.has_loader = false),
-        "a board has no boot loader: `hopwise flash` brings it once, with a probe: node 1"
-    );
+    let why = "a board does not respond: node 1; `hopwise check` says what is heard of it";
+    assert_eq!(refused(&|board| board.silent = true), why);
+    let why = "the firmware of node 1 takes no updates through the mesh: `hopwise flash` brings one that does";
+    assert_eq!(refused(&|board| board.old = true), why);
+    let found = refused(&|board| board.name = "nucleo-f411re");
+    assert_eq!(found, "the image is for nucleo-f446re, and node 1 is a nucleo-f411re");
+    let why = "a board has no boot loader: `hopwise flash` brings it once, with a probe: node 1";
+    assert_eq!(refused(&|board| board.has_loader = false), why);
     assert!(refused(&|board| board.on_trial = true).starts_with("the image on node 1 is still on trial"));
 }
 

@@ -52,10 +52,8 @@ impl Forger {
 
     /// A packet of its own, whose only fault is the rate of such packets.
     pub(super) fn own(&mut self, random: &mut Xoshiro256PlusPlus) -> Packet<BODY> {
-        let (kinds, dest) = (
-            [Kind::Datagram, Kind::Broadcast, Kind::Request, Kind::Confirmed],
-            self.anyone(random),
-        );
+        let kinds = [Kind::Datagram, Kind::Broadcast, Kind::Request, Kind::Confirmed];
+        let dest = self.anyone(random);
         let kind = kinds[random.random_range(0..kinds.len())];
         self.number = self.number.wrapping_add(1);
         let header = Header {

@@ -319,10 +319,8 @@ impl FaultyNode {
             let children = self.network.fanout(self.here, source).into_iter().flatten();
             children.map(|(_, child)| child).collect()
         } else {
-            self.network
-                .next_hop(self.here, dest, Rule::Exact)
-                .into_iter()
-                .collect()
+            let next = self.network.next_hop(self.here, dest, Rule::Exact);
+            next.into_iter().collect()
         };
         parcel.packet.header.hops_left = parcel.packet.header.hops_left.saturating_sub(1);
         let mut goes = !next.is_empty();
@@ -361,11 +359,8 @@ impl FaultyNode {
     fn lose(&mut self, link: u8) {
         let end = &mut self.ends[usize::from(link)];
         while end.link.abandoned().is_some() {}
-        let lost = end
-            .on_the_way
-            .drain()
-            .map(|(_, parcel)| parcel)
-            .chain(end.queue.drain(..));
+        let sent = end.on_the_way.drain().map(|(_, parcel)| parcel);
+        let lost = sent.chain(end.queue.drain(..));
         let passing = lost.filter(|parcel| parcel.passing);
         self.swallowed.extend(passing.map(|parcel| parcel.packet.header.id()));
         if self.kind == Misbehavior::Flap {
@@ -481,10 +476,8 @@ mod tests {
         }
         for bad in ["", "5", "5:", ":hole", "5:holes", "x:hole", "5:hole:hole"] {
             let refusal = bad.parse::<FaultyBoard>().unwrap_err().to_string();
-            assert!(
-                refusal.starts_with(&format!("'{bad}' is not a faulty node: ")),
-                "{refusal}"
-            );
+            let begin = format!("'{bad}' is not a faulty node: ");
+            assert!(refusal.starts_with(&begin), "{refusal}");
         }
     }
 }

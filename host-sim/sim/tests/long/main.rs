@@ -48,10 +48,8 @@ fn any_single_dead_board_of_any_golden_network_keeps_no_broadcast_from_anyone() 
         .filter(|&(_, nodes)| (3..=200).contains(&nodes))
         .collect();
     assert!(networks.len() > 30, "{}", networks.len());
-    let deaths: Vec<(&str, u64, u64)> = networks
-        .into_iter()
-        .flat_map(|(network, nodes)| (0..nodes).map(move |dead| (network, nodes, dead)))
-        .collect();
+    let each = |(network, nodes)| (0..nodes).map(move |dead| (network, nodes, dead));
+    let deaths: Vec<(&str, u64, u64)> = networks.into_iter().flat_map(each).collect();
     deaths.into_par_iter().for_each(|(network, nodes, dead)| {
         let settings = Settings {
             traffic: Some(Traffic::Broadcast),
@@ -61,12 +59,8 @@ fn any_single_dead_board_of_any_golden_network_keeps_no_broadcast_from_anyone() 
             ..on(network)
         };
         let tally = run(&settings).tally;
-        assert_eq!(
-            (tally.broadcasts_full, tally.duplicated),
-            (tally.sent, 0),
-            "{}",
-            settings.command()
-        );
+        let found = (tally.broadcasts_full, tally.duplicated);
+        assert_eq!(found, (tally.sent, 0), "{}", settings.command());
     });
 }
 
@@ -76,11 +70,8 @@ fn cables_are_pulled_under_programs() {
     let all: Vec<pulls::Successes> = (1..=1_000).into_par_iter().map(pulls::assert_a_seed).collect();
     let sum = |of: fn(&pulls::Successes) -> usize| all.iter().map(of).sum::<usize>();
     let (tried, requests) = (sum(|seed| seed.tried), sum(|seed| seed.requests));
-    let (senders, large, streams) = (
-        sum(|seed| seed.senders),
-        sum(|seed| seed.large),
-        sum(|seed| seed.streams),
-    );
+    let senders = sum(|seed| seed.senders);
+    let (large, streams) = (sum(|seed| seed.large), sum(|seed| seed.streams));
     println!(
         "{requests} of {tried} requests answered, {large} of {senders} large messages and {streams} streams whole"
     );

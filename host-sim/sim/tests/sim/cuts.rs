@@ -41,16 +41,11 @@ pub(super) fn assert_a_tree_is_enough(
     seeds: std::ops::Range<u64>,
 ) {
     for seed in seeds {
-        let settings = Settings {
-            confirmed: true,
-            packets: Some(packets),
-            payload: Some(payload),
-            // Of the whole mesh, so that there is time for searches.
-            rate: Some(rate / on(network).run().unwrap().build.network.nodes() as f64),
-            events: Some(all_but_a_tree(&network.parse().unwrap(), seed)),
-            seed: Some(seed),
-            ..on(network)
-        };
+        // Of the whole mesh, so that there is time for searches.
+        let rate = rate / on(network).run().unwrap().build.network.nodes() as f64;
+        let events = all_but_a_tree(&network.parse().unwrap(), seed);
+        let more = format!("--packets {packets} --payload {payload} --rate {rate} --seed {seed}");
+        let settings = on(&format!("{network} --confirmed {more} --events '{events}'"));
         assert_all_delivered(&settings, &run(&settings));
     }
 }
@@ -73,15 +68,9 @@ fn only_a_tree_is_left() {
 #[test]
 fn a_long_ring_with_one_cut() {
     for (network, payload) in [("ring(60)", 32), ("ring(60)", 200), ("ring(200)", 200)] {
-        for confirmed in [false, true] {
-            let settings = Settings {
-                confirmed,
-                payload: Some(payload),
-                packets: Some(300),
-                rate: Some(1.0),
-                events: Some("0s cut 3.0".into()),
-                ..on(network)
-            };
+        for confirmed in ["", "--confirmed"] {
+            let options = format!("{confirmed} --payload {payload} --packets 300 --rate 1");
+            let settings = on(&format!("{network} {options} --events '0s cut 3.0'"));
             assert_all_delivered(&settings, &run(&settings));
         }
     }

@@ -1,7 +1,6 @@
 //! Nothing is wrong: everything arrives once, and the same seed gives the same run.
 
 use hopwise_language::Traffic;
-use hopwise_sim::Settings;
 use hopwise_testing::networks;
 
 use crate::{TORTURED, assert_all_delivered, events, on, run, traced};
@@ -30,12 +29,8 @@ fn all_patterns_are_delivered_once_on_every_small_network() {
             assert_all_delivered(&settings, &account);
             let nodes = settings.run().unwrap().build.network.nodes();
             if matches!(traffic, Traffic::Broadcast | Traffic::BroadcastStorm) {
-                assert_eq!(
-                    account.tally.broadcast_deliveries,
-                    nodes * (nodes - 1),
-                    "{}",
-                    settings.command()
-                );
+                let expected = nodes * (nodes - 1);
+                assert_eq!(account.tally.broadcast_deliveries, expected, "{}", settings.command());
             }
         }
     }
@@ -49,10 +44,8 @@ fn confirmed_packets_are_all_confirmed() {
         assert_all_delivered(&settings, &account);
         let completed = events(&trace, "completed");
         assert_eq!(completed.len() as u64, account.tally.sent, "{network}");
-        assert!(
-            completed.iter().all(|event| event["outcome"] == "delivered"),
-            "{network}"
-        );
+        let all_delivered = completed.iter().all(|event| event["outcome"] == "delivered");
+        assert!(all_delivered, "{network}");
     }
 }
 
@@ -61,14 +54,9 @@ fn senders_above_what_the_wires_carry_bring_nothing_to_a_halt() {
     for network in TORTURED {
         for traffic in [Traffic::Uniform, HOT_SPOT, Traffic::Permutation, Traffic::AllToAll] {
             for (confirmed, payload) in [(false, 200), (true, 200), (false, 4)] {
-                let settings = Settings {
-                    traffic: Some(traffic),
-                    packets: Some(1_500),
-                    rate: Some(1e5),
-                    payload: Some(payload),
-                    confirmed,
-                    ..on(network)
-                };
+                let more = if confirmed { "--confirmed" } else { "" };
+                let load = format!("--packets 1500 --rate 1e5 --payload {payload} {more}");
+                let settings = on(&format!("{network} --traffic {traffic} {load}"));
                 let account = run(&settings);
                 if confirmed {
                     // When many confirmed packets crowd one node, some are not confirmed in time, and their senders know: none with
@@ -87,10 +75,8 @@ fn senders_above_what_the_wires_carry_bring_nothing_to_a_halt() {
 /// All nodes broadcast large packets as fast as they can: hardly a packet is kept waiting until it expires, and that is known.
 #[test]
 fn a_storm_of_broadcasts_starves_nobody() {
-    let small =
-        networks("small_of_each_paper")
-            .into_iter()
-            .chain(["torus(4,4)", "re(ring(4),complete(3),1)", "ring(12)"]);
+    let others = ["torus(4,4)", "re(ring(4),complete(3),1)", "ring(12)"];
+    let small = networks("small_of_each_paper").into_iter().chain(others);
     for network in small {
         let settings = on(&format!(
             "{network} --traffic broadcast-storm --packets 1500 --rate 2e3 --payload 200"

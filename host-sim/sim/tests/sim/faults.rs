@@ -55,10 +55,8 @@ fn any_single_dead_cable_is_gone_round() {
 /// A ring is the hardest case: the only other path leads past all nodes, and away from the destination at first.
 #[test]
 fn any_single_dead_cable_is_gone_round_in_all_kinds_of_networks() {
-    for network in networks("small_of_each_paper")
-        .into_iter()
-        .chain(["ring(6)", "ring(9)", "torus(4,4)"])
-    {
+    let others = ["ring(6)", "ring(9)", "torus(4,4)"];
+    for network in networks("small_of_each_paper").into_iter().chain(others) {
         for cable in single_cables(network) {
             for traffic in [Traffic::AllToAll, Traffic::Broadcast] {
                 let settings = also(with(&cable, traffic), &format!("--network {network}"));
@@ -87,19 +85,11 @@ fn any_single_dead_board_is_gone_round() {
 /// With some boards dead, every live board that can be reached gets every broadcast, once.
 fn assert_broadcasts_pass(network: &str, dead: &[u64]) {
     let off: Vec<String> = dead.iter().map(|board| format!("0s off {board}")).collect();
-    let settings = also(
-        with(&off.join("; "), Traffic::Broadcast),
-        &format!("--network {network}"),
-    );
+    let dead = with(&off.join("; "), Traffic::Broadcast);
+    let settings = also(dead, &format!("--network {network}"));
     let tally = run(&settings).tally;
-    assert_eq!(
-        (tally.delivered, tally.duplicated),
-        (tally.sent, 0),
-        "{}: of {} broadcasts {} reached everyone",
-        settings.command(),
-        tally.sent,
-        tally.delivered
-    );
+    let (found, command) = ((tally.delivered, tally.duplicated), settings.command());
+    assert_eq!(found, (tally.sent, 0), "{command}: reached everyone, came twice");
 }
 
 fn nodes(network: &str) -> u64 {
@@ -117,10 +107,8 @@ fn any_single_dead_board_keeps_no_broadcast_from_anyone() {
 
 #[test]
 fn any_two_dead_boards_keep_no_broadcast_from_anyone() {
-    for network in networks("small_of_each_family")
-        .into_iter()
-        .filter(|network| nodes(network) <= 32)
-    {
+    let small = networks("small_of_each_family").into_iter();
+    for network in small.filter(|network| nodes(network) <= 32) {
         for second in 1..nodes(network) {
             for first in 0..second {
                 assert_broadcasts_pass(network, &[first, second]);
@@ -153,10 +141,8 @@ fn a_dead_board_under_a_steady_load_of_broadcasts_costs_none() {
         ("heawood", 0),
         ("rdn(ring(3),1)", 7),
     ] {
-        let settings = also(
-            with(&format!("0s off {dead}"), Traffic::Broadcast),
-            &format!("--packets 400 --rate 1 --network {network}"),
-        );
+        let dead = with(&format!("0s off {dead}"), Traffic::Broadcast);
+        let settings = also(dead, &format!("--packets 400 --rate 1 --network {network}"));
         let tally = run(&settings).tally;
         assert_eq!(tally.delivered, tally.sent, "{}", settings.command());
     }
@@ -200,10 +186,8 @@ fn a_partition_is_reported_long_before_the_deadline() {
     let (account, trace) = traced(&settings);
     let accepted = accepted(&trace, "confirmed");
     let outcomes = events(&trace, "completed");
-    let undeliverable: Vec<_> = outcomes
-        .iter()
-        .filter(|event| event["outcome"] == "undeliverable")
-        .collect();
+    let undeliverable = outcomes.iter().filter(|event| event["outcome"] == "undeliverable");
+    let undeliverable: Vec<_> = undeliverable.collect();
     assert_eq!(undeliverable.len() as u64, account.tally.undeliverable);
     assert!(undeliverable.len() > 20);
     for event in undeliverable {
@@ -243,10 +227,8 @@ fn a_wire_that_is_dead_in_one_direction_is_reported_as_that() {
     assert_eq!(account.tally.delivered, account.tally.sent);
     let down = events(&trace, "link-down");
     assert_eq!(down.len(), 1, "{down:?}");
-    assert_eq!(
-        (&down[0]["node"], &down[0]["link"], &down[0]["reason"]),
-        (&4.into(), &1.into(), &"one-way".into())
-    );
+    let found = (&down[0]["node"], &down[0]["link"], &down[0]["reason"]);
+    assert_eq!(found, (&4.into(), &1.into(), &"one-way".into()));
 }
 
 #[test]
@@ -283,10 +265,8 @@ fn what_is_undone_leaves_nothing_behind() {
     ];
     for (fault, undo) in faults {
         let chance = if fault == "noise" { " 0.5" } else { "" };
-        let settings = also(
-            with(&format!("0s {fault} 3.0{chance}; 100ms {undo} 3.0"), Traffic::AllToAll),
-            "--confirmed",
-        );
+        let events = format!("0s {fault} 3.0{chance}; 100ms {undo} 3.0");
+        let settings = also(with(&events, Traffic::AllToAll), "--confirmed");
         let account = run(&settings);
         assert_eq!(account.tally.delivered, account.tally.sent, "{fault}");
         assert_eq!((account.links_up, account.detours), (54, 0), "{fault}, {undo}");
@@ -332,17 +312,11 @@ fn dead_boards_at_a_quarter_of_the_load_cost_no_broadcast() {
         ("rdn(ring(3),1)", 30.0, "0s off 7,4,11"),
         ("nstar(4)", 25.0, "0s off 4,11,19"),
     ] {
-        let settings = also(
-            with(dead, Traffic::Broadcast),
-            &format!("--packets 300 --rate {rate} --network {network}"),
-        );
+        let more = format!("--packets 300 --rate {rate} --network {network}");
+        let settings = also(with(dead, Traffic::Broadcast), &more);
         let tally = run(&settings).tally;
-        assert_eq!(
-            (tally.broadcasts_full, tally.duplicated),
-            (tally.sent, 0),
-            "{}",
-            settings.command()
-        );
+        let found = (tally.broadcasts_full, tally.duplicated);
+        assert_eq!(found, (tally.sent, 0), "{}", settings.command());
     }
 }
 

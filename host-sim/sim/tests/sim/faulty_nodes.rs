@@ -32,18 +32,14 @@ fn share(account: &Account) -> f64 {
 fn assert_contained(settings: &Settings, account: &Account, longest: u64) {
     let command = settings.command();
     let waited = account.longest_refusal;
-    assert!(
-        waited <= longest,
-        "{command}: nothing was taken for {} ms",
-        waited / 1_000_000
-    );
+    let waited_ms = waited / 1_000_000;
+    assert!(waited <= longest, "{command}: nothing was taken for {waited_ms} ms");
     // A link is told as up, as damaged a few times at once and once a second, and as down and up again ever less often.
     let most = 20.0 + 3.0 * account.virtual_seconds;
+    let (events, seconds) = (account.link_events, account.virtual_seconds);
     assert!(
-        account.link_events as f64 <= most,
-        "{command}: {} link events at a node in {:.1} s",
-        account.link_events,
-        account.virtual_seconds
+        events as f64 <= most,
+        "{command}: {events} link events at a node in {seconds:.1} s"
     );
 }
 
@@ -98,22 +94,14 @@ fn a_hole_costs_the_datagrams_that_pass_it_and_no_others() {
         let parsed: Network = network.parse().unwrap();
         let came: Vec<PacketId> = packets(&trace, "delivered").map(|(_, packet)| packet).collect();
         let mut lost = 0;
-        for (dest, packet) in accepted(&trace)
-            .into_iter()
-            .filter(|(_, packet)| !came.contains(packet))
-        {
-            assert!(
-                passes(&parsed, packet.source, dest),
-                "{}: {packet:?} to {dest}",
-                settings.command()
-            );
+        let accepted = accepted(&trace).into_iter();
+        for (dest, packet) in accepted.filter(|(_, packet)| !came.contains(packet)) {
+            let command = settings.command();
+            assert!(passes(&parsed, packet.source, dest), "{command}: {packet:?} to {dest}");
             lost += 1;
         }
-        assert!(
-            lost > 0 && lost == account.tally.interrupted,
-            "{}: {lost}",
-            settings.command()
-        );
+        let as_many = lost > 0 && lost == account.tally.interrupted;
+        assert!(as_many, "{}: {lost}", settings.command());
         assert_contained(&settings, &account, SECOND);
     }
 }
@@ -182,15 +170,9 @@ fn a_hot_spot_serves_its_sources_alike() {
             let mut by_wire: BTreeMap<u64, BTreeMap<u64, usize>> = BTreeMap::new();
             let mut command = String::new();
             for seed in 1..=seeds {
-                let settings = Settings {
-                    traffic: Some("hot-spot(0,1)".parse().unwrap()),
-                    packets: Some(16_000 / seeds),
-                    rate: Some(3_200.0),
-                    payload: Some(payload),
-                    confirmed,
-                    seed: Some(seed),
-                    ..on(network)
-                };
+                let (packets, more) = (16_000 / seeds, if confirmed { "--confirmed" } else { "" });
+                let load = format!("--packets {packets} --rate 3200 --payload {payload} --seed {seed}");
+                let settings = on(&format!("{network} --traffic hot-spot(0,1) {load} {more}"));
                 let (account, trace) = traced(&settings);
                 command = settings.command();
                 assert_eq!(account.tally.delivered, 16_000 / seeds, "{command}");

@@ -29,10 +29,8 @@ fn everything_that_can_be_asked_is_answered() {
 fn hosts_come_and_go_and_nobody_takes_a_response_for_another() {
     let mut asked = 0;
     for seed in 1..=6 {
-        let settings = also(
-            with_hosts("ring(12)"),
-            &format!("--detach-host-every 100ms --mixed --rate 5 --baud 9600 --for 5s --seed {seed}"),
-        );
+        let more = format!("--detach-host-every 100ms --mixed --rate 5 --baud 9600 --for 5s --seed {seed}");
+        let settings = also(with_hosts("ring(12)"), &more);
         asked += run(&settings).tally.by_hosts;
     }
     assert!(asked > 10, "{asked}");
@@ -41,16 +39,12 @@ fn hosts_come_and_go_and_nobody_takes_a_response_for_another() {
 /// A host at a board that restarts finds it again, and is taken for the same.
 #[test]
 fn boards_restart_under_their_hosts() {
-    let settings = also(
-        with_hosts("torus(3,3)"),
-        "--events '1s reset 0; 1500ms reset 5; 2s off 0,1; 2500ms on 0,1'",
-    );
+    let resets = "--events '1s reset 0; 1500ms reset 5; 2s off 0,1; 2500ms on 0,1'";
+    let settings = also(with_hosts("torus(3,3)"), resets);
     let account = run(&settings);
     let tally = &account.tally;
-    assert!(
-        tally.by_hosts > 80 && tally.delivered * 10 > tally.sent * 8,
-        "{tally:?}"
-    );
+    let most_arrive = tally.delivered * 10 > tally.sent * 8;
+    assert!(tally.by_hosts > 80 && most_arrive, "{tally:?}");
 }
 
 /// A request whose search for a path leads back through the board of its host goes on from there.
@@ -58,12 +52,8 @@ fn boards_restart_under_their_hosts() {
 fn requests_go_round_dead_boards() {
     let settings = also(with_hosts("ring(8)"), "--host '1' --events '0s off 4'");
     let account = run(&settings);
-    assert_eq!(
-        account.drops[DropReason::Malformed as usize],
-        0,
-        "{}",
-        settings.command()
-    );
+    let found = account.drops[DropReason::Malformed as usize];
+    assert_eq!(found, 0, "{}", settings.command());
     assert!(account.detours > 0, "{}", settings.command());
 }
 
@@ -88,11 +78,8 @@ fn hosts_that_make_no_sense_are_refused_in_a_sentence() {
             detach_host_every: detach_host_every.map(|time| time.parse().unwrap()),
             ..on("ring(4)")
         };
-        settings
-            .run()
-            .err()
-            .map(|refusal| refusal.to_string())
-            .unwrap_or_default()
+        let refusal = settings.run().err();
+        refusal.map(|refusal| refusal.to_string()).unwrap_or_default()
     };
     assert_eq!(refusal(Some("1, 3"), Some("2:hole"), Some("1s")), "");
     let too_many = refusal(Some("1,4"), None, None);

@@ -84,10 +84,8 @@ fn what_is_swallowed_is_lost() {
 
 #[test]
 fn what_is_brought_again_came_twice() {
-    assert_caught(
-        Brings(|_, messages: &mut Vec<Message<BODY>>| messages.extend(messages.last().cloned())),
-        Broken::Twice,
-    );
+    let twice = Brings(|_, messages: &mut Vec<Message<BODY>>| messages.extend(messages.last().cloned()));
+    assert_caught(twice, Broken::Twice);
     let mut kept = Vec::new();
     assert_caught(
         Brings(move |_, messages: &mut Vec<Message<BODY>>| {
@@ -131,21 +129,16 @@ struct Says<F>(F);
 
 impl<F: FnMut(&Event) -> Option<Event>> Shell for Says<F> {
     fn says(&mut self, at: Nanos, board: u32, event: &Event) -> Option<Event> {
-        if board == LIAR && at >= FROM {
-            (self.0)(event)
-        } else {
-            Some(*event)
-        }
+        let lies = board == LIAR && at >= FROM;
+        if lies { (self.0)(event) } else { Some(*event) }
     }
 }
 
 #[test]
 fn what_a_node_says_is_held_against_the_wires() {
     // It keeps quiet about what it took, or says it took, or passed on, something else.
-    assert_caught(
-        Says(|event: &Event| Some(*event).filter(|event| !matches!(event, Event::Received { .. }))),
-        Broken::Account,
-    );
+    let silent = Says(|event: &Event| Some(*event).filter(|event| !matches!(event, Event::Received { .. })));
+    assert_caught(silent, Broken::Account);
     assert_caught(
         Says(|event: &Event| match *event {
             Event::Received { link, mut packet, dest } => {
@@ -305,10 +298,8 @@ fn packets_changed_on_the_way_are_noticed_where_they_arrive() {
     assert_caught(datagrams(|_, body| body.push(7)), Broken::Corrupted);
     assert_caught(datagrams(|_, body| body[10] = !body[10]), Broken::Corrupted);
     // To the wrong board.
-    assert_caught(
-        datagrams(|header, _| header.dest = (header.dest + 1) % 9),
-        Broken::Corrupted,
-    );
+    let astray = datagrams(|header, _| header.dest = (header.dest + 1) % 9);
+    assert_caught(astray, Broken::Corrupted);
     // Its neighbor takes it for old, and drops it.
     assert_caught(datagrams(|header, _| header.age = u16::MAX), Broken::Dropped);
     // Another packet than it says it sent.
@@ -320,10 +311,8 @@ fn packets_changed_on_the_way_are_noticed_where_they_arrive() {
 #[test]
 fn while_plugs_are_exchanged_nothing_can_be_made_up() {
     for seed in 1..=3 {
-        let settings = also(
-            traffic(),
-            &format!("--events '1s swap 4.0 5.1; 1300ms swap 4.0 5.1' --seed {seed}"),
-        );
+        let swaps = format!("--events '1s swap 4.0 5.1; 1300ms swap 4.0 5.1' --seed {seed}");
+        let settings = also(traffic(), &swaps);
         assert_eq!(verdict(&settings, Honest), None, "{}", settings.command());
         let once = |lie: fn(&Event) -> Option<Event>| {
             let mut told = false;
@@ -356,10 +345,8 @@ fn while_plugs_are_exchanged_nothing_can_be_made_up() {
 
 /// Pings beside a wire that damages most of what it carries.
 fn beside_a_bad_wire() -> Settings {
-    also(
-        traffic(),
-        "--traffic ping-all --events '0s noise 4.0 2e-3' --rate 20 --packets 1000",
-    )
+    let noise = "--traffic ping-all --events '0s noise 4.0 2e-3' --rate 20 --packets 1000";
+    also(traffic(), noise)
 }
 
 #[test]

@@ -70,11 +70,8 @@ fn a_noisy_cable_is_no_worse_than_a_cut_one() {
             .iter()
             .filter(|event| event["reason"] == "stuck" || event["reason"] == "ended");
         let times = given_up.count();
-        assert!(
-            (1..40).contains(&times),
-            "{}: given up {times} times",
-            settings.command()
-        );
+        let command = settings.command();
+        assert!((1..40).contains(&times), "{command}: given up {times} times");
     }
     assert!(as_good >= 3, "only {as_good} of 5 are as good as with the cables cut");
 }
@@ -87,10 +84,9 @@ fn nothing_is_retransmitted_after_its_time() {
     let settings = on("torus(4,4) --ber 0.003 --packets 600 --payload 200 --rate 10 --seed 1");
     let (_, trace) = traced(&settings);
     let name = |event: &Value| event["packet"].to_string();
-    let begun: std::collections::HashMap<String, f64> = events(&trace, "accepted")
-        .iter()
-        .map(|event| (name(event), seconds(event)))
-        .collect();
+    let accepted = events(&trace, "accepted");
+    let begun = accepted.iter().map(|event| (name(event), seconds(event)));
+    let begun: std::collections::HashMap<String, f64> = begun.collect();
     let mut looked_at = 0;
     for what in ["sent", "delivered"] {
         for event in events(&trace, what) {
@@ -122,12 +118,7 @@ fn a_busy_neighbor_is_not_taken_for_a_bad_one() {
         let down = events(&trace, "link-down");
         // In a storm of broadcasts on many wires a neighbor may take nothing for longer than any packet lives.
         let most = if network == "hypercube(5)" { 10 } else { 0 };
-        assert!(
-            down.len() <= most,
-            "{}: {} of {:?}",
-            settings.command(),
-            down.len(),
-            down[0]
-        );
+        let (count, command) = (down.len(), settings.command());
+        assert!(count <= most, "{command}: {count} of {:?}", down[0]);
     }
 }

@@ -61,10 +61,8 @@ fn every_request_has_a_response_or_an_error_and_none_is_carried_out_twice() {
         .unwrap();
         assert_eq!(account.violation, None, "seed {seed}");
         let (asked, answered, failed) = (asked.get(), answered.get(), failed.get());
-        assert!(
-            answered > 0 && (seed % 2 == 0 || answered + failed == asked),
-            "seed {seed}: {answered} of {asked} answered, {failed} failed"
-        );
+        let all_end = answered > 0 && (seed % 2 == 0 || answered + failed == asked);
+        assert!(all_end, "seed {seed}: {answered} of {asked} answered, {failed} failed");
         assert!(answered * 10 > asked * 7, "seed {seed}: {answered} of {asked}");
         let twice = carried_out
             .borrow()
@@ -80,10 +78,8 @@ fn every_request_has_a_response_or_an_error_and_none_is_carried_out_twice() {
 fn a_program_begins_with_its_board() {
     let starts: Rc<RefCell<Vec<u64>>> = Rc::default();
     let note = starts.clone();
-    let settings = also(
-        for_seconds(on("ring(4)"), 6),
-        "--events '2s reset 1; 3s off 2; 4s on 2; 5s off 0'",
-    );
+    let resets = "--events '2s reset 1; 3s off 2; 4s on 2; 5s off 0'";
+    let settings = also(for_seconds(on("ring(4)"), 6), resets);
     let account = simulate_programs(&settings.run().unwrap(), &move |mesh| {
         let note = note.clone();
         Box::pin(async move {
@@ -186,10 +182,8 @@ fn programs_go_on_at_the_same_time() {
     let shown = shown.borrow();
     assert_eq!(shown.len(), 18);
     let at = shown[&0][0];
-    assert!(
-        shown.values().all(|&[next, late, _]| next == at && late < 100),
-        "{shown:?}"
-    );
+    let in_time = shown.values().all(|&[next, late, _]| next == at && late < 100);
+    assert!(in_time, "{shown:?}");
     let own: std::collections::BTreeSet<u64> = shown.values().map(|of| of[2] / 1_000_000).collect();
     assert!(own.len() > 10, "{own:?}");
 }

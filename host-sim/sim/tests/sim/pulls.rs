@@ -194,11 +194,8 @@ impl Book {
             }
         }
         for (name, (bytes, end)) in &*self.read.borrow() {
-            assert!(
-                rest_of(*name).starts_with(bytes),
-                "{name:?}: {} bytes are wrong",
-                bytes.len()
-            );
+            let are_right = rest_of(*name).starts_with(bytes);
+            assert!(are_right, "{name:?}: {} bytes are wrong", bytes.len());
             if end.is_ok() {
                 assert_eq!(bytes.len(), LONG, "{name:?} ends early");
             }

@@ -80,10 +80,8 @@ pub fn nesting(network: &Network) -> Nesting {
             for level in 2..rsn.levels() {
                 sizes.push(sizes[level as usize - 2].pow(2));
             }
-            swapped(
-                rsn.nucleus(),
-                sizes.iter().rev().copied().filter(|_| rsn.levels() > 1).collect(),
-            )
+            let sizes = sizes.iter().rev().copied().filter(|_| rsn.levels() > 1);
+            swapped(rsn.nucleus(), sizes.collect())
         }
         Family::Hsn(hsn) => swapped(hsn.nucleus(), vec![hsn.nucleus().nodes(); hsn.levels() as usize - 1]),
         Family::Hcn3(hcn3) => {
@@ -253,15 +251,10 @@ fn facing(left: usize, right: usize) -> Level {
 fn of_exchanged(first: u32, second: u32) -> Nesting {
     let levels = vec![facing(1 << second, 1 << first), still(shapes::cube(first.max(second)))];
     let digits = move |node: Node| {
-        let (a, b) = (
-            (node >> (second + 1)) as usize,
-            (node >> 1) as usize & ((1 << second) - 1),
-        );
-        if node & 1 == 0 {
-            vec![b, a]
-        } else {
-            vec![(1 << second) + a, b]
-        }
+        let a = (node >> (second + 1)) as usize;
+        let b = (node >> 1) as usize & ((1 << second) - 1);
+        let (even, odd) = (vec![b, a], vec![(1 << second) + a, b]);
+        if node & 1 == 0 { even } else { odd }
     };
     Nesting {
         digits: Box::new(digits),

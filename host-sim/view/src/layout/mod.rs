@@ -86,12 +86,8 @@ mod tests {
             let drawing = Drawing::of(&expression.parse().unwrap());
             let least = nested::least_distance(&drawing.places);
             assert!(least > 0.6, "{expression}: {least}");
-            assert!(
-                drawing
-                    .places
-                    .iter()
-                    .all(|place| place.x.is_finite() && place.y.is_finite())
-            );
+            let is_finite = |place: &Point| place.x.is_finite() && place.y.is_finite();
+            assert!(drawing.places.iter().all(is_finite));
         }
     }
 
@@ -102,16 +98,11 @@ mod tests {
             let drawing = Drawing::of(&network);
             let ends: u64 = (0..network.nodes()).map(|node| network.degree(node).unwrap()).sum();
             assert_eq!(2 * drawing.links.len() as u64, ends, "{expression}");
-            assert!(
-                drawing.links.iter().all(|link| link.kind < drawing.kinds.len()),
-                "{expression}"
-            );
+            let have_kinds = drawing.links.iter().all(|link| link.kind < drawing.kinds.len());
+            assert!(have_kinds, "{expression}");
             for kind in 0..drawing.kinds.len() {
-                assert!(
-                    drawing.links.iter().any(|link| link.kind == kind),
-                    "{expression}: {}",
-                    drawing.kinds[kind]
-                );
+                let is_used = drawing.links.iter().any(|link| link.kind == kind);
+                assert!(is_used, "{expression}: {}", drawing.kinds[kind]);
             }
         }
     }

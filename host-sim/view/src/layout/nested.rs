@@ -23,11 +23,8 @@ fn sizes(levels: &[Level]) -> Vec<(f64, f64)> {
             Some(radius) => 2.0 * radius * (1.0 + GAP_SHARE) + GAP,
         };
         let scale = apart / least_distance(&level.places);
-        let farthest = level
-            .places
-            .iter()
-            .map(|place| place.distance(Point::default()))
-            .fold(0.0, f64::max);
+        let distances = level.places.iter().map(|place| place.distance(Point::default()));
+        let farthest = distances.fold(0.0, f64::max);
         let radius = scale * farthest + inner.unwrap_or(BORDER);
         sizes.push((scale, radius));
         inner = Some(radius);

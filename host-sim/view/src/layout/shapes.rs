@@ -21,10 +21,8 @@ pub(super) fn written(base: &Base) -> (String, Vec<u64>) {
     let text = base.to_string();
     let (name, rest) = text.split_once('(').unwrap_or((&text, ""));
     let numbers = rest.trim_end_matches(')').split(',');
-    (
-        name.to_string(),
-        numbers.filter_map(|number| number.parse().ok()).collect(),
-    )
+    let numbers = numbers.filter_map(|number| number.parse().ok());
+    (name.to_string(), numbers.collect())
 }
 
 /// The nodes of a base graph, in their order.
@@ -60,10 +58,8 @@ fn turned_orbits(places: usize, orbits: usize) -> Vec<Point> {
 }
 
 fn scaled(points: &[Point], times: f64) -> Vec<Point> {
-    points
-        .iter()
-        .map(|&point| Point::default().plus(point, times))
-        .collect()
+    let scaled = |&point: &Point| Point::default().plus(point, times);
+    points.iter().map(scaled).collect()
 }
 
 /// Evenly on a circle of radius 1, the first on top; four make an upright square.
@@ -111,18 +107,12 @@ pub(super) fn grid(count: usize) -> Vec<Point> {
 
 /// A path: a line, or rows that go to and fro.
 fn rows(count: usize) -> Vec<Point> {
-    let columns = if count <= LONGEST_LINE {
-        count
-    } else {
-        (count as f64).sqrt().ceil() as usize
-    };
+    let of_square = (count as f64).sqrt().ceil() as usize;
+    let columns = if count <= LONGEST_LINE { count } else { of_square };
     let place = |i: usize| {
         let (row, column) = (i / columns, i % columns);
-        let column = if row.is_multiple_of(2) {
-            column
-        } else {
-            columns - 1 - column
-        };
+        let from_right = columns - 1 - column;
+        let column = if row.is_multiple_of(2) { column } else { from_right };
         Point::new(column as f64, row as f64)
     };
     centerd((0..count).map(place).collect())
@@ -170,10 +160,8 @@ fn lattice(sizes: &[u64], rings: bool) -> Vec<Point> {
                 let apart = extent.x.hypot(extent.y) + 1.5;
                 let radius = apart / 2.0 / (PI / size as f64).sin();
                 // Turned, or links to the next layer would run along rows and columns.
-                scaled(&circle(size as usize), radius)
-                    .iter()
-                    .map(|place| place.turned(0.2))
-                    .collect()
+                let places = scaled(&circle(size as usize), radius);
+                places.iter().map(|place| place.turned(0.2)).collect()
             }
             _ if axis % 2 == 0 => along(Point::new(extent.x + 1.6, 0.3)),
             _ => along(Point::new(0.3, extent.y + 1.6)),

@@ -13,10 +13,8 @@ fn request(mesh: &mut Mesh, from: Node, to: Node, port: AppPort) -> (AppStatus, 
     mesh.ask(from, to, Query::Application(port), b"how much?").unwrap();
     assert!(mesh.run_until(SECOND, |mesh| mesh.board(from).got.len() > known));
     let got = &mesh.board(from).got[known];
-    assert_eq!(
-        (got.kind, got.port),
-        (MessageKind::Response(Query::Application(port)), port)
-    );
+    let found = (got.kind, got.port);
+    assert_eq!(found, (MessageKind::Response(Query::Application(port)), port));
     let (status, response) = AppStatus::read(&got.payload).unwrap();
     (status, response.to_vec())
 }
@@ -42,12 +40,8 @@ fn packets_say_whom_they_are_for() {
         .act(|router, note| router.broadcast(first, b"three", now, note))
         .unwrap();
     mesh.run(50 * MILLISECOND);
-    let got: Vec<_> = mesh
-        .board(2)
-        .got
-        .iter()
-        .map(|got| (got.port, &got.payload[..]))
-        .collect();
+    let got = mesh.board(2).got.iter();
+    let got: Vec<_> = got.map(|got| (got.port, &got.payload[..])).collect();
     assert_eq!(got, [(first, &b"one"[..]), (second, b"two"), (first, b"three")]);
     mesh.assert_at_rest();
 }
@@ -78,13 +72,8 @@ fn what_nobody_serves_is_counted_and_senders_who_wait_are_told() {
     mesh.board_mut(2).act(|router, _| router.close(APP));
     mesh.send(0, 2, b"datagram").unwrap();
     mesh.run(50 * MILLISECOND);
-    assert_eq!(
-        (
-            mesh.board(2).got.len(),
-            mesh.board(2).dropped(DropReason::PortUnreachable)
-        ),
-        (2, 4)
-    );
+    let unreachable = mesh.board(2).dropped(DropReason::PortUnreachable);
+    assert_eq!((mesh.board(2).got.len(), unreachable), (2, 4));
     mesh.assert_at_rest();
 }
 
@@ -143,10 +132,8 @@ fn a_request_is_answered_by_the_application_that_was_asked() {
     let number = mesh.ask(0, 2, Query::Application(APP), b"how much?").unwrap();
     mesh.run(20 * MILLISECOND);
     let asked = mesh.board_mut(2).router.next_message().unwrap();
-    assert_eq!(
-        (asked.kind, asked.port, asked.number),
-        (MessageKind::Request, APP, number)
-    );
+    let found = (asked.kind, asked.port, asked.number);
+    assert_eq!(found, (MessageKind::Request, APP, number));
     assert_eq!(&asked.payload[..], b"how much?");
     let now = mesh.now;
     let respond = |mesh: &mut Mesh, response: &[u8]| {
@@ -173,12 +160,9 @@ fn a_board_sends_to_the_host_at_any_board() {
             .unwrap();
     }
     mesh.run(20 * MILLISECOND);
-    let mut heard: Vec<_> = mesh
-        .stranger(host)
-        .heard
-        .iter()
-        .map(|heard| (heard.header.source, heard.header.to_host, &heard.body[..]))
-        .collect();
+    let heard = mesh.stranger(host).heard.iter();
+    let heard = heard.map(|heard| (heard.header.source, heard.header.to_host, &heard.body[..]));
+    let mut heard: Vec<_> = heard.collect();
     heard.sort();
     assert_eq!(heard, [(0, true, &b"21.5"[..]), (2, true, b"21.5")]);
     assert!(mesh.board(2).got.is_empty());

@@ -23,11 +23,8 @@ fn every_other_node_gets_it_once() {
             let number = mesh.broadcast(source, &[source as u8; 9]).unwrap();
             mesh.run(40 * MILLISECOND);
             let expected: Vec<_> = (0..nodes).map(|node| usize::from(node != source)).collect();
-            assert_eq!(
-                counts(&mesh, &[source as u8; 9]),
-                expected,
-                "{expression} from {source}"
-            );
+            let found = counts(&mesh, &[source as u8; 9]);
+            assert_eq!(found, expected, "{expression} from {source}");
             let got = mesh.board((source + 1) % nodes).got.last().unwrap();
             assert_eq!((got.source, got.number), (source, number), "{expression} from {source}");
         }
@@ -44,12 +41,8 @@ fn it_goes_to_the_children_in_the_order_of_the_tree() {
     for node in 0..mesh.network.nodes() {
         mesh.broadcast(node, b"order").unwrap();
         mesh.run(40 * MILLISECOND);
-        let ports: Vec<_> = mesh
-            .network
-            .fanout(node, node)
-            .unwrap()
-            .map(|(port, _)| port as u8)
-            .collect();
+        let fanout = mesh.network.fanout(node, node).unwrap();
+        let ports: Vec<_> = fanout.map(|(port, _)| port as u8).collect();
         let sent: Vec<_> = mesh
             .board(node)
             .events
@@ -85,11 +78,8 @@ fn a_cut_cable_keeps_nobody_from_a_broadcast() {
                 mesh.broadcast(source, &payload).unwrap();
                 mesh.run(100 * MILLISECOND);
                 let expected: Vec<_> = (0..nodes).map(|node| usize::from(node != source)).collect();
-                assert_eq!(
-                    counts(&mesh, &payload),
-                    expected,
-                    "{expression}: {one}-{other} cut, from {source}"
-                );
+                let found = counts(&mesh, &payload);
+                assert_eq!(found, expected, "{expression}: {one}-{other} cut, from {source}");
                 for node in 0..nodes {
                     mesh.board_mut(node).got.clear();
                 }
@@ -115,11 +105,8 @@ fn the_children_of_a_dead_board_are_reached() {
             mesh.run(300 * MILLISECOND);
             let expected = |node| usize::from(node != source && node != dead);
             let expected: Vec<_> = (0..nodes).map(expected).collect();
-            assert_eq!(
-                counts(&mesh, &[source as u8; 3]),
-                expected,
-                "{expression} without {dead}, from {source}"
-            );
+            let found = counts(&mesh, &[source as u8; 3]);
+            assert_eq!(found, expected, "{expression} without {dead}, from {source}");
         }
         mesh.run(SECOND);
         mesh.assert_at_rest();
@@ -135,11 +122,8 @@ fn a_cable_that_dies_under_a_broadcast_loses_and_doubles_nothing() {
         mesh.run(wait);
         mesh.cut(0, 1);
         mesh.run(2 * SECOND);
-        assert_eq!(
-            counts(&mesh, &[7; 50]),
-            [0, 1, 1, 1, 1],
-            "cut after {wait} microseconds"
-        );
+        let found = counts(&mesh, &[7; 50]);
+        assert_eq!(found, [0, 1, 1, 1, 1], "cut after {wait} microseconds");
         mesh.assert_at_rest();
     }
 }
@@ -223,11 +207,8 @@ fn a_broadcast_from_before_the_start_is_passed_on_only() {
         let broadcast = aged(age as u16, header(Kind::Broadcast, 1, 1, 3));
         mesh.say(one, &broadcast, b"old", 50);
         assert_eq!(counts(&mesh, b"old")[0], delivered, "{age}");
-        let passed = mesh
-            .stranger(four)
-            .heard
-            .iter()
-            .filter(|heard| heard.header.number == 3);
+        let heard = mesh.stranger(four).heard.iter();
+        let passed = heard.filter(|heard| heard.header.number == 3);
         assert_eq!(passed.count(), 1, "{age}");
     }
 }

@@ -129,11 +129,8 @@ fn bad_neighbor() -> (Mesh, usize) {
 fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
     let begun = mesh.now;
     mesh.send(1, 2, &[7; 150]).unwrap();
-    assert!(
-        mesh.run_until(within, |mesh| downs(mesh, 1, why) == 1),
-        "{why:?} after {}",
-        mesh.now - begun
-    );
+    let is_down = mesh.run_until(within, |mesh| downs(mesh, 1, why) == 1);
+    assert!(is_down, "{why:?} after {}", mesh.now - begun);
     mesh.run(50 * MILLISECOND);
     assert_eq!(mesh.board(2).payloads(), [(1, &[7; 150][..])], "{why:?}");
     let begun = mesh.now;
@@ -144,11 +141,8 @@ fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
     }
     assert!(sent > 400, "{why:?}: {sent}");
     let times = downs(&mesh, 1, why);
-    assert!(
-        (4..=7).contains(&times),
-        "{why:?} {times} times in {}",
-        mesh.now - begun
-    );
+    let took = mesh.now - begun;
+    assert!((4..=7).contains(&times), "{why:?} {times} times in {took}");
     assert_eq!(mesh.board(1).dropped(DropReason::Expired), 0, "{why:?}");
     mesh.run(SECOND);
     assert_eq!(mesh.board(2).got.len(), sent, "{why:?}");
@@ -278,11 +272,7 @@ fn no_packet_comes_before_the_word_that_it_may() {
 #[test]
 fn there_is_one_host_and_where_it_belongs() {
     let mut mesh = Mesh::up("ring(3)");
-    let identity = Identity {
-        role: Role::Host,
-        ..mesh.identity(0, 0)
-    };
-    let stray = mesh.plug_in(0, 3, identity);
+    let stray = mesh.plug_in(0, 3, mesh.host_identity());
     mesh.run(3 * SECOND);
     assert_eq!(mesh.board(0).router.host_link(), None);
     assert_eq!(mesh.stranger(stray).downs, [Down::Refused]);
@@ -303,11 +293,7 @@ fn where_several_links_are_for_hosts_the_first_to_come_stays() {
     mesh.board_mut(0).allow_hosts(u32::MAX, now);
     mesh.come_up();
     let first = mesh.host(0);
-    let identity = Identity {
-        role: Role::Host,
-        ..mesh.identity(0, 0)
-    };
-    let second = mesh.plug_in(0, 3, identity);
+    let second = mesh.plug_in(0, 3, mesh.host_identity());
     mesh.run(3 * SECOND);
     assert_eq!(mesh.stranger(second).downs, [Down::Refused]);
     for (host, number) in [(first, 1), (second, 2)] {

@@ -1,7 +1,7 @@
 //! Confirmed packets: delivered once, and the sender learns what became of each.
 
 use super::datagrams::header;
-use super::harness::Mesh;
+use super::harness::{Got, Mesh};
 use crate::support::*;
 
 /// The number of the first confirmed packet in the first life of a board, which depends on its epoch, 1.
@@ -69,11 +69,8 @@ fn heard_of_a_retry(kind: Kind, waiting: usize) -> usize {
     mesh.run(100 * MILLISECOND);
     let heard = mesh.stranger(one).heard.iter();
     let heard = heard.filter(|heard| heard.header.id() == first.id()).count();
-    assert_eq!(
-        mesh.board(0).dropped(DropReason::Duplicate) as usize,
-        2 - heard,
-        "{kind:?} behind {waiting}"
-    );
+    let found = mesh.board(0).dropped(DropReason::Duplicate) as usize;
+    assert_eq!(found, 2 - heard, "{kind:?} behind {waiting}");
     heard
 }
 
@@ -82,11 +79,8 @@ fn heard_of_a_retry(kind: Kind, waiting: usize) -> usize {
 fn a_retry_ends_where_its_first_copy_still_waits() {
     assert_eq!(heard_of_a_retry(Kind::Confirmed, 10), 1);
     assert_eq!(heard_of_a_retry(Kind::Confirmed, 0), 2, "the first copy may be lost");
-    assert_eq!(
-        heard_of_a_retry(Kind::Datagram, 10),
-        2,
-        "copies of others are for their destination to tell"
-    );
+    let found = heard_of_a_retry(Kind::Datagram, 10);
+    assert_eq!(found, 2, "copies of others are for their destination to tell");
 }
 
 #[test]
@@ -158,10 +152,8 @@ fn a_destination_that_is_off_is_undeliverable_after_a_while() {
     assert!(mesh.board(0).router.counters().retried >= 2);
     mesh.run(SECOND);
     mesh.assert_at_rest();
-    assert!(
-        mesh.board(0).got.is_empty(),
-        "reports of confirmed packets are not for the application"
-    );
+    let nothing = mesh.board(0).got.is_empty();
+    assert!(nothing, "reports of confirmed packets are not for the application");
 }
 
 /// Found out at home: all neighbors of the sender are gone.
@@ -220,10 +212,8 @@ fn one_that_nobody_answers_is_unknown() {
     assert!(mesh.run_until(20 * SECOND, |mesh| !mesh.board(1).outcomes.is_empty()));
     assert_eq!(outcomes(&mesh, 1), [(0, Outcome::Unknown)]);
     let took = mesh.now - began;
-    assert!(
-        (times::CONFIRM_WITHIN..times::CONFIRM_WITHIN + 3 * SECOND).contains(&took),
-        "{took}"
-    );
+    let end = times::CONFIRM_WITHIN + 3 * SECOND;
+    assert!((times::CONFIRM_WITHIN..end).contains(&took), "{took}");
     // The time between two attempts doubles, up to two seconds.
     let heard = &mesh.stranger(two).heard;
     let gaps: Vec<_> = heard.windows(2).map(|pair| pair[1].at - pair[0].at).collect();
@@ -252,10 +242,8 @@ fn one_that_nobody_answers_is_unknown() {
             assert_eq!(Flooded::read(&heard.body), Some(inner));
         }
         assert_eq!(heard.header.hops_left, heard.header.hops_left.max(100));
-        assert!(
-            u64::from(heard.header.age) * AGE_UNIT < 20 * MILLISECOND,
-            "each attempt is young"
-        );
+        let age = u64::from(heard.header.age) * AGE_UNIT;
+        assert!(age < 20 * MILLISECOND, "each attempt is young");
     }
     mesh.assert_at_rest();
 }
@@ -272,11 +260,9 @@ fn a_confirmation_counts_once_and_only_of_this_life() {
     mesh.stranger_mut(two).send(0, &response, &old_epoch);
     mesh.stranger_mut(two)
         .send(0, &Header { number: 51, ..response }, &good[..10]);
-    mesh.stranger_mut(two).send(
-        0,
-        &Header { number: 52, ..response },
-        &confirmation(FIRST + 1, Verdict::Delivered, 9 * SECOND),
-    );
+    let of_another = confirmation(FIRST + 1, Verdict::Delivered, 9 * SECOND);
+    mesh.stranger_mut(two)
+        .send(0, &Header { number: 52, ..response }, &of_another);
     // Of someone else than the destination.
     mesh.say(two, &header(Kind::Confirmation, 0, 1, 55), &good, 10);
     assert!(outcomes(&mesh, 1).is_empty());
@@ -304,33 +290,19 @@ fn what_the_destination_answers_decides_when_it_is_tried_again() {
     let response = header(Kind::Confirmation, 2, 1, 50);
     mesh.say(two, &response, &confirmation(FIRST, Verdict::Busy, 9 * SECOND), 20);
     assert_eq!(mesh.stranger(two).heard.len(), 1);
-    mesh.say(
-        two,
-        &Header {
-            number: 51,
-            epoch: 7,
-            ..response
-        },
-        &confirmation(FIRST, Verdict::Restarted, 9 * SECOND),
-        10,
-    );
+    let restarted = |number, epoch| Header {
+        number,
+        epoch,
+        ..response
+    };
+    let long_ago = confirmation(FIRST, Verdict::Restarted, 9 * SECOND);
+    mesh.say(two, &restarted(51, 7), &long_ago, 10);
     assert_eq!(mesh.stranger(two).heard.len(), 2);
-    assert_eq!(
-        mesh.stranger(two).heard[1].body,
-        b"\x07\0x",
-        "it names the epoch it was told"
-    );
+    let found = &mesh.stranger(two).heard[1].body;
+    assert_eq!(found, b"\x07\0x", "it names the epoch it was told");
     // It has been up for less than the packet is under way: it may have had it.
-    mesh.say(
-        two,
-        &Header {
-            number: 52,
-            epoch: 8,
-            ..response
-        },
-        &confirmation(FIRST, Verdict::Restarted, 20 * MILLISECOND),
-        10,
-    );
+    let just_now = confirmation(FIRST, Verdict::Restarted, 20 * MILLISECOND);
+    mesh.say(two, &restarted(52, 8), &just_now, 10);
     assert_eq!(outcomes(&mesh, 1), [(0, Outcome::Interrupted)]);
     mesh.assert_at_rest();
 }
@@ -359,11 +331,9 @@ fn a_destination_that_restarts_does_not_deliver_again() {
         mesh.set_mute(2, 1, false);
         mesh.run(4 * SECOND);
         assert_eq!(mesh.board(2).got.len(), 1, "{known}");
-        assert!(
-            matches!(outcomes(&mesh, 0)[..], [(_, Outcome::Interrupted)]),
-            "{known}: {:?}",
-            outcomes(&mesh, 0)
-        );
+        let outcome = outcomes(&mesh, 0);
+        let is_interrupted = matches!(outcome[..], [(_, Outcome::Interrupted)]);
+        assert!(is_interrupted, "{known}: {outcome:?}");
         assert!(mesh.board(2).dropped(DropReason::Stale) > 0);
         // What is first sent now is not concerned.
         mesh.confirmed(0, 2, b"third").unwrap();
@@ -418,20 +388,13 @@ fn one_that_comes_again_is_confirmed_again_and_not_delivered() {
     assert_eq!(mesh.board(2).dropped(DropReason::Stale), 1);
     // It names an epoch that is not this board's.
     let known = mesh.stranger(zero).heard.len();
-    mesh.say(
-        zero,
-        &Header {
-            number: 11,
-            epoch: 2,
-            ..packet
-        },
-        b"\x05\0other life",
-        20,
-    );
-    let verdict = Confirmation::read(&mesh.stranger(zero).heard[known].body)
-        .unwrap()
-        .verdict;
-    assert_eq!(verdict, Verdict::Restarted);
+    let of_restarted = Header {
+        number: 11,
+        ..restarted
+    };
+    mesh.say(zero, &of_restarted, b"\x05\0other life", 20);
+    let told = Confirmation::read(&mesh.stranger(zero).heard[known].body).unwrap();
+    assert_eq!(told.verdict, Verdict::Restarted);
     assert_eq!(mesh.board(2).got.len(), 3);
 }
 
@@ -497,21 +460,16 @@ fn whatever_happens_to_cables_nothing_comes_twice() {
         mesh.assert_at_rest();
         for node in 0..nodes {
             let board = mesh.board(node);
-            let got = board
-                .got
-                .iter()
-                .filter(|got| !matches!(got.kind, MessageKind::Undeliverable { .. }));
+            let is_report = |got: &Got| matches!(got.kind, MessageKind::Undeliverable { .. });
+            let got = board.got.iter().filter(|got| !is_report(got));
             let mut payloads: Vec<_> = got.map(|got| got.payload.clone()).collect();
             let all = payloads.len();
             payloads.sort_unstable();
             payloads.dedup();
             assert_eq!(payloads.len(), all, "seed {seed}: node {node} got something twice");
             assert!(board.router.all_links_up(), "seed {seed}: node {node}");
-            let unknown = board
-                .outcomes
-                .iter()
-                .filter(|(_, outcome)| *outcome == Outcome::Unknown)
-                .count();
+            let outcomes = board.outcomes.iter();
+            let unknown = outcomes.filter(|(_, outcome)| *outcome == Outcome::Unknown).count();
             assert_eq!(unknown, 0, "seed {seed}: node {node}");
         }
     }

@@ -135,10 +135,8 @@ pub(super) fn pass(
 ) -> (u8, Header, Vec<u8>) {
     let known = mesh.stranger(to).heard.len();
     mesh.stranger_mut(from).send(channel, header, body);
-    assert!(
-        mesh.run_until(100 * MILLISECOND, |mesh| mesh.stranger(to).heard.len() > known),
-        "{header:?} did not come through"
-    );
+    let came = mesh.run_until(100 * MILLISECOND, |mesh| mesh.stranger(to).heard.len() > known);
+    assert!(came, "{header:?} did not come through");
     let heard = mesh.stranger(to).heard[known].clone();
     (heard.channel, heard.header, heard.body)
 }
@@ -150,14 +148,7 @@ fn a_hop_takes_one_from_the_hops_left_and_adds_to_the_age() {
     let (_, found, body) = pass(&mut mesh, one, three, 0, &sent, b"body");
     assert_eq!(body, b"body");
     let age = found.age;
-    assert_eq!(
-        found,
-        Header {
-            hops_left: 99,
-            age,
-            ..sent
-        }
-    );
+    assert_eq!(found, aged(age, Header { hops_left: 99, ..sent }));
     // Less than two milliseconds, and never younger than it is.
     assert!((1_001..1_000 + 8).contains(&age), "{age}");
     mesh.run(10 * MILLISECOND);
@@ -170,11 +161,8 @@ fn what_waits_grows_old() {
     mesh.stranger_mut(three).takes = false;
     mesh.say(one, &aged(50, header(Kind::Datagram, 0, 3, 9)), b"", 2_000);
     assert!(mesh.stranger(three).heard.is_empty());
-    assert!(
-        mesh.board(2)
-            .count(|event| matches!(event, Event::Sent { retransmit: false, .. }))
-            > 10
-    );
+    let is_sent = |event: &Event| matches!(event, Event::Sent { retransmit: false, .. });
+    assert!(mesh.board(2).count(is_sent) > 10);
     mesh.stranger_mut(three).takes = true;
     mesh.run(100 * MILLISECOND);
     let age = u64::from(mesh.stranger(three).heard[0].header.age) * AGE_UNIT;
@@ -229,11 +217,8 @@ fn a_datagram_from_before_the_start_is_not_delivered() {
         let datagram = aged(age as u16, header(Kind::Datagram, 1, 0, 3));
         mesh.say(one, &datagram, b"old", 50);
         assert_eq!(mesh.board(0).got.len(), delivered, "{age}");
-        assert_eq!(
-            mesh.board(0).dropped(DropReason::Uncertain),
-            1 - delivered as u32,
-            "{age}"
-        );
+        let found = mesh.board(0).dropped(DropReason::Uncertain);
+        assert_eq!(found, 1 - delivered as u32, "{age}");
     }
 }
 
@@ -263,15 +248,11 @@ fn old_packets_are_dropped_and_their_source_is_told() {
     }
     let report = &mesh.stranger(one).heard[0];
     assert_eq!(report.header.kind, Kind::Undeliverable);
-    assert_eq!(
-        (report.header.source, report.header.dest, report.header.age < 8),
-        (2, 0, true)
-    );
+    let found = (report.header.source, report.header.dest, report.header.age < 8);
+    assert_eq!(found, (2, 0, true));
     // The number, the kind and the reason, and where it was to go.
-    assert_eq!(
-        report.body,
-        [2, 0, 0, 0, Kind::Datagram as u8, DropReason::Expired as u8, 4]
-    );
+    let expected = [2, 0, 0, 0, Kind::Datagram as u8, DropReason::Expired as u8, 4];
+    assert_eq!(report.body, expected);
     assert_eq!(mesh.board(2).dropped(DropReason::Expired), 2);
 }
 
@@ -324,11 +305,8 @@ fn packets_of_one_source_keep_their_order_whatever_their_ages() {
         (6, 1, 7),
     ]);
     for numbers in [[1, 4, 5], [2, 3, 6]] {
-        let of_source: Vec<u32> = order
-            .iter()
-            .copied()
-            .filter(|number| numbers.contains(number))
-            .collect();
+        let of_source = order.iter().copied().filter(|number| numbers.contains(number));
+        let of_source: Vec<u32> = of_source.collect();
         assert_eq!(of_source, numbers, "{order:?}");
     }
 }
@@ -432,11 +410,8 @@ fn a_mesh_full_of_packets_brings_all_of_them() {
         assert!(at_rest, "{expression}: stands still");
         mesh.assert_at_rest();
         for node in 0..nodes {
-            assert_eq!(
-                mesh.board(node).got.len(),
-                sent[node as usize],
-                "{expression}: {node} of {all}"
-            );
+            let found = mesh.board(node).got.len();
+            assert_eq!(found, sent[node as usize], "{expression}: {node} of {all}");
             assert!(mesh.board(node).router.counters().buffers_used <= BUFFERS as u32);
         }
         assert!(full > 100, "{expression}: it was not full");

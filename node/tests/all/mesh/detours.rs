@@ -14,16 +14,11 @@ fn a_cut_cable_is_gone_round_and_back_when_it_is_restored() {
     assert_eq!(mesh.board(2).payloads(), [(0, &b"round"[..])]);
     // 0, 1, back to 0, 5, 4, 3, 2.
     let detours: Vec<_> = (0..6).map(|node| mesh.board(node).router.counters().detoured).collect();
-    assert_eq!(
-        detours.iter().sum::<u32>(),
-        detours[1] + detours[0] + detours[5] + detours[4] + detours[3]
-    );
+    let found = detours.iter().sum::<u32>();
+    assert_eq!(found, detours[1] + detours[0] + detours[5] + detours[4] + detours[3]);
     assert_eq!((detours[1], detours[0]), (1, 1), "{detours:?}");
-    assert_eq!(
-        mesh.board(1)
-            .count(|event| matches!(event, Event::Detoured { by: 0, .. })),
-        1
-    );
+    let is_detour = |event: &Event| matches!(event, Event::Detoured { by: 0, .. });
+    assert_eq!(mesh.board(1).count(is_detour), 1);
     mesh.restore(1, 2);
     mesh.run(SECOND);
     mesh.send(0, 2, b"straight").unwrap();
@@ -53,11 +48,8 @@ fn every_pair_is_connected_whichever_cable_is_cut() {
                 let all = mesh.boards().flat_map(|board| &board.got);
                 all.filter(|got| got.kind == MessageKind::Datagram).count()
             };
-            assert_eq!(
-                (got, datagrams(&mesh)),
-                (3 * nodes as usize, 3 * nodes as usize),
-                "{expression}: {one}-{other}"
-            );
+            let expected = (3 * nodes as usize, 3 * nodes as usize);
+            assert_eq!((got, datagrams(&mesh)), expected, "{expression}: {one}-{other}");
             for node in 0..nodes {
                 mesh.board_mut(node).got.clear();
             }
@@ -139,11 +131,8 @@ fn a_trail_ends_where_the_destination_is_nearer() {
     mesh.say(one, &Header { number: 6, ..on_trail }, &[b'y', 3 << 1, 1 << 1, 2], 20);
     let back = &mesh.stranger(one).heard[0];
     assert!(back.header.trail);
-    assert_eq!(
-        back.body,
-        [b'y', 3 << 1, 1 << 1, 2 << 1 | 1, 3],
-        "3 and 1 were visited: back to where it came from"
-    );
+    let expected = [b'y', 3 << 1, 1 << 1, 2 << 1 | 1, 3];
+    assert_eq!(back.body, expected, "3 and 1 were visited: back to where it came from");
 }
 
 #[test]
@@ -167,11 +156,8 @@ fn a_trail_that_does_not_fit_is_the_end() {
         let known = mesh.stranger(one).heard.len();
         mesh.say(one, &header(Kind::Datagram, 1, 4, length as u32), &vec![3; length], 50);
         let kind = mesh.stranger(one).heard[known].header.kind;
-        assert_eq!(
-            kind,
-            if fits { Kind::Datagram } else { Kind::Undeliverable },
-            "{length}"
-        );
+        let expected = if fits { Kind::Datagram } else { Kind::Undeliverable };
+        assert_eq!(kind, expected, "{length}");
     }
     assert_eq!(mesh.board(2).dropped(DropReason::TrailFull), 2);
 }

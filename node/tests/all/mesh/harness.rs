@@ -269,13 +269,16 @@ impl Mesh {
         }
     }
 
-    /// A host at the last link of a board.
-    pub(crate) fn host(&mut self, node: Node) -> usize {
-        let identity = Identity {
+    pub(crate) fn host_identity(&self) -> Identity {
+        Identity {
             role: Role::Host,
             ..self.identity(0, 0)
-        };
-        let at = self.plug_in(node, PORTS as u8 - 1, identity);
+        }
+    }
+
+    /// A host at the last link of a board.
+    pub(crate) fn host(&mut self, node: Node) -> usize {
+        let at = self.plug_in(node, PORTS as u8 - 1, self.host_identity());
         assert!(self.run_until(SECOND, |mesh| mesh.board(node).router.host_link().is_some()));
         at
     }
@@ -516,10 +519,8 @@ impl Board {
         assert!(alarm <= true_deadline, "a tick at {alarm} is too late: {true_deadline}");
         for link in 0..self.router.links().len() as u8 {
             let is_known = self.due >> link & 1 == 1 || alarm <= now;
-            assert!(
-                is_known || !self.router.wants_to_transmit(link, now),
-                "link {link} is forgotten"
-            );
+            let is_silent = !self.router.wants_to_transmit(link, now);
+            assert!(is_known || is_silent, "link {link} is forgotten");
         }
     }
 

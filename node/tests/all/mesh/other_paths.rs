@@ -34,11 +34,8 @@ fn what_is_not_answered_goes_by_another_path() {
     let (mut mesh, one, four) = between();
     mesh.confirmed(0, 2, b"hello").unwrap();
     mesh.run(50 * MILLISECOND);
-    assert_eq!(
-        kinds(&mesh.stranger(one).heard),
-        [Kind::Confirmed],
-        "first by its route"
-    );
+    let found = kinds(&mesh.stranger(one).heard);
+    assert_eq!(found, [Kind::Confirmed], "first by its route");
     assert_eq!(mesh.stranger(four).heard.len(), 0);
     // Sooner than the first flood.
     mesh.run(SECOND);

@@ -9,17 +9,12 @@ fn ask(mesh: &mut Mesh, from: Node, to: Node, query: Query, more: &[u8]) -> Got 
     let known = mesh.board(from).got.len();
     let asked = mesh.now as u32;
     let number = mesh.ask(from, to, query, more).unwrap();
-    assert!(
-        mesh.run_until(SECOND, |mesh| mesh.board(from).got.len() > known),
-        "{query:?} is not answered"
-    );
+    let answered = mesh.run_until(SECOND, |mesh| mesh.board(from).got.len() > known);
+    assert!(answered, "{query:?} is not answered");
     let got = mesh.board(from).got[known].clone();
     assert_eq!((got.kind, got.source), (MessageKind::Response(query), to));
-    assert_eq!(
-        (got.number, got.asked),
-        (number, asked),
-        "it is told which request it answers"
-    );
+    let found = (got.number, got.asked);
+    assert_eq!(found, (number, asked), "it is told which request it answers");
     got
 }
 
@@ -48,10 +43,8 @@ fn a_trace_names_every_node_and_how_long_it_took() {
     let records: Vec<TraceRecord> = trace_records(&response.payload).collect();
     let nodes: Vec<_> = records.iter().map(|record| record.node).collect();
     assert_eq!(nodes, [0, 1, 2, 3, 4]);
-    assert!(
-        records.iter().all(|record| record.waited < 2 * MILLISECOND),
-        "{records:?}"
-    );
+    let are_quick = records.iter().all(|record| record.waited < 2 * MILLISECOND);
+    assert!(are_quick, "{records:?}");
     // One that waits somewhere tells where.
     mesh.set_mute(2, 3, true);
     mesh.set_mute(3, 2, true);
@@ -78,21 +71,14 @@ fn a_node_says_who_it_is() {
         ..Default::default()
     };
     let report: NodeReport = asked(&mut mesh, 3, Query::Identity, b"");
-    assert_eq!(
-        (report.address, report.epoch, report.network),
-        (3, 1, mesh.network.id())
-    );
-    assert_eq!(
-        (report.links, report.neighbors, report.neighbors_up),
-        (PORTS as u8, 2, 1)
-    );
+    let found = (report.address, report.epoch, report.network);
+    assert_eq!(found, (3, 1, mesh.network.id()));
+    let found = (report.links, report.neighbors, report.neighbors_up);
+    assert_eq!(found, (PORTS as u8, 2, 1));
     assert_eq!((report.card.reset_cause, report.card.stack_free), (6, 1_234));
     let uptime = (mesh.now - SECOND) / 1_000;
-    assert!(
-        (uptime - 10..=uptime).contains(&report.uptime_ms),
-        "{} of {uptime}",
-        report.uptime_ms
-    );
+    let told = report.uptime_ms;
+    assert!((uptime - 10..=uptime).contains(&told), "{told} of {uptime}");
     assert_eq!(mesh.board(3).router.network(), &mesh.network);
 }
 
@@ -106,24 +92,18 @@ fn a_node_tells_its_counters_and_those_of_its_links_and_clears_them() {
     mesh.run(50 * MILLISECOND);
     let counters: RouterCounters = asked(&mut mesh, 1, Query::Counters, b"");
     assert_eq!((counters.received, counters.originated, counters.forwarded), (6, 1, 6));
-    assert_eq!(
-        (counters.delivered, counters.dropped_in_all(), counters.copied),
-        (0, 0, 0)
-    );
+    let found = (counters.delivered, counters.dropped_in_all(), counters.copied);
+    assert_eq!(found, (0, 0, 0));
     assert!((1..=6).contains(&counters.buffers_used));
     let to_two = mesh.network.port_to(1, 2).unwrap().unwrap() as u8;
     let report = asked::<Option<LinkReport>>(&mut mesh, 1, Query::Link, &[to_two]).unwrap();
-    assert_eq!(
-        (report.up, report.fault, report.host, report.wired),
-        (true, LinkFault::None, false, true)
-    );
+    let found = (report.up, report.fault, report.host, report.wired);
+    assert_eq!(found, (true, LinkFault::None, false, true));
     assert_eq!(report.peer, Some((mesh.network.id(), 2, 0)));
     assert_eq!((report.counters.packets_sent, report.counters.packets_received), (6, 0));
     assert_eq!((report.counters.sessions, report.waiting), (1, 0));
-    assert_eq!(
-        asked::<Option<LinkReport>>(&mut mesh, 1, Query::Link, &[PORTS as u8]),
-        None
-    );
+    let found = asked::<Option<LinkReport>>(&mut mesh, 1, Query::Link, &[PORTS as u8]);
+    assert_eq!(found, None);
     assert!(ask(&mut mesh, 0, 1, Query::ClearCounters, b"").payload.is_empty());
     let counters: RouterCounters = asked(&mut mesh, 1, Query::Counters, b"");
     assert_eq!((counters.received, counters.delivered), (1, 1));
@@ -168,10 +148,8 @@ fn requests_for_the_board_are_left_to_it() {
     mesh.run(20 * MILLISECOND);
     let request = mesh.board_mut(2).router.next_message().unwrap();
     assert_eq!(request.kind, MessageKind::BoardRequest { number: 9 });
-    assert_eq!(
-        (&request.payload[..], request.number, request.asked),
-        (&b"how?"[..], number, asked)
-    );
+    let found = (&request.payload[..], request.number, request.asked);
+    assert_eq!(found, (&b"how?"[..], number, asked));
     assert_eq!(reply(&mut mesh, &request, b"well"), Ok(()));
     assert_eq!(reply(&mut mesh, &request, &[0; BODY]), Err(SendError::TooLong));
     mesh.run(20 * MILLISECOND);
@@ -216,15 +194,11 @@ fn a_host_asks_through_its_board() {
             from_host,
             ..
         } = heard.header;
-        assert_eq!(
-            (kind, source, to, to_host, from_host),
-            (Kind::Response, dest, 1, true, false)
-        );
+        let found = (kind, source, to, to_host, from_host);
+        assert_eq!(found, (Kind::Response, dest, 1, true, false));
         let response = Response::read(&heard.body).unwrap();
-        assert_eq!(
-            (response.query, response.asked, response.number),
-            (Query::Ping, 77, number)
-        );
+        let found = (response.query, response.asked, response.number);
+        assert_eq!(found, (Query::Ping, 77, number));
         assert_eq!(response.payload, b"hello");
     }
     // One that cannot be delivered comes back to the host.
@@ -253,10 +227,8 @@ fn the_board_is_told_that_a_host_asks() {
     reply(&mut mesh, &request, b"!").unwrap();
     mesh.run(50 * MILLISECOND);
     assert_eq!(mesh.stranger(host).heard.len(), 1);
-    assert!(
-        mesh.board(0).got.is_empty(),
-        "it is not for the board at which the host is"
-    );
+    let nothing = mesh.board(0).got.is_empty();
+    assert!(nothing, "it is not for the board at which the host is");
 }
 
 #[test]

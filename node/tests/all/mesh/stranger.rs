@@ -72,6 +72,12 @@ impl Stranger {
         self.outgoing.len() + self.under_way.len()
     }
 
+    /// How often a packet of its own was refused.
+    pub(crate) fn refused(&self) -> usize {
+        let results = self.results.iter();
+        results.filter(|(_, result)| *result == FrameResult::Refused).count()
+    }
+
     pub(super) fn receive(&mut self, mut bytes: &[u8], now: Micros) {
         while let Some(received) = self.link.receive(&mut bytes, now) {
             match received {

@@ -19,11 +19,8 @@ fn virtual_channels_rise_where_the_route_turns() {
             let (found, ..) = pass(&mut mesh, from, to, channel, &sent, b"");
             let rises = to == up;
             let stays = channel.is_multiple_of(2) == rises;
-            let expected = if stays {
-                channel
-            } else {
-                (channel + 1).min(channels - 1)
-            };
+            let next = (channel + 1).min(channels - 1);
+            let expected = if stays { channel } else { next };
             assert_eq!(found, expected, "in virtual channel {channel} to {dest}");
         }
     }
@@ -35,21 +32,11 @@ fn virtual_channels_rise_where_the_route_turns() {
         assert_eq!(mesh.stranger(to).heard[known].channel, channel);
     }
     // Beyond the last virtual channel there is no room.
-    let refused = mesh
-        .stranger(down)
-        .results
-        .iter()
-        .filter(|(_, result)| *result == FrameResult::Refused)
-        .count();
+    let refused = mesh.stranger(down).refused();
     mesh.stranger_mut(down)
         .send(channels, &header(Kind::Datagram, 2, 4, 99), b"");
     mesh.run(20 * MILLISECOND);
-    let now_refused = mesh
-        .stranger(down)
-        .results
-        .iter()
-        .filter(|(_, result)| *result == FrameResult::Refused)
-        .count();
+    let now_refused = mesh.stranger(down).refused();
     assert!(now_refused > refused);
 }
 
@@ -67,11 +54,8 @@ fn the_virtual_channel_after_a_hop() {
         (7, false, true, 7),
         (7, false, false, 7),
     ] {
-        assert_eq!(
-            virtual_channels::next(channel, begins, rises, 8),
-            expected,
-            "{channel} {begins} {rises}"
-        );
+        let found = virtual_channels::next(channel, begins, rises, 8);
+        assert_eq!(found, expected, "{channel} {begins} {rises}");
     }
     for (expression, channels) in [
         ("path(2)", 6),
@@ -80,11 +64,8 @@ fn the_virtual_channel_after_a_hop() {
         ("hypercube(6)", 11),
         ("path(99)", 12),
     ] {
-        assert_eq!(
-            virtual_channels::count(&network(expression), Rule::Exact),
-            channels,
-            "{expression}"
-        );
+        let found = virtual_channels::count(&network(expression), Rule::Exact);
+        assert_eq!(found, channels, "{expression}");
     }
 }
 
@@ -107,11 +88,8 @@ fn each_virtual_channel_has_a_buffer_of_its_own() {
         mesh.stranger_mut(one)
             .send(channel, &header(Kind::Datagram, 0, 4, 100 + u32::from(channel)), b"");
         mesh.run(100 * MILLISECOND);
-        assert_eq!(
-            mesh.board(2).router.packets().count(),
-            before + 1,
-            "virtual channel {channel}"
-        );
+        let found = mesh.board(2).router.packets().count();
+        assert_eq!(found, before + 1, "virtual channel {channel}");
     }
     // And what begins here finds room, too.
     assert!(mesh.send(2, 3, b"").is_ok());

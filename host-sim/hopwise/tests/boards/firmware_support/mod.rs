@@ -75,10 +75,8 @@ pub(crate) fn sizes(image: &Image) -> (usize, u32) {
     let address = |name: &str| image.address_of(name).unwrap_or_else(|| panic!("no symbol {name}"));
     // What .data begins with is the last of it; the boot loader's log may be above.
     let end = address("__sidata") + address("__edata") - address("__sdata");
-    (
-        (end - address("__vector_table")) as usize,
-        address("__euninit") - address("__sdata"),
-    )
+    let program = (end - address("__vector_table")) as usize;
+    (program, address("__euninit") - address("__sdata"))
 }
 
 /// Port and pin of the LED, and a step of its rhythm.
@@ -149,7 +147,7 @@ impl Rig {
     }
 
     pub(crate) fn single(firmware: &'static Firmware, config: &[u8; CONFIG_BYTES]) -> Self {
-        Rig::special(firmware, config, BoardOptions::default())
+        Rig::special(firmware, config, |_| ())
     }
 
     /// The same with the firmware of the default board; `None` if there is no ARM compiler.
@@ -158,7 +156,13 @@ impl Rig {
     }
 
     /// The same, of a board that is not like others.
-    pub(crate) fn special(firmware: &'static Firmware, config: &[u8; CONFIG_BYTES], options: BoardOptions) -> Self {
+    pub(crate) fn special(
+        firmware: &'static Firmware,
+        config: &[u8; CONFIG_BYTES],
+        change: impl FnOnce(&mut BoardOptions),
+    ) -> Self {
+        let mut options = BoardOptions::default();
+        change(&mut options);
         let mut board = Board::new(&firmware.image, options);
         setup::configure(&mut board, &firmware.image, config, None, 1);
         let mut world = World::new(1);
@@ -260,11 +264,8 @@ impl Rig {
                 return self.world.now() - begin;
             }
         }
-        panic!(
-            "not all links of {} are up within {} ms",
-            self.network,
-            within / MILLISECOND
-        );
+        let (network, milliseconds) = (&self.network, within / MILLISECOND);
+        panic!("not all links of {network} are up within {milliseconds} ms");
     }
 
     /// The LED of board 0 in the middle of each of sixteen steps.

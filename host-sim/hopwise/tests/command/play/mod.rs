@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use serde_json::json;
 
-use crate::support::{Folder, json as printed_json, refuses};
+use crate::support::{Folder, command, json as printed_json, refuses};
 use crate::view::browser::Browser;
 
 /// A phone, a small window and a large screen.
@@ -127,11 +127,8 @@ fn clicks_send_cut_and_detour() {
     let trace = folder.write("trace.jsonl", trace.as_str().expect("text"));
     let (_, report) = printed_json(&["report", &trace, "--json"]);
     let datagrams = &report["delivery"]["datagram"];
-    assert_eq!(
-        (&datagrams["packets"], &datagrams["delivered"]),
-        (&json!(2), &json!(2)),
-        "{report}"
-    );
+    let found = (&datagrams["packets"], &datagrams["delivered"]);
+    assert_eq!(found, (&json!(2), &json!(2)), "{report}");
     follow(&mut browser, include_str!("repairs.txt"));
     let (_, report) = printed_json(&["collective", "rdn(ring(3),1)", "--op", "all-reduce", "--json"]);
     assert_eq!(browser.evaluate("collective.done.report.rounds"), report["rounds"]);
@@ -179,9 +176,8 @@ fn the_lesson_can_be_followed_to_its_end() {
 #[test]
 fn a_frame_of_500_boards_is_drawn_in_50_ms() {
     let folder = Folder::new("play-frames");
-    let Some(mut browser) = open(&folder, "#n=torus(22,23)&do=b0@0") else {
-        return;
-    };
+    let browser = open(&folder, "#n=torus(22,23)&do=b0@0");
+    let Some(mut browser) = browser else { return };
     // Other tests run beside this one and hold up some frames: those of the quickest quarter show what drawing takes.
     let quarter = browser.evaluate("frameTimes(20).then((times) => times.sort((a, b) => a - b)[5])");
     eprintln!("506 boards: a frame in {quarter} ms");
@@ -198,15 +194,11 @@ fn the_page_is_one_file_that_the_command_serves() {
     ] {
         assert!(!text.contains(outside), "{outside}");
     }
-    let mut server = Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(["play", "--port", "0"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
+    let mut server = command(&["play", "--port", "0"]);
+    let mut server = server.stdout(Stdio::piped()).spawn().expect("the command starts");
     let mut line = String::new();
-    BufReader::new(server.stdout.take().expect("a pipe"))
-        .read_line(&mut line)
-        .expect("a line");
+    let mut said = BufReader::new(server.stdout.take().expect("a pipe"));
+    said.read_line(&mut line).expect("a line");
     let address = line
         .strip_prefix("http://")
         .and_then(|rest| rest.split('/').next())
@@ -220,15 +212,12 @@ fn the_page_is_one_file_that_the_command_serves() {
     };
     let (head, body) = (get("/"), get("/elsewhere"));
     server.kill().and_then(|()| server.wait()).expect("it ends");
-    assert!(
-        head.starts_with("HTTP/1.1 200 OK\r\n") && head.ends_with(&text),
-        "{}",
-        &head[..200]
-    );
+    let is_whole = head.starts_with("HTTP/1.1 200 OK\r\n") && head.ends_with(&text);
+    assert!(is_whole, "{}", &head[..200]);
     assert!(body.starts_with("HTTP/1.1 404 "), "{body}");
     let outside = Folder::new("play-outside");
+    let folder = outside.path("");
     refuses(&format!(
-        "play --repo {0} => {0} is not Hopwise's repository: [..]",
-        outside.path("")
+        "play --repo {folder} => {folder} is not Hopwise's repository: [..]"
     ));
 }

@@ -13,20 +13,16 @@ fn json_lines(args: &[&str]) -> Vec<Value> {
 
 #[test]
 fn the_keys_scripts_rely_on_are_there() {
-    let args = words(
-        "sim ring(4) --traffic uniform --packets 40 --confirmed --payload 8 --json",
-        &[],
-    );
+    let line = "sim ring(4) --traffic uniform --packets 40 --confirmed --payload 8 --json";
+    let args = words(line, &[]);
     let reports = json_lines(&args);
     assert_eq!(reports.len(), 1);
     let keys = "nodes sent delivered lost duplicated corrupted undeliverable interrupted frames retransmissions virtual_seconds wall_seconds";
     for key in keys.split(' ') {
         assert!(reports[0][key].is_number(), "{key}");
     }
-    assert_eq!(
-        (&reports[0]["nodes"], &reports[0]["delivered"]),
-        (&4.into(), &40.into())
-    );
+    let found = (&reports[0]["nodes"], &reports[0]["delivered"]);
+    assert_eq!(found, (&4.into(), &40.into()));
     assert!(reports[0]["drops"].is_object());
     assert_eq!(reports[0]["trace_sha256"].as_str().unwrap().len(), 64);
 }
@@ -34,10 +30,8 @@ fn the_keys_scripts_rely_on_are_there() {
 #[test]
 fn every_example_runs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let mut names: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert!(names.len() >= 8, "{names:?}");
     for name in names {
@@ -45,11 +39,8 @@ fn every_example_runs() {
         let reports = json_lines(&["sim", &file, "--packets", "60", "--seed", "3", "--json"]);
         assert!(!reports.is_empty(), "{file}");
         for report in reports {
-            assert_eq!(
-                (&report["sent"], &report["violation"]),
-                (&60.into(), &Value::Null),
-                "{file}"
-            );
+            let found = (&report["sent"], &report["violation"]);
+            assert_eq!(found, (&60.into(), &Value::Null), "{file}");
         }
     }
 }
@@ -70,14 +61,10 @@ fn a_scenario_has_a_row_a_run_and_options_come_in_place_of_its_settings() {
     let payloads: Vec<&Value> = reports.iter().map(|report| &report["settings"]["payload"]).collect();
     assert_eq!(payloads, [8, 16]);
     // An experiment that simulates is such a file, too.
-    let tables = folder.write(
-        "tables.toml",
-        &text.replace("packets", "[sim]\npackets").replace("\nseed", "\n#"),
-    );
-    assert_eq!(
-        json_lines(&["sim", &tables, "--seed", "2", "--json"])[1]["trace_sha256"],
-        reports[1]["trace_sha256"]
-    );
+    let text = text.replace("packets", "[sim]\npackets").replace("\nseed", "\n#");
+    let tables = folder.write("tables.toml", &text);
+    let again = json_lines(&["sim", &tables, "--seed", "2", "--json"]);
+    assert_eq!(again[1]["trace_sha256"], reports[1]["trace_sha256"]);
     let other = folder.write("other.toml", "network = \"ring(5)\"\n[load]\n");
     refuses(&format!(
         "sim {other} => [..]it has a table [load], which `hopwise experiment {other}` runs"
@@ -133,8 +120,6 @@ fn a_mesh_file_knows_its_ports_by_name_too() {
     assert_eq!(trace("0s cut 3.USART3"), trace("0s cut 3.1"));
     assert_ne!(trace("0s cut 3.USART3"), trace("0s cut 3.0"));
     let sentence = refused(&["sim", &mesh, "--events", "0s cut 3.USART9"]);
-    assert_eq!(
-        sentence,
-        "hopwise: events, line 1: '3.USART9' is not a port such as 3.0"
-    );
+    let expected = "hopwise: events, line 1: '3.USART9' is not a port such as 3.0";
+    assert_eq!(sentence, expected);
 }

@@ -26,10 +26,8 @@ impl Browser {
     /// Starts it; `None` if there is none on this machine.
     pub(crate) fn start(folder: &str) -> Option<Browser> {
         let installed = |name: &&str| {
-            Command::new(name)
-                .arg("--version")
-                .output()
-                .is_ok_and(|output| output.status.success())
+            let output = Command::new(name).arg("--version").output();
+            output.is_ok_and(|output| output.status.success())
         };
         let name = NAMES.into_iter().find(installed)?;
         // The protocol is spoken on the descriptors 3 and 4.

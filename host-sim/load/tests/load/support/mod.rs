@@ -18,10 +18,8 @@ fn found(line: &str) -> Found {
     let (network, options) = line.split_once(' ').unwrap_or((line, ""));
     let mut table: Map<String, Value> = Map::new();
     table.insert("network".into(), network.into());
-    for option in format!(" --precision 0.005 --most-cycles {} {options}", 200 << 10)
-        .split(" --")
-        .skip(1)
-    {
+    let options = format!(" --precision 0.005 --most-cycles {} {options}", 200 << 10);
+    for option in options.split(" --").skip(1) {
         let (name, value) = option.trim().split_once(' ').unwrap_or((option, "true"));
         let value: Value = serde_json::from_str(value).unwrap_or_else(|_| value.trim_matches('\'').into());
         if name == "cycles" {

@@ -1,6 +1,6 @@
 //! The paper's algorithms and definitions, executed as printed.
 
-use super::super::{Claim, Claims, How, Run, Verdict, built};
+use super::super::{Claims, How, Run, built};
 use super::claim;
 use crate::broadcast::Broadcast;
 use crate::distances::hops_from;
@@ -34,10 +34,8 @@ fn routing_step(graph: &Graph, here: usize, dest: usize) -> (usize, bool) {
 pub(in super::super) fn basic_routing(_: &Run) -> Claims {
     let (_, graph) = built("heawood")?;
     let (mut lost, mut example, mut longest, mut shortest) = (0, None, 0, 0);
-    for (from, dest) in (0..14)
-        .flat_map(|from| (0..14).map(move |dest| (from, dest)))
-        .filter(|(a, b)| a != b)
-    {
+    let pairs = (0..14).flat_map(|from| (0..14).map(move |dest| (from, dest)));
+    for (from, dest) in pairs.filter(|(a, b)| a != b) {
         let (mut here, mut steps, mut forwarded) = (from, 0, true);
         while here != dest && steps < 14 {
             let (next, sent) = routing_step(&graph, here, dest);
@@ -54,16 +52,16 @@ pub(in super::super) fn basic_routing(_: &Run) -> Claims {
             ));
         }
     }
-    Ok(vec![Claim {
-        measured: format!(
-            "the message is left behind on {lost} of 182 pairs; if the last else forwards it too, at most {longest} steps, \
+    Ok(vec![
+        claim("Basic-Routing: any message arrives within three steps")
+            .so(How::AsPrinted, lost == 0 && longest <= 3)
+            .measured(format!(
+                "the message is left behind on {lost} of 182 pairs; if the last else forwards it too, \
+             at most {longest} steps, \
              {shortest} of 182 shortest"
-        ),
-        how: How::AsPrinted,
-        verdict: Verdict::of(lost == 0 && longest <= 3),
-        counterexample: example,
-        ..claim("Basic-Routing: any message arrives within three steps")
-    }])
+            ))
+            .except(example),
+    ])
 }
 
 pub(in super::super) fn basic_broadcasting(_: &Run) -> Claims {
@@ -82,22 +80,21 @@ pub(in super::super) fn basic_broadcasting(_: &Run) -> Claims {
     reached.sort_unstable();
     reached.dedup();
     let trees = [Tree::LeastDepth, Tree::FewestSteps].map(|tree| Broadcast::follow(&network, source as u64, tree));
-    Ok(vec![Claim {
-        measured: format!(
-            "{} of 14 nodes, {} copies, {back} of them back to the source. Trees that reach all 14: depth {} in {} one-port \
-             steps, depth {} in {}",
-            reached.len(),
-            sent.len(),
-            trees[0].depth,
-            trees[0].one_port_steps(),
-            trees[1].depth,
-            trees[1].one_port_steps()
-        ),
-        how: How::AsPrinted,
-        verdict: Verdict::of(reached.len() == 14 && back == 0),
-        counterexample: Some(format!("from node 0 only {reached:?} have it")),
-        ..claim("Basic-Broadcasting: the message reaches all nodes along a spanning tree")
-    }])
+    Ok(vec![
+        claim("Basic-Broadcasting: the message reaches all nodes along a spanning tree")
+            .so(How::AsPrinted, reached.len() == 14 && back == 0)
+            .measured(format!(
+                "{} of 14 nodes, {} copies, {back} of them back to the source. Trees that reach all 14: \
+             depth {} in {} one-port steps, depth {} in {}",
+                reached.len(),
+                sent.len(),
+                trees[0].depth,
+                trees[0].one_port_steps(),
+                trees[1].depth,
+                trees[1].one_port_steps()
+            ))
+            .except(Some(format!("from node 0 only {reached:?} have it"))),
+    ])
 }
 
 pub(in super::super) fn root_folded_links(_: &Run) -> Claims {
@@ -107,16 +104,15 @@ pub(in super::super) fn root_folded_links(_: &Run) -> Claims {
     let links = base.edge_list().flat_map(|(a, b)| [(a, b), (14 * a, 14 * b)]);
     let printed = Graph::from_edges(196, links);
     let parts = printed.parts();
-    Ok(vec![Claim {
-        measured: format!(
-            "n = 2: {} links, {parts} parts; with only the digits below set to 0, {} links and {} part",
-            printed.edges(),
-            right.edges(),
-            right.parts()
-        ),
-        how: How::AsPrinted,
-        verdict: Verdict::of(parts == 1),
-        counterexample: (parts > 1).then(|| "node (1,1) has no link at all".into()),
-        ..claim("Definition 3: a link of a root-folded network changes one digit, and all other digits are 0")
-    }])
+    Ok(vec![
+        claim("Definition 3: a link of a root-folded network changes one digit, and all other digits are 0")
+            .so(How::AsPrinted, parts == 1)
+            .measured(format!(
+                "n = 2: {} links, {parts} parts; with only the digits below set to 0, {} links and {} part",
+                printed.edges(),
+                right.edges(),
+                right.parts()
+            ))
+            .except((parts > 1).then(|| "node (1,1) has no link at all".into())),
+    ])
 }

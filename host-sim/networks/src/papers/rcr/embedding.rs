@@ -1,6 +1,6 @@
 //! The embedded binary tree of Lemma 1, and the comparison of bisection widths.
 
-use super::super::{Claim, Claims, How, Run, Verdict, built};
+use super::super::{Claims, How, Run, Verdict, built};
 use super::{Cube, all, claim};
 use crate::binary_tree::{self, BinaryTree};
 use crate::bisection;
@@ -8,10 +8,8 @@ use crate::bisection;
 pub(super) fn lemma_1(run: &Run) -> Claims {
     let (mut found, mut open, mut wide) = (0, Vec::new(), None);
     let (mut longer, mut longest) = (0, None::<(u64, String)>);
-    let cubes: Vec<Cube> = all(128, 8)
-        .into_iter()
-        .filter(|cube| cube.r << cube.bits() >= 7)
-        .collect();
+    let cubes = all(128, 8).into_iter().filter(|cube| cube.r << cube.bits() >= 7);
+    let cubes: Vec<Cube> = cubes.collect();
     let mut expansion: f64 = 1.0;
     for cube in &cubes {
         (run.progress)(&cube.name());
@@ -26,10 +24,8 @@ pub(super) fn lemma_1(run: &Run) -> Claims {
                     .is_none_or(|(more, _)| hops.saturating_sub(steps) > *more)
                 {
                     let name = cube.name();
-                    longest = Some((
-                        hops.saturating_sub(steps),
-                        format!("{name}: {hops} hops, {steps} steps"),
-                    ));
+                    let more = hops.saturating_sub(steps);
+                    longest = Some((more, format!("{name}: {hops} hops, {steps} steps")));
                 }
             }
             None => open.push(cube.name()),
@@ -41,40 +37,34 @@ pub(super) fn lemma_1(run: &Run) -> Claims {
             wide = Some(format!("{}: {} nodes, the tree has {tree}", cube.name(), graph.nodes()));
         }
     }
+    let all = cubes.len();
     Ok(vec![
-        Claim {
-            measured: format!(
-                "dilation 2 or 1 found on {found} of {} networks of 7 to 128 nodes",
-                cubes.len()
-            ),
-            how: How::Found,
-            // Not finding one proves nothing.
-            verdict: Verdict::of_reading(open.is_empty()),
-            counterexample: (!open.is_empty()).then(|| format!("none was found on {}", open.join(", "))),
-            ..claim(
-                "Lemma 1: the complete binary tree of floor(log2(N + 1)) levels can be embedded with dilation \
+        claim(
+            "Lemma 1: the complete binary tree of floor(log2(N + 1)) levels can be embedded with dilation \
                  below three",
-            )
-        },
-        Claim {
-            measured: format!("nodes of the network over those of the tree: up to {expansion:.2}"),
-            how: How::Counted,
-            verdict: Verdict::of(wide.is_none()),
-            counterexample: wide,
-            ..claim("Lemma 1: the expansion is one")
-        },
-        Claim {
-            measured: format!(
-                "the way from the root of the tree that was found to the farthest node is longer than Theorem 2 has it on {longer} of {found} networks{}",
-                longest.map_or_else(String::new, |(_, most)| format!(", at most on {most}"))
-            ),
-            how: How::Found,
-            verdict: Verdict::Finding,
-            ..claim(
-                "Theorem 2, by the tree: an edge of the tree is a step in the paper, and up to two hops: a \
+        )
+        // Not finding one proves nothing.
+        .judged(How::Found, Verdict::of_reading(open.is_empty()))
+        .measured(format!(
+            "dilation 2 or 1 found on {found} of {all} networks of 7 to 128 nodes"
+        ))
+        .except((!open.is_empty()).then(|| format!("none was found on {}", open.join(", ")))),
+        claim("Lemma 1: the expansion is one")
+            .so(How::Counted, wide.is_none())
+            .measured(format!(
+                "nodes of the network over those of the tree: up to {expansion:.2}"
+            ))
+            .except(wide),
+        claim(
+            "Theorem 2, by the tree: an edge of the tree is a step in the paper, and up to two hops: a \
                  reduction or broadcast along it (not in the paper)",
-            )
-        },
+        )
+        .judged(How::Found, Verdict::Finding)
+        .measured(format!(
+            "the way from the root of the tree that was found to the farthest node is longer than \
+                 Theorem 2 has it on {longer} of {found} networks{}",
+            longest.map_or_else(String::new, |(_, most)| format!(", at most on {most}"))
+        )),
     ])
 }
 
@@ -107,20 +97,22 @@ pub(super) fn table_1_bisection(run: &Run) -> Claims {
             }
         }
     }
-    Ok(vec![Claim {
-        measured: format!(
-            "against CCC and COR of the same size and degree larger on {larger}, equal on {equal}, smaller on {} networks",
-            smaller.len()
-        ),
-        how: How::BestCut,
-        verdict: Verdict::of_reading(smaller.is_empty() && equal == 0),
-        counterexample: smaller
-            .first()
-            .cloned()
-            .or(Some("CCC and COR are RCRs themselves".into())),
-        ..claim(
-            "Table 1: RCRs have larger bisection width than CCC and COR (the table is lost; compared at the same \
-             size and degree)",
+    Ok(vec![
+        claim(
+            "Table 1: RCRs have larger bisection width than CCC and COR (the table is lost; \
+             compared at the same size and degree)",
         )
-    }])
+        .judged(How::BestCut, Verdict::of_reading(smaller.is_empty() && equal == 0))
+        .measured(format!(
+            "against CCC and COR of the same size and degree larger on {larger}, equal on {equal}, \
+             smaller on {} networks",
+            smaller.len()
+        ))
+        .except(
+            smaller
+                .first()
+                .cloned()
+                .or(Some("CCC and COR are RCRs themselves".into())),
+        ),
+    ])
 }

@@ -3,7 +3,7 @@
 use hopwise_core::Rule;
 
 use super::super::claim::Case;
-use super::super::{Claim, Claims, How, Run, Verdict, built, searched_diameter};
+use super::super::{Claims, How, Run, Verdict, built, searched_diameter};
 use super::{Cube, all, claim};
 use crate::dependency::{self, Scheme};
 use crate::stretch::Stretch;
@@ -48,17 +48,16 @@ pub(super) fn theorem_1_shortest(run: &Run) -> Claims {
             pair.from, pair.to, pair.hops, pair.distance
         )
     });
-    Ok(vec![Claim {
-        measured: format!(
-            "{longer} of {pairs} routes on {} networks are longer, up to {most:.2} times on average",
-            ROUTED.len()
-        ),
-        how: How::AllPairs,
-        // The algorithm itself is lost: another reading might do better.
-        verdict: Verdict::of_reading(longer == 0),
-        counterexample: example,
-        ..claim("Theorem 1: hop-plane routing always finds a shortest path (the figure is lost; nearest plane first)")
-    }])
+    Ok(vec![
+        claim("Theorem 1: hop-plane routing always finds a shortest path (the figure is lost; nearest plane first)")
+            // The algorithm itself is lost: another reading might do better.
+            .judged(How::AllPairs, Verdict::of_reading(longer == 0))
+            .measured(format!(
+                "{longer} of {pairs} routes on {} networks are longer, up to {most:.2} times on average",
+                ROUTED.len()
+            ))
+            .except(example),
+    ])
 }
 
 pub(super) fn theorem_1_deadlock(run: &Run) -> Claims {
@@ -76,16 +75,18 @@ pub(super) fn theorem_1_deadlock(run: &Run) -> Claims {
             example = Some(format!("{name}: {} wait in a cycle", nodes.join(", ")));
         }
     }
-    Ok(vec![Claim {
-        measured: format!("a cycle of waiting channels on {cycles} of {} networks", ROUTED.len()),
-        how: How::AllPairs,
-        verdict: Verdict::of_reading(cycles == 0),
-        counterexample: example,
-        ..claim(
+    Ok(vec![
+        claim(
             "Theorem 1: one virtual channel for ascending links and one for descending makes it deadlock-free (the \
              figure is lost; nearest plane first)",
         )
-    }])
+        .judged(How::AllPairs, Verdict::of_reading(cycles == 0))
+        .measured(format!(
+            "a cycle of waiting channels on {cycles} of {} networks",
+            ROUTED.len()
+        ))
+        .except(example),
+    ])
 }
 
 pub(super) fn theorem_2(run: &Run) -> Claims {

@@ -1,7 +1,7 @@
 //! The paper's two algorithms carried out as they are printed, on the network of Fig. 2: nodes and units are counted from 1, one
 //! pivot a phase.
 
-use super::super::{Claim, Claims, How, Run, Verdict, built};
+use super::super::{Claims, How, Run, built};
 use super::claim;
 use crate::graph::Graph;
 
@@ -30,39 +30,32 @@ pub(in super::super) fn relln(_: &Run) -> Claims {
     let same = built.edge_list().eq(graph.edge_list());
     let (digits, links) = (addresses.len(), built.edges());
     Ok(vec![
-        Claim {
-            measured: format!("Fig. 2's {NODES} nodes get {digits} different addresses"),
-            how: How::AsPrinted,
-            verdict: Verdict::of(digits == NODES),
-            counterexample: (digits != NODES)
-                .then(|| "the unit's size must stand for the first n_f: (i-1)/(n_u n_f^j)".into()),
-            ..claim("RELLN, line 3: digit j+1 of node i is 1 + floor((i-1)/(n_f n_f^j)) mod n_f")
-        },
-        Claim {
-            measured: format!("{astray} of {NODES} nodes get neighbors in another unit"),
-            how: How::AsPrinted,
-            verdict: Verdict::of(astray == 0),
-            counterexample: (astray > 0)
-                .then(|| format!("node {UNIT}, the last of the first unit; it must be floor((i-1)/n_u)")),
-            ..claim("RELLN, unit links: the links of node i within its unit are shifted by floor(i/n_u) n_u")
-        },
-        Claim {
-            measured: format!(
+        claim("RELLN, line 3: digit j+1 of node i is 1 + floor((i-1)/(n_f n_f^j)) mod n_f")
+            .so(How::AsPrinted, digits == NODES)
+            .measured(format!("Fig. 2's {NODES} nodes get {digits} different addresses"))
+            .except(
+                (digits != NODES).then(|| "the unit's size must stand for the first n_f: (i-1)/(n_u n_f^j)".into()),
+            ),
+        claim("RELLN, unit links: the links of node i within its unit are shifted by floor(i/n_u) n_u")
+            .so(How::AsPrinted, astray == 0)
+            .measured(format!("{astray} of {NODES} nodes get neighbors in another unit"))
+            .except(
+                (astray > 0).then(|| format!("node {UNIT}, the last of the first unit; it must be floor((i-1)/n_u)")),
+            ),
+        claim("RELLN, phase loop: the loop over phases makes the links between units (pivot 1 + (i-1) mod n_u)")
+            .so(How::AsPrinted, same)
+            .measured(format!(
                 "{links} links, degree up to {}; {EXPRESSION} has {} and {}",
                 built.degree_range().1,
                 graph.edges(),
                 graph.degree_range().1
-            ),
-            how: How::AsPrinted,
-            verdict: Verdict::of(same),
-            counterexample: (!same).then(|| {
+            ))
+            .except((!same).then(|| {
                 format!(
                     "the pivot must follow the phase j, not the node i, and all copies: {} parts",
                     built.parts()
                 )
-            }),
-            ..claim("RELLN, phase loop: the loop over phases makes the links between units (pivot 1 + (i-1) mod n_u)")
-        },
+            })),
     ])
 }
 
@@ -101,24 +94,21 @@ pub(in super::super) fn routrcn(_: &Run) -> Claims {
     let all = pairs().count();
     let example = pairs().find(|&pair| unreachable(pair));
     Ok(vec![
-        Claim {
-            measured: format!("{EXPRESSION}: for {lost} of {all} pairs the walk does not lead there"),
-            how: How::AsPrinted,
-            verdict: Verdict::of(lost == 0),
-            counterexample: example
-                .map(|(x, y)| format!("nodes {x} to {y}; the target must be ss + (t-s) n_u n_f^(m-1)")),
-            ..claim("ROUTRCN, frame walk: the walk in the frame of phase m ends at the pivot of y's own unit")
-        },
-        Claim {
-            measured: format!(
+        claim("ROUTRCN, frame walk: the walk in the frame of phase m ends at the pivot of y's own unit")
+            .so(How::AsPrinted, lost == 0)
+            .measured(format!(
+                "{EXPRESSION}: for {lost} of {all} pairs the walk does not lead there"
+            ))
+            .except(example.map(|(x, y)| format!("nodes {x} to {y}; the target must be ss + (t-s) n_u n_f^(m-1)"))),
+        claim("ROUTRCN: every message arrives (there is no case for m = 0)")
+            .so(How::AsPrinted, unit_pairs == 0)
+            .measured(format!(
                 "{EXPRESSION}: {unit_pairs} of {all} pairs lie in one unit; m is 0 and it calls itself again"
+            ))
+            .except(
+                pairs()
+                    .find(|&(x, y)| top(x, y).is_none())
+                    .map(|(x, y)| format!("nodes {x} to {y}")),
             ),
-            how: How::AsPrinted,
-            verdict: Verdict::of(unit_pairs == 0),
-            counterexample: pairs()
-                .find(|&(x, y)| top(x, y).is_none())
-                .map(|(x, y)| format!("nodes {x} to {y}")),
-            ..claim("ROUTRCN: every message arrives (there is no case for m = 0)")
-        },
     ])
 }

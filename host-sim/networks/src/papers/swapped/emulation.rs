@@ -1,7 +1,7 @@
 //! The paper's algorithms for ascending and for single dimensions, executed step by step on the network's own links.
 
 use super::super::claim::Case;
-use super::super::{Claim, Claims, How, Run, Verdict, base, built};
+use super::super::{Claims, How, Run, base, built};
 use super::claim;
 use crate::base::Formulas;
 use crate::graph::Graph;
@@ -187,11 +187,8 @@ pub(in super::super) fn single_dimension(run: &Run) -> Claims {
             }
             let name = format!("rsn({levels},{nucleus})");
             (run.progress)(&name);
-            cases.push(Case::new(
-                &name,
-                u64::from(2 * levels - 1),
-                if machine.wrong { u64::MAX } else { most },
-            ));
+            let steps = if machine.wrong { u64::MAX } else { most };
+            cases.push(Case::new(&name, u64::from(2 * levels - 1), steps));
         }
         let mut row = claim(text).at_most(How::AsPrinted, &cases);
         row.measured = format!("steps for the worst dimension: {}", row.measured);
@@ -276,16 +273,13 @@ pub(in super::super) fn all_port(run: &Run) -> Claims {
         found.push(format!("{name}: {steps} for log2 N = {all}"));
     }
     Ok(vec![
-        Claim {
-            measured: format!("all Emul(j) at once, greedily: {}", found.join(", ")),
-            how: How::AsPrinted,
-            verdict: Verdict::of(so),
-            counterexample: example,
-            ..claim(
-                "Section 3.3: RSN(l,Q_n) emulates an all-port step of a hypercube in O(log N) (measured: at most 2 \
+        claim(
+            "Section 3.3: RSN(l,Q_n) emulates an all-port step of a hypercube in O(log N) (measured: at most 2 \
                  log2 N)",
-            )
-        }
+        )
+        .so(How::AsPrinted, so)
+        .measured(format!("all Emul(j) at once, greedily: {}", found.join(", ")))
+        .except(example)
         .growth(),
     ])
 }

@@ -1,6 +1,6 @@
 //! How diameters grow.
 
-use super::super::{Claim, Claims, How, Run, Verdict, by_formula};
+use super::super::{Claims, How, Run, by_formula};
 use super::claim;
 
 /// The diameter against log N / log d, below which no network of degree d can be by more than a constant.
@@ -40,13 +40,10 @@ pub(in super::super) fn optimal_diameter(_: &Run) -> Claims {
             }
             found.push(format!("{expression}: D {diameter}, degree {degree}, {ratio:.2}"));
         }
-        let row = Claim {
-            measured: found.join("; "),
-            how: How::ClosedForm,
-            verdict: Verdict::of(example.is_none()),
-            counterexample: example,
-            ..claim(text)
-        };
+        let row = claim(text)
+            .so(How::ClosedForm, example.is_none())
+            .measured(found.join("; "))
+            .except(example);
         rows.push(row.growth());
     }
     Ok(rows)
