@@ -128,7 +128,9 @@ impl<C: Capacities> Peers<C> {
         if peer.silence(now) >= REMEMBER_PEER {
             peer.runs = [Run::default(); RUNS];
         }
-        peer.runs.iter_mut().for_each(|run| run.forget_old_beginning(millis(now)));
+        peer.runs
+            .iter_mut()
+            .for_each(|run| run.forget_old_beginning(millis(now)));
         let standing = peer.standing(header, born(age, now));
         if standing != Standing::Stale {
             peer.heard = millis(now);

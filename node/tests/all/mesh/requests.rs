@@ -87,7 +87,7 @@ fn a_node_says_who_it_is() {
         (PORTS as u8, 2, 1)
     );
     assert_eq!((report.card.reset_cause, report.card.stack_free), (6, 1_234));
-    let uptime = (mesh.now - SECOND) / 1_000;
+    let uptime = (mesh.now - START) / 1_000;
     assert!(
         (uptime - 10..=uptime).contains(&report.uptime_ms),
         "{} of {uptime}",
