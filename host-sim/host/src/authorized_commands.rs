@@ -6,7 +6,8 @@
 //!
 //! Commands to one board are sent one after the other, each with the number after that of the one before.
 //!
-//! A board of version 3 of the wire format proves nothing. It gets its update by [commands](UPDATE) that are signed for what it says, and no others.
+//! A board of version 3 of the wire format proves nothing. If the host is told to [trust](AuthorizedCommands::trust_version_3) that there are such, they
+//! get their update by [commands](UPDATE) that are signed for what they say, and no others.
 
 use hopwise_node::authority::{Challenge, authorize, board_key, proven};
 use hopwise_node::key::{KEY_BYTES, Key, TAG_BYTES, Tag};
@@ -71,6 +72,7 @@ pub(super) struct AuthorizedCommands {
     /// Not the same in any two programs, and the number of nonces made of it.
     random: [u8; KEY_BYTES],
     nonces: u64,
+    trusts_version_3: bool,
     pending: Vec<Pending>,
 }
 
@@ -80,8 +82,14 @@ impl AuthorizedCommands {
             management,
             random,
             nonces: 0,
+            trusts_version_3: false,
             pending: Vec::new(),
         }
+    }
+
+    /// From now on boards that say that they are of version 3 get an update.
+    pub(super) fn trust_version_3(&mut self) {
+        self.trusts_version_3 = true;
     }
 
     /// What comes first for a command that will have this number; `None` if it needs no authorization.
@@ -90,7 +98,7 @@ impl AuthorizedCommands {
         if !Command::changes(command) {
             return None;
         }
-        if is_old && !UPDATE.contains(&command) {
+        if is_old && !(self.trusts_version_3 && UPDATE.contains(&command)) {
             let refusal = CommandResult::NotAllowed as u8;
             return Some(Next::Pass(number, Reply::Response(vec![refusal])));
         }
@@ -142,6 +150,7 @@ impl AuthorizedCommands {
         let Some(place) = self.pending.iter().position(is_it) else {
             return vec![Next::Pass(number, reply)];
         };
+        let is_old = is_old && self.trusts_version_3;
         let pending = &mut self.pending[place];
         let key = board_key(&self.management, pending.dest);
         match (&pending.stage, reply) {
@@ -458,9 +467,17 @@ mod tests {
     }
 
     #[test]
-    fn a_board_that_says_it_is_of_version_3_gets_an_update_and_nothing_else() {
+    fn a_board_that_says_it_is_of_version_3_gets_an_update_if_it_is_trusted_and_nothing_else() {
         let mut both = Both::new();
         let refused = Reply::Response(written(&CommandResult::NotAllowed));
+        let keep = Command::KeepImage;
+        let unasked = both.host.begin(1, 5, keep.query(), &[], true);
+        assert_eq!(unasked, Some(Next::Pass(1, refused.clone())));
+        // Nor does it help to change the version between challenge and command.
+        let asked = both.begin(1, b"").remove(0);
+        let challenge = Reply::Response(written(&both.board.challenge()));
+        assert_eq!(both.host.reply(asked.packet, challenge, true, 0), []);
+        both.host.trust_version_3();
         let restart = both.host.begin(1, 5, Command::Restart.query(), &[], true);
         assert_eq!(restart, Some(Next::Pass(1, refused)));
         for command in [

@@ -69,6 +69,7 @@ fn update_from_before(rig: impl Fn(&'static Firmware, &str) -> Rig) {
     let Some(images) = images() else { return };
     let mut host_end = HostEnd::new(rig(before(images), NETWORK));
     host_end.rig.wait_for_links(SECOND);
+    host_end.rig.hosts.trust_version_3();
     assert_eq!(host_end.wire_version(), BEFORE);
     let rolling = update(&mut host_end, &images.package, &[vec![2], vec![1], vec![0]]).expect_err("a refusal");
     let sentence = "the boards speak version 3 of the wire format and the image version 4, so they cannot switch one after the other: \
