@@ -71,6 +71,24 @@ fn silence_ends_a_session_in_time() {
     }
 }
 
+/// Packets of one end do not get through, hellos do: it retransmits ever more seldom.
+#[test]
+fn retransmissions_become_rare() {
+    let mut pair = Pair::new(1_000_000, [1, 0], u64::MAX);
+    assert!(pair.run(SECOND, |pair| pair.ends[0].left == 0));
+    pair.ends[0].left = 5;
+    pair.tamper = Some(Box::new(|from, bytes| {
+        if from == 0 && bytes.len() > 28 {
+            Vec::new()
+        } else {
+            bytes
+        }
+    }));
+    pair.run(SECOND, |_| false);
+    let timeouts = pair.ends[0].link.counters().timeouts;
+    assert!((4..20).contains(&timeouts), "{timeouts}");
+}
+
 #[test]
 fn a_changed_epoch_is_a_restart() {
     let mut pair = pair_that_is_up();
