@@ -3,7 +3,7 @@
 use heapless::Vec;
 use serde::{Deserialize, Serialize};
 
-use super::Flash;
+use super::{Flash, FlashFailed, last_epoch, later};
 use crate::key::{KEY_BYTES, Key, Secret};
 use crate::wire::{CONFIG_BYTES, crc32c};
 
@@ -162,6 +162,54 @@ pub fn committed(config: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) ->
         let _ = bytes.extend_from_slice(&keys.write());
     }
     bytes
+}
+
+/// Commits the config in the bytes of a slot again, with this epoch if it is later: the board counts its boots on from there.
+pub fn count_from(slot: &mut [u8], epoch: u32) -> Option<()> {
+    let (config, rest) = slot.split_first_chunk_mut::<CONFIG_BYTES>()?;
+    let (record, rest) = rest.split_first_chunk_mut::<RECORD>()?;
+    let keys = rest.get(RECORD..)?.first_chunk::<RECORD>()?;
+    let mut commit = CommitRecord::read(config, record, keys)?;
+    commit.epoch = later(commit.epoch, epoch);
+    *record = commit.write(config);
+    Some(())
+}
+
+/// The last epoch in the bytes of both slots of a board, read from outside; `None` if it has counted no boot.
+pub fn last_epoch_in(slots: &[u8]) -> Option<u32> {
+    let (first, second) = slots.split_at(slots.len() / 2);
+    let looks = Slot::BOTH.map(|slot| Look::at(&ReadOnly { first, second }, slot));
+    last_epoch(&looks)
+}
+
+/// Slots that cannot be written.
+struct ReadOnly<'a> {
+    first: &'a [u8],
+    second: &'a [u8],
+}
+
+impl Flash for ReadOnly<'_> {
+    fn slot_bytes(&self) -> usize {
+        self.first.len()
+    }
+
+    fn read(&self, slot: Slot, at: usize, bytes: &mut [u8]) {
+        let whole = match slot {
+            Slot::First => self.first,
+            Slot::Second => self.second,
+        };
+        let from = whole.get(at..).unwrap_or_default();
+        bytes.fill(0xff);
+        bytes.iter_mut().zip(from).for_each(|(byte, from)| *byte = *from);
+    }
+
+    fn erase(&mut self, _: Slot) -> Result<(), FlashFailed> {
+        Err(FlashFailed)
+    }
+
+    fn write(&mut self, _: Slot, _: usize, _: &[u8]) -> Result<(), FlashFailed> {
+        Err(FlashFailed)
+    }
 }
 
 pub(super) fn mark(epoch: u32) -> [u8; RECORD] {
