@@ -203,14 +203,8 @@ mod tests {
             "another board"
         );
         assert_eq!(proven(&KEY, 2, b"request", &response), None, "another command");
-        for (request, moved) in [
-            (&b"requests"[..], &b"done"[..]),
-            (b"reques", b"tdone"),
-            (b"requestd", b"one"),
-        ] {
-            let other = [moved, &response[4..]].concat();
-            assert_eq!(proven(&KEY, 3, request, &other), None, "another request");
-        }
+        let moved = [b"one", &response[4..]].concat();
+        assert_eq!(proven(&KEY, 3, b"requestd", &moved), None, "another request");
         for bit in 0..response.len() * 8 {
             let mut changed = response.clone();
             changed[bit / 8] ^= 1 << (bit % 8);

@@ -3,7 +3,7 @@
 use heapless::Vec;
 use serde::{Deserialize, Serialize};
 
-use super::{Flash, FlashFailed, last_epoch, later};
+use super::{Flash, later};
 use crate::key::{KEY_BYTES, Key, Secret};
 use crate::wire::{CONFIG_BYTES, crc32c};
 
@@ -175,41 +175,14 @@ pub fn count_from(slot: &mut [u8], epoch: u32) -> Option<()> {
     Some(())
 }
 
-/// The last epoch in the bytes of both slots of a board, read from outside; `None` if it has counted no boot.
+/// The last epoch of all commit and boot records in the bytes of both slots of a board, read from outside.
 pub fn last_epoch_in(slots: &[u8]) -> Option<u32> {
-    let (first, second) = slots.split_at(slots.len() / 2);
-    let looks = Slot::BOTH.map(|slot| Look::at(&ReadOnly { first, second }, slot));
-    last_epoch(&looks)
-}
-
-/// Slots that cannot be written.
-struct ReadOnly<'a> {
-    first: &'a [u8],
-    second: &'a [u8],
-}
-
-impl Flash for ReadOnly<'_> {
-    fn slot_bytes(&self) -> usize {
-        self.first.len()
-    }
-
-    fn read(&self, slot: Slot, at: usize, bytes: &mut [u8]) {
-        let whole = match slot {
-            Slot::First => self.first,
-            Slot::Second => self.second,
-        };
-        let from = whole.get(at..).unwrap_or_default();
-        bytes.fill(0xff);
-        bytes.iter_mut().zip(from).for_each(|(byte, from)| *byte = *from);
-    }
-
-    fn erase(&mut self, _: Slot) -> Result<(), FlashFailed> {
-        Err(FlashFailed)
-    }
-
-    fn write(&mut self, _: Slot, _: usize, _: &[u8]) -> Result<(), FlashFailed> {
-        Err(FlashFailed)
-    }
+    let records = slots.as_chunks::<RECORD>().0.iter();
+    let epochs = records.filter_map(|record| match (number(record, 0), number(record, 4)) {
+        _ if record.starts_with(&MAGIC) => Some(number(record, 8)),
+        (epoch, complement) => (complement == !epoch).then_some(epoch),
+    });
+    epochs.reduce(later)
 }
 
 pub(super) fn mark(epoch: u32) -> [u8; RECORD] {

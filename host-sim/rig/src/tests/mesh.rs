@@ -254,20 +254,12 @@ fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
         "{refusal}"
     );
     // What never ends is not read until memory does.
-    #[cfg(unix)]
-    for (line, endless) in [
-        ("key-file = \"/dev/zero\"", "/dev/zero"),
-        ("key-file = \"mesh.toml\"", "mesh.toml"),
-    ] {
-        let room = " ".repeat(1 << 17);
-        std::fs::write(&file, with(line) + &room).unwrap();
-        let refusal = Mesh::read(&file).unwrap_err().to_string();
-        assert!(
-            refusal.ends_with(&format!("{endless}: it has more than 65536 bytes")),
-            "{refusal}"
-        );
-    }
-    #[cfg(unix)]
+    std::fs::write(&file, with("key-file = \"/dev/zero\"")).unwrap();
+    let refusal = Mesh::read(&file).unwrap_err().to_string();
+    assert!(
+        refusal.ends_with("/dev/zero: it has more than 65536 bytes"),
+        "{refusal}"
+    );
     assert!(Mesh::read("/dev/zero".as_ref()).is_err() && !Mesh::is_mesh_file("/dev/zero".as_ref()));
     std::fs::remove_dir_all(folder).unwrap();
     let refusal = |line: &str| Mesh::parse(&with(line)).unwrap_err().to_string();

@@ -20,10 +20,9 @@ fn numbers_that_wrap_are_delivered_once_and_in_order() {
         mesh.restart_as(0, epoch_that_begins_with(first));
         mesh.come_up();
         mesh.run(100 * MILLISECOND);
-        let mut numbers = Vec::new();
         for round in 0..10_u8 {
             mesh.send(0, 2, &[round, 0]).unwrap();
-            numbers.push(mesh.confirmed(0, 2, &[round, 1]).unwrap());
+            mesh.confirmed(0, 2, &[round, 1]).unwrap();
             mesh.broadcast(0, &[round, 2]).unwrap();
             mesh.ask(0, 3, Query::Ping, &[]).unwrap();
             if round == 4 {
@@ -31,24 +30,15 @@ fn numbers_that_wrap_are_delivered_once_and_in_order() {
             }
             mesh.run(200 * MILLISECOND);
         }
-        assert!(
-            numbers.contains(&0) || first != (u32::MAX - 4).rotate_right(16),
-            "{numbers:?}"
-        );
+        let numbers: Vec<u32> = mesh.board(2).got.iter().map(|got| got.number).collect();
+        let has = |near: u32| numbers.iter().any(|number| number.wrapping_sub(near) < 30);
+        assert!(has(u32::MAX - 29) && has(0), "{numbers:?}");
         for kind in 0..3 {
             let got = mesh.board(2).payloads().into_iter().map(|(_, payload)| payload);
-            let got: Vec<_> = got
-                .filter(|payload| payload[1] == kind)
-                .map(|payload| payload[0])
-                .collect();
-            assert_eq!(got, Vec::from_iter(0..10), "kind {kind} after {first}");
+            let rounds = got.filter(|payload| payload[1] == kind).map(|payload| payload[0]);
+            assert!(rounds.eq(0..10), "kind {kind} after {first}");
         }
-        let pongs = mesh
-            .board(0)
-            .got
-            .iter()
-            .filter(|got| got.kind == MessageKind::Response(Query::Ping));
-        assert_eq!(pongs.count(), 10, "{first}");
+        assert_eq!(mesh.board(0).got.len(), 10, "responses");
         let delivered = mesh.board(0).outcomes.iter().map(|&(_, outcome)| outcome);
         assert_eq!(Vec::from_iter(delivered), [Outcome::Delivered; 10]);
         mesh.assert_at_rest();
