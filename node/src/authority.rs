@@ -4,6 +4,9 @@
 //! [`Challenge`]: the epoch of the board's boot, which is counted in its flash and never repeats, and the number of the next command
 //! since. It sends the command with a tag over both, the command, and its payload. So a recorded command can neither be replayed,
 //! nor used after a restart, nor sent to another board; and a stolen board reveals only its own key.
+//!
+//! The board's responses have a [tag](proven) as well, over the request, too. A request for a challenge contains a nonce of the host. So nobody
+//! but the board makes the host sign for an epoch or a number, or believe a result.
 
 use heapless::Vec;
 use serde::{Deserialize, Serialize};
@@ -31,9 +34,28 @@ impl Challenge {
             &[command],
             payload,
         ];
-        let [t0, t1, t2, t3, t4, t5, t6, t7, ..] = key.derive("command", &context);
-        [t0, t1, t2, t3, t4, t5, t6, t7]
+        tag(key, "command", &context)
     }
+}
+
+#[cfg(feature = "keys")]
+fn tag(key: &Key, purpose: &str, context: &[&[u8]]) -> Tag {
+    let [t0, t1, t2, t3, t4, t5, t6, t7, ..] = key.derive(purpose, context);
+    [t0, t1, t2, t3, t4, t5, t6, t7]
+}
+
+#[cfg(feature = "keys")]
+/// The tag of a board's response to a request with these bytes.
+fn response_tag(key: &Key, command: u8, request: &[u8], response: &[u8]) -> Tag {
+    let length = (request.len() as u16).to_le_bytes();
+    tag(key, "response", &[&[command], &length, request, response])
+}
+
+#[cfg(feature = "keys")]
+/// The response to a request with these bytes, without its tag; `None` if it is not of the board with that key, or to another request.
+pub fn proven<'a>(key: &Key, command: u8, request: &[u8], response: &'a [u8]) -> Option<&'a [u8]> {
+    let (content, tag) = response.split_last_chunk::<TAG_BYTES>()?;
+    same_tag(&response_tag(key, command, request, content), tag).then_some(content)
 }
 
 #[cfg(feature = "keys")]
@@ -113,6 +135,11 @@ impl Authority {
         self.challenge.number = self.challenge.number.checked_add(1)?;
         Some(payload)
     }
+
+    /// The tag of a response to a request with these bytes.
+    pub fn prove(&self, command: u8, request: &[u8], response: &[u8]) -> Tag {
+        response_tag(&self.key, command, request, response)
+    }
 }
 
 /// The board's side. Without the feature `keys` this type is uninhabited, so the compiler removes all code that uses it.
@@ -129,6 +156,11 @@ impl Authority {
 
     /// The payload of a command without its tag; `None` if the tag is not that of the current challenge.
     pub fn check<'a>(&mut self, _: u8, _: &'a [u8]) -> Option<&'a [u8]> {
+        match *self {}
+    }
+
+    /// The tag of a response to a request with these bytes.
+    pub fn prove(&self, _: u8, _: &[u8], _: &[u8]) -> Tag {
         match *self {}
     }
 }
@@ -158,6 +190,27 @@ mod tests {
         assert_eq!(board.check(3, &told), None, "again");
         let next = authorize(&mine, &board.challenge(), 3, b"words").unwrap();
         assert!(board.check(3, &next).is_some());
+    }
+
+    #[test]
+    fn a_response_is_of_its_board_and_to_its_request() {
+        let mut response = b"done".to_vec();
+        response.extend(Authority::new(KEY, 5).prove(3, b"request", b"done"));
+        assert_eq!(proven(&KEY, 3, b"request", &response), Some(&b"done"[..]));
+        assert_eq!(
+            proven(&board_key(&KEY, 7), 3, b"request", &response),
+            None,
+            "another board"
+        );
+        assert_eq!(proven(&KEY, 2, b"request", &response), None, "another command");
+        let moved = [b"one", &response[4..]].concat();
+        assert_eq!(proven(&KEY, 3, b"requestd", &moved), None, "another request");
+        for bit in 0..response.len() * 8 {
+            let mut changed = response.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(proven(&KEY, 3, b"request", &changed), None, "bit {bit}");
+        }
+        assert_eq!(proven(&KEY, 3, b"request", b"done"), None);
     }
 
     #[test]

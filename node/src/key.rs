@@ -110,11 +110,21 @@ impl FromStr for Secret {
 
 /// The error for a text that is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BadKey;
+pub enum BadKey {
+    /// It does not have the form of one.
+    Form,
+    /// It can be guessed.
+    Weak,
+}
 
 impl fmt::Display for BadKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one")
+        f.write_str(match self {
+            BadKey::Form => {
+                "a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one"
+            }
+            BadKey::Weak => "a key whose bytes are all the same can be guessed: `hopwise mesh key` makes a random one",
+        })
     }
 }
 
@@ -127,17 +137,20 @@ impl FromStr for Key {
         let mut bytes = [0; KEY_BYTES];
         let digits = text.as_bytes().chunks_exact(2);
         if text.len() != 2 * KEY_BYTES {
-            return Err(BadKey);
+            return Err(BadKey::Form);
         }
         for (byte, digits) in bytes.iter_mut().zip(digits) {
             let mut number = 0;
             for digit in digits {
-                let value = char::from(*digit).to_digit(16).ok_or(BadKey)?;
+                let value = char::from(*digit).to_digit(16).ok_or(BadKey::Form)?;
                 number = number << 4 | value as u8;
             }
             *byte = number;
         }
-        Ok(Key(bytes))
+        match bytes {
+            [first, rest @ ..] if rest.iter().all(|byte| *byte == first) => Err(BadKey::Weak),
+            _ => Ok(Key(bytes)),
+        }
     }
 }
 

@@ -12,6 +12,7 @@ The calls are those of programs on boards. Below is the bridge of the `hopwise` 
 `experiment` runs simulated ones: experiments.py.
 """
 
+import collections
 import json
 import os
 import queue
@@ -33,6 +34,10 @@ _VERSION = 1
 _HELLO_WITHIN = 30.0
 #: The bridge answers everything; who hears nothing for so long, beyond what was allowed, has lost it.
 _GRACE = 30.0
+#: Lines of what the command says on standard error that are kept.
+_LAST_LINES = 16
+#: A command that has closed its output has said why within so many seconds.
+_LAST_WORDS_WITHIN = 2.0
 #: Messages that wait for listen(); what comes after those is lost.
 _UNREAD = 4096
 
@@ -53,9 +58,18 @@ class Message(NamedTuple):
 class Mesh:
     """A mesh, through a serial port or a bridge that runs already."""
 
-    def __init__(self, port: str, baud: Optional[int] = None, command: Optional[List[str]] = None):
-        """`port` is a serial port, such as /dev/ttyACM0, or the address of a bridge, such as 127.0.0.1:7000."""
+    def __init__(
+        self,
+        port: str,
+        baud: Optional[int] = None,
+        command: Optional[List[str]] = None,
+        key_file: Optional[str] = None,
+    ):
+        """`port` is a serial port, such as /dev/ttyACM0, or the address of a bridge, such as 127.0.0.1:7000. `key_file` is the file with the
+        key of the mesh, if it has one."""
         self._lock = threading.Lock()
+        self._lines = queue.Queue()
+        self._complaints = None
         self._next_id = 0
         self._waiting = {}
         self._messages = queue.Queue(maxsize=_UNREAD)
@@ -64,10 +78,11 @@ class Mesh:
         self._process = None
         self._socket = None
         if os.sep not in port and port.count(":") == 1:
-            self._connect(port, baud)
+            self._connect(port, baud, key_file)
         else:
-            self._start(port, baud, command)
+            self._start(port, baud, command, key_file)
         hello = queue.Queue(maxsize=1)
+        threading.Thread(target=self._write, daemon=True).start()
         threading.Thread(target=self._read, args=(hello,), daemon=True).start()
         try:
             first = hello.get(timeout=_HELLO_WITHIN)
@@ -80,15 +95,15 @@ class Mesh:
             self.close()
             raise HopwiseError("no-bridge", f"{port}: the bridge speaks version {first.get('version')}, not {_VERSION}")
         #: The network, as an expression.
-        self.network: str = first["network"]
+        self.network: str = first.get("network")
         #: How many nodes it has.
-        self.nodes: int = first["nodes"]
+        self.nodes: int = first.get("nodes")
         #: The node at the serial port.
-        self.board: int = first["board"]
+        self.board: int = first.get("board")
 
-    def _connect(self, port, baud):
-        if baud is not None:
-            raise ValueError("the bridge at that address has been told the baud rate already")
+    def _connect(self, port, baud, key_file):
+        if baud is not None or key_file is not None:
+            raise ValueError("the bridge at that address has been told the baud rate and the key already")
         host, _, number = port.rpartition(":")
         try:
             self._socket = socket.create_connection((host, int(number)), timeout=_HELLO_WITHIN)
@@ -98,9 +113,11 @@ class Mesh:
         self._input = self._socket.makefile("wb")
         self._output = self._socket.makefile("rb")
 
-    def _start(self, port, baud, command):
+    def _start(self, port, baud, command, key_file):
         command = command or shlex.split(os.environ.get("HOPWISE", "hopwise"))
         options = [] if baud is None else ["--baud", str(baud)]
+        if key_file is not None:
+            options += ["--key-file", os.fspath(key_file)]
         try:
             self._process = subprocess.Popen(
                 [*command, "bridge", "--port", port, *options],
@@ -111,6 +128,10 @@ class Mesh:
         except OSError as error:
             raise HopwiseError("no-bridge", f"the command {command[0]} cannot be run: {error.strerror}") from None
         self._input, self._output = self._process.stdin, self._process.stdout
+        # Read all the time: a command that says more than the pipe holds would wait for ever.
+        self._said = collections.deque(maxlen=_LAST_LINES)
+        self._complaints = threading.Thread(target=self._said.extend, args=(self._process.stderr,), daemon=True)
+        self._complaints.start()
 
     def send(self, node: int, service: int, message: bytes) -> None:
         """Sends a message to an application of a node. It is lost if a board dies with it."""
@@ -130,13 +151,11 @@ class Mesh:
 
     def request(self, node: int, service: int, message: bytes = b"", within: float = 15.0) -> bytes:
         """Asks an application of a node, once, and returns its response."""
-        response = self._ask("request", node=node, service=service, message=message, within=within)
-        return bytes.fromhex(response["hex"])
+        return self._ask_for_bytes("request", node=node, service=service, message=message, within=within)
 
     def request_host(self, node: int, service: int, message: bytes = b"", within: float = 15.0) -> bytes:
         """Asks the host at a node, once, and returns its response."""
-        response = self._ask("request_host", node=node, service=service, message=message, within=within)
-        return bytes.fromhex(response["hex"])
+        return self._ask_for_bytes("request_host", node=node, service=service, message=message, within=within)
 
     def serve(self, service: int, answer: Callable[[Message], bytes], seconds: Optional[float] = None) -> None:
         """Answers the requests to a service of this host: `answer` is given each, and returns up to 199 bytes. If it raises an exception
@@ -194,11 +213,9 @@ class Mesh:
         """Lets go of the serial port."""
         with self._lock:
             self._gone = self._gone or HopwiseError("closed", "the mesh is closed")
+        # Whoever writes closes the input after what is written.
+        self._lines.put(None)
         if self._process is not None:
-            try:
-                self._process.stdin.close()
-            except OSError:
-                pass
             try:
                 self._process.wait(timeout=5)
             except subprocess.TimeoutExpired:
@@ -227,13 +244,7 @@ class Mesh:
             self._next_id += 1
             number = self._next_id
             self._waiting[number] = answers
-            line = json.dumps({"id": number, "do": what, **fields}) + "\n"
-            try:
-                self._input.write(line.encode())
-                self._input.flush()
-            except (OSError, ValueError):
-                # Whoever reads finds out why, and tells.
-                pass
+            self._lines.put(json.dumps({"id": number, "do": what, **fields}) + "\n")
         try:
             answer = answers.get(timeout=fields.get("within", 0.0) + _GRACE)
         except queue.Empty:
@@ -244,30 +255,36 @@ class Mesh:
         if isinstance(answer, HopwiseError):
             raise answer
         if "error" in answer:
-            raise HopwiseError(answer["kind"], answer["error"])
+            raise HopwiseError(answer.get("kind", "no-bridge"), answer["error"])
         return answer
+
+    def _ask_for_bytes(self, what, **fields):
+        answer = self._ask(what, **fields)
+        try:
+            return bytes.fromhex(answer["hex"])
+        except (KeyError, TypeError, ValueError):
+            raise _malformed(answer) from None
+
+    def _write(self):
+        """Writes what is asked, apart from those who ask: a bridge that reads nothing holds up nobody."""
+        try:
+            for line in iter(self._lines.get, None):
+                self._input.write(line.encode())
+                self._input.flush()
+            self._input.close()
+        except (OSError, ValueError):
+            # Whoever reads finds out why, and tells.
+            pass
 
     def _read(self, hello):
         fault = None
         try:
             for line in self._output:
-                value = json.loads(line)
-                if "hello" in value:
-                    hello.put(value["hello"])
-                elif "message" in value:
-                    _put(self._messages, _message(value["message"]))
-                elif "request" in value:
-                    request = value["request"]
-                    with self._lock:
-                        requests = self._requests[request["service"]]
-                    _put(requests, (request["number"], _message(request)))
-                elif value.get("id") is not None:
-                    with self._lock:
-                        answers = self._waiting.get(value["id"])
-                    if answers is not None:
-                        answers.put(value)
-                elif "error" in value:
-                    fault = HopwiseError(value["kind"], value["error"])
+                try:
+                    fault = self._take(json.loads(line), hello) or fault
+                except (AttributeError, KeyError, TypeError, ValueError):
+                    fault = _malformed(line.decode(errors="replace"))
+                    break
         except (OSError, ValueError):
             pass
         if fault is None:
@@ -285,12 +302,38 @@ class Mesh:
         except queue.Full:
             pass
 
+    def _take(self, value, hello):
+        """Passes on what the bridge says. Returns the error if that is one of the bridge itself."""
+        if "hello" in value:
+            value["hello"].get("version")
+            _put(hello, value["hello"])
+        elif "message" in value:
+            _put(self._messages, _message(value["message"]))
+        elif "request" in value:
+            request = value["request"]
+            with self._lock:
+                requests = self._requests[request["service"]]
+            _put(requests, (request["number"], _message(request)))
+        elif value.get("id") is not None:
+            with self._lock:
+                answers = self._waiting.get(value["id"])
+            if answers is not None:
+                _put(answers, value)
+        elif "error" in value:
+            return HopwiseError(value["kind"], value["error"])
+        return None
+
     def _last_words(self):
         """What the command said when it ended."""
-        if self._process is None:
+        if self._complaints is None:
             return ""
-        said = self._process.stderr.read().decode(errors="replace").strip()
+        self._complaints.join(_LAST_WORDS_WITHIN)
+        said = b"".join(self._said.copy()).decode(errors="replace").strip()
         return said.splitlines()[-1].removeprefix("hopwise: ") if said else ""
+
+
+def _malformed(what):
+    return HopwiseError("no-bridge", f"the bridge says what is not of its protocol: {str(what).strip()[:80]}")
 
 
 def _message(fields):

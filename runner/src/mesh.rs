@@ -218,7 +218,8 @@ impl<C: Capacities> Mesh<C> {
                         observer: &mut *observer,
                         traffic,
                     };
-                    let response = own.obey(number, &message.payload, from_afar, about, now, deferred);
+                    let mut response = own.obey(number, &message.payload, from_afar, about, now, deferred);
+                    response::prove(number, &message.payload, &mut response, about);
                     if router.reply(message, &response, now, observer).is_err() {
                         log!(warn, "no room to answer node {}", message.source);
                     }

@@ -47,6 +47,15 @@ pub(crate) fn admit<'a, P: Platform>(
     }
 }
 
+/// Adds the tag by which a board with keys proves that the response to a request with these bytes is its own.
+pub(crate) fn prove<P: Platform>(number: u8, request: &[u8], response: &mut Response, about: &About<P>) {
+    if let Some(authority) = about.authority.as_ref().filter(|_| Command::is_proven(number)) {
+        let tag = authority.borrow().prove(number, request, response);
+        // Cannot fail: these responses are short.
+        let _ = response.extend_from_slice(&tag);
+    }
+}
+
 /// Commands that any board can execute, part of a mesh or not. Later actions are put into `deferred`. `from_afar` says that the command
 /// came over the mesh.
 pub(crate) fn without_mesh<P: Platform>(

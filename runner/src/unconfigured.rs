@@ -70,11 +70,12 @@ fn obey<P: Platform>(
     let Query::Board(number) = request.query else {
         return response::encode(&CommandResult::Unknown);
     };
-    let Some(payload) = response::admit(number, request.payload, false, about) else {
-        return response::encode(&CommandResult::NotAllowed);
+    let admitted = response::admit(number, request.payload, false, about);
+    let mut response = match admitted.map(|payload| Command::read(number, payload)) {
+        None => response::encode(&CommandResult::NotAllowed),
+        Some(None) => response::encode(&CommandResult::Unknown),
+        Some(Some(command)) => response::without_mesh(command, false, about, now, deferred),
     };
-    match Command::read(number, payload) {
-        Some(command) => response::without_mesh(command, false, about, now, deferred),
-        None => response::encode(&CommandResult::Unknown),
-    }
+    response::prove(number, request.payload, &mut response, about);
+    response
 }

@@ -6,6 +6,7 @@
 //! - [`write_whole`]: a text that is there already; [`create_whole`]: the same, for a file that must not be there;
 //! - [`NewFile`]: what is written bit by bit; [`create_private`]: what others may not read;
 //! - [`check_writable`]: whether they could, told before the work is done;
+//! - [`read_text`]: a text of limited size, so that what never ends is not read until memory does;
 //! - [`is_same_file`]: whether two paths lead to one file, by whatever spelling or link.
 //!
 //! ```
@@ -25,7 +26,7 @@
 struct Readme;
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
@@ -44,6 +45,16 @@ pub fn create_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     file.out.flush()?;
     let beside = file.beside.ok_or(io::ErrorKind::InvalidInput)?;
     beside.persist_noclobber(path).map_err(|error| error.error)
+}
+
+/// Reads a text of at most so many bytes.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(most + 1).read_to_string(&mut text)?;
+    if read as u64 > most {
+        return Err(io::Error::other(format!("it has more than {most} bytes")));
+    }
+    Ok(text)
 }
 
 /// Begins a file that must not be there and that only its owner may read, where the system can tell them apart.

@@ -10,7 +10,7 @@ use hopwise_node::key::{Credentials, Key};
 use hopwise_node::limits::BODY;
 use hopwise_node::link::{Down, Micros, WINDOW};
 use hopwise_node::wire::{
-    Addressed, AppPort, AppStatus, Command, Confirmed, Content, Identity, Kind, Packet, Query, WIRE,
+    Addressed, AppPort, AppStatus, Command, Confirmed, Content, Identity, Kind, Packet, Query, VERSION, WIRE,
 };
 
 use super::authorized_commands::{AuthorizedCommands, Next};
@@ -105,7 +105,15 @@ impl HostPort {
     /// anything is sent.
     pub fn lock(&mut self, credentials: &Credentials, management: Option<Key>) {
         self.endpoint.lock(credentials);
-        self.authorized_commands = management.map(AuthorizedCommands::new);
+        self.authorized_commands = management.map(|key| AuthorizedCommands::new(key, credentials.random));
+    }
+
+    /// Signs commands of an update for boards that say that they speak version 3 of the wire format, in which they prove nothing. The user must
+    /// have said that there are such.
+    pub fn trust_version_3(&mut self) {
+        self.authorized_commands
+            .iter_mut()
+            .for_each(AuthorizedCommands::trust_version_3);
     }
 
     /// The reason why there can be no link with the board: [`Down::Unkeyed`] and [`Down::WrongKey`] are matters of keys.
@@ -138,11 +146,10 @@ impl HostPort {
     pub fn ask(&mut self, dest: u64, query: Query, payload: &[u8], now: Micros) -> u32 {
         let packet = self.endpoint.request(dest, query, payload, now);
         let number = packet.as_ref().map_or(0, |packet| packet.header.number);
+        let is_old = self.is_old();
         let authorized_commands = self.authorized_commands.as_mut();
-        if authorized_commands
-            .is_some_and(|authorized_commands| authorized_commands.begin(number, dest, query, payload))
-        {
-            self.ask_challenge(dest, number, now);
+        if let Some(next) = authorized_commands.and_then(|it| it.begin(number, dest, query, payload, is_old)) {
+            self.act(next, now);
             return number;
         }
         self.send(packet)
@@ -161,22 +168,33 @@ impl HostPort {
         self.send(packet)
     }
 
-    /// Requests the challenge of a node for the command of that number.
-    fn ask_challenge(&mut self, dest: u64, number: u32, now: Micros) {
-        let asked = self.ask(dest, Command::Challenge.query(), &[], now);
-        if let Some(authorized_commands) = &mut self.authorized_commands {
-            authorized_commands.asked(number, asked);
-        }
+    /// Whether the boards speak a version in which they prove nothing.
+    fn is_old(&self) -> bool {
+        self.endpoint.version() < VERSION
     }
 
     /// Passes a reply to the caller, or to a command that waits for it.
-    fn replied(&mut self, mut number: u32, reply: Reply, now: Micros) {
-        let authorized_commands = self.authorized_commands.as_mut();
-        match authorized_commands.map_or(Next::Pass, |authorized_commands| {
-            authorized_commands.reply(&mut number, &reply)
-        }) {
-            Next::Pass => self.replies.push((number, reply)),
-            Next::Ask { dest, number } => self.ask_challenge(dest, number, now),
+    fn replied(&mut self, number: u32, reply: Reply, now: Micros) {
+        let is_old = self.is_old();
+        match &mut self.authorized_commands {
+            Some(authorized_commands) => {
+                for next in authorized_commands.reply(number, reply, is_old, now) {
+                    self.act(next, now);
+                }
+            }
+            None => self.replies.push((number, reply)),
+        }
+    }
+
+    fn act(&mut self, next: Next, now: Micros) {
+        match next {
+            Next::Pass(number, reply) => self.replies.push((number, reply)),
+            Next::Ask { dest, number, nonce } => {
+                let asked = self.ask(dest, Command::Challenge.query(), &nonce, now);
+                if let Some(authorized_commands) = &mut self.authorized_commands {
+                    authorized_commands.asked(number, asked, nonce);
+                }
+            }
             Next::Send {
                 dest,
                 number,

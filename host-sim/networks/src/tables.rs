@@ -4,7 +4,8 @@
 //! closer neighbors another for another destination, so that all links are used alike.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::sync::{Mutex, PoisonError};
 
 use hopwise_core::network::Table;
@@ -15,6 +16,9 @@ use crate::graph::Graph;
 
 /// Maximum number of nodes of a graph from a file: its tables take 4 bytes for each pair.
 pub const MAX_NODES: usize = 4_096;
+
+/// Maximum size of a file in bytes: each edge of the complete graph of so many nodes twice, in short.
+const MAX_BYTES: u64 = 128 << 20;
 
 /// The reason why a text is not a list of edges.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,7 +50,12 @@ fn load(name: &str) -> Result<Table, &'static str> {
         return Ok(*table);
     }
     let why = |text: String| -> &'static str { text.leak() };
-    let text = fs::read_to_string(name).map_err(|error| why(error.to_string()))?;
+    let mut text = String::new();
+    let file = File::open(name).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
+    let bytes = file.map_err(|error| why(error.to_string()))? as u64;
+    if bytes > MAX_BYTES {
+        return Err("it has more than 128 MiB");
+    }
     let graph = read(&text).map_err(|error| why(error.to_string()))?;
     let table = table(name, &graph);
     loaded.insert(name.into(), table);
@@ -68,10 +77,10 @@ pub fn read(text: &str) -> Result<Graph, BadEdges> {
         if u == v {
             return Err(BadEdges::Loop(at));
         }
-        nodes = nodes.max(u + 1).max(v + 1);
-        if nodes > MAX_NODES {
+        if u.max(v) >= MAX_NODES {
             return Err(BadEdges::TooManyNodes { line: at });
         }
+        nodes = nodes.max(u + 1).max(v + 1);
         edges.push((u, v));
     }
     if edges.is_empty() {
@@ -128,6 +137,7 @@ mod tests {
             ("0 1\n1 x\n", "line 2 must be two node numbers"),
             ("0 0\n", "line 1 joins a node with itself"),
             ("0 4096\n", "line 1 has a node above 4095"),
+            ("0 18446744073709551615\n", "line 1 has a node above 4095"),
             ("0 1\n2 3\n", "it falls into 2 parts without an edge between them"),
         ] {
             let found = read(text).err().map(|error| error.to_string());
@@ -143,10 +153,10 @@ mod tests {
         let edges = Graph::build(&original).expect("it is small");
         let path = std::env::temp_dir().join(format!("hopwise-edges-{}", std::process::id()));
         let text: String = edges.edge_list().map(|(u, v)| format!("{v} {u}\n")).collect();
-        fs::write(&path, text).expect("a file can be written");
+        std::fs::write(&path, text).expect("a file can be written");
         let expression = format!("graph:{}", path.display());
         let network: Network = expression.parse().expect("it was written");
-        fs::remove_file(&path).expect("it is there");
+        std::fs::remove_file(&path).expect("it is there");
         assert_eq!(network.to_string(), expression);
         for from in 0..18 {
             for to in 0..18 {
@@ -157,5 +167,7 @@ mod tests {
         let audit = Audit::of(&network, &graph).expect("sound routes");
         assert!(audit.passed(), "{audit:?}");
         assert!("graph:no-such-file".parse::<Network>().is_err());
+        #[cfg(unix)]
+        assert!("graph:/dev/zero".parse::<Network>().is_err(), "it never ends");
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hopwise_files::create_private;
-use hopwise_node::store::{COMMITTED_BYTES, Keys, committed};
+use hopwise_node::store::{COMMITTED_BYTES, Keys, committed, count_from, last_epoch_in};
 use hopwise_node::wire::{BadConfig, CONFIG_BYTES};
 
 use super::mesh::Mesh;
@@ -23,6 +23,8 @@ pub enum FlashStep {
     Image,
     /// The boot loader, with which the next program can come through the mesh.
     Loader,
+    /// The number of its last start, if it has keys: it must not come again.
+    Epoch,
     /// The config.
     Config,
     /// The board starts with both.
@@ -31,7 +33,13 @@ pub enum FlashStep {
 
 impl FlashStep {
     /// All of them.
-    pub const ALL: [FlashStep; 4] = [FlashStep::Image, FlashStep::Loader, FlashStep::Config, FlashStep::Reset];
+    pub const ALL: [FlashStep; 5] = [
+        FlashStep::Image,
+        FlashStep::Loader,
+        FlashStep::Epoch,
+        FlashStep::Config,
+        FlashStep::Reset,
+    ];
 }
 
 impl fmt::Display for FlashStep {
@@ -39,6 +47,7 @@ impl fmt::Display for FlashStep {
         f.write_str(match self {
             FlashStep::Image => "image",
             FlashStep::Loader => "boot loader",
+            FlashStep::Epoch => "number of starts",
             FlashStep::Config => "config",
             FlashStep::Reset => "reset",
         })
@@ -76,6 +85,8 @@ pub struct Flasher {
     pub loader: Option<PathBuf>,
     /// Where configs go.
     pub slots: u32,
+    /// The size of a slot if the boards have keys.
+    pub keyed_slot_bytes: Option<u32>,
     /// How long a step may take.
     pub limit: Duration,
 }
@@ -113,6 +124,7 @@ impl Flasher {
         Some(match step {
             FlashStep::Image => Call::Image(target, &self.elf),
             FlashStep::Loader => Call::Image(target, self.loader.as_ref()?),
+            FlashStep::Epoch => Call::Read(target, self.slots, 2 * self.keyed_slot_bytes? / 4),
             FlashStep::Config => Call::Bytes(target, self.slots, &job.config),
             FlashStep::Reset => Call::Reset(target),
         })
@@ -133,6 +145,12 @@ impl Flasher {
                 let mut lines = said.iter().flat_map(|text| text.lines().rev()).map(str::trim);
                 let last = lines.find(|line| !line.is_empty());
                 return Err(failed(last.map_or_else(|| output.status.to_string(), String::from)));
+            }
+            if step == FlashStep::Epoch {
+                let bytes = 2 * self.keyed_slot_bytes.unwrap_or_default() as usize;
+                let all = Some(&output.stdout).filter(|read| read.len() == bytes);
+                let read = all.ok_or_else(|| failed(format!("{} of {bytes} bytes were read", output.stdout.len())))?;
+                count_on(job, read).map_err(|error| failed(error.to_string()))?;
             }
         }
         Ok(())
@@ -172,6 +190,17 @@ impl Flasher {
         let whole = |result: Option<_>| result.unwrap_or_else(|| Err(lost()));
         results.into_iter().map(whole).collect()
     }
+}
+
+/// Lets the config of a board count on from the last start in what was read of its slots: the clock of the host may have been set back, and no
+/// two starts may have the same number under one key.
+fn count_on(job: &FlashJob, slots: &[u8]) -> io::Result<()> {
+    let Some(last) = last_epoch_in(slots) else {
+        return Ok(());
+    };
+    let mut bytes = std::fs::read(&job.config)?;
+    count_from(&mut bytes, last).ok_or(io::ErrorKind::InvalidData)?;
+    std::fs::write(&job.config, bytes)
 }
 
 /// Why a config is not written.

@@ -37,6 +37,8 @@ pub enum Call<'a> {
     Image(Target<'a>, &'a Path),
     /// Writes bytes to a place in the flash, and reads them back.
     Bytes(Target<'a>, u32, &'a Path),
+    /// Prints so many words of memory, from an address on, as they are.
+    Read(Target<'a>, u32, u32),
     /// Starts the board anew.
     Reset(Target<'a>),
     /// Prints the log of a running board, whose program is in the file.
@@ -54,7 +56,7 @@ pub enum Word {
     Flag(&'static str),
     /// An option with a value.
     Setting(&'static str, OsString),
-    /// A file.
+    /// A file, an address or a number.
     File(OsString),
 }
 
@@ -87,6 +89,14 @@ impl Call<'_> {
                 ];
                 words("download", &[&target.words(), &place, &checked, &file(path)])
             }
+            Call::Read(target, address, count) => {
+                let raw = [Word::Setting("--format", "binary".into())];
+                let place = ["b32".into(), format!("{address:#010x}"), count.to_string()];
+                words(
+                    "read",
+                    &[&target.words(), &raw, &place.map(|word| Word::File(word.into()))],
+                )
+            }
             Call::Reset(target) => words("reset", &[&target.words()]),
             Call::Log(target, elf) => {
                 let format = [Word::Setting("--log-format", LOG_FORMAT.into())];
@@ -110,7 +120,7 @@ impl Call<'_> {
     }
 
     /// One of each kind, at a probe that nobody has, for those who try them all.
-    pub fn samples() -> [Call<'static>; 7] {
+    pub fn samples() -> [Call<'static>; 8] {
         let target = Target {
             chip: "STM32F446RE",
             probe: "0483:374b:NOBODYHASTHISONE",
@@ -120,6 +130,7 @@ impl Call<'_> {
             Call::List,
             Call::Image(target, Path::new("image.elf")),
             Call::Bytes(target, 0x0800_8000, Path::new("config.bin")),
+            Call::Read(target, 0x0800_8000, 1_024),
             Call::Reset(target),
             Call::Log(target, Path::new("image.elf")),
             Call::Run(target.chip),

@@ -42,6 +42,11 @@ impl SerialMesh {
         Ok(mesh)
     }
 
+    /// Boards of version 3 of the wire format may be updated: see [`HostPort::trust_version_3`](hopwise_host::host_port::HostPort::trust_version_3).
+    pub fn trust_version_3(&mut self) {
+        self.lines.iter_mut().for_each(|line| line.port.trust_version_3());
+    }
+
     fn step(&mut self) -> Result<(), BadPort> {
         exchange_all(&mut self.lines)
     }

@@ -32,6 +32,8 @@ const DEFAULT_BURST_BITS: u32 = 16;
 const BAUDS: RangeInclusive<u32> = 1_200..=50_000_000;
 /// No board's clock is worse, in parts of a million.
 const MAX_DRIFT: f64 = 10_000.0;
+/// Boards that are later lose their links, and nothing is guaranteed.
+const MAX_JITTER: Nanos = 10_000_000;
 /// More nodes do not fit a host.
 const MAX_NODES: u64 = 1_000_000;
 /// Links need some time to come up before there is traffic.
@@ -191,7 +193,7 @@ impl Settings {
                 jitter: self.jitter.unwrap_or_default().nanos(),
                 seed: self.seed.unwrap_or(1),
                 faulty_boards: self.faulty_boards(&network)?,
-                key: self.key.as_deref().map(secret),
+                key: self.key.as_deref().map(secret).transpose()?,
                 taps: self.taps(&network)?,
                 hosts: self.hosts(&network)?,
             },
@@ -366,6 +368,10 @@ pub enum BadSettings {
     Rate(f64),
     #[error("drift is from 0 to {MAX_DRIFT} parts of a million, not {0}")]
     Drift(f64),
+    #[error("jitter is at most {} ms: boards that are later lose their links", MAX_JITTER / 1_000_000)]
+    Jitter,
+    #[error("key is a word, and +encrypt after it to encrypt payloads")]
+    NoWord,
     #[error("mixed draws the service of each packet, so neither confirmed nor broadcast nor ping-all can be said")]
     Mixed,
     #[error("{0} is a time above 0")]
@@ -393,6 +399,9 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
     if run.build.drift.is_some_and(|drift| !(0.0..=MAX_DRIFT).contains(&drift)) {
         return Err(BadSettings::Drift(run.build.drift.unwrap_or_default()));
     }
+    if run.build.jitter > MAX_JITTER {
+        return Err(BadSettings::Jitter);
+    }
     if run.mixed && (run.confirmed || run.traffic.is_broadcast() || run.traffic == Traffic::PingAll) {
         return Err(BadSettings::Mixed);
     }
@@ -413,11 +422,14 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
 }
 
 /// A key for a simulation. One for boards is random: a word can be guessed.
-fn secret(word: &str) -> Secret {
-    Secret {
+fn secret(word: &str) -> Result<Secret, BadSettings> {
+    if word.strip_suffix(Secret::ENCRYPTS).unwrap_or(word).is_empty() {
+        return Err(BadSettings::NoWord);
+    }
+    Ok(Secret {
         key: Key::new([0; KEY_BYTES]).derive_key("simulation", &[word.as_bytes()]),
         encrypts: word.ends_with(Secret::ENCRYPTS),
-    }
+    })
 }
 
 /// The beginning of what someone wrote.

@@ -205,21 +205,23 @@ mod tests {
 
     #[test]
     fn an_end_is_starved_if_packets_wait_all_the_time() {
+        // Milliseconds wrap in between.
+        let at = |millis: u32| (1_000 << 32) - 2 * SECOND + Micros::from(millis) * 1_000;
         for (on_probation, most) in [(false, STARVED_AFTER), (true, STARVED_AGAIN_AFTER)] {
             let mut timeout = AckTimeout::new();
             let wait = |timeout: &mut AckTimeout, from: u32, to: u32| {
-                for at in (from..=to).step_by(100) {
-                    timeout.starves(Micros::from(at) * 1_000);
+                for millis in (from..=to).step_by(100) {
+                    timeout.starves(at(millis));
                 }
-                timeout.is_starved(on_probation, Micros::from(to) * 1_000)
+                timeout.is_starved(on_probation, at(to))
             };
             assert!(!wait(&mut timeout, 1_000, 1_000 + most - 100));
             assert!(wait(&mut timeout, 1_000 + most - 100, 1_000 + most));
-            assert!(!timeout.is_starved(on_probation, Micros::from(1_000 + most + STARVING_GAP + 1) * 1_000));
+            assert!(!timeout.is_starved(on_probation, at(1_000 + most + STARVING_GAP + 1)));
             // No packets waited for a while, or one was taken.
             let later = 1_000 + most + STARVING_GAP + 1;
             assert!(!wait(&mut timeout, later, later + most / 2));
-            timeout.acknowledged(true, None, TIMEOUT, Micros::from(later + most / 2) * 1_000);
+            timeout.acknowledged(true, None, TIMEOUT, at(later + most / 2));
             assert!(!wait(&mut timeout, later + most / 2, later + most));
         }
     }

@@ -277,6 +277,64 @@ mod tests {
         );
     }
 
+    /// A sender with so many frames in flight.
+    fn sender(frames: u8) -> Sender<Board> {
+        let mut sender = Sender::default();
+        for token in 0..frames {
+            let (channel, since) = (0, 0);
+            assert!(sender.push(Sent { token, channel, since }));
+            assert_eq!(sender.advance(), (token, 0));
+        }
+        sender
+    }
+
+    fn ack(next: u8, missing: Option<u8>) -> Ack {
+        Ack {
+            tag: 0,
+            next,
+            refused: 0,
+            offer: Offer::ALL,
+            missing,
+            pause: 0,
+        }
+    }
+
+    /// The gap that made it go back is reported again by what was sent before.
+    #[test]
+    fn a_sender_goes_back_once_for_a_gap() {
+        let mut sender = sender(4);
+        assert!(sender.acknowledge(&ack(1, Some(0))).back);
+        assert_eq!(sender.advance(), (1, 1));
+        assert!(!sender.acknowledge(&ack(1, Some(0))).back);
+        assert!(sender.acknowledge(&ack(1, Some(1))).back, "another loss");
+        assert_eq!(sender.advance(), (1, 2));
+        (0..2).for_each(|_| sender.go_back());
+        assert_eq!(sender.advance(), (1, 0), "rounds wrap");
+    }
+
+    #[test]
+    fn what_was_never_sent_is_not_acknowledged() {
+        for next in 4..=Board::LAST_NUMBER {
+            let mut sender = sender(3);
+            assert_eq!(sender.acknowledge(&ack(next, None)).completed, 0, "{next}");
+            assert_eq!(
+                (sender.base, sender.on_the_way.len(), sender.next_completed()),
+                (0, 3, None)
+            );
+        }
+        assert_eq!(sender(3).acknowledge(&ack(3, None)).completed, 3);
+    }
+
+    #[test]
+    fn the_window_is_full_until_completed_frames_are_fetched() {
+        let mut sender = sender(WINDOW as u8);
+        assert!(!sender.has_room());
+        sender.acknowledge(&ack(WINDOW as u8, None));
+        assert!(sender.idle() && !sender.has_room());
+        assert_eq!(sender.next_completed(), Some((0, FrameResult::Taken)));
+        assert!(sender.has_room());
+    }
+
     #[test]
     fn damage_is_worth_a_word_once_in_each_round() {
         let mut receiver = Receiver::default();

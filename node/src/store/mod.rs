@@ -20,7 +20,7 @@ mod slot;
 #[cfg(test)]
 mod tests;
 
-pub use slot::{COMMITTED_BYTES, KEYED_BYTES, Keys, RECORD, Slot, committed, next_epoch};
+pub use slot::{COMMITTED_BYTES, KEYED_BYTES, Keys, RECORD, Slot, committed, count_from, last_epoch_in, next_epoch};
 use slot::{CommitRecord, KEYS, Look, VERDICT, mark};
 
 use crate::wire::CONFIG_BYTES;

@@ -3,7 +3,7 @@
 use heapless::Vec;
 use serde::{Deserialize, Serialize};
 
-use super::Flash;
+use super::{Flash, later};
 use crate::key::{KEY_BYTES, Key, Secret};
 use crate::wire::{CONFIG_BYTES, crc32c};
 
@@ -162,6 +162,27 @@ pub fn committed(config: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) ->
         let _ = bytes.extend_from_slice(&keys.write());
     }
     bytes
+}
+
+/// Commits the config in the bytes of a slot again, with this epoch if it is later: the board counts its boots on from there.
+pub fn count_from(slot: &mut [u8], epoch: u32) -> Option<()> {
+    let (config, rest) = slot.split_first_chunk_mut::<CONFIG_BYTES>()?;
+    let (record, rest) = rest.split_first_chunk_mut::<RECORD>()?;
+    let keys = rest.get(RECORD..)?.first_chunk::<RECORD>()?;
+    let mut commit = CommitRecord::read(config, record, keys)?;
+    commit.epoch = later(commit.epoch, epoch);
+    *record = commit.write(config);
+    Some(())
+}
+
+/// The last epoch of all commit and boot records in the bytes of both slots of a board, read from outside.
+pub fn last_epoch_in(slots: &[u8]) -> Option<u32> {
+    let records = slots.as_chunks::<RECORD>().0.iter();
+    let epochs = records.filter_map(|record| match (number(record, 0), number(record, 4)) {
+        _ if record.starts_with(&MAGIC) => Some(number(record, 8)),
+        (epoch, complement) => (complement == !epoch).then_some(epoch),
+    });
+    epochs.reduce(later)
 }
 
 pub(super) fn mark(epoch: u32) -> [u8; RECORD] {

@@ -38,7 +38,7 @@ pub enum Command<'a> {
     /// Fails on purpose, to show the recovery. The response is [`CommandResult`].
     Fail(Failure),
     /// Reads the challenge for the next command that changes the board. The response is a [`Challenge`](crate::authority::Challenge), or
-    /// [`CommandResult`] if the board has no keys.
+    /// [`CommandResult`] if the board has no keys. The host adds a nonce to the request, which the [tag](Self::is_proven) of the response covers.
     Challenge,
     /// Reads the state of an update. The response is an [`UpdateState`](super::UpdateState).
     Update,
@@ -109,6 +109,8 @@ pub enum CommandResult {
 impl<'a> Command<'a> {
     /// The number of [`WriteConfig`](Self::WriteConfig).
     pub const WRITE_CONFIG: u8 = 2;
+    /// The number of [`Challenge`](Self::Challenge).
+    pub const CHALLENGE: u8 = 10;
     /// The number of [`ReadBlock`](Self::ReadBlock).
     pub const READ_BLOCK: u8 = 16;
 
@@ -125,7 +127,7 @@ impl<'a> Command<'a> {
             Command::LogPackets(_) => 7,
             Command::KeepConfig => 8,
             Command::Fail(_) => 9,
-            Command::Challenge => 10,
+            Command::Challenge => Self::CHALLENGE,
             Command::Update => 11,
             Command::BeginUpdate(_) => 12,
             Command::SwitchImage(_) => 13,
@@ -137,7 +139,12 @@ impl<'a> Command<'a> {
 
     /// Whether a command of this number changes the board. A board with keys requires authorization for it.
     pub const fn changes(number: u8) -> bool {
-        !matches!(number, 0 | 1 | 6 | 10 | 11 | Self::READ_BLOCK)
+        !matches!(number, 0 | 1 | 6 | Self::CHALLENGE | 11 | Self::READ_BLOCK)
+    }
+
+    /// Whether a board with keys adds a [tag](crate::authority::proven) to the response to a command of this number.
+    pub const fn is_proven(number: u8) -> bool {
+        Self::changes(number) || number == Self::CHALLENGE
     }
 
     /// The query of the request.
@@ -184,7 +191,7 @@ impl<'a> Command<'a> {
             7 => Command::LogPackets(*payload.first()? != 0),
             8 => Command::KeepConfig,
             9 => Command::Fail(*Failure::ALL.get(usize::from(*payload.first()?))?),
-            10 => Command::Challenge,
+            Self::CHALLENGE => Command::Challenge,
             11 => Command::Update,
             12 => Command::BeginUpdate(UpdatePlan::read(payload)?),
             13 => Command::SwitchImage(payload.try_into().ok()?),

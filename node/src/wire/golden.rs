@@ -6,7 +6,7 @@ use std::vec::Vec;
 use std::{assert_eq, panic};
 
 use super::*;
-use crate::authority::{Challenge, authorize, board_key};
+use crate::authority::{Authority, Challenge, authorize, board_key, proven};
 use crate::cipher::Cipher;
 use crate::key::Key;
 use crate::limits::MAX_PAYLOAD;
@@ -296,7 +296,12 @@ fn sealed_frames(examples: &mut Examples) {
         payload: &tagged,
     };
     examples.wrote("authorized restart", &request.write::<Body<64>>().unwrap());
-    structure(examples, "challenge", &challenge);
+    let mut response = structure(examples, "challenge", &challenge);
+    let nonce = [0, 1, 2, 3, 4, 5, 6, 7];
+    let tag = Authority::new(board, 5).prove(Command::CHALLENGE, &nonce, &response);
+    response.extend(tag);
+    examples.wrote("challenge with its tag", &response);
+    assert!(proven(&board, Command::CHALLENGE, &nonce, &response).is_some());
 }
 
 /// The frame in sealed bytes as they are sent; without a key they are ignored.
@@ -468,12 +473,13 @@ fn card() -> BoardInfo {
     }
 }
 
-fn structure<T>(examples: &mut Examples, name: &str, value: &T)
+fn structure<T>(examples: &mut Examples, name: &str, value: &T) -> Vec<u8>
 where
     T: serde::Serialize + for<'a> serde::Deserialize<'a> + PartialEq + std::fmt::Debug,
 {
     let bytes = examples.wrote(name, &write_structure::<T, Body<BODY>>(value).unwrap());
     assert_eq!(read_structure::<T>(&bytes).as_ref(), Some(value), "{name}");
+    bytes
 }
 
 fn responses(examples: &mut Examples) {

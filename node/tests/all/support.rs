@@ -21,6 +21,10 @@ pub(crate) type Node = u64;
 pub(crate) const SECOND: Micros = 1_000_000;
 pub(crate) const MILLISECOND: Micros = 1_000;
 
+/// When links and meshes are switched on: soon all times that are kept in fewer bits wrap, whether in microseconds, in units of 1024, or in
+/// milliseconds.
+pub(crate) const START: Micros = (1_000 << 32) - SECOND;
+
 pub(crate) fn network(expression: &str) -> Network {
     expression
         .parse()

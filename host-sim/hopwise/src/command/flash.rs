@@ -85,6 +85,7 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
         elf,
         loader,
         slots: kind.slots,
+        keyed_slot_bytes: mesh.keys.map(|_| kind.slot_bytes),
         limit: Duration::from_secs(args.limit),
     };
     if args.dry_run {

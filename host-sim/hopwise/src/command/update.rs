@@ -13,6 +13,7 @@ use super::{BOARD_OF_MESH, RepositoryArg, no_boards, one_kind, parse};
 use hopwise_emulate::package::package;
 use hopwise_emulate::rig::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
 use hopwise_emulate::setup::Program;
+use hopwise_node::wire::VERSION;
 use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS};
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::ports;
@@ -50,6 +51,9 @@ pub(super) struct UpdateArgs {
     /// Boards switch to the new image one after the other, the farthest from the port first, not all together
     #[arg(long)]
     rolling: bool,
+    /// The boards have keys, and firmware of version 3 of the wire format, which cannot prove what it says
+    #[arg(long, conflicts_with_all = ["emulated", "save", "configs"])]
+    from_version_3: bool,
     /// Write the configs of the mesh file instead of firmware
     #[arg(long, alias = "pages", conflicts_with_all = ["image", "save", "rolling"])]
     configs: bool,
@@ -68,6 +72,7 @@ pub(super) fn flash(mesh: &Mesh, port: &Path, repository: &RepositoryArg) -> Res
         image: None,
         save: None,
         rolling: false,
+        from_version_3: false,
         configs: false,
         json: false,
     };
@@ -117,6 +122,13 @@ fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<
         bring(args, mesh, &package, &mut emulated)
     } else {
         let mut line = open(args, mesh)?;
+        if args.from_version_3 {
+            line.trust_version_3();
+        } else if mesh.keys.is_some() && line.wire_version() < VERSION {
+            return Err(CliError::new(
+                "the boards say that they speak version 3 of the wire format, in which they cannot prove it: if they do, add `--from-version-3`",
+            ));
+        }
         let package = given.map_or_else(|| build(repository, kind.name), Ok)?;
         bring(args, mesh, &package, &mut line)
     };

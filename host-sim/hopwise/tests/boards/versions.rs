@@ -78,6 +78,7 @@ fn update_from_before(rig: impl Fn(&'static Firmware, &str) -> Rig) {
     let Some(images) = images() else { return };
     let mut host_end = HostEnd::new(rig(before(images), NETWORK));
     host_end.rig.wait_for_links(SECOND);
+    host_end.rig.hosts.trust_version_3();
     assert_eq!(host_end.wire_version(), BEFORE);
     assert_eq!(findings(&mut host_end).findings, []);
     let rolling = update(&mut host_end, &images.package, &[vec![2], vec![1], vec![0]]).expect_err("a refusal");

@@ -282,6 +282,9 @@ fn a_load_has_failures_paths_and_schedules() {
         load ring(8) --collective fft => [..]what goes where depends on the values[..]
         load ring(8) --trace /nowhere => /nowhere: No such file[..]
         load ring(8) --paths adaptive --packet-flits 20 => [..]adaptive routing needs buffers that hold a whole packet[..]
+        sim ring(3) --jitter 100s => [..]jitter is at most 10 ms: boards that are later lose their links[..]
+        sim ring(3) --key '' => [..]key is a word, and +encrypt after it to encrypt payloads[..]
+        sim ring(3) --key +encrypt => [..]key is a word[..]
         load ring(8) --traffic broadcast --paths valiant => [..]broadcasts go by their own rule[..]
         "#,
     );

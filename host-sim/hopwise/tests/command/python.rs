@@ -43,6 +43,14 @@ fn it_talks_with_boards() {
     assert!(said.contains("Ran 11 tests"), "{said}");
 }
 
+#[test]
+fn it_survives_a_broken_bridge() {
+    let Some(said) = tests("test_broken_bridge.py", "") else {
+        return;
+    };
+    assert!(said.contains("Ran 6 tests"), "{said}");
+}
+
 /// Experiments as tables; where pandas and matplotlib are, its notebook plots one.
 #[test]
 fn it_runs_experiments() {

@@ -1,7 +1,7 @@
 //! Flashing, against a stand-in for the probe-rs program that writes down how it was called.
 
 use crate::support::{Folder, elf, hopwise, like, refuses};
-use hopwise_node::store::COMMITTED_BYTES;
+use hopwise_node::store::{COMMITTED_BYTES, committed, last_epoch_in};
 use hopwise_node::wire::{BoardConfig, CONFIG_BYTES};
 
 const MESH: &str = r#"
@@ -93,6 +93,61 @@ fn every_board_gets_image_config_and_reset_and_failures_are_named() {
     let config_folder = calls(&folder)[1].rsplit(' ').next().map(std::path::PathBuf::from);
     let config_folder = config_folder.unwrap();
     assert!(!config_folder.exists(), "configs are cleaned away");
+}
+
+/// Whatever the host's clock says, a board with keys never has the number of a start again.
+#[test]
+fn a_board_with_keys_counts_its_starts_on() {
+    let folder = Folder::new("flash-epoch");
+    let key = "key = \"000102030405060708090a0b0c0d0e0f\"\n";
+    let mesh = folder.write("mesh.toml", &format!("{key}{MESH}"));
+    let image = folder.write("image.elf", "");
+    let here = folder.folder().display();
+    let program = folder.stand_in(&format!(
+        "for file in \"$@\"; do :; done\n\
+         case \"$*\" in\n\
+         *AA00*b32*) cat '{here}/slots';;\n\
+         *BB11*b32*) head -c 8192 /dev/zero;;\n\
+         *CC22*b32*) tr '\\\\0' '\\\\377' < /dev/zero | head -c 8192;;\n\
+         *config-*) cp \"$file\" '{here}/';;\n\
+         esac"
+    ));
+    // The slots of node 0: flashed when the clock of the host was far ahead, and started once since.
+    let far: u32 = 0xa000_0000;
+    let config = BoardConfig::new("ring(3)", 0).unwrap().write();
+    let mut slots = committed(&config, None, far).to_vec();
+    slots.extend([0xff; 32]);
+    slots.extend((far + 1).to_le_bytes());
+    slots.extend((!(far + 1)).to_le_bytes());
+    slots.extend([0; 24]);
+    slots.resize(8192, 0xff);
+    std::fs::write(folder.path("slots"), slots).unwrap();
+    let output = hopwise(&["flash", &mesh, "--elf", &image, "--probe-rs", &program]);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+    let epoch = |node: u64| {
+        let bytes = std::fs::read(folder.path(&format!("config-{node}.bin"))).unwrap();
+        assert_eq!(
+            last_epoch_in(&bytes),
+            Some(u32::from_le_bytes(bytes[CONFIG_BYTES + 8..][..4].try_into().unwrap()))
+        );
+        last_epoch_in(&bytes).unwrap()
+    };
+    assert_eq!(epoch(0), far + 1);
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() as u32;
+    assert!([1, 2].iter().all(|node| now - epoch(*node) < 1_000));
+    // What cannot be read is not flashed.
+    std::fs::write(folder.path("slots"), [0xff; 9]).unwrap();
+    let output = hopwise(&["flash", &mesh, "--only", "0", "--elf", &image, "--probe-rs", &program]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("failed at its number of starts: 9 of 8192 bytes were read"),
+        "{said}"
+    );
 }
 
 #[test]

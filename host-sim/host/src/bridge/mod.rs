@@ -89,7 +89,7 @@ impl Bridge {
                 };
             }
             if incoming.pending.is_none() && wanted.messages.is_some_and(|filter| filter.passes(incoming)) {
-                outbox.message(|| line::message(incoming), line::missed);
+                outbox.message(|| line::message(incoming));
             }
             Interest::Left
         }));

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::line;
+
 /// Maximum number of queued lines. Further messages are only counted, and no input is read until there is room.
 const MAX_LINES: usize = 128;
 /// Maximum number of requests of a client in flight.
@@ -22,6 +24,13 @@ struct State {
 impl State {
     fn push(&mut self, line: String) {
         self.lines.push_back((line, false));
+    }
+
+    fn tell_missed(&mut self) {
+        match std::mem::take(&mut self.missed) {
+            0 => {}
+            count => self.push(line::missed(count)),
+        }
     }
 }
 
@@ -64,16 +73,13 @@ impl Outbox {
     }
 
     /// Adds a message, or counts it if there is no room. Returns whether the client is still connected.
-    pub(super) fn message(&self, line: impl FnOnce() -> String, missed: impl FnOnce(u64) -> String) -> bool {
+    pub(super) fn message(&self, line: impl FnOnce() -> String) -> bool {
         let mut state = self.state();
         if state.lines.len() >= MAX_LINES {
             state.missed += 1;
             return !state.closed;
         }
-        match std::mem::take(&mut state.missed) {
-            0 => {}
-            count => state.push(missed(count)),
-        }
+        state.tell_missed();
         state.push(line());
         self.changed.notify_all();
         !state.closed
@@ -135,6 +141,10 @@ impl Outbox {
             .wait_while(self.state(), nothing)
             .unwrap_or_else(PoisonError::into_inner);
         let line = state.lines.pop_front().filter(|_| !state.closed);
+        // There may be no further message for long.
+        if state.lines.len() <= MAX_LINES / 2 {
+            state.tell_missed();
+        }
         self.changed.notify_all();
         line
     }
@@ -155,7 +165,7 @@ mod tests {
     fn who_does_not_read_costs_no_more_than_so_many_lines() {
         let outbox = Outbox::default();
         for number in 0..10_000 {
-            assert!(outbox.message(|| number.to_string(), |count| format!("missed {count}")));
+            assert!(outbox.message(|| number.to_string()));
         }
         assert_eq!(outbox.state().lines.len(), MAX_LINES);
         assert!((0..AT_ONCE).all(|_| outbox.begin()));
@@ -165,21 +175,30 @@ mod tests {
         assert!(!outbox.begin(), "a response counts until it is written");
         outbox.end_input();
         let lines = written(&outbox);
-        assert_eq!(lines.len(), MAX_LINES + AT_ONCE);
+        assert_eq!(lines.len(), MAX_LINES + AT_ONCE + 1);
         assert_eq!((lines[0].as_str(), lines[MAX_LINES].as_str()), ("0", "answer 0"));
+        assert_eq!(lines.last(), Some(&line::missed(10_000 - MAX_LINES as u64)));
     }
 
     #[test]
     fn what_was_missed_is_told_before_the_next_message() {
         let outbox = Outbox::default();
-        let message = |text: &str| outbox.message(|| text.into(), |count| format!("missed {count}"));
+        let message = |text: &str| outbox.message(|| text.into());
         assert!((0..MAX_LINES + 3).all(|_| message("early")));
         assert_eq!(outbox.next(), Some(("early".into(), false)));
         assert_eq!(outbox.next(), Some(("early".into(), false)));
         assert!(message("late"));
         outbox.end_input();
         let lines = written(&outbox);
-        assert_eq!(lines[lines.len() - 2..], ["missed 3", "late"]);
+        assert_eq!(lines[lines.len() - 2..], [line::missed(3).as_str(), "late"]);
+    }
+
+    #[test]
+    fn what_was_missed_is_told_though_no_message_comes() {
+        let outbox = Outbox::default();
+        assert!((0..MAX_LINES + 3).all(|_| outbox.message(|| "early".into())));
+        let read: Vec<_> = (0..=MAX_LINES).filter_map(|_| outbox.next()).collect();
+        assert_eq!(read.last(), Some(&(line::missed(3), false)));
     }
 
     #[test]
@@ -192,7 +211,7 @@ mod tests {
             outbox.complete("answer".into());
             assert_eq!(writer.join().unwrap(), ["answer"]);
         });
-        assert!(!outbox.say("more".into()) && !outbox.message(String::new, |_| String::new()));
+        assert!(!outbox.say("more".into()) && !outbox.message(String::new));
 
         struct Gone;
         impl Write for Gone {

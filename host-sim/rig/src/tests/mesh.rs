@@ -244,6 +244,14 @@ fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
         refusal.ends_with("mesh.key: a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one"),
         "{refusal}"
     );
+    // What never ends is not read until memory does.
+    std::fs::write(&file, with("key-file = \"/dev/zero\"")).unwrap();
+    let refusal = Mesh::read(&file).unwrap_err().to_string();
+    assert!(
+        refusal.ends_with("/dev/zero: it has more than 65536 bytes"),
+        "{refusal}"
+    );
+    assert!(Mesh::read("/dev/zero".as_ref()).is_err() && !Mesh::is_mesh_file("/dev/zero".as_ref()));
     std::fs::remove_dir_all(folder).unwrap();
     let refusal = |line: &str| Mesh::parse(&with(line)).unwrap_err().to_string();
     let long = format!("key = \"{digits}0\"");
@@ -251,6 +259,9 @@ fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
         refusal(&long),
         "line 3: a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one"
     );
+    let weak = format!("key = \"{}\"", "0".repeat(32));
+    let sentence = "line 3: a key whose bytes are all the same can be guessed: `hopwise mesh key` makes a random one";
+    assert_eq!(refusal(&weak), sentence);
     let both = format!("key = \"{digits}\"\nkey-file = \"mesh.key\"");
     assert_eq!(refusal(&both), "line 4: a mesh has a key or a key-file, not both");
 }

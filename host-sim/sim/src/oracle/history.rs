@@ -84,6 +84,8 @@ pub(super) struct History {
     refusals: Spans,
     /// Packets refused by neighbors, which then go in another order.
     crowds: Spans,
+    /// Links that came up or went down, by the script or by themselves, so that routes changed.
+    reroutes: Spans,
     settles_within: Nanos,
 }
 
@@ -94,6 +96,7 @@ impl History {
             changes: Spans::default(),
             refusals: Spans::default(),
             crowds: Spans::default(),
+            reroutes: Spans::default(),
             settles_within: SILENCE + SILENT_BYTES * byte_nanos,
         }
     }
@@ -110,6 +113,10 @@ impl History {
         self.crowds.add(at);
     }
 
+    pub(super) fn rerouted(&mut self, at: Nanos) {
+        self.reroutes.add(at);
+    }
+
     /// The disturbance that may explain the loss of a packet in flight from `sent` to `until`, between ends that were connected.
     pub(super) fn exception(&self, sent: Nanos, until: Nanos) -> Option<Exception> {
         let settling = sent.saturating_sub(self.settles_within);
@@ -122,9 +129,11 @@ impl History {
         }
     }
 
-    /// Whether neighbors had to refuse packets, or something else was amiss, so that they may have overtaken each other.
+    /// Whether neighbors had to refuse packets, routes changed, or something else was amiss, so that packets may have overtaken one that was in
+    /// flight from `sent` to `until`.
     pub(super) fn may_overtake(&self, sent: Nanos, until: Nanos) -> bool {
-        self.exception(sent, until).is_some() || self.crowds.touch(sent, until)
+        let spans = [&self.crowds, &self.reroutes];
+        self.exception(sent, until).is_some() || spans.iter().any(|spans| spans.touch(sent, until))
     }
 }
 
@@ -157,6 +166,16 @@ mod tests {
             history.exception(20 * SECOND + SILENCE, 25 * SECOND),
             Some(Exception::Changing)
         );
+    }
+
+    /// A link that noise or a board that is held down brings down or up, long after the last change by the script.
+    #[test]
+    fn a_link_that_comes_or_goes_excuses_what_is_overtaken_but_no_loss() {
+        let mut history = History::new(10_000);
+        history.rerouted(10 * SECOND);
+        assert!(history.may_overtake(9 * SECOND, 11 * SECOND));
+        assert!(!history.may_overtake(8 * SECOND, 9 * SECOND) && !history.may_overtake(11 * SECOND, 12 * SECOND));
+        assert_eq!(history.exception(9 * SECOND, 11 * SECOND), None);
     }
 
     #[test]

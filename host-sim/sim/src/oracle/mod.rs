@@ -462,6 +462,7 @@ impl Oracle {
         }
         match event {
             Event::Dropped { packet, reason, .. } => self.note_drop(at, node, packet, *reason),
+            Event::LinkUp { .. } | Event::LinkDown { .. } => self.history.rerouted(at),
             Event::Accepted { packet, .. } if packet.kind == Kind::Response => {
                 let asked = self.asked.get_mut(node as usize).and_then(Option::take);
                 self.ids.extend(asked.map(|number| (*packet, number)));

@@ -332,7 +332,9 @@ mod tests {
         fn nothing_is_taken_twice(
             arrivals in proptest::collection::vec((0..6_u64, 0..600_u32, any::<bool>()), 0..400),
             base: u32,
+            millis_wrap in any::<bool>(),
         ) {
+            let begin = if millis_wrap { (1_000 << 32) - 200_000 } else { 1_000_000 };
             let mut seen: DuplicateFilter<FourPeers> = DuplicateFilter::new();
             let mut taken = HashSet::new();
             let mut came: HashSet<(u64, u32)> = HashSet::new();
@@ -341,7 +343,7 @@ mod tests {
                 // There is one original, which may come before or after its copies.
                 let copied = again || !came.insert((source, number));
                 let header = header(source, base.wrapping_add(number), copied);
-                let classification = seen.classify(&header, 1_000_000 + step as u64 * 1_000);
+                let classification = seen.classify(&header, begin + step as u64 * 1_000);
                 highest[source as usize] = number.max(highest[source as usize]);
                 if classification == Classification::New {
                     prop_assert!(taken.insert((source, number)), "source {source} number {number}");

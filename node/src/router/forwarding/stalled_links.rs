@@ -68,17 +68,21 @@ mod tests {
 
     #[test]
     fn a_link_that_takes_nothing_is_avoided_for_a_while_and_tried_again() {
-        let mut stalls: StalledLinks<Board> = StalledLinks::new();
         let second = 1_000_000;
-        stalls.moves(2, second);
-        assert!(!stalls.look(2, 200_000, second + 200_000));
-        assert!(!stalls.look(2, 0, 9 * second), "nothing waits for it");
-        assert!(stalls.look(2, 300_000, 9 * second) && stalls.avoided() == 1 << 2);
-        assert!(stalls.look(2, 0, 10 * second));
-        assert!(!stalls.look(2, 300_000, 11 * second) && stalls.avoided() == 0);
-        assert!(!stalls.look(2, 9_000_000, 11 * second + 200_000), "it is given time");
-        assert!(stalls.look(2, 9_000_000, 11 * second + 250_000));
-        stalls.moves(2, 12 * second);
-        assert_eq!(stalls.avoided(), 0);
+        // At first, and while milliseconds wrap.
+        for begin in [0, (1_000 << 32) - 9 * second - 100_000] {
+            let mut stalls: StalledLinks<Board> = StalledLinks::new();
+            let at = |seconds: Micros| begin + seconds * second;
+            stalls.moves(2, at(1));
+            assert!(!stalls.look(2, 200_000, at(1) + 200_000));
+            assert!(!stalls.look(2, 0, at(9)), "nothing waits for it");
+            assert!(stalls.look(2, 300_000, at(9)) && stalls.avoided() == 1 << 2);
+            assert!(stalls.look(2, 0, at(10)));
+            assert!(!stalls.look(2, 300_000, at(11)) && stalls.avoided() == 0);
+            assert!(!stalls.look(2, 9_000_000, at(11) + 200_000), "it is given time");
+            assert!(stalls.look(2, 9_000_000, at(11) + 250_000));
+            stalls.moves(2, at(12));
+            assert_eq!(stalls.avoided(), 0);
+        }
     }
 }

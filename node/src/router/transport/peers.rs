@@ -33,7 +33,7 @@ struct Run {
     decided: u32,
     /// Which of those were refused: their application did not take them, and their sender was notified.
     refused: u32,
-    /// When the first packet to arrive began: in milliseconds, which wrap after 49 days.
+    /// When the first packet to arrive began, or [`REMEMBER_PEER`] ago if that is later: in milliseconds, which wrap after 49 days.
     since: u32,
 }
 
@@ -128,6 +128,9 @@ impl<C: Capacities> Peers<C> {
         if peer.silence(now) >= REMEMBER_PEER {
             peer.runs = [Run::default(); RUNS];
         }
+        peer.runs
+            .iter_mut()
+            .for_each(|run| run.forget_old_beginning(millis(now)));
         let standing = peer.standing(header, born(age, now));
         if standing != Standing::Stale {
             peer.heard = millis(now);
@@ -232,6 +235,14 @@ impl Run {
         self.decided != 0
     }
 
+    /// Nothing that began so long ago still arrives. Without this, times more than half of the wrap apart would compare the wrong way.
+    fn forget_old_beginning(&mut self, now: u32) {
+        let most = (REMEMBER_PEER / 1_000) as u32;
+        if now.wrapping_sub(self.since) > most {
+            self.since = now.wrapping_sub(most);
+        }
+    }
+
     /// Whether a packet has one of its numbers, or may have one of the next.
     fn holds(&self, header: &Header) -> bool {
         let near = |distance: u32| distance < SPAN;
@@ -333,6 +344,30 @@ mod tests {
             assert_eq!(peers.standing(&packet(old, 40), AGE, latest), Standing::Stale);
             assert_eq!(peers.standing(&packet(new, 9_000), 0, latest), Standing::Delivered);
             assert_eq!(peers.epoch_of(2), new, "as last heard");
+        }
+    }
+
+    /// Packets that never pause for long, over days in which milliseconds wrap; then the sender restarts.
+    #[test]
+    fn a_restart_is_noticed_after_any_number_of_days() {
+        const DAY: Micros = 24 * 3_600 * 1_000_000;
+        for days in [1, 24, 25, 40, 49, 50] {
+            let mut peers = Peers::new();
+            // The other run is that of a forged packet, which nothing renews.
+            deliver_at(&mut peers, &packet(7, 1), START);
+            let begin = START + SLACK + 2_000;
+            let pause = REMEMBER_PEER - 1_000_000;
+            let count = (days * DAY / pause) as u32;
+            for number in 0..count {
+                let now = begin + Micros::from(number) * pause;
+                assert_eq!(peers.standing(&packet(1, number), 0, now), Standing::New);
+                peers.record(&packet(1, number), true, 0, now);
+            }
+            let end = begin + Micros::from(count) * pause;
+            assert_eq!(peers.standing(&packet(1, count - 1), 0, end), Standing::Delivered);
+            for epoch in [2, 3] {
+                deliver_at(&mut peers, &packet(epoch, 40), end + Micros::from(epoch) * 1_000_000);
+            }
         }
     }
 

@@ -350,6 +350,7 @@ mod tests {
     use crate::capacities::Board;
 
     const START: Micros = 1_000_000;
+    const SECOND: Micros = 1_000_000;
 
     fn source() -> Source<Board> {
         let mesh = Mesh {
@@ -494,6 +495,27 @@ mod tests {
         let end = Outcome::Undeliverable { at, reason };
         assert_eq!(source.due(0, late), Due::Ended(ended(end)));
         assert_eq!(source.next_outcome(), Some((0, end)));
+    }
+
+    #[test]
+    fn floods_are_a_few_at_once_and_then_one_an_interval() {
+        let mut source = source();
+        for dest in 1..6 {
+            source.begin(dest, 1, START);
+        }
+        let interval = source.flood_interval;
+        (0..6).for_each(|number| source.undeliverable(number, 4, DropReason::HopLimit, START));
+        let floods = |source: &mut Source<Board>, now| {
+            let due = (0..6).map(|index| source.due(index, now));
+            due.filter(|due| matches!(due, Due::Flood(_))).count()
+        };
+        let mut now = START + SECOND;
+        assert_eq!(floods(&mut source, now), FLOODS_AT_ONCE as usize);
+        for _ in 0..3 {
+            assert_eq!(floods(&mut source, now + interval - 1), 0);
+            now += interval;
+            assert_eq!(floods(&mut source, now), 1);
+        }
     }
 
     #[test]

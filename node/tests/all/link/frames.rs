@@ -4,9 +4,10 @@ use hopwise_node::key::Credentials;
 #[cfg(feature = "keys")]
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::link::{FrameResult, Link, Received, Turn};
-use hopwise_node::wire::{Frame, Header, Identity, Kind, Offer, TimeSignal, WIRE, tag_of};
+use hopwise_node::wire::{DELIMITER, Frame, Header, Identity, Kind, Offer, TimeSignal, WIRE, tag_of};
 
 use crate::link::pair::{control, host_identity, identity};
+use crate::support::Random;
 
 const BAUD: u32 = 1_000_000;
 
@@ -18,6 +19,67 @@ fn two(one: Identity, other: Identity) -> [Link<WIRE>; 2] {
     }
     assert!(one.is_up() && other.is_up());
     [one, other]
+}
+
+/// Nearly half a million wrong CRCs: of 16 bits some would be right.
+#[test]
+fn a_frame_counts_only_if_all_bits_of_its_crc_are_right() {
+    let mut one = Link::<WIRE>::welcoming(identity(0, 1), BAUD, 0);
+    let mut other = Link::<WIRE>::welcoming(identity(1, 1), BAUD, 0);
+    let mut out = [0; WIRE];
+    let length = one.write_control(0, &mut out).unwrap();
+    let hello = cobs::decode_vec(&out[1..length - 1]).unwrap();
+    let (content, crc) = hello.split_last_chunk::<4>().unwrap();
+    let mut told = |crc: u32| {
+        let mut frame = cobs::encode_vec(&[content, &crc.to_le_bytes()].concat());
+        frame.push(DELIMITER);
+        other.receive(&mut &frame[..], 0);
+        other.peer()
+    };
+    let crc = u32::from_le_bytes(*crc);
+    let mut random = Random(1);
+    for _ in 0..400_000 {
+        let wrong = crc ^ (1 + random.below(u64::from(u32::MAX)) as u32);
+        assert_eq!(told(wrong), None, "{crc:x} {wrong:x}");
+    }
+    assert_eq!(told(crc), Some(identity(0, 1)));
+}
+
+#[test]
+fn room_is_not_remembered_over_a_restart() {
+    let [mut one, mut other] = two(identity(0, 1), identity(1, 1));
+    let mut out = [0; WIRE];
+    other.offer(Offer::new(0, Default::default()));
+    let length = one.write_packet(7, 0, [b"pac", b"ket"], 3_000, &mut out).unwrap();
+    other.receive(&mut &out[..length], 3_000);
+    control(&mut other, &mut one, 3_000);
+    assert_eq!(one.completed(), Some((7, FrameResult::Refused)));
+    let takes = |link: &mut Link<WIRE>, now| matches!(link.turn(now), Turn::New(room) if room.takes(0));
+    assert!(!takes(&mut one, 3_000));
+    let mut other = Link::<WIRE>::welcoming(identity(1, 2), BAUD, 4_000);
+    for now in [4_000, 5_000, 6_000] {
+        control(&mut other, &mut one, now);
+        while one.abandoned().is_some() {}
+        control(&mut one, &mut other, now);
+    }
+    assert!(one.is_open() && takes(&mut one, 7_000));
+}
+
+/// There is no other path to a host, so however often it comes and goes, it is let in at once.
+#[test]
+fn a_host_is_not_held_down() {
+    let mut here = Link::<WIRE>::welcoming(identity(0, 1), BAUD, 0);
+    for start in 1..20 {
+        let begin = u64::from(start) * 20_000;
+        let mut host = Link::<WIRE>::welcoming(host_identity(1, start), BAUD, begin);
+        for now in [begin, begin + 1_000, begin + 2_000] {
+            control(&mut host, &mut here, now);
+            here.tick(now);
+            while here.abandoned().is_some() {}
+            control(&mut here, &mut host, now);
+        }
+        assert!(here.is_open() && host.is_open(), "start {start}");
+    }
 }
 
 #[test]

@@ -1,5 +1,9 @@
 //! Links with keys: ends with the same key link up, others do not, and nobody on the wire between them is ever accepted.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::rc::Rc;
+
 use hopwise_node::key::{Credentials, Key, Secret};
 use hopwise_node::link::{Down, Link, Micros, Received};
 use hopwise_node::wire::{
@@ -99,14 +103,40 @@ fn an_end_does_not_link_up_with_its_own_voice() {
 fn a_start_has_nonces_of_its_own() {
     let first = |place, epoch| voice(&mut locked(place, epoch), 10_000).remove(0);
     assert_eq!(first(0, 1), first(0, 1));
-    let nonce = |frame: Vec<u8>| {
-        let decoded = cobs::decode_vec(&frame[1..frame.len() - 1]).unwrap();
-        decoded[decoded.len() - 30..decoded.len() - 14].to_vec()
-    };
-    let nonces: std::collections::HashSet<_> = [(0, 1), (0, 2), (1, 1), (1, 2)]
-        .map(|(place, epoch)| nonce(first(place, epoch)))
+    let nonces: HashSet<_> = [(0, 1), (0, 2), (1, 1), (1, 2)]
+        .map(|(place, epoch)| nonce_in(&first(place, epoch)))
         .into();
     assert_eq!(nonces.len(), 4);
+}
+
+/// The nonce in a hello with a proof; `None` if it is another frame.
+fn nonce_in(frame: &[u8]) -> Option<Vec<u8>> {
+    let begin = usize::from(frame.first() == Some(&DELIMITER));
+    let decoded = cobs::decode_vec(&frame[begin..frame.len() - 1]).unwrap();
+    (decoded[0] == 0).then(|| decoded[decoded.len() - 30..decoded.len() - 14].to_vec())
+}
+
+/// A nonce is for one session: what ends one by silence, without a restart, brings another nonce at both ends.
+#[test]
+fn a_session_has_nonces_of_its_own() {
+    let mut pair = keyed([0, 0]);
+    let nonces = Rc::new(RefCell::new([HashSet::new(), HashSet::new()]));
+    let seen = nonces.clone();
+    pair.tamper = Some(Box::new(move |from, bytes| {
+        seen.borrow_mut()[from].extend(nonce_in(&bytes));
+        bytes
+    }));
+    for session in 1..5 {
+        assert!(pair.run(2_000_000, Pair::both_up));
+        // Long enough not to be held down.
+        pair.run(1_100_000, |_| false);
+        for nonces in &*nonces.borrow() {
+            assert!(nonces.len() >= session, "{} in {session} sessions", nonces.len());
+        }
+        pair.ends.iter_mut().for_each(|end| end.dead = true);
+        pair.run(100_000, |_| false);
+        pair.ends.iter_mut().for_each(|end| end.dead = false);
+    }
 }
 
 /// What a whole session said is worth nothing to an end of a later one, whether it restarted or not.

@@ -6,6 +6,8 @@ use hopwise_node::key::Credentials;
 use hopwise_node::link::{Down, FrameResult, Link, Micros, Received, Token, Turn};
 use hopwise_node::wire::{Header, Identity, Kind, Role, StepSet, WIRE};
 
+use crate::support::START;
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     Flip(u8),
@@ -127,12 +129,12 @@ fn content(from: usize, serial: u64) -> Vec<u8> {
 }
 
 /// Five sources, with confirmed packets and hosts beside them, more than a link remembers; they restart now and then, and their numbers pass a
-/// multiple of 65,536.
+/// multiple of 65,536, and wrap.
 fn header(serial: u64) -> Header {
     let kind = [Kind::Datagram, Kind::Datagram, Kind::Confirmed][serial as usize / 3 % 3];
     Header {
         epoch: 7 + (serial / 50) as u16,
-        number: 0xfff0 + serial as u32 / 2,
+        number: 0xffff_fff0_u32.wrapping_add(serial as u32 / 2),
         hops_left: 200 + serial as u16 % 100,
         from_host: serial.is_multiple_of(11),
         ..Header::new(kind, serial / 4 % 5, 1 << 40)
@@ -146,7 +148,7 @@ fn channel(serial: u64) -> u8 {
 impl Pair {
     pub(crate) fn new(baud: u32, packets: [usize; 2], refuse_every: u64) -> Pair {
         let end = |place: usize| End {
-            link: Link::welcoming(identity(place, 1), baud, 0),
+            link: Link::welcoming(identity(place, 1), baud, START),
             notices: Vec::new(),
             left: packets[place],
             on_the_way: HashMap::new(),
@@ -170,7 +172,7 @@ impl Pair {
         Pair {
             tamper: None,
             cable: None,
-            now: 0,
+            now: START,
             ends: [end(0), end(1)],
             baud,
         }

@@ -90,7 +90,7 @@ impl Mesh {
     pub(crate) fn with_rule(expression: &str, rule: Rule) -> Mesh {
         let network = network(expression);
         let mut mesh = Mesh {
-            now: SECOND,
+            now: START,
             network,
             baud: BAUD,
             stations: Vec::new(),

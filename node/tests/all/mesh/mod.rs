@@ -17,3 +17,4 @@ mod rogues;
 mod stranger;
 mod virtual_channels;
 mod wires;
+mod wraps;

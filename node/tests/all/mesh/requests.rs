@@ -76,7 +76,7 @@ fn a_node_says_who_it_is() {
     let found = (report.links, report.neighbors, report.neighbors_up);
     assert_eq!(found, (PORTS as u8, 2, 1));
     assert_eq!((report.card.reset_cause, report.card.stack_free), (6, 1_234));
-    let uptime = (mesh.now - SECOND) / 1_000;
+    let uptime = (mesh.now - START) / 1_000;
     let told = report.uptime_ms;
     assert!((uptime - 10..=uptime).contains(&told), "{told} of {uptime}");
     assert_eq!(mesh.board(3).router.network(), &mesh.network);
