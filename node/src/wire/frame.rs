@@ -490,6 +490,10 @@ mod tests {
                 };
                 let expected = match kind {
                     ACK if a & MISSING == 0 && b & ROUND_MASK == 0 => Ok(Frame::Ack(ack)),
+                    TIME if a & RATE != 0 => Ok(match RateMessage::read(b) {
+                        Some(message) => Frame::Rate { tag: TAG, message },
+                        None => Frame::Unknown,
+                    }),
                     kind => is_form([ACK, DATA, TIME].contains(&kind)),
                 };
                 assert_eq!(Frame::read(&masked(&[a, b], TAG), TAG), expected);

@@ -5,7 +5,7 @@ use hopwise_node::wire::{RATE_STEPS, StepSet};
 use proptest::prelude::*;
 
 use super::pair::{Notice, Pair};
-use crate::support::cases;
+use crate::support::{START, cases};
 
 const BAUD: u32 = 1_000_000;
 const MS: Micros = 1_000;
@@ -22,7 +22,7 @@ fn pair(steps: [StepSet; 2]) -> Pair {
 fn cable(pair: &mut Pair, mut random: u64, damage: impl Fn(usize, u32, Micros) -> u64 + 'static) {
     pair.cable = Some(Box::new(move |from, baud, now| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
-        (random >> 33) % 1_000 < damage(from, baud, now)
+        (random >> 33) % 1_000 < damage(from, baud, now - START)
     }));
 }
 
@@ -202,7 +202,7 @@ proptest! {
             run(&mut pair, later);
             pair.restart(end);
         }
-        let is_done = |pair: &Pair| pair.now > 2 * SECOND && pair.both_up() && pair.all_sent();
+        let is_done = |pair: &Pair| pair.now > START + 2 * SECOND && pair.both_up() && pair.all_sent();
         prop_assert!(pair.run(60 * SECOND, is_done));
         // Not within a change.
         let agree = |pair: &Pair| pair.both_up() && pair.ends[0].port.baud == pair.ends[1].port.baud;
