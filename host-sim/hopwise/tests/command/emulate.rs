@@ -360,6 +360,9 @@ fn cost_has_a_row_for_every_payload_with_and_without_a_key() {
         );
         let whole = row["instructions"].as_i64().expect("a number");
         assert!((3_000..60_000).contains(&whole), "{row}");
+        let payload = row["payload"].as_u64().expect("a number");
+        let sent = row["sent_bytes"].as_u64().expect("a number");
+        assert!((payload + 10..payload + 60).contains(&sent), "{row}");
         let rooms = row["rooms"].as_array().expect("a list");
         let rooms: i64 = rooms
             .iter()
