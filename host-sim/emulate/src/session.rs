@@ -15,7 +15,7 @@ use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use serde::Serialize;
 
 use crate::by_board::{self, BoardFigures, Sent};
-use crate::check::{CheckReport, check};
+use crate::check::{CheckReport, CheckScope, check};
 use crate::demangle;
 use crate::gdb::{GdbFailed, GdbServer, Released};
 use crate::hosts::Hosts;
@@ -153,9 +153,9 @@ impl<'f> Session<'f> {
     }
 
     /// Checks a mesh of Hopwise's firmware through the hosts at its boards.
-    pub fn check(&mut self, network: &Network) {
+    pub fn check(&mut self, network: &Network, scope: CheckScope) {
         let Some(hosts) = &mut self.hosts else { return };
-        let report = check(&mut self.world, hosts, network, &mut self.readers);
+        let report = check(&mut self.world, hosts, network, &mut self.readers, scope);
         self.checked = Some(report);
     }
 

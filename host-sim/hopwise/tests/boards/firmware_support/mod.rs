@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
-use hopwise_emulate::check::{CheckReport, check};
+use hopwise_emulate::check::{CheckReport, CheckScope, check};
 use hopwise_emulate::cost::Measured;
 use hopwise_emulate::demangle;
 use hopwise_emulate::firmware::{self, CannotBuildFirmware};
@@ -183,7 +183,10 @@ impl Rig {
     }
 
     pub(crate) fn check(&mut self) -> CheckReport {
-        check(&mut self.world, &mut self.hosts, &self.network, &mut self.readers)
+        let Rig {
+            world, hosts, readers, ..
+        } = self;
+        check(world, hosts, &self.network, readers, CheckScope::All)
     }
 
     pub(crate) fn measured(&mut self) -> Measured<'_> {
