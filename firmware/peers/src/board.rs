@@ -1,9 +1,11 @@
 //! A nucleo-f446re at 180 MHz with two serial ports at 1 Mbaud, by embassy's drivers with DMA.
 
+#[path = "../../../emulator/tests/firmware/src/clocks.rs"]
+mod clocks;
+
 use core::panic::PanicInfo;
 
 use embassy_stm32::mode::Async;
-use embassy_stm32::time::Hertz;
 use embassy_stm32::usart::{self, RingBufferedUartRx, Uart, UartTx};
 use embassy_stm32::{bind_interrupts, dma, peripherals};
 use static_cell::ConstStaticCell;
@@ -29,7 +31,7 @@ bind_interrupts!(struct Interrupts {
 /// USART1 and USART3. To be called once.
 pub fn ports() -> [(Sender, Receiver); 2] {
     static RINGS: [ConstStaticCell<[u8; RING]>; 2] = [const { ConstStaticCell::new([0; RING]) }; 2];
-    let p = embassy_stm32::init(clocks());
+    let p = embassy_stm32::init(clocks::clocks());
     let mut config = usart::Config::default();
     config.baudrate = BAUD;
     // An unplugged line is idle.
@@ -41,28 +43,6 @@ pub fn ports() -> [(Sender, Receiver); 2] {
         let (tx, rx) = uart.unwrap().split();
         (tx, rx.into_ring_buffered(rings.next().unwrap().take()))
     })
-}
-
-/// From the 8 MHz that the ST-LINK feeds into the HSE pin.
-fn clocks() -> embassy_stm32::Config {
-    use embassy_stm32::rcc::*;
-    let mut config = embassy_stm32::Config::default();
-    config.rcc.hse = Some(Hse {
-        freq: Hertz(8_000_000),
-        mode: HseMode::Bypass,
-    });
-    config.rcc.pll_src = PllSource::HSE;
-    config.rcc.pll = Some(Pll {
-        prediv: PllPreDiv::DIV4,
-        mul: PllMul::MUL180,
-        divp: Some(PllPDiv::DIV2),
-        divq: None,
-        divr: None,
-    });
-    config.rcc.apb1_pre = APBPrescaler::DIV4;
-    config.rcc.apb2_pre = APBPrescaler::DIV2;
-    config.rcc.sys = Sysclk::PLL1_P;
-    config
 }
 
 /// The emulator reports it as a fault.

@@ -32,22 +32,6 @@ static STACK: StaticCell<Stack> = StaticCell::new();
 /// Two interfaces, to networks 1 and 2.
 struct Router([Sink<&'static Queue>; 2]);
 
-impl Router {
-    fn interface(
-        &mut self,
-        hdr: &Header,
-        source: Option<usize>,
-    ) -> Result<&mut Sink<&'static Queue>, InterfaceSendError> {
-        let number = usize::from(hdr.dst.network_id).wrapping_sub(1);
-        let sink = self.0.get_mut(number).ok_or(InterfaceSendError::NoRouteToDest)?;
-        match hdr.dst.node_id {
-            CENTRAL_NODE_ID => Err(InterfaceSendError::DestinationLocal),
-            _ if source == Some(number) => Err(InterfaceSendError::RoutingLoop),
-            _ => Ok(sink),
-        }
-    }
-}
-
 impl Profile for Router {
     type InterfaceIdent = usize;
 
@@ -63,9 +47,15 @@ impl Profile for Router {
     fn send_raw(&mut self, hdr: &HeaderSeq, data: &[u8], source: usize) -> Result<(), InterfaceSendError> {
         let mut hdr = hdr.clone();
         hdr.decrement_ttl()?;
-        let sink = self.interface(&hdr.clone().into(), Some(source))?;
-        sink.send_raw(&hdr, data)
-            .map_err(|()| InterfaceSendError::InterfaceFull)
+        let to = usize::from(hdr.dst.network_id).wrapping_sub(1);
+        let sink = self.0.get_mut(to).ok_or(InterfaceSendError::NoRouteToDest)?;
+        match hdr.dst.node_id {
+            CENTRAL_NODE_ID => Err(InterfaceSendError::DestinationLocal),
+            _ if to == source => Err(InterfaceSendError::RoutingLoop),
+            _ => sink
+                .send_raw(&hdr, data)
+                .map_err(|()| InterfaceSendError::InterfaceFull),
+        }
     }
 
     fn interface_state(&mut self, ident: usize) -> Option<InterfaceState> {

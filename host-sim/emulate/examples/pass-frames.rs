@@ -3,7 +3,6 @@
 //! beyond those of the same time without frames. `tools/bench-peers` uses it.
 
 use std::error::Error;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use hopwise_emulate::profile::{DebugInfo, Executed, Profile};
@@ -19,20 +18,7 @@ const INTERVAL: Time = SECOND / 397;
 /// After this a board has started, or has sent what it has.
 const PAUSE: Time = 100 * MILLISECOND;
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(line) => {
-            println!("{line}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("pass-frames: {error}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn run() -> Result<String, Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let file = std::env::args().nth(1).ok_or("pass-frames FILE < FRAMES")?;
     let elf = std::fs::read(&file).map_err(|error| format!("{file}: {error}"))?;
     let image = Arc::new(Image::from_elf(&elf)?);
@@ -72,7 +58,8 @@ fn run() -> Result<String, Box<dyn Error>> {
     profile.rooms.iter_mut().for_each(|room| room.instructions /= times);
     let line =
         serde_json::json!({ "instructions": profile.instructions / times, "rooms": profile.rooms, "sent": sent });
-    Ok(line.to_string())
+    println!("{line}");
+    Ok(())
 }
 
 fn pass<'f>(world: &mut World, frames: impl Iterator<Item = &'f [u8]>) {

@@ -25,7 +25,7 @@ use super::error::CliError;
 use super::output::{Color, Outcome, colored, print, print_colored, print_json, progress_bar, say};
 use super::talk::parse_baud;
 use super::{BOARD_OF_MESH, ImageArg, RepositoryArg, parse};
-use hopwise_emulate::check::{CheckReport, CheckScope};
+use hopwise_emulate::check::CheckReport;
 use hopwise_emulate::gdb::GdbServer;
 use hopwise_emulate::rig::{self, CannotEmulate};
 use hopwise_emulate::script;
@@ -360,11 +360,10 @@ fn figures(
     }
     if let Some(what) = args.check {
         measure::connect_hosts(&subject, &mut session)?;
-        let scope = match what {
-            CheckArg::All => CheckScope::All,
-            CheckArg::Links => CheckScope::Links,
-        };
-        session.check(subject.network(), scope);
+        match what {
+            CheckArg::All => session.check(subject.network()),
+            CheckArg::Links => session.check_links(subject.network()),
+        }
     }
     let mut trace = match &args.trace {
         Some(path) => Some(TraceFile::create(path, args, subject.network(), subject.baud())?),

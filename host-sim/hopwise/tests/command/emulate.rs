@@ -281,7 +281,10 @@ fn links_alone_are_checked_if_that_is_wanted() {
     let links = |more: &[&str]| {
         let run = words("ring(3) --elf {} --for 1s --check=links --level error", &[elf]);
         let output = emulate(&[&run[..], more].concat());
-        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
     };
     let (status, text) = links(&[]);
     assert!(text.starts_with("links up           3 of 3\n"), "{text}");

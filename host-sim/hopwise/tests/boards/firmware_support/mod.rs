@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
-use hopwise_emulate::check::{CheckReport, CheckScope, check};
+use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::cost::Measured;
 use hopwise_emulate::demangle;
 use hopwise_emulate::firmware::{self, CannotBuildFirmware};
@@ -183,10 +183,7 @@ impl Rig {
     }
 
     pub(crate) fn check(&mut self) -> CheckReport {
-        let Rig {
-            world, hosts, readers, ..
-        } = self;
-        check(world, hosts, &self.network, readers, CheckScope::All)
+        check(&mut self.world, &mut self.hosts, &self.network, &mut self.readers)
     }
 
     pub(crate) fn measured(&mut self) -> Measured<'_> {
