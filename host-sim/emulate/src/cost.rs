@@ -1,6 +1,7 @@
 //! What the firmware costs: instructions of emulated boards for a packet, beyond those of the same time when nothing happens.
 
 use hopwise_core::Network;
+use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Board, World};
 use hopwise_host::talk::{BoardRequest, Reply};
@@ -97,6 +98,8 @@ pub const PAYLOADS: [Payload; 4] = [
 pub struct Cost {
     /// Instructions, each time.
     pub instructions: u64,
+    /// Bytes sent on all wires, each time.
+    pub sent_bytes: u64,
     /// How often it was done, by all boards that were counted together.
     pub times: i64,
     /// What was executed for all of that, if the boards' profiles were counted.
@@ -115,14 +118,17 @@ impl Cost {
 
 struct Spent {
     instructions: i64,
+    sent_bytes: i64,
     executed: Executed,
 }
 
 impl Spent {
     fn by(world: &World, boards: &[usize]) -> Self {
         let boards = || boards.iter().map(|board| &world.boards()[*board]);
+        let sent = |board: &Board| (0..UARTS).map(|uart| board.traffic(uart).sent as i64).sum::<i64>();
         Spent {
             instructions: boards().map(|board| board.cpu.instructions as i64).sum(),
+            sent_bytes: boards().map(sent).sum(),
             executed: Executed::by(boards()),
         }
     }
@@ -130,6 +136,7 @@ impl Spent {
     fn without(self, other: &Spent) -> Self {
         Spent {
             instructions: self.instructions - other.instructions,
+            sent_bytes: self.sent_bytes - other.sent_bytes,
             executed: self.executed.without(&other.executed),
         }
     }
@@ -137,6 +144,7 @@ impl Spent {
     fn each(self, times: i64) -> Cost {
         Cost {
             instructions: (self.instructions / times).max(0) as u64,
+            sent_bytes: (self.sent_bytes / times).max(0) as u64,
             times,
             executed: self.executed,
         }
@@ -158,7 +166,9 @@ pub struct Row {
     pub keyed: bool,
     /// Instructions. Not known if the board has too few links for the network.
     pub instructions: Option<u64>,
-    /// The same by room, if the boards' profiles were counted.
+    /// Bytes that the board sends for it, acknowledgments included. Not known where instructions are not.
+    pub sent_bytes: Option<u64>,
+    /// Instructions by room, if the boards' profiles were counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rooms: Vec<RoomCount>,
 }
@@ -177,6 +187,7 @@ pub fn forwarding(
         payload_bytes: if payload.random { "random" } else { "zeros" },
         keyed,
         instructions: None,
+        sent_bytes: None,
         rooms: Vec::new(),
     };
     let mut rows = PAYLOADS.each_ref().map(row).to_vec();
@@ -192,6 +203,7 @@ pub fn forwarding(
     for (row, payload) in rows.iter_mut().zip(PAYLOADS) {
         let cost = measured.forwarding(network, payload)?;
         row.instructions = Some(cost.instructions);
+        row.sent_bytes = Some(cost.sent_bytes);
         if let Some(debug) = debug {
             row.rooms = cost.rooms(program, debug);
         }
@@ -221,6 +233,7 @@ pub fn programs(
             payload_bytes: "same",
             keyed: false,
             instructions: Some(cost.instructions),
+            sent_bytes: Some(cost.sent_bytes),
             rooms: debug.map_or_else(Vec::new, |debug| cost.rooms(program, debug)),
         }));
     }

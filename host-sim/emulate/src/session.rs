@@ -15,7 +15,7 @@ use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use serde::Serialize;
 
 use crate::by_board::{self, BoardFigures, Sent};
-use crate::check::{CheckReport, check};
+use crate::check::{CheckReport, check, check_links};
 use crate::demangle;
 use crate::gdb::{GdbFailed, GdbServer, Released};
 use crate::hosts::Hosts;
@@ -157,6 +157,12 @@ impl<'f> Session<'f> {
         let Some(hosts) = &mut self.hosts else { return };
         let report = check(&mut self.world, hosts, network, &mut self.readers);
         self.checked = Some(report);
+    }
+
+    /// Checks only its links.
+    pub fn check_links(&mut self, network: &Network) {
+        let Some(hosts) = &mut self.hosts else { return };
+        self.checked = Some(check_links(&mut self.world, hosts, network));
     }
 
     /// Begins the second half of the run: what lines carry is measured from now on.

@@ -6,6 +6,8 @@
 #![no_std]
 #![no_main]
 
+mod clocks;
+
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use defmt::{info, unwrap, warn};
@@ -13,9 +15,8 @@ use defmt_rtt as _;
 use embassy_executor::Spawner;
 use embassy_stm32::gpio::{Level, Output, Speed};
 use embassy_stm32::mode::Async;
-use embassy_stm32::time::Hertz;
 use embassy_stm32::usart::{self, RingBufferedUartRx, Uart, UartTx};
-use embassy_stm32::{Config, bind_interrupts, dma, peripherals};
+use embassy_stm32::{bind_interrupts, dma, peripherals};
 use embassy_time::Timer;
 use panic_probe as _;
 use static_cell::ConstStaticCell;
@@ -139,32 +140,9 @@ fn check(link: usize, frame: &[u8; FRAME], expected: &mut u32) {
     }
 }
 
-/// 180 MHz from the 8 MHz that the ST-LINK feeds into the HSE pin.
-fn clocks() -> Config {
-    use embassy_stm32::rcc::*;
-    let mut config = embassy_stm32::Config::default();
-    config.rcc.hse = Some(Hse {
-        freq: Hertz(8_000_000),
-        mode: HseMode::Bypass,
-    });
-    config.rcc.pll_src = PllSource::HSE;
-    config.rcc.pll = Some(Pll {
-        prediv: PllPreDiv::DIV4,
-        mul: PllMul::MUL180,
-        divp: Some(PllPDiv::DIV2),
-        divq: None,
-        divr: None,
-    });
-    config.rcc.ahb_pre = AHBPrescaler::DIV1;
-    config.rcc.apb1_pre = APBPrescaler::DIV4;
-    config.rcc.apb2_pre = APBPrescaler::DIV2;
-    config.rcc.sys = Sysclk::PLL1_P;
-    config
-}
-
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {
-    let p = embassy_stm32::init(clocks());
+    let p = embassy_stm32::init(clocks::clocks());
     let mut led = Output::new(p.PA5, Level::Low, Speed::Low);
     let configured = page(0) == MAGIC;
     let (frames, baud, links) = if configured {

@@ -258,6 +258,24 @@ fn links_run_at_the_rates_of_their_cables() {
     assert_eq!((&whole["links_up"], &whole["pongs"]), (&2.into(), &6.into()));
 }
 
+#[test]
+fn links_alone_are_checked_if_that_is_wanted() {
+    let Some(elf) = crate::support::elf() else { return };
+    let links = |more: &[&str]| {
+        let run = words("ring(3) --elf {} --for 1s --check=links --level error", &[elf]);
+        let output = emulate(&[&run[..], more].concat());
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
+    };
+    let (status, text) = links(&[]);
+    assert!(text.starts_with("links up           3 of 3\n"), "{text}");
+    assert!(status == Some(0) && !text.contains("pings"), "{text}");
+    let (status, text) = links(&["--events", "0s cut 0.0"]);
+    assert!(status == Some(1) && text.contains("MISSING links up: 2 of 3"), "{text}");
+}
+
 /// The processor is the limit, and what it cannot carry is not sent.
 #[test]
 fn full_links_at_a_high_rate_lose_nothing() {
@@ -333,6 +351,9 @@ fn cost_has_a_row_for_every_payload_with_and_without_a_key() {
         assert_eq!(found, (&"forward".into(), &"ring(5)".into()));
         let whole = row["instructions"].as_i64().expect("a number");
         assert!((3_000..60_000).contains(&whole), "{row}");
+        let payload = row["payload"].as_u64().expect("a number");
+        let sent = row["sent_bytes"].as_u64().expect("a number");
+        assert!((payload + 10..payload + 60).contains(&sent), "{row}");
         let rooms = row["rooms"].as_array().expect("a list");
         let each = rooms
             .iter()

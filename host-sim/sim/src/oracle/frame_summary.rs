@@ -1,9 +1,8 @@
 //! A glance at a frame on the wire: only as much of it is decoded as is needed to know which packet it carries.
 
-use std::collections::HashMap;
-
 use hopwise_node::wire::{DELIMITER, Header, Kind, MAX_HEADER};
 
+use super::quick_map::QuickMap;
 use crate::world::WireEnd;
 
 /// The most bytes before the packet of a data frame: `docs/wire-format.md`.
@@ -33,7 +32,7 @@ pub(super) struct FrameSummary {
 
 /// The epochs and high halves of numbers in the last full header that an end of a wire has sent of each source.
 #[derive(Debug, Default)]
-pub(super) struct Sequences(HashMap<(WireEnd, u64, bool, bool), (u16, u16)>);
+pub(super) struct Sequences(QuickMap<(WireEnd, u64, bool, bool), (u16, u16)>);
 
 impl Sequences {
     /// Completes a brief header, and learns from a full one.

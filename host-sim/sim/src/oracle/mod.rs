@@ -7,11 +7,12 @@
 mod frame_summary;
 mod history;
 mod ledger;
+mod quick_map;
 mod record;
 mod responses;
 mod verdict;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use frame_summary::{FrameSummary, Sequences};
@@ -21,6 +22,7 @@ use hopwise_core::{Network, Node};
 use hopwise_node::router::{Event, Outcome};
 use hopwise_node::wire::{DropReason, Kind, PacketId, Query, Response, RouterCounters};
 use ledger::Ledger;
+use quick_map::QuickMap;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 pub use record::{Broken, Sender, Service, Tally, Violation};
@@ -50,7 +52,7 @@ pub struct Oracle {
     first_open: usize,
     open: usize,
     /// Of packets, and of the responses to requests.
-    ids: HashMap<PacketId, u32>,
+    ids: QuickMap<PacketId, u32>,
     /// The request that each board was asked last.
     asked: Vec<Option<u32>>,
     network: Network,
@@ -68,7 +70,7 @@ pub struct Oracle {
     sequences: Sequences,
     ledger: Ledger,
     /// The last packet that came from a source to a node, by service.
-    latest: HashMap<(Service, u32, u32), u32>,
+    latest: QuickMap<(Service, u32, u32), u32>,
     soon: Nanos,
     faulty_boards: HashSet<u32>,
     /// Someone is on a cable.
@@ -91,7 +93,7 @@ impl Oracle {
             records: Vec::with_capacity(packets),
             first_open: 0,
             open: 0,
-            ids: HashMap::with_capacity(packets),
+            ids: QuickMap::with_capacity_and_hasher(packets, Default::default()),
             asked: vec![None; nodes as usize],
             network: *network,
             nodes,
@@ -105,7 +107,7 @@ impl Oracle {
             history: History::new(byte_nanos),
             sequences: Sequences::default(),
             ledger: Ledger::new(boards, hosts.len()),
-            latest: HashMap::new(),
+            latest: QuickMap::default(),
             soon: SOON + SOON_BYTES * byte_nanos,
             faulty_boards: HashSet::new(),
             tapped: false,

@@ -50,6 +50,8 @@ impl<C: SimSizes> Machine<C> {
     pub(super) fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
         match self {
             Machine::Off => 0,
+            // Most of the time there is nothing, which is known sooner than what there is.
+            Machine::Node(node) if !node.wants_to_transmit(link, now) => 0,
             Machine::Node(node) => node.transmit(link, now, out, observer),
             Machine::FaultyNode(faulty) => faulty.transmit(link, now, out),
             Machine::Host(host) => host.transmit(now, out),

@@ -64,7 +64,7 @@ pub(super) fn add(
     mut session: Session<'_>,
     figures: &mut RunFigures,
 ) -> Result<(), CliError> {
-    let is_idle = !subject.has_traffic() && !args.check;
+    let is_idle = !subject.has_traffic() && args.check.is_none();
     let asked = can_ask(args, images);
     let mut idle = None;
     if args.without_idle || args.json && !is_idle {

@@ -1,0 +1,5 @@
+fn main() {
+    for argument in ["--nmagic", "-Tlink.x"] {
+        println!("cargo:rustc-link-arg-bins={argument}");
+    }
+}
