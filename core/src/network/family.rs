@@ -57,6 +57,14 @@ macro_rules! families {
                 $word,
             )+)+];
 
+            /// The feature of this crate that has the family; `None` for base graphs.
+            pub fn feature(&self) -> Option<&'static str> {
+                match self {
+                    Family::Base(_) => None,
+                    $(#[cfg(feature = $feature)] Family::$Name(_) => Some($feature),)+
+                }
+            }
+
             /// Parses a network up to the end of the text.
             pub(super) fn parse(reader: &mut Reader<'_>) -> Option<Family> {
                 let family = match reader.word() {

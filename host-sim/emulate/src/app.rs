@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use hopwise_core::Network;
 use hopwise_emulator::boards::{BOARDS, BoardKind};
 use hopwise_emulator::image::{Image, NotFirmware};
 use serde_json::Value;
@@ -50,12 +51,18 @@ pub fn board_of(image: &Image) -> Option<&'static BoardKind> {
     BOARDS.iter().copied().find(|board| is_for(board))
 }
 
-/// The image of a program for a board, as an ELF file: `path` is that, or a crate, which is built as far as it has changed. `told` hears, line by
-/// line, what there is to wait for.
-pub fn elf(path: &Path, board: &str, told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
+/// The features of the firmware that a network needs: its family, and lifts. Base graphs are in every image.
+fn families(network: &Network) -> Vec<&'static str> {
+    let lift = network.to_string().contains("lift(").then_some("lift");
+    network.family().feature().into_iter().chain(lift).collect()
+}
+
+/// The image of a program for a board, as an ELF file: `path` is that, or a crate, which is built as far as it has changed, with what the network
+/// needs. `told` hears, line by line, what there is to wait for.
+pub fn elf(path: &Path, board: &str, network: &Network, told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
     let name = || path.display().to_string();
     let elf = match path.is_dir() {
-        true if path.join("Cargo.toml").is_file() => build(path, board, told)?,
+        true if path.join("Cargo.toml").is_file() => build(path, board, network, told)?,
         false if path.is_file() => path.to_path_buf(),
         _ => return Err(NoApp::Nothing(name())),
     };
@@ -73,7 +80,7 @@ pub fn elf(path: &Path, board: &str, told: impl FnMut(&str)) -> Result<PathBuf, 
     }
 }
 
-fn build(folder: &Path, board: &str, mut told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
+fn build(folder: &Path, board: &str, network: &Network, mut told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
     let name = folder.display().to_string();
     let no_cargo = |error| NoApp::NoCargo {
         crate_: name.clone(),
@@ -86,8 +93,9 @@ fn build(folder: &Path, board: &str, mut told: impl FnMut(&str)) -> Result<PathB
         "--bins",
         "--message-format=json-render-diagnostics",
     ]);
-    if !is_default_board(folder, board) {
-        cargo.args(["--no-default-features", "--features", board]);
+    let wanted = [vec![board], families(network)].concat();
+    if let Some(features) = to_choose(&features_of(folder), &wanted) {
+        cargo.args(["--no-default-features", "--features", &features]);
     }
     let running = cargo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut running = running.map_err(no_cargo)?;
@@ -132,8 +140,8 @@ fn cargo(folder: &Path) -> Command {
     cargo
 }
 
-/// Whether a crate is built for a board unless told otherwise, or cannot be told.
-fn is_default_board(folder: &Path, board: &str) -> bool {
+/// The features of a crate.
+fn features_of(folder: &Path) -> Value {
     let output = cargo(folder)
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .output();
@@ -146,10 +154,20 @@ fn is_default_board(folder: &Path, board: &str) -> bool {
         let is_it = |package: &&Value| package["manifest_path"].as_str().map(Path::new) == Some(&manifest);
         packages.iter().find(is_it)
     });
-    let features = package.map(|package| &package["features"]);
-    let known = features.is_some_and(|features| !features[board].is_null());
-    let default = features.and_then(|features| features["default"].as_array());
-    !known || default.is_some_and(|default| default.iter().any(|feature| feature == board))
+    package.map(|package| package["features"].clone()).unwrap_or_default()
+}
+
+/// The features to build a crate with, of those that are wanted, the board first; `None` for its default: it may be a crate that cannot be told,
+/// or one that has all families in every image.
+fn to_choose(features: &Value, wanted: &[&str]) -> Option<String> {
+    let has = |feature: &str| !features[feature].is_null();
+    let board = *wanted.first().filter(|board| has(board))?;
+    if has("rdn") && wanted.iter().all(|feature| has(feature)) {
+        return Some(wanted.join(","));
+    }
+    let default = features["default"].as_array();
+    let is_default = default.is_some_and(|default| default.iter().any(|feature| feature == board));
+    (!is_default).then(|| board.into())
 }
 
 /// The programs among what cargo says that it has made.
@@ -174,8 +192,35 @@ mod tests {
     }
 
     #[test]
+    fn programs_are_built_with_what_the_mesh_needs() {
+        let families = |expression: &str| families(&expression.parse().expect("a network"));
+        assert_eq!(families("ring(4)"), [] as [&str; 0]);
+        assert_eq!(families("bsw(path(2))"), ["rdn"]);
+        assert_eq!(families("mcgee"), ["lift"]);
+        assert_eq!(families("rdn(lift(8,bcc2,b4c7),1)"), ["rdn", "lift"]);
+        let features = serde_json::json!({ "default": ["a"], "a": [], "b": [], "rdn": [], "re": [] });
+        let chosen = |wanted: &[&str]| to_choose(&features, wanted);
+        assert_eq!(chosen(&["a", "re"]).as_deref(), Some("a,re"));
+        assert_eq!(chosen(&["b"]).as_deref(), Some("b"));
+        // A family that the crate does not know: it is built as it is by default, or for another board.
+        assert_eq!(chosen(&["a", "wk"]), None);
+        assert_eq!(chosen(&["b", "wk"]).as_deref(), Some("b"));
+        assert_eq!(chosen(&["c"]), None);
+        let old = serde_json::json!({ "default": ["a"], "a": [], "b": [] });
+        assert_eq!(
+            (to_choose(&old, &["a"]), to_choose(&old, &["b"])),
+            (None, Some("b".into()))
+        );
+    }
+
+    #[test]
     fn what_is_no_program_is_said() {
-        let sentence = |path: &Path| elf(path, BOARDS[0].name, |_| {}).expect_err("no program").to_string();
+        let network: Network = "ring(3)".parse().expect("a network");
+        let sentence = |path: &Path| {
+            elf(path, BOARDS[0].name, &network, |_| {})
+                .expect_err("no program")
+                .to_string()
+        };
         assert!(sentence(Path::new("/nowhere")).starts_with("/nowhere: there is neither a crate nor an image"));
         assert!(sentence(Path::new("src")).starts_with("src: there is neither a crate nor an image"));
         assert!(sentence(Path::new("Cargo.toml")).starts_with("Cargo.toml: "));

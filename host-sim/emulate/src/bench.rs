@@ -78,7 +78,8 @@ impl Bench {
 
     /// The same on boards of another kind.
     pub fn of_app_on(board: &str, path: impl AsRef<Path>, network: &str) -> Result<Self, CannotRun> {
-        let elf = app::elf(path.as_ref(), board, |line| eprintln!("{line}")).map_err(CannotRun::of)?;
+        let needs: Network = network.parse().map_err(CannotRun::of)?;
+        let elf = app::elf(path.as_ref(), board, &needs, |line| eprintln!("{line}")).map_err(CannotRun::of)?;
         let elf = std::fs::read(elf).map_err(CannotRun::of)?;
         let image = Image::from_elf(&elf).map_err(CannotRun::of)?;
         let format = LogFormat::of_elf(&elf).map_err(CannotRun::of)?;

@@ -77,13 +77,9 @@ impl<'a> Firmware<'a> {
         Firmware { example, ..self }
     }
 
-    fn has_all_networks(&self) -> bool {
-        self.families == [ALL_NETWORKS]
-    }
-
     fn name(&self) -> String {
         let mut name = self.board.to_string();
-        if !self.has_all_networks() {
+        if self.families != [ALL_NETWORKS] {
             name = format!("{name}-with-{}", self.families.join("-"));
         }
         if self.example.is_some() {
@@ -152,11 +148,7 @@ impl<'a> Firmware<'a> {
         cargo
             .args(["build", "--release", "--locked", "--no-default-features", "--features"])
             .arg(self.features().join(","))
-            .args(self.example.into_iter().flat_map(|name| match self.has_all_networks() {
-                // All at once: what they have in common is built once, and the rest side by side.
-                true => vec!["--examples"],
-                false => vec!["--example", name],
-            }))
+            .args(self.example.into_iter().flat_map(|name| ["--example", name]))
             .current_dir(repository.root().join("firmware"))
             .env("RUSTUP_TOOLCHAIN", toolchain)
             .env("CARGO_TARGET_DIR", target_folder(repository, &self.name()))

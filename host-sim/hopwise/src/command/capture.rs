@@ -139,10 +139,10 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
         from_unaligned(path, &mut capture)?;
     } else if let Some(folder) = &args.recorded {
         let kind = one_kind(mesh.kinds(), "one image must do to read the logs of all")?;
-        let elf = args.image.find(repository, kind.name)?;
+        let elf = args.image.find(repository, kind.name, &mesh.network)?;
         from_streams(&mesh, &elf, folder, &mut capture)?;
     } else if args.emulated || mesh.is_emulated() {
-        let firmware = Firmware::load(&args.image.find(repository, DEFAULT)?)?;
+        let firmware = Firmware::load(&args.image.find(repository, DEFAULT, &mesh.network)?)?;
         let run = EmulatedRun {
             seed: args.seed,
             duration: args.duration.unwrap_or(USUAL_TIME),
@@ -153,7 +153,7 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
         emulated::from_emulated(boards, &firmware.elf, &run, &mut capture, &stop)?;
     } else {
         let kind = one_kind(mesh.kinds(), "one image must do to read the logs of all")?;
-        let elf = args.image.find(repository, kind.name)?;
+        let elf = args.image.find(repository, kind.name, &mesh.network)?;
         let run = ProbeRun {
             program: &args.probe_rs,
             elf: &elf,

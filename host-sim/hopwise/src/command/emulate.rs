@@ -343,7 +343,9 @@ fn figures(
             "--elf is one image, and the mesh file has boards of several kinds: --images names a folder with one for each",
         ));
     }
-    let images = kinds.into_iter().map(|kind| Loaded::new(args, repository, kind));
+    let images = kinds
+        .into_iter()
+        .map(|kind| Loaded::new(args, repository, kind, subject.network()));
     let images: Vec<Loaded> = images.collect::<Result<_, _>>()?;
     let mut session = start(args, &subject, &images)?;
     let named = args.boards.iter().chain(args.gdb.map(|_| &args.node));
@@ -404,8 +406,13 @@ struct Loaded {
 }
 
 impl Loaded {
-    fn new(args: &EmulateArgs, repository: &RepositoryArg, kind: &'static BoardKind) -> Result<Self, CliError> {
-        let path = args.image.find(repository, kind.name)?;
+    fn new(
+        args: &EmulateArgs,
+        repository: &RepositoryArg,
+        kind: &'static BoardKind,
+        network: &Network,
+    ) -> Result<Self, CliError> {
+        let path = args.image.find(repository, kind.name, network)?;
         let elf = std::fs::read(&path).map_err(|error| CliError::file(&path, error))?;
         let image = Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?;
         let format = LogFormat::of_elf(&elf).map_err(|error| CliError::file(&path, error))?;

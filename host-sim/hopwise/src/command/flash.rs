@@ -91,14 +91,14 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
     if args.dry_run {
         let elf = match (&args.image.elf, &args.image.app) {
             (Some(path), _) => path.clone(),
-            (None, Some(_)) => args.image.find(repository, kind.name)?,
+            (None, Some(_)) => args.image.find(repository, kind.name, &mesh.network)?,
             (None, None) => repository.elf_path(kind.name)?,
         };
         return show_commands(&args.probe_rs, &flasher(elf), &jobs);
     }
     // Said once, not once a board, and before an image is built.
     let program = Program::find(&args.probe_rs)?;
-    let flasher = flasher(args.image.find(repository, kind.name)?);
+    let flasher = flasher(args.image.find(repository, kind.name, &mesh.network)?);
     let refused = |error: std::io::Error| CliError::file(&folder, error);
     std::fs::create_dir_all(&folder).map_err(refused)?;
     let written = write_configs(&mesh, &jobs);
@@ -190,7 +190,7 @@ fn flash_emulated(
         print(|out| writeln!(out, "nothing to do: the boards are emulated"))?;
         return Ok(Outcome::Done);
     }
-    let firmware = Firmware::load(&args.image.find(repository, DEFAULT)?)?;
+    let firmware = Firmware::load(&args.image.find(repository, DEFAULT, &mesh.network)?)?;
     let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &Mistakes::default(), &[])?;
     emulated.run_for(START);
     let replies = ask_nodes(&mut emulated, nodes, Command::ReadConfig.query(), &[]);

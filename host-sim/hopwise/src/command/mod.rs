@@ -338,10 +338,10 @@ struct ImageArg {
 }
 
 impl ImageArg {
-    /// The image for a board, built if need be.
-    fn find(&self, repository: &RepositoryArg, board: &str) -> Result<PathBuf, CliError> {
+    /// The image for a board of a network, built if need be.
+    fn find(&self, repository: &RepositoryArg, board: &str, network: &Network) -> Result<PathBuf, CliError> {
         match &self.app {
-            Some(path) => Ok(app::elf(path, board, say)?),
+            Some(path) => Ok(app::elf(path, board, network, say)?),
             None => repository.elf(self.elf.as_deref(), board),
         }
     }

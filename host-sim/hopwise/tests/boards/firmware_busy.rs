@@ -6,7 +6,7 @@ use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{Command, CommandResult};
 use hopwise_rig::board_log::BoardLine;
 
-use crate::firmware_programs::{large_example, order};
+use crate::firmware_programs::{example, order};
 use crate::firmware_support::Rig;
 
 /// The trials, by their numbers in the image.
@@ -26,7 +26,7 @@ const REGISTERS: [u8; 3] = [17, 4, 21];
 
 /// Three boards in a row, the middle one with a sensor; `None` if there is no ARM compiler.
 fn three_boards() -> Option<Rig> {
-    let mut rig = Rig::new(large_example("trials")?, "path(3)");
+    let mut rig = Rig::new(example("trials")?, "path(3)");
     let sensor = Box::new(I2cMemory::new(256).with(&REGISTERS));
     assert!(rig.world.boards_mut()[1].attach_i2c("I2C1", 0x50, sensor));
     rig.wait_for_links(SECOND);

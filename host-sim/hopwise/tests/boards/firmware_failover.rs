@@ -7,7 +7,7 @@ use hopwise_emulator::world::{Action, Port, Script};
 use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{Command, Pattern, Traffic};
 
-use crate::firmware_programs::{large_example, order};
+use crate::firmware_programs::{example, order};
 use crate::firmware_support::Rig;
 
 /// The trial that sends a hundred confirmed messages.
@@ -17,7 +17,7 @@ const OLD_PATH: Time = 5 * MILLISECOND;
 
 #[test]
 fn traffic_goes_on_within_50_ms_of_a_cut() {
-    let Some(trials) = large_example("trials") else { return };
+    let Some(trials) = example("trials") else { return };
     for expression in ["ring(5)", "torus(3,3)", "rdn(ring(3),1)"] {
         for is_confirmed in [false, true] {
             let mut rig = Rig::new(trials, expression);

@@ -6,13 +6,8 @@ use hopwise_node::wire::AppPort;
 
 use crate::firmware_support::{Firmware, Rig, build, load, stock};
 
-/// An example of the firmware; `None` if there is no ARM compiler.
+/// An example of the firmware, which has no room for more networks beside it; `None` if there is no ARM compiler.
 pub(crate) fn example(name: &'static str) -> Option<&'static Firmware> {
-    Some(Box::leak(Box::new(load(build(&stock().with_example(name)))?)))
-}
-
-/// A large one, which has no room for more networks beside it.
-pub(crate) fn large_example(name: &'static str) -> Option<&'static Firmware> {
     let image = stock().with_families(&["rdn", "rsn", "large-examples"]);
     Some(Box::leak(Box::new(load(build(&image.with_example(name)))?)))
 }
@@ -28,7 +23,7 @@ pub(crate) fn order(rig: &mut Rig, board: usize, trial: u8, node: u8) {
 
 #[test]
 fn every_board_tells_node_0_its_temperature() {
-    let firmware = large_example("temperature");
+    let firmware = example("temperature");
     let Some(firmware) = firmware else { return };
     let mut rig = Rig::new(firmware, "rdn(ring(3),1)");
     rig.run_for(5 * SECOND);
@@ -52,7 +47,7 @@ fn every_board_tells_node_0_its_temperature() {
 
 #[test]
 fn node_0_switches_the_leds_of_others() {
-    let Some(firmware) = large_example("led") else { return };
+    let Some(firmware) = example("led") else { return };
     let mut rig = Rig::new(firmware, "ring(4)");
     // Port B, pin 1.
     let is_lit = |rig: &Rig, board: usize| rig.world.boards()[board].output(1, 1);
@@ -88,7 +83,7 @@ fn all_boards_find_the_mean() {
 /// Three hops lie between the two ends.
 #[test]
 fn sockets_of_ergot_speak_over_the_mesh() {
-    let Some(firmware) = large_example("ergot") else { return };
+    let Some(firmware) = example("ergot") else { return };
     let mut rig = Rig::new(firmware, "path(4)");
     rig.run_for(3 * SECOND);
     let lines = lines(&mut rig);

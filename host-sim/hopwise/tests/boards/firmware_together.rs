@@ -10,7 +10,7 @@ use hopwise_sim::{Settings, simulate_programs};
 use hopwise_team::{Team, TeamError};
 use serde::de::DeserializeOwned;
 
-use crate::firmware_programs::{large_example, lines};
+use crate::firmware_programs::{example, lines};
 use crate::firmware_support::{Firmware, Rig};
 use crate::png;
 
@@ -205,7 +205,7 @@ fn simulated_boards_sort_transform_and_compute_together() {
 
 #[test]
 fn boards_sort_and_transform_1024_points() {
-    let firmware = large_example("together");
+    let firmware = example("together");
     let Some(firmware) = firmware else { return };
     let mut bench = Bench::new(firmware, "rsn(2,hypercube(2))");
     bench.order(0, 3 * SECOND);
@@ -217,7 +217,7 @@ fn boards_sort_and_transform_1024_points() {
 
 #[test]
 fn boards_solve_the_heat_equation_on_a_torus() {
-    let firmware = large_example("picture");
+    let firmware = example("picture");
     let Some(firmware) = firmware else { return };
     let mut bench = Bench::new(firmware, "torus(3,3)");
     bench.order(2, 3 * SECOND);
@@ -228,7 +228,7 @@ fn boards_solve_the_heat_equation_on_a_torus() {
 /// Eighteen boards draw a picture at least 14 times as fast as one; the host makes a PNG file of it.
 #[test]
 fn eighteen_boards_draw_the_mandelbrot_set_14_times_as_fast_as_one() {
-    let firmware = large_example("picture");
+    let firmware = example("picture");
     let Some(firmware) = firmware else { return };
     let mut bench = Bench::new(firmware, "rdn(ring(3),1)");
     let mut picture = |program| {
@@ -259,7 +259,7 @@ fn eighteen_boards_draw_the_mandelbrot_set_14_times_as_fast_as_one() {
 /// way.
 #[test]
 fn an_all_reduce_takes_as_long_on_boards_as_in_the_simulator() {
-    let firmware = large_example("reduce");
+    let firmware = example("reduce");
     let Some(firmware) = firmware else { return };
     const NETWORK: &str = "rdn(ring(3),1)";
     let mut bench = Bench::new(firmware, NETWORK);

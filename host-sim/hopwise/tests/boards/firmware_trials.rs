@@ -13,7 +13,7 @@ use hopwise_node::wire::{
 };
 use hopwise_sim::{Settings, simulate_programs};
 
-use crate::firmware_programs::{large_example, lines, order};
+use crate::firmware_programs::{example, lines, order};
 use crate::firmware_support::{Firmware, Rig};
 use script::Note;
 
@@ -39,7 +39,7 @@ fn asked(rig: &mut Rig, board: usize) -> (u32, u64, u64) {
 }
 
 fn trials() -> Option<&'static Firmware> {
-    large_example("trials")
+    example("trials")
 }
 
 /// A program that panics restarts its board, which says why. Its neighbors go on.

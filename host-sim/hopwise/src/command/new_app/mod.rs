@@ -10,6 +10,21 @@ use super::RepositoryArg;
 use super::error::CliError;
 use super::output::{Outcome, print};
 
+/// The firmware's families of networks, by their features.
+const FAMILIES: [&str; 12] = [
+    "rdn",
+    "re",
+    "rcr",
+    "wk",
+    "hypernet",
+    "exchanged",
+    "lift",
+    "hierarchy",
+    "rsn",
+    "hsn",
+    "hcn3",
+    "partial-swapped",
+];
 /// Letters of a crate's name, at most.
 const LONGEST_NAME: usize = 64;
 /// Names that crates cannot have, or that others here have already.
@@ -136,13 +151,15 @@ fn name_of(folder: &Path) -> Result<&str, CliError> {
 
 /// The files of the crate, and what is in them.
 fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, CliError> {
-    let feature = |kind: &&BoardKind| format!("{0} = [\"hopwise-firmware/{0}\"]", kind.name);
-    let features: Vec<String> = KINDS.iter().map(feature).collect();
+    let feature = |name: &str| format!("{name} = [\"hopwise-firmware/{name}\"]");
+    let boards: Vec<String> = KINDS.iter().map(|kind| feature(kind.name)).collect();
+    let families: Vec<String> = FAMILIES.iter().copied().map(feature).collect();
     let (firmware, emulate) = (source.dependency("firmware")?, source.dependency("host-sim/emulate")?);
     let fill = |template: &str| {
         template
             .replace("{name}", name)
-            .replace("{boards}", &features.join("\n"))
+            .replace("{boards}", &boards.join("\n"))
+            .replace("{families}", &families.join("\n"))
             .replace("{board}", board.name)
             .replace("{chip}", board.chip)
             .replace("{firmware}", &firmware)
@@ -221,11 +238,12 @@ mod tests {
             let manifest = &files[0].1;
             let line = manifest.lines().find(|line| line.starts_with("hopwise-firmware = "));
             assert!(
-                !manifest.contains("{"[..].repeat(2).as_str()) && manifest.contains("default = [\"nucleo-f401re\"]")
+                !manifest.contains("{"[..].repeat(2).as_str())
+                    && manifest.contains("default = [\"nucleo-f401re\", \"rdn\", \"rcr\"]")
             );
             line.expect("a dependency").to_string()
         };
-        let rest = "default-features = false, features = [\"all-networks\", \"services\"] }";
+        let rest = "default-features = false, features = [\"services\"] }";
         assert_eq!(
             says(Source::Git("https://x/y", Some("v1"))),
             format!("hopwise-firmware = {{ git = \"https://x/y\", rev = \"v1\", {rest}")
