@@ -213,7 +213,9 @@ impl Transmitter {
 /// is lost, as it would be anyway.
 #[inline(never)]
 fn set_baud(registers: Usart, port: u8, baud: u32) {
-    let Some(clock) = crate::boards::clock(port) else { return };
+    let Some(clock) = crate::boards::clock(port) else {
+        return;
+    };
     let divisor = clock.divisor(baud);
     let over8 = divisor < 16 && !clock.low_power;
     // A bounded time: a port that is off sends nothing.
