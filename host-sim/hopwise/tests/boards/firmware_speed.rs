@@ -129,8 +129,8 @@ fn five_links_at_full_speed_in_both_directions() {
 fn five_links_full_of_small_packets() {
     let Some(mut rig) = Rig::of("complete(6)") else { return };
     full_speed(&mut rig, 40);
-    // The processor is full: 6% more packets than with version 3 of the wire format, whose frames were longer.
-    hold_full_speed(&mut rig, 100 * MILLISECOND, 0.67);
+    // The processor is full: 0.67, with more packets than in version 3 of the wire format, whose frames were longer.
+    hold_full_speed(&mut rig, 100 * MILLISECOND, 0.65);
 }
 
 #[test]

@@ -47,6 +47,9 @@ impl<L: LinkCapacities> End<L> {
     }
 
     pub(super) fn tick_rates(&mut self, now: Micros) {
+        if now < self.rates.deadline() {
+            return;
+        }
         let was_quiet = self.rates.is_quiet();
         self.rates.tick(now);
         self.rate_changed(was_quiet, now);
