@@ -132,10 +132,12 @@ impl Client {
     }
 
     /// Asks for something confirmed. On a busy machine the bridge may stand still for so long that the board takes it for gone and
-    /// drops the confirmation; that nothing is known of the message is true then, and it is retransmitted.
+    /// drops the confirmation; that nothing is known of the message is true then, and it is retransmitted. Or the emulated boards do not keep pace,
+    /// so that their uptime does not show that they have not restarted meanwhile.
     fn ask_until_known(&mut self, request: &str) -> Value {
         let responses = (0..3).map(|_| self.ask(request));
-        let mut known = responses.skip_while(|response| response["kind"] == "unknown");
+        let mut known =
+            responses.skip_while(|response| ["unknown", "interrupted"].iter().any(|kind| response["kind"] == *kind));
         known.next().expect("word of one of three")
     }
 }
