@@ -78,12 +78,9 @@ impl BoardOptions {
 pub(crate) enum Intervention {
     Reset,
     Off {
-        at: Time,
         seed: u64,
     },
-    On {
-        at: Time,
-    },
+    On,
     Button(bool),
     Noise {
         uart: usize,
@@ -425,15 +422,8 @@ impl Board {
         match intervention {
             Intervention::Reset if !self.supply.is_on => {}
             Intervention::Reset => self.reset(ResetCause::Pin),
-            // A board that sleeps may not have come so far yet.
-            Intervention::Off { at, seed } => {
-                self.run_until(at);
-                self.cut_power(seed);
-            }
-            Intervention::On { at } => {
-                self.run_until(at);
-                self.restore_power();
-            }
+            Intervention::Off { seed } => self.cut_power(seed),
+            Intervention::On => self.restore_power(),
             Intervention::Button(pressed) => self.press(pressed),
             Intervention::Noise { uart, noise } => {
                 let clock = self.clock;

@@ -210,9 +210,9 @@ impl World {
                 Action::Reset(board) => interventions.push((board, Intervention::Reset)),
                 Action::Off(board) => {
                     let seed = mix(self.seed ^ mix(time) ^ mix(board as u64));
-                    interventions.push((board, Intervention::Off { at: now, seed }));
+                    interventions.push((board, Intervention::Off { seed }));
                 }
-                Action::On(board) => interventions.push((board, Intervention::On { at: now })),
+                Action::On(board) => interventions.push((board, Intervention::On)),
             }
         }
         seen

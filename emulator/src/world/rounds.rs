@@ -15,6 +15,7 @@ const LONGEST_DEAF_ROUND: Time = 10 * MICROSECOND;
 /// What the boards of one thread shall do in a round, and what has come of it. Its lists are used again and again.
 #[derive(Default)]
 struct Round {
+    from: Time,
     until: Time,
     interventions: Vec<(usize, Intervention)>,
     /// What arrives at the boards; those of one port in order.
@@ -33,8 +34,11 @@ struct Share<'a> {
 impl Share<'_> {
     fn run(&mut self, round: &mut Round) {
         for (board, intervention) in round.interventions.drain(..) {
-            self.boards[board - self.first].intervene(intervention);
-            self.wake[board - self.first] = 0;
+            let place = board - self.first;
+            // One that sleeps has not come so far yet.
+            self.boards[place].run_until(round.from);
+            self.boards[place].intervene(intervention);
+            self.wake[place] = 0;
         }
         for waves in round.arriving.chunk_by(|a, b| a.0 == b.0) {
             let port = waves[0].0;
@@ -122,6 +126,8 @@ impl World {
             }
             self.run_rounds(end, per_thread, horizons, &mut workers);
         });
+        // Those that sleep, too: whoever does something to a board now must not do it in the past.
+        boards.iter_mut().for_each(|board| board.run_until(self.now));
         (self.boards, self.connected) = (boards, connected);
     }
 
@@ -143,7 +149,7 @@ impl World {
             }
             let until = self.round_end(end, &horizons);
             for (worker, round) in workers.iter_mut().zip(&mut rounds) {
-                round.until = until;
+                (round.from, round.until) = (self.now, until);
                 match worker {
                     Worker::Here(share) => share.run(round),
                     // A thread that is gone has panicked; the scope passes that on when it ends.

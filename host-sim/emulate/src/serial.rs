@@ -93,8 +93,8 @@ mod tests {
 
     use hopwise_emulator::cpu::Bus;
     use hopwise_emulator::image::Image;
-    use hopwise_emulator::time::{MILLISECOND, SECOND};
-    use hopwise_emulator::world::{Board, BoardOptions};
+    use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND};
+    use hopwise_emulator::world::{Action, Board, BoardOptions, Script};
 
     use super::*;
 
@@ -222,6 +222,25 @@ mod tests {
         let mut unread = [0; 16];
         let _ = terminal.read(&mut unread);
         expect_echo(&mut world, &mut open, &mut terminal);
+    }
+
+    /// A byte takes 87 microseconds, and the first instructions after a reset one.
+    #[test]
+    fn what_is_done_to_a_sleeping_board_is_done_now() {
+        let (mut world, _) = echoing();
+        let later = |world: &mut World, microseconds| world.run_until(world.now() + microseconds * MICROSECOND);
+        later(&mut world, 5_000);
+        world.boards_mut()[1].feed(1, b"a");
+        later(&mut world, 60);
+        assert_eq!(world.boards_mut()[1].take_bytes(1), b"");
+        later(&mut world, 100);
+        assert_eq!(world.boards_mut()[1].take_bytes(1), b"A");
+        let reset = (world.now() + 5 * MILLISECOND, Action::Reset(0));
+        world.set_script(Script::new(vec![reset])).expect("a script");
+        later(&mut world, 5_001);
+        let begun = world.boards()[0].cpu.instructions;
+        later(&mut world, 100);
+        assert!(begun < world.boards()[0].cpu.instructions);
     }
 
     #[test]
