@@ -12,7 +12,7 @@ use hopwise_files::{create_private, create_whole};
 use hopwise_host::{bridge::to_hex, random_bytes};
 use hopwise_node::key::Secret;
 use hopwise_rig::boards::{BoardKind, DEFAULT, kind, names};
-use hopwise_rig::mesh::Mesh;
+use hopwise_rig::mesh::{CableRate, Mesh};
 
 #[derive(Args)]
 pub(super) struct MeshArgs {
@@ -81,7 +81,8 @@ fn key(args: &KeyArgs) -> Result<Outcome, CliError> {
 }
 
 fn new(args: &NewArgs) -> Result<Outcome, CliError> {
-    let mesh = Mesh::new(args.network.network()?, args.board)?;
+    let mut mesh = Mesh::new(args.network.network()?, args.board)?;
+    mesh.set_baud(CableRate::Auto)?;
     match &args.output {
         Some(path) => {
             // Probes that were typed in are not written over.

@@ -81,7 +81,7 @@ fn every_board_gets_image_config_and_reset_and_failures_are_named() {
         let bytes = std::fs::read(folder.path(&format!("config-{node}.bin"))).unwrap();
         let config = BoardConfig::read(bytes[..CONFIG_BYTES].try_into().unwrap()).unwrap();
         let found = (config.address, config.expression.as_str(), config.options);
-        assert_eq!(found, (node, "ring(3)", 1));
+        assert_eq!(found, (node, "ring(3)", 0b1001));
         // The other slot is emptied.
         assert!(bytes.len() > 4096 && bytes[COMMITTED_BYTES..].iter().all(|byte| *byte == 0xff));
     }

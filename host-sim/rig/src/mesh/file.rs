@@ -158,6 +158,7 @@ impl Mesh {
         mesh.paper_rule = table.rule == Some(RuleName::Paper);
         mesh.log_packets = table.log_packets;
         mesh.hosts_anywhere = table.hosts_anywhere;
+        mesh.choose(CableRate::Auto);
         if let Some(baud) = &table.baud {
             mesh.choose(*baud.get_ref());
             mesh.check_config().map_err(|error| at(baud, MeshRule::Config(error)))?;
@@ -279,11 +280,15 @@ impl Mesh {
 
     /// The text of a file for this mesh, for people to go on with.
     pub fn template(&self) -> String {
+        let baud = match self.is_auto {
+            true => "\"auto\"    # the ends of each cable choose its rate; or a number".into(),
+            false => self.baud.to_string(),
+        };
         let mut text = format!(
             "# {} boards. `hopwise plan` says how to wire them.\n\
              network = \"{}\"\n\
              board = \"{}\"\n\
-             baud = {}\n\
+             baud = {baud}\n\
              # host-baud = 115200    # of the ports to hosts, if it differs\n\
              # log-packets = true    # every packet in the boards' logs, for `hopwise capture`\n\
              # traffic = {{ rate = 10, count = 100, pattern = \"uniform\", size = 32 }}\n\
@@ -295,8 +300,7 @@ impl Mesh {
              # A [[cable]] with at = \"0.1\", one of its ends, and a baud runs at a rate of its own.\n",
             self.network.nodes(),
             self.network,
-            self.kind.name,
-            self.baud
+            self.kind.name
         );
         for node in self.nodes() {
             text += &format!("\n[[node]]\naddress = {node}\n# probe = \"\"\n");

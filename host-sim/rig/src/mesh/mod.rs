@@ -3,7 +3,7 @@
 //! ```toml
 //! network = "rdn(ring(3),1)"
 //! board = "nucleo-f446re"
-//! baud = 1000000                      # of the cables, unless said otherwise; "auto" if their ends choose it
+//! baud = "auto"                       # of the cables: their ends choose it, as they do unless said otherwise; or a number
 //! host-baud = 115200                  # of the serial ports to hosts; as `baud` unless said otherwise, but 1000000 if that is above 2000000
 //! log-packets = true                  # false unless said otherwise
 //! hosts-anywhere = true           # false unless said otherwise

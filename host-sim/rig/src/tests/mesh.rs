@@ -6,7 +6,7 @@ use hopwise_node::wire::{BoardConfig, Pattern};
 use hopwise_testing::rows;
 
 use crate::boards::kind;
-use crate::mesh::{Mesh, NodePort};
+use crate::mesh::{CableRate, Mesh, NodePort};
 
 #[test]
 fn what_is_said_is_kept_and_the_rest_has_defaults() {
@@ -40,7 +40,7 @@ probe = "0483:3752:0670FF"
     assert_eq!((mesh.port_at(2, 3), mesh.port_at(2, 1)), (Some(end(2, 0)), None));
     let config = BoardConfig::read(&mesh.config(2).unwrap()).unwrap();
     let found = (config.address, config.name.as_str(), config.options);
-    assert_eq!(found, (2, "north", 0b101));
+    assert_eq!(found, (2, "north", 0b1101));
     let traffic = config.traffic.unwrap();
     let found = (traffic.rate, traffic.count, traffic.pattern, traffic.size);
     assert_eq!(found, (5, 0, Pattern::Broadcast, 32));
@@ -53,7 +53,8 @@ fn a_new_file_is_one_for_the_same_mesh() {
         ("ring(5)", "nucleo-f401re"),
         ("complete(7)", "nucleo-h743zi"),
     ] {
-        let mesh = Mesh::new(expression.parse().unwrap(), kind(board).unwrap()).unwrap();
+        let mut mesh = Mesh::new(expression.parse().unwrap(), kind(board).unwrap()).unwrap();
+        mesh.set_baud(CableRate::Auto).unwrap();
         let again = Mesh::parse(&mesh.template()).unwrap();
         let found = (again.network.to_string(), again.kind.name);
         assert_eq!(found, (expression.to_string(), board));
@@ -196,8 +197,9 @@ fn cables_and_hosts_have_rates_of_their_own() {
         let config = BoardConfig::read(&config).unwrap();
         ([0, 1, 4].map(|link| config.may_change_rate(link)), config.baud)
     };
-    assert_eq!(changes(&text("baud = \"auto\"\n"), 2), ([true; 3], 1_000_000));
-    assert_eq!(changes(&text(""), 2), ([false; 3], 1_000_000));
+    for auto in ["", "baud = \"auto\"\n"] {
+        assert_eq!(changes(&text(auto), 2), ([true; 3], 1_000_000));
+    }
     assert_eq!(changes(&slow, 2), ([false; 3], 230_400));
     let mixed = text("baud = \"auto\"\n[[cable]]\nat = \"0.1\"\nbaud = 230400\n");
     assert_eq!(rates(&mixed, 0), ([230_400; 3], 230_400, 230_400));
