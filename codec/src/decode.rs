@@ -1,7 +1,8 @@
 //! Decoding of a frame that arrives in pieces.
 
+use crate::copy::{ONES, ZEROS, copy_run, copy_zeros};
 use crate::crc::Crc;
-use crate::{Check, DELIMITER, has_zero};
+use crate::{Check, DELIMITER};
 
 /// A frame that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,7 @@ impl Decoder {
                 let (from, to) = (bytes.as_slice(), core::mem::take(&mut places).into_slice());
                 let copied;
                 (copied, crc) = if in_zeros {
-                    copy_zeros::<CRC>(from, to, crc)
+                    copy_zeros::<CRC>(ONES, from, ZEROS, to, crc)
                 } else {
                     let copied = copy_run::<CRC>(from.get(..left).unwrap_or(from), to, crc);
                     left -= copied.0;
@@ -151,42 +152,6 @@ impl Default for Decoder {
     fn default() -> Self {
         Decoder::new()
     }
-}
-
-/// Copies four bytes after the other up to four with a zero, and returns their number and the CRC after them.
-// Not inlined into the loop above, which needs all registers.
-#[inline(never)]
-fn copy_run<const CRC: bool>(from: &[u8], to: &mut [u8], mut crc: Crc) -> (usize, Crc) {
-    let mut copied = 0;
-    for (to, &from) in to.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
-        let word = u32::from_le_bytes(from);
-        if has_zero(word) {
-            break;
-        }
-        *to = from;
-        if CRC {
-            crc = crc.word(word);
-        }
-        copied += 4;
-    }
-    (copied, crc)
-}
-
-/// The same for zeros, which are all codes.
-#[inline(never)]
-fn copy_zeros<const CRC: bool>(from: &[u8], to: &mut [u8], mut crc: Crc) -> (usize, Crc) {
-    let mut copied = 0;
-    for (to, from) in to.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
-        if *from != [1; 4] {
-            break;
-        }
-        *to = [0; 4];
-        if CRC {
-            crc = crc.word(0);
-        }
-        copied += 4;
-    }
-    (copied, crc)
 }
 
 #[cfg(test)]

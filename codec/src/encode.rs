@@ -1,5 +1,6 @@
 //! Encoding of a frame.
 
+use crate::copy::{ONES, ZEROS, copy_run, copy_zeros};
 use crate::crc::Crc;
 use crate::{CRC_BYTES, DELIMITER, has_zero};
 
@@ -23,6 +24,12 @@ impl Encoder<'_> {
         }
     }
 
+    /// Where the next bytes go.
+    #[inline(always)]
+    fn rest(&mut self) -> &mut [u8] {
+        self.out.get_mut(self.end..).unwrap_or(&mut [])
+    }
+
     #[inline(always)]
     fn close(&mut self) {
         self.put(self.code, (self.end - self.code) as u8);
@@ -44,25 +51,41 @@ impl Encoder<'_> {
         self.end += 1;
     }
 
-    /// Four bytes at once, if none of them is 0, or all are.
+    /// Encodes bytes, and returns the CRC after them. Four are taken at once where none is 0, or all are.
     #[inline(always)]
-    fn word(&mut self, word: u32) {
-        let fits = self.end - self.code <= LONGEST - 4;
-        let (begin, is_zero) = (self.end, word == 0);
-        if let Some(place) = self.out.get_mut(begin..begin + 4)
-            && fits
-            && (is_zero || !has_zero(word))
-        {
-            // A run of zeros is a run of codes, each the distance to the next. The last is not known yet.
-            place.copy_from_slice(&if is_zero { 0x0101_0101 } else { word }.to_le_bytes());
-            if is_zero {
+    fn part<const CRC: bool>(&mut self, mut part: &[u8], mut crc: Crc) -> Crc {
+        while let Some(&word) = part.first_chunk() {
+            let in_run = LONGEST - (self.end - self.code);
+            let is_zero = word == ZEROS;
+            let copied;
+            if in_run < 4 || !is_zero && has_zero(u32::from_le_bytes(word)) {
+                crc = self.bytes::<CRC>(&word, crc);
+                copied = 4;
+            } else if is_zero {
+                // A run of zeros is a run of codes, each the distance to the next. The last is not known yet.
                 self.close();
-                self.code = begin + 3;
+                (copied, crc) = copy_zeros::<CRC>(ZEROS, part, ONES, self.rest(), crc);
+                self.end += copied;
+                self.code = self.end - 1;
+            } else {
+                (copied, crc) = copy_run::<CRC>(part.get(..in_run).unwrap_or(part), self.rest(), crc);
+                self.end += copied;
             }
-            self.end += 4;
-        } else {
-            word.to_le_bytes().into_iter().for_each(|byte| self.byte(byte));
+            // Never 0: there is room.
+            part = part.get(copied.max(4)..).unwrap_or(&[]);
         }
+        self.bytes::<CRC>(part, crc)
+    }
+
+    #[inline(always)]
+    fn bytes<const CRC: bool>(&mut self, bytes: &[u8], mut crc: Crc) -> Crc {
+        for &byte in bytes {
+            if CRC {
+                crc = crc.byte(byte);
+            }
+            self.byte(byte);
+        }
+        crc
     }
 }
 
@@ -95,22 +118,6 @@ pub fn encode(parts: &[&[u8]], mask: Option<u32>, out: &mut [u8]) -> Option<usiz
 
 #[inline(always)]
 fn encode_parts<const CRC: bool>(parts: &[&[u8]], encoder: &mut Encoder<'_>) -> Crc {
-    let mut crc = Crc::START;
-    for part in parts {
-        let (words, rest) = part.as_chunks();
-        for &word in words {
-            let word = u32::from_le_bytes(word);
-            if CRC {
-                crc = crc.word(word);
-            }
-            encoder.word(word);
-        }
-        for &byte in rest {
-            if CRC {
-                crc = crc.byte(byte);
-            }
-            encoder.byte(byte);
-        }
-    }
-    crc
+    let start = Crc::START;
+    parts.iter().fold(start, |crc, part| encoder.part::<CRC>(part, crc))
 }

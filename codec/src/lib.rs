@@ -5,13 +5,16 @@
 #[cfg(test)]
 extern crate std;
 
+mod copy;
 mod crc;
 mod decode;
 mod encode;
+mod siphash;
 
 pub use crc::crc32c;
 pub use decode::{Decoded, Decoder, Error};
 pub use encode::encode;
+pub use siphash::siphash;
 
 /// The byte that ends a frame and occurs nowhere in it.
 pub const DELIMITER: u8 = 0;

@@ -5,8 +5,6 @@
 //! writes thousands per second.
 
 use core::fmt;
-#[cfg(feature = "keys")]
-use core::hash::Hasher;
 use core::str::FromStr;
 
 #[cfg(feature = "keys")]
@@ -15,8 +13,6 @@ use blake2::Blake2sMac;
 use blake2::digest::consts::U16;
 #[cfg(feature = "keys")]
 use blake2::digest::{FixedOutput, Update};
-#[cfg(feature = "keys")]
-use siphasher::sip::SipHasher24;
 
 /// The size of a key.
 pub const KEY_BYTES: usize = 16;
@@ -75,10 +71,7 @@ impl Key {
 
     /// The tag of a frame: SipHash-2-4 of its number under this key and its bytes, in consecutive parts.
     pub fn tag(&self, number: u64, parts: &[&[u8]]) -> Tag {
-        let mut hasher = SipHasher24::new_with_key(&self.0);
-        hasher.write_u64(number.to_le());
-        parts.iter().for_each(|part| hasher.write(part));
-        hasher.finish().to_le_bytes()
+        hopwise_codec::siphash(&self.0, number, parts).to_le_bytes()
     }
 }
 

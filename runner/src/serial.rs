@@ -29,7 +29,7 @@ impl Arrival<'_> {
     /// When the last byte ended, on a wire where each takes so long; `None` if that is unknown, or too long ago.
     pub(crate) fn ended(&self, byte_nanos: u32, now: Micros) -> Option<ClockTicks> {
         let idle_at = self.idle_at?;
-        let byte = u64::from(byte_nanos) * TICKS_PER_MICRO / 1_000;
+        let byte = ClockTicks::from(byte_nanos.saturating_mul(TICKS_PER_MICRO as u32) / 1_000);
         let is_recent = clock_ticks(now.wrapping_sub(idle_at)) < SHORTEST_SIGNAL * byte;
         // In the middle of the clock's tick.
         is_recent.then(|| {

@@ -5,6 +5,10 @@ pub(crate) const MAX_BYTES: usize = 10;
 
 /// Parses a number, and returns what follows it; `None` if there is none, or it does not fit.
 pub(crate) fn read(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    // Most numbers: shifts of 64 bits take a Cortex-M a hundred instructions.
+    if let [byte @ ..0x80, rest @ ..] = bytes {
+        return Some(((*byte).into(), rest));
+    }
     let mut value = 0_u64;
     for (place, &byte) in bytes.iter().enumerate().take(MAX_BYTES) {
         let bits = u64::from(byte & 0x7f);

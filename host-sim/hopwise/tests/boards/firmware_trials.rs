@@ -225,6 +225,6 @@ fn what_programs_cost() {
     assert_eq!(failed, 0);
     assert!(ratio <= 1.5, "{ratio}");
     // A tenth more than they take.
-    assert!(send <= 6_900 && receive <= 7_550, "send {send}, receive {receive}");
-    assert!(ask <= 17_100 && response <= 15_800, "ask {ask}, answer {response}");
+    assert!(send <= 5_710 && receive <= 7_210, "send {send}, receive {receive}");
+    assert!(ask <= 14_520 && response <= 13_700, "ask {ask}, answer {response}");
 }

@@ -68,7 +68,7 @@ impl<L: LinkCapacities> End<L> {
                     return received;
                 }
                 let change = self.state.packet();
-                if change != Change::None {
+                if !matches!(change, Change::None) {
                     // The packet will be retransmitted.
                     return self.follow(change, now);
                 }
@@ -208,7 +208,7 @@ impl<L: LinkCapacities> End<L> {
         }
         let change = self.named(now);
         self.is_back(now);
-        if change != Change::None {
+        if !matches!(change, Change::None) {
             // The link was not up. A packet in the frame will be retransmitted.
             return Err(self.follow(change, now));
         }

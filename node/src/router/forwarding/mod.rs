@@ -516,8 +516,9 @@ impl<C: Capacities> Forwarding<C> {
 
 /// The age of a packet that came at `arrived`, rounded up.
 pub(super) fn age(header: &Header, arrived: u32, now: Micros) -> u16 {
-    let more = u64::from((now as u32).wrapping_sub(arrived)).div_ceil(AGE_UNIT);
-    u64::from(header.age).saturating_add(more).min(u64::from(u16::MAX)) as u16
+    // Of 32 bits: a Cortex-M divides them in one instruction, and calls a routine for 64.
+    let more = (now as u32).wrapping_sub(arrived).div_ceil(AGE_UNIT as u32);
+    u32::from(header.age).saturating_add(more).min(u16::MAX.into()) as u16
 }
 
 /// Whether a packet has expired.

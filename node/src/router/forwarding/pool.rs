@@ -367,8 +367,12 @@ impl<C: Capacities> Pool<C> {
 
     /// All slots in use.
     pub(in crate::router) fn places(&self) -> impl Iterator<Item = Place> + use<C> {
-        let used = self.used;
-        (0..C::SIZES.buffers as Place).filter(move |&place| used >> place & 1 == 1)
+        let mut used = self.used;
+        core::iter::from_fn(move || {
+            let place = used.trailing_zeros();
+            used = used.checked_sub(1)? & used;
+            Some(place as Place)
+        })
     }
 
     /// Puts a packet into the inbox; `false` if that is full.
