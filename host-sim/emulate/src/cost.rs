@@ -57,7 +57,7 @@ pub enum CannotMeasure {
     LinksDown { network: String, expected: u64, up: u64 },
     #[error("board {board} did not answer as expected: {reply}")]
     Unexpected { board: usize, reply: String },
-    #[error("{received} of {PACKETS} packets came to board {board}")]
+    #[error("only {received} packets came to board {board}")]
     Lost { board: usize, received: u32 },
     #[error("{0} has no node that forwards packets between opposite nodes")]
     NothingForwarded(String),
@@ -241,11 +241,16 @@ pub fn programs(
 }
 
 fn start(program: &Program, network: &Network, keys: Option<MeshKeys>) -> Result<EmulatedMesh, CannotMeasure> {
-    let name = program.kind.name;
-    let kind = boards::kind(name).ok_or_else(|| CannotEmulate::NoSuchBoard(name.into()))?;
-    let mut mesh = Mesh::new(*network, kind)?;
+    let mut mesh = plan(program, network)?;
     mesh.keys = keys;
     Ok(EmulatedMesh::start_real(&mesh, std::slice::from_ref(program), &[])?)
+}
+
+/// A mesh of boards with a program.
+pub(crate) fn plan(program: &Program, network: &Network) -> Result<Mesh, CannotMeasure> {
+    let name = program.kind.name;
+    let kind = boards::kind(name).ok_or_else(|| CannotEmulate::NoSuchBoard(name.into()))?;
+    Ok(Mesh::new(*network, kind)?)
 }
 
 /// Boards with a host at each, of which something is measured.
@@ -257,7 +262,7 @@ pub struct Measured<'w> {
 }
 
 impl<'w> Measured<'w> {
-    fn of(mesh: &'w mut EmulatedMesh) -> Self {
+    pub(crate) fn of(mesh: &'w mut EmulatedMesh) -> Self {
         Measured {
             world: &mut mesh.world,
             hosts: &mut mesh.hosts,
@@ -292,6 +297,16 @@ impl<'w> Measured<'w> {
         }
     }
 
+    pub(crate) fn start_traffic(&mut self, board: usize, traffic: Traffic) -> Result<(), CannotMeasure> {
+        match self.ask(BoardRequest::command(board, &Command::StartTraffic(traffic)))? {
+            CommandResult::Done => Ok(()),
+            other => Err(CannotMeasure::Unexpected {
+                board,
+                reply: format!("{other:?}"),
+            }),
+        }
+    }
+
     /// What it costs to forward a packet, its acknowledgements included: in the mean over all boards on the longest way between a node and the
     /// one whose address is counted from the other end. All links are up, and nothing else happens.
     pub fn forwarding(&mut self, network: &Network, payload: Payload) -> Result<Cost, CannotMeasure> {
@@ -316,15 +331,7 @@ impl<'w> Measured<'w> {
             size: payload.size,
             random: payload.random,
         };
-        match self.ask(BoardRequest::command(from, &Command::StartTraffic(traffic)))? {
-            CommandResult::Done => {}
-            other => {
-                return Err(CannotMeasure::Unexpected {
-                    board: from,
-                    reply: format!("{other:?}"),
-                });
-            }
-        }
+        self.start_traffic(from, traffic)?;
         self.run_for(end.saturating_sub(self.world.now()));
         let busy = Spent::by(self.world, between).without(&quiet);
         let idle = quiet.without(&begin);

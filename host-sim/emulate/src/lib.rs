@@ -2,7 +2,7 @@
 //!
 //! [`firmware`] builds the image from the [`repository`], [`setup`] wires the boards, a [`session`] runs them. Around it are
 //! what one has on a desk: a host at every board's serial port ([`hosts`]), the logs ([`log`]), other programs at a
-//! serial port ([`serial`]), a debugger ([`gdb`]), a profile of the instructions ([`profile`]), what a packet costs ([`cost`]), and [`check`], which asks the
+//! serial port ([`serial`]), a debugger ([`gdb`]), a profile of the instructions ([`profile`]), what a packet costs ([`cost`]) and how long it takes ([`hop_time`]), and [`check`], which asks the
 //! whole mesh whether it does what it should. [`rig`] emulates the boards of a mesh file behind the traits of real ones, [`doctor`] a
 //! board to be examined, [`capture`] logs to be captured; [`package`] makes an update of images. [`app`] builds programs of users, and a
 //! [`bench::Bench`] runs them in tests.
@@ -49,6 +49,7 @@ pub mod cost;
 pub mod doctor;
 pub mod firmware;
 pub mod gdb;
+pub mod hop_time;
 mod host_side;
 pub mod hosts;
 pub mod log;

@@ -8,6 +8,7 @@ use clap::Args;
 use hopwise_core::Network;
 use hopwise_emulate::cost::{self, NETWORKS, PAYLOADS, Row};
 use hopwise_emulate::firmware::Firmware;
+use hopwise_emulate::hop_time::{self, Distribution, HopTime};
 use hopwise_emulate::profile::DebugInfo;
 use hopwise_emulate::repository::Repository;
 use hopwise_emulate::rig;
@@ -24,6 +25,9 @@ use super::{RepositoryArg, parse, table};
 
 /// What programs cost is measured between the two nodes of this.
 const PROGRAMS: &str = "path(2)";
+/// A way of twelve hops, and what goes it.
+const WAY: &str = "path(13)";
+const HOP_PAYLOADS: [u8; 3] = [10, 40, 200];
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -42,6 +46,9 @@ pub(super) struct CostArgs {
     /// Measure only what programs cost
     #[arg(long, conflicts_with = "network")]
     programs: bool,
+    /// Measure how long packets take instead: on wires and in nodes, over twelve hops
+    #[arg(long, conflicts_with_all = ["network", "programs", "profile"])]
+    hop: bool,
     /// Say in which rooms the instructions are: modules of Hopwise, and crates of others
     #[arg(long)]
     profile: bool,
@@ -67,6 +74,9 @@ pub(super) fn run(args: &CostArgs, repository: &RepositoryArg) -> Result<Outcome
             .map(|expression| parse(expression))
             .collect::<Result<_, _>>()?,
     };
+    if args.hop {
+        return hop_times(args, &load(kind, &repository.elf(args.elf.as_deref(), kind.name)?)?.0);
+    }
     let mut rows = Vec::new();
     if !networks.is_empty() {
         let elf = repository.elf(args.elf.as_deref(), kind.name)?;
@@ -87,6 +97,64 @@ pub(super) fn run(args: &CostArgs, repository: &RepositoryArg) -> Result<Outcome
         true => print_json(&costs)?,
         false => show(&costs)?,
     }
+    Ok(Outcome::Done)
+}
+
+/// The keys are stable.
+#[derive(Serialize)]
+struct HopTimes {
+    board: &'static str,
+    network: &'static str,
+    rows: Vec<HopTime>,
+}
+
+fn hop_times(args: &CostArgs, program: &Program) -> Result<Outcome, CliError> {
+    let network = parse(WAY)?;
+    let rates = hop_time::rates(program, &network)?;
+    let sizes = rates
+        .iter()
+        .flat_map(|baud| HOP_PAYLOADS.map(|payload| (*baud, payload)));
+    let sizes: Vec<(u32, u8)> = sizes.collect();
+    let rows = sizes
+        .into_par_iter()
+        .map(|(baud, payload)| hop_time::measure(program, &network, baud, payload));
+    let times = HopTimes {
+        board: program.kind.name,
+        network: WAY,
+        rows: rows.collect::<Result<_, _>>()?,
+    };
+    if args.json {
+        print_json(&times)?;
+        return Ok(Outcome::Done);
+    }
+    let microseconds = |time: Distribution| [time.median, time.most].map(|time| format!("{time:.0}"));
+    let rows = times.rows.iter().map(|row| {
+        let times = [row.wire_us, row.node_us, row.way_us]
+            .into_iter()
+            .flat_map(microseconds);
+        [row.baud.to_string(), row.payload.to_string()]
+            .into_iter()
+            .chain(times)
+            .collect()
+    });
+    let titles = [
+        "baud",
+        "payload",
+        "frame",
+        "at most",
+        "in a node",
+        "at most",
+        "12 hops",
+        "at most",
+    ];
+    print(|out| {
+        writeln!(
+            out,
+            "Microseconds of packets in {WAY} of {}, one at a time:\n",
+            times.board
+        )?;
+        writeln!(out, "{}", table::markdown(&titles, rows))
+    })?;
     Ok(Outcome::Done)
 }
 
