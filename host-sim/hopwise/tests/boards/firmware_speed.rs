@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use crate::firmware_support::{Rig, firmware, traffic};
 use crate::next_hop::{a_next_hop_takes_at_most, profile_of, start};
 use hopwise_emulate::cost::PAYLOADS;
-use hopwise_emulate::demangle;
 use hopwise_emulate::profile::FunctionCount;
-use hopwise_emulate::setup::LINKS;
+use hopwise_emulate::setup::{LINKS, Program};
+use hopwise_emulate::{demangle, hop_time};
+use hopwise_emulator::boards::BOARDS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::Board;
 use hopwise_host::talk::BoardRequest;
@@ -47,6 +48,21 @@ fn forwarded_packets_cost_at_most(most: [u64; 2], mut rig: Rig, key: &str) {
         println!("{key}: {each} instructions for a forwarded packet of {payload:?}, with its acknowledgements");
         assert!(each <= most, "{key}: {each}");
     }
+}
+
+#[test]
+fn how_long_a_packet_is_in_a_node() {
+    let Some(firmware) = firmware() else { return };
+    let program = Program {
+        kind: BOARDS[0],
+        image: firmware.image.clone(),
+    };
+    let network = "path(4)".parse().expect("a network");
+    let time = hop_time::measure(&program, &network, 5_625_000, 10).expect("it is measured");
+    println!("{time:?}");
+    // A tenth more than docs/performance.md says. The frame has 28 bytes.
+    assert!(time.node_us.median <= 79.0, "{time:?}");
+    assert!((48.0..=52.0).contains(&time.wire_us.median), "{time:?}");
 }
 
 /// The compiler inlines most of the node into the tasks that poll it, and its instructions are found all the same.
