@@ -232,10 +232,6 @@ impl Topology for Hcn3 {
         3 * Number::from(self.bits) + 2
     }
 
-    fn vertex_transitive(&self) -> bool {
-        false
-    }
-
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x1, x2, x3] = self.split(node);
         let width = usize::from(self.bits);

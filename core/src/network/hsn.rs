@@ -385,10 +385,6 @@ impl Topology for Hsn {
         Some(self.diameter())
     }
 
-    fn vertex_transitive(&self) -> bool {
-        false
-    }
-
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut digits: Vec<Vertex, MAX_DIGITS> = Vec::new();
         for digit in self.digits(node) {

@@ -187,10 +187,6 @@ impl Topology for PartialSwapped {
         Some(self.longest_route(Rule::Exact))
     }
 
-    fn vertex_transitive(&self) -> bool {
-        false
-    }
-
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "({:04b},{:04b},{:04b})", node >> 8, node >> 4 & 15, node & 15)
     }
