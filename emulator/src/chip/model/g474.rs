@@ -12,8 +12,8 @@ use super::super::pwr::l4_g4_h7::PwrL4G4;
 use super::super::rcc::layout::l4_g4::{AHB1, AHB2, APB1, APB1_2, APB2};
 use super::super::rcc::{Family, Rcc};
 use super::super::rtc;
+use super::Description;
 use super::kinds::*;
-use super::{Description, SystemMemory};
 use crate::cpu::FlashReading;
 use crate::memory::{CCM, MemorySizes, SRAM};
 
@@ -42,11 +42,7 @@ pub(super) static CHIP: Description = Description {
         UartPins::new(8, 8, &pins(["PB11", "PC1"]), &pins(["PB10", "PC0"])),
     ],
     requests: &[],
-    system: SystemMemory {
-        constants: &[(0x1fff_0000, 0x1fff_6fff, 0xffff_ffff)],
-        unique_id: 0x1fff_7590,
-        flash_size: 0x1fff_75e0,
-    },
+    system: SYSTEM_L4_G4,
     parts: |individual| {
         let Ports { uarts, data_registers } = ports(MAP, Some(8));
         Parts {

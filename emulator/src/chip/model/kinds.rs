@@ -9,6 +9,7 @@ use super::super::spi::{self, Spi};
 use super::super::spi_v3::SpiV3;
 use super::super::timer::Timer;
 use super::super::usart::{Registers, Usart};
+use super::SystemMemory;
 
 /// The serial ports of a chip, and the addresses of their data registers for receiving and for sending.
 pub(super) struct Ports {
@@ -35,6 +36,12 @@ pub(super) fn ports(map: &[MapEntry], fifo: Option<u8>) -> Ports {
     }
     ports
 }
+
+pub(super) const SYSTEM_L4_G4: SystemMemory = SystemMemory {
+    constants: &[(0x1fff_0000, 0x1fff_6fff, 0xffff_ffff)],
+    unique_id: 0x1fff_7590,
+    flash_size: 0x1fff_75e0,
+};
 
 pub(super) const fn at(
     base: u32,
