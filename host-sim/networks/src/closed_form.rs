@@ -23,7 +23,7 @@ impl NoFormula {
     }
 }
 
-/// Figures found by formula.
+/// Figures that are found by formula, or counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedForm {
     /// How many edges there are.
