@@ -56,6 +56,7 @@ impl Spans {
 }
 
 /// The disturbances of the mesh so far.
+#[derive(Default)]
 pub(super) struct History {
     changes: Spans,
     refusals: Spans,
@@ -70,11 +71,8 @@ impl History {
     /// Nothing yet, on wires on which a byte takes so long.
     pub(super) fn new(byte_nanos: Nanos) -> Self {
         History {
-            changes: Spans::default(),
-            refusals: Spans::default(),
-            crowds: Spans::default(),
-            reroutes: Spans::default(),
             settles_within: SILENCE + SILENT_BYTES * byte_nanos,
+            ..History::default()
         }
     }
 

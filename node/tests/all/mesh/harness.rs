@@ -47,6 +47,7 @@ enum Who {
     Stranger(Box<Stranger>),
 }
 
+#[derive(Default)]
 struct Plug {
     /// The station and plug at the other end.
     to: Option<(usize, u8)>,
@@ -165,11 +166,8 @@ impl Mesh {
 
     fn add(&mut self, who: Who, plugs: usize) -> usize {
         let plug = || Plug {
-            to: None,
-            mute: false,
             longest: usize::MAX,
-            free_at: 0,
-            inbound: VecDeque::new(),
+            ..Plug::default()
         };
         self.stations.push(Station {
             who,
