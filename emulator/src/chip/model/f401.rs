@@ -1,15 +1,7 @@
 //! STM32F401xE: RM0368.
 
-use super::super::clocks::Limits;
-use super::super::i2c::I2cPins;
-use super::super::map::MapEntry;
-use super::super::pins::{UartPins, pins};
-use super::super::pwr::f4::PwrFacts;
-use super::Description;
 use super::f4::*;
 use super::f446;
-use crate::cpu::FlashReading;
-use crate::memory::MemorySizes;
 
 pub(super) static CHIP: Description = Description {
     name: "STM32F401",

@@ -122,7 +122,12 @@ fn a_board_takes_so_many_packets_of_its_application_and_no_more() {
 
 /// Board 2 of `path(5)`, and strangers in place of its neighbors 1 and 3.
 pub(super) fn between() -> (Mesh, usize, usize) {
-    let mut mesh = Mesh::new("path(5)");
+    between_in("path(5)")
+}
+
+/// The same in another network.
+pub(super) fn between_in(expression: &str) -> (Mesh, usize, usize) {
+    let mut mesh = Mesh::new(expression);
     let (one, three) = (mesh.impersonate(2, 1), mesh.impersonate(2, 3));
     assert!(mesh.run_until(SECOND, |mesh| mesh.board(2).router.all_links_up()));
     mesh.run(100 * MILLISECOND);

@@ -1,6 +1,6 @@
 //! Round dead links: where a packet goes, what its trail says, and when it gives up.
 
-use super::datagrams::{header, on_trail};
+use super::datagrams::{between_in, header, on_trail};
 use super::harness::Mesh;
 use crate::support::*;
 
@@ -99,11 +99,7 @@ fn packets_on_a_dying_cable_come_once() {
 
 /// In `ring(8)`, node 2 with strangers in place of 1 and 3.
 fn at_two() -> (Mesh, usize, usize) {
-    let mut mesh = Mesh::new("ring(8)");
-    let (one, three) = (mesh.impersonate(2, 1), mesh.impersonate(2, 3));
-    assert!(mesh.run_until(SECOND, |mesh| mesh.board(2).router.all_links_up()));
-    mesh.run(100 * MILLISECOND);
-    (mesh, one, three)
+    between_in("ring(8)")
 }
 
 #[test]

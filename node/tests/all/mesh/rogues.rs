@@ -1,17 +1,8 @@
 //! A neighbor that says what is not true, or says nothing at all at great length.
 
-use super::datagrams::{header, on_trail};
+use super::datagrams::{between, header, on_trail};
 use super::harness::Mesh;
 use crate::support::*;
-
-/// Node 2 of a path between two strangers.
-fn between() -> (Mesh, usize, usize) {
-    let mut mesh = Mesh::new("path(5)");
-    let (one, three) = (mesh.impersonate(2, 1), mesh.impersonate(2, 3));
-    assert!(mesh.run_until(SECOND, |mesh| mesh.board(2).router.all_links_up()));
-    mesh.run(100 * MILLISECOND);
-    (mesh, one, three)
-}
 
 #[test]
 fn what_says_it_is_from_here_and_is_not_goes_no_further() {
