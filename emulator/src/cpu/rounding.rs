@@ -132,8 +132,8 @@ fn sum_error(a: f64, b: f64, sum: f64) -> f64 {
 fn binary(
     (a, b): (u32, u32),
     status: &mut Status,
-    operation: fn(f32, f32) -> f32,
-    round: fn(&mut Status, f32, f32, f32) -> u32,
+    operation: impl Fn(f32, f32) -> f32,
+    round: impl Fn(&mut Status, f32, f32, f32) -> u32,
 ) -> u32 {
     let (a, b) = (status.operand(a), status.operand(b));
     if let Some(nan) = status.nan(&[a, b]) {

@@ -194,10 +194,7 @@ pub fn forwarding(
     if setup::check_size(program.kind, network).is_err() {
         return Ok(rows);
     }
-    let mut mesh = start(program, network, keyed.then_some(KEYS))?;
-    if debug.is_some() {
-        mesh.world.boards_mut().iter_mut().for_each(Board::start_profile);
-    }
+    let mut mesh = start(program, network, keyed.then_some(KEYS), debug.is_some())?;
     let mut measured = Measured::of(&mut mesh);
     measured.wait_for_links(network)?;
     for (row, payload) in rows.iter_mut().zip(PAYLOADS) {
@@ -219,10 +216,7 @@ pub fn programs(
 ) -> Result<Vec<Row>, CannotMeasure> {
     let mut rows = Vec::new();
     for (trial, operations) in [(Trial::Send, ["send", "receive"]), (Trial::Ask, ["request", "respond"])] {
-        let mut mesh = start(program, network, None)?;
-        if debug.is_some() {
-            mesh.world.boards_mut().iter_mut().for_each(Board::start_profile);
-        }
+        let mut mesh = start(program, network, None, debug.is_some())?;
         let mut measured = Measured::of(&mut mesh);
         measured.wait_for_links(network)?;
         let costs = measured.trial(trial)?;
@@ -240,12 +234,22 @@ pub fn programs(
     Ok(rows)
 }
 
-fn start(program: &Program, network: &Network, keys: Option<MeshKeys>) -> Result<EmulatedMesh, CannotMeasure> {
+/// Boards of a network, whose profiles are counted or not.
+fn start(
+    program: &Program,
+    network: &Network,
+    keys: Option<MeshKeys>,
+    profiles: bool,
+) -> Result<EmulatedMesh, CannotMeasure> {
     let name = program.kind.name;
     let kind = boards::kind(name).ok_or_else(|| CannotEmulate::NoSuchBoard(name.into()))?;
     let mut mesh = Mesh::new(*network, kind)?;
     mesh.keys = keys;
-    Ok(EmulatedMesh::start_real(&mesh, std::slice::from_ref(program), &[])?)
+    let mut mesh = EmulatedMesh::start_real(&mesh, std::slice::from_ref(program), &[])?;
+    if profiles {
+        mesh.world.boards_mut().iter_mut().for_each(Board::start_profile);
+    }
+    Ok(mesh)
 }
 
 /// Boards with a host at each, of which something is measured.

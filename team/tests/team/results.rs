@@ -35,7 +35,7 @@ fn values_are_folded_in_node_order_on_every_kind_of_network() {
         });
         let total = (0..nodes).map(map).reduce(compose).unwrap();
         assert_eq!(log.len() as u64, 2 * nodes, "{network}");
-        for (node, _, folded) in log.iter() {
+        for (node, _, folded) in &log {
             let before = (0..*node).map(map).reduce(compose);
             assert_eq!(*folded, Ok(Folded { before, total }), "{network}, node {node}");
         }

@@ -73,7 +73,7 @@ impl Bank {
     }
 }
 
-#[derive(Default, Hash)]
+#[derive(Hash)]
 pub(in crate::chip) struct FlashH7 {
     access: u32,
     banks: [Bank; 2],
@@ -86,7 +86,6 @@ impl FlashH7 {
             access: 0x37,
             banks: [Bank::new(), Bank::new()],
             account: Account::new(wear),
-            ..FlashH7::default()
         }
     }
 
@@ -292,11 +291,8 @@ impl Peripheral for FlashH7 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::chip::Model;
-    use crate::image::Image;
 
     /// In the second bank.
     const PLACE: u32 = 0x081c_0000;
@@ -305,13 +301,7 @@ mod tests {
     const CCR2: u32 = 0x114;
 
     fn unlocked() -> (FlashH7, Memory) {
-        let memory = Memory::new(Model::H743.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
-        let mut flash = FlashH7::new(0);
-        flash.account.set_core_clock(1_000_000);
-        for key in super::super::KEYS {
-            flash.write(0x104, key, 0);
-        }
-        (flash, memory)
+        super::super::unlocked(FlashH7::new(0), Model::H743, 0x104)
     }
 
     /// Eight words in a row, and whether the flash was ever busy.

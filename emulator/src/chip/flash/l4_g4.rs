@@ -250,11 +250,8 @@ impl Peripheral for FlashL4G4 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::chip::Model;
-    use crate::image::Image;
 
     const CR: u32 = 0x14;
     const SR: u32 = 0x10;
@@ -262,13 +259,7 @@ mod tests {
     const PLACE: u32 = 0x080f_e000;
 
     fn unlocked() -> (FlashL4G4, Memory) {
-        let memory = Memory::new(Model::L476.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
-        let mut flash = FlashL4G4::new(0x600, 0, true);
-        flash.account.set_core_clock(1_000_000);
-        for key in super::super::KEYS {
-            flash.write(0x08, key, 0);
-        }
-        (flash, memory)
+        super::super::unlocked(FlashL4G4::new(0x600, 0, true), Model::L476, 0x08)
     }
 
     /// A double word, at one time.

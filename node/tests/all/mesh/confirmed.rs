@@ -192,7 +192,7 @@ fn facing() -> (Mesh, usize) {
     (mesh, two)
 }
 
-fn confirmation(number: u32, verdict: Verdict, uptime: Micros) -> Vec<u8> {
+pub(super) fn confirmation(number: u32, verdict: Verdict, uptime: Micros) -> Vec<u8> {
     let confirmation = Confirmation {
         number,
         epoch: 1,
@@ -255,12 +255,10 @@ fn a_confirmation_counts_once_and_only_of_this_life() {
     let good = confirmation(FIRST, Verdict::Delivered, 9 * SECOND);
     let mut old_epoch = good.clone();
     old_epoch[4] = 9;
-    mesh.stranger_mut(two).send(0, &response, &old_epoch);
-    mesh.stranger_mut(two)
-        .send(0, &Header { number: 51, ..response }, &good[..10]);
+    mesh.post(two, &response, &old_epoch);
+    mesh.post(two, &Header { number: 51, ..response }, &good[..10]);
     let of_another = confirmation(FIRST + 1, Verdict::Delivered, 9 * SECOND);
-    mesh.stranger_mut(two)
-        .send(0, &Header { number: 52, ..response }, &of_another);
+    mesh.post(two, &Header { number: 52, ..response }, &of_another);
     // Of someone else than the destination.
     mesh.say(two, &header(Kind::Confirmation, 0, 1, 55), &good, 10);
     assert!(outcomes(&mesh, 1).is_empty());

@@ -353,7 +353,7 @@ fn a_copy_is_told_from_its_twin_by_source_epoch_number_and_sender() {
 fn what_is_no_packet_or_of_no_node_is_dropped() {
     let (mut mesh, one, three) = between();
     mesh.stranger_mut(one).send_bytes(0, b"short");
-    mesh.stranger_mut(one).send(0, &header(Kind::Datagram, 5, 4, 1), b"");
+    mesh.post(one, &header(Kind::Datagram, 5, 4, 1), b"");
     mesh.say(one, &header(Kind::Datagram, 0, 5, 2), b"", 50);
     let board = mesh.board(2);
     assert_eq!(board.dropped(DropReason::Malformed), 1);

@@ -136,7 +136,7 @@ fn a_trail_that_is_none_is_malformed() {
     let (mut mesh, one, three) = at_two();
     for (number, body) in [(1, &[9][..]), (2, &[]), (3, &[0])] {
         let header = on_trail(header(Kind::Datagram, 1, 4, number));
-        mesh.stranger_mut(one).send(0, &header, body);
+        mesh.post(one, &header, body);
     }
     mesh.run(50 * MILLISECOND);
     assert!(mesh.stranger(three).heard.is_empty());
@@ -164,7 +164,7 @@ fn the_trail_does_not_reach_the_application() {
     let (mut mesh, one, _) = at_two();
     for (kind, number) in [(Kind::Datagram, 1), (Kind::Broadcast, 2)] {
         let header = on_trail(header(kind, 1, 2, number));
-        mesh.stranger_mut(one).send(0, &header, &[b'a', b'b', 1 << 1, 1]);
+        mesh.post(one, &header, &[b'a', b'b', 1 << 1, 1]);
     }
     mesh.run(20 * MILLISECOND);
     assert_eq!(mesh.board(2).payloads(), [(1, &b"ab"[..]), (1, &b"ab"[..])]);

@@ -122,8 +122,7 @@ fn requests_that_are_none_are_malformed() {
         (3, &[6, 0, 0, 0, 0]),
         (4, &[0x3f, 0, 0, 0, 0]),
     ] {
-        mesh.stranger_mut(zero)
-            .send(0, &header(Kind::Request, 0, 1, number), body);
+        mesh.post(zero, &header(Kind::Request, 0, 1, number), body);
     }
     mesh.run(20 * MILLISECOND);
     assert_eq!(mesh.board(1).dropped(DropReason::Malformed), 4);
@@ -242,7 +241,7 @@ fn a_packet_of_its_own_host_that_comes_back_is_passed_on() {
             number,
             ..of_host
         };
-        mesh.stranger_mut(zero).send(0, &lie, b"a lie");
+        mesh.post(zero, &lie, b"a lie");
     }
     mesh.run(20 * MILLISECOND);
     assert_eq!(mesh.board(1).dropped(DropReason::Malformed), 2);
