@@ -109,9 +109,15 @@ pub(crate) trait Topology {
         write!(out, "{node}")
     }
 
+    /// Whether the paper's routing function is another one than the exact.
+    const HAS_PAPER_RULE: bool = false;
+
     /// How `rule` chooses the next hop between two nodes.
-    fn method(&self, _here: Vertex, _dest: Vertex, _rule: Rule) -> Method {
-        Method::Shortest
+    fn method(&self, _here: Vertex, _dest: Vertex, rule: Rule) -> Method {
+        match rule {
+            Rule::Paper if Self::HAS_PAPER_RULE => Method::Paper,
+            _ => Method::Shortest,
+        }
     }
 
     /// The port of `node` toward `neighbor`; `None` if they are not linked. This default tries all neighbors, which suits families with at
