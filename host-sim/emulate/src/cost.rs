@@ -194,7 +194,10 @@ pub fn forwarding(
     if setup::check_size(program.kind, network).is_err() {
         return Ok(rows);
     }
-    let mut mesh = start(program, network, keyed.then_some(KEYS), debug.is_some())?;
+    let mut mesh = start(program, network, keyed.then_some(KEYS))?;
+    if debug.is_some() {
+        mesh.world.boards_mut().iter_mut().for_each(Board::start_profile);
+    }
     let mut measured = Measured::of(&mut mesh);
     measured.wait_for_links(network)?;
     for (row, payload) in rows.iter_mut().zip(PAYLOADS) {
@@ -216,7 +219,10 @@ pub fn programs(
 ) -> Result<Vec<Row>, CannotMeasure> {
     let mut rows = Vec::new();
     for (trial, operations) in [(Trial::Send, ["send", "receive"]), (Trial::Ask, ["request", "respond"])] {
-        let mut mesh = start(program, network, None, debug.is_some())?;
+        let mut mesh = start(program, network, None)?;
+        if debug.is_some() {
+            mesh.world.boards_mut().iter_mut().for_each(Board::start_profile);
+        }
         let mut measured = Measured::of(&mut mesh);
         measured.wait_for_links(network)?;
         let costs = measured.trial(trial)?;
@@ -234,22 +240,12 @@ pub fn programs(
     Ok(rows)
 }
 
-/// Boards of a network, whose profiles are counted or not.
-fn start(
-    program: &Program,
-    network: &Network,
-    keys: Option<MeshKeys>,
-    profiles: bool,
-) -> Result<EmulatedMesh, CannotMeasure> {
+fn start(program: &Program, network: &Network, keys: Option<MeshKeys>) -> Result<EmulatedMesh, CannotMeasure> {
     let name = program.kind.name;
     let kind = boards::kind(name).ok_or_else(|| CannotEmulate::NoSuchBoard(name.into()))?;
     let mut mesh = Mesh::new(*network, kind)?;
     mesh.keys = keys;
-    let mut mesh = EmulatedMesh::start_real(&mesh, std::slice::from_ref(program), &[])?;
-    if profiles {
-        mesh.world.boards_mut().iter_mut().for_each(Board::start_profile);
-    }
-    Ok(mesh)
+    Ok(EmulatedMesh::start_real(&mesh, std::slice::from_ref(program), &[])?)
 }
 
 /// Boards with a host at each, of which something is measured.
