@@ -78,6 +78,7 @@ pub mod collective;
 mod expr_writer;
 pub mod graph;
 pub mod limits;
+mod named;
 pub mod network;
 #[cfg(test)]
 mod steps;

@@ -89,8 +89,10 @@ pub(crate) trait Topology {
     /// The number of hops of a shortest path, where it can be computed exactly in the memory set aside.
     fn distance(&self, from: Vertex, to: Vertex) -> Option<Number>;
 
-    /// No route of the routing function is longer than this.
-    fn longest_route(&self, rule: Rule) -> Number;
+    /// No route of the routing function is longer than this: by default, where all routes are shortest, than the diameter.
+    fn longest_route(&self, _rule: Rule) -> Number {
+        self.known_diameter().unwrap_or(Number::MAX)
+    }
 
     /// The largest distance, where a closed form is proven.
     fn known_diameter(&self) -> Option<Number> {
@@ -98,16 +100,24 @@ pub(crate) trait Topology {
     }
 
     /// Whether the network is known to be vertex-transitive: an automorphism maps any node to any other.
-    fn vertex_transitive(&self) -> bool;
+    fn vertex_transitive(&self) -> bool {
+        false
+    }
 
     /// The address of `node` as the literature writes it.
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{node}")
     }
 
+    /// Whether the paper's routing function is another one than the exact.
+    const HAS_PAPER_RULE: bool = false;
+
     /// How `rule` chooses the next hop between two nodes.
-    fn method(&self, _here: Vertex, _dest: Vertex, _rule: Rule) -> Method {
-        Method::Shortest
+    fn method(&self, _here: Vertex, _dest: Vertex, rule: Rule) -> Method {
+        match rule {
+            Rule::Paper if Self::HAS_PAPER_RULE => Method::Paper,
+            _ => Method::Shortest,
+        }
     }
 
     /// The port of `node` toward `neighbor`; `None` if they are not linked. This default tries all neighbors, which suits families with at
@@ -146,6 +156,19 @@ pub(crate) trait Topology {
         self.passes_on(here, port, source)
     }
 }
+
+/// Methods that do what the graph or network in an enumeration does, which the macro `$of` finds.
+macro_rules! dispatched {
+    ($visibility:vis $of:ident: $($(#[$meta:meta])* $name:ident($($argument:ident: $Type:ty),*) -> $Result:ty;)+) => {
+        $(
+            $(#[$meta])*
+            $visibility fn $name(&self, $($argument: $Type),*) -> $Result {
+                $of!(self, inner => inner.$name($($argument),*))
+            }
+        )+
+    };
+}
+pub(crate) use dispatched;
 
 /// Routing by distance alone: the lowest-numbered neighbor closer to the destination, or the vertex itself at the destination. Computes one
 /// distance per neighbor.

@@ -389,18 +389,20 @@ pub(crate) const NOTHING: Decoded = Decoded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::Model;
+
+    fn only_flash(sectors: &'static [u32]) -> MemorySizes {
+        MemorySizes {
+            sectors,
+            sram: 0,
+            ..Model::F446.memory()
+        }
+    }
 
     #[test]
     fn a_board_reads_its_own_sectors_and_shares_the_rest() {
         const KIB: usize = 1024;
-        let sizes = MemorySizes {
-            sectors: &[1024, 1024, 1024, 4096],
-            sram_base: SRAM,
-            sram: 0,
-            ccm_base: CCM,
-            ccm: 0,
-            dma_reaches_ccm: false,
-        };
+        let sizes = only_flash(&[1024, 1024, 1024, 4096]);
         let image = Arc::new(Image::from_bytes(vec![7; 6 * KIB]));
         let mut memory = Memory::new(sizes, image);
         assert_eq!(memory.shared_code(), 0..3 * KIB - 1);
@@ -421,15 +423,7 @@ mod tests {
     fn what_is_written_is_executed_at_once() {
         const NOP: [u8; 2] = [0x00, 0xbf];
         const WIDE_NOP: [u8; 4] = [0xaf, 0xf3, 0x00, 0x80];
-        let sizes = MemorySizes {
-            sectors: &[1024, 1024],
-            sram_base: SRAM,
-            sram: 0,
-            ccm_base: CCM,
-            ccm: 0,
-            dma_reaches_ccm: false,
-        };
-        let mut memory = Memory::new(sizes, Arc::new(Image::from_bytes(Vec::new())));
+        let mut memory = Memory::new(only_flash(&[1024, 1024]), Arc::new(Image::from_bytes(Vec::new())));
         let length = |memory: &mut Memory, place: u32| memory.instruction(FLASH + place).expect("flash").length;
         for place in [0, 1_022, 1_024] {
             memory.write_flash(FLASH + place, &NOP).unwrap();

@@ -55,6 +55,7 @@ pub use sorting::{Comparator, Sorting};
 pub use tree::Tree;
 pub use turns::Turns;
 
+use crate::named;
 use crate::network::Network;
 use crate::topology::{NoSuchNode, Node};
 
@@ -67,76 +68,38 @@ pub enum Ports {
     All,
 }
 
-/// A collective operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
-    /// No node continues before all have arrived.
-    Barrier,
-    /// Every node gets the root's value.
-    Broadcast,
-    /// The root gets all values folded in node order.
-    Reduce,
-    /// Every node gets all values folded in node order.
-    AllReduce,
-    /// Every node gets the values up to and including its own folded in node order.
-    Scan,
-    /// Every node gets the values before its own folded in node order.
-    ExclusiveScan,
-    /// The root gets all values.
-    Gather,
-    /// Every node gets its own of the values that the root has.
-    Scatter,
-    /// Every node gets all values.
-    AllGather,
-    /// Every node has a value for every node.
-    AllToAll,
-    /// Every value goes to another node.
-    Permute,
-    /// Every value goes to the next node of a [`Ring`].
-    Shift,
-    /// Node i gets the i-th smallest value.
-    Sort,
-    /// Node i gets term i of the discrete Fourier transform.
-    Fft,
-}
-
-impl Operation {
-    /// All operations, in the order of the documentation.
-    pub const ALL: [Operation; 14] = [
-        Operation::Barrier,
-        Operation::Broadcast,
-        Operation::Reduce,
-        Operation::AllReduce,
-        Operation::Scan,
-        Operation::ExclusiveScan,
-        Operation::Gather,
-        Operation::Scatter,
-        Operation::AllGather,
-        Operation::AllToAll,
-        Operation::Permute,
-        Operation::Shift,
-        Operation::Sort,
-        Operation::Fft,
-    ];
-
-    /// The name used in commands.
-    pub fn name(self) -> &'static str {
-        match self {
-            Operation::Barrier => "barrier",
-            Operation::Broadcast => "broadcast",
-            Operation::Reduce => "reduce",
-            Operation::AllReduce => "all-reduce",
-            Operation::Scan => "scan",
-            Operation::ExclusiveScan => "exclusive-scan",
-            Operation::Gather => "gather",
-            Operation::Scatter => "scatter",
-            Operation::AllGather => "all-gather",
-            Operation::AllToAll => "all-to-all",
-            Operation::Permute => "permute",
-            Operation::Shift => "shift",
-            Operation::Sort => "sort",
-            Operation::Fft => "fft",
-        }
+named! {
+    /// A collective operation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Operation {
+        /// No node continues before all have arrived.
+        Barrier = "barrier",
+        /// Every node gets the root's value.
+        Broadcast = "broadcast",
+        /// The root gets all values folded in node order.
+        Reduce = "reduce",
+        /// Every node gets all values folded in node order.
+        AllReduce = "all-reduce",
+        /// Every node gets the values up to and including its own folded in node order.
+        Scan = "scan",
+        /// Every node gets the values before its own folded in node order.
+        ExclusiveScan = "exclusive-scan",
+        /// The root gets all values.
+        Gather = "gather",
+        /// Every node gets its own of the values that the root has.
+        Scatter = "scatter",
+        /// Every node gets all values.
+        AllGather = "all-gather",
+        /// Every node has a value for every node.
+        AllToAll = "all-to-all",
+        /// Every value goes to another node.
+        Permute = "permute",
+        /// Every value goes to the next node of a [`Ring`].
+        Shift = "shift",
+        /// Node i gets the i-th smallest value.
+        Sort = "sort",
+        /// Node i gets term i of the discrete Fourier transform.
+        Fft = "fft",
     }
 }
 

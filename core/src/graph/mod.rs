@@ -44,7 +44,7 @@ pub(crate) use product::Product;
 pub(crate) use star::Star;
 
 use crate::arith::{Number, Vertex, count_step, wide};
-use crate::topology::{Rule, Topology};
+use crate::topology::{Rule, Topology, dispatched};
 
 /// The operations of every base graph: less than [`Topology`], since a base graph has a single routing function, and more, since all
 /// distances are known.
@@ -261,22 +261,21 @@ impl Base {
         of_kind!(self, graph => graph.step(here, dest))
     }
 
-    #[inline]
-    pub(crate) fn hops(&self, from: Vertex, to: Vertex) -> Number {
-        of_kind!(self, graph => graph.hops(from, to))
-    }
-
-    pub(crate) fn diameter(&self) -> Number {
-        of_kind!(self, graph => graph.diameter())
-    }
-
-    /// The largest distance from node 0.
-    pub(crate) fn farthest_from_zero(&self) -> Number {
-        of_kind!(self, graph => graph.farthest_from_zero())
-    }
-
-    pub(crate) fn largest_degree(&self) -> Number {
-        of_kind!(self, graph => graph.largest_degree())
+    dispatched! { pub(crate) of_kind:
+        #[inline]
+        hops(from: Vertex, to: Vertex) -> Number;
+        diameter() -> Number;
+        /// The largest distance from node 0.
+        farthest_from_zero() -> Number;
+        largest_degree() -> Number;
+        /// A node with the least sum of distances to four nodes, where no search is needed.
+        median(points: [Vertex; 4]) -> Option<Vertex>;
+        /// Steps of a broadcast if a node sends one copy per step; for products an estimate.
+        broadcast_steps() -> Number;
+        /// The rank of `neighbor` among the neighbors of `node` in ascending order.
+        rank(node: Vertex, neighbor: Vertex) -> Number;
+        /// The neighbor with a rank in ascending order.
+        ranked(node: Vertex, rank: Number) -> Option<Vertex>;
     }
 
     /// The cost of visiting the links of a node in ascending order, counted in links.
@@ -307,43 +306,22 @@ impl Base {
         }
     }
 
-    /// A node with the least sum of distances to four nodes, where no search is needed.
-    pub(crate) fn median(&self, points: [Vertex; 4]) -> Option<Vertex> {
-        of_kind!(self, graph => graph.median(points))
-    }
-
-    /// Steps of a broadcast if a node sends one copy per step; for products an estimate.
-    pub(crate) fn broadcast_steps(&self) -> Number {
-        of_kind!(self, graph => graph.broadcast_steps())
-    }
-
-    /// The rank of `neighbor` among the neighbors of `node` in ascending order.
-    pub(crate) fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
-        of_kind!(self, graph => graph.rank(node, neighbor))
-    }
-
-    /// The neighbor with a rank in ascending order.
-    pub(crate) fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
-        of_kind!(self, graph => graph.ranked(node, rank))
-    }
-
     pub(crate) fn neighbors(&self, node: Vertex) -> impl Iterator<Item = Vertex> + '_ {
         (0..self.degree(node)).filter_map(move |port| self.neighbor(node, port))
     }
 }
 
 impl Topology for Base {
-    #[inline]
-    fn nodes(&self) -> Number {
-        of_kind!(self, graph => graph.nodes())
-    }
-
-    fn degree(&self, node: Vertex) -> Number {
-        of_kind!(self, graph => graph.degree(node))
-    }
-
-    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
-        of_kind!(self, graph => graph.neighbor(node, port))
+    dispatched! { of_kind:
+        #[inline]
+        nodes() -> Number;
+        degree(node: Vertex) -> Number;
+        neighbor(node: Vertex, port: Number) -> Option<Vertex>;
+        vertex_transitive() -> bool;
+        write_address(node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result;
+        port_to(node: Vertex, neighbor: Vertex) -> Option<Number>;
+        send_priority(here: Vertex, port: Number, source: Vertex) -> u64;
+        fewest_steps_send_priority(here: Vertex, port: Number, source: Vertex) -> Option<u64>;
     }
 
     fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
@@ -354,32 +332,8 @@ impl Topology for Base {
         Some(self.hops(from, to))
     }
 
-    fn longest_route(&self, _rule: Rule) -> Number {
-        self.diameter()
-    }
-
     fn known_diameter(&self) -> Option<Number> {
         Some(self.diameter())
-    }
-
-    fn vertex_transitive(&self) -> bool {
-        of_kind!(self, graph => graph.vertex_transitive())
-    }
-
-    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        of_kind!(self, graph => graph.write_address(node, out))
-    }
-
-    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
-        of_kind!(self, graph => graph.port_to(node, neighbor))
-    }
-
-    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
-        of_kind!(self, graph => graph.send_priority(here, port, source))
-    }
-
-    fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
-        of_kind!(self, graph => graph.fewest_steps_send_priority(here, port, source))
     }
 
     fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {

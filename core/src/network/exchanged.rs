@@ -67,11 +67,6 @@ impl Exchanged {
         u64::from(self.second)
     }
 
-    /// The largest distance: all bits but the last differ, and that is flipped twice.
-    fn diameter(&self) -> Number {
-        Number::from(self.first) + Number::from(self.second) + 2
-    }
-
     /// The bits besides c that can be flipped at a node.
     fn own(&self, node: Vertex) -> Number {
         if node & 1 == 0 {
@@ -120,10 +115,6 @@ impl Topology for Exchanged {
         Some(Number::from(differing.count_ones()) + 2 * Number::from(there_and_back))
     }
 
-    fn longest_route(&self, _rule: Rule) -> Number {
-        self.diameter()
-    }
-
     /// The source flips c first, since the longest path is behind it: to the other side and back. Elsewhere c comes last, after the
     /// bits from the highest: s + t + 2 steps, the depth of the tree.
     fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
@@ -134,8 +125,9 @@ impl Topology for Exchanged {
         }
     }
 
+    /// All bits but the last differ, and that is flipped twice.
     fn known_diameter(&self) -> Option<Number> {
-        Some(self.diameter())
+        Some(Number::from(self.first) + Number::from(self.second) + 2)
     }
 
     /// Flipping bits of a and b is a symmetry; exchanging the sides is one only if they are of the same size.

@@ -6,7 +6,7 @@ use crate::arith::{Number, Vertex};
 use crate::expr_writer::{self, ExprWriter, WriteExpr};
 use crate::graph::Base;
 use crate::network::expression::{BrokenRule, Reader};
-use crate::topology::{Method, Rule, Topology};
+use crate::topology::{Method, Rule, Topology, dispatched};
 
 /// Defines [`Family`] from a list: for each family its documentation, type, module and feature, and the words of the language with the
 /// function that parses what follows them.
@@ -129,63 +129,24 @@ fn next_in<T: Topology>(network: &T, here: Vertex, dest: Vertex, rule: Rule) -> 
 }
 
 impl Topology for Family {
-    fn nodes(&self) -> Number {
-        of_family!(self, network => network.nodes())
-    }
-
-    fn degree(&self, node: Vertex) -> Number {
-        of_family!(self, network => network.degree(node))
-    }
-
-    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
-        of_family!(self, network => network.neighbor(node, port))
-    }
-
     fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
         of_family!(self, network => next_in(network, here, dest, rule))
     }
 
-    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
-        of_family!(self, network => network.distance(from, to))
-    }
-
-    fn longest_route(&self, rule: Rule) -> Number {
-        of_family!(self, network => network.longest_route(rule))
-    }
-
-    fn known_diameter(&self) -> Option<Number> {
-        of_family!(self, network => network.known_diameter())
-    }
-
-    fn vertex_transitive(&self) -> bool {
-        of_family!(self, network => network.vertex_transitive())
-    }
-
-    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        of_family!(self, network => network.write_address(node, out))
-    }
-
-    fn method(&self, here: Vertex, dest: Vertex, rule: Rule) -> Method {
-        of_family!(self, network => network.method(here, dest, rule))
-    }
-
-    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
-        of_family!(self, network => network.port_to(node, neighbor))
-    }
-
-    fn passes_on(&self, here: Vertex, port: Number, source: Vertex) -> bool {
-        of_family!(self, network => network.passes_on(here, port, source))
-    }
-
-    fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
-        of_family!(self, network => network.send_priority(here, port, source))
-    }
-
-    fn fewest_steps_send_priority(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
-        of_family!(self, network => network.fewest_steps_send_priority(here, port, source))
-    }
-
-    fn serves_in_fewest_steps(&self, here: Vertex, port: Number, source: Vertex) -> bool {
-        of_family!(self, network => network.serves_in_fewest_steps(here, port, source))
+    dispatched! { of_family:
+        nodes() -> Number;
+        degree(node: Vertex) -> Number;
+        neighbor(node: Vertex, port: Number) -> Option<Vertex>;
+        distance(from: Vertex, to: Vertex) -> Option<Number>;
+        longest_route(rule: Rule) -> Number;
+        known_diameter() -> Option<Number>;
+        vertex_transitive() -> bool;
+        write_address(node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result;
+        method(here: Vertex, dest: Vertex, rule: Rule) -> Method;
+        port_to(node: Vertex, neighbor: Vertex) -> Option<Number>;
+        passes_on(here: Vertex, port: Number, source: Vertex) -> bool;
+        send_priority(here: Vertex, port: Number, source: Vertex) -> u64;
+        fewest_steps_send_priority(here: Vertex, port: Number, source: Vertex) -> Option<u64>;
+        serves_in_fewest_steps(here: Vertex, port: Number, source: Vertex) -> bool;
     }
 }

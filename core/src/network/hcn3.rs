@@ -14,7 +14,7 @@ use crate::arith::{Number, Vertex, count_step, ones};
 use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::next_in_hypercube;
 use crate::network::expression::Reader;
-use crate::topology::{Method, Rule, Topology, lowest_closer};
+use crate::topology::{Rule, Topology, lowest_closer};
 
 /// A three-level hierarchical cubic network.
 ///
@@ -180,6 +180,8 @@ impl Hcn3 {
 }
 
 impl Topology for Hcn3 {
+    const HAS_PAPER_RULE: bool = true;
+
     fn nodes(&self) -> Number {
         1 << (3 * self.bits)
     }
@@ -220,20 +222,9 @@ impl Topology for Hcn3 {
         Some(self.hops(from, to))
     }
 
-    fn method(&self, _here: Vertex, _dest: Vertex, rule: Rule) -> Method {
-        match rule {
-            Rule::Exact => Method::Shortest,
-            Rule::Paper => Method::Paper,
-        }
-    }
-
     /// Three digits and a swap for two of them.
     fn longest_route(&self, _rule: Rule) -> Number {
         3 * Number::from(self.bits) + 2
-    }
-
-    fn vertex_transitive(&self) -> bool {
-        false
     }
 
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -170,16 +170,6 @@ impl Hierarchy {
         u64::from(self.digits)
     }
 
-    /// The largest distance: n D in `folded`; otherwise D across the first digit and, on both sides, the largest distance from node 0 in the
-    /// base for each of the other digits.
-    fn diameter(&self) -> Number {
-        let (digits, across) = (Number::from(self.digits), self.base.diameter());
-        match self.linkage {
-            Linkage::Folded => digits * across,
-            _ => across + 2 * (digits - 1) * self.base.farthest_from_zero(),
-        }
-    }
-
     /// The digits of a node, the first (outermost) first.
     fn places(&self, node: Vertex) -> impl Iterator<Item = Place> + use<> {
         let (digits, size, flooded) = (self.digits, self.base.nodes(), self.linkage == Linkage::Flooded);
@@ -352,12 +342,14 @@ impl Topology for Hierarchy {
         )
     }
 
-    fn longest_route(&self, _rule: Rule) -> Number {
-        self.diameter()
-    }
-
+    /// n D in `folded`; otherwise D across the first digit and, on both sides, the largest distance from node 0 in the base for each of the
+    /// other digits.
     fn known_diameter(&self) -> Option<Number> {
-        Some(self.diameter())
+        let (digits, across) = (Number::from(self.digits), self.base.diameter());
+        Some(match self.linkage {
+            Linkage::Folded => digits * across,
+            _ => across + 2 * (digits - 1) * self.base.farthest_from_zero(),
+        })
     }
 
     /// The degrees tell the nodes apart if only some have links at all digits.

@@ -46,6 +46,7 @@ pub struct Hsn {
 }
 
 /// The wrong positions, position 1 always first: the current and the wanted digits.
+#[derive(Default)]
 struct Wrong {
     /// Counted from 0.
     positions: Vec<u8, { MAX_PERMUTED + 1 }>,
@@ -245,12 +246,7 @@ impl Hsn {
     }
 
     fn wrong(&self, from: Vertex, to: Vertex) -> Wrong {
-        let mut wrong = Wrong {
-            positions: Vec::new(),
-            have: Vec::new(),
-            want: Vec::new(),
-            beyond: 0,
-        };
+        let mut wrong = Wrong::default();
         for (position, (have, want)) in (0..).zip(self.digits(from).zip(self.digits(to))) {
             if position > 0 && have == want {
                 continue;
@@ -383,10 +379,6 @@ impl Topology for Hsn {
 
     fn known_diameter(&self) -> Option<Number> {
         Some(self.diameter())
-    }
-
-    fn vertex_transitive(&self) -> bool {
-        false
     }
 
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -12,7 +12,7 @@ use crate::arith::{Number, Vertex, count_step};
 use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::network::Rsn;
 use crate::network::expression::Reader;
-use crate::topology::{Method, Rule, Topology, lowest_closer};
+use crate::topology::{Rule, Topology, lowest_closer};
 
 /// The partially linked network of 4096 nodes.
 ///
@@ -129,6 +129,8 @@ impl PartialSwapped {
 }
 
 impl Topology for PartialSwapped {
+    const HAS_PAPER_RULE: bool = true;
+
     fn nodes(&self) -> Number {
         16 * COPY_NODES
     }
@@ -168,13 +170,6 @@ impl Topology for PartialSwapped {
         Some(Self::hops(from, to))
     }
 
-    fn method(&self, _here: Vertex, _dest: Vertex, rule: Rule) -> Method {
-        match rule {
-            Rule::Exact => Method::Shortest,
-            Rule::Paper => Method::Paper,
-        }
-    }
-
     fn longest_route(&self, rule: Rule) -> Number {
         match rule {
             Rule::Exact => 18,
@@ -185,10 +180,6 @@ impl Topology for PartialSwapped {
 
     fn known_diameter(&self) -> Option<Number> {
         Some(self.longest_route(Rule::Exact))
-    }
-
-    fn vertex_transitive(&self) -> bool {
-        false
     }
 
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -260,11 +260,6 @@ impl Rdn {
     fn before_cross(&self, send_priority: u64) -> u64 {
         send_priority.saturating_add(u64::from(self.levels))
     }
-
-    /// The largest distance, 2^k D + 2^(k+1) - 2 over a base of diameter D.
-    fn diameter(&self) -> Number {
-        self.grown(self.base.diameter())
-    }
 }
 
 impl Topology for Rdn {
@@ -336,12 +331,8 @@ impl Topology for Rdn {
         Some(hops)
     }
 
-    fn longest_route(&self, _rule: Rule) -> Number {
-        self.diameter()
-    }
-
     fn known_diameter(&self) -> Option<Number> {
-        Some(self.diameter())
+        Some(self.grown(self.base.diameter()))
     }
 
     fn vertex_transitive(&self) -> bool {

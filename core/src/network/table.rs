@@ -96,16 +96,8 @@ impl Topology for Table {
         self.hops.get(self.pair(from, to)).map(|&hops| Number::from(hops))
     }
 
-    fn longest_route(&self, _rule: Rule) -> Number {
-        Number::from(self.diameter)
-    }
-
     fn known_diameter(&self) -> Option<Number> {
         Some(Number::from(self.diameter))
-    }
-
-    fn vertex_transitive(&self) -> bool {
-        false
     }
 }
 

@@ -114,12 +114,6 @@ impl Wk {
         u64::from(self.digits)
     }
 
-    /// The largest distance, 2^(t-1) (D + 1) - 1 over a nucleus of diameter D: that of opposite corners. No path to a corner
-    /// of s digits is longer than 2^(s-1) (D + 1) - 1, so neither is one over a single link.
-    fn diameter(&self) -> Number {
-        corner_distance(u32::from(self.digits), self.nucleus.diameter())
-    }
-
     #[inline]
     fn radix(&self) -> Number {
         self.nucleus.nodes()
@@ -359,12 +353,10 @@ impl Topology for Wk {
         })
     }
 
-    fn longest_route(&self, _rule: Rule) -> Number {
-        self.diameter()
-    }
-
+    /// 2^(t-1) (D + 1) - 1 over a nucleus of diameter D: the distance of opposite corners. No path to a corner of s digits is longer
+    /// than 2^(s-1) (D + 1) - 1, so neither is one over a single link.
     fn known_diameter(&self) -> Option<Number> {
-        Some(self.diameter())
+        Some(corner_distance(u32::from(self.digits), self.nucleus.diameter()))
     }
 
     fn vertex_transitive(&self) -> bool {

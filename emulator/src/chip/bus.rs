@@ -122,7 +122,7 @@ impl Bus for Chip {
     }
 
     fn take_flash_change(&mut self) -> Option<std::ops::Range<u32>> {
-        self.flash.take_change()
+        self.flash.account().take_change()
     }
 
     fn stale_data(&mut self, address: u32) {

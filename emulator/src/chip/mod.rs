@@ -207,7 +207,7 @@ impl Chip {
     }
 
     pub(crate) fn take_torn(&mut self) -> Option<std::ops::Range<u32>> {
-        self.flash.take_torn()
+        self.flash.account().take_torn()
     }
 
     /// Whether the flash erases or programs something while the core goes on.
@@ -305,7 +305,7 @@ impl Chip {
             }
         }
         self.iwdg.set_core_clock(self.clocks.hclk);
-        self.flash.set_core_clock(self.clocks.hclk);
+        self.flash.account().set_core_clock(self.clocks.hclk);
         self.dirty = u64::MAX;
     }
 

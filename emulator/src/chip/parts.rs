@@ -1,10 +1,9 @@
 //! The parts of a chip that differ by family: a family gives one of each ([`Parts`]), and [`Chip`](super::Chip) joins them. Where families have different code
 //! for one, a trait says what all of it does.
 
-use std::ops::Range;
-
 use super::clocks::{Hse, Limits};
 use super::dma::Controllers;
+use super::flash::Account;
 use super::hse::HseOscillator;
 use super::map::UARTS;
 use super::peripheral::Peripheral;
@@ -52,16 +51,11 @@ pub(super) trait FlashControl: Peripheral {
     /// Does the erase that the last write has started, if it has. Returns for how many microseconds the core stands still.
     fn start_erase(&mut self, now: Cycles, memory: &mut Memory) -> u64;
 
-    /// The core's clock has changed, in Hz: an operation that goes on while the core runs takes its time.
-    fn set_core_clock(&mut self, _hertz: u64) {}
+    /// What it keeps besides its registers.
+    fn account(&mut self) -> &mut Account;
 
     fn is_busy(&self, _now: Cycles) -> bool {
         false
-    }
-
-    /// What the last reset has cut off: reading it is an error.
-    fn take_torn(&mut self) -> Option<Range<u32>> {
-        None
     }
 
     /// The core has read what was cut off. Returns whether that is a bus fault; else it is an NMI.
@@ -77,9 +71,6 @@ pub(super) trait FlashControl: Peripheral {
     /// How the flash is read, as FLASH_ACR of an F4 says it: wait states in the lowest four bits, prefetch, instruction cache
     /// and data cache in bits 8 to 10, their resets in 11 and 12.
     fn access(&self) -> u32;
-
-    /// The addresses that were programmed or erased since the last call.
-    fn take_change(&mut self) -> Option<Range<u32>>;
 }
 
 /// The parts that a family of chips makes its own way.

@@ -148,14 +148,8 @@ impl Timer {
 impl Peripheral for Timer {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
         match offset {
-            0x00 => self.control,
-            0x0c => self.enable,
             0x10 => self.status,
-            0x24 => self.count(),
-            0x28 => self.prescaler.0,
-            0x2c => self.reload.0,
-            0x34..=0x40 => self.compare[(offset as usize - 0x34) / 4],
-            offset => load(&self.plain, offset),
+            offset => self.rest(offset),
         }
     }
 
@@ -262,14 +256,19 @@ impl Peripheral for Timer {
 mod tests {
     use super::*;
 
+    fn write_all(timer: &mut Timer, registers: &[(u32, u32)]) {
+        for (offset, value) in registers {
+            timer.write(*offset, *value, 0);
+        }
+    }
+
     fn running(reload: u32, prescaler: u32) -> Timer {
         let mut timer = Timer::new(false);
         timer.set_clock(2, 0);
-        timer.write(0x28, prescaler, 0);
-        timer.write(0x2c, reload, 0);
-        timer.write(0x14, 1, 0);
-        timer.write(0x10, 0, 0);
-        timer.write(0x00, CEN, 0);
+        write_all(
+            &mut timer,
+            &[(0x28, prescaler), (0x2c, reload), (0x14, 1), (0x10, 0), (0x00, CEN)],
+        );
         timer
     }
 
@@ -293,10 +292,7 @@ mod tests {
     #[test]
     fn an_advanced_timer_has_an_interrupt_for_updates_and_one_for_compares() {
         let mut timer = Timer::advanced();
-        timer.write(0x2c, 9, 0);
-        timer.write(0x34, 5, 0);
-        timer.write(0x0c, 3, 0);
-        timer.write(0x00, CEN, 0);
+        write_all(&mut timer, &[(0x2c, 9), (0x34, 5), (0x0c, 3), (0x00, CEN)]);
         timer.advance(5);
         assert_eq!(timer.interrupts(), 2);
         timer.advance(10);
@@ -332,11 +328,8 @@ mod tests {
     #[test]
     fn downwards_it_updates_at_zero_and_begins_at_the_end() {
         let mut timer = running(9, 0);
-        timer.write(0x00, CEN | DIR, 0);
-        timer.write(0x14, UIF, 0);
-        timer.write(0x10, 0, 0);
-        timer.write(0x34, 7, 0);
-        timer.write(0x0c, UIF | 2, 0);
+        let down = [(0x00, CEN | DIR), (0x14, UIF), (0x10, 0), (0x34, 7), (0x0c, UIF | 2)];
+        write_all(&mut timer, &down);
         assert_eq!((timer.read(0x24, 0), timer.next_event()), (9, 4));
         timer.advance(4);
         assert_eq!((timer.read(0x24, 4), timer.read(0x10, 4) & 3), (7, 2));
@@ -356,9 +349,7 @@ mod tests {
     #[test]
     fn preloaded_values_count_from_the_next_update() {
         let mut timer = running(9, 0);
-        timer.write(0x00, CEN | ARPE, 0);
-        timer.write(0x2c, 4, 0);
-        timer.write(0x28, 1, 0);
+        write_all(&mut timer, &[(0x00, CEN | ARPE), (0x2c, 4), (0x28, 1)]);
         timer.advance(18);
         assert_eq!((timer.read(0x24, 18), timer.read(0x2c, 18)), (9, 4));
         // From 20 on five counts of four cycles each, even if nobody looks for a long time.

@@ -128,25 +128,34 @@ fn sum_error(a: f64, b: f64, sum: f64) -> f64 {
     (a - (sum - from_b)) + (b - from_b)
 }
 
-pub(super) fn add(a: u32, b: u32, status: &mut Status) -> u32 {
+/// An operation on two numbers: what it gives, and how that is rounded if both are finite and it gives a number.
+fn binary(
+    (a, b): (u32, u32),
+    status: &mut Status,
+    operation: impl Fn(f32, f32) -> f32,
+    round: impl Fn(&mut Status, f32, f32, f32) -> u32,
+) -> u32 {
     let (a, b) = (status.operand(a), status.operand(b));
     if let Some(nan) = status.nan(&[a, b]) {
         return nan;
     }
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-    let nearest = x + y;
-    if nearest.is_nan() {
-        return status.invalid();
+    match operation(x, y) {
+        nearest if nearest.is_nan() => status.invalid(),
+        nearest if x.is_infinite() || y.is_infinite() => nearest.to_bits(),
+        nearest => round(status, x, y, nearest),
     }
-    if x.is_infinite() || y.is_infinite() {
-        return nearest.to_bits();
-    }
-    if nearest == 0.0 && (a ^ b) & SIGN != 0 {
-        return status.zero_of_difference();
-    }
-    let (x, y) = (f64::from(x), f64::from(y));
-    let sum = x + y;
-    status.round(nearest, (sum - f64::from(nearest)) + sum_error(x, y, sum))
+}
+
+pub(super) fn add(a: u32, b: u32, status: &mut Status) -> u32 {
+    binary((a, b), status, std::ops::Add::add, |status, x, y, nearest| {
+        if nearest == 0.0 && x.is_sign_negative() != y.is_sign_negative() {
+            return status.zero_of_difference();
+        }
+        let (x, y) = (f64::from(x), f64::from(y));
+        let sum = x + y;
+        status.round(nearest, (sum - f64::from(nearest)) + sum_error(x, y, sum))
+    })
 }
 
 pub(super) fn subtract(a: u32, b: u32, status: &mut Status) -> u32 {
@@ -155,41 +164,21 @@ pub(super) fn subtract(a: u32, b: u32, status: &mut Status) -> u32 {
 }
 
 pub(super) fn multiply(a: u32, b: u32, status: &mut Status) -> u32 {
-    let (a, b) = (status.operand(a), status.operand(b));
-    if let Some(nan) = status.nan(&[a, b]) {
-        return nan;
-    }
-    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-    let nearest = x * y;
-    if nearest.is_nan() {
-        return status.invalid();
-    }
-    if x.is_infinite() || y.is_infinite() {
-        return nearest.to_bits();
-    }
-    status.round(nearest, f64::from(x) * f64::from(y) - f64::from(nearest))
+    binary((a, b), status, std::ops::Mul::mul, |status, x, y, nearest| {
+        status.round(nearest, f64::from(x) * f64::from(y) - f64::from(nearest))
+    })
 }
 
 pub(super) fn divide(a: u32, b: u32, status: &mut Status) -> u32 {
-    let (a, b) = (status.operand(a), status.operand(b));
-    if let Some(nan) = status.nan(&[a, b]) {
-        return nan;
-    }
-    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-    let nearest = x / y;
-    if nearest.is_nan() {
-        return status.invalid();
-    }
-    if y == 0.0 && x.is_finite() {
-        status.raised |= DZC;
-        return nearest.to_bits();
-    }
-    if x.is_infinite() || y.is_infinite() {
-        return nearest.to_bits();
-    }
-    // x - nearest * y has the sign of the residual times the sign of y; it is exact.
-    let remainder = f64::from(x) - f64::from(nearest) * f64::from(y);
-    status.round(nearest, remainder / f64::from(y))
+    binary((a, b), status, std::ops::Div::div, |status, x, y, nearest| {
+        if y == 0.0 {
+            status.raised |= DZC;
+            return nearest.to_bits();
+        }
+        // x - nearest * y has the sign of the residual times the sign of y; it is exact.
+        let remainder = f64::from(x) - f64::from(nearest) * f64::from(y);
+        status.round(nearest, remainder / f64::from(y))
+    })
 }
 
 pub(super) fn square_root(a: u32, status: &mut Status) -> u32 {

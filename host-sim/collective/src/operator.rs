@@ -1,54 +1,32 @@
 //! What values are folded with.
 
-/// An associative operator on whole numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
-    /// The sum, modulo 2^64.
-    Sum,
-    /// The product, modulo 2^64.
-    Product,
-    /// The smaller.
-    Min,
-    /// The larger.
-    Max,
-    /// Bit by bit.
-    And,
-    /// Bit by bit.
-    Or,
-    /// Bit by bit.
-    Xor,
-    /// A number is the map x -> a x + b modulo 2^32, a its upper 32 bits and b its lower; the map of the lower node comes first.
-    /// Not commutative.
-    Affine,
+use hopwise_core::named;
+
+named! {
+    /// An associative operator on whole numbers.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Operator {
+        /// The sum, modulo 2^64.
+        Sum = "sum",
+        /// The product, modulo 2^64.
+        Product = "product",
+        /// The smaller.
+        Min = "min",
+        /// The larger.
+        Max = "max",
+        /// Bit by bit.
+        And = "and",
+        /// Bit by bit.
+        Or = "or",
+        /// Bit by bit.
+        Xor = "xor",
+        /// A number is the map x -> a x + b modulo 2^32, a its upper 32 bits and b its lower; the map of the lower node comes first.
+        /// Not commutative.
+        Affine = "affine",
+    }
 }
 
 impl Operator {
-    /// All of them.
-    pub const ALL: [Operator; 8] = [
-        Operator::Sum,
-        Operator::Product,
-        Operator::Min,
-        Operator::Max,
-        Operator::And,
-        Operator::Or,
-        Operator::Xor,
-        Operator::Affine,
-    ];
-
-    /// Its name, as commands have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Operator::Sum => "sum",
-            Operator::Product => "product",
-            Operator::Min => "min",
-            Operator::Max => "max",
-            Operator::And => "and",
-            Operator::Or => "or",
-            Operator::Xor => "xor",
-            Operator::Affine => "affine",
-        }
-    }
-
     /// What changes nothing.
     pub fn identity(self) -> i64 {
         match self {

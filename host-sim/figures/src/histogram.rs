@@ -3,7 +3,7 @@
 use crate::nearest_rank;
 
 /// Counts how often each number came, up to a limit; greater ones are counted together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Histogram {
     bins: Vec<u32>,
     /// Numbers from here on share the last bin.
@@ -16,10 +16,8 @@ impl Histogram {
     /// Tells numbers below `limit` apart. The memory grows with the greatest number that comes.
     pub fn new(limit: usize) -> Self {
         Histogram {
-            bins: Vec::new(),
             limit,
-            count: 0,
-            greatest: 0,
+            ..Histogram::default()
         }
     }
 

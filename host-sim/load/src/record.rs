@@ -6,6 +6,7 @@ use hopwise_figures::Histogram;
 const TOLD_APART: usize = 1 << 16;
 
 /// The packets made in the cycles `from..to`, and what became of them.
+#[derive(Default)]
 pub(super) struct Recorder {
     from: u32,
     to: u32,
@@ -37,18 +38,8 @@ impl Recorder {
         Self {
             from: u32::MAX,
             to: u32::MAX,
-            batch_bits: 0,
             latencies: Histogram::new(TOLD_APART),
-            batches: Vec::new(),
-            hops: Vec::new(),
-            offered: 0,
-            expected: 0,
-            measured: 0,
-            lost: 0,
-            accepted: 0,
-            delivered: 0,
-            last_delivery: 0,
-            recent: (0, 0),
+            ..Self::default()
         }
     }
 

@@ -72,6 +72,19 @@ pub(super) struct Routes {
 }
 
 impl Routes {
+    /// Routes that are asked for at every hop.
+    fn without_table(network: &Network, rule: Rule) -> Self {
+        Self {
+            network: *network,
+            rule,
+            rings: None,
+            table: Vec::new(),
+            shortest: Vec::new(),
+            carried: false,
+            class_count: 1,
+        }
+    }
+
     /// Tabulates a small network; O(nodes^2) steps of core.
     pub(super) fn new(network: &Network, rule: Rule, rings: Rings, wiring: &Wiring) -> Self {
         let sizes = wiring
@@ -80,13 +93,8 @@ impl Routes {
             .filter(|_| rings == Rings::Balanced)
             .map(|rings| rings.sizes.clone());
         let mut routes = Self {
-            network: *network,
-            rule,
             rings: sizes,
-            table: Vec::new(),
-            shortest: Vec::new(),
-            carried: false,
-            class_count: 1,
+            ..Self::without_table(network, rule)
         };
         let most = match network.family() {
             Family::Base(_) => TABLE_NODES,
@@ -108,13 +116,8 @@ impl Routes {
     pub(super) fn round(network: &Network, rule: Rule, wiring: &Wiring, standing: &Standing) -> Self {
         let nodes = network.nodes() as usize;
         let mut routes = Self {
-            network: *network,
-            rule,
-            rings: None,
             table: vec![Packed::LOST; nodes * nodes],
-            shortest: Vec::new(),
-            carried: false,
-            class_count: 1,
+            ..Self::without_table(network, rule)
         };
         for dest in 0..nodes {
             let hops = standing.hops_to(wiring, dest as u32);
@@ -324,13 +327,9 @@ mod tests {
             for rule in [Rule::Exact, Rule::Paper] {
                 let table = Routes::new(&network, rule, Rings::Core, &wiring);
                 let asked = Routes {
-                    table: Vec::new(),
-                    shortest: Vec::new(),
                     carried: buffer_classes::counts_valleys(&network),
-                    network,
-                    rule,
-                    rings: None,
                     class_count: table.class_count,
+                    ..Routes::without_table(&network, rule)
                 };
                 for from in 0..network.nodes() {
                     for to in 0..network.nodes() {

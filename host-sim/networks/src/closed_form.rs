@@ -23,7 +23,7 @@ impl NoFormula {
     }
 }
 
-/// Figures found by formula.
+/// Figures that are found by formula, or counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedForm {
     /// How many edges there are.
@@ -38,12 +38,29 @@ pub struct ClosedForm {
     pub distance_sum: Option<u128>,
 }
 
+impl ClosedForm {
+    /// Of edges, degrees and distances that were computed; core knows the diameter, where a formula is proven.
+    fn of(network: &Network, edges: u128, degrees: (u64, u64), distance_sum: Option<u128>) -> Self {
+        let (degree_min, degree_max) = degrees;
+        ClosedForm {
+            edges,
+            degree_min,
+            degree_max,
+            diameter: network.diameter(),
+            distance_sum,
+        }
+    }
+}
+
 /// The figures of a network by formula; `None` if not even the degrees have one.
 pub fn figures(network: &Network) -> Option<ClosedForm> {
     match network.family() {
         // A lift has to be searched; that it can be as the base of another network is another matter.
         Family::Base(base) if matches!(base.shape(), Shape::Lift(_)) => None,
-        Family::Base(base) => Some(of_base(base)),
+        Family::Base(base) => {
+            let (edges, degrees) = (base.edges(), base.degree_range());
+            Some(ClosedForm::of(network, edges, degrees, base.distance_sum()))
+        }
         Family::Rdn(rdn) => Some(of_rdn(network, rdn)),
         Family::Re(re) => of_re(network, re),
         Family::Rcr(rcr) => Some(of_rcr(network, rcr)),
@@ -59,39 +76,18 @@ pub fn figures(network: &Network) -> Option<ClosedForm> {
     }
 }
 
-fn of_base(base: &Base) -> ClosedForm {
-    let (degree_min, degree_max) = base.degree_range();
-    ClosedForm {
-        edges: base.edges(),
-        degree_min,
-        degree_max,
-        diameter: Some(base.diameter()),
-        distance_sum: base.distance_sum(),
-    }
-}
-
 fn of_rdn(network: &Network, rdn: &Rdn) -> ClosedForm {
-    let (degree_min, degree_max) = rdn.base().degree_range();
+    let (least, most) = rdn.base().degree_range();
     let nodes = u128::from(network.nodes());
     let copies = nodes / u128::from(rdn.base().nodes());
-    ClosedForm {
-        edges: rdn.base().edges() * copies + nodes * u128::from(rdn.levels()) / 2,
-        degree_min: degree_min + rdn.levels(),
-        degree_max: degree_max + rdn.levels(),
-        diameter: network.diameter(),
-        distance_sum: rdn_distance_sum(rdn),
-    }
+    let edges = rdn.base().edges() * copies + nodes * u128::from(rdn.levels()) / 2;
+    let degrees = (least + rdn.levels(), most + rdn.levels());
+    ClosedForm::of(network, edges, degrees, rdn_distance_sum(rdn))
 }
 
 fn of_hierarchy(network: &Network, hierarchy: &Hierarchy) -> ClosedForm {
-    let (degree_min, degree_max) = hierarchy_degree_range(hierarchy);
-    ClosedForm {
-        edges: hierarchy_edges(network, hierarchy),
-        degree_min,
-        degree_max,
-        diameter: network.diameter(),
-        distance_sum: hierarchy_distance_sum(hierarchy),
-    }
+    let (edges, degrees) = (hierarchy_edges(network, hierarchy), hierarchy_degree_range(hierarchy));
+    ClosedForm::of(network, edges, degrees, hierarchy_distance_sum(hierarchy))
 }
 
 /// S_k = 8 N^2 S_{k-1} + 6 N^4 - 4 N^3 with N the size of a cluster: same type, S twice where the cluster differs too, with
@@ -182,28 +178,22 @@ fn of_rcr(network: &Network, rcr: &Rcr) -> ClosedForm {
             .filter_map(|(from, to)| network.unchecked().distance(from, to))
             .max()
     };
-    ClosedForm {
-        edges: u128::from(network.nodes()) * u128::from(degree) / 2,
-        degree_min: degree,
-        degree_max: degree,
-        diameter: network
-            .diameter()
-            .or_else(|| if ring <= MAX_PLACES { farthest() } else { None }),
-        distance_sum: rcr_distance_sum(network, rcr),
+    let edges = u128::from(network.nodes()) * u128::from(degree) / 2;
+    let mut form = ClosedForm::of(network, edges, (degree, degree), rcr_distance_sum(network, rcr));
+    if form.diameter.is_none() && ring <= MAX_PLACES {
+        form.diameter = farthest();
     }
+    form
 }
 
 /// Every node has one link between clusters, but the corners of the whole.
 fn of_wk(network: &Network, wk: &Wk) -> ClosedForm {
     let (nodes, corners) = (u128::from(network.nodes()), u128::from(wk.nucleus().nodes()));
     let (degree, _) = wk.nucleus().degree_range();
-    ClosedForm {
-        edges: wk.nucleus().edges() * (nodes / corners) + (nodes - corners) / 2,
-        degree_min: degree,
-        degree_max: degree + u64::from(wk.digits() > 1),
-        diameter: network.diameter(),
-        distance_sum: (wk.digits() == 1).then(|| wk.nucleus().distance_sum()).flatten(),
-    }
+    let edges = wk.nucleus().edges() * (nodes / corners) + (nodes - corners) / 2;
+    let degrees = (degree, degree + u64::from(wk.digits() > 1));
+    let distance_sum = (wk.digits() == 1).then(|| wk.nucleus().distance_sum());
+    ClosedForm::of(network, edges, degrees, distance_sum.flatten())
 }
 
 /// Every two clusters of a level are joined by one link.
@@ -214,13 +204,8 @@ fn of_hypernet(network: &Network, hypernet: &Hypernet) -> ClosedForm {
         let clusters = 1u128 << (bits - hypernet.level_bits(level - 1));
         (nodes >> bits) * clusters * (clusters - 1) / 2
     };
-    ClosedForm {
-        edges: nodes * u128::from(cube) / 2 + (2..=hypernet.levels()).map(links).sum::<u128>(),
-        degree_min: cube,
-        degree_max: cube + u64::from(hypernet.levels() > 1),
-        diameter: network.diameter(),
-        distance_sum: None,
-    }
+    let edges = nodes * u128::from(cube) / 2 + (2..=hypernet.levels()).map(links).sum::<u128>();
+    ClosedForm::of(network, edges, (cube, cube + u64::from(hypernet.levels() > 1)), None)
 }
 
 /// Every bit differs in half of all pairs. Besides, the last bit is flipped twice if it is the same, in half of the
@@ -231,14 +216,10 @@ fn of_exchanged(network: &Network, exchanged: &Exchanged) -> ClosedForm {
     let pairs = nodes.checked_mul(nodes);
     let twice = |other_side: u64| pairs.map(|pairs| pairs / 2 - ((pairs / 2) >> other_side));
     let flips = pairs.and_then(|pairs| (pairs / 2).checked_mul(u128::from(first + second + 1)));
-    let distance_sum = flips.zip(twice(first)).zip(twice(second));
-    ClosedForm {
-        edges: nodes / 2 + nodes / 4 * u128::from(first + second),
-        degree_min: first.min(second) + 1,
-        degree_max: first.max(second) + 1,
-        diameter: network.diameter(),
-        distance_sum: distance_sum.and_then(|((flips, a), b)| flips.checked_add(a)?.checked_add(b)),
-    }
+    let distance_sum = || flips?.checked_add(twice(first)?)?.checked_add(twice(second)?);
+    let edges = nodes / 2 + nodes / 4 * u128::from(first + second);
+    let degrees = (first.min(second) + 1, first.max(second) + 1);
+    ClosedForm::of(network, edges, degrees, distance_sum())
 }
 
 /// Where every bit is in the window of just one place, the walk depends on the windows that hold a needed bit and on the
@@ -267,7 +248,7 @@ fn rcr_distance_sum(network: &Network, rcr: &Rcr) -> Option<u128> {
 }
 
 fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {
-    let (degree_min, degree_max) = degrees(network, re)?;
+    let degrees = degrees(network, re)?;
     let copies = u128::from(network.nodes() / re.unit().nodes());
     let frame_edges: u128 = (0..re.phases())
         .map(|phase| {
@@ -276,12 +257,13 @@ fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {
         })
         .sum();
     let walks = re.routes_by_walk().then(|| Walks::find(network, re)).flatten();
+    let (edges, distance_sum) = (
+        re.unit().edges() * copies + frame_edges,
+        walks.and_then(|walks| walks.distance_sum(re)),
+    );
     Some(ClosedForm {
-        edges: re.unit().edges() * copies + frame_edges,
-        degree_min,
-        degree_max,
         diameter: re.routes_by_walk().then(|| diameter(network, re)).flatten(),
-        distance_sum: walks.and_then(|walks| walks.distance_sum(re)),
+        ..ClosedForm::of(network, edges, degrees, distance_sum)
     })
 }
 

@@ -3,7 +3,7 @@
 use hopwise_core::{Family, Network};
 use serde::Serialize;
 
-use super::closed_form;
+use super::closed_form::{self, ClosedForm};
 use super::distances;
 use super::graph::{Graph, MAX_NODES, TooLarge};
 use super::levels::{Levels, TooManyToSearch};
@@ -54,19 +54,25 @@ impl Figures {
     /// By formula; figures without one are left out.
     pub fn by_formula(network: &Network) -> Option<Figures> {
         let found = closed_form::figures(network)?;
-        Some(Figures {
+        Some(Figures::of(network, &found, true, "closed form".into()))
+    }
+
+    /// Of what was found; of a network that is not connected there are no distances.
+    fn of(network: &Network, found: &ClosedForm, connected: bool, method: String) -> Figures {
+        let distance_sum = found.distance_sum.filter(|_| connected);
+        Figures {
             expression: network.to_string(),
             nodes: network.nodes(),
             edges: found.edges,
             degree_min: found.degree_min,
             degree_max: found.degree_max,
-            connected: true,
-            diameter: found.diameter,
-            distance_sum: found.distance_sum,
-            mean_distance: found.distance_sum.map(|sum| mean(sum, network.nodes())),
+            connected,
+            diameter: found.diameter.filter(|_| connected),
+            distance_sum,
+            mean_distance: distance_sum.map(|sum| mean(sum, network.nodes())),
             vertex_transitive: network.vertex_transitive(),
-            method: "closed form".into(),
-        })
+            method,
+        }
     }
 
     /// By breadth-first search: on the built-out graph, or straight on the addresses where all nodes are alike. `progress` is
@@ -84,19 +90,15 @@ impl Figures {
             all if all == network.nodes() => "every node".into(),
             some => format!("{some} nodes, one of each symmetry class"),
         };
-        Ok(Figures {
-            expression: network.to_string(),
-            nodes: network.nodes(),
+        let counted = ClosedForm {
             edges: graph.edges() as u128,
             degree_min: degree_min as u64,
             degree_max: degree_max as u64,
-            connected: found.connected,
-            diameter: found.connected.then_some(found.largest),
-            distance_sum: found.connected.then_some(distance_sum),
-            mean_distance: found.connected.then(|| mean(distance_sum, network.nodes())),
-            vertex_transitive: network.vertex_transitive(),
-            method: format!("breadth-first search from {from}"),
-        })
+            diameter: Some(found.largest),
+            distance_sum: Some(distance_sum),
+        };
+        let method = format!("breadth-first search from {from}");
+        Ok(Figures::of(network, &counted, found.connected, method))
     }
 
     /// By formula where that gives all figures, or as many as there can be because the network is too large to build out; else
@@ -112,22 +114,16 @@ impl Figures {
         let topology = network.unchecked();
         let nodes = network.nodes();
         let found = Levels::search(topology, 0, |reached| progress(reached, nodes))?;
-        let connected = found.reached() == nodes;
         let degree = topology.degree(0);
-        let distance_sum = found.sum() * u128::from(nodes);
-        Ok(Figures {
-            expression: network.to_string(),
-            nodes,
+        let counted = ClosedForm {
             edges: u128::from(nodes) * u128::from(degree) / 2,
             degree_min: degree,
             degree_max: degree,
-            connected,
-            diameter: connected.then_some(found.farthest()),
-            distance_sum: connected.then_some(distance_sum),
-            mean_distance: connected.then(|| mean(distance_sum, nodes)),
-            vertex_transitive: true,
-            method: "breadth-first search from one node (vertex-transitive)".into(),
-        })
+            diameter: Some(found.farthest()),
+            distance_sum: Some(found.sum() * u128::from(nodes)),
+        };
+        let method = "breadth-first search from one node (vertex-transitive)".into();
+        Ok(Figures::of(network, &counted, found.reached() == nodes, method))
     }
 
     /// Whether all figures are known.

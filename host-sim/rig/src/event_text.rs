@@ -2,6 +2,7 @@
 
 use hopwise_node::router::{Event, Outcome};
 use hopwise_node::wire::{Identity, PacketId, Role};
+use hopwise_trace::text::words;
 
 use crate::mesh::Mesh;
 
@@ -34,7 +35,7 @@ pub fn event_text(mesh: &Mesh, node: u64, event: &Event) -> EventText {
             format!("{}: {} is there", uart(*link), who(peer)),
         ),
         Event::LinkDown { link, reason } => {
-            let why = words(&format!("{reason:?}"));
+            let why = words(&format!("{reason:?}"), ' ');
             (with("--", far(*link)), format!("{}: {why}", uart(*link)))
         }
         Event::Miswired { link, expected, found } => {
@@ -43,7 +44,7 @@ pub fn event_text(mesh: &Mesh, node: u64, event: &Event) -> EventText {
             (node.to_string(), about)
         }
         Event::Damaged { link, error } => {
-            let why = words(&format!("{error:?}"));
+            let why = words(&format!("{error:?}"), ' ');
             (
                 with("<-", far(*link)),
                 format!("{}: bytes that are no frame ({why})", uart(*link)),
@@ -73,7 +74,7 @@ pub fn event_text(mesh: &Mesh, node: u64, event: &Event) -> EventText {
         Event::Completed { number, outcome } => {
             let outcome = match outcome {
                 Outcome::Undeliverable { at, reason } => format!("undeliverable at node {at}, {}", reason.name()),
-                other => words(&format!("{other:?}")),
+                other => words(&format!("{other:?}"), ' '),
             };
             (
                 node.to_string(),
@@ -99,18 +100,6 @@ fn who(peer: &Identity) -> String {
         Role::Host => "a host".into(),
         Role::Node => format!("node {}", peer.address),
     }
-}
-
-/// A name of the code in words: `OneWay` is one way.
-fn words(name: &str) -> String {
-    let mut text = String::new();
-    for letter in name.chars() {
-        if letter.is_uppercase() && !text.is_empty() {
-            text.push(' ');
-        }
-        text.extend(letter.to_lowercase());
-    }
-    text
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use hopwise_core::named;
 use hopwise_files::create_private;
 use hopwise_node::store::{COMMITTED_BYTES, Keys, committed, count_from, last_epoch_in};
 use hopwise_node::wire::{BadConfig, CONFIG_BYTES};
@@ -16,41 +17,26 @@ use hopwise_node::wire::{BadConfig, CONFIG_BYTES};
 use super::mesh::Mesh;
 use super::probe_rs::{Call, Program, Target, output_within};
 
-/// What is done to a board, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlashStep {
-    /// The program.
-    Image,
-    /// The boot loader, with which the next program can come through the mesh.
-    Loader,
-    /// The number of its last start, if it has keys: it must not come again.
-    Epoch,
-    /// The config.
-    Config,
-    /// The board starts with both.
-    Reset,
-}
-
-impl FlashStep {
-    /// All of them.
-    pub const ALL: [FlashStep; 5] = [
-        FlashStep::Image,
-        FlashStep::Loader,
-        FlashStep::Epoch,
-        FlashStep::Config,
-        FlashStep::Reset,
-    ];
+named! {
+    /// What is done to a board, in this order.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum FlashStep {
+        /// The program.
+        Image = "image",
+        /// The boot loader, with which the next program can come through the mesh.
+        Loader = "boot loader",
+        /// The number of its last start, if it has keys: it must not come again.
+        Epoch = "number of starts",
+        /// The config.
+        Config = "config",
+        /// The board starts with both.
+        Reset = "reset",
+    }
 }
 
 impl fmt::Display for FlashStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FlashStep::Image => "image",
-            FlashStep::Loader => "boot loader",
-            FlashStep::Epoch => "number of starts",
-            FlashStep::Config => "config",
-            FlashStep::Reset => "reset",
-        })
+        f.write_str(self.name())
     }
 }
 

@@ -5,9 +5,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::mesh::{Mesh, NodePort};
+use super::mesh::Mesh;
 use super::plan::{Cable, WiringPlan};
-use super::survey::{Peer, Seen, Stranger};
+use super::survey::{LinkSeen, Peer, Seen, Stranger};
 
 /// A link of a board, whether or not the plan uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -159,34 +159,43 @@ pub fn compare(mesh: &Mesh, plan: &WiringPlan, cables: usize, seen: &Seen, board
 }
 
 fn both_ways(mesh: &Mesh, cables: &[Cable]) -> BTreeMap<Socket, Socket> {
-    let ends = |cable: &Cable| {
-        let [a, b] = [cable.from.node_port(), cable.to.node_port()].map(|end| socket(mesh, end));
-        [(a, b), (b, a)]
-    };
-    cables.iter().flat_map(ends).collect()
+    let ends = cables.iter().map(|cable| sockets(mesh, cable));
+    ends.flat_map(|[a, b]| [(a, b), (b, a)]).collect()
 }
 
-fn socket(mesh: &Mesh, end: NodePort) -> Socket {
-    Socket {
+fn sockets(mesh: &Mesh, cable: &Cable) -> [Socket; 2] {
+    [cable.from.node_port(), cable.to.node_port()].map(|end| Socket {
         node: end.node,
         link: mesh.link(end),
-    }
+    })
 }
 
 impl Comparison<'_> {
+    fn link(&self, at: Socket) -> Option<&LinkSeen> {
+        self.seen.get(&at.node)?.links.get(at.link)
+    }
+
     fn heard(&self, at: Socket) -> Option<Peer> {
-        self.seen.get(&at.node)?.links.get(at.link)?.peer
+        self.link(at)?.peer
     }
 
     fn is_up(&self, at: Socket) -> bool {
-        let board = self.seen.get(&at.node);
-        board
-            .and_then(|board| board.links.get(at.link))
-            .is_some_and(|link| link.up)
+        self.link(at).is_some_and(|link| link.up)
     }
 
     fn stranger(&self, at: Socket) -> Option<Stranger> {
-        self.seen.get(&at.node)?.links.get(at.link)?.stranger
+        self.link(at)?.stranger
+    }
+
+    /// Every link of a board that answered, with what is heard there if that is one of this mesh.
+    fn heard_links(&self) -> impl Iterator<Item = (Socket, Option<Socket>)> {
+        let sockets = self
+            .seen
+            .iter()
+            .flat_map(|(&node, board)| (0..board.links.len()).map(move |link| Socket { node, link }));
+        sockets
+            .filter(|here| self.heard(*here).is_some())
+            .map(|here| (here, self.leads_to(here)))
     }
 
     /// The socket of this mesh that is heard at a socket, if it is one.
@@ -201,7 +210,7 @@ impl Comparison<'_> {
     }
 
     fn is_right(&self, cable: &Cable) -> bool {
-        let [a, b] = [cable.from.node_port(), cable.to.node_port()].map(|end| socket(self.mesh, end));
+        let [a, b] = sockets(self.mesh, cable);
         // A board that does not respond is known by what the other sees: a link is up only if both hear each other.
         let right = |here: Socket, there: Socket| self.leads_to(here) == Some(there) && self.is_up(here);
         let silent = |here: Socket| !self.seen.contains_key(&here.node);
@@ -224,40 +233,33 @@ impl Comparison<'_> {
     }
 
     fn board_findings(&self, boards: &[u64], kind: Option<&str>) -> Vec<Finding> {
-        let about = |node: u64, kind: FindingKind, expected: Option<String>, found: Option<String>| Finding {
-            kind,
-            node,
-            port: None,
-            uart: None,
-            expected,
-            found,
-        };
-        let mut findings = Vec::new();
-        for node in boards.iter().copied() {
-            match (self.seen.get(&node), self.impostors.get(&node)) {
-                (None, Some(other)) => findings.push(about(
-                    node,
-                    FindingKind::WrongBoard,
-                    Some(format!("node {node}")),
-                    Some(format!("node {other}")),
-                )),
-                (None, None) => findings.push(about(node, FindingKind::NoAnswer, Some(format!("node {node}")), None)),
-                (Some(board), _) if board.network != self.mesh.network.id() => findings.push(about(
-                    node,
-                    FindingKind::WrongBoard,
-                    Some(self.mesh.network.to_string()),
-                    Some("another network".into()),
-                )),
+        let about = |node: u64| {
+            let (expected, found) = match (self.seen.get(&node), self.impostors.get(&node)) {
+                (None, other) => (format!("node {node}"), other.map(|other| format!("node {other}"))),
+                (Some(board), _) if board.network != self.mesh.network.id() => {
+                    (self.mesh.network.to_string(), Some("another network".into()))
+                }
                 (Some(board), _) => {
                     let kind = kind.unwrap_or(self.mesh.kind_of(node).name);
-                    let other = board.kind.as_ref().filter(|found| *found != kind);
-                    findings.extend(
-                        other.map(|found| about(node, FindingKind::WrongBoard, Some(kind.into()), Some(found.clone()))),
-                    );
+                    let other = board.kind.as_ref().filter(|found| *found != kind)?;
+                    (kind.into(), Some(other.clone()))
                 }
-            }
-        }
-        findings
+            };
+            let is_there = found.is_some();
+            Some(Finding {
+                kind: if is_there {
+                    FindingKind::WrongBoard
+                } else {
+                    FindingKind::NoAnswer
+                },
+                node,
+                port: None,
+                uart: None,
+                expected: Some(expected),
+                found,
+            })
+        };
+        boards.iter().copied().filter_map(about).collect()
     }
 
     /// At every socket of the plan whose board answered.
@@ -295,20 +297,12 @@ impl Comparison<'_> {
 
     /// At every socket that the plan leaves free.
     fn extra_findings(&self) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        for (node, board) in self.seen {
-            for link in 0..board.links.len() {
-                let here = Socket { node: *node, link };
-                if self.planned.contains_key(&here) || self.heard(here).is_none() {
-                    continue;
-                }
-                // A cable that is to come later may be there already.
-                if self.leads_to(here).is_none() || self.leads_to(here) != self.allowed.get(&here).copied() {
-                    findings.push(self.finding(FindingKind::Extra, here, None));
-                }
-            }
-        }
-        findings
+        let free = self.heard_links().filter(|(here, _)| !self.planned.contains_key(here));
+        // A cable that is to come later may be there already.
+        let extra = free.filter(|(here, there)| there.is_none() || there.as_ref() != self.allowed.get(here));
+        extra
+            .map(|(here, _)| self.finding(FindingKind::Extra, here, None))
+            .collect()
     }
 
     fn finding(&self, kind: FindingKind, here: Socket, expected: Option<Socket>) -> Finding {
@@ -353,7 +347,7 @@ impl Comparison<'_> {
         moves.extend(of_boards.filter_map(advice));
         let mut cables = self.cables_as_they_are();
         for cable in self.cables {
-            let [a, b] = [cable.from.node_port(), cable.to.node_port()].map(|end| socket(self.mesh, end));
+            let [a, b] = sockets(self.mesh, cable);
             let strange = |at: &Socket| self.impostors.contains_key(&at.node);
             let silent = |at: &Socket| !self.seen.contains_key(&at.node);
             if self.is_right(cable) || [a, b].iter().any(strange) || [a, b].iter().all(silent) {
@@ -375,16 +369,10 @@ impl Comparison<'_> {
     }
 
     fn cables_as_they_are(&self) -> BTreeMap<Socket, Socket> {
-        let mut cables = BTreeMap::new();
-        for (node, board) in self.seen {
-            for link in 0..board.links.len() {
-                let here = Socket { node: *node, link };
-                if let Some(there) = self.leads_to(here) {
-                    cables.extend([(here, there), (there, here)]);
-                }
-            }
-        }
-        cables
+        let cables = self
+            .heard_links()
+            .filter_map(|(here, there)| Some([(here, there?), (there?, here)]));
+        cables.flatten().collect()
     }
 
     fn put_right(&self, number: usize, a: Socket, b: Socket, cables: &mut BTreeMap<Socket, Socket>) -> Option<String> {

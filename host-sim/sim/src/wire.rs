@@ -43,7 +43,7 @@ impl Noise {
 }
 
 /// A direction of a cable.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Direction {
     /// Carries nothing while set.
     pub dead: bool,
@@ -66,13 +66,9 @@ impl Direction {
     /// A direction whose first flipped bit is drawn from `random`.
     pub fn new(noise: &Noise, random: &mut Xoshiro256PlusPlus) -> Self {
         Direction {
-            dead: false,
-            stuck_low: false,
-            low_until: 0,
-            long_break: false,
             noise: *noise,
             until_flip: distance(noise.bit_errors, random),
-            burst_left: 0,
+            ..Direction::default()
         }
     }
 

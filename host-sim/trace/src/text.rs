@@ -189,7 +189,7 @@ impl<'de> EnumAccess<'de> for &mut Reader<'de> {
     type Variant = Self;
 
     fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), NoValue> {
-        let name = kebab_case(self.word()?);
+        let name = words(self.word()?, '-');
         let variant = seed.deserialize(IntoDeserializer::<NoValue>::into_deserializer(name))?;
         Ok((variant, self))
     }
@@ -219,12 +219,12 @@ impl<'de> VariantAccess<'de> for &mut Reader<'de> {
     }
 }
 
-/// serde knows variants by the words of traces, `link-down`; defmt prints those of the source, `LinkDown`.
-fn kebab_case(name: &str) -> String {
+/// A name of the source in words: serde knows `LinkDown`, which defmt prints, by the words of traces, `link-down`.
+pub fn words(name: &str, between: char) -> String {
     let mut words = String::new();
     for letter in name.chars() {
         if letter.is_uppercase() && !words.is_empty() {
-            words.push('-');
+            words.push(between);
         }
         words.extend(letter.to_lowercase());
     }

@@ -3,12 +3,11 @@
 use embassy_futures::join::join;
 use hopwise_app::{Mesh, Network, Node};
 use hopwise_core::collective::{Mesh as Dimensions, Ring};
-use hopwise_sim::simulate_programs;
 use hopwise_team::{Team, TeamError};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::support::{Log, PORT, compose, settings};
+use crate::support::{Log, PORT, compose, noted, settings};
 
 const TIMEOUT: u64 = 300_000;
 /// A call from board to board ends within four times that; and neighbors are told.
@@ -145,13 +144,9 @@ async fn go_on(mesh: Mesh<'_>, log: Log<(u32, bool)>) {
 fn trial(expression: &str, events: &str, seconds: u64) -> usize {
     let network: Network = expression.parse().unwrap();
     let shown = format!("{expression}, {events:?}");
-    let log: Log<(u32, bool)> = Log::default();
-    let written = log.clone();
-    let run = settings(expression, Some(events), seconds).run().unwrap();
-    let account = simulate_programs(&run, &move |mesh| Box::pin(go_on(mesh, written.clone())));
-    assert_eq!(account.unwrap().violation, None, "{shown}");
-    let log = log.borrow();
-    for (node, took, result) in log.iter() {
+    let settings = settings(expression, Some(events), seconds);
+    let log = noted(&settings, &|mesh, log| Box::pin(go_on(mesh, log)));
+    for (node, took, result) in &log {
         assert!(!matches!(result, Ok((_, false))), "{shown}: node {node} has {result:?}");
         assert!(*took <= LONGEST, "{shown}: node {node} took {took} us for {result:?}");
     }

@@ -1,13 +1,10 @@
 //! Results on every kind of network, groups, a board that dies and comes back, calls that differ.
 
-use std::rc::Rc;
-
 use embassy_futures::join::join5;
 use hopwise_app::{Mesh, Network, Node};
-use hopwise_sim::simulate_programs;
 use hopwise_team::{Folded, Group, Team, TeamError};
 
-use crate::support::{Log, PORT, compose, settings};
+use crate::support::{Log, PORT, compose, noted, of, settings};
 
 fn map(node: Node) -> (u32, u32) {
     (2 * node as u32 + 3, 7 * node as u32 + 1)
@@ -24,11 +21,7 @@ fn values_are_folded_in_node_order_on_every_kind_of_network() {
         "petersen",
     ] {
         let nodes = network.parse::<Network>().unwrap().nodes();
-        let log: Log<Folded<(u32, u32)>> = Rc::default();
-        let written = log.clone();
-        let run = settings(network, None, 20).run().unwrap();
-        let account = simulate_programs(&run, &move |mesh: Mesh<'_>| {
-            let log = written.clone();
+        let log = noted(&settings(network, None, 20), &|mesh: Mesh<'_>, log: Log<_>| {
             Box::pin(async move {
                 // Not all at the same time.
                 mesh.sleep(1_000_000 + 77_000 * (mesh.address() % 5)).await;
@@ -38,14 +31,11 @@ fn values_are_folded_in_node_order_on_every_kind_of_network() {
                     let folded = team.fold(2 * tag + 1, map(mesh.address()), compose).await;
                     log.borrow_mut().push((mesh.address(), mesh.uptime(), folded));
                 }
-                std::future::pending::<()>().await;
             })
         });
-        assert_eq!(account.unwrap().violation, None, "{network}");
         let total = (0..nodes).map(map).reduce(compose).unwrap();
-        let log = log.borrow();
         assert_eq!(log.len() as u64, 2 * nodes, "{network}");
-        for (node, _, folded) in log.iter() {
+        for (node, _, folded) in &log {
             let before = (0..*node).map(map).reduce(compose);
             assert_eq!(*folded, Ok(Folded { before, total }), "{network}, node {node}");
         }
@@ -54,11 +44,7 @@ fn values_are_folded_in_node_order_on_every_kind_of_network() {
 
 /// The boards of a group work together, and those of another do not notice.
 fn check_groups(network: &'static str, group: impl Fn(Node) -> Group + Copy + 'static) {
-    let log: Log<u64> = Rc::default();
-    let written = log.clone();
-    let run = settings(network, None, 10).run().unwrap();
-    simulate_programs(&run, &move |mesh: Mesh<'_>| {
-        let log = written.clone();
+    let log = noted(&settings(network, None, 10), &move |mesh: Mesh<'_>, log: Log<u64>| {
         Box::pin(async move {
             mesh.sleep(1_000_000).await;
             let group = group(mesh.address());
@@ -70,21 +56,14 @@ fn check_groups(network: &'static str, group: impl Fn(Node) -> Group + Copy + 's
             let mut sorted = [1000 + group.network.nodes() - team.place().unwrap()];
             let sorted = team.sort(3, &mut sorted).await.map(|()| sorted[0]);
             log.borrow_mut().push((mesh.address(), mesh.uptime(), sorted));
-            std::future::pending::<()>().await;
         })
-    })
-    .unwrap();
+    });
     let nodes = network.parse::<Network>().unwrap().nodes();
-    let log = log.borrow();
     assert_eq!(log.len() as u64, 3 * nodes, "{network}");
     for node in 0..nodes {
         let group = group(node);
         let boards: Vec<Node> = (0..nodes).filter(|&board| group.place(board).is_some()).collect();
-        let found: Vec<_> = log
-            .iter()
-            .filter(|noted| noted.0 == node)
-            .map(|noted| noted.2)
-            .collect();
+        let found = of(node, &log);
         let place = group.place(node).unwrap();
         let expected = [boards.iter().sum(), 100 + boards[1], 1001 + place];
         assert_eq!(found, expected.map(Ok), "{network}, node {node}");
@@ -115,12 +94,9 @@ fn groups_are_sub_networks() {
 fn a_board_that_dies_breaks_calls_within_a_bounded_time_and_joins_again() {
     let nodes = 18;
     for victim in [1u64, 9, 17] {
-        let log: Log<(u32, u64)> = Rc::default();
-        let written = log.clone();
         let events = format!("5s off {victim} for 3s");
-        let run = settings("rdn(ring(3),1)", Some(&events), 30).run().unwrap();
-        simulate_programs(&run, &move |mesh: Mesh<'_>| {
-            let log = written.clone();
+        let settings = settings("rdn(ring(3),1)", Some(&events), 30);
+        let log = noted(&settings, &|mesh: Mesh<'_>, log: Log<(u32, u64)>| {
             Box::pin(async move {
                 mesh.sleep(1_000_000).await;
                 let mut team = Team::of_all(mesh, PORT).unwrap();
@@ -140,9 +116,7 @@ fn a_board_that_dies_breaks_calls_within_a_bounded_time_and_joins_again() {
                     mesh.sleep(100_000).await;
                 }
             })
-        })
-        .unwrap();
-        let log = log.borrow();
+        });
         let expected = nodes * (nodes + 1) / 2;
         let sums = log.iter().filter_map(|(_, _, found)| found.ok());
         assert!(sums.clone().all(|(_, sum)| sum == expected), "victim {victim}");
@@ -162,11 +136,7 @@ fn a_board_that_dies_breaks_calls_within_a_bounded_time_and_joins_again() {
 /// Boards that make different calls by one tag all hear of it.
 #[test]
 fn a_call_that_differs_has_no_result() {
-    let log: Log<u64> = Rc::default();
-    let written = log.clone();
-    let run = settings("ring(4)", None, 10).run().unwrap();
-    simulate_programs(&run, &move |mesh: Mesh<'_>| {
-        let log = written.clone();
+    let log = noted(&settings("ring(4)", None, 10), &|mesh: Mesh<'_>, log: Log<u64>| {
         Box::pin(async move {
             mesh.sleep(1_000_000).await;
             let team = Team::of_all(mesh, PORT).unwrap();
@@ -178,11 +148,8 @@ fn a_call_that_differs_has_no_result() {
             // By the next tag all is well.
             let result = team.all_reduce(2, mesh.address(), |a, b| a + b).await;
             log.borrow_mut().push((mesh.address(), mesh.uptime(), result));
-            std::future::pending::<()>().await;
         })
-    })
-    .unwrap();
-    let log = log.borrow();
+    });
     let of = |right: bool| log.iter().filter(|(_, _, result)| result.is_ok() == right).count();
     assert_eq!((of(false), of(true)), (4, 4), "{log:?}");
     assert!(
@@ -198,11 +165,7 @@ fn a_call_that_differs_has_no_result() {
 
 #[test]
 fn tags_grow_and_only_so_many_calls_are_under_way() {
-    let run = settings("path(2)", None, 10).run().unwrap();
-    let log: Log<()> = Rc::default();
-    let written = log.clone();
-    simulate_programs(&run, &move |mesh: Mesh<'_>| {
-        let log = written.clone();
+    let log = noted(&settings("path(2)", None, 10), &|mesh: Mesh<'_>, log: Log<()>| {
         Box::pin(async move {
             mesh.sleep(1_000_000).await;
             let team = Team::of_all(mesh, PORT).unwrap();
@@ -213,29 +176,14 @@ fn tags_grow_and_only_so_many_calls_are_under_way() {
                 team.barrier(4),
                 team.barrier(5),
             );
-            let results = five.await;
-            let results = [
-                results.0,
-                results.1,
-                results.2,
-                results.3,
-                results.4,
-                team.barrier(4).await,
-            ];
-            for result in results {
+            let results = <[_; 5]>::from(five.await);
+            for result in results.into_iter().chain([team.barrier(4).await]) {
                 log.borrow_mut().push((mesh.address(), mesh.uptime(), result));
             }
-            std::future::pending::<()>().await;
         })
-    })
-    .unwrap();
+    });
     for node in 0..2 {
-        let log = log.borrow();
-        let results: Vec<_> = log
-            .iter()
-            .filter(|noted| noted.0 == node)
-            .map(|noted| noted.2)
-            .collect();
+        let results = of(node, &log);
         let expected = [
             Ok(()),
             Ok(()),

@@ -20,7 +20,7 @@ use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::Factor;
 use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
-use crate::topology::{Method, Rule, Topology};
+use crate::topology::{Rule, Topology};
 
 /// A Recursive Cube of Rings.
 ///
@@ -354,6 +354,8 @@ impl Rcr {
 }
 
 impl Topology for Rcr {
+    const HAS_PAPER_RULE: bool = true;
+
     fn nodes(&self) -> Number {
         self.ring << self.bits
     }
@@ -460,13 +462,6 @@ impl Topology for Rcr {
 
     fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         self.child_urgency(here, port, source)
-    }
-
-    fn method(&self, _here: Vertex, _dest: Vertex, rule: Rule) -> Method {
-        match rule {
-            Rule::Exact => Method::Shortest,
-            Rule::Paper => Method::Paper,
-        }
     }
 }
 

@@ -539,10 +539,6 @@ impl Topology for Re {
         frame_hops.fold(across * (visits + 1), Number::saturating_add)
     }
 
-    fn vertex_transitive(&self) -> bool {
-        false
-    }
-
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("(")?;
         for index in (0..usize::from(self.phases)).rev() {

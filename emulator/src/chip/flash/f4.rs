@@ -1,11 +1,9 @@
 //! The flash controller of the F4: RM0390 chapter 3.
 
-use std::ops::Range;
-
 use super::super::parts::FlashControl;
 use super::super::peripheral::Peripheral;
-use super::super::rules::{Rule, Violation};
-use super::{Keys, access, worn};
+use super::super::rules::Violation;
+use super::{Account, Keys, access};
 use crate::cpu::Cycles;
 use crate::memory::Memory;
 
@@ -39,24 +37,16 @@ pub(in crate::chip) struct FlashF4 {
     status: u32,
     control: u32,
     keys: Keys,
-    /// How far its times are from typical to longest, in percent.
-    wear: u32,
-    /// The addresses that were programmed or erased, until they are asked for.
-    changed: Option<Range<u32>>,
-    broken: Vec<Violation>,
+    account: Account,
 }
 
 impl FlashF4 {
     pub(in crate::chip) fn new(wear: u32) -> Self {
         FlashF4 {
             control: LOCK,
-            wear,
+            account: Account::new(wear),
             ..FlashF4::default()
         }
-    }
-
-    fn breaks(&mut self, how: &str) {
-        self.broken.push(Violation::new(Rule::FlashOrder, how));
     }
 
     fn parallelism(&self) -> usize {
@@ -65,7 +55,7 @@ impl FlashF4 {
 
     /// OPERR is only set if its interrupt is wanted.
     fn fail(&mut self, error: u32) {
-        self.breaks(match error {
+        self.account.breaks(match error {
             PGAERR => "a write across the end of 16 bytes (PGAERR)",
             PGPERR => "a write in another width than PSIZE announces (PGPERR)",
             _ => "a write or erase out of order (PGSERR)",
@@ -93,7 +83,7 @@ impl Peripheral for FlashF4 {
 
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
         match offset {
-            0x00 => self.access = access(self.access, value & 0x1f0f, &mut self.broken),
+            0x00 => self.access = access(self.access, value & 0x1f0f, &mut self.account.broken),
             0x04 => self.keys.take(value, &mut self.control, LOCK),
             0x0c => self.status &= !(value & (EOP | ERRORS)),
             0x10 if self.control & LOCK == 0 => self.control = value & 0x8301_03ff,
@@ -119,11 +109,14 @@ impl Peripheral for FlashF4 {
     }
 
     fn reset(&mut self, _now: Cycles) {
-        *self = Self::new(self.wear);
+        *self = FlashF4 {
+            account: self.account.after_reset(None),
+            ..Self::new(0)
+        };
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
-        std::mem::take(&mut self.broken)
+        std::mem::take(&mut self.account.broken)
     }
 }
 
@@ -146,7 +139,7 @@ impl FlashControl for FlashF4 {
             let place_before = memory.byte(address + place).unwrap_or(0xff);
             if byte & !place_before != 0 {
                 let place = address + place;
-                self.breaks(&format!(
+                self.account.breaks(&format!(
                     "{byte:#04x} is written over {place_before:#04x} at {place:#010x} without an erase"
                 ));
             }
@@ -155,9 +148,9 @@ impl FlashControl for FlashF4 {
                 return 0;
             }
         }
-        self.changed = Some(address..address + bytes);
+        self.account.changed = Some(address..address + bytes);
         self.finish();
-        worn(PROGRAM, self.wear)
+        self.account.time(PROGRAM)
     }
 
     /// Does the erase that was started, if one was. Returns how many microseconds it takes.
@@ -176,10 +169,11 @@ impl FlashControl for FlashF4 {
             }
         };
         if self.parallelism() == 3 {
-            self.breaks("an erase with 64 bits at once (PSIZE is 3) without a programming voltage");
+            self.account
+                .breaks("an erase with 64 bits at once (PSIZE is 3) without a programming voltage");
         }
         let (first, last) = (memory.sector_range(sectors.start), memory.sector_range(sectors.end - 1));
-        self.changed = Some(first.start..last.end);
+        self.account.changed = Some(first.start..last.end);
         let time = sectors
             .map(|sector| {
                 memory.erase_sector(sector);
@@ -188,7 +182,7 @@ impl FlashControl for FlashF4 {
                     4 => 1,
                     _ => 2,
                 };
-                worn(ERASE[size][self.parallelism().min(2)], self.wear)
+                self.account.time(ERASE[size][self.parallelism().min(2)])
             })
             .sum();
         self.finish();
@@ -199,7 +193,7 @@ impl FlashControl for FlashF4 {
         self.access
     }
 
-    fn take_change(&mut self) -> Option<Range<u32>> {
-        self.changed.take()
+    fn account(&mut self) -> &mut Account {
+        &mut self.account
     }
 }

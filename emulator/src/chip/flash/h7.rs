@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::super::parts::FlashControl;
 use super::super::peripheral::Peripheral;
-use super::super::rules::{Rule, Violation};
-use super::{Keys, Operation, is_busy, worn};
+use super::super::rules::Violation;
+use super::{Account, Keys, Operation, is_busy};
 use crate::cpu::{Cycles, NEVER};
 use crate::memory::{FLASH, Memory};
 
@@ -73,16 +73,11 @@ impl Bank {
     }
 }
 
-#[derive(Default, Hash)]
+#[derive(Hash)]
 pub(in crate::chip) struct FlashH7 {
     access: u32,
     banks: [Bank; 2],
-    /// How far its times are from typical to longest, in percent.
-    wear: u32,
-    hertz: u64,
-    changed: Option<Range<u32>>,
-    torn: Option<Range<u32>>,
-    broken: Vec<Violation>,
+    account: Account,
 }
 
 impl FlashH7 {
@@ -90,18 +85,12 @@ impl FlashH7 {
         FlashH7 {
             access: 0x37,
             banks: [Bank::new(), Bank::new()],
-            wear,
-            hertz: 1,
-            ..FlashH7::default()
+            account: Account::new(wear),
         }
     }
 
-    fn breaks(&mut self, how: &str) {
-        self.broken.push(Violation::new(Rule::FlashOrder, how));
-    }
-
     fn fail(&mut self, bank: usize, error: u32) {
-        self.breaks(match error {
+        self.account.breaks(match error {
             INCERR => "a flash word is left before it is full (INCERR)",
             _ => "a write or erase out of order (PGSERR)",
         });
@@ -112,13 +101,12 @@ impl FlashH7 {
     /// Begins an operation. Returns for how many microseconds the core stands still: not at all in the second bank, since the program
     /// runs from the first.
     fn begin(&mut self, bank: usize, place: Range<u32>, microseconds: u64, now: Cycles) -> u64 {
-        self.changed = Some(place.clone());
+        self.account.changed = Some(place.clone());
         if bank == 0 {
             self.banks[bank].finish();
             return microseconds;
         }
-        let until = now + self.hertz * microseconds / 1_000_000;
-        self.banks[bank].operation = Some(Operation { until, place });
+        self.banks[bank].operation = Some(self.account.operation(place, microseconds, now));
         0
     }
 
@@ -126,7 +114,7 @@ impl FlashH7 {
         let is_erased = (0..WORD).all(|place| memory.byte(at + place) == Some(0xff)) && !memory.is_torn(at);
         if !is_erased {
             // Silicon programs it, with an ECC that belongs to neither.
-            self.breaks(&format!(
+            self.account.breaks(&format!(
                 "the flash word at {at:#010x} is programmed twice without an erase"
             ));
             memory.tear(at..at + WORD);
@@ -137,7 +125,7 @@ impl FlashH7 {
                 return 0;
             }
         }
-        let time = worn(PROGRAM[self.banks[bank].parallelism()], self.wear);
+        let time = self.account.time(PROGRAM[self.banks[bank].parallelism()]);
         self.begin(bank, at..at + WORD, time, now)
     }
 
@@ -146,9 +134,9 @@ impl FlashH7 {
         let registers = &mut self.banks[bank];
         match offset {
             0x04 => registers.keys.take(value, &mut registers.control, LOCK),
-            0x0c if is_busy => self.breaks("CR is written while the flash is busy"),
+            0x0c if is_busy => self.account.breaks("CR is written while the flash is busy"),
             0x0c if registers.control & LOCK != 0 && value == registers.control => {}
-            0x0c if registers.control & LOCK != 0 => self.breaks("CR is written while it is locked"),
+            0x0c if registers.control & LOCK != 0 => self.account.breaks("CR is written while it is locked"),
             0x0c => registers.control = value & 0x0fff_8fff,
             // CCR; SR itself is read only.
             0x14 => registers.status &= !(value & (EOP | ERRORS)),
@@ -162,8 +150,8 @@ fn bank_of(address: u32, memory: &Memory) -> usize {
 }
 
 impl FlashControl for FlashH7 {
-    fn set_core_clock(&mut self, hertz: u64) {
-        self.hertz = hertz;
+    fn account(&mut self) -> &mut Account {
+        &mut self.account
     }
 
     fn program(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> u64 {
@@ -208,7 +196,7 @@ impl FlashControl for FlashH7 {
         }
         let first = bank * in_bank;
         let place = memory.sector_range(first + sectors.start).start..memory.sector_range(first + sectors.end - 1).end;
-        let time = worn(ERASE[self.banks[bank].parallelism()], self.wear) * sectors.len() as u64;
+        let time = self.account.time(ERASE[self.banks[bank].parallelism()]) * sectors.len() as u64;
         sectors.for_each(|sector| memory.erase_sector(first + sector));
         self.begin(bank, place, time, now)
     }
@@ -218,16 +206,8 @@ impl FlashControl for FlashH7 {
         self.access & 0xf
     }
 
-    fn take_change(&mut self) -> Option<Range<u32>> {
-        self.changed.take()
-    }
-
     fn is_busy(&self, now: Cycles) -> bool {
         self.banks.iter().any(|bank| bank.is_busy(now))
-    }
-
-    fn take_torn(&mut self) -> Option<Range<u32>> {
-        self.torn.take()
     }
 
     fn meet_torn(&mut self, address: u32) -> bool {
@@ -298,26 +278,21 @@ impl Peripheral for FlashH7 {
     fn reset(&mut self, now: Cycles) {
         self.advance(now);
         let cut_off = self.banks.iter_mut().find_map(|bank| bank.operation.take());
-        let torn = cut_off.map(|operation| operation.place).or(self.torn.take());
         *self = FlashH7 {
-            hertz: self.hertz,
-            torn,
-            ..FlashH7::new(self.wear)
+            account: self.account.after_reset(cut_off),
+            ..FlashH7::new(0)
         };
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
-        std::mem::take(&mut self.broken)
+        std::mem::take(&mut self.account.broken)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::chip::Model;
-    use crate::image::Image;
 
     /// In the second bank.
     const PLACE: u32 = 0x081c_0000;
@@ -326,13 +301,7 @@ mod tests {
     const CCR2: u32 = 0x114;
 
     fn unlocked() -> (FlashH7, Memory) {
-        let memory = Memory::new(Model::H743.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
-        let mut flash = FlashH7::new(0);
-        flash.set_core_clock(1_000_000);
-        for key in super::super::KEYS {
-            flash.write(0x104, key, 0);
-        }
-        (flash, memory)
+        super::super::unlocked(FlashH7::new(0), Model::H743, 0x104)
     }
 
     /// Eight words in a row, and whether the flash was ever busy.
@@ -409,7 +378,7 @@ mod tests {
         flash.write(CR2, SER | 6 << 8 | START, 0);
         flash.start_erase(0, &mut memory);
         flash.reset(1000);
-        assert_eq!(flash.take_torn(), Some(PLACE..PLACE + 0x2_0000));
+        assert_eq!(flash.account.take_torn(), Some(PLACE..PLACE + 0x2_0000));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::super::parts::FlashControl;
 use super::super::peripheral::Peripheral;
-use super::super::rules::{Rule, Violation};
-use super::{Keys, Operation, access, is_busy, worn};
+use super::super::rules::Violation;
+use super::{Account, Keys, Operation, access, is_busy};
 use crate::cpu::{Cycles, NEVER};
 use crate::memory::{FLASH, Memory};
 
@@ -41,18 +41,12 @@ pub(in crate::chip) struct FlashL4G4 {
     control: u32,
     ecc: u32,
     keys: Keys,
-    /// How far its times are from typical to longest, in percent.
-    wear: u32,
     /// Whether it is two banks. One alone has pages of twice the size.
     dual_bank: bool,
-    hertz: u64,
     /// The first half of a double word: where, and what.
     first_half: Option<(u32, u32)>,
     operation: Option<Operation>,
-    changed: Option<Range<u32>>,
-    /// What a reset has cut off, until the memory is told.
-    torn: Option<Range<u32>>,
-    broken: Vec<Violation>,
+    account: Account,
 }
 
 impl FlashL4G4 {
@@ -63,18 +57,13 @@ impl FlashL4G4 {
             access_at_reset,
             access: access_at_reset,
             control: LOCK,
-            wear,
-            hertz: 1,
+            account: Account::new(wear),
             ..FlashL4G4::default()
         }
     }
 
-    fn breaks(&mut self, how: &str) {
-        self.broken.push(Violation::new(Rule::FlashOrder, how));
-    }
-
     fn fail(&mut self, error: u32) {
-        self.breaks(match error {
+        self.account.breaks(match error {
             PROGERR => "a double word is programmed that is not erased (PROGERR)",
             PGAERR => "half a double word is followed by another address, or begins in its middle (PGAERR)",
             SIZERR => "a write that is no word (SIZERR)",
@@ -87,14 +76,13 @@ impl FlashL4G4 {
     /// Begins an operation on one place. Returns for how many microseconds the core stands still: not at all if that is in the second
     /// of two banks, since the program runs from the first.
     fn begin(&mut self, place: Range<u32>, microseconds: u64, now: Cycles, memory: &Memory) -> u64 {
-        self.changed = Some(place.clone());
+        self.account.changed = Some(place.clone());
         let in_second = self.dual_bank && place.start >= FLASH + memory.flash_size() / 2;
         if !in_second {
             self.finish();
             return microseconds;
         }
-        let until = now + self.hertz * microseconds / 1_000_000;
-        self.operation = Some(Operation { until, place });
+        self.operation = Some(self.account.operation(place, microseconds, now));
         0
     }
 
@@ -106,9 +94,9 @@ impl FlashL4G4 {
 
     fn set_control(&mut self, value: u32, now: Cycles) {
         if self.is_busy(now) {
-            self.breaks("CR is written while the flash is busy");
+            self.account.breaks("CR is written while the flash is busy");
         } else if self.control & LOCK != 0 {
-            self.breaks("CR is written while it is locked");
+            self.account.breaks("CR is written while it is locked");
         } else {
             self.control = value;
         }
@@ -116,8 +104,8 @@ impl FlashL4G4 {
 }
 
 impl FlashControl for FlashL4G4 {
-    fn set_core_clock(&mut self, hertz: u64) {
-        self.hertz = hertz;
+    fn account(&mut self) -> &mut Account {
+        &mut self.account
     }
 
     fn program(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> u64 {
@@ -152,7 +140,7 @@ impl FlashControl for FlashL4G4 {
                 return 0;
             }
         }
-        self.begin(first..first + 8, worn(PROGRAM, self.wear), now, memory)
+        self.begin(first..first + 8, self.account.time(PROGRAM), now, memory)
     }
 
     fn start_erase(&mut self, now: Cycles, memory: &mut Memory) -> u64 {
@@ -179,23 +167,15 @@ impl FlashControl for FlashL4G4 {
         }
         let place = memory.sector_range(pages.start).start..memory.sector_range(pages.end - 1).end;
         pages.for_each(|page| memory.erase_sector(page));
-        self.begin(place, worn(ERASE, self.wear), now, memory)
+        self.begin(place, self.account.time(ERASE), now, memory)
     }
 
     fn access(&self) -> u32 {
         self.access
     }
 
-    fn take_change(&mut self) -> Option<Range<u32>> {
-        self.changed.take()
-    }
-
     fn is_busy(&self, now: Cycles) -> bool {
         is_busy(&self.operation, now)
-    }
-
-    fn take_torn(&mut self) -> Option<Range<u32>> {
-        self.torn.take()
     }
 
     fn meet_torn(&mut self, address: u32) -> bool {
@@ -216,7 +196,7 @@ impl Peripheral for FlashL4G4 {
 
     fn write(&mut self, offset: u32, value: u32, now: Cycles) {
         match offset {
-            0x00 => self.access = access(self.access, value & 0x0004_7f0f, &mut self.broken),
+            0x00 => self.access = access(self.access, value & 0x0004_7f0f, &mut self.account.broken),
             0x08 => self.keys.take(value, &mut self.control, LOCK),
             0x10 => self.status &= !(value & (EOP | ERRORS)),
             0x14 => self.set_control(value, now),
@@ -256,27 +236,22 @@ impl Peripheral for FlashL4G4 {
     /// What was being programmed or erased is torn.
     fn reset(&mut self, now: Cycles) {
         self.advance(now);
-        let place = self.operation.take().map(|operation| operation.place);
-        let torn = place.or(self.torn.take());
+        let account = self.account.after_reset(self.operation.take());
         *self = FlashL4G4 {
-            hertz: self.hertz,
-            torn,
-            ..FlashL4G4::new(self.access_at_reset, self.wear, self.dual_bank)
+            account,
+            ..FlashL4G4::new(self.access_at_reset, 0, self.dual_bank)
         };
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
-        std::mem::take(&mut self.broken)
+        std::mem::take(&mut self.account.broken)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::chip::Model;
-    use crate::image::Image;
 
     const CR: u32 = 0x14;
     const SR: u32 = 0x10;
@@ -284,13 +259,13 @@ mod tests {
     const PLACE: u32 = 0x080f_e000;
 
     fn unlocked() -> (FlashL4G4, Memory) {
-        let memory = Memory::new(Model::L476.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
-        let mut flash = FlashL4G4::new(0x600, 0, true);
-        flash.set_core_clock(1_000_000);
-        for key in super::super::KEYS {
-            flash.write(0x08, key, 0);
-        }
-        (flash, memory)
+        super::super::unlocked(FlashL4G4::new(0x600, 0, true), Model::L476, 0x08)
+    }
+
+    /// A double word, at one time.
+    fn program(flash: &mut FlashL4G4, memory: &mut Memory, halves: [u32; 2], now: Cycles) -> u64 {
+        let first = flash.program(PLACE, 4, halves[0], now, memory);
+        first + flash.program(PLACE + 4, 4, halves[1], now, memory)
     }
 
     fn rules(flash: &mut FlashL4G4) -> usize {
@@ -325,8 +300,7 @@ mod tests {
             }),
             (PROGERR, |flash, memory| {
                 for value in [1, 2] {
-                    flash.program(PLACE, 4, value, value.into(), memory);
-                    flash.program(PLACE + 4, 4, value, value.into(), memory);
+                    program(flash, memory, [value; 2], value.into());
                     flash.operation = None;
                 }
             }),
@@ -353,8 +327,7 @@ mod tests {
         let (mut flash, mut memory) = unlocked();
         flash.write(CR, PG, 0);
         for (value, now) in [(7, 0), (0, 100)] {
-            flash.program(PLACE, 4, value, now, &mut memory);
-            flash.program(PLACE + 4, 4, value, now, &mut memory);
+            program(&mut flash, &mut memory, [value; 2], now);
         }
         assert_eq!((rules(&mut flash), memory.bytes(PLACE, 8)), (0, Some(vec![0; 8])));
     }
@@ -395,10 +368,9 @@ mod tests {
     fn what_a_reset_cuts_off_is_torn_until_it_is_erased() {
         let (mut flash, mut memory) = unlocked();
         flash.write(CR, PG, 0);
-        flash.program(PLACE, 4, 1, 0, &mut memory);
-        flash.program(PLACE + 4, 4, 2, 0, &mut memory);
+        program(&mut flash, &mut memory, [1, 2], 0);
         flash.reset(81);
-        let torn = flash.take_torn().expect("it was being programmed");
+        let torn = flash.account.take_torn().expect("it was being programmed");
         assert_eq!(torn, PLACE..PLACE + 8);
         memory.tear(torn);
         assert!(memory.is_torn(PLACE + 7) && !memory.is_torn(PLACE + 8));
@@ -409,10 +381,9 @@ mod tests {
         // After its time it is whole.
         let (mut flash, mut memory) = unlocked();
         flash.write(CR, PG, 0);
-        flash.program(PLACE, 4, 1, 0, &mut memory);
-        flash.program(PLACE + 4, 4, 2, 0, &mut memory);
+        program(&mut flash, &mut memory, [1, 2], 0);
         flash.reset(82);
-        assert_eq!(flash.take_torn(), None);
+        assert_eq!(flash.account.take_torn(), None);
     }
 
     #[test]

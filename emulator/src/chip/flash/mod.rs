@@ -6,8 +6,12 @@ pub(super) mod l4_g4;
 
 use std::ops::Range;
 
+#[cfg(test)]
+use super::parts::FlashControl;
 use super::rules::{Rule, Violation};
 use crate::cpu::Cycles;
+#[cfg(test)]
+use crate::memory::Memory;
 
 const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
 
@@ -27,11 +31,6 @@ impl Keys {
     }
 }
 
-/// A time between typical and longest, by how worn the flash is in percent.
-fn worn([typical, longest]: [u64; 2], wear: u32) -> u64 {
-    typical + (longest - typical) * u64::from(wear) / 100
-}
-
 /// What FLASH_ACR of F4, L4 and G4 becomes: a cache is emptied only while it is off.
 fn access(before: u32, value: u32, broken: &mut Vec<Violation>) -> u32 {
     let mut taken = value;
@@ -43,6 +42,75 @@ fn access(before: u32, value: u32, broken: &mut Vec<Violation>) -> u32 {
         }
     }
     taken
+}
+
+/// What every controller keeps besides its registers.
+#[derive(Default, Hash)]
+pub(super) struct Account {
+    /// How far its times are from typical to longest, in percent.
+    wear: u32,
+    /// The clock of the core, in Hz.
+    hertz: u64,
+    /// The addresses that were programmed or erased, until they are asked for.
+    changed: Option<Range<u32>>,
+    /// What a reset has cut off, until the memory is told.
+    torn: Option<Range<u32>>,
+    broken: Vec<Violation>,
+}
+
+impl Account {
+    fn new(wear: u32) -> Self {
+        Account {
+            wear,
+            hertz: 1,
+            ..Account::default()
+        }
+    }
+
+    /// The same after a reset, which has cut off an operation or not.
+    fn after_reset(&mut self, cut_off: Option<Operation>) -> Self {
+        Account {
+            hertz: self.hertz,
+            torn: cut_off.map(|operation| operation.place).or(self.torn.take()),
+            ..Account::new(self.wear)
+        }
+    }
+
+    pub(super) fn set_core_clock(&mut self, hertz: u64) {
+        self.hertz = hertz;
+    }
+
+    pub(super) fn take_torn(&mut self) -> Option<Range<u32>> {
+        self.torn.take()
+    }
+
+    pub(super) fn take_change(&mut self) -> Option<Range<u32>> {
+        self.changed.take()
+    }
+
+    fn breaks(&mut self, how: &str) {
+        self.broken.push(Violation::new(Rule::FlashOrder, how));
+    }
+
+    /// A time between typical and longest, in microseconds.
+    fn time(&self, [typical, longest]: [u64; 2]) -> u64 {
+        typical + (longest - typical) * u64::from(self.wear) / 100
+    }
+
+    /// An operation that begins now, while the core goes on.
+    fn operation(&self, place: Range<u32>, microseconds: u64, now: Cycles) -> Operation {
+        let until = now + self.hertz * microseconds / 1_000_000;
+        Operation { until, place }
+    }
+}
+
+/// A chip's memory, and its controller, unlocked by keys at an offset, with a core of 1 MHz.
+#[cfg(test)]
+fn unlocked<F: FlashControl>(mut flash: F, model: super::Model, keys: u32) -> (F, Memory) {
+    let image = std::sync::Arc::new(crate::image::Image::from_bytes(vec![0; 8]));
+    flash.account().set_core_clock(1_000_000);
+    KEYS.iter().for_each(|key| flash.write(keys, *key, 0));
+    (flash, Memory::new(model.memory(), image))
 }
 
 #[derive(Hash)]

@@ -46,23 +46,8 @@ impl Script {
 }
 
 mod v1 {
+    use super::super::v1::{ACK, ADDR, AF, BTF, CR1, CR2, DR, PE as ON, RXNE, SB, SR1, SR2, START, STOP, TXE};
     use super::*;
-
-    const CR1: u32 = 0x00;
-    const CR2: u32 = 0x04;
-    const DR: u32 = 0x10;
-    const SR1: u32 = 0x14;
-    const SR2: u32 = 0x18;
-    const ON: u32 = 1;
-    const START: u32 = 1 << 8;
-    const STOP: u32 = 1 << 9;
-    const ACK: u32 = 1 << 10;
-    const TXE: u32 = 1 << 7;
-    const RXNE: u32 = 1 << 6;
-    const BTF: u32 = 1 << 2;
-    const ADDR: u32 = 1 << 1;
-    const SB: u32 = 1;
-    const AF: u32 = 1 << 10;
 
     fn call(script: &mut Script, address: u32) {
         script.write(&[(CR1, ON | START | ACK)]);
@@ -161,26 +146,8 @@ mod v1 {
 }
 
 mod v2 {
+    use super::super::v2::*;
     use super::*;
-
-    const CR1: u32 = 0x00;
-    const CR2: u32 = 0x04;
-    const ISR: u32 = 0x18;
-    const ICR: u32 = 0x1c;
-    const RXDR: u32 = 0x24;
-    const TXDR: u32 = 0x28;
-    const READ: u32 = 1 << 10;
-    const START: u32 = 1 << 13;
-    const RELOAD: u32 = 1 << 24;
-    const AUTO_END: u32 = 1 << 25;
-    const TXE: u32 = 1;
-    const TXIS: u32 = 1 << 1;
-    const RXNE: u32 = 1 << 2;
-    const NACKF: u32 = 1 << 4;
-    const STOPF: u32 = 1 << 5;
-    const TC: u32 = 1 << 6;
-    const TCR: u32 = 1 << 7;
-    const BUSY: u32 = 1 << 15;
 
     fn transfer(bytes: u32, rest: u32) -> u32 {
         bytes << 16 | START | u32::from(MEMORY) << 1 | rest
@@ -203,7 +170,7 @@ mod v2 {
         script.write(&[(TXDR, 2)]);
         script.pass(9);
         assert_eq!(script.read(ISR), BUSY | TXE | TC);
-        script.write(&[(CR2, transfer(2, AUTO_END | READ))]);
+        script.write(&[(CR2, transfer(2, AUTO_END | READS))]);
         assert_eq!(script.read(ISR) & TC, 0);
         script.pass(19);
         assert_eq!((script.read(ISR), script.read(RXDR)), (BUSY | TXE | RXNE, 55));
@@ -217,7 +184,7 @@ mod v2 {
     #[test]
     fn a_byte_that_is_not_taken_holds_the_clock() {
         let mut script = Script::new(Registers::V2);
-        script.write(&[(CR2, transfer(3, AUTO_END | READ))]);
+        script.write(&[(CR2, transfer(3, AUTO_END | READS))]);
         script.pass(200);
         assert_eq!(script.read(ISR), BUSY | TXE | RXNE, "no stop");
         assert_eq!((script.read(RXDR), script.read(RXDR)), (10, 11));
@@ -229,11 +196,11 @@ mod v2 {
     #[test]
     fn more_bytes_follow_by_reload() {
         let mut script = Script::new(Registers::V2);
-        script.write(&[(CR1, 1 | 1 << 6), (CR2, transfer(1, RELOAD | READ))]);
+        script.write(&[(CR1, 1 | 1 << 6), (CR2, transfer(1, RELOAD | READS))]);
         script.pass(19);
         assert_eq!((script.read(RXDR), script.read(ISR)), (10, BUSY | TXE | TCR));
         assert_eq!(script.port.interrupts(), 1);
-        script.write(&[(CR2, transfer(1, AUTO_END | READ) & !START)]);
+        script.write(&[(CR2, transfer(1, AUTO_END | READS) & !START)]);
         assert_eq!(script.port.interrupts(), 0);
         script.pass(10);
         assert_eq!((script.read(RXDR), script.read(ISR)), (11, TXE | STOPF));

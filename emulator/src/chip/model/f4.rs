@@ -1,20 +1,16 @@
 //! What STM32F4 chips have in common: RM0390 (F446), RM0090 (F405), RM0368 (F401), RM0383 (F411).
 
-use super::super::clocks::Limits;
-use super::super::dma::Controllers;
+// What the descriptions of single chips are written with, besides what is below.
+pub(super) use super::super::clocks::Limits;
+pub(super) use super::super::pwr::f4::PwrFacts;
+pub(super) use super::kinds::{Description, FlashReading, I2cPins, MapEntry, MemorySizes, Request, UartPins, pins};
+
 use super::super::dma::layout::STREAMS_F4;
 use super::super::flash::f4::FlashF4;
-use super::super::i2c::{I2cPins, Registers};
-use super::super::map::{Kind, MapEntry};
-use super::super::parts::{Individual, Parts};
-use super::super::pins::pins;
-use super::super::pwr::f4::{PwrF4, PwrFacts};
+use super::super::i2c::Registers;
+use super::super::pwr::f4::PwrF4;
 use super::super::rcc::layout::f4::{AHB1, AHB2, APB1, APB2};
-use super::super::rcc::{Family, Rcc};
-use super::super::rtc;
-use super::kinds::{self, ADC_V2, ADVANCED, NARROW, Ports, SPI_V1, WIDE, ports};
-use super::{Description, SystemMemory};
-use crate::memory::{CCM, MemorySizes, SRAM};
+use super::kinds::{self, *};
 
 pub(super) const KIB: u32 = 1024;
 
@@ -74,14 +70,9 @@ pub(super) const SYSTEM: SystemMemory = SystemMemory {
 };
 
 pub(super) fn parts(chip: &Description, facts: &'static PwrFacts, individual: &Individual) -> Parts {
-    let Ports { uarts, data_registers } = ports(chip.map, None);
-    Parts {
-        rcc: Rcc::new(Family::F4, individual.oscillator(), individual.lse),
-        power: Box::new(PwrF4::new(facts)),
-        flash: Box::new(FlashF4::new(individual.flash_wear)),
-        dma: Controllers::new(&STREAMS_F4, chip.requests, data_registers),
-        uarts,
-    }
+    let (power, flash) = (PwrF4::new(facts), FlashF4::new(individual.flash_wear));
+    let dma = |registers| Controllers::new(&STREAMS_F4, chip.requests, registers);
+    kinds::parts(Family::F4, (chip.map, None), individual, power, flash, dma)
 }
 
 const fn at(

@@ -1,15 +1,7 @@
 //! STM32F401xE: RM0368.
 
-use super::super::clocks::Limits;
-use super::super::dma::Request;
-use super::super::i2c::I2cPins;
-use super::super::map::MapEntry;
-use super::super::pins::{UartPins, pins};
-use super::super::pwr::f4::PwrFacts;
-use super::Description;
 use super::f4::*;
-use crate::cpu::FlashReading;
-use crate::memory::MemorySizes;
+use super::f446;
 
 pub(super) static CHIP: Description = Description {
     name: "STM32F401",
@@ -29,7 +21,8 @@ pub(super) static CHIP: Description = Description {
         UartPins::new(1, 7, &pins(["PA2", "PD5"]), &pins(["PA3", "PD6"])),
         UartPins::new(5, 8, &pins(["PA11", "PC6"]), &pins(["PA12", "PC7"])),
     ],
-    requests: REQUESTS,
+    // RM0368, tables 28 and 29: the same, for the ports that it has.
+    requests: f446::REQUESTS,
     system: SYSTEM,
     parts: |individual| parts(&CHIP, &FACTS, individual),
 };
@@ -52,16 +45,3 @@ static FACTS: PwrFacts = PwrFacts {
         ..limits(if scale >= 2 { 84 } else { 60 }, 42, 84)
     },
 };
-
-/// RM0368, tables 28 and 29.
-const REQUESTS: &[Request] = &[
-    Request::rx(0, 1, 2, 4),
-    Request::rx(0, 1, 5, 4),
-    Request::tx(0, 1, 7, 4),
-    Request::rx(1, 0, 5, 4),
-    Request::tx(1, 0, 6, 4),
-    Request::rx(5, 1, 1, 5),
-    Request::rx(5, 1, 2, 5),
-    Request::tx(5, 1, 6, 5),
-    Request::tx(5, 1, 7, 5),
-];

@@ -1,14 +1,7 @@
 //! STM32F405xG: RM0090.
 
-use super::super::i2c::I2cPins;
-use super::super::map::MapEntry;
-use super::super::pins::{UartPins, pins};
-use super::super::pwr::f4::PwrFacts;
-use super::Description;
 use super::f4::*;
 use super::f446;
-use crate::cpu::FlashReading;
-use crate::memory::MemorySizes;
 
 pub(super) static CHIP: Description = Description {
     name: "STM32F405",

@@ -1,13 +1,6 @@
 //! STM32F446xE: RM0390.
 
-use super::super::dma::Request;
-use super::super::i2c::I2cPins;
-use super::super::map::MapEntry;
-use super::super::pins::{UartPins, pins};
-use super::super::pwr::f4::PwrFacts;
-use super::Description;
 use super::f4::*;
-use crate::cpu::FlashReading;
 
 pub(super) static CHIP: Description = Description {
     name: "STM32F446",

@@ -1,21 +1,11 @@
 //! STM32G474xE: RM0440.
 
-use super::super::dma::Controllers;
 use super::super::dma::dmamux::{DmaMux, Requests};
 use super::super::dma::layout::CHANNELS_G4;
 use super::super::flash::l4_g4::FlashL4G4;
-use super::super::i2c::I2cPins;
-use super::super::map::{Kind, MapEntry};
-use super::super::parts::Parts;
-use super::super::pins::{UartPins, pins};
 use super::super::pwr::l4_g4_h7::PwrL4G4;
 use super::super::rcc::layout::l4_g4::{AHB1, AHB2, APB1, APB1_2, APB2};
-use super::super::rcc::{Family, Rcc};
-use super::super::rtc;
 use super::kinds::*;
-use super::{Description, SystemMemory};
-use crate::cpu::FlashReading;
-use crate::memory::{CCM, MemorySizes, SRAM};
 
 pub(super) static CHIP: Description = Description {
     name: "STM32G474",
@@ -42,20 +32,11 @@ pub(super) static CHIP: Description = Description {
         UartPins::new(8, 8, &pins(["PB11", "PC1"]), &pins(["PB10", "PC0"])),
     ],
     requests: &[],
-    system: SystemMemory {
-        constants: &[(0x1fff_0000, 0x1fff_6fff, 0xffff_ffff)],
-        unique_id: 0x1fff_7590,
-        flash_size: 0x1fff_75e0,
-    },
+    system: SYSTEM_L4_G4,
     parts: |individual| {
-        let Ports { uarts, data_registers } = ports(MAP, Some(8));
-        Parts {
-            rcc: Rcc::new(Family::G4, individual.oscillator(), individual.lse),
-            power: Box::new(PwrL4G4::g4()),
-            flash: Box::new(FlashL4G4::new(0x0004_0600, individual.flash_wear, individual.dual_bank)),
-            dma: Controllers::behind(DmaMux::new(REQUESTS), &CHANNELS_G4, data_registers),
-            uarts,
-        }
+        let flash = FlashL4G4::new(0x0004_0600, individual.flash_wear, individual.dual_bank);
+        let dma = |registers| Controllers::behind(DmaMux::new(REQUESTS), &CHANNELS_G4, registers);
+        parts(Family::G4, (MAP, Some(8)), individual, PwrL4G4::g4(), flash, dma)
     },
 };
 

@@ -1,22 +1,11 @@
 //! STM32H743xI: RM0433.
 
-use super::super::dma::Controllers;
 use super::super::dma::dmamux::{DmaMux, Requests};
 use super::super::dma::layout::STREAMS_H7;
-use super::super::exti;
 use super::super::flash::h7::FlashH7;
-use super::super::i2c::I2cPins;
-use super::super::map::{Kind, MapEntry};
-use super::super::parts::Parts;
-use super::super::pins::{UartPins, pins};
 use super::super::pwr::l4_g4_h7::PwrH7;
 use super::super::rcc::layout::h7::{AHB1, AHB2, AHB4, APB1, APB2, APB4};
-use super::super::rcc::{Family, Rcc};
-use super::super::rtc;
 use super::kinds::*;
-use super::{Description, SystemMemory};
-use crate::cpu::FlashReading;
-use crate::memory::MemorySizes;
 
 pub(super) static CHIP: Description = Description {
     name: "STM32H743",
@@ -62,14 +51,9 @@ pub(super) static CHIP: Description = Description {
         flash_size: 0x1ff1_e880,
     },
     parts: |individual| {
-        let Ports { uarts, data_registers } = ports(MAP, Some(16));
-        Parts {
-            rcc: Rcc::new(Family::H7, individual.oscillator(), individual.lse),
-            power: Box::new(PwrH7::new()),
-            flash: Box::new(FlashH7::new(individual.flash_wear)),
-            dma: Controllers::behind(DmaMux::new(REQUESTS), &STREAMS_H7, data_registers),
-            uarts,
-        }
+        let flash = FlashH7::new(individual.flash_wear);
+        let dma = |registers| Controllers::behind(DmaMux::new(REQUESTS), &STREAMS_H7, registers);
+        parts(Family::H7, (MAP, Some(16)), individual, PwrH7::new(), flash, dma)
     },
 };
 

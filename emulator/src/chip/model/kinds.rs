@@ -1,27 +1,40 @@
 //! What the descriptions of chips have in common: the kinds of peripherals that a map lists.
 
+// What every description is written with.
+pub(super) use super::super::dma::{Controllers, Request};
+pub(super) use super::super::exti;
+pub(super) use super::super::i2c::I2cPins;
+pub(super) use super::super::map::{Kind, MapEntry};
+pub(super) use super::super::parts::{Individual, Parts};
+pub(super) use super::super::pins::{UartPins, pins};
+pub(super) use super::super::rcc::{Family, Rcc};
+pub(super) use super::super::rtc;
+pub(super) use super::{Description, SystemMemory};
+pub(super) use crate::cpu::FlashReading;
+pub(super) use crate::memory::{CCM, MemorySizes, SRAM};
+
 use super::super::adc::{self, Adc};
-use super::super::exti;
-use super::super::i2c::{I2cPins, Registers as I2cRegisters};
-use super::super::map::{Gate, Kind, MapEntry, UART_NAMES, UARTS};
+use super::super::i2c::Registers as I2cRegisters;
+use super::super::map::{Gate, UART_NAMES, UARTS};
+use super::super::parts::{FlashControl, PowerControl};
 use super::super::rng::Rng;
 use super::super::spi::{self, Spi};
 use super::super::spi_v3::SpiV3;
 use super::super::timer::Timer;
 use super::super::usart::{Registers, Usart};
 
-/// The serial ports of a chip, and the addresses of their data registers for receiving and for sending.
-pub(super) struct Ports {
-    pub(super) uarts: [Option<Box<Usart>>; UARTS],
-    pub(super) data_registers: [[u32; 2]; UARTS],
-}
-
-/// The serial ports of a map: with the registers of the F4, or with FIFOs of so many bytes.
-pub(super) fn ports(map: &[MapEntry], fifo: Option<u8>) -> Ports {
-    let mut ports = Ports {
-        uarts: Default::default(),
-        data_registers: [[0; 2]; UARTS],
-    };
+/// The parts of a chip with some power control and flash. Its serial ports have the registers of the F4, or FIFOs of so many bytes; DMA is made
+/// for the addresses of their data registers, for receiving and for sending.
+pub(super) fn parts(
+    family: Family,
+    (map, fifo): (&[MapEntry], Option<u8>),
+    individual: &Individual,
+    power: impl PowerControl + 'static,
+    flash: impl FlashControl + 'static,
+    dma: impl FnOnce([[u32; 2]; UARTS]) -> Controllers,
+) -> Parts {
+    let mut uarts: [Option<Box<Usart>>; UARTS] = Default::default();
+    let mut data_registers = [[0; 2]; UARTS];
     for entry in map {
         if let Kind::Uart(uart) = entry.kind {
             let registers = match fifo {
@@ -29,12 +42,24 @@ pub(super) fn ports(map: &[MapEntry], fifo: Option<u8>) -> Ports {
                 Some(fifo) if UART_NAMES[uart].starts_with("LP") => Registers::LowPower { fifo },
                 Some(fifo) => Registers::V3 { fifo },
             };
-            ports.uarts[uart] = Some(Box::new(Usart::new(registers)));
-            ports.data_registers[uart] = registers.data().map(|offset| entry.base + offset);
+            uarts[uart] = Some(Box::new(Usart::new(registers)));
+            data_registers[uart] = registers.data().map(|offset| entry.base + offset);
         }
     }
-    ports
+    Parts {
+        rcc: Rcc::new(family, individual.oscillator(), individual.lse),
+        power: Box::new(power),
+        flash: Box::new(flash),
+        dma: dma(data_registers),
+        uarts,
+    }
 }
+
+pub(super) const SYSTEM_L4_G4: SystemMemory = SystemMemory {
+    constants: &[(0x1fff_0000, 0x1fff_6fff, 0xffff_ffff)],
+    unique_id: 0x1fff_7590,
+    flash_size: 0x1fff_75e0,
+};
 
 pub(super) const fn at(
     base: u32,

@@ -1,20 +1,10 @@
 //! STM32L476xG: RM0351.
 
 use super::super::dma::layout::CHANNELS_L4;
-use super::super::dma::{Controllers, Request};
 use super::super::flash::l4_g4::FlashL4G4;
-use super::super::i2c::I2cPins;
-use super::super::map::{Kind, MapEntry};
-use super::super::parts::Parts;
-use super::super::pins::{UartPins, pins};
 use super::super::pwr::l4_g4_h7::PwrL4G4;
 use super::super::rcc::layout::l4_g4::{AHB1, AHB2, APB1, APB1_2, APB2};
-use super::super::rcc::{Family, Rcc};
-use super::super::rtc;
 use super::kinds::*;
-use super::{Description, SystemMemory};
-use crate::cpu::FlashReading;
-use crate::memory::{CCM, MemorySizes, SRAM};
 
 pub(super) static CHIP: Description = Description {
     name: "STM32L476",
@@ -40,20 +30,11 @@ pub(super) static CHIP: Description = Description {
         UartPins::new(8, 8, &pins(["PB11", "PC1"]), &pins(["PB10", "PC0"])),
     ],
     requests: REQUESTS,
-    system: SystemMemory {
-        constants: &[(0x1fff_0000, 0x1fff_6fff, 0xffff_ffff)],
-        unique_id: 0x1fff_7590,
-        flash_size: 0x1fff_75e0,
-    },
+    system: SYSTEM_L4_G4,
     parts: |individual| {
-        let Ports { uarts, data_registers } = ports(MAP, Some(0));
-        Parts {
-            rcc: Rcc::new(Family::L4, individual.oscillator(), individual.lse),
-            power: Box::new(PwrL4G4::l4()),
-            flash: Box::new(FlashL4G4::new(0x600, individual.flash_wear, true)),
-            dma: Controllers::new(&CHANNELS_L4, REQUESTS, data_registers),
-            uarts,
-        }
+        let flash = FlashL4G4::new(0x600, individual.flash_wear, true);
+        let dma = |registers| Controllers::new(&CHANNELS_L4, REQUESTS, registers);
+        parts(Family::L4, (MAP, Some(0)), individual, PwrL4G4::l4(), flash, dma)
     },
 };
 

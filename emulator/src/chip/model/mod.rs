@@ -110,22 +110,14 @@ impl Model {
 mod tests {
     use super::super::clocks::Hse;
     use super::super::parts::PowerControl;
+    use super::super::tests::individual;
     use super::*;
 
     const ODEN: u32 = 1 << 16;
     const ODSWEN: u32 = 1 << 17;
 
     fn power(model: Model) -> Box<dyn PowerControl> {
-        let individual = Individual {
-            unique_id: [0; 3],
-            hse: Hse::Absent,
-            hse_start: 0,
-            lse: false,
-            lsi: 32_000,
-            flash_wear: 0,
-            dual_bank: true,
-        };
-        (model.description().parts)(&individual).power
+        (model.description().parts)(&individual(Hse::Absent)).power
     }
 
     #[test]

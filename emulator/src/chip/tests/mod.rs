@@ -29,7 +29,7 @@ const FLASH_REGISTERS: u32 = 0x4002_3c00;
 /// Stream 6 of DMA1, by which USART2 sends.
 const SENDING: u32 = 0x4002_6000 + 0x10 + 0x18 * 6;
 
-fn individual(hse: Hse) -> Individual {
+pub(super) fn individual(hse: Hse) -> Individual {
     Individual {
         unique_id: [7, 8, 9],
         hse,

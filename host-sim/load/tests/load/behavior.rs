@@ -1,7 +1,7 @@
 //! What the simulator guarantees: every packet arrives, the same seed gives the same run, no network of the papers locks up,
 //! and if one is made to, the cycle is named.
 
-use crate::support::{network, point, without_times};
+use crate::support::{assert_flows, network, point, without_times};
 use hopwise_language::Traffic;
 use hopwise_testing::networks;
 use proptest::prelude::*;
@@ -19,12 +19,7 @@ fn same_seed_same_run() {
 fn no_network_locks_up_under_overload() {
     for expression in networks("overloaded") {
         for (rule, flits) in [("exact", 1), ("exact", 12), ("paper", 3)] {
-            let options = format!("--rule {rule} --packet-flits {flits} --rate 0.9 --cycles 3072");
-            let point = point(&format!("{expression} {options}"));
-            assert_eq!(point.deadlock, None, "{expression} {rule} with packets of {flits}");
-            let busy = f64::from(flits) * point.accepted_rate;
-            let what = format!("{expression} {rule} with packets of {flits}");
-            assert!(busy > 0.005, "{what}: only {busy} flits a node a cycle");
+            assert_flows(expression, &format!("--rule {rule}"), flits);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Packets that do not only follow the routing function, and networks that several threads work on.
 
-use crate::support::{point, without_times};
+use crate::support::{assert_flows, point, without_times};
 use hopwise_testing::networks;
 
 /// Districts have nothing in common but letters, which are read in order: whoever works on them, the result is the same.
@@ -29,11 +29,7 @@ fn any_number_of_threads_gives_the_same_result() {
 fn neither_valiant_nor_adaptive_packets_lock_up() {
     for expression in networks("overloaded_by_other_paths") {
         for (paths, flits) in [("valiant", 1), ("valiant", 12), ("adaptive", 1), ("adaptive", 8)] {
-            let options = format!("--paths {paths} --packet-flits {flits} --rate 0.9 --cycles 3072");
-            let point = point(&format!("{expression} {options}"));
-            assert_eq!(point.deadlock, None, "{expression} {paths} with packets of {flits}");
-            let busy = f64::from(flits) * point.accepted_rate;
-            assert!(busy > 0.005, "{expression} {paths}, {flits} flits: {busy}");
+            assert_flows(expression, &format!("--paths {paths}"), flits);
         }
     }
 }

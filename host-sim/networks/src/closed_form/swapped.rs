@@ -29,17 +29,11 @@ pub(super) fn of_rsn(network: &Network, rsn: &Rsn) -> ClosedForm {
         // The middle digit repeated has only its nucleus.
         (least + crossings).min(Network::from(*rsn.nucleus()).unchecked().degree(middle))
     };
-    ClosedForm {
-        edges,
-        degree_min,
-        degree_max: most + crossings,
-        diameter: network.diameter(),
-        distance_sum: if rsn.levels() == 1 {
-            rsn.nucleus().distance_sum()
-        } else {
-            over_bit_cases(network, rsn)
-        },
-    }
+    let distance_sum = match rsn.levels() {
+        1 => rsn.nucleus().distance_sum(),
+        _ => over_bit_cases(network, rsn),
+    };
+    ClosedForm::of(network, edges, (degree_min, most + crossings), distance_sum)
 }
 
 /// The distance sum of two levels over a hypercube, folded or not. Distances do not change if bits trade places or are
@@ -87,37 +81,22 @@ pub(super) fn of_hsn(network: &Network, hsn: &Hsn) -> ClosedForm {
     let nucleus = u128::from(hsn.nucleus().nodes());
     let (least, most) = hsn.nucleus().degree_range();
     let swaps = (nodes - nodes / nucleus) / 2;
-    ClosedForm {
-        edges: hsn.nucleus().edges() * (nodes / nucleus) + swaps * u128::from(hsn.levels() - 1),
-        degree_min: least,
-        degree_max: most + hsn.levels() - 1,
-        diameter: network.diameter(),
-        distance_sum: None,
-    }
+    let edges = hsn.nucleus().edges() * (nodes / nucleus) + swaps * u128::from(hsn.levels() - 1);
+    ClosedForm::of(network, edges, (least, most + hsn.levels() - 1), None)
 }
 
 pub(super) fn of_hcn3(network: &Network, hcn3: &Hcn3) -> ClosedForm {
     let nodes = u128::from(network.nodes());
     let bits = hcn3.bits();
     let without_level_3 = nodes >> bits;
-    ClosedForm {
-        edges: (nodes * u128::from(bits + 2) - without_level_3) / 2,
-        degree_min: bits + 1,
-        degree_max: bits + 2,
-        diameter: None,
-        distance_sum: None,
-    }
+    let edges = (nodes * u128::from(bits + 2) - without_level_3) / 2;
+    ClosedForm::of(network, edges, (bits + 1, bits + 2), None)
 }
 
 /// 16 copies of `rsn(3,hypercube(2))`, each two joined by 8 links.
 pub(super) fn of_partial_swapped(network: &Network) -> ClosedForm {
     let copy: Network = "rsn(3,hypercube(2))".parse().expect("it is a network");
     let copy = super::figures(&copy).expect("it has formulas");
-    ClosedForm {
-        edges: 16 * copy.edges + 16 * 15 / 2 * 8,
-        degree_min: copy.degree_min,
-        degree_max: copy.degree_max + 1,
-        diameter: network.diameter(),
-        distance_sum: None,
-    }
+    let edges = 16 * copy.edges + 16 * 15 / 2 * 8;
+    ClosedForm::of(network, edges, (copy.degree_min, copy.degree_max + 1), None)
 }

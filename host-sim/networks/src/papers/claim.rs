@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use hopwise_core::named;
 use serde::{Serialize, Serializer};
 
 /// The papers.
@@ -50,73 +51,49 @@ impl Paper {
     }
 }
 
-/// How a figure was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    /// Breadth-first search or routes from every node to every node, or from one node of each symmetry class.
-    AllPairs,
-    /// Breadth-first search from one node of a vertex-transitive network.
-    SingleSource,
-    /// A proven formula, or an exact distance computed from addresses.
-    ClosedForm,
-    /// Counted at every node or link of the built-out network.
-    Counted,
-    /// The printed construction or algorithm, executed as it stands.
-    AsPrinted,
-    /// Every possibility tried.
-    Exhaustive,
-    /// The smallest cut into halves that was found: all cuts tried up to 32 nodes, local search above.
-    BestCut,
-    /// Searched for at random; what was found is checked, what was not may still be there.
-    Found,
-}
-
-impl How {
-    /// In words.
-    pub fn name(self) -> &'static str {
-        match self {
-            How::AllPairs => "all pairs",
-            How::SingleSource => "single source",
-            How::ClosedForm => "closed form",
-            How::Counted => "counted",
-            How::AsPrinted => "done as printed",
-            How::Exhaustive => "all cases tried",
-            How::BestCut => "best cut found",
-            How::Found => "random search",
-        }
+named! {
+    /// How a figure was found.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum How {
+        /// Breadth-first search or routes from every node to every node, or from one node of each symmetry class.
+        AllPairs = "all pairs",
+        /// Breadth-first search from one node of a vertex-transitive network.
+        SingleSource = "single source",
+        /// A proven formula, or an exact distance computed from addresses.
+        ClosedForm = "closed form",
+        /// Counted at every node or link of the built-out network.
+        Counted = "counted",
+        /// The printed construction or algorithm, executed as it stands.
+        AsPrinted = "done as printed",
+        /// Every possibility tried.
+        Exhaustive = "all cases tried",
+        /// The smallest cut into halves that was found: all cuts tried up to 32 nodes, local search above.
+        BestCut = "best cut found",
+        /// Searched for at random; what was found is checked, what was not may still be there.
+        Found = "random search",
     }
 }
 
-/// What the measurement says of the claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It is so.
-    Holds,
-    /// Said as an equality, it is an upper bound.
-    HoldsAsABound,
-    /// It is not so; the counterexample tells.
-    False,
-    /// The paper can be read in ways that come to different answers, contradicts itself, or what would decide is lost.
-    Ambiguous,
-    /// Said of growth without bound: the sizes that were measured do not contradict it, and no more can be said.
-    Consistent,
-    /// Not in the paper: found here, and so on all that was measured.
-    Finding,
+named! {
+    /// What the measurement says of the claim.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Verdict {
+        /// It is so.
+        Holds = "holds",
+        /// Said as an equality, it is an upper bound.
+        HoldsAsABound = "holds as a bound",
+        /// It is not so; the counterexample tells.
+        False = "false",
+        /// The paper can be read in ways that come to different answers, contradicts itself, or what would decide is lost.
+        Ambiguous = "ambiguous",
+        /// Said of growth without bound: the sizes that were measured do not contradict it, and no more can be said.
+        Consistent = "consistent with",
+        /// Not in the paper: found here, and so on all that was measured.
+        Finding = "our finding",
+    }
 }
 
 impl Verdict {
-    /// In words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Holds => "holds",
-            Verdict::HoldsAsABound => "holds as a bound",
-            Verdict::False => "false",
-            Verdict::Ambiguous => "ambiguous",
-            Verdict::Consistent => "consistent with",
-            Verdict::Finding => "our finding",
-        }
-    }
-
     pub(super) fn of(so: bool) -> Verdict {
         if so { Verdict::Holds } else { Verdict::False }
     }

@@ -141,22 +141,18 @@ fn a_board_of_its_own_keeps_the_rules() {
     let with = |kind: &str, node: u64, board: &str| {
         format!("network = \"complete(4)\"\nboard = \"{kind}\"\n[[node]]\naddress = {node}\nboard = \"{board}\"\n")
     };
-    for (text, expected) in [
-        (
-            with("nucleo-f401re", 0, "nucleo-f446re"),
-            "line 1: node 1 of complete(4) has 3 links, and a nucleo-f401re has 2 UARTs for links",
-        ),
-        (
-            with("nucleo-f446re", 2, "nucleo-f411re"),
-            "line 1: node 2 of complete(4) has 3 links, and a nucleo-f411re has 2 UARTs for links",
-        ),
-        (
-            with("nucleo-f446re", 2, "nucleo-f446"),
-            "line 5: there is no board 'nucleo-f446', only nucleo-f446re, ",
-        ),
-    ] {
+    let cases = rows(
+        "
+        nucleo-f401re 0 nucleo-f446re => line 1: node 1 of complete(4) has 3 links, and a nucleo-f401re has 2 UARTs for links
+        nucleo-f446re 2 nucleo-f411re => line 1: node 2 of complete(4) has 3 links, and a nucleo-f411re has 2 UARTs for links
+        nucleo-f446re 2 nucleo-f446 => line 5: there is no board 'nucleo-f446', only nucleo-f446re,
+        ",
+    );
+    for (boards, expected) in cases {
+        let words: Vec<&str> = boards.split(' ').collect();
+        let text = with(words[0], words[1].parse().unwrap(), words[2]);
         let refused = Mesh::parse(&text).expect_err(&text).to_string();
-        assert!(refused.starts_with(expected), "{refused}");
+        assert!(refused.starts_with(&expected), "{refused}");
     }
     assert!(Mesh::parse(&with("nucleo-f446re", 2, "plain-f405rg")).is_ok());
 }

@@ -9,26 +9,32 @@ use crate::boards::KINDS;
 use crate::mesh::{Mesh, NodePort};
 use crate::plan::{Cable, WiringPlan};
 use crate::survey::{BoardSeen, LinkSeen, Peer, Seen, Stranger};
-use crate::wiring_check::{FindingKind, WiringReport, compare};
+use crate::wiring_check::{Finding, FindingKind, WiringReport, compare};
 
 fn mesh(expression: &str) -> Mesh {
     Mesh::new(expression.parse().unwrap(), KINDS[0]).unwrap()
+}
+
+/// A link at which a board of a mesh is.
+fn linked(mesh: &Mesh, address: u64, link: usize) -> LinkSeen {
+    let peer = Peer {
+        network: mesh.network.id(),
+        address,
+        link,
+        host: false,
+    };
+    LinkSeen {
+        peer: Some(peer),
+        up: true,
+        ..LinkSeen::default()
+    }
 }
 
 /// What every board sees if ports are connected like this.
 fn seen(mesh: &Mesh, cables: &BTreeMap<NodePort, NodePort>) -> Seen {
     let link = |node: u64, link: usize| {
         let far = mesh.port_at(node, link).and_then(|end| cables.get(&end));
-        LinkSeen {
-            peer: far.map(|far| Peer {
-                network: mesh.network.id(),
-                address: far.node,
-                link: mesh.link(*far),
-                host: false,
-            }),
-            up: far.is_some(),
-            ..LinkSeen::default()
-        }
+        far.map_or(LinkSeen::default(), |far| linked(mesh, far.node, mesh.link(*far)))
     };
     let board = |node: u64| BoardSeen {
         network: mesh.network.id(),
@@ -57,19 +63,11 @@ fn end(text: &str) -> NodePort {
 fn rows(report: &WiringReport) -> Vec<String> {
     let text = |option: &Option<String>| option.clone().unwrap_or("-".into());
     let port = |port: Option<u64>| port.map_or("-".into(), |port| port.to_string());
-    let findings = report.findings.iter();
-    findings
-        .map(|f| {
-            format!(
-                "{:?} {}.{} {} {}",
-                f.kind,
-                f.node,
-                port(f.port),
-                text(&f.expected),
-                text(&f.found)
-            )
-        })
-        .collect()
+    let row = |f: &Finding| {
+        let (port, expected, found) = (port(f.port), text(&f.expected), text(&f.found));
+        format!("{:?} {}.{port} {expected} {found}", f.kind, f.node)
+    };
+    report.findings.iter().map(row).collect()
 }
 
 #[test]
@@ -112,19 +110,9 @@ fn a_plug_in_the_wrong_socket_is_moved() {
     // The plug of 1.0 is in a socket of board 3 that the plan leaves free.
     let mut boards = seen(&mesh, &planned(&mesh));
     let far = mesh.far_end(end("1.0")).unwrap();
-    let peer = |node: u64, link: usize| LinkSeen {
-        peer: Some(Peer {
-            network: mesh.network.id(),
-            address: node,
-            link,
-            host: false,
-        }),
-        up: true,
-        ..LinkSeen::default()
-    };
     boards.get_mut(&1).unwrap().links[0] = LinkSeen::default();
-    boards.get_mut(&3).unwrap().links[4] = peer(far.node, mesh.link(far));
-    boards.get_mut(&far.node).unwrap().links[mesh.link(far)] = peer(3, 4);
+    boards.get_mut(&3).unwrap().links[4] = linked(&mesh, far.node, mesh.link(far));
+    boards.get_mut(&far.node).unwrap().links[mesh.link(far)] = linked(&mesh, 3, 4);
     let report = compare(&mesh, &plan, usize::MAX, &boards, None);
     assert_eq!(
         rows(&report),
@@ -178,17 +166,9 @@ fn boards_that_are_not_who_they_should_be_are_named() {
 fn a_host_at_a_link_is_extra() {
     let mesh = mesh("path(3)");
     let mut boards = seen(&mesh, &planned(&mesh));
-    let host = Peer {
-        network: 0,
-        address: 0,
-        link: 0,
-        host: true,
-    };
-    boards.get_mut(&1).unwrap().links[3] = LinkSeen {
-        peer: Some(host),
-        up: true,
-        ..LinkSeen::default()
-    };
+    let mut host = linked(&mesh, 0, 0);
+    host.peer.as_mut().unwrap().host = true;
+    boards.get_mut(&1).unwrap().links[3] = host;
     let found = report(&mesh, &boards);
     assert_eq!(rows(&found), ["Extra 1.- - a host"]);
     let expected = ["take out the cable at board 1 UART5: a host is at its other end"];

@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use forge::Forger;
 use hopwise_core::network::virtual_channels;
-use hopwise_core::{Network, Node, Rule};
+use hopwise_core::{Network, Node, Rule, named};
 use hopwise_node::limits::BODY;
 use hopwise_node::link::{FrameResult, Link, Micros, Received, Token, Turn};
 use hopwise_node::wire::{self, AGE_UNIT, DELIMITER, Header, Identity, Kind, Packet, PacketId, Role, WIRE};
@@ -22,52 +22,26 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// The first bytes of every forged payload; no packet of a correct board has this number.
 pub const FORGED: u32 = u32::MAX;
 
-/// The misbehavior of a faulty node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misbehavior {
-    /// Random bytes at line rate.
-    Babble,
-    /// As many packets and broadcasts of its own as the line takes, in all virtual channels, whatever room is offered.
-    Flood,
-    /// Refuses every packet, while it offers room.
-    Refuse,
-    /// Says hello and never acknowledges.
-    Mute,
-    /// Restarts again and again as soon as a link is up.
-    Flap,
-    /// Makes up packets: age, source, epoch, number, hops, trail, broadcasts, confirmations, reports.
-    Lie,
-    /// Acknowledges what it should send on, and sends nothing on.
-    Hole,
-    /// Sends again, later, what has passed.
-    Replay,
-}
-
-impl Misbehavior {
-    /// All of them.
-    pub const ALL: [Misbehavior; 8] = [
-        Misbehavior::Babble,
-        Misbehavior::Flood,
-        Misbehavior::Refuse,
-        Misbehavior::Mute,
-        Misbehavior::Flap,
-        Misbehavior::Lie,
-        Misbehavior::Hole,
-        Misbehavior::Replay,
-    ];
-
-    /// As it is written.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Misbehavior::Babble => "babble",
-            Misbehavior::Flood => "flood",
-            Misbehavior::Refuse => "refuse",
-            Misbehavior::Mute => "mute",
-            Misbehavior::Flap => "flap",
-            Misbehavior::Lie => "lie",
-            Misbehavior::Hole => "hole",
-            Misbehavior::Replay => "replay",
-        }
+named! {
+    /// The misbehavior of a faulty node.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Misbehavior {
+        /// Random bytes at line rate.
+        Babble = "babble",
+        /// As many packets and broadcasts of its own as the line takes, in all virtual channels, whatever room is offered.
+        Flood = "flood",
+        /// Refuses every packet, while it offers room.
+        Refuse = "refuse",
+        /// Says hello and never acknowledges.
+        Mute = "mute",
+        /// Restarts again and again as soon as a link is up.
+        Flap = "flap",
+        /// Makes up packets: age, source, epoch, number, hops, trail, broadcasts, confirmations, reports.
+        Lie = "lie",
+        /// Acknowledges what it should send on, and sends nothing on.
+        Hole = "hole",
+        /// Sends again, later, what has passed.
+        Replay = "replay",
     }
 }
 

@@ -1,51 +1,28 @@
 //! Disturbances of the mesh and their times, which explain packets that did not arrive.
 
+use hopwise_core::named;
 use hopwise_node::router::times::LIFETIME;
 
 use crate::wire::Nanos;
 
-/// The exception by which a packet that did not arrive violates no guarantee.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exception {
-    /// An end restarted, or a board died with it, while it was under way.
-    Restarted,
-    /// No path led from its source to its destination when it was sent.
-    CutOff,
-    /// A board or a cable changed shortly before it was sent, or while it was under way.
-    Changing,
-    /// Every path led over a wire that damages more than every other of the longest frames.
-    Noisy,
-    /// There were such wires, and its destination had more to answer than it has buffers for.
-    Busy,
-    /// Senders were refused: more was sent than the mesh carries.
-    Overload,
-    /// A board of the mesh is faulty, and nothing is guaranteed for such a packet beside such a board.
-    FaultyNode,
-}
-
-impl Exception {
-    /// All of them.
-    pub const ALL: [Exception; 7] = [
-        Exception::Restarted,
-        Exception::CutOff,
-        Exception::Changing,
-        Exception::Noisy,
-        Exception::Busy,
-        Exception::Overload,
-        Exception::FaultyNode,
-    ];
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Exception::Restarted => "restarted",
-            Exception::CutOff => "cut-off",
-            Exception::Changing => "changing",
-            Exception::Noisy => "noisy",
-            Exception::Busy => "busy",
-            Exception::Overload => "overload",
-            Exception::FaultyNode => "rogue",
-        }
+named! {
+    /// The exception by which a packet that did not arrive violates no guarantee.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Exception {
+        /// An end restarted, or a board died with it, while it was under way.
+        Restarted = "restarted",
+        /// No path led from its source to its destination when it was sent.
+        CutOff = "cut-off",
+        /// A board or a cable changed shortly before it was sent, or while it was under way.
+        Changing = "changing",
+        /// Every path led over a wire that damages more than every other of the longest frames.
+        Noisy = "noisy",
+        /// There were such wires, and its destination had more to answer than it has buffers for.
+        Busy = "busy",
+        /// Senders were refused: more was sent than the mesh carries.
+        Overload = "overload",
+        /// A board of the mesh is faulty, and nothing is guaranteed for such a packet beside such a board.
+        FaultyNode = "rogue",
     }
 }
 
@@ -79,6 +56,7 @@ impl Spans {
 }
 
 /// The disturbances of the mesh so far.
+#[derive(Default)]
 pub(super) struct History {
     changes: Spans,
     refusals: Spans,
@@ -93,11 +71,8 @@ impl History {
     /// Nothing yet, on wires on which a byte takes so long.
     pub(super) fn new(byte_nanos: Nanos) -> Self {
         History {
-            changes: Spans::default(),
-            refusals: Spans::default(),
-            crowds: Spans::default(),
-            reroutes: Spans::default(),
             settles_within: SILENCE + SILENT_BYTES * byte_nanos,
+            ..History::default()
         }
     }
 

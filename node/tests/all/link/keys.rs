@@ -69,12 +69,9 @@ fn another_key_or_none_is_told_at_both_ends_and_nothing_comes_through() {
 fn voice(link: &mut Link<WIRE>, until: Micros) -> Vec<Vec<u8>> {
     let mut sent = Vec::new();
     for now in (0..until).step_by(10_000) {
-        link.tick(now);
-        let mut out = [0; WIRE];
-        if let Some(length) = link.write_control(now, &mut out) {
-            sent.push(out[..length].to_vec());
-        }
+        sent.push(say(link, now));
     }
+    sent.retain(|said| !said.is_empty());
     sent
 }
 
@@ -88,13 +85,11 @@ fn locked(place: usize, epoch: u32) -> Link<WIRE> {
 fn an_end_does_not_link_up_with_its_own_voice() {
     let mut link = locked(0, 1);
     for now in (0..2_000_000).step_by(5_000) {
-        let mut out = [0; WIRE];
-        let length = link.write_control(now, &mut out).unwrap_or(0);
-        let mut back = &out[..length];
+        let said = say(&mut link, now);
+        let mut back = &said[..];
         while let Some(received) = link.receive(&mut back, now) {
             assert_eq!(received, Received::Frame);
         }
-        link.tick(now);
         assert!(link.peer().is_none());
     }
 }
@@ -142,8 +137,6 @@ fn a_session_has_nonces_of_its_own() {
 /// What a whole session said is worth nothing to an end of a later one, whether it restarted or not.
 #[test]
 fn nothing_of_an_earlier_session_is_accepted() {
-    use std::cell::RefCell;
-    use std::rc::Rc;
     type Frames = Vec<(usize, Vec<u8>)>;
     let recorded: Rc<RefCell<Frames>> = Rc::default();
     let mut pair = keyed([40, 40]);
@@ -287,14 +280,7 @@ impl Attacker {
                 let changed = self.rewritten(&replayed);
                 [changed, frame].concat()
             }
-            _ => {
-                let mut out = [0; WIRE];
-                let now = self.now;
-                let impostor = &mut self.impostors[from];
-                impostor.tick(now);
-                let length = impostor.write_control(now, &mut out).unwrap_or(0);
-                [&out[..length], &frame].concat()
-            }
+            _ => [say(&mut self.impostors[from], self.now), frame].concat(),
         }
     }
 }
@@ -361,18 +347,14 @@ fn who_has_the_key_and_says_it_is_a_host_is_accepted_as_one() {
     let mut host = Link::welcoming(host_identity(1, 1), BAUD, 0);
     host.lock(&credentials(KEY).unwrap());
     for now in (0..300_000).step_by(1_000) {
-        for turn in 0..2 {
-            let (from, to) = if turn == 0 {
-                (&mut board, &mut host)
-            } else {
-                (&mut host, &mut board)
-            };
-            let mut out = [0; WIRE];
-            let length = from.write_control(now, &mut out).unwrap_or(0);
-            let mut bytes = &out[..length];
-            while let Some(received) = to.receive(&mut bytes, now) {
+        for _ in 0..2 {
+            let said = say(&mut board, now);
+            let mut bytes = &said[..];
+            while let Some(received) = host.receive(&mut bytes, now) {
                 assert!(!matches!(received, Received::Damaged(FrameError::Tag)));
             }
+            // And the other way round.
+            std::mem::swap(&mut board, &mut host);
         }
     }
     assert!(board.is_open() && host.is_open());
@@ -390,13 +372,18 @@ fn hear(to: &mut Link<WIRE>, mut bytes: &[u8], now: Micros) {
     while to.receive(&mut bytes, now).is_some() {}
 }
 
+/// Each tells the other what it has to say.
+fn talk(ends: &mut [Link<WIRE>; 2], now: Micros) {
+    for from in [0, 1] {
+        let said = say(&mut ends[from], now);
+        hear(&mut ends[1 - from], &said, now);
+    }
+}
+
 fn up() -> ([Link<WIRE>; 2], Micros) {
     let mut ends = [locked(0, 1), locked(1, 1)];
     for now in (0..200_000).step_by(1_000) {
-        for from in [0, 1] {
-            let said = say(&mut ends[from], now);
-            hear(&mut ends[1 - from], &said, now);
-        }
+        talk(&mut ends, now);
     }
     assert!(ends.iter().all(Link::is_open));
     (ends, 200_000)
@@ -455,10 +442,7 @@ fn a_session_does_not_end_because_an_old_hello_is_said_again() {
     for _ in 0..20 {
         hear(&mut ends[0], &old, now);
         now += 4_000;
-        for from in [0, 1] {
-            let said = say(&mut ends[from], now);
-            hear(&mut ends[1 - from], &said, now);
-        }
+        talk(&mut ends, now);
         assert!(ends.iter().all(Link::is_open));
     }
     assert_eq!(ends.map(|end| end.counters().sessions), [1, 1]);

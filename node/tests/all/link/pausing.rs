@@ -11,15 +11,17 @@ const UNITS: u8 = 12;
 /// By then the other end has been told.
 const TOLD: Micros = 20 * MILLISECOND;
 
-/// Some ends stand still for a while, told or not; then all goes on.
-fn stand_still(pair: &mut Pair, ends: &[usize], told: bool, time: Micros) {
-    if told {
-        ends.iter().for_each(|place| pair.ends[*place].link.pause(UNITS));
-        pair.run(TOLD, |_| false);
-    }
+/// Some ends say that they will stand still, and do.
+fn leave(pair: &mut Pair, ends: &[usize]) {
+    ends.iter().for_each(|place| pair.ends[*place].link.pause(UNITS));
+    pair.run(TOLD, |_| false);
     ends.iter().for_each(|place| pair.ends[*place].stands_still = true);
-    pair.run(time, |_| false);
+}
+
+/// They go on after a while, one after the other.
+fn come_back(pair: &mut Pair, ends: &[usize], wait: Micros) {
     for place in ends {
+        pair.run(wait, |_| false);
         pair.ends[*place].stands_still = false;
         pair.ends[*place].link.end_pause(pair.now);
     }
@@ -37,7 +39,9 @@ fn a_pause_that_was_announced_ends_no_session_and_loses_nothing() {
     for ends in [&[0][..], &[1], &[0, 1]] {
         let mut pair = busy_pair();
         for _ in 0..5 {
-            stand_still(&mut pair, ends, true, 2_500 * MILLISECOND);
+            leave(&mut pair, ends);
+            pair.run(2_500 * MILLISECOND, |_| false);
+            come_back(&mut pair, ends, 0);
             pair.run(300 * MILLISECOND, |_| false);
         }
         assert!(pair.run(60 * SECOND, Pair::all_sent));
@@ -54,14 +58,8 @@ fn a_pause_that_was_announced_ends_no_session_and_loses_nothing() {
 fn ends_that_were_both_away_find_each_other_at_once() {
     for first in 0..2 {
         let mut pair = busy_pair();
-        pair.ends.iter_mut().for_each(|end| end.link.pause(UNITS));
-        pair.run(TOLD, |_| false);
-        pair.ends.iter_mut().for_each(|end| end.stands_still = true);
-        for place in [first, 1 - first] {
-            pair.run(SECOND / 2, |_| false);
-            pair.ends[place].stands_still = false;
-            pair.ends[place].link.end_pause(pair.now);
-        }
+        leave(&mut pair, &[0, 1]);
+        come_back(&mut pair, &[first, 1 - first], SECOND / 2);
         let before = pair.ends.each_ref().map(|end| end.link.counters().packets_received);
         pair.run(100 * MILLISECOND, |_| false);
         let after = pair.ends.each_ref().map(|end| end.link.counters().packets_received);
@@ -76,21 +74,11 @@ fn ends_that_were_both_away_find_each_other_at_once() {
 #[test]
 fn a_pause_is_announced_to_an_end_that_is_away_itself() {
     let mut pair = busy_pair();
-    pair.ends.iter_mut().for_each(|end| end.link.pause(UNITS));
-    pair.run(TOLD, |_| false);
-    pair.ends.iter_mut().for_each(|end| end.stands_still = true);
-    pair.run(SECOND / 2, |_| false);
-    pair.ends[0].stands_still = false;
-    pair.ends[0].link.end_pause(pair.now);
+    leave(&mut pair, &[0, 1]);
+    come_back(&mut pair, &[0], SECOND / 2);
     pair.run(100 * MILLISECOND, |_| false);
-    pair.ends[0].link.pause(UNITS);
-    pair.run(TOLD, |_| false);
-    pair.ends[0].stands_still = true;
-    for place in [1, 0] {
-        pair.run(SECOND, |_| false);
-        pair.ends[place].stands_still = false;
-        pair.ends[place].link.end_pause(pair.now);
-    }
+    leave(&mut pair, &[0]);
+    come_back(&mut pair, &[1, 0], SECOND);
     assert!(pair.run(60 * SECOND, Pair::all_sent));
     for end in &pair.ends {
         assert_eq!(end.notices, [Notice::Up]);
@@ -101,7 +89,8 @@ fn a_pause_is_announced_to_an_end_that_is_away_itself() {
 #[test]
 fn a_pause_that_was_not_announced_ends_the_session() {
     let mut pair = busy_pair();
-    stand_still(&mut pair, &[0], false, 2_500 * MILLISECOND);
+    pair.ends[0].stands_still = true;
+    come_back(&mut pair, &[0], 2_500 * MILLISECOND);
     assert!(pair.run(60 * SECOND, Pair::all_sent));
     assert!(pair.ends.iter().all(|end| end.notices.len() > 1));
 }
@@ -109,9 +98,7 @@ fn a_pause_that_was_not_announced_ends_the_session() {
 #[test]
 fn nothing_is_sent_to_an_end_that_is_away() {
     let mut pair = busy_pair();
-    pair.ends[0].link.pause(UNITS);
-    pair.run(TOLD, |_| false);
-    pair.ends[0].stands_still = true;
+    leave(&mut pair, &[0]);
     pair.run(2 * SECOND, |_| false);
     assert_eq!(pair.waiting_from(1), 0);
 }
@@ -119,9 +106,7 @@ fn nothing_is_sent_to_an_end_that_is_away() {
 #[test]
 fn an_end_that_does_not_come_back_is_given_up() {
     let mut pair = busy_pair();
-    pair.ends[0].link.pause(UNITS);
-    pair.run(TOLD, |_| false);
-    pair.ends[0].stands_still = true;
+    leave(&mut pair, &[0]);
     let away = u64::from(UNITS) * PAUSE_UNIT;
     pair.run(away - TOLD, |_| false);
     assert_eq!(pair.ends[1].notices, [Notice::Up]);
@@ -136,15 +121,12 @@ fn pauses_without_end_are_not_accepted() {
     let start = pair.now;
     let mut away = 0;
     while pair.now < start + 100 * SECOND {
-        pair.ends[0].link.pause(UNITS);
-        pair.run(TOLD, |_| false);
-        pair.ends[0].stands_still = true;
+        leave(&mut pair, &[0]);
         for _ in 0..30 {
             pair.run(100 * MILLISECOND, |_| false);
             away += u64::from(pair.ends[1].link.is_paused(pair.now)) * 100 * MILLISECOND;
         }
-        pair.ends[0].stands_still = false;
-        pair.ends[0].link.end_pause(pair.now);
+        come_back(&mut pair, &[0], 0);
     }
     // Half a minute, and a tenth of the time.
     assert!(away > 20 * SECOND && away < 45 * SECOND, "{away}");

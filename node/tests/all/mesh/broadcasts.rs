@@ -1,6 +1,6 @@
 //! Broadcasts: every other live node once.
 
-use super::datagrams::{aged, copied, header};
+use super::datagrams::{aged, beside, copied, header};
 use super::harness::Mesh;
 use crate::support::*;
 
@@ -42,24 +42,15 @@ fn it_goes_to_the_children_in_the_order_of_the_tree() {
         mesh.broadcast(node, b"order").unwrap();
         mesh.run(40 * MILLISECOND);
         let fanout = mesh.network.fanout(node, node).unwrap();
-        let ports: Vec<_> = fanout.map(|(port, _)| port as u8).collect();
-        let sent: Vec<_> = mesh
-            .board(node)
-            .events
-            .0
-            .iter()
-            .filter_map(|event| match event {
-                Event::Sent { link, packet, .. } if packet.kind == Kind::Broadcast && packet.source == node => {
-                    Some(*link)
-                }
-                _ => None,
-            })
-            .collect();
-        let mut sorted = sent.clone();
-        sorted.sort_unstable();
-        let mut expected = ports.clone();
-        expected.sort_unstable();
-        assert_eq!(sorted, expected, "node {node}");
+        let mut ports: Vec<_> = fanout.map(|(port, _)| port as u8).collect();
+        let sent = mesh.board(node).events.0.iter().filter_map(|event| match event {
+            Event::Sent { link, packet, .. } if (packet.kind, packet.source) == (Kind::Broadcast, node) => Some(*link),
+            _ => None,
+        });
+        let mut sent: Vec<_> = sent.collect();
+        sent.sort_unstable();
+        ports.sort_unstable();
+        assert_eq!(sent, ports, "node {node}");
     }
 }
 
@@ -130,9 +121,7 @@ fn a_cable_that_dies_under_a_broadcast_loses_and_doubles_nothing() {
 
 #[test]
 fn a_copy_of_a_broadcast_is_taken_once() {
-    let mut mesh = Mesh::up("ring(5)");
-    let one = mesh.impersonate(0, 1);
-    mesh.run(SECOND);
+    let (mut mesh, [one]) = beside("ring(5)", [(0, 1)]);
     let broadcast = header(Kind::Broadcast, 1, 1, 3);
     // Along the tree; as a flood, which is passed on once; as another copy of that.
     for (copied, duplicates) in [(false, 0), (true, 0), (true, 1)] {
@@ -145,9 +134,7 @@ fn a_copy_of_a_broadcast_is_taken_once() {
 /// A flood comes to node 0 from node 4, and waits there behind much else for node 1, which sends a copy of its own meanwhile. Says how
 /// often node 1 hears of the flood.
 fn floods_heard(is_flood: bool) -> usize {
-    let mut mesh = Mesh::up("ring(5)");
-    let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
-    mesh.run(SECOND);
+    let (mut mesh, [one, four]) = beside("ring(5)", [(0, 1), (0, 4)]);
     for _ in 0..10 {
         mesh.send(0, 1, &[0; 200]).unwrap();
     }
@@ -166,21 +153,14 @@ fn floods_heard(is_flood: bool) -> usize {
 }
 
 #[test]
-fn who_has_a_flood_is_not_sent_it_again() {
-    assert_eq!(floods_heard(true), 0);
-}
-
-#[test]
-fn who_sends_along_the_tree_still_learns_of_a_flood() {
-    assert_eq!(floods_heard(false), 1);
+fn who_has_a_flood_is_not_sent_it_again_and_who_sends_along_the_tree_still_learns_of_it() {
+    assert_eq!((floods_heard(true), floods_heard(false)), (0, 1));
 }
 
 /// A broadcast of this board comes back as a flood: someone on its tree is cut off. The next ones are floods from the start, for a while.
 #[test]
 fn a_source_whose_tree_is_broken_floods_at_once() {
-    let mut mesh = Mesh::up("ring(5)");
-    let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
-    mesh.run(SECOND);
+    let (mut mesh, [one, four]) = beside("ring(5)", [(0, 1), (0, 4)]);
     let send = |mesh: &mut Mesh| {
         mesh.broadcast(0, b"mine").unwrap();
         mesh.run(20 * MILLISECOND);
@@ -198,9 +178,7 @@ fn a_source_whose_tree_is_broken_floods_at_once() {
 #[test]
 fn a_broadcast_from_before_the_start_is_passed_on_only() {
     for (old, delivered) in [(false, 1), (true, 0)] {
-        let mut mesh = Mesh::up("ring(5)");
-        let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
-        mesh.run(SECOND);
+        let (mut mesh, [one, four]) = beside("ring(5)", [(0, 1), (0, 4)]);
         mesh.restart(0);
         mesh.run(500 * MILLISECOND);
         let age = if old { SECOND / AGE_UNIT } else { 0 };

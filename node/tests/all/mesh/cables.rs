@@ -13,15 +13,6 @@ fn used(mesh: &Mesh, one: Node, other: Node) -> (Option<u8>, Option<u8>) {
     (link(one, other), link(other, one))
 }
 
-fn ups(mesh: &Mesh, node: Node) -> usize {
-    mesh.board(node).count(|event| matches!(event, Event::LinkUp { .. }))
-}
-
-fn downs(mesh: &Mesh, node: Node, why: Down) -> usize {
-    let down = |event: &Event| matches!(event, Event::LinkDown { reason, .. } if *reason == why);
-    mesh.board(node).count(down)
-}
-
 /// Every packet that each of two boards sends the other arrives.
 fn assert_talk(mesh: &mut Mesh) {
     let before = [0, 1].map(|node| mesh.board(node).got.len());
@@ -107,7 +98,7 @@ fn nothing_is_sent_to_one_who_does_not_accept_us() {
     mesh.run(SECOND);
     assert!(mesh.stranger(two).heard.is_empty());
     assert_eq!(mesh.board(1).dropped(DropReason::NoRoute), 1);
-    let refused = downs(&mesh, 1, Down::Refused);
+    let refused = mesh.board(1).downs(Down::Refused);
     assert!((3..=5).contains(&refused), "{refused}");
     let now = mesh.now;
     mesh.stranger_mut(two).link.accept(true, now);
@@ -129,7 +120,7 @@ fn bad_neighbor() -> (Mesh, usize) {
 fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
     let begun = mesh.now;
     mesh.send(1, 2, &[7; 150]).unwrap();
-    let is_down = mesh.run_until(within, |mesh| downs(mesh, 1, why) == 1);
+    let is_down = mesh.run_until(within, |mesh| mesh.board(1).downs(why) == 1);
     assert!(is_down, "{why:?} after {}", mesh.now - begun);
     mesh.run(50 * MILLISECOND);
     assert_eq!(mesh.board(2).payloads(), [(1, &[7; 150][..])], "{why:?}");
@@ -140,7 +131,7 @@ fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
         mesh.run(100 * MILLISECOND);
     }
     assert!(sent > 400, "{why:?}: {sent}");
-    let times = downs(&mesh, 1, why);
+    let times = mesh.board(1).downs(why);
     let took = mesh.now - begun;
     assert!((4..=7).contains(&times), "{why:?} {times} times in {took}");
     assert_eq!(mesh.board(1).dropped(DropReason::Expired), 0, "{why:?}");
@@ -196,7 +187,7 @@ fn what_is_too_long_for_a_neighbor_is_not_sent_to_it() {
         );
         assert!(told, "{:?}", mesh.board(node).got);
     }
-    assert_eq!(downs(&mesh, 1, Down::Stuck), 0);
+    assert_eq!(mesh.board(1).downs(Down::Stuck), 0);
     mesh.assert_at_rest();
 }
 
@@ -217,7 +208,7 @@ fn a_cable_that_loses_long_frames_is_tried_with_long_hellos() {
             late += usize::from(!(sent..sent + 50 * MILLISECOND).contains(&at));
         }
         assert!(late < 10, "{late} of 60 every {interval} microseconds");
-        let given_up = downs(&mesh, 0, Down::Ended) + downs(&mesh, 0, Down::Stuck);
+        let given_up = mesh.board(0).downs(Down::Ended) + mesh.board(0).downs(Down::Stuck);
         assert_eq!(given_up, 1, "every {interval} microseconds");
         // Whole again, it is used again.
         mesh.lose_longer(0, 1, usize::MAX);
@@ -231,12 +222,12 @@ fn a_cable_that_loses_long_frames_is_tried_with_long_hellos() {
 #[test]
 fn a_neighbor_that_comes_and_goes_is_held_down() {
     let mut mesh = Mesh::up("ring(3)");
-    let before = ups(&mesh, 0);
+    let before = mesh.board(0).ups();
     for _ in 0..170 {
         mesh.restart(1);
         mesh.run(60 * MILLISECOND);
     }
-    let times = ups(&mesh, 0) - before;
+    let times = mesh.board(0).ups() - before;
     assert!((3..=12).contains(&times), "{times} times in 10 seconds");
     let events = mesh.board(0).events.0.len();
     assert!(events < 60, "{events} events");
@@ -276,7 +267,7 @@ fn there_is_one_host_and_where_it_belongs() {
     mesh.run(3 * SECOND);
     assert_eq!(mesh.board(0).router.host_link(), None);
     assert_eq!(mesh.stranger(stray).downs, [Down::Refused]);
-    mesh.stranger_mut(stray).send(0, &header(Kind::Datagram, 0, 1, 1), b"x");
+    mesh.post(stray, &header(Kind::Datagram, 0, 1, 1), b"x");
     let first = mesh.host(0);
     mesh.run(2 * SECOND);
     assert_eq!(mesh.board(0).router.host_link(), Some(PORTS as u8 - 1));
@@ -298,7 +289,7 @@ fn where_several_links_are_for_hosts_the_first_to_come_stays() {
     assert_eq!(mesh.stranger(second).downs, [Down::Refused]);
     for (host, number) in [(first, 1), (second, 2)] {
         let header = header(Kind::Datagram, 0, 1, number);
-        mesh.stranger_mut(host).send(0, &header, &[number as u8]);
+        mesh.post(host, &header, &[number as u8]);
     }
     mesh.run(SECOND);
     assert_eq!(mesh.board(1).payloads(), [(0, &[1][..])]);

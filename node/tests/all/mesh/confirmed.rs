@@ -1,6 +1,6 @@
 //! Confirmed packets: delivered once, and the sender learns what became of each.
 
-use super::datagrams::header;
+use super::datagrams::{aged, beside, from_host, header};
 use super::harness::{Got, Mesh};
 use crate::support::*;
 
@@ -56,9 +56,7 @@ fn one_to_oneself_is_confirmed() {
 /// A packet comes to node 0 and comes again, as its source sends it again. Says how often node 1 hears it, if it waits behind as many
 /// others at first.
 fn heard_of_a_retry(kind: Kind, waiting: usize) -> usize {
-    let mut mesh = Mesh::up("ring(5)");
-    let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
-    mesh.run(SECOND);
+    let (mut mesh, [one, four]) = beside("ring(5)", [(0, 1), (0, 4)]);
     for _ in 0..waiting {
         mesh.send(0, 1, &[0; 200]).unwrap();
     }
@@ -194,7 +192,7 @@ fn facing() -> (Mesh, usize) {
     (mesh, two)
 }
 
-fn confirmation(number: u32, verdict: Verdict, uptime: Micros) -> Vec<u8> {
+pub(super) fn confirmation(number: u32, verdict: Verdict, uptime: Micros) -> Vec<u8> {
     let confirmation = Confirmation {
         number,
         epoch: 1,
@@ -257,12 +255,10 @@ fn a_confirmation_counts_once_and_only_of_this_life() {
     let good = confirmation(FIRST, Verdict::Delivered, 9 * SECOND);
     let mut old_epoch = good.clone();
     old_epoch[4] = 9;
-    mesh.stranger_mut(two).send(0, &response, &old_epoch);
-    mesh.stranger_mut(two)
-        .send(0, &Header { number: 51, ..response }, &good[..10]);
+    mesh.post(two, &response, &old_epoch);
+    mesh.post(two, &Header { number: 51, ..response }, &good[..10]);
     let of_another = confirmation(FIRST + 1, Verdict::Delivered, 9 * SECOND);
-    mesh.stranger_mut(two)
-        .send(0, &Header { number: 52, ..response }, &of_another);
+    mesh.post(two, &Header { number: 52, ..response }, &of_another);
     // Of someone else than the destination.
     mesh.say(two, &header(Kind::Confirmation, 0, 1, 55), &good, 10);
     assert!(outcomes(&mesh, 1).is_empty());
@@ -347,9 +343,8 @@ fn a_destination_that_restarts_does_not_deliver_again() {
 /// The confirmation is lost: the packet comes again, is known, and confirmed again.
 #[test]
 fn one_that_comes_again_is_confirmed_again_and_not_delivered() {
-    let mut mesh = Mesh::up("path(3)");
-    let zero = mesh.impersonate(1, 0);
-    mesh.run(2 * SECOND);
+    let (mut mesh, [zero]) = beside("path(3)", [(1, 0)]);
+    mesh.run(SECOND);
     let packet = header(Kind::Confirmed, 0, 2, 9);
     let send = |mesh: &mut Mesh, header: &Header| {
         let known = mesh.stranger(zero).heard.len();
@@ -367,22 +362,14 @@ fn one_that_comes_again_is_confirmed_again_and_not_delivered() {
     assert_eq!(mesh.board(2).payloads(), [(0, &b"payload"[..])]);
     assert_eq!(mesh.board(2).dropped(DropReason::Duplicate), 1);
     // The host at node 0 numbers its packets by itself, and is answered itself.
-    let of_host = Header {
-        from_host: true,
-        ..packet
-    };
-    assert_eq!(send(&mut mesh, &of_host).verdict, Verdict::Delivered);
+    assert_eq!(send(&mut mesh, &from_host(packet)).verdict, Verdict::Delivered);
     assert!(mesh.stranger(zero).heard.last().unwrap().header.to_host);
     // After a restart of its source number 9 is another packet. One that is left over from a life that is not remembered is not
     // answered.
     mesh.run(SECOND);
     let restarted = Header { epoch: 2, ..packet };
     assert_eq!(send(&mut mesh, &restarted).verdict, Verdict::Delivered);
-    let left_over = Header {
-        epoch: 3,
-        age: (SECOND / AGE_UNIT) as u16,
-        ..packet
-    };
+    let left_over = aged((SECOND / AGE_UNIT) as u16, Header { epoch: 3, ..packet });
     mesh.say(zero, &left_over, b"\0\0old", 20);
     assert_eq!(mesh.board(2).got.len(), 3);
     assert_eq!(mesh.board(2).dropped(DropReason::Stale), 1);

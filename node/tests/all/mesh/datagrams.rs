@@ -6,18 +6,10 @@ use crate::support::*;
 /// A header as an honest source of a mesh of short routes writes it.
 pub(super) fn header(kind: Kind, source: Node, dest: Node, number: u32) -> Header {
     Header {
-        kind,
-        copied: false,
-        trail: false,
-        traced: false,
-        to_host: false,
-        from_host: false,
         hops_left: 100,
-        age: 0,
         epoch: 1,
         number,
-        source,
-        dest,
+        ..Header::new(kind, source, dest)
     }
 }
 
@@ -32,6 +24,19 @@ pub(super) fn copied(header: Header) -> Header {
 
 pub(super) fn on_trail(header: Header) -> Header {
     Header { trail: true, ..header }
+}
+
+pub(super) fn from_host(mut header: Header) -> Header {
+    header.from_host = true;
+    header
+}
+
+/// A mesh in which strangers are in place of neighbors, and has been for a second.
+pub(super) fn beside<const N: usize>(expression: &str, places: [(Node, Node); N]) -> (Mesh, [usize; N]) {
+    let mut mesh = Mesh::up(expression);
+    let strangers = places.map(|(node, neighbor)| mesh.impersonate(node, neighbor));
+    mesh.run(SECOND);
+    (mesh, strangers)
 }
 
 #[test]
@@ -117,7 +122,12 @@ fn a_board_takes_so_many_packets_of_its_application_and_no_more() {
 
 /// Board 2 of `path(5)`, and strangers in place of its neighbors 1 and 3.
 pub(super) fn between() -> (Mesh, usize, usize) {
-    let mut mesh = Mesh::new("path(5)");
+    between_in("path(5)")
+}
+
+/// The same in another network.
+pub(super) fn between_in(expression: &str) -> (Mesh, usize, usize) {
+    let mut mesh = Mesh::new(expression);
     let (one, three) = (mesh.impersonate(2, 1), mesh.impersonate(2, 3));
     assert!(mesh.run_until(SECOND, |mesh| mesh.board(2).router.all_links_up()));
     mesh.run(100 * MILLISECOND);
@@ -209,9 +219,7 @@ fn what_begins_here_may_go_twice_the_longest_route_and_more() {
 #[test]
 fn a_datagram_from_before_the_start_is_not_delivered() {
     for (age, delivered) in [(0, 1), (SECOND / AGE_UNIT, 0)] {
-        let mut mesh = Mesh::up("ring(5)");
-        let one = mesh.impersonate(0, 1);
-        mesh.run(SECOND);
+        let (mut mesh, [one]) = beside("ring(5)", [(0, 1)]);
         mesh.restart(0);
         mesh.run(500 * MILLISECOND);
         let datagram = aged(age as u16, header(Kind::Datagram, 1, 0, 3));
@@ -324,13 +332,7 @@ fn a_copy_is_told_from_its_twin_by_source_epoch_number_and_sender() {
         (copied(first), false),
         (copied(Header { epoch: 2, ..first }), true),
         (copied(Header { source: 1, ..first }), true),
-        (
-            copied(Header {
-                from_host: true,
-                ..first
-            }),
-            true,
-        ),
+        (copied(from_host(first)), true),
         (copied(Header { number: 6, ..first }), true),
         (copied(Header { number: 6, ..first }), false),
         (Header { number: 6, ..first }, false),
@@ -351,7 +353,7 @@ fn a_copy_is_told_from_its_twin_by_source_epoch_number_and_sender() {
 fn what_is_no_packet_or_of_no_node_is_dropped() {
     let (mut mesh, one, three) = between();
     mesh.stranger_mut(one).send_bytes(0, b"short");
-    mesh.stranger_mut(one).send(0, &header(Kind::Datagram, 5, 4, 1), b"");
+    mesh.post(one, &header(Kind::Datagram, 5, 4, 1), b"");
     mesh.say(one, &header(Kind::Datagram, 0, 5, 2), b"", 50);
     let board = mesh.board(2);
     assert_eq!(board.dropped(DropReason::Malformed), 1);

@@ -1,6 +1,6 @@
 //! Round dead links: where a packet goes, what its trail says, and when it gives up.
 
-use super::datagrams::{header, on_trail};
+use super::datagrams::{between_in, header, on_trail};
 use super::harness::Mesh;
 use crate::support::*;
 
@@ -99,11 +99,7 @@ fn packets_on_a_dying_cable_come_once() {
 
 /// In `ring(8)`, node 2 with strangers in place of 1 and 3.
 fn at_two() -> (Mesh, usize, usize) {
-    let mut mesh = Mesh::new("ring(8)");
-    let (one, three) = (mesh.impersonate(2, 1), mesh.impersonate(2, 3));
-    assert!(mesh.run_until(SECOND, |mesh| mesh.board(2).router.all_links_up()));
-    mesh.run(100 * MILLISECOND);
-    (mesh, one, three)
+    between_in("ring(8)")
 }
 
 #[test]
@@ -140,7 +136,7 @@ fn a_trail_that_is_none_is_malformed() {
     let (mut mesh, one, three) = at_two();
     for (number, body) in [(1, &[9][..]), (2, &[]), (3, &[0])] {
         let header = on_trail(header(Kind::Datagram, 1, 4, number));
-        mesh.stranger_mut(one).send(0, &header, body);
+        mesh.post(one, &header, body);
     }
     mesh.run(50 * MILLISECOND);
     assert!(mesh.stranger(three).heard.is_empty());
@@ -168,7 +164,7 @@ fn the_trail_does_not_reach_the_application() {
     let (mut mesh, one, _) = at_two();
     for (kind, number) in [(Kind::Datagram, 1), (Kind::Broadcast, 2)] {
         let header = on_trail(header(kind, 1, 2, number));
-        mesh.stranger_mut(one).send(0, &header, &[b'a', b'b', 1 << 1, 1]);
+        mesh.post(one, &header, &[b'a', b'b', 1 << 1, 1]);
     }
     mesh.run(20 * MILLISECOND);
     assert_eq!(mesh.board(2).payloads(), [(1, &b"ab"[..]), (1, &b"ab"[..])]);

@@ -47,6 +47,7 @@ enum Who {
     Stranger(Box<Stranger>),
 }
 
+#[derive(Default)]
 struct Plug {
     /// The station and plug at the other end.
     to: Option<(usize, u8)>,
@@ -165,11 +166,8 @@ impl Mesh {
 
     fn add(&mut self, who: Who, plugs: usize) -> usize {
         let plug = || Plug {
-            to: None,
-            mute: false,
             longest: usize::MAX,
-            free_at: 0,
-            inbound: VecDeque::new(),
+            ..Plug::default()
         };
         self.stations.push(Station {
             who,
@@ -236,9 +234,14 @@ impl Mesh {
         }
     }
 
-    /// A stranger sends a packet in virtual channel 0, and the mesh goes on for so many milliseconds.
-    pub(crate) fn say(&mut self, at: usize, header: &Header, body: &[u8], then: u64) {
+    /// A stranger is to send a packet in virtual channel 0.
+    pub(crate) fn post(&mut self, at: usize, header: &Header, body: &[u8]) {
         self.stranger_mut(at).send(0, header, body);
+    }
+
+    /// The same, and the mesh goes on for so many milliseconds.
+    pub(crate) fn say(&mut self, at: usize, header: &Header, body: &[u8], then: u64) {
+        self.post(at, header, body);
         self.run(then * MILLISECOND);
     }
 
@@ -541,6 +544,16 @@ impl Board {
 
     pub(crate) fn count(&self, what: impl Fn(&Event) -> bool) -> usize {
         self.events.0.iter().filter(|event| what(event)).count()
+    }
+
+    /// How often a link has come up.
+    pub(crate) fn ups(&self) -> usize {
+        self.count(|event| matches!(event, Event::LinkUp { .. }))
+    }
+
+    /// How often one went down for a reason.
+    pub(crate) fn downs(&self, why: Down) -> usize {
+        self.count(|event| matches!(event, Event::LinkDown { reason, .. } if *reason == why))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Confirmed packets to which nobody answers: by other paths, and by all of them.
 
+use super::confirmed::confirmation;
 use super::datagrams::{copied, header};
 use super::harness::Mesh;
 use super::stranger::Heard;
@@ -81,7 +82,7 @@ fn a_destination_that_only_floods_reach_is_flooded_at_once() {
         let number = mesh.confirmed(0, 2, b"hello").unwrap();
         mesh.run(20 * MILLISECOND);
         let (header, body) = said(number);
-        mesh.stranger_mut(one).send(0, &header, &body);
+        mesh.post(one, &header, &body);
         // By the second attempt.
         mesh.run(500 * MILLISECOND);
         kinds(&mesh.stranger(four).heard).contains(&Kind::Flooded)
@@ -105,13 +106,7 @@ fn a_destination_that_only_floods_reach_is_flooded_at_once() {
 }
 
 fn response(number: u32, verdict: Verdict) -> Vec<u8> {
-    let response = Confirmation {
-        number,
-        epoch: 1,
-        verdict,
-        uptime: 9 * SECOND as u32,
-    };
-    response.write::<Body<BODY>>().unwrap().to_vec()
+    confirmation(number, verdict, 9 * SECOND)
 }
 
 fn report(number: u32, reason: DropReason) -> Vec<u8> {
@@ -133,7 +128,7 @@ fn only_complete_searches_say_that_there_is_no_path() {
         for place in 0..8 {
             mesh.run(500 * MILLISECOND);
             let header = header(Kind::Undeliverable, 3, 0, 50 + place);
-            mesh.stranger_mut(one).send(0, &header, &report(number, reason));
+            mesh.post(one, &header, &report(number, reason));
         }
         mesh.run(100 * MILLISECOND);
         let ended = mesh.board(0).outcomes.iter().map(|&(_, outcome)| outcome);
@@ -152,7 +147,7 @@ fn a_busy_board_does_not_pass_floods_on() {
         for number in 0..if busy { 6 } else { 0 } {
             for dest in [0, 3] {
                 let datagram = header(Kind::Datagram, 2, dest, 100 * dest as u32 + number);
-                mesh.stranger_mut(one).send(0, &datagram, &[0; 100]);
+                mesh.post(one, &datagram, &[0; 100]);
             }
         }
         while busy && mesh.broadcast(0, &[0; 50]).is_ok() {}

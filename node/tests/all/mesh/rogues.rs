@@ -1,17 +1,8 @@
 //! A neighbor that says what is not true, or says nothing at all at great length.
 
-use super::datagrams::{header, on_trail};
+use super::datagrams::{between, header, on_trail};
 use super::harness::Mesh;
 use crate::support::*;
-
-/// Node 2 of a path between two strangers.
-fn between() -> (Mesh, usize, usize) {
-    let mut mesh = Mesh::new("path(5)");
-    let (one, three) = (mesh.impersonate(2, 1), mesh.impersonate(2, 3));
-    assert!(mesh.run_until(SECOND, |mesh| mesh.board(2).router.all_links_up()));
-    mesh.run(100 * MILLISECOND);
-    (mesh, one, three)
-}
 
 #[test]
 fn what_says_it_is_from_here_and_is_not_goes_no_further() {
@@ -48,7 +39,7 @@ fn a_broadcast_comes_from_the_parent_in_its_tree() {
     mesh.say(three, &broadcast(0, 9), b"forged", 100);
     assert!(mesh.board(2).got.is_empty() && mesh.stranger(one).heard.is_empty());
     assert_eq!(mesh.board(2).dropped(DropReason::Malformed), 1);
-    mesh.stranger_mut(one).send(0, &broadcast(0, 9), b"true");
+    mesh.post(one, &broadcast(0, 9), b"true");
     mesh.say(three, &broadcast(4, 9), b"true", 100);
     assert_eq!(mesh.board(2).got.len(), 2);
     let found = (mesh.stranger(one).heard.len(), mesh.stranger(three).heard.len());
@@ -78,8 +69,7 @@ fn packets_that_lead_nowhere_are_reported_now_and_then() {
     let (mut mesh, one, three) = between();
     let seconds = 3;
     for number in 0..seconds * 500 {
-        mesh.stranger_mut(one)
-            .send(0, &header(Kind::Datagram, 0, 99, number), b"to nobody");
+        mesh.post(one, &header(Kind::Datagram, 0, 99, number), b"to nobody");
         mesh.stranger_mut(three)
             .send(1, &header(Kind::Datagram, 4, 0, number), b"to somebody");
         mesh.run(2 * MILLISECOND);

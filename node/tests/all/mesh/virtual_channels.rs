@@ -76,8 +76,7 @@ fn each_virtual_channel_has_a_buffer_of_its_own() {
     mesh.stranger_mut(three).takes = false;
     let channels = virtual_channels::count(&mesh.network, Rule::Exact);
     for number in 0..40 {
-        mesh.stranger_mut(one)
-            .send(0, &header(Kind::Datagram, 0, 4, number), b"");
+        mesh.post(one, &header(Kind::Datagram, 0, 4, number), b"");
     }
     mesh.run(300 * MILLISECOND);
     let held = mesh.board(2).router.packets().count();

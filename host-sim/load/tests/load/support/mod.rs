@@ -39,6 +39,15 @@ pub(crate) fn point(line: &str) -> Point {
     }
 }
 
+/// Far above what a network can carry, packets of so many flits keep arriving.
+pub(crate) fn assert_flows(expression: &str, options: &str, flits: u32) {
+    let line = format!("{expression} {options} --packet-flits {flits} --rate 0.9 --cycles 3072");
+    let point = point(&line);
+    assert_eq!(point.deadlock, None, "{line}");
+    let busy = f64::from(flits) * point.accepted_rate;
+    assert!(busy > 0.005, "{line}: only {busy} flits a node a cycle");
+}
+
 pub(crate) fn saturation(line: &str) -> f64 {
     match found(&format!("{line} --saturation --saturation-precision 0.01 --seeds 1")) {
         Found::Point(_) => panic!("{line}: a point"),
