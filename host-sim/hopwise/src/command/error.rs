@@ -7,7 +7,10 @@ use std::path::Path;
 
 use hopwise_core::{Network, ParseError};
 
-use super::hint;
+use super::{advice, hint};
+
+/// The error number, on every system.
+const NO_SUCH_FILE: i32 = 2;
 
 /// Bad input, said in one sentence; the exit status is 2. The rooms' errors say their own sentence, so `?` is all they need. What knows
 /// too little, as an [`io::Error`] that lacks the path, is given the rest here.
@@ -53,6 +56,22 @@ impl CliError {
         CliError::new(format_args!("{}: {reason}", path.display()))
     }
 
+    /// Of a file that is there and must not be.
+    pub(super) fn exists(path: &Path) -> Self {
+        let name = path.display();
+        CliError::new(format_args!(
+            "{name}: there is something of that name already, which is not overwritten: choose another, or `mv {name} {name}.old`"
+        ))
+    }
+
+    /// Of a file that cannot be created.
+    pub(super) fn not_created(path: &Path, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => CliError::exists(path),
+            _ => CliError::output_file(path, error),
+        }
+    }
+
     /// Of what cannot be printed or made.
     pub(super) fn output(reason: impl Display) -> Self {
         CliError::new(format_args!("cannot write the output: {reason}"))
@@ -84,7 +103,12 @@ impl CliError {
 
 impl Display for CliError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        self.cause.fmt(f)
+        if let Some(sentence) = advice::sentence(&*self.cause) {
+            return f.write_str(&sentence);
+        }
+        let missing = io::Error::from_raw_os_error(NO_SUCH_FILE).to_string();
+        let sentence = self.cause.to_string();
+        f.write_str(&sentence.replace(&missing, "there is no such file or folder"))
     }
 }
 

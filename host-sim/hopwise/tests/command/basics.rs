@@ -280,7 +280,7 @@ fn a_load_has_failures_paths_and_schedules() {
         load ring(8) --events '1us press 3' => [..]'press' cannot happen in a load[..]
         load ring(8) --link-failures 2 => [..]the chance of a failure is from 0 to 1[..]
         load ring(8) --collective fft => [..]what goes where depends on the values[..]
-        load ring(8) --trace /nowhere => /nowhere: No such file[..]
+        load ring(8) --trace /nowhere => /nowhere: there is no such file or folder
         load ring(8) --paths adaptive --packet-flits 20 => [..]adaptive routing needs buffers that hold a whole packet[..]
         sim ring(3) --jitter 100s => [..]jitter is at most 10 ms: boards that are later lose their links[..]
         sim ring(3) --key '' => [..]key is a word, and +encrypt after it to encrypt payloads[..]

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hopwise_emulate::repository::{NoRepository, Repository};
-use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS, kind, names};
+use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS};
 
 use super::RepositoryArg;
 use super::error::CliError;
+use super::mesh::parse_kind;
 use super::output::{Outcome, print};
 
 /// The firmware's families of networks, by their features.
@@ -28,7 +29,7 @@ const FAMILIES: [&str; 12] = [
 /// Letters of a crate's name, at most.
 const LONGEST_NAME: usize = 64;
 /// Names that crates cannot have, or that others here have already.
-const TAKEN: [&str; 20] = [
+const TAKEN: [&str; 22] = [
     "alloc",
     "async",
     "const",
@@ -38,7 +39,9 @@ const TAKEN: [&str; 20] = [
     "defmt",
     "embassy-executor",
     "embassy-futures",
+    "embedded-io-async",
     "fn",
+    "hopwise-app",
     "hopwise-firmware",
     "let",
     "loop",
@@ -100,10 +103,7 @@ impl Source<'_> {
 
 pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let name = name_of(&args.folder)?;
-    let board = kind(&args.board).ok_or_else(|| {
-        let known = names();
-        CliError::new(format_args!("there is no board '{}', only {known}", args.board))
-    })?;
+    let board = parse_kind(&args.board).map_err(CliError::new)?;
     let source = match (&args.git, &args.release) {
         (Some(url), _) => Source::Git(url, args.rev.as_deref()),
         (None, Some(version)) => Source::Release(version),
@@ -154,7 +154,8 @@ fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'st
     let feature = |name: &str| format!("{name} = [\"hopwise-firmware/{name}\"]");
     let boards: Vec<String> = KINDS.iter().map(|kind| feature(kind.name)).collect();
     let families: Vec<String> = FAMILIES.iter().copied().map(feature).collect();
-    let (firmware, emulate) = (source.dependency("firmware")?, source.dependency("host-sim/emulate")?);
+    let [firmware, app, emulate] = ["firmware", "app", "host-sim/emulate"].map(|folder| source.dependency(folder));
+    let (firmware, app, emulate) = (firmware?, app?, emulate?);
     let fill = |template: &str| {
         template
             .replace("{name}", name)
@@ -163,6 +164,7 @@ fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'st
             .replace("{board}", board.name)
             .replace("{chip}", board.chip)
             .replace("{firmware}", &firmware)
+            .replace("{app}", &app)
             .replace("{emulate}", &emulate)
     };
     let mut files = vec![
@@ -173,6 +175,7 @@ fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'st
         ("README.md", fill(include_str!("README.md.txt"))),
         (".cargo/config.toml", fill(include_str!("config.toml.txt"))),
         ("src/main.rs", fill(include_str!("main.rs.txt"))),
+        ("src/program.rs", fill(include_str!("program.rs.txt"))),
         ("tests/Cargo.toml", fill(include_str!("tests_Cargo.toml.txt"))),
         ("tests/.cargo/config.toml", fill(include_str!("tests_config.toml.txt"))),
         ("tests/mesh.rs", fill(include_str!("mesh.rs.txt"))),
@@ -192,10 +195,7 @@ fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'st
 }
 
 fn write(folder: &Path, files: &[(&'static str, String)]) -> Result<(), CliError> {
-    std::fs::create_dir(folder).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => CliError::file(folder, "there is something of that name already"),
-        _ => CliError::output_file(folder, &error),
-    })?;
+    std::fs::create_dir(folder).map_err(|error| CliError::not_created(folder, &error))?;
     for (name, text) in files {
         let path = folder.join(name);
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
