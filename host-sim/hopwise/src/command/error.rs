@@ -94,11 +94,6 @@ impl CliError {
     pub(super) fn room(cause: Box<dyn Error + Send + Sync>) -> Self {
         CliError { cause, caret: None }
     }
-
-    /// Whether it is this error of a room.
-    pub(super) fn is<E: Error + 'static>(&self) -> bool {
-        self.cause.is::<E>()
-    }
 }
 
 impl Display for CliError {
