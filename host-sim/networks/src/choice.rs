@@ -83,7 +83,7 @@ pub struct Pick {
     /// No graph of its size has a smaller one.
     pub bound: f64,
     /// How a board finds the next hop.
-    pub next_hop: NextHop,
+    pub next_hop: &'static str,
 }
 
 impl Pick {
@@ -92,44 +92,24 @@ impl Pick {
             network: profile.expression.clone(),
             mean: profile.mean_distance,
             bound: Bound::new(profile.nodes, ports).mean(),
-            next_hop: NextHop::of(network),
+            next_hop: next_hop(network),
         }
     }
 }
 
-/// How a board finds the next hop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NextHop {
-    /// In steps that follow from the digits of the two addresses: hundreds of instructions.
-    Formula,
-    /// By a search of a graph or of the orders of digits: thousands of instructions, unless the destination is a recent one.
-    Search,
-}
-
-impl NextHop {
-    /// That of a network. Base graphs and most families have formulas; lifts do not, nor do recursive expansions that are no walk
-    /// along a simple unit.
-    pub fn of(network: &Network) -> Self {
-        let walks = |unit| matches!(unit, Shape::Line(..) | Shape::Star(_));
-        let is_formula = match network.family() {
-            Family::Re(re) => re.routes_by_walk() && walks(re.unit().shape()),
-            _ => true,
-        };
-        match is_formula && !network.to_string().contains("lift(") {
-            true => NextHop::Formula,
-            false => NextHop::Search,
-        }
-    }
-
-    /// Its name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            NextHop::Formula => "formula",
-            NextHop::Search => "search",
-        }
+/// How a board finds the next hop: by a [formula](FORMULA) or by a search, of a graph or of the orders of digits. Base graphs and most families
+/// have formulas; lifts do not, nor do recursive expansions that are no walk along a simple unit.
+pub fn next_hop(network: &Network) -> &'static str {
+    let walks = |unit| matches!(unit, Shape::Line(..) | Shape::Star(_));
+    match network.family() {
+        Family::Re(re) if !re.routes_by_walk() || !walks(re.unit().shape()) => "search",
+        _ if network.to_string().contains("lift(") => "search",
+        _ => FORMULA,
     }
 }
+
+/// What [`next_hop`] says of networks whose boards need hundreds of instructions for it, and not thousands.
+pub const FORMULA: &str = "formula";
 
 /// A graph that is no network of the language.
 #[derive(Clone, Debug, Serialize)]
@@ -153,7 +133,7 @@ pub struct Ranked {
     /// By which share its mean distance is above the bound for its size and the wanted ports.
     pub excess: Option<f64>,
     /// How a board finds the next hop.
-    pub next_hop: NextHop,
+    pub next_hop: &'static str,
     /// Lanes that its routes use on boards; unknown for large ones.
     pub virtual_channels: Option<u64>,
     /// Packets that a node can make in a cycle until some link is always busy, uniform traffic; likewise.
@@ -202,7 +182,7 @@ impl Choice {
             let usage = Usage::of(&network);
             choice.networks.push(Ranked {
                 excess: profile.mean_distance.map(excess),
-                next_hop: NextHop::of(&network),
+                next_hop: next_hop(&network),
                 virtual_channels: usage.map(|usage| usage.virtual_channels),
                 saturation_estimate: usage.map(|usage| usage.saturation),
                 profile,
@@ -263,7 +243,7 @@ fn recommended(found: &[(Profile, Network)]) -> Option<&(Profile, Network)> {
     let mut near = found
         .iter()
         .take_while(|(profile, _)| profile.mean_distance.is_some_and(|mean| mean <= most));
-    near.find(|(_, network)| NextHop::of(network) == NextHop::Formula)
+    near.find(|(_, network)| next_hop(network) == FORMULA)
 }
 
 fn excess_of(nodes: u64, ports: u64, entry: &Entry) -> f64 {

@@ -11,8 +11,9 @@ use hopwise_rig::boards::KINDS;
 use hopwise_rig::capture::CannotCapture;
 use hopwise_rig::flash::NoProbes;
 use hopwise_rig::mesh::{BadMesh, MeshRule};
-use hopwise_rig::ports::{NoPortSelected, VARIABLE, st_links};
+use hopwise_rig::ports::{NoPortSelected, VARIABLE};
 use hopwise_rig::serial_line::{BadPort, PortFault};
+use serialport::{SerialPortInfo, SerialPortType, available_ports};
 
 use super::hint;
 
@@ -28,8 +29,8 @@ pub(super) fn sentence(error: &(dyn Error + 'static)) -> Option<String> {
         of_port(bad)
     } else if let Some(bad) = error.downcast_ref() {
         of_mesh_file(bad)
-    } else if let Some(error) = error.downcast_ref() {
-        of_connection(error)
+    } else if let Some(NoConnection::NotInImage(_) | NoConnection::NoMesh { .. }) = error.downcast_ref() {
+        Some(format!("{error}: `hopwise flash MESH.toml`"))
     } else if let Some(NoPortSelected::None) = error.downcast_ref() {
         Some(format!("give --port TTY, or set {VARIABLE}: {NO_BOARD}"))
     } else if let Some(NoProbes(nodes)) = error.downcast_ref() {
@@ -50,6 +51,7 @@ pub(super) fn sentence(error: &(dyn Error + 'static)) -> Option<String> {
 
 fn of_port(bad: &BadPort) -> Option<String> {
     let path = bad.path.display();
+    let others = || others(&available_ports().unwrap_or_default());
     Some(match &bad.fault {
         PortFault::Io(error) if error.kind() == ErrorKind::NotFound => {
             format!("{path}: there is no such serial port; {}", others())
@@ -65,11 +67,15 @@ fn of_port(bad: &BadPort) -> Option<String> {
     })
 }
 
-/// Which serial ports there are besides.
-fn others() -> String {
-    match st_links() {
-        ports if ports.is_empty() => NO_BOARD.into(),
-        ports => NoPortSelected::Several(ports).to_string(),
+/// Which serial ports there are; those that are soldered in lead to no board.
+fn others(ports: &[SerialPortInfo]) -> String {
+    let ports = ports
+        .iter()
+        .filter(|port| matches!(port.port_type, SerialPortType::UsbPort(_)));
+    let names: Vec<&str> = ports.map(|port| port.port_name.as_str()).collect();
+    match names.is_empty() {
+        true => NO_BOARD.into(),
+        false => format!("give --port {}", names.join(" or --port ")),
     }
 }
 
@@ -78,11 +84,8 @@ fn others() -> String {
 fn group(path: &Path) -> Option<String> {
     let id = std::os::unix::fs::MetadataExt::gid(&path.metadata().ok()?).to_string();
     let groups = std::fs::read_to_string("/etc/group").ok()?;
-    let fields = groups.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    fields
-        .into_iter()
-        .find(|fields| fields.get(2) == Some(&id.as_str()))
-        .map(|fields| fields[0].into())
+    let mut fields = groups.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    fields.find_map(|fields| (*fields.get(2)? == id).then(|| fields[0].into()))
 }
 
 #[cfg(not(unix))]
@@ -107,25 +110,11 @@ fn of_mesh_file(bad: &BadMesh) -> Option<String> {
     }
 }
 
-fn of_connection(error: &NoConnection) -> Option<String> {
-    match error {
-        NoConnection::NotInImage(_) | NoConnection::NoMesh { .. } => {
-            Some(format!("{error}: `hopwise flash MESH.toml`"))
-        }
-        _ => None,
-    }
-}
-
 /// The board that may have been meant by a name that none has.
 pub(super) fn did_you_mean(name: &str) -> String {
     let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-    let part_of = || {
-        known
-            .iter()
-            .copied()
-            .find(|known| name.len() > 2 && known.contains(name))
-    };
-    let meant = hint::similar(name, &known).or_else(part_of);
+    let mut longer = known.iter().filter(|known| name.len() > 2 && known.contains(name));
+    let meant = hint::similar(name, &known).or_else(|| longer.next().copied());
     meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"))
 }
 
@@ -167,7 +156,7 @@ mod tests {
             no_mesh.into(),
             NoProbes(vec![0, 2]).into(),
             unreadable.into(),
-            CliError::exists(path),
+            CliError::not_created(path, &ErrorKind::AlreadyExists.into()),
             CliError::new(super::super::mesh::parse_kind("nucleo-f446").err().unwrap()),
             CannotEmulate::NoSuchBoard("f401".into()).into(),
             CannotBuildFirmware::NoCompiler.into(),
@@ -195,7 +184,22 @@ mod tests {
     }
 
     #[test]
-    fn groups_and_boards_are_named() {
+    fn ports_groups_and_boards_are_named() {
+        let usb = SerialPortType::UsbPort(serialport::UsbPortInfo {
+            vid: 0x0483,
+            pid: 0x374b,
+            serial_number: None,
+            manufacturer: None,
+            product: None,
+        });
+        let port = |name: &str, port_type: &SerialPortType| SerialPortInfo {
+            port_name: name.into(),
+            port_type: port_type.clone(),
+        };
+        let mut ports = vec![port("/dev/ttyS0", &SerialPortType::Unknown)];
+        assert_eq!(others(&ports), NO_BOARD);
+        ports.extend(["/dev/ttyACM1", "/dev/ttyUSB0"].map(|name| port(name, &usb)));
+        assert_eq!(others(&ports), "give --port /dev/ttyACM1 or --port /dev/ttyUSB0");
         assert_eq!(group(Path::new("/dev/null")).as_deref(), Some("root"));
         assert_eq!(did_you_mean("nucelo-f446re"), "; did you mean nucleo-f446re?");
         assert_eq!(did_you_mean("g474"), "; did you mean nucleo-g474re?");

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::error::CliError;
 use super::output::{Outcome, print, print_json, progress_bar, write_file};
-use super::table;
+use super::table::{self, known};
 use hopwise_networks::choice::{Choice, NEAR_THE_BEST, Pick, Ranked, Wanted};
 
 #[derive(Args)]
@@ -122,55 +122,31 @@ fn show(choice: &Choice, args: &ChooseArgs) -> Result<(), CliError> {
 }
 
 fn described(pick: &Pick) -> String {
-    let Pick {
-        network, mean, bound, ..
-    } = pick;
-    let mean = mean.map_or_else(|| "?".into(), |mean| format!("{mean:.3}"));
-    format!(
-        "{network}: mean distance {mean}, bound {bound:.3}, next hop by {}",
-        pick.next_hop.name()
-    )
+    let mean = known(pick.mean.map(|mean| format!("{mean:.3}")));
+    let (network, bound, next_hop) = (&pick.network, pick.bound, pick.next_hop);
+    format!("{network}: mean distance {mean}, bound {bound:.3}, next hop by {next_hop}")
 }
 
 /// One line a network.
 fn rows(networks: &[Ranked]) -> String {
-    let titles = [
-        "network",
-        "nodes",
-        "degree",
-        "diameter",
-        "mean",
-        "above",
-        "broadcast",
-        "channels",
-        "throughput",
-        "next hop",
-        "links",
-    ];
-    let unknown = || "?".to_string();
+    let titles = "network|nodes|degree|diameter|mean|above|broadcast|channels|throughput|next hop|links";
     let rows = networks.iter().map(|network| {
         let profile = &network.profile;
         vec![
             profile.expression.clone(),
             profile.nodes.to_string(),
             table::degrees(profile.degree_min, profile.degree_max),
-            profile.diameter.map_or_else(unknown, |hops| hops.to_string()),
-            profile.mean_distance.map_or_else(unknown, |mean| format!("{mean:.3}")),
-            network
-                .excess
-                .map_or_else(unknown, |excess| format!("{:.1}%", 100.0 * excess)),
-            profile.broadcast_steps.map_or_else(unknown, |steps| steps.to_string()),
-            network
-                .virtual_channels
-                .map_or_else(unknown, |channels| channels.to_string()),
-            network
-                .saturation_estimate
-                .map_or_else(unknown, |rate| format!("{rate:.3}")),
-            network.next_hop.name().into(),
+            known(profile.diameter),
+            known(profile.mean_distance.map(|mean| format!("{mean:.3}"))),
+            known(network.excess.map(|excess| format!("{:.1}%", 100.0 * excess))),
+            known(profile.broadcast_steps),
+            known(network.virtual_channels),
+            known(network.saturation_estimate.map(|rate| format!("{rate:.3}"))),
+            network.next_hop.into(),
             profile.links.to_string(),
         ]
     });
-    table::lines(&titles, rows)
+    table::lines(titles, rows)
 }
 
 /// A few of the names, the shortest first.

@@ -56,18 +56,13 @@ impl CliError {
         CliError::new(format_args!("{}: {reason}", path.display()))
     }
 
-    /// Of a file that is there and must not be.
-    pub(super) fn exists(path: &Path) -> Self {
-        let name = path.display();
-        CliError::new(format_args!(
-            "{name}: there is something of that name already, which is not overwritten: choose another, or `mv {name} {name}.old`"
-        ))
-    }
-
     /// Of a file that cannot be created.
     pub(super) fn not_created(path: &Path, error: &io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::AlreadyExists => CliError::exists(path),
+            io::ErrorKind::AlreadyExists => CliError::new(format_args!(
+                "{0}: there is something of that name already, which is not overwritten: choose another, or `mv {0} {0}.old`",
+                path.display()
+            )),
             _ => CliError::output_file(path, error),
         }
     }

@@ -192,3 +192,19 @@ fn ask(input: &mut impl BufRead) -> Answer {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_that_was_typed_early_is_an_answer() {
+        let mut typed = &b"\ns\nq\n"[..];
+        let answers = [(); 4].map(|()| match ask(&mut typed) {
+            Answer::Go => "go",
+            Answer::Skip => "skip",
+            Answer::End => "end",
+        });
+        assert_eq!(answers, ["go", "skip", "end", "end"]);
+    }
+}

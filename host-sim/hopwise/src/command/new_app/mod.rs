@@ -12,47 +12,12 @@ use super::mesh::parse_kind;
 use super::output::{Outcome, print};
 
 /// The firmware's families of networks, by their features.
-const FAMILIES: [&str; 12] = [
-    "rdn",
-    "re",
-    "rcr",
-    "wk",
-    "hypernet",
-    "exchanged",
-    "lift",
-    "hierarchy",
-    "rsn",
-    "hsn",
-    "hcn3",
-    "partial-swapped",
-];
+const FAMILIES: &str = "rdn re rcr wk hypernet exchanged lift hierarchy rsn hsn hcn3 partial-swapped";
 /// Letters of a crate's name, at most.
 const LONGEST_NAME: usize = 64;
 /// Names that crates cannot have, or that others here have already.
-const TAKEN: [&str; 22] = [
-    "alloc",
-    "async",
-    "const",
-    "core",
-    "cortex-m-rt",
-    "crate",
-    "defmt",
-    "embassy-executor",
-    "embassy-futures",
-    "embedded-io-async",
-    "fn",
-    "hopwise-app",
-    "hopwise-firmware",
-    "let",
-    "loop",
-    "mod",
-    "self",
-    "static",
-    "static-cell",
-    "std",
-    "super",
-    "test",
-];
+const TAKEN: &str = "alloc async const core cortex-m-rt crate defmt embassy-executor embassy-futures embedded-io-async fn \
+                     hopwise-app hopwise-firmware let loop mod self static static-cell std super test";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -145,7 +110,7 @@ fn name_of(folder: &Path) -> Result<&str, CliError> {
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
         && name.len() <= LONGEST_NAME
-        && !TAKEN.contains(&name.replace('_', "-").as_str());
+        && !TAKEN.split_whitespace().any(|taken| taken == name.replace('_', "-"));
     if is_right { Ok(name) } else { Err(bad()) }
 }
 
@@ -153,7 +118,7 @@ fn name_of(folder: &Path) -> Result<&str, CliError> {
 fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, CliError> {
     let feature = |name: &str| format!("{name} = [\"hopwise-firmware/{name}\"]");
     let boards: Vec<String> = KINDS.iter().map(|kind| feature(kind.name)).collect();
-    let families: Vec<String> = FAMILIES.iter().copied().map(feature).collect();
+    let families: Vec<String> = FAMILIES.split_whitespace().map(feature).collect();
     let [firmware, app, emulate] = ["firmware", "app", "host-sim/emulate"].map(|folder| source.dependency(folder));
     let (firmware, app, emulate) = (firmware?, app?, emulate?);
     let fill = |template: &str| {
