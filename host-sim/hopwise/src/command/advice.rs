@@ -13,7 +13,7 @@ use hopwise_rig::flash::NoProbes;
 use hopwise_rig::mesh::{BadMesh, MeshRule};
 use hopwise_rig::ports::{NoPortSelected, VARIABLE};
 use hopwise_rig::serial_line::{BadPort, PortFault};
-use serialport::{SerialPortInfo, SerialPortType, available_ports};
+use serialport::{SerialPortType, available_ports};
 
 use super::hint;
 
@@ -51,7 +51,7 @@ pub(super) fn sentence(error: &(dyn Error + 'static)) -> Option<String> {
 
 fn of_port(bad: &BadPort) -> Option<String> {
     let path = bad.path.display();
-    let others = || others(&available_ports().unwrap_or_default());
+    let others = || others(&usb_ports());
     Some(match &bad.fault {
         PortFault::Io(error) if error.kind() == ErrorKind::NotFound => {
             format!("{path}: there is no such serial port; {}", others())
@@ -67,15 +67,18 @@ fn of_port(bad: &BadPort) -> Option<String> {
     })
 }
 
-/// Which serial ports there are; those that are soldered in lead to no board.
-fn others(ports: &[SerialPortInfo]) -> String {
-    let ports = ports
-        .iter()
-        .filter(|port| matches!(port.port_type, SerialPortType::UsbPort(_)));
-    let names: Vec<&str> = ports.map(|port| port.port_name.as_str()).collect();
-    match names.is_empty() {
-        true => NO_BOARD.into(),
-        false => format!("give --port {}", names.join(" or --port ")),
+/// The serial ports that there are; those that are soldered in lead to no board.
+fn usb_ports() -> Vec<String> {
+    let ports = available_ports().unwrap_or_default().into_iter();
+    let usb = ports.filter(|port| matches!(port.port_type, SerialPortType::UsbPort(_)));
+    usb.map(|port| port.port_name).collect()
+}
+
+/// What to do if these ports are there, and not the one that was meant.
+fn others(ports: &[String]) -> String {
+    match ports {
+        [] => NO_BOARD.into(),
+        _ => format!("give --port {}", ports.join(" or --port ")),
     }
 }
 
@@ -185,20 +188,7 @@ mod tests {
 
     #[test]
     fn ports_groups_and_boards_are_named() {
-        let usb = SerialPortType::UsbPort(serialport::UsbPortInfo {
-            vid: 0x0483,
-            pid: 0x374b,
-            serial_number: None,
-            manufacturer: None,
-            product: None,
-        });
-        let port = |name: &str, port_type: &SerialPortType| SerialPortInfo {
-            port_name: name.into(),
-            port_type: port_type.clone(),
-        };
-        let mut ports = vec![port("/dev/ttyS0", &SerialPortType::Unknown)];
-        assert_eq!(others(&ports), NO_BOARD);
-        ports.extend(["/dev/ttyACM1", "/dev/ttyUSB0"].map(|name| port(name, &usb)));
+        let ports = ["/dev/ttyACM1", "/dev/ttyUSB0"].map(String::from);
         assert_eq!(others(&ports), "give --port /dev/ttyACM1 or --port /dev/ttyUSB0");
         assert_eq!(group(Path::new("/dev/null")).as_deref(), Some("root"));
         assert_eq!(did_you_mean("nucelo-f446re"), "; did you mean nucleo-f446re?");

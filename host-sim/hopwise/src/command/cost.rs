@@ -135,7 +135,7 @@ fn show(costs: &Costs) -> Result<(), CliError> {
             std::iter::once(rows[0].network.clone()).chain(figures).collect()
         });
         if !forwarding.is_empty() {
-            writeln!(out, "{}", table::markdown(&titles.join("|"), rows))?;
+            writeln!(out, "{}", table::markdown(&titles, rows))?;
         }
         for rows in networks
             .clone()
@@ -145,7 +145,7 @@ fn show(costs: &Costs) -> Result<(), CliError> {
             writeln!(
                 out,
                 "{}",
-                table::markdown(&titles.join("|").replacen("network", "room", 1), by_room(rows))
+                table::markdown(&[&["room"], &titles[1..]].concat(), by_room(rows))
             )?;
         }
         if !programs.is_empty() {
@@ -157,15 +157,11 @@ fn show(costs: &Costs) -> Result<(), CliError> {
             let rows = programs
                 .iter()
                 .map(|row| vec![row.operation.to_string(), known(row.instructions)]);
-            writeln!(out, "{}", table::markdown("operation|instructions", rows))?;
+            writeln!(out, "{}", table::markdown(&["operation", "instructions"], rows))?;
             if programs.iter().any(|row| !row.rooms.is_empty()) {
                 let operations = programs.iter().map(|row| row.operation);
                 let titles: Vec<&str> = std::iter::once("room").chain(operations).collect();
-                writeln!(
-                    out,
-                    "By room:\n\n{}",
-                    table::markdown(&titles.join("|"), by_room(&programs))
-                )?;
+                writeln!(out, "By room:\n\n{}", table::markdown(&titles, by_room(&programs)))?;
             }
         }
         Ok(())
