@@ -41,3 +41,14 @@ pub fn rows(table: &str) -> Vec<(String, String)> {
     };
     table.trim().lines().map(row).collect()
 }
+
+/// Whether a text is as a pattern says, in which `[..]` stands for any text.
+pub fn is_like(text: &str, pattern: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once("[..]") else {
+        return text == pattern;
+    };
+    text.strip_prefix(first).is_some_and(|text| {
+        let mut places = text.char_indices().map(|(place, _)| place).chain([text.len()]);
+        places.any(|place| is_like(&text[place..], rest))
+    })
+}

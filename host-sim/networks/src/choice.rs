@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use hopwise_core::graph::Shape;
 use hopwise_core::{Family, Network};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -26,6 +27,9 @@ const GROWTH: Effort = Effort { steps: 400, seed: 1 };
 
 /// A mean distance that is less than this above the bound is good, and nothing else is looked for.
 const GOOD: f64 = 0.03;
+
+/// A network that a person can read is recommended if its mean distance is at most this much above that of the best.
+pub const NEAR_THE_BEST: f64 = 0.05;
 
 /// The available boards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +61,10 @@ pub struct Choice {
     pub bound_diameter: u64,
     /// Networks that fit, each under every name it has.
     pub found: usize,
+    /// The one with the smallest mean distance.
+    pub best: Option<Pick>,
+    /// The best one that a person can read and a board computes quickly, if it is [near](NEAR_THE_BEST).
+    pub recommended: Option<Pick>,
     /// The best of them, best first.
     pub networks: Vec<Ranked>,
     /// Remarks: why some ports stay unused, and which sizes nearby are better.
@@ -64,6 +72,44 @@ pub struct Choice {
     /// The edges of a graph for the wanted size, routed by tables, where no network is near the bound.
     pub graph: Option<Grown>,
 }
+
+/// One of the networks.
+#[derive(Clone, Debug, Serialize)]
+pub struct Pick {
+    /// Its expression.
+    pub network: String,
+    /// Its mean distance.
+    pub mean: Option<f64>,
+    /// No graph of its size has a smaller one.
+    pub bound: f64,
+    /// How a board finds the next hop.
+    pub next_hop: &'static str,
+}
+
+impl Pick {
+    fn new((profile, network): &(Profile, Network), ports: u64) -> Self {
+        Pick {
+            network: profile.expression.clone(),
+            mean: profile.mean_distance,
+            bound: Bound::new(profile.nodes, ports).mean(),
+            next_hop: next_hop(network),
+        }
+    }
+}
+
+/// How a board finds the next hop: by a [formula](FORMULA) or by a search, of a graph or of the orders of digits. Base graphs and most families
+/// have formulas; lifts do not, nor do recursive expansions that are no walk along a simple unit.
+pub fn next_hop(network: &Network) -> &'static str {
+    let walks = |unit| matches!(unit, Shape::Line(..) | Shape::Star(_));
+    match network.family() {
+        Family::Re(re) if !re.routes_by_walk() || !walks(re.unit().shape()) => "search",
+        _ if network.to_string().contains("lift(") => "search",
+        _ => FORMULA,
+    }
+}
+
+/// What [`next_hop`] says of networks whose boards need hundreds of instructions for it, and not thousands.
+pub const FORMULA: &str = "formula";
 
 /// A graph that is no network of the language.
 #[derive(Clone, Debug, Serialize)]
@@ -86,6 +132,8 @@ pub struct Ranked {
     pub profile: Profile,
     /// By which share its mean distance is above the bound for its size and the wanted ports.
     pub excess: Option<f64>,
+    /// How a board finds the next hop.
+    pub next_hop: &'static str,
     /// Lanes that its routes use on boards; unknown for large ones.
     pub virtual_channels: Option<u64>,
     /// Packets that a node can make in a cycle until some link is always busy, uniform traffic; likewise.
@@ -122,6 +170,8 @@ impl Choice {
             bound_mean_distance: bound.mean(),
             bound_diameter: bound.diameter(),
             found: found.len(),
+            best: found.first().map(|best| Pick::new(best, ports)),
+            recommended: recommended(&found).map(|found| Pick::new(found, ports)),
             networks: Vec::new(),
             remarks: Vec::new(),
             graph: None,
@@ -132,6 +182,7 @@ impl Choice {
             let usage = Usage::of(&network);
             choice.networks.push(Ranked {
                 excess: profile.mean_distance.map(excess),
+                next_hop: next_hop(&network),
                 virtual_channels: usage.map(|usage| usage.virtual_channels),
                 saturation_estimate: usage.map(|usage| usage.saturation),
                 profile,
@@ -184,6 +235,15 @@ impl Choice {
             }
         }
     }
+}
+
+/// Of networks in order the first with a formula, if it is near the best.
+fn recommended(found: &[(Profile, Network)]) -> Option<&(Profile, Network)> {
+    let most = (1.0 + NEAR_THE_BEST) * found.first()?.0.mean_distance?;
+    let mut near = found
+        .iter()
+        .take_while(|(profile, _)| profile.mean_distance.is_some_and(|mean| mean <= most));
+    near.find(|(_, network)| next_hop(network) == FORMULA)
 }
 
 fn excess_of(nodes: u64, ports: u64, entry: &Entry) -> f64 {

@@ -47,7 +47,7 @@ pub(super) fn run(args: &BoardArgs) -> Result<Outcome, CliError> {
         )?;
         let pins = kind.links.iter();
         let pins = pins.map(|uart| vec![uart.name.to_string(), describe(&uart.tx), describe(&uart.rx)]);
-        writeln!(out, "{}", table::lines(&["UART", "TX", "RX"], pins))?;
+        writeln!(out, "{}", table::lines("UART|TX|RX", pins))?;
         writeln!(out, "ground: {}", kind.ground.join(", "))
     })?;
     Ok(Outcome::Done)
@@ -59,12 +59,6 @@ fn list(json: bool) -> Result<Outcome, CliError> {
         return Ok(Outcome::Done);
     }
     let row = |kind: &&BoardKind| vec![kind.name.to_string(), kind.chip.into(), kind.links.len().to_string()];
-    print(|out| {
-        writeln!(
-            out,
-            "{}",
-            table::lines(&["board", "chip", "links"], KINDS.iter().map(row))
-        )
-    })?;
+    print(|out| writeln!(out, "{}", table::lines("board|chip|links", KINDS.iter().map(row))))?;
     Ok(Outcome::Done)
 }

@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::error::CliError;
 use super::output::{Outcome, print, print_json, progress_bar, write_file};
-use super::table;
-use hopwise_networks::choice::{Choice, Ranked, Wanted};
+use super::table::{self, known};
+use hopwise_networks::choice::{Choice, NEAR_THE_BEST, Pick, Ranked, Wanted};
 
 #[derive(Args)]
 pub(super) struct ChooseArgs {
@@ -23,7 +23,7 @@ pub(super) struct ChooseArgs {
     /// How many networks to list
     #[arg(long, value_name = "COUNT", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..))]
     top: u64,
-    /// Print the best network and nothing else: hopwise mesh new $(hopwise choose --nodes 18 --ports 3 --best)
+    /// Print the network with the smallest mean distance and nothing else: hopwise mesh new $(hopwise choose --nodes 18 --ports 3 --best)
     #[arg(long, conflicts_with = "json")]
     best: bool,
     /// If no network is near the bound, write the edges of a graph that is, for graph:FILE
@@ -71,7 +71,8 @@ pub(super) fn run(args: &ChooseArgs) -> Result<Outcome, CliError> {
 const LEGEND: &str = "\
 above: how far the mean distance is above the lower bound for any graph; broadcast: steps from the worst source if a node sends one copy
 per step; channels: virtual channels that boards use; throughput: an upper bound on the injection rate, in packets per node and cycle,
-under uniform traffic; a simulation finds less. ? = unknown, and too large to compute.";
+under uniform traffic; a simulation finds less; next hop: computed by a formula, in hundreds of instructions, or by a search, in thousands,
+when a destination is not a recent one. ? = unknown, and too large to compute.";
 
 fn show(choice: &Choice, args: &ChooseArgs) -> Result<(), CliError> {
     let Choice {
@@ -90,6 +91,12 @@ fn show(choice: &Choice, args: &ChooseArgs) -> Result<(), CliError> {
             choice.bound_mean_distance, choice.bound_diameter
         )?;
         writeln!(out, "{}", rows(&choice.networks))?;
+        if let Some(best) = &choice.best {
+            writeln!(out, "\nbest         {}", described(best))?;
+        }
+        let none = format!("none with a formula is within {}% of the best", 100.0 * NEAR_THE_BEST);
+        let recommended = choice.recommended.as_ref().map_or(none, described);
+        writeln!(out, "recommended  {recommended}\n")?;
         for ranked in choice.networks.iter().filter(|ranked| !ranked.also.is_empty()) {
             writeln!(out, "{} is also {}", ranked.profile.expression, shortest(&ranked.also))?;
         }
@@ -114,43 +121,32 @@ fn show(choice: &Choice, args: &ChooseArgs) -> Result<(), CliError> {
     })
 }
 
+fn described(pick: &Pick) -> String {
+    let mean = known(pick.mean.map(|mean| format!("{mean:.3}")));
+    let (network, bound, next_hop) = (&pick.network, pick.bound, pick.next_hop);
+    format!("{network}: mean distance {mean}, bound {bound:.3}, next hop by {next_hop}")
+}
+
 /// One line a network.
 fn rows(networks: &[Ranked]) -> String {
-    let titles = [
-        "network",
-        "nodes",
-        "degree",
-        "diameter",
-        "mean",
-        "above",
-        "broadcast",
-        "channels",
-        "throughput",
-        "links",
-    ];
-    let unknown = || "?".to_string();
+    let titles = "network|nodes|degree|diameter|mean|above|broadcast|channels|throughput|next hop|links";
     let rows = networks.iter().map(|network| {
         let profile = &network.profile;
         vec![
             profile.expression.clone(),
             profile.nodes.to_string(),
             table::degrees(profile.degree_min, profile.degree_max),
-            profile.diameter.map_or_else(unknown, |hops| hops.to_string()),
-            profile.mean_distance.map_or_else(unknown, |mean| format!("{mean:.3}")),
-            network
-                .excess
-                .map_or_else(unknown, |excess| format!("{:.1}%", 100.0 * excess)),
-            profile.broadcast_steps.map_or_else(unknown, |steps| steps.to_string()),
-            network
-                .virtual_channels
-                .map_or_else(unknown, |channels| channels.to_string()),
-            network
-                .saturation_estimate
-                .map_or_else(unknown, |rate| format!("{rate:.3}")),
+            known(profile.diameter),
+            known(profile.mean_distance.map(|mean| format!("{mean:.3}"))),
+            known(network.excess.map(|excess| format!("{:.1}%", 100.0 * excess))),
+            known(profile.broadcast_steps),
+            known(network.virtual_channels),
+            known(network.saturation_estimate.map(|rate| format!("{rate:.3}"))),
+            network.next_hop.into(),
             profile.links.to_string(),
         ]
     });
-    table::lines(&titles, rows)
+    table::lines(titles, rows)
 }
 
 /// A few of the names, the shortest first.

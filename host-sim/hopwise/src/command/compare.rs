@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use super::error::CliError;
 use super::output::{Outcome, print, print_json, progress_bar};
-use super::{parse, table};
+use super::parse;
+use super::table::{self, known};
 use hopwise_networks::profile::Profile;
 
 #[derive(Args)]
@@ -48,37 +49,21 @@ of it; broadcast: steps from the worst source if a node sends one copy per step.
 
 /// One line a network.
 pub(super) fn profiles(networks: &[Profile]) -> String {
-    let titles = [
-        "network",
-        "nodes",
-        "degree",
-        "diameter",
-        "mean",
-        "cost",
-        "CR",
-        "bisection",
-        "broadcast",
-        "links",
-        "links/node",
-    ];
+    let titles = "network|nodes|degree|diameter|mean|cost|CR|bisection|broadcast|links|links/node";
     let rows = networks.iter().map(|network| {
         vec![
             network.expression.clone(),
             network.nodes.to_string(),
             table::degrees(network.degree_min, network.degree_max),
-            known(network.diameter.as_ref()),
-            network.mean_distance.map_or("?".into(), |mean| format!("{mean:.2}")),
-            known(network.cost.as_ref()),
-            network.cost_ratio.map_or("?".into(), |ratio| format!("{ratio:.2}")),
+            known(network.diameter),
+            known(network.mean_distance.map(|mean| format!("{mean:.2}"))),
+            known(network.cost),
+            known(network.cost_ratio.map(|ratio| format!("{ratio:.2}"))),
             known(network.bisection.as_ref()),
-            known(network.broadcast_steps.as_ref()),
+            known(network.broadcast_steps),
             network.links.to_string(),
             format!("{:.2}", network.links_per_node),
         ]
     });
-    table::lines(&titles, rows)
-}
-
-fn known<T: ToString>(figure: Option<&T>) -> String {
-    figure.map_or("?".into(), T::to_string)
+    table::lines(titles, rows)
 }

@@ -7,7 +7,10 @@ use std::path::Path;
 
 use hopwise_core::{Network, ParseError};
 
-use super::hint;
+use super::{advice, hint};
+
+/// The error number, on every system.
+const NO_SUCH_FILE: i32 = 2;
 
 /// Bad input, said in one sentence; the exit status is 2. The rooms' errors say their own sentence, so `?` is all they need. What knows
 /// too little, as an [`io::Error`] that lacks the path, is given the rest here.
@@ -53,6 +56,17 @@ impl CliError {
         CliError::new(format_args!("{}: {reason}", path.display()))
     }
 
+    /// Of a file that cannot be created.
+    pub(super) fn not_created(path: &Path, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => CliError::new(format_args!(
+                "{0}: there is something of that name already, which is not overwritten: choose another, or `mv {0} {0}.old`",
+                path.display()
+            )),
+            _ => CliError::output_file(path, error),
+        }
+    }
+
     /// Of what cannot be printed or made.
     pub(super) fn output(reason: impl Display) -> Self {
         CliError::new(format_args!("cannot write the output: {reason}"))
@@ -75,16 +89,16 @@ impl CliError {
     pub(super) fn room(cause: Box<dyn Error + Send + Sync>) -> Self {
         CliError { cause, caret: None }
     }
-
-    /// Whether it is this error of a room.
-    pub(super) fn is<E: Error + 'static>(&self) -> bool {
-        self.cause.is::<E>()
-    }
 }
 
 impl Display for CliError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        self.cause.fmt(f)
+        if let Some(sentence) = advice::sentence(&*self.cause) {
+            return f.write_str(&sentence);
+        }
+        let missing = io::Error::from_raw_os_error(NO_SUCH_FILE).to_string();
+        let sentence = self.cause.to_string();
+        f.write_str(&sentence.replace(&missing, "there is no such file or folder"))
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn advice(expression: &str, error: &ParseError) -> String {
         _ => return String::new(),
     };
     let known: Vec<&str> = [families, Base::WORDS, Base::NAMES].concat();
-    match similar_word(expression, error, &known) {
+    match similar(word_at(expression, error), &known) {
         Some(word) => format!("; did you mean {word}?"),
         None if known.contains(&word_at(expression, error)) => String::new(),
         None => format!("; there are {}", known.join(", ")),
@@ -28,9 +28,8 @@ fn word_at<'a>(expression: &'a str, error: &ParseError) -> &'a str {
     &rest[..end.unwrap_or(rest.len())]
 }
 
-/// The known word that is most like the one at which an expression is wrong, if one is like it.
-fn similar_word<'a>(expression: &str, error: &ParseError, known: &[&'a str]) -> Option<&'a str> {
-    let word = word_at(expression, error);
+/// The known word that is most like another, if one is like it.
+pub(super) fn similar<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     if word.len() < 2 || known.contains(&word) {
         return None;
     }

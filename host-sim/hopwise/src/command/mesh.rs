@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::advice::did_you_mean;
 use super::error::CliError;
 use super::output::{Outcome, print};
 use super::{NetworkArg, assign};
@@ -53,7 +54,8 @@ struct NewArgs {
 }
 
 pub(super) fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
-    kind(name).ok_or_else(|| format!("there are {}", names()))
+    let known = names();
+    kind(name).ok_or_else(|| format!("there is no board '{name}', only {known}{}", did_you_mean(name)))
 }
 
 pub(super) fn run(args: &MeshArgs) -> Result<Outcome, CliError> {
@@ -76,7 +78,7 @@ fn key(args: &KeyArgs) -> Result<Outcome, CliError> {
     };
     let text = format!("# The key of a mesh. Whoever has it can do anything to every board.\n{digits}{use_of_it}\n");
     let written = create_private(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| CliError::file(path, error))?;
+    written.map_err(|error| CliError::not_created(path, &error))?;
     Ok(Outcome::Done)
 }
 
@@ -86,7 +88,7 @@ fn new(args: &NewArgs) -> Result<Outcome, CliError> {
     match &args.output {
         Some(path) => {
             // Probes that were typed in are not written over.
-            create_whole(path, mesh.template()).map_err(|error| CliError::file(path, error))?;
+            create_whole(path, mesh.template()).map_err(|error| CliError::not_created(path, &error))?;
         }
         None => print(|out| write!(out, "{}", mesh.template()))?,
     }

@@ -1,5 +1,6 @@
 //! The `hopwise` command: one file a subcommand, from arguments to output.
 
+mod advice;
 mod assign;
 mod board;
 mod broadcast;
@@ -386,7 +387,10 @@ const BOARD_OF_MESH: &str = "--board is for an expression; the mesh file says wh
 /// Of a command that could also look at emulated boards.
 fn no_boards(error: NoPortSelected) -> CliError {
     match error {
-        NoPortSelected::None => CliError::new("give --port TTY, the serial port of one of the boards, or --emulated"),
+        NoPortSelected::None => CliError::new(format_args!(
+            "give --port TTY, the serial port of one of the boards, or --emulated: {}",
+            advice::NO_BOARD
+        )),
         several => several.into(),
     }
 }

@@ -84,7 +84,7 @@ fn show(out: &mut dyn Write, args: &PlanArgs, mesh: &Mesh, plan: &WiringPlan) ->
         }
         let pins = kind.links.iter();
         let pins = pins.map(|uart| vec![uart.name.to_string(), describe(&uart.tx), describe(&uart.rx)]);
-        writeln!(out, "{}", table::lines(&["UART", "TX", "RX"], pins))?;
+        writeln!(out, "{}", table::lines("UART|TX|RX", pins))?;
         writeln!(out, "ground: {}", kind.ground.join(", "))?;
     }
     writeln!(

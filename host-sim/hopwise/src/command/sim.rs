@@ -267,7 +267,7 @@ fn show(args: &SimArgs, plan: &Plan, reports: &[Report]) -> Result<(), CliError>
             .chain(report.row())
             .collect()
     });
-    let text = table::lines(&titles, rows);
+    let text = table::lines(&titles.join("|"), rows);
     let sum = |of: fn(&Report) -> u64| reports.iter().map(of).sum::<u64>();
     let summary = format!(
         "{} runs: {} sent, {} delivered, {} undeliverable, {} interrupted, {} lost, {} duplicated, {} corrupted",

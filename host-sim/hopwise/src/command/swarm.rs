@@ -15,17 +15,7 @@ use hopwise_sim::report::Report;
 use hopwise_sim::{Settings, simulate, swarm};
 
 /// How it is shown: one row for each network.
-const TITLES: [&str; 9] = [
-    "network",
-    "runs",
-    "sent",
-    "delivered",
-    "undeliverable",
-    "interrupted",
-    "broadcasts full",
-    "virtual s",
-    "broken",
-];
+const TITLES: &str = "network|runs|sent|delivered|undeliverable|interrupted|broadcasts full|virtual s|broken";
 
 /// The seeds of a swarm, if one is asked for.
 pub(super) fn seeds(runs: Option<u64>, only: Option<u64>, first: Option<u64>) -> Option<Range<u64>> {
@@ -52,7 +42,7 @@ pub(super) fn run(json: bool, said: &Settings, seeds: Range<u64>) -> Result<Outc
     if json {
         runs.iter().try_for_each(|(_, report, _)| print_json(report))?;
     } else {
-        let text = table::lines(&TITLES, rows(runs.iter().map(|(_, report, _)| report)).into_iter());
+        let text = table::lines(TITLES, rows(runs.iter().map(|(_, report, _)| report)).into_iter());
         print(|out| writeln!(out, "{text}"))?;
     }
     let broken: Vec<_> = runs.iter().filter(|(.., violation)| violation.is_some()).collect();

@@ -23,12 +23,15 @@ pub(super) fn plain(titles: &[(&str, Option<u16>)], rows: impl Iterator<Item = V
     table.trim_fmt()
 }
 
-/// One line a row, as wide as it takes; all columns but the first to the right.
-pub(super) fn lines(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+/// One line a row, as wide as it takes; all columns but the first to the right. Titles have a | between them.
+pub(super) fn lines(titles: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     // A cell that moves the cursor is none.
     let rows = rows.map(|row| row.iter().map(|cell| printable_line(cell)).collect::<Vec<_>>());
-    table.load_style(presets::NOTHING).set_header(titles).add_rows(rows);
+    table
+        .load_style(presets::NOTHING)
+        .set_header(titles.split('|'))
+        .add_rows(rows);
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
         if column.index > 0 {
@@ -48,6 +51,11 @@ pub(super) fn markdown(titles: &[&str], rows: impl Iterator<Item = Vec<String>>)
     line(&titles) + &rule + &body
 }
 
+/// A figure, if it is known.
+pub(super) fn known(figure: Option<impl ToString>) -> String {
+    figure.map_or_else(|| "?".into(), |figure| figure.to_string())
+}
+
 /// The degrees of a network: one, or from the least to the most.
 pub(super) fn degrees(least: u64, most: u64) -> String {
     match least == most {
@@ -63,8 +71,8 @@ mod tests {
     #[test]
     fn a_name_stays_in_its_cell() {
         let rows = || [vec!["0".to_string(), "\u{1b}[2J\n|<b>".to_string()]].into_iter();
-        assert_eq!(lines(&["node", "name"], rows()).lines().count(), 2);
-        assert!(lines(&["node", "name"], rows()).contains("\u{fffd}[2J |<b>"));
+        assert_eq!(lines("node|name", rows()).lines().count(), 2);
+        assert!(lines("node|name", rows()).contains("\u{fffd}[2J |<b>"));
         assert!(markdown(&["node", "name"], rows()).ends_with("| 0 | \u{fffd}[2J \\|\\<b> |\n"));
     }
 }

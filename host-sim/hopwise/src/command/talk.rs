@@ -252,21 +252,9 @@ fn show_states(args: &CountersArgs, network: &Network, states: &[NodeState]) -> 
         let nodes: Vec<Value> = states.iter().map(state_json).collect();
         return print_json(&json!({"network": network.to_string(), "nodes": nodes}));
     }
-    const TITLES: [&str; 12] = [
-        "node",
-        "name",
-        "links",
-        "up s",
-        "received",
-        "originated",
-        "delivered",
-        "forwarded",
-        "dropped",
-        "detoured",
-        "retried",
-        "buffers",
-    ];
-    let text = table::lines(&TITLES, states.iter().map(cells));
+    const TITLES: &str =
+        "node|name|links|up s|received|originated|delivered|forwarded|dropped|detoured|retried|buffers";
+    let text = table::lines(TITLES, states.iter().map(cells));
     // On a terminal a table takes the place of the one before.
     if args.watch {
         clear_screen()?;

@@ -1,14 +1,13 @@
 //! `hopwise tour`
 
 use std::io::{self, BufRead, IsTerminal};
+use std::time::Instant;
 
 use clap::{Args, Parser};
 
 use super::error::CliError;
 use super::output::{Outcome, print, say};
 use super::{Hopwise, RepositoryArg, carry_out};
-use hopwise_emulate::firmware::CannotBuildFirmware;
-use hopwise_emulate::repository::NoRepository;
 
 #[derive(Args)]
 pub(super) struct TourArgs {
@@ -34,14 +33,17 @@ struct Step {
 const STEPS: [Step; 6] = [
     Step {
         title: "A network",
-        text: "Six rings of three boards. Each board has a third cable, to a ring of the other class.\n\
-               A network is written as an expression, and that is all its boards need to know.",
+        text: "A network is written as an expression, and that is all its boards need to know. This one is six rings of three\n\
+               boards: three rings of one class and three of another, and a third cable from each board to a ring of the other\n\
+               class. Look at the first lines: nodes are boards, edges are cables, degree is the cables of a board, and the\n\
+               diameter is how many hops the two farthest boards are apart.",
         command: &["topo", "rdn(ring(3),1)"],
     },
     Step {
         title: "A route",
         text: "From its own address and a packet's destination, a board computes the next hop.\n\
-               There is no table, and nothing to learn.",
+               There is no table, and nothing to learn. A line is a hop: its number, the board, the board's address, and the\n\
+               link to send on.",
         command: &["route", "rdn(ring(3),1)", "0", "17"],
     },
     Step {
@@ -68,7 +70,8 @@ const STEPS: [Step; 6] = [
     Step {
         title: "Boards",
         text: "The firmware for real boards, on 18 emulated ones with their processors, serial ports and flash.\n\
-               Unless --images names built images, it is built first, once, from the repository: a minute or two.",
+               The checks take some seconds. Before that the firmware is built once, from the repository, in two to five minutes,\n\
+               unless it has been, or --images names built images.",
         command: &["emulate", "rdn(ring(3),1)", "--check"],
     },
     Step {
@@ -89,8 +92,16 @@ pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome
     if args.list {
         return list();
     }
-    print(|out| writeln!(out, "In a clone of the repository, hopwise is: cargo hopwise"))?;
+    print(|out| {
+        writeln!(
+            out,
+            "A tour of {} stops. Each says what to look at, shows a command after a $, and runs it. You can type the same; in a\n\
+             clone of the repository, say cargo hopwise for hopwise. A stop takes a second or two, except for the one with boards.",
+            STEPS.len()
+        )
+    })?;
     let waits = !args.no_wait && io::stdin().is_terminal() && io::stdout().is_terminal();
+    let mut failed = vec![];
     for (number, step) in (1..).zip(&STEPS) {
         if args.step.is_some_and(|only| only != number) {
             continue;
@@ -98,26 +109,40 @@ pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome
         print(|out| {
             writeln!(out, "\n{number}. {}\n\n{}\n\n$ {}", step.title, step.text, line(step))?;
             if waits {
-                write!(out, "\nEnter runs it, s skips it, q ends the tour: ")?;
+                write!(
+                    out,
+                    "\nEnter runs it, s and Enter skips it, q and Enter ends the tour: "
+                )?;
             }
             Ok(())
         })?;
-        match if waits { ask() } else { Answer::Go } {
+        // What was typed early is an answer too.
+        match if waits {
+            ask(&mut io::stdin().lock())
+        } else {
+            Answer::Go
+        } {
             Answer::Go => {}
             Answer::Skip => continue,
-            Answer::End => return Ok(Outcome::Done),
+            Answer::End => return Ok(outcome(&failed)),
         }
         print(|out| writeln!(out))?;
         let mut hopwise = Hopwise::parse_from(["hopwise"].iter().chain(step.command));
         hopwise.repository = repository.clone();
-        match carry_out(&hopwise) {
-            Ok(Outcome::Done) => {}
-            // The rest can be shown without it.
-            Err(error) if error.is::<NoRepository>() || error.is::<CannotBuildFirmware>() => {
-                say(&format!("hopwise: {error}"));
+        let begin = Instant::now();
+        let reason = match carry_out(&hopwise) {
+            Ok(Outcome::Done) => {
+                let took = begin.elapsed().as_secs_f64();
+                print(|out| writeln!(out, "\n({took:.1} s)"))?;
+                continue;
             }
-            ended => return ended,
-        }
+            Ok(Outcome::Stopped(what)) => return Ok(Outcome::Stopped(what)),
+            Ok(Outcome::CheckFailed(what)) => what,
+            Err(error) => error.to_string(),
+        };
+        // The rest can be shown without it.
+        say(&format!("hopwise: {reason}"));
+        failed.push(number.to_string());
     }
     print(|out| {
         writeln!(
@@ -125,7 +150,15 @@ pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome
             "\nNext: docs/first-steps.md explains all this in a quarter of an hour; hopwise help lists the commands."
         )
     })?;
-    Ok(Outcome::Done)
+    Ok(outcome(&failed))
+}
+
+/// How a tour ends on which these stops failed.
+fn outcome(failed: &[String]) -> Outcome {
+    match failed {
+        [] => Outcome::Done,
+        _ => Outcome::CheckFailed(format!("of the tour, stop {} failed", failed.join(", "))),
+    }
 }
 
 fn list() -> Result<Outcome, CliError> {
@@ -148,14 +181,30 @@ fn line(step: &Step) -> String {
     format!("hopwise {}", words.join(" "))
 }
 
-fn ask() -> Answer {
+fn ask(input: &mut impl BufRead) -> Answer {
     let mut answer = String::new();
-    match io::stdin().lock().read_line(&mut answer) {
+    match input.read_line(&mut answer) {
         Ok(0) | Err(_) => Answer::End,
         Ok(_) => match answer.trim() {
             "s" => Answer::Skip,
             "q" => Answer::End,
             _ => Answer::Go,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_that_was_typed_early_is_an_answer() {
+        let mut typed = &b"\ns\nq\n"[..];
+        let answers = [(); 4].map(|()| match ask(&mut typed) {
+            Answer::Go => "go",
+            Answer::Skip => "skip",
+            Answer::End => "end",
+        });
+        assert_eq!(answers, ["go", "skip", "end", "end"]);
     }
 }

@@ -43,6 +43,8 @@ fn the_tour_shows_each_step_and_its_command() {
     let output = hopwise(&["tour", "--step", "5", "--images", images]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("there is no nucleo-f446re.elf in this folder"), "{said}");
+    assert!(said.ends_with("of the tour, stop 5 failed\n"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
@@ -193,7 +195,44 @@ fn choose_ranks_what_fits() {
     for network in networks {
         assert_eq!(network["nodes"], 18);
         assert!(network["degree_max"].as_u64().expect("a number") <= 3, "{network}");
+        let expression = network["expression"].as_str().expect("text");
+        let searches = expression.starts_with("lift(") || expression.ends_with(",sd)");
+        assert_eq!(
+            network["next_hop"],
+            if searches { "search" } else { "formula" },
+            "{expression}"
+        );
     }
+    let best = (
+        &found["best"]["network"],
+        &found["best"]["mean"],
+        &found["best"]["bound"],
+    );
+    let first = (
+        &networks[0]["expression"],
+        &networks[0]["mean_distance"],
+        &found["bound_mean_distance"],
+    );
+    assert_eq!(best, first);
+    assert!(found["recommended"].is_null(), "rdn(ring(3),1) is 15% above");
+}
+
+/// Beside the best network a readable one, where it is nearly as good.
+#[test]
+fn choose_recommends_what_a_person_can_read() {
+    let text = printed(&["choose", "--nodes", "18", "--ports", "3", "--top", "1"]);
+    like(
+        &text,
+        "[..]\nbest         lift([..]next hop by search\nrecommended  none with a formula is within 5% of the best\n[..]",
+    );
+    let found = json(&["choose", "--nodes", "16", "--ports", "3", "--json", "--top", "1"]);
+    let (best, recommended) = (&found["best"], &found["recommended"]);
+    assert_eq!(
+        (&best["next_hop"], &recommended["next_hop"]),
+        (&"search".into(), &"formula".into())
+    );
+    let above = recommended["mean"].as_f64().expect("known") / best["mean"].as_f64().expect("known");
+    assert!((1.0..=1.05).contains(&above), "{recommended} is {above} times the best");
 }
 
 /// `hopwise mesh new $(hopwise choose .. --best)` is a plan.
@@ -280,7 +319,7 @@ fn a_load_has_failures_paths_and_schedules() {
         load ring(8) --events '1us press 3' => [..]'press' cannot happen in a load[..]
         load ring(8) --link-failures 2 => [..]the chance of a failure is from 0 to 1[..]
         load ring(8) --collective fft => [..]what goes where depends on the values[..]
-        load ring(8) --trace /nowhere => /nowhere: No such file[..]
+        load ring(8) --trace /nowhere => /nowhere: there is no such file or folder
         load ring(8) --paths adaptive --packet-flits 20 => [..]adaptive routing needs buffers that hold a whole packet[..]
         sim ring(3) --jitter 100s => [..]jitter is at most 10 ms: boards that are later lose their links[..]
         sim ring(3) --key '' => [..]key is a word, and +encrypt after it to encrypt payloads[..]

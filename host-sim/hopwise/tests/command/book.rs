@@ -1,6 +1,6 @@
 //! The book in docs/: what it shows is what the command prints, and what it points to is there.
 
-use crate::support::{command, hopwise};
+use crate::support::{command, hopwise, quoted_words};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,16 +28,10 @@ fn pages() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(read).collect()
 }
 
-/// The words of a command line; quotes hold blanks together.
-fn words(line: &str) -> Vec<String> {
-    let mut words = vec![];
-    for (place, part) in line.split('\'').enumerate() {
-        match place % 2 {
-            0 => words.extend(part.split_whitespace().map(String::from)),
-            _ => words.push(part.into()),
-        }
-    }
-    words
+/// The fenced blocks of a page: what kind each is of, and its text.
+pub(crate) fn blocks(page: &str) -> Vec<(&str, &str)> {
+    let fenced = page.split("\n```").skip(1).step_by(2);
+    fenced.filter_map(|block| block.split_once('\n')).collect()
 }
 
 fn is_as_shown(shown: &str, printed: &str) -> bool {
@@ -62,10 +56,9 @@ fn is_as_shown(shown: &str, printed: &str) -> bool {
 fn commands_print_what_the_book_shows() {
     let mut commands = 0;
     for (path, text) in pages() {
-        for block in text.split("```console\n").skip(1) {
-            let block = block.split("```").next().unwrap();
+        for (_, block) in blocks(&text).into_iter().filter(|(kind, _)| *kind == "console") {
             let (line, shown) = block.split_once('\n').expect("a command and its output");
-            let arguments = words(line.strip_prefix("$ hopwise ").expect("a command of ours"));
+            let arguments = quoted_words(line.strip_prefix("$ hopwise ").expect("a command of ours"));
             let output = command(&arguments).output().unwrap();
             let printed = String::from_utf8(output.stdout).unwrap();
             assert!(output.status.success(), "{}: {line}", path.display());
@@ -75,6 +68,75 @@ fn commands_print_what_the_book_shows() {
         }
     }
     assert!(commands >= 5, "{commands} commands");
+}
+
+/// Lines of code, without comments.
+fn code(text: &str) -> Vec<&str> {
+    let lines = text.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with("//"))
+        .collect()
+}
+
+/// The same of a source: the examples in its comments are compiled as well.
+fn source(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let line = line.trim_start();
+        let shown = ["//! ", "/// "].into_iter().find_map(|mark| line.strip_prefix(mark));
+        shown.unwrap_or(line)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// All Rust below a folder, with what `hopwise new-app` writes.
+fn sources(folder: &Path, found: &mut Vec<String>) {
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() && name != "target" {
+            sources(&path, found);
+        } else if name.ends_with(".rs") || name.ends_with(".rs.txt") {
+            found.push(source(&fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+/// Whether code is in a source, perhaps with lines left out.
+fn is_from(block: &[&str], source: &[&str]) -> bool {
+    let mut source = source.iter();
+    block.iter().all(|line| source.any(|other| other == line))
+}
+
+/// The tutorial's programs are run by a test of `hopwise new-app`, the READMEs of crates by those crates.
+#[test]
+fn rust_in_the_book_is_code_that_is_compiled() {
+    let mut texts = vec![];
+    for folder in ["core", "app", "team", "firmware/examples", "host-sim"] {
+        sources(&repository().join(folder), &mut texts);
+    }
+    let sources: Vec<Vec<&str>> = texts.iter().map(|text| code(text)).collect();
+    let mut found = 0;
+    for (path, page) in pages() {
+        let library = fs::read_to_string(path.with_file_name("src/lib.rs")).unwrap_or_default();
+        if path.ends_with("docs/tutorial.md") || library.contains("include_str!(\"../README.md\")") {
+            continue;
+        }
+        for (_, block) in blocks(&page).into_iter().filter(|(kind, _)| kind.starts_with("rust")) {
+            let block = code(block);
+            let compiled = sources.iter().any(|source| is_from(&block, source));
+            assert!(compiled, "{}: in no source: {block:#?}", path.display());
+            found += 1;
+        }
+    }
+    assert!(found > 9, "{found} blocks");
+}
+
+#[test]
+fn code_that_differs_is_noticed() {
+    let text = source("//! let a = 1;\n//! /// How.\nfn f() {\n    // Why.\n    g();\n}\n");
+    let source = code(&text);
+    assert_eq!(source, ["let a = 1;", "fn f() {", "g();", "}"]);
+    assert!(is_from(&["fn f() {", "}"], &source));
+    assert!(!is_from(&["g();", "fn f() {"], &source) && !is_from(&["g()"], &source));
 }
 
 #[test]
@@ -203,10 +265,9 @@ fn pictures_are_those_that_our_tools_draw() {
 fn the_keys_that_the_book_lists_are_printed() {
     let text = fs::read_to_string(repository().join("docs/json.md")).unwrap();
     let mut commands = 0;
-    for block in text.split("```keys\n").skip(1) {
-        let block = block.split("```").next().unwrap();
+    for (_, block) in blocks(&text).into_iter().filter(|(kind, _)| *kind == "keys") {
         let (line, listed) = block.split_once('\n').expect("a command and its keys");
-        let arguments = words(line.strip_prefix("$ hopwise ").expect("a command of ours"));
+        let arguments = quoted_words(line.strip_prefix("$ hopwise ").expect("a command of ours"));
         let output = command(&arguments).output().unwrap();
         let printed: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
         let is_whole = !listed.lines().any(|line| line == "...");

@@ -58,7 +58,7 @@ fn bad_input_is_refused_in_one_sentence() {
     let file = file.to_str().expect("a path");
     refuses(&format!(
         r#"
-        emulate ring(4) --elf /nowhere => /nowhere: No such file or directory (os error 2)
+        emulate ring(4) --elf /nowhere => /nowhere: there is no such file or folder
         emulate ring(4) --elf {file} => {file}: no 32-bit ELF file: Unsupported ELF header
         "#
     ));
@@ -183,7 +183,7 @@ fn boards_that_cannot_be_are_refused_before_an_image_is_built() {
     let mesh = folder.write("mesh.toml", text);
     refuses(&format!(
         r#"
-        emulate ring(3) --board nucleo-f103rb => there is no emulated nucleo-f103rb, only nucleo-f446re, nucleo-f401re, [..]
+        emulate ring(3) --board nucleo-f401 => there is no emulated nucleo-f401, only nucleo-f446re, nucleo-f401re, [..]; did you mean nucleo-f401re?
         emulate complete(4) --board nucleo-f401re => complete(4): node 0 has 3 links, but a nucleo-f401re has 2 serial ports for links
         emulate {mesh} --board nucleo-f401re => --board is for an expression; the mesh file says which boards there are[..]
         emulate {mesh} --elf any => --elf is one image, and the mesh file has boards of several kinds[..]

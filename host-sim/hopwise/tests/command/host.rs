@@ -31,7 +31,7 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     let [here, there] = ports.each_ref().map(String::as_str);
 
     let listener = listening(&words("--port {} --from 1 --service 20 --count 2 --for 60s", &[here]));
-    let sentence = "another program uses this port; end it first, or let both talk through one `hopwise bridge`";
+    let sentence = "another program uses this port; end it first, or let both talk through one `hopwise bridge`; `fuser -v [..]` names it";
     refuses(&format!(
         r#"
         ping 1 --port {here} => {here}: {sentence}

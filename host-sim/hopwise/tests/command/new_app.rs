@@ -1,9 +1,13 @@
 //! Programs of users outside the repository: `hopwise new-app`, and `--app` of the commands that run or flash images.
 
-use hopwise_emulate::bench::{AppPort, Bench, SECOND};
+use std::path::Path;
 
+use hopwise_emulate::bench::{AppPort, Bench, SECOND};
+use hopwise_testing::is_like;
+
+use crate::book::blocks;
 use crate::running::{building, new_app};
-use crate::support::{Folder, command, hopwise, json, like, refuses, words};
+use crate::support::{Folder, command, hopwise, json, like, quoted_words, refuses, words};
 
 #[test]
 fn a_new_program_runs_on_emulated_boards() {
@@ -33,6 +37,41 @@ fn a_new_program_runs_on_emulated_boards() {
     let planned = String::from_utf8(planned.expect("the command starts").stdout).expect("text");
     let images = planned.lines().filter(|line| line.contains(&app.elf)).count();
     assert_eq!(images, 2, "the image of each board: {planned}");
+}
+
+/// As its reader does: paste a program, run the command, compare what it prints.
+#[test]
+fn the_tutorial_prints_what_it_shows() {
+    let Some(app) = new_app() else { return };
+    let folder = app.folder.with_file_name("tutorial");
+    let made = hopwise(&["new-app", folder.to_str().expect("UTF-8")]);
+    assert!(made.status.success(), "{made:?}");
+    // Where the compiler for ARM is not rustup's.
+    let repository = Path::new("../..").canonicalize().expect("the repository");
+    let mut programs = 0;
+    for (kind, text) in blocks(include_str!("../../../../docs/tutorial.md")) {
+        if kind == "rust" {
+            std::fs::write(folder.join("src/program.rs"), text).expect("a file");
+            programs += 1;
+            continue;
+        }
+        let (line, shown) = text.split_once('\n').expect("a command and its output");
+        let arguments = quoted_words(line.strip_prefix("$ hopwise ").expect("a command of ours"));
+        let output = building(&arguments)
+            .current_dir(&folder)
+            .env("HOPWISE_REPO", &repository)
+            .output();
+        let output = output.expect("the command starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !said.contains("warning"), "{line}: {said}");
+        let printed = String::from_utf8(output.stdout).expect("text");
+        let mut lines = printed.lines();
+        for expected in shown.lines() {
+            let is_there = lines.any(|line| is_like(line, &format!("[..] {expected}  [..]")));
+            assert!(is_there, "{line} does not print '{expected}' then, but\n{printed}");
+        }
+    }
+    assert_eq!(programs, 3);
 }
 
 #[test]
@@ -120,7 +159,7 @@ fn nothing_is_overwritten_and_bad_names_are_refused() {
     let (bad_name, good_name) = (folder.path("1st"), folder.path("x"));
     refuses(&format!(
         r#"
-        new-app {mine} --release 0.1 => {mine}: there is something of that name already
+        new-app {mine} --release 0.1 => {mine}: there is something of that name already, which is not overwritten: [..]
         new-app {bad_name} => [..]1st' cannot be the name of a crate[..]
         new-app {good_name} --board toaster => there is no board 'toaster', only nucleo-f446re[..]
         "#

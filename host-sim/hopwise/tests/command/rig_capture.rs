@@ -320,7 +320,7 @@ fn bad_input_is_refused() {
     let trace = folder.path("trace.jsonl");
     refuses(&format!(
         r#"
-        capture {real} -o {trace} --elf {image} => the mesh file names no probes: `probe-rs list` shows those that are plugged in
+        capture {real} -o {trace} --elf {image} => the mesh file names no probes: `hopwise mesh assign MESH.toml` writes them [..]
         capture {real} -o /no/such/trace => cannot write the output: /no/such/trace: [..]
         "#
     ));

@@ -107,10 +107,10 @@ fn bad_input_is_refused() {
     let broken = folder.mesh("broken.toml", "ring(4)", "\nbauds = 1\n");
     refuses(&format!(
         r#"
-        check {file} => give --port TTY, the serial port of one of the boards, or --emulated
+        check {file} => give --port TTY, the serial port of one of the boards, or --emulated: [..]
         check {file} --emulated --cables 9 => the plan has 4 cables, not 9
-        check {file} --port /dev/null => /dev/null: no serial port: [..]
-        mesh new ring(4) -o {file} => [..]File exists[..]
+        check {file} --port /dev/null => /dev/null: this is not a serial port; [..]
+        mesh new ring(4) -o {file} => {file}: there is something of that name already[..]
         mesh new complete(7) => node 0 of complete(7) has 6 links, and a nucleo-f446re has 5 UARTs for links
         plan {broken} => {broken} line 4: unknown field `bauds`[..]
         check {broken} => {broken} line 4: unknown field `bauds`[..]
@@ -161,7 +161,9 @@ fn boards_with_another_key_or_none_are_found() {
     assert!(hopwise(&["mesh", "key", "-o", &key]).status.success());
     let seen = std::fs::metadata(&key).expect("a file").permissions().mode() & 0o777;
     assert_eq!(seen, 0o600);
-    refuses(&format!("mesh key -o {key} => [..]File exists[..]"));
+    refuses(&format!(
+        "mesh key -o {key} => {key}: there is something of that name already[..]"
+    ));
     let text = "network = \"path(3)\"\nboard = \"nucleo-f446re\"\nprobe = \"emulated\"\nkey-file = \"mesh.key\"\n";
     let file = folder.write("mesh.toml", text);
     let check = |mistake: &[&str]| json(&[&["check", &file, "--elf", elf, "--at", "0", "--json"], mistake].concat());

@@ -227,7 +227,7 @@ fn what_cannot_be_flashed_is_refused() {
     // Through the mesh no probe is asked for, and all boards get the same image.
     refuses(&format!(
         r#"
-        flash {mesh} => the mesh file names no probe for 0, 2: `probe-rs list` shows the numbers of those that are plugged in
+        flash {mesh} => the mesh file names no probe for 0, 2: `hopwise mesh assign MESH.toml` writes them [..]
         flash {mesh} --only 5 => ring(3) has no node 5
         flash {mesh} --port /nowhere => /nowhere: [..]
         {one} /no/such/program => there is no program '/no/such/program': https://probe.rs says how to install probe-rs, and --probe-rs says where it is if not in PATH

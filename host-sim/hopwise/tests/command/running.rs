@@ -116,7 +116,7 @@ fn make_app() -> Option<NewApp> {
     let around = std::env::temp_dir().join(format!("hopwise-new-app{name}"));
     let _ = std::fs::remove_dir_all(&around);
     std::fs::create_dir_all(&around).expect("a folder");
-    let folder = around.join("blinker");
+    let folder = around.join("hello");
     let made = hopwise(&["new-app", folder.to_str().expect("UTF-8")]);
     assert!(made.status.success(), "{made:?}");
     // Run to its end at once: what counts is that it is built.
@@ -126,7 +126,7 @@ fn make_app() -> Option<NewApp> {
     let built = built.expect("the command starts");
     let _ = std::io::stderr().write_all(&built.stderr);
     assert!(built.status.success(), "{built:?}");
-    let elf = folder.join("target/thumbv7em-none-eabihf/release/blinker");
+    let elf = folder.join("target/thumbv7em-none-eabihf/release/hello");
     let elf = elf.to_str().expect("UTF-8").into();
     Some(NewApp { folder, elf })
 }

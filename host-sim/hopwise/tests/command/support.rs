@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use hopwise_emulate::firmware::{CannotBuildFirmware, Firmware};
 use hopwise_emulate::repository::Repository;
 use hopwise_rig::boards::DEFAULT;
-use hopwise_testing::rows;
+use hopwise_testing::{is_like, rows};
 use serde_json::Value;
 
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
@@ -95,6 +95,16 @@ pub(crate) fn words<'a>(line: &'a str, given: &[&'a str]) -> Vec<&'a str> {
     words.map(|word| if word == "{}" { next() } else { word }).collect()
 }
 
+/// The words of a command line; quotes hold blanks together.
+pub(crate) fn quoted_words(line: &str) -> Vec<&str> {
+    let parts = line.split('\'').enumerate();
+    let words = parts.flat_map(|(place, part)| match place % 2 {
+        0 => part.split_whitespace().collect(),
+        _ => vec![part],
+    });
+    words.collect()
+}
+
 /// What it prints, if it ends well.
 pub(crate) fn printed(args: &[&str]) -> String {
     let output = hopwise(args);
@@ -126,12 +136,7 @@ pub(crate) fn refused(args: &[&str]) -> String {
 /// quotes.
 pub(crate) fn refuses(table: &str) {
     for (line, expected) in rows(table) {
-        let parts = line.split('\'').enumerate();
-        let words = parts.flat_map(|(place, part)| match place % 2 {
-            0 => part.split_whitespace().collect(),
-            _ => vec![part],
-        });
-        let sentence = refused(&words.collect::<Vec<_>>());
+        let sentence = refused(&quoted_words(&line));
         let is_it = is_like(&sentence, &format!("hopwise: {expected}"));
         assert!(is_it, "{line}: {sentence}");
     }
@@ -141,16 +146,6 @@ pub(crate) fn refuses(table: &str) {
 #[track_caller]
 pub(crate) fn like(text: &str, pattern: &str) {
     assert!(is_like(text, pattern), "not {pattern}: {text}");
-}
-
-fn is_like(text: &str, pattern: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once("[..]") else {
-        return text == pattern;
-    };
-    text.strip_prefix(first).is_some_and(|text| {
-        let mut places = text.char_indices().map(|(place, _)| place).chain([text.len()]);
-        places.any(|place| is_like(&text[place..], rest))
-    })
 }
 
 /// Simulates; the trace is in the file, and the simulator's own account is returned.

@@ -56,7 +56,7 @@ fn the_tests_of_a_new_program_pass() {
     }
     let around = std::env::temp_dir().join(format!("hopwise-new-app-tests-{}", std::process::id()));
     std::fs::create_dir_all(&around).expect("a folder");
-    let folder = around.join("blinker");
+    let folder = around.join("hello");
     let hopwise = |args: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"));
         command.args(args).arg(&folder).output().expect("the command starts")

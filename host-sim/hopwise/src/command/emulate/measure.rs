@@ -119,7 +119,7 @@ pub(super) fn show_profile(out: &mut dyn Write, profile: &Profile) -> std::io::R
             share(room.instructions),
         ]
     });
-    writeln!(out, "{}", table::lines(&["room", "instructions", ""], rooms))?;
+    writeln!(out, "{}", table::lines("room|instructions|", rooms))?;
     writeln!(out, "instructions  with inlined  function (room)")?;
     for function in profile.functions.iter().take(FUNCTIONS_SHOWN) {
         let (alone, all) = (function.instructions, function.with_inlined);

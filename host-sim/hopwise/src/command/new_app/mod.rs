@@ -4,52 +4,20 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hopwise_emulate::repository::{NoRepository, Repository};
-use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS, kind, names};
+use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS};
 
 use super::RepositoryArg;
 use super::error::CliError;
+use super::mesh::parse_kind;
 use super::output::{Outcome, print};
 
 /// The firmware's families of networks, by their features.
-const FAMILIES: [&str; 12] = [
-    "rdn",
-    "re",
-    "rcr",
-    "wk",
-    "hypernet",
-    "exchanged",
-    "lift",
-    "hierarchy",
-    "rsn",
-    "hsn",
-    "hcn3",
-    "partial-swapped",
-];
+const FAMILIES: &str = "rdn re rcr wk hypernet exchanged lift hierarchy rsn hsn hcn3 partial-swapped";
 /// Letters of a crate's name, at most.
 const LONGEST_NAME: usize = 64;
 /// Names that crates cannot have, or that others here have already.
-const TAKEN: [&str; 20] = [
-    "alloc",
-    "async",
-    "const",
-    "core",
-    "cortex-m-rt",
-    "crate",
-    "defmt",
-    "embassy-executor",
-    "embassy-futures",
-    "fn",
-    "hopwise-firmware",
-    "let",
-    "loop",
-    "mod",
-    "self",
-    "static",
-    "static-cell",
-    "std",
-    "super",
-    "test",
-];
+const TAKEN: &str = "alloc async const core cortex-m-rt crate defmt embassy-executor embassy-futures embedded-io-async fn \
+                     hopwise-app hopwise-firmware let loop mod self static static-cell std super test";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -100,10 +68,7 @@ impl Source<'_> {
 
 pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let name = name_of(&args.folder)?;
-    let board = kind(&args.board).ok_or_else(|| {
-        let known = names();
-        CliError::new(format_args!("there is no board '{}', only {known}", args.board))
-    })?;
+    let board = parse_kind(&args.board).map_err(CliError::new)?;
     let source = match (&args.git, &args.release) {
         (Some(url), _) => Source::Git(url, args.rev.as_deref()),
         (None, Some(version)) => Source::Release(version),
@@ -145,7 +110,7 @@ fn name_of(folder: &Path) -> Result<&str, CliError> {
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
         && name.len() <= LONGEST_NAME
-        && !TAKEN.contains(&name.replace('_', "-").as_str());
+        && !TAKEN.split_whitespace().any(|taken| taken == name.replace('_', "-"));
     if is_right { Ok(name) } else { Err(bad()) }
 }
 
@@ -153,8 +118,9 @@ fn name_of(folder: &Path) -> Result<&str, CliError> {
 fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, CliError> {
     let feature = |name: &str| format!("{name} = [\"hopwise-firmware/{name}\"]");
     let boards: Vec<String> = KINDS.iter().map(|kind| feature(kind.name)).collect();
-    let families: Vec<String> = FAMILIES.iter().copied().map(feature).collect();
-    let (firmware, emulate) = (source.dependency("firmware")?, source.dependency("host-sim/emulate")?);
+    let families: Vec<String> = FAMILIES.split_whitespace().map(feature).collect();
+    let [firmware, app, emulate] = ["firmware", "app", "host-sim/emulate"].map(|folder| source.dependency(folder));
+    let (firmware, app, emulate) = (firmware?, app?, emulate?);
     let fill = |template: &str| {
         template
             .replace("{name}", name)
@@ -163,6 +129,7 @@ fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'st
             .replace("{board}", board.name)
             .replace("{chip}", board.chip)
             .replace("{firmware}", &firmware)
+            .replace("{app}", &app)
             .replace("{emulate}", &emulate)
     };
     let mut files = vec![
@@ -173,6 +140,7 @@ fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'st
         ("README.md", fill(include_str!("README.md.txt"))),
         (".cargo/config.toml", fill(include_str!("config.toml.txt"))),
         ("src/main.rs", fill(include_str!("main.rs.txt"))),
+        ("src/program.rs", fill(include_str!("program.rs.txt"))),
         ("tests/Cargo.toml", fill(include_str!("tests_Cargo.toml.txt"))),
         ("tests/.cargo/config.toml", fill(include_str!("tests_config.toml.txt"))),
         ("tests/mesh.rs", fill(include_str!("mesh.rs.txt"))),
@@ -192,10 +160,7 @@ fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'st
 }
 
 fn write(folder: &Path, files: &[(&'static str, String)]) -> Result<(), CliError> {
-    std::fs::create_dir(folder).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => CliError::file(folder, "there is something of that name already"),
-        _ => CliError::output_file(folder, &error),
-    })?;
+    std::fs::create_dir(folder).map_err(|error| CliError::not_created(folder, &error))?;
     for (name, text) in files {
         let path = folder.join(name);
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
