@@ -38,6 +38,12 @@ pub(crate) struct Job {
     pub(crate) port: AppPort,
 }
 
+impl Job {
+    pub(crate) fn new(how: SendMode, dest: Node, port: AppPort) -> Self {
+        Job { how, dest, port }
+    }
+}
+
 /// The result of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SendResult {

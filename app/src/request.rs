@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::MAX_MESSAGE;
 use crate::error::{OpenError, RequestError, SendError};
 use crate::mesh::Mesh;
-use crate::message::{Incoming, SendMode, SendResult, Service};
+use crate::message::{Incoming, Job, SendMode, SendResult, Service};
 use crate::retry_timer::RetryTimer;
 
 /// Maximum length of a response: its status takes one byte.
@@ -82,7 +82,7 @@ impl Mesh<'_> {
     }
 
     async fn request_once(self, how: SendMode, node: Node, port: AppPort, request: &[u8]) -> Response {
-        let ticket = self.begin(how, node, port, request).await;
+        let ticket = self.begin(Job::new(how, node, port), request).await;
         let mut ticket = ticket.map_err(RequestError::NotSent)?;
         match ticket.result().await {
             SendResult::Response => Ok(ticket.response()),
@@ -137,7 +137,7 @@ impl Mesh<'_> {
             return Ok(());
         }
         let how = SendMode::Response(request.asker, status);
-        match self.carry(how, request.source, port, response).await? {
+        match self.carry(Job::new(how, request.source, port), response).await? {
             SendResult::NotSent(error) => Err(error),
             _ => Ok(()),
         }
@@ -152,7 +152,7 @@ impl Mesh<'_> {
         context: &mut Context<'_>,
     ) -> bool {
         let how = SendMode::Response(request.asker, AppStatus::Ok);
-        self.post(how, request.source, port, response, context)
+        self.post(Job::new(how, request.source, port), response, context)
     }
 }
 

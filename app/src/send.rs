@@ -47,19 +47,21 @@ impl<'a> Mesh<'a> {
     /// Sends a message to an application of a node, reliable on each hop; returns when the router has taken it. It is lost if a board dies
     /// with it.
     pub async fn send(self, node: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let result = self.carry(SendMode::Datagram, node, port, message).await?;
+        let result = self.carry(Job::new(SendMode::Datagram, node, port), message).await?;
         self.sent(result)
     }
 
     /// Like [`send`](Self::send), to the host at a node.
     pub async fn send_to_host(self, at: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let result = self.carry(SendMode::ToHost, at, port, message).await?;
+        let result = self.carry(Job::new(SendMode::ToHost, at, port), message).await?;
         self.sent(result)
     }
 
     /// Sends a message to an application of every other node; returns when the router has taken it.
     pub async fn broadcast(self, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let result = self.carry(SendMode::Broadcast, self.address(), port, message).await?;
+        let result = self
+            .carry(Job::new(SendMode::Broadcast, self.address(), port), message)
+            .await?;
         self.sent(result)
     }
 
@@ -84,7 +86,7 @@ impl<'a> Mesh<'a> {
 
     /// Like [`send_confirmed`](Self::send_confirmed), but if the application has no room, that is the result.
     pub async fn try_send_confirmed(self, node: Node, port: AppPort, message: &[u8]) -> Result<Outcome, SendError> {
-        match self.carry(SendMode::Confirmed, node, port, message).await? {
+        match self.carry(Job::new(SendMode::Confirmed, node, port), message).await? {
             SendResult::Completed(outcome) => Ok(outcome),
             SendResult::NotSent(error) => Err(error),
             // A confirmed message has no other result.
@@ -100,26 +102,14 @@ impl<'a> Mesh<'a> {
     }
 
     /// Gives a message to the router, and waits for its result.
-    pub(crate) async fn carry(
-        self,
-        how: SendMode,
-        dest: Node,
-        port: AppPort,
-        message: &[u8],
-    ) -> Result<SendResult, SendError> {
-        Ok(self.begin(how, dest, port, message).await?.result().await)
+    pub(crate) async fn carry(self, job: Job, message: &[u8]) -> Result<SendResult, SendError> {
+        Ok(self.begin(job, message).await?.result().await)
     }
 
     /// Gives a message to the router, once there is a place for it.
-    pub(crate) async fn begin(
-        self,
-        how: SendMode,
-        dest: Node,
-        port: AppPort,
-        message: &[u8],
-    ) -> Result<Ticket<'a>, SendError> {
-        self.check(dest, message)?;
-        poll_fn(|context| match self.try_carry(how, dest, port, message, context) {
+    pub(crate) async fn begin(self, job: Job, message: &[u8]) -> Result<Ticket<'a>, SendError> {
+        self.check(job.dest, message)?;
+        poll_fn(|context| match self.try_carry(job, message, context) {
             Some(ticket) => Poll::Ready(Ok(ticket)),
             None => Poll::Pending,
         })
@@ -127,29 +117,13 @@ impl<'a> Mesh<'a> {
     }
 
     /// Gives a message to the router if there is a place for it, or else wakes the task when there is.
-    pub(crate) fn try_carry(
-        self,
-        how: SendMode,
-        dest: Node,
-        port: AppPort,
-        message: &[u8],
-        context: &mut Context<'_>,
-    ) -> Option<Ticket<'a>> {
-        let job = Job { how, dest, port };
+    pub(crate) fn try_carry(self, job: Job, message: &[u8], context: &mut Context<'_>) -> Option<Ticket<'a>> {
         let place = self.mailbox.start(job, message, false, context.waker())?;
         Some(Ticket { mesh: self, place })
     }
 
     /// The same for a message without a result. Returns whether there was a place.
-    pub(crate) fn post(
-        self,
-        how: SendMode,
-        dest: Node,
-        port: AppPort,
-        message: &[u8],
-        context: &mut Context<'_>,
-    ) -> bool {
-        let job = Job { how, dest, port };
+    pub(crate) fn post(self, job: Job, message: &[u8], context: &mut Context<'_>) -> bool {
         let place = self.mailbox.start(job, message, true, context.waker());
         place.is_some()
     }

@@ -21,7 +21,7 @@ use hopwise_node::wire::AppPort;
 
 use crate::error::RequestError;
 use crate::mesh::Mesh;
-use crate::message::{Incoming, SendMode, SendResult, Service};
+use crate::message::{Incoming, Job, SendMode, SendResult, Service};
 use crate::persistence::Persistence;
 use crate::receive::Receiver;
 use crate::send::Ticket;
@@ -401,7 +401,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         let is_end = matches!(speech, Speech::End { .. });
         let bytes = speech.write((self.receiver.port(), self.session));
         let (mesh, dest, port) = (self.mesh, self.peer, self.peer_port);
-        let Some(ticket) = mesh.try_carry(SendMode::Request, dest, port, &bytes, context) else {
+        let Some(ticket) = mesh.try_carry(Job::new(SendMode::Request, dest, port), &bytes, context) else {
             return false;
         };
         self.pending = Some(Pending {
@@ -427,7 +427,7 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         };
         let bytes = speech.write((self.receiver.port(), self.session));
         let (mesh, dest, port) = (self.mesh, self.peer, self.peer_port);
-        if mesh.post(SendMode::Datagram, dest, port, &bytes, context) {
+        if mesh.post(Job::new(SendMode::Datagram, dest, port), &bytes, context) {
             self.told_room = self.room();
         }
     }
