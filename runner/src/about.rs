@@ -9,13 +9,19 @@ use hopwise_node::link::Micros;
 #[cfg(feature = "keys")]
 use hopwise_node::store::Keys;
 use hopwise_node::store::Start;
-use hopwise_node::wire::{BoardConfig, BoardInfo, BoardState, CONFIG_BYTES, DEFAULT_BAUD, MAX_LINK_RATES, Status};
+use hopwise_node::wire::{
+    BoardConfig, BoardInfo, BoardState, CONFIG_BYTES, CommandResult, DEFAULT_BAUD, MAX_LINK_RATES, Status,
+};
 
 use crate::next_image::NextImage;
 use crate::platform::Platform;
+use crate::response::Deferred;
 
 /// The program name in reports.
 pub const PROGRAM: &str = concat!("hopwise ", env!("CARGO_PKG_VERSION"));
+
+/// Time by which a response has left.
+const RESPONSE_LEAVES: Micros = 200_000;
 
 /// A description of a fault.
 pub type FaultText = String<72>;
@@ -60,6 +66,8 @@ pub(crate) struct About<P: Platform> {
     pub(crate) authority: Option<RefCell<Authority>>,
     /// Whether the button is held down.
     pub(crate) is_pressed: Cell<bool>,
+    /// An action whose response leaves first, and when it was commanded.
+    deferred: Cell<Option<(Deferred, Micros)>>,
 }
 
 impl<P: Platform> About<P> {
@@ -97,6 +105,30 @@ impl<P: Platform> About<P> {
             #[cfg(not(feature = "keys"))]
             authority: None,
             is_pressed: Cell::new(false),
+            deferred: Cell::new(None),
+        }
+    }
+
+    /// Has an action carried out when its response has left. What waits already is neither put off by a repeated command, nor dropped for another.
+    pub(crate) fn defer(&self, action: Deferred, now: Micros) -> CommandResult {
+        let (result, waiting) = match self.deferred.take() {
+            None => (CommandResult::Done, (action, now)),
+            Some(waiting) if waiting.0 == action => (CommandResult::Done, waiting),
+            Some(waiting) => (CommandResult::Busy, waiting),
+        };
+        self.deferred.set(Some(waiting));
+        result
+    }
+
+    /// The action whose response has left.
+    pub(crate) fn due(&self, now: Micros) -> Option<Deferred> {
+        let waiting = self.deferred.take();
+        match waiting {
+            Some((action, since)) if now >= since + RESPONSE_LEAVES => Some(action),
+            not_yet => {
+                self.deferred.set(not_yet);
+                None
+            }
         }
     }
 

@@ -27,7 +27,6 @@ use crate::configuration;
 use crate::mesh::{self, MakePrograms, Mesh};
 use crate::platform::Platform;
 use crate::programs::Programs;
-use crate::response::Deferred;
 use crate::serial::{Arrival, PortEvents, SerialPorts, bits, read, send};
 use crate::task::Task;
 use crate::unconfigured::Unconfigured;
@@ -62,8 +61,6 @@ pub struct Runner<P: Platform, C: Capacities> {
     tasks: Cell<u32>,
     /// Those that have not run since the last [check](Self::check_tasks).
     missing: Cell<u32>,
-    /// A deferred action, and since when.
-    pub(crate) deferred: Cell<Option<(Deferred, Micros)>>,
 }
 
 impl<P: Platform, C: Capacities> Runner<P, C> {
@@ -120,7 +117,6 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             alarm: Cell::new(0),
             tasks: Cell::new(0),
             missing: Cell::new(0),
-            deferred: Cell::new(None),
         })
     }
 
@@ -256,16 +252,14 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     }
 
     fn take_bytes(&self, link: u8, arrival: &Arrival<'_>, now: Micros) {
-        let mut deferred = None;
         match &mut *self.mode() {
             Mode::Mesh(mesh) => {
                 let end = mesh.router.links().get(usize::from(link));
                 let ended = end.and_then(|end| arrival.ended(end.byte_nanos(), now));
-                mesh.receive(link, arrival.bytes, ended, &self.about, now, &mut deferred);
+                mesh.receive(link, arrival.bytes, ended, &self.about, now);
             }
-            Mode::Unconfigured(board) => board.receive(arrival.bytes, &self.about, now, &mut deferred),
+            Mode::Unconfigured(board) => board.receive(arrival.bytes, &self.about, now),
         }
-        self.defer(deferred, now);
     }
 
     /// The rate of a port that has changed.
@@ -296,14 +290,12 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
 
     fn tick(&self) {
         let now = self.now();
-        let mut deferred = None;
         match &mut *self.mode() {
             Mode::Mesh(mesh) => {
-                mesh.tick(&self.about, now, &mut deferred);
+                mesh.tick(&self.about, now);
             }
             Mode::Unconfigured(board) => board.tick(now),
         }
-        self.defer(deferred, now);
     }
 
     /// Sets whether the button is held down.
@@ -344,18 +336,10 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     /// Exchanges messages with the programs.
     pub(crate) fn exchange(&self) {
         let now = self.now();
-        let mut deferred = None;
         if let Mode::Mesh(mesh) = &mut *self.mode() {
-            mesh.exchange(&self.about, now, &mut deferred);
+            mesh.exchange(&self.about, now);
         }
-        self.defer(deferred, now);
         self.has_changed();
-    }
-
-    fn defer(&self, deferred: Option<Deferred>, now: Micros) {
-        if let Some(deferred) = deferred {
-            self.deferred.set(Some((deferred, now)));
-        }
     }
 
     fn deadline(&self) -> Micros {

@@ -22,8 +22,6 @@ const HEARTBEAT_TIMEOUT: u32 = 16;
 const SETTLED: Micros = 10_000_000;
 /// Time after which a config on trial that was not confirmed is reverted.
 const TRIAL: Micros = 60_000_000;
-/// Time by which a response has left.
-const RESPONSE_LEAVES: Micros = 200_000;
 /// Pause for an erase, in quarters of a second: at most two seconds for a sector of 128 KiB, and what came before it.
 const PAUSE: u8 = 14;
 /// Number of steps before the slot of an image is erased.
@@ -89,17 +87,14 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             // Programs learn of link changes.
             self.exchange();
             upkeep.show(rhythmic.step(self));
-            match self.deferred.take() {
-                Some((deferred, since)) if self.now() >= since + RESPONSE_LEAVES => {
-                    upkeep.heartbeat();
-                    if let Some(restart) = self.carry_out(deferred, store) {
-                        return restart;
-                    }
-                    // If that took long, nothing else has run meanwhile, and now everything may.
-                    next_step = self.now() + LED_STEP;
-                    since_call = 0;
+            if let Some(deferred) = self.about.due(self.now()) {
+                upkeep.heartbeat();
+                if let Some(restart) = self.carry_out(deferred, store) {
+                    return restart;
                 }
-                not_yet => self.deferred.set(not_yet),
+                // If that took long, nothing else has run meanwhile, and now everything may.
+                next_step = self.now() + LED_STEP;
+                since_call = 0;
             }
             let next_image = &self.about.next_image;
             room = match (next_image.is_making_room(), room) {

@@ -14,7 +14,7 @@ use crate::about::About;
 use crate::observer::BoardObserver;
 use crate::platform::Platform;
 use crate::programs::Programs;
-use crate::response::{self, Deferred, Response};
+use crate::response::{self, Response};
 use crate::traffic::Generator;
 
 /// Delay of configured traffic after boot: by then the links are up.
@@ -112,15 +112,14 @@ impl<C: Capacities> Mesh<C> {
         ended: Option<ClockTicks>,
         about: &About<P>,
         now: Micros,
-        deferred: &mut Option<Deferred>,
     ) {
         self.router.receive_timed(link, bytes, ended, now, &mut self.observer);
-        self.exchange_if_need_be(about, now, deferred);
+        self.exchange_if_need_be(about, now);
     }
 
-    fn exchange_if_need_be<P: Platform>(&mut self, about: &About<P>, now: Micros, deferred: &mut Option<Deferred>) {
+    fn exchange_if_need_be<P: Platform>(&mut self, about: &About<P>, now: Micros) {
         if self.router.has_news() || self.due.is_waiting || self.due.deadline <= now {
-            self.exchange(about, now, deferred);
+            self.exchange(about, now);
         }
     }
 
@@ -128,11 +127,11 @@ impl<C: Capacities> Mesh<C> {
         self.router.transmit(link, now, out, &mut self.observer)
     }
 
-    pub(crate) fn tick<P: Platform>(&mut self, about: &About<P>, now: Micros, deferred: &mut Option<Deferred>) {
+    pub(crate) fn tick<P: Platform>(&mut self, about: &About<P>, now: Micros) {
         self.router
             .write_block(&mut self.observer, |block| about.next_image.take(block));
         self.router.tick(now, &mut self.observer);
-        self.exchange_if_need_be(about, now, deferred);
+        self.exchange_if_need_be(about, now);
         self.traffic.run(&mut self.router, now, &mut self.observer);
         self.stirred = true;
     }
@@ -195,7 +194,7 @@ impl<C: Capacities> Mesh<C> {
     }
 
     /// Delivers received messages to programs and board, and the programs' messages to the router.
-    pub(crate) fn exchange<P: Platform>(&mut self, about: &About<P>, now: Micros, deferred: &mut Option<Deferred>) {
+    pub(crate) fn exchange<P: Platform>(&mut self, about: &About<P>, now: Micros) {
         let Mesh {
             router,
             observer,
@@ -218,7 +217,7 @@ impl<C: Capacities> Mesh<C> {
                         observer: &mut *observer,
                         traffic,
                     };
-                    let mut response = own.obey(number, &message.payload, from_afar, about, now, deferred);
+                    let mut response = own.obey(number, &message.payload, from_afar, about, now);
                     response::prove(number, &message.payload, &mut response, about);
                     if router.reply(message, &response, now, observer).is_err() {
                         log!(warn, "no room to answer node {}", message.source);
@@ -285,7 +284,6 @@ impl<C: Capacities> Own<'_, C> {
         from_afar: bool,
         about: &About<P>,
         now: Micros,
-        deferred: &mut Option<Deferred>,
     ) -> Response {
         let Some(payload) = response::admit(number, payload, from_afar, about) else {
             return response::encode(&CommandResult::NotAllowed);
@@ -309,7 +307,7 @@ impl<C: Capacities> Own<'_, C> {
                 self.observer.log_packets = on;
                 CommandResult::Done
             }
-            Some(other) => return response::without_mesh(other, from_afar, about, now, deferred),
+            Some(other) => return response::without_mesh(other, from_afar, about, now),
         };
         response::encode(&done)
     }

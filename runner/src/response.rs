@@ -10,6 +10,7 @@ use crate::configuration;
 use crate::platform::Platform;
 
 /// Actions after the response has left.
+#[derive(PartialEq)]
 pub(crate) enum Deferred {
     Restart,
     WriteConfig {
@@ -56,14 +57,12 @@ pub(crate) fn prove<P: Platform>(number: u8, request: &[u8], response: &mut Resp
     }
 }
 
-/// Commands that any board can execute, part of a mesh or not. Later actions are put into `deferred`. `from_afar` says that the command
-/// came over the mesh.
+/// Commands that any board can execute, part of a mesh or not. `from_afar` says that the command came over the mesh.
 pub(crate) fn without_mesh<P: Platform>(
     command: Command<'_>,
     from_afar: bool,
     about: &About<P>,
     now: Micros,
-    deferred: &mut Option<Deferred>,
 ) -> Response {
     let done = match command {
         Command::Status => return encode(&about.status(now)),
@@ -82,21 +81,13 @@ pub(crate) fn without_mesh<P: Platform>(
             }
             _ => {
                 // A host at the board's own port can write another one; one farther away might never reach the board again.
-                *deferred = Some(Deferred::WriteConfig {
-                    board_config: *board_config,
-                    on_trial: from_afar,
-                });
-                CommandResult::Done
+                let board_config = *board_config;
+                let on_trial = from_afar;
+                about.defer(Deferred::WriteConfig { board_config, on_trial }, now)
             }
         },
-        Command::KeepConfig => {
-            *deferred = Some(Deferred::KeepConfig);
-            CommandResult::Done
-        }
-        Command::Fail(failure) => {
-            *deferred = Some(Deferred::Fail(failure));
-            CommandResult::Done
-        }
+        Command::KeepConfig => about.defer(Deferred::KeepConfig, now),
+        Command::Fail(failure) => about.defer(Deferred::Fail(failure), now),
         Command::ReadBlock { id, index } => match about.next_image.block(id, index) {
             Some(block) => return block,
             None => CommandResult::NotThere,
@@ -107,20 +98,11 @@ pub(crate) fn without_mesh<P: Platform>(
         },
         Command::BeginUpdate(plan) => about.next_image.begin(plan),
         Command::SwitchImage(hash) => match about.next_image.trial(hash) {
-            Some(trial) => {
-                *deferred = Some(Deferred::Switch(trial));
-                CommandResult::Done
-            }
+            Some(trial) => about.defer(Deferred::Switch(trial), now),
             None => CommandResult::NotThere,
         },
-        Command::KeepImage => {
-            *deferred = Some(Deferred::KeepImage);
-            CommandResult::Done
-        }
-        Command::Restart => {
-            *deferred = Some(Deferred::Restart);
-            CommandResult::Done
-        }
+        Command::KeepImage => about.defer(Deferred::KeepImage, now),
+        Command::Restart => about.defer(Deferred::Restart, now),
         Command::Broadcast(_)
         | Command::SendBlock(_)
         | Command::StartTraffic(_)

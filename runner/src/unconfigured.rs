@@ -7,7 +7,7 @@ use hopwise_node::wire::{Command, CommandResult, Content, Packet, Query};
 
 use crate::about::About;
 use crate::platform::Platform;
-use crate::response::{self, Deferred, Response};
+use crate::response::{self, Response};
 
 /// The link to the host, with room for one response.
 pub(crate) struct Unconfigured {
@@ -23,19 +23,13 @@ impl Unconfigured {
         Unconfigured { endpoint }
     }
 
-    pub(crate) fn receive<P: Platform>(
-        &mut self,
-        mut bytes: &[u8],
-        about: &About<P>,
-        now: Micros,
-        deferred: &mut Option<Deferred>,
-    ) {
+    pub(crate) fn receive<P: Platform>(&mut self, mut bytes: &[u8], about: &About<P>, now: Micros) {
         *self.endpoint.card_mut() = about.card();
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             match heard {
                 Heard::Up(_) => log!(info, "a host is there"),
                 Heard::Request(request_packet) => {
-                    let response = obey(&request_packet, about, now, deferred);
+                    let response = obey(&request_packet, about, now);
                     if !self.endpoint.reply(&request_packet, &response) {
                         log!(warn, "no room to answer");
                     }
@@ -58,12 +52,7 @@ impl Unconfigured {
     }
 }
 
-fn obey<P: Platform>(
-    request_packet: &Packet<BODY>,
-    about: &About<P>,
-    now: Micros,
-    deferred: &mut Option<Deferred>,
-) -> Response {
+fn obey<P: Platform>(request_packet: &Packet<BODY>, about: &About<P>, now: Micros) -> Response {
     let Some(Content::Request(request)) = request_packet.content() else {
         return response::encode(&CommandResult::Unknown);
     };
@@ -74,7 +63,7 @@ fn obey<P: Platform>(
     let mut response = match admitted.map(|payload| Command::read(number, payload)) {
         None => response::encode(&CommandResult::NotAllowed),
         Some(None) => response::encode(&CommandResult::Unknown),
-        Some(Some(command)) => response::without_mesh(command, false, about, now, deferred),
+        Some(Some(command)) => response::without_mesh(command, false, about, now),
     };
     response::prove(number, request.payload, &mut response, about);
     response

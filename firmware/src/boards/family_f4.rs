@@ -60,28 +60,62 @@ pub(super) fn widen_erase() {
 /// Does something during which the core may stand still, and has embassy's clock catch up with what it missed. That clock counts halves of its
 /// timer's round, 32 ms each, by interrupts, of which a core that stands still sees two at most.
 pub(super) fn standing_still<R>(change: impl FnOnce() -> R) -> R {
-    const HALF: u64 = 1 << 15;
-    let cycles_per_tick = embassy_stm32::rcc::frequency::<embassy_stm32::peripherals::DMA1>().0 / 1_000_000;
+    count_cycles();
+    let (result, missed) = cortex_m::interrupt::free(|_| {
+        let begun = Begun::now();
+        let result = change();
+        (result, begun.missed())
+    });
+    catch_up(missed);
+    result
+}
+
+// What does not depend on the change is not compiled for each: so these are not inlined.
+
+#[inline(never)]
+fn count_cycles() {
     // SAFETY: nothing else uses the cycle counter.
     let mut core = unsafe { cortex_m::Peripherals::steal() };
     core.DCB.enable_trace();
     core.DWT.enable_cycle_counter();
-    let (result, missed) = cortex_m::interrupt::free(|_| {
-        let begun = Instant::now().as_ticks();
-        let already = pending();
-        let cycles = DWT::cycle_count();
-        let result = change();
-        let ticks = DWT::cycle_count().wrapping_sub(cycles) / cycles_per_tick.max(1);
-        let halves = (begun + u64::from(ticks)) / HALF - begun / HALF;
-        (result, halves.saturating_sub(u64::from(pending() - already)))
-    });
+}
+
+/// When something began.
+struct Begun {
+    ticks: u64,
+    pending: u32,
+    cycles: u32,
+}
+
+impl Begun {
+    #[inline(never)]
+    fn now() -> Self {
+        Begun {
+            ticks: Instant::now().as_ticks(),
+            pending: pending(),
+            cycles: DWT::cycle_count(),
+        }
+    }
+
+    /// Halves of the timer's round since then that embassy's clock will not count.
+    #[inline(never)]
+    fn missed(self) -> u64 {
+        const HALF: u64 = 1 << 15;
+        let cycles_per_tick = embassy_stm32::rcc::frequency::<embassy_stm32::peripherals::DMA1>().0 / 1_000_000;
+        let ticks = DWT::cycle_count().wrapping_sub(self.cycles) / cycles_per_tick.max(1);
+        let halves = (self.ticks + u64::from(ticks)) / HALF - self.ticks / HALF;
+        halves.saturating_sub(u64::from(pending() - self.pending))
+    }
+}
+
+#[inline(never)]
+fn catch_up(missed: u64) {
     for _ in 0..missed {
         // Its interrupt comes at once, and counts one half.
         pac::TIM2.egr().write(|w| w.set_ccg(0, true));
         cortex_m::asm::dsb();
         cortex_m::asm::isb();
     }
-    result
 }
 
 /// Halves of the timer's round that embassy's clock has yet to count.

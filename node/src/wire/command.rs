@@ -86,7 +86,7 @@ pub enum CommandResult {
     BadConfig,
     /// The board has no config, so it is in no mesh.
     NotConfigured,
-    /// The node's buffers are full: retry.
+    /// The node's buffers are full, or another command is not carried out yet: retry.
     Busy,
     /// The config's network family is not in the board's image.
     NotInImage,

@@ -203,6 +203,32 @@ fn a_board_without_configuration_takes_one_and_restarts() {
     world.run_until(SECOND, || done.get());
 }
 
+/// A host that has heard nothing yet repeats its command, and another host has a command of its own.
+#[test]
+fn what_a_board_has_said_it_will_do_is_neither_put_off_nor_dropped() {
+    let mut world = World::default();
+    let ([one, _], _, cable) = cables();
+    let seen = world.start(&Slots::configured(&board_config(0)), one, |_| async {});
+    let mut host = host(&world);
+    let mut tell = |world: &mut World, command: &Command<'_>| {
+        let request = host
+            .request(0, Query::Board(command.number()), &[], world.time.now())
+            .unwrap();
+        let response = ask(world, &cable, &mut host, request).unwrap();
+        postcard::from_bytes::<CommandResult>(&response).unwrap()
+    };
+    assert_eq!(tell(&mut world, &Command::KeepConfig), CommandResult::Done);
+    assert_eq!(tell(&mut world, &Command::Restart), CommandResult::Busy);
+    world.run(SECOND / 2);
+    let begin = world.time.now();
+    while seen.restart.borrow().is_none() {
+        assert!(world.time.now() < begin + SECOND / 2, "it is put off for ever");
+        assert_eq!(tell(&mut world, &Command::Restart), CommandResult::Done);
+        world.run(SECOND / 20);
+    }
+    assert_eq!(*seen.restart.borrow(), Some(Restart::Commanded));
+}
+
 #[test]
 fn a_task_that_hangs_is_found() {
     let mut world = World::default();

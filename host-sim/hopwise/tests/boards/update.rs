@@ -11,7 +11,7 @@ use hopwise_emulator::world::Action;
 use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{
-    BoardConfig, BoardState, Command, CommandResult, Failure, Pattern, TrafficReport, UpdatePhase, UpdatePlan,
+    BoardConfig, BoardState, Command, CommandResult, Failure, Pattern, Query, TrafficReport, UpdatePhase, UpdatePlan,
     UpdateState,
 };
 use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_configs, update};
@@ -50,11 +50,13 @@ pub(crate) fn images() -> Option<&'static Images> {
 
 pub(crate) struct HostEnd {
     pub(crate) rig: Rig,
+    /// Nobody hears this command.
+    withholds: Option<Query>,
 }
 
 impl HostEnd {
     pub(crate) fn new(rig: Rig) -> Self {
-        let mut host_end = HostEnd { rig };
+        let mut host_end = HostEnd { rig, withholds: None };
         host_end.rig.run_for(START);
         host_end
     }
@@ -117,6 +119,10 @@ impl Talk for HostEnd {
     }
 
     fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
+        if self.withholds == requests.first().map(|request| request.query) {
+            self.rig.run_for(SECOND);
+            return vec![None; requests.len()];
+        }
         self.rig.ask(requests)
     }
 }
@@ -312,6 +318,12 @@ fn configs_of_a_mesh_come_from_one_host() {
     }
     let report = change_configs(&mut host_end, &configs).expect("pages");
     assert_eq!((report.boards, report.changed), (3, 0));
+    // After a minute those that got theirs from afar are not on trial either, for they have gone back.
+    let mut host_end = HostEnd::new(Rig::keyed(firmware, "path(3)"));
+    host_end.rig.wait_for_links(SECOND);
+    host_end.withholds = Some(Command::KeepConfig.query());
+    let found = change_configs(&mut host_end, &configs);
+    assert_eq!(found, Err(CannotChange::NotKept(vec![2, 1])));
     // Without keys nobody knows who says so.
     let mut host_end = HostEnd::new(Rig::new(firmware, "path(3)"));
     host_end.rig.wait_for_links(SECOND);

@@ -82,6 +82,11 @@ pub fn change_configs(
             .map(|status| status.as_ref().is_some_and(|status| !status.on_trial));
         on_trial.retain(|_| !kept.next().unwrap_or(false));
         if on_trial.is_empty() {
+            // One that has gone back to its old config is not on trial either.
+            let others = differing(boards, &wanted, &changed);
+            if !others.differ.is_empty() {
+                return Err(CannotChange::NotKept(others.differ));
+            }
             let seconds = (boards.elapsed() - begin).as_secs_f64();
             return Ok(ConfigsReport {
                 boards: nodes.len(),
@@ -136,7 +141,7 @@ fn tell(
     for (request, reply) in requests.iter().zip(&replies) {
         let node = request.dest;
         match read::<CommandResult>(reply) {
-            None => {}
+            None | Some(CommandResult::Busy) => {}
             Some(CommandResult::Done) => open.retain(|other| *other != node),
             Some(CommandResult::NotAllowed) => return Err(CannotChange::NotAllowed(node)),
             Some(CommandResult::NotInImage) => return Err(CannotChange::NotInImage(node)),
