@@ -7,7 +7,7 @@ use core::cell::Cell;
 
 use embassy_executor::Spawner;
 use embassy_futures::join::join;
-use hopwise_firmware::{AppPort, Handle, Outcome, Shared};
+use hopwise_firmware::{AppPort, Mesh, Outcome, Shared};
 use static_cell::StaticCell;
 
 const SHARE: AppPort = AppPort(16);
@@ -19,7 +19,7 @@ async fn main(spawner: Spawner) {
     hopwise_firmware::run(spawner, &ROOM, average).await
 }
 
-async fn average(mesh: Handle<'static>) {
+async fn average(mesh: Mesh<'static>) {
     let Ok(mut receiver) = mesh.receiver(SHARE) else { return };
     // A board with a sensor reads it here. What is kept is in parts of 2^32, so that halves are exact for long enough.
     let own = Cell::new((mesh.address() << 32, 1_u64 << 32));

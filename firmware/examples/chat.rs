@@ -7,7 +7,7 @@ use core::fmt::Write;
 
 use embassy_executor::Spawner;
 use heapless::String;
-use hopwise_firmware::{AppPort, Handle, MAX_MESSAGE, Shared};
+use hopwise_firmware::{AppPort, MAX_MESSAGE, Mesh, Shared};
 use static_cell::StaticCell;
 
 const CHAT: AppPort = AppPort(16);
@@ -20,7 +20,7 @@ async fn main(spawner: Spawner) {
     hopwise_firmware::run(spawner, &ROOM, chat).await
 }
 
-async fn chat(mesh: Handle<'static>) {
+async fn chat(mesh: Mesh<'static>) {
     let Ok(mut receiver) = mesh.receiver(CHAT) else { return };
     loop {
         let message = receiver.recv().await;

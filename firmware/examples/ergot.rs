@@ -16,7 +16,7 @@ use ergot::interface_manager::profiles::direct_edge::{CENTRAL_NODE_ID, DirectEdg
 use ergot::interface_manager::utils::framed_stream::Sink;
 use ergot::interface_manager::{Interface, InterfaceState};
 use ergot::{Address, NetStack, endpoint};
-use hopwise_firmware::{AppPort, Handle, Shared};
+use hopwise_firmware::{AppPort, Mesh, Shared};
 use static_cell::StaticCell;
 
 const ERGOT: AppPort = AppPort(16);
@@ -62,7 +62,7 @@ async fn main(spawner: Spawner) {
 }
 
 /// Sends what ergot's sockets have to say.
-async fn send(mesh: Handle<'static>, peer: u64) {
+async fn send(mesh: Mesh<'static>, peer: u64) {
     let frames = QUEUE.framed_consumer();
     loop {
         let frame = frames.wait_read().await;
@@ -72,7 +72,7 @@ async fn send(mesh: Handle<'static>, peer: u64) {
 }
 
 /// Gives ergot's sockets what has come for them.
-async fn receive(mesh: Handle<'static>, stack: &'static Stack) {
+async fn receive(mesh: Mesh<'static>, stack: &'static Stack) {
     let Ok(mut receiver) = mesh.receiver(ERGOT) else { return };
     // The network's number; the other end learns it from the first frame.
     let mut net = (mesh.address() == 0).then_some(1);
@@ -89,7 +89,7 @@ async fn answer(stack: &'static Stack) {
     }
 }
 
-async fn ask(mesh: Handle<'static>, stack: &'static Stack) {
+async fn ask(mesh: Mesh<'static>, stack: &'static Stack) {
     let peer = Address {
         network_id: 1,
         node_id: EDGE_NODE_ID,

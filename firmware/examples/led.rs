@@ -6,7 +6,7 @@ use embassy_executor::Spawner;
 use embassy_futures::join::join;
 use embassy_stm32::gpio::{Level, Output, Speed};
 use embassy_stm32::peripherals::PB1;
-use hopwise_firmware::{AppPort, Handle, Shared};
+use hopwise_firmware::{AppPort, Mesh, Shared};
 use static_cell::StaticCell;
 
 const LED: AppPort = AppPort(16);
@@ -27,7 +27,7 @@ async fn main(spawner: Spawner) {
     .await
 }
 
-async fn switch_others(mesh: Handle<'static>) {
+async fn switch_others(mesh: Mesh<'static>) {
     if mesh.address() != 0 {
         return;
     }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use embassy_executor::Spawner;
-use hopwise_firmware::{AppPort, Handle, Shared};
+use hopwise_firmware::{AppPort, Mesh, Shared};
 use static_cell::StaticCell;
 
 const TEMPERATURE: AppPort = AppPort(16);
@@ -22,7 +22,7 @@ async fn main(spawner: Spawner) {
     .await
 }
 
-async fn measure(mesh: Handle<'static>) {
+async fn measure(mesh: Mesh<'static>) {
     // Boards that are switched on together are all there by then.
     mesh.sleep(1_000_000).await;
     loop {
@@ -37,7 +37,7 @@ async fn measure(mesh: Handle<'static>) {
     }
 }
 
-async fn collect(mesh: Handle<'static>) {
+async fn collect(mesh: Mesh<'static>) {
     let readings = core::cell::Cell::new([0_u32; 32]);
     let listen = async {
         let Ok(mut receiver) = mesh.receiver(TEMPERATURE) else {

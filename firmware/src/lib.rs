@@ -8,7 +8,7 @@
 //!     hopwise_firmware::run(spawner, &ROOM, thermometer).await
 //! }
 //!
-//! async fn thermometer(mesh: Handle<'static>) {
+//! async fn thermometer(mesh: Mesh<'static>) {
 //!     loop {
 //!         let _ = mesh.send_confirmed(0, AppPort(16), &read().to_le_bytes()).await;
 //!         mesh.sleep(1_000_000).await;
@@ -44,7 +44,7 @@ use cortex_m::peripheral::SCB;
 use embassy_executor::Spawner;
 use embassy_stm32::gpio::Input;
 use embassy_time::{Duration, Ticker};
-pub use hopwise_app::{AppPort, MAX_MESSAGE, Mesh as Handle, Outcome};
+pub use hopwise_app::{AppPort, MAX_MESSAGE, Mesh, Outcome};
 use hopwise_node::store::Store;
 use hopwise_node::wire::Failure;
 use hopwise_runner::{Board, MakePrograms, PROGRAM, Programs, Restart, Runner, Task};
@@ -81,12 +81,12 @@ const BUTTON_INTERVAL: Duration = Duration::from_millis(25);
 pub async fn run<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, F: Future<Output = ()>>(
     spawner: Spawner,
     room: &'static StaticCell<Shared<SENDS, RECEIVERS, DEPTH>>,
-    program: impl FnOnce(Handle<'static>) -> F,
+    program: impl FnOnce(Mesh<'static>) -> F,
 ) -> ! {
     if let Some(shared) = run_node(room) {
         time::know_tasks().await;
         programs::begin(spawner);
-        program(Handle::new(shared)).await;
+        program(Mesh::new(shared)).await;
     }
     core::future::pending().await
 }

@@ -9,9 +9,9 @@ mod mandelbrot;
 mod orders;
 
 use heapless::Vec;
-use hopwise_firmware::Handle;
+use hopwise_firmware::Mesh;
 
-async fn program(mesh: Handle<'static>) {
+async fn program(mesh: Mesh<'static>) {
     let show = async |y: u8, row: &[u8]| {
         let mut message: Vec<u8, { mandelbrot::WIDTH + 1 }> = Vec::new();
         let _ = message.push(y);

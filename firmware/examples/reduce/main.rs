@@ -9,12 +9,12 @@ mod means;
 mod orders;
 mod timing;
 
-use hopwise_firmware::{AppPort, Handle};
+use hopwise_firmware::{AppPort, Mesh};
 
 const NAIVE: AppPort = AppPort(19);
 const GROUPS: AppPort = AppPort(20);
 
-async fn program(mesh: Handle<'static>) {
+async fn program(mesh: Mesh<'static>) {
     orders::follow(mesh, async |team, program, tag| {
         match program {
             0 => orders::show(mesh, &means::run(team, tag).await?).await,

@@ -1,7 +1,7 @@
 //! What the host at board 0 wants: in two bytes to port 16 the number of a program, and of the run, which is higher each time.
 
 use embassy_executor::Spawner;
-use hopwise_firmware::{AppPort, Handle, Shared};
+use hopwise_firmware::{AppPort, Mesh, Shared};
 use hopwise_team::{Team, TeamError};
 use serde::Serialize;
 use static_cell::StaticCell;
@@ -23,10 +23,7 @@ const TEAM: AppPort = AppPort(18);
 const TAGS: u32 = 100;
 
 /// Board 0 passes orders on; all obey, with tags of their own for each run.
-pub(crate) async fn follow(
-    mesh: Handle<'static>,
-    obey: impl AsyncFn(&Team<'static>, u8, u32) -> Result<(), TeamError>,
-) {
+pub(crate) async fn follow(mesh: Mesh<'static>, obey: impl AsyncFn(&Team<'static>, u8, u32) -> Result<(), TeamError>) {
     let (Ok(mut orders), Ok(team)) = (mesh.receiver(ORDERS), Team::of_all(mesh, TEAM)) else {
         return;
     };
@@ -45,7 +42,7 @@ pub(crate) async fn follow(
 }
 
 /// Sends what this board has to the host at board 0: the board's number, that of the first value, and some values.
-pub(crate) async fn show<T: Serialize>(mesh: Handle<'static>, values: &[T]) {
+pub(crate) async fn show<T: Serialize>(mesh: Mesh<'static>, values: &[T]) {
     for (index, values) in values.chunks(SHOWN).enumerate() {
         let mut bytes = [0; 200];
         let first = (index * SHOWN) as u16;

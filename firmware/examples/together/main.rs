@@ -7,9 +7,9 @@ mod fourier;
 mod orders;
 mod sorting;
 
-use hopwise_firmware::Handle;
+use hopwise_firmware::Mesh;
 
-async fn program(mesh: Handle<'static>) {
+async fn program(mesh: Mesh<'static>) {
     orders::follow(mesh, async |team, program, tag| {
         match program {
             0 => orders::show(mesh, &sorting::run(team, tag).await?).await,

@@ -9,7 +9,7 @@ use embassy_executor::Spawner;
 use embassy_futures::join::join;
 use embassy_futures::select::{Either, select};
 use hopwise_app::{LargeReceiver, Stream};
-use hopwise_firmware::{AppPort, Handle, Outcome, Shared};
+use hopwise_firmware::{AppPort, Mesh, Outcome, Shared};
 use static_cell::StaticCell;
 
 /// Where trials are ordered.
@@ -48,7 +48,7 @@ async fn main(spawner: Spawner) {
 }
 
 /// What a board does whatever is ordered.
-async fn serve(mesh: Handle<'static>) {
+async fn serve(mesh: Mesh<'static>) {
     let Ok(_unread) = mesh.receiver(UNREAD) else { return };
     let Ok(mut read) = mesh.receiver(READ) else { return };
     let echo = mesh.serve(ECHO, |bytes: [u8; 32]| bytes);
@@ -61,7 +61,7 @@ async fn serve(mesh: Handle<'static>) {
 }
 
 /// What a host wants.
-async fn order(mesh: Handle<'static>) -> Option<[u8; 2]> {
+async fn order(mesh: Mesh<'static>) -> Option<[u8; 2]> {
     let mut receiver = mesh.receiver(TRIAL).ok()?;
     let order = receiver.recv().await;
     let _ = mesh.respond(&order, TRIAL, &[]).await;
@@ -72,7 +72,7 @@ fn log(note: script::Note) {
     defmt::info!("{} {} {} {}", note.what, note.from, note.length, note.sum);
 }
 
-async fn obey(mesh: Handle<'static>, trial: u8, node: u64) {
+async fn obey(mesh: Mesh<'static>, trial: u8, node: u64) {
     match trial {
         0 => panic!("as it was told"),
         1 => flood(mesh, node).await,
@@ -93,7 +93,7 @@ async fn obey(mesh: Handle<'static>, trial: u8, node: u64) {
 }
 
 /// Sends whatever it can to who does not read, and to everyone.
-async fn flood(mesh: Handle<'static>, node: u64) {
+async fn flood(mesh: Mesh<'static>, node: u64) {
     let single = async {
         loop {
             let _ = mesh.send(node, UNREAD, &[0; 200]).await;
@@ -108,7 +108,7 @@ async fn flood(mesh: Handle<'static>, node: u64) {
 }
 
 /// Asks again and again, and says how long that takes.
-async fn ask(mesh: Handle<'static>, node: u64) {
+async fn ask(mesh: Mesh<'static>, node: u64) {
     let (mut longest, mut sum, mut failed) = (0, 0, 0);
     for round in 0..TIMES {
         let asked = mesh.uptime();
@@ -132,7 +132,7 @@ async fn ask(mesh: Handle<'static>, node: u64) {
     );
 }
 
-async fn send(mesh: Handle<'static>, node: u64) {
+async fn send(mesh: Mesh<'static>, node: u64) {
     for round in 0..TIMES {
         let _ = mesh.send(node, READ, &[round as u8; 32]).await;
         mesh.sleep(5_000).await;
@@ -141,7 +141,7 @@ async fn send(mesh: Handle<'static>, node: u64) {
 }
 
 /// Sends confirmed messages, and says how long they take.
-async fn confirm(mesh: Handle<'static>, node: u64) {
+async fn confirm(mesh: Mesh<'static>, node: u64) {
     let (mut longest, mut sum, mut delivered) = (0, 0, 0);
     for round in 0..TIMES {
         let begun = mesh.uptime();

@@ -17,7 +17,7 @@ const RATE_TOLERANCE: f64 = 0.03;
 const ANSWERED: Time = SECOND;
 
 /// What a board has done. The names are those of the JSON keys of `hopwise emulate`; what it does not tell is unknown.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct BoardFigures {
     /// Which board.
     pub address: u64,
@@ -36,7 +36,7 @@ pub struct BoardFigures {
 }
 
 /// What a board has done on a link.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LinkFigures {
     /// The node's port.
     pub port: u64,
@@ -46,6 +46,8 @@ pub struct LinkFigures {
     pub line_share: f64,
     /// Frames that it sent again.
     pub retransmitted: Option<u32>,
+    /// Whether it was ever up.
+    pub came_up: Option<bool>,
 }
 
 /// What the serial ports of all boards had sent at a time.
@@ -89,6 +91,7 @@ pub(crate) fn seen(world: &World, half: &Sent, links: &[Vec<(Port, u32)>]) -> Ve
             baud: rate,
             line_share: rate.map_or(0.0, |rate| now.share_since(half, *place, rate)),
             retransmitted: None,
+            came_up: None,
         }
     };
     boards
@@ -134,7 +137,9 @@ pub(crate) fn ask(world: &mut World, hosts: &mut Hosts, figures: &mut [BoardFigu
         board.received = traffic.map(|traffic| traffic.received);
         for link in &mut board.links {
             let report: Option<Option<LinkReport>> = reply().as_ref().and_then(Reply::read);
-            link.retransmitted = report.flatten().map(|report| report.counters.resent);
+            let counters = report.flatten().map(|report| report.counters);
+            link.retransmitted = counters.as_ref().map(|counters| counters.resent);
+            link.came_up = counters.map(|counters| counters.sessions > 0);
         }
     }
 }

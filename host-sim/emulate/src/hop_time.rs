@@ -12,7 +12,7 @@ use crate::cost::{CannotMeasure, Measured, plan};
 use crate::rig::{EmulatedMesh, port};
 use crate::setup::Program;
 
-/// Packets, one after the other has arrived, in no simple ratio to the boards' timers.
+/// Packets, each sent after the previous one has arrived, at a rate that is in no simple ratio to the boards' timers.
 const PACKETS: u32 = 40;
 const RATE: u32 = 87;
 

@@ -31,7 +31,7 @@ const SERIAL_SLICE: Time = MILLISECOND;
 pub const HOSTS_WITHIN: Time = 200 * MILLISECOND;
 
 /// The figures of a run. The names are those of the JSON keys of `hopwise emulate`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunFigures {
     /// Which kind of board they are; if there are several kinds, all of them with commas between.
     pub board: String,

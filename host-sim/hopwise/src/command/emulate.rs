@@ -318,8 +318,9 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     } else {
         show(&figures, &faults)?;
     }
+    let complaints = measure::complaints(args, &figures);
     let findings = figures.check.iter().flat_map(|check| &check.findings);
-    let mut all = findings.chain(&figures.violations);
+    let mut all = findings.chain(&figures.violations).chain(&complaints);
     match all.next() {
         Some(first) => Ok(Outcome::CheckFailed(format!(
             "{} findings, the first: {first}",
@@ -378,7 +379,7 @@ fn figures(
         Some(path) => Some(TraceFile::create(path, args, subject.network(), subject.baud())?),
         None => None,
     };
-    let asked = measure::can_ask(args, &images);
+    let asked = measure::is_asking(args, &images);
     measure::run(args, &subject, &mut session, asked, |at, lines| {
         bar.set_position(at / MILLISECOND);
         if let Some(trace) = &mut trace {

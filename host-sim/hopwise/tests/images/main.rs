@@ -20,17 +20,17 @@ fn built(firmware: &firmware::Firmware<'_>) -> Option<&'static Firmware> {
 
 /// Every family, with the KiB of flash of an image that has it alone beside the base graphs.
 const FAMILIES: [(&str, usize); 11] = [
-    ("rdn", 146),
-    ("rcr", 146),
-    ("rsn", 146),
-    ("re", 158),
-    ("wk", 146),
-    ("hypernet", 146),
-    ("exchanged", 146),
-    ("hierarchy", 146),
-    ("hsn", 146),
-    ("hcn3", 146),
-    ("partial-swapped", 149),
+    ("rdn", 148),
+    ("rcr", 148),
+    ("rsn", 148),
+    ("re", 160),
+    ("wk", 148),
+    ("hypernet", 148),
+    ("exchanged", 148),
+    ("hierarchy", 148),
+    ("hsn", 148),
+    ("hcn3", 148),
+    ("partial-swapped", 151),
 ];
 
 #[test]
@@ -38,7 +38,7 @@ fn images_of_one_family_keep_their_budgets() {
     let families = FAMILIES
         .iter()
         .map(|(family, budget)| (std::slice::from_ref(family), *budget));
-    for (families, budget) in std::iter::once((&[][..], 140)).chain(families) {
+    for (families, budget) in std::iter::once((&[][..], 142)).chain(families) {
         let firmware = built(&stock().with_families(families));
         let Some(firmware) = firmware else { return };
         let (flash, ram) = sizes(&firmware.image);
@@ -94,14 +94,14 @@ fn the_tests_of_a_new_program_pass() {
     std::fs::remove_dir_all(around).expect("a folder that goes");
 }
 
-/// What the image of a board may take, in KiB. A slot for images is 192 KiB where the chip has the least (F4, G4), and images grow in the field:
+/// What the image of a board may take, in KiB. A slot for images is 192 KiB on the F4, which has the least, and images grow in the field:
 /// what is left is for later. Chips newer than the F4 have more code of embassy's around clocks and serial ports; the L4 trims its
 /// oscillator besides and writes its flash with the caches off; the H7 has 2 MiB.
 fn budget(board: &str) -> usize {
     match board {
-        "nucleo-h743zi" => 206,
-        "nucleo-l476rg" | "nucleo-g474re" => 196,
-        _ => 189,
+        "nucleo-h743zi" => 208,
+        "nucleo-l476rg" | "nucleo-g474re" => 198,
+        _ => 191,
     }
 }
 

@@ -6,7 +6,7 @@ use hopwise_emulate::profile::{DebugInfo, Profile};
 use hopwise_emulate::serial::CannotOpenPort;
 use hopwise_emulate::session::{HOSTS_WITHIN, RunFigures, Session};
 use hopwise_emulate::setup;
-use hopwise_emulator::time::Time;
+use hopwise_emulator::time::{SECOND, Time};
 use hopwise_rig::board_log::BoardLine;
 
 use super::{EmulateArgs, Loaded, Subject, start};
@@ -22,9 +22,37 @@ pub(super) fn connect_hosts(subject: &Subject, session: &mut Session<'_>) -> Res
 }
 
 /// Whether boards can be asked what they have done: they have Hopwise's firmware, and their serial ports are free.
-pub(super) fn can_ask(args: &EmulateArgs, images: &[Loaded]) -> bool {
+fn can_ask(args: &EmulateArgs, images: &[Loaded]) -> bool {
     let is_ours = |image: &Loaded| setup::configuration_slots(&image.program.image).is_some();
-    args.json && args.serial.is_empty() && images.iter().all(is_ours)
+    args.serial.is_empty() && images.iter().all(is_ours)
+}
+
+/// Whether they are asked before the end.
+pub(super) fn is_asking(args: &EmulateArgs, images: &[Loaded]) -> bool {
+    args.json && can_ask(args, images)
+}
+
+/// Whether nothing disturbs the wires, and links have the time to come up.
+fn is_undisturbed(args: &EmulateArgs) -> bool {
+    args.script.is_none() && args.events.is_none() && args.faults.is_none() && args.duration >= SECOND
+}
+
+/// What should not be in any run.
+pub(super) fn complaints(args: &EmulateArgs, figures: &RunFigures) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if figures.faults > 0 {
+        complaints.push(format!("faults of processors: {}", figures.faults));
+    }
+    if is_undisturbed(args) {
+        if figures.uart_overruns > 0 {
+            complaints.push(format!("bytes overrun on clean wires: {}", figures.uart_overruns));
+        }
+        for board in &figures.by_board {
+            let down = board.links.iter().filter(|link| link.came_up == Some(false));
+            complaints.extend(down.map(|link| format!("link {} of node {} never came up", link.port, board.address)));
+        }
+    }
+    complaints
 }
 
 /// Runs boards to the end, and tells what they have logged by when. Boards with traffic that are to be `asked` at the end get their hosts a little
@@ -65,7 +93,7 @@ pub(super) fn add(
     figures: &mut RunFigures,
 ) -> Result<(), CliError> {
     let is_idle = !subject.has_traffic() && args.check.is_none();
-    let asked = can_ask(args, images);
+    let asked = is_asking(args, images);
     let mut idle = None;
     if args.without_idle || args.json && !is_idle {
         if let Subject::Mesh(mesh) = &mut subject {
@@ -79,8 +107,8 @@ pub(super) fn add(
         let subtracted = idle.as_ref().filter(|_| args.without_idle);
         figures.profile = Some(profile(images, &session, subtracted)?);
     }
-    if args.json {
-        if asked {
+    if args.json || is_undisturbed(args) {
+        if can_ask(args, images) {
             connect_hosts(&subject, &mut session)?;
         }
         figures.by_board = session.by_board(&subject.links()?);
@@ -128,5 +156,41 @@ pub(super) fn show_profile(out: &mut dyn Write, profile: &Profile) -> std::io::R
     match profile.functions.len().saturating_sub(FUNCTIONS_SHOWN) {
         0 => Ok(()),
         more => writeln!(out, "and {more} functions more: --json has all of them"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use hopwise_emulate::by_board::{BoardFigures, LinkFigures};
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: EmulateArgs,
+    }
+
+    #[test]
+    fn what_should_not_be_in_a_run_is_said_unless_a_script_did_it() {
+        let links = [Some(true), None, Some(false)].map(|came_up| LinkFigures {
+            came_up,
+            ..LinkFigures::default()
+        });
+        let figures = RunFigures {
+            faults: 1,
+            uart_overruns: 2,
+            by_board: vec![BoardFigures {
+                links: links.into(),
+                ..BoardFigures::default()
+            }],
+            ..RunFigures::default()
+        };
+        let said =
+            |line: &[&str], figures| complaints(&Line::parse_from([&["", "path(2)"], line].concat()).args, figures);
+        assert_eq!(said(&[], &figures).len(), 3);
+        assert_eq!(said(&["--events", "1s cut 0.0"], &figures), ["faults of processors: 1"]);
+        assert_eq!(said(&["--for", "100ms"], &figures), ["faults of processors: 1"]);
+        assert_eq!(said(&[], &RunFigures::default()), [""; 0]);
     }
 }
