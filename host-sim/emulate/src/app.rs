@@ -67,7 +67,7 @@ pub fn elf(path: &Path, board: &str, network: &Network, told: impl FnMut(&str)) 
         _ => return Err(NoApp::Nothing(name())),
     };
     let unreadable = |error| NoApp::Unreadable { file: name(), error };
-    let image = Image::from_elf(&std::fs::read(&elf).map_err(unreadable)?)
+    let image = Image::from_elf(&hopwise_files::read(&elf, hopwise_files::MAX_IMAGE).map_err(unreadable)?)
         .map_err(|error| NoApp::NotFirmware { file: name(), error })?;
     match board_of(&image) {
         _ if configuration_slots(&image).is_none() => Err(NoApp::NotHopwise(name())),

@@ -80,7 +80,7 @@ impl Bench {
     pub fn of_app_on(board: &str, path: impl AsRef<Path>, network: &str) -> Result<Self, CannotRun> {
         let needs: Network = network.parse().map_err(CannotRun::of)?;
         let elf = app::elf(path.as_ref(), board, &needs, |line| eprintln!("{line}")).map_err(CannotRun::of)?;
-        let elf = std::fs::read(elf).map_err(CannotRun::of)?;
+        let elf = hopwise_files::read(&elf, hopwise_files::MAX_IMAGE).map_err(CannotRun::of)?;
         let image = Image::from_elf(&elf).map_err(CannotRun::of)?;
         let format = LogFormat::of_elf(&elf).map_err(CannotRun::of)?;
         Bench::new(Arc::new(image), format, network)

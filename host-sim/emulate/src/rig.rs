@@ -63,7 +63,7 @@ pub enum FirmwareFault {
 impl Firmware {
     /// The same, with a boot loader before it.
     pub fn with_loader(self, path: &Path) -> Result<Self, BadFirmware> {
-        let loader = std::fs::read(path).map_err(FirmwareFault::Io);
+        let loader = hopwise_files::read(path, hopwise_files::MAX_IMAGE).map_err(FirmwareFault::Io);
         let loader = loader.and_then(|elf| Ok(Image::from_elf(&elf)?));
         let loader = loader.map_err(|fault| BadFirmware {
             path: path.to_path_buf(),
@@ -84,7 +84,7 @@ impl Firmware {
     }
 
     fn read(path: &Path) -> Result<Self, FirmwareFault> {
-        let elf = std::fs::read(path)?;
+        let elf = hopwise_files::read(path, hopwise_files::MAX_IMAGE)?;
         let image = Image::from_elf(&elf)?;
         if setup::configuration_slots(&image).is_none() {
             return Err(FirmwareFault::NotHopwise);

@@ -77,7 +77,7 @@ fn earlier(path: &Path) -> FolderError {
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, FolderError> {
-    match fs::read(path) {
+    match hopwise_files::read(path, hopwise_files::MAX_IMAGE) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unfit("read", path)(error)),
@@ -134,7 +134,7 @@ impl<'k> Folder<'k> {
     /// Reads the jobs of a folder.
     pub fn open(path: &Path, kinds: &'k [&'k dyn Kind]) -> Result<Self, FolderError> {
         let file = path.join("plan.json");
-        let bytes = fs::read(&file).map_err(unfit("read", &file))?;
+        let bytes = hopwise_files::read(&file, hopwise_files::MAX_IMAGE).map_err(unfit("read", &file))?;
         Self::understand(path, &bytes, kinds)
     }
 

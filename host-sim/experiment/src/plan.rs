@@ -63,7 +63,8 @@ impl Plan {
     /// Reads a file. Scripts are beside it, or where they say from here.
     pub fn read(path: &Path, kinds: &[&dyn Kind]) -> Result<Self, BadPlan> {
         let name = path.display();
-        let text = std::fs::read_to_string(path).map_err(|error| BadPlan(format!("{name}: {error}")))?;
+        let text = hopwise_files::read_text(path, hopwise_files::MAX_TEXT)
+            .map_err(|error| BadPlan(format!("{name}: {error}")))?;
         let mut plan = Self::parse(&text, kinds).map_err(|error| BadPlan(format!("{name} {error}")))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let axes = plan.tables.iter_mut().flat_map(|table| &mut table.axes);

@@ -47,14 +47,25 @@ pub fn create_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     beside.persist_noclobber(path).map_err(|error| error.error)
 }
 
-/// Reads a text of at most so many bytes.
-pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    let mut text = String::new();
-    let read = File::open(path)?.take(most + 1).read_to_string(&mut text)?;
-    if read as u64 > most {
+/// The longest text that a person or a script writes for us. A file may be anything, also one without an end.
+pub const MAX_TEXT: u64 = 64 << 20;
+/// The largest image with debug information, or package of images.
+pub const MAX_IMAGE: u64 = 256 << 20;
+
+/// Reads a file of at most so many bytes.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let count = File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    if count as u64 > most {
         return Err(io::Error::other(format!("it has more than {most} bytes")));
     }
-    Ok(text)
+    Ok(bytes)
+}
+
+/// Reads a text of at most so many bytes.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(read(path, most)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8"))
 }
 
 /// Begins a file that must not be there and that only its owner may read, where the system can tell them apart.

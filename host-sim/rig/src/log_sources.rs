@@ -36,7 +36,9 @@ pub fn from_streams(mesh: &Mesh, elf: &Path, folder: &Path, capture: &mut Captur
         path: path.to_path_buf(),
         error,
     };
-    let format = LogFormat::of_elf(&std::fs::read(elf).map_err(|error| unreadable(elf, error))?)?;
+    let format = LogFormat::of_elf(
+        &hopwise_files::read(elf, hopwise_files::MAX_IMAGE).map_err(|error| unreadable(elf, error))?,
+    )?;
     let mut readers = format.readers(mesh.network.nodes() as usize);
     let mut piece = vec![0; PIECE];
     let mut lines = 0;

@@ -1,5 +1,7 @@
 //! The settings of a run: the options of the command and the keys of a scenario file are the same words.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -36,6 +38,8 @@ const MAX_DRIFT: f64 = 10_000.0;
 const MAX_JITTER: Nanos = 10_000_000;
 /// More nodes do not fit a host.
 const MAX_NODES: u64 = 1_000_000;
+/// No script is that long.
+const MAX_SCRIPT: u64 = 64 << 20;
 /// Links need some time to come up before there is traffic.
 const BEGIN: Nanos = 500_000_000;
 
@@ -303,8 +307,13 @@ impl Settings {
         let parse = |text: &str| Script::parse(text)?.resolve(&mesh);
         let said = parse(self.events.as_deref().unwrap_or("")).map_err(BadSettings::Events)?;
         let Some(path) = &self.script else { return Ok(said) };
-        let read = std::fs::read_to_string(path);
-        let text = read.map_err(|error| BadSettings::ScriptFile(path.clone(), error))?;
+        let mut text = String::new();
+        let read = File::open(path).and_then(|file| file.take(MAX_SCRIPT + 1).read_to_string(&mut text));
+        read.map_err(|error| BadSettings::ScriptFile(path.clone(), error))?;
+        if text.len() as u64 > MAX_SCRIPT {
+            let error = io::Error::other(format!("it has more than {MAX_SCRIPT} bytes"));
+            return Err(BadSettings::ScriptFile(path.clone(), error));
+        }
         let script = parse(&text).map_err(|error| BadSettings::Script(path.clone(), error))?;
         Ok(script.and(said))
     }

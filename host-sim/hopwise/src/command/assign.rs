@@ -82,7 +82,7 @@ pub(super) fn run(args: &AssignArgs) -> Result<Outcome, CliError> {
 /// Writes a probe into the file, and prints the label.
 fn assign(args: &AssignArgs, mesh: &Mesh, node: u64, probe: &Probe) -> Result<(), CliError> {
     let path = &args.mesh.path;
-    let text = std::fs::read_to_string(path).map_err(|error| BadMesh::Unreadable {
+    let text = hopwise_files::read_text(path, hopwise_files::MAX_TEXT).map_err(|error| BadMesh::Unreadable {
         path: path.clone(),
         error,
     })?;

@@ -149,7 +149,8 @@ pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcom
     let found: Vec<Found> = match args.boards {
         BoardsArg::Emulated => {
             let path = repository.elf(args.elf.as_deref(), DEFAULT)?;
-            let elf = std::fs::read(&path).map_err(|error| CliError::file(&path, error))?;
+            let elf =
+                hopwise_files::read(&path, hopwise_files::MAX_IMAGE).map_err(|error| CliError::file(&path, error))?;
             let image = Arc::new(Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?);
             let run = |&seed: &u64| watch(&mut emulated(args, &network, &image, seed)?, args);
             seeds.iter().map(run).collect::<Result<_, _>>()?

@@ -1,6 +1,5 @@
 //! `hopwise collective`: an operation of all nodes together, in synchronous rounds.
 
-use std::fs;
 use std::num::{IntErrorKind, ParseIntError};
 use std::path::{Path, PathBuf};
 
@@ -147,7 +146,7 @@ pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, CliError> {
 
 /// A whole number a line.
 fn read(path: &Path) -> Result<Vec<i64>, CliError> {
-    let text = fs::read_to_string(path).map_err(|error| CliError::file(path, error))?;
+    let text = hopwise_files::read_text(path, hopwise_files::MAX_TEXT).map_err(|error| CliError::file(path, error))?;
     let number = |(line, text): (usize, &str)| {
         let wrong = |error: ParseIntError| {
             let why = match error.kind() {

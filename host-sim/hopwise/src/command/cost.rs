@@ -159,7 +159,7 @@ fn hop_times(args: &CostArgs, program: &Program) -> Result<Outcome, CliError> {
 }
 
 fn load(kind: &'static BoardKind, path: &Path) -> Result<(Program, Vec<u8>), CliError> {
-    let elf = std::fs::read(path).map_err(|error| CliError::file(path, error))?;
+    let elf = hopwise_files::read(path, hopwise_files::MAX_IMAGE).map_err(|error| CliError::file(path, error))?;
     let image = Image::from_elf(&elf).map_err(|error| CliError::file(path, error))?;
     let image = Arc::new(image);
     Ok((Program { kind, image }, elf))

@@ -414,7 +414,7 @@ impl Loaded {
         network: &Network,
     ) -> Result<Self, CliError> {
         let path = args.image.find(repository, kind.name, network)?;
-        let elf = std::fs::read(&path).map_err(|error| CliError::file(&path, error))?;
+        let elf = hopwise_files::read(&path, hopwise_files::MAX_IMAGE).map_err(|error| CliError::file(&path, error))?;
         let image = Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?;
         let format = LogFormat::of_elf(&elf).map_err(|error| CliError::file(&path, error))?;
         if args.check.is_some() && setup::configuration_slots(&image).is_none() {
@@ -454,7 +454,8 @@ fn build(args: &EmulateArgs, subject: &Subject, programs: &[Program]) -> Result<
     let read = |text: &str| script::read(text, subject.network(), |name| subject.place(name));
     let script = match (&args.script, &args.events, args.faults) {
         (Some(path), _, _) => {
-            let text = std::fs::read_to_string(path).map_err(|error| CliError::file(path, error))?;
+            let text =
+                hopwise_files::read_text(path, hopwise_files::MAX_TEXT).map_err(|error| CliError::file(path, error))?;
             read(&text).map_err(|error| CliError::file(path, error))?
         }
         (None, Some(events), _) => read(events).map_err(|error| CliError::new(format_args!("events, {error}")))?,

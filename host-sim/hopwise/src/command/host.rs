@@ -43,7 +43,9 @@ impl PayloadArg {
                     "'{hex}' is not a list of bytes, two hexadecimal digits each"
                 ))
             })?,
-            (None, Some(path)) => std::fs::read(path).map_err(|error| CliError::file(path, error))?,
+            (None, Some(path)) => {
+                hopwise_files::read(path, hopwise_files::MAX_TEXT).map_err(|error| CliError::file(path, error))?
+            }
             (None, None) => self.text.clone().unwrap_or_default().into_bytes(),
         };
         check_length(&bytes)?;

@@ -37,7 +37,7 @@ pub(super) struct LiftsArgs {
 }
 
 pub(super) fn run(args: &LiftsArgs) -> Result<Outcome, CliError> {
-    let mut catalogue = match std::fs::read_to_string(&args.catalogue) {
+    let mut catalogue = match hopwise_files::read_text(&args.catalogue, hopwise_files::MAX_TEXT) {
         Ok(text) => Catalogue::read(&text).map_err(|error| CliError::file(&args.catalogue, error))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Catalogue::default(),
         Err(error) => return Err(CliError::file(&args.catalogue, error)),

@@ -37,6 +37,29 @@ fn assert_harmless(output: &Output) {
 }
 
 #[test]
+fn a_file_without_an_end_is_not_read_into_memory() {
+    let endless = "/dev/zero";
+    let commands: [&[&str]; 12] = [
+        &["sim", "ring(4)", "--script", endless],
+        &["emulate", "ring(4)", "--script", endless],
+        &["emulate", "ring(4)", "--elf", endless],
+        &["cost", "--elf", endless],
+        &["experiment", endless],
+        &["report", endless],
+        &["view", endless],
+        &["check", endless],
+        &["plan", endless],
+        &["lifts", endless],
+        &["load", "ring(4)", "--trace", endless],
+        &["topo", "graph:/dev/zero"],
+    ];
+    for command in commands {
+        let sentence = refused(command);
+        like(&sentence, "[..] more than [..]");
+    }
+}
+
+#[test]
 fn an_output_that_is_the_input_is_refused() {
     let folder = Folder::new("same-file");
     let trace = folder.path("trace.jsonl");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hopwise_core::Network;
-use hopwise_files::read_text;
+use hopwise_files::{MAX_TEXT, read_text};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{BadKey, Secret};
 use hopwise_node::wire::{Pattern, Traffic};
@@ -80,9 +80,8 @@ struct NodeTable {
     uarts: Option<Spanned<Vec<String>>>,
 }
 
-/// Maximum size of the file of a key, and of a mesh: a thousand times what the largest has.
+/// Maximum size of the file of a key: a thousand times what the largest has.
 const MAX_KEY_BYTES: u64 = 64 << 10;
-const MAX_MESH_BYTES: u64 = 64 << 20;
 
 /// Reads the file of a key: the key, and perhaps lines that begin with `#`.
 pub fn read_keys(path: &Path) -> Result<MeshKeys, BadMesh> {
@@ -112,7 +111,7 @@ fn at<T>(place: &Spanned<T>, rule: MeshRule) -> Broken {
 impl Mesh {
     /// Whether a file is a mesh file, and not one of another kind. A file that cannot be read is none.
     pub fn is_mesh_file(path: &Path) -> bool {
-        let text = read_text(path, MAX_MESH_BYTES).unwrap_or_default();
+        let text = read_text(path, MAX_TEXT).unwrap_or_default();
         // Even one that is damaged further down, so that the mistake is told as one in a mesh file.
         let says_board = |line: &str| {
             let after = line.trim_start().strip_prefix("board");
@@ -123,7 +122,7 @@ impl Mesh {
 
     /// Reads a file. What is wrong with it is told in a sentence with file and line.
     pub fn read(path: &Path) -> Result<Self, BadMesh> {
-        let text = read_text(path, MAX_MESH_BYTES).map_err(|error| BadMesh::Unreadable {
+        let text = read_text(path, MAX_TEXT).map_err(|error| BadMesh::Unreadable {
             path: path.to_path_buf(),
             error,
         })?;

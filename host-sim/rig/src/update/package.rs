@@ -147,7 +147,7 @@ impl Package {
 
     /// Reads a file.
     pub fn load(path: &Path) -> Result<Self, BadPackage> {
-        Self::read(&std::fs::read(path)?)
+        Self::read(&hopwise_files::read(path, hopwise_files::MAX_IMAGE)?)
     }
 
     /// Reads the bytes of a file.
