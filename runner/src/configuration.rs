@@ -50,3 +50,50 @@ fn usable<P: Platform>(board_config: &BoardConfig, links: u8) -> u64 {
         .filter(|link| P::can_run_at(*link, board_config.rate(*link)))
         .count() as u64
 }
+
+#[cfg(all(test, feature = "keys"))]
+mod tests {
+    use super::*;
+    use crate::platform::NoImages;
+    use hopwise_node::key::{Key, Secret};
+    use hopwise_node::link::Micros;
+    use hopwise_node::store::Keys;
+
+    struct Desk;
+
+    impl Platform for Desk {
+        type Images = NoImages;
+
+        const NAME: &'static str = "desk";
+
+        fn now(&self) -> Micros {
+            0
+        }
+
+        async fn wait_until(&self, _: Micros) {}
+    }
+
+    #[test]
+    fn a_board_with_keys_that_could_not_count_its_start_stays_out_of_the_mesh() {
+        let key = Key::new(*b"sixteen of these");
+        let secret = Secret { key, encrypts: false };
+        let config = BoardConfig::new("path(2)", 0).map(|config| config.write()).ok();
+        let state = |keys, is_marked| {
+            let start = Start {
+                config,
+                keys,
+                is_damaged: false,
+                epoch: 1,
+                on_trial: false,
+                is_marked,
+            };
+            understand_start::<Desk>(&start, 2).err()
+        };
+        let keys = Some(Keys {
+            mesh: secret,
+            management: key,
+        });
+        assert_eq!(state(keys, false), Some(BoardState::Uncounted));
+        assert_eq!((state(keys, true), state(None, false)), (None, None));
+    }
+}

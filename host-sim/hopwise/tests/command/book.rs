@@ -1,6 +1,7 @@
 //! The book in docs/: what it shows is what the command prints, and what it points to is there.
 
 use crate::support::{command, hopwise, quoted_words};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -128,6 +129,58 @@ fn rust_in_the_book_is_code_that_is_compiled() {
         }
     }
     assert!(found > 9, "{found} blocks");
+}
+
+/// Sections of the pages about guarantees that promise nothing.
+const EXPLAINED: [&str; 4] = [
+    "What is not guaranteed",
+    "How to use one",
+    "How it is tested",
+    "What it costs",
+];
+
+/// What a guarantee is shown by, in backticks: names of tests, and commands that measure it.
+fn shown_by(text: &str) -> impl Iterator<Item = &str> {
+    let is_test = |name: &str| {
+        name.matches('_').count() > 1 && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+    };
+    let measures = |name: &str| {
+        ["hopwise ", "tools/", "cargo test "]
+            .iter()
+            .any(|start| name.starts_with(start))
+    };
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted.filter(move |name| is_test(name) || measures(name))
+}
+
+#[test]
+fn every_promise_names_its_test() {
+    let mut texts = vec![];
+    for folder in ["codec", "node", "runner", "host-sim"] {
+        sources(&repository().join(folder), &mut texts);
+    }
+    let lines = texts.iter().flat_map(|text| text.lines());
+    let functions: BTreeSet<&str> = lines
+        .filter_map(|line| Some(line.trim().strip_prefix("fn ")?.split_once('(')?.0))
+        .collect();
+    let mut promises = 0;
+    for page in ["delivery.md", "keys.md"] {
+        let text = fs::read_to_string(repository().join("docs").join(page)).unwrap();
+        let sections = text.split("\n## ").skip(1);
+        for section in sections.filter(|section| !EXPLAINED.iter().any(|heading| section.starts_with(heading))) {
+            let paragraphs = section.split("\n\n").skip(1).flat_map(|block| block.split("\n- "));
+            for paragraph in paragraphs.filter(|paragraph| !paragraph.starts_with(['|', '#'])) {
+                assert!(
+                    shown_by(paragraph).next().is_some(),
+                    "{page}: this names no test: {paragraph}"
+                );
+                let missing = shown_by(paragraph).find(|name| !name.contains(['/', ' ']) && !functions.contains(name));
+                assert_eq!(missing, None, "{page} names a test that is not there");
+                promises += 1;
+            }
+        }
+    }
+    assert!(promises > 25, "{promises} promises");
 }
 
 #[test]
