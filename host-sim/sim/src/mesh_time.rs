@@ -92,6 +92,7 @@ impl TimedNodes {
             seed: trial.seed,
             faulty_boards: Vec::new(),
             key: None,
+            rogue_has_key: false,
             taps: Vec::new(),
             hosts: Vec::new(),
         });

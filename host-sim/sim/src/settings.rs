@@ -131,9 +131,12 @@ pub struct Settings {
     /// packet), mute (never acknowledge), flap (restart all the time), lie (forge packets), hole (drop what they should forward), replay (resend earlier packets)
     #[cfg_attr(feature = "clap", arg(long, value_name = "NODE:KIND,..."))]
     pub rogue: Option<String>,
-    /// The boards have a key, made from this word, and encrypt if it ends in +encrypt; those that misbehave have none
+    /// The boards have a key, made from this word, and encrypt if it ends in +encrypt; those that misbehave have none, unless told otherwise
     #[cfg_attr(feature = "clap", arg(long, value_name = "WORD"))]
     pub key: Option<String>,
+    /// Boards that misbehave have the key, too
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub rogue_has_key: bool,
     /// An attacker without a key on the cables at these ports, who listens, replays, changes, joins and forges frames
     #[cfg_attr(feature = "clap", arg(long, value_name = "NODE.PORT,..."))]
     pub tap: Option<String>,
@@ -198,6 +201,7 @@ impl Settings {
                 seed: self.seed.unwrap_or(1),
                 faulty_boards: self.faulty_boards(&network)?,
                 key: self.key.as_deref().map(secret).transpose()?,
+                rogue_has_key: self.rogue_has_key,
                 taps: self.taps(&network)?,
                 hosts: self.hosts(&network)?,
             },
@@ -219,6 +223,9 @@ impl Settings {
             script: self.read_script(network)?,
             begin: BEGIN,
         };
+        if self.rogue_has_key && (self.key.is_none() || self.rogue.is_none()) {
+            return Err(BadSettings::NoKeyToHave);
+        }
         check(&run)?;
         Ok(run)
     }
@@ -351,6 +358,8 @@ pub enum BadSettings {
     Payload(usize),
     #[error(transparent)]
     FaultyNode(#[from] BadFaultyNode),
+    #[error("rogue-has-key is of use only with rogue and key")]
+    NoKeyToHave,
     #[error("rogue: {0}")]
     NoSuchFaultyNode(NoSuchNode),
     #[error("node {0} is named twice as a faulty node")]

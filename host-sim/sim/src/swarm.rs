@@ -220,6 +220,7 @@ impl Draw {
             settings.rogue = Some(faulty_boards.join(","));
         }
         settings.key = self.one_in(4).then(|| "test".into());
+        settings.rogue_has_key = settings.key.is_some() && settings.rogue.is_some() && self.one_in(2);
         if settings.key.is_some() && self.one_in(3) {
             let board = self.0.random_range(0..network.nodes());
             let ports = network.degree(board).unwrap_or(1).max(1);

@@ -86,6 +86,7 @@ impl Simulated {
             seed: 7,
             faulty_boards: Vec::new(),
             key: None,
+            rogue_has_key: false,
             taps: Vec::new(),
             hosts: Vec::new(),
         });

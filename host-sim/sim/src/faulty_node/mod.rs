@@ -13,6 +13,7 @@ use std::str::FromStr;
 use forge::Forger;
 use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Rule, named};
+use hopwise_node::key::Credentials;
 use hopwise_node::limits::BODY;
 use hopwise_node::link::{FrameResult, Link, Micros, Received, Token, Turn};
 use hopwise_node::wire::{self, AGE_UNIT, DELIMITER, Header, Identity, Kind, Packet, PacketId, Role, WIRE};
@@ -124,6 +125,7 @@ pub struct FaultyNode {
     here: Node,
     epoch: u32,
     baud: u32,
+    credentials: Option<Credentials>,
     channels: u8,
     ends: Vec<End>,
     forger: Forger,
@@ -134,8 +136,16 @@ pub struct FaultyNode {
 }
 
 impl FaultyNode {
-    /// A board of a network that has just been switched on.
-    pub fn new(board: FaultyBoard, network: &Network, epoch: u32, baud: u32, seed: u64, now: Micros) -> Self {
+    /// A board of a network that has just been switched on, perhaps with the key of the mesh.
+    pub fn new(
+        board: FaultyBoard,
+        network: &Network,
+        epoch: u32,
+        baud: u32,
+        seed: u64,
+        credentials: Option<Credentials>,
+        now: Micros,
+    ) -> Self {
         let here = board.node;
         let mut faulty = FaultyNode {
             kind: board.kind,
@@ -143,6 +153,7 @@ impl FaultyNode {
             here,
             epoch,
             baud,
+            credentials,
             channels: virtual_channels::count(network, Rule::Exact),
             ends: Vec::new(),
             forger: Forger::new(network, here, epoch),
@@ -179,7 +190,9 @@ impl FaultyNode {
             epoch: self.epoch,
             mtu: wire::MAX_PACKET as u16,
         };
-        Link::welcoming(identity, self.baud, now)
+        let mut link = Link::welcoming(identity, self.baud, now);
+        self.credentials.iter().for_each(|credentials| link.lock(credentials));
+        link
     }
 
     /// Packets of others that it has acknowledged and will not bring on, since this was last asked.

@@ -73,8 +73,10 @@ pub struct Build {
     pub seed: u64,
     /// Boards that misbehave.
     pub faulty_boards: Vec<FaultyBoard>,
-    /// The key of the mesh. Rogues and taps have none.
+    /// The key of the mesh. Taps have none.
     pub key: Option<Secret>,
+    /// Boards that misbehave have it, too.
+    pub rogue_has_key: bool,
     /// Someone is on the cables at these links.
     pub taps: Vec<WireEnd>,
     /// Boards at whose serial ports there are hosts. In the world a host is a board too, after those of the network.
@@ -341,6 +343,7 @@ impl<C: SimSizes> World<C> {
             seed,
             faulty_boards,
             key,
+            rogue_has_key,
             ..
         } = &self.build;
         // Boards have no more randomness than their epoch, which here is drawn.
@@ -357,6 +360,7 @@ impl<C: SimSizes> World<C> {
                 state.epoch,
                 *baud,
                 *seed,
+                credentials.filter(|_| *rogue_has_key),
                 now,
             ))),
             None => {

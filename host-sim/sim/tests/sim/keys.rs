@@ -32,7 +32,36 @@ fn nothing_is_taken_from_a_board_without_the_key() {
     }
 }
 
-/// So that the test above can fail.
+/// A malicious member costs the others what a faulty node costs a mesh without keys, and no more.
+#[test]
+fn a_member_with_the_key_harms_no_more_than_a_faulty_node_without_keys() {
+    for kind in Misbehavior::ALL {
+        for confirmed in [false, true] {
+            let settings = Settings {
+                rogue_has_key: true,
+                ..with(kind, true, confirmed, "rdn(ring(3),1)")
+            };
+            let account = run(&settings);
+            let (tally, command) = (&account.tally, settings.command());
+            let share = tally.innocent_delivered as f64 / tally.innocent_sent as f64;
+            println!(
+                "{command}: {share:.4}, {} forged packets accepted",
+                tally.forged_accepted
+            );
+            let least = match kind {
+                Misbehavior::Hole if !confirmed => 0.85,
+                _ if confirmed => 0.995,
+                _ => 0.99,
+            };
+            assert!(share >= least, "{command}: {share}");
+            // It is a member: what it makes up is believed.
+            let forges = matches!(kind, Misbehavior::Flood | Misbehavior::Lie | Misbehavior::Replay);
+            assert_eq!(tally.forged_accepted > 0, forges, "{command}");
+        }
+    }
+}
+
+/// So that the first test can fail.
 #[test]
 fn without_a_key_whoever_sends_packets_is_accepted() {
     for kind in [
