@@ -15,7 +15,7 @@
 pub mod boards;
 pub mod chip;
 pub mod cpu;
-mod hash;
+pub mod hash;
 pub mod image;
 mod interrupted_flash_op;
 pub mod memory;

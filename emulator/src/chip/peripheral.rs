@@ -20,13 +20,15 @@ impl<T: Hash> Digest for T {
 /// Registers on a bus. Offsets are those of the reference manual, from the beginning of the peripheral; accesses are whole
 /// words. Time is counted in cycles of the core.
 ///
-/// A peripheral that only answers needs `read` and `write`. One that does something by itself also says when
+/// A peripheral that only answers needs `write`, and `rest`, or `read` where that is more. One that does something by itself also says when
 /// (`next_event`), is called then (`advance`), and requests its interrupts (`interrupts`).
 ///
 /// It must do the same whenever it is given the same: it asks the host for nothing. With `#[derive(Hash)]` it is part of the hash of its board.
 pub trait Peripheral: Digest + Send {
     /// Reads a register, with what reading does to it. `advance` has been called with this time.
-    fn read(&mut self, offset: u32, now: Cycles) -> u32;
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        self.rest(offset)
+    }
 
     /// Writes a register. `advance` has been called with this time.
     fn write(&mut self, offset: u32, value: u32, now: Cycles);

@@ -214,16 +214,25 @@ impl Bench {
     /// # Panics
     /// If that is not so; it says which board did what.
     pub fn assert_healthy(&self) {
-        for (number, board) in self.world.boards().iter().enumerate() {
-            if let Some(fault) = board.faults().first() {
-                panic!("board {number}: {fault}");
-            }
-            let violations = board.violations();
-            assert!(violations.is_empty(), "board {number}: {violations:?}");
-            assert!(board.remarks().is_empty(), "board {number}: {:?}", board.remarks());
-            for uart in 0..UARTS {
-                assert_eq!(board.traffic(uart).overruns, 0, "board {number}, serial port {uart}");
-            }
+        assert_healthy(&self.world);
+    }
+}
+
+/// The same of any boards.
+///
+/// # Panics
+/// If that is not so; it says which board did what.
+pub fn assert_healthy(world: &World) {
+    for (number, board) in world.boards().iter().enumerate() {
+        let name = board.kind().name;
+        if let Some(fault) = board.faults().first() {
+            panic!("board {number}, a {name}: {fault}");
+        }
+        assert_eq!(board.violations(), [], "board {number}, a {name}");
+        assert_eq!(board.remarks(), [], "board {number}, a {name}");
+        for uart in 0..UARTS {
+            let overruns = board.traffic(uart).overruns;
+            assert_eq!(overruns, 0, "board {number}, a {name}, serial port {uart}");
         }
     }
 }

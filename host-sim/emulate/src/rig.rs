@@ -3,10 +3,8 @@
 //! [`build`] and [`EmulatedMesh::start_real`] emulate every board as what it is. A rehearsal of the rig, by [`EmulatedMesh::start`], has default
 //! boards instead: links have the same numbers, if not the same pins, and one image does for all.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +13,7 @@ use hopwise_emulator::image::{Image, NotFirmware};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Port, Script, World};
 use hopwise_host::talk::{BoardRequest, Reply, Talk};
+use hopwise_language::script::{PortName, PortOf};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{KEY_BYTES, Key, Secret};
 use hopwise_node::store::Keys;
@@ -121,9 +120,9 @@ pub enum CannotEmulate {
     #[error("{network}: there is no port {port}")]
     NoPort { network: String, port: NodePort },
     #[error("there is no link {0}")]
-    NoLink(FreeLink),
+    NoLink(PortName),
     #[error("{link} is not free: it is port {port}")]
-    NotFree { link: FreeLink, port: NodePort },
+    NotFree { link: PortName, port: NodePort },
     #[error("emulated boards have no link {0}")]
     NotEmulated(usize),
     #[error("{network} has no nodes {board} and {node}")]
@@ -205,8 +204,8 @@ pub struct Mistakes {
     pub cut: Vec<NodePort>,
     /// Ports that nothing arrives at.
     pub one_way: Vec<NodePort>,
-    /// Cables between links that the plan leaves free.
-    pub extra: Vec<(FreeLink, FreeLink)>,
+    /// Cables between links that the plan leaves free, by their serial ports.
+    pub extra: Vec<(PortName, PortName)>,
     /// Boards that have the config of another node.
     pub configs: Vec<(u64, u64)>,
     /// Boards that have no key.
@@ -215,48 +214,19 @@ pub struct Mistakes {
     pub other_key: Vec<u64>,
 }
 
-/// A serial port of a board, written `3.UART5`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FreeLink {
-    node: u64,
-    uart: String,
-}
-
-/// A text that is no serial port of a board.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a serial port of a board, such as 3.UART5")]
-pub struct NoFreeLink(String);
-
-impl FromStr for FreeLink {
-    type Err = NoFreeLink;
-
-    fn from_str(text: &str) -> Result<Self, NoFreeLink> {
-        let parts = text.split_once('.');
-        let parts = parts.and_then(|(node, uart)| Some((node.parse().ok()?, uart.to_string())));
-        let (node, uart) = parts.ok_or_else(|| NoFreeLink(text.into()))?;
-        Ok(FreeLink { node, uart })
-    }
-}
-
-impl fmt::Display for FreeLink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.node, self.uart)
-    }
-}
-
-impl FreeLink {
-    fn port(&self, mesh: &Mesh) -> Result<Port, CannotEmulate> {
-        let FreeLink { node, uart } = self;
-        let link = mesh.kind_of(*node).link_of(uart);
-        let link = link.filter(|_| mesh.network.check(*node).is_ok());
-        let link = link.ok_or_else(|| CannotEmulate::NoLink(self.clone()))?;
-        match mesh.port_at(*node, link) {
-            Some(port) => Err(CannotEmulate::NotFree {
-                link: self.clone(),
-                port,
-            }),
-            None => emulated_port(BOARDS[0], *node, link).ok_or(CannotEmulate::NotEmulated(link)),
-        }
+/// Where a link that the plan leaves free is on an emulated board.
+fn free_port(mesh: &Mesh, name: &PortName) -> Result<Port, CannotEmulate> {
+    let link = match &name.port {
+        PortOf::Uart(uart) if mesh.network.check(name.node).is_ok() => mesh.kind_of(name.node).link_of(uart),
+        _ => None,
+    };
+    let link = link.ok_or_else(|| CannotEmulate::NoLink(name.clone()))?;
+    match mesh.port_at(name.node, link) {
+        Some(port) => Err(CannotEmulate::NotFree {
+            link: name.clone(),
+            port,
+        }),
+        None => emulated_port(BOARDS[0], name.node, link).ok_or(CannotEmulate::NotEmulated(link)),
     }
 }
 
@@ -292,7 +262,7 @@ impl Mistakes {
             events.push((0, Action::Swap(place(*a)?, place(*b)?)));
         }
         for (a, b) in &self.extra {
-            events.push((0, Action::PlugInto(a.port(mesh)?, b.port(mesh)?)));
+            events.push((0, Action::PlugInto(free_port(mesh, a)?, free_port(mesh, b)?)));
         }
         Ok(Script::new(events))
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulator::boards::{BOARDS, BoardKind};
 use hopwise_emulator::chip::clocks::Hse;
+pub(crate) use hopwise_emulator::hash::mix as scatter;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::Time;
 use hopwise_emulator::world::{BadWire, Board, BoardOptions, Port, World};
@@ -240,14 +241,6 @@ fn options(node: u64, kind: &'static BoardKind, differences: Differences) -> Boa
 
 fn drawn(range: &std::ops::RangeInclusive<u32>, bits: u64) -> u32 {
     range.start() + (bits % u64::from(range.end() - range.start() + 1)) as u32
-}
-
-/// The finalizer of SplitMix64.
-pub(crate) fn scatter(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ value >> 31
 }
 
 #[cfg(test)]

@@ -32,6 +32,26 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// Has serde write a type as it prints, and read it as it is parsed.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! as_text {
+    ($Type:ty) => {
+        impl serde::Serialize for $Type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $Type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
 mod destinations;
 mod failure;
 pub mod script;

@@ -3,11 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 /// A point in time or a duration, written `1.5s`, `20ms` or `300us`, to the nanosecond.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time {
     nanos: u64,
 }
@@ -77,13 +74,7 @@ impl FromStr for Time {
     }
 }
 
-impl TryFrom<String> for Time {
-    type Error = BadTime;
-
-    fn try_from(text: String) -> Result<Self, BadTime> {
-        text.parse()
-    }
-}
+as_text!(Time);
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -93,12 +84,6 @@ impl fmt::Display for Time {
             nanos if nanos.is_multiple_of(1_000) => write!(f, "{}us", nanos / 1_000),
             nanos => write!(f, "{nanos}ns"),
         }
-    }
-}
-
-impl From<Time> for String {
-    fn from(time: Time) -> String {
-        time.to_string()
     }
 }
 

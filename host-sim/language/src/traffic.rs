@@ -5,11 +5,9 @@ use std::str::FromStr;
 
 use hopwise_core::Node;
 use hopwise_node::wire::Pattern;
-use serde::{Deserialize, Serialize};
 
 /// A pattern of traffic. Each user does those that make sense there and [refuses](Self::for_user) the others.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Traffic {
     /// To any other node, all equally often.
     Uniform,
@@ -167,13 +165,7 @@ impl FromStr for Traffic {
     }
 }
 
-impl TryFrom<String> for Traffic {
-    type Error = BadTraffic;
-
-    fn try_from(text: String) -> Result<Self, BadTraffic> {
-        text.parse()
-    }
-}
+as_text!(Traffic);
 
 impl fmt::Display for Traffic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -183,12 +175,6 @@ impl fmt::Display for Traffic {
             // Every other pattern has its name.
             (None, _) => Ok(()),
         }
-    }
-}
-
-impl From<Traffic> for String {
-    fn from(traffic: Traffic) -> String {
-        traffic.to_string()
     }
 }
 

@@ -24,14 +24,14 @@ mod routers;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hopwise_core::{Network, Rule};
-use hopwise_language::{BadDestinations, Destinations, Traffic};
+use hopwise_language::{BadDestinations, Destinations};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
-use super::failures::{Change, Failures, Standing};
-use super::parameters::{Parameters, Paths, Process, Rings};
+use super::failures::{Change, Standing};
+use super::measure::Experiment;
+use super::parameters::{Parameters, Paths, Rings};
 use super::record::Recorder;
 use super::routes::Routes;
 use super::schedule::Schedule;
@@ -55,26 +55,10 @@ const PERMUTATION: u64 = 0x7065_726d;
 /// Cycles after which the recorder is told, at most.
 const LONGEST_TURN: u32 = 64;
 
-#[derive(Clone, Debug)]
-pub(super) struct Scene<'a> {
-    pub(super) network: &'a Network,
-    pub(super) rule: Rule,
-    pub(super) parameters: Parameters,
-    pub(super) traffic: Traffic,
-    pub(super) process: Process,
-    /// Packets that a node makes in a cycle, on average.
-    pub(super) rate: f64,
-    /// What is sent instead.
-    pub(super) schedule: Option<&'a Schedule>,
-    pub(super) failures: Option<&'a Failures>,
-    pub(super) seed: u64,
-    /// Classes to provide at least.
-    pub(super) classes: u32,
-    pub(super) threads: usize,
-}
-
 struct Shared<'a> {
-    scene: Scene<'a>,
+    experiment: &'a Experiment<'a>,
+    /// What is sent instead of its traffic.
+    schedule: Option<&'a Schedule>,
     parameters: Parameters,
     routes: Routes,
     nodes: u32,
@@ -118,26 +102,31 @@ pub(super) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    pub(super) fn new(scene: Scene<'a>) -> Result<Self, BadDestinations> {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(scene.seed ^ PERMUTATION);
-        let destinations = Destinations::new(scene.traffic, scene.network, &mut rng)?;
-        let wiring = Wiring::new(scene.network);
-        let standing = scene
+    /// With at least so many classes.
+    pub(super) fn new(
+        experiment: &'a Experiment<'a>,
+        schedule: Option<&'a Schedule>,
+        classes: u32,
+    ) -> Result<Self, BadDestinations> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(experiment.seed ^ PERMUTATION);
+        let destinations = Destinations::new(experiment.traffic, experiment.network, &mut rng)?;
+        let wiring = Wiring::new(experiment.network);
+        let standing = experiment
             .failures
-            .map(|failures| Standing::new(failures, &wiring, scene.seed));
-        let mut parameters = scene.parameters;
+            .map(|failures| Standing::new(failures, &wiring, experiment.seed));
+        let mut parameters = experiment.parameters;
         if parameters.paths != Paths::Rule || standing.is_some() {
             // What is special about balanced rings is a matter of the routing function by itself.
             parameters.rings = Rings::Core;
         }
         let mut routes = match &standing {
-            Some(standing) => Routes::round(scene.network, scene.rule, &wiring, standing),
-            None => Routes::new(scene.network, scene.rule, parameters.rings, &wiring),
+            Some(standing) => Routes::round(experiment.network, experiment.rule, &wiring, standing),
+            None => Routes::new(experiment.network, experiment.rule, parameters.rings, &wiring),
         };
         if parameters.paths.is_adaptive() {
             routes.find_shortest(&wiring, standing.as_ref().unwrap_or(&Standing::default()));
         }
-        let classes = routes.class_count.max(scene.classes);
+        let classes = routes.class_count.max(classes);
         let classes = classes.saturating_mul(parameters.paths.phases());
         let plan = ChannelPlan::new(&parameters, &wiring, classes);
         let parameters = parameters.shared_out(plan.channels());
@@ -159,11 +148,12 @@ impl<'a> Engine<'a> {
             alive: 0,
             most_alive: packets::most_alive(wiring.nodes()),
             sources_wait: false,
-            scene,
+            experiment,
+            schedule,
         };
         // A letter is read at the end of the turn in which it was written.
         let delay = parameters.longest_delay() + if size < nodes { window } else { 0 };
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(shared.scene.seed);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(shared.experiment.seed);
         let mut next = |number: usize| {
             let border = Border::new(&wiring, number, size);
             let (own, destinations) = (rng.clone(), destinations.clone());
@@ -171,7 +161,7 @@ impl<'a> Engine<'a> {
             Partition::new(&shared, &wiring, plan, border, destinations, delay, own)
         };
         let partitions: Vec<Partition> = (0..nodes.div_ceil(size) as usize).map(&mut next).collect();
-        let threads = shared.scene.threads.min(partitions.len());
+        let threads = shared.experiment.threads.min(partitions.len());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         Ok(Self {
             // Where no thread can be started, this one does all: the result is the same.
@@ -321,8 +311,8 @@ impl<'a> Engine<'a> {
         let count = |of: fn(&packets::Packets) -> u64| -> u64 { self.partitions.iter().map(|d| of(&d.packets)).sum() };
         let inside = count(|packets| packets.entered) - count(|packets| packets.left);
         if self.shared.sources_wait && inside == 0 {
-            let scene = &self.shared.scene;
-            let mut routes = Routes::round(scene.network, scene.rule, wiring, standing);
+            let experiment = self.shared.experiment;
+            let mut routes = Routes::round(experiment.network, experiment.rule, wiring, standing);
             if self.shared.parameters.paths.is_adaptive() {
                 routes.find_shortest(wiring, standing);
             }

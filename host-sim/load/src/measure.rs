@@ -11,7 +11,7 @@ use std::time::Instant;
 use hopwise_core::{Network, Rule};
 use hopwise_language::Traffic;
 
-use super::engine::{Engine, Halt, Scene};
+use super::engine::{Engine, Halt};
 use super::failures::Failures;
 use super::parameters::{Parameters, Process};
 use super::schedule::Schedule;
@@ -128,20 +128,7 @@ fn simulate(
     let mut classes = 0;
     loop {
         let begun = Instant::now();
-        let scene = Scene {
-            network: experiment.network,
-            rule: experiment.rule,
-            parameters: experiment.parameters,
-            traffic: experiment.traffic,
-            process: experiment.process,
-            rate: experiment.rate,
-            schedule,
-            failures: experiment.failures,
-            seed: experiment.seed,
-            classes,
-            threads: experiment.threads,
-        };
-        let engine = Engine::new(scene)?;
+        let engine = Engine::new(experiment, schedule, classes)?;
         let setup = begun.elapsed().as_secs_f64();
         let mut measurement = Measurement {
             experiment,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use hopwise_language::Traffic;
+use hopwise_language::{Traffic, as_text};
 use serde::{Deserialize, Serialize};
 
 /// How long each step of a router takes, in cycles, and how much it can hold.
@@ -244,8 +244,7 @@ impl Preset {
 }
 
 /// When packets are made.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Process {
     /// Every node tosses a coin every cycle.
     Bernoulli,
@@ -285,19 +284,7 @@ impl FromStr for Process {
     }
 }
 
-impl TryFrom<String> for Process {
-    type Error = BadProcess;
-
-    fn try_from(text: String) -> Result<Self, BadProcess> {
-        text.parse()
-    }
-}
-
-impl From<Process> for String {
-    fn from(process: Process) -> String {
-        process.to_string()
-    }
-}
+as_text!(Process);
 
 impl fmt::Display for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -86,7 +86,8 @@ mod tests {
     use hopwise_language::Traffic;
 
     use super::*;
-    use crate::engine::{Scene, State};
+    use crate::engine::State;
+    use crate::measure::{Effort, Experiment};
     use crate::parameters::{Parameters, Process};
 
     /// With one class of buffers, some rings of a torus lock while the others go on: that is seen at once, and it is true, for
@@ -94,7 +95,7 @@ mod tests {
     #[test]
     fn a_lock_is_seen_while_others_move() {
         let network: Network = "torus(8,8)".parse().unwrap();
-        let mut engine = Engine::new(Scene {
+        let experiment = Experiment {
             network: &network,
             rule: Rule::Exact,
             parameters: Parameters {
@@ -105,13 +106,12 @@ mod tests {
             traffic: Traffic::UniformWithSelf,
             process: Process::Bernoulli,
             rate: 0.12,
-            schedule: None,
-            failures: None,
             seed: 1,
-            classes: 0,
+            effort: Effort::default(),
+            failures: None,
             threads: 1,
-        })
-        .unwrap();
+        };
+        let mut engine = Engine::new(&experiment, None, 0).unwrap();
         let mut deadlock = None;
         for _ in 0..10_000 {
             engine.run(16).unwrap();

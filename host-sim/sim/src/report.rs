@@ -5,7 +5,7 @@ use hopwise_node::wire::DropReason;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::oracle::{Exception, Service};
+use super::oracle::{Exception, Service, Tally};
 use super::run::{Account, SimRun};
 use super::settings::Settings;
 
@@ -17,24 +17,11 @@ pub struct Report {
     pub nodes: u64,
     pub seed: u64,
     pub settings: Map<String, Value>,
-    pub sent: u64,
+    #[serde(flatten)]
+    pub tally: Tally,
     pub services: Map<String, Value>,
-    pub by_hosts: u64,
-    pub delivered: u64,
-    pub lost: u64,
-    pub duplicated: u64,
-    pub corrupted: u64,
-    pub undeliverable: u64,
-    pub cut_off: u64,
-    pub interrupted: u64,
-    pub broadcast_deliveries: u64,
-    pub broadcasts_full: u64,
     pub exceptions: Map<String, Value>,
     pub rogues: Vec<String>,
-    pub innocent_sent: u64,
-    pub innocent_delivered: u64,
-    pub forged: u64,
-    pub forged_accepted: u64,
     pub refused: u64,
     pub longest_refusal_us: u64,
     pub link_events: u64,
@@ -77,18 +64,8 @@ impl Report {
             nodes: run.build.network.nodes(),
             seed: run.build.seed,
             settings: settings.table(),
-            sent: tally.sent,
+            tally: *tally,
             services: counted(Service::ALL.iter().map(|service| service.name()).zip(tally.services)),
-            by_hosts: tally.by_hosts,
-            delivered: tally.delivered,
-            lost: tally.lost,
-            duplicated: tally.duplicated,
-            corrupted: tally.corrupted,
-            undeliverable: tally.undeliverable,
-            cut_off: tally.cut_off,
-            interrupted: tally.interrupted,
-            broadcast_deliveries: tally.broadcast_deliveries,
-            broadcasts_full: tally.broadcasts_full,
             exceptions: counted(
                 Exception::ALL
                     .iter()
@@ -96,10 +73,6 @@ impl Report {
                     .zip(tally.exceptions),
             ),
             rogues: run.build.faulty_boards.iter().map(ToString::to_string).collect(),
-            innocent_sent: tally.innocent_sent,
-            innocent_delivered: tally.innocent_delivered,
-            forged: tally.forged,
-            forged_accepted: tally.forged_accepted,
             refused: account.refused,
             longest_refusal_us: account.longest_refusal / 1_000,
             link_events: account.link_events,
@@ -121,33 +94,20 @@ impl Report {
         }
     }
 
-    /// Takes another run of the same settings, but for the seed, into this one's row.
+    /// Takes another run of the same settings, but for the seed, into this one's [`row`](Self::row).
     fn add(&mut self, other: &Report) {
         self.settings.remove("seed");
-        self.sent += other.sent;
-        self.delivered += other.delivered;
-        self.undeliverable += other.undeliverable;
-        self.interrupted += other.interrupted;
-        self.broadcasts_full += other.broadcasts_full;
-        add_counts(&mut self.services, &other.services);
-        self.by_hosts += other.by_hosts;
-        add_counts(&mut self.exceptions, &other.exceptions);
-        self.lost += other.lost;
-        self.duplicated += other.duplicated;
-        self.corrupted += other.corrupted;
-        self.innocent_sent += other.innocent_sent;
-        self.innocent_delivered += other.innocent_delivered;
-        self.forged += other.forged;
-        self.forged_accepted += other.forged_accepted;
-        self.refused += other.refused;
-        self.longest_refusal_us = self.longest_refusal_us.max(other.longest_refusal_us);
-        self.link_events = self.link_events.max(other.link_events);
+        let (sum, more) = (&mut self.tally, &other.tally);
+        sum.sent += more.sent;
+        sum.delivered += more.delivered;
+        sum.undeliverable += more.undeliverable;
+        sum.interrupted += more.interrupted;
+        sum.lost += more.lost;
+        sum.duplicated += more.duplicated;
+        sum.corrupted += more.corrupted;
         self.retransmissions += other.retransmissions;
-        let worst =
-            |one: &mut Option<f64>, other: Option<f64>| *one = one.iter().copied().chain(other).reduce(f64::max);
-        worst(&mut self.latency_p99_us, other.latency_p99_us);
-        worst(&mut self.link_down_us, other.link_down_us);
-        worst(&mut self.failover_p99_us, other.failover_p99_us);
+        let worst = [self.latency_p99_us, other.latency_p99_us].into_iter().flatten();
+        self.latency_p99_us = worst.reduce(f64::max);
         self.virtual_seconds += other.virtual_seconds;
         if self.violation.is_none() {
             self.violation.clone_from(&other.violation);
@@ -157,19 +117,19 @@ impl Report {
     /// Names and values for people.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let latency = self.latency_mean_us.zip(self.latency_p99_us);
-        let cut_off = match self.cut_off {
+        let cut_off = match self.tally.cut_off {
             0 => String::new(),
             count => format!(", {count} of them where no path leads"),
         };
         let remark = self.remark.iter().map(|remark| ("faults", remark.clone()));
         let facts = [
-            ("sent", self.sent.to_string()),
-            ("delivered", self.delivered.to_string()),
-            ("undeliverable", format!("{}{cut_off}", self.undeliverable)),
-            ("interrupted", self.interrupted.to_string()),
-            ("lost", self.lost.to_string()),
-            ("duplicated", self.duplicated.to_string()),
-            ("corrupted", self.corrupted.to_string()),
+            ("sent", self.tally.sent.to_string()),
+            ("delivered", self.tally.delivered.to_string()),
+            ("undeliverable", format!("{}{cut_off}", self.tally.undeliverable)),
+            ("interrupted", self.tally.interrupted.to_string()),
+            ("lost", self.tally.lost.to_string()),
+            ("duplicated", self.tally.duplicated.to_string()),
+            ("corrupted", self.tally.corrupted.to_string()),
             ("failure reasons", listed(&self.exceptions)),
             ("dropped by nodes", listed(&self.drops)),
             (
@@ -195,10 +155,13 @@ impl Report {
                 ("faulty nodes", self.rogues.join(", ")),
                 (
                     "between honest boards",
-                    format!("{} of {} arrived", self.innocent_delivered, self.innocent_sent),
+                    format!(
+                        "{} of {} arrived",
+                        self.tally.innocent_delivered, self.tally.innocent_sent
+                    ),
                 ),
-                ("forged", self.forged.to_string()),
-                ("taken from faulty nodes", self.forged_accepted.to_string()),
+                ("forged", self.tally.forged.to_string()),
+                ("taken from faulty nodes", self.tally.forged_accepted.to_string()),
             ]
         });
         let down = self
@@ -234,13 +197,13 @@ impl Report {
     /// A row of a table.
     pub fn row(&self) -> Vec<String> {
         vec![
-            self.sent.to_string(),
-            self.delivered.to_string(),
-            self.undeliverable.to_string(),
-            self.interrupted.to_string(),
-            self.lost.to_string(),
-            self.duplicated.to_string(),
-            self.corrupted.to_string(),
+            self.tally.sent.to_string(),
+            self.tally.delivered.to_string(),
+            self.tally.undeliverable.to_string(),
+            self.tally.interrupted.to_string(),
+            self.tally.lost.to_string(),
+            self.tally.duplicated.to_string(),
+            self.tally.corrupted.to_string(),
             self.retransmissions.to_string(),
             self.latency_p99_us.map_or("-".into(), |p99| format!("{p99:.0}")),
             format!("{:.2}", self.virtual_seconds),
@@ -266,13 +229,6 @@ fn remark(account: &Account) -> Option<String> {
 fn counted(names: impl Iterator<Item = (&'static str, u64)>) -> Map<String, Value> {
     let counted = names.filter(|&(_, count)| count > 0);
     counted.map(|(name, count)| (name.into(), json!(count))).collect()
-}
-
-fn add_counts(sums: &mut Map<String, Value>, more: &Map<String, Value>) {
-    for (name, count) in more {
-        let sum = sums.get(name).and_then(Value::as_u64).unwrap_or(0);
-        sums.insert(name.clone(), json!(sum + count.as_u64().unwrap_or(0)));
-    }
 }
 
 /// Names and their counts on a line.

@@ -38,10 +38,6 @@ impl DmaMux {
 }
 
 impl Peripheral for DmaMux {
-    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
-        self.rest(offset)
-    }
-
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
         store(&mut self.channels, offset, value);
     }

@@ -290,10 +290,6 @@ impl Controller {
 }
 
 impl Peripheral for Controller {
-    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
-        self.rest(offset)
-    }
-
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
         let clear = self.layout.clear;
         match self.place(offset) {

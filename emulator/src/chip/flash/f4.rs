@@ -53,8 +53,8 @@ impl FlashF4 {
         (self.control >> 8 & 3) as usize
     }
 
-    /// OPERR is only set if its interrupt is wanted.
-    fn fail(&mut self, error: u32) {
+    /// OPERR is only set if its interrupt is wanted. The core does not stand still: 0 microseconds.
+    fn fail(&mut self, error: u32) -> u64 {
         self.account.breaks(match error {
             PGAERR => "a write across the end of 16 bytes (PGAERR)",
             PGPERR => "a write in another width than PSIZE announces (PGPERR)",
@@ -64,6 +64,7 @@ impl FlashF4 {
         if self.control & ERRIE != 0 {
             self.status |= OPERR;
         }
+        0
     }
 
     fn finish(&mut self) {
@@ -124,16 +125,13 @@ impl FlashControl for FlashF4 {
     /// A store into the flash. Returns for how many microseconds the core stands still, since it executes from there.
     fn program(&mut self, address: u32, bytes: u32, value: u32, _now: Cycles, memory: &mut Memory) -> u64 {
         if self.control & (PG | SER | MER) != PG {
-            self.fail(PGSERR);
-            return 0;
+            return self.fail(PGSERR);
         }
         if address % 16 + bytes > 16 {
-            self.fail(PGAERR);
-            return 0;
+            return self.fail(PGAERR);
         }
         if bytes != 1 << self.parallelism() {
-            self.fail(PGPERR);
-            return 0;
+            return self.fail(PGPERR);
         }
         for (place, byte) in (0..bytes).zip(value.to_le_bytes()) {
             let place_before = memory.byte(address + place).unwrap_or(0xff);
@@ -144,8 +142,7 @@ impl FlashControl for FlashF4 {
                 ));
             }
             if memory.program_byte(address + place, byte).is_err() {
-                self.fail(PGSERR);
-                return 0;
+                return self.fail(PGSERR);
             }
         }
         self.account.changed = Some(address..address + bytes);
@@ -164,8 +161,7 @@ impl FlashControl for FlashF4 {
             MER => 0..memory.sectors(),
             SER if sector < memory.sectors() => sector..sector + 1,
             _ => {
-                self.fail(PGSERR);
-                return 0;
+                return self.fail(PGSERR);
             }
         };
         if self.parallelism() == 3 {

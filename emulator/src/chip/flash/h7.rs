@@ -89,13 +89,15 @@ impl FlashH7 {
         }
     }
 
-    fn fail(&mut self, bank: usize, error: u32) {
+    /// The core does not stand still: 0 microseconds.
+    fn fail(&mut self, bank: usize, error: u32) -> u64 {
         self.account.breaks(match error {
             INCERR => "a flash word is left before it is full (INCERR)",
             _ => "a write or erase out of order (PGSERR)",
         });
         self.banks[bank].status |= error;
         self.banks[bank].buffer = None;
+        0
     }
 
     /// Begins an operation. Returns for how many microseconds the core stands still: not at all in the second bank, since the program
@@ -121,8 +123,7 @@ impl FlashH7 {
         }
         for (place, byte) in (at..).zip(bytes) {
             if memory.program_byte(place, *byte).is_err() {
-                self.fail(bank, PGSERR);
-                return 0;
+                return self.fail(bank, PGSERR);
             }
         }
         let time = self.account.time(PROGRAM[self.banks[bank].parallelism()]);
@@ -158,13 +159,11 @@ impl FlashControl for FlashH7 {
         let bank = bank_of(address, memory);
         let registers = &mut self.banks[bank];
         if registers.control & (PG | SER | BER) != PG || registers.status & ERRORS != 0 || registers.is_busy(now) {
-            self.fail(bank, PGSERR);
-            return 0;
+            return self.fail(bank, PGSERR);
         }
         let (at, mut filled) = registers.buffer.take().unwrap_or((address, Vec::new()));
         if at % WORD != 0 || address != at + filled.len() as u32 {
-            self.fail(bank, INCERR);
-            return 0;
+            return self.fail(bank, INCERR);
         }
         filled.extend(&value.to_le_bytes()[..bytes as usize]);
         if filled.len() < WORD as usize {
@@ -186,13 +185,11 @@ impl FlashControl for FlashH7 {
             SER if sector < in_bank => sector..sector + 1,
             BER => 0..in_bank,
             _ => {
-                self.fail(bank, PGSERR);
-                return 0;
+                return self.fail(bank, PGSERR);
             }
         };
         if registers.status & ERRORS != 0 || registers.is_busy(now) {
-            self.fail(bank, PGSERR);
-            return 0;
+            return self.fail(bank, PGSERR);
         }
         let first = bank * in_bank;
         let place = memory.sector_range(first + sectors.start).start..memory.sector_range(first + sectors.end - 1).end;

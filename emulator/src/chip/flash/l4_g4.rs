@@ -62,7 +62,8 @@ impl FlashL4G4 {
         }
     }
 
-    fn fail(&mut self, error: u32) {
+    /// The core does not stand still: 0 microseconds.
+    fn fail(&mut self, error: u32) -> u64 {
         self.account.breaks(match error {
             PROGERR => "a double word is programmed that is not erased (PROGERR)",
             PGAERR => "half a double word is followed by another address, or begins in its middle (PGAERR)",
@@ -71,6 +72,7 @@ impl FlashL4G4 {
         });
         self.status |= error;
         self.first_half = None;
+        0
     }
 
     /// Begins an operation on one place. Returns for how many microseconds the core stands still: not at all if that is in the second
@@ -110,34 +112,29 @@ impl FlashControl for FlashL4G4 {
 
     fn program(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> u64 {
         if bytes != 4 {
-            self.fail(SIZERR);
-            return 0;
+            return self.fail(SIZERR);
         }
         if self.control & (PG | PER | MER1 | MER2 | FSTPG) != PG || self.status & ERRORS != 0 || self.is_busy(now) {
-            self.fail(PGSERR);
-            return 0;
+            return self.fail(PGSERR);
         }
         let Some((first, low)) = self.first_half.take() else {
-            match address % 8 {
-                0 => self.first_half = Some((address, value)),
-                _ => self.fail(PGAERR),
+            if !address.is_multiple_of(8) {
+                return self.fail(PGAERR);
             }
+            self.first_half = Some((address, value));
             return 0;
         };
         if address != first + 4 {
-            self.fail(PGAERR);
-            return 0;
+            return self.fail(PGAERR);
         }
         let double = u64::from(value) << 32 | u64::from(low);
         let is_erased = (0..8).all(|place| memory.byte(first + place) == Some(0xff)) && !memory.is_torn(first);
         if !is_erased && double != 0 {
-            self.fail(PROGERR);
-            return 0;
+            return self.fail(PROGERR);
         }
         for (place, byte) in (first..).zip(double.to_le_bytes()) {
             if memory.program_byte(place, byte).is_err() {
-                self.fail(PGSERR);
-                return 0;
+                return self.fail(PGSERR);
             }
         }
         self.begin(first..first + 8, self.account.time(PROGRAM), now, memory)
@@ -157,13 +154,11 @@ impl FlashControl for FlashL4G4 {
             MER1 => 0..in_bank,
             MER2 => in_bank..2 * in_bank,
             _ => {
-                self.fail(PGSERR);
-                return 0;
+                return self.fail(PGSERR);
             }
         };
         if self.status & ERRORS != 0 || self.is_busy(now) {
-            self.fail(PGSERR);
-            return 0;
+            return self.fail(PGSERR);
         }
         let place = memory.sector_range(pages.start).start..memory.sector_range(pages.end - 1).end;
         pages.for_each(|page| memory.erase_sector(page));

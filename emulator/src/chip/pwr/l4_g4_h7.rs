@@ -117,10 +117,6 @@ impl PowerControl for PwrL4G4 {
 }
 
 impl Peripheral for PwrL4G4 {
-    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
-        self.rest(offset)
-    }
-
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
         match offset {
             // SR1 and SR2 are read only; SCR only clears flags, of which there are none.

@@ -8,7 +8,7 @@ use hopwise_node::wire::DEFAULT_BAUD;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Outcome, print, print_facts, print_json};
+use super::output::{Outcome, print, print_either, print_facts};
 use super::talk::{self, PortArg};
 use super::{check, parse};
 use hopwise_networks::broadcast::Broadcast;
@@ -101,19 +101,11 @@ pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, CliError> {
         one_port_steps: broadcast.one_port_steps(),
         best_one_port_steps: broadcast.best_one_port_steps(),
     };
-    if args.json {
-        print_json(&summary)?;
-    } else {
-        show(&network, &broadcast, &summary)?;
-    }
-    if summary.reached == nodes && summary.duplicates == 0 {
-        Ok(Outcome::Done)
-    } else {
-        let (reached, duplicates) = (summary.reached, summary.duplicates);
-        Ok(Outcome::CheckFailed(format!(
-            "{network}: the broadcast of {source} reaches {reached} of {nodes} nodes, with {duplicates} duplicates"
-        )))
-    }
+    print_either(args.json, &summary, |summary| show(&network, &broadcast, summary))?;
+    let (reached, duplicates) = (summary.reached, summary.duplicates);
+    Ok(Outcome::of(reached == nodes && duplicates == 0, || {
+        format!("{network}: the broadcast of {source} reaches {reached} of {nodes} nodes, with {duplicates} duplicates")
+    }))
 }
 
 fn show(network: &Network, broadcast: &Broadcast, summary: &Summary) -> Result<(), CliError> {

@@ -19,7 +19,7 @@ use hopwise_trace::line::Record;
 
 use super::emulate::picoseconds;
 use super::error::CliError;
-use super::output::{Color, Outcome, check_output, colored, print, print_json, say, stop_on_ctrl_c};
+use super::output::{Color, Outcome, check_output, colored, print, print_either, say, stop_on_ctrl_c};
 use super::{ImageArg, MeshArg, RepositoryArg, one_kind};
 
 /// How long emulated boards run unless told.
@@ -83,7 +83,8 @@ enum Filter {
     Text(String),
 }
 
-fn severity(level: &str) -> Option<usize> {
+/// How severe a level is.
+pub(super) fn severity(level: &str) -> Option<usize> {
     LEVELS.iter().position(|name| *name == level)
 }
 
@@ -164,19 +165,11 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
         given_up = from_probes(&mesh, &run, &mut capture, &mut tell, &stop)?;
     }
     let summary = capture.finish()?;
-    if args.json {
-        print_json(&summary)?;
-    } else {
-        show_summary(args, &summary)?;
-    }
-    if given_up.is_empty() {
-        return Ok(Outcome::Done);
-    }
-    let nodes: Vec<String> = given_up.iter().map(u64::to_string).collect();
-    Ok(Outcome::CheckFailed(format!(
-        "boards that were given up before the end: {}",
-        nodes.join(", ")
-    )))
+    print_either(args.json, &summary, |summary| show_summary(args, summary))?;
+    Ok(Outcome::of(given_up.is_empty(), || {
+        let nodes: Vec<String> = given_up.iter().map(u64::to_string).collect();
+        format!("boards that were given up before the end: {}", nodes.join(", "))
+    }))
 }
 
 /// The files that are read.

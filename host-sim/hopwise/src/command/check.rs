@@ -11,8 +11,9 @@ use serde::Serialize;
 use super::error::CliError;
 use super::output::{Color, Outcome, colored, counted, print_colored, print_json};
 use super::{MeshArg, RepositoryArg, no_boards, watch};
-use hopwise_emulate::rig::{EmulatedMesh, Firmware, FreeLink, Mistakes};
+use hopwise_emulate::rig::{EmulatedMesh, Firmware, Mistakes};
 use hopwise_figures::printable_line;
+use hopwise_language::script::PortName;
 use hopwise_rig::boards::DEFAULT;
 use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::plan::WiringPlan;
@@ -49,7 +50,7 @@ pub(super) struct CheckArgs {
     one_way: Vec<NodePort>,
     /// Add a cable between two links that the plan leaves free
     #[arg(long, value_names = ["A.UART", "B.UART"], num_args = 2, conflicts_with = "port")]
-    extra: Vec<FreeLink>,
+    extra: Vec<PortName>,
     /// Give board A the configuration of node B
     #[arg(long, alias = "page", value_name = "A=B", value_parser = parse_config, conflicts_with = "port")]
     config: Vec<(u64, u64)>,
@@ -139,13 +140,10 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
         let colored = colored();
         print_colored(|out| show(out, &mesh, &report, &errors, &rates, colored))?;
     }
-    match report.findings.len() {
-        0 => Ok(Outcome::Done),
-        count => Ok(Outcome::CheckFailed(format!(
-            "the mesh is not as planned: {}",
-            counted(count as u64, "finding")
-        ))),
-    }
+    Ok(Outcome::of(report.findings.is_empty(), || {
+        let findings = counted(report.findings.len() as u64, "finding");
+        format!("the mesh is not as planned: {findings}")
+    }))
 }
 
 fn look_at_emulated(

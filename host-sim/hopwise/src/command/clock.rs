@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Outcome, print, print_facts, print_json};
+use super::output::{Outcome, print, print_either, print_facts};
 use super::{NetworkArg, RepositoryArg, check};
 
 #[derive(Args)]
@@ -167,11 +167,7 @@ pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcom
         }
     };
     let report = sum_up(args, &network, &seeds, &found);
-    if args.json {
-        print_json(&report)?;
-    } else {
-        show(&report)?;
-    }
+    print_either(args.json, &report, show)?;
     let worst = found.iter().map(Found::worst).fold(0.0, f64::max);
     Ok(if report.without_time > 0 {
         Outcome::CheckFailed(format!(

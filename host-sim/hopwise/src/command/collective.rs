@@ -10,7 +10,7 @@ use hopwise_core::collective::{Operation, Ports};
 use hopwise_core::{Network, Node};
 
 use super::error::CliError;
-use super::output::{Outcome, check_output, print, print_facts, print_json, write_file};
+use super::output::{Outcome, check_output, print, print_either, print_facts, write_file};
 use super::{parse, table};
 
 #[derive(Args)]
@@ -129,19 +129,11 @@ pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, CliError> {
         write_file(output, &(done.held.join("\n") + "\n"))?;
     }
     let report = done.report;
-    if args.json {
-        print_json(&report)?;
-    } else {
-        show(&report)?;
-    }
-    if report.correct {
-        Ok(Outcome::Done)
-    } else {
+    print_either(args.json, &report, show)?;
+    Ok(Outcome::of(report.correct, || {
         let op = report.op;
-        Ok(Outcome::CheckFailed(format!(
-            "{network}: {op} does not come to what a sequential computation says"
-        )))
-    }
+        format!("{network}: {op} does not come to what a sequential computation says")
+    }))
 }
 
 /// A whole number a line.

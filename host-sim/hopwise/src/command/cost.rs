@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Outcome, print, print_json, say};
+use super::output::{Outcome, print, print_either, print_json, say};
 use super::{RepositoryArg, parse, table};
 
 /// What programs cost is measured between the two nodes of this.
@@ -93,10 +93,7 @@ pub(super) fn run(args: &CostArgs, repository: &RepositoryArg) -> Result<Outcome
         rows.extend(cost::programs(&program, &parse(PROGRAMS)?, debug.as_ref())?);
     }
     let costs = Costs { board: kind.name, rows };
-    match args.json {
-        true => print_json(&costs)?,
-        false => show(&costs)?,
-    }
+    print_either(args.json, &costs, show)?;
     Ok(Outcome::Done)
 }
 

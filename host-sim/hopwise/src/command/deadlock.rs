@@ -1,10 +1,10 @@
 //! `hopwise deadlock`
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::output::{Outcome, print, print_either, print_facts, progress_bar};
 use super::{NetworkArg, RuleArg};
 use hopwise_networks::buffer_classes;
 use hopwise_networks::dependency::{self, Channel, Scheme};
@@ -19,38 +19,10 @@ pub(super) struct DeadlockArgs {
     rule: RuleArg,
     /// How packets get a buffer class
     #[arg(long, value_enum, default_value = "network")]
-    scheme: SchemeArg,
+    scheme: Scheme,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
-}
-
-/// The schemes that can be asked for.
-#[derive(Clone, Copy, ValueEnum)]
-enum SchemeArg {
-    /// As the network defines them
-    Network,
-    /// The number of valleys ahead: nodes numbered lower than the one before and the one after
-    Valleys,
-    /// The number of hops ahead
-    Hops,
-    /// One class for all
-    One,
-    /// The virtual channels of a board, whose buffers are shared by all links: for packets and for broadcasts
-    #[value(alias = "lanes")]
-    VirtualChannels,
-}
-
-impl From<SchemeArg> for Scheme {
-    fn from(scheme: SchemeArg) -> Scheme {
-        match scheme {
-            SchemeArg::Network => Scheme::Network,
-            SchemeArg::Valleys => Scheme::Valleys,
-            SchemeArg::Hops => Scheme::Hops,
-            SchemeArg::One => Scheme::One,
-            SchemeArg::VirtualChannels => Scheme::VirtualChannels,
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -77,7 +49,7 @@ pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, CliError> {
     }
     let graph = Graph::build(&network)?;
     let bar = progress_bar(nodes, "following all routes");
-    let (rule, scheme) = (args.rule.into(), args.scheme.into());
+    let (rule, scheme) = (args.rule.into(), args.scheme);
     let found = dependency::build(&network, &graph, rule, scheme, |done| bar.set_position(done));
     bar.finish_and_clear();
     let found = match found {
@@ -93,17 +65,10 @@ pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, CliError> {
         dependencies: found.dependencies,
         cycle: found.cycle,
     };
-    if args.json {
-        print_json(&report)?;
-    } else {
-        show(&network.to_string(), &report)?;
-    }
-    match report.acyclic {
-        true => Ok(Outcome::Done),
-        false => Ok(Outcome::CheckFailed(format!(
-            "{network}: finite buffers of these classes can deadlock"
-        ))),
-    }
+    print_either(args.json, &report, |report| show(&network.to_string(), report))?;
+    Ok(Outcome::of(report.acyclic, || {
+        format!("{network}: finite buffers of these classes can deadlock")
+    }))
 }
 
 fn show(title: &str, report: &Report) -> Result<(), CliError> {

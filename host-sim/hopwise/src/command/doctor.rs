@@ -15,7 +15,7 @@ use hopwise_rig::mesh::read_keys;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Outcome, check_output, print, print_json, say, stop_on_ctrl_c, write_file};
+use super::output::{Outcome, check_output, counted, print, print_json, say, stop_on_ctrl_c, write_file};
 use super::talk::parse_baud;
 use super::{RepositoryArg, no_boards};
 use hopwise_rig::ports;
@@ -108,8 +108,10 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
     Ok(match (stopped, faults) {
         (true, _) => Outcome::Stopped("not all was examined; the board has its configuration back".into()),
         (false, 0) => Outcome::Done,
-        (false, 1) => Outcome::CheckFailed("something is wrong with the board: 1 fault".into()),
-        (false, faults) => Outcome::CheckFailed(format!("something is wrong with the board: {faults} faults")),
+        (false, faults) => {
+            let faults = counted(faults as u64, "fault");
+            Outcome::CheckFailed(format!("something is wrong with the board: {faults}"))
+        }
     })
 }
 

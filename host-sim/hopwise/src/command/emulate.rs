@@ -21,8 +21,9 @@ use hopwise_node::authority::MeshKeys;
 use hopwise_node::limits::MAX_PAYLOAD;
 use hopwise_node::wire::{DEFAULT_BAUD, Traffic};
 
+use super::capture::severity;
 use super::error::CliError;
-use super::output::{Color, Outcome, colored, print, print_colored, print_json, progress_bar, say};
+use super::output::{Color, Outcome, colored, print, print_colored, print_either, progress_bar, say};
 use super::talk::parse_baud;
 use super::{BOARD_OF_MESH, ImageArg, RepositoryArg, parse};
 use hopwise_emulate::check::CheckReport;
@@ -34,6 +35,7 @@ use hopwise_emulate::session::{RunFigures, Session};
 use hopwise_emulate::setup::{self, Program};
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use hopwise_rig::boards::DEFAULT;
+use hopwise_rig::log_sources::LEVELS;
 use hopwise_rig::mesh::{CableRate, Mesh, NodePort};
 pub(super) use job::Emulate;
 use trace::TraceFile;
@@ -74,8 +76,8 @@ pub(super) struct EmulateArgs {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     boards: Vec<usize>,
     /// Show only log lines of at least this level: trace, debug, info, warn, error
-    #[arg(long, default_value = "trace")]
-    level: LevelArg,
+    #[arg(long, default_value = "trace", value_parser = LEVELS)]
+    level: String,
     /// Open serial ports to other programs: 0.USART2=pty or 0.USART2=unix:PATH
     #[arg(long, value_name = "PORT=PLACE", value_parser = SerialPort::parse)]
     serial: Vec<SerialPort>,
@@ -146,15 +148,6 @@ fn parse_between(text: &str, most: f64) -> Result<f64, String> {
         Ok(number) if (0.0..=most).contains(&number) => Ok(number),
         _ => Err(format!("it must be a number from 0 to {most}")),
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
-enum LevelArg {
-    Trace,
-    Debug,
-    Info,
-    Warn,
-    Error,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -313,11 +306,7 @@ impl Subject {
 pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let bar = progress_bar(args.duration / MILLISECOND, "virtual ms");
     let (figures, faults) = figures(args, repository, &bar)?;
-    if args.json {
-        print_json(&figures)?;
-    } else {
-        show(&figures, &faults)?;
-    }
+    print_either(args.json, &figures, |figures| show(figures, &faults))?;
     let complaints = measure::complaints(args, &figures);
     let findings = figures.check.iter().flat_map(|check| &check.findings);
     let mut all = findings.chain(&figures.violations).chain(&complaints);
@@ -468,19 +457,14 @@ fn build(args: &EmulateArgs, subject: &Subject, programs: &[Program]) -> Result<
     Ok(world)
 }
 
-fn level_of(line: &BoardLine) -> LevelArg {
-    match line.level.map(|level| level.as_str()) {
-        Some("trace") => LevelArg::Trace,
-        Some("debug") => LevelArg::Debug,
-        Some("warn") => LevelArg::Warn,
-        Some("error") => LevelArg::Error,
-        _ => LevelArg::Info,
-    }
+fn level_of(line: &BoardLine) -> &'static str {
+    line.level.map_or("info", |level| level.as_str())
 }
 
 fn show_lines(args: &EmulateArgs, lines: &[BoardLine]) -> Result<(), CliError> {
     let wanted = |line: &&BoardLine| {
-        (args.boards.is_empty() || args.boards.contains(&line.board)) && level_of(line) >= args.level
+        (args.boards.is_empty() || args.boards.contains(&line.board))
+            && severity(level_of(line)) >= severity(&args.level)
     };
     let colored = colored();
     print_colored(|out| {
@@ -492,13 +476,7 @@ fn show_lines(args: &EmulateArgs, lines: &[BoardLine]) -> Result<(), CliError> {
 }
 
 fn show_line(out: &mut dyn Write, line: &BoardLine, colored: bool) -> std::io::Result<()> {
-    let name = match level_of(line) {
-        LevelArg::Trace => "trace",
-        LevelArg::Debug => "debug",
-        LevelArg::Info => "info",
-        LevelArg::Warn => "warn",
-        LevelArg::Error => "error",
-    };
+    let name = level_of(line);
     let level = Color::of_level(name).paint(&format!("{name:5}"), colored);
     let time = line.at as f64 / SECOND as f64;
     let place = printable_line(line.place.as_deref().unwrap_or(""));

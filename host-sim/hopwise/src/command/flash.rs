@@ -204,8 +204,6 @@ fn flash_emulated(
         .filter(|(node, reply)| has_its_config(node, reply))
         .count();
     print(|out| writeln!(out, "{right} of {} emulated boards have their config", nodes.len()))?;
-    Ok(match right == nodes.len() {
-        true => Outcome::Done,
-        false => Outcome::CheckFailed("not all boards have their config".into()),
-    })
+    let all = right == nodes.len();
+    Ok(Outcome::of(all, || "not all boards have their config".into()))
 }

@@ -281,22 +281,28 @@ impl RepositoryArg {
         }
     }
 
+    /// The same, or else what the repository has.
+    fn built_or(
+        &self,
+        name: &str,
+        of: impl FnOnce(&Repository) -> Result<PathBuf, CliError>,
+    ) -> Result<PathBuf, CliError> {
+        match self.built(name)? {
+            Some(path) => Ok(path),
+            None => of(&Repository::find(self.repo.as_deref())?),
+        }
+    }
+
     /// Where Hopwise's own image for a board is once it has been built.
     fn elf_path(&self, board: &str) -> Result<PathBuf, CliError> {
-        if let Some(path) = self.built(board)? {
-            return Ok(path);
-        }
-        let repository = Repository::find(self.repo.as_deref())?;
-        Ok(Firmware::new(board).path(&repository))
+        self.built_or(board, |repository| Ok(Firmware::new(board).path(repository)))
     }
 
     /// Where the boot loader of a board is once Hopwise's own image has been built.
     fn loader_path(&self, board: &str) -> Result<PathBuf, CliError> {
-        if let Some(path) = self.built(&format!("{board}-boot"))? {
-            return Ok(path);
-        }
-        let repository = Repository::find(self.repo.as_deref())?;
-        Ok(Firmware::new(board).loader_path(&repository))
+        self.built_or(&format!("{board}-boot"), |repository| {
+            Ok(Firmware::new(board).loader_path(repository))
+        })
     }
 
     /// Hopwise's own image for a board, linked for the first slot and for the second, and the boot loader; built if need be.
@@ -314,16 +320,10 @@ impl RepositoryArg {
 
     /// The given image, or Hopwise's own for a board, which is built if need be.
     fn elf(&self, given: Option<&Path>, board: &str) -> Result<PathBuf, CliError> {
-        match given {
-            Some(path) => Ok(path.to_path_buf()),
-            None => {
-                if let Some(path) = self.built(board)? {
-                    return Ok(path);
-                }
-                let repository = Repository::find(self.repo.as_deref())?;
-                Ok(Firmware::new(board).build(&repository, say)?)
-            }
+        if let Some(path) = given {
+            return Ok(path.to_path_buf());
         }
+        self.built_or(board, |repository| Ok(Firmware::new(board).build(repository, say)?))
     }
 }
 

@@ -23,6 +23,16 @@ pub(super) enum Outcome {
     Stopped(String),
 }
 
+impl Outcome {
+    /// Of a check: the sentence is for where it fails.
+    pub(super) fn of(is_so: bool, sentence: impl FnOnce() -> String) -> Self {
+        match is_so {
+            true => Outcome::Done,
+            false => Outcome::CheckFailed(sentence()),
+        }
+    }
+}
+
 /// Writes to standard output, text only. A reader that has heard enough, such as `head`, is no error.
 pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     print_colored(|out| write(&mut Printable(out)))
@@ -126,6 +136,18 @@ pub(super) fn json(value: &impl Serialize) -> Result<String, CliError> {
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = json(value)?;
     print(|out| writeln!(out, "{text}"))
+}
+
+/// Prints a value as JSON if that is asked for, or else as people read it.
+pub(super) fn print_either<T: Serialize>(
+    as_json: bool,
+    value: &T,
+    show: impl FnOnce(&T) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    match as_json {
+        true => print_json(value),
+        false => show(value),
+    }
 }
 
 /// Whether a file can be written, and is none of those that are read. Asked before the work is done.

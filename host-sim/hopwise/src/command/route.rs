@@ -4,7 +4,7 @@ use clap::Args;
 use hopwise_core::{Network, Node};
 
 use super::error::CliError;
-use super::output::{Outcome, counted, print, print_json};
+use super::output::{Outcome, counted, print, print_either};
 use super::{NetworkArg, RuleArg};
 use hopwise_networks::drawing::address;
 use hopwise_networks::routes::Route;
@@ -30,11 +30,7 @@ pub(super) struct RouteArgs {
 pub(super) fn run(args: &RouteArgs) -> Result<Outcome, CliError> {
     let network = args.network.network()?;
     let route = Route::follow(&network, args.from, args.to, args.rule.into())?;
-    if args.json {
-        print_json(&route)?;
-    } else {
-        show(&network, &route)?;
-    }
+    print_either(args.json, &route, |route| show(&network, route))?;
     Ok(Outcome::Done)
 }
 

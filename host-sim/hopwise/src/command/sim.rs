@@ -272,13 +272,13 @@ fn show(args: &SimArgs, plan: &Plan, reports: &[Report]) -> Result<(), CliError>
     let summary = format!(
         "{} runs: {} sent, {} delivered, {} undeliverable, {} interrupted, {} lost, {} duplicated, {} corrupted",
         reports.len(),
-        sum(|report| report.sent),
-        sum(|report| report.delivered),
-        sum(|report| report.undeliverable),
-        sum(|report| report.interrupted),
-        sum(|report| report.lost),
-        sum(|report| report.duplicated),
-        sum(|report| report.corrupted),
+        sum(|report| report.tally.sent),
+        sum(|report| report.tally.delivered),
+        sum(|report| report.tally.undeliverable),
+        sum(|report| report.tally.interrupted),
+        sum(|report| report.tally.lost),
+        sum(|report| report.tally.duplicated),
+        sum(|report| report.tally.corrupted),
     );
     print(|out| writeln!(out, "{text}\n{summary}"))
 }
@@ -288,14 +288,10 @@ fn verdict(reports: &[Report]) -> Outcome {
         .iter()
         .filter_map(|report| report.violation.as_deref())
         .collect();
-    match broken.first() {
-        None => Outcome::Done,
-        Some(first) => Outcome::CheckFailed(format!(
-            "{} of {} runs violated a guarantee, the first {first}",
-            broken.len(),
-            reports.len()
-        )),
-    }
+    Outcome::of(broken.is_empty(), || {
+        let (count, all, first) = (broken.len(), reports.len(), broken[0]);
+        format!("{count} of {all} runs violated a guarantee, the first {first}")
+    })
 }
 
 #[cfg(test)]

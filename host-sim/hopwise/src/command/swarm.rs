@@ -76,11 +76,11 @@ fn rows<'a>(reports: impl Iterator<Item = &'a Report>) -> Vec<Vec<String>> {
         vec![
             name.into(),
             of.len().to_string(),
-            sum(|report| report.sent),
-            sum(|report| report.delivered),
-            sum(|report| report.undeliverable),
-            sum(|report| report.interrupted),
-            sum(|report| report.broadcasts_full),
+            sum(|report| report.tally.sent),
+            sum(|report| report.tally.delivered),
+            sum(|report| report.tally.undeliverable),
+            sum(|report| report.tally.interrupted),
+            sum(|report| report.tally.broadcasts_full),
             format!("{seconds:.0}"),
             sum(|report| u64::from(report.violation.is_some())),
         ]

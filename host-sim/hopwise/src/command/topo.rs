@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::NetworkArg;
 use super::error::CliError;
-use super::output::{Outcome, print_facts, print_json, progress_bar};
+use super::output::{Outcome, print_either, print_facts, progress_bar};
 use hopwise_networks::figures::Figures;
 
 #[derive(Args)]
@@ -52,22 +52,14 @@ pub(super) fn run(args: &TopoArgs) -> Result<Outcome, CliError> {
         Some(formula) if args.verify => figures.differences(&formula),
         _ => Vec::new(),
     };
-    if args.json {
-        print_json(&Timed { figures, seconds })?;
-    } else {
-        show(&figures, seconds)?;
-    }
-    if differences.is_empty() {
-        Ok(Outcome::Done)
-    } else {
+    print_either(args.json, &Timed { figures, seconds }, show)?;
+    Ok(Outcome::of(differences.is_empty(), || {
         let list = differences.join(", ");
-        Ok(Outcome::CheckFailed(format!(
-            "{network}: search and closed form differ in {list}"
-        )))
-    }
+        format!("{network}: search and closed form differ in {list}")
+    }))
 }
 
-fn show(figures: &Figures, seconds: f64) -> Result<(), CliError> {
+fn show(Timed { figures, seconds }: &Timed) -> Result<(), CliError> {
     let unknown = || "unknown: no closed form, and too large to search".to_string();
     let degree = match (figures.degree_min, figures.degree_max) {
         (min, max) if min == max => min.to_string(),

@@ -25,7 +25,7 @@ const START: Time = 600 * MILLISECOND;
 /// Where the host is, of emulated boards.
 const ENTRANCE: u64 = 0;
 
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(after_help = "\
 Boards go back to their old image by themselves unless all of them come back with the new one. The exit status is 0 if all boards
 have it, 1 if not, 2 for bad input.")]
@@ -65,16 +65,8 @@ pub(super) struct UpdateArgs {
 /// What `hopwise flash` does without probes: new firmware, then the configs that differ.
 pub(super) fn flash(mesh: &Mesh, port: &Path, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let firmware = UpdateArgs {
-        what: String::new(),
         port: Some(port.into()),
-        emulated: false,
-        board: None,
-        image: None,
-        save: None,
-        rolling: false,
-        from_version_3: false,
-        configs: false,
-        json: false,
+        ..UpdateArgs::default()
     };
     match run_on(mesh, &firmware, repository)? {
         Outcome::Done => bring_configs(&firmware, repository, mesh),

@@ -1,11 +1,7 @@
 //! One board by itself: configuration, LED, what survives a reset; and what the image costs.
 
-use std::collections::BTreeMap;
-
 use crate::firmware_support::{LED_STEP, Rig, config, firmware, sizes, traffic};
-use hopwise_emulate::demangle;
 use hopwise_emulate::setup::{LINKS, configuration_slots};
-use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Port};
 use hopwise_host::talk::{BoardRequest, Reply};
@@ -209,61 +205,11 @@ fn a_running_board_has_stack_to_spare() {
     assert!(free > 30 * 1024, "{free}");
 }
 
-/// The rooms of an image, each with what the names of its functions contain. The first that matches counts.
-const ROOMS: [(&str, &[&str]); 7] = [
-    (
-        "networks",
-        &["hopwise_core::network", "hopwise_core::graph", "Topology"],
-    ),
-    (
-        "router",
-        &[
-            "hopwise_node::router",
-            "hopwise_node::service",
-            "hopwise_node::endpoint",
-        ],
-    ),
-    ("link", &["hopwise_node::link"]),
-    ("wire", &["hopwise_node::wire"]),
-    // The tasks are in the storage that embassy polls.
-    (
-        "board",
-        &[
-            "hopwise_firmware",
-            "hopwise_runner",
-            "embassy_executor::raw::TaskStorage",
-        ],
-    ),
-    ("embassy", &["embassy"]),
-    ("log", &["defmt"]),
-];
-
-/// Bytes of functions by room: what is inlined counts where it was inlined to, and what is in no room is called the rest.
-fn code_by_room(image: &Image) -> BTreeMap<&'static str, u32> {
-    let mut functions = BTreeMap::new();
-    for symbol in image.symbols().iter().filter(|symbol| symbol.is_function) {
-        functions.insert(symbol.address, (demangle(&symbol.name), symbol.size));
-    }
-    let mut rooms = BTreeMap::new();
-    for (name, size) in functions.values() {
-        let is_in = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-        let room = ROOMS.iter().find(|(_, parts)| is_in(parts));
-        let room = room.map_or("the rest", |(room, _)| room);
-        *rooms.entry(room).or_default() += size;
-    }
-    rooms
-}
-
 #[test]
 fn the_image_keeps_its_budgets() {
     let Some(firmware) = firmware() else { return };
     let (flash, ram) = sizes(&firmware.image);
-    println!("nucleo-f446re: {flash} bytes of flash, {ram} bytes of RAM; functions by room:");
-    let rooms = code_by_room(&firmware.image);
-    for (room, bytes) in &rooms {
-        println!("{room}: {bytes}");
-    }
-    println!("no function: {}", flash as u32 - rooms.values().sum::<u32>());
+    println!("nucleo-f446re: {flash} bytes of flash, {ram} bytes of RAM");
     // 9 KiB of them are receive rings: two milliseconds at the fastest rate of each port.
     assert!(ram <= 38 * 1024, "{ram} bytes of static RAM");
     assert!(flash <= 191 * 1024, "{flash} bytes of flash");

@@ -22,7 +22,6 @@ mod firmware_trials;
 #[allow(dead_code, reason = "boards-long uses the rest")]
 mod kinds;
 mod next_hop;
-mod png;
 mod update;
 #[allow(dead_code, reason = "boards-long uses the rest")]
 mod update_cuts;

@@ -11,6 +11,7 @@ use hopwise_emulate::repository::Repository;
 use hopwise_rig::boards::DEFAULT;
 use hopwise_testing::{is_like, rows};
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
 pub(crate) fn elf() -> Option<&'static str> {
@@ -30,21 +31,19 @@ pub(crate) fn elf() -> Option<&'static str> {
     path.as_ref().map(|path| path.to_str().expect("a path in UTF-8"))
 }
 
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
     pub(crate) fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("hopwise-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder");
-        Folder(path)
+        Folder(TempDir::with_prefix(format!("hopwise-{name}-")).expect("a folder"))
     }
 
     pub(crate) fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().expect("a path in UTF-8").into()
+        self.folder().join(name).to_str().expect("a path in UTF-8").into()
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.join(name), text).expect("a file");
+        std::fs::write(self.folder().join(name), text).expect("a file");
         self.path(name)
     }
 
@@ -67,13 +66,7 @@ impl Folder {
     }
 
     pub(crate) fn folder(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        self.0.path()
     }
 }
 

@@ -230,7 +230,7 @@ impl Partition {
     /// Queues the copies of a broadcast that a node has to send; `packet` is the one that it got.
     fn fan_out(&mut self, shared: &Shared<'_>, node: u32, packet: Packet) {
         let here = u64::from(self.first + node);
-        let Ok(children) = shared.scene.network.fanout(here, u64::from(packet.tag)) else {
+        let Ok(children) = shared.experiment.network.fanout(here, u64::from(packet.tag)) else {
             return;
         };
         for (_, child) in children {

@@ -91,9 +91,13 @@ impl Partition {
         delay: u32,
         mut rng: Xoshiro256PlusPlus,
     ) -> Self {
-        let (scene, parameters) = (&shared.scene, &shared.parameters);
+        let (experiment, parameters) = (shared.experiment, &shared.parameters);
         let nodes = border.nodes.clone();
-        let rate = if scene.schedule.is_some() { 0.0 } else { scene.rate };
+        let rate = if shared.schedule.is_some() {
+            0.0
+        } else {
+            experiment.rate
+        };
         Self {
             first: nodes.start,
             first_channel: wiring.first[nodes.start as usize] * plan.channels(),
@@ -102,8 +106,8 @@ impl Partition {
             packets: Packets::new(parameters, wiring, plan.channels(), nodes.clone()),
             border,
             destinations,
-            making: Sources::new(scene.process, rate, nodes.len() as u32, &mut rng),
-            agenda: scene.schedule.map(|schedule| Agenda::new(schedule, nodes)),
+            making: Sources::new(experiment.process, rate, nodes.len() as u32, &mut rng),
+            agenda: shared.schedule.map(|schedule| Agenda::new(schedule, nodes)),
             rng,
             made: Vec::new(),
             busy_sources: Vec::new(),

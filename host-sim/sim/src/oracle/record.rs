@@ -6,6 +6,7 @@ use std::rc::Rc;
 use hopwise_node::router::Outcome;
 use hopwise_node::router::times::{CONFIRM_WITHIN, LIFETIME, SLACK};
 use hopwise_node::wire::{Kind, PacketId, Query};
+use serde::Serialize;
 
 use super::Exception;
 use crate::wire::Nanos;
@@ -219,11 +220,12 @@ pub enum Broken {
 }
 
 /// How packets fared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// Sent by applications and hosts.
     pub sent: u64,
     /// The same by service, in the order of [`Service::ALL`].
+    #[serde(skip)]
     pub services: [u64; Service::ALL.len()],
     /// Those of them that hosts sent.
     pub by_hosts: u64,
@@ -255,6 +257,7 @@ pub struct Tally {
     /// Packets that correct boards took from faulty nodes, or from an attacker on a cable. With a key there are none.
     pub forged_accepted: u64,
     /// Packets that were not delivered, by exception, in the order of [`Exception::ALL`].
+    #[serde(skip)]
     pub exceptions: [u64; Exception::ALL.len()],
 }
 

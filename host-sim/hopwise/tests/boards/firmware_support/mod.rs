@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
+use hopwise_emulate::bench::assert_healthy;
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::cost::Measured;
 use hopwise_emulate::demangle;
@@ -304,16 +305,7 @@ impl Rig {
 
     /// No faults, nothing unmodelled, no rule broken, no byte lost by a serial port.
     pub(crate) fn assert_healthy(&self) {
-        for (number, board) in self.world.boards().iter().enumerate() {
-            if let Some(fault) = board.faults().first() {
-                panic!("board {number}: {fault}");
-            }
-            assert_eq!(board.remarks(), [], "board {number}");
-            assert_eq!(board.violations(), [], "board {number}");
-            for uart in 0..hopwise_emulator::chip::UARTS {
-                assert_eq!(board.traffic(uart).overruns, 0, "board {number}, port {uart}");
-            }
-        }
+        assert_healthy(&self.world);
     }
 
     /// Every board's account of packets adds up, with nothing left in it but the request.
