@@ -1,5 +1,6 @@
 //! The firmware image: built from the repository when it is needed.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -115,7 +116,8 @@ impl<'a> Firmware<'a> {
         let elf = self.path(repository);
         let board = self.board.to_string();
         let toolchain = toolchain(repository).ok_or(CannotBuildFirmware::NoCompiler)?;
-        let mut cargo = self.cargo(repository, &toolchain);
+        let mut cargo = self.cargo(repository, &toolchain, &["build", "--release"]);
+        cargo.args(self.example.into_iter().flat_map(|name| ["--example", name]));
         let mut running = cargo.spawn().map_err(|error| CannotBuildFirmware::NoCargo {
             board: board.clone(),
             error: error.to_string(),
@@ -129,7 +131,21 @@ impl<'a> Firmware<'a> {
                 true => format!("building the firmware for {board} again: its sources have changed"),
             });
         }
-        news.for_each(|line| told(&line));
+        let packages = if elf.exists() {
+            0
+        } else {
+            self.packages(repository, &toolchain)
+        };
+        let mut compiled = 0;
+        news.for_each(
+            |line| match line.trim_start().starts_with("Compiling ") && packages > 0 {
+                true => {
+                    compiled += 1;
+                    told(&format!("{line} ({compiled} of {packages} at most)"));
+                }
+                false => told(&line),
+            },
+        );
         match running.wait() {
             Ok(status) if status.success() => Ok(elf),
             _ => Err(CannotBuildFirmware::Failed { board }),
@@ -143,12 +159,35 @@ impl<'a> Firmware<'a> {
         features
     }
 
-    fn cargo(&self, repository: &Repository, toolchain: &str) -> Command {
+    /// How many packages there are to compile; 0 if that is unknown.
+    fn packages(&self, repository: &Repository, toolchain: &str) -> usize {
+        let mut tree = self.cargo(
+            repository,
+            toolchain,
+            &[
+                "tree",
+                "--target",
+                TARGET,
+                "--edges",
+                "normal,build",
+                "--prefix",
+                "none",
+            ],
+        );
+        let output = tree.stderr(Stdio::null()).stdout(Stdio::piped()).output();
+        let text = output.map(|output| output.stdout).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        // What was said before is said again with a mark.
+        let packages = text.lines().map(|line| line.trim_end_matches(" (*)"));
+        packages.collect::<BTreeSet<_>>().len()
+    }
+
+    fn cargo(&self, repository: &Repository, toolchain: &str, arguments: &[&str]) -> Command {
         let mut cargo = Command::new("cargo");
         cargo
-            .args(["build", "--release", "--locked", "--no-default-features", "--features"])
+            .args(arguments)
+            .args(["--locked", "--no-default-features", "--features"])
             .arg(self.features().join(","))
-            .args(self.example.into_iter().flat_map(|name| ["--example", name]))
             .current_dir(repository.root().join("firmware"))
             .env("RUSTUP_TOOLCHAIN", toolchain)
             .env("CARGO_TARGET_DIR", target_folder(repository, &self.name()))
@@ -193,11 +232,12 @@ pub(crate) fn toolchain(repository: &Repository) -> Option<String> {
     library.is_dir().then_some(name)
 }
 
-/// The toolchain that compiles for ARM, by the name that rustup knows it by.
+/// The toolchain that compiles for ARM, by the name that rustup knows it by. If there is none, one is installed: on a terminal, the user is asked
+/// first.
 #[cfg(unix)]
 pub(crate) fn toolchain(repository: &Repository) -> Option<String> {
     let mut command = Command::new(repository.root().join("tools/arm-target"));
-    let output = command.arg("--check").output().ok()?;
+    let output = command.stdin(Stdio::inherit()).stderr(Stdio::inherit()).output().ok()?;
     let name = String::from_utf8_lossy(&output.stdout).trim().to_string();
     (output.status.success() && !name.is_empty()).then_some(name)
 }

@@ -17,7 +17,6 @@ use super::routes::{RouteFault, RoutesTo};
 /// How packets get a buffer class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Scheme {
     /// As the network defines them.
     Network,
@@ -28,7 +27,6 @@ pub enum Scheme {
     /// One class for all.
     One,
     /// The virtual channels of a board, whose buffers are shared by all links: of packets and of broadcasts.
-    #[cfg_attr(feature = "clap", value(alias = "lanes"))]
     VirtualChannels,
 }
 

@@ -1,6 +1,6 @@
 //! `hopwise deadlock`
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::error::CliError;
@@ -19,10 +19,38 @@ pub(super) struct DeadlockArgs {
     rule: RuleArg,
     /// How packets get a buffer class
     #[arg(long, value_enum, default_value = "network")]
-    scheme: Scheme,
+    scheme: SchemeArg,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// The schemes that can be asked for.
+#[derive(Clone, Copy, ValueEnum)]
+enum SchemeArg {
+    /// As the network defines them
+    Network,
+    /// The number of valleys ahead: nodes numbered lower than the one before and the one after
+    Valleys,
+    /// The number of hops ahead
+    Hops,
+    /// One class for all
+    One,
+    /// The virtual channels of a board, whose buffers are shared by all links: for packets and for broadcasts
+    #[value(alias = "lanes")]
+    VirtualChannels,
+}
+
+impl From<SchemeArg> for Scheme {
+    fn from(scheme: SchemeArg) -> Scheme {
+        match scheme {
+            SchemeArg::Network => Scheme::Network,
+            SchemeArg::Valleys => Scheme::Valleys,
+            SchemeArg::Hops => Scheme::Hops,
+            SchemeArg::One => Scheme::One,
+            SchemeArg::VirtualChannels => Scheme::VirtualChannels,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -49,7 +77,7 @@ pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, CliError> {
     }
     let graph = Graph::build(&network)?;
     let bar = progress_bar(nodes, "following all routes");
-    let (rule, scheme) = (args.rule.into(), args.scheme);
+    let (rule, scheme) = (args.rule.into(), args.scheme.into());
     let found = dependency::build(&network, &graph, rule, scheme, |done| bar.set_position(done));
     bar.finish_and_clear();
     let found = match found {

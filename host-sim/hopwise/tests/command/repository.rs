@@ -74,6 +74,33 @@ fn a_copied_binary_finds_the_repository_that_it_is_told() {
     run(copied(&folder).current_dir(repository().join("docs")));
 }
 
+/// A repository of stand-ins: the ARM target is installed on demand, and whoever waits is told how much there is to build.
+#[test]
+fn what_is_missing_is_installed_and_built_with_progress() {
+    let folder = Folder::new("repository-installs");
+    for name in ["firmware", "tools"] {
+        std::fs::create_dir(folder.path(name)).expect("a folder");
+    }
+    folder.write("firmware/Cargo.toml", "name = \"hopwise-firmware\"\n");
+    let installs = "[ $# = 0 ] || exit 1; echo installing >&2; echo some-toolchain";
+    folder.program("tools/arm-target", installs);
+    let cargo = "case $1 in tree) printf 'a v1\nb v1\na v1 (*)\n';; *) echo '   Compiling a v1' >&2; exit 1;; esac";
+    folder.program("cargo", cargo);
+    let path = format!(
+        "{}:{}",
+        folder.folder().display(),
+        std::env::var("PATH").expect("a path")
+    );
+    let output = copied(&folder).env("PATH", path).output().expect("the command starts");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = said.lines().map(str::trim).collect();
+    assert!(
+        matches!(lines[..], ["installing", _, "Compiling a v1 (1 of 2 at most)", _]),
+        "{said}"
+    );
+}
+
 #[test]
 fn images_alone_are_enough_without_repository_or_compiler() {
     let Some(elf) = elf() else { return };

@@ -56,7 +56,12 @@ impl Folder {
     /// A program in the language of the shell that answers for probe-rs.
     pub(crate) fn stand_in(&self, text: &str) -> String {
         let version = "case \"$*\" in --version) echo 'probe-rs 0.32.0 (git commit: none)'; exit;; esac";
-        let path = self.write("probe-rs", &format!("#!/bin/sh\n{version}\n{text}\n"));
+        self.program("probe-rs", &format!("{version}\n{text}"))
+    }
+
+    /// A program in the language of the shell.
+    pub(crate) fn program(&self, name: &str, text: &str) -> String {
+        let path = self.write(name, &format!("#!/bin/sh\n{text}\n"));
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("a program");
         // Until a program that was just started elsewhere has let go of the file, it cannot be run.
         while let Err(error) = Command::new(&path).arg("--version").output() {

@@ -8,7 +8,6 @@ use serde::{Serialize, Serializer};
 /// The papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Paper {
     /// Y. Li, S. Peng, W. Chu: Recursive Dual-Net
     Rdn,
