@@ -364,7 +364,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                 }
                 (due, deadline)
             }
-            Mode::Unconfigured(board) => (u32::MAX, board.deadline()),
+            Mode::Unconfigured(board) => (!EARLIER, board.deadline()),
         };
         let deadline = deadline.max(now + SHORTEST_WAIT);
         if deadline < self.alarm.get() {

@@ -136,10 +136,12 @@ pub(crate) fn ask(world: &mut World, hosts: &mut Hosts, figures: &mut [BoardFigu
         board.sent = traffic.map(|traffic| traffic.sent);
         board.received = traffic.map(|traffic| traffic.received);
         for link in &mut board.links {
-            let report: Option<Option<LinkReport>> = reply().as_ref().and_then(Reply::read);
+            let reply = reply();
+            let report: Option<Option<LinkReport>> = reply.as_ref().and_then(Reply::read);
             let counters = report.flatten().map(|report| report.counters);
             link.retransmitted = counters.as_ref().map(|counters| counters.resent);
-            link.came_up = counters.map(|counters| counters.sessions > 0);
+            // A board that is in no mesh answers, and has no links.
+            link.came_up = reply.map(|_| counters.is_some_and(|counters| counters.sessions > 0));
         }
     }
 }

@@ -314,6 +314,7 @@ impl Settings {
         let parse = |text: &str| Script::parse(text)?.resolve(&mesh);
         let said = parse(self.events.as_deref().unwrap_or("")).map_err(BadSettings::Events)?;
         let Some(path) = &self.script else { return Ok(said) };
+        // Not by hopwise-files, which is not made for a browser.
         let mut text = String::new();
         let read = File::open(path).and_then(|file| file.take(MAX_SCRIPT + 1).read_to_string(&mut text));
         read.map_err(|error| BadSettings::ScriptFile(path.clone(), error))?;

@@ -193,6 +193,18 @@ fn the_first_hello_comes_within_50_ms() {
 }
 
 #[test]
+fn a_board_without_a_config_sleeps_most_of_the_time() {
+    let Some(mut rig) = Rig::stock_single(&[0xff; CONFIG_BYTES]) else {
+        return;
+    };
+    rig.run_for(SECOND);
+    let before = rig.world.boards()[0].cpu.instructions;
+    rig.run_for(SECOND);
+    let instructions = rig.world.boards()[0].cpu.instructions - before;
+    assert!(instructions < 2_000_000, "{instructions} in a second");
+}
+
+#[test]
 fn a_running_board_has_stack_to_spare() {
     let rig = Rig::of("rdn(ring(3),1)");
     let Some(mut rig) = rig else { return };
