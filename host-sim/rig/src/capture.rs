@@ -7,7 +7,7 @@
 //! written by the common time. The output is replaced in the end, when all of it is there. A capture of any
 //! length takes the same memory.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -22,14 +22,15 @@ use hopwise_trace::writer::Writer;
 use serde::Serialize;
 
 use super::board_log::BadLogTable;
-use super::clock_notes::{Boots, ClockKey, ClockNotes};
+use super::clock_notes::{ClockKey, Clocks};
 use super::clocks::Alignment;
+use super::live::{HELD_BACK, Live};
 use super::mesh::Mesh;
 use super::probe_rs::Unfit;
 use super::time_line::{Failed, TimeLine};
 
 /// A stamp beyond this is none: thirty years.
-const LONGEST_SECONDS: f64 = 1e9;
+pub(crate) const LONGEST_SECONDS: f64 = 1e9;
 
 /// A line of a board's log.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,8 +151,9 @@ impl Drop for Scratch {
     }
 }
 
-/// Is shown every line, with what it is in the trace.
-pub type Show<'a> = dyn FnMut(&LogLine, &Record) -> io::Result<()> + 'a;
+/// Is shown every line, with its time and with what it is in the trace. The time is in seconds since the capture began; if it is not known when
+/// lines came, by the board's own clock.
+pub type Show<'a> = dyn FnMut(f64, &LogLine, &Record) -> io::Result<()> + 'a;
 
 /// A capture under way.
 pub struct Capture<'a> {
@@ -161,8 +163,8 @@ pub struct Capture<'a> {
     /// Not buffered, so that every line is with the system at once, whatever becomes of this program.
     writer: Writer<File>,
     show: &'a mut Show<'a>,
-    boots: Boots,
-    clocks: BTreeMap<ClockKey, ClockNotes>,
+    clocks: Clocks,
+    live: Live,
     lines: u64,
     events: u64,
     /// Events of packets on cables, by which clocks are compared.
@@ -188,8 +190,8 @@ impl<'a> Capture<'a> {
             mesh: mesh.clone(),
             scratch,
             show,
-            boots: Boots::default(),
-            clocks: BTreeMap::new(),
+            clocks: Clocks::default(),
+            live: Live::default(),
             lines: 0,
             events: 0,
             crossings: 0,
@@ -198,7 +200,7 @@ impl<'a> Capture<'a> {
         })
     }
 
-    /// Takes a line.
+    /// Takes a line. If it is known when it came, it is shown [a moment](HELD_BACK) later, by the time of the mesh.
     pub fn add(&mut self, line: &LogLine) -> Result<(), CannotCapture> {
         if !line.stamp.is_finite() || line.stamp.abs() > LONGEST_SECONDS {
             self.undecodable += 1;
@@ -209,29 +211,39 @@ impl<'a> Capture<'a> {
             node: line.node,
             record: line.record(),
         };
-        self.keep(&kept, line.arrived)?;
         // What is shown is not lost any more.
-        (self.show)(line, &kept.record).map_err(CannotCapture::Show)
+        let clock = self.keep(&kept, line.arrived)?;
+        match line.arrived {
+            Some(arrived) => {
+                self.live.hold(line.clone(), kept.record, clock, arrived);
+                self.show_due(arrived)
+            }
+            None => (self.show)(line.stamp, line, &kept.record).map_err(CannotCapture::Show),
+        }
+    }
+
+    /// Shows what is to be shown by now, in seconds since the capture began.
+    pub fn show_due(&mut self, now: f64) -> Result<(), CannotCapture> {
+        for (time, line, record) in self.live.due(now - HELD_BACK, &self.clocks) {
+            (self.show)(time, &line, &record).map_err(CannotCapture::Show)?;
+        }
+        Ok(())
     }
 
     /// Takes a line that was kept before, by a capture that did not come to its end.
     pub(crate) fn add_again(&mut self, line: &TraceLine) -> Result<(), CannotCapture> {
-        self.keep(line, None)
+        self.keep(line, None).map(drop)
     }
 
-    fn keep(&mut self, line: &TraceLine, arrived: Option<f64>) -> Result<(), CannotCapture> {
-        let shown = line.at as f64 / 1e9;
-        let notes = self.clocks.entry(self.boots.key(line.node, line.at));
-        let notes = notes.or_insert_with(|| ClockNotes::new(shown));
-        if let Some(arrived) = arrived {
-            notes.arrived(shown, arrived);
-        }
+    fn keep(&mut self, line: &TraceLine, arrived: Option<f64>) -> Result<ClockKey, CannotCapture> {
+        let clock = self.clocks.note(line, arrived);
         self.lines += 1;
         self.events += u64::from(matches!(line.record, Record::Event(_)));
         self.crossings += u64::from(is_crossing(&line.record));
         // From now on there is something to lose.
         self.scratch.keep_unaligned = true;
-        self.writer.write(line).map_err(|error| self.cannot_write(error))
+        let written = self.writer.write(line).map_err(|error| self.cannot_write(error));
+        written.map(|()| clock)
     }
 
     fn cannot_write(&self, error: io::Error) -> CannotCapture {
@@ -241,8 +253,9 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// Aligns the clocks and writes the trace.
-    pub fn finish(self) -> Result<CaptureSummary, CannotCapture> {
+    /// Shows the last lines, aligns the clocks and writes the trace.
+    pub fn finish(mut self) -> Result<CaptureSummary, CannotCapture> {
+        self.show_due(f64::INFINITY)?;
         let failed = |error| CannotCapture::Output {
             path: self.output.clone(),
             error,
@@ -257,7 +270,8 @@ impl<'a> Capture<'a> {
             let file = File::open(&scratch.unaligned).map_err(failed)?;
             Reader::new(BufReader::new(file)).map_err(unreadable)
         };
-        let time_line = TimeLine::find(&self.mesh, &self.clocks, reopen()?, self.crossings).map_err(unreadable)?;
+        let time_line =
+            TimeLine::find(&self.mesh, &self.clocks.notes, reopen()?, self.crossings).map_err(unreadable)?;
         let output = NewFile::create(&self.output).map_err(failed)?;
         let written = time_line.write(&self.mesh, reopen()?, &scratch.runs, output);
         let output = written.map_err(|error| match error {
@@ -266,7 +280,7 @@ impl<'a> Capture<'a> {
         })?;
         output.finish().map_err(failed)?;
         scratch.keep_unaligned = false;
-        let nodes: BTreeSet<u64> = self.clocks.keys().map(|(node, _)| *node).collect();
+        let nodes: BTreeSet<u64> = self.clocks.notes.keys().map(|(node, _)| *node).collect();
         let Alignment {
             pairs,
             residual_median,

@@ -42,6 +42,7 @@ pub mod drawing;
 pub mod event_text;
 pub mod flash;
 pub mod headers;
+pub mod live;
 pub mod log_sources;
 pub mod mesh;
 pub mod plan;

@@ -111,6 +111,7 @@ pub fn from_probes(
         if let Ok((place, heard)) = probes.heard.recv_timeout(LOOK) {
             probes.take(place, heard, capture, tell)?;
         }
+        capture.show_due(probes.begin.elapsed().as_secs_f64())?;
     }
     let given_up = probes.given_up();
     // What boards said until now is in the trace, too.

@@ -217,7 +217,7 @@ fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
 type Crossing = (u64, u64, PacketId);
 
 /// Rates of clocks are told in parts of this.
-const RATE_UNIT: f64 = (1_u64 << 32) as f64;
+pub(crate) const RATE_UNIT: f64 = (1_u64 << 32) as f64;
 
 /// Packets that were sent once and received once over the same cable, of `every` so many one; and what boards have said of the time of the mesh.
 fn pairs<R: BufRead>(

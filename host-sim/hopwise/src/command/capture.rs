@@ -124,11 +124,11 @@ impl Filter {
 pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let mesh = args.mesh.read()?;
     let colored = colored();
-    let mut show = |line: &LogLine, record: &Record| {
+    let mut show = |time: f64, line: &LogLine, record: &Record| {
         let hidden = args.quiet || args.json;
         match hidden || !args.filter.iter().all(|filter| filter.passes(line, record)) {
             true => Ok(()),
-            false => show_line(&mesh, line, record, colored),
+            false => show_line(&mesh, time, line, record, colored),
         }
     };
     // A trace that cannot be written is better known before than after.
@@ -186,9 +186,9 @@ fn inputs(args: &CaptureArgs) -> Vec<PathBuf> {
     inputs
 }
 
-/// `1.969  13 -> 4  forwarded  datagram 17 of node 2`: when, by the board's own clock; where; what. Of a line that tells of no event,
+/// `1.969  13 -> 4  forwarded  datagram 17 of node 2`: when, where, what. Of a line that tells of no event,
 /// its level and its text.
-fn show_line(mesh: &Mesh, line: &LogLine, record: &Record, colored: bool) -> io::Result<()> {
+fn show_line(mesh: &Mesh, time: f64, line: &LogLine, record: &Record, colored: bool) -> io::Result<()> {
     let EventText { place, about } = match record {
         Record::Event(event) => event_text(mesh, line.node, event),
         Record::Log { .. } | Record::Unknown => EventText {
@@ -202,7 +202,7 @@ fn show_line(mesh: &Mesh, line: &LogLine, record: &Record, colored: bool) -> io:
     };
     let what = Color::of_level(line.level).paint(&format!("{what:9}"), colored);
     let about = printable_line(&about);
-    let shown = writeln!(io::stdout(), "{:9.3}  {place:>10}  {what}  {about}", line.stamp);
+    let shown = writeln!(io::stdout(), "{time:9.3}  {place:>10}  {what}  {about}");
     match shown {
         // A reader that has heard enough, such as `head`, is no reason to end a capture.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

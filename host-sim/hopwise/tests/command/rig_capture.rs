@@ -149,7 +149,7 @@ fn captures_the_true_time(settings: &str, time: Time) {
     world.run_until(time);
     let folder = Folder::new(&format!("capture-world-{}", settings.len()));
     let trace = folder.path("trace.jsonl");
-    let mut show = |_: &LogLine, _: &_| Ok(());
+    let mut show = |_: f64, _: &LogLine, _: &_| Ok(());
     let mut capture = Capture::create(Path::new(&trace), &mesh, &mut show).unwrap();
     // The lines of a board stay in their order.
     let mut arrivals: HashMap<u64, Vec<f64>> = HashMap::new();

@@ -32,7 +32,7 @@ fn capture(folder: &Folder, program: &str, pauses: &[Duration]) -> Heard {
     let program = folder.program(program);
     let stop = AtomicBool::new(false);
     let (mut texts, mut news) = (Vec::new(), Vec::new());
-    let mut show = |line: &LogLine, _: &Record| {
+    let mut show = |_: f64, line: &LogLine, _: &Record| {
         texts.push(format!("{} {}", line.node, line.text));
         stop.fetch_or(line.text == "stop", Ordering::Relaxed);
         Ok(())
