@@ -58,6 +58,11 @@ pub(crate) trait Mailbox {
 
     fn end_pause(&self);
 
+    fn set_led(&self, on: Option<bool>);
+
+    /// Waits until the number of presses of the button is another; sets it.
+    fn poll_button(&self, presses: &mut Option<u32>, waker: &Waker) -> Poll<()>;
+
     /// Has the node restart at a time.
     fn watch(&self, until: Micros);
 
@@ -267,6 +272,23 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             };
             inner.call_runner();
         });
+    }
+
+    fn set_led(&self, on: Option<bool>) {
+        self.with(|inner| inner.led = on);
+    }
+
+    fn poll_button(&self, presses: &mut Option<u32>, waker: &Waker) -> Poll<()> {
+        self.with(|inner| {
+            if presses
+                .replace(inner.presses)
+                .is_some_and(|known| known != inner.presses)
+            {
+                return Poll::Ready(());
+            }
+            inner.watchers.add(waker);
+            Poll::Pending
+        })
     }
 
     fn watch(&self, until: Micros) {

@@ -1,4 +1,6 @@
-//! What a program tells its node about itself: that it stops the board for a while, or that it runs.
+//! What a program and its board tell each other: that the program stops the board for a while, or that it runs; LED and button.
+
+use core::future::poll_fn;
 
 use hopwise_node::link::Micros;
 use hopwise_node::wire::PAUSE_UNIT;
@@ -41,6 +43,18 @@ impl<'a> Mesh<'a> {
     /// seconds in which a sector of its flash is erased. In the simulator nothing restarts.
     pub fn watch(self, timeout: Micros) {
         self.mailbox.watch(self.uptime().saturating_add(timeout));
+    }
+
+    /// Switches the board's LED on or off, within an eighth of a second; `None` has it show the state of the node again. A board that is in
+    /// no mesh shows that in any case.
+    pub fn set_led(self, on: impl Into<Option<bool>>) {
+        self.mailbox.set_led(on.into());
+    }
+
+    /// Waits until the board's button is pressed. In the simulator nobody presses it.
+    pub async fn button_pressed(self) {
+        let mut presses = None;
+        poll_fn(|context| self.mailbox.poll_button(&mut presses, context.waker())).await;
     }
 
     /// Ends what [`watch`](Self::watch) began.

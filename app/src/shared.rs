@@ -113,6 +113,10 @@ pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH:
     pub(crate) pause: PauseStage,
     /// When the node restarts unless a program prevents it.
     pub(crate) watched_until: Micros,
+    /// What a program wants of the board's LED; `None` leaves it to the board.
+    pub(crate) led: Option<bool>,
+    /// Number of times that the board's button was pressed.
+    pub(crate) presses: u32,
     /// The owner of the router, if it waits for work.
     runner: Option<Waker>,
     pub(crate) has_work: bool,
@@ -203,6 +207,8 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 sessions: 0,
                 pause: PauseStage::None,
                 watched_until: Micros::MAX,
+                led: None,
+                presses: 0,
                 runner: None,
                 has_work: true,
             })),
@@ -222,6 +228,19 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
     /// When the node must restart because a program has asked for it and not [postponed](crate::Mesh::watch) it.
     pub fn watched_until(&self) -> Micros {
         self.with(|inner| inner.watched_until)
+    }
+
+    /// What a program [wants](crate::Mesh::set_led) of the board's LED.
+    pub fn led(&self) -> Option<bool> {
+        self.with(|inner| inner.led)
+    }
+
+    /// The board's button was pressed.
+    pub fn press_button(&self) {
+        self.with(|inner| {
+            inner.presses = inner.presses.wrapping_add(1);
+            inner.watchers.wake();
+        });
     }
 
     /// Like [`take_work`](Self::take_work); if there is none, the task is woken when there is.

@@ -209,7 +209,7 @@ async fn watch_button(node: &'static Node, button: Input<'static>, pressed_high:
         let pressed = is_pressed();
         node.set_button(pressed);
         if pressed && !was_pressed {
-            node.broadcast_ping();
+            node.press_button();
         }
         was_pressed = pressed;
     }

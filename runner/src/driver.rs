@@ -303,10 +303,10 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         self.about.is_pressed.set(is_pressed);
     }
 
-    /// Broadcasts a ping, as the button does.
-    pub fn broadcast_ping(&self) {
+    /// The button is pressed: tells the programs, and broadcasts a ping.
+    pub fn press_button(&self) {
         if let Mode::Mesh(mesh) = &mut *self.mode() {
-            mesh.broadcast_ping(self.now());
+            mesh.press_button(self.now());
         }
         self.has_changed();
     }

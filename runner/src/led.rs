@@ -44,6 +44,9 @@ fn rhythm<P: Platform, C: Capacities>(driver: &Runner<P, C>) -> (Rhythm, bool) {
         Mode::Unconfigured(_) => (NO_CONFIGURATION, false),
         Mode::Mesh(mesh) => {
             let packets_passed = core::mem::take(&mut mesh.observer.packets_passed);
+            if let Some(on) = mesh.programs.led() {
+                return (if on { ALL_UP } else { 0 }, false);
+            }
             match (
                 mesh.observer.locked_out,
                 mesh.observer.miswired,

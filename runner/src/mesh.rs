@@ -28,7 +28,7 @@ pub(crate) struct Mesh<C: Capacities> {
     pub(crate) router: Router<C>,
     pub(crate) observer: BoardObserver,
     traffic: Generator,
-    programs: &'static dyn Programs<C>,
+    pub(crate) programs: &'static dyn Programs<C>,
     /// When programs must be served next.
     due: Due,
     /// How often a neighbor was asked for blocks.
@@ -186,7 +186,8 @@ impl<C: Capacities> Mesh<C> {
     }
 
     /// The action of the button.
-    pub(crate) fn broadcast_ping(&mut self, now: Micros) {
+    pub(crate) fn press_button(&mut self, now: Micros) {
+        self.programs.press_button();
         match self.router.broadcast(AppPort::TEXT, b"ping", now, &mut self.observer) {
             Ok(number) => log!(info, "button: broadcast {}", number),
             Err(_) => log!(warn, "button: the buffers are full"),

@@ -33,6 +33,14 @@ pub trait Programs<C: Capacities> {
     /// When the node must restart because one of them asked for it.
     #[doc(hidden)]
     fn watched_until(&self) -> Micros;
+
+    /// What they want of the LED.
+    #[doc(hidden)]
+    fn led(&self) -> Option<bool>;
+
+    /// The button was pressed.
+    #[doc(hidden)]
+    fn press_button(&self);
 }
 
 #[allow(private_interfaces, reason = "nobody else implements it or calls it")]
@@ -55,5 +63,13 @@ impl<C: Capacities, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usi
 
     fn watched_until(&self) -> Micros {
         Shared::watched_until(self)
+    }
+
+    fn led(&self) -> Option<bool> {
+        Shared::led(self)
+    }
+
+    fn press_button(&self) {
+        Shared::press_button(self);
     }
 }

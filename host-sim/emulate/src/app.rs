@@ -9,7 +9,7 @@ use hopwise_emulator::boards::{BOARDS, BoardKind};
 use hopwise_emulator::image::{Image, NotFirmware};
 use serde_json::Value;
 
-use crate::firmware::{is_news, toolchain};
+use crate::firmware::{is_news, target_folder, toolchain};
 use crate::repository::Repository;
 use crate::setup::configuration_slots;
 
@@ -86,7 +86,16 @@ fn build(folder: &Path, board: &str, network: &Network, mut told: impl FnMut(&st
         crate_: name.clone(),
         error,
     };
+    let package = package_of(folder);
     let mut cargo = cargo(folder);
+    if let Some(repository) = repository_of(folder, &package) {
+        // What the firmware has compiled is not compiled again.
+        cargo.env("CARGO_BUILD_BUILD_DIR", target_folder(&repository, "build"));
+        // Where the compiler for ARM is not the one that rustup would take, the repository knows which.
+        if let Some(toolchain) = toolchain(&repository) {
+            cargo.env("RUSTUP_TOOLCHAIN", toolchain);
+        }
+    }
     cargo.args([
         "build",
         "--release",
@@ -94,7 +103,7 @@ fn build(folder: &Path, board: &str, network: &Network, mut told: impl FnMut(&st
         "--message-format=json-render-diagnostics",
     ]);
     let wanted = [vec![board], families(network)].concat();
-    if let Some(features) = to_choose(&features_of(folder), &wanted) {
+    if let Some(features) = to_choose(&package["features"], &wanted) {
         cargo.args(["--no-default-features", "--features", &features]);
     }
     let running = cargo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -132,16 +141,20 @@ fn cargo(folder: &Path) -> Command {
         .env_remove("RUSTUP_TOOLCHAIN")
         .env_remove("RUSTFLAGS")
         .stdin(Stdio::null());
-    // Where the compiler for ARM is not the one that rustup would take, the repository knows which.
-    let repository = Repository::find(None).or_else(|_| Repository::around(folder)).ok();
-    if let Some(toolchain) = repository.and_then(|repository| toolchain(&repository)) {
-        cargo.env("RUSTUP_TOOLCHAIN", toolchain);
-    }
     cargo
 }
 
-/// The features of a crate.
-fn features_of(folder: &Path) -> Value {
+/// The repository that is meant, or that a crate is in, or that it depends on by path.
+fn repository_of(folder: &Path, package: &Value) -> Option<Repository> {
+    let dependencies = package["dependencies"].as_array().into_iter().flatten();
+    let mut paths = dependencies.filter(|dependency| dependency["name"] == "hopwise-firmware");
+    let on_firmware = || Repository::around(Path::new(paths.find_map(|firmware| firmware["path"].as_str())?)).ok();
+    let meant = Repository::find(None).or_else(|_| Repository::around(folder));
+    meant.ok().or_else(on_firmware)
+}
+
+/// What cargo says of a crate; nothing if it does not.
+fn package_of(folder: &Path) -> Value {
     let output = cargo(folder)
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .output();
@@ -154,7 +167,7 @@ fn features_of(folder: &Path) -> Value {
         let is_it = |package: &&Value| package["manifest_path"].as_str().map(Path::new) == Some(&manifest);
         packages.iter().find(is_it)
     });
-    package.map(|package| package["features"].clone()).unwrap_or_default()
+    package.cloned().unwrap_or_default()
 }
 
 /// The features to build a crate with, of those that are wanted, the board first; `None` for its default: it may be a crate that cannot be told,

@@ -213,7 +213,7 @@ pub(crate) fn is_news(line: &str) -> bool {
     !line.starts_with("Finished") && !line.starts_with("Blocking")
 }
 
-fn target_folder(repository: &Repository, name: &str) -> PathBuf {
+pub(crate) fn target_folder(repository: &Repository, name: &str) -> PathBuf {
     repository.root().join("target/firmware").join(name)
 }
 

@@ -6,14 +6,14 @@ use hopwise_emulate::bench::{AppPort, Bench, SECOND};
 use hopwise_testing::is_like;
 
 use crate::book::blocks;
-use crate::running::{building, new_app};
+use crate::running::new_app;
 use crate::support::{Folder, command, hopwise, json, like, quoted_words, refuses, words};
 
 #[test]
 fn a_new_program_runs_on_emulated_boards() {
     let Some(app) = new_app() else { return };
     let folder = Folder::new("new-app");
-    let output = building(&["emulate", "ring(3)", "--for", "3s", "--app"])
+    let output = command(&["emulate", "ring(3)", "--for", "3s", "--app"])
         .arg(&app.folder)
         .output();
     let output = output.expect("the command starts");
@@ -31,12 +31,48 @@ fn a_new_program_runs_on_emulated_boards() {
     assert_eq!((captured.0, captured.1["nodes"].as_u64()), (0, Some(2)));
     let trace = std::fs::read_to_string(trace).expect("a trace");
     assert!(trace.contains("hello from node 1"), "its log is in the trace");
-    let planned = building(&["flash", &mesh, "--dry-run", "--app"])
+    let planned = command(&["flash", &mesh, "--dry-run", "--app"])
         .arg(&app.folder)
         .output();
     let planned = String::from_utf8(planned.expect("the command starts").stdout).expect("text");
     let images = planned.lines().filter(|line| line.contains(&app.elf)).count();
     assert_eq!(images, 2, "the image of each board: {planned}");
+}
+
+/// What each prints is also in the test that comes with it.
+#[test]
+fn examples_do_what_they_say() {
+    let Some(app) = new_app() else { return };
+    for (example, board, line) in [
+        ("sensors", 0, "node 3 has 203 tenths of a degree"),
+        ("requests", 0, "node 2 runs for"),
+        ("streams", 3, "2000 of 2000 letters came back in capitals"),
+        ("collectives", 1, "the mean of 4 boards is 15"),
+    ] {
+        let folder = app.folder.with_file_name(example);
+        let made = hopwise(&["new-app", folder.to_str().expect("UTF-8"), "--example", example]);
+        assert!(made.status.success(), "{made:?}");
+        let mut bench = Bench::of_app(&folder, "ring(4)").unwrap_or_else(|error| panic!("{example}: {error}"));
+        bench.run_for(4 * SECOND);
+        assert!(bench.count_lines(board, line) >= 1, "{example}");
+        bench.assert_healthy();
+    }
+    let mut bench = Bench::of_app(&app.elf, "ring(4)").expect("boards");
+    bench.at("5s press 1").expect("an event");
+    bench.at("5200ms release 1").expect("another");
+    bench.run_for(SECOND);
+    let mut changes_of_the_led = || {
+        let look = |_| {
+            bench.run_for(SECOND / 50);
+            bench.led(3)
+        };
+        let seen: Vec<Option<bool>> = (0..150).map(look).collect();
+        bench.run_for(SECOND);
+        seen.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    };
+    let (slow, fast) = (changes_of_the_led(), changes_of_the_led());
+    assert!((2..=4).contains(&slow) && fast >= 8, "{slow} and {fast}");
+    assert_eq!(bench.count_lines(3, "the button of node 1 was pressed"), 1);
 }
 
 /// As its reader does: paste a program, run the command, compare what it prints.
@@ -57,7 +93,7 @@ fn the_tutorial_prints_what_it_shows() {
         }
         let (line, shown) = text.split_once('\n').expect("a command and its output");
         let arguments = quoted_words(line.strip_prefix("$ hopwise ").expect("a command of ours"));
-        let output = building(&arguments)
+        let output = command(&arguments)
             .current_dir(&folder)
             .env("HOPWISE_REPO", &repository)
             .output();

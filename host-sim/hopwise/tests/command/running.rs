@@ -120,7 +120,7 @@ fn make_app() -> Option<NewApp> {
     let made = hopwise(&["new-app", folder.to_str().expect("UTF-8")]);
     assert!(made.status.success(), "{made:?}");
     // Run to its end at once: what counts is that it is built.
-    let built = building(&["emulate", "path(2)", "--for", "1ms", "--app"])
+    let built = command(&["emulate", "path(2)", "--for", "1ms", "--app"])
         .arg(&folder)
         .output();
     let built = built.expect("the command starts");
@@ -129,12 +129,4 @@ fn make_app() -> Option<NewApp> {
     let elf = folder.join("target/thumbv7em-none-eabihf/release/hello");
     let elf = elf.to_str().expect("UTF-8").into();
     Some(NewApp { folder, elf })
-}
-
-/// The command, sharing what it compiles with the firmware.
-pub(crate) fn building(args: &[&str]) -> Command {
-    let shared = Path::new("../../target/firmware/build").canonicalize();
-    let mut command = command(args);
-    command.env("CARGO_BUILD_BUILD_DIR", shared.expect("the firmware has been built"));
-    command
 }

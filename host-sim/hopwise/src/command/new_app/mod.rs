@@ -17,7 +17,7 @@ const FAMILIES: &str = "rdn re rcr wk hypernet exchanged lift hierarchy rsn hsn 
 const LONGEST_NAME: usize = 64;
 /// Names that crates cannot have, or that others here have already.
 const TAKEN: &str = "alloc async const core cortex-m-rt crate defmt embassy-executor embassy-futures embedded-io-async fn \
-                     hopwise-app hopwise-firmware let loop mod self static static-cell std super test";
+                     hopwise-app hopwise-firmware hopwise-team let loop mod self static static-cell std super test";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -36,9 +36,55 @@ pub(super) struct NewAppArgs {
     /// The commit or tag of that repository
     #[arg(long, value_name = "REV", requires = "git")]
     rev: Option<String>,
+    /// The program to begin with
+    #[arg(long, value_name = "NAME", default_value = "hello")]
+    example: Example,
     /// Build on this release of Hopwise's crates
     #[arg(long, value_name = "VERSION")]
     release: Option<String>,
+}
+
+/// The programs to begin with.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Example {
+    /// Boards blink, say hello to the host, answer the button, and double numbers on request
+    Hello,
+    /// Every board sends node 0 a reading each second
+    Sensors,
+    /// Node 0 asks every other board something
+    Requests,
+    /// A byte stream between two boards
+    Streams,
+    /// All boards compute a mean together
+    Collectives,
+}
+
+impl Example {
+    /// The program and its test.
+    fn texts(self) -> [&'static str; 2] {
+        match self {
+            Example::Hello => [
+                include_str!("examples/hello.rs.txt"),
+                include_str!("examples/hello_test.rs.txt"),
+            ],
+            Example::Sensors => [
+                include_str!("examples/sensors.rs.txt"),
+                include_str!("examples/sensors_test.rs.txt"),
+            ],
+            Example::Requests => [
+                include_str!("examples/requests.rs.txt"),
+                include_str!("examples/requests_test.rs.txt"),
+            ],
+            Example::Streams => [
+                include_str!("examples/streams.rs.txt"),
+                include_str!("examples/streams_test.rs.txt"),
+            ],
+            Example::Collectives => [
+                include_str!("examples/collectives.rs.txt"),
+                include_str!("examples/collectives_test.rs.txt"),
+            ],
+        }
+    }
 }
 
 /// Where Hopwise's crates are, as a Cargo.toml says it.
@@ -81,7 +127,7 @@ pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outco
             found => Source::Path(found?),
         },
     };
-    let files = files(name, board, &source)?;
+    let files = files(name, board, args.example, &source)?;
     write(&args.folder, &files)?;
     let folder = args.folder.display();
     print(|out| {
@@ -115,12 +161,19 @@ fn name_of(folder: &Path) -> Result<&str, CliError> {
 }
 
 /// The files of the crate, and what is in them.
-fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, CliError> {
+fn files(
+    name: &str,
+    board: &BoardKind,
+    example: Example,
+    source: &Source<'_>,
+) -> Result<Vec<(&'static str, String)>, CliError> {
     let feature = |name: &str| format!("{name} = [\"hopwise-firmware/{name}\"]");
     let boards: Vec<String> = KINDS.iter().map(|kind| feature(kind.name)).collect();
     let families: Vec<String> = FAMILIES.split_whitespace().map(feature).collect();
-    let [firmware, app, emulate] = ["firmware", "app", "host-sim/emulate"].map(|folder| source.dependency(folder));
-    let (firmware, app, emulate) = (firmware?, app?, emulate?);
+    let crates = ["firmware", "app", "team", "host-sim/emulate"].map(|folder| source.dependency(folder));
+    let [firmware, app, team, emulate] = crates;
+    let (firmware, app, team, emulate) = (firmware?, app?, team?, emulate?);
+    let [program, test] = example.texts();
     let fill = |template: &str| {
         template
             .replace("{name}", name)
@@ -130,6 +183,7 @@ fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'st
             .replace("{chip}", board.chip)
             .replace("{firmware}", &firmware)
             .replace("{app}", &app)
+            .replace("{team}", &team)
             .replace("{emulate}", &emulate)
     };
     let mut files = vec![
@@ -140,10 +194,10 @@ fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'st
         ("README.md", fill(include_str!("README.md.txt"))),
         (".cargo/config.toml", fill(include_str!("config.toml.txt"))),
         ("src/main.rs", fill(include_str!("main.rs.txt"))),
-        ("src/program.rs", fill(include_str!("program.rs.txt"))),
+        ("src/program.rs", program.into()),
         ("tests/Cargo.toml", fill(include_str!("tests_Cargo.toml.txt"))),
         ("tests/.cargo/config.toml", fill(include_str!("tests_config.toml.txt"))),
-        ("tests/mesh.rs", fill(include_str!("mesh.rs.txt"))),
+        ("tests/mesh.rs", test.into()),
     ];
     if let Source::Path(repository) = source {
         // The versions that are known to work together.
@@ -199,7 +253,7 @@ mod tests {
     #[test]
     fn crates_come_from_where_is_said() {
         let says = |source: Source<'_>| {
-            let files = files("x", KINDS[1], &source).expect("files");
+            let files = files("x", KINDS[1], Example::Hello, &source).expect("files");
             let manifest = &files[0].1;
             let line = manifest.lines().find(|line| line.starts_with("hopwise-firmware = "));
             assert!(
