@@ -32,6 +32,7 @@ mod output;
 mod paper;
 mod plan;
 mod play;
+mod prebuilt;
 mod report;
 mod route;
 mod sim;
@@ -55,7 +56,7 @@ use hopwise_core::{Network, Node, Rule};
 use error::CliError;
 use hopwise_emulate::app;
 use hopwise_emulate::firmware::Firmware;
-use hopwise_emulate::repository::Repository;
+use hopwise_emulate::repository::{NoRepository, Repository};
 use hopwise_rig::boards::{BoardKind, kind};
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::ports::NoPortSelected;
@@ -265,11 +266,17 @@ impl RepositoryArg {
         }
     }
 
-    /// A file in the folder of images, if one is said.
+    /// A file in the folder of images, if one is said, or one that came with this command, unless there is a repository.
     fn built(&self, name: &str) -> Result<Option<PathBuf>, CliError> {
         let said = std::env::var_os(IMAGES).filter(|folder| !folder.is_empty());
         let Some(folder) = self.images.clone().or_else(|| said.map(PathBuf::from)) else {
-            return Ok(None);
+            return match Repository::find(self.repo.as_deref()) {
+                Err(NoRepository::Nowhere) => {
+                    let unpacked = prebuilt::image(name);
+                    unpacked.map_err(|error| CliError::new(format_args!("the firmware in this command: {error}")))
+                }
+                _ => Ok(None),
+            };
         };
         let path = folder.join(format!("{name}.elf"));
         match path.is_file() {

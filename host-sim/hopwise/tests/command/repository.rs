@@ -74,6 +74,25 @@ fn a_copied_binary_finds_the_repository_that_it_is_told() {
     run(copied(&folder).current_dir(repository().join("docs")));
 }
 
+/// As a release is unpacked: no sources, no compiler, no other program.
+#[test]
+fn a_copied_binary_takes_the_images_beside_it() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("repository-beside");
+    std::fs::create_dir(folder.path("hopwise-images")).expect("a folder");
+    std::fs::copy(elf, folder.path("hopwise-images/nucleo-f446re.elf")).expect("a copy");
+    let run = |arguments: &[&str]| {
+        let output = installed(&folder).args(arguments).env_clear().output();
+        output.expect("the command starts")
+    };
+    let checked = run(&["emulate", "ring(3)", "--check", "--for", "2s", "--json"]);
+    assert_eq!(checked.status.code(), Some(0), "{checked:?}");
+    let figures: serde_json::Value = serde_json::from_slice(&checked.stdout).expect("JSON");
+    assert_eq!((&figures["pings"], &figures["pongs"]), (&6.into(), &6.into()));
+    let other = run(&["emulate", "ring(3)", "--board", "nucleo-g474re"]);
+    assert_eq!(other.status.code(), Some(2), "there is no image for that: {other:?}");
+}
+
 /// A repository of stand-ins: the ARM target is installed on demand, and whoever waits is told how much there is to build.
 #[test]
 fn what_is_missing_is_installed_and_built_with_progress() {

@@ -49,6 +49,35 @@ fn images_of_one_family_keep_their_budgets() {
 }
 
 /// The crate that `hopwise new-app` writes, for a user who knows nothing of this repository but where it is.
+/// As in a release: in an empty folder, without cargo.
+#[test]
+fn the_command_brings_the_firmware_of_the_default_board() {
+    let root = std::path::Path::new("../..").canonicalize().expect("the repository");
+    let run = |program: &std::path::Path, arguments: &[&str], change: &dyn Fn(&mut std::process::Command)| {
+        let mut command = std::process::Command::new(program);
+        change(command.args(arguments));
+        let output = command.output().expect("the program starts");
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+    };
+    run(&root.join("tools/images"), &["nucleo-f446re"], &|_| {});
+    let build = ["build", "--package", "hopwise", "--target-dir", "target/prebuilt"];
+    run("cargo".as_ref(), &build, &|command| {
+        command
+            .current_dir(&root)
+            .env("HOPWISE_PREBUILT", root.join("target/images"));
+    });
+    let empty = tempfile::tempdir().expect("a folder");
+    let hopwise = root.join("target/prebuilt/debug/hopwise");
+    let emulate = ["emulate", "rdn(ring(3),1)", "--check"];
+    run(&hopwise, &emulate, &|command| {
+        command
+            .env_clear()
+            .env("XDG_CACHE_HOME", empty.path())
+            .current_dir(&empty);
+    });
+    assert!(empty.path().join("hopwise/nucleo-f446re.elf").is_file());
+}
+
 #[test]
 fn the_tests_of_a_new_program_pass() {
     if firmware().is_none() {
