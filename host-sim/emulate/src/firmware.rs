@@ -265,7 +265,7 @@ mod tests {
             stock.clone().with_families(&[]),
             stock.clone().with_families(&["rdn"]),
             stock.clone().with_log_level("trace"),
-            stock.clone().with_example("temperature"),
+            stock.clone().with_example("chat"),
             stock.clone().for_second_slot(),
         ];
         let names: std::collections::BTreeSet<String> = images.iter().map(Firmware::name).collect();

@@ -21,65 +21,6 @@ pub(crate) fn order(rig: &mut Rig, board: usize, trial: u8, node: u8) {
     cost::order(&mut rig.world, &mut rig.hosts, board, trial, node).expect("the board answers");
 }
 
-#[test]
-fn every_board_tells_node_0_its_temperature() {
-    let firmware = example("temperature");
-    let Some(firmware) = firmware else { return };
-    let mut rig = Rig::new(firmware, "rdn(ring(3),1)");
-    rig.run_for(5 * SECOND);
-    let lines = lines(&mut rig);
-    for node in 1..18 {
-        let reading = format!("node {node} has {} tenths of a degree", 200 + node);
-        let is_it = |(board, text): &&(usize, String)| *board == 0 && *text == reading;
-        let times = lines.iter().filter(is_it).count();
-        assert!((3..=5).contains(&times), "{reading:?} is there {times} times");
-        let texts = lines.iter().filter(|(board, _)| *board == node).map(|(_, text)| text);
-        let times = texts.filter_map(|text| text.strip_prefix("node 0 has heard of us ")?.strip_suffix(" times"));
-        let responses: Vec<usize> = times.map(|times| times.parse().unwrap()).collect();
-        // The first may have been sent before node 0 was there.
-        let first = responses[0];
-        assert!(first <= 1 && responses.len() >= 3, "node {node}: {responses:?}");
-        let in_order = responses.iter().copied().eq((first..).take(responses.len()));
-        assert!(in_order, "node {node}: {responses:?}");
-    }
-    rig.assert_healthy();
-}
-
-#[test]
-fn node_0_switches_the_leds_of_others() {
-    let Some(firmware) = example("led") else { return };
-    let mut rig = Rig::new(firmware, "ring(4)");
-    // Port B, pin 1.
-    let is_lit = |rig: &Rig, board: usize| rig.world.boards()[board].output(1, 1);
-    rig.run_for(900 * MILLISECOND);
-    for (is_on, until) in [(true, 1_900), (false, 2_900), (true, 3_000)] {
-        let lit: Vec<_> = (0..4).map(|board| is_lit(&rig, board)).collect();
-        assert_eq!(lit, [Some(false), Some(is_on), Some(is_on), Some(is_on)]);
-        let lines = lines(&mut rig);
-        for node in 1..4 {
-            let line = (0, format!("the LED of node {node} is on: {is_on}"));
-            assert!(lines.contains(&line), "{line:?} not in {lines:?}");
-        }
-        rig.run_for(until * MILLISECOND - rig.world.now());
-    }
-    rig.assert_healthy();
-}
-
-#[test]
-fn all_boards_find_the_mean() {
-    let Some(firmware) = example("average") else { return };
-    let mut rig = Rig::new(firmware, "hypercube(3)");
-    rig.run_for(3 * SECOND);
-    let lines = lines(&mut rig);
-    for board in 0..8 {
-        let is_mean = |(at, text): &&(usize, String)| *at == board && text.starts_with("mean ");
-        let last = lines.iter().rev().find(is_mean);
-        let mean: f32 = last.expect("a mean").1["mean ".len()..].parse().unwrap();
-        assert!((mean - 3.5).abs() < 0.01, "board {board}: {mean}");
-    }
-    rig.assert_healthy();
-}
-
 /// Three hops lie between the two ends.
 #[test]
 fn sockets_of_ergot_speak_over_the_mesh() {

@@ -43,16 +43,16 @@ fn a_new_program_runs_on_emulated_boards() {
 #[test]
 fn examples_do_what_they_say() {
     let Some(app) = new_app() else { return };
-    for (example, board, line) in [
-        ("sensors", 0, "node 3 has 203 tenths of a degree"),
-        ("requests", 0, "node 2 runs for"),
-        ("streams", 3, "2000 of 2000 letters came back in capitals"),
-        ("collectives", 1, "the mean of 4 boards is 15"),
+    for (example, network, board, line) in [
+        ("sensors", "rdn(ring(3),1)", 0, "node 17 has 217 tenths of a degree"),
+        ("requests", "ring(4)", 0, "node 2 runs for"),
+        ("streams", "ring(4)", 3, "2000 of 2000 letters came back in capitals"),
+        ("collectives", "ring(4)", 1, "the mean of 4 boards is 15"),
     ] {
         let folder = app.folder.with_file_name(example);
         let made = hopwise(&["new-app", folder.to_str().expect("UTF-8"), "--example", example]);
         assert!(made.status.success(), "{made:?}");
-        let mut bench = Bench::of_app(&folder, "ring(4)").unwrap_or_else(|error| panic!("{example}: {error}"));
+        let mut bench = Bench::of_app(&folder, network).unwrap_or_else(|error| panic!("{example}: {error}"));
         bench.run_for(4 * SECOND);
         assert!(bench.count_lines(board, line) >= 1, "{example}");
         bench.assert_healthy();
