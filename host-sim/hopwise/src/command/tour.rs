@@ -147,7 +147,7 @@ pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome
     print(|out| {
         writeln!(
             out,
-            "\nNext: docs/first-steps.md explains all this in a quarter of an hour; hopwise help lists the commands."
+            "\nNext: docs/getting-started.md leads to a program of yours, docs/first-steps.md explains all this; hopwise help lists the commands."
         )
     })?;
     Ok(outcome(&failed))
