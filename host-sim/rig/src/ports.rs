@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serialport::{SerialPortInfo, SerialPortType};
 
+use crate::bench::Bench;
 use crate::mesh::{Mesh, serial_of};
 
 /// The variable that says which port is meant.
@@ -31,6 +32,9 @@ pub enum NoPortSelected {
     None,
     #[error("say with --port or {VARIABLE} which of these boards: {}", list(.0))]
     Several(Vec<BoardPort>),
+    /// What is wrong with the bench that was to be used.
+    #[error("{0}")]
+    Bench(String),
 }
 
 fn list(ports: &[BoardPort]) -> String {
@@ -38,9 +42,18 @@ fn list(ports: &[BoardPort]) -> String {
     ports.iter().map(port).collect::<Vec<_>>().join(", ")
 }
 
-/// The ST-LINKs that are plugged in.
-pub fn st_links() -> Vec<BoardPort> {
-    among(&serialport::available_ports().unwrap_or_default())
+/// The ST-LINKs that are plugged in, or those of a bench.
+pub fn st_links() -> Result<Vec<BoardPort>, NoPortSelected> {
+    let Some(bench) = Bench::named() else {
+        return Ok(among(&serialport::available_ports().unwrap_or_default()));
+    };
+    let mut ports = bench
+        .boards()
+        .map_err(|error| NoPortSelected::Bench(error.to_string()))?;
+    ports
+        .iter_mut()
+        .for_each(|port| port.probe = serial_of(&port.probe).into());
+    Ok(ports)
 }
 
 /// The ST-LINKs among some ports, each once. On a Mac a port has two names; that which does not wait for a carrier is taken.
@@ -67,7 +80,7 @@ fn among(ports: &[SerialPortInfo]) -> Vec<BoardPort> {
 pub fn meant() -> Result<PathBuf, NoPortSelected> {
     match std::env::var_os(VARIABLE) {
         Some(path) if !path.is_empty() => Ok(path.into()),
-        _ => the_one(st_links()),
+        _ => the_one(st_links()?),
     }
 }
 
@@ -82,7 +95,7 @@ fn the_one(mut ports: Vec<BoardPort>) -> Result<PathBuf, NoPortSelected> {
 /// The same for a mesh: of the boards that are plugged in those whose probes the file names, if it names one of them.
 pub fn meant_by(mesh: &Mesh) -> Result<Vec<PathBuf>, NoPortSelected> {
     if std::env::var_os(VARIABLE).is_none_or(|path| path.is_empty()) {
-        let named = of_mesh(mesh, &st_links());
+        let named = of_mesh(mesh, &st_links()?);
         if !named.is_empty() {
             return Ok(named);
         }

@@ -251,3 +251,8 @@ impl Mesh {
 pub(crate) fn serial_of(probe: &str) -> &str {
     probe.rsplit(':').next().unwrap_or(probe)
 }
+
+/// Whether two texts select the same probe.
+pub fn is_same_probe(one: &str, other: &str) -> bool {
+    serial_of(one).eq_ignore_ascii_case(serial_of(other))
+}

@@ -1,0 +1,245 @@
+//! A rehearsal: what people do with a box of boards, done at a bench of emulated ones with the same commands.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hopwise_testing::rows;
+
+use crate::running::Ending;
+use crate::support::{Folder, command, elf, like, refuses, words};
+use crate::view::browser::Browser;
+
+struct AtBench {
+    _bench: Ending,
+    /// `127.0.0.1:8018`
+    host: String,
+}
+
+impl AtBench {
+    fn start(mesh: &str) -> Self {
+        let mut bench = Ending::of(command(&["bench", mesh, "--port", "0"]).stdout(Stdio::piped()));
+        let mut said = BufReader::new(bench.0.stdout.take().expect("a pipe")).lines();
+        let [page, export] = [(); 2].map(|()| said.next().expect("a line").expect("text"));
+        let host = export.strip_prefix("export HOPWISE_BENCH=http://").expect("to paste");
+        assert_eq!(page, format!("http://{host}/ (open it in a browser; Ctrl-C ends this)"));
+        AtBench {
+            host: host.into(),
+            _bench: bench,
+        }
+    }
+
+    fn command(&self, line: &str, given: &[&str]) -> Command {
+        let mut command = command(&words(line, given));
+        command.env("HOPWISE_BENCH", format!("http://{}/", self.host));
+        command
+    }
+
+    /// Exit status, and all that it said.
+    fn hopwise(&self, line: &str, given: &[&str]) -> (Option<i32>, String) {
+        let output = self.command(line, given).output().expect("the command starts");
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).expect("text"))
+    }
+
+    /// What comes back, from the status on.
+    fn ask(&self, request: &str, fields: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.host).expect("a connection");
+        let (host, length) = (&self.host, body.len());
+        let head = format!("{request} HTTP/1.1\r\n{fields}Host: {host}\r\nContent-Length: {length}\r\n\r\n");
+        stream.write_all(format!("{head}{body}").as_bytes()).expect("a request");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("a response");
+        response
+    }
+
+    fn act(&self, text: &str) {
+        let response = self.ask("POST /do", "", text);
+        assert!(response.starts_with("HTTP/1.1 200 OK"), "{text}: {response}");
+    }
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_box_of_boards_becomes_a_mesh() {
+    if elf().is_none() {
+        return;
+    }
+    let folder = Folder::new("bench");
+    let key = "key = \"000102030405060708090a0b0c0d0e0f\"\nlog-packets = true\n";
+    let mesh = &folder.mesh("mesh.toml", "ring(3)", key);
+    let bench = AtBench::start(mesh);
+    assert_eq!(bench.hopwise("check {}", &[mesh]).0, Some(2), "no board is plugged in");
+
+    let assign = Ending::of(bench.command("mesh assign {}", &[mesh]).stderr(Stdio::null()));
+    // The second board on the bench is node 0.
+    for (assigned, board) in (1..).zip([1, 0, 2]) {
+        bench.act(&format!("usb in {board}"));
+        let file = || std::fs::read_to_string(mesh).expect("the file");
+        wait_until("a probe", || file().matches("probe = ").count() == assigned);
+    }
+    assert!(assign.wait().status.success());
+    assert_eq!(
+        bench.hopwise("flash {}", &[mesh]),
+        (Some(0), "3 of 3 boards flashed\n".into())
+    );
+
+    // The guide names nodes, and a label says which board on the bench each is.
+    let board = |node: &str| ["1", "0", "2"][node.parse::<usize>().expect("a node")];
+    let mut watch = Ending::of(bench.command("check {} --watch", &[mesh]).stdout(Stdio::piped()));
+    let mut is_wrong = false;
+    for line in BufReader::new(watch.0.stdout.take().expect("a pipe")).lines() {
+        let line = line.expect("text");
+        let cable: Vec<&str> = line.split([' ', ':']).collect();
+        match cable[..] {
+            ["cable", "2", "of", "3", "", "board", a, link, "to", ..] if !is_wrong => {
+                // A plug in the wrong socket first.
+                bench.act(&format!("plug {}.{link} {}.UART5", board(a), board("1")));
+                is_wrong = true;
+            }
+            ["cable", _, "of", "3", "", "board", a, link, "to", "board", b, far, ..]
+                if !(is_wrong && cable[1] == "2") =>
+            {
+                bench.act(&format!("plug {}.{link} {}.{far}", board(a), board(b)));
+            }
+            _ if line.contains("swapped ") => {
+                like(&line, "  swapped     0.1 (USART3): leads to 1[..] instead of 2.0");
+                bench.act(&format!("plug {}.USART3 {}.USART1", board("0"), board("2")));
+            }
+            _ => {}
+        }
+    }
+    assert!(is_wrong && watch.wait().status.success());
+
+    let right = "ring(3): 3 of 3 boards answer, 3 of 3 cables are right\n[..]";
+    like(&bench.hopwise("check {}", &[mesh]).1, right);
+    bench.act("swap 1.USART1 1.USART3");
+    wait_until("named plugs", || {
+        let (status, said) = bench.hopwise("check {}", &[mesh]);
+        let names =
+            "exchange the plugs at board 1 USART3 and board 2 USART1 (or those at board 0 USART1 and board 0 USART3";
+        status == Some(1) && said.contains(names)
+    });
+    bench.act("swap 1.USART1 1.USART3");
+
+    let trace = &folder.path("trace.jsonl");
+    let (status, said) = bench.hopwise("capture {} --for 1s --quiet -o {}", &[mesh, trace]);
+    assert_eq!(status, Some(0), "{said}");
+    like(
+        &said,
+        "[..]lines of 3 nodes, [..] events; 0 pieces could not be read[..]",
+    );
+
+    // One cable at the host is enough now.
+    bench.act("usb power 0");
+    bench.act("usb power 2");
+    let (status, said) = bench.hopwise("update {}", &[mesh]);
+    assert_eq!(status, Some(0), "{said}");
+    like(&said, "[..]3 boards have the new image after [..] s\n[..]");
+    let (status, said) = bench.hopwise("flash {} --only 0,1", &[mesh]);
+    assert_eq!(status, Some(1), "{said}");
+    like(
+        &said,
+        "1 of 2 boards flashed\n  board 1 (probe [..]) failed at its image: Error: Probe not found\n[..]",
+    );
+    bench.act("usb out 1");
+    like(
+        &bench.hopwise("ping 1", &[]).1,
+        "hopwise: no board with an ST-LINK is plugged in[..]",
+    );
+}
+
+#[test]
+fn pages_from_elsewhere_and_mistakes_are_refused() {
+    let folder = Folder::new("bench-refused");
+    let mesh = &folder.mesh("mesh.toml", "ring(3)", "");
+    let bench = AtBench::start(mesh);
+    bench.act("plug 0.USART1 1.USART3");
+    for (text, sentence) in rows(
+        r#"
+        melt 0 => 'melt' is not an event; events are cut, [..]
+        plug 0.UART4 1.USART3 => port 1.USART3 already has a wire
+        plug 0.UART4 1.USART2 => port 1.USART2 already has a wire
+        plug 0.UART4 0.UART4 => there is no port 0.UART4
+        cut 2.USART1 => there is no wire at port 2.USART1
+        swap 0.USART1 2.USART1 => there is no wire at port 2.USART1
+        reset 3 => ring(3): there is no node 3: [..]
+        usb in 3 => there is no board 3
+        usb over 0 => a USB cable goes in, power or out, not 'over'
+        reset 0; reset 1 => one thing at a time, without ';' and '#'
+        "#,
+    ) {
+        let response = bench.ask("POST /do", "", &text);
+        like(
+            &response,
+            &format!("HTTP/1.1 400 Bad Request\r\n[..]\r\n\r\n{sentence}\n"),
+        );
+    }
+    bench.act("cut 1.USART3");
+    bench.act("plug 1.USART3 2.USART1");
+    let own = format!("Origin: http://{}\r\n", bench.host);
+    for (request, fields, status) in [
+        ("POST /do", own.as_str(), "200"),
+        ("POST /do", "Origin: http://example.org\r\n", "403"),
+        ("POST /do", "Origin: http://127.0.0.1:1\r\n", "403"),
+        ("GET /state", "Host: example.org\r\n", "403"),
+        ("GET /state", "", "200"),
+        ("GET /do", "", "404"),
+        ("POST /do", "Content-Length: 99999999999\r\n", "413"),
+    ] {
+        let response = bench.ask(request, fields, "reset 0");
+        like(&response, &format!("HTTP/1.1 {status} [..]"));
+    }
+    let emulated = folder.mesh("emulated.toml", "ring(3)", "probe = \"emulated\"\n");
+    let port = bench.host.rsplit(':').next().expect("a port");
+    refuses(&format!(
+        "bench {emulated} => with `probe = \"emulated\"` in the mesh file commands need no bench: take out that line\n\
+         bench {mesh} --port {port} => cannot serve at port {port}: [..]; choose another one with --port, or --port 0 [..]"
+    ));
+    for line in ["check {}", "flash {} --only 0"] {
+        let probe = folder.mesh("probe.toml", "ring(3)", "[[node]]\naddress = 0\nprobe = \"AA\"\n");
+        let said = bench
+            .command(line, &[&probe])
+            .env("HOPWISE_BENCH", "127.0.0.1:1")
+            .output();
+        let said = String::from_utf8(said.expect("the command starts").stderr).expect("text");
+        like(
+            &said,
+            "hopwise: there is no bench at 127.0.0.1:1: [..] or `unset HOPWISE_BENCH`\n",
+        );
+    }
+}
+
+#[test]
+fn boards_are_plugged_in_with_mouse_and_keys() {
+    let folder = Folder::new("bench-page");
+    let bench = AtBench::start(&folder.mesh("mesh.toml", "ring(3)", ""));
+    let Some(mut browser) = Browser::start(&folder.path("browser")) else {
+        eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: the page of the bench is NOT TESTED");
+        return;
+    };
+    browser.open(&format!("http://{}/", bench.host));
+    browser.resize(1280, 1000);
+    browser.evaluate(concat!(include_str!("bench.js"), "; 0"));
+    for line in include_str!("bench.txt").lines() {
+        match line.split_once(' ').expect("a verb") {
+            ("click", place) => browser.click_at(&format!("middleOf('{place}')")),
+            ("press", key) => browser.press(key),
+            ("do", deed) => drop(browser.evaluate(&format!("{deed}; 0"))),
+            ("until", condition) => {
+                let holds = browser.evaluate(&format!("until(() => {condition})"));
+                assert_eq!(holds, true, "{line}: {}", bench.ask("GET /state", "", ""));
+            }
+            _ => panic!("{line}"),
+        }
+    }
+    assert_eq!(browser.errors, Vec::<String>::new());
+}
