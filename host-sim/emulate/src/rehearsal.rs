@@ -183,7 +183,7 @@ impl Rehearsal {
     }
 
     /// A USB cable goes into the host, into a charger, or out.
-    pub fn plug_usb(&mut self, number: usize, how: &str) -> Done {
+    fn plug_usb(&mut self, number: usize, how: &str) -> Done {
         let place = &mut self.places[number];
         let action = match how {
             "in" if place.serial.is_some() => return Ok(()),
@@ -199,11 +199,6 @@ impl Rehearsal {
             place.serial = None;
         }
         Ok(self.happen(0, action)?)
-    }
-
-    /// How many boards there are.
-    pub fn boards(&self) -> usize {
-        self.places.len()
     }
 
     /// What a probe does, and the bytes that it reads. Numbers are hexadecimal.

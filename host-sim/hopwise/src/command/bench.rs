@@ -64,9 +64,10 @@ pub(super) fn run(args: &BenchArgs, repository: &RepositoryArg) -> Result<Outcom
             image: firmware.with_loader(&repository.loader_path(kind.name)?)?.image,
         });
     }
+    let boards = mesh.nodes();
     let mut bench = Rehearsal::new(mesh, &programs, args.wired, args.seed)?;
-    for board in (0..bench.boards()).filter(|_| args.plugged) {
-        bench.plug_usb(board, "in").map_err(CliError::room)?;
+    for board in boards.filter(|_| args.plugged) {
+        bench.act(&format!("usb in {board}")).map_err(CliError::room)?;
     }
     let (listener, address) = listen(args.port)?;
     print(|out| {
@@ -135,10 +136,10 @@ fn carry_out(words: &[String]) -> Result<(), CliError> {
         hopwise_files::read(&path, hopwise_files::MAX_IMAGE).map_err(|error| CliError::file(&path, error))
     };
     match words.first().map_or("", String::as_str) {
-        "--version" => println!("probe-rs {OLDEST} (hopwise bench)"),
+        "--version" => print(|out| writeln!(out, "probe-rs {OLDEST} (hopwise bench)"))?,
         "list" => {
             for (number, board) in bench.boards()?.iter().enumerate() {
-                println!("[{number}]: STLink -- {} (ST-LINK)", board.probe);
+                print(|out| writeln!(out, "[{number}]: STLink -- {} (ST-LINK)", board.probe))?;
             }
         }
         "download" => match value("--base-address") {
@@ -166,7 +167,7 @@ fn print_log(elf: &[u8], read: impl Fn(u32) -> io::Result<Vec<u8>>) -> Result<()
     loop {
         for line in readers.decode(0, 0, &read(block)?) {
             let level = line.level.map_or("", |level| level.as_str());
-            println!("{}|{level}|{}", line.stamp.unwrap_or_default(), line.text);
+            writeln!(io::stdout(), "{}|{level}|{}", line.stamp.unwrap_or_default(), line.text)?;
         }
         std::thread::sleep(LOOK);
     }

@@ -74,19 +74,21 @@ fn a_box_of_boards_becomes_a_mesh() {
         return;
     }
     let folder = Folder::new("bench");
-    let key = "key = \"000102030405060708090a0b0c0d0e0f\"\nlog-packets = true\n";
-    let mesh = &folder.mesh("mesh.toml", "ring(3)", key);
+    let more = "key = \"000102030405060708090a0b0c0d0e0f\"\nlog-packets = true\ntraffic = { rate = 10 }\n";
+    let mesh = &folder.mesh("mesh.toml", "ring(3)", more);
     let bench = AtBench::start(mesh);
     assert_eq!(bench.hopwise("check {}", &[mesh]).0, Some(2), "no board is plugged in");
 
-    let assign = Ending::of(bench.command("mesh assign {}", &[mesh]).stderr(Stdio::null()));
+    let mut assign = bench.command("mesh assign {}", &[mesh]);
+    let assign = Ending::of(assign.stdout(Stdio::piped()).stderr(Stdio::null()));
     // The second board on the bench is node 0.
     for (assigned, board) in (1..).zip([1, 0, 2]) {
         bench.act(&format!("usb in {board}"));
         let file = || std::fs::read_to_string(mesh).expect("the file");
         wait_until("a probe", || file().matches("probe = ").count() == assigned);
     }
-    assert!(assign.wait().status.success());
+    let assigned = String::from_utf8(assign.wait().stdout).expect("text");
+    like(&assigned, "node 0  ring(3)  [..]node 1  [..]node 2  [..]");
     assert_eq!(
         bench.hopwise("flash {}", &[mesh]),
         (Some(0), "3 of 3 boards flashed\n".into())
@@ -98,19 +100,30 @@ fn a_box_of_boards_becomes_a_mesh() {
     let mut is_wrong = false;
     for line in BufReader::new(watch.0.stdout.take().expect("a pipe")).lines() {
         let line = line.expect("text");
-        let cable: Vec<&str> = line.split([' ', ':']).collect();
-        match cable[..] {
-            ["cable", "2", "of", "3", "", "board", a, link, "to", ..] if !is_wrong => {
-                // A plug in the wrong socket first.
-                bench.act(&format!("plug {}.{link} {}.UART5", board(a), board("1")));
-                is_wrong = true;
+        let said: Vec<&str> = line.split([' ', ':']).collect();
+        match said[..] {
+            // The first time in the wrong socket.
+            ["cable", "2", "of", "3", "", ..] if !std::mem::replace(&mut is_wrong, true) => {
+                bench.act(&format!("plug {}.USART3 {}.UART5", board("0"), board("1")));
             }
-            ["cable", _, "of", "3", "", "board", a, link, "to", "board", b, far, ..]
-                if !(is_wrong && cable[1] == "2") =>
-            {
+            [
+                "cable",
+                number,
+                "of",
+                "3",
+                "",
+                "board",
+                a,
+                link,
+                "to",
+                "board",
+                b,
+                far,
+                ..,
+            ] if number != "2" => {
                 bench.act(&format!("plug {}.{link} {}.{far}", board(a), board(b)));
             }
-            _ if line.contains("swapped ") => {
+            ["", "", "swapped", ..] => {
                 like(&line, "  swapped     0.1 (USART3): leads to 1[..] instead of 2.0");
                 bench.act(&format!("plug {}.USART3 {}.USART1", board("0"), board("2")));
             }
@@ -119,24 +132,24 @@ fn a_box_of_boards_becomes_a_mesh() {
     }
     assert!(is_wrong && watch.wait().status.success());
 
-    let right = "ring(3): 3 of 3 boards answer, 3 of 3 cables are right\n[..]";
-    like(&bench.hopwise("check {}", &[mesh]).1, right);
+    let check_says = |status: i32, text: &str| {
+        let is_so = |(found, said): (_, String)| found == Some(status) && said.contains(text);
+        wait_until(text, || is_so(bench.hopwise("check {}", &[mesh])));
+    };
+    check_says(0, "3 of 3 boards answer, 3 of 3 cables are right");
     bench.act("swap 1.USART1 1.USART3");
-    wait_until("named plugs", || {
-        let (status, said) = bench.hopwise("check {}", &[mesh]);
-        let names =
-            "exchange the plugs at board 1 USART3 and board 2 USART1 (or those at board 0 USART1 and board 0 USART3";
-        status == Some(1) && said.contains(names)
-    });
+    check_says(
+        1,
+        "1. exchange the plugs at board 1 USART3 and board 2 USART1 (or those at ",
+    );
     bench.act("swap 1.USART1 1.USART3");
+    check_says(0, "3 of 3 cables are right");
 
     let trace = &folder.path("trace.jsonl");
-    let (status, said) = bench.hopwise("capture {} --for 1s --quiet -o {}", &[mesh, trace]);
-    assert_eq!(status, Some(0), "{said}");
-    like(
-        &said,
-        "[..]lines of 3 nodes, [..] events; 0 pieces could not be read[..]",
-    );
+    wait_until("the logs of all boards", || {
+        let (status, said) = bench.hopwise("capture {} --for 2s --quiet -o {}", &[mesh, trace]);
+        status == Some(0) && said.contains(" of 3 nodes, ") && said.contains("clocks: aligned by ")
+    });
 
     // One cable at the host is enough now.
     bench.act("usb power 0");
@@ -153,7 +166,7 @@ fn a_box_of_boards_becomes_a_mesh() {
     bench.act("usb out 1");
     like(
         &bench.hopwise("ping 1", &[]).1,
-        "hopwise: no board with an ST-LINK is plugged in[..]",
+        "hopwise: [..]no board with an ST-LINK is plugged in[..]",
     );
 }
 
