@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::image::{FLASH, Image};
 use hopwise_emulator::time::{MILLISECOND, Time};
-use hopwise_emulator::world::{Action, BadWire, Port, Script, World};
+use hopwise_emulator::world::{Action, BadWire, Board, Port, Script, World};
 use hopwise_language::script::PortName;
 use hopwise_rig::mesh::{Mesh, is_same_probe};
 use serde_json::{Value, json};
@@ -22,8 +22,6 @@ use crate::setup::{self, Differences, Program, scatter};
 const SLICE: Time = MILLISECOND;
 /// A host that is slower than boards by more than this does not catch up: they would run too fast then.
 const MAX_LAG: Duration = Duration::from_millis(50);
-/// Smaller than any sector: such pieces of an image that are as erased flash are not written.
-const PIECE: usize = 1 << 10;
 
 /// What comes of something that is done at the bench; why it cannot be done is a sentence.
 pub type Done<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -210,18 +208,10 @@ impl Rehearsal {
         let parsed = |text: &str| u32::from_str_radix(text.trim_start_matches("0x"), 16);
         match *call {
             ["elf"] => {
-                let image = Image::from_elf(bytes)?;
-                for (piece, place) in image.bytes().chunks(PIECE).zip((FLASH..).step_by(PIECE)) {
-                    if piece.iter().any(|byte| *byte != 0xff) {
-                        board.write_flash(place, piece)?;
-                    }
-                }
-                board.halt();
+                let has_any = |piece: &[u8]| piece.iter().any(|byte| *byte != 0xff);
+                download(board, FLASH, Image::from_elf(bytes)?.bytes(), has_any)?;
             }
-            ["bytes", address] => {
-                board.write_flash(parsed(address)?, bytes)?;
-                board.halt();
-            }
+            ["bytes", address] => download(board, parsed(address)?, bytes, |_| true)?,
             ["read", address, length] => {
                 let read = board.cpu.memory.bytes(parsed(address)?, parsed(length)? as usize);
                 return Ok(read.ok_or("there is no such memory")?);
@@ -231,5 +221,54 @@ impl Rehearsal {
             _ => return Err("probes here cannot do that".into()),
         }
         Ok(Vec::new())
+    }
+}
+
+/// Writes to the flash as a probe does: whole sectors are erased, and the core stands still until the next reset. Sectors that there is nothing
+/// for are left alone.
+fn download(board: &mut Board, address: u32, bytes: &[u8], is_for: impl Fn(&[u8]) -> bool) -> Done {
+    let (first, mut begin) = (address as usize, FLASH as usize);
+    let end = first + bytes.len();
+    for size in board.kind().model.memory().sectors {
+        let (after, from) = (begin + *size as usize, first.max(begin));
+        let piece = bytes.get(from - first..end.min(after).saturating_sub(first));
+        if let Some(piece) = piece.filter(|piece| !piece.is_empty() && is_for(piece)) {
+            let mut sector = vec![0xff; *size as usize];
+            sector[from - begin..][..piece.len()].copy_from_slice(piece);
+            board.write_flash(begin as u32, &sector)?;
+        }
+        begin = after;
+    }
+    board.halt();
+    match address < FLASH || end > begin {
+        true => Err("that is more than the flash".into()),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopwise_emulator::world::BoardOptions;
+
+    use super::*;
+
+    #[test]
+    fn a_probe_erases_the_sectors_that_it_writes_and_no_others() {
+        let image = Arc::new(Image::from_bytes(vec![1; 0x1_0000]));
+        let mut board = Board::new(&image, BoardOptions::default());
+        // Something for the first sector and for the third, of 16 KiB each.
+        let mut bytes = vec![0xff; 0x8004];
+        bytes[..4].fill(2);
+        bytes[0x8000..].fill(3);
+        download(&mut board, FLASH, &bytes, |piece| {
+            piece.iter().any(|byte| *byte != 0xff)
+        })
+        .unwrap();
+        let found = [0, 4, 0x4000, 0x8000, 0x8004, 0xc000].map(|offset| board.cpu.memory.byte(FLASH + offset));
+        assert_eq!(found, [2, 0xff, 1, 3, 0xff, 1].map(Some));
+        assert!(board.is_halted());
+        let last = FLASH + board.cpu.memory.flash_size() - 1;
+        download(&mut board, last, &[4], |_| true).unwrap();
+        download(&mut board, last, &[4; 2], |_| true).unwrap_err();
     }
 }

@@ -163,6 +163,7 @@ fn a_box_of_boards_becomes_a_mesh() {
         &said,
         "1 of 2 boards flashed\n  board 1 (probe [..]) failed at its image: Error: Probe not found\n[..]",
     );
+    check_says(0, "3 of 3 boards answer, 3 of 3 cables are right");
     bench.act("usb out 1");
     like(
         &bench.hopwise("ping 1", &[]).1,
