@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serialport::{SerialPortInfo, SerialPortType};
 
 use crate::bench::Bench;
-use crate::mesh::{Mesh, serial_of};
+use crate::mesh::{Mesh, is_same_probe};
 
 /// The variable that says which port is meant.
 pub const VARIABLE: &str = "HOPWISE_PORT";
@@ -47,13 +47,7 @@ pub fn st_links() -> Result<Vec<BoardPort>, NoPortSelected> {
     let Some(bench) = Bench::named() else {
         return Ok(among(&serialport::available_ports().unwrap_or_default()));
     };
-    let mut ports = bench
-        .boards()
-        .map_err(|error| NoPortSelected::Bench(error.to_string()))?;
-    ports
-        .iter_mut()
-        .for_each(|port| port.probe = serial_of(&port.probe).into());
-    Ok(ports)
+    bench.boards().map_err(|error| NoPortSelected::Bench(error.to_string()))
 }
 
 /// The ST-LINKs among some ports, each once. On a Mac a port has two names; that which does not wait for a carrier is taken.
@@ -105,10 +99,7 @@ pub fn meant_by(mesh: &Mesh) -> Result<Vec<PathBuf>, NoPortSelected> {
 
 fn of_mesh(mesh: &Mesh, ports: &[BoardPort]) -> Vec<PathBuf> {
     let probes: Vec<String> = mesh.nodes().filter_map(|node| mesh.probe(node)).collect();
-    let named = |port: &&BoardPort| {
-        let same = |probe: &String| serial_of(probe).eq_ignore_ascii_case(&port.probe);
-        probes.iter().any(same)
-    };
+    let named = |port: &&BoardPort| probes.iter().any(|probe| is_same_probe(probe, &port.probe));
     ports.iter().filter(named).map(|port| port.path.clone()).collect()
 }
 

@@ -13,9 +13,6 @@ use std::time::{Duration, Instant};
 
 use crate::bench::{Bench, NoBench};
 
-/// The command of this very program that takes the place of probe-rs at a bench: it takes every [`Call`].
-pub const BENCH_COMMAND: &str = "bench-probe";
-
 /// Older ones halt a board at its next reset whatever they are told, or were never tried.
 pub const OLDEST: Version = Version([0, 32, 0]);
 
@@ -193,7 +190,7 @@ pub enum Unfit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     path: OsString,
-    /// What comes before each call.
+    /// The command of ours that takes the place of probe-rs at a bench.
     command: Option<&'static str>,
 }
 
@@ -208,7 +205,7 @@ impl Program {
             // Said once, not once a board.
             bench.boards()?;
             program.path = path.into();
-            program.command = Some(BENCH_COMMAND);
+            program.command = Some("bench-probe");
         }
         let output = program.command(Call::Version).stdin(Stdio::null()).output();
         let output = output.map_err(|error| match error.kind() {

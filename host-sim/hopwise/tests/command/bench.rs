@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use hopwise_testing::rows;
 
+use crate::play::follow;
 use crate::running::Ending;
 use crate::support::{Folder, command, elf, like, refuses, words};
 use crate::view::browser::Browser;
@@ -242,18 +243,6 @@ fn boards_are_plugged_in_with_mouse_and_keys() {
     };
     browser.open(&format!("http://{}/", bench.host));
     browser.resize(1280, 1000);
-    browser.evaluate(concat!(include_str!("bench.js"), "; 0"));
-    for line in include_str!("bench.txt").lines() {
-        match line.split_once(' ').expect("a verb") {
-            ("click", place) => browser.click_at(&format!("middleOf('{place}')")),
-            ("press", key) => browser.press(key),
-            ("do", deed) => drop(browser.evaluate(&format!("{deed}; 0"))),
-            ("until", condition) => {
-                let holds = browser.evaluate(&format!("until(() => {condition})"));
-                assert_eq!(holds, true, "{line}: {}", bench.ask("GET /state", "", ""));
-            }
-            _ => panic!("{line}"),
-        }
-    }
-    assert_eq!(browser.errors, Vec::<String>::new());
+    browser.evaluate(concat!(include_str!("play/selftest.js"), "; 0"));
+    follow(&mut browser, include_str!("bench.txt"));
 }
