@@ -68,6 +68,7 @@ impl Rehearsal {
         let mut world = setup::assemble(&blueprint, &blank, Differences::new(seed, 20.0))?;
         for (number, place) in places.iter().enumerate() {
             world.connect_host(Port::new(number, place.kind.host()))?;
+            // What a free link sends goes nowhere. It would otherwise be kept, and arrive all at once when a cable comes.
             for link in place.kind.links().iter().map(|link| Port::new(number, link.uart)) {
                 if world.far_end(link).is_none() {
                     world.join(link, None)?;

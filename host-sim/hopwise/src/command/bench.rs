@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
@@ -74,14 +74,13 @@ pub(super) fn run(args: &BenchArgs, repository: &RepositoryArg) -> Result<Outcom
         writeln!(out, "{address}/ (open it in a browser; Ctrl-C ends this)")?;
         writeln!(out, "export {VARIABLE}={address}")
     })?;
-    let bench = &Mutex::new(bench);
-    std::thread::scope(|threads| {
-        threads.spawn(|| serve(&listener, |request| respond(request, &args.mesh.path, lock(bench))));
-        loop {
-            let ahead = lock(bench).run_slice();
-            std::thread::sleep(ahead.max(TURN));
-        }
-    })
+    let bench = Arc::new(Mutex::new(bench));
+    let (shown, path) = (bench.clone(), args.mesh.path.clone());
+    std::thread::spawn(move || serve(&listener, |request| respond(request, &path, lock(&shown))));
+    loop {
+        let ahead = lock(&bench).run_slice();
+        std::thread::sleep(ahead.max(TURN));
+    }
 }
 
 fn lock(bench: &Mutex<Rehearsal>) -> MutexGuard<'_, Rehearsal> {

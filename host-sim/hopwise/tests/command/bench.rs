@@ -90,10 +90,8 @@ fn a_box_of_boards_becomes_a_mesh() {
     }
     let assigned = String::from_utf8(assign.wait().stdout).expect("text");
     like(&assigned, "node 0  ring(3)  [..]node 1  [..]node 2  [..]");
-    assert_eq!(
-        bench.hopwise("flash {}", &[mesh]),
-        (Some(0), "3 of 3 boards flashed\n".into())
-    );
+    let flashed = (Some(0), "3 of 3 boards flashed\n".into());
+    assert_eq!(bench.hopwise("flash {}", &[mesh]), flashed);
 
     // The guide names nodes, and a label says which board on the bench each is.
     let board = |node: &str| ["1", "0", "2"][node.parse::<usize>().expect("a node")];
@@ -160,16 +158,12 @@ fn a_box_of_boards_becomes_a_mesh() {
     like(&said, "[..]3 boards have the new image after [..] s\n[..]");
     let (status, said) = bench.hopwise("flash {} --only 0,1", &[mesh]);
     assert_eq!(status, Some(1), "{said}");
-    like(
-        &said,
-        "1 of 2 boards flashed\n  board 1 (probe [..]) failed at its image: Error: Probe not found\n[..]",
-    );
+    let failed = "1 of 2 boards flashed\n  board 1 (probe [..]) failed at its image: Error: Probe not found\n[..]";
+    like(&said, failed);
     check_says(0, "3 of 3 boards answer, 3 of 3 cables are right");
     bench.act("usb out 1");
-    like(
-        &bench.hopwise("ping 1", &[]).1,
-        "hopwise: [..]no board with an ST-LINK is plugged in[..]",
-    );
+    let (_, said) = bench.hopwise("ping 1", &[]);
+    like(&said, "hopwise: [..]no board with an ST-LINK is plugged in[..]");
 }
 
 #[test]
@@ -193,10 +187,8 @@ fn pages_from_elsewhere_and_mistakes_are_refused() {
         "#,
     ) {
         let response = bench.ask("POST /do", "", &text);
-        like(
-            &response,
-            &format!("HTTP/1.1 400 Bad Request\r\n[..]\r\n\r\n{sentence}\n"),
-        );
+        let refusal = format!("HTTP/1.1 400 Bad Request\r\n[..]\r\n\r\n{sentence}\n");
+        like(&response, &refusal);
     }
     bench.act("cut 1.USART3");
     bench.act("plug 1.USART3 2.USART1");
@@ -221,15 +213,11 @@ fn pages_from_elsewhere_and_mistakes_are_refused() {
     ));
     for line in ["check {}", "flash {} --only 0"] {
         let probe = folder.mesh("probe.toml", "ring(3)", "[[node]]\naddress = 0\nprobe = \"AA\"\n");
-        let said = bench
-            .command(line, &[&probe])
-            .env("HOPWISE_BENCH", "127.0.0.1:1")
-            .output();
-        let said = String::from_utf8(said.expect("the command starts").stderr).expect("text");
-        like(
-            &said,
-            "hopwise: there is no bench at 127.0.0.1:1: [..] or `unset HOPWISE_BENCH`\n",
-        );
+        let mut command = bench.command(line, &[&probe]);
+        let output = command.env("HOPWISE_BENCH", "127.0.0.1:1").output();
+        let said = String::from_utf8(output.expect("the command starts").stderr).expect("text");
+        let expected = "hopwise: there is no bench at 127.0.0.1:1: [..] or `unset HOPWISE_BENCH`\n";
+        like(&said, expected);
     }
 }
 
