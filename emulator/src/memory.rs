@@ -282,6 +282,8 @@ impl Memory {
 
     /// Replaces bytes of the flash as a debug probe does.
     pub fn write_flash(&mut self, address: u32, bytes: &[u8]) -> Result<(), NotFlash> {
+        let written = address..address.saturating_add(bytes.len() as u32);
+        self.torn.retain(|place| !written.contains(&place.start));
         for (place, byte) in bytes.iter().enumerate() {
             let offset = address.wrapping_sub(FLASH).wrapping_add(place as u32);
             let (sector, begin) = self.sector_of(offset).ok_or(NotFlash {
@@ -417,6 +419,10 @@ mod tests {
         assert_eq!(memory.shared, 2 * KIB..3 * KIB);
         assert_eq!(memory.shared_word(FLASH + 3 * 1024 - 3), None);
         assert_eq!(memory.flash_word(FLASH + 3 * 1024), Some(u32::MAX));
+        // What a probe writes is whole again.
+        memory.tear(FLASH + 1032..FLASH + 1040);
+        memory.write_flash(FLASH + 1024, &[5; 16]).unwrap();
+        assert!(!memory.is_torn(FLASH + 1032));
     }
 
     #[test]

@@ -324,6 +324,11 @@ impl Board {
         self.log_interval = interval;
     }
 
+    /// A debug probe takes what is in the log whose control block is at an address.
+    pub fn read_log_at(&mut self, block: u32) -> Option<Vec<u8>> {
+        Rtt::new(block).read(&mut self.cpu.memory)
+    }
+
     fn read_log(&mut self) {
         let due = self.log_interval.map(|interval| self.log_read.saturating_add(interval));
         if !self.supply.is_on || due.is_none_or(|due| due > self.now()) {

@@ -62,6 +62,11 @@ impl Cables {
         self.conductors[port.board][port.uart].get_or_insert_with(|| Conductor::new(None));
     }
 
+    /// Whether a port is prepared for a wire, or has one.
+    pub(super) fn is_prepared(&self, port: Port) -> bool {
+        self.conductors[port.board][port.uart].is_some()
+    }
+
     /// Takes what a port has put out. Returns where it arrives, if it does.
     pub(super) fn carry(&mut self, waves: &[(Port, Wave)], now: Time) -> Option<Port> {
         let conductor = self.conductor(waves.first()?.0)?;

@@ -127,7 +127,7 @@ impl World {
                 missing.map_or(Ok(()), |end| Err(BadWire::NoSuchPort(end)))?;
             }
         }
-        let is_free = |port: Port| !self.connected[port.board][port.uart];
+        let is_free = |port: Port| !self.connected[port.board][port.uart] || self.cables.is_prepared(port);
         for port in self.cables.check(&script, is_free)? {
             self.cables.prepare(port);
             self.connected[port.board][port.uart] = true;
@@ -135,6 +135,11 @@ impl World {
         self.script = script;
         self.happened = 0;
         Ok(())
+    }
+
+    /// Where the wire at a port ends.
+    pub fn far_end(&self, port: Port) -> Option<Port> {
+        self.cables.far_end(port)
     }
 
     /// All ports that have a wire to another board.

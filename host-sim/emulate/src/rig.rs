@@ -162,7 +162,7 @@ pub fn blueprint(mesh: &Mesh) -> Result<Blueprint, CannotEmulate> {
     wired(mesh, default_port)
 }
 
-fn wired(
+pub(crate) fn wired(
     mesh: &Mesh,
     port: impl Fn(&Mesh, NodePort) -> Result<Port, CannotEmulate>,
 ) -> Result<Blueprint, CannotEmulate> {

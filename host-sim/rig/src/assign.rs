@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::mesh::{Mesh, NodePort, serial_of};
+use crate::mesh::{Mesh, NodePort, is_same_probe};
 use crate::plan::describe;
 use crate::probe_rs::{Call, Program, Target, output_within};
 
@@ -64,10 +64,7 @@ pub fn next(mesh: &Mesh, seen: &BTreeSet<Probe>) -> Next {
         return Next::Done;
     };
     let taken: Vec<String> = mesh.nodes().filter_map(|node| mesh.probe(node)).collect();
-    let is_taken = |probe: &Probe| {
-        let same = |other: &String| serial_of(other).eq_ignore_ascii_case(serial_of(&probe.0));
-        taken.iter().any(same)
-    };
+    let is_taken = |probe: &Probe| taken.iter().any(|other| is_same_probe(other, &probe.0));
     let mut new: BTreeSet<Probe> = seen.iter().filter(|probe| !is_taken(probe)).cloned().collect();
     match (new.len(), new.pop_first()) {
         (_, None) => Next::PlugIn(node),

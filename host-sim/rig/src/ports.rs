@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use serialport::{SerialPortInfo, SerialPortType};
 
-use crate::mesh::{Mesh, serial_of};
+use crate::bench::Bench;
+use crate::mesh::{Mesh, is_same_probe};
 
 /// The variable that says which port is meant.
 pub const VARIABLE: &str = "HOPWISE_PORT";
@@ -31,6 +32,9 @@ pub enum NoPortSelected {
     None,
     #[error("say with --port or {VARIABLE} which of these boards: {}", list(.0))]
     Several(Vec<BoardPort>),
+    /// What is wrong with the bench that was to be used.
+    #[error("{0}")]
+    Bench(String),
 }
 
 fn list(ports: &[BoardPort]) -> String {
@@ -38,9 +42,12 @@ fn list(ports: &[BoardPort]) -> String {
     ports.iter().map(port).collect::<Vec<_>>().join(", ")
 }
 
-/// The ST-LINKs that are plugged in.
-pub fn st_links() -> Vec<BoardPort> {
-    among(&serialport::available_ports().unwrap_or_default())
+/// The ST-LINKs that are plugged in, or those of a bench.
+pub fn st_links() -> Result<Vec<BoardPort>, NoPortSelected> {
+    let Some(bench) = Bench::named() else {
+        return Ok(among(&serialport::available_ports().unwrap_or_default()));
+    };
+    bench.boards().map_err(|error| NoPortSelected::Bench(error.to_string()))
 }
 
 /// The ST-LINKs among some ports, each once. On a Mac a port has two names; that which does not wait for a carrier is taken.
@@ -67,7 +74,7 @@ fn among(ports: &[SerialPortInfo]) -> Vec<BoardPort> {
 pub fn meant() -> Result<PathBuf, NoPortSelected> {
     match std::env::var_os(VARIABLE) {
         Some(path) if !path.is_empty() => Ok(path.into()),
-        _ => the_one(st_links()),
+        _ => the_one(st_links()?),
     }
 }
 
@@ -82,7 +89,7 @@ fn the_one(mut ports: Vec<BoardPort>) -> Result<PathBuf, NoPortSelected> {
 /// The same for a mesh: of the boards that are plugged in those whose probes the file names, if it names one of them.
 pub fn meant_by(mesh: &Mesh) -> Result<Vec<PathBuf>, NoPortSelected> {
     if std::env::var_os(VARIABLE).is_none_or(|path| path.is_empty()) {
-        let named = of_mesh(mesh, &st_links());
+        let named = of_mesh(mesh, &st_links()?);
         if !named.is_empty() {
             return Ok(named);
         }
@@ -92,10 +99,7 @@ pub fn meant_by(mesh: &Mesh) -> Result<Vec<PathBuf>, NoPortSelected> {
 
 fn of_mesh(mesh: &Mesh, ports: &[BoardPort]) -> Vec<PathBuf> {
     let probes: Vec<String> = mesh.nodes().filter_map(|node| mesh.probe(node)).collect();
-    let named = |port: &&BoardPort| {
-        let same = |probe: &String| serial_of(probe).eq_ignore_ascii_case(&port.probe);
-        probes.iter().any(same)
-    };
+    let named = |port: &&BoardPort| probes.iter().any(|probe| is_same_probe(probe, &port.probe));
     ports.iter().filter(named).map(|port| port.path.clone()).collect()
 }
 

@@ -11,6 +11,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use crate::bench::{Bench, NoBench};
+
 /// Older ones halt a board at its next reset whatever they are told, or were never tried.
 pub const OLDEST: Version = Version([0, 32, 0]);
 
@@ -180,16 +182,31 @@ pub enum Unfit {
         "'{name}' has version {version}, and {OLDEST} or a newer one is needed: cargo install probe-rs-tools --locked"
     )]
     TooOld { name: String, version: Version },
+    #[error(transparent)]
+    NoBench(#[from] NoBench),
 }
 
 /// A probe-rs program that is there, and new enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program(String);
+pub struct Program {
+    path: OsString,
+    /// The command of ours that takes the place of probe-rs at a bench.
+    command: Option<&'static str>,
+}
 
 impl Program {
-    /// Asks a program for its version.
+    /// Asks a program for its version. If there is a bench, its probes are meant, and this program knows how to use them.
     pub fn find(name: &str) -> Result<Self, Unfit> {
-        let program = Program(name.into());
+        let mut program = Program {
+            path: name.into(),
+            command: None,
+        };
+        if let (Some(bench), Ok(path)) = (Bench::named(), std::env::current_exe()) {
+            // Said once, not once a board.
+            bench.boards()?;
+            program.path = path.into();
+            program.command = Some("bench-probe");
+        }
         let output = program.command(Call::Version).stdin(Stdio::null()).output();
         let output = output.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Unfit::NotThere(name.into()),
@@ -210,8 +227,8 @@ impl Program {
 
     /// A call, to be started.
     pub fn command(&self, call: Call<'_>) -> Command {
-        let mut command = Command::new(&self.0);
-        command.args(call.arguments());
+        let mut command = Command::new(&self.path);
+        command.args(self.command).args(call.arguments());
         command
     }
 }

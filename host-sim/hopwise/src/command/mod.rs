@@ -2,6 +2,7 @@
 
 mod advice;
 mod assign;
+mod bench;
 mod board;
 mod broadcast;
 mod capture;
@@ -44,6 +45,7 @@ mod tour;
 mod update;
 mod view;
 mod watch;
+mod web_server;
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
@@ -137,6 +139,11 @@ enum Command {
     Update(WithFirmware<update::UpdateArgs>),
     /// The logs of all boards as one trace on one time line
     Capture(Box<WithFirmware<capture::CaptureArgs>>),
+    /// Emulated boards on a page, to plug in, flash, wire and check as real ones, with the same commands
+    Bench(WithFirmware<bench::BenchArgs>),
+    /// Takes the place of probe-rs at a bench
+    #[command(hide = true)]
+    BenchProbe(bench::BenchProbeArgs),
     /// Makes a new crate for a program of yours, with a test on emulated boards
     // It builds on the sources, not on images.
     #[command(mut_arg("images", |arg| arg.hide(true)))]
@@ -220,6 +227,8 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
         Command::Flash(with) => flash::run(&with.args, &with.repository.or(said)),
         Command::Update(with) => update::run(&with.args, &with.repository.or(said)),
         Command::Capture(with) => capture::run(&with.args, &with.repository.or(said)),
+        Command::Bench(with) => bench::run(&with.args, &with.repository.or(said)),
+        Command::BenchProbe(args) => bench::probe(args),
         Command::NewApp(with) => new_app::run(&with.args, &with.repository.or(said)),
         Command::Ping(args) => talk::ping(args),
         Command::Trace(args) => talk::trace(args),

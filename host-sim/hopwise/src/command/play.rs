@@ -1,9 +1,6 @@
 //! `hopwise play`: serves the mesh in the browser, on this machine alone.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use clap::Args;
 use hopwise_emulate::repository::{NoRepository, Repository};
@@ -11,9 +8,7 @@ use hopwise_emulate::repository::{NoRepository, Repository};
 use super::RepositoryArg;
 use super::error::CliError;
 use super::output::{Outcome, print, say};
-
-/// A browser that says nothing for so long is gone.
-const TIMEOUT: Duration = Duration::from_secs(10);
+use super::web_server::{HTML, listen, refusal, serve};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -26,19 +21,12 @@ pub(super) struct PlayArgs {
 
 pub(super) fn run(args: &PlayArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let page = page(repository)?;
-    let PlayArgs { port } = *args;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| {
-        CliError::new(format_args!(
-            "cannot serve at port {port}: {error}; choose another one with --port, or --port 0 for any that is free"
-        ))
-    })?;
-    let port = listener.local_addr().map_or(port, |address| address.port());
-    print(|out| writeln!(out, "http://127.0.0.1:{port}/ (open it in a browser; Ctrl-C ends this)"))?;
-    std::thread::scope(|connections| {
-        for stream in listener.incoming().flatten() {
-            let page = &page;
-            // A browser that has gone needs no response.
-            connections.spawn(move || respond(&stream, page).ok());
+    let (listener, address) = listen(args.port)?;
+    print(|out| writeln!(out, "{address}/ (open it in a browser; Ctrl-C ends this)"))?;
+    serve(&listener, |request| {
+        match (request.method.as_str(), request.path.as_str()) {
+            ("GET", "/" | "/index.html") => ("200 OK", HTML, page.clone()),
+            _ => refusal("404 Not Found", "there is no such thing here"),
         }
     });
     Ok(Outcome::Done)
@@ -62,25 +50,4 @@ fn page(repository: &RepositoryArg) -> Result<Vec<u8>, CliError> {
     }
     let file = repository.root().join("target/play/index.html");
     std::fs::read(&file).map_err(|error| CliError::file(&file, error))
-}
-
-fn respond(mut stream: &TcpStream, page: &[u8]) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(TIMEOUT))?;
-    let mut lines = BufReader::new(stream).lines();
-    let request = lines.next().transpose()?.unwrap_or_default();
-    // The rest of the request says nothing that matters here, but has to be read.
-    while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
-    let path = request.split(' ').nth(1).unwrap_or_default();
-    let found = request.starts_with("GET ") && matches!(path, "/" | "/index.html");
-    let (status, body) = if found {
-        ("200 OK", page)
-    } else {
-        ("404 Not Found", &[][..])
-    };
-    let length = body.len();
-    write!(
-        stream,
-        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-    )?;
-    stream.write_all(body)
 }

@@ -16,7 +16,7 @@ fn installed(folder: &Folder) -> Command {
         std::fs::copy(env!("CARGO_BIN_EXE_hopwise"), &copy).expect("a copy");
     }
     let mut command = Command::new(copy);
-    for variable in ["HOPWISE_REPO", "HOPWISE_IMAGES", "HOPWISE_PORT"] {
+    for variable in ["HOPWISE_REPO", "HOPWISE_IMAGES", "HOPWISE_PORT", "HOPWISE_BENCH"] {
         command.env_remove(variable);
     }
     command.current_dir(folder.folder());

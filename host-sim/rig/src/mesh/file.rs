@@ -11,7 +11,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::rule::{BadMesh, BrokenRule, MeshRule};
-use super::{CableRate, EMULATED, MAX_NAME, Mesh, NodeSettings, serial_of};
+use super::{CableRate, EMULATED, MAX_NAME, Mesh, NodeSettings, is_same_probe};
 use crate::boards::{BoardKind, kind};
 
 #[derive(Deserialize)]
@@ -244,7 +244,7 @@ impl Mesh {
         if self.emulated {
             return Err(at(probe, MeshRule::ProbeOfEmulated(address)));
         }
-        let same = |other: &&String| serial_of(other).eq_ignore_ascii_case(serial_of(&text));
+        let same = |other: &&String| is_same_probe(other, &text);
         let taken = self
             .nodes
             .iter()

@@ -247,7 +247,8 @@ impl Mesh {
     }
 }
 
-/// The number of a probe without vendor and product.
-pub(crate) fn serial_of(probe: &str) -> &str {
-    probe.rsplit(':').next().unwrap_or(probe)
+/// Whether two texts select the same probe: their numbers count, with or without vendor and product.
+pub fn is_same_probe(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|probe| probe.rsplit(':').next());
+    one.unwrap_or_default().eq_ignore_ascii_case(other.unwrap_or_default())
 }

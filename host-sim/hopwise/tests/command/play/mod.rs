@@ -51,7 +51,7 @@ fn open(folder: &Folder, hash: &str) -> Option<Browser> {
 }
 
 /// Does what a script says, a line each, and waits until what it expects holds.
-fn follow(browser: &mut Browser, script: &str) {
+pub(crate) fn follow(browser: &mut Browser, script: &str) {
     for line in script.lines().filter(|line| !line.starts_with('#')) {
         match line.split_once(' ').expect("a verb") {
             ("click", place) => browser.click_at(place),
@@ -60,7 +60,7 @@ fn follow(browser: &mut Browser, script: &str) {
             ("do", deed) => drop(browser.evaluate(&format!("{deed}; 0"))),
             ("until", condition) => {
                 let holds = browser.evaluate(&format!("until(() => {condition})"));
-                assert_eq!(holds, true, "{line}: {}", browser.evaluate("byId('log').innerText"));
+                assert_eq!(holds, true, "{line}: {}", browser.evaluate("document.body.innerText"));
             }
             _ => panic!("{line}"),
         }

@@ -100,7 +100,13 @@ impl Browser {
         self.session = attached["sessionId"].as_str().map(String::from);
         self.call("Runtime.enable", json!({}));
         self.call("Page.enable", json!({}));
-        self.call("Page.navigate", json!({"url": format!("file://{path}")}));
+        let is_served = path.starts_with("http:");
+        let url = if is_served {
+            path.into()
+        } else {
+            format!("file://{path}")
+        };
+        self.call("Page.navigate", json!({"url": url}));
         while self.next()["method"] != "Page.loadEventFired" {}
     }
 
@@ -115,6 +121,7 @@ impl Browser {
             "Tab" => 9,
             "Enter" => 13,
             "ArrowRight" => 39,
+            "Delete" => 46,
             _ => 32,
         };
         let text = if key == "Enter" { "\r" } else { key };
