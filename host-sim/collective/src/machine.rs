@@ -18,6 +18,13 @@ pub struct Message<T> {
     pub body: T,
 }
 
+impl<T> Message<T> {
+    /// From a node to a neighbor, with its size and what it carries.
+    pub fn new(from: Node, to: Node, bytes: u64, body: T) -> Self {
+        Message { from, to, bytes, body }
+    }
+}
+
 /// Why a round is refused: the schedule is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the sentences say what they are")]

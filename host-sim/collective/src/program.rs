@@ -62,7 +62,7 @@ pub fn step<H: Held>(machine: &mut Machine, step: &Step, held: &mut Vec<H>) -> R
 
 fn message<H: Held>(from: Node, to: Node, body: H) -> Message<H> {
     let bytes = body.bytes();
-    Message { from, to, bytes, body }
+    Message::new(from, to, bytes, body)
 }
 
 /// A round in which what comes is added to what is held there.
@@ -120,12 +120,7 @@ fn share<H: Held>(machine: &mut Machine, axis: &Axis, held: &mut [H]) -> Result<
                         message.bytes += bytes;
                         message.body.push((source, item));
                     }
-                    None => messages.push(Message {
-                        from,
-                        to,
-                        bytes,
-                        body: vec![(source, item)],
-                    }),
+                    None => messages.push(Message::new(from, to, bytes, vec![(source, item)])),
                 }
             }
         }
@@ -151,12 +146,7 @@ fn share<H: Held>(machine: &mut Machine, axis: &Axis, held: &mut [H]) -> Result<
 fn exchange<H: Held>(machine: &mut Machine, swap: &Swap, held: &mut Vec<H>) -> Result<Vec<H>, Conflict> {
     let messages: Vec<Message<&H>> = (0..)
         .zip(held.iter())
-        .map(|(from, body)| Message {
-            from,
-            to: swap.partner(from),
-            bytes: body.bytes(),
-            body,
-        })
+        .map(|(from, body)| Message::new(from, swap.partner(from), body.bytes(), body))
         .filter(|message| message.from != message.to)
         .collect();
     machine.round(&messages)?;

@@ -86,7 +86,7 @@ pub fn route<T>(
                     None => {
                         let turn = turn(machine, turns, from, to)?;
                         let (bytes, body) = (item_bytes(&item.body), vec![item]);
-                        messages.push((turn, Message { from, to, bytes, body }));
+                        messages.push((turn, Message::new(from, to, bytes, body)));
                     }
                 }
             }

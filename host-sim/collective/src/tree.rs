@@ -74,12 +74,7 @@ impl<'a> Known<'a> {
                 .filter_map(|from| {
                     let body = held[from as usize].clone();
                     let to = self.parent[from as usize]?;
-                    Some(Message {
-                        from,
-                        to,
-                        bytes: bytes(&body),
-                        body,
-                    })
+                    Some(Message::new(from, to, bytes(&body), body))
                 })
                 .collect();
             machine.round(&messages)?;
@@ -105,12 +100,7 @@ impl<'a> Known<'a> {
                             node: from,
                         });
                     }
-                    messages.push(Message {
-                        from,
-                        to,
-                        bytes,
-                        body: block,
-                    });
+                    messages.push(Message::new(from, to, bytes, block));
                 }
             }
             machine.round(&messages)?;
@@ -137,12 +127,7 @@ impl<'a> Known<'a> {
                         node: from,
                     });
                 }
-                messages.push(Message {
-                    from,
-                    to,
-                    bytes: item_bytes * body.len() as u64,
-                    body,
-                });
+                messages.push(Message::new(from, to, item_bytes * body.len() as u64, body));
             }
             machine.round(&messages)?;
             for message in messages {

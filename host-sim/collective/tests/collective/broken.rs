@@ -11,12 +11,7 @@ use hopwise_core::{Network, Node};
 use crate::support::network;
 
 fn sent(from: Node, to: Node) -> Message<()> {
-    Message {
-        from,
-        to,
-        bytes: 8,
-        body: (),
-    }
+    Message::new(from, to, 8, ())
 }
 
 #[test]

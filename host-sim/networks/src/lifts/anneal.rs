@@ -122,6 +122,12 @@ struct Link {
     shift: usize,
 }
 
+impl Link {
+    fn new(from: usize, to: usize, shift: usize) -> Self {
+        Link { from, to, shift }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct State {
     m: usize,
@@ -147,21 +153,9 @@ impl State {
             let mut links = Vec::new();
             for pair in ends.chunks(2) {
                 links.push(match *pair {
-                    [from, to] if from != to => Link {
-                        from: from.min(to),
-                        to: from.max(to),
-                        shift: random.below(m),
-                    },
-                    [orbit, _] if m > 2 => Link {
-                        from: orbit,
-                        to: orbit,
-                        shift: 1 + random.below((m - 1) / 2),
-                    },
-                    [orbit] if m.is_multiple_of(2) => Link {
-                        from: orbit,
-                        to: orbit,
-                        shift: m / 2,
-                    },
+                    [from, to] if from != to => Link::new(from.min(to), from.max(to), random.below(m)),
+                    [orbit, _] if m > 2 => Link::new(orbit, orbit, 1 + random.below((m - 1) / 2)),
+                    [orbit] if m.is_multiple_of(2) => Link::new(orbit, orbit, m / 2),
                     _ => continue 'again,
                 });
             }
@@ -278,11 +272,7 @@ impl State {
                 if self.m % 2 == 1 || link.from == link.to || count >= most_links(self.orbits.len(), self.m) {
                     return false;
                 }
-                let half = |orbit| Link {
-                    from: orbit,
-                    to: orbit,
-                    shift: self.m / 2,
-                };
+                let half = |orbit| Link::new(orbit, orbit, self.m / 2);
                 self.links[at] = half(link.from);
                 self.links.push(half(link.to));
                 self.is_sound(at) && self.is_sound(count)
@@ -293,11 +283,7 @@ impl State {
     fn link(&self, one: usize, other: usize, random: &mut Random) -> Link {
         let shift = random.below(self.m);
         let shift = if one == other { shift.min(self.m - shift) } else { shift };
-        Link {
-            from: one.min(other),
-            to: one.max(other),
-            shift,
-        }
+        Link::new(one.min(other), one.max(other), shift)
     }
 
     /// The best state met on the way.
