@@ -6,7 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::basics::json;
-use crate::support::{hopwise, refuses, words};
+use crate::support::{printed, refuses, rejected, words};
 
 /// A folder that is gone with its value, and the paths of two files in it.
 fn files(input: &str) -> (TempDir, String, String) {
@@ -83,9 +83,7 @@ fn every_node_holds_what_it_should() {
 /// The tables of the documentation are what the command prints.
 #[test]
 fn the_tables_of_the_documentation_are_up_to_date() {
-    let printed = hopwise(&["collective", "--markdown"]);
-    assert!(printed.status.success());
-    let printed = String::from_utf8(printed.stdout).unwrap();
+    let printed = printed(&["collective", "--markdown"]);
     let written = include_str!("../../../../docs/collectives.md");
     let (_, tables) = written.split_once("# Rounds of every family").unwrap();
     let from = tables.find("## All ports").unwrap();
@@ -113,8 +111,6 @@ fn bad_input_is_refused_in_a_sentence() {
         collective ring(3) --op scan --tree binary => a binary tree serves reduce[..]
         "#
     ));
-    let dance = hopwise(&["collective", "ring(3)", "--op", "dance"]);
-    let said = String::from_utf8_lossy(&dance.stderr);
+    let said = rejected(&["collective", "ring(3)", "--op", "dance"]);
     assert!(said.contains("invalid value 'dance'"), "{said}");
-    assert_eq!(dance.status.code(), Some(2));
 }

@@ -8,7 +8,7 @@ use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
 use crate::emulator_support::elf as test_elf;
-use crate::support::{Folder, command, hopwise, like, refuses, words};
+use crate::support::{Folder, command, hopwise, like, printed, refuses, rejected, words};
 
 fn emulate(arguments: &[&str]) -> Output {
     hopwise(&[&["emulate"], arguments].concat())
@@ -42,8 +42,7 @@ fn figures_have_their_keys_and_are_the_same_every_time() {
 fn the_log_is_decoded_with_its_place() {
     let Some(elf) = test_elf() else { return };
     let elf = elf.to_str().expect("a path");
-    let output = emulate(&["ring(3)", "--elf", elf, "--for", "50ms", "--boards", "2"]);
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = printed(&["emulate", "ring(3)", "--elf", elf, "--for", "50ms", "--boards", "2"]);
     let line = text.lines().next().expect("a line");
     like(
         line,
@@ -84,11 +83,8 @@ fn options_and_scripts_that_make_no_sense_are_refused() {
         ("--faults", "nan", "a number from 0 to 1000"),
         ("--for", "soon", "is not a time such as"),
     ] {
-        let output = emulate(&["ring(3)", "--elf", elf, option, value]);
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{option} {value}: {text}");
-        let is_said = text.contains(words) && !text.contains("panicked");
-        assert!(is_said, "{option} {value}: {text}");
+        let text = rejected(&["emulate", "ring(3)", "--elf", elf, option, value]);
+        assert!(text.contains(words), "{option} {value}: {text}");
     }
 }
 
@@ -179,8 +175,11 @@ fn a_serial_port_is_a_socket() {
 #[test]
 fn boards_that_cannot_be_are_refused_before_an_image_is_built() {
     let folder = Folder::new("emulate-kinds");
-    let text = "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 1\nboard = \"nucleo-f401re\"\n";
-    let mesh = folder.write("mesh.toml", text);
+    let mesh = folder.mesh(
+        "mesh.toml",
+        "ring(3)",
+        "[[node]]\naddress = 1\nboard = \"nucleo-f401re\"\n",
+    );
     refuses(&format!(
         r#"
         emulate ring(3) --board nucleo-f401 => there is no emulated nucleo-f401, only nucleo-f446re, nucleo-f401re, [..]; did you mean nucleo-f401re?
@@ -239,10 +238,9 @@ fn each_board_says_what_it_has_done() {
 #[test]
 fn links_run_at_the_rates_of_their_cables() {
     let Some(elf) = crate::support::elf() else { return };
-    let text = "network = \"path(3)\"\nboard = \"nucleo-f446re\"\nbaud = 3000000\nhost-baud = 115200\n\
-                [[cable]]\nat = \"2.0\"\nbaud = 5625000\n";
-    let folder = crate::support::Folder::new("rates");
-    let mesh = folder.write("mesh.toml", text);
+    let rates = "baud = 3000000\nhost-baud = 115200\n[[cable]]\nat = \"2.0\"\nbaud = 5625000\n";
+    let folder = Folder::new("rates");
+    let mesh = folder.mesh("mesh.toml", "path(3)", rates);
     let run = [&mesh, "--elf", elf, "--for", "2s", "--check", "--json"];
     let whole = json(&emulate(&run));
     let rates: Vec<Vec<u64>> = whole["by_board"]
@@ -306,28 +304,22 @@ fn a_profile_is_of_one_board_or_of_all_and_without_idle_time() {
     let rooms = one["profile"]["rooms"].as_array().expect("a list");
     let room = rooms.iter().find(room).expect("a room");
     assert!(room["instructions"].as_i64() > Some(0));
-    let text = emulate(&["path(2)", "--elf", elf, "--for", "100ms", "--profile"]);
-    let text = String::from_utf8_lossy(&text.stdout);
+    let text = printed(&["emulate", "path(2)", "--elf", elf, "--for", "100ms", "--profile"]);
     like(&text, "[..]node::link[..]functions more: --json has all of them[..]");
 }
 
 #[test]
 fn what_cannot_be_measured_is_refused() {
-    for (arguments, sentence) in [
-        (
-            &["ring(3)", "--traffic", "5", "--payload", "4"][..],
-            "4 is not in 5..=200",
-        ),
-        (&["ring(3)", "--payload", "40"], "--traffic <RATE>"),
-        (&["ring(3)", "--baud", "5"], "boards run at"),
-        (&["ring(3)", "--baud", "fast"], "boards run at"),
-        (&["ring(3)", "--baud", "6000000"], "the nearest rate is 5625000"),
-        (&["ring(3)", "--without-idle"], "--profile"),
+    for (options, sentence) in [
+        ("--traffic 5 --payload 4", "4 is not in 5..=200"),
+        ("--payload 40", "--traffic <RATE>"),
+        ("--baud 5", "boards run at"),
+        ("--baud fast", "boards run at"),
+        ("--baud 6000000", "the nearest rate is 5625000"),
+        ("--without-idle", "--profile"),
     ] {
-        let output = emulate(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains(sentence), "{arguments:?}: {said}");
+        let said = rejected(&words(&format!("emulate ring(3) {options}"), &[]));
+        assert!(said.contains(sentence), "{options}: {said}");
     }
     let Some(elf) = crate::support::elf() else { return };
     refuses(&format!(

@@ -1,13 +1,13 @@
 //! Files and terminals: nothing good is overwritten before its replacement is whole, a cut trace can be read, and nothing that a
 //! board or a file says reaches a terminal or a page but as text.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::running::Ending;
-use crate::support::{Folder, command, hopwise, like, printed, refused, simulate};
+use crate::support::{Folder, command, failed, hopwise, like, printed, refused, simulate};
 
 /// Clears a terminal, in both ways, and begins a page's script.
 const HARMFUL: &str = "\u{1b}[2J\u{9b}2J<script>";
@@ -64,7 +64,7 @@ fn an_output_that_is_the_input_is_refused() {
     let folder = Folder::new("same-file");
     let trace = folder.path("trace.jsonl");
     simulate(&trace, &["ring(5)", "--packets", "20"]);
-    let mesh = folder.write("mesh.toml", "network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n");
+    let mesh = folder.mesh("mesh.toml", "ring(4)", "");
     let scenario = folder.write("scenario.toml", "network = \"ring(4)\"\npackets = 5\n");
     let script = folder.write("script", "1s cut 0.0\n");
     let (link, hard) = (folder.path("link"), folder.path("hard"));
@@ -208,9 +208,7 @@ fn a_damaged_job_is_named_and_done_again() {
     let [first, second] = ["job-00000.json", "job-00001.json"].map(|name| format!("{jobs}/{name}"));
     let (good, other) = (read(&first), read(&second));
     std::fs::write(&first, &good[..good.len() / 2]).unwrap();
-    let merged = hopwise(&["load", "merge", &jobs, "--out", &folder.path("out")]);
-    let sentence = String::from_utf8(merged.stderr).unwrap();
-    assert_eq!(merged.status.code(), Some(1), "{sentence}");
+    let (_, sentence) = failed(&["load", "merge", &jobs, "--out", &folder.path("out")]);
     like(&sentence, &format!("[..]{first}[..]does that job again[..]"));
     let worked = hopwise(&["load", "work", &jobs]);
     let said = String::from_utf8(worked.stderr).unwrap();
@@ -239,8 +237,7 @@ fn what_files_say_is_shown_as_text() {
     let page = folder.path("page.html");
     let bad = format!("network = {}\n", json.replace('\u{9b}', "\\u009b"));
     let bad_mesh = folder.write("bad.toml", &bad);
-    let long = format!("network = \"{long}\"\nboard = \"nucleo-f446re\"\n");
-    let long_mesh = folder.write("long.toml", &long);
+    let long_mesh = folder.mesh("long.toml", &long, "");
     let commands: [&[&str]; 7] = [
         &["report", &trace],
         &["view", &trace, "-o", &page],
@@ -270,14 +267,11 @@ fn what_files_say_is_shown_as_text() {
 #[test]
 fn what_boards_log_is_shown_as_text() {
     let folder = Folder::new("harmful-log");
-    let mesh = "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 0\nprobe = \"AA\"\n";
-    let mesh = folder.write("mesh.toml", mesh);
+    let mesh = folder.mesh("mesh.toml", "path(2)", "[[node]]\naddress = 0\nprobe = \"AA\"\n");
     let image = folder.write("image.elf", "");
-    let program = folder.write(
-        "probe-rs",
-        "#!/bin/sh\ncase $1 in --version) echo probe-rs 0.32.0; exit;; esac\nprintf '1.0|INFO|\\033[2J\\302\\2332J\\r<b>\\n'\nprintf '2.0|INFO|'\nhead -c 10000000 /dev/zero | tr '\\0' x\necho\nprintf 'but \\033[2J\\n' >&2\nsleep 1\nkill -INT $PPID\nexec sleep 60\n",
+    let program = folder.stand_in(
+        "printf '1.0|INFO|\\033[2J\\302\\2332J\\r<b>\\n'\nprintf '2.0|INFO|'\nhead -c 10000000 /dev/zero | tr '\\0' x\necho\nprintf 'but \\033[2J\\n' >&2\nsleep 1\nkill -INT $PPID\nexec sleep 60",
     );
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let trace = folder.path("trace.jsonl");
     // The program ends the capture as Ctrl-C does.
     let output = hopwise(&["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program]);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json as value};
 
 use crate::running::{Ending, Running};
-use crate::support::{Folder, command, elf, hopwise, json, like, refuses, words};
+use crate::support::{Folder, command, elf, failed, hopwise, json, like, refuses, words};
 
 fn listening(args: &[&str]) -> Ending {
     let mut listener = command(&[&["listen"], args].concat());
@@ -54,9 +54,7 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     like(lines[0], "[..]the host at node 1, service 20: 68656c6c6f \"hello\"");
     assert!(lines[1].ends_with("service 20: 1b5b324a1b5d303b7469746c6507"), "{text}");
 
-    let few = hopwise(&["listen", "--port", here, "--count", "1", "--for", "200ms"]);
-    assert_eq!(few.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&few.stderr).into_owned();
+    let (_, said) = failed(&["listen", "--port", here, "--count", "1", "--for", "200ms"]);
     assert_eq!(said.lines().last(), Some("hopwise: 0 of 1 messages came in time"));
     let none = hopwise(&["listen", "--port", here, "--for", "100ms", "--json"]);
     assert_eq!((none.status.code(), none.stdout.len()), (Some(0), 0));
@@ -83,10 +81,9 @@ fn messages_go_to_hosts_and_requests_to_boards() {
         bridge --listen 0.0.0.0:0 --port {here} => --listen takes an address of this host only, such as 127.0.0.1:7000, not 0.0.0.0:0
         "#
     ));
-    let unserved = hopwise(&[&["request", "2", "--service", "99", "hi"][..], &at].concat());
-    assert_eq!(unserved.status.code(), Some(1));
+    let (_, said) = failed(&[&["request", "2", "--service", "99", "hi"][..], &at].concat());
     let why = "hopwise: the request to service 99 of node 2: no application there serves the port\n";
-    assert_eq!(String::from_utf8_lossy(&unserved.stderr), why);
+    assert_eq!(said, why);
     let send = ["send", "2", "hi", "--service", "99", "--confirmed", "--json"];
     let (status, sent) = json(&[&send[..], &at].concat());
     assert_eq!((status, &sent["outcome"]), (1, &value!("undeliverable")));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::running::Ending;
-use crate::support::{Folder, command, elf, hopwise, json, like, refuses, words};
+use crate::support::{Folder, command, elf, hopwise, json, like, printed, refuses, rejected, words};
 use hopwise_emulate::log::take_lines;
 use hopwise_emulate::rig::{Firmware, blueprint};
 use hopwise_emulate::setup::{self, Differences};
@@ -342,9 +342,8 @@ fn lines_of_a_capture_are_told_in_words() {
     let trace = folder.path("trace.jsonl");
     let line = "capture {} -o {} --elf {} --traffic 20 --for 1400ms";
     let capture = words(line, &[&mesh, &trace, elf]);
-    let output = hopwise(&[&capture[..], &["--filter", "event=forwarded,link-up"]].concat());
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && !said.contains('\u{1b}'), "{said}");
+    let said = printed(&[&capture[..], &["--filter", "event=forwarded,link-up"]].concat());
+    assert!(!said.contains('\u{1b}'), "{said}");
     let lines: Vec<Vec<&str>> = said.lines().map(|line| line.split_whitespace().collect()).collect();
     let forwarded: Vec<_> = lines.iter().filter(|line| line.get(4) == Some(&"forwarded")).collect();
     assert!(forwarded.len() > 20, "{said}");
@@ -368,9 +367,7 @@ fn lines_of_a_capture_are_told_in_words() {
 
 /// What is said of an event that there is not.
 fn refusal_of_filter(mesh: &str) -> String {
-    let output = hopwise(&["capture", mesh, "-o", "/dev/null", "--filter", "event=dropt"]);
-    assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = rejected(&["capture", mesh, "-o", "/dev/null", "--filter", "event=dropt"]);
     let line = said.lines().next().unwrap_or_default();
     line.split_once("': ")
         .map_or_else(|| line.to_string(), |(_, why)| why.to_string())

@@ -1,6 +1,6 @@
 //! Flashing, against a stand-in for the probe-rs program that writes down how it was called.
 
-use crate::support::{Folder, elf, hopwise, like, refuses};
+use crate::support::{Folder, elf, failed, hopwise, like, printed, refuses};
 use hopwise_node::store::{COMMITTED_BYTES, committed, last_epoch_in};
 use hopwise_node::wire::{BoardConfig, CONFIG_BYTES};
 
@@ -56,9 +56,7 @@ fn every_board_gets_image_config_and_reset_and_failures_are_named() {
     let mesh = folder.write("mesh.toml", MESH);
     let image = folder.write("image.elf", "");
     let program = stand_in(&folder);
-    let output = hopwise(&["flash", &mesh, "--elf", &image, "--probe-rs", &program]);
-    let [said, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    assert_eq!(output.status.code(), Some(1), "{said}{error}");
+    let (said, error) = failed(&["flash", &mesh, "--elf", &image, "--probe-rs", &program]);
     assert_eq!(
         said,
         "2 of 3 boards flashed\n  board 1 (probe 0483:374b:BB11) failed at its config: the chip is locked\n"
@@ -122,13 +120,7 @@ fn a_board_with_keys_counts_its_starts_on() {
     slots.extend([0; 24]);
     slots.resize(8192, 0xff);
     std::fs::write(folder.path("slots"), slots).unwrap();
-    let output = hopwise(&["flash", &mesh, "--elf", &image, "--probe-rs", &program]);
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
-    );
+    printed(&["flash", &mesh, "--elf", &image, "--probe-rs", &program]);
     let epoch = |node: u64| {
         let bytes = std::fs::read(folder.path(&format!("config-{node}.bin"))).unwrap();
         assert_eq!(
@@ -160,10 +152,11 @@ fn a_probe_that_hangs_is_given_up_and_the_others_are_flashed() {
         "echo \"$*\" >> '{here}/calls'\ncase \"$*\" in *BB11*) echo waiting; exec sleep 60;; esac"
     ));
     let begin = std::time::Instant::now();
-    let output = hopwise(&["flash", &mesh, "--limit", "1", "--elf", &image, "--probe-rs", &program]);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    like(&said, "[..]no end after 1 s: unplug the board and plug it in again[..]");
+    let (said, error) = failed(&["flash", &mesh, "--limit", "1", "--elf", &image, "--probe-rs", &program]);
+    like(
+        &(said + &error),
+        "[..]no end after 1 s: unplug the board and plug it in again[..]",
+    );
     assert!(begin.elapsed().as_secs() < 30, "the stand-in sleeps for a minute");
     let found = (calls_of(&folder, "AA00").len(), calls_of(&folder, "BB11").len());
     assert_eq!(found, (3, 1));
@@ -174,9 +167,8 @@ fn a_dry_run_shows_the_calls_and_makes_none() {
     let folder = Folder::new("flash-dry");
     let mesh = folder.write("mesh.toml", MESH);
     let program = stand_in(&folder);
-    let output = hopwise(&["flash", &mesh, "--dry-run", "--only", "2,0", "--probe-rs", &program]);
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert_eq!((output.status.code(), said.lines().count()), (Some(0), 8), "{said}");
+    let said = printed(&["flash", &mesh, "--dry-run", "--only", "2,0", "--probe-rs", &program]);
+    assert_eq!(said.lines().count(), 8, "{said}");
     let [image, loader, config] = [0, 1, 2].map(|number| said.lines().nth(number).unwrap());
     let are_built = image.ends_with("release/hopwise-firmware") && loader.ends_with("release/hopwise-boot");
     assert!(are_built, "{said}");
@@ -198,8 +190,7 @@ fn the_boot_loader_comes_after_the_image() {
     ] {
         let _ = std::fs::remove_file(folder.path("calls"));
         let flash = ["flash", mesh.as_str(), "--probe-rs", program.as_str(), "--only", "0"];
-        let output = hopwise(&[&flash, args].concat());
-        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        printed(&[&flash, args].concat());
         let calls = calls_of(&folder, "AA00");
         let files: Vec<_> = calls.iter().filter_map(|call| call.rsplit(' ').next()).collect();
         assert_eq!(
@@ -242,10 +233,8 @@ fn what_cannot_be_flashed_is_refused() {
 fn emulated_boards_have_the_configs_of_the_mesh_file() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("flash-emulated");
-    let text = "network = \"heawood\"\nboard = \"nucleo-f446re\"\nbaud = 115200\nprobe = \"emulated\"\n[[node]]\naddress = 5\nname = \"five\"\n";
-    let mesh = folder.write("mesh.toml", text);
-    let output = hopwise(&["flash", &mesh, "--elf", elf]);
-    let said = String::from_utf8(output.stdout).unwrap();
-    let found = (output.status.code(), said.as_str());
-    assert_eq!(found, (Some(0), "14 of 14 emulated boards have their config\n"));
+    let node = "baud = 115200\nprobe = \"emulated\"\n[[node]]\naddress = 5\nname = \"five\"\n";
+    let mesh = folder.mesh("mesh.toml", "heawood", node);
+    let said = printed(&["flash", &mesh, "--elf", elf]);
+    assert_eq!(said, "14 of 14 emulated boards have their config\n");
 }

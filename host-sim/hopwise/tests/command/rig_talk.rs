@@ -1,15 +1,14 @@
 //! A running mesh, asked through a pseudo-terminal as through a board's USB port.
 
 use crate::running::Running;
-use crate::support::{Folder, command, elf, hopwise, json, refuses};
+use crate::support::{Folder, command, elf, failed, json, printed, refuses, rejected};
 use serde_json::{Value, json as value};
 
 #[test]
 fn a_running_mesh_answers_through_a_terminal() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("talk");
-    let text = "network = \"ring(5)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 3\nname = \"far\"\n";
-    let mesh = folder.write("mesh.toml", text);
+    let mesh = folder.mesh("mesh.toml", "ring(5)", "[[node]]\naddress = 3\nname = \"far\"\n");
     let running = Running::start(&folder, &mesh, elf);
     let port = ["--port", &running.ports[0]];
     let ask = |args: &[&str]| json(&[args, &port, &["--json"]].concat());
@@ -44,10 +43,8 @@ fn a_running_mesh_answers_through_a_terminal() {
     assert!(all_delivered, "{counters}");
 
     let watch = ["counters", "0", "3", "--watch", "--every", "0.5", "--rounds", "2"];
-    let watched = hopwise(&[&watch, &port[..]].concat());
-    let tables = String::from_utf8(watched.stdout).unwrap();
-    let found = (watched.status.code(), tables.matches("ring(5)").count());
-    assert_eq!(found, (Some(0), 2), "{tables}");
+    let tables = printed(&[&watch, &port[..]].concat());
+    assert_eq!(tables.matches("ring(5)").count(), 2, "{tables}");
     let found = tables.lines().filter(|line| line.starts_with("3 ")).count();
     assert_eq!(found, 2, "{tables}");
 
@@ -64,7 +61,7 @@ fn a_running_mesh_answers_through_a_terminal() {
 fn what_cannot_be_reached_is_said() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("talk-refused");
-    let mesh = folder.write("mesh.toml", "network = \"path(3)\"\nboard = \"nucleo-f446re\"\n");
+    let mesh = folder.mesh("mesh.toml", "path(3)", "");
     let script = folder.write("script.txt", "0s cut 2.USART1\n");
     let running = Running::with(&folder, &mesh, elf, &["--script", &script]);
     let tty = running.ports[0].as_str();
@@ -80,11 +77,11 @@ fn what_cannot_be_reached_is_said() {
         ping 1 --port /nowhere => /nowhere: [..]
         "#
     ));
-    let output = hopwise(&["ping", "2", "--count", "1", "--port", tty]);
-    assert_eq!(output.status.code(), Some(1), "its cable is cut: {output:?}");
-    let said = String::from_utf8(output.stderr).unwrap();
-    let why = "hopwise: 0 of 1 pings of node 2 were answered (undeliverable: no-route)\n";
-    assert_eq!(said, why);
+    let (_, why) = failed(&["ping", "2", "--count", "1", "--port", tty]);
+    assert_eq!(
+        why,
+        "hopwise: 0 of 1 pings of node 2 were answered (undeliverable: no-route)\n"
+    );
     let (status, sent) = json(&["send", "2", "x", "--confirmed", "--port", tty, "--json"]);
     assert_eq!((status, &sent["outcome"]), (1, &value!("undeliverable")));
 }
@@ -93,7 +90,7 @@ fn what_cannot_be_reached_is_said() {
 fn the_port_that_is_meant_need_not_be_said() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("talk-meant");
-    let mesh = folder.write("mesh.toml", "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n");
+    let mesh = folder.mesh("mesh.toml", "path(2)", "");
     let running = Running::start(&folder, &mesh, elf);
     for args in [&["ping", "1", "--count", "1"][..], &["check", &mesh]] {
         let output = command(args).env("HOPWISE_PORT", &running.ports[0]).output();
@@ -101,7 +98,7 @@ fn the_port_that_is_meant_need_not_be_said() {
         assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
         assert!(!output.stdout.contains(&0x1b), "no colors in a pipe: {output:?}");
     }
-    let said = String::from_utf8(hopwise(&["ping", "1", "--baud", "9600"]).stderr).unwrap();
+    let said = rejected(&["ping", "1", "--baud", "9600"]);
     assert!(said.contains("boards run at 38400 to 12500000 baud"), "{said}");
 }
 
@@ -109,14 +106,12 @@ fn the_port_that_is_meant_need_not_be_said() {
 fn cables_are_watched_as_they_are_plugged_in() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("watch");
-    let mesh = folder.write("mesh.toml", "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n");
+    let mesh = folder.mesh("mesh.toml", "ring(3)", "");
     // Nothing is plugged in; then the first cable, the third one the wrong way, and all.
     let script = "0s cut 0.0\n0s cut 0.1\n0s cut 1.0\n4s plug 0.0\n8s plug 0.1\n12s plug 1.0\n";
     let script = folder.write("script.txt", script);
     let running = Running::with(&folder, &mesh, elf, &["--script", &script]);
-    let output = hopwise(&["check", &mesh, "--watch", "--port", &running.ports[0]]);
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let said = printed(&["check", &mesh, "--watch", "--port", &running.ports[0]]);
     // While a link comes up, more may be said of it, and the cable is asked for again.
     let mut lines: Vec<&str> = said.lines().filter(|line| !line.starts_with(' ')).collect();
     lines.dedup();

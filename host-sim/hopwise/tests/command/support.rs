@@ -111,6 +111,14 @@ pub(crate) fn printed(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
+/// What it prints and what it says, if a check fails.
+pub(crate) fn failed(args: &[&str]) -> (String, String) {
+    let output = hopwise(args);
+    let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("text"));
+    assert_eq!(output.status.code(), Some(1), "{args:?}: {out}{err}");
+    (out, err)
+}
+
 /// Exit status and the JSON that was printed.
 pub(crate) fn json(args: &[&str]) -> (i32, Value) {
     let output = hopwise(args);
@@ -120,13 +128,19 @@ pub(crate) fn json(args: &[&str]) -> (i32, Value) {
     (status, value)
 }
 
-/// The one sentence of a command that was refused and has printed nothing.
-pub(crate) fn refused(args: &[&str]) -> String {
+/// What is said of a command that was refused and has printed nothing.
+pub(crate) fn rejected(args: &[&str]) -> String {
     let output = hopwise(args);
-    let sentence = String::from_utf8(output.stderr).expect("text");
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {sentence}");
-    let found = (sentence.lines().count(), output.stdout);
-    assert_eq!(found, (1, vec![]), "{args:?}: {sentence}");
+    let said = String::from_utf8(output.stderr).expect("text");
+    let found = (output.status.code(), output.stdout);
+    assert_eq!(found, (Some(2), vec![]), "{args:?}: {said}");
+    said
+}
+
+/// The same, if it is one sentence.
+pub(crate) fn refused(args: &[&str]) -> String {
+    let sentence = rejected(args);
+    assert_eq!(sentence.lines().count(), 1, "{args:?}: {sentence}");
     sentence.trim_end().into()
 }
 
