@@ -73,10 +73,7 @@ impl MeshKeys {
     /// Derives both from the single secret that the user keeps.
     pub fn of(secret: &Secret) -> Self {
         MeshKeys {
-            mesh: Secret {
-                key: secret.key.derive_key("mesh", &[]),
-                encrypts: secret.encrypts,
-            },
+            mesh: Secret::new(secret.key.derive_key("mesh", &[]), secret.encrypts),
             management: secret.key.derive_key("management", &[]),
         }
     }

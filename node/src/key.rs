@@ -87,6 +87,11 @@ pub struct Secret {
 impl Secret {
     /// The suffix of a secret with which payloads are encrypted.
     pub const ENCRYPTS: &str = "+encrypt";
+
+    /// A key, and whether payloads are encrypted with it.
+    pub const fn new(key: Key, encrypts: bool) -> Self {
+        Secret { key, encrypts }
+    }
 }
 
 impl FromStr for Secret {
@@ -94,10 +99,7 @@ impl FromStr for Secret {
 
     fn from_str(text: &str) -> Result<Self, BadKey> {
         let digits = text.strip_suffix(Secret::ENCRYPTS);
-        Ok(Secret {
-            key: digits.unwrap_or(text).parse()?,
-            encrypts: digits.is_some(),
-        })
+        Ok(Secret::new(digits.unwrap_or(text).parse()?, digits.is_some()))
     }
 }
 

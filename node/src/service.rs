@@ -107,11 +107,7 @@ mod tests {
             received: 5,
             ..RouterCounters::default()
         });
-        let request = Request {
-            query,
-            asked: 99,
-            payload,
-        };
+        let request = Request::new(query, 99, payload);
         respond(&request, 42, &someone, 8_000)
     }
 

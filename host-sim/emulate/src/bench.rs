@@ -186,10 +186,7 @@ impl Bench {
         }
         let mut bytes = [0; hopwise_node::limits::MAX_PAYLOAD];
         let bytes = postcard::to_slice(request, &mut bytes).map_err(CannotRun::of)?;
-        let request = BoardRequest {
-            more: bytes.to_vec(),
-            ..BoardRequest::new(at, node, Query::Application(port))
-        };
+        let request = BoardRequest::new(at, node, Query::Application(port)).with(bytes.to_vec());
         let reply = self.hosts.ask(&mut self.world, &[request], 5 * SECOND).pop();
         match reply.flatten() {
             Some(Reply::Response(bytes)) => match AppStatus::read(&bytes) {

@@ -43,13 +43,7 @@ pub fn boards(mesh: &Mesh, image: &Arc<Image>, run: &EmulatedRun) -> Result<Worl
     let mut mesh = mesh.clone();
     mesh.log_packets = true;
     if let Some(rate) = run.traffic {
-        mesh.traffic = Some(Traffic {
-            rate,
-            count: 0,
-            pattern: Pattern::Uniform,
-            size: 32,
-            random: false,
-        });
+        mesh.traffic = Some(Traffic::new(rate, 0, Pattern::Uniform, 32));
     }
     let mut blueprint = blueprint(&mesh)?;
     let nodes = mesh.network.nodes();

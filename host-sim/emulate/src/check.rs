@@ -126,10 +126,7 @@ fn pings(world: &mut World, hosts: &mut Hosts, pairs: &[(u64, u64)], report: &mu
     let payload = |(from, to): (u64, u64)| [from.to_le_bytes(), to.to_le_bytes()].concat();
     let requests: Vec<BoardRequest> = pairs
         .iter()
-        .map(|&(from, to)| BoardRequest {
-            more: payload((from, to)),
-            ..BoardRequest::new(from as usize, to, Query::Ping)
-        })
+        .map(|&(from, to)| BoardRequest::new(from as usize, to, Query::Ping).with(payload((from, to))))
         .collect();
     let replies = ask_all(world, hosts, &requests);
     report.pings = pairs.len() as u64;

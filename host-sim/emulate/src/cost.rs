@@ -32,10 +32,7 @@ pub const NETWORKS: [&str; 8] = [
 ];
 /// The keys of meshes that have some here.
 pub const KEYS: MeshKeys = MeshKeys {
-    mesh: Secret {
-        key: Key::new(*b"of a whole mesh!"),
-        encrypts: false,
-    },
+    mesh: Secret::new(Key::new(*b"of a whole mesh!"), false),
     management: Key::new(*b"of its managers!"),
 };
 /// Packets that are forwarded, and how many a second: in no simple ratio to the boards' timers, so that all phases count.
@@ -325,11 +322,8 @@ impl<'w> Measured<'w> {
         let quiet = Spent::by(self.world, between);
         let end = self.world.now() + FORWARDING;
         let traffic = Traffic {
-            rate: RATE,
-            count: PACKETS,
-            pattern: Pattern::Opposite,
-            size: payload.size,
             random: payload.random,
+            ..Traffic::new(RATE, PACKETS, Pattern::Opposite, payload.size)
         };
         self.start_traffic(from, traffic)?;
         self.run_for(end.saturating_sub(self.world.now()));
@@ -375,10 +369,7 @@ pub enum Trial {
 
 /// Has a board begin a trial of `firmware/examples/trials` with a node.
 pub fn order(world: &mut World, hosts: &mut Hosts, board: usize, trial: u8, node: u8) -> Result<(), CannotMeasure> {
-    let request = BoardRequest {
-        more: vec![trial, node],
-        ..BoardRequest::new(board, board as u64, Query::Application(AppPort(100)))
-    };
+    let request = BoardRequest::new(board, board as u64, Query::Application(AppPort(100))).with(vec![trial, node]);
     let reply = hosts.ask(world, &[request], ANSWERED).pop().flatten();
     match reply == Some(Reply::Response(vec![AppStatus::Ok as u8])) {
         true => Ok(()),

@@ -123,11 +123,8 @@ pub fn measure(program: &Program, network: &Network, baud: u32, payload: u8) -> 
     measured.start_traffic(
         0,
         Traffic {
-            rate: RATE,
-            count: PACKETS,
-            pattern: Pattern::Opposite,
-            size: payload,
             random: true,
+            ..Traffic::new(RATE, PACKETS, Pattern::Opposite, payload)
         },
     )?;
     let pause = 3 * 10 * SECOND / Time::from(baud);

@@ -23,13 +23,7 @@ const TIMER_TURN: u64 = 1 << 16;
 const STARTS: u64 = 0x7374_6172_7473;
 /// By then a started board has cleared its memory.
 const BOOTED: Time = 50 * MILLISECOND;
-const FULL: Traffic = Traffic {
-    rate: 100_000,
-    count: 0,
-    pattern: Pattern::Neighbors,
-    size: 200,
-    random: false,
-};
+const FULL: Traffic = Traffic::new(100_000, 0, Pattern::Neighbors, 200);
 
 /// Boards whose time is watched.
 pub struct TimedBoards {

@@ -231,10 +231,7 @@ fn free_port(mesh: &Mesh, name: &PortName) -> Result<Port, CannotEmulate> {
 }
 
 fn another_key() -> Keys {
-    let secret = Secret {
-        key: Key::new([0; KEY_BYTES]),
-        encrypts: false,
-    };
+    let secret = Secret::new(Key::new([0; KEY_BYTES]), false);
     MeshKeys::of(&secret).of_board(0)
 }
 

@@ -90,12 +90,14 @@ pub struct Program {
 }
 
 impl Program {
+    /// An image on a kind of board.
+    pub fn new(kind: &'static BoardKind, image: Arc<Image>) -> Self {
+        Program { kind, image }
+    }
+
     /// An image on the default board.
     pub fn on_default(image: &Arc<Image>) -> Self {
-        Program {
-            kind: BOARDS[0],
-            image: image.clone(),
-        }
+        Program::new(BOARDS[0], image.clone())
     }
 }
 
@@ -312,10 +314,7 @@ mod tests {
     #[test]
     fn every_kind_of_board_has_its_own_links() {
         for kind in BOARDS.iter() {
-            let program = Program {
-                kind,
-                image: Arc::new(Image::from_bytes(vec![0; 8])),
-            };
+            let program = Program::new(kind, Arc::new(Image::from_bytes(vec![0; 8])));
             let differences = Differences::new(1, 0.0);
             let most = kind.links().len();
             let network = |nodes: usize| format!("complete({nodes})").parse::<Network>().expect("a network");

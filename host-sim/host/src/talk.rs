@@ -29,14 +29,14 @@ impl BoardRequest {
         }
     }
 
+    /// The same with a payload.
+    pub fn with(self, more: Vec<u8>) -> Self {
+        BoardRequest { more, ..self }
+    }
+
     /// A command to the board at the serial port.
     pub fn command(at: usize, command: &Command<'_>) -> Self {
-        BoardRequest {
-            at,
-            dest: at as u64,
-            query: command.query(),
-            more: command.payload().to_vec(),
-        }
+        BoardRequest::new(at, at as u64, command.query()).with(command.payload().to_vec())
     }
 }
 

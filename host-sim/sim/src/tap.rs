@@ -53,10 +53,7 @@ impl Tap {
                 let mut link = Link::welcoming(identity, baud, now);
                 if random.random() {
                     // Any key but the right one.
-                    let secret = Secret {
-                        key: Key::new(random.random()),
-                        encrypts: false,
-                    };
+                    let secret = Secret::new(Key::new(random.random()), false);
                     let random = random.random();
                     link.lock(&Credentials { secret, random });
                 }

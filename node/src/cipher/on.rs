@@ -146,11 +146,7 @@ mod tests {
     const SAYS: &[u8] = b"the wind has turned";
 
     fn packet(content: &Content<'_>) -> Packet<64> {
-        let header = Header {
-            number: 17,
-            epoch: 3,
-            ..Header::new(content.kind(), 5, 9)
-        };
+        let header = Header::new(content.kind(), 5, 9).numbered(3, 17);
         Packet {
             header,
             body: content.write().unwrap(),
@@ -158,10 +154,7 @@ mod tests {
     }
 
     fn datagram() -> Packet<64> {
-        packet(&Content::Datagram(Addressed {
-            port: AppPort(16),
-            payload: SAYS,
-        }))
+        packet(&Content::Datagram(Addressed::new(AppPort(16), SAYS)))
     }
 
     fn sealed() -> Packet<64> {
@@ -173,20 +166,13 @@ mod tests {
     #[test]
     fn a_payload_is_hidden_and_comes_back() {
         let contents = [
-            Content::Datagram(Addressed {
-                port: AppPort(16),
-                payload: SAYS,
-            }),
+            Content::Datagram(Addressed::new(AppPort(16), SAYS)),
             Content::Confirmed(Confirmed {
                 known_epoch: 4,
                 port: AppPort(16),
                 payload: SAYS,
             }),
-            Content::Request(Request {
-                query: Query::Application(AppPort(16)),
-                asked: 7,
-                payload: SAYS,
-            }),
+            Content::Request(Request::new(Query::Application(AppPort(16)), 7, SAYS)),
         ];
         for content in contents {
             let plain = packet(&content);
@@ -216,11 +202,7 @@ mod tests {
             dest: 4,
             reason: DropReason::NoRoute,
         }));
-        let ping = packet(&Content::Request(Request {
-            query: Query::Ping,
-            asked: 7,
-            payload: SAYS,
-        }));
+        let ping = packet(&Content::Request(Request::new(Query::Ping, 7, SAYS)));
         for plain in [report, ping] {
             let mut packet = plain.clone();
             let mut cipher = Cipher::new(&KEY);
@@ -281,10 +263,7 @@ mod tests {
     #[test]
     fn without_room_or_nonces_nothing_is_sent() {
         let long = [1; 60];
-        let mut packet = packet(&Content::Datagram(Addressed {
-            port: AppPort(16),
-            payload: &long,
-        }));
+        let mut packet = packet(&Content::Datagram(Addressed::new(AppPort(16), &long)));
         assert_eq!(Cipher::new(&KEY).seal(&mut packet), None);
         let mut worn = Cipher::new(&KEY);
         worn.left = 1;

@@ -10,7 +10,7 @@ use crate::cipher::SEAL_BYTES;
 use crate::key::{Credentials, Key, Secret};
 use crate::router::{Config, MessageKind, Router};
 use crate::wire::{Addressed, AppPort, Confirmed, Undeliverable, Verdict, read_structure};
-use hopwise_core::{Network, Rule};
+use hopwise_core::Network;
 
 const BAUD: u32 = 1_000_000;
 
@@ -25,7 +25,7 @@ enum Board {
 
 fn datagram(payload: &[u8]) -> Content<'_> {
     let port = AppPort(20);
-    Content::Datagram(Addressed { port, payload })
+    Content::Datagram(Addressed::new(port, payload))
 }
 
 struct HostEnd {
@@ -59,13 +59,8 @@ impl HostEnd {
     fn part_of(network: &str, address: Node) -> Self {
         let network: Network = network.parse().unwrap();
         let config = Config {
-            network,
-            address,
-            epoch: 3,
-            baud: BAUD,
-            links: 6,
             hosts: 1 << 5,
-            rule: Rule::Exact,
+            ..Config::new(network, address, 3, 6)
         };
         HostEnd::new(Board::In(Box::new(Router::new(&config, 0).unwrap())))
     }
@@ -192,18 +187,12 @@ fn packets_say_who_began_them() {
         let header = host.packet(4, &datagram(b"x")).unwrap().header;
         let expected = Header {
             from_host: true,
-            epoch: 0x2345,
-            number,
-            ..Header::new(Kind::Datagram, 0, 4)
+            ..Header::new(Kind::Datagram, 0, 4).numbered(0x2345, number)
         };
         assert_eq!(header, expected);
     }
     let header = board.packet(0, &datagram(b"x")).unwrap().header;
-    let expected = Header {
-        epoch: 9,
-        number: first_of_board,
-        ..Header::new(Kind::Datagram, 0, 0)
-    };
+    let expected = Header::new(Kind::Datagram, 0, 0).numbered(9, first_of_board);
     assert_eq!(header, expected);
 }
 
@@ -414,10 +403,7 @@ fn a_node_asks_the_host_which_answers_in_its_own_time() {
 #[cfg(feature = "cipher")]
 fn encrypting(random: u8) -> Credentials {
     Credentials {
-        secret: Secret {
-            key: Key::new([5; 16]),
-            encrypts: true,
-        },
+        secret: Secret::new(Key::new([5; 16]), true),
         random: [random; 16],
     }
 }
@@ -435,11 +421,7 @@ fn what_grows_too_long_by_encryption_is_refused_at_once() {
         .rev()
         .find(|length| host_end.host.packet(0, &datagram(&[7; BODY][..*length])).is_some());
     assert_eq!(longest, Some(BODY - 1 - SEAL_BYTES));
-    let asked = Content::Request(Request {
-        query: Query::Application(AppPort(20)),
-        asked: 1,
-        payload: b"?",
-    });
+    let asked = Content::Request(Request::new(Query::Application(AppPort(20)), 1, b"?"));
     let request_packet = host_end.host.packet(0, &asked).unwrap();
     assert!(!host_end.host.reply(&request_packet, &[7; BODY - 10]));
     assert!(host_end.host.is_idle());

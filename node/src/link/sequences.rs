@@ -135,11 +135,7 @@ mod tests {
 
     fn header(kind: Kind, source: u64, number: u32) -> Header {
         let epoch = 9;
-        Header {
-            epoch,
-            number,
-            ..Header::new(kind, source, 3)
-        }
+        Header::new(kind, source, 3).numbered(epoch, number)
     }
 
     fn datagram(number: u32) -> Header {

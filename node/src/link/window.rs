@@ -290,12 +290,8 @@ mod tests {
 
     fn ack(next: u8, missing: Option<u8>) -> Ack {
         Ack {
-            tag: 0,
-            next,
-            refused: 0,
-            offer: Offer::ALL,
             missing,
-            pause: 0,
+            ..Ack::new(0, next)
         }
     }
 

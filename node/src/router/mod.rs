@@ -41,8 +41,8 @@ use crate::key::Credentials;
 use crate::link::{LinkOf, Micros, Received, Turn};
 use crate::service::Subject;
 use crate::wire::{
-    AppPort, AppStatus, BoardInfo, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, ONE_BYTE_HOPS, PacketId,
-    Role, RouterCounters, StepSet,
+    AppPort, AppStatus, BoardInfo, DEFAULT_BAUD, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport,
+    ONE_BYTE_HOPS, PacketId, Role, RouterCounters, StepSet,
 };
 use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Port, Rule};
@@ -64,6 +64,21 @@ pub struct Config {
     pub hosts: u32,
     /// The routing function.
     pub rule: Rule,
+}
+
+impl Config {
+    /// A board at wires of the [default rate](DEFAULT_BAUD) that accepts no host.
+    pub const fn new(network: Network, address: Node, epoch: u32, links: u8) -> Self {
+        Config {
+            network,
+            address,
+            epoch,
+            baud: DEFAULT_BAUD,
+            links,
+            hosts: 0,
+            rule: Rule::Exact,
+        }
+    }
 }
 
 /// The reason why a node cannot be created.

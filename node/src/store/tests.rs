@@ -176,7 +176,7 @@ fn keys_stay_with_a_board_whatever_config_it_gets() {
         let [mesh, management] = [0, 16].map(|first| core::array::from_fn(|place| first + place as u8));
         let key = Key::new(mesh);
         let keys = Some(Keys {
-            mesh: Secret { key, encrypts },
+            mesh: Secret::new(key, encrypts),
             management: Key::new(management),
         });
         let bytes = committed(&config(5), keys, 1_000);

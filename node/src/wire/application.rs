@@ -40,6 +40,11 @@ pub struct Addressed<'a> {
 }
 
 impl<'a> Addressed<'a> {
+    /// A payload for a port.
+    pub const fn new(port: AppPort, payload: &'a [u8]) -> Self {
+        Addressed { port, payload }
+    }
+
     /// Parses the body; `None` if it is malformed.
     pub fn read(body: &'a [u8]) -> Option<Self> {
         let (&port, payload) = body.split_first()?;

@@ -308,11 +308,8 @@ mod tests {
             name: String::try_from("north").unwrap(),
             options: 3,
             traffic: Some(Traffic {
-                rate: 100,
-                count: 5_000,
-                pattern: Pattern::Uniform,
-                size: 64,
                 random: true,
+                ..Traffic::new(100, 5_000, Pattern::Uniform, 64)
             }),
             ..BoardConfig::new("rdn(ring(3),1)", 17).unwrap()
         }

@@ -264,11 +264,8 @@ mod tests {
     #[test]
     fn commands_are_read_as_they_were_written() {
         let traffic = Traffic {
-            rate: 1_000,
-            count: 70_000,
-            pattern: Pattern::Neighbors,
-            size: 200,
             random: true,
+            ..Traffic::new(1_000, 70_000, Pattern::Neighbors, 200)
         };
         let plan = UpdatePlan {
             board: UpdatePlan::board_named("nucleo-f446re"),

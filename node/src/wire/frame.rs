@@ -364,6 +364,18 @@ pub(super) enum Ending<'a> {
 }
 
 impl Ack {
+    /// All before `next` have arrived, nothing was refused, and there is room for all.
+    pub const fn new(tag: u16, next: u8) -> Self {
+        Ack {
+            tag,
+            next,
+            refused: 0,
+            offer: Offer::ALL,
+            missing: None,
+            pause: 0,
+        }
+    }
+
     /// Parses an acknowledgment and what follows it.
     fn read(first: u8, tag: u16, bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (&place, rest) = bytes.split_first()?;
@@ -481,12 +493,8 @@ mod tests {
                 };
                 assert_eq!(Frame::read(&masked(&[a, b], 0), TAG), hello);
                 let ack = Ack {
-                    tag: TAG,
-                    next: b >> 2,
-                    refused: 0,
-                    offer: Offer::ALL,
-                    missing: None,
                     pause: a >> 2 & CHANNEL_MASK,
+                    ..Ack::new(TAG, b >> 2)
                 };
                 let expected = match kind {
                     ACK if a & MISSING == 0 && b & ROUND_MASK == 0 => Ok(Frame::Ack(ack)),

@@ -79,15 +79,8 @@ fn the_document_and_the_code_agree_on_every_example() {
 }
 
 fn encrypted(examples: &mut Examples) {
-    let content = Content::Datagram(Addressed {
-        port: AppPort(16),
-        payload: b"hello",
-    });
-    let header = Header {
-        epoch: 0x1234,
-        number: 17,
-        ..Header::new(Kind::Datagram, 5, 9)
-    };
+    let content = Content::Datagram(Addressed::new(AppPort(16), b"hello"));
+    let header = Header::new(Kind::Datagram, 5, 9).numbered(0x1234, 17);
     let plain: Packet<64> = Packet {
         header,
         body: content.write().unwrap(),
@@ -184,14 +177,7 @@ fn frames(examples: &mut Examples) {
         let bytes = examples.wrote(name, &written(|out| write_rate(0x0300, message, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Rate { tag: 0x0300, message }));
     }
-    let plain = Ack {
-        tag: 0x0300,
-        next: 17,
-        refused: 0,
-        offer: Offer::ALL,
-        missing: None,
-        pause: 0,
-    };
+    let plain = Ack::new(0x0300, 17);
     let complaint = Ack {
         refused: 0b100,
         offer: offer(),
@@ -258,14 +244,7 @@ fn sealed_frames(examples: &mut Examples) {
         &written(|out| write_hello(&hello, 0, Some(proof), out)),
     );
     frame_in(bytes, |frame| assert_eq!(frame, Frame::Hello(hello)));
-    let ack = Ack {
-        tag: 0x0300,
-        next: 17,
-        refused: 0,
-        offer: Offer::ALL,
-        missing: None,
-        pause: 0,
-    };
+    let ack = Ack::new(0x0300, 17);
     let bytes = examples.wrote(
         "sealed acknowledgement",
         &written(|out| write_ack(&ack, false, Some(seal(0x1_0006)), out)),
@@ -290,11 +269,7 @@ fn sealed_frames(examples: &mut Examples) {
     let challenge = Challenge { epoch: 5, number: 2 };
     let restart = Command::Restart;
     let tagged = authorize(&board, &challenge, restart.number(), &restart.payload()).unwrap();
-    let request = Request {
-        query: restart.query(),
-        asked: 0,
-        payload: &tagged,
-    };
+    let request = Request::new(restart.query(), 0, &tagged);
     examples.wrote("authorized restart", &request.write::<Body<64>>().unwrap());
     let mut response = structure(examples, "challenge", &challenge);
     let nonce = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -318,9 +293,7 @@ fn headers(examples: &mut Examples) {
     let datagram = Header {
         hops_left: 130,
         age: 10,
-        epoch: 1,
-        number: 7,
-        ..Header::new(Kind::Datagram, 3, 300)
+        ..Header::new(Kind::Datagram, 3, 300).numbered(1, 7)
     };
     let far = Header {
         hops_left: 300,
@@ -344,21 +317,14 @@ fn headers(examples: &mut Examples) {
         assert_eq!(Header::read(&bytes), Some((header, &[][..])));
     }
     let bytes = examples.wrote("brief datagram", &written(|out| far.write_any(true, out)));
-    let low = Header {
-        epoch: 0,
-        number: 7,
-        ..far
-    };
+    let low = far.numbered(0, 7);
     assert_eq!(Header::read_any(&bytes), Some((low, true, &[][..])));
     assert_eq!(Header::read(&bytes), None);
 }
 
 fn bodies(examples: &mut Examples) {
     let (asked, payload) = (1_000_000, &b"hi"[..]);
-    let addressed = Addressed {
-        port: AppPort(20),
-        payload,
-    };
+    let addressed = Addressed::new(AppPort(20), payload);
     let contents = [
         ("datagram to an application", Content::Datagram(addressed)),
         ("broadcast to an application", Content::Broadcast(addressed)),
@@ -388,14 +354,7 @@ fn bodies(examples: &mut Examples) {
                 dest: 300,
             }),
         ),
-        (
-            "request",
-            Content::Request(Request {
-                query: Query::Ping,
-                asked,
-                payload,
-            }),
-        ),
+        ("request", Content::Request(Request::new(Query::Ping, asked, payload))),
         (
             "response",
             Content::Response(Response {
@@ -407,11 +366,7 @@ fn bodies(examples: &mut Examples) {
         ),
         (
             "request to an application",
-            Content::Request(Request {
-                query: Query::Application(AppPort(20)),
-                asked,
-                payload,
-            }),
+            Content::Request(Request::new(Query::Application(AppPort(20)), asked, payload)),
         ),
         (
             "response of an application",
@@ -457,10 +412,7 @@ fn bodies(examples: &mut Examples) {
     };
     assert_eq!(
         Packet { header, body }.content(),
-        Some(Content::Datagram(Addressed {
-            port: AppPort(20),
-            payload: b"hi"
-        }))
+        Some(Content::Datagram(Addressed::new(AppPort(20), b"hi")))
     );
 }
 
@@ -541,13 +493,7 @@ fn responses(examples: &mut Examples) {
 }
 
 fn commands(examples: &mut Examples) {
-    let traffic = Traffic {
-        rate: 1_000,
-        count: 70_000,
-        pattern: Pattern::Neighbors,
-        size: 200,
-        random: false,
-    };
+    let traffic = Traffic::new(1_000, 70_000, Pattern::Neighbors, 200);
     let plan = UpdatePlan {
         board: UpdatePlan::board_named("nucleo-f446re"),
         slot: Slot::Second,
@@ -588,11 +534,7 @@ fn commands(examples: &mut Examples) {
     ];
     for (name, command) in commands {
         let payload: heapless::Vec<u8, MAX_PAYLOAD> = command.payload();
-        let request = Request {
-            query: command.query(),
-            asked: 0,
-            payload: &payload,
-        };
+        let request = Request::new(command.query(), 0, &payload);
         let bytes = examples.wrote(name, &request.write::<Body<BODY>>().unwrap());
         let request = Request::read(&bytes).unwrap();
         let Query::Board(number) = request.query else {
@@ -641,13 +583,7 @@ fn config(examples: &mut Examples) {
     let config = BoardConfig {
         name: "north".try_into().unwrap(),
         options: 3,
-        traffic: Some(Traffic {
-            rate: 100,
-            count: 5_000,
-            pattern: Pattern::Uniform,
-            size: 64,
-            random: false,
-        }),
+        traffic: Some(Traffic::new(100, 5_000, Pattern::Uniform, 64)),
         ..BoardConfig::new("rdn(ring(3),1)", 17).unwrap()
     };
     let bytes: [u8; CONFIG_BYTES] = examples.wrote("config", &config.write()).try_into().unwrap();

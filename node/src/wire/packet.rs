@@ -105,6 +105,11 @@ impl Header {
         }
     }
 
+    /// The same with the epoch of its source, and a number.
+    pub const fn numbered(self, epoch: u16, number: u32) -> Self {
+        Header { epoch, number, ..self }
+    }
+
     /// The ID of the packet.
     pub fn id(&self) -> PacketId {
         PacketId {

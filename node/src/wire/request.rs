@@ -97,6 +97,11 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
+    /// A query that was sent at a time, with its payload.
+    pub const fn new(query: Query, asked: u32, payload: &'a [u8]) -> Self {
+        Request { query, asked, payload }
+    }
+
     /// Parses the body; `None` if it is malformed.
     pub fn read(body: &'a [u8]) -> Option<Self> {
         let &[query, a0, a1, a2, a3, ref rest @ ..] = body else {

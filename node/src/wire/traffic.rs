@@ -60,13 +60,18 @@ impl Traffic {
     /// Minimum size: a number, and one more byte.
     pub const SMALLEST: u8 = 5;
     /// No packets.
-    pub const NONE: Traffic = Traffic {
-        rate: 0,
-        count: 0,
-        pattern: Pattern::Uniform,
-        size: Traffic::SMALLEST,
-        random: false,
-    };
+    pub const NONE: Traffic = Traffic::new(0, 0, Pattern::Uniform, Traffic::SMALLEST);
+
+    /// So many packets of zeros per second, so many in total (0: unlimited), to whom, and of which size.
+    pub const fn new(rate: u32, count: u32, pattern: Pattern, size: u8) -> Self {
+        Traffic {
+            rate,
+            count,
+            pattern,
+            size,
+            random: false,
+        }
+    }
 
     /// Returns itself if the packet size is possible.
     pub const fn checked(self) -> Result<Self, BadTraffic> {

@@ -144,14 +144,7 @@ mod tests {
     #[test]
     fn frames_are_what_they_were() {
         let key = Key::new(*b"\x2b\x3e\xc2\x31\x95\xbb\xa4\x7c\x3f\x43\xc3\x8b\xea\x6d\xdf\x19");
-        let plain = Ack {
-            tag: 0x0300,
-            next: 17,
-            refused: 0,
-            offer: Offer::ALL,
-            missing: None,
-            pause: 0,
-        };
+        let plain = Ack::new(0x0300, 17);
         let complaint = Ack {
             refused: 0b100,
             offer: Offer::new(3, 0x7f),
@@ -209,9 +202,7 @@ mod tests {
         let header = Header {
             hops_left: 130,
             age: 10,
-            epoch: 1,
-            number: 7,
-            ..Header::new(Kind::Datagram, 3, 300)
+            ..Header::new(Kind::Datagram, 3, 300).numbered(1, 7)
         };
         let mut out = [0; 64];
         let length = write_header(&header, &mut out).unwrap();

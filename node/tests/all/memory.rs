@@ -1,6 +1,6 @@
 //! What a router takes of a board's memory. `cargo test -p hopwise-node --test all memory -- --nocapture` prints it.
 
-use hopwise_core::{Network, Rule};
+use hopwise_core::Network;
 use hopwise_node::capacities::{Board, Capacities, Sizes};
 use hopwise_node::link::Link;
 use hopwise_node::router::{Config, ConfigError, Router};
@@ -60,15 +60,7 @@ fn a_small_router_keeps_its_budget() {
 #[test]
 fn a_small_router_is_for_small_networks() {
     let new = |expression: &str| {
-        let config = Config {
-            network: expression.parse().expect("a network"),
-            address: 0,
-            epoch: 1,
-            baud: 1_000_000,
-            links: 2,
-            hosts: 0,
-            rule: Rule::Exact,
-        };
+        let config = Config::new(expression.parse().expect("a network"), 0, 1, 2);
         Router::<Small>::new(&config, 0).map(|_| ())
     };
     assert_eq!(new("path(2)"), Ok(()));

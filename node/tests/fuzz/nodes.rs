@@ -1,7 +1,7 @@
 //! The whole node: a neighbor that is as it should be, strangers at its other links, and an application, all of which do
 //! what the input says.
 
-use hopwise_core::{Network, Rule};
+use hopwise_core::Network;
 use hopwise_node::limits::{BUFFERS, INBOX, OUTSTANDING, PORTS};
 use hopwise_node::link::{Link, Micros, Received};
 use hopwise_node::router::{Config, Router, times};
@@ -341,13 +341,9 @@ impl Stranger {
 
 fn config(network: Network, address: u64, epoch: u32, baud: u32) -> Config {
     Config {
-        network,
-        address,
-        epoch,
         baud,
-        links: PORTS as u8,
         hosts: u32::MAX,
-        rule: Rule::Exact,
+        ..Config::new(network, address, epoch, PORTS as u8)
     }
 }
 

@@ -413,10 +413,7 @@ impl Loaded {
         Ok(Loaded {
             path,
             elf,
-            program: Program {
-                kind,
-                image: Arc::new(image),
-            },
+            program: Program::new(kind, Arc::new(image)),
             format,
         })
     }

@@ -105,10 +105,7 @@ fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<
             None => pair(&first, &second)?,
         };
         let firmware = Firmware::load(&first)?.with_loader(&loader)?;
-        let program = Program {
-            kind: rig::board(kind.name)?,
-            image: firmware.image,
-        };
+        let program = Program::new(rig::board(kind.name)?, firmware.image);
         let mut emulated = EmulatedMesh::start_real(mesh, &[program], &[ENTRANCE])?;
         emulated.run_for(START);
         bring(args, mesh, &package, &mut emulated)

@@ -1,7 +1,7 @@
 //! The firmware on meshes of emulated boards: everything arrives, and faults are survived.
 
 #[allow(dead_code, reason = "each test uses a part of it")]
-use crate::firmware_support::{Rig, SIGN_OF_LIFE, firmware, traffic};
+use crate::firmware_support::{Rig, SIGN_OF_LIFE, firmware};
 use hopwise_emulate::check::path;
 use hopwise_emulate::setup::{LINKS, configure};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
@@ -176,10 +176,7 @@ fn a_board_is_read_through_another() {
     // So long the probe takes to go through the stack.
     rig.run_for(20 * SECOND);
     // At the board of node 0, about node 3.
-    let ask = |query: Query, more: &[u8]| BoardRequest {
-        more: more.to_vec(),
-        ..BoardRequest::new(0, 3, query)
-    };
+    let ask = |query: Query, more: &[u8]| BoardRequest::new(0, 3, query).with(more.to_vec());
     let status: Status = rig.ask_one(ask(Command::Status.query(), &[]));
     assert_eq!((status.state, status.links), (BoardState::Configured, 5));
     assert!((20_000..25_000).contains(&status.uptime_ms), "{status:?}");
@@ -221,7 +218,7 @@ fn a_config_can_order_traffic_whose_outcome_is_logged() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "path(2)");
     let config = BoardConfig {
-        traffic: Some(traffic(100, 20, Pattern::Neighbors, 30)),
+        traffic: Some(Traffic::new(100, 20, Pattern::Neighbors, 30)),
         ..BoardConfig::new("path(2)", 0).expect("a config")
     };
     let board = &mut rig.world.boards_mut()[0];
@@ -251,7 +248,7 @@ fn a_million_bytes_through_each_link_and_none_lost() {
     rig.wait_for_links(SECOND);
     const SIZE: u32 = 200;
     let count = 2 * 1_000_000 / SIZE;
-    start_traffic(&mut rig, traffic(100_000, count, Pattern::Neighbors, SIZE as u8));
+    start_traffic(&mut rig, Traffic::new(100_000, count, Pattern::Neighbors, SIZE as u8));
     let begin = rig.world.now();
     while reports(&mut rig).iter().any(|report| report.running) {
         assert!(rig.world.now() - begin < 30 * SECOND, "{:?}", reports(&mut rig));

@@ -37,10 +37,7 @@ impl Mesh for Rig {
     fn ask(&mut self, round: &[Asked]) -> Answers {
         let requests: Vec<BoardRequest> = round
             .iter()
-            .map(|&(from, to, query)| BoardRequest {
-                more: more(from, query),
-                ..BoardRequest::new(from as usize, to, query)
-            })
+            .map(|&(from, to, query)| BoardRequest::new(from as usize, to, query).with(more(from, query)))
             .collect();
         let replies = Rig::ask(self, &requests).into_iter();
         replies

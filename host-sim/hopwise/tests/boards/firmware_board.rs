@@ -1,11 +1,13 @@
 //! One board by itself: configuration, LED, what survives a reset; and what the image costs.
 
-use crate::firmware_support::{LED_STEP, Rig, config, firmware, sizes, traffic};
+use crate::firmware_support::{LED_STEP, Rig, config, firmware, sizes};
 use hopwise_emulate::setup::{LINKS, configuration_slots};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Port};
 use hopwise_host::talk::{BoardRequest, Reply};
-use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Query, Status};
+use hopwise_node::wire::{
+    BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Query, Status, Traffic,
+};
 
 #[test]
 fn a_board_says_what_is_wrong_with_its_configuration() {
@@ -135,7 +137,7 @@ fn the_led_tells_of_a_wrong_cable() {
 fn the_led_flickers_while_packets_pass() {
     let Some(mut rig) = Rig::of("path(2)") else { return };
     rig.wait_for_links(SECOND);
-    let traffic = traffic(50, 0, Pattern::Neighbors, 20);
+    let traffic = Traffic::new(50, 0, Pattern::Neighbors, 20);
     rig.have_done(BoardRequest::command(0, &Command::StartTraffic(traffic)));
     rig.run_for(LED_STEP);
     rig.assert_rhythm("*.*.*.*.*.*.*.*.");

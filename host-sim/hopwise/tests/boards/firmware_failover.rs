@@ -36,13 +36,7 @@ fn traffic_goes_on_within_50_ms_of_a_cut() {
             if is_confirmed {
                 order(&mut rig, 0, CONFIRM, dest as u8);
             } else {
-                let traffic = Traffic {
-                    rate: 200,
-                    count: 0,
-                    pattern: Pattern::Opposite,
-                    size: 32,
-                    random: false,
-                };
+                let traffic = Traffic::new(200, 0, Pattern::Opposite, 32);
                 rig.have_done(BoardRequest::command(0, &Command::StartTraffic(traffic)));
             }
             rig.run_for(3 * SECOND);

@@ -1,13 +1,15 @@
 //! Boards with keys: who may talk to them, who may change them, and someone on a wire. See `docs/keys.md`.
 
-use crate::firmware_support::{KEYS, Rig, config, firmware, traffic};
+use crate::firmware_support::{KEYS, Rig, config, firmware};
 use hopwise_emulate::setup;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Board, BoardOptions, Port, Script, World};
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::authority::{Challenge, MeshKeys, authorize, board_key};
 use hopwise_node::key::{Key, Secret};
-use hopwise_node::wire::{CONFIG_BYTES, Command, CommandResult, LinkFault, Pattern, Query, Status, TrafficReport};
+use hopwise_node::wire::{
+    CONFIG_BYTES, Command, CommandResult, LinkFault, Pattern, Query, Status, Traffic, TrafficReport,
+};
 use hopwise_sim::tap::Tap;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -28,10 +30,7 @@ fn a_mesh_with_keys_works_and_no_response_holds_a_key() {
     assert_eq!(report.findings, Vec::<String>::new());
     // Whatever a board can be asked.
     let queries = (0..=255).map(Query::Board);
-    let requests = queries.map(|query| BoardRequest {
-        more: vec![0],
-        ..BoardRequest::new(0, 1, query)
-    });
+    let requests = queries.map(|query| BoardRequest::new(0, 1, query).with(vec![0]));
     let requests: Vec<BoardRequest> = requests
         .filter(|request| !matches!(request.query, Query::Board(number) if Command::changes(number)))
         .collect();
@@ -53,7 +52,7 @@ fn a_board_is_changed_only_by_who_has_the_management_key() {
         let mut rig = Rig::locked(firmware, "path(3)", wrong);
         rig.wait_for_links(SECOND);
         let config = config("path(3)", 1);
-        let traffic = traffic(10, 10, Pattern::Neighbors, 20);
+        let traffic = Traffic::new(10, 10, Pattern::Neighbors, 20);
         let commands = [
             Command::WriteConfig(&config),
             Command::WriteConfig(&[0xff; CONFIG_BYTES]),
@@ -94,10 +93,7 @@ fn a_command_is_obeyed_once() {
         let challenge: Challenge = rig.ask_one(told(0, 1, &Command::Challenge));
         let key = board_key(&KEYS.management, 1);
         let restart = authorize(&key, &challenge, Command::Restart.number(), &[]);
-        BoardRequest {
-            more: restart.expect("it fits").to_vec(),
-            ..BoardRequest::new(0, 1, Command::Restart.query())
-        }
+        BoardRequest::new(0, 1, Command::Restart.query()).with(restart.expect("it fits").to_vec())
     };
     let (before, first) = (rig.identity(1).epoch, committed(&mut rig));
     for (request, done) in [(&first, CommandResult::Done), (&first, CommandResult::NotAllowed)] {
@@ -193,7 +189,7 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
         let tapped = rig.hosts.tap(&mut rig.world, ends, Box::new(carry));
         tapped.expect("free ports");
         rig.run_for(SECOND);
-        let traffic = traffic(100, 250, Pattern::Neighbors, 60);
+        let traffic = Traffic::new(100, 250, Pattern::Neighbors, 60);
         for board in [0, 1] {
             rig.have_done(BoardRequest::command(board, &Command::StartTraffic(traffic)));
         }

@@ -4,9 +4,9 @@ use hopwise_emulate::setup::{self, LINKS};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Port, Script};
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{AUTOMATIC_RATES, BoardConfig, Command, Pattern, TrafficReport};
+use hopwise_node::wire::{AUTOMATIC_RATES, BoardConfig, Command, Pattern, Traffic, TrafficReport};
 
-use crate::firmware_support::{Firmware, Rig, firmware, traffic};
+use crate::firmware_support::{Firmware, Rig, firmware};
 
 const TOP: u32 = 5_625_000;
 /// Packets a second from each board to its neighbors.
@@ -18,7 +18,7 @@ fn rig(firmware: &'static Firmware, options: [u8; 3], events: Vec<(Time, Action)
     for (node, board) in rig.world.boards_mut().iter_mut().enumerate() {
         let config = BoardConfig {
             options: options[node],
-            traffic: Some(traffic(RATE, 0, Pattern::Neighbors, 200)),
+            traffic: Some(Traffic::new(RATE, 0, Pattern::Neighbors, 200)),
             ..BoardConfig::new("ring(3)", node as u64).expect("a config")
         };
         setup::configure(board, &firmware.image, &config.write(), None, 1 + node as u32);

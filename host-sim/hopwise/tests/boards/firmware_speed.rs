@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::firmware_support::{Rig, firmware, traffic};
+use crate::firmware_support::{Rig, firmware};
 use crate::next_hop::{a_next_hop_takes_at_most, profile_of, start};
 use hopwise_emulate::cost::PAYLOADS;
 use hopwise_emulate::profile::FunctionCount;
@@ -12,7 +12,7 @@ use hopwise_emulator::boards::BOARDS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::Board;
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{Command, CommandResult, Pattern};
+use hopwise_node::wire::{Command, CommandResult, Pattern, Traffic};
 
 #[test]
 fn instructions_for_a_next_hop() {
@@ -53,10 +53,7 @@ fn forwarded_packets_cost_at_most(most: [u64; 2], mut rig: Rig, key: &str) {
 #[test]
 fn how_long_a_packet_is_in_a_node() {
     let Some(firmware) = firmware() else { return };
-    let program = Program {
-        kind: BOARDS[0],
-        image: firmware.image.clone(),
-    };
+    let program = Program::new(BOARDS[0], firmware.image.clone());
     let network = "path(4)".parse().expect("a network");
     let time = hop_time::measure(&program, &network, 5_625_000, 10).expect("it is measured");
     println!("{time:?}");
@@ -93,7 +90,7 @@ fn every_instruction_is_attributed_to_the_innermost_function() {
 fn full_speed(rig: &mut Rig, size: u8) {
     rig.wait_for_links(SECOND);
     for board in 0..6 {
-        start(rig, board, traffic(100_000, 0, Pattern::Neighbors, size));
+        start(rig, board, Traffic::new(100_000, 0, Pattern::Neighbors, size));
     }
     rig.run_for(50 * MILLISECOND);
 }

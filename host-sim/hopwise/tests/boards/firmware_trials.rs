@@ -175,11 +175,7 @@ fn boards_and_simulator_deliver_the_same_to_the_same_program() {
 /// What a request and its response of 32 bytes take on the wire between nodes 0 and 1, in microseconds at 1 Mbaud.
 fn wire_time() -> f64 {
     let query = Query::Application(AppPort(101));
-    let request = Content::Request(Request {
-        query,
-        asked: 0,
-        payload: &[0; 32],
-    });
+    let request = Content::Request(Request::new(query, 0, &[0; 32]));
     let response = Content::Response(Response {
         query,
         asked: 0,

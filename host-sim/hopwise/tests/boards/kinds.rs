@@ -11,13 +11,13 @@ use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, World};
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{BoardState, CONFIG_BYTES, Command, CommandResult, Pattern};
+use hopwise_node::wire::{BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Traffic};
 use hopwise_rig::board_log::LogReaders;
 use hopwise_rig::doctor::examine;
 use hopwise_rig::mesh::Mesh;
 
 use crate::firmware_power::stored;
-use crate::firmware_support::{Firmware, Rig, build, config, load, traffic};
+use crate::firmware_support::{Firmware, Rig, build, config, load};
 use crate::next_hop::start;
 
 const DIFFERENCES: Differences = Differences::new(11, 30.0);
@@ -71,7 +71,7 @@ pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
     let mut rig = Rig::with_logs(network, world, firmware.format.readers(boards));
     rig.wait_for_links(SECOND);
     for board in 0..boards {
-        let traffic = traffic(100_000, 0, Pattern::Neighbors, 200);
+        let traffic = Traffic::new(100_000, 0, Pattern::Neighbors, 200);
         start(&mut rig, board, traffic);
     }
     rig.run_for(50 * MILLISECOND);

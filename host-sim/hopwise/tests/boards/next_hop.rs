@@ -1,6 +1,6 @@
 //! Instructions for a next hop, counted on emulated boards.
 
-use crate::firmware_support::{Firmware, Rig, firmware, traffic};
+use crate::firmware_support::{Firmware, Rig, firmware};
 use hopwise_emulate::profile::{DebugInfo, Executed, Profile};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_host::talk::BoardRequest;
@@ -34,7 +34,7 @@ fn per_next_hop(expression: &str) -> Option<u64> {
         board.start_profile();
     }
     for board in 0..boards {
-        let traffic = traffic(500, 10, Pattern::Uniform, 20);
+        let traffic = Traffic::new(500, 10, Pattern::Uniform, 20);
         start(&mut rig, board, traffic);
     }
     rig.run_for(300 * MILLISECOND);

@@ -11,12 +11,12 @@ use hopwise_emulator::world::Action;
 use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{
-    BoardConfig, BoardState, Command, CommandResult, Failure, Pattern, Query, TrafficReport, UpdatePhase, UpdatePlan,
-    UpdateState,
+    BoardConfig, BoardState, Command, CommandResult, Failure, Pattern, Query, Traffic, TrafficReport, UpdatePhase,
+    UpdatePlan, UpdateState,
 };
 use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_configs, update};
 
-use crate::firmware_support::{Firmware, Rig, build, config, firmware, load, stock, traffic};
+use crate::firmware_support::{Firmware, Rig, build, config, firmware, load, stock};
 
 /// By then a board that was switched on answers.
 pub(crate) const START: Time = 700 * MILLISECOND;
@@ -190,7 +190,7 @@ fn no_link_goes_down_and_packets_come_while_an_image_does() {
     let Some(images) = images() else { return };
     let mut host_end = HostEnd::mesh(images, "path(3)");
     host_end.rig.log();
-    let traffic = traffic(10, 70, Pattern::Uniform, 32);
+    let traffic = Traffic::new(10, 70, Pattern::Uniform, 32);
     let start = |board| BoardRequest::command(board, &Command::StartTraffic(traffic));
     (0..3).for_each(|board| assert_eq!(host_end.rig.ask_one::<CommandResult>(start(board)), CommandResult::Done));
     let mut updater = Updater::look(&mut host_end, &images.package, &[2, 1, 0]).expect("boards");

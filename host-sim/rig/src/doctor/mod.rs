@@ -91,10 +91,7 @@ impl Doctor<'_> {
 
     fn ask(&mut self, query: Query, more: &[u8]) -> Option<Reply> {
         let dest = self.patient.entrances().first().copied().unwrap_or(0);
-        let request = BoardRequest {
-            more: more.to_vec(),
-            ..BoardRequest::new(0, dest, query)
-        };
+        let request = BoardRequest::new(0, dest, query).with(more.to_vec());
         self.patient.ask(&[request]).pop().flatten()
     }
 

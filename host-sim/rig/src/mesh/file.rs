@@ -313,13 +313,7 @@ fn known_kind(name: &Spanned<String>) -> Result<&'static BoardKind, Broken> {
 }
 
 fn read_traffic(table: &TrafficTable) -> Result<Traffic, MeshRule> {
-    let traffic = Traffic {
-        rate: table.rate,
-        count: table.count,
-        pattern: Pattern::try_from(table.pattern)?,
-        size: table.size,
-        random: false,
-    };
+    let traffic = Traffic::new(table.rate, table.count, Pattern::try_from(table.pattern)?, table.size);
     if traffic.rate == 0 {
         return Err(MeshRule::NoRate);
     }

@@ -323,12 +323,7 @@ impl<'a> Updater<'a> {
             let request = |index: &u16| {
                 let block = image.block(*index);
                 let command = Command::SendBlock(&block);
-                BoardRequest {
-                    at: 0,
-                    dest: entrance,
-                    query: command.query(),
-                    more: command.payload().to_vec(),
-                }
+                BoardRequest::new(0, entrance, command.query()).with(command.payload().to_vec())
             };
             let mut requests: Vec<BoardRequest> = batch.iter().map(request).collect();
             for _ in 0..ATTEMPTS {

@@ -126,18 +126,16 @@ fn decode_start(mut frame: &[u8], out: &mut [u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use hopwise_node::wire::{Ack, DataHeader, Kind, Offer, WIRE, write_ack, write_data};
+    use hopwise_node::wire::{Ack, DataHeader, Kind, WIRE, write_ack, write_data};
 
     use super::*;
 
     #[test]
     fn a_glance_sees_what_the_writer_wrote() {
         let header = Header {
-            number: 0x0100_0007,
-            epoch: 300,
             hops_left: 256,
             age: 3,
-            ..Header::new(Kind::Confirmed, 0, 1 << 40)
+            ..Header::new(Kind::Confirmed, 0, 1 << 40).numbered(300, 0x0100_0007)
         };
         let mut packet = [0; MAX_HEADER];
         let length = header.write(&mut packet).unwrap();
@@ -145,12 +143,8 @@ mod tests {
         let mut glance = |frame: &[u8]| FrameSummary::at(frame, end_of_wire, &mut sequences);
         for (refused, retransmit) in [(0, false), (5, true)] {
             let ack = Ack {
-                tag: 7,
-                next: 0,
                 refused,
-                offer: Offer::ALL,
-                missing: None,
-                pause: 0,
+                ..Ack::new(7, 0)
             };
             let data = DataHeader {
                 ack,

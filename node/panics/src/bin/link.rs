@@ -23,10 +23,7 @@ extern "C" fn _start() {
     let mut link = Link::<WIRE>::welcoming(identity, black_box(1), black_box(0));
     if black_box(true) {
         link.lock(&Credentials {
-            secret: Secret {
-                key: Key::new(black_box([1; 16])),
-                encrypts: black_box(false),
-            },
+            secret: Secret::new(Key::new(black_box([1; 16])), black_box(false)),
             random: black_box([2; 16]),
         });
     }

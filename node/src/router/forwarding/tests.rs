@@ -27,16 +27,11 @@ fn node(expression: &str, here: Node, dead: &[Node]) -> Forwarding<Board> {
 type Packet = PacketOf<<Board as Capacities>::Body>;
 
 fn packet(kind: Kind, source: Node, dest: Node, number: u32) -> Packet {
-    let addressed = Addressed {
-        port: AppPort(20),
-        payload: b"hello",
-    };
+    let addressed = Addressed::new(AppPort(20), b"hello");
     Packet {
         header: Header {
             hops_left: 9,
-            number,
-            epoch: 7,
-            ..Header::new(kind, source, dest)
+            ..Header::new(kind, source, dest).numbered(7, number)
         },
         body: Content::Datagram(addressed).write().unwrap(),
     }

@@ -11,10 +11,7 @@ fn services() -> Services<Board> {
 }
 
 fn packet(port: AppPort, broadcast: bool) -> Packet {
-    let addressed = Addressed {
-        port,
-        payload: b"hello",
-    };
+    let addressed = Addressed::new(port, b"hello");
     let content = match broadcast {
         true => Content::Broadcast(addressed),
         false => Content::Datagram(addressed),

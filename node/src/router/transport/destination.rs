@@ -168,11 +168,7 @@ mod tests {
     const NOW: Micros = 60_000_000;
 
     fn packet(number: u32) -> Header {
-        Header {
-            epoch: 3,
-            number,
-            ..Header::new(Kind::Confirmed, 2, 7)
-        }
+        Header::new(Kind::Confirmed, 2, 7).numbered(3, number)
     }
 
     fn destination() -> Destination<FourPeers> {

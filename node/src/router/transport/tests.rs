@@ -124,10 +124,7 @@ fn a_response_to_an_earlier_life_is_none() {
 #[test]
 fn packets_are_numbered_and_reports_and_floods_name_what_they_are_about() {
     let mut here = transport(0);
-    let content = Content::Datagram(Addressed {
-        port: AppPort(20),
-        payload: b"hello",
-    });
+    let content = Content::Datagram(Addressed::new(AppPort(20), b"hello"));
     let [one, two] = [(); 2].map(|()| here.message(&content, 4, false).unwrap());
     assert_eq!(two.header.number, one.header.number.wrapping_add(1));
     assert_eq!((one.header.hops_left, one.header.epoch, one.header.source), (40, 70, 0));

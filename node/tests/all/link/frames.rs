@@ -138,9 +138,7 @@ fn overhead(credentials: Option<Credentials>, encryption: usize) -> usize {
         let header = Header {
             hops_left: 254,
             age: 23_000,
-            epoch: 0x1234,
-            number,
-            ..Header::new(Kind::Datagram, 127, 126)
+            ..Header::new(Kind::Datagram, 127, 126).numbered(0x1234, number)
         };
         let body = vec![0x55; 1 + PAYLOAD + encryption];
         let length = one.write(number as u8, 11, &header, &body, 5_000, &mut out).unwrap();
@@ -180,11 +178,7 @@ fn a_datagram_in_a_flow_costs_18_bytes_besides_its_payload() {
 
 /// Sends a packet, and returns whether its header is brief.
 fn send(one: &mut Link<WIRE>, other: &mut Link<WIRE>, now: u64, number: u32, source: u64, is_taken: bool) -> bool {
-    let header = Header {
-        epoch: 9,
-        number,
-        ..Header::new(Kind::Datagram, source, 3)
-    };
+    let header = Header::new(Kind::Datagram, source, 3).numbered(9, number);
     let mut out = [0; WIRE];
     let length = one.write(number as u8, 0, &header, b"", now, &mut out).unwrap();
     let received = other.receive(&mut &out[..length], now);

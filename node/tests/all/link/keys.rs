@@ -7,7 +7,7 @@ use std::rc::Rc;
 use hopwise_node::key::{Credentials, Key, Secret};
 use hopwise_node::link::{Down, Link, Micros, Received};
 use hopwise_node::wire::{
-    Ack, DELIMITER, DataHeader, Frame, FrameError, Offer, Role, TimeSignal, WIRE, encoded_len, write_ack, write_data,
+    Ack, DELIMITER, DataHeader, Frame, FrameError, Role, TimeSignal, WIRE, encoded_len, write_ack, write_data,
     write_time,
 };
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ pub(super) const KEY: Key = Key::new(*b"a key for trials");
 
 pub(super) fn credentials(key: Key) -> Option<Credentials> {
     Some(Credentials {
-        secret: Secret { key, encrypts: false },
+        secret: Secret::new(key, false),
         random: [0; 16],
     })
 }
@@ -398,14 +398,7 @@ fn a_frame_without_a_tag_is_not_taken() {
         panic!("no hello")
     };
     // As without a key: it names the session, and its CRC is good.
-    let ack = Ack {
-        tag: hello.identity.tag(hello.session),
-        next: 0,
-        refused: 0,
-        offer: Offer::ALL,
-        missing: None,
-        pause: 0,
-    };
+    let ack = Ack::new(hello.identity.tag(hello.session), 0);
     let header = DataHeader {
         ack,
         sequence: 0,

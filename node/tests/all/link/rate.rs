@@ -1,6 +1,6 @@
 //! How much of the wire is payload. `cargo test -p hopwise-core --test link rate -- --nocapture` prints it.
 
-use hopwise_core::{Network, Rule};
+use hopwise_core::Network;
 use hopwise_node::limits::MAX_PAYLOAD;
 use hopwise_node::router::{Config, MessageKind, Router};
 use hopwise_node::wire::WIRE;
@@ -20,13 +20,8 @@ struct Board {
 impl Board {
     fn new(network: Network, address: u64, baud: u32) -> Board {
         let config = Config {
-            network,
-            address,
-            epoch: 1,
             baud,
-            links: 1,
-            hosts: 0,
-            rule: Rule::Exact,
+            ..Config::new(network, address, 1, 1)
         };
         Board {
             node: Box::new(Router::new(&config, 0).expect("two nodes need one link each")),

@@ -286,11 +286,7 @@ fn what_the_destination_answers_decides_when_it_is_tried_again() {
     let response = header(Kind::Confirmation, 2, 1, 50);
     mesh.say(two, &response, &confirmation(FIRST, Verdict::Busy, 9 * SECOND), 20);
     assert_eq!(mesh.stranger(two).heard.len(), 1);
-    let restarted = |number, epoch| Header {
-        number,
-        epoch,
-        ..response
-    };
+    let restarted = |number, epoch| response.numbered(epoch, number);
     let long_ago = confirmation(FIRST, Verdict::Restarted, 9 * SECOND);
     mesh.say(two, &restarted(51, 7), &long_ago, 10);
     assert_eq!(mesh.stranger(two).heard.len(), 2);

@@ -7,9 +7,7 @@ use crate::support::*;
 pub(super) fn header(kind: Kind, source: Node, dest: Node, number: u32) -> Header {
     Header {
         hops_left: 100,
-        epoch: 1,
-        number,
-        ..Header::new(kind, source, dest)
+        ..Header::new(kind, source, dest).numbered(1, number)
     }
 }
 
@@ -447,15 +445,7 @@ fn noise_loses_and_doubles_nothing() {
 /// What a stranger can say of itself must fit what it is.
 #[test]
 fn a_board_needs_an_address_links_and_an_epoch() {
-    let config = Config {
-        network: network("star(5)"),
-        address: 0,
-        epoch: 1,
-        baud: 1_000_000,
-        links: 4,
-        hosts: 0,
-        rule: Rule::Exact,
-    };
+    let config = Config::new(network("star(5)"), 0, 1, 4);
     let new = |config: &Config| Router::<Board>::new(config, 0).map(|_| ());
     assert_eq!(new(&config), Ok(()));
     for (config, error, message) in [

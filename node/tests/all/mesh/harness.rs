@@ -101,13 +101,9 @@ impl Mesh {
         };
         for address in 0..network.nodes() {
             let config = Config {
-                network,
-                address,
-                epoch: 1,
-                baud: BAUD,
-                links: PORTS as u8,
                 hosts: 1 << (PORTS - 1),
                 rule,
+                ..Config::new(network, address, 1, PORTS as u8)
             };
             let board = Board {
                 router: Box::new(Router::new(&config, mesh.now).expect("a board with enough links")),
@@ -144,10 +140,7 @@ impl Mesh {
         let mut mesh = Mesh::new(expression);
         for node in 0..mesh.network.nodes() {
             let credentials = Credentials {
-                secret: Secret {
-                    key: Key::new([9; 16]),
-                    encrypts,
-                },
+                secret: Secret::new(Key::new([9; 16]), encrypts),
                 random: [node as u8; 16],
             };
             mesh.board_mut(node).router.lock(&credentials);

@@ -174,11 +174,7 @@ fn from_host(dest: Node, number: u32) -> Header {
 fn a_host_asks_through_its_board() {
     let mut mesh = Mesh::up("path(4)");
     let host = mesh.host(1);
-    let body = Request {
-        query: Query::Ping,
-        asked: 77,
-        payload: b"hello",
-    };
+    let body = Request::new(Query::Ping, 77, b"hello");
     let body = body.write::<Body<BODY>>().unwrap();
     for (number, dest) in [(5, 3), (6, 1), (7, 0)] {
         mesh.say(host, &from_host(dest, number), &body, 50);
@@ -205,11 +201,7 @@ fn the_board_is_told_that_a_host_asks() {
     let mut mesh = Mesh::up("path(3)");
     let host = mesh.host(0);
     mesh.board_mut(2).fetches = false;
-    let body = Request {
-        query: Query::Board(3),
-        asked: 1,
-        payload: b"",
-    };
+    let body = Request::new(Query::Board(3), 1, b"");
     mesh.say(host, &from_host(2, 9), &body.write::<Body<BODY>>().unwrap(), 50);
     let request = mesh.board_mut(2).router.next_message().unwrap();
     let kind = MessageKind::BoardRequest { number: 3 };

@@ -34,11 +34,8 @@ pub(super) fn prepare(mesh: &mut Mesh, args: &EmulateArgs) -> Result<(), CliErro
     }
     if let Some(rate) = args.traffic {
         mesh.traffic = Some(Traffic {
-            rate,
-            count: 0,
-            pattern: Pattern::Uniform,
-            size: args.payload,
             random: args.payload_bytes == PayloadBytes::Random,
+            ..Traffic::new(rate, 0, Pattern::Uniform, args.payload)
         });
     }
     Ok(())

@@ -21,8 +21,8 @@ use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::wire::{
-    AppPort, BoardConfig, CONFIG_BYTES, Command, CommandResult, DEFAULT_BAUD, LinkReport, NodeReport, Pattern, Query,
-    RouterCounters, Status, Traffic,
+    AppPort, BoardConfig, CONFIG_BYTES, Command, CommandResult, DEFAULT_BAUD, LinkReport, NodeReport, Query,
+    RouterCounters, Status,
 };
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use serde::de::DeserializeOwned;
@@ -88,26 +88,12 @@ pub(crate) const LED_STEP: Time = 125 * MILLISECOND;
 pub(crate) const SIGN_OF_LIFE: Time = 15 * MILLISECOND;
 
 pub(crate) const KEYS: MeshKeys = MeshKeys {
-    mesh: Secret {
-        key: Key::new(*b"all boards of it"),
-        encrypts: false,
-    },
+    mesh: Secret::new(Key::new(*b"all boards of it"), false),
     management: Key::new(*b"only the manager"),
 };
 
 pub(crate) fn config(expression: &str, address: u64) -> [u8; CONFIG_BYTES] {
     BoardConfig::new(expression, address).expect("a config").write()
-}
-
-/// So many packets a second, so many in all (0: without end), to whom, and with how many bytes.
-pub(crate) fn traffic(rate: u32, count: u32, pattern: Pattern, size: u8) -> Traffic {
-    Traffic {
-        rate,
-        count,
-        pattern,
-        size,
-        random: false,
-    }
 }
 
 pub(crate) struct Rig {
@@ -231,10 +217,7 @@ impl Rig {
     }
 
     pub(crate) fn link_report(&mut self, board: usize, link: u8) -> LinkReport {
-        let request = BoardRequest {
-            more: vec![link],
-            ..BoardRequest::new(board, board as u64, Query::Link)
-        };
+        let request = BoardRequest::new(board, board as u64, Query::Link).with(vec![link]);
         self.ask_one::<Option<LinkReport>>(request).expect("a link")
     }
 
