@@ -8,6 +8,7 @@ mod world;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use embassy_futures::select::select;
 use hopwise_app::{AppPort, DropReason, Mesh, OpenError, Outcome, RequestError, SendError, Service};
 use world::{MILLISECOND, SECOND, World};
 
@@ -321,7 +322,7 @@ fn a_message_that_nobody_waits_for_frees_its_place() {
         for _ in 0..50 {
             let waiting = mesh.send_confirmed(1, OTHER, b"x");
             let soon = mesh.sleep(20 * MILLISECOND);
-            world::either(waiting, soon).await;
+            select(waiting, soon).await;
         }
         assert_eq!(mesh.send(1, OTHER, b"y").await, Ok(()));
     });
@@ -336,7 +337,7 @@ fn a_sleep_that_is_given_up_frees_its_timer() {
     let mut world = World::new(&shared);
     world.start(0, |mesh| async move {
         for _ in 0..50 {
-            world::either(mesh.sleep(100 * SECOND), mesh.sleep(MILLISECOND)).await;
+            select(mesh.sleep(100 * SECOND), mesh.sleep(MILLISECOND)).await;
         }
         let begin = mesh.uptime();
         mesh.sleep(10 * MILLISECOND).await;

@@ -1,9 +1,10 @@
 //! Streams of bytes.
 
+use embassy_futures::select::select;
 use embedded_io_async::{Read, Write};
 use hopwise_app::{ConnectError, Mesh, SendError, Stream, StreamError};
 
-use super::world::{self, MILLISECOND, SECOND, World};
+use super::world::{MILLISECOND, SECOND, World};
 use super::{OTHER, PORT, notes};
 
 /// The byte at a place of a stream.
@@ -283,7 +284,7 @@ fn every_call_may_be_given_up() {
         while all.len() < 5_000 {
             let mut buffer = [0; 64];
             let mut read = Ok(0);
-            world::either(async { read = stream.read(&mut buffer).await }, mesh.sleep(MILLISECOND)).await;
+            select(async { read = stream.read(&mut buffer).await }, mesh.sleep(MILLISECOND)).await;
             all.extend(&buffer[..read.unwrap()]);
         }
         assert!(all.iter().enumerate().all(|(place, &found)| found == byte(place)));
@@ -295,9 +296,9 @@ fn every_call_may_be_given_up() {
         while written < bytes.len() {
             let mut more = Ok(0);
             let part = &bytes[written..];
-            world::either(async { more = stream.write(part).await }, mesh.sleep(MILLISECOND)).await;
+            select(async { more = stream.write(part).await }, mesh.sleep(MILLISECOND)).await;
             written += more.unwrap();
-            world::either(stream.flush(), mesh.sleep(700)).await;
+            select(stream.flush(), mesh.sleep(700)).await;
         }
         stream.flush().await.unwrap();
     });

@@ -11,7 +11,6 @@ use std::time::Duration;
 use embassy_futures::select::select;
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use hopwise_app::{AppPort, Clock, MAX_MESSAGE, Mesh, Micros, Network, Outcome, Shared};
-use hopwise_core::Rule;
 use hopwise_node::clock::clock_ticks;
 use hopwise_node::router::{Config, Router};
 use hopwise_node::wire::WIRE;
@@ -126,15 +125,7 @@ fn programs_in_threads_of_their_own_lose_nothing() {
     let shared = [0, 1].map(|address| Locked::new(network, address, CLOCK));
     let [there, here] = &shared;
     let mut routers = [0, 1].map(|address| {
-        let config = Config {
-            network,
-            address,
-            epoch: 1,
-            baud: 1_000_000,
-            links: 6,
-            hosts: 0,
-            rule: Rule::Exact,
-        };
+        let config = Config::new(network, address, 1, 6);
         let mut router = Box::new(<Router>::new(&config, now()).unwrap());
         router.serve_nothing();
         router

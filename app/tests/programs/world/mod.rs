@@ -1,14 +1,13 @@
 //! A few routers, the wires between them, and an executor for their programs, in virtual time.
 
 use std::collections::BTreeSet;
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Wake, Waker};
 
 use hopwise_app::{Clock, Mesh, Micros, Network, Node, Shared};
-use hopwise_core::Rule;
 use hopwise_node::router::{Config, MessageKind, Router};
 use hopwise_node::wire::WIRE;
 
@@ -71,15 +70,7 @@ impl<'a> World<'a> {
     pub(crate) fn cold(shared: &'a [Shared]) -> Self {
         let network = *Mesh::new(&shared[0]).network();
         let boards = (0..).zip(shared).map(|(address, shared)| {
-            let config = Config {
-                network,
-                address,
-                epoch: 1,
-                baud: 1_000_000,
-                links: LINKS as u8,
-                hosts: 0,
-                rule: Rule::Exact,
-            };
+            let config = Config::new(network, address, 1, LINKS as u8);
             let mut router = Box::new(Router::new(&config, 0).expect("a node"));
             router.serve_nothing();
             Board {
@@ -201,17 +192,4 @@ impl<'a> World<'a> {
             }
         }
     }
-}
-
-/// Waits for the first of two.
-pub(crate) async fn either<A, B>(one: impl Future<Output = A>, other: impl Future<Output = B>) {
-    let (mut one, mut other) = (pin!(one), pin!(other));
-    poll_fn(|context| {
-        if one.as_mut().poll(context).is_ready() || other.as_mut().poll(context).is_ready() {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    })
-    .await;
 }
