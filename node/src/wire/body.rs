@@ -3,6 +3,7 @@
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
+use hopwise_core::named;
 use serde::{Deserialize, Serialize};
 
 /// The bytes of a packet after its header: at most 255, so that their length takes one byte. A `heapless::Vec` would copy them one by one.
@@ -134,42 +135,32 @@ pub fn body_of<B: Bytes>(parts: &[&[u8]]) -> Option<B> {
     Some(body)
 }
 
-/// The kind of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Kind {
-    /// From application to application, reliable on each hop.
-    Datagram,
-    /// From an application to those of all other nodes.
-    Broadcast,
-    /// From application to application, with confirmation.
-    Confirmed,
-    /// The result of a confirmed packet at its destination.
-    Confirmation,
-    /// A failure report.
-    Undeliverable,
-    /// A request that the node itself answers.
-    Request,
-    /// The response to a request.
-    Response,
-    /// A confirmed packet or a confirmation, flooded through all nodes.
-    Flooded,
+named! {
+    /// The kind of a packet, in the order of their numbers on the wire.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    pub enum Kind {
+        /// From application to application, reliable on each hop.
+        Datagram = "datagram",
+        /// From an application to those of all other nodes.
+        Broadcast = "broadcast",
+        /// From application to application, with confirmation.
+        Confirmed = "confirmed",
+        /// The result of a confirmed packet at its destination.
+        Confirmation = "confirmation",
+        /// A failure report.
+        Undeliverable = "undeliverable",
+        /// A request that the node itself answers.
+        Request = "request",
+        /// The response to a request.
+        Response = "response",
+        /// A confirmed packet or a confirmation, flooded through all nodes.
+        Flooded = "flooded",
+    }
 }
 
 impl Kind {
-    /// All kinds, in the order of their numbers on the wire.
-    pub const ALL: [Kind; 8] = [
-        Kind::Datagram,
-        Kind::Broadcast,
-        Kind::Confirmed,
-        Kind::Confirmation,
-        Kind::Undeliverable,
-        Kind::Request,
-        Kind::Response,
-        Kind::Flooded,
-    ];
-
     /// The kind of a number on the wire.
     pub fn from_number(number: u8) -> Option<Kind> {
         Kind::ALL.get(usize::from(number)).copied()
@@ -178,19 +169,5 @@ impl Kind {
     /// Whether it is forwarded on several links, not sent to one next hop.
     pub const fn is_for_all_links(self) -> bool {
         matches!(self, Kind::Broadcast | Kind::Flooded)
-    }
-
-    /// The name in traces and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Datagram => "datagram",
-            Kind::Broadcast => "broadcast",
-            Kind::Confirmed => "confirmed",
-            Kind::Confirmation => "confirmation",
-            Kind::Undeliverable => "undeliverable",
-            Kind::Request => "request",
-            Kind::Response => "response",
-            Kind::Flooded => "flooded",
-        }
     }
 }

@@ -4,83 +4,47 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Bytes, Kind};
 use super::varint;
-use hopwise_core::Node;
+use hopwise_core::{Node, named};
 
-/// The reason why a packet was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[repr(u8)]
-#[serde(rename_all = "kebab-case")]
-pub enum DropReason {
-    /// It is malformed.
-    Malformed,
-    /// Its source or destination is not in the network.
-    NoSuchNode,
-    /// No path leads to its destination.
-    NoRoute,
-    /// Its hop limit is reached.
-    HopLimit,
-    /// It has expired.
-    Expired,
-    /// It has no room for the trail of its detour.
-    TrailFull,
-    /// It has been delivered before.
-    Duplicate,
-    /// It may have been delivered before, and it is not known whether it was.
-    Uncertain,
-    /// The application does not read its packets.
-    InboxFull,
-    /// The node has more requests than it can answer.
-    Busy,
-    /// There is no host at its destination.
-    NoHost,
-    /// Its sender has restarted since.
-    Stale,
-    /// There is no request or packet for this response.
-    Unsolicited,
-    /// No application at its destination serves its port.
-    PortUnreachable,
+named! {
+    /// The reason why a packet was dropped, in the order of their numbers on the wire.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[repr(u8)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum DropReason {
+        /// It is malformed.
+        Malformed = "malformed",
+        /// Its source or destination is not in the network.
+        NoSuchNode = "no-such-node",
+        /// No path leads to its destination.
+        NoRoute = "no-route",
+        /// Its hop limit is reached.
+        HopLimit = "hop-limit",
+        /// It has expired.
+        Expired = "expired",
+        /// It has no room for the trail of its detour.
+        TrailFull = "trail-full",
+        /// It has been delivered before.
+        Duplicate = "duplicate",
+        /// It may have been delivered before, and it is not known whether it was.
+        Uncertain = "uncertain",
+        /// The application does not read its packets.
+        InboxFull = "inbox-full",
+        /// The node has more requests than it can answer.
+        Busy = "busy",
+        /// There is no host at its destination.
+        NoHost = "no-host",
+        /// Its sender has restarted since.
+        Stale = "stale",
+        /// There is no request or packet for this response.
+        Unsolicited = "unsolicited",
+        /// No application at its destination serves its port.
+        PortUnreachable = "port-unreachable",
+    }
 }
 
 impl DropReason {
-    /// All reasons, in the order of their numbers on the wire.
-    pub const ALL: [DropReason; 14] = [
-        DropReason::Malformed,
-        DropReason::NoSuchNode,
-        DropReason::NoRoute,
-        DropReason::HopLimit,
-        DropReason::Expired,
-        DropReason::TrailFull,
-        DropReason::Duplicate,
-        DropReason::Uncertain,
-        DropReason::InboxFull,
-        DropReason::Busy,
-        DropReason::NoHost,
-        DropReason::Stale,
-        DropReason::Unsolicited,
-        DropReason::PortUnreachable,
-    ];
-
-    /// The reason's name in traces and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DropReason::Malformed => "malformed",
-            DropReason::NoSuchNode => "no-such-node",
-            DropReason::NoRoute => "no-route",
-            DropReason::HopLimit => "hop-limit",
-            DropReason::Expired => "expired",
-            DropReason::TrailFull => "trail-full",
-            DropReason::Duplicate => "duplicate",
-            DropReason::Uncertain => "uncertain",
-            DropReason::InboxFull => "inbox-full",
-            DropReason::Busy => "busy",
-            DropReason::NoHost => "no-host",
-            DropReason::Stale => "stale",
-            DropReason::Unsolicited => "unsolicited",
-            DropReason::PortUnreachable => "port-unreachable",
-        }
-    }
-
     /// The reason of a number on the wire.
     pub fn from_number(number: u8) -> Option<DropReason> {
         DropReason::ALL.get(usize::from(number)).copied()
