@@ -32,6 +32,7 @@
 //! The owner of the router, a board's firmware or the simulator, calls [`Shared::exchange`] after each change.
 #![no_std]
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 /// Tests the examples.
 #[cfg(doctest)]

@@ -49,6 +49,7 @@
 
 #![no_std]
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 #![cfg_attr(
     not(feature = "all-networks"),
     allow(

@@ -11,6 +11,7 @@
 //! - [`boards`]: which chip is on a board, and which pins lead where.
 //! - [`world`]: boards with their clocks, wires between their serial ports, and what happens to both.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod boards;
 pub mod chip;

@@ -36,6 +36,7 @@
 
 #![no_std]
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 #![cfg_attr(
     not(all(feature = "cipher", feature = "clock", feature = "update")),
     allow(

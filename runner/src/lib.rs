@@ -20,6 +20,7 @@
 //! - `platform`, `serial`: what the shell provides.
 #![no_std]
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 #![allow(
     async_fn_in_trait,
     reason = "whoever implements these traits runs them on one executor"

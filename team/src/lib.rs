@@ -35,6 +35,7 @@
 //! [that tag](TeamError::next_tag).
 #![no_std]
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 /// Tests the examples.
 #[cfg(doctest)]

@@ -37,7 +37,6 @@ pub static KINDS: LazyLock<Vec<&'static BoardKind>> = LazyLock::new(|| {
     kinds
 });
 
-/// The kind of a name.
 pub fn kind(name: &str) -> Option<&'static BoardKind> {
     KINDS.iter().copied().find(|kind| kind.name == name)
 }
@@ -92,7 +91,6 @@ pub struct BoardKind {
     /// Where the configuration is in the flash: two slots, one behind the other.
     #[serde(skip_deserializing)]
     pub slots: u32,
-    /// The bytes of each.
     #[serde(skip_deserializing)]
     pub slot_bytes: u32,
     /// The clocks in Hz that its serial ports divide to their rate.
@@ -134,7 +132,6 @@ pub struct BoardKind {
     /// Where its clock comes from.
     #[serde(skip_serializing)]
     pub clock: Clock,
-    /// Its memory.
     #[serde(skip_serializing)]
     pub memory: Memory,
 }
@@ -179,7 +176,6 @@ pub struct Pin {
 pub struct Connector {
     /// As printed on the board.
     pub name: &'static str,
-    /// How many pins it has.
     pub pins: u32,
     /// Where it is drawn: the column, from 0.
     pub column: u32,

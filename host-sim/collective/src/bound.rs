@@ -12,11 +12,9 @@ const SEARCH_CUTS: usize = 256;
 
 /// What a lower bound depends on besides the network.
 pub struct Work<'a> {
-    /// The operation.
     pub operation: Operation,
     /// What a node can send and receive in a round.
     pub ports: Ports,
-    /// The root.
     pub root: Node,
     /// By node, where its value goes, if it goes to one node only.
     pub permutation: Option<&'a [Option<Node>]>,

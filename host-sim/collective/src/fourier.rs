@@ -131,7 +131,6 @@ struct Unit {
 }
 
 impl Terms {
-    /// The value at one place.
     pub fn new(digits: Arc<Digits>, place: Node, value: f64) -> Self {
         Terms {
             left: digits.sizes.len(),
@@ -141,7 +140,6 @@ impl Terms {
         }
     }
 
-    /// Of a unit with so many digits.
     pub fn of_unit(self, digits: usize) -> Self {
         let own = self.sums[0].0;
         Terms {

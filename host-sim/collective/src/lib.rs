@@ -53,7 +53,6 @@ pub const MAX_TREE_NODES: u64 = 1 << 10;
 /// What is to be done.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The operation.
     pub operation: Operation,
     /// What a node can send and receive in a round.
     pub ports: Ports,
@@ -61,7 +60,6 @@ pub struct Request {
     pub values: Vec<i64>,
     /// What values are folded with.
     pub operator: Operator,
-    /// The root of what has one.
     pub root: Node,
     /// The blocks of a broadcast.
     pub blocks: u64,
@@ -96,7 +94,6 @@ impl Request {
 /// What was done. The names are those of its JSON keys.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// The network.
     pub network: String,
     /// The operation.
     pub op: &'static str,
@@ -104,7 +101,6 @@ pub struct Report {
     pub port_model: &'static str,
     /// How it went about it.
     pub method: String,
-    /// How many nodes there are.
     pub nodes: u64,
     /// The rounds it took.
     pub rounds: u64,
@@ -131,7 +127,6 @@ pub struct Report {
 /// What was done, and what every node holds in the end.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// The report.
     pub report: Report,
     /// By node.
     pub held: Vec<String>,
@@ -141,7 +136,6 @@ pub struct Done {
 
 /// Why an operation is not carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotRun {
     #[error("{network} has {nodes} nodes, too many to carry out {operation} on (at most {most})")]
     TooLarge {

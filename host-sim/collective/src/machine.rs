@@ -27,7 +27,6 @@ impl<T> Message<T> {
 
 /// Why a round is refused: the schedule is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum Conflict {
     #[error("round {round}: node {from} sends to node {to}, which is not a neighbor")]
     NoLink { round: u64, from: Node, to: Node },
@@ -95,7 +94,6 @@ impl<'a> Machine<'a> {
         self.written.unwrap_or_default()
     }
 
-    /// The network.
     pub fn network(&self) -> &'a Network {
         self.network
     }
@@ -125,7 +123,6 @@ impl<'a> Machine<'a> {
         self.loads.values().map(|load| load.messages).max().unwrap_or(0)
     }
 
-    /// One round with these messages.
     pub fn round<T>(&mut self, messages: &[Message<T>]) -> Result<(), Conflict> {
         let round = self.rounds;
         let mark = round + 1;

@@ -210,7 +210,6 @@ pub struct Folded {
 }
 
 impl Folded {
-    /// Of one value.
     pub fn new(operator: Operator, wanted: Wanted, value: i64) -> Self {
         Folded {
             operator,
@@ -290,7 +289,6 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// The value of one node.
     pub fn new(node: Node, value: i64) -> Self {
         Gathered {
             values: vec![(node, value)].into(),

@@ -152,7 +152,6 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// The value of one node.
     pub fn new(operator: Operator, node: Node, value: i64) -> Self {
         Partial {
             operator,

@@ -13,7 +13,6 @@ use hopwise_networks::routes::Route;
 
 const EXPRESSION: &str = "rdn(ring(3),1)";
 
-/// The demo.
 pub struct Demo {
     /// What it shows.
     pub text: String,

@@ -15,7 +15,6 @@ use crate::setup::configuration_slots;
 
 /// Why there is no image of a program.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoApp {
     #[error(
         "{0}: there is neither a crate nor an image: a crate is a folder with a Cargo.toml, `hopwise new-app` writes one"

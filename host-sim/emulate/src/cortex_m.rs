@@ -17,7 +17,6 @@ const FLOAT: usize = 33;
 pub struct CortexMRegisters {
     /// R0 to R15; the last is the address of the next instruction.
     pub r: [u32; 16],
-    /// xPSR.
     pub xpsr: u32,
     /// Floating-point registers.
     pub s: [u32; 32],

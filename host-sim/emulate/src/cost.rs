@@ -48,7 +48,6 @@ const ANSWERED: Time = SECOND;
 
 /// Why nothing was measured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotMeasure {
     #[error("{up} of {expected} links of {network} came up")]
     LinksDown { network: String, expected: u64, up: u64 },
@@ -153,7 +152,6 @@ impl Spent {
 pub struct Row {
     /// What: forward a packet, send a datagram from a program, receive one in a program, request something and receive the response, or respond.
     pub operation: &'static str,
-    /// In which network.
     pub network: String,
     /// Bytes of the payload.
     pub payload: u8,
@@ -254,7 +252,6 @@ pub(crate) fn plan(program: &Program, network: &Network) -> Result<Mesh, CannotM
 pub struct Measured<'w> {
     /// The boards.
     pub world: &'w mut World,
-    /// The hosts.
     pub hosts: &'w mut Hosts,
 }
 

@@ -14,7 +14,6 @@ const SERVICES: &str = "services";
 
 /// Why there is no image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotBuildFirmware {
     #[error(transparent)]
     NoRepository(#[from] NoRepository),

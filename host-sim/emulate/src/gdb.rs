@@ -34,7 +34,6 @@ pub struct Held<'w> {
 
 /// Why GDB cannot be served.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum GdbFailed {
     #[error("port {port}: {error}")]
     Listen { port: u16, error: std::io::Error },

@@ -19,7 +19,6 @@ const RATE: u32 = 87;
 /// Microseconds: half of the packets take no longer than the first, and none longer than the second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Distribution {
-    /// The median.
     pub median: f64,
     /// The longest.
     pub most: f64,

@@ -6,7 +6,6 @@ use hopwise_emulator::world::BadWire;
 
 /// Why a serial port cannot be opened to other programs.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotOpenPort {
     /// There is no such port, or a wire is at it.
     #[error("{0}")]

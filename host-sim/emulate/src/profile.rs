@@ -171,7 +171,6 @@ impl Executed {
 pub struct FunctionCount {
     /// Its name.
     pub function: String,
-    /// The room.
     pub room: String,
     /// Instructions of it alone.
     pub instructions: i64,
@@ -182,7 +181,6 @@ pub struct FunctionCount {
 /// Instructions of a room.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RoomCount {
-    /// The room.
     pub room: String,
     /// Instructions of its functions.
     pub instructions: i64,
@@ -193,9 +191,7 @@ pub struct RoomCount {
 pub struct Profile {
     /// All together.
     pub instructions: i64,
-    /// By room.
     pub rooms: Vec<RoomCount>,
-    /// By function.
     pub functions: Vec<FunctionCount>,
 }
 

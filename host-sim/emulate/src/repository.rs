@@ -10,7 +10,6 @@ const MARK: &str = "firmware/Cargo.toml";
 
 /// Why the repository is not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoRepository {
     /// Nobody has said where it is, and it is not around the working folder.
     #[error(

@@ -41,7 +41,6 @@ pub struct Firmware {
 /// Why a file is no firmware for emulated boards.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {fault}", path.display())]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct BadFirmware {
     pub path: PathBuf,
     pub fault: FirmwareFault,
@@ -49,7 +48,6 @@ pub struct BadFirmware {
 
 /// What can be wrong with a file of firmware.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum FirmwareFault {
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -97,7 +95,6 @@ impl Firmware {
 
 /// Why a mesh cannot be emulated as asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotEmulate {
     #[error("{port} is at {uart}, link {link}, and an emulated {board} has {links} links")]
     TooFewLinks {

@@ -11,7 +11,6 @@ use super::script::default_port;
 
 /// Why a text does not say where a serial port goes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadSerialPort {
     #[error("'{0}' is not PORT=pty or PORT=unix:PATH")]
     Form(String),

@@ -35,7 +35,6 @@ pub const HOSTS_WITHIN: Time = 200 * MILLISECOND;
 pub struct RunFigures {
     /// Which kind of board they are; if there are several kinds, all of them with commas between.
     pub board: String,
-    /// How many boards there are.
     pub boards: usize,
     /// Instructions executed, over all boards.
     pub instructions: u64,
@@ -159,7 +158,6 @@ impl<'f> Session<'f> {
         self.checked = Some(report);
     }
 
-    /// Checks only its links.
     pub fn check_links(&mut self, network: &Network) {
         let Some(hosts) = &mut self.hosts else { return };
         self.checked = Some(check_links(&mut self.world, hosts, network));
@@ -190,7 +188,6 @@ impl<'f> Session<'f> {
         self.world.boards().iter().map(|board| board.cpu.instructions)
     }
 
-    /// How many boards there are.
     pub fn boards(&self) -> usize {
         self.world.boards().len()
     }

@@ -24,7 +24,6 @@ const LSI: std::ops::RangeInclusive<u32> = 17_000..=47_000;
 
 /// Why a network cannot be built of boards.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotBuild {
     #[error("{nodes} boards are too many to emulate (at most {MAX_BOARDS})")]
     TooMany { nodes: u64 },
@@ -83,14 +82,11 @@ pub fn configure(board: &mut Board, image: &Image, config: &[u8; CONFIG_BYTES], 
 /// A kind of board, and what is in its flash.
 #[derive(Clone)]
 pub struct Program {
-    /// The board.
     pub kind: &'static BoardKind,
-    /// The image.
     pub image: Arc<Image>,
 }
 
 impl Program {
-    /// An image on a kind of board.
     pub fn new(kind: &'static BoardKind, image: Arc<Image>) -> Self {
         Program { kind, image }
     }

@@ -43,7 +43,6 @@ struct JobFile {
 
 /// Something is wrong with a folder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum FolderError {
     #[error("{0}; whoever works on the folder does that job again")]
     Damaged(String),

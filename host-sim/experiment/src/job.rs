@@ -15,12 +15,10 @@ pub struct Job {
     pub network: String,
     /// All settings but network and seed, by name.
     pub options: Map<String, Value>,
-    /// The seed.
     pub seed: u64,
 }
 
 impl Job {
-    /// All settings.
     pub fn settings(&self) -> Map<String, Value> {
         let mut settings = self.options.clone();
         settings.insert("network".into(), self.network.clone().into());
@@ -90,6 +88,5 @@ pub trait Kind: Sync {
     /// Whether a job makes sense.
     fn check(&self, job: &Job) -> Result<(), Refused>;
 
-    /// Does a job.
     fn run(&self, job: &Job) -> Result<Finding, Refused>;
 }

@@ -163,7 +163,6 @@ impl Plan {
         axes.filter(|axis| axis.values.len() > 1).map(|axis| axis.name.as_str())
     }
 
-    /// All runs.
     pub fn runs(&self) -> Result<Vec<Run<'_>>, BadPlan> {
         let mut runs = Vec::new();
         for Table { kind, axes } in &self.tables {

@@ -30,7 +30,6 @@ const LEFT_OUT: [&str; 13] = [
 pub struct Figure {
     /// The command.
     pub kind: String,
-    /// The network.
     pub network: String,
     /// The options.
     pub scenario: String,
@@ -56,7 +55,6 @@ pub struct Results {
 }
 
 impl Results {
-    /// Of all runs.
     pub fn of(runs: &[(&Job, Finding)]) -> Results {
         let mut results = Results {
             figures: Vec::new(),

@@ -48,7 +48,6 @@ pub fn percentile<T: Copy>(rising: &[T], percent: u32) -> Option<T> {
 pub struct Spread {
     /// How many values there are.
     pub count: usize,
-    /// Their mean.
     pub mean: f64,
     /// The least.
     pub min: f64,

@@ -69,7 +69,6 @@ pub enum SendError {
 /// The reason why a request has no response.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RequestError {
-    /// It was not sent.
     #[error("{0}")]
     NotSent(#[from] SendError),
     /// It did not reach its destination.

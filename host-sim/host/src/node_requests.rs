@@ -60,7 +60,6 @@ impl Mesh {
         }
     }
 
-    /// The counters of nodes.
     pub fn counters(&self, nodes: &[u64]) -> Vec<NodeState> {
         let mut states = Vec::new();
         for some in nodes.chunks(AT_ONCE) {

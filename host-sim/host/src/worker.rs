@@ -45,7 +45,6 @@ pub(crate) struct Job {
 
 /// The end of a call.
 pub(crate) enum End {
-    /// With this reply.
     Reply(Reply),
     /// The board has it, and no reply came in time.
     Silence,

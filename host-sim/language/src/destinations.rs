@@ -34,7 +34,6 @@ enum Rule {
 
 /// A pattern that means nothing on a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadDestinations {
     #[error("{network} has {nodes} nodes: traffic is for 2 to 2^32 - 1")]
     Nodes { network: String, nodes: u64 },

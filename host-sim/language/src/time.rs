@@ -18,7 +18,6 @@ const END: f64 = 1e15;
 /// Text that is no time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not a time such as 1.5s, 20ms or 300us")]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct BadTime {
     pub text: String,
 }

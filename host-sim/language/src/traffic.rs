@@ -27,7 +27,6 @@ pub enum Traffic {
     Permutation,
     /// A share of the packets to one node, the others uniform.
     HotSpot {
-        /// The node.
         node: Node,
         /// The share of the others' packets that go to it.
         share: f64,
@@ -70,7 +69,6 @@ const NAMES: [(Traffic, &str, &[&str]); 14] = [
 
 /// Text that is no pattern of traffic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadTraffic {
     #[error("'{0}' is not a traffic pattern; the patterns are {list}", list = listed(|_| true))]
     Unknown(String),
@@ -81,7 +79,6 @@ pub enum BadTraffic {
 /// A pattern that its user does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{user} cannot make {traffic} traffic; it can make {able}")]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct UnsuitableTraffic {
     pub user: &'static str,
     pub traffic: String,

@@ -31,7 +31,6 @@ pub struct Failures {
 
 /// Failures that make no sense.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadFailures {
     #[error("the chance of a failure is from 0 to 1, not {0}")]
     Chance(f64),

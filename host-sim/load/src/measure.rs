@@ -20,7 +20,6 @@ use super::watchdog::{Deadlock, find_cycle};
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]
 pub struct Experiment<'a> {
-    /// The network.
     pub network: &'a Network,
     /// The routing rule.
     pub rule: Rule,

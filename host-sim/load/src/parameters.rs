@@ -32,7 +32,6 @@ pub struct Parameters {
     pub link_buffers: Option<u32>,
     /// Virtual channels of a link that every packet may use, beside the one of each buffer class. Balanced rings have none.
     pub shared_channels: u32,
-    /// Flits of a packet.
     pub packet_flits: u32,
     /// Use no more buffer classes than this, whatever deadlock freedom asks for: an experiment.
     pub class_limit: Option<u32>,
@@ -200,7 +199,6 @@ const MAX_SHARED: u32 = 1_000;
 
 /// A number of a router that makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadParameters {
     #[error("{0} has to be at least 1")]
     Zero(&'static str),
@@ -259,7 +257,6 @@ pub enum Process {
 
 /// Text that is no process.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadProcess {
     #[error("'{0}' is not a source: bernoulli or bursty(LENGTH,PEAK)")]
     Unknown(String),

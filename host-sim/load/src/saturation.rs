@@ -59,7 +59,6 @@ pub fn find_with_confidence(
 
 /// A search that makes no sense.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadSearch {
     /// The interval would never be small enough, or is from the beginning.
     #[error("the precision of a saturation is above 0 and below 1")]

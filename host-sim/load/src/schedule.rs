@@ -33,7 +33,6 @@ pub struct Schedule {
 
 /// A schedule that cannot be made.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadSchedule {
     #[error(transparent)]
     Root(#[from] NoSuchNode),
@@ -58,7 +57,6 @@ pub enum BadSchedule {
 const FLIT_BITS: f64 = 80.0;
 
 impl Schedule {
-    /// The messages.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }

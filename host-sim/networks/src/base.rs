@@ -5,19 +5,16 @@ use hopwise_core::{Base, Network, Node};
 
 /// What is known of a base graph by formula. Sums are over ordered pairs, and `None` if they need more than 128 bits.
 pub trait Formulas {
-    /// How many nodes there are.
     fn nodes(&self) -> u64;
 
     /// The largest distance.
     fn diameter(&self) -> u64;
 
-    /// Whether it is vertex-transitive.
     fn vertex_transitive(&self) -> bool;
 
     /// The smallest and the largest degree.
     fn degree_range(&self) -> (u64, u64);
 
-    /// How many edges there are.
     fn edges(&self) -> u128;
 
     /// The sum of the distances.

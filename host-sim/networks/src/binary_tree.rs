@@ -59,7 +59,6 @@ impl BinaryTree {
             .unwrap_or(0)
     }
 
-    /// How many levels there are.
     pub fn levels(&self) -> u32 {
         levels(self.places.len())
     }

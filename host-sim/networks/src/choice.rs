@@ -116,7 +116,6 @@ pub const FORMULA: &str = "formula";
 pub struct Grown {
     /// The largest distance.
     pub diameter: u64,
-    /// The mean distance.
     pub mean_distance: f64,
     /// By which share that is above the bound.
     pub excess: f64,

@@ -11,7 +11,6 @@ use crate::base::Formulas;
 /// No closed form is known for a network's figures.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{expression}: no closed form is known for its figures")]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct NoFormula {
     pub expression: String,
 }
@@ -26,7 +25,6 @@ impl NoFormula {
 /// Figures that are found by formula, or counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedForm {
-    /// How many edges there are.
     pub edges: u128,
     /// The smallest degree.
     pub degree_min: u64,

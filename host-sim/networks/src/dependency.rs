@@ -37,7 +37,6 @@ pub struct Channel {
     pub from: u32,
     /// The receiver.
     pub to: u32,
-    /// The class.
     pub class: u32,
 }
 

@@ -28,9 +28,7 @@ pub enum CannotSearch {
 pub struct Figures {
     /// The network in its canonical spelling.
     pub expression: String,
-    /// How many nodes there are.
     pub nodes: u64,
-    /// How many edges there are.
     pub edges: u128,
     /// The smallest degree.
     pub degree_min: u64,

@@ -11,7 +11,6 @@ pub const MAX_LINKS: u64 = 1 << 30;
 
 /// The reason why a network cannot be built out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum TooLarge {
     #[error("{expression} has {nodes} nodes, too many to build out (at most {MAX_NODES})")]
     TooManyNodes { expression: String, nodes: u64 },
@@ -102,12 +101,10 @@ impl Graph {
         self.starts[node] as usize
     }
 
-    /// How many nodes there are.
     pub fn nodes(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many edges there are.
     pub fn edges(&self) -> usize {
         self.neighbors.len() / 2
     }

@@ -13,7 +13,6 @@ pub const MAX_NODES: u64 = 1 << 32;
 /// A network has too many nodes to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a network of {nodes} nodes is too large to search (at most {MAX_NODES})")]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct TooManyToSearch {
     pub nodes: u64,
 }

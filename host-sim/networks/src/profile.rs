@@ -25,9 +25,7 @@ const MAX_BROADCAST: u64 = 1 << 20;
 pub struct Profile {
     /// The network in its canonical spelling.
     pub expression: String,
-    /// How many nodes there are.
     pub nodes: u64,
-    /// How many links there are.
     pub links: u128,
     /// Links for each node: half the mean degree.
     pub links_per_node: f64,

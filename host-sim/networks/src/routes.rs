@@ -14,7 +14,6 @@ const MAX_SEARCHED: u64 = 1 << 22;
 
 /// The reason why a route cannot be listed.
 #[derive(Clone, Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotRoute {
     #[error("{expression}: {error}")]
     Node { expression: String, error: NoSuchNode },
@@ -30,7 +29,6 @@ pub enum CannotRoute {
 pub struct Route {
     /// The nodes on it, both ends included.
     pub path: Vec<Node>,
-    /// How many hops it has.
     pub hops: u64,
     /// The hops of a shortest path; unknown if neither address nor search tells.
     pub distance: Option<u64>,
@@ -95,7 +93,6 @@ fn method_name(method: Method) -> &'static str {
 
 /// A fault of a routing function.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum RouteFault {
     #[error("{expression}: on the way to {dest} node {here} sends to {next}, which is not a neighbor")]
     NoLink {

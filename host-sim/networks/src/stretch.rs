@@ -10,7 +10,6 @@ use super::routes::{RouteFault, RoutesTo};
 /// The routes of a rule over all ordered pairs of different nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stretch {
-    /// How many pairs.
     pub pairs: u64,
     /// Pairs whose route is a shortest path.
     pub shortest: u64,

@@ -22,7 +22,6 @@ const MAX_BYTES: u64 = 128 << 20;
 
 /// The reason why a text is not a list of edges.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadEdges {
     #[error("line {0} must be two node numbers")]
     Line(usize),

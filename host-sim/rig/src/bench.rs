@@ -10,14 +10,12 @@ use crate::ports::BoardPort;
 /// The variable that says where a bench is.
 pub const VARIABLE: &str = "HOPWISE_BENCH";
 
-/// A bench.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bench(String);
 
 /// A bench that does not answer.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no bench at {address}: {error}; start one with `hopwise bench MESH.toml`, or `unset {VARIABLE}`")]
-#[expect(missing_docs, reason = "the sentence says what they are")]
 pub struct NoBench {
     pub address: String,
     pub error: io::Error,

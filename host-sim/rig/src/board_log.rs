@@ -10,7 +10,6 @@ use defmt_parser::Level;
 pub struct BoardLine {
     /// When the board had written it, by the clock of whoever reads the stream.
     pub at: u64,
-    /// Which board.
     pub board: usize,
     /// When it was written by the board's own clock, in seconds, if the firmware stamps its lines.
     pub stamp: Option<f64>,
@@ -49,7 +48,6 @@ impl LogFormat {
         }
     }
 
-    /// Readers for that many boards.
     pub fn readers(&self, boards: usize) -> LogReaders<'_> {
         LogReaders::new((0..boards).map(|_| self))
     }

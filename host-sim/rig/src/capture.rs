@@ -62,7 +62,6 @@ impl LogLine {
 
 /// Why there is no trace.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotCapture {
     #[error("cannot write the output: {}: {error}", path.display())]
     Output { path: PathBuf, error: io::Error },
@@ -99,7 +98,6 @@ pub struct CaptureSummary {
     pub clock_residual_median_us: f64,
     /// 95 of 100 are.
     pub clock_residual_95_us: f64,
-    /// The worst.
     pub clock_residual_worst_us: f64,
     /// Nodes that neither the time of the mesh nor a packet connects with the others.
     pub nodes_not_aligned: Vec<u64>,

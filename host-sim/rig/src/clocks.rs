@@ -24,9 +24,7 @@ pub struct Pair {
     pub from: usize,
     /// The clock of the receiver.
     pub to: usize,
-    /// When it was sent.
     pub sent: f64,
-    /// When it was received.
     pub received: f64,
     /// Packets of the same class take the same time.
     pub class: usize,
@@ -68,7 +66,6 @@ pub struct Alignment {
     pub residual_median: f64,
     /// 95 of 100 packets are off by no more than this.
     pub residual_95: f64,
-    /// The worst.
     pub residual_worst: f64,
 }
 

@@ -27,7 +27,6 @@ named! {
         Loader = "boot loader",
         /// The number of its last start, if it has keys: it must not come again.
         Epoch = "number of starts",
-        /// The config.
         Config = "config",
         /// The board starts with both.
         Reset = "reset",
@@ -52,7 +51,6 @@ pub struct FlashFailure {
 /// One board to flash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlashJob {
-    /// Its node.
     pub node: u64,
     /// Its probe, as probe-rs selects it.
     pub probe: String,
@@ -85,7 +83,6 @@ pub struct Flasher {
 )]
 pub struct NoProbes(pub Vec<u64>);
 
-/// The jobs for nodes.
 pub fn jobs(mesh: &Mesh, nodes: &[u64], folder: &Path) -> Result<Vec<FlashJob>, NoProbes> {
     let without = nodes.iter().copied().filter(|node| mesh.probe(*node).is_none());
     let without: Vec<u64> = without.collect();
@@ -191,7 +188,6 @@ fn count_on(job: &FlashJob, slots: &[u8]) -> io::Result<()> {
 
 /// Why a config is not written.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum ConfigNotWritten {
     #[error("{0}")]
     Config(BadConfig),

@@ -25,7 +25,6 @@ pub fn log_line(line: BoardLine, arrived: Option<f64>) -> LogLine {
     }
 }
 
-/// Where the stream of a node is, in a folder of streams.
 pub fn stream_of(folder: &Path, node: u64) -> PathBuf {
     folder.join(format!("{node}.rtt"))
 }

@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::boards::Pin;
 use super::mesh::{Mesh, NodePort};
 
-/// One end of a cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CableEnd {
     /// The board.

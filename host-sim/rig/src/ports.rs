@@ -26,7 +26,6 @@ pub struct BoardPort {
 
 /// Why no port is meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoPortSelected {
     #[error("no board with an ST-LINK is plugged in: give --port TTY, or set {VARIABLE}")]
     None,

@@ -54,16 +54,13 @@ pub struct ProbeRun<'a> {
 pub enum ProbeNews {
     /// probe-rs itself says something.
     Says {
-        /// Of which node.
         node: u64,
         /// What.
         text: String,
     },
     /// probe-rs has ended, though nobody asked it to.
     Ended {
-        /// At which node.
         node: u64,
-        /// With which status.
         status: String,
         /// When it is started again, unless it is given up.
         again_in: Option<Duration>,

@@ -168,7 +168,6 @@ impl fmt::Display for Version {
 
 /// Why a program is not used.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum Unfit {
     #[error(
         "there is no program '{0}': https://probe.rs says how to install probe-rs, and --probe-rs says where it is if not in PATH"

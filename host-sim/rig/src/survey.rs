@@ -13,11 +13,9 @@ use super::mesh::Mesh;
 pub struct Peer {
     /// Of the expression of its network.
     pub network: u32,
-    /// Its address.
     pub address: u64,
     /// The number of the link at its board.
     pub link: usize,
-    /// It is a host.
     pub host: bool,
 }
 
@@ -128,7 +126,6 @@ pub fn line_errors(seen: &Seen, mesh: &Mesh) -> Vec<LineErrors> {
     list
 }
 
-/// The rate of a link that is up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LinkRate {
     /// Which board.

@@ -124,7 +124,6 @@ fn sort(piece: &mut [TraceLine]) {
 struct Pieces<'a> {
     path: &'a Path,
     out: Option<BufWriter<File>>,
-    /// Where each ends.
     ends: Vec<u64>,
 }
 

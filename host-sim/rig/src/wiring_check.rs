@@ -43,7 +43,6 @@ pub enum FindingKind {
 pub struct Finding {
     /// What is wrong.
     pub kind: FindingKind,
-    /// At which node.
     pub node: u64,
     /// At which of its ports; none if it is about the whole board, or a link that the plan does not use.
     pub port: Option<u64>,

@@ -11,7 +11,6 @@ use hopwise_node::wire::{Packet, PacketId, Query};
 /// Maximum number of requests that wait for the link or are in flight.
 const SLOTS: usize = 4;
 
-/// A host that is on.
 pub struct Host {
     endpoint: Endpoint<SLOTS>,
     heard: Vec<Packet<BODY>>,

@@ -11,7 +11,6 @@ use super::settings::Settings;
 
 /// One run.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the keys are explained in docs/simulator.md")]
 pub struct Report {
     pub network: String,
     pub nodes: u64,

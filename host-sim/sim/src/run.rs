@@ -234,7 +234,6 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
 
 /// The reason why a run has no result.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum RunError {
     #[error(transparent)]
     Traffic(#[from] BadDestinations),

@@ -156,7 +156,6 @@ impl Settings {
         said(self)
     }
 
-    /// The command that does the same.
     pub fn command(&self) -> String {
         let mut table = self.table();
         let network = table
@@ -338,7 +337,6 @@ pub fn said(settings: &impl Serialize) -> Map<String, Value> {
 
 /// Settings that make no run.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadSettings {
     #[error("no network is given")]
     NoNetwork,

@@ -44,7 +44,6 @@ pub struct CableEvent {
     pub at: Nanos,
     /// Noticed by which node.
     pub node: Node,
-    /// At which of its links.
     pub link: u8,
     /// What.
     pub change: CableChange,

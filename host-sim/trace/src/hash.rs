@@ -33,7 +33,6 @@ impl Default for TraceHash {
 }
 
 impl TraceHash {
-    /// Adds an event.
     pub fn add(&mut self, at: Nanos, node: Node, event: &Event) {
         if self.used > PIECE - LONGEST {
             self.hash.update(&self.piece[..self.used]);

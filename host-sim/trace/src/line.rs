@@ -24,7 +24,6 @@ pub struct Header {
     pub version: u32,
     /// The network, as an expression.
     pub network: String,
-    /// How many nodes that has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
     /// Bits a second on the wires.
@@ -53,7 +52,6 @@ impl Header {
 pub struct TraceLine {
     /// When.
     pub at: Nanos,
-    /// Which node.
     pub node: Node,
     /// What.
     pub record: Record,
@@ -155,7 +153,6 @@ enum RecordForm<'a> {
 
 /// Why a text is no line of a trace.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoLine {
     #[error("this is not an event: {0}")]
     Form(String),

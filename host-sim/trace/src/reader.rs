@@ -12,7 +12,6 @@ pub const LONGEST_LINE: usize = 1 << 16;
 /// What is wrong with a trace, and in which line.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {fault}")]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct BadTrace {
     pub line: u64,
     pub fault: Fault,
@@ -20,7 +19,6 @@ pub struct BadTrace {
 
 /// What can be wrong with a line.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum Fault {
     #[error("{0}")]
     Io(io::Error),

@@ -18,7 +18,6 @@ const EXAMPLES: usize = 10;
 
 /// Delivery, latency, paths, cables and drops; the keys of `--json` are stable.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "docs/view.md has the keys")]
 pub struct Report {
     pub network: Option<String>,
     pub nodes: Option<u64>,
@@ -79,7 +78,6 @@ pub struct Paths {
     pub other: u64,
     /// Those that took a longer one.
     pub longer: u64,
-    /// Hops of all of them.
     pub hops: u64,
     /// Hops of their computed paths.
     pub computed_hops: u64,
@@ -93,7 +91,6 @@ pub struct Paths {
 
 /// A packet that took another path than the computed one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "each says what it is")]
 pub struct Deviation {
     pub kind: Kind,
     pub number: u32,
@@ -103,7 +100,6 @@ pub struct Deviation {
 
 /// How a cable fared: both directions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "docs/view.md has the keys")]
 pub struct LinkQuality {
     pub a: Node,
     pub b: Node,
@@ -136,7 +132,6 @@ impl LinkQuality {
 pub struct Drops {
     /// In all.
     pub count: u64,
-    /// By node.
     pub nodes: BTreeMap<Node, u64>,
 }
 

@@ -14,7 +14,6 @@ const BITS: u32 = 11;
 
 /// Percentiles (nearest rank) of times in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "each says what it is")]
 pub struct TimeSpread {
     pub count: usize,
     pub mean_us: f64,
@@ -37,7 +36,6 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Adds a time.
     pub fn add(&mut self, time: Nanos) {
         self.count += 1;
         self.sum += i128::from(time);

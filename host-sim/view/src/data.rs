@@ -22,7 +22,6 @@ pub const MAX_MARKS: usize = 400_000;
 
 /// All that the page knows.
 #[derive(Serialize)]
-#[expect(missing_docs, reason = "page/model.js says what it makes of each")]
 pub struct PageData {
     #[serde(flatten)]
     pub drawn: DrawnNetwork,
@@ -42,7 +41,6 @@ pub struct PageData {
 
 /// A trace, in columns; times in microseconds since its begin.
 #[derive(Default, Serialize)]
-#[expect(missing_docs, reason = "page/model.js says what it makes of each")]
 pub struct Replay {
     /// In seconds of the trace.
     pub begin: f64,
@@ -80,7 +78,6 @@ type MarkRow = (f64, Mark, Node, i64, i64);
 /// What happens at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the words of the trace")]
 pub enum Mark {
     Accepted,
     Delivered,
@@ -95,7 +92,6 @@ pub enum Mark {
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoPage {
     #[error(transparent)]
     TooManyNodes(#[from] TooManyNodes),

@@ -18,7 +18,6 @@ pub struct TooManyNodes {
 
 /// Where its nodes and links are, and what they are called.
 #[derive(Serialize)]
-#[expect(missing_docs, reason = "page/model.js says what it makes of each")]
 pub struct DrawnNetwork {
     pub network: String,
     pub addresses: Vec<String>,
@@ -44,7 +43,6 @@ pub fn draw(network: &Network) -> Result<Drawing, TooManyNodes> {
 }
 
 impl DrawnNetwork {
-    /// Of a network and its drawing.
     pub fn new(network: &Network, drawing: Drawing) -> DrawnNetwork {
         let known = "nodes below the network's size are in it";
         let all = || 0..network.nodes();

@@ -11,13 +11,11 @@ pub struct Series {
     pub name: String,
     /// The points, by rising x.
     pub points: Vec<(f64, f64)>,
-    /// Whether it is dashed.
     pub dashed: bool,
     /// Which color, counted from 0; lines that belong together share one.
     pub color: usize,
 }
 
-/// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
     /// Above it.

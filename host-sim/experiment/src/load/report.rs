@@ -13,7 +13,6 @@ use crate::{Finding, Job, Refused};
 
 /// A line of the table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "a Point says what they are")]
 pub struct Row {
     pub network: String,
     pub rule: String,

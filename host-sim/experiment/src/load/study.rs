@@ -16,7 +16,6 @@ use crate::Job;
 pub struct Size {
     /// About how many nodes.
     pub nodes: u32,
-    /// The networks.
     pub networks: &'static [&'static str],
     /// The rates of the curves.
     pub rates: &'static [f64],

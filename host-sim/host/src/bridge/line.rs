@@ -53,7 +53,6 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether a message passes.
     pub fn passes(&self, message: &Incoming) -> bool {
         self.node.is_none_or(|node| node == message.source) && self.port.is_none_or(|port| port == message.port)
     }

@@ -91,7 +91,6 @@ pub(super) const EVERY: [Action<()>; 17] = [
 ];
 
 impl<P> Action<P> {
-    /// The word for it.
     pub fn word(&self) -> &'static str {
         match self {
             Action::Cut(_) => "cut",

@@ -46,7 +46,6 @@ use read::{events_of, parse_event};
 
 use crate::Time;
 
-/// An event of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptEvent<P> {
     /// When.
@@ -84,7 +83,6 @@ pub trait Stage {
     /// The network whose boards and ports there are.
     fn network(&self) -> &Network;
 
-    /// The port of a name.
     fn port(&self, name: PortName) -> Result<Self::Port, NoSuchPlace>;
 }
 
@@ -137,7 +135,6 @@ impl Script {
 }
 
 impl<P> Script<P> {
-    /// The same with other ports.
     pub fn with_ports<Q, E>(self, mut place: impl FnMut(P) -> Result<Q, E>) -> Result<Script<Q>, E> {
         let moved = |ScriptEvent { at, action, line }: ScriptEvent<P>| {
             let action = action.at(&mut place)?;

@@ -10,7 +10,6 @@ use hopwise_core::{Network, NoSuchNode, Node};
 pub struct PortName {
     /// The board.
     pub node: Node,
-    /// Which of its ports.
     pub port: PortOf,
 }
 
@@ -26,7 +25,6 @@ pub enum PortOf {
 /// Text that is no port.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not a port such as 3.0")]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct BadPort {
     pub text: String,
 }
@@ -58,9 +56,7 @@ impl fmt::Display for PortName {
     }
 }
 
-/// A place that there is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum NoSuchPlace {
     #[error("{network}: {error}")]
     Node { network: String, error: NoSuchNode },
@@ -80,7 +76,6 @@ pub enum NoSuchPlace {
     NotOnBoard(String),
 }
 
-/// Checks that a network has a board.
 pub fn check_board(network: &Network, node: Node) -> Result<Node, NoSuchPlace> {
     let checked = network.check(node);
     checked.map(|_| node).map_err(|error| NoSuchPlace::Node {
@@ -89,7 +84,6 @@ pub fn check_board(network: &Network, node: Node) -> Result<Node, NoSuchPlace> {
     })
 }
 
-/// Checks that a network has a port.
 pub fn check_port(network: &Network, node: Node, port: u64) -> Result<(Node, u64), NoSuchPlace> {
     check_board(network, node)?;
     let ports = network.degree(node).unwrap_or(0);

@@ -9,7 +9,6 @@ use crate::{BadTime, Time};
 /// A line of a script that cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct ScriptError {
     pub line: usize,
     pub reason: BadEvent,
@@ -17,7 +16,6 @@ pub struct ScriptError {
 
 /// What is wrong with an event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadEvent {
     #[error("an event is TIME WHAT WHERE [HOW MUCH]")]
     TooShort,

@@ -12,7 +12,6 @@ const MAX_LINK_ENDS: u64 = 1 << 27;
 
 /// An experiment that makes no sense.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadExperiment {
     #[error(transparent)]
     Parameters(#[from] BadParameters),

@@ -12,7 +12,6 @@ pub const FLIT_BYTES: u64 = 8;
 pub struct Point {
     /// The network, as an expression.
     pub network: String,
-    /// How many nodes it has.
     pub nodes: u64,
     /// The routing rule.
     pub rule: String,
@@ -22,11 +21,9 @@ pub struct Point {
     pub traffic: String,
     /// When.
     pub process: String,
-    /// Flits of a packet.
     pub packet_flits: u32,
     /// The rate asked for.
     pub rate: f64,
-    /// The seed.
     pub seed: u64,
     /// Mean latency from making to the delivery of the last flit; waiting at the source counts.
     pub latency_mean: f64,
@@ -74,7 +71,6 @@ pub struct Point {
     pub cycles: u64,
     /// Packets delivered, with warm-up and drain.
     pub packets: u64,
-    /// Packets measured.
     pub packets_measured: u64,
     /// Flits that crossed a switch, with warm-up and drain.
     pub flit_hops: u64,
@@ -92,6 +88,5 @@ pub struct Point {
     pub wall_seconds: f64,
     /// Nodes times cycles, a second.
     pub node_cycles_per_second: f64,
-    /// Packets a second.
     pub packets_per_second: f64,
 }

@@ -12,7 +12,6 @@ use super::{Entry, MAX_ORBITS, measure};
 /// How far to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Steps in all.
     pub steps: u64,
     /// Another seed takes other steps.
     pub seed: u64,

@@ -39,7 +39,6 @@ impl Bound {
         self.from_one as f64 / (self.nodes as f64 - 1.0)
     }
 
-    /// The diameter.
     pub fn diameter(&self) -> u64 {
         self.diameter
     }

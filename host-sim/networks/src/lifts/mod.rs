@@ -45,7 +45,6 @@ pub struct Catalogue {
 /// A line of a catalogue that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct BadCatalogue {
     pub line: usize,
     pub what: String,

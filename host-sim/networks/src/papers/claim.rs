@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use hopwise_core::named;
 use serde::{Serialize, Serializer};
 
-/// The papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Paper {
@@ -127,11 +126,9 @@ impl Serialize for Verdict {
 /// A row of the report. The names are those of its JSON keys.
 #[derive(Clone, Debug, Serialize)]
 pub struct Claim {
-    /// Which paper.
     pub paper: Paper,
     /// Where it stands there.
     pub place: String,
-    /// What it says.
     pub says: String,
     /// What was measured just now.
     pub measured: String,

@@ -19,7 +19,6 @@ use crate::routes::RouteFault;
 
 /// Why a claim could not be measured.
 #[derive(Clone, Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotMeasure {
     #[error("'{expression}' is not a network: {error}")]
     Expression { expression: String, error: ParseError },

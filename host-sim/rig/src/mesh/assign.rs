@@ -6,7 +6,6 @@ use super::{BrokenRule, Mesh};
 
 /// Why a probe is not written into a mesh file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotAssign {
     /// The file, or what it would become, breaks a rule.
     #[error(transparent)]

@@ -64,7 +64,6 @@ struct NodeSettings {
 /// A mesh file that holds what it should.
 #[derive(Clone, Debug)]
 pub struct Mesh {
-    /// The network.
     pub network: Network,
     /// The kind of all boards that no other is said of: [`kind_of`](Self::kind_of) knows each.
     pub kind: &'static BoardKind,
@@ -83,7 +82,6 @@ pub struct Mesh {
     pub hosts_anywhere: bool,
     /// Packets that boards send by themselves.
     pub traffic: Option<Traffic>,
-    /// The keys, if the mesh has any.
     pub keys: Option<MeshKeys>,
     key_file: Option<PathBuf>,
     emulated: bool,
@@ -171,7 +169,6 @@ impl Mesh {
         self.network.degree(node).unwrap_or(0)
     }
 
-    /// All nodes.
     pub fn nodes(&self) -> std::ops::Range<u64> {
         0..self.network.nodes()
     }
@@ -203,7 +200,6 @@ impl Mesh {
             .unwrap_or(end.port as usize)
     }
 
-    /// The port that a link is for, if it is for one.
     pub fn port_at(&self, node: u64, link: usize) -> Option<NodePort> {
         let mut ends = (0..self.degree(node)).map(|port| NodePort { node, port });
         ends.find(|end| self.link(*end) == link)

@@ -8,7 +8,6 @@ use serde::Serialize;
 /// A port of a node, written `3.1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodePort {
-    /// The node.
     pub node: u64,
     /// Its port, as `hopwise neighbors` numbers them.
     pub port: u64,

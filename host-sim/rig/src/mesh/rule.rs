@@ -12,7 +12,6 @@ use crate::boards::{self, BoardKind};
 
 /// Why there is no mesh.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadMesh {
     #[error("{}: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
@@ -25,7 +24,6 @@ pub enum BadMesh {
 /// What the text of a mesh file breaks, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {rule}")]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub struct BrokenRule {
     pub line: usize,
     pub rule: MeshRule,
@@ -33,7 +31,6 @@ pub struct BrokenRule {
 
 /// What a mesh has to keep.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum MeshRule {
     #[error("{0}")]
     Toml(String),

@@ -21,7 +21,6 @@ pub struct ConfigsReport {
 
 /// Why boards do not have their configs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotChange {
     #[error("{} not respond: {}", does(.0), list(.0))]
     Silent(Vec<u64>),

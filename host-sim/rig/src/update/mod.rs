@@ -65,7 +65,6 @@ pub struct UpdateReport {
     pub erase_seconds: f64,
     /// And until every board had the image.
     pub transfer_seconds: f64,
-    /// Blocks in all.
     pub blocks: usize,
     /// Blocks that were retransmitted.
     pub retries: usize,
@@ -75,7 +74,6 @@ pub struct UpdateReport {
 
 /// Why boards were not updated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotUpdate {
     #[error("{} not respond: {}; `hopwise check` says what is heard of {}", does(.0), list(.0), if .0.len() == 1 { "it" } else { "them" })]
     Silent(Vec<u64>),

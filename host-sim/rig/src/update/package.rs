@@ -15,7 +15,6 @@ const FIRST_LINE: &[u8] = b"HOPWISE-UPDATE 1\n";
 
 /// Why a file is no update.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum BadPackage {
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -34,7 +33,6 @@ pub enum BadPackage {
 /// One program, linked for either slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
-    /// The board that it is for.
     pub board: String,
     /// The version of the wire format that it speaks.
     pub wire: u8,
@@ -115,7 +113,6 @@ impl Package {
         }
     }
 
-    /// The one for a slot.
     pub fn for_slot(&self, slot: Slot) -> &Linked {
         match slot {
             Slot::First => &self.images[0],

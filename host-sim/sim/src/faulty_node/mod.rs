@@ -51,7 +51,6 @@ named! {
 pub struct FaultyBoard {
     /// The board.
     pub node: Node,
-    /// Its misbehavior.
     pub kind: Misbehavior,
 }
 

@@ -117,7 +117,6 @@ impl Oracle {
         }
     }
 
-    /// How many boards there are.
     pub fn boards(&self) -> u32 {
         self.nodes
     }

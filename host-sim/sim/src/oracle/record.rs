@@ -91,9 +91,7 @@ impl Service {
 /// A sender: a node, or the host at it, in one epoch.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
-    /// The board.
     pub board: u32,
-    /// Whether it is the host.
     pub is_host: bool,
     /// Its boot epoch.
     pub epoch: u32,
@@ -188,7 +186,6 @@ impl Record {
 pub struct Violation {
     /// When.
     pub at: Nanos,
-    /// At which node.
     pub node: u32,
     /// The kind of guarantee.
     pub kind: Broken,

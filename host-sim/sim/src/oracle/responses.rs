@@ -7,7 +7,6 @@ use hopwise_node::wire::{
     LinkReport, NodeReport, Query, Response, RouterCounters, TraceRecord, read_structure, trace_records,
 };
 
-/// A request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Requested {
     pub(super) query: Query,

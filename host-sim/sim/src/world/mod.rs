@@ -57,7 +57,6 @@ capacities! {
 /// The parameters of all boards.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// The network.
     pub network: Network,
     /// Bits per second on the wires.
     pub baud: u32,
@@ -263,7 +262,6 @@ impl<C: SimSizes> World<C> {
         self.byte_nanos
     }
 
-    /// How many boards there are.
     pub fn boards(&self) -> u32 {
         (self.boards.len() - self.build.hosts.len()) as u32
     }
@@ -285,7 +283,6 @@ impl<C: SimSizes> World<C> {
         self.wires
     }
 
-    /// The ends of a cable.
     pub fn ends(&self, cable: u32) -> [WireEnd; 2] {
         self.cables[cable as usize].ends
     }
@@ -302,13 +299,11 @@ impl<C: SimSizes> World<C> {
         ends.filter(move |&(other, _)| other != board && other < self.boards())
     }
 
-    /// Whether a link is up at an end of it.
     pub fn is_up(&self, (board, link): WireEnd) -> bool {
         let report = self.node(board).and_then(|node| node.link_report(link));
         report.is_some_and(|report| report.up)
     }
 
-    /// The node of a board, if it is on.
     pub fn node(&self, board: u32) -> Option<&SimNode<C>> {
         match &self.boards[board as usize].machine {
             Machine::Node(node) => Some(node),
@@ -316,7 +311,6 @@ impl<C: SimSizes> World<C> {
         }
     }
 
-    /// Whether a board is on.
     pub fn is_on(&self, board: u32) -> bool {
         !matches!(self.boards[board as usize].machine, Machine::Off)
     }

@@ -36,7 +36,6 @@ const MAX_ON_A_CIRCLE: usize = 20;
 /// A graph without a shape of its own is drawn by its distances up to here, which takes time with their number.
 const MAX_WITHOUT_SHAPE: u64 = 512;
 
-/// How a network is nested.
 pub fn nesting(network: &Network) -> Nesting {
     match *network.family() {
         Family::Base(base) => of_base(base),

@@ -30,7 +30,6 @@ pub struct Drawing {
 /// A cluster of nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cluster {
-    /// Its middle.
     pub middle: Point,
     /// All its nodes are within.
     pub radius: f64,
@@ -38,14 +37,12 @@ pub struct Cluster {
     pub depth: usize,
 }
 
-/// A link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
     /// The lower node.
     pub a: Node,
     /// The higher node.
     pub b: Node,
-    /// Its kind.
     pub kind: usize,
     /// The control point of the curve from a to b lies so far to the side of its middle, as a share of the length.
     pub bend: f64,
