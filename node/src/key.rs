@@ -104,26 +104,17 @@ impl FromStr for Secret {
 }
 
 /// The error for a text that is not a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadKey {
     /// It does not have the form of one.
+    #[error(
+        "a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one"
+    )]
     Form,
     /// It can be guessed.
+    #[error("a key whose bytes are all the same can be guessed: `hopwise mesh key` makes a random one")]
     Weak,
 }
-
-impl fmt::Display for BadKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            BadKey::Form => {
-                "a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one"
-            }
-            BadKey::Weak => "a key whose bytes are all the same can be guessed: `hopwise mesh key` makes a random one",
-        })
-    }
-}
-
-impl core::error::Error for BadKey {}
 
 impl FromStr for Key {
     type Err = BadKey;

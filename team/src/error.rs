@@ -1,36 +1,46 @@
 //! The reasons why a call fails.
 
-use core::fmt;
-
 use hopwise_app::Node;
 
 /// The reason why a call has no result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TeamError {
     /// This board, by its number in the group, did not arrive or is unreachable.
+    #[error("board {0} did not come")]
     Missing(Node),
     /// This board arrived twice: it has restarted.
+    #[error("board {0} has restarted")]
     Restarted(Node),
     /// This board makes another call with the same tag.
+    #[error("board {0} makes another call by this tag")]
     Differs(Node),
     /// Another board reports that the call has failed.
+    #[error("another board says that it has come to nothing")]
     ToldSo,
     /// The others are at this tag already: the next call to make.
+    #[error("the others are at tag {0}")]
     Behind(u32),
     /// No result came in time.
+    #[error("no result came in time")]
     TimedOut,
     /// A message would have more pieces or bytes than there is room for, or the group more boards.
+    #[error("a message or the group would be too large")]
     TooLarge,
     /// More calls at once than there is room for.
+    #[error("there are too many calls at once")]
     TooMany,
     /// The number of boards is not a power of two.
+    #[error("the number of boards is no power of two")]
     NoCube,
     /// The dimension does not exist.
+    #[error("there is no such dimension to shift along")]
     NoDimension,
     /// The board is not in the group.
+    #[error("the board is not in the group")]
     NotAMember,
     /// The port is not open.
+    #[error("the port is not open")]
     Closed,
 }
 
@@ -43,24 +53,3 @@ impl TeamError {
         }
     }
 }
-
-impl fmt::Display for TeamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TeamError::Missing(node) => write!(f, "board {node} did not come"),
-            TeamError::Restarted(node) => write!(f, "board {node} has restarted"),
-            TeamError::Differs(node) => write!(f, "board {node} makes another call by this tag"),
-            TeamError::ToldSo => f.write_str("another board says that it has come to nothing"),
-            TeamError::Behind(tag) => write!(f, "the others are at tag {tag}"),
-            TeamError::TimedOut => f.write_str("no result came in time"),
-            TeamError::TooLarge => f.write_str("a message or the group would be too large"),
-            TeamError::TooMany => f.write_str("there are too many calls at once"),
-            TeamError::NoCube => f.write_str("the number of boards is no power of two"),
-            TeamError::NoDimension => f.write_str("there is no such dimension to shift along"),
-            TeamError::NotAMember => f.write_str("the board is not in the group"),
-            TeamError::Closed => f.write_str("the port is not open"),
-        }
-    }
-}
-
-impl core::error::Error for TeamError {}

@@ -3,8 +3,6 @@
 mod piece;
 mod receive;
 
-use core::fmt;
-
 use hopwise_core::Node;
 use hopwise_node::link::Micros;
 use hopwise_node::wire::{AppPort, DropReason, crc32c};
@@ -24,21 +22,26 @@ pub const MAX_LARGE: usize = 64 * 1024;
 const GIVE_UP: Micros = 30_000_000;
 
 /// The reason why a large message was not sent, or may not have been.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LargeError {
     /// The node does not exist, or the message is longer than [`MAX_LARGE`].
+    #[error("{0}")]
     NotSent(SendError),
     /// No program there receives on the port.
+    #[error("no program there receives on the port")]
     PortUnreachable,
     /// The receiver's buffer is too small.
+    #[error("the receiver has room for {room} bytes only")]
     NoRoom {
         /// The size of the buffer in bytes.
         room: u32,
     },
     /// The receiver was busy with other messages, or read nothing, for half a minute.
+    #[error("the receiver is busy")]
     Busy,
     /// The node was unreachable for half a minute.
+    #[error("it ended at node {at}: {}", .reason.name())]
     Undeliverable {
         /// The node that dropped the last attempt.
         at: Node,
@@ -46,29 +49,15 @@ pub enum LargeError {
         reason: DropReason,
     },
     /// The receiver is gone, or has not responded for half a minute. It does not have the message.
+    #[error("the receiver has gone")]
     Gone,
     /// The same, but after the last piece: it may have the message or not.
+    #[error("the receiver has gone, and may have had the message before")]
     Uncertain,
     /// The received message has a wrong checksum. The receiver has discarded it.
+    #[error("what arrived is not what was sent")]
     Damaged,
 }
-
-impl fmt::Display for LargeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LargeError::NotSent(error) => error.fmt(f),
-            LargeError::PortUnreachable => f.write_str("no program there receives on the port"),
-            LargeError::NoRoom { room } => write!(f, "the receiver has room for {room} bytes only"),
-            LargeError::Busy => f.write_str("the receiver is busy"),
-            LargeError::Undeliverable { at, reason } => write!(f, "it ended at node {at}: {}", reason.name()),
-            LargeError::Gone => f.write_str("the receiver has gone"),
-            LargeError::Uncertain => f.write_str("the receiver has gone, and may have had the message before"),
-            LargeError::Damaged => f.write_str("what arrived is not what was sent"),
-        }
-    }
-}
-
-impl core::error::Error for LargeError {}
 
 impl<'a> Mesh<'a> {
     /// Sends a message of up to [`MAX_LARGE`] bytes to a [receiver](Self::large_receiver) on a port of a node; returns when it is complete

@@ -8,7 +8,6 @@
 mod open;
 mod speech;
 
-use core::fmt;
 use core::future::{Future, poll_fn};
 use core::pin::pin;
 use core::task::{Context, Poll};
@@ -39,28 +38,19 @@ const QUIET: Micros = 5_000_000;
 const NO_ROOM: Micros = 500_000;
 
 /// The reason why a stream has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StreamError {
     /// The other end has dropped it without closing it, or has restarted.
+    #[error("the other end has dropped the stream")]
     Reset,
     /// The other end has not responded for 30 seconds.
+    #[error("the other end does not respond")]
     Lost,
     /// This end has closed it.
+    #[error("the stream is closed")]
     Closed,
 }
-
-impl fmt::Display for StreamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            StreamError::Reset => "the other end has dropped the stream",
-            StreamError::Lost => "the other end does not respond",
-            StreamError::Closed => "the stream is closed",
-        })
-    }
-}
-
-impl core::error::Error for StreamError {}
 
 impl embedded_io_async::Error for StreamError {
     fn kind(&self) -> ErrorKind {

@@ -1,7 +1,5 @@
 //! Opening of streams.
 
-use core::fmt;
-
 use embassy_futures::select::{Either, select};
 use heapless::Vec;
 use hopwise_core::Node;
@@ -25,16 +23,20 @@ const GIVE_UP: Micros = 10_000_000;
 const REMEMBERED: usize = 4;
 
 /// The reason why a stream was not opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ConnectError {
     /// The node does not exist.
+    #[error("{0}")]
     NotSent(SendError),
     /// This node has no free port for it.
+    #[error("{0}")]
     NoPort(OpenError),
     /// No program there accepts streams on the port.
+    #[error("no program there accepts streams on the port")]
     PortUnreachable,
     /// The node was unreachable for ten seconds.
+    #[error("it ended at node {at}: {}", .reason.name())]
     Undeliverable {
         /// The node that dropped the last attempt.
         at: Node,
@@ -42,22 +44,9 @@ pub enum ConnectError {
         reason: DropReason,
     },
     /// The program there has not accepted it for ten seconds.
+    #[error("the program there does not accept it")]
     Busy,
 }
-
-impl fmt::Display for ConnectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConnectError::NotSent(error) => error.fmt(f),
-            ConnectError::NoPort(error) => error.fmt(f),
-            ConnectError::PortUnreachable => f.write_str("no program there accepts streams on the port"),
-            ConnectError::Undeliverable { at, reason } => write!(f, "it ended at node {at}: {}", reason.name()),
-            ConnectError::Busy => f.write_str("the program there does not accept it"),
-        }
-    }
-}
-
-impl core::error::Error for ConnectError {}
 
 impl<'a> Mesh<'a> {
     /// Opens a stream to a node whose program [accepts](Self::listener) it on a port. It takes one of this node's receivers.

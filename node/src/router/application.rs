@@ -1,7 +1,5 @@
 //! The interface of a router to its applications.
 
-use core::fmt;
-
 use super::Router;
 use super::event::{Observer, Outcome};
 use super::forwarding::{Origin, Place, Reader};
@@ -16,27 +14,18 @@ use crate::wire::{
 use hopwise_core::{NoSuchNode, Node};
 
 /// The reason why a packet was not accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum SendError {
     /// The destination does not exist.
+    #[error("{0}")]
     NoSuchNode(NoSuchNode),
     /// The payload is longer than the node's [sizes](crate::capacities::Sizes::max_payload) allow: [`MAX_PAYLOAD`] by default.
+    #[error("a payload has at most {MAX_PAYLOAD} bytes")]
     TooLong,
     /// All buffers for it are in use: retry when some packets have left.
+    #[error("the buffers are full")]
     Full,
 }
-
-impl fmt::Display for SendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SendError::NoSuchNode(error) => error.fmt(f),
-            SendError::TooLong => write!(f, "a payload has at most {MAX_PAYLOAD} bytes"),
-            SendError::Full => f.write_str("the buffers are full"),
-        }
-    }
-}
-
-impl core::error::Error for SendError {}
 
 /// The kind of a message for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -25,8 +25,6 @@ mod time;
 pub mod times;
 mod transport;
 
-use core::fmt;
-
 pub use application::{Message, MessageKind, MessageOf, SendError};
 pub use event::{Event, Observer, Outcome};
 use forwarding::{Forwarding, Location, Place, Wiring, age, is_too_old};
@@ -82,11 +80,13 @@ impl Config {
 }
 
 /// The reason why a node cannot be created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum ConfigError {
     /// The address is not in the network.
+    #[error("{0}")]
     NoSuchNode(hopwise_core::NoSuchNode),
     /// The node has more neighbors than the board has links.
+    #[error("the node has {needed} neighbors, the board only {have} links")]
     TooFewLinks {
         /// The number of neighbors.
         needed: Port,
@@ -94,6 +94,7 @@ pub enum ConfigError {
         have: u8,
     },
     /// The network needs more virtual channels than the node has.
+    #[error("the network needs {needed} virtual channels, the node has only {have}")]
     TooFewVirtualChannels {
         /// The number that the network needs.
         needed: u8,
@@ -101,28 +102,9 @@ pub enum ConfigError {
         have: u8,
     },
     /// Epoch 0 is reserved for an unknown one.
+    #[error("the boot epoch must not be 0")]
     EpochZero,
 }
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConfigError::NoSuchNode(error) => error.fmt(f),
-            ConfigError::TooFewLinks { needed, have } => {
-                write!(f, "the node has {needed} neighbors, the board only {have} links")
-            }
-            ConfigError::TooFewVirtualChannels { needed, have } => {
-                write!(
-                    f,
-                    "the network needs {needed} virtual channels, the node has only {have}"
-                )
-            }
-            ConfigError::EpochZero => f.write_str("the boot epoch must not be 0"),
-        }
-    }
-}
-
-impl core::error::Error for ConfigError {}
 
 /// A [`Config`] with which there can be a node.
 #[derive(Clone, Debug)]

@@ -20,8 +20,6 @@
 //! | 48..188 | network expression, and at the end the rates of links 0, 1 ... in three bytes each, 0 for those without their own; the rest 0 |
 //! | 188..192 | CRC-32C of all before |
 
-use core::fmt;
-
 use heapless::{LenType, String, Vec};
 
 use super::rates::{BAUD_RATES, DEFAULT_BAUD, default_host_baud};
@@ -93,39 +91,27 @@ pub struct BoardConfig {
 }
 
 /// The reason why bytes are not a config.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadConfig {
     /// The flash is blank.
+    #[error("there is no config")]
     Missing,
     /// The CRC does not match.
+    #[error("the config is damaged")]
     Damaged,
     /// The version is not supported.
+    #[error("the config is of version {0}, not {VERSION}")]
     Version(u8),
     /// A field has an invalid value.
+    #[error("a field of the config holds what it cannot")]
     Field,
     /// The baud rate is not supported.
+    #[error("boards run at {least} to {most} baud, not at {0}", least = BAUD_RATES.start(), most = BAUD_RATES.end())]
     Baud(u32),
     /// The expression is not a network.
+    #[error("the network of the config: {0}")]
     Expression(ParseError),
 }
-
-impl fmt::Display for BadConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BadConfig::Missing => f.write_str("there is no config"),
-            BadConfig::Damaged => f.write_str("the config is damaged"),
-            BadConfig::Version(version) => write!(f, "the config is of version {version}, not {VERSION}"),
-            BadConfig::Field => f.write_str("a field of the config holds what it cannot"),
-            BadConfig::Baud(baud) => {
-                let (least, most) = (BAUD_RATES.start(), BAUD_RATES.end());
-                write!(f, "boards run at {least} to {most} baud, not at {baud}")
-            }
-            BadConfig::Expression(error) => write!(f, "the network of the config: {error}"),
-        }
-    }
-}
-
-impl core::error::Error for BadConfig {}
 
 impl From<BadTraffic> for BadConfig {
     fn from(_: BadTraffic) -> Self {

@@ -4,8 +4,6 @@
 //! drops packets for unserved ports, and accepts no more for an application than it has room for: an application that does not read its
 //! packets then does not affect the others.
 
-use core::fmt;
-
 use crate::capacities::{Capacities, List};
 use crate::wire::AppPort;
 
@@ -35,16 +33,9 @@ pub(in crate::router) enum Admission {
 }
 
 /// No more ports can be served: [`Sizes::served_ports`](crate::capacities::Sizes::served_ports).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("the node serves as many ports as it can")]
 pub struct TooManyPorts;
-
-impl fmt::Display for TooManyPorts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the node serves as many ports as it can")
-    }
-}
-
-impl core::error::Error for TooManyPorts {}
 
 impl<C: Capacities> ServedPorts<C> {
     /// Serves only registered ports from now on. The application has room for this many more packets.
