@@ -1,16 +1,12 @@
 //! The packet parser and writer, and every form of a body.
 
-#![no_std]
-#![no_main]
-
 use core::hint::black_box;
 
 use hopwise_node::limits::BODY;
 use hopwise_node::wire::{BoardConfig, Body, Command, Content, Header, Kind, MAX_HEADER, Packet, trace_records};
-use hopwise_panics::outside;
+use crate::outside;
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() {
+pub fn run() {
     if let Some(mut packet) = Packet::<BODY>::read(outside()) {
         black_box(packet.content());
         packet.remove_trail();

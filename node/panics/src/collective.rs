@@ -1,16 +1,11 @@
 //! The phases of every operation, and who sends to whom in them.
 
-#![no_std]
-#![no_main]
-
 use core::hint::black_box;
 
 use hopwise_core::Network;
 use hopwise_core::collective::{Mesh, Operation, Phase, Plan, Ports, Step, Turns};
-use hopwise_panics as _;
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() {
+pub fn run() {
     let Ok(network) = black_box("").parse::<Network>() else {
         return;
     };

@@ -1,15 +1,10 @@
 //! Next hop, distance and fan-out of every family.
 
-#![no_std]
-#![no_main]
-
 use core::hint::black_box;
 
 use hopwise_core::{Network, Rule};
-use hopwise_panics as _;
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() {
+pub fn run() {
     if let Ok(network) = black_box("").parse::<Network>() {
         let (here, there) = (black_box(0), black_box(0));
         let _ = black_box(network.next_hop(here, there, black_box(Rule::Exact)));

@@ -1,17 +1,13 @@
 //! One end of a wire.
 
-#![no_std]
-#![no_main]
-
 use core::hint::black_box;
 
+use crate::outside;
 use hopwise_node::key::{Credentials, Key, Secret};
 use hopwise_node::link::Link;
 use hopwise_node::wire::{Header, Identity, Offer, Role, WIRE};
-use hopwise_panics::outside;
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() {
+pub fn run() {
     let identity = Identity {
         role: Role::Node,
         network: black_box(1),

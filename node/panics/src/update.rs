@@ -1,15 +1,12 @@
 //! How a board gets its next image and which it starts with, whatever its flash holds and whatever comes.
 
-#![no_std]
-#![no_main]
-
 use core::hint::black_box;
 
+use crate::outside;
 use hopwise_node::boot::{Log, RECORD, TRIAL_BYTES, Trial, choose, has_image};
 use hopwise_node::store::{FlashFailed, Slot};
 use hopwise_node::update::{Flash, Update, is_on_trial, keep};
 use hopwise_node::wire::{Block, UpdatePlan};
-use hopwise_panics::outside;
 
 struct AnyFlash;
 
@@ -63,8 +60,7 @@ impl Flash for AnyFlash {
     }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() {
+pub fn run() {
     let mut flash = AnyFlash;
     let mut update = Update::new();
     while black_box(true) {

@@ -1,18 +1,14 @@
 //! The whole router.
 
-#![no_std]
-#![no_main]
-
 use core::hint::black_box;
 
+use crate::outside;
 use hopwise_core::{Network, Rule};
 use hopwise_node::capacities::Board;
 use hopwise_node::router::{Config, Router};
 use hopwise_node::wire::{AppPort, AppStatus, Query, WIRE};
-use hopwise_panics::outside;
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() {
+pub fn run() {
     let Ok(network) = black_box("").parse::<Network>() else {
         return;
     };

@@ -1,16 +1,12 @@
 //! One link that asks and answers.
 
-#![no_std]
-#![no_main]
-
 use core::hint::black_box;
 
+use crate::outside;
 use hopwise_node::endpoint::{Endpoint, Heard};
 use hopwise_node::wire::{Query, WIRE};
-use hopwise_panics::outside;
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() {
+pub fn run() {
     let mut endpoint = Endpoint::<2>::board(black_box(1), black_box(1), black_box(1), black_box(0));
     let mut out = [0; WIRE];
     let mut input = outside();

@@ -1,13 +1,10 @@
 //! What a board keeps in its flash, whatever is there.
 
-#![no_std]
-#![no_main]
-
 use core::hint::black_box;
 
+use crate::outside;
 use hopwise_node::store::{Flash, FlashFailed, Slot, Store, committed};
 use hopwise_node::wire::CONFIG_BYTES;
-use hopwise_panics::outside;
 
 struct AnyFlash;
 
@@ -32,8 +29,7 @@ impl Flash for AnyFlash {
     }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() {
+pub fn run() {
     let mut store = Store::new(AnyFlash);
     while black_box(true) {
         let config = black_box([0; CONFIG_BYTES]);
