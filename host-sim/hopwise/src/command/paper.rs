@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::collective::by_name;
 use super::error::CliError;
 use super::output::{Outcome, print, print_json, progress_bar};
 use super::table;
@@ -11,8 +12,9 @@ use hopwise_networks::papers::{self, CannotMeasure, Claim, Paper, Run};
 
 #[derive(Args)]
 pub(super) struct PaperArgs {
-    /// The paper; all of them if none is given
-    paper: Option<PaperArg>,
+    /// The paper, by its networks; all of them if none is given
+    #[arg(value_parser = by_name(&Paper::ALL, Paper::name))]
+    paper: Option<Paper>,
     /// Print a JSON object
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
@@ -24,42 +26,13 @@ pub(super) struct PaperArgs {
     long: bool,
 }
 
-/// The papers that can be asked for.
-#[derive(Clone, Copy, ValueEnum)]
-enum PaperArg {
-    /// Y. Li, S. Peng, W. Chu: Recursive Dual-Net
-    Rdn,
-    /// H. Shen, R.-J. Back: Construction of Large-Size Interconnection Networks with High Performance
-    Re,
-    /// G. E. Jan, Y.-S. Hwang, M.-B. Lin, D. Liang: Novel Hierarchical Interconnection Networks
-    Heawood,
-    /// C.-H. Yeh, B. Parhami: Swapped Networks
-    Swapped,
-    /// Y. Sun, P. Y. S. Cheung, X. Lin: Recursive Cube of Rings
-    Rcr,
-}
-
-impl From<PaperArg> for Paper {
-    fn from(paper: PaperArg) -> Paper {
-        match paper {
-            PaperArg::Rdn => Paper::Rdn,
-            PaperArg::Re => Paper::Re,
-            PaperArg::Heawood => Paper::Heawood,
-            PaperArg::Swapped => Paper::Swapped,
-            PaperArg::Rcr => Paper::Rcr,
-        }
-    }
-}
-
 #[derive(serde::Serialize)]
 struct Report {
     claims: Vec<Claim>,
 }
 
 pub(super) fn run(args: &PaperArgs) -> Result<Outcome, CliError> {
-    let wanted = args
-        .paper
-        .map_or_else(|| Paper::ALL.to_vec(), |paper| vec![paper.into()]);
+    let wanted = args.paper.map_or_else(|| Paper::ALL.to_vec(), |paper| vec![paper]);
     let total: usize = wanted.iter().map(|&paper| papers::measurements(paper)).sum();
     let bar = progress_bar(total as u64, "measuring");
     let run = Run {

@@ -5,25 +5,25 @@ use std::cmp::Ordering;
 use hopwise_core::named;
 use serde::{Serialize, Serializer};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Paper {
-    /// Y. Li, S. Peng, W. Chu: Recursive Dual-Net
-    Rdn,
-    /// H. Shen, R.-J. Back: Construction of Large-Size Interconnection Networks with High Performance
-    Re,
-    /// G. E. Jan, Y.-S. Hwang, M.-B. Lin, D. Liang: Novel Hierarchical Interconnection Networks
-    Heawood,
-    /// C.-H. Yeh, B. Parhami: Swapped Networks
-    Swapped,
-    /// Y. Sun, P. Y. S. Cheung, X. Lin: Recursive Cube of Rings
-    Rcr,
+named! {
+    /// The papers, in the order of the report.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Paper {
+        /// Y. Li, S. Peng, W. Chu: Recursive Dual-Net
+        Rdn = "rdn",
+        /// H. Shen, R.-J. Back: Construction of Large-Size Interconnection Networks with High Performance
+        Re = "re",
+        /// G. E. Jan, Y.-S. Hwang, M.-B. Lin, D. Liang: Novel Hierarchical Interconnection Networks
+        Heawood = "heawood",
+        /// C.-H. Yeh, B. Parhami: Swapped Networks
+        Swapped = "swapped",
+        /// Y. Sun, P. Y. S. Cheung, X. Lin: Recursive Cube of Rings
+        Rcr = "rcr",
+    }
 }
 
 impl Paper {
-    /// All of them, in the order of the report.
-    pub const ALL: [Paper; 5] = [Paper::Rdn, Paper::Re, Paper::Heawood, Paper::Swapped, Paper::Rcr];
-
     /// Author and title.
     pub fn title(self) -> &'static str {
         match self {
