@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::arith::{Number, Vertex};
+use crate::named;
 
 /// The number of a node, from 0.
 pub type Node = u64;
@@ -10,14 +11,16 @@ pub type Node = u64;
 /// The number of a link at its node, from 0. The ports of a node have no gaps: they are `0..degree`.
 pub type Port = u64;
 
-/// A routing function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Rule {
-    /// A shortest path, wherever one is known and fits the memory; [`Method`] says whether it did.
-    #[default]
-    Exact,
-    /// The order of the paper that defined the network, its misprints corrected.
-    Paper,
+named! {
+    /// A routing function.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum Rule {
+        /// A shortest path, wherever one is known and fits the memory; [`Method`] says whether it did.
+        #[default]
+        Exact = "exact",
+        /// The order of the paper that defined the network, its misprints corrected.
+        Paper = "paper",
+    }
 }
 
 /// How a routing function chose the next hop between two nodes.
@@ -37,14 +40,16 @@ pub enum Method {
     Paper,
 }
 
-/// The spanning tree of a broadcast.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Tree {
-    /// Every node is reached along an exact route, hence as early as possible if a node can send through all its ports at once.
-    #[default]
-    LeastDepth,
-    /// The fewest steps known if a node can send one copy per step. The tree can be deeper.
-    FewestSteps,
+named! {
+    /// The spanning tree of a broadcast.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum Tree {
+        /// Every node is reached along an exact route, hence as early as possible if a node can send through all its ports at once.
+        #[default]
+        LeastDepth = "least-depth",
+        /// The fewest steps known if a node can send one copy per step. The tree can be deeper.
+        FewestSteps = "fewest-steps",
+    }
 }
 
 /// The error for a node that the network does not have.

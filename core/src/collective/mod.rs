@@ -59,13 +59,15 @@ use crate::named;
 use crate::network::Network;
 use crate::topology::{NoSuchNode, Node};
 
-/// How many messages a node can send, and how many it can receive, in a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Ports {
-    /// One of each.
-    One,
-    /// One of each through every port.
-    All,
+named! {
+    /// How many messages a node can send, and how many it can receive, in a round.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Ports {
+        /// One of each.
+        One = "one",
+        /// One of each through every port.
+        All = "all",
+    }
 }
 
 named! {

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use hopwise_core::{Network, Node, Tree};
 use hopwise_node::wire::DEFAULT_BAUD;
 use serde::Serialize;
 
+use super::collective::by_name;
 use super::error::CliError;
 use super::output::{Outcome, print, print_either, print_facts};
 use super::talk::{self, PortArg};
@@ -32,37 +33,18 @@ pub(super) struct BroadcastArgs {
     /// The mesh's key file, if it has a key
     #[arg(long, value_name = "FILE", requires = "port")]
     key_file: Option<PathBuf>,
-    /// The spanning tree to follow
-    #[arg(long, value_enum, default_value_t = TreeArg::LeastDepth)]
-    tree: TreeArg,
+    /// The spanning tree to follow: everyone is told along a shortest path, or in the fewest steps known if a node can send one copy per step
+    #[arg(long, default_value = "least-depth", value_parser = by_name(&Tree::ALL, Tree::name))]
+    tree: Tree,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// The trees that can be asked for.
-#[derive(Clone, Copy, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum TreeArg {
-    /// Everyone is told along a shortest path
-    LeastDepth,
-    /// The fewest steps known if a node can send one copy per step
-    FewestSteps,
-}
-
-impl From<TreeArg> for Tree {
-    fn from(tree: TreeArg) -> Tree {
-        match tree {
-            TreeArg::LeastDepth => Tree::LeastDepth,
-            TreeArg::FewestSteps => Tree::FewestSteps,
-        }
-    }
-}
-
 #[derive(Serialize)]
 struct Summary {
     source: Node,
-    tree: TreeArg,
+    tree: &'static str,
     reached: u64,
     duplicates: u64,
     sends: u64,
@@ -90,10 +72,10 @@ pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, CliError> {
     if nodes > MAX_NODES {
         return Err(CliError::too_large(&network, MAX_NODES));
     }
-    let broadcast = Broadcast::follow(&network, source, args.tree.into());
+    let broadcast = Broadcast::follow(&network, source, args.tree);
     let summary = Summary {
         source,
-        tree: args.tree,
+        tree: args.tree.name(),
         reached: broadcast.reached(),
         duplicates: broadcast.duplicates,
         sends: broadcast.sends(),

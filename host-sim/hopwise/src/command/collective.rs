@@ -21,9 +21,9 @@ pub(super) struct CollectiveArgs {
     /// What all nodes do together; all-to-all sends node i's input plus j to node j, and permute's targets are drawn by the seed
     #[arg(long, required_unless_present = "markdown", value_parser = by_name(&Operation::ALL, Operation::name))]
     op: Option<Operation>,
-    /// How many messages a node can send, and how many it can receive, in a round
-    #[arg(long, value_enum, default_value_t = PortModelArg::All)]
-    port_model: PortModelArg,
+    /// How many messages a node can send, and how many it can receive, in a round: one, or one through every port
+    #[arg(long, value_name = "MODEL", default_value = "all", value_parser = by_name(&Ports::ALL, Ports::name))]
+    port_model: Ports,
     /// One whole number per line, for each node in node order [default: drawn by the seed]
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
@@ -66,24 +66,6 @@ enum TreeArg {
     Binary,
 }
 
-/// The port models that can be asked for.
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum PortModelArg {
-    /// One message each way
-    One,
-    /// One message each way through every port
-    All,
-}
-
-impl From<PortModelArg> for Ports {
-    fn from(model: PortModelArg) -> Ports {
-        match model {
-            PortModelArg::One => Ports::One,
-            PortModelArg::All => Ports::All,
-        }
-    }
-}
-
 /// Reads one of some things by its name.
 pub(super) fn by_name<T: Clone + Send + Sync + 'static>(
     all: &'static [T],
@@ -110,7 +92,7 @@ pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, CliError> {
     };
     let request = Request {
         operation: op,
-        ports: args.port_model.into(),
+        ports: args.port_model,
         values: begin,
         operator: args.operator,
         root: args.root,

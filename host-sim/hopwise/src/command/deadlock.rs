@@ -3,9 +3,12 @@
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::NetworkArg;
+use super::collective::by_name;
+use hopwise_core::Rule;
+
 use super::error::CliError;
 use super::output::{Outcome, print, print_either, print_facts, progress_bar};
-use super::{NetworkArg, RuleArg};
 use hopwise_networks::buffer_classes;
 use hopwise_networks::dependency::{self, Channel, Scheme};
 use hopwise_networks::graph::Graph;
@@ -14,9 +17,9 @@ use hopwise_networks::graph::Graph;
 pub(super) struct DeadlockArgs {
     #[command(flatten)]
     network: NetworkArg,
-    /// The routing rule
-    #[arg(long, value_enum, default_value = "exact")]
-    rule: RuleArg,
+    /// The routing rule: exact takes a shortest path wherever a rule for it is known, paper the order of the network's own paper
+    #[arg(long, value_name = "RULE", default_value = "exact", value_parser = by_name(&Rule::ALL, Rule::name))]
+    rule: Rule,
     /// How packets get a buffer class
     #[arg(long, value_enum, default_value = "network")]
     scheme: SchemeArg,
@@ -77,7 +80,7 @@ pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, CliError> {
     }
     let graph = Graph::build(&network)?;
     let bar = progress_bar(nodes, "following all routes");
-    let (rule, scheme) = (args.rule.into(), args.scheme.into());
+    let (rule, scheme) = (args.rule, args.scheme.into());
     let found = dependency::build(&network, &graph, rule, scheme, |done| bar.set_position(done));
     bar.finish_and_clear();
     let found = match found {

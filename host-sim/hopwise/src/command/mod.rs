@@ -52,8 +52,8 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use hopwise_core::{Network, Node, Rule};
+use clap::{Args, Parser, Subcommand};
+use hopwise_core::{Network, Node};
 
 use error::CliError;
 use hopwise_emulate::app;
@@ -438,24 +438,6 @@ fn parse(expression: &str) -> Result<Network, CliError> {
 /// A node, if the network has it.
 fn check(network: &Network, node: Node) -> Result<Node, CliError> {
     network.check(node).map_err(|error| CliError::network(network, error))
-}
-
-/// The rules that can be asked for.
-#[derive(Clone, Copy, ValueEnum)]
-enum RuleArg {
-    /// A shortest path wherever a rule for it is known
-    Exact,
-    /// The order of the network's own paper
-    Paper,
-}
-
-impl From<RuleArg> for Rule {
-    fn from(rule: RuleArg) -> Rule {
-        match rule {
-            RuleArg::Exact => Rule::Exact,
-            RuleArg::Paper => Rule::Paper,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! `hopwise route`
 
 use clap::Args;
-use hopwise_core::{Network, Node};
+use hopwise_core::{Network, Node, Rule};
 
+use super::NetworkArg;
+use super::collective::by_name;
 use super::error::CliError;
 use super::output::{Outcome, counted, print, print_either};
-use super::{NetworkArg, RuleArg};
 use hopwise_networks::drawing::address;
 use hopwise_networks::routes::Route;
 
@@ -19,9 +20,9 @@ pub(super) struct RouteArgs {
     /// Where it goes
     #[arg(value_name = "B")]
     to: Node,
-    /// The routing rule
-    #[arg(long, value_enum, default_value = "exact")]
-    rule: RuleArg,
+    /// The routing rule: exact takes a shortest path wherever a rule for it is known, paper the order of the network's own paper
+    #[arg(long, value_name = "RULE", default_value = "exact", value_parser = by_name(&Rule::ALL, Rule::name))]
+    rule: Rule,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
@@ -29,7 +30,7 @@ pub(super) struct RouteArgs {
 
 pub(super) fn run(args: &RouteArgs) -> Result<Outcome, CliError> {
     let network = args.network.network()?;
-    let route = Route::follow(&network, args.from, args.to, args.rule.into())?;
+    let route = Route::follow(&network, args.from, args.to, args.rule)?;
     print_either(args.json, &route, |route| show(&network, route))?;
     Ok(Outcome::Done)
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::collective::{PortModelArg, by_name};
+use super::collective::by_name;
 use super::error::CliError;
 use super::output::{Outcome, check_output, say, say_if_cut, write_file};
 use super::report::open;
@@ -40,9 +40,9 @@ pub(super) struct ViewArgs {
     /// Play the rounds of a collective, as `hopwise collective` computes them
     #[arg(long, value_name = "OP", conflicts_with = "network", value_parser = by_name(&Operation::ALL, Operation::name))]
     collective: Option<Operation>,
-    /// How many messages a node can send, and how many it can receive, in a round of a collective
-    #[arg(long, value_enum, default_value_t = PortModelArg::All, requires = "collective")]
-    port_model: PortModelArg,
+    /// How many messages a node can send, and how many it can receive, in a round of a collective: one, or one through every port
+    #[arg(long, value_name = "MODEL", default_value = "all", requires = "collective", value_parser = by_name(&Ports::ALL, Ports::name))]
+    port_model: Ports,
     /// The page to write [default: one in the working folder, named after what it shows]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -56,7 +56,7 @@ pub(super) fn run(args: &ViewArgs) -> Result<Outcome, CliError> {
     let output = args.output.clone().unwrap_or_else(|| named_after(&args.what));
     check_output(&output, [path].into_iter().chain(args.mesh.as_deref()))?;
     let data = if let Some(operation) = args.collective {
-        rounds(&parse(&args.what)?, operation, args.port_model.into())?
+        rounds(&parse(&args.what)?, operation, args.port_model)?
     } else if path.extension().is_some_and(|end| end == "toml") {
         PageData::of_mesh(&Mesh::read(path)?)?
     } else if path.exists() {
