@@ -258,27 +258,15 @@ impl Hypernet {
     }
 
     /// The same query in the smallest cluster that holds both nodes.
-    fn narrowed(&self, query: Query) -> (Query, u8) {
-        let Query {
-            mut level,
-            mut from,
-            mut to,
-            touching,
-        } = query;
+    fn narrowed(&self, mut query: Query) -> (Query, u8) {
         loop {
-            let low = self.bits_of(Number::from(level - 1)) as u8;
-            if level == self.lowest() || from >> low != to >> low {
-                let query = Query {
-                    level,
-                    from,
-                    to,
-                    touching,
-                };
+            let low = self.bits_of(Number::from(query.level - 1)) as u8;
+            if query.level == self.lowest() || query.from >> low != query.to >> low {
                 return (query, low);
             }
-            level -= 1;
-            from &= ones(Number::from(low));
-            to &= ones(Number::from(low));
+            query.level -= 1;
+            query.from &= ones(Number::from(low));
+            query.to &= ones(Number::from(low));
         }
     }
 
