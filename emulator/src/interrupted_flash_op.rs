@@ -19,28 +19,17 @@ impl InterruptedFlashOp {
         let how_far = mix(seed) % (length + 1);
         let chance = |place: u64| mix(seed ^ mix(place));
         let bytes = (0..).zip(self.before.iter().zip(after));
-        let byte = |(place, (before, after)): (u64, (&u8, &u8))| match (self.is_erase, mix(seed ^ 1) % 3) {
-            // As far as it got, with a border between old and new.
-            (true, 0) => {
-                if place < how_far {
-                    *after
-                } else {
-                    *before
-                }
-            }
-            // Word by word.
-            (true, 1) => {
-                if chance(place / 4) & 1 == 0 {
-                    *after
-                } else {
-                    *before
-                }
-            }
-            // Bit by bit.
-            _ => {
-                let changed = chance(place) as u8;
-                before & !changed | after & changed
-            }
+        let byte = |(place, (before, after)): (u64, (&u8, &u8))| {
+            let whole = |is_changed: bool| if is_changed { u8::MAX } else { 0 };
+            let changed = match (self.is_erase, mix(seed ^ 1) % 3) {
+                // As far as it got, with a border between old and new.
+                (true, 0) => whole(place < how_far),
+                // Word by word.
+                (true, 1) => whole(chance(place / 4) & 1 == 0),
+                // Bit by bit.
+                _ => chance(place) as u8,
+            };
+            before & !changed | after & changed
         };
         bytes.map(byte).collect()
     }
