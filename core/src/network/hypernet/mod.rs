@@ -195,10 +195,8 @@ impl Hypernet {
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "n of hypernet(n,l)";
         const LEVELS: &str = "l of hypernet(n,l)";
-        reader.open(CUBE)?;
-        let cube = reader.number(CUBE, 1, MAX_BITS.into())?;
-        reader.comma(LEVELS)?;
-        let levels = reader.number(LEVELS, 1, Number::MAX)?;
+        let cube = reader.first_number(CUBE, 1, MAX_BITS.into())?;
+        let levels = reader.next_number(LEVELS, 1, Number::MAX)?;
         if cube == 1 && levels > 1 {
             let rule =
                 BrokenRule::Expected("1 if n is 1: a cluster of two nodes has no room for the number of another");
