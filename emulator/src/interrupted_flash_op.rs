@@ -13,6 +13,14 @@ pub(crate) struct InterruptedFlashOp {
 }
 
 impl InterruptedFlashOp {
+    pub(crate) fn new(offset: u32, before: Vec<u8>, is_erase: bool) -> Self {
+        InterruptedFlashOp {
+            offset,
+            before,
+            is_erase,
+        }
+    }
+
     /// What is found there when the power comes back, by a seed; `after` is what there would have been.
     pub(crate) fn torn(&self, after: &[u8], seed: u64) -> Vec<u8> {
         let length = self.before.len().max(1) as u64;
@@ -41,11 +49,7 @@ mod tests {
 
     #[test]
     fn a_torn_word_has_bits_of_before_and_after_and_no_others() {
-        let word = InterruptedFlashOp {
-            offset: 0,
-            before: vec![0xff; 4],
-            is_erase: false,
-        };
+        let word = InterruptedFlashOp::new(0, vec![0xff; 4], false);
         let after = [0x0f, 0x00, 0xf0, 0xff];
         let torn: Vec<Vec<u8>> = (0..200).map(|seed| word.torn(&after, seed)).collect();
         let possible = |torn: &Vec<u8>| torn.iter().zip(after).all(|(torn, after)| torn & after == after);
@@ -56,11 +60,7 @@ mod tests {
 
     #[test]
     fn a_torn_erase_leaves_part_of_what_was_there() {
-        let sector = InterruptedFlashOp {
-            offset: 0,
-            before: (0..255).collect(),
-            is_erase: true,
-        };
+        let sector = InterruptedFlashOp::new(0, (0..255).collect(), true);
         let (mut some_left, mut borders) = (0, 0);
         for seed in 0..100 {
             let torn = sector.torn(&[0xff; 255], seed);
