@@ -13,34 +13,31 @@ pub(crate) struct InterruptedFlashOp {
 }
 
 impl InterruptedFlashOp {
+    pub(crate) fn new(offset: u32, before: Vec<u8>, is_erase: bool) -> Self {
+        InterruptedFlashOp {
+            offset,
+            before,
+            is_erase,
+        }
+    }
+
     /// What is found there when the power comes back, by a seed; `after` is what there would have been.
     pub(crate) fn torn(&self, after: &[u8], seed: u64) -> Vec<u8> {
         let length = self.before.len().max(1) as u64;
         let how_far = mix(seed) % (length + 1);
         let chance = |place: u64| mix(seed ^ mix(place));
         let bytes = (0..).zip(self.before.iter().zip(after));
-        let byte = |(place, (before, after)): (u64, (&u8, &u8))| match (self.is_erase, mix(seed ^ 1) % 3) {
-            // As far as it got, with a border between old and new.
-            (true, 0) => {
-                if place < how_far {
-                    *after
-                } else {
-                    *before
-                }
-            }
-            // Word by word.
-            (true, 1) => {
-                if chance(place / 4) & 1 == 0 {
-                    *after
-                } else {
-                    *before
-                }
-            }
-            // Bit by bit.
-            _ => {
-                let changed = chance(place) as u8;
-                before & !changed | after & changed
-            }
+        let byte = |(place, (before, after)): (u64, (&u8, &u8))| {
+            let whole = |is_changed: bool| if is_changed { u8::MAX } else { 0 };
+            let changed = match (self.is_erase, mix(seed ^ 1) % 3) {
+                // As far as it got, with a border between old and new.
+                (true, 0) => whole(place < how_far),
+                // Word by word.
+                (true, 1) => whole(chance(place / 4) & 1 == 0),
+                // Bit by bit.
+                _ => chance(place) as u8,
+            };
+            before & !changed | after & changed
         };
         bytes.map(byte).collect()
     }
@@ -52,11 +49,7 @@ mod tests {
 
     #[test]
     fn a_torn_word_has_bits_of_before_and_after_and_no_others() {
-        let word = InterruptedFlashOp {
-            offset: 0,
-            before: vec![0xff; 4],
-            is_erase: false,
-        };
+        let word = InterruptedFlashOp::new(0, vec![0xff; 4], false);
         let after = [0x0f, 0x00, 0xf0, 0xff];
         let torn: Vec<Vec<u8>> = (0..200).map(|seed| word.torn(&after, seed)).collect();
         let possible = |torn: &Vec<u8>| torn.iter().zip(after).all(|(torn, after)| torn & after == after);
@@ -67,11 +60,7 @@ mod tests {
 
     #[test]
     fn a_torn_erase_leaves_part_of_what_was_there() {
-        let sector = InterruptedFlashOp {
-            offset: 0,
-            before: (0..255).collect(),
-            is_erase: true,
-        };
+        let sector = InterruptedFlashOp::new(0, (0..255).collect(), true);
         let (mut some_left, mut borders) = (0, 0);
         for seed in 0..100 {
             let torn = sector.torn(&[0xff; 255], seed);

@@ -301,11 +301,8 @@ impl Memory {
         let byte = if self.worn_out.contains(&offset) { 0xff } else { byte };
         let place = &mut self.own_sector(sector, begin, offset)[(offset - begin) as usize];
         let before = std::mem::replace(place, *place & byte);
-        self.interrupted.push(InterruptedFlashOp {
-            offset,
-            before: vec![before],
-            is_erase: false,
-        });
+        self.interrupted
+            .push(InterruptedFlashOp::new(offset, vec![before], false));
         Ok(())
     }
 
@@ -324,11 +321,7 @@ impl Memory {
             let bytes = self.own_sector(sector, begin, begin);
             let before = bytes.to_vec();
             bytes.fill(0xff);
-            self.interrupted.push(InterruptedFlashOp {
-                offset: begin,
-                before,
-                is_erase: true,
-            });
+            self.interrupted.push(InterruptedFlashOp::new(begin, before, true));
         }
     }
 

@@ -43,10 +43,8 @@ impl Exchanged {
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const FIRST: &str = "s of exchanged-hypercube(s,t)";
         const SECOND: &str = "t of exchanged-hypercube(s,t)";
-        reader.open(FIRST)?;
-        let first = reader.number(FIRST, 1, MAX_BITS.into())?;
-        reader.comma(SECOND)?;
-        let second = reader.number(SECOND, 1, MAX_BITS.into())?;
+        let first = reader.first_number(FIRST, 1, MAX_BITS.into())?;
+        let second = reader.next_number(SECOND, 1, MAX_BITS.into())?;
         if first + second >= Number::from(MAX_BITS) {
             return reader.refuse(SECOND, BrokenRule::TooManyNodes);
         }

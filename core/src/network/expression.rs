@@ -225,6 +225,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The first parameter, a number, after its bracket.
+    pub(crate) fn first_number(&mut self, parameter: &'static str, least: Number, most: Number) -> Option<Number> {
+        self.open(parameter)?;
+        self.number(parameter, least, most)
+    }
+
+    /// A further parameter, a number, after its comma.
+    pub(crate) fn next_number(&mut self, parameter: &'static str, least: Number, most: Number) -> Option<Number> {
+        self.comma(parameter)?;
+        self.number(parameter, least, most)
+    }
+
     /// A whole number within limits.
     pub(crate) fn number(&mut self, parameter: &'static str, least: Number, most: Number) -> Option<Number> {
         let number = self.digits();

@@ -131,8 +131,7 @@ impl Hierarchy {
         if base.nodes() < 3 {
             return reader.refuse(base_name, BrokenRule::AtLeastNodes(3));
         }
-        reader.comma(digits_name)?;
-        let digits = reader.number(digits_name, 1, Number::MAX)?;
+        let digits = reader.next_number(digits_name, 1, Number::MAX)?;
         let mut network = Hierarchy {
             base,
             linkage,

@@ -188,8 +188,7 @@ impl Hsn {
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const LEVELS: &str = "l of hsn(l,G)";
         const NUCLEUS: &str = "G of hsn(l,G)";
-        reader.open(LEVELS)?;
-        let levels = reader.number(LEVELS, 2, Number::MAX)?;
+        let levels = reader.first_number(LEVELS, 2, Number::MAX)?;
         if levels > MAX_DIGITS as Number {
             return reader.refuse(LEVELS, BrokenRule::TooManyNodes);
         }

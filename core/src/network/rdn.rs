@@ -104,8 +104,7 @@ impl Rdn {
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         reader.open("BASE of rdn(BASE,k)")?;
         let base = reader.base("BASE of rdn(BASE,k)")?;
-        reader.comma("k of rdn(BASE,k)")?;
-        let levels = reader.number("k of rdn(BASE,k)", 0, Number::MAX)?;
+        let levels = reader.next_number("k of rdn(BASE,k)", 0, Number::MAX)?;
         let network = Rdn::new(base, levels).or_else(|| reader.refuse("k of rdn(BASE,k)", BrokenRule::TooManyNodes))?;
         reader.close("k of rdn(BASE,k)")?;
         Some(network)
@@ -114,8 +113,7 @@ impl Rdn {
     /// Parses the text after `dualcube`.
     pub(crate) fn parse_dualcube(reader: &mut Reader<'_>) -> Option<Self> {
         const BITS: &str = "n of dualcube(n)";
-        reader.open(BITS)?;
-        let bits = reader.number(BITS, 2, Number::from(MAX_BITS) + 1)?;
+        let bits = reader.first_number(BITS, 2, Number::from(MAX_BITS) + 1)?;
         let base = Base::hypercube(bits as u8 - 1);
         let network = Rdn::new(base, 1).or_else(|| reader.refuse(BITS, BrokenRule::TooManyNodes))?;
         reader.close(BITS)?;

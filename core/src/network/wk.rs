@@ -83,14 +83,12 @@ impl Wk {
     /// Parses the text after `symmetric-hypernet`.
     pub(crate) fn parse_hypernet(reader: &mut Reader<'_>) -> Option<Self> {
         const BITS: &str = "n of symmetric-hypernet(n,t)";
-        reader.open(BITS)?;
-        let bits = reader.number(BITS, 1, MAX_BITS.into())?;
+        let bits = reader.first_number(BITS, 1, MAX_BITS.into())?;
         Wk::parse_digits(reader, Base::hypercube(bits as u8), "t of symmetric-hypernet(n,t)")
     }
 
     fn parse_digits(reader: &mut Reader<'_>, nucleus: Base, parameter: &'static str) -> Option<Self> {
-        reader.comma(parameter)?;
-        let digits = reader.number(parameter, 1, Number::MAX)?;
+        let digits = reader.next_number(parameter, 1, Number::MAX)?;
         let mut nodes = 1;
         // Rejected as too large before 64 digits.
         for _ in 0..digits {

@@ -5,7 +5,7 @@ use hopwise_core::{Base, Family, Network};
 use hopwise_testing::fuzz::Input;
 
 /// What stands between the words of the language, and what nearly does.
-const REST: [&str; 23] = [
+const REST: [&str; 26] = [
     "(",
     ")",
     ",",
@@ -25,6 +25,9 @@ const REST: [&str; 23] = [
     "1",
     "2",
     "3",
+    "20",
+    "63",
+    "64",
     "9223372036854775808",
     "18446744073709551616",
     "-",
@@ -100,6 +103,7 @@ fn shaped(bytes: &[u8]) -> String {
 
 /// A text is refused with a position in it, or is a network that prints as a text that is the same network.
 fn parses_or_says_where(text: &str) {
+    let _ = text.parse::<Base>();
     match text.parse::<Network>() {
         Ok(network) => {
             let printed = network.to_string();

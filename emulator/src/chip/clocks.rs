@@ -72,7 +72,35 @@ pub struct Limits {
     pub wait_states: &'static [u64],
 }
 
+/// Frequencies in Hz, from MHz.
+pub(super) const fn megahertz<const N: usize>(mut frequencies: [u64; N]) -> [u64; N] {
+    let mut place = 0;
+    while place < N {
+        frequencies[place] *= 1_000_000;
+        place += 1;
+    }
+    frequencies
+}
+
 impl Limits {
+    /// Those of core, bus matrix and both peripheral buses in MHz, the others in Hz.
+    pub(super) const fn new(
+        clocks: [u64; 4],
+        (pll_input, pll_vco): ((u64, u64), (u64, u64)),
+        wait_states: &'static [u64],
+    ) -> Self {
+        let [hclk, ahb, apb1, apb2] = megahertz(clocks);
+        Limits {
+            hclk,
+            ahb,
+            apb1,
+            apb2,
+            pll_input,
+            pll_vco,
+            wait_states,
+        }
+    }
+
     /// Wait states that the flash needs.
     pub fn wait_states(&self, hclk: u64) -> u32 {
         self.wait_states.partition_point(|highest| *highest < hclk) as u32

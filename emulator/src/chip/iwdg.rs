@@ -94,6 +94,7 @@ impl Peripheral for Iwdg {
 
 #[cfg(test)]
 mod tests {
+    use super::super::peripheral::write_all;
     use super::*;
 
     #[test]
@@ -102,10 +103,7 @@ mod tests {
         iwdg.set_core_clock(32_000_000);
         iwdg.write(0x8, 9, 0);
         assert_eq!(iwdg.read(0x8, 0), 0xfff, "locked");
-        iwdg.write(0x0, UNLOCK, 0);
-        iwdg.write(0x8, 9, 0);
-        iwdg.write(0x0, START, 0);
-        iwdg.write(0x8, 5, 0);
+        write_all(&mut iwdg, &[(0x0, UNLOCK), (0x8, 9), (0x0, START), (0x8, 5)]);
         assert_eq!(iwdg.read(0x8, 0), 9, "any other key locks again");
         // Ten counts of four ticks of 31.25 us: 1.25 ms.
         assert_eq!(iwdg.next_event(), 40_000);
@@ -125,9 +123,7 @@ mod tests {
         for (lsi, milliseconds) in [(17_000, 7_529), (32_000, 4_000), (47_000, 2_723)] {
             let mut iwdg = Iwdg::new(lsi);
             iwdg.set_core_clock(1_000_000);
-            for (register, value) in [(0, UNLOCK), (4, 5), (8, 999), (0, START)] {
-                iwdg.write(register, value, 0);
-            }
+            write_all(&mut iwdg, &[(0, UNLOCK), (4, 5), (8, 999), (0, START)]);
             assert_eq!(iwdg.next_event() / 1000, milliseconds);
         }
     }

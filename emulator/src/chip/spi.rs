@@ -167,6 +167,7 @@ impl Peripheral for Spi {
 
 #[cfg(test)]
 mod tests {
+    use super::super::peripheral::write_all;
     use super::*;
 
     #[test]
@@ -189,10 +190,7 @@ mod tests {
     #[test]
     fn a_byte_that_is_not_taken_is_an_overrun_until_it_is() {
         let mut spi = Spi::new(Kind::V1);
-        spi.write(CR2, 1 << 5, 0);
-        spi.write(CR1, MSTR | SPE, 0);
-        spi.write(DR, 1, 0);
-        spi.write(DR, 2, 0);
+        write_all(&mut spi, &[(CR2, 1 << 5), (CR1, MSTR | SPE), (DR, 1), (DR, 2)]);
         spi.advance(16);
         assert_eq!((spi.read(SR, 16) & OVR, spi.interrupts()), (0, 0));
         spi.advance(32);

@@ -208,6 +208,7 @@ impl Peripheral for SpiV3 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::peripheral::write_all;
     use super::*;
 
     fn master() -> SpiV3 {
@@ -222,9 +223,7 @@ mod tests {
         let mut spi = master();
         spi.write(TXDR, 1, 0);
         assert_eq!((spi.status(), spi.next_event()), (TXC, NEVER), "it is off");
-        spi.write(CR1, SPE, 0);
-        spi.write(TXDR, 1, 0);
-        spi.write(TXDR, 2, 0);
+        write_all(&mut spi, &[(CR1, SPE), (TXDR, 1), (TXDR, 2)]);
         assert_eq!((spi.status(), spi.next_event()), (TXP, NEVER), "not started");
         spi.write(CR1, SPE | CSTART, 100);
         assert_eq!(spi.next_event(), 100 + 8 * 4);
@@ -239,11 +238,10 @@ mod tests {
     #[test]
     fn a_transfer_of_known_size_ends_by_itself() {
         let mut spi = master();
-        spi.write(CR2, 1, 0);
-        spi.write(IER, EOT, 0);
-        spi.write(CR1, SPE, 0);
-        spi.write(CR1, SPE | CSTART, 0);
-        spi.write(TXDR, 1, 0);
+        write_all(
+            &mut spi,
+            &[(CR2, 1), (IER, EOT), (CR1, SPE), (CR1, SPE | CSTART), (TXDR, 1)],
+        );
         assert_eq!(spi.interrupts(), 0);
         spi.advance(32);
         assert_eq!((spi.interrupts(), spi.read(CR1, 0) & CSTART), (1, 0));

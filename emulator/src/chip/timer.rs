@@ -254,13 +254,8 @@ impl Peripheral for Timer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::peripheral::write_all;
     use super::*;
-
-    fn write_all(timer: &mut Timer, registers: &[(u32, u32)]) {
-        for (offset, value) in registers {
-            timer.write(*offset, *value, 0);
-        }
-    }
 
     fn running(reload: u32, prescaler: u32) -> Timer {
         let mut timer = Timer::new(false);

@@ -34,7 +34,7 @@ impl<B: Bus> Cpu<B> {
             return;
         }
         let enabled = exception != HARD_FAULT && self.scs.shcsr >> (exception + 12) & 1 != 0;
-        if enabled && self.nvic.priority_of(exception) < priority {
+        if enabled && self.nvic.group_priority(exception) < priority {
             self.enter_exception(exception);
         } else {
             self.scs.hfsr |= if exception == HARD_FAULT { 0 } else { 1 << 30 };

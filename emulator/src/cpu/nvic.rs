@@ -157,7 +157,7 @@ impl Nvic {
         self.pending.zip(lines, |pending, lines| pending | lines)
     }
 
-    fn group_priority(&self, exception: usize) -> i32 {
+    pub(super) fn group_priority(&self, exception: usize) -> i32 {
         match exception {
             NMI => -2,
             HARD_FAULT => -1,
@@ -187,10 +187,6 @@ impl Nvic {
 
     pub(super) fn mask_priority(&self, basepri: u8) -> i32 {
         i32::from(basepri) & -2 << self.group
-    }
-
-    pub(super) fn priority_of(&self, exception: usize) -> i32 {
-        self.group_priority(exception)
     }
 
     pub(super) fn priority_byte(&self, exception: usize) -> u8 {
@@ -262,7 +258,7 @@ mod tests {
         nvic.set_priority(16, 0x50);
         nvic.set_priority(17, 0x40);
         assert_eq!(nvic.first_waiting(), Some((17, 0x40)));
-        assert_eq!(nvic.priority_of(16), 0x40);
+        assert_eq!(nvic.group_priority(16), 0x40);
     }
 
     #[test]

@@ -195,6 +195,7 @@ fn tornado(sizes: &[u64], node: u64) -> u64 {
 mod tests {
     use std::collections::BTreeSet;
 
+    use hopwise_testing::rows;
     use rand::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -281,28 +282,15 @@ mod tests {
 
     #[test]
     fn patterns_that_mean_nothing_are_refused_in_a_sentence() {
-        for (traffic, network, sentence) in [
-            (
-                "shuffle",
-                "ring(6)",
-                "shuffle needs a power of 2 nodes, and ring(6) has 6",
-            ),
-            (
-                "bit-reverse",
-                "ring(6)",
-                "bit-reverse needs a power of 2 nodes, and ring(6) has 6",
-            ),
-            (
-                "transpose",
-                "ring(8)",
-                "transpose needs a square number of nodes, and ring(8) has 8",
-            ),
-            (
-                "hot-spot(8,0.5)",
-                "ring(8)",
-                "there is no node 8 to be a hot spot: ring(8) has nodes 0 to 7",
-            ),
-        ] {
+        for (pattern, sentence) in rows(
+            r#"
+            shuffle ring(6) => shuffle needs a power of 2 nodes, and ring(6) has 6
+            bit-reverse ring(6) => bit-reverse needs a power of 2 nodes, and ring(6) has 6
+            transpose ring(8) => transpose needs a square number of nodes, and ring(8) has 8
+            hot-spot(8,0.5) ring(8) => there is no node 8 to be a hot spot: ring(8) has nodes 0 to 7
+            "#,
+        ) {
+            let (traffic, network) = pattern.split_once(' ').unwrap();
             let refusal = Destinations::check(traffic.parse().unwrap(), &network.parse().unwrap());
             assert_eq!(refusal.unwrap_err().to_string(), sentence);
         }

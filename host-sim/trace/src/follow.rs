@@ -363,21 +363,10 @@ mod tests {
         assert_eq!(refusal.to_string(), sentence);
     }
 
-    #[derive(Default)]
-    struct Count {
-        packets: u64,
-    }
-
-    impl Audience for Count {
-        fn packet(&mut self, _: Packet) {
-            self.packets += 1;
-        }
-    }
-
     #[test]
     fn packets_are_told_when_nothing_more_can_come_of_them() {
-        let mut count = Count::default();
-        let mut follower = Follower::new(None, &mut count);
+        let mut all = All::default();
+        let mut follower = Follower::new(None, &mut all);
         for number in 0..10_000 {
             let packet = PacketId {
                 source: 0,
@@ -397,6 +386,6 @@ mod tests {
             assert!(under_way <= 192, "{under_way} at {number}");
         }
         follower.end_until(Nanos::MAX);
-        assert_eq!(count.packets, 10_000);
+        assert_eq!(all.0.len(), 10_000);
     }
 }

@@ -35,6 +35,24 @@ fn packet(kind: Kind, from_host: bool) -> PacketId {
     }
 }
 
+fn down(reason: Down) -> Event {
+    Event::LinkDown { link: 0, reason }
+}
+
+fn up(link: u8, role: Role) -> Event {
+    let peer = identity(role);
+    Event::LinkUp { link, peer }
+}
+
+fn sent(link: u8, packet: PacketId, dest: u64, retransmit: bool) -> Event {
+    Event::Sent {
+        link,
+        packet,
+        dest,
+        retransmit,
+    }
+}
+
 /// One of every kind of event, with every kind of reason.
 fn events() -> Vec<Event> {
     let any = packet(Kind::Datagram, false);
@@ -55,25 +73,15 @@ fn events() -> Vec<Event> {
         FrameError::Form,
     ];
     let roles = [Role::Node, Role::Host];
-    let mut events: Vec<Event> = roles
-        .map(|role| Event::LinkUp {
-            link: 1,
-            peer: identity(role),
-        })
-        .to_vec();
-    events.extend(downs.map(|reason| Event::LinkDown { link: 0, reason }));
+    let mut events: Vec<Event> = roles.map(|role| up(1, role)).to_vec();
+    events.extend(downs.map(down));
     events.extend(roles.map(|role| Event::Miswired {
         link: 2,
         expected: (role == Role::Node).then_some(4),
         found: identity(role),
     }));
     events.extend(errors.map(|error| Event::Damaged { link: 5, error }));
-    events.extend(Kind::ALL.map(|kind| Event::Sent {
-        link: 3,
-        packet: packet(kind, true),
-        dest: 9,
-        retransmit: kind == Kind::Request,
-    }));
+    events.extend(Kind::ALL.map(|kind| sent(3, packet(kind, true), 9, kind == Kind::Request)));
     events.extend([
         Event::Received {
             link: 4,
@@ -141,30 +149,16 @@ fn every_event_of_a_log_is_read() {
         assert_eq!(read_event(text), None, "{text}");
     }
     let newer = "LinkDown { link: 0, mood: Bad { why: [1], since: (2, 3) }, reason: Silent }";
-    let event = Event::LinkDown {
-        link: 0,
-        reason: Down::Silent,
-    };
-    assert_eq!(read_event(newer), Some(event), "a field that is not known here");
+    assert_eq!(
+        read_event(newer),
+        Some(down(Down::Silent)),
+        "a field that is not known here"
+    );
 }
 
 /// What others than this program rely on.
 #[test]
 fn the_words_of_a_trace_stay() {
-    let sent = Event::Sent {
-        link: 0,
-        packet: packet(Kind::Datagram, false),
-        dest: 2,
-        retransmit: false,
-    };
-    let up = |role| Event::LinkUp {
-        link: 2,
-        peer: identity(role),
-    };
-    let version = Event::LinkDown {
-        link: 0,
-        reason: Down::Version(2),
-    };
     let completed = Event::Completed {
         number: 7,
         outcome: Outcome::Undeliverable {
@@ -179,18 +173,18 @@ fn the_words_of_a_trace_stay() {
     let node = u64::MAX;
     for (record, expected) in [
         (
-            Record::Event(sent),
+            Record::Event(sent(0, packet(Kind::Datagram, false), 2, false)),
             r#""event":"sent","link":0,"packet":{"source":12,"from_host":false,"epoch":65535,"kind":"datagram","number":4000000000},"dest":2,"retransmit":false"#.to_string(),
         ),
         (
-            Record::Event(up(Role::Node)),
+            Record::Event(up(2, Role::Node)),
             format!(r#""event":"link-up","link":2,"peer":{node},"peer_network":4294967295,"peer_port":3,"peer_epoch":7,"peer_mtu":274"#),
         ),
         (
-            Record::Event(up(Role::Host)),
+            Record::Event(up(2, Role::Host)),
             r#""event":"link-up","link":2,"host":true,"peer_network":4294967295,"peer_port":3,"peer_epoch":7,"peer_mtu":274"#.into(),
         ),
-        (Record::Event(version), r#""event":"link-down","link":0,"reason":"version-2""#.into()),
+        (Record::Event(down(Down::Version(2))), r#""event":"link-down","link":0,"reason":"version-2""#.into()),
         (
             Record::Event(completed),
             r#""event":"completed","number":7,"outcome":"undeliverable","at":5,"reason":"no-route""#.into(),
@@ -253,13 +247,7 @@ fn the_time_for_a_report_is_that_for_reading() {
     const HOPS: i64 = 40_000;
     for hop in 0..HOPS {
         let [from, to] = [12 + hop as u64, 13 + hop as u64].map(|node| node % 20);
-        let sent = Event::Sent {
-            link: 0,
-            packet: id,
-            dest: 1,
-            retransmit: false,
-        };
-        event(10 * hop + 1, from, sent);
+        event(10 * hop + 1, from, sent(0, id, 1, false));
         let received = Event::Received {
             link: 1,
             packet: id,

@@ -65,10 +65,8 @@ fn written(links: &str) -> Option<Lift> {
 
 fn cage(reader: &mut Reader<'_>) -> Option<Lift> {
     const CAGE: &str = "(d,g) of cage(d,g)";
-    reader.open(CAGE)?;
-    let degree = reader.number(CAGE, 3, 7)?;
-    reader.comma(CAGE)?;
-    let girth = reader.number(CAGE, 5, 12)?;
+    let degree = reader.first_number(CAGE, 3, 7)?;
+    let girth = reader.next_number(CAGE, 5, 12)?;
     reader.close(CAGE)?;
     match CAGES.iter().find(|cage| (cage.0, cage.1) == (degree, girth)) {
         Some(cage) => written(cage.2),
@@ -83,10 +81,8 @@ fn cage(reader: &mut Reader<'_>) -> Option<Lift> {
 fn generalized_petersen(reader: &mut Reader<'_>) -> Option<Lift> {
     const PLACES: &str = "n of generalized-petersen(n,s)";
     const STEP: &str = "s of generalized-petersen(n,s)";
-    reader.open(PLACES)?;
-    let places = reader.number(PLACES, 3, MAX_PLACES)?;
-    reader.comma(STEP)?;
-    let step = reader.number(STEP, 1, places / 2)?;
+    let places = reader.first_number(PLACES, 3, MAX_PLACES)?;
+    let step = reader.next_number(STEP, 1, places / 2)?;
     reader.close(STEP)?;
     Lift::joined(
         reader,
@@ -100,8 +96,7 @@ fn generalized_petersen(reader: &mut Reader<'_>) -> Option<Lift> {
 fn circulant(reader: &mut Reader<'_>) -> Option<Lift> {
     const PLACES: &str = "n of circulant(n,s,..)";
     const STEP: &str = "s of circulant(n,s,..)";
-    reader.open(PLACES)?;
-    let places = reader.number(PLACES, 2, MAX_PLACES)?;
+    let places = reader.first_number(PLACES, 2, MAX_PLACES)?;
     let mut links = Vec::<OrbitLink, MAX_LINKS>::new();
     while reader.accept(b',') {
         let step = reader.number(STEP, 1, places / 2)?;
@@ -117,13 +112,11 @@ fn circulant(reader: &mut Reader<'_>) -> Option<Lift> {
 fn chordal_ring(reader: &mut Reader<'_>) -> Option<Lift> {
     const NODES: &str = "n of chordal-ring(n,c)";
     const CHORD: &str = "c of chordal-ring(n,c)";
-    reader.open(NODES)?;
-    let nodes = reader.number(NODES, 6, 2 * MAX_PLACES)?;
+    let nodes = reader.first_number(NODES, 6, 2 * MAX_PLACES)?;
     if !nodes.is_multiple_of(2) {
         return reader.refuse(NODES, BrokenRule::Expected("even"));
     }
-    reader.comma(CHORD)?;
-    let chord = reader.number(CHORD, 3, nodes - 3)?;
+    let chord = reader.next_number(CHORD, 3, nodes - 3)?;
     if chord.is_multiple_of(2) {
         return reader.refuse(CHORD, BrokenRule::Expected("odd"));
     }

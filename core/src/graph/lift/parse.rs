@@ -14,8 +14,7 @@ impl Lift {
     /// Parses the text after `lift`.
     #[inline(never)]
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
-        reader.open(PLACES)?;
-        let places = reader.number(PLACES, 1, MAX_PLACES)?;
+        let places = reader.first_number(PLACES, 1, MAX_PLACES)?;
         // The number of orbits, and with it the width of each number, is known only at the end.
         let mut links = Vec::<OrbitLink, MAX_LINKS>::new();
         let mut lists = 0;

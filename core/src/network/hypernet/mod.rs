@@ -195,10 +195,8 @@ impl Hypernet {
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "n of hypernet(n,l)";
         const LEVELS: &str = "l of hypernet(n,l)";
-        reader.open(CUBE)?;
-        let cube = reader.number(CUBE, 1, MAX_BITS.into())?;
-        reader.comma(LEVELS)?;
-        let levels = reader.number(LEVELS, 1, Number::MAX)?;
+        let cube = reader.first_number(CUBE, 1, MAX_BITS.into())?;
+        let levels = reader.next_number(LEVELS, 1, Number::MAX)?;
         if cube == 1 && levels > 1 {
             let rule =
                 BrokenRule::Expected("1 if n is 1: a cluster of two nodes has no room for the number of another");
@@ -258,27 +256,15 @@ impl Hypernet {
     }
 
     /// The same query in the smallest cluster that holds both nodes.
-    fn narrowed(&self, query: Query) -> (Query, u8) {
-        let Query {
-            mut level,
-            mut from,
-            mut to,
-            touching,
-        } = query;
+    fn narrowed(&self, mut query: Query) -> (Query, u8) {
         loop {
-            let low = self.bits_of(Number::from(level - 1)) as u8;
-            if level == self.lowest() || from >> low != to >> low {
-                let query = Query {
-                    level,
-                    from,
-                    to,
-                    touching,
-                };
+            let low = self.bits_of(Number::from(query.level - 1)) as u8;
+            if query.level == self.lowest() || query.from >> low != query.to >> low {
                 return (query, low);
             }
-            level -= 1;
-            from &= ones(Number::from(low));
-            to &= ones(Number::from(low));
+            query.level -= 1;
+            query.from &= ones(Number::from(low));
+            query.to &= ones(Number::from(low));
         }
     }
 

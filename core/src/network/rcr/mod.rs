@@ -98,12 +98,9 @@ impl Rcr {
         const CUBE: &str = "k of rcr(k,r,j)";
         const RING: &str = "r of rcr(k,r,j)";
         const MORE: &str = "j of rcr(k,r,j)";
-        reader.open(CUBE)?;
-        let window = reader.number(CUBE, 0, MAX_BITS.into())?;
-        reader.comma(RING)?;
-        let ring = reader.number(RING, 1, MAX_NODES)?;
-        reader.comma(MORE)?;
-        let more = reader.number(MORE, 0, Number::MAX)?;
+        let window = reader.first_number(CUBE, 0, MAX_BITS.into())?;
+        let ring = reader.next_number(RING, 1, MAX_NODES)?;
+        let more = reader.next_number(MORE, 0, Number::MAX)?;
         if window == 0 && more > 0 {
             return reader.refuse(MORE, BrokenRule::NoCubeLinks);
         }
@@ -131,10 +128,8 @@ impl Rcr {
     pub(crate) fn parse_cor(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "k of cor(k,r)";
         const RING: &str = "r of cor(k,r)";
-        reader.open(CUBE)?;
-        let window = reader.number(CUBE, 1, Number::MAX)?;
-        reader.comma(RING)?;
-        let ring = reader.number(RING, 2, Number::MAX)?;
+        let window = reader.first_number(CUBE, 1, Number::MAX)?;
+        let ring = reader.next_number(RING, 2, Number::MAX)?;
         let network = Rcr::with_disjoint_windows(reader, window, ring, RING)?;
         reader.close(RING)?;
         Some(network)
@@ -143,8 +138,7 @@ impl Rcr {
     /// Parses the text after `ccc`.
     pub(crate) fn parse_ccc(reader: &mut Reader<'_>) -> Option<Self> {
         const RING: &str = "n of ccc(n)";
-        reader.open(RING)?;
-        let ring = reader.number(RING, 3, Number::MAX)?;
+        let ring = reader.first_number(RING, 3, Number::MAX)?;
         let network = Rcr::with_disjoint_windows(reader, 1, ring, RING)?;
         reader.close(RING)?;
         Some(Rcr {

@@ -388,7 +388,7 @@ mod tests {
     }
 
     /// Compares a walk and its first step with the search.
-    fn check(text: &str, from: Vertex, to: Vertex, groups: &[u64], memory: usize) {
+    fn check(text: &str, from: Vertex, to: Vertex, groups: &[u64]) {
         let graph: &Base = &text.parse().unwrap();
         let mut needed = Needed::default();
         groups.iter().for_each(|&group| needed.add(group));
@@ -398,7 +398,7 @@ mod tests {
             from,
             to,
             needed,
-            memory,
+            memory: BOARD_SEARCH_WORDS,
         };
         let length = searched(graph, from, to, groups);
         assert_eq!(walk.length(), Some(length), "{text} {from} {to} {groups:x?}");
@@ -428,7 +428,7 @@ mod tests {
             let nodes = text.parse::<Base>().unwrap().nodes();
             for needed in 0..1u64 << nodes {
                 for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
-                    check(text, from, to, &singles(needed), BOARD_SEARCH_WORDS);
+                    check(text, from, to, &singles(needed));
                 }
             }
         }
@@ -440,17 +440,11 @@ mod tests {
         for needed in (0..1u64 << 14).filter(|needed| needed.count_ones() <= 4) {
             let groups: std::vec::Vec<u64> = bits(needed).map(group).collect();
             let (from, to) = ((needed % 14) as Vertex, (needed / 14 % 14) as Vertex);
-            check("heawood", from, to, &groups, BOARD_SEARCH_WORDS);
+            check("heawood", from, to, &groups);
         }
         for text in ["ring(14)", "complete(14)", "star(14)", "path(14)"] {
             for (from, to) in (0..14).flat_map(|from| (0..14).map(move |to| (from, to))) {
-                check(
-                    text,
-                    from,
-                    to,
-                    &[group(2), group(5), 1 << 7, 1 << 13],
-                    BOARD_SEARCH_WORDS,
-                );
+                check(text, from, to, &[group(2), group(5), 1 << 7, 1 << 13]);
             }
         }
     }

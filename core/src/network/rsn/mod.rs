@@ -81,8 +81,7 @@ impl Rsn {
         const LEVELS: &str = "l of rsn(l,G[,diameter])";
         const NUCLEUS: &str = "G of rsn(l,G[,diameter])";
         const LINKS: &str = "the third part of rsn(l,G[,diameter])";
-        reader.open(LEVELS)?;
-        let levels = reader.number(LEVELS, 1, Number::MAX)?;
+        let levels = reader.first_number(LEVELS, 1, Number::MAX)?;
         reader.comma(NUCLEUS)?;
         let nucleus = reader.base(NUCLEUS)?;
         if Rsn::new(nucleus, levels, false, Word::Rsn).is_none() {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::layout::{CHANNELS_G4, CHANNELS_L4, STREAMS_F4, STREAMS_H7};
 use super::*;
 use crate::chip::Model;
+use crate::chip::peripheral::write_all;
 use crate::chip::usart::{RDR, Registers, TDR, Usart};
 use crate::chip::wave::Wave;
 use crate::image::Image;
@@ -234,9 +235,7 @@ fn receive_on_h7(address: u32, control: u32) -> (Controllers, Memory) {
     set_up(&mut both.dma[1], 3, 4, PORT + RDR, address, control);
     let mut port = Usart::new(Registers::V3 { fifo: 16 });
     port.set_pins(true, true, 0);
-    for (register, value) in [(0x0c, 16), (0x08, 1 << 6), (0x00, 1 << 2 | 1)] {
-        port.write(register, value, 0);
-    }
+    write_all(&mut port, &[(0x0c, 16), (0x08, 1 << 6), (0x00, 1 << 2 | 1)]);
     port.hear(Wave::frame(16, 16, 0x5a << 1 | 1 << 9, 10));
     port.advance(200);
     both.serve(0, &mut port, 200, &mut memory);

@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 
 use super::peripheral::{Digest, Peripheral};
 use super::pins::Pin;
+use super::rules::{Rule, Violation};
 
 /// Something at an I2C bus that answers to an address.
 ///
@@ -145,7 +146,7 @@ pub(super) trait Port: Peripheral {
     fn bus(&mut self) -> &mut Bus;
 }
 
-/// The wires of a port. They are pulled up outside.
+/// The wires of a port, which are pulled up outside, and what else outlives a reset of it.
 #[derive(Default)]
 pub(super) struct Bus {
     targets: Vec<(u8, Box<dyn I2cTarget>)>,
@@ -154,12 +155,19 @@ pub(super) struct Bus {
     pub(super) is_connected: bool,
     /// Whether the master wanted to begin while they are not.
     pub(super) is_missed: bool,
+    /// Cycles of the core for one of the port.
+    clock: u64,
+    broken: Vec<Violation>,
 }
 
 impl Bus {
     pub(super) fn attach(&mut self, address: u8, target: Box<dyn I2cTarget>) {
         self.targets.retain(|(taken, _)| *taken != address);
         self.targets.push((address, target));
+    }
+
+    fn breaks(&mut self, how: &str) {
+        self.broken.push(Violation::new(Rule::I2c, how));
     }
 
     fn can_begin(&mut self) -> bool {
@@ -198,6 +206,7 @@ impl Bus {
 impl Hash for Bus {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         (self.addressed, self.is_connected, self.targets.len()).hash(hasher);
+        (self.clock, &self.broken).hash(hasher);
         for (address, target) in &self.targets {
             hasher.write_u8(*address);
             target.digest(hasher);

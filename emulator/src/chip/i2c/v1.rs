@@ -1,7 +1,7 @@
 //! The I2C of the F4 as a master: RM0390 chapter 24.
 
 use super::super::peripheral::{Peripheral, first_in_use, load};
-use super::super::rules::{Rule, Violation};
+use super::super::rules::Violation;
 use super::{Bus, Port};
 use crate::cpu::{Cycles, NEVER};
 
@@ -58,9 +58,7 @@ pub(super) struct I2c {
     data: u8,
     /// What is to be sent next, or has been received while the data register was full.
     waiting: Option<u8>,
-    clock: u64,
     bus: Bus,
-    broken: Vec<Violation>,
 }
 
 impl I2c {
@@ -70,7 +68,6 @@ impl I2c {
         I2c {
             others,
             until: NEVER,
-            clock: 1,
             ..I2c::default()
         }
     }
@@ -83,11 +80,7 @@ impl I2c {
             2 => 3,
             _ => 25,
         };
-        u64::from(ccr & 0xfff).max(1) * parts * self.clock.max(1)
-    }
-
-    fn breaks(&mut self, how: &str) {
-        self.broken.push(Violation::new(Rule::I2c, how));
+        u64::from(ccr & 0xfff).max(1) * parts * self.bus.clock.max(1)
     }
 
     fn enter(&mut self, phase: Phase, bits: u64, now: Cycles) {
@@ -95,24 +88,13 @@ impl I2c {
         self.until = now + bits * self.bit();
     }
 
-    fn hold(&mut self) {
-        self.phase = Phase::Held;
-        self.until = NEVER;
-    }
-
     fn is_asked(&self, what: u32) -> bool {
         self.control[0] & (PE | what) == PE | what
     }
 
-    fn start(&mut self, now: Cycles) {
-        if self.bus.can_begin() {
-            self.enter(Phase::Starting, 1, now);
-        }
-    }
-
     fn go_on(&mut self, now: Cycles) {
         match self.phase {
-            Phase::Idle if self.is_asked(START) => self.start(now),
+            Phase::Idle if self.is_asked(START) && self.bus.can_begin() => self.enter(Phase::Starting, 1, now),
             // Software has to answer first.
             Phase::Held if self.status & (SB | ADDR) != 0 => {}
             Phase::Held if self.is_asked(STOP) => self.enter(Phase::Stopping, 1, now),
@@ -135,8 +117,8 @@ impl I2c {
     }
 
     fn finish(&mut self) {
-        let phase = self.phase;
-        self.hold();
+        let phase = std::mem::replace(&mut self.phase, Phase::Held);
+        self.until = NEVER;
         match phase {
             Phase::Starting => {
                 self.control[0] &= !START;
@@ -194,14 +176,15 @@ impl I2c {
             return;
         }
         if self.control[0] & (START | STOP) != 0 {
-            self.breaks("CR1 is written while a START or a STOP is still to be done");
+            self.bus
+                .breaks("CR1 is written while a START or a STOP is still to be done");
         }
         self.control[0] = value;
         if self.phase == Phase::Idle {
             self.control[0] &= !STOP;
         }
         if self.is_asked(START) && self.others[CCR as usize / 4] & 0xfff == 0 {
-            self.breaks("a START without a frequency: CCR is 0");
+            self.bus.breaks("a START without a frequency: CCR is 0");
         }
         self.go_on(now);
     }
@@ -252,9 +235,7 @@ impl I2c {
     /// All but wires and clock is as after a reset.
     fn forget(&mut self) {
         *self = I2c {
-            clock: self.clock,
             bus: std::mem::take(&mut self.bus),
-            broken: std::mem::take(&mut self.broken),
             ..I2c::new()
         };
     }
@@ -291,7 +272,7 @@ impl Peripheral for I2c {
                 let register = offset as usize / 4;
                 let is_fixed = matches!(offset, CCR | TRISE) && self.control[0] & PE != 0;
                 if is_fixed && self.others[register] != value {
-                    self.breaks("CCR or TRISE is changed while the port is on");
+                    self.bus.breaks("CCR or TRISE is changed while the port is on");
                 } else if let Some(register) = self.others.get_mut(register) {
                     *register = value;
                 }
@@ -333,7 +314,7 @@ impl Peripheral for I2c {
     }
 
     fn set_clock(&mut self, cycles: u64, _now: Cycles) {
-        self.clock = cycles;
+        self.bus.clock = cycles;
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
@@ -345,6 +326,6 @@ impl Peripheral for I2c {
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
-        std::mem::take(&mut self.broken)
+        std::mem::take(&mut self.bus.broken)
     }
 }

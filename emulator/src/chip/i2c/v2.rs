@@ -1,7 +1,7 @@
 //! The I2C of L4, G4, H7 and the FMPI2C of the F446 as a master: RM0351 chapter 39, RM0440 chapter 41, RM0433 chapter 47.
 
 use super::super::peripheral::{Peripheral, first_in_use, load, store};
-use super::super::rules::{Rule, Violation};
+use super::super::rules::Violation;
 use super::{Bus, Port};
 use crate::cpu::{Cycles, NEVER};
 
@@ -59,9 +59,7 @@ pub(super) struct I2c {
     refused: bool,
     /// What is to be sent next, or has been received while RXDR was full.
     waiting: Option<u8>,
-    clock: u64,
     bus: Bus,
-    broken: Vec<Violation>,
 }
 
 impl I2c {
@@ -69,7 +67,6 @@ impl I2c {
         I2c {
             status: TXE,
             until: NEVER,
-            clock: 1,
             ..I2c::default()
         }
     }
@@ -78,11 +75,7 @@ impl I2c {
     fn bit(&self) -> Cycles {
         let timing = self.others[TIMINGR as usize / 4];
         let counts = u64::from(timing & 0xff) + u64::from(timing >> 8 & 0xff) + 2;
-        (u64::from(timing >> 28) + 1) * counts * self.clock.max(1)
-    }
-
-    fn breaks(&mut self, how: &str) {
-        self.broken.push(Violation::new(Rule::I2c, how));
+        (u64::from(timing >> 28) + 1) * counts * self.bus.clock.max(1)
     }
 
     fn enter(&mut self, phase: Phase, bits: u64, now: Cycles) {
@@ -177,7 +170,7 @@ impl I2c {
         // START and STOP are cleared by the hardware only.
         let pending = self.control[1] & (START | STOP);
         if self.control[1] & START != 0 && (value ^ self.control[1]) & !(START | STOP) != 0 {
-            self.breaks("CR2 is changed while START is set");
+            self.bus.breaks("CR2 is changed while START is set");
         }
         self.control[1] = value | pending;
         if self.control[0] & PE == 0 || self.phase == Phase::Idle {
@@ -208,9 +201,7 @@ impl I2c {
         *self = I2c {
             control: [self.control[0], self.control[1] & !(START | STOP)],
             others: self.others,
-            clock: self.clock,
             bus: std::mem::take(&mut self.bus),
-            broken: std::mem::take(&mut self.broken),
             ..I2c::new()
         };
     }
@@ -241,7 +232,7 @@ impl Peripheral for I2c {
             }
             CR2 => self.set_transfer(value, now),
             TIMINGR if self.control[0] & PE != 0 && value != self.rest(TIMINGR) => {
-                self.breaks("TIMINGR is changed while the port is on");
+                self.bus.breaks("TIMINGR is changed while the port is on");
             }
             // TXE is set to forget what is in TXDR.
             ISR if value & TXE != 0 && !self.reads() => {
@@ -295,7 +286,7 @@ impl Peripheral for I2c {
     }
 
     fn set_clock(&mut self, cycles: u64, _now: Cycles) {
-        self.clock = cycles;
+        self.bus.clock = cycles;
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
@@ -311,6 +302,6 @@ impl Peripheral for I2c {
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
-        std::mem::take(&mut self.broken)
+        std::mem::take(&mut self.bus.broken)
     }
 }

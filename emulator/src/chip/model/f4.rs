@@ -5,6 +5,7 @@ pub(super) use super::super::clocks::Limits;
 pub(super) use super::super::pwr::f4::PwrFacts;
 pub(super) use super::kinds::{Description, FlashReading, I2cPins, MapEntry, MemorySizes, Request, UartPins, pins};
 
+use super::super::clocks::megahertz;
 use super::super::dma::layout::STREAMS_F4;
 use super::super::flash::f4::FlashF4;
 use super::super::i2c::Registers;
@@ -33,29 +34,13 @@ pub(super) const MEMORY: MemorySizes = MemorySizes {
 };
 
 /// What the PLLs of most take and what their oscillators can do, in Hz.
-const PLL_INPUT: (u64, u64) = (950_000, 2_100_000);
-const PLL_VCO: (u64, u64) = (100_000_000, 432_000_000);
+const PLL: ((u64, u64), (u64, u64)) = ((950_000, 2_100_000), (100_000_000, 432_000_000));
 /// The highest HCLK in Hz with each number of wait states, at 2.7 V and more: one for each 30 MHz.
-const WAIT_STATES: &[u64] = &[
-    30_000_000,
-    60_000_000,
-    90_000_000,
-    120_000_000,
-    150_000_000,
-    180_000_000,
-];
+const WAIT_STATES: &[u64] = &megahertz([30, 60, 90, 120, 150, 180]);
 
 /// Limits in MHz, with what most chips have for the rest.
 pub(super) const fn limits(hclk: u64, apb1: u64, apb2: u64) -> Limits {
-    Limits {
-        hclk: hclk * 1_000_000,
-        ahb: hclk * 1_000_000,
-        apb1: apb1 * 1_000_000,
-        apb2: apb2 * 1_000_000,
-        pll_input: PLL_INPUT,
-        pll_vco: PLL_VCO,
-        wait_states: WAIT_STATES,
-    }
+    Limits::new([hclk, hclk, apb1, apb2], PLL, WAIT_STATES)
 }
 
 /// System memory that reads as erased, and the option bytes as they are delivered.

@@ -4,8 +4,9 @@ use super::super::dma::dmamux::{DmaMux, Requests};
 use super::super::dma::layout::CHANNELS_G4;
 use super::super::flash::l4_g4::FlashL4G4;
 use super::super::pwr::l4_g4_h7::PwrL4G4;
-use super::super::rcc::layout::l4_g4::{AHB1, AHB2, APB1, APB1_2, APB2};
+use super::super::rcc::layout::l4_g4::{AHB1, AHB2, APB1, APB1_2};
 use super::kinds::*;
+use super::l4_g4;
 
 pub(super) static CHIP: Description = Description {
     name: "STM32G474",
@@ -32,7 +33,7 @@ pub(super) static CHIP: Description = Description {
         UartPins::new(8, 8, &pins(["PB11", "PC1"]), &pins(["PB10", "PC0"])),
     ],
     requests: &[],
-    system: SYSTEM_L4_G4,
+    system: l4_g4::SYSTEM,
     parts: |individual| {
         let flash = FlashL4G4::new(0x0004_0600, individual.flash_wear, individual.dual_bank);
         let dma = |registers| Controllers::behind(DmaMux::new(REQUESTS), &CHANNELS_G4, registers);
@@ -42,24 +43,10 @@ pub(super) static CHIP: Description = Description {
 
 // One line a peripheral.
 #[rustfmt::skip]
-const MAP: &[MapEntry] = &[
-    at(0x4000_0000, "TIM2", WIDE, on(APB1, 0), &[28]),
-    at(0x4000_0400, "TIM3", NARROW, on(APB1, 1), &[29]),
-    at(0x4000_0800, "TIM4", NARROW, on(APB1, 2), &[30]),
-    at(0x4000_0c00, "TIM5", WIDE, on(APB1, 3), &[50]),
-    at(0x4000_1000, "TIM6", NARROW, on(APB1, 4), &[54]),
-    at(0x4000_1400, "TIM7", NARROW, on(APB1, 5), &[55]),
+const MAP: &[MapEntry] = &l4_g4::map::<29, 67>([
     none(0x4000_2000, 0x400, "CRS"),
     none(0x4000_2400, 0x400, "TAMP"),
     at(0x4000_2800, "RTC", Kind::Rtc(rtc::Layout::V3), on(APB1, 10), &[]),
-    none(0x4000_2c00, 0x400, "WWDG"),
-    at(0x4000_3000, "IWDG", Kind::Iwdg, None, &[]),
-    at(0x4000_3800, "SPI2", SPI_V2, on(APB1, 14), &[36]),
-    at(0x4000_3c00, "SPI3", SPI_V2, on(APB1, 15), &[51]),
-    at(0x4000_4400, "USART2", Kind::Uart(1), on(APB1, 17), &[38]),
-    at(0x4000_4800, "USART3", Kind::Uart(2), on(APB1, 18), &[39]),
-    at(0x4000_4c00, "UART4", Kind::Uart(3), on(APB1, 19), &[52]),
-    at(0x4000_5000, "UART5", Kind::Uart(4), on(APB1, 20), &[53]),
     at(0x4000_5400, "I2C1",
         i2c(&[I2cPins::new(4, &pins(["PA13", "PA15", "PB8"]), &pins(["PA14", "PB7", "PB9"]))]), on(APB1, 21), &[31, 32]),
     at(0x4000_5800, "I2C2",
@@ -69,42 +56,20 @@ const MAP: &[MapEntry] = &[
     none(0x4000_6400, 0x400, "FDCAN1"),
     none(0x4000_6800, 0x400, "FDCAN2"),
     none(0x4000_6c00, 0x400, "FDCAN3"),
-    at(0x4000_7000, "PWR", Kind::Pwr, on(APB1, 28), &[]),
     at(0x4000_7800, "I2C3",
         i2c(&[I2cPins::new(2, &pins(["PA8"]), &pins([])), I2cPins::new(8, &pins(["PC8"]), &pins(["PB5", "PC9", "PC11"]))]), on(APB1, 30), &[92, 93]),
-    none(0x4000_7c00, 0x400, "LPTIM1"),
     at(0x4000_8000, "LPUART1", Kind::Uart(8), on(APB1_2, 0), &[91]),
     at(0x4000_8400, "I2C4",
         i2c(&[I2cPins::new(3, &pins(["PA13"]), &pins(["PB7"])), I2cPins::new(8, &pins(["PC6"]), &pins(["PC7"]))]), on(APB1_2, 1), &[82, 83]),
     none(0x4000_a000, 0x400, "UCPD1"),
     none(0x4000_a400, 0xc00, "FDCANRAM1"),
-    at(0x4001_0000, "SYSCFG", Kind::Syscfg, on(APB2, 0), &[]),
-    exti(0x4001_0400),
-    at(0x4001_2c00, "TIM1", ADVANCED, on(APB2, 11), &[25, 27]),
-    at(0x4001_3000, "SPI1", SPI_V2, on(APB2, 12), &[35]),
-    at(0x4001_3400, "TIM8", ADVANCED, on(APB2, 13), &[44, 46]),
-    at(0x4001_3800, "USART1", Kind::Uart(0), on(APB2, 14), &[37]),
-    at(0x4001_4000, "TIM15", NARROW, on(APB2, 16), &[24]),
-    at(0x4001_4400, "TIM16", NARROW, on(APB2, 17), &[25]),
-    at(0x4001_4800, "TIM17", NARROW, on(APB2, 18), &[26]),
     none(0x4001_5000, 0x400, "TIM20"),
-    none(0x4001_5400, 0x400, "SAI1"),
     none(0x4001_6800, 0x400, "HRTIM1"),
     at(0x4002_0000, "DMA1", Kind::Dma(0), on(AHB1, 0), &[11, 12, 13, 14, 15, 16, 17, 96]),
     at(0x4002_0400, "DMA2", Kind::Dma(1), on(AHB1, 1), &[56, 57, 58, 59, 60, 97, 98, 99]),
     at(0x4002_0800, "DMAMUX1", Kind::Dma(2), on(AHB1, 2), &[]),
     none(0x4002_0c00, 0x400, "CORDIC"),
-    at(0x4002_1000, "RCC", Kind::Rcc, None, &[5]),
     none(0x4002_1400, 0x400, "FMAC"),
-    at(0x4002_2000, "FLASH", Kind::Flash, on(AHB1, 8), &[4]),
-    none(0x4002_3000, 0x400, "CRC"),
-    at(0x4800_0000, "GPIOA", Kind::Gpio(0), on(AHB2, 0), &[]),
-    at(0x4800_0400, "GPIOB", Kind::Gpio(1), on(AHB2, 1), &[]),
-    at(0x4800_0800, "GPIOC", Kind::Gpio(2), on(AHB2, 2), &[]),
-    at(0x4800_0c00, "GPIOD", Kind::Gpio(3), on(AHB2, 3), &[]),
-    at(0x4800_1000, "GPIOE", Kind::Gpio(4), on(AHB2, 4), &[]),
-    at(0x4800_1400, "GPIOF", Kind::Gpio(5), on(AHB2, 5), &[]),
-    at(0x4800_1800, "GPIOG", Kind::Gpio(6), on(AHB2, 6), &[]),
     at(0x5000_0000, "ADC1 and ADC2", ADC_V3, on(AHB2, 13), &[18]),
     none(0x5000_0400, 0x400, "ADC3 to ADC5"),
     none(0x5000_0800, 0x400, "DAC1"),
@@ -112,9 +77,7 @@ const MAP: &[MapEntry] = &[
     none(0x5000_1000, 0x400, "DAC3"),
     none(0x5000_1400, 0x400, "DAC4"),
     at(0x5006_0800, "RNG", RNG, on(AHB2, 26), &[90]),
-    none(0xa000_1000, 0x1000, "QUADSPI"),
-    at(0xe004_2000, "DBGMCU", Kind::Dbgmcu, None, &[]),
-];
+]);
 
 /// RM0440 table 91; 0 stands for a port that the chip does not have.
 const REQUESTS: Requests = &[

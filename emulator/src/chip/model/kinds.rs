@@ -55,12 +55,6 @@ pub(super) fn parts(
     }
 }
 
-pub(super) const SYSTEM_L4_G4: SystemMemory = SystemMemory {
-    constants: &[(0x1fff_0000, 0x1fff_6fff, 0xffff_ffff)],
-    unique_id: 0x1fff_7590,
-    flash_size: 0x1fff_75e0,
-};
-
 pub(super) const fn at(
     base: u32,
     name: &'static str,

@@ -3,8 +3,9 @@
 use super::super::dma::layout::CHANNELS_L4;
 use super::super::flash::l4_g4::FlashL4G4;
 use super::super::pwr::l4_g4_h7::PwrL4G4;
-use super::super::rcc::layout::l4_g4::{AHB1, AHB2, APB1, APB1_2, APB2};
+use super::super::rcc::layout::l4_g4::{AHB1, AHB2, APB1, APB1_2};
 use super::kinds::*;
+use super::l4_g4;
 
 pub(super) static CHIP: Description = Description {
     name: "STM32L476",
@@ -30,7 +31,7 @@ pub(super) static CHIP: Description = Description {
         UartPins::new(8, 8, &pins(["PB11", "PC1"]), &pins(["PB10", "PC0"])),
     ],
     requests: REQUESTS,
-    system: SYSTEM_L4_G4,
+    system: l4_g4::SYSTEM,
     parts: |individual| {
         let flash = FlashL4G4::new(0x600, individual.flash_wear, true);
         let dma = |registers| Controllers::new(&CHANNELS_L4, REQUESTS, registers);
@@ -40,23 +41,9 @@ pub(super) static CHIP: Description = Description {
 
 // One line a peripheral.
 #[rustfmt::skip]
-const MAP: &[MapEntry] = &[
-    at(0x4000_0000, "TIM2", WIDE, on(APB1, 0), &[28]),
-    at(0x4000_0400, "TIM3", NARROW, on(APB1, 1), &[29]),
-    at(0x4000_0800, "TIM4", NARROW, on(APB1, 2), &[30]),
-    at(0x4000_0c00, "TIM5", WIDE, on(APB1, 3), &[50]),
-    at(0x4000_1000, "TIM6", NARROW, on(APB1, 4), &[54]),
-    at(0x4000_1400, "TIM7", NARROW, on(APB1, 5), &[55]),
+const MAP: &[MapEntry] = &l4_g4::map::<21, 59>([
     none(0x4000_2400, 0x400, "LCD"),
     at(0x4000_2800, "RTC", Kind::Rtc(rtc::Layout::V2), None, &[]),
-    none(0x4000_2c00, 0x400, "WWDG"),
-    at(0x4000_3000, "IWDG", Kind::Iwdg, None, &[]),
-    at(0x4000_3800, "SPI2", SPI_V2, on(APB1, 14), &[36]),
-    at(0x4000_3c00, "SPI3", SPI_V2, on(APB1, 15), &[51]),
-    at(0x4000_4400, "USART2", Kind::Uart(1), on(APB1, 17), &[38]),
-    at(0x4000_4800, "USART3", Kind::Uart(2), on(APB1, 18), &[39]),
-    at(0x4000_4c00, "UART4", Kind::Uart(3), on(APB1, 19), &[52]),
-    at(0x4000_5000, "UART5", Kind::Uart(4), on(APB1, 20), &[53]),
     at(0x4000_5400, "I2C1",
         i2c(&[I2cPins::new(4, &pins(["PB6", "PB8", "PG14"]), &pins(["PB7", "PB9", "PG13"]))]), on(APB1, 21), &[31, 32]),
     at(0x4000_5800, "I2C2",
@@ -64,46 +51,22 @@ const MAP: &[MapEntry] = &[
     at(0x4000_5c00, "I2C3",
         i2c(&[I2cPins::new(4, &pins(["PC0", "PG7"]), &pins(["PC1", "PG8"]))]), on(APB1, 23), &[72, 73]),
     none(0x4000_6400, 0x400, "CAN1"),
-    at(0x4000_7000, "PWR", Kind::Pwr, on(APB1, 28), &[]),
     none(0x4000_7400, 0x400, "DAC1"),
     none(0x4000_7800, 0x400, "OPAMP1"),
-    none(0x4000_7c00, 0x400, "LPTIM1"),
     at(0x4000_8000, "LPUART1", Kind::Uart(8), on(APB1_2, 0), &[70]),
     none(0x4000_8800, 0x400, "SWPMI1"),
     none(0x4000_9400, 0x400, "LPTIM2"),
-    at(0x4001_0000, "SYSCFG", Kind::Syscfg, on(APB2, 0), &[]),
-    exti(0x4001_0400),
     none(0x4001_2800, 0x400, "SDMMC1"),
-    at(0x4001_2c00, "TIM1", ADVANCED, on(APB2, 11), &[25, 27]),
-    at(0x4001_3000, "SPI1", SPI_V2, on(APB2, 12), &[35]),
-    at(0x4001_3400, "TIM8", ADVANCED, on(APB2, 13), &[44, 46]),
-    at(0x4001_3800, "USART1", Kind::Uart(0), on(APB2, 14), &[37]),
-    at(0x4001_4000, "TIM15", NARROW, on(APB2, 16), &[24]),
-    at(0x4001_4400, "TIM16", NARROW, on(APB2, 17), &[25]),
-    at(0x4001_4800, "TIM17", NARROW, on(APB2, 18), &[26]),
-    none(0x4001_5400, 0x400, "SAI1"),
     none(0x4001_5800, 0x400, "SAI2"),
     none(0x4001_6000, 0x400, "DFSDM1"),
     at(0x4002_0000, "DMA1", Kind::Dma(0), on(AHB1, 0), &[11, 12, 13, 14, 15, 16, 17]),
     at(0x4002_0400, "DMA2", Kind::Dma(1), on(AHB1, 1), &[56, 57, 58, 59, 60, 68, 69]),
-    at(0x4002_1000, "RCC", Kind::Rcc, None, &[5]),
-    at(0x4002_2000, "FLASH", Kind::Flash, on(AHB1, 8), &[4]),
-    none(0x4002_3000, 0x400, "CRC"),
     none(0x4002_4000, 0x400, "TSC"),
-    at(0x4800_0000, "GPIOA", Kind::Gpio(0), on(AHB2, 0), &[]),
-    at(0x4800_0400, "GPIOB", Kind::Gpio(1), on(AHB2, 1), &[]),
-    at(0x4800_0800, "GPIOC", Kind::Gpio(2), on(AHB2, 2), &[]),
-    at(0x4800_0c00, "GPIOD", Kind::Gpio(3), on(AHB2, 3), &[]),
-    at(0x4800_1000, "GPIOE", Kind::Gpio(4), on(AHB2, 4), &[]),
-    at(0x4800_1400, "GPIOF", Kind::Gpio(5), on(AHB2, 5), &[]),
-    at(0x4800_1800, "GPIOG", Kind::Gpio(6), on(AHB2, 6), &[]),
     at(0x4800_1c00, "GPIOH", Kind::Gpio(7), on(AHB2, 7), &[]),
     none(0x5000_0000, 0x4_0000, "USB_OTG_FS"),
     at(0x5004_0000, "ADC1 and ADC2", ADC_V3, on(AHB2, 13), &[18]),
     at(0x5006_0800, "RNG", RNG, on(AHB2, 18), &[80]),
-    none(0xa000_1000, 0x1000, "QUADSPI"),
-    at(0xe004_2000, "DBGMCU", Kind::Dbgmcu, None, &[]),
-];
+]);
 
 /// RM0351 tables 44 and 45: port, controller, channel from 0, number in CSELR.
 const REQUESTS: &[Request] = &[

@@ -9,6 +9,7 @@ mod g474;
 mod h743;
 mod kinds;
 mod l476;
+mod l4_g4;
 
 use super::dma::Request;
 use super::map::MapEntry;

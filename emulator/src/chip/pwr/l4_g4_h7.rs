@@ -1,6 +1,6 @@
 //! Power control of L4 (RM0351 chapter 5), G4 (RM0440 chapter 6) and H7 (RM0433 chapter 6). Flags follow what is set at once.
 
-use super::super::clocks::Limits;
+use super::super::clocks::{Limits, megahertz};
 use super::super::parts::PowerControl;
 use super::super::peripheral::{Peripheral, load, store};
 use super::super::rules::{Rule, Violation};
@@ -9,61 +9,28 @@ use crate::cpu::Cycles;
 
 const MHZ: u64 = 1_000_000;
 
-/// The highest HCLK with each number of wait states.
-const fn steps<const N: usize>(megahertz: [u64; N]) -> [u64; N] {
-    let mut hertz = megahertz;
-    let mut place = 0;
-    while place < N {
-        hertz[place] *= MHZ;
-        place += 1;
-    }
-    hertz
-}
-
-/// A chip whose core and buses may be equally fast.
-const fn even(megahertz: u64, pll_input: (u64, u64), pll_vco: (u64, u64), wait_states: &'static [u64]) -> Limits {
-    Limits {
-        hclk: megahertz * MHZ,
-        ahb: megahertz * MHZ,
-        apb1: megahertz * MHZ,
-        apb2: megahertz * MHZ,
-        pll_input,
-        pll_vco,
-        wait_states,
-    }
-}
-
 /// Voltage ranges of the L4, RM0351 table 9.
 const L4_PLL: ((u64, u64), (u64, u64)) = ((4 * MHZ, 16 * MHZ), (64 * MHZ, 344 * MHZ));
-const L4_RANGE_1: Limits = even(80, L4_PLL.0, L4_PLL.1, &steps([16, 32, 48, 64, 80]));
-const L4_RANGE_2: Limits = even(26, L4_PLL.0, (64 * MHZ, 128 * MHZ), &steps([6, 12, 18, 26]));
+const L4_RANGE_1: Limits = Limits::new([80; 4], L4_PLL, &megahertz([16, 32, 48, 64, 80]));
+const L4_SLOW_PLL: ((u64, u64), (u64, u64)) = (L4_PLL.0, (64 * MHZ, 128 * MHZ));
+const L4_RANGE_2: Limits = Limits::new([26; 4], L4_SLOW_PLL, &megahertz([6, 12, 18, 26]));
 
 /// Voltage ranges of the G4, RM0440 table 9.
 const G4_PLL: ((u64, u64), (u64, u64)) = ((2_660_000, 16 * MHZ), (96 * MHZ, 344 * MHZ));
-const G4_BOOST: Limits = even(170, G4_PLL.0, G4_PLL.1, &steps([34, 68, 102, 136, 170]));
-const G4_RANGE_1: Limits = even(150, G4_PLL.0, G4_PLL.1, &steps([30, 60, 90, 120, 150]));
-const G4_RANGE_2: Limits = even(26, G4_PLL.0, (96 * MHZ, 128 * MHZ), &steps([12, 24, 26]));
+const G4_BOOST: Limits = Limits::new([170; 4], G4_PLL, &megahertz([34, 68, 102, 136, 170]));
+const G4_RANGE_1: Limits = Limits::new([150; 4], G4_PLL, &megahertz([30, 60, 90, 120, 150]));
+const G4_SLOW_PLL: ((u64, u64), (u64, u64)) = (G4_PLL.0, (96 * MHZ, 128 * MHZ));
+const G4_RANGE_2: Limits = Limits::new([26; 4], G4_SLOW_PLL, &megahertz([12, 24, 26]));
 
 /// Voltage scales of the H743 from the lowest: core, HCLK, peripheral buses, and the highest HCLK for each number of wait states. RM0433 table
 /// 17, and the data sheet.
 const H7_SCALES: [Limits; 3] = [
     // 50 MHz for the peripheral buses in the data sheet; but it comes out of reset with 64.
-    h7(200, 100, 64, &steps([45, 90, 135, 180, 225])),
-    h7(300, 150, 75, &steps([55, 110, 165, 225])),
-    h7(400, 200, 100, &steps([70, 140, 210, 225])),
+    Limits::new([200, 100, 64, 64], H7_PLL, &megahertz([45, 90, 135, 180, 225])),
+    Limits::new([300, 150, 75, 75], H7_PLL, &megahertz([55, 110, 165, 225])),
+    Limits::new([400, 200, 100, 100], H7_PLL, &megahertz([70, 140, 210, 225])),
 ];
-
-const fn h7(core: u64, ahb: u64, apb: u64, wait_states: &'static [u64]) -> Limits {
-    Limits {
-        hclk: core * MHZ,
-        ahb: ahb * MHZ,
-        apb1: apb * MHZ,
-        apb2: apb * MHZ,
-        pll_input: (MHZ, 16 * MHZ),
-        pll_vco: (192 * MHZ, 836 * MHZ),
-        wait_states,
-    }
-}
+const H7_PLL: ((u64, u64), (u64, u64)) = ((MHZ, 16 * MHZ), (192 * MHZ, 836 * MHZ));
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {

@@ -36,7 +36,7 @@ fn the_clock_tree_of_an_f4_nucleo() {
     assert_eq!(rcc.read(CFGR, 0) >> 2 & 3, 2);
     assert_eq!(rcc.clocks(), clocks(Source::External, 180_000_000, 4, 2));
     let kind = Kind::Timer(|| unreachable!());
-    let timer = MapEntry::new(0, "TIM2", kind, gate(layout::f4::APB1, 0), &[]);
+    let timer = MapEntry::new(0, "TIM2", kind, Some(gate(layout::f4::APB1, 0)), &[]);
     let port = MapEntry {
         kind: Kind::Unmodeled,
         ..timer
@@ -44,8 +44,8 @@ fn the_clock_tree_of_an_f4_nucleo() {
     assert_eq!((rcc.cycles_of(&timer), rcc.cycles_of(&port)), (2, 4));
 }
 
-fn gate(register: u32, bit: u32) -> Option<Gate> {
-    Some(Gate { register, bit })
+fn gate(register: u32, bit: u32) -> Gate {
+    Gate { register, bit }
 }
 
 #[test]
@@ -182,10 +182,7 @@ fn peripherals_are_reset_by_the_bit_of_their_clock() {
         (Family::H7, 0xe8, 0x90),
     ] {
         let mut rcc = rcc(family, Hse::Absent);
-        let gate = Gate {
-            register: enable,
-            bit: 17,
-        };
+        let gate = gate(enable, 17);
         assert!(!rcc.is_on(gate));
         rcc.write(enable, 1 << 17, 0);
         assert!(rcc.is_on(gate));

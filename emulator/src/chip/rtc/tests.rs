@@ -1,6 +1,7 @@
 //! Register scripts for the calendar.
 
 use super::*;
+use crate::chip::peripheral::write_all;
 
 const TR: u32 = 0x00;
 const DR: u32 = 0x04;
@@ -30,10 +31,9 @@ fn set(rtc: &mut Rtc, time: u32, date: u32, now: Cycles) -> Cycles {
     rtc.write(ISR, INIT, now);
     let now = now + SYNCHRONIZATION * TICK;
     rtc.advance(now);
-    rtc.write(TR, time, now);
-    rtc.write(DR, date, now);
-    rtc.write(ISR, 0, now);
-    rtc.write(WPR, 0xff, now);
+    for (register, value) in [(TR, time), (DR, date), (ISR, 0), (WPR, 0xff)] {
+        rtc.write(register, value, now);
+    }
     now
 }
 
@@ -79,9 +79,7 @@ fn nothing_is_written_without_the_keys_or_outside_of_the_initialization_mode() {
     rtc.write(ISR, INIT, 0);
     assert_eq!((rtc.read(CR, 0), rtc.read(ISR, 0) & INIT), (0, 0));
     assert_eq!(rtc.take_broken()[0].rule, Rule::Rtc);
-    rtc.write(WPR, 0xca, 0);
-    rtc.write(WPR, 0x52, 0);
-    rtc.write(CR, BYPASS_SHADOW, 0);
+    write_all(&mut rtc, &[(WPR, 0xca), (WPR, 0x52), (CR, BYPASS_SHADOW)]);
     assert_eq!(rtc.read(CR, 0), 0, "a wrong key");
     unlock(&mut rtc, 0);
     rtc.take_broken();

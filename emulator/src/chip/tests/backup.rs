@@ -21,18 +21,13 @@ fn the_backup_domain_is_opened_first() {
         ]
     );
     let mut script = Script::new(Model::F446);
-    script.write(APB1ENR, 1 << 28);
-    script.write(PWR, DBP);
-    script.write(BDCR, CALENDAR_BY_LSE);
-    script.write(RTC + 0x50, 7);
+    script.write_all(&[(APB1ENR, 1 << 28), (PWR, DBP), (BDCR, CALENDAR_BY_LSE), (RTC + 0x50, 7)]);
     let found = (script.read(BDCR), script.read(RTC + 0x50));
     assert_eq!(found, (CALENDAR_BY_LSE | 1 << 1, 7));
     // Both stay; a reset of the domain clears them.
     script.chip.reset(ResetCause::PowerOn, script.now);
     assert_eq!(script.read(RTC + 0x50), 7);
-    script.write(APB1ENR, 1 << 28);
-    script.write(PWR, DBP);
-    script.write(BDCR, 1 << 16);
+    script.write_all(&[(APB1ENR, 1 << 28), (PWR, DBP), (BDCR, 1 << 16)]);
     assert_eq!(script.read(RTC + 0x50), 0);
     assert_eq!(script.violations(), [""; 0]);
 }
@@ -40,14 +35,9 @@ fn the_backup_domain_is_opened_first() {
 /// Seconds that the calendar of a chip shows after so many, once it runs with a clock; the LSI is off by a part in 40.
 fn seconds_shown(bdcr: u32, csr: u32, seconds: u64) -> u32 {
     let mut script = Script::new(Model::F446);
-    script.write(APB1ENR, 1 << 28);
-    script.write(PWR, DBP);
-    script.write(RCC + 0x74, csr);
-    script.write(BDCR, bdcr);
+    script.write_all(&[(APB1ENR, 1 << 28), (PWR, DBP), (RCC + 0x74, csr), (BDCR, bdcr)]);
     // 32 kHz from the LSI as from the crystal.
-    script.write(RTC + 0x24, 0xca);
-    script.write(RTC + 0x24, 0x53);
-    script.write(RTC + 0x08, 1 << 5);
+    script.write_all(&[(RTC + 0x24, 0xca), (RTC + 0x24, 0x53), (RTC + 0x08, 1 << 5)]);
     script.run(16_000_000 * seconds / 2);
     // The second half at half the speed of the core.
     script.write(RCC + 0x08, 8 << 4);

@@ -5,9 +5,7 @@ use super::*;
 const PWR: u32 = 0x4000_7000;
 
 fn over_drive(script: &mut Script) {
-    script.write(APB1ENR, 1 << 28);
-    script.write(PWR, 3 << 14 | 1 << 16);
-    script.write(PWR, 3 << 14 | 3 << 16);
+    script.write_all(&[(APB1ENR, 1 << 28), (PWR, 3 << 14 | 1 << 16), (PWR, 3 << 14 | 3 << 16)]);
 }
 
 /// The PLL from the 8 MHz that are fed, in MHz, with the two buses divided by the bits of PPRE1 and PPRE2.

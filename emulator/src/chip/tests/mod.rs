@@ -68,11 +68,14 @@ impl Script {
 
     /// An F446 with USART2 at PA2 and PA3 and at a million baud, with CR1 and CR3.
     fn serial(control: u32, dma: u32) -> Self {
+        Script::serial_at(0x7700, 0b1010, control, dma)
+    }
+
+    /// The same with other functions and modes of these pins.
+    fn serial_at(functions: u32, modes: u32, control: u32, dma: u32) -> Self {
         let mut script = Script::new(Model::F446);
-        script.write(APB1ENR, 1 << 17);
-        script.write(AHB1ENR, 1 << 21 | 1);
-        script.write(GPIOA + 0x20, 0x7700);
-        script.write(GPIOA, 0b1010 << 4);
+        script.write_all(&[(APB1ENR, 1 << 17), (AHB1ENR, 1 << 21 | 1)]);
+        script.write_all(&[(GPIOA + 0x20, functions), (GPIOA, modes << 4)]);
         script.write(USART2 + 0x08, 16);
         script.write(USART2 + 0x14, dma);
         script.write(USART2 + 0x0c, control);
@@ -90,6 +93,12 @@ impl Script {
         self.chip
             .write(address, 4, value, self.now, &mut self.memory)
             .expect("something there");
+    }
+
+    fn write_all(&mut self, registers: &[(u32, u32)]) {
+        for (address, value) in registers {
+            self.write(*address, *value);
+        }
     }
 
     fn read(&mut self, address: u32) -> u32 {
@@ -206,13 +215,8 @@ fn edges_that_are_told_late_let_nothing_be_sent_in_the_past() {
 fn a_serial_port_needs_its_pins_in_their_alternate_function() {
     // Mode and function of PA2, and whether that is right.
     for (mode, function, right) in [(2, 7, true), (2, 8, false), (1, 7, false), (0, 7, false)] {
-        let mut script = Script::new(Model::F446);
-        script.write(APB1ENR, 1 << 17);
-        script.write(AHB1ENR, 1);
-        script.write(GPIOA + 0x20, function << 8 | 7 << 12);
-        script.write(GPIOA, mode << 4 | 2 << 6);
-        script.write(USART2 + 0x08, 16);
-        script.write(USART2 + 0x0c, 1 << 13 | 1 << 3 | 1 << 2);
+        let control = 1 << 13 | 1 << 3 | 1 << 2;
+        let mut script = Script::serial_at(function << 8 | 7 << 12, mode | 2 << 2, control, 0);
         script.write(USART2 + 0x04, 0x55);
         script.run(400);
         let (violations, sent) = (script.violations(), sent(&script, 1));
@@ -237,9 +241,7 @@ fn a_pin_that_is_taken_away_is_noticed() {
 #[test]
 fn an_exti_event_is_for_the_core_and_no_interrupt() {
     let mut script = Script::new(Model::F446);
-    script.write(AHB1ENR, 1 << 2);
-    script.write(APB2ENR, 1 << 14);
-    script.write(0x4001_3800 + 0x14, 2 << 4);
+    script.write_all(&[(AHB1ENR, 1 << 2), (APB2ENR, 1 << 14), (0x4001_3800 + 0x14, 2 << 4)]);
     script.write(0x4001_3c04, 1 << 13); // as an event
     script.write(0x4001_3c08, 1 << 13); // rising
     script.chip.drive_pin(2, 13, Some(true));
@@ -302,9 +304,7 @@ fn the_watchdog_resets_and_the_cause_is_shown() {
     assert_eq!(script.chip.wants_stop(), None);
     script.run(1);
     assert_eq!(script.chip.wants_stop(), Some(Stop::Reset));
-    script.write(APB1ENR, 1 << 28);
-    script.write(PWR, DBP);
-    script.write(0x4000_2850, 0xcafe);
+    script.write_all(&[(APB1ENR, 1 << 28), (PWR, DBP), (0x4000_2850, 0xcafe)]);
     script.chip.reset(ResetCause::Watchdog, script.now);
     assert_eq!(script.chip.wants_stop(), None);
     assert_eq!(script.read(RCC + 0x74) >> 29 & 1, 1);
@@ -332,10 +332,8 @@ fn chips_have_their_own_memories_and_numbers() {
 fn the_state_hash_sees_every_peripheral() {
     let fresh = || {
         let mut script = Script::new(Model::F446);
-        script.write(AHB1ENR, 0x60_01ff);
-        script.write(APB1ENR, 0x101e_000f);
-        script.write(APB2ENR, 0x4030);
-        script.write(PWR, DBP);
+        script.write_all(&[(AHB1ENR, 0x60_01ff), (APB1ENR, 0x101e_000f)]);
+        script.write_all(&[(APB2ENR, 0x4030), (PWR, DBP)]);
         script
     };
     let hash = |script: &Script| {

@@ -252,13 +252,8 @@ impl Usart {
 
     /// A divider below the least that the manual allows is a broken rule.
     fn set_divider(&mut self, value: u32) {
-        let low_power = matches!(
-            self.v3,
-            Some(V3 {
-                registers: Registers::LowPower { .. },
-                ..
-            })
-        );
+        let registers = self.v3.as_ref().map(|v3| v3.registers);
+        let low_power = matches!(registers, Some(Registers::LowPower { .. }));
         let (mask, least) = if low_power { (0xf_ffff, 0x300) } else { (0xffff, 16) };
         self.baud = value & mask;
         if self.baud < least {

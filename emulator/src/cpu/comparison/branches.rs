@@ -82,6 +82,10 @@ impl Builder<'_, '_> {
         self.at + length + random.below(COUNTERS + 1) * 2
     }
 
+    fn emit<const N: usize>(&mut self, code: [u16; N]) {
+        self.case.code.extend(code);
+    }
+
     fn set(&mut self, value: u32) {
         self.case.inputs.r[usize::from(self.register)] = value;
     }
@@ -93,29 +97,27 @@ impl Builder<'_, '_> {
             "B (conditional) T1" => {
                 let offset = offset(self.target(random, 2));
                 let condition = random.condition();
-                self.case
-                    .code
-                    .push(0xd000 | condition << 8 | (offset >> 1 & 0xff) as u16);
+                self.emit([0xd000 | condition << 8 | (offset >> 1 & 0xff) as u16]);
             }
             "B T2" => {
                 let offset = offset(self.target(random, 2));
-                self.case.code.push(0xe000 | (offset >> 1 & 0x7ff) as u16);
+                self.emit([0xe000 | (offset >> 1 & 0x7ff) as u16]);
             }
             "B (conditional) T3" => {
                 let offset = offset(self.target(random, 4));
                 let (sign, j1, j2) = (offset >> 20 & 1, offset >> 18 & 1, offset >> 19 & 1);
                 let first = 0xf000 | sign << 10 | u32::from(random.condition()) << 6 | offset >> 12 & 0x3f;
                 let second = 0x8000 | j1 << 13 | j2 << 11 | offset >> 1 & 0x7ff;
-                self.case.code.extend([first as u16, second as u16]);
+                self.emit([first as u16, second as u16]);
             }
-            "B T4" => self.case.code.extend(far(offset(self.target(random, 4)), 0x9000)),
-            "BL" => self.case.code.extend(far(offset(self.target(random, 4)), 0xd000)),
-            "BL far away" => self.case.code.extend(far(offset(FAR_FUNCTION), 0xd000)),
+            "B T4" => self.emit(far(offset(self.target(random, 4)), 0x9000)),
+            "BL" => self.emit(far(offset(self.target(random, 4)), 0xd000)),
+            "BL far away" => self.emit(far(offset(FAR_FUNCTION), 0xd000)),
             "BX T1" | "BLX (register) T1" => {
                 let target = self.target(random, 2);
                 self.set(target | 1);
                 let opcode = if kind == "BX T1" { 0x4700 } else { 0x4780 };
-                self.case.code.push(opcode | register << 3);
+                self.emit([opcode | register << 3]);
             }
             "CBZ, CBNZ T1" => {
                 if random.below(2) == 0 {
@@ -124,20 +126,18 @@ impl Builder<'_, '_> {
                 // It cannot reach the instruction right behind it.
                 let offset = offset(self.forward(random, 4));
                 let opcode = 0xb100 | (random.below(2) as u16) << 11;
-                self.case
-                    .code
-                    .push(opcode | ((offset >> 1 & 0x1f) as u16) << 3 | register);
+                self.emit([opcode | ((offset >> 1 & 0x1f) as u16) << 3 | register]);
             }
             "MOV (register) T1" => {
                 let target = self.target(random, 2);
                 // The lowest bit is ignored.
                 self.set(target | random.below(2));
-                self.case.code.push(0x4687 | register << 3);
+                self.emit([0x4687 | register << 3]);
             }
             "ADD (register) T2" => {
                 let offset = offset(self.target(random, 2));
                 self.set(offset);
-                self.case.code.push(0x4487 | register << 3);
+                self.emit([0x4487 | register << 3]);
             }
             "TBB behind itself" => self.table_behind(random),
             _ => self.table_in_memory(random, kind == "TBH"),
@@ -154,9 +154,7 @@ impl Builder<'_, '_> {
         *word = *word & !(mask << shift) | entry << shift;
         self.set(index);
         self.case.inputs.r[usize::from(base)] = self.site.arena;
-        self.case
-            .code
-            .extend([0xe8d0 | base, 0xf000 | u16::from(half) << 4 | self.register]);
+        self.emit([0xe8d0 | base, 0xf000 | u16::from(half) << 4 | self.register]);
     }
 
     /// TBB relative to the program counter: its table of four bytes follows.
@@ -164,10 +162,8 @@ impl Builder<'_, '_> {
         let index = random.below(4);
         self.set(index);
         let entries: [u16; 4] = std::array::from_fn(|_| 2 + random.below(COUNTERS + 1) as u16);
-        self.case.code.extend([0xe8df, 0xf000 | self.register]);
-        self.case
-            .code
-            .extend([entries[0] | entries[1] << 8, entries[2] | entries[3] << 8]);
+        self.emit([0xe8df, 0xf000 | self.register]);
+        self.emit([entries[0] | entries[1] << 8, entries[2] | entries[3] << 8]);
     }
 }
 

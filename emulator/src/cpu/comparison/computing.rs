@@ -1,7 +1,7 @@
 //! Instructions that compute: registers and flags in, registers and flags out.
 
 use super::program::{Case, is_wide_code};
-use super::random::{Random, instance};
+use super::random::{Random, can_be, instance};
 use crate::cpu::decode::{Row, decode};
 use crate::cpu::instruction::{Float, Op};
 
@@ -37,12 +37,7 @@ fn draw_one(random: &mut Random, rows: &[&'static Row]) -> (u16, u16, &'static s
 }
 
 pub(super) fn usable(rows: impl Iterator<Item = &'static Row>) -> Vec<&'static Row> {
-    let computes = |row: &&'static Row| {
-        (0..50).any(|seed| {
-            let drawn = instance(row, &mut Random(seed), |_, random| random.register());
-            drawn.is_some_and(|(first, second)| only_computes(&decode(0, first, second).op))
-        })
-    };
+    let computes = |row: &&'static Row| can_be(row, only_computes);
     // The ignored bits of the wide hints and barriers should be ones, not zeros as everywhere else.
     let is_hint = |row: &&'static Row| row.pattern.starts_with("11110 011101");
     rows.filter(|row| !is_hint(row)).filter(computes).collect()

@@ -1,7 +1,7 @@
 //! Loads and stores: the address registers are made to point into the memory of the case.
 
 use super::program::{ARENA, Case, Site, is_wide_code};
-use super::random::{Random, instance};
+use super::random::{Random, can_be, instance};
 use crate::cpu::decode::{Row, decode};
 use crate::cpu::instruction::{Float, Index, Indexed, Listed, Op, Summed, Width};
 
@@ -144,12 +144,7 @@ fn is_defined(op: &Op, reach: &Reach, is_wide: bool) -> bool {
 }
 
 pub(super) fn usable(rows: impl Iterator<Item = &'static Row>) -> Vec<&'static Row> {
-    let accesses = |row: &&'static Row| {
-        (0..50).any(|seed| {
-            let drawn = instance(row, &mut Random(seed), |_, random| random.register());
-            drawn.is_some_and(|(first, second)| reach(&decode(0, first, second).op).is_some())
-        })
-    };
+    let accesses = |row: &&'static Row| can_be(row, |op| reach(op).is_some());
     rows.filter(accesses).collect()
 }
 

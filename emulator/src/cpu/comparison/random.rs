@@ -1,7 +1,8 @@
 //! Instructions and operands by chance, from a seed.
 
 use super::program::Inputs;
-use crate::cpu::decode::{Row, name};
+use crate::cpu::decode::{Row, decode, name};
+use crate::cpu::instruction::Op;
 use crate::hash::mix;
 
 pub(super) struct Random(pub(super) u64);
@@ -138,4 +139,12 @@ pub(super) fn instance(
     };
     // Another row may have caught it, one of a special case with register 15.
     (name(first, second) == row.name).then_some((first, second))
+}
+
+/// Whether some instruction of a row is as wanted.
+pub(super) fn can_be(row: &Row, is_wanted: impl Fn(&Op) -> bool) -> bool {
+    (0..50).any(|seed| {
+        let drawn = instance(row, &mut Random(seed), |_, random| random.register());
+        drawn.is_some_and(|(first, second)| is_wanted(&decode(0, first, second).op))
+    })
 }

@@ -58,7 +58,7 @@ impl<B: Bus> Cpu<B> {
 
     /// A call that cannot be taken at once becomes a hard fault.
     fn supervisor_call(&mut self) -> Result<(), Fault> {
-        if self.nvic.priority_of(SV_CALL) < self.execution_priority() {
+        if self.nvic.group_priority(SV_CALL) < self.execution_priority() {
             self.enter_exception(SV_CALL);
             return Ok(());
         }
