@@ -105,21 +105,7 @@ fn a_box_of_boards_becomes_a_mesh() {
             ["cable", "2", "of", "3", "", ..] if !std::mem::replace(&mut is_wrong, true) => {
                 bench.act(&format!("plug {}.USART3 {}.UART5", board("0"), board("1")));
             }
-            [
-                "cable",
-                number,
-                "of",
-                "3",
-                "",
-                "board",
-                a,
-                link,
-                "to",
-                "board",
-                b,
-                far,
-                ..,
-            ] if number != "2" => {
+            ["cable", number, _, _, _, _, a, link, _, _, b, far, ..] if number != "2" => {
                 bench.act(&format!("plug {}.{link} {}.{far}", board(a), board(b)));
             }
             ["", "", "swapped", ..] => {

@@ -59,30 +59,24 @@ enum Example {
     Collectives,
 }
 
+/// A program and its test.
+macro_rules! texts {
+    ($name:literal) => {
+        [
+            include_str!(concat!("examples/", $name, ".rs.txt")),
+            include_str!(concat!("examples/", $name, "_test.rs.txt")),
+        ]
+    };
+}
+
 impl Example {
-    /// The program and its test.
     fn texts(self) -> [&'static str; 2] {
         match self {
-            Example::Hello => [
-                include_str!("examples/hello.rs.txt"),
-                include_str!("examples/hello_test.rs.txt"),
-            ],
-            Example::Sensors => [
-                include_str!("examples/sensors.rs.txt"),
-                include_str!("examples/sensors_test.rs.txt"),
-            ],
-            Example::Requests => [
-                include_str!("examples/requests.rs.txt"),
-                include_str!("examples/requests_test.rs.txt"),
-            ],
-            Example::Streams => [
-                include_str!("examples/streams.rs.txt"),
-                include_str!("examples/streams_test.rs.txt"),
-            ],
-            Example::Collectives => [
-                include_str!("examples/collectives.rs.txt"),
-                include_str!("examples/collectives_test.rs.txt"),
-            ],
+            Example::Hello => texts!("hello"),
+            Example::Sensors => texts!("sensors"),
+            Example::Requests => texts!("requests"),
+            Example::Streams => texts!("streams"),
+            Example::Collectives => texts!("collectives"),
         }
     }
 }
