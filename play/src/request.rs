@@ -129,6 +129,7 @@ fn rounds(network: &Network, name: &str) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hopwise_testing::rows;
     use serde_json::Value;
 
     fn ok(player: &mut Player, request: Value) -> Value {
@@ -149,16 +150,12 @@ mod tests {
         let (mut player, opened) = opened(network);
         let [from, to] = [0, 1].map(|end| opened["links"][cable][end].clone());
         ok(&mut player, json!({"do": "plug", "cable": cable, "plugged": false}));
-        ok(
-            &mut player,
-            json!({"do": "send", "from": from, "message": {"confirmed": to}}),
-        );
+        let send = json!({"do": "send", "from": from, "message": {"confirmed": to}});
+        ok(&mut player, send);
         let mut events = Vec::new();
         for _ in 0..10_000 {
-            let progress = ok(
-                &mut player,
-                json!({"do": "advance", "until": 5_000_000_000u64, "one": true}),
-            );
+            let advance = json!({"do": "advance", "until": 5_000_000_000u64, "one": true});
+            let progress = ok(&mut player, advance);
             let lines = progress["events"].as_array().unwrap().iter();
             events.extend(lines.map(|line| serde_json::from_str::<Value>(line.as_str().unwrap()).unwrap()));
             if progress["busy"] == false {
@@ -175,22 +172,15 @@ mod tests {
             let cable = opened["links"].as_array().unwrap().len() / 2;
             let (a, b) = (&opened["links"][cable][0], &opened["links"][cable][1]);
             let events = around_a_cut(network, cable);
-            let has = |test: &dyn Fn(&Value) -> bool| events.iter().any(test);
-            for end in [a, b] {
-                assert!(
-                    has(&|event| event["event"] == "link-down" && event["node"] == *end),
-                    "{network}"
-                );
+            let at = |name: &str, node: &Value| {
+                let here = |event: &&Value| event["event"] == name && event["node"] == *node;
+                events.iter().filter(here).collect::<Vec<_>>()
+            };
+            for (name, node) in [("link-down", a), ("link-down", b), ("delivered", b)] {
+                assert!(!at(name, node).is_empty(), "{network}: {name} at {node}");
             }
-            assert!(has(&|event| event["event"] == "detoured"), "{network}");
-            assert!(
-                has(&|event| event["event"] == "delivered" && event["node"] == *b),
-                "{network}"
-            );
-            assert!(
-                has(&|event| event["event"] == "frame" && event["node"] == *a && event["to"] == *b),
-                "{network}"
-            );
+            assert!(events.iter().any(|event| event["event"] == "detoured"), "{network}");
+            assert!(at("frame", a).iter().any(|event| event["to"] == *b), "{network}");
             assert_eq!(events, around_a_cut(network, cable), "{network}: the same again");
         }
     }
@@ -198,33 +188,24 @@ mod tests {
     #[test]
     fn what_cannot_be_done_is_refused_in_a_sentence() {
         let (mut player, _) = opened("ring(3)");
-        let mut refuses = |request: &str, sentence: &str| {
-            let response: Value = serde_json::from_str(&player.respond(request)).unwrap();
+        for (request, sentence) in rows(
+            r#"
+            no JSON => expected
+            {"do":"fly"} => unknown variant
+            {"do":"open","network":"rong(3)"} => 'rong(3)' is not a network:
+            {"do":"open","network":"hypercube(20)"} => hypercube(20) has 1048576 nodes, too many for a page
+            {"do":"open","network":"complete(1)"} => 'complete(1)' is not a network
+            {"do":"route","network":"ring(3)","from":0,"to":3} => ring(3):
+            {"do":"send","from":7,"message":"broadcast"} => there is no board 7
+            {"do":"send","from":0,"message":{"datagram":9}} => board 0 cannot send:
+            {"do":"plug","cable":3,"plugged":false} => there is no cable 3
+            {"do":"collective","network":"ring(3)","operation":"nap"} => there is no collective 'nap'
+            "#,
+        ) {
+            let response: Value = serde_json::from_str(&player.respond(&request)).unwrap();
             let error = response["error"].as_str().unwrap_or_default();
-            assert!(error.starts_with(sentence), "{request}: {response}");
-        };
-        refuses("no JSON", "expected");
-        refuses(r#"{"do":"fly"}"#, "unknown variant");
-        refuses(r#"{"do":"open","network":"rong(3)"}"#, "'rong(3)' is not a network: ");
-        refuses(
-            r#"{"do":"open","network":"hypercube(20)"}"#,
-            "hypercube(20) has 1048576 nodes, too many for a page",
-        );
-        refuses(
-            r#"{"do":"open","network":"complete(1)"}"#,
-            "'complete(1)' is not a network",
-        );
-        refuses(r#"{"do":"route","network":"ring(3)","from":0,"to":3}"#, "ring(3): ");
-        refuses(r#"{"do":"send","from":7,"message":"broadcast"}"#, "there is no board 7");
-        refuses(
-            r#"{"do":"send","from":0,"message":{"datagram":9}}"#,
-            "board 0 cannot send: ",
-        );
-        refuses(r#"{"do":"plug","cable":3,"plugged":false}"#, "there is no cable 3");
-        refuses(
-            r#"{"do":"collective","network":"ring(3)","operation":"nap"}"#,
-            "there is no collective 'nap'",
-        );
+            assert!(error.starts_with(&sentence), "{request}: {response}");
+        }
         ok(&mut player, json!({"do": "power", "board": 0, "on": false}));
         let response = player.respond(r#"{"do":"send","from":0,"message":"broadcast"}"#);
         assert_eq!(response, r#"{"error":"board 0 is off"}"#);

@@ -3,6 +3,7 @@
 use crate::arith::{Number, Vertex, div_rem, narrow, wide};
 use crate::collective::axis::Partakers;
 use crate::collective::digits::{digit_of, digits_of};
+use crate::collective::program::share;
 use crate::collective::{Axis, Ports, Step, Tree};
 use crate::graph::Base;
 use crate::network::Network;
@@ -195,11 +196,7 @@ impl Expansion<'_> {
         let own = self.unit_digits();
         let Some(mut rest) = index.checked_sub(own) else {
             let (graph, weight) = digit_of(&self.unit()?, index)?;
-            return Some(Step::Share(Axis {
-                graph,
-                weight,
-                partakers: Partakers::All,
-            }));
+            return Some(share(graph, weight));
         };
         for turn in 0..self.phases() {
             let steps = self.steps_of(turn, descends);

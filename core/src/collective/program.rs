@@ -410,7 +410,7 @@ fn dual_digits(own: u64, levels: u64) -> u64 {
     (0..levels).fold(own, |digits, _| 2 * digits + 1)
 }
 
-fn share(graph: Base, weight: Number) -> Step {
+pub(super) fn share(graph: Base, weight: Number) -> Step {
     Step::Share(Axis {
         graph,
         weight,

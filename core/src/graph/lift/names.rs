@@ -84,12 +84,8 @@ fn generalized_petersen(reader: &mut Reader<'_>) -> Option<Lift> {
     let places = reader.first_number(PLACES, 3, MAX_PLACES)?;
     let step = reader.next_number(STEP, 1, places / 2)?;
     reader.close(STEP)?;
-    Lift::joined(
-        reader,
-        PLACES,
-        places,
-        &[link(0, 0, 1), link(0, 1, 0), link(1, 1, step)],
-    )
+    let links = [link(0, 0, 1), link(0, 1, 0), link(1, 1, step)];
+    Lift::joined(reader, PLACES, places, &links)
 }
 
 /// `circulant(n,s1,s2,..)`: node x is joined with x + s and x - s for every s.
@@ -123,12 +119,8 @@ fn chordal_ring(reader: &mut Reader<'_>) -> Option<Lift> {
     reader.close(CHORD)?;
     let places = nodes / 2;
     let back = |steps: Number| sub_mod(0, steps, places);
-    Lift::joined(
-        reader,
-        NODES,
-        places,
-        &[link(0, 1, 0), link(0, 1, back(1)), link(0, 1, back(chord.div_ceil(2)))],
-    )
+    let links = [0, back(1), back(chord.div_ceil(2))].map(|shift| link(0, 1, shift));
+    Lift::joined(reader, NODES, places, &links)
 }
 
 fn link(from: u8, to: u8, shift: Number) -> OrbitLink {

@@ -145,12 +145,8 @@ impl Frame {
     }
 
     fn part(&self, part: Part) -> Query {
-        let Query {
-            level,
-            from,
-            to,
-            touching,
-        } = self.query;
+        let level = self.query.level;
+        let Query { from, to, touching, .. } = self.query;
         let within = |node: Vertex| node & ones(Number::from(self.low));
         let port_to = |node: Vertex| {
             let cluster = node >> self.low;

@@ -121,8 +121,7 @@ impl Re {
         let phases = if listed {
             count as Number
         } else {
-            reader.comma(PHASES)?;
-            reader.number(PHASES, 1, Number::MAX)?
+            reader.next_number(PHASES, 1, Number::MAX)?
         };
         let mut network = Re {
             unit,
