@@ -128,7 +128,6 @@ impl<'a> Mesh<'a> {
         place.is_some()
     }
 
-    /// Checks a message to send.
     fn check(self, dest: Node, message: &[u8]) -> Result<(), SendError> {
         self.network().check(dest).map_err(|_| SendError::NoSuchNode)?;
         match message.len() > MAX_MESSAGE {

@@ -15,7 +15,6 @@ use crate::retained_ram;
 use crate::stack::StackProbe;
 use crate::time::{self, now};
 
-/// The chip.
 pub(crate) struct Chip;
 
 impl Platform for Chip {

@@ -132,7 +132,6 @@ impl<P: Platform> About<P> {
         }
     }
 
-    /// The rate of a port.
     pub(crate) fn rate(&self, port: u8) -> u32 {
         if port == self.links {
             self.host_baud

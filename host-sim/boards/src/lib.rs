@@ -12,7 +12,6 @@
 mod check;
 pub mod firmware;
 
-use std::fmt;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -47,7 +46,6 @@ pub fn names() -> String {
     names.join(", ")
 }
 
-/// Reads the file of a board.
 pub fn parse(name: &'static str, text: &'static str) -> Result<BoardKind, BoardFileError> {
     let refused = |field: String, why: String| BoardFileError { name, field, why };
     let mut kind: BoardKind = toml::from_str(text).map_err(|error| {
@@ -62,20 +60,13 @@ pub fn parse(name: &'static str, text: &'static str) -> Result<BoardKind, BoardF
 }
 
 /// Why the file of a board is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("boards/{name}.toml: {field}: {why}")]
 pub struct BoardFileError {
     name: &'static str,
     field: String,
     why: String,
 }
-
-impl fmt::Display for BoardFileError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "boards/{}.toml: {}: {}", self.name, self.field, self.why)
-    }
-}
-
-impl std::error::Error for BoardFileError {}
 
 /// A kind of board. Its JSON is what `hopwise board --json` prints; in its file some fields have other names, and others follow from them.
 #[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -129,7 +120,6 @@ pub struct BoardKind {
     /// What to know before wiring it, for the book.
     #[serde(skip_serializing)]
     pub notes: &'static str,
-    /// Where its clock comes from.
     #[serde(skip_serializing)]
     pub clock: Clock,
     #[serde(skip_serializing)]

@@ -14,7 +14,6 @@ use hopwise_core::collective::{Axis, Lend, Lent, Mesh};
 
 use crate::program::Held;
 
-/// A complex number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Complex {
     /// The real part.

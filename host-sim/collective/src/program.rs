@@ -12,7 +12,6 @@ pub trait Held: Clone {
     /// What it lets the others along an axis know.
     type Item: Clone;
 
-    /// Its own item.
     fn item(&self) -> Self::Item;
 
     /// The size of an item.

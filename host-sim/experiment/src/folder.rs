@@ -214,7 +214,6 @@ impl<'k> Folder<'k> {
         numbers.par_iter().map(work).sum()
     }
 
-    /// All jobs with what they found.
     pub fn findings(&self) -> Result<Vec<(&Job, Finding)>, FolderError> {
         let mut found = Vec::new();
         let mut missing = Vec::new();

@@ -39,7 +39,6 @@ pub struct Figure {
     pub mean: f64,
     /// Half the width of its 95% confidence interval; unknown of one seed.
     pub ci95: Option<f64>,
-    /// How many seeds know it.
     pub seeds: usize,
     /// The command of the first seed.
     pub command: String,

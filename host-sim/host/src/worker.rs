@@ -50,7 +50,6 @@ pub(crate) enum End {
     Silence,
     /// The board has not taken it.
     NotTaken,
-    /// The board is not there any more.
     NoBoard,
     /// The port has failed.
     Gone(Arc<BadPort>),
@@ -58,7 +57,6 @@ pub(crate) enum End {
 
 /// The events for listeners.
 pub(crate) enum News<'a> {
-    /// A message has come.
     Message(&'a Incoming),
     /// The port has failed: nothing comes any more.
     Gone(&'a BadPort),

@@ -390,7 +390,7 @@ impl Measurement<'_> {
         Point {
             network: experiment.network.to_string(),
             nodes,
-            rule: rule_name(experiment.rule).into(),
+            rule: experiment.rule.name().into(),
             paths: experiment.parameters.paths,
             traffic: match self.schedule {
                 Some(schedule) => schedule.name().into(),
@@ -469,12 +469,4 @@ pub fn confidence(values: &[f64]) -> Option<(f64, Option<f64>)> {
         count => T.get(count - 2).copied().unwrap_or(1.96 + 2.7 / (count as f64 - 1.0)),
     };
     Some((mean, Some(t * (variance / values.len() as f64).sqrt())))
-}
-
-/// A rule as it is written.
-pub fn rule_name(rule: Rule) -> &'static str {
-    match rule {
-        Rule::Exact => "exact",
-        Rule::Paper => "paper",
-    }
 }

@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Rule};
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::buffer_classes;
 use super::graph::Graph;
 use super::routes::{RouteFault, RoutesTo};
 
 /// How packets get a buffer class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheme {
     /// As the network defines them.
@@ -27,6 +27,7 @@ pub enum Scheme {
     /// One class for all.
     One,
     /// The virtual channels of a board, whose buffers are shared by all links: of packets and of broadcasts.
+    #[serde(alias = "lanes")]
     VirtualChannels,
 }
 
@@ -46,7 +47,6 @@ pub struct Dependencies {
     pub channels: usize,
     /// Pairs of channels of which the first waits for the second.
     pub dependencies: usize,
-    /// Classes in use.
     pub classes: u32,
     /// A cycle of channels, each waiting for the next, if there is one.
     pub cycle: Option<Vec<Channel>>,

@@ -213,7 +213,7 @@ impl<'a> Capture<'a> {
         let clock = self.keep(&kept, line.arrived)?;
         match line.arrived {
             Some(arrived) => {
-                self.live.hold(line.clone(), kept.record, clock, arrived);
+                self.live.hold(clock, line.clone(), kept.record);
                 self.show_due(arrived)
             }
             None => (self.show)(line.stamp, line, &kept.record).map_err(CannotCapture::Show),

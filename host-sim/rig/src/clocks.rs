@@ -30,7 +30,6 @@ pub struct Pair {
     pub class: usize,
 }
 
-/// How a clock is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Clock {
     /// Added at `middle`.

@@ -205,7 +205,6 @@ fn slots(config: &[u8; CONFIG_BYTES], keys: Option<Keys>, slot_bytes: usize) -> 
     bytes
 }
 
-/// Writes the configs of jobs.
 pub fn write_configs(mesh: &Mesh, jobs: &[FlashJob]) -> Result<(), ConfigNotWritten> {
     for job in jobs {
         let config = mesh.config(job.node).map_err(ConfigNotWritten::Config)?;

@@ -9,28 +9,16 @@ pub const HELD_BACK: f64 = 0.5;
 /// Lines are shown this often at most, in seconds, so that those that are held are not sorted for each that comes.
 const STEP: f64 = 0.05;
 
-struct Held {
-    line: LogLine,
-    record: Record,
-    clock: ClockKey,
-    arrived: f64,
-}
-
 /// Lines that came and are not shown yet.
 #[derive(Default)]
 pub(crate) struct Live {
-    held: Vec<Held>,
+    held: Vec<(ClockKey, LogLine, Record)>,
     next: f64,
 }
 
 impl Live {
-    pub(crate) fn hold(&mut self, line: LogLine, record: Record, clock: ClockKey, arrived: f64) {
-        self.held.push(Held {
-            line,
-            record,
-            clock,
-            arrived,
-        });
+    pub(crate) fn hold(&mut self, clock: ClockKey, line: LogLine, record: Record) {
+        self.held.push((clock, line, record));
     }
 
     /// The lines that are shown now, each with its time: all of those that came up to `until`, in seconds since the capture began, and of the
@@ -40,14 +28,14 @@ impl Live {
             return Vec::new();
         }
         self.next = until + STEP;
-        let mut due = Vec::new();
-        let mut later = Vec::new();
-        for held in self.held.drain(..) {
+        let (mut due, mut later) = (Vec::new(), Vec::new());
+        for (clock, line, record) in self.held.drain(..) {
+            let arrived = line.arrived.unwrap_or(0.0);
             // No line comes before it was written, whatever a board says of the time.
-            let time = clocks.since_begin(held.clock, held.line.stamp).min(held.arrived);
-            match time <= until || held.arrived <= until {
-                true => due.push((time, held.line, held.record)),
-                false => later.push(held),
+            let time = clocks.since_begin(clock, line.stamp).min(arrived);
+            match time <= until || arrived <= until {
+                true => due.push((time, line, record)),
+                false => later.push((clock, line, record)),
             }
         }
         self.held = later;

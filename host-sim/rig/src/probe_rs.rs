@@ -31,7 +31,6 @@ pub struct Target<'a> {
 /// What probe-rs is called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call<'a> {
-    /// Tells its version.
     Version,
     /// Lists the probes that are plugged in.
     List,

@@ -113,7 +113,6 @@ impl<'a> Programs<'a> {
 }
 
 impl<S: Shell, C: SimSizes> Player<'_, S, C> {
-    /// A board is on: its program begins.
     pub(super) fn start_program(&mut self, board: u32) {
         let Some(programs) = &mut self.programs else { return };
         let place = programs.places.get_mut(board as usize);

@@ -38,7 +38,6 @@ pub struct Report {
 /// How packets of one kind fared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Delivery {
-    /// Packets seen.
     pub packets: u64,
     /// Those that arrived; a broadcast, at every other node.
     pub delivered: u64,

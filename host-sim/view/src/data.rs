@@ -60,7 +60,6 @@ pub struct Replay {
 /// What all nodes of a network did together, in synchronous rounds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Rounds {
-    /// The operation, by name.
     pub operation: String,
     /// How it went about it.
     pub method: String,

@@ -21,10 +21,6 @@ impl<C> MeshClock<C> {
         &UNKNOWN
     }
 
-    pub(crate) fn root(&self) -> Node {
-        Node::MAX
-    }
-
     pub(crate) fn deadline(&self) -> Micros {
         Micros::MAX
     }

@@ -5,17 +5,11 @@ use super::{ClockTicks, MeshTime, Router};
 use crate::capacities::Capacities;
 use crate::link::Micros;
 use crate::wire::TimeSignal;
-use hopwise_core::Node;
 
 impl<C: Capacities> Router<C> {
     /// The mesh time as a function of the shell's clock.
     pub fn mesh_time(&self) -> &MeshTime {
         self.services.clock.time()
-    }
-
-    /// The root of the mesh time.
-    pub fn time_root(&self) -> Node {
-        self.services.clock.root()
     }
 
     /// Whether the start of the frame that [`transmit`](Self::transmit) has just written on a link is to be

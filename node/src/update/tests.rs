@@ -30,7 +30,6 @@ struct Chip {
     random: u64,
 }
 
-/// An image of a version for a slot.
 fn image(slot: Slot, version: u8) -> Vec<u8> {
     let mut image = vec![version; LENGTH];
     image[..4].copy_from_slice(&0x2001_4000_u32.to_le_bytes());

@@ -23,7 +23,7 @@
 use heapless::{LenType, String, Vec};
 
 use super::rates::{BAUD_RATES, DEFAULT_BAUD, default_host_baud};
-use super::traffic::{BadTraffic, Traffic};
+use super::traffic::Traffic;
 use hopwise_codec::crc32c;
 use hopwise_core::network::expression::ParseError;
 use hopwise_core::{Network, Node};
@@ -111,12 +111,6 @@ pub enum BadConfig {
     /// The expression is not a network.
     #[error("the network of the config: {0}")]
     Expression(ParseError),
-}
-
-impl From<BadTraffic> for BadConfig {
-    fn from(_: BadTraffic) -> Self {
-        BadConfig::Field
-    }
 }
 
 impl BoardConfig {
@@ -237,7 +231,7 @@ impl BoardConfig {
             traffic: if traffic.rate == 0 {
                 None
             } else {
-                Some(traffic.checked()?)
+                Some(traffic.checked().map_err(|_| BadConfig::Field)?)
             },
         })
     }

@@ -87,7 +87,6 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Starts a program on a node.
     pub(crate) fn start<F: Future<Output = ()> + 'a>(&mut self, node: Node, program: impl FnOnce(Mesh<'a>) -> F) {
         let woken = Arc::new(Flag(AtomicBool::new(true)));
         self.programs.push(Program {

@@ -3,8 +3,8 @@
 use std::num::{IntErrorKind, ParseIntError};
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use hopwise_collective::{CannotRun, Operator, Report, Request, run as carry_out, values};
 use hopwise_core::collective::{Operation, Ports};
 use hopwise_core::{Network, Node};
@@ -43,9 +43,9 @@ pub(super) struct CollectiveArgs {
     /// The dimension, from 0, of the network's mesh that a shift goes along; without it, it goes round a ring of all nodes
     #[arg(long, value_name = "NUMBER")]
     dimension: Option<u64>,
-    /// The tree of a reduction or broadcast
-    #[arg(long, value_enum, default_value_t = TreeArg::Routes)]
-    tree: TreeArg,
+    /// The tree of a reduction or broadcast: that of routes, or a complete binary one embedded with dilation at most two, found by a search
+    #[arg(long, default_value = "routes", value_parser = ["routes", "binary"])]
+    tree: String,
     /// The seed of permutations, and of values without --input
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -55,15 +55,6 @@ pub(super) struct CollectiveArgs {
     /// Print the tables of docs/collectives.md: rounds against lower bounds and published figures, for every family
     #[arg(long, conflicts_with_all = ["expression", "op", "input", "output", "json", "dimension"])]
     markdown: bool,
-}
-
-/// The trees that can be asked for.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum TreeArg {
-    /// The one that broadcasts take, all nodes in it
-    Routes,
-    /// A complete binary tree embedded with dilation at most two, found by a search
-    Binary,
 }
 
 /// Reads one of some things by its name.
@@ -98,7 +89,7 @@ pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, CliError> {
         root: args.root,
         blocks: args.blocks,
         dimension: args.dimension,
-        binary_tree: args.tree == TreeArg::Binary,
+        binary_tree: args.tree == "binary",
         seed: args.seed,
         write_down: false,
     };

@@ -1,7 +1,8 @@
 //! `hopwise deadlock`
 
-use clap::{Args, ValueEnum};
-use serde::Serialize;
+use clap::Args;
+use serde::de::IntoDeserializer;
+use serde::{Deserialize, Serialize};
 
 use super::NetworkArg;
 use super::collective::by_name;
@@ -20,40 +21,17 @@ pub(super) struct DeadlockArgs {
     /// The routing rule: exact takes a shortest path wherever a rule for it is known, paper the order of the network's own paper
     #[arg(long, value_name = "RULE", default_value = "exact", value_parser = by_name(&Rule::ALL, Rule::name))]
     rule: Rule,
-    /// How packets get a buffer class
-    #[arg(long, value_enum, default_value = "network")]
-    scheme: SchemeArg,
+    /// How packets get a buffer class: network, as it defines them; valleys, the number of nodes ahead that are numbered lower than the one before
+    /// and the one after; hops, the number of hops ahead; one class for all; or virtual-channels, those of a board, for packets and for broadcasts
+    #[arg(long, default_value = "network", value_parser = parse_scheme)]
+    scheme: Scheme,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// The schemes that can be asked for.
-#[derive(Clone, Copy, ValueEnum)]
-enum SchemeArg {
-    /// As the network defines them
-    Network,
-    /// The number of valleys ahead: nodes numbered lower than the one before and the one after
-    Valleys,
-    /// The number of hops ahead
-    Hops,
-    /// One class for all
-    One,
-    /// The virtual channels of a board, whose buffers are shared by all links: for packets and for broadcasts
-    #[value(alias = "lanes")]
-    VirtualChannels,
-}
-
-impl From<SchemeArg> for Scheme {
-    fn from(scheme: SchemeArg) -> Scheme {
-        match scheme {
-            SchemeArg::Network => Scheme::Network,
-            SchemeArg::Valleys => Scheme::Valleys,
-            SchemeArg::Hops => Scheme::Hops,
-            SchemeArg::One => Scheme::One,
-            SchemeArg::VirtualChannels => Scheme::VirtualChannels,
-        }
-    }
+fn parse_scheme(text: &str) -> Result<Scheme, serde::de::value::Error> {
+    Scheme::deserialize(text.into_deserializer())
 }
 
 #[derive(Serialize)]
@@ -80,7 +58,7 @@ pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, CliError> {
     }
     let graph = Graph::build(&network)?;
     let bar = progress_bar(nodes, "following all routes");
-    let (rule, scheme) = (args.rule, args.scheme.into());
+    let (rule, scheme) = (args.rule, args.scheme);
     let found = dependency::build(&network, &graph, rule, scheme, |done| bar.set_position(done));
     bar.finish_and_clear();
     let found = match found {

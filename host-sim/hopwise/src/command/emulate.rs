@@ -104,8 +104,8 @@ pub(super) struct EmulateArgs {
     #[arg(value_parser = clap::value_parser!(u8).range(i64::from(Traffic::SMALLEST)..=MAX_PAYLOAD as i64))]
     payload: u8,
     /// What the bytes are, after a number of four bytes
-    #[arg(long, value_name = "WHICH", requires = "traffic", default_value = "zeros")]
-    payload_bytes: PayloadBytes,
+    #[arg(long, value_name = "WHICH", requires = "traffic", default_value = "zeros", value_parser = ["zeros", "random"])]
+    payload_bytes: String,
     /// The rate of the wires between boards, or auto: boards choose it [default: 1000000, or what the mesh file says]
     #[arg(long, value_name = "RATE|auto", value_parser = parse_cable_rate)]
     baud: Option<CableRate>,
@@ -154,12 +154,6 @@ fn parse_between(text: &str, most: f64) -> Result<f64, String> {
 enum CheckArg {
     All,
     Links,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum PayloadBytes {
-    Zeros,
-    Random,
 }
 
 /// What is emulated: a network of boards of one kind, or a mesh file.
@@ -239,7 +233,6 @@ impl Subject {
         }
     }
 
-    /// The kinds of boards that there are.
     fn kinds(&self) -> Result<Vec<&'static BoardKind>, CliError> {
         match self {
             Subject::Network(_, kind) => Ok(vec![kind]),

@@ -38,7 +38,6 @@ impl CliError {
         }
     }
 
-    /// Of a network.
     pub(super) fn network(network: &Network, reason: impl Display) -> Self {
         CliError::new(format_args!("{network}: {reason}"))
     }

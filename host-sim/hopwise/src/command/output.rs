@@ -58,7 +58,6 @@ fn may_color(terminal: bool, no_color: &str, term: &str) -> bool {
     terminal && no_color.is_empty() && term != "dumb"
 }
 
-/// The colors that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Color {
     /// Something is wrong.

@@ -61,7 +61,6 @@ pub(super) fn run(args: &PaperArgs) -> Result<Outcome, CliError> {
     Ok(Outcome::Done)
 }
 
-/// The claims paper by paper.
 fn by_paper(claims: &[Claim]) -> impl Iterator<Item = &[Claim]> {
     claims.chunk_by(|a, b| a.paper == b.paper)
 }

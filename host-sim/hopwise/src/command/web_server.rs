@@ -19,7 +19,6 @@ pub(super) type Response = (&'static str, &'static str, Vec<u8>);
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 
-/// A response that is a sentence.
 pub(super) fn refusal(status: &'static str, sentence: impl std::fmt::Display) -> Response {
     (status, TEXT, format!("{sentence}\n").into())
 }

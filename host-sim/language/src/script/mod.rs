@@ -71,7 +71,6 @@ impl<P> Default for Script<P> {
 
 /// Who plays a script.
 pub trait Stage {
-    /// How it knows a port.
     type Port;
 
     /// Where that is: "in a simulation".
@@ -87,7 +86,6 @@ pub trait Stage {
 }
 
 impl Script {
-    /// Reads a script.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let mut events = Vec::new();
         for (line, event) in events_of(text) {

@@ -19,7 +19,6 @@ const LIFE: Nanos = (LIFETIME + SLACK) * 1_000;
 pub enum Service {
     /// Each hop reliable.
     Datagram,
-    /// Confirmed end to end.
     Confirmed,
     /// To all.
     Broadcast,

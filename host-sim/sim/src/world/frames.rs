@@ -15,14 +15,12 @@ use crate::wire::Nanos;
 /// A board reads its clock up to so much later than a frame begins or ends.
 const STAMP_LATENCY: Nanos = 1_000;
 
-/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepOutcome {
     /// Nothing for anyone.
     Nothing,
     /// This board's node has done something.
     Board(u32),
-    /// A mark has come.
     Mark(Mark),
     /// Nothing more happens until then.
     End,

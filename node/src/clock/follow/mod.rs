@@ -156,10 +156,6 @@ impl<C: Capacities> MeshClock<C> {
         &self.time
     }
 
-    pub(crate) fn root(&self) -> Node {
-        self.root
-    }
-
     pub(crate) fn deadline(&self) -> Micros {
         self.speak_at
     }

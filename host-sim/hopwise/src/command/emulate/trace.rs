@@ -15,7 +15,7 @@ use hopwise_trace::line::{Header, Nanos};
 use hopwise_trace::text::read_event;
 use hopwise_trace::writer::Writer;
 
-use super::{EmulateArgs, PayloadBytes};
+use super::EmulateArgs;
 use crate::command::error::CliError;
 use crate::command::output::check_output;
 
@@ -34,7 +34,7 @@ pub(super) fn prepare(mesh: &mut Mesh, args: &EmulateArgs) -> Result<(), CliErro
     }
     if let Some(rate) = args.traffic {
         mesh.traffic = Some(Traffic {
-            random: args.payload_bytes == PayloadBytes::Random,
+            random: args.payload_bytes == "random",
             ..Traffic::new(rate, 0, Pattern::Uniform, args.payload)
         });
     }
