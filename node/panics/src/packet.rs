@@ -2,9 +2,9 @@
 
 use core::hint::black_box;
 
+use crate::outside;
 use hopwise_node::limits::BODY;
 use hopwise_node::wire::{BoardConfig, Body, Command, Content, Header, Kind, MAX_HEADER, Packet, trace_records};
-use crate::outside;
 
 pub fn run() {
     if let Some(mut packet) = Packet::<BODY>::read(outside()) {
