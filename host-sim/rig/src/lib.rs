@@ -4,7 +4,7 @@
 //! - [`plan`]: which cable goes where, and in which order; [`drawing`]: the same as a picture;
 //! - [`serial_line`]: boards at serial ports;
 //! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
-//! - [`ports`]: which serial ports lead to boards; [`bench`]: emulated boards in their place; [`assign`]: which board is which node;
+//! - [`ports`]: which serial ports lead to boards; [`bench`](mod@bench): emulated boards in their place; [`assign`]: which board is which node;
 //! - [`doctor`]: a self-test of one board;
 //! - [`probe_rs`]: every call of probe-rs; [`flash`]: image and configs, through it;
 //! - [`update`]: a new image into all boards, through the mesh;
