@@ -39,6 +39,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod board;
 mod error;
 mod exchange;
 mod large;
@@ -46,7 +47,6 @@ mod links;
 mod mailbox;
 mod mesh;
 mod message;
-mod pause;
 mod persistence;
 mod receive;
 mod request;
@@ -57,6 +57,7 @@ mod stream;
 mod time;
 mod wakers;
 
+pub use board::Pause;
 pub use error::{OpenError, RequestError, SendError};
 pub use exchange::Due;
 pub use hopwise_core::{Network, Node};
@@ -68,7 +69,6 @@ pub use large::{LargeError, LargeMessage, LargeReceiver, MAX_LARGE};
 pub use links::{LinkChange, LinkChanges};
 pub use mesh::Mesh;
 pub use message::{Incoming, Neighbor, Service};
-pub use pause::Pause;
 pub use receive::Receiver;
 pub use request::Response;
 pub use shared::{Clock, Shared};

@@ -60,7 +60,7 @@ pub(crate) trait Mailbox {
 
     fn set_led(&self, on: Option<bool>);
 
-    /// Waits until the number of presses of the button is another; sets it.
+    /// Ready once the button was pressed after the first poll, at which `presses` is `None`.
     fn poll_button(&self, presses: &mut Option<u32>, waker: &Waker) -> Poll<()>;
 
     /// Has the node restart at a time.

@@ -7,7 +7,7 @@ use hopwise_core::{Network, Node, Tree};
 use hopwise_node::wire::DEFAULT_BAUD;
 use serde::Serialize;
 
-use super::collective::by_name;
+use super::by_name;
 use super::error::CliError;
 use super::output::{Outcome, print, print_either, print_facts};
 use super::talk::{self, PortArg};

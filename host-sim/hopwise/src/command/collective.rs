@@ -4,14 +4,13 @@ use std::num::{IntErrorKind, ParseIntError};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hopwise_collective::{CannotRun, Operator, Report, Request, run as carry_out, values};
 use hopwise_core::collective::{Operation, Ports};
 use hopwise_core::{Network, Node};
 
 use super::error::CliError;
 use super::output::{Outcome, check_output, print, print_either, print_facts, write_file};
-use super::{parse, table};
+use super::{by_name, parse, table};
 
 #[derive(Args)]
 pub(super) struct CollectiveArgs {
@@ -55,18 +54,6 @@ pub(super) struct CollectiveArgs {
     /// Print the tables of docs/collectives.md: rounds against lower bounds and published figures, for every family
     #[arg(long, conflicts_with_all = ["expression", "op", "input", "output", "json", "dimension"])]
     markdown: bool,
-}
-
-/// Reads one of some things by its name.
-pub(super) fn by_name<T: Clone + Send + Sync + 'static>(
-    all: &'static [T],
-    name: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> {
-    let names = all.iter().cloned().map(name);
-    PossibleValuesParser::new(names).try_map(move |word| {
-        let found = all.iter().find(|&one| name(one.clone()) == word);
-        found.cloned().ok_or("there is no such thing")
-    })
 }
 
 pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, CliError> {

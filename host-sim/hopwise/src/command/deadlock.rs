@@ -5,7 +5,7 @@ use serde::de::IntoDeserializer;
 use serde::{Deserialize, Serialize};
 
 use super::NetworkArg;
-use super::collective::by_name;
+use super::by_name;
 use hopwise_core::Rule;
 
 use super::error::CliError;

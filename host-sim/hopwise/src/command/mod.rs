@@ -52,6 +52,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use hopwise_core::{Network, Node};
 
@@ -438,6 +439,18 @@ fn parse(expression: &str) -> Result<Network, CliError> {
 /// A node, if the network has it.
 fn check(network: &Network, node: Node) -> Result<Node, CliError> {
     network.check(node).map_err(|error| CliError::network(network, error))
+}
+
+/// Parses the name of one of these values.
+fn by_name<T: Clone + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let names = all.iter().cloned().map(name);
+    PossibleValuesParser::new(names).try_map(move |word| {
+        let found = all.iter().find(|&one| name(one.clone()) == word);
+        found.cloned().ok_or("there is no such thing")
+    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 
-use super::collective::by_name;
+use super::by_name;
 use super::error::CliError;
 use super::output::{Outcome, print, print_json, progress_bar};
 use super::table;

@@ -4,7 +4,7 @@ use clap::Args;
 use hopwise_core::{Network, Node, Rule};
 
 use super::NetworkArg;
-use super::collective::by_name;
+use super::by_name;
 use super::error::CliError;
 use super::output::{Outcome, counted, print, print_either};
 use hopwise_networks::drawing::address;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::collective::by_name;
+use super::by_name;
 use super::error::CliError;
 use super::output::{Outcome, check_output, say, say_if_cut, write_file};
 use super::report::open;

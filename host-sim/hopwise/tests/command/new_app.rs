@@ -57,6 +57,8 @@ fn examples_do_what_they_say() {
         assert!(bench.count_lines(board, line) >= 1, "{example}");
         bench.assert_healthy();
     }
+    let own = app.folder.join("target/thumbv7em-none-eabihf/release/deps");
+    assert!(!own.exists(), "what the firmware has compiled is shared");
     let mut bench = Bench::of_app(&app.elf, "ring(4)").expect("boards");
     bench.at("5s press 1").expect("an event");
     bench.at("5200ms release 1").expect("another");

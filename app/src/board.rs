@@ -51,7 +51,7 @@ impl<'a> Mesh<'a> {
         self.mailbox.set_led(on.into());
     }
 
-    /// Waits until the board's button is pressed. In the simulator nobody presses it.
+    /// Waits until the board's button is pressed; a press before the call does not count. In the simulator nobody presses it.
     pub async fn button_pressed(self) {
         let mut presses = None;
         poll_fn(|context| self.mailbox.poll_button(&mut presses, context.waker())).await;
