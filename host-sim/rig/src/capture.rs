@@ -30,7 +30,7 @@ use super::probe_rs::Unfit;
 use super::time_line::{Failed, TimeLine};
 
 /// A stamp beyond this is none: thirty years.
-pub(crate) const LONGEST_SECONDS: f64 = 1e9;
+const LONGEST_SECONDS: f64 = 1e9;
 
 /// A line of a board's log.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use hopwise_node::router::Event;
 use hopwise_trace::line::{Nanos, Record, TraceLine};
 
-use super::capture::LONGEST_SECONDS;
 use super::time_line::RATE_UNIT;
 
 /// A node and its starts before: each start is a clock of its own.
@@ -142,8 +141,7 @@ impl Clocks {
         if let Record::Event(Event::Clock { local, mesh, rate, .. }) = line.record {
             let [local, mesh] = [local, mesh].map(|micros| micros as f64 / 1e6);
             let rate = 1.0 + f64::from(rate) / RATE_UNIT;
-            // What nobody can have counted to is no time.
-            notes.told = (local.max(mesh) < LONGEST_SECONDS).then_some(Told { local, mesh, rate });
+            notes.told = Some(Told { local, mesh, rate });
         }
         if let Some(arrived) = arrived {
             notes.arrived(shown, arrived);
