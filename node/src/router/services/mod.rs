@@ -91,5 +91,5 @@ impl<C: Capacities> Services<C> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "update"))]
 mod tests;

@@ -270,6 +270,3 @@ impl<C: Capacities> Transport<C> {
         self.source.next_outcome()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -111,26 +111,6 @@ fn outcomes_wait_to_be_fetched() {
     assert!(mesh.confirmed(0, 2, b"x").is_ok());
 }
 
-/// To one destination the oldest number under way is less than 32 before the newest, however many settle in between; others go on.
-#[test]
-fn numbers_under_way_to_one_destination_lie_close_together() {
-    let mut mesh = Mesh::up("star(4)");
-    mesh.switch_off(3);
-    mesh.run(SECOND);
-    assert_eq!(mesh.confirmed(0, 3, b"lost"), Ok(FIRST));
-    let mut sent = 1;
-    for _ in 0..40 {
-        while mesh.confirmed(0, 1, b"x").is_ok() {
-            sent += 1;
-        }
-        mesh.run(20 * MILLISECOND);
-    }
-    assert!(sent > 64, "{sent}");
-    assert_eq!(mesh.confirmed(0, 3, b"x"), Err(SendError::Full));
-    mesh.run(4 * SECOND);
-    assert!(mesh.confirmed(0, 3, b"x").is_ok());
-}
-
 #[test]
 fn a_destination_that_is_off_is_undeliverable_after_a_while() {
     let mut mesh = Mesh::up("ring(6)");
