@@ -10,18 +10,15 @@
 //! `flap_damping`.
 
 mod ack_timeout;
-mod canonical;
 mod collector;
 mod end;
 mod flap_damping;
-
 mod rate;
 mod security;
 mod sequences;
 mod state;
 mod window;
 
-pub use canonical::CanonicalLink;
 use collector::Collector;
 use end::End;
 use serde::{Deserialize, Serialize};
