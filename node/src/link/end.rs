@@ -49,8 +49,9 @@ const PROMPT: u8 = 32;
 /// Maximum number of times that the timeout doubles while nothing is acknowledged.
 const MAX_BACKOFF: u8 = 3;
 
+/// One end of a link, without the bytes that it collects.
 #[derive(Clone, Debug)]
-pub(super) struct End<L: LinkCapacities> {
+pub struct End<L: LinkCapacities> {
     identity: Identity,
     /// The time of a byte on the wire, in nanoseconds.
     byte_nanos: u32,
@@ -227,8 +228,8 @@ impl<L: LinkCapacities> End<L> {
         self.security = Some(Security::new(credentials, &self.identity));
     }
 
-    /// The version of the wire format that this end speaks: that of the other end, if this is a host.
-    pub(super) fn version(&self) -> u8 {
+    /// The version of the wire format in use: that of the other end, if this is a host that speaks it.
+    pub fn version(&self) -> u8 {
         #[cfg(feature = "version-3")]
         if self.speaks_3 {
             return crate::wire::version3::VERSION_3;
@@ -246,19 +247,23 @@ impl<L: LinkCapacities> End<L> {
         let _ = version;
     }
 
-    pub(super) fn is_up(&self) -> bool {
+    /// Whether both ends hear each other.
+    pub fn is_up(&self) -> bool {
         self.state.is_up()
     }
 
-    pub(super) fn is_open(&self) -> bool {
+    /// Whether packets can be sent: both ends accept each other.
+    pub fn is_open(&self) -> bool {
         self.accepts() && self.state.there().is_some_and(|there| there.accepts)
     }
 
-    pub(super) fn accepts(&self) -> bool {
+    /// Whether this end accepts the other.
+    pub fn accepts(&self) -> bool {
         self.accepts && !self.flap_damping.is_on()
     }
 
-    pub(super) fn accept(&mut self, accepts: bool, now: Micros) {
+    /// Accepts the peer, or no longer does. On an open link the other end then ends the session.
+    pub fn accept(&mut self, accepts: bool, now: Micros) {
         if self.accepts == accepts {
             return;
         }
@@ -267,27 +272,33 @@ impl<L: LinkCapacities> End<L> {
         self.respond_soon(now);
     }
 
-    pub(super) fn may_accept(&self) -> bool {
+    /// Whether the peer can be accepted: the link is up, and neither end pauses it.
+    pub fn may_accept(&self) -> bool {
         !self.flap_damping.is_on() && self.state.there().is_some_and(|there| !there.holds)
     }
 
-    pub(super) fn starves(&mut self, now: Micros) {
+    /// Reports that packets wait for which the other end has no room. If that lasts, the link is given up.
+    pub fn starves(&mut self, now: Micros) {
         self.ack_timeout.starves(now);
     }
 
-    pub(super) fn is_one_way(&self) -> bool {
+    /// Whether the other end is heard but does not hear us.
+    pub fn is_one_way(&self) -> bool {
         self.state.is_one_way()
     }
 
-    pub(super) fn foreigner(&self) -> Option<Down> {
+    /// The reason why there can be no link with the other end: [`Down::Version`], [`Down::Unkeyed`] or [`Down::WrongKey`].
+    pub fn foreigner(&self) -> Option<Down> {
         self.state.foreigner()
     }
 
-    pub(super) fn peer(&self) -> Option<Identity> {
+    /// The identity of the other end, if it has been heard since the link went down.
+    pub fn peer(&self) -> Option<Identity> {
         self.state.peer().map(|peer| peer.identity)
     }
 
-    pub(super) fn offer(&mut self, room: Offer) -> bool {
+    /// Sets the room for packets of this link at this end. Returns whether the other end is to be told at once.
+    pub fn offer(&mut self, room: Offer) -> bool {
         self.room_here = room;
         // More room is worth a frame of its own; less room is told with the next acknowledgment, which then does not wait.
         let is_awaited = self.unacknowledged > 0 && is_scarce::<L>(room) && !self.ack_due;
@@ -437,12 +448,14 @@ impl<L: LinkCapacities> End<L> {
         self.hello_at = due.min(now.saturating_add(wait));
     }
 
-    pub(super) fn take(&mut self) {
+    /// Confirms that the packet just received has found room.
+    pub fn take(&mut self) {
         self.receiver.take();
         self.counters.not_taken = self.counters.not_taken.wrapping_sub(1);
     }
 
-    pub(super) fn completed(&mut self) -> Option<(Token, FrameResult)> {
+    /// The next packet that was acknowledged, as taken or refused.
+    pub fn completed(&mut self) -> Option<(Token, FrameResult)> {
         let completed = self.sender.next_completed()?;
         self.sequences.completed(completed.0, completed.1);
         if completed.1 == FrameResult::Refused {
@@ -451,7 +464,8 @@ impl<L: LinkCapacities> End<L> {
         Some(completed)
     }
 
-    pub(super) fn abandoned(&mut self) -> Option<Token> {
+    /// The next packet that was in flight when the session ended, the oldest first. It may or may not have arrived.
+    pub fn abandoned(&mut self) -> Option<Token> {
         if self.is_up() {
             return None;
         }
@@ -463,7 +477,8 @@ impl<L: LinkCapacities> End<L> {
         token
     }
 
-    pub(super) fn tick(&mut self, now: Micros) -> Option<Received> {
+    /// Processes timeouts, and returns the event: [`Received::Down`] or [`Received::Changed`].
+    pub fn tick(&mut self, now: Micros) -> Option<Received> {
         let early = if self.signs_left > 0 {
             Micros::from(self.sign_interval / SIGN_EARLY)
         } else {
@@ -529,12 +544,13 @@ impl<L: LinkCapacities> End<L> {
         self.ack_timeout.is_over(now) || starved && self.is_open()
     }
 
-    /// Whether the deadline may be earlier than at the last call.
-    pub(super) fn take_sooner(&mut self) -> bool {
+    /// Whether the [deadline](Self::deadline) may be earlier than at the last call.
+    pub fn take_sooner(&mut self) -> bool {
         core::mem::take(&mut self.sooner)
     }
 
-    pub(super) fn deadline(&self) -> Micros {
+    /// The next time to call [`tick`](Self::tick) and [`turn`](Self::turn) if nothing is received.
+    pub fn deadline(&self) -> Micros {
         if self.pause == Pause::Told {
             return Micros::MAX;
         }
@@ -553,8 +569,8 @@ impl<L: LinkCapacities> End<L> {
         self.hello_at.min(silence).min(self.timeout_at).min(self.closed_until)
     }
 
-    /// Whether there is something to send besides new packets.
-    pub(super) fn is_due(&self, now: Micros) -> bool {
+    /// Whether there is something to send now besides new packets.
+    pub fn is_due(&self, now: Micros) -> bool {
         if self.rates.is_due() {
             return true;
         }
@@ -567,7 +583,8 @@ impl<L: LinkCapacities> End<L> {
             || self.is_up() && (self.is_ack_due() || open && (self.wants_time() || self.sender.behind()))
     }
 
-    pub(super) fn byte_nanos(&self) -> u32 {
+    /// The time of a byte on the wire, in nanoseconds.
+    pub fn byte_nanos(&self) -> u32 {
         self.byte_nanos
     }
 

@@ -3,9 +3,9 @@
 //! A [`Link`] is one end of a UART wire. It is given received bytes and the time, and returns events and the
 //! bytes to send. It is up once both ends have heard each other, down when nothing has been heard for a while. In between
 //! is a session: packets arrive in order, once each, or the session ends and the packets in flight are returned to
-//! their sender as [abandoned](Link::abandoned), since it is unknown whether they arrived.
+//! their sender as [abandoned](End::abandoned), since it is unknown whether they arrived.
 //!
-//! A link that is up is [open](Link::is_open), and packets are sent, once both ends [accept](Link::accept) each other on it, which hello
+//! A link that is up is [open](End::is_open), and packets are sent, once both ends [accept](End::accept) each other on it, which hello
 //! tells. A link on which packets do not get through is given up and paused for a while, and so is one that keeps restarting: see
 //! `flap_damping`.
 
@@ -19,16 +19,16 @@ mod sequences;
 mod state;
 mod window;
 
+use core::ops::{Deref, DerefMut};
+
 use collector::Collector;
-use end::End;
+pub use end::End;
 use serde::{Deserialize, Serialize};
 pub use window::{FrameResult, Token, WINDOW};
 
 use crate::capacities::{LinkCapacities, LinkSizes};
 use crate::key::Credentials;
-use crate::wire::{
-    FrameError, Header, Identity, LineFaults, LinkCounters, LinkFault, MAX_HEADER, Offer, StepSet, TimeSignal,
-};
+use crate::wire::{FrameError, Header, Identity, LineFaults, LinkCounters, LinkFault, MAX_HEADER, Offer, TimeSignal};
 
 #[cfg(feature = "version-3")]
 use crate::wire::version3;
@@ -71,7 +71,7 @@ pub enum Down {
 /// A received event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// A [packet](Link::packet) in order. [`Link::take`] must be called next if there is room for it.
+    /// A [packet](Link::packet) in order. [`End::take`] must be called next if there is room for it.
     Packet {
         /// The virtual channel in which it waits.
         channel: u8,
@@ -84,9 +84,9 @@ pub enum Received {
     Frame,
     /// Both ends hear each other.
     Up(Identity),
-    /// Whether the link is [open](Link::is_open), or [may be accepted](Link::may_accept), has changed.
+    /// Whether the link is [open](End::is_open), or [may be accepted](End::may_accept), has changed.
     Changed,
-    /// The session is over. The packets in flight are [abandoned](Link::abandoned).
+    /// The session is over. The packets in flight are [abandoned](End::abandoned).
     Down(Down),
     /// Not a frame.
     Damaged(FrameError),
@@ -95,13 +95,13 @@ pub enum Received {
 /// What may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// [`Link::write_control`] has something to send.
+    /// [`End::write_control`] has something to send.
     Control,
-    /// [`Link::write_time`] is wanted.
+    /// [`End::write_time`] is wanted.
     Time,
     /// The packet of this token is to be retransmitted.
     Retransmit(Token),
-    /// A new packet that the other end has room for; [`Link::write_control`] if there is none.
+    /// A new packet that the other end has room for; [`End::write_control`] if there is none.
     New(Offer),
     /// Nothing for now.
     Nothing,
@@ -118,6 +118,21 @@ pub struct LinkOf<L: LinkCapacities> {
     /// Where the packet of the last frame begins.
     packet_begin: u8,
     end: End<L>,
+}
+
+/// What does not need the bytes of a frame.
+impl<L: LinkCapacities> Deref for LinkOf<L> {
+    type Target = End<L>;
+
+    fn deref(&self) -> &End<L> {
+        &self.end
+    }
+}
+
+impl<L: LinkCapacities> DerefMut for LinkOf<L> {
+    fn deref_mut(&mut self) -> &mut End<L> {
+        &mut self.end
+    }
 }
 
 impl<L: LinkCapacities> LinkOf<L> {
@@ -143,23 +158,13 @@ impl<L: LinkCapacities> LinkOf<L> {
         self.end.set_baud(baud, self.collector.room());
     }
 
-    /// Allows both ends to change the rate: the serial port here has these steps. Must be called before anything is sent.
-    pub fn allow_steps(&mut self, steps: StepSet) {
-        self.end.allow_steps(steps);
-    }
-
-    /// The rate of the wire.
-    pub fn baud(&self) -> u32 {
-        self.end.baud()
-    }
-
     /// The fastest rate that it may have.
     pub fn fastest_baud(&self) -> u32 {
         self.end.fastest_baud()
     }
 
     /// The rate that the serial port must have from now on, if it is another than before. To be called whenever nothing is being sent,
-    /// before anything else is written; [`is_due`](Self::is_due) while there is one.
+    /// before anything else is written; [`is_due`](End::is_due) while there is one.
     pub fn take_baud(&mut self) -> Option<u32> {
         self.end.take_baud(self.collector.room())
     }
@@ -167,51 +172,6 @@ impl<L: LinkCapacities> LinkOf<L> {
     /// Restricts the link to an end with the same key, and authenticates this one. Must be called before anything is sent.
     pub fn lock(&mut self, credentials: &Credentials) {
         self.end.lock(credentials, self.collector.room());
-    }
-
-    /// Whether both ends hear each other.
-    pub fn is_up(&self) -> bool {
-        self.end.is_up()
-    }
-
-    /// The version of the wire format in use: that of the other end, if this is a host that speaks it.
-    pub fn version(&self) -> u8 {
-        self.end.version()
-    }
-
-    /// Whether packets can be sent: both ends accept each other.
-    pub fn is_open(&self) -> bool {
-        self.end.is_open()
-    }
-
-    /// Whether this end accepts the other.
-    pub fn accepts(&self) -> bool {
-        self.end.accepts()
-    }
-
-    /// Accepts the peer, or no longer does. On an open link the other end then ends the session.
-    pub fn accept(&mut self, accepts: bool, now: Micros) {
-        self.end.accept(accepts, now);
-    }
-
-    /// Whether the peer can be accepted: the link is up, and neither end pauses it.
-    pub fn may_accept(&self) -> bool {
-        self.end.may_accept()
-    }
-
-    /// Reports that packets wait for which the other end has no room. If that lasts, the link is given up.
-    pub fn starves(&mut self, now: Micros) {
-        self.end.starves(now);
-    }
-
-    /// Whether the other end is heard but does not hear us.
-    pub fn is_one_way(&self) -> bool {
-        self.end.is_one_way()
-    }
-
-    /// The reason why there can be no link with the other end: [`Down::Version`], [`Down::Unkeyed`] or [`Down::WrongKey`].
-    pub fn foreigner(&self) -> Option<Down> {
-        self.end.foreigner()
     }
 
     /// The fault of a link whose other end is heard.
@@ -223,11 +183,6 @@ impl<L: LinkCapacities> LinkOf<L> {
             None if self.is_one_way() => LinkFault::OneWay,
             None => LinkFault::None,
         }
-    }
-
-    /// The identity of the other end, if it has been heard since the link went down.
-    pub fn peer(&self) -> Option<Identity> {
-        self.end.peer()
     }
 
     /// The counters since the start or the last [`clear_counters`](Self::clear_counters).
@@ -245,13 +200,8 @@ impl<L: LinkCapacities> LinkOf<L> {
         self.end.counters = LinkCounters::default();
     }
 
-    /// Sets the room for packets of this link at this end. Returns whether the other end is to be told at once.
-    pub fn offer(&mut self, room: Offer) -> bool {
-        self.end.offer(room)
-    }
-
     /// Consumes bytes from the front of `input` up to the end of a frame and returns its event; `None` when the input is used
-    /// up. Call [`completed`](Self::completed) and [`abandoned`](Self::abandoned) after each.
+    /// up. Call [`completed`](End::completed) and [`abandoned`](End::abandoned) after each.
     pub fn receive(&mut self, input: &mut &[u8], now: Micros) -> Option<Received> {
         let Some(frame) = self.collector.next(input, self.end.check()) else {
             if self.collector.is_partial() {
@@ -288,97 +238,9 @@ impl<L: LinkCapacities> LinkOf<L> {
         }
     }
 
-    /// Confirms that the packet just received has found room.
-    pub fn take(&mut self) {
-        self.end.take();
-    }
-
-    /// The next packet that was acknowledged, as taken or refused.
-    pub fn completed(&mut self) -> Option<(Token, FrameResult)> {
-        self.end.completed()
-    }
-
-    /// The next packet that was in flight when the session ended, the oldest first. It may or may not have arrived.
-    pub fn abandoned(&mut self) -> Option<Token> {
-        self.end.abandoned()
-    }
-
-    /// Processes timeouts, and returns the event: [`Received::Down`] or [`Received::Changed`].
-    pub fn tick(&mut self, now: Micros) -> Option<Received> {
-        self.end.tick(now)
-    }
-
-    /// The next time to call [`tick`](Self::tick) and [`turn`](Self::turn) if nothing is received.
-    pub fn deadline(&self) -> Micros {
-        self.end.deadline()
-    }
-
-    /// Whether the [deadline](Self::deadline) may be earlier than at the last call.
-    pub fn take_sooner(&mut self) -> bool {
-        self.end.take_sooner()
-    }
-
-    /// Whether there is something to send now besides new packets.
-    pub fn is_due(&self, now: Micros) -> bool {
-        self.end.is_due(now)
-    }
-
-    /// What may be sent now that the wire is free.
-    pub fn turn(&mut self, now: Micros) -> Turn {
-        self.end.turn(now)
-    }
-
-    /// Writes a hello or an acknowledgment, if one is due, and returns the number of bytes to send.
-    pub fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
-        self.end.write_control(now, out)
-    }
-
-    /// Schedules a time signal, if the link is open.
-    pub fn want_time(&mut self) {
-        self.end.want_time();
-    }
-
-    /// Writes a time signal requested by [`turn`](Self::turn), and returns the number of bytes to send.
-    pub fn write_time(&mut self, signal: &TimeSignal, now: Micros, out: &mut [u8]) -> Option<usize> {
-        self.end.write_time(signal, now, out)
-    }
-
-    /// Announces a pause of up to this many [`PAUSE_UNIT`](crate::wire::PAUSE_UNIT)s, in which this end neither sends nor receives, with the
-    /// next frame. The link stays up, and neither end sends anything until [`end_pause`](Self::end_pause).
-    pub fn pause(&mut self, units: u8) {
-        self.end.pause(units);
-    }
-
-    /// Whether one of the ends has announced a pause that is not over.
-    pub fn is_paused(&self, now: Micros) -> bool {
-        self.end.is_paused(now)
-    }
-
-    /// Ends the pause of this end.
-    pub fn end_pause(&mut self, now: Micros) {
-        self.end.end_pause(now);
-    }
-
-    /// The time of a byte on the wire, in nanoseconds.
-    pub fn byte_nanos(&self) -> u32 {
-        self.end.byte_nanos()
-    }
-
     /// The time that bytes take on the wire.
     pub fn wire_time(&self, bytes: usize) -> Micros {
         self.end.bytes(bytes as u64)
-    }
-
-    /// Writes a packet, given in two parts, that [`turn`](Self::turn) has allowed. A retransmission has the `channel` of the first time.
-    pub fn write_packet(
-        &mut self,
-        token: Token,
-        channel: u8,
-        packet: [&[u8]; 2],
-        now: Micros,
-        out: &mut [u8],
-    ) -> Option<usize> {
-        self.end.write_packet(token, channel, packet, now, out)
     }
 
     /// The same for a header and a body. The header leaves out what the other end knows of the source.

@@ -7,7 +7,7 @@ use super::services::{Admission, ReadBy};
 use super::transport::{Completed, Confirms, Due, Transport};
 use super::{add, rate_limiter};
 use crate::capacities::Capacities;
-use crate::link::{Down, LinkOf, Micros, Received};
+use crate::link::{Down, Micros, Received};
 use crate::service;
 use crate::wire::{
     Bytes, Confirmed, Content, DropReason, FrameError, Header, Kind, PacketOf, Query, Role, Undeliverable,
@@ -67,7 +67,9 @@ impl<C: Capacities> Router<C> {
     }
 
     fn took(&mut self, link: u8, header: &Header, observer: &mut impl Observer) {
-        self.links.get_mut(usize::from(link)).map(LinkOf::take);
+        if let Some(link) = self.links.get_mut(usize::from(link)) {
+            link.take();
+        }
         self.forwarding.count_received(link, header, observer);
     }
 
@@ -384,7 +386,7 @@ impl<C: Capacities> Router<C> {
         if let Some(end) = self.links.get_mut(usize::from(link)) {
             end.accept(false, now);
         }
-        while let Some(place) = self.links.get_mut(usize::from(link)).and_then(LinkOf::abandoned) {
+        while let Some(place) = self.links.get_mut(usize::from(link)).and_then(|link| link.abandoned()) {
             // A broadcast is marked when it becomes a flood.
             let slot = self.forwarding.pool.get_mut(place);
             if let Some(slot) = slot.filter(|slot| slot.packet.header.kind != Kind::Broadcast) {

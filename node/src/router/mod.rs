@@ -418,7 +418,7 @@ impl<C: Capacities> Router<C> {
 
     /// The latest time to [`tick`](Self::tick) and [`transmit`](Self::transmit) if nothing is received.
     pub fn deadline(&self) -> Micros {
-        let links = self.links.iter().map(LinkOf::deadline).min();
+        let links = self.links.iter().map(|link| link.deadline()).min();
         links.unwrap_or(Micros::MAX).min(self.own_deadline())
     }
 
@@ -539,13 +539,13 @@ impl<C: Capacities> Router<C> {
 
     /// The longest packet that the other end of a link takes.
     fn mtu(&self, link: u8) -> usize {
-        let peer = self.links.get(usize::from(link)).and_then(LinkOf::peer);
+        let peer = self.links.get(usize::from(link)).and_then(|link| link.peer());
         peer.map_or(0, |peer| peer.mtu.into())
     }
 
     /// Completes packets that were in flight.
     fn settle(&mut self, link: u8, now: Micros, observer: &mut impl Observer) {
-        while let Some((place, result)) = self.links.get_mut(usize::from(link)).and_then(LinkOf::completed) {
+        while let Some((place, result)) = self.links.get_mut(usize::from(link)).and_then(|link| link.completed()) {
             self.forwarding.completed(link, place, result, now, observer);
         }
     }

@@ -30,7 +30,7 @@ fn ends_that_are_up() -> [Link<WIRE>; 2] {
             }
         }
     }
-    assert!(ends.iter().all(Link::is_up));
+    assert!(ends.iter().all(|end| end.is_up()));
     ends
 }
 

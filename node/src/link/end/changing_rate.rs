@@ -7,11 +7,13 @@ use crate::link::{Micros, Received};
 use crate::wire::{RateMessage, StepSet, write_rate};
 
 impl<L: LinkCapacities> End<L> {
-    pub(in crate::link) fn allow_steps(&mut self, steps: StepSet) {
+    /// Allows both ends to change the rate: the serial port here has these steps. Must be called before anything is sent.
+    pub fn allow_steps(&mut self, steps: StepSet) {
         self.rates.allow(steps);
     }
 
-    pub(in crate::link) fn baud(&self) -> u32 {
+    /// The rate of the wire.
+    pub fn baud(&self) -> u32 {
         self.rates.baud()
     }
 

@@ -66,13 +66,16 @@ impl Leave {
 }
 
 impl<L: LinkCapacities> End<L> {
-    pub(in crate::link) fn pause(&mut self, units: u8) {
+    /// Announces a pause of up to this many [`PAUSE_UNIT`](crate::wire::PAUSE_UNIT)s, in which this end neither sends nor receives, with the
+    /// next frame. The link stays up, and neither end sends anything until [`end_pause`](Self::end_pause).
+    pub fn pause(&mut self, units: u8) {
         if self.is_up() {
             self.pause = Pause::Due(units);
         }
     }
 
-    pub(in crate::link) fn end_pause(&mut self, now: Micros) {
+    /// Ends the pause of this end.
+    pub fn end_pause(&mut self, now: Micros) {
         if core::mem::replace(&mut self.pause, Pause::None) != Pause::None {
             self.wait_anew(now);
             if now < self.away_until {
@@ -115,8 +118,8 @@ impl<L: LinkCapacities> End<L> {
         self.ack_due |= self.is_up();
     }
 
-    /// Whether timeouts are suspended and no packet is sent.
-    pub(in crate::link) fn is_paused(&self, now: Micros) -> bool {
+    /// Whether one of the ends has announced a pause that is not over.
+    pub fn is_paused(&self, now: Micros) -> bool {
         self.pause == Pause::Told || now < self.away_until
     }
 

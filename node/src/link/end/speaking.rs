@@ -22,7 +22,8 @@ pub(super) fn next_seal(security: &mut Option<Security>) -> Option<Option<Seal<'
 }
 
 impl<L: LinkCapacities> End<L> {
-    pub(in crate::link) fn turn(&mut self, now: Micros) -> Turn {
+    /// What may be sent now that the wire is free.
+    pub fn turn(&mut self, now: Micros) -> Turn {
         if self.rates.has_message() {
             return Turn::Control;
         }
@@ -50,7 +51,8 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    pub(in crate::link) fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
+    /// Writes a hello or an acknowledgment, if one is due, and returns the number of bytes to send.
+    pub fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
         if self.rates.has_message() {
             return self.write_rate(now, out);
         }
@@ -123,11 +125,13 @@ impl<L: LinkCapacities> End<L> {
         self.time_due && self.told && self.backoff == 0
     }
 
-    pub(in crate::link) fn want_time(&mut self) {
+    /// Schedules a time signal, if the link is open.
+    pub fn want_time(&mut self) {
         self.time_due = true;
     }
 
-    pub(in crate::link) fn write_time(&mut self, signal: &TimeSignal, now: Micros, out: &mut [u8]) -> Option<usize> {
+    /// Writes a time signal requested by [`turn`](Self::turn), and returns the number of bytes to send.
+    pub fn write_time(&mut self, signal: &TimeSignal, now: Micros, out: &mut [u8]) -> Option<usize> {
         self.time_due = false;
         let seal = next_seal(&mut self.security)?;
         let length = write_time(self.state.peer()?.tag, signal, seal, out)?;
@@ -150,7 +154,8 @@ impl<L: LinkCapacities> End<L> {
         self.sender.retransmit().is_some_and(|sent| sent.token == token)
     }
 
-    pub(in crate::link) fn write_packet(
+    /// Writes a packet, given in two parts, that [`turn`](Self::turn) has allowed. A retransmission has the `channel` of the first time.
+    pub fn write_packet(
         &mut self,
         token: Token,
         channel: u8,

@@ -385,7 +385,7 @@ fn up() -> ([Link<WIRE>; 2], Micros) {
     for now in (0..200_000).step_by(1_000) {
         talk(&mut ends, now);
     }
-    assert!(ends.iter().all(Link::is_open));
+    assert!(ends.iter().all(|end| end.is_open()));
     (ends, 200_000)
 }
 
@@ -436,7 +436,7 @@ fn a_session_does_not_end_because_an_old_hello_is_said_again() {
         hear(&mut ends[0], &old, now);
         now += 4_000;
         talk(&mut ends, now);
-        assert!(ends.iter().all(Link::is_open));
+        assert!(ends.iter().all(|end| end.is_open()));
     }
     assert_eq!(ends.map(|end| end.counters().sessions), [1, 1]);
 }
