@@ -258,7 +258,7 @@ impl<C: Capacities> Router<C> {
         // A confirmed packet has a deadline of its own.
         self.own_stirred = true;
         if header.kind == Kind::Confirmed {
-            self.transport.keep(header.dest, place, now);
+            self.transport.source.begin(header.dest, place, now);
             if let Some(slot) = self.forwarding.pool.get_mut(place) {
                 slot.kept = true;
             }
@@ -269,7 +269,7 @@ impl<C: Capacities> Router<C> {
 
     /// The next completed confirmed packet of this node: its number and the result.
     pub fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
-        self.transport.next_outcome()
+        self.transport.source.next_outcome()
     }
 
     /// The next message for the application.

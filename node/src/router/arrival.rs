@@ -4,7 +4,7 @@ use super::Router;
 use super::event::{Event, Observer};
 use super::forwarding::{Ending, Onward, Origin, Place, Reader};
 use super::services::{Admission, ReadBy};
-use super::transport::{Completed, Confirms, Due, Transport};
+use super::transport::{Completed, Confirms, Due};
 use super::{add, rate_limiter};
 use crate::capacities::Capacities;
 use crate::link::{Down, Micros, Received};
@@ -60,7 +60,7 @@ impl<C: Capacities> Router<C> {
     /// Whether a packet for this node should come later, because there is no room to answer its sender.
     fn cannot_respond_yet(&mut self, kind: Kind) -> bool {
         match kind {
-            Kind::Confirmed => self.transport.is_busy(),
+            Kind::Confirmed => self.transport.destination.is_busy(),
             Kind::Request => self.forwarding.pool.defers_request(),
             _ => false,
         }
@@ -104,7 +104,7 @@ impl<C: Capacities> Router<C> {
             Ending::Kept { number } => {
                 self.own_stirred = true;
                 let here = self.address();
-                self.transport.undeliverable(number, here, reason, now);
+                self.transport.source.undeliverable(number, here, reason, now);
             }
             Ending::Report(lost) => {
                 let report = self.transport.report(&lost, reason);
@@ -183,7 +183,8 @@ impl<C: Capacities> Router<C> {
         let admission = self.services.admission(port, room);
         match self
             .transport
-            .confirmed(&header, known_epoch, age, flooded, admission, now)
+            .destination
+            .classify(&header, known_epoch, age, flooded, admission, now)
         {
             Ok(()) => self.hand_over(place, observer),
             Err(reason) => self.forwarding.discard(place, reason, observer),
@@ -192,7 +193,7 @@ impl<C: Capacities> Router<C> {
 
     /// Sends confirmations as far as there is room.
     pub(super) fn send_confirmations(&mut self, now: Micros, observer: &mut impl Observer) {
-        while self.transport.owes_confirmations() && self.forwarding.pool.service_has_room() {
+        while self.transport.destination.owes() && self.forwarding.pool.service_has_room() {
             let Some((packet, rank)) = self.transport.next_confirmation(now) else {
                 return;
             };
@@ -222,7 +223,7 @@ impl<C: Capacities> Router<C> {
             Ok(Confirms::GoesOn { kept, epoch }) => {
                 let slot = self.forwarding.pool.get_mut(kept).filter(|slot| slot.kept);
                 if let (Some(slot), Some(epoch)) = (slot, epoch) {
-                    Transport::<C>::name_epoch(&mut slot.packet, epoch);
+                    Confirmed::set_known_epoch(&mut slot.packet.body, epoch);
                 }
                 self.forwarding.consume(place, observer);
             }
@@ -245,7 +246,7 @@ impl<C: Capacities> Router<C> {
     /// Retransmits what has not been confirmed in time, and ends what has not for too long.
     pub(super) fn retry(&mut self, now: Micros, observer: &mut impl Observer) {
         for index in 0..C::SIZES.outstanding {
-            match self.transport.due(index, now) {
+            match self.transport.source.due(index, now) {
                 Due::Nothing => {}
                 Due::Retransmit { place, rank } => self.retransmit_confirmed(place, rank, now, observer),
                 Due::Flood(place) => self.send_as_flood(place, now, observer),
@@ -306,7 +307,7 @@ impl<C: Capacities> Router<C> {
                 reason,
                 ..
             })) => {
-                self.transport.undeliverable(number, at, reason, now);
+                self.transport.source.undeliverable(number, at, reason, now);
                 self.forwarding.consume(place, observer);
             }
             Some(_) => self.hand_over(place, observer),

@@ -316,7 +316,7 @@ impl<C: Capacities> Router<C> {
 
     /// Whether there is a message or a result for the application.
     pub fn has_news(&self) -> bool {
-        self.services.has_message() || self.transport.has_outcome()
+        self.services.has_message() || self.transport.source.has_outcome()
     }
 
     /// Its links.
@@ -460,7 +460,7 @@ impl<C: Capacities> Router<C> {
 
     /// The deadline of the node itself, without its links.
     pub fn own_deadline(&self) -> Micros {
-        let others = self.transport.deadline().min(self.services.clock.deadline());
+        let others = self.transport.source.deadline().min(self.services.clock.deadline());
         self.sweep_at.min(others)
     }
 
@@ -564,7 +564,7 @@ impl<C: Capacities> Router<C> {
 
     /// Does what had to wait for room, and offers the room to the neighbors.
     fn catch_up(&mut self, now: Micros, observer: &mut impl Observer) {
-        if !self.forwarding.pool.needs_attention() && !self.transport.owes_confirmations() {
+        if !self.forwarding.pool.needs_attention() && !self.transport.destination.owes() {
             return;
         }
         // Bounded: each iteration ends a packet, or routes one of this node.

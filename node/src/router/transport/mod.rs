@@ -14,17 +14,13 @@ use destination::Destination;
 use source::{AfterConfirmation, Source};
 pub(super) use source::{Completed, Due, Mesh};
 
-use super::event::Outcome;
 use super::forwarding::{Location, Place};
-use super::services::Admission;
 use super::{MessageOf, SendError};
 use crate::capacities::Capacities;
 use crate::cipher::Cipher;
 use crate::key::Secret;
 use crate::link::Micros;
-use crate::wire::{
-    Confirmation, Confirmed, Content, DropReason, Flooded, Header, Kind, PacketOf, Query, Undeliverable,
-};
+use crate::wire::{Confirmation, Content, DropReason, Flooded, Header, Kind, PacketOf, Query, Undeliverable};
 use hopwise_core::Node;
 
 /// The packets that begin here, and the confirmed ones that come here.
@@ -36,8 +32,8 @@ pub(super) struct Transport<C: Capacities> {
     /// The hop limit of packets that originate here.
     pub(super) hops: u16,
     next_number: u32,
-    source: Source<C>,
-    destination: Destination<C>,
+    pub(super) source: Source<C>,
+    pub(super) destination: Destination<C>,
     /// Present where payloads are encrypted.
     cipher: Option<Cipher>,
 }
@@ -166,41 +162,6 @@ impl<C: Capacities> Transport<C> {
         self.source.has_room(dest).then(known)
     }
 
-    /// Registers a confirmed packet that is kept at a place.
-    pub(super) fn keep(&mut self, dest: Node, place: Place, now: Micros) {
-        self.source.begin(dest, place, now);
-    }
-
-    /// Processes a report that a packet of this node could not be delivered. If it is kept, it is retransmitted, or given up.
-    pub(super) fn undeliverable(&mut self, number: u32, at: Node, reason: DropReason, now: Micros) {
-        self.source.undeliverable(number, at, reason, now);
-    }
-
-    /// Whether a confirmed packet should come later, since too many confirmations wait to be sent.
-    pub(super) fn is_busy(&mut self) -> bool {
-        self.destination.is_busy()
-    }
-
-    /// Whether a received confirmed packet is to be delivered now, or why not. Its sender will be notified. `age` is in microseconds;
-    /// it may have arrived as a flood.
-    pub(super) fn confirmed(
-        &mut self,
-        header: &Header,
-        known_epoch: u16,
-        age: u32,
-        flooded: bool,
-        admission: Admission,
-        now: Micros,
-    ) -> Result<(), DropReason> {
-        self.destination
-            .classify(header, known_epoch, age, flooded, admission, now)
-    }
-
-    /// Whether confirmations are to be sent.
-    pub(super) fn owes_confirmations(&self) -> bool {
-        self.destination.owes()
-    }
-
     /// The next confirmation to send, and the rank of the path that it takes from here: 0 is its route.
     pub(super) fn next_confirmation(&mut self, now: Micros) -> Option<(Option<PacketOf<C::Body>>, u8)> {
         let reply = self.destination.next_reply(now)?;
@@ -244,29 +205,5 @@ impl<C: Capacities> Transport<C> {
             }),
             AfterConfirmation::Ended(completed) => Ok(Confirms::Ended(completed)),
         }
-    }
-
-    /// Writes the destination's epoch into a packet that is kept.
-    pub(super) fn name_epoch(packet: &mut PacketOf<C::Body>, epoch: u16) {
-        Confirmed::set_known_epoch(&mut packet.body, epoch);
-    }
-
-    /// What to do now with the confirmed packet of an index.
-    pub(super) fn due(&mut self, index: usize, now: Micros) -> Due {
-        self.source.due(index, now)
-    }
-
-    /// When to look at the clock.
-    pub(super) fn deadline(&self) -> Micros {
-        self.source.deadline()
-    }
-
-    pub(super) fn has_outcome(&self) -> bool {
-        self.source.has_outcome()
-    }
-
-    /// The next completed confirmed packet of this node: its number and the result.
-    pub(super) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
-        self.source.next_outcome()
     }
 }
