@@ -16,10 +16,9 @@
 //! ```
 
 use core::fmt::Debug;
-use core::hash::Hash;
 use core::ops::{Deref, DerefMut};
 
-use heapless::{Deque, LenType, Vec};
+use heapless::{LenType, Vec};
 
 use crate::limits;
 use crate::link::WINDOW;
@@ -137,19 +136,19 @@ pub trait Capacities: Clone + Debug + 'static {
     /// At most one element per served port.
     type ServedPorts<T: Clone + Debug>: List<T>;
     /// At most one element per packet in the inbox.
-    type Inbox<T: Clone + Debug>: Queue<T>;
+    type Inbox<T: Clone + Debug>: List<T>;
 }
 
 /// The sizes of a [link](crate::link::LinkOf).
-pub trait LinkCapacities: Clone + Debug + Eq + Hash + 'static {
+pub trait LinkCapacities: Clone + Debug + 'static {
     /// Maximum number of frames in flight.
     const WINDOW: usize;
     /// The largest sequence number, after which they wrap to 0.
     const LAST_NUMBER: u8;
     /// A buffer for the longest frame, encoded.
-    type Frame: Array<u8> + Eq + Hash;
+    type Frame: Array<u8>;
     /// At most one element per frame in flight.
-    type Window<T: Clone + Debug>: Queue<T>;
+    type Window<T: Clone + Debug>: List<T>;
 }
 
 /// A link whose longest encoded frame has `WIRE` bytes, with at most `FRAMES` frames in flight of `NUMBERS` sequence numbers, a power of two.
@@ -210,6 +209,9 @@ pub trait List<T>: Clone + Debug + Default + DerefMut<Target = [T]> {
     /// Removes and returns the last element.
     fn pop(&mut self) -> Option<T>;
 
+    /// Removes and returns the first element.
+    fn pop_front(&mut self) -> Option<T>;
+
     /// Removes an element and shifts those after it.
     fn remove(&mut self, place: usize) -> Option<T>;
 
@@ -235,6 +237,16 @@ impl<T: Clone + Debug, L: LenType, const N: usize> List<T> for Vec<T, N, L> {
         self.pop()
     }
 
+    /// For a few small elements: the others move up, which takes less than to find the places in a ring.
+    fn pop_front(&mut self) -> Option<T> {
+        let mut first = self.pop()?;
+        self[..]
+            .iter_mut()
+            .rev()
+            .for_each(|element| core::mem::swap(element, &mut first));
+        Some(first)
+    }
+
     fn remove(&mut self, place: usize) -> Option<T> {
         (place < self.len()).then(|| self.remove(place))
     }
@@ -258,109 +270,9 @@ impl<T: Clone + Debug, L: LenType, const N: usize> List<T> for Vec<T, N, L> {
     }
 }
 
-/// Up to a fixed number of elements, first in, first out.
-pub trait Queue<T>: Clone + Debug + Default {
-    /// Adds an element at the end, if there is room.
-    fn push_back(&mut self, element: T) -> Result<(), T>;
-
-    /// Removes and returns the first element.
-    fn pop_front(&mut self) -> Option<T>;
-
-    /// The element at a place, 0 for the first.
-    fn get(&self, place: usize) -> Option<&T>;
-
-    /// The number of elements.
-    fn len(&self) -> usize;
-
-    /// Whether there are no elements.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Iterates over all elements, from the first.
-    fn iter<'a>(&'a self) -> impl Iterator<Item = &'a T>
-    where
-        T: 'a;
-
-    /// Iterates over all elements mutably, from the first.
-    fn iter_mut<'a>(&'a mut self) -> impl Iterator<Item = &'a mut T>
-    where
-        T: 'a;
-}
-
-/// For a few small elements: the others move up, which takes less than to find the places in a ring.
-impl<T: Clone + Debug, const N: usize> Queue<T> for Vec<T, N, u8> {
-    fn push_back(&mut self, element: T) -> Result<(), T> {
-        self.push(element)
-    }
-
-    fn pop_front(&mut self) -> Option<T> {
-        let mut first = self.pop()?;
-        self[..]
-            .iter_mut()
-            .rev()
-            .for_each(|element| core::mem::swap(element, &mut first));
-        Some(first)
-    }
-
-    fn get(&self, place: usize) -> Option<&T> {
-        self[..].get(place)
-    }
-
-    fn len(&self) -> usize {
-        self[..].len()
-    }
-
-    fn iter<'a>(&'a self) -> impl Iterator<Item = &'a T>
-    where
-        T: 'a,
-    {
-        self[..].iter()
-    }
-
-    fn iter_mut<'a>(&'a mut self) -> impl Iterator<Item = &'a mut T>
-    where
-        T: 'a,
-    {
-        self[..].iter_mut()
-    }
-}
-
-impl<T: Clone + Debug, const N: usize> Queue<T> for Deque<T, N> {
-    fn push_back(&mut self, element: T) -> Result<(), T> {
-        self.push_back(element)
-    }
-
-    fn pop_front(&mut self) -> Option<T> {
-        self.pop_front()
-    }
-
-    fn get(&self, place: usize) -> Option<&T> {
-        self.get(place)
-    }
-
-    fn len(&self) -> usize {
-        self.storage_len()
-    }
-
-    fn iter<'a>(&'a self) -> impl Iterator<Item = &'a T>
-    where
-        T: 'a,
-    {
-        self.iter()
-    }
-
-    fn iter_mut<'a>(&'a mut self) -> impl Iterator<Item = &'a mut T>
-    where
-        T: 'a,
-    {
-        self.iter_mut()
-    }
-}
-
 #[doc(hidden)]
 pub mod containers {
-    pub use heapless::{Deque, Vec};
+    pub use heapless::Vec;
 }
 
 /// Defines a type of [`Capacities`](crate::capacities::Capacities) from [`Sizes`](crate::capacities::Sizes), and checks them.
@@ -372,7 +284,7 @@ macro_rules! capacities {
         $visibility struct $name;
 
         const _: () = {
-            use $crate::capacities::containers::{Deque, Vec};
+            use $crate::capacities::containers::Vec;
             use $crate::capacities::{Capacities, Fixed, LinkSizes};
 
             const SIZES: $crate::capacities::Sizes = $crate::capacities::Sizes { $($sizes)* };
@@ -391,7 +303,7 @@ macro_rules! capacities {
                 type Peers<T: Clone + ::core::fmt::Debug> = Vec<T, { SIZES.peers }, u16>;
                 type Outstanding<T: Clone + ::core::fmt::Debug> = Vec<T, { SIZES.outstanding }, u8>;
                 type ServedPorts<T: Clone + ::core::fmt::Debug> = Vec<T, { SIZES.served_ports }, u8>;
-                type Inbox<T: Clone + ::core::fmt::Debug> = Deque<T, { SIZES.inbox }>;
+                type Inbox<T: Clone + ::core::fmt::Debug> = Vec<T, { SIZES.inbox }, u8>;
             }
         };
     };
@@ -430,11 +342,8 @@ pub(crate) mod tests {
         List::swap_remove(&mut list, 0);
         assert_eq!(*list, [3, 2]);
         let mut inbox: <FourPeers as Capacities>::Inbox<u8> = Default::default();
-        assert!((0..4).all(|element| Queue::push_back(&mut inbox, element).is_ok()));
-        assert_eq!(Queue::push_back(&mut inbox, 4), Err(4));
-        assert_eq!(
-            (Queue::pop_front(&mut inbox), Queue::get(&inbox, 0), Queue::len(&inbox)),
-            (Some(0), Some(&1), 3)
-        );
+        assert!((0..4).all(|element| List::push(&mut inbox, element).is_ok()));
+        assert_eq!(List::push(&mut inbox, 4), Err(4));
+        assert_eq!((inbox.pop_front(), &*inbox), (Some(0), &[1, 2, 3][..]));
     }
 }

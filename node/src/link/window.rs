@@ -5,7 +5,7 @@
 //! frame being received. A frame for which its virtual channel has no room is acknowledged as refused, so that the frames behind
 //! it are not held up: otherwise the full buffers of one channel would block the others, and with them the mesh.
 
-use crate::capacities::{LinkCapacities, Queue};
+use crate::capacities::{LinkCapacities, List};
 use crate::wire::{Ack, Offer, ROUND_MASK};
 
 /// Maximum number of frames in flight of a board. At full speed in both directions an acknowledgment comes up to two frames after
@@ -88,7 +88,7 @@ impl<L: LinkCapacities> Sender<L> {
 
     /// When the oldest frame in flight was first sent, in the units of [`Sent`].
     pub(super) fn oldest(&self) -> Option<u16> {
-        self.on_the_way.get(0).map(|sent| sent.since)
+        self.on_the_way.first().map(|sent| sent.since)
     }
 
     /// Sets the send time of all frames in flight.
@@ -108,7 +108,7 @@ impl<L: LinkCapacities> Sender<L> {
 
     /// Adds a frame to those in flight; `false` if there is no room.
     pub(super) fn push(&mut self, sent: Sent) -> bool {
-        self.has_room() && self.on_the_way.push_back(sent).is_ok()
+        self.has_room() && self.on_the_way.push(sent).is_ok()
     }
 
     /// The sequence number and round of the frame at the cursor, which is sent now.
@@ -145,7 +145,7 @@ impl<L: LinkCapacities> Sender<L> {
             };
             taken += usize::from(!refused);
             // Cannot fail: `has_room` counted the completed frames.
-            let _ = self.completed.push_back((sent.token, result));
+            let _ = self.completed.push((sent.token, result));
         }
         self.base = ack.next;
         self.cursor = self.cursor.saturating_sub(count as u8);

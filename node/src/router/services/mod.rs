@@ -12,7 +12,7 @@ use served_ports::ServedPorts;
 pub use served_ports::TooManyPorts;
 
 use super::forwarding::Place;
-use crate::capacities::{Capacities, Queue};
+use crate::capacities::{Capacities, List};
 use crate::clock::MeshClock;
 use crate::link::Micros;
 use crate::wire::{AppPort, BoardInfo, DropReason, PacketOf};
@@ -72,7 +72,7 @@ impl<C: Capacities> Services<C> {
             Admission::Busy | Admission::Full => return Err(DropReason::InboxFull),
             Admission::PortUnreachable => return Err(DropReason::PortUnreachable),
         }
-        if !inbox_has_room || self.inbox.push_back(place).is_err() {
+        if !inbox_has_room || self.inbox.push(place).is_err() {
             return Err(DropReason::InboxFull);
         }
         if let Some(port) = port {
