@@ -36,7 +36,7 @@ pub(super) struct CanonicalEnd {
     pub(super) sender: CanonicalSender,
     pub(super) receiver: Receiver,
     /// What is due, wanted or told.
-    pub(super) flags: [bool; 5],
+    pub(super) flags: [bool; 6],
     pub(super) liveness: Liveness,
     /// The room at this end, as last told, and at the other.
     pub(super) room: [Offer; 3],

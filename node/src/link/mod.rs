@@ -151,6 +151,12 @@ impl<L: LinkCapacities> LinkOf<L> {
         self.end.allow_steps(steps);
     }
 
+    /// This end may stand still for several tenths of a second, as a process on a busy machine does: it says so, and the link stays up. Must be
+    /// called before anything is sent.
+    pub fn expect_stalls(&mut self) {
+        self.end.expect_stalls();
+    }
+
     /// The rate of the wire.
     pub fn baud(&self) -> u32 {
         self.end.baud()
