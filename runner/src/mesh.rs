@@ -95,6 +95,9 @@ impl<C: Capacities> Mesh<C> {
         for link in (0..about.links).filter(|link| board_config.may_change_rate(*link)) {
             self.router.allow_steps(link, P::rate_steps(link, about.rate(link)));
         }
+        if P::MAY_STALL {
+            self.router.expect_stalls();
+        }
         if let Some(credentials) = about.credentials() {
             self.router.lock(&credentials);
         }

@@ -18,6 +18,9 @@ pub trait Platform {
     /// The name of the board, in at most 16 letters.
     const NAME: &'static str;
 
+    /// Whether the node may stand still for several tenths of a second, as a process on a busy machine does. Its neighbors then notice its death later.
+    const MAY_STALL: bool = false;
+
     /// Microseconds since boot.
     fn now(&self) -> Micros;
 

@@ -27,9 +27,8 @@ mod unix {
     use std::os::unix::net::{UnixListener, UnixStream};
     use std::path::PathBuf;
 
+    use hopwise_host::terminal::open_terminal;
     use rustix::fs::{OFlags, fcntl_setfl};
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
     use super::{CannotOpenPort, Path};
 
@@ -47,6 +46,7 @@ mod unix {
         pub(crate) fn open(socket: Option<&Path>) -> Result<(Self, String), CannotOpenPort> {
             let Some(path) = socket else {
                 let (terminal, path) = open_terminal().map_err(CannotOpenPort::Terminal)?;
+                fcntl_setfl(&terminal, OFlags::NONBLOCK).map_err(|error| CannotOpenPort::Terminal(error.into()))?;
                 return Ok((HostSide::Terminal(terminal), path));
             };
             let failed = |error| CannotOpenPort::Socket {
@@ -107,19 +107,6 @@ mod unix {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Some(0),
             Err(_) => None,
         }
-    }
-
-    /// A pseudo-terminal in raw mode, and the path of its other end.
-    fn open_terminal() -> Result<(File, String), std::io::Error> {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
-        grantpt(&master)?;
-        unlockpt(&master)?;
-        let path = ptsname(&master, Vec::new())?.to_string_lossy().into_owned();
-        let mut modes = tcgetattr(&master)?;
-        modes.make_raw();
-        tcsetattr(&master, OptionalActions::Now, &modes)?;
-        fcntl_setfl(&master, OFlags::NONBLOCK)?;
-        Ok((File::from(master), path))
     }
 }
 

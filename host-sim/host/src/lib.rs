@@ -37,15 +37,21 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// The kind of board that a node in a process says it is.
+pub const PROCESS: &str = "process";
+
 mod authorized_commands;
 pub mod bridge;
 mod error;
 pub mod host_port;
 mod mesh;
+pub mod mesh_check;
 mod node_requests;
 mod random;
 pub mod serial_line;
 pub mod talk;
+#[cfg(unix)]
+pub mod terminal;
 mod worker;
 
 pub use error::{NoConnection, NoResponse, RequestError, SendError, SendResult, TooLong, check_length};

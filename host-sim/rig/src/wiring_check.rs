@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::mesh::Mesh;
 use super::plan::{Cable, WiringPlan};
 use super::survey::{LinkSeen, Peer, Seen, Stranger};
+use hopwise_host::PROCESS;
 
 /// A link of a board, whether or not the plan uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -240,7 +241,11 @@ impl Comparison<'_> {
                 }
                 (Some(board), _) => {
                     let kind = kind.unwrap_or(self.mesh.kind_of(node).name);
-                    let other = board.kind.as_ref().filter(|found| *found != kind)?;
+                    // A process stands in for any board.
+                    let other = board
+                        .kind
+                        .as_ref()
+                        .filter(|found| ![kind, PROCESS].contains(&found.as_str()))?;
                     (kind.into(), Some(other.clone()))
                 }
             };

@@ -10,7 +10,7 @@ use super::flap_damping::FlapDamping;
 use super::rate::{DEAF, Rates};
 use super::security::Security;
 use super::sequences::Sequences;
-use super::state::{Change, LinkState};
+use super::state::{Change, LinkState, Peer};
 use super::window::{FrameResult, Receiver, Sender, Token};
 use super::{Down, Micros, Received, millis};
 use crate::capacities::LinkCapacities;
@@ -26,6 +26,8 @@ const HELLO_BYTES: Micros = 400;
 const HELLO_WHILE_DOWN: u8 = 2;
 /// Number of half intervals without a frame after which the link is down.
 const DEAD_HALF_INTERVALS: Micros = 7;
+/// The same for nodes of which one may stand still for a while, as a process on a busy machine does.
+const PATIENT_HALF_INTERVALS: Micros = 16;
 /// Silence of this end, and in bytes on a slow wire, after which a node shows another that it is alive.
 const SIGN_INTERVAL: Micros = 12_000;
 const SIGN_BYTES: Micros = 1_200;
@@ -59,6 +61,8 @@ pub struct End<L: LinkCapacities> {
     sign_interval: u32,
     /// Number of signs of life between two hellos on a quiet link.
     signs: u8,
+    /// Whether this end may stand still for a while, unannounced.
+    may_stall: bool,
     first_timeout: u32,
     /// Whether the [deadline](Self::deadline) may be earlier than when this was last [asked](Self::take_sooner).
     sooner: bool,
@@ -158,6 +162,7 @@ impl<L: LinkCapacities> End<L> {
         let mut end = End {
             sign_interval: 0,
             signs: 0,
+            may_stall: false,
             first_timeout: 0,
             sooner: true,
             identity,
@@ -221,6 +226,12 @@ impl<L: LinkCapacities> End<L> {
     /// Sets the timeout for a largest frame of so many bytes, encoded.
     fn set_timeout(&mut self, wire: usize) {
         self.first_timeout = short((self.bytes(wire as u64) * TIMEOUT_FRAMES + THINKING).max(MIN_TIMEOUT));
+    }
+
+    /// This end may stand still for several tenths of a second, as a process on a busy machine does: it says so, and the link stays up. Must be
+    /// called before anything is sent.
+    pub fn expect_stalls(&mut self) {
+        self.may_stall = true;
     }
 
     pub(super) fn lock(&mut self, credentials: &Credentials, wire: usize) {
@@ -599,7 +610,7 @@ impl<L: LinkCapacities> End<L> {
 
     /// Whether this end shows another node that it is alive. On the slowest wires hellos suffice.
     fn keeps_alive(&self) -> bool {
-        self.identity.role == Role::Node && self.signs > 0
+        self.identity.role == Role::Node && self.signs > 0 && !self.may_stall
     }
 
     /// [`HELLO_INTERVAL`], or longer on a slow wire.
@@ -624,7 +635,16 @@ impl<L: LinkCapacities> End<L> {
     }
 
     fn long_silence(&self) -> Micros {
-        self.hello_interval() * DEAD_HALF_INTERVALS / 2
+        // A node that does not show that it is alive though the wire is fast enough for it may stand still.
+        let stalls = |peer: &Peer| self.may_stall || self.signs > 0 && !peer.keeps_alive;
+        let is_patient = !self.host && self.is_up() && self.state.peer().is_some_and(stalls);
+        self.hello_interval()
+            * if is_patient {
+                PATIENT_HALF_INTERVALS
+            } else {
+                DEAD_HALF_INTERVALS
+            }
+            / 2
     }
 
     /// Time since the last frame for this end that was not damaged.

@@ -253,6 +253,12 @@ impl<C: Capacities> Router<C> {
         }
     }
 
+    /// This node may stand still for several tenths of a second, as a process on a busy machine does: its links say so, and stay up. To be called as
+    /// [`set_baud`](Self::set_baud) is.
+    pub fn expect_stalls(&mut self) {
+        self.links.iter_mut().for_each(|link| link.expect_stalls());
+    }
+
     /// The rate that a serial port must have before anything else is written, if it is another than before. To be asked whenever nothing
     /// is being sent.
     pub fn take_baud(&mut self, link: u8) -> Option<u32> {

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::advice::did_you_mean;
 use super::error::CliError;
 use super::output::{Outcome, print};
-use super::{NetworkArg, assign};
+use super::{NetworkArg, assign, mesh_run};
 use hopwise_files::{create_private, create_whole};
 use hopwise_host::{bridge::to_hex, random_bytes};
 use hopwise_node::key::Secret;
@@ -29,6 +29,8 @@ enum MeshCommand {
     Key(KeyArgs),
     /// Writes into a mesh file which board is which node, as you plug in one board after the other
     Assign(assign::AssignArgs),
+    /// Runs all nodes of a mesh as processes of this machine, and those again that end
+    Run(mesh_run::RunArgs),
 }
 
 #[derive(Args)]
@@ -63,6 +65,7 @@ pub(super) fn run(args: &MeshArgs) -> Result<Outcome, CliError> {
         MeshCommand::New(args) => new(args),
         MeshCommand::Key(args) => key(args),
         MeshCommand::Assign(args) => assign::run(args),
+        MeshCommand::Run(args) => mesh_run::run(args),
     }
 }
 

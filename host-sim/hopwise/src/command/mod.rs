@@ -27,8 +27,10 @@ mod lifts;
 mod load;
 mod manual;
 mod mesh;
+mod mesh_run;
 mod neighbors;
 mod new_app;
+mod node;
 mod output;
 mod paper;
 mod plan;
@@ -145,6 +147,8 @@ enum Command {
     /// Takes the place of probe-rs at a bench
     #[command(hide = true)]
     BenchProbe(bench::BenchProbeArgs),
+    /// One node of a mesh as a process of this machine, with sockets, terminals and serial ports as cables
+    Node(node::NodeArgs),
     /// Makes a new crate for a program of yours, with a test on emulated boards
     // It builds on the sources, not on images.
     #[command(mut_arg("images", |arg| arg.hide(true)))]
@@ -230,6 +234,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
         Command::Capture(with) => capture::run(&with.args, &with.repository.or(said)),
         Command::Bench(with) => bench::run(&with.args, &with.repository.or(said)),
         Command::BenchProbe(args) => bench::probe(args),
+        Command::Node(args) => node::run(args),
         Command::NewApp(with) => new_app::run(&with.args, &with.repository.or(said)),
         Command::Ping(args) => talk::ping(args),
         Command::Trace(args) => talk::trace(args),

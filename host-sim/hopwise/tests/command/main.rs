@@ -15,6 +15,7 @@ mod host;
 mod load_sweep;
 mod new_app;
 mod play;
+mod processes;
 mod python;
 mod report;
 mod repository;

@@ -19,7 +19,11 @@ impl Ending {
 
     /// As Ctrl-C does.
     pub(crate) fn interrupt(&self) {
-        let sent = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
+        self.signal("-INT");
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
         assert!(sent.expect("kill").success());
     }
 

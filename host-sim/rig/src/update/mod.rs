@@ -89,6 +89,8 @@ pub enum CannotUpdate {
     OtherWire { spoken: u8, wire: u8 },
     #[error("the image is for {image}, and node {node} is a {board}")]
     OtherBoard { image: String, node: u64, board: String },
+    #[error("node {0} has no flash for an image: a node in a process is updated with its `hopwise` command, and started again")]
+    NoImages(u64),
     #[error("{} no boot loader: `hopwise flash` brings it once, with a probe: {}", has(.0), list(.0))]
     NoLoader(Vec<u64>),
     #[error("the image on {} is still on trial: wait for a minute, and try again", list(.0))]
@@ -185,6 +187,9 @@ impl<'a> Updater<'a> {
         }
         let mut targets = BTreeMap::new();
         for (node, state) in nodes.iter().zip(states.iter().flatten()) {
+            if state.board.is_empty() {
+                return Err(CannotUpdate::NoImages(*node));
+            }
             if state.board != package.board.as_str() {
                 return Err(CannotUpdate::OtherBoard {
                     image: package.board.clone(),

@@ -287,6 +287,8 @@ fn each_obstacle_is_told_and_nothing_is_switched() {
     assert_eq!(refused(&|board| board.old = true), why);
     let found = refused(&|board| board.name = "nucleo-f411re");
     assert_eq!(found, "the image is for nucleo-f446re, and node 1 is a nucleo-f411re");
+    let why = "node 1 has no flash for an image: a node in a process is updated with its `hopwise` command, and started again";
+    assert_eq!(refused(&|board| board.name = ""), why);
     let why = "a board has no boot loader: `hopwise flash` brings it once, with a probe: node 1";
     assert_eq!(refused(&|board| board.has_loader = false), why);
     assert!(refused(&|board| board.on_trial = true).starts_with("the image on node 1 is still on trial"));

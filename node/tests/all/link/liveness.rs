@@ -72,22 +72,35 @@ fn a_cut_cable_and_a_hung_board_are_noticed_within_20_ms() {
     }
 }
 
-/// A host, or a node that does not show that it is alive, such as one of an older version or on a slow wire.
+/// A host, a node on a slow wire, and a node that may stand still, such as a process.
 #[test]
 fn who_does_not_show_that_it_is_alive_is_missed_later() {
-    let host = host_identity(1, 1);
-    for (identity, baud) in [(host, BAUD), (identity(1, 1), 80_000)] {
-        let mut pair = Pair::new(BAUD, IDLE, u64::MAX);
+    for (identity, baud, may_stall) in [
+        (host_identity(1, 1), BAUD, false),
+        (identity(1, 1), 80_000, false),
+        (identity(1, 1), BAUD, true),
+    ] {
+        let mut pair = Pair::new(baud, IDLE, u64::MAX);
         pair.ends[1].link = Link::<WIRE>::welcoming(identity, baud, 0);
+        if may_stall {
+            pair.ends[1].link.expect_stalls();
+        }
         assert!(pair.run(SECOND, Pair::both_up));
         pair.run(SECOND, |_| false);
         assert_eq!(pair.ends[0].notices, [Notice::Up]);
-        pair.ends[1].dead = true;
-        let cut = pair.now;
-        pair.run(240 * MILLISECOND, |_| false);
-        assert!(!is_down(&pair, 0));
-        pair.run(SECOND, |pair| is_down(pair, 0));
-        assert!(pair.now - cut <= 350 * MILLISECOND, "{}", pair.now - cut);
+        let (at_least, at_most) = if may_stall { (690, 800) } else { (240, 350) };
+        for end in [1, 0] {
+            pair.ends[end].dead = true;
+            let cut = pair.now;
+            pair.run(at_least * MILLISECOND, |_| false);
+            assert!(!is_down(&pair, 1 - end), "{baud} {may_stall} {end}");
+            pair.run(SECOND, |pair| is_down(pair, 1 - end));
+            let took = pair.now - cut;
+            assert!(took <= at_most * MILLISECOND, "{baud} {may_stall} {end}: {took}");
+            pair.ends[end].dead = false;
+            assert!(pair.run(2 * SECOND, Pair::both_up));
+            pair.run(SECOND, |_| false);
+        }
     }
 }
 

@@ -1,0 +1,185 @@
+//! Nodes in processes: `hopwise node` and `hopwise mesh run`.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::running::Ending;
+use crate::support::{Folder, command, hopwise, json, printed, refuses, rejected};
+
+/// One node, whose host is at the terminal `host-ADDRESS` of the folder.
+fn node(folder: &Folder, network: &str, address: u64, links: &[&str]) -> Ending {
+    let terminal = folder.path(&format!("host-{address}"));
+    let _ = std::fs::remove_file(&terminal);
+    let host = format!("pty:{terminal}");
+    let mut node = command(&["node", network, &address.to_string(), "--host", &host]);
+    node.args(links.iter().flat_map(|link| ["--link", link]));
+    let node = Ending::of(node.stderr(Stdio::null()));
+    until(5, || Path::new(&terminal).exists());
+    node
+}
+
+fn until(seconds: u64, is_so: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(seconds);
+    while !is_so() {
+        assert!(Instant::now() < end, "that did not happen in time");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Whether one ping of a node is answered.
+fn is_there(folder: &Folder, from: u64, to: u64) -> bool {
+    let port = folder.path(&format!("host-{from}"));
+    let output = hopwise(&["ping", &to.to_string(), "--count", "1", "--port", &port]);
+    output.status.success()
+}
+
+/// The links of a node that are up.
+fn links_up(folder: &Folder, at: u64) -> u64 {
+    let port = folder.path(&format!("host-{at}"));
+    let (_, counters) = json(&["counters", &at.to_string(), "--json", "--port", &port]);
+    counters["nodes"][0]["neighbors_up"].as_u64().expect("a count")
+}
+
+#[test]
+fn a_mesh_of_processes_does_what_it_should() {
+    let folder = Folder::new("processes");
+    printed(&["mesh", "key", "--encrypt", "-o", &folder.path("mesh.key")]);
+    for more in ["", "key-file = \"mesh.key\""] {
+        let mesh = folder.mesh("mesh.toml", "rdn(ring(3),1)", more);
+        let (status, found) = json(&["mesh", "run", &mesh, "--check", "--json"]);
+        assert_eq!(status, 0, "{found}");
+        for (key, expected) in [
+            ("nodes", 18),
+            ("processes", 18),
+            ("links_up", 27),
+            ("links_expected", 27),
+            ("pings", 306),
+            ("pongs", 306),
+            ("paths_as_computed", 306),
+            ("broadcasts", 18),
+            ("broadcast_deliveries", 306),
+            ("accounts_balanced", 18),
+        ] {
+            assert_eq!(found[key], expected, "{key}: {found}");
+        }
+    }
+}
+
+/// One of three is killed, and then one stopped for longer than its neighbors wait.
+#[test]
+fn processes_that_die_or_stand_still_come_back() {
+    let folder = Folder::new("processes-die");
+    let mesh = folder.mesh("mesh.toml", "path(3)", "");
+    let run = folder.path("run");
+    let mut mesh_run = command(&["mesh", "run", &mesh, "--folder", &run]);
+    let mut mesh_run = Ending::of(mesh_run.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let port = format!("{run}/node-0");
+    let ping = |count: &str| {
+        hopwise(&["ping", "2", "--count", count, "--port", &port])
+            .status
+            .success()
+    };
+    until(10, || Path::new(&format!("{run}/node-2")).exists() && ping("1"));
+    let children = || {
+        let pid = mesh_run.0.id();
+        let list = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        list.split_whitespace().map(String::from).collect::<Vec<_>>()
+    };
+    let before = children();
+    assert_eq!(before.len(), 3);
+    let kill = |signal: &str, pid: &str| {
+        assert!(
+            std::process::Command::new("kill")
+                .args([signal, pid])
+                .status()
+                .unwrap()
+                .success()
+        )
+    };
+    kill("-KILL", &before[1]);
+    until(10, || {
+        children().len() == 3 && !children().contains(&before[1]) && ping("1")
+    });
+    let (status, found) = json(&["check", &mesh, "--json", "--port", &port]);
+    assert_eq!((status, &found["as_planned"]), (0, &true.into()), "{found}");
+    let middle = children()
+        .into_iter()
+        .find(|pid| !before.contains(pid))
+        .expect("the new one");
+    kill("-STOP", &middle);
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert!(!ping("1"));
+    kill("-CONT", &middle);
+    until(10, || ping("1"));
+    mesh_run.interrupt();
+    until(5, || children().is_empty());
+    let output = Ending::wait(std::mem::replace(
+        &mut mesh_run,
+        Ending::of(&mut command(&["--version"])),
+    ));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("node 1 has ended (signal: 9 (SIGKILL)) and is started again"),
+        "{said}"
+    );
+}
+
+/// A process that others hold up for half a second drops no link; one that stands still for longer does.
+#[test]
+fn a_busy_machine_drops_no_link() {
+    let folder = Folder::new("processes-busy");
+    let cable = format!("0=unix:{}", folder.path("cable"));
+    let nodes = [0, 1].map(|address| node(&folder, "path(2)", address, &[&cable]));
+    until(10, || is_there(&folder, 0, 1));
+    for (pause, up) in [(500, 1), (500, 1), (1_200, 0)] {
+        nodes[1].signal("-STOP");
+        std::thread::sleep(Duration::from_millis(pause));
+        assert_eq!(links_up(&folder, 0), up, "after {pause} ms");
+        nodes[1].signal("-CONT");
+        until(10, || is_there(&folder, 0, 1));
+    }
+}
+
+/// Somebody else connects first and sends garbage, and then nothing.
+#[test]
+fn strangers_at_a_socket_do_no_harm() {
+    let folder = Folder::new("processes-tcp");
+    let free = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let _listens = node(&folder, "path(2)", 0, &[&format!("0=listen:{}", free.port())]);
+    let mut stranger = TcpStream::connect(free).unwrap();
+    let garbage: Vec<u8> = (0..100_000u32)
+        .map(|byte| (byte.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
+    // It may be thrown out while it speaks.
+    let _ = stranger.write_all(&garbage);
+    drop(stranger);
+    let silent = TcpStream::connect(free).unwrap();
+    let connects = node(&folder, "path(2)", 1, &[&format!("0=tcp:{free}")]);
+    until(15, || is_there(&folder, 0, 1));
+    drop((silent, connects));
+    until(10, || !is_there(&folder, 0, 1));
+    let _again = node(&folder, "path(2)", 1, &[&format!("0=tcp:{free}")]);
+    until(15, || is_there(&folder, 0, 1));
+}
+
+#[test]
+fn wrong_cables_are_refused() {
+    refuses(
+        "
+        node path(2) 0 --link 0=listen:0.0.0.0:7000 => a cable leads to another machine: give the mesh a key, [..]
+        node path(2) 0 --link 0=tcp:192.0.2.1:7000 => a cable leads to another machine: give the mesh a key, [..]
+        node path(2) 0 --link 0=pty --link 0=pty => port 0 has two cables
+        node path(2) 2 => path(2): there is no node 2[..]
+        node complete(9) 0 => node 0 of complete(9) has 8 links; a node in a process has at most 7
+        ",
+    );
+    for line in ["--link 0=tty", "--link 7=pty", "--link pty", "--host somewhere"] {
+        rejected(&format!("node path(2) 0 {line}").split(' ').collect::<Vec<_>>());
+    }
+}
