@@ -199,17 +199,3 @@ fn expand(value: u8) -> u32 {
     let exponent = if value & 0x40 != 0 { 0x3e00_0000 } else { 0x4000_0000 };
     (value & 0x80) << 24 | exponent | (value & 0x3f) << 19
 }
-
-#[cfg(test)]
-mod tests {
-    use super::expand;
-
-    #[test]
-    fn immediates() {
-        assert_eq!(f32::from_bits(expand(0x70)), 1.0);
-        assert_eq!(f32::from_bits(expand(0x00)), 2.0);
-        assert_eq!(f32::from_bits(expand(0x80)), -2.0);
-        assert_eq!(f32::from_bits(expand(0x3f)), 31.0);
-        assert_eq!(f32::from_bits(expand(0x40)), 0.125);
-    }
-}
