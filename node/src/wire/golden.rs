@@ -118,8 +118,8 @@ fn offer() -> Offer {
     Offer::new(3, 0x7f)
 }
 
-fn frames(examples: &mut Examples) {
-    let of_node = Hello {
+fn hello() -> Hello {
+    Hello {
         identity: node(),
         session: 3,
         heard: 0x0900,
@@ -130,7 +130,11 @@ fn frames(examples: &mut Examples) {
         keyed: false,
         keeps_alive: true,
         steps: 0,
-    };
+    }
+}
+
+fn frames(examples: &mut Examples) {
+    let of_node = hello();
     let of_host = Hello {
         identity: Identity {
             role: Role::Host,
@@ -223,16 +227,9 @@ fn sealed_frames(examples: &mut Examples) {
     let link = key.derive_key("link", &[&ours, &theirs]);
     examples.wrote("derived key", link.bytes());
     let hello = Hello {
-        identity: node(),
-        session: 3,
-        heard: 0x0900,
-        stance: Stance {
-            accepts: true,
-            holds: false,
-        },
         keyed: true,
         keeps_alive: false,
-        steps: 0,
+        ..hello()
     };
     let seal = |number| Seal { key: &link, number };
     let proof = Proof {

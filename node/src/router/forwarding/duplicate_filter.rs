@@ -300,18 +300,9 @@ mod tests {
 
     fn header(source: Node, number: u32, copied: bool) -> Header {
         Header {
-            kind: Kind::Datagram,
             copied,
-            trail: false,
-            traced: false,
-            to_host: false,
-            from_host: false,
-            hops_left: 9,
             age: 10,
-            epoch: 1,
-            number,
-            source,
-            dest: 0,
+            ..Header::new(Kind::Datagram, source, 0).numbered(1, number)
         }
     }
 

@@ -300,20 +300,7 @@ mod tests {
     use crate::wire::Kind;
 
     fn packet(epoch: u16, number: u32) -> Header {
-        Header {
-            kind: Kind::Confirmed,
-            copied: false,
-            trail: false,
-            traced: false,
-            to_host: false,
-            from_host: false,
-            hops_left: 9,
-            age: 0,
-            epoch,
-            number,
-            source: 2,
-            dest: 7,
-        }
+        Header::new(Kind::Confirmed, 2, 7).numbered(epoch, number)
     }
 
     fn deliver(peers: &mut Peers<FourPeers>, header: &Header) {

@@ -20,18 +20,8 @@ const NOW: Micros = 5_000_000;
 fn from(source: u64) -> Packet {
     Packet {
         header: Header {
-            kind: Kind::Datagram,
-            copied: false,
-            trail: false,
-            traced: false,
-            to_host: false,
-            from_host: false,
-            hops_left: 9,
             age: 20_000,
-            epoch: 1,
-            number: 0,
-            source,
-            dest: 1,
+            ..Header::new(Kind::Datagram, source, 1)
         },
         body: Body::new(),
     }
