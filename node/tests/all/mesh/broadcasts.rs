@@ -82,28 +82,6 @@ fn a_cut_cable_keeps_nobody_from_a_broadcast() {
     }
 }
 
-/// The children of a dead board are reached from its parent, in networks where no child is on the detour of another.
-#[test]
-fn the_children_of_a_dead_board_are_reached() {
-    for expression in ["ring(6)", "torus(4,4)", "hypercube(4)"] {
-        let mut mesh = Mesh::up(expression);
-        let nodes = mesh.network.nodes();
-        let dead = 5;
-        mesh.switch_off(dead);
-        mesh.run(SECOND);
-        for source in (0..nodes).filter(|&source| source != dead) {
-            mesh.broadcast(source, &[source as u8; 3]).unwrap();
-            mesh.run(300 * MILLISECOND);
-            let expected = |node| usize::from(node != source && node != dead);
-            let expected: Vec<_> = (0..nodes).map(expected).collect();
-            let found = counts(&mesh, &[source as u8; 3]);
-            assert_eq!(found, expected, "{expression} without {dead}, from {source}");
-        }
-        mesh.run(SECOND);
-        mesh.assert_at_rest();
-    }
-}
-
 /// The cable dies with the copy on it: it goes round, marked as a copy, and comes once all the same.
 #[test]
 fn a_cable_that_dies_under_a_broadcast_loses_and_doubles_nothing() {

@@ -383,65 +383,6 @@ fn the_inbox_is_full_if_nobody_fetches() {
     mesh.assert_at_rest();
 }
 
-/// All nodes send as much as they can to far destinations: all of it comes, nothing twice, and nothing stands still.
-#[test]
-fn a_mesh_full_of_packets_brings_all_of_them() {
-    for (expression, seed) in [("ring(7)", 1), ("torus(3,3)", 2), ("rdn(ring(3),1)", 3), ("wk(3,2)", 4)] {
-        let mut mesh = Mesh::up(expression);
-        let mut random = Random(seed);
-        let nodes = mesh.network.nodes();
-        let mut sent = vec![0; nodes as usize];
-        let mut full = 0;
-        for _ in 0..40 {
-            for from in 0..nodes {
-                for _ in 0..10 {
-                    let to = (from + 1 + random.below(nodes - 1)) % nodes;
-                    if mesh.send(from, to, &[from as u8; 60]).is_ok() {
-                        sent[to as usize] += 1;
-                    } else {
-                        full += 1;
-                    }
-                }
-            }
-            mesh.run(4 * MILLISECOND);
-        }
-        let all: usize = sent.iter().sum();
-        let at_rest = mesh.run_until(10 * SECOND, |mesh| mesh.boards().all(|board| board.router.held() == 0));
-        assert!(at_rest, "{expression}: stands still");
-        mesh.assert_at_rest();
-        for node in 0..nodes {
-            let found = mesh.board(node).got.len();
-            assert_eq!(found, sent[node as usize], "{expression}: {node} of {all}");
-            assert!(mesh.board(node).router.counters().buffers_used <= BUFFERS as u32);
-        }
-        assert!(full > 100, "{expression}: it was not full");
-    }
-}
-
-#[test]
-fn noise_loses_and_doubles_nothing() {
-    for seed in 1..4 {
-        let mut mesh = Mesh::up("ring(5)");
-        mesh.noise(seed, 4_000);
-        for round in 0..30_u8 {
-            for from in 0..5 {
-                mesh.send(from, (from + 2) % 5, &[round; 40]).unwrap();
-            }
-            mesh.run(10 * MILLISECOND);
-        }
-        mesh.run(SECOND);
-        for node in 0..5 {
-            let rounds: Vec<_> = mesh.board(node).got.iter().map(|got| got.payload[0]).collect();
-            assert_eq!(rounds, (0..30).collect::<Vec<_>>(), "node {node}, seed {seed}");
-        }
-        let damaged = mesh
-            .boards()
-            .map(|board| board.count(|event| matches!(event, Event::Damaged { .. })));
-        assert!(damaged.sum::<usize>() > 20, "seed {seed}");
-        mesh.assert_at_rest();
-    }
-}
-
 /// What a stranger can say of itself must fit what it is.
 #[test]
 fn a_board_needs_an_address_links_and_an_epoch() {
