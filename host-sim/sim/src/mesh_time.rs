@@ -3,13 +3,13 @@
 use hopwise_core::{Network, Node};
 use hopwise_language::Failure;
 use hopwise_node::capacities::Capacities;
-use hopwise_node::router::{ConfigError, Event};
-use hopwise_node::wire::{self, AppPort, Frame, TimeSignal};
+use hopwise_node::router::ConfigError;
+use hopwise_node::wire::AppPort;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::wire::{Nanos, Noise};
-use crate::world::{Build, Mark, Narrow, StepOutcome, Watcher, WireEnd, World};
+use crate::world::{Build, Mark, Narrow, StepOutcome, World};
 
 /// More links than this a board does not have here.
 pub const MAX_LINKS: u64 = Narrow::SIZES.links as u64;
@@ -36,33 +36,6 @@ pub struct Trial {
     pub starts_within: Nanos,
     /// All links are full.
     pub full: bool,
-    /// A board that lies about the time, and how.
-    pub liar: Option<(Node, Lie)>,
-}
-
-/// What a liar makes of what it would say at a time.
-pub type Lie = fn(Nanos, &mut TimeSignal);
-
-/// Does not observe packets, but may change time signals.
-#[derive(Clone, Copy)]
-struct Wires(Option<(Node, Lie)>);
-
-impl Watcher for Wires {
-    fn note(&mut self, _at: Nanos, _board: u32, _event: &Event) {}
-
-    fn leaves(&mut self, at: Nanos, ends: [WireEnd; 2], frame: &mut [u8], length: usize) -> usize {
-        let Some((_, lie)) = self.0.filter(|(liar, _)| *liar == u64::from(ends[0].0)) else {
-            return length;
-        };
-        let mut bytes = frame[..length - 1].to_vec();
-        let decoded = wire::decode(&mut bytes).ok();
-        let read = decoded.and_then(|bytes| Frame::read(bytes, wire::tag_of(bytes)?).ok());
-        let Some(Frame::Time { tag, mut signal }) = read else {
-            return length;
-        };
-        lie(at, &mut signal);
-        wire::write_time(tag, &signal, None, frame).unwrap_or(length)
-    }
 }
 
 /// A mark that starts a board; without it, one that has the board send more.
@@ -71,7 +44,6 @@ const START: Mark = 1 << 31;
 /// Nodes whose time is watched.
 pub struct TimedNodes {
     world: World<Narrow>,
-    wires: Wires,
     network: Network,
     full: bool,
     last_start: Nanos,
@@ -106,7 +78,6 @@ impl TimedNodes {
         TimedNodes {
             next: vec![0; world.boards() as usize],
             world,
-            wires: Wires(trial.liar),
             network: trial.network,
             full: trial.full,
             last_start,
@@ -126,13 +97,13 @@ impl TimedNodes {
     /// Runs up to a time.
     pub fn run_until(&mut self, end: Nanos) -> Result<(), ConfigError> {
         loop {
-            match self.world.step(end, &mut self.wires) {
+            match self.world.step(end, &mut ()) {
                 StepOutcome::End => return Ok(()),
                 StepOutcome::Nothing => {}
                 StepOutcome::Board(board) => self.read_all(board),
                 StepOutcome::Mark(mark) if mark & START != 0 => {
                     let board = mark & !START;
-                    self.world.start(board, &mut self.wires)?;
+                    self.world.start(board, &mut ())?;
                     if self.full {
                         self.world.mark(self.world.now() + MORE_EVERY, board);
                     }
@@ -148,11 +119,8 @@ impl TimedNodes {
     /// Takes what has come for a board's application.
     fn read_all(&mut self, board: u32) {
         if self.world.node(board).is_some_and(|node| node.has_news()) {
-            self.world.with_node(
-                board,
-                &mut self.wires,
-                |node, _, _| while node.next_message().is_some() {},
-            );
+            self.world
+                .with_node(board, &mut (), |node, _, _| while node.next_message().is_some() {});
         }
     }
 
@@ -160,7 +128,7 @@ impl TimedNodes {
     fn send_more(&mut self, board: u32) {
         let neighbors: Vec<Node> = self.network.neighbors(board.into()).into_iter().flatten().collect();
         let next = &mut self.next[board as usize];
-        self.world.with_node(board, &mut self.wires, |node, now, mut note| {
+        self.world.with_node(board, &mut (), |node, now, mut note| {
             for _ in 0..BURST {
                 let Some(neighbor) = neighbors.get(*next % neighbors.len().max(1)) else {
                     break;
@@ -179,11 +147,11 @@ impl TimedNodes {
     /// Has something fail now.
     pub fn fail(&mut self, failure: Failure) {
         match failure {
-            Failure::Board(board) => self.world.stop(board as u32, &mut self.wires),
+            Failure::Board(board) => self.world.stop(board as u32, &mut ()),
             Failure::Cable(a, b) => {
                 let port = self.network.port_to(a, b).ok().flatten().unwrap_or(u64::MAX);
                 if let Some(cable) = self.world.cable_at((a as u32, port.min(255) as u8)) {
-                    self.world.plug(cable, false, &mut self.wires);
+                    self.world.plug(cable, false, &mut ());
                 }
             }
         }

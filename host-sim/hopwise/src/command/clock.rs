@@ -331,7 +331,6 @@ fn simulated(args: &ClockArgs, network: &Network, seed: u64) -> TimedNodes {
         drift: args.drift,
         starts_within: STARTS_WITHIN,
         full: args.load == LoadArg::Full,
-        liar: None,
     })
 }
 

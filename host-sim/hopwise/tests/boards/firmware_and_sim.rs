@@ -11,9 +11,9 @@ use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::router::{Event, MessageKind};
-use hopwise_node::wire::{PacketId, Query, trace_records};
-use hopwise_sim::wire::{Nanos, Noise};
-use hopwise_sim::world::{Build, Narrow, StepOutcome, Watcher, WireEnd, World};
+use hopwise_node::wire::{Query, trace_records};
+use hopwise_sim::wire::Noise;
+use hopwise_sim::world::{Build, Narrow, StepOutcome, World};
 
 const NETWORK: &str = "rcr(2,2,1)";
 /// The cable that is cut: at port 1 of node 0.
@@ -57,18 +57,6 @@ fn more(from: Node, query: Query) -> Vec<u8> {
     }
 }
 
-struct Unwatched;
-
-impl Watcher for Unwatched {
-    fn note(&mut self, _: Nanos, _: u32, _: &Event) {}
-
-    fn leaves(&mut self, _: Nanos, _: [WireEnd; 2], _: &mut [u8], length: usize) -> usize {
-        length
-    }
-
-    fn swallowed(&mut self, _: PacketId) {}
-}
-
 struct Simulated(World<Narrow>);
 
 impl Simulated {
@@ -88,7 +76,7 @@ impl Simulated {
             hosts: Vec::new(),
         });
         for board in 0..world.boards() {
-            world.start(board, &mut Unwatched).expect("a node");
+            world.start(board, &mut ()).expect("a node");
         }
         Simulated(world)
     }
@@ -96,12 +84,12 @@ impl Simulated {
     fn run_until(&mut self, milliseconds: u64) {
         let end = milliseconds * 1_000_000;
         assert!(self.0.now() <= end, "the simulator is late");
-        while self.0.step(end, &mut Unwatched) != StepOutcome::End {}
+        while self.0.step(end, &mut ()) != StepOutcome::End {}
     }
 
     fn responses(&mut self, board: u32) -> Vec<(u32, Vec<u8>)> {
         let mut responses = Vec::new();
-        self.0.with_node(board, &mut Unwatched, |node, _, _| {
+        self.0.with_node(board, &mut (), |node, _, _| {
             while let Some(message) = node.next_message() {
                 if matches!(message.kind, MessageKind::Response(_)) {
                     responses.push((message.number, message.payload.to_vec()));
@@ -116,7 +104,7 @@ impl Mesh for Simulated {
     fn ask(&mut self, round: &[Asked]) -> Answers {
         let mut open = BTreeMap::new();
         for (index, &(from, to, query)) in round.iter().enumerate() {
-            let asked = self.0.with_node(from as u32, &mut Unwatched, |node, now, note| {
+            let asked = self.0.with_node(from as u32, &mut (), |node, now, note| {
                 node.ask(to, query, &more(from, query), now, &mut |event: Event| note(event))
             });
             let number = asked.expect("a node that is on").expect("room for a request");
@@ -125,7 +113,7 @@ impl Mesh for Simulated {
         let mut responses = vec![None; round.len()];
         let end = self.0.now() + 1_000_000_000;
         while !open.is_empty() {
-            match self.0.step(end, &mut Unwatched) {
+            match self.0.step(end, &mut ()) {
                 StepOutcome::Board(board) => {
                     for (number, response) in self.responses(board) {
                         if let Some(index) = open.remove(&(board, number)) {
@@ -181,7 +169,7 @@ fn boards_and_simulator_deliver_the_same_by_the_same_paths() {
     boards.run_for((CUT_AT + KNOWN_AFTER) * MILLISECOND - now);
     simulated.run_until(CUT_AT);
     let cable = simulated.0.cable_at(CUT).expect("a cable");
-    simulated.0.plug(cable, false, &mut Unwatched);
+    simulated.0.plug(cable, false, &mut ());
     simulated.run_until(CUT_AT + KNOWN_AFTER);
 
     let cut = paths(&mut boards, nodes);

@@ -142,6 +142,11 @@ pub trait Watcher {
     fn swallowed(&mut self, _packet: PacketId) {}
 }
 
+/// Watches nothing.
+impl Watcher for () {
+    fn note(&mut self, _at: Nanos, _board: u32, _event: &Event) {}
+}
+
 /// The mesh.
 pub struct World<C: Capacities> {
     build: Build,

@@ -13,7 +13,6 @@ mod programs;
 mod pulls;
 mod settings;
 mod swarm;
-mod time;
 mod torture;
 
 use hopwise_sim::run::Account;
