@@ -2,14 +2,13 @@
 
 #[allow(dead_code, reason = "each test uses a part of it")]
 use crate::firmware_support::{Rig, SIGN_OF_LIFE, firmware};
-use hopwise_emulate::check::path;
 use hopwise_emulate::setup::{LINKS, configure};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port};
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{
     BoardConfig, BoardState, Command, CommandResult, DropReason, LinkReport, NodeReport, Pattern, Query,
-    RouterCounters, Status, Traffic, TrafficReport, trace_records,
+    RouterCounters, Status, Traffic, TrafficReport,
 };
 use hopwise_rig::board_log::BoardLine;
 
@@ -82,49 +81,6 @@ fn a_wrong_cable_is_reported_by_those_who_see_it() {
         assert_eq!(found, wrong, "board {board}");
     }
     rig.assert_healthy();
-}
-
-fn ways_from(rig: &mut Rig, from: usize) -> Vec<Vec<u64>> {
-    let nodes = rig.network.nodes();
-    let mut ways = Vec::new();
-    for to in (0..nodes).filter(|to| *to != from as u64) {
-        match rig.ask(&[BoardRequest::new(from, to, Query::Trace)]).remove(0) {
-            Some(Reply::Response(response)) => ways.push(trace_records(&response).map(|record| record.node).collect()),
-            other => panic!("trace of {to} from {from}: {other:?}"),
-        }
-    }
-    ways
-}
-
-#[test]
-fn a_cut_cable_is_detoured_until_it_is_whole() {
-    let rig = Rig::of("rdn(ring(3),1)");
-    let Some(mut rig) = rig else { return };
-    let network = rig.network;
-    let cut = port(0, 1);
-    let events = vec![
-        (100 * MILLISECOND, Action::Cut(cut)),
-        (1500 * MILLISECOND, Action::Plug(cut)),
-    ];
-    rig.script(events);
-    assert!(rig.wait_for_links(SECOND) < 100 * MILLISECOND);
-    rig.run_for(600 * MILLISECOND);
-    assert_eq!(rig.identity(0).neighbors_up, 2);
-    let lost = network.neighbor(0, 1).expect("a node").expect("a neighbor");
-    let ways = ways_from(&mut rig, 0);
-    for way in &ways {
-        let is_cut = |hop: &[u64]| hop == [0, lost] || hop == [lost, 0];
-        assert!(!way.windows(2).any(is_cut), "{way:?} uses the cut cable");
-    }
-    let direct: Vec<Vec<u64>> = (1..network.nodes()).map(|to| path(&network, 0, to)).collect();
-    assert_ne!(ways, direct);
-    assert!(rig.counters(0).detoured > 0);
-    let in_time = rig.world.now() < 1500 * MILLISECOND;
-    assert!(in_time, "all that was to happen while it was cut");
-    rig.run_for(1500 * MILLISECOND - rig.world.now());
-    rig.wait_for_links(SECOND);
-    assert_eq!(ways_from(&mut rig, 0), direct);
-    rig.assert_accounts();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::firmware_support::{LED_STEP, Rig, config, firmware, sizes};
 use hopwise_emulate::setup::{LINKS, configuration_slots};
-use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port};
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{
@@ -143,43 +143,22 @@ fn the_led_flickers_while_packets_pass() {
     rig.assert_rhythm("*.*.*.*.*.*.*.*.");
 }
 
-/// A board with other instructions at the beginning of a function that runs for each packet.
-fn broken(firmware: &'static crate::firmware_support::Firmware, instructions: &[u16]) -> Rig {
-    let mut rig = Rig::single(firmware, &config("path(2)", 0));
-    let bytes: Vec<u8> = instructions.iter().flat_map(|half| half.to_le_bytes()).collect();
-    rig.patch("router::forwarding", ">::go", &bytes);
-    rig
-}
-
-fn lines_after_ping(rig: &mut Rig, time: Time) -> Vec<String> {
+#[test]
+fn a_fault_is_kept_over_the_reset_and_reported() {
+    let Some(mut rig) = Rig::stock_single(&config("path(2)", 0)) else {
+        return;
+    };
+    // UDF, at the beginning of a function that runs for each packet.
+    rig.patch("router::forwarding", ">::go", &[0x00, 0xde]);
     rig.run_for(100 * MILLISECOND);
     rig.log();
     rig.ask(&[BoardRequest::new(0, 0, Query::Ping)]);
-    rig.run_for(time);
-    rig.log().into_iter().map(|line| line.text).collect()
-}
-
-#[test]
-fn a_fault_is_kept_over_the_reset_and_reported() {
-    let Some(firmware) = firmware() else { return };
-    // UDF
-    let mut rig = broken(firmware, &[0xde00]);
-    let lines = lines_after_ping(&mut rig, 0);
+    let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
     assert!(rig.world.boards()[0].resets() >= 1);
     let says_so = lines.iter().any(|line| line.ends_with("started by Software"));
     assert!(says_so, "{lines:?}");
     let begin = "before the restart: fault at ";
     assert!(lines.iter().any(|line| line.starts_with(begin)), "{lines:?}");
-}
-
-#[test]
-fn the_watchdog_ends_what_hangs() {
-    let Some(firmware) = firmware() else { return };
-    // WFI, and back to it: interrupts go on, tasks do not.
-    let mut rig = broken(firmware, &[0xbf30, 0xe7fd]);
-    let lines = lines_after_ping(&mut rig, 6 * SECOND);
-    let says_so = lines.iter().any(|line| line.ends_with("started by Watchdog"));
-    assert!(says_so, "{lines:?}");
 }
 
 #[test]
