@@ -1,6 +1,8 @@
 //! Meshes of hundreds of emulated boards, of boards of every kind, and many power cuts: `cargo test -p hopwise --test boards-long -- --nocapture`, some minutes.
 
 #[allow(dead_code, reason = "the tests of boards use the rest")]
+mod doctor;
+#[allow(dead_code, reason = "the tests of boards use the rest")]
 mod firmware_power;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod firmware_support;
