@@ -7,7 +7,7 @@ use hopwise_networks::graph::Graph;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-/// Distances and neighbors are held against it in the tests of core.
+/// Distances are held against it in the tests of core.
 #[derive(Deserialize)]
 struct Golden {
     spec: String,
