@@ -1,13 +1,11 @@
 //! Lines go to disk as they come, and the output is whole or what it was.
 
-use std::path::PathBuf;
-
 use hopwise_node::router::Event;
 use hopwise_node::wire::{Kind, PacketId};
 use hopwise_trace::line::{Record, TraceLine};
 use hopwise_trace::reader::Reader;
 
-use crate::capture::{CannotCapture, Capture, LogLine};
+use crate::capture::{Capture, LogLine};
 use crate::mesh::Mesh;
 use crate::tests::Folder;
 
@@ -168,16 +166,6 @@ fn an_output_is_what_it_was_until_the_new_one_is_whole() {
     let text = std::fs::read(folder.0.join(unaligned)).unwrap();
     let lines: Vec<TraceLine> = Reader::new(&text[..]).unwrap().map(Result::unwrap).collect();
     assert_eq!((lines.len(), lines[0].at), (1, 1_000_000_000));
-}
-
-#[test]
-fn an_output_that_cannot_be_written_is_named_at_once() {
-    let mut show = |_: f64, _: &LogLine, _: &Record| Ok(());
-    let path = PathBuf::from("/no/such/trace");
-    match Capture::create(&path, &mesh(), &mut show).err() {
-        Some(CannotCapture::Output { path: named, .. }) => assert_eq!(named, path),
-        other => panic!("{other:?}"),
-    }
 }
 
 #[test]
