@@ -18,7 +18,7 @@
 mod slot;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use slot::{COMMITTED_BYTES, KEYED_BYTES, Keys, RECORD, Slot, committed, count_from, last_epoch_in, next_epoch};
 use slot::{CommitRecord, KEYS, Look, VERDICT, mark};

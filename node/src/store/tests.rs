@@ -9,32 +9,75 @@ use crate::key::{Key, Secret};
 /// The size of a slot: room for 24 boot records.
 const SLOT_BYTES: usize = 1_024;
 
-#[derive(Clone)]
-struct Chip {
-    slots: [Vec<u8>; 2],
-    /// Units of work until the power fails; then nothing more is done.
-    power: u64,
-    /// The random state of torn writes.
-    random: u64,
-}
-
-/// Units of work of an erase, which can be torn at any.
+/// Units of work of an erase.
 const ERASE_UNITS: u64 = 8;
 
-impl Chip {
-    fn new() -> Self {
-        Chip {
-            slots: [vec![0xff; SLOT_BYTES], vec![0xff; SLOT_BYTES]],
-            power: u64::MAX,
-            random: 1,
-        }
-    }
+/// What is left of the power of a chip.
+#[derive(Clone)]
+pub(crate) struct Power {
+    /// Units of work until it fails; then nothing more is done.
+    pub(crate) left: u64,
+    /// The random state of torn writes.
+    pub(crate) random: u64,
+}
+
+impl Power {
+    pub(crate) const FULL: Power = Power {
+        left: u64::MAX,
+        random: 1,
+    };
 
     fn draw(&mut self) -> u8 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
         (self.random >> 24) as u8
+    }
+
+    /// Erases cells in so many units of work, and can be torn at any.
+    pub(crate) fn erase(&mut self, cells: &mut [u8], units: u64) -> Result<(), FlashFailed> {
+        let done = self.left.min(units);
+        self.left -= done;
+        if done == units {
+            cells.fill(0xff);
+            return Ok(());
+        }
+        // Some bits are erased and some are not, the more the longer it took.
+        for cell in cells {
+            (0..done).for_each(|_| *cell |= self.draw() & self.draw());
+        }
+        Err(FlashFailed)
+    }
+
+    /// Writes records into erased cells.
+    pub(crate) fn program(&mut self, cells: &mut [u8], at: usize, bytes: &[u8]) -> Result<(), FlashFailed> {
+        assert!(at.is_multiple_of(RECORD) && bytes.len().is_multiple_of(RECORD));
+        for (cell, byte) in cells[at..].iter_mut().zip(bytes) {
+            if self.left == 0 {
+                return Err(FlashFailed);
+            }
+            self.left -= 1;
+            // The last byte is torn: some of its bits are still ones.
+            let torn = if self.left == 0 { self.draw() } else { 0 };
+            assert_eq!(*cell, 0xff, "written twice");
+            *cell = byte | torn;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone)]
+struct Chip {
+    slots: [Vec<u8>; 2],
+    power: Power,
+}
+
+impl Chip {
+    fn new() -> Self {
+        Chip {
+            slots: [vec![0xff; SLOT_BYTES], vec![0xff; SLOT_BYTES]],
+            power: Power::FULL,
+        }
     }
 }
 
@@ -48,37 +91,11 @@ impl Flash for &mut Chip {
     }
 
     fn erase(&mut self, slot: Slot) -> Result<(), FlashFailed> {
-        if self.power >= ERASE_UNITS {
-            self.power -= ERASE_UNITS;
-            self.slots[slot as usize].fill(0xff);
-            return Ok(());
-        }
-        // Some bits are erased and some are not, the more the longer it took.
-        for place in 0..SLOT_BYTES {
-            let mut bits = 0;
-            for _ in 0..self.power {
-                bits |= self.draw() & self.draw();
-            }
-            self.slots[slot as usize][place] |= bits;
-        }
-        self.power = 0;
-        Err(FlashFailed)
+        self.power.erase(&mut self.slots[slot as usize], ERASE_UNITS)
     }
 
     fn write(&mut self, slot: Slot, at: usize, bytes: &[u8]) -> Result<(), FlashFailed> {
-        assert!(at.is_multiple_of(RECORD) && bytes.len().is_multiple_of(RECORD));
-        for (place, byte) in (at..).zip(bytes) {
-            let before = self.slots[slot as usize][place];
-            assert!(before == 0xff || self.power == 0, "written twice");
-            if self.power == 0 {
-                return Err(FlashFailed);
-            }
-            self.power -= 1;
-            // The last byte is torn: some of its bits are still ones.
-            let left = if self.power == 0 { self.draw() } else { 0 };
-            self.slots[slot as usize][place] = before & (byte | left);
-        }
-        Ok(())
+        self.power.program(&mut self.slots[slot as usize], at, bytes)
     }
 }
 
@@ -99,7 +116,7 @@ enum Deed {
 fn live(chip: &mut Chip, deed: Deed) -> Option<Start> {
     let mut store = Store::new(&mut *chip);
     let start = store.start(77);
-    if store.flash.power == 0 {
+    if store.flash.power.left == 0 {
         return None;
     }
     // What fails for lack of power shows at the next boot.
@@ -272,18 +289,24 @@ fn power_may_fail_at_any_moment() {
             let before = begun.config;
             for (power, seed) in (0..).flat_map(|power| [(power, 3), (power, 4)]) {
                 let mut torn = chip.clone();
-                (torn.power, torn.random) = (power, seed * 7_919 + power);
+                torn.power = Power {
+                    left: power,
+                    random: seed * 7_919 + power,
+                };
                 let heard = live(&mut torn, deed);
-                if torn.power > 0 {
+                if torn.power.left > 0 {
                     break;
                 }
                 cuts += 1;
                 // And again at the next start.
                 let mut again = torn.clone();
-                (again.power, again.random) = (power % 50 + 1, seed);
+                again.power = Power {
+                    left: power % 50 + 1,
+                    random: seed,
+                };
                 live(&mut again, Deed::Nothing);
                 for mut chip in [torn, again] {
-                    chip.power = u64::MAX;
+                    chip.power.left = u64::MAX;
                     let found = start(&mut chip);
                     let what = std::format!("{story:?}, {deed:?}: power fails after {power}, seed {seed}");
                     assert!(
@@ -333,8 +356,8 @@ proptest::proptest! {
 
 /// Boots a board with arbitrary slots: nothing is recorded there.
 fn start_as_is(chip: &mut Chip) -> Start {
-    chip.power = 0;
+    chip.power.left = 0;
     let start = Store::new(&mut *chip).start(77);
-    chip.power = u64::MAX;
+    chip.power.left = u64::MAX;
     start
 }

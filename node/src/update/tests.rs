@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 use crate::boot::{choose, has_image};
+use crate::store::tests::Power;
 use crate::wire::Command;
 
 const BEGIN: [u32; 2] = [0x0801_0000, 0x0804_0000];
@@ -25,9 +26,7 @@ struct Chip {
     log: Vec<u8>,
     running: Slot,
     has_loader: bool,
-    /// Units of work until the power fails; then nothing more is done.
-    power: u64,
-    random: u64,
+    power: Power,
 }
 
 fn image(slot: Slot, version: u8) -> Vec<u8> {
@@ -70,51 +69,7 @@ impl Chip {
             log: vec![0xff; RECORDS * RECORD],
             running: Slot::First,
             has_loader: true,
-            power: u64::MAX,
-            random: 1,
-        }
-    }
-
-    fn draw(&mut self) -> u8 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random >> 24) as u8
-    }
-
-    fn erase(&mut self, log: bool, at: usize, length: usize) -> Result<(), FlashFailed> {
-        let done = self.power.min(ERASE_UNITS);
-        self.power -= done;
-        for place in at..at + length {
-            // Some bits are erased and some are not, the more the longer it took.
-            let mut bits = if done == ERASE_UNITS { 0xff } else { 0 };
-            for _ in 0..done {
-                bits |= self.draw() & self.draw();
-            }
-            *self.byte(log, place) |= bits;
-        }
-        if done == ERASE_UNITS { Ok(()) } else { Err(FlashFailed) }
-    }
-
-    fn program(&mut self, log: bool, at: usize, bytes: &[u8]) -> Result<(), FlashFailed> {
-        assert!(at.is_multiple_of(RECORD) && bytes.len().is_multiple_of(RECORD));
-        for (place, byte) in (at..).zip(bytes) {
-            if self.power == 0 {
-                return Err(FlashFailed);
-            }
-            self.power -= 1;
-            let left = if self.power == 0 { self.draw() } else { 0 };
-            let cell = self.byte(log, place);
-            assert_eq!(*cell, 0xff, "written twice");
-            *cell = byte | left;
-        }
-        Ok(())
-    }
-
-    fn byte(&mut self, log: bool, place: usize) -> &mut u8 {
-        match log {
-            true => &mut self.log[place],
-            false => &mut self.slots[self.running.other() as usize][place],
+            power: Power::FULL,
         }
     }
 
@@ -152,7 +107,7 @@ impl Chip {
         for index in (0..blocks).rev().chain([2]) {
             take(&mut update, &block(&plan, &image, index), self);
         }
-        match update.trial(&plan.hash).filter(|_| self.power > 0) {
+        match update.trial(&plan.hash).filter(|_| self.power.left > 0) {
             None => 0,
             Some(trial) => {
                 let runs = self.boot(Some(trial));
@@ -188,11 +143,11 @@ impl Flash for Chip {
     }
 
     fn erase_log(&mut self) -> Result<(), FlashFailed> {
-        self.erase(true, 0, RECORDS * RECORD)
+        self.power.erase(&mut self.log, ERASE_UNITS)
     }
 
     fn write_record(&mut self, place: usize, record: &[u8; RECORD]) -> Result<(), FlashFailed> {
-        self.program(true, place * RECORD, record)
+        self.power.program(&mut self.log, place * RECORD, record)
     }
 
     fn slot_bytes(&self) -> usize {
@@ -201,7 +156,8 @@ impl Flash for Chip {
 
     fn erase_sector(&mut self, at: usize) -> Result<usize, FlashFailed> {
         assert!(at.is_multiple_of(SECTOR) && at < SLOT_BYTES);
-        self.erase(false, at, SECTOR).map(|()| at + SECTOR)
+        let cells = &mut self.slots[self.running.other() as usize][at..at + SECTOR];
+        self.power.erase(cells, ERASE_UNITS).map(|()| at + SECTOR)
     }
 
     fn read(&self, at: usize) -> [u8; RECORD] {
@@ -211,7 +167,8 @@ impl Flash for Chip {
     }
 
     fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), FlashFailed> {
-        self.program(false, at, bytes)
+        let cells = &mut self.slots[self.running.other() as usize];
+        self.power.program(cells, at, bytes)
     }
 }
 
@@ -382,9 +339,12 @@ fn power_may_fail_at_any_moment() {
         for (power, seed) in (0..).flat_map(|power| [(power, 3), (power, 4)]) {
             let what = std::format!("version {version}: power fails after {power}, seed {seed}");
             let mut torn = chip.clone();
-            (torn.power, torn.random) = (power, seed * 7_919 + power);
+            torn.power = Power {
+                left: power,
+                random: seed * 7_919 + power,
+            };
             torn.update(version, true);
-            if torn.power > 0 {
+            if torn.power.left > 0 {
                 break;
             }
             cuts += 1;
@@ -392,7 +352,7 @@ fn power_may_fail_at_any_moment() {
             // Once more, in the attempt after, at various places.
             for again in [u64::MAX, power % 53] {
                 let mut chip = torn.clone();
-                chip.power = again;
+                chip.power.left = again;
                 ran.insert(chip.boot(None));
                 let spurious = is_on_trial(&chip)
                     && chip.slots[chip.running.other() as usize][..LENGTH] != image(chip.running.other(), version - 1);
@@ -400,7 +360,7 @@ fn power_may_fail_at_any_moment() {
                 if !is_on_trial(&chip) {
                     chip.update(9, true);
                 }
-                chip.power = u64::MAX;
+                chip.power.left = u64::MAX;
                 ran.insert(chip.boot(None));
                 let last = chip.update(10, true);
                 assert_eq!((last, chip.boot(None)), (10, 10), "{what}");
