@@ -79,12 +79,8 @@ pub fn elf(path: &Path, board: &str, network: &Network, told: impl FnMut(&str)) 
     }
 }
 
-fn build(folder: &Path, board: &str, network: &Network, mut told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
+fn build(folder: &Path, board: &str, network: &Network, told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
     let name = folder.display().to_string();
-    let no_cargo = |error| NoApp::NoCargo {
-        crate_: name.clone(),
-        error,
-    };
     let package = package_of(folder);
     let mut cargo = cargo(folder);
     if let Some(repository) = repository_of(folder, &package) {
@@ -105,6 +101,15 @@ fn build(folder: &Path, board: &str, network: &Network, mut told: impl FnMut(&st
     if let Some(features) = to_choose(&package["features"], &wanted) {
         cargo.args(["--no-default-features", "--features", &features]);
     }
+    built(&mut cargo, name, told)
+}
+
+/// The one program that a run of cargo makes.
+fn built(cargo: &mut Command, name: String, mut told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
+    let no_cargo = |error| NoApp::NoCargo {
+        crate_: name.clone(),
+        error,
+    };
     let running = cargo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut running = running.map_err(no_cargo)?;
     let stdout = running.stdout.take();
@@ -127,6 +132,80 @@ fn build(folder: &Path, board: &str, network: &Network, mut told: impl FnMut(&st
             programs: others + usize::from(last.is_some()),
         }),
     }
+}
+
+/// Packages that programs for boards depend on and that are for chips.
+const FOR_CHIPS: [&str; 4] = ["cortex-m", "embassy-executor", "embassy-stm32", "hopwise-firmware"];
+
+/// The program of a crate for this machine, as an executable for [`hopwise_process::main`]: `path` is that, or a crate, which is built as far as it has
+/// changed. Its source is what runs on boards, `src/program.rs`; only what is around it is another.
+///
+/// [`hopwise_process::main`]: https://docs.rs/hopwise-process
+pub fn for_host(path: &Path, told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
+    let name = path.display().to_string();
+    if path.is_file() {
+        return Ok(path.to_path_buf());
+    }
+    let unreadable = |error| NoApp::Unreadable {
+        file: name.clone(),
+        error,
+    };
+    let program = path.join("src/program.rs").canonicalize().map_err(unreadable)?;
+    let package = package_of(path);
+    let repository = repository_of(path, &package);
+    let folder = path.join("target/hopwise-node");
+    std::fs::create_dir_all(folder.join("src")).map_err(unreadable)?;
+    let write = |file: &str, text: String| match std::fs::read_to_string(folder.join(file)) {
+        // What is the same is not built again.
+        Ok(before) if before == text => Ok(()),
+        _ => std::fs::write(folder.join(file), text).map_err(unreadable),
+    };
+    if !folder.join("Cargo.lock").exists() {
+        // The versions that the crate has; without them cargo chooses.
+        let _ = std::fs::copy(path.join("Cargo.lock"), folder.join("Cargo.lock"));
+    }
+    write("Cargo.toml", host_manifest(&package, repository.as_ref()))?;
+    let main = format!(
+        "#[path = {program:?}]\nmod program;\n\nfn main() -> std::io::Result<std::convert::Infallible> {{\n    hopwise_process::main(program::program)\n}}\n"
+    );
+    write("src/main.rs", main)?;
+    let mut cargo = cargo(&folder);
+    cargo.args([
+        "build",
+        "--target",
+        "host-tuple",
+        "--message-format=json-render-diagnostics",
+    ]);
+    built(&mut cargo, name, told)
+}
+
+/// The manifest of a crate around a program: what the program depends on, and a process.
+fn host_manifest(package: &Value, repository: Option<&Repository>) -> String {
+    let mut text = format!(
+        "[package]\nname = \"{}-node\"\n",
+        package["name"].as_str().unwrap_or("program")
+    );
+    // A node waits most of the time, and its user for the build.
+    text += "edition = \"2024\"\npublish = false\n\n[workspace]\n\n[profile.dev]\nopt-level = 1\ndebug = false\n\n[dependencies]\n";
+    let process = match repository {
+        Some(repository) => format!("path = {:?}", repository.root().join("host-sim/process")),
+        None => format!("version = \"{}\"", env!("CARGO_PKG_VERSION")),
+    };
+    text += &format!("hopwise-process = {{ {process}, features = [\"defmt\"] }}\n");
+    for dependency in package["dependencies"].as_array().into_iter().flatten() {
+        let name = dependency["name"].as_str().unwrap_or_default();
+        let is_normal = dependency["kind"].is_null() && dependency["optional"] != true;
+        if !is_normal || FOR_CHIPS.iter().any(|chips| name.starts_with(chips)) {
+            continue;
+        }
+        let from = match dependency["path"].as_str() {
+            Some(path) => format!("path = {path:?}"),
+            None => format!("version = {}", dependency["req"]),
+        };
+        let (features, default) = (&dependency["features"], &dependency["uses_default_features"]);
+        text += &format!("{name} = {{ {from}, features = {features}, default-features = {default} }}\n");
+    }
+    text
 }
 
 /// Cargo in a crate's folder, as its user would run it.

@@ -138,7 +138,7 @@ impl Rehearsal {
         })
     }
 
-    /// Does something to cables and boards, now: `usb in 0`, or in the words of scripts `plug 0.USART1 1.USART3`. Boards have the numbers of
+    /// Does something to cables and boards, now: `usb in 0`, `jumper 0.USART1` from TX to RX, or in the words of scripts `plug 0.USART1 1.USART3`. Boards have the numbers of
     /// their places on the bench.
     pub fn act(&mut self, text: &str) -> Done {
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -152,6 +152,13 @@ impl Rehearsal {
         }
         let kind = |node| rig::board(self.mesh.kind_of(node).name).unwrap_or(self.places[0].kind);
         let port = |name: &PortName| script::port_on(kind(name.node), name);
+        if let ["jumper", place] = words[..] {
+            let port = port(&place.parse()?)?;
+            return match self.world.far_end(port) {
+                Some(_) => Err(BadWire::Taken(port).into()),
+                None => Ok(self.world.join(port, Some(port))?),
+            };
+        }
         let read = script::read(&format!("0s {text}"), &self.mesh.network, port);
         for (after, action) in read.map_err(|error| error.reason)?.events() {
             match *action {

@@ -229,14 +229,19 @@ impl Plug {
             #[cfg(unix)]
             Plug::Socket { path, lock, listener } => {
                 use std::os::unix::net::{UnixListener, UnixStream};
-                // Whoever has the lock, which ends with its process, makes the socket; the other connects to it.
-                if listener.is_none() && lock.try_lock().is_ok() {
+                // If nobody listens yet, whoever has the lock, which ends with its process, does.
+                let met = match listener {
+                    Some(_) => None,
+                    None => UnixStream::connect(&*path).ok(),
+                };
+                if met.is_none() && listener.is_none() && lock.try_lock().is_ok() {
                     let _ = std::fs::remove_file(&*path);
                     *listener = Some(UnixListener::bind(&*path)?);
                 }
-                let stream = match listener {
-                    Some(listener) => listener.accept()?.0,
-                    None => UnixStream::connect(path)?,
+                let stream = match (met, listener) {
+                    (Some(stream), _) => stream,
+                    (None, Some(listener)) => listener.accept()?.0,
+                    (None, None) => UnixStream::connect(path)?,
                 };
                 stream.set_read_timeout(Some(DEAD))?;
                 stream.set_write_timeout(Some(DEAD))?;

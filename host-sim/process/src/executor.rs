@@ -1,10 +1,11 @@
-//! The tasks of a node on one thread: each wake-up polls all of them, which are few.
+//! The tasks of a node on one thread: each wake-up polls all of them, which are few. Its program has another, so that it may compute.
 
 use std::cell::Cell;
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -76,5 +77,37 @@ pub(crate) fn run<T>(clock: &Clock, mut tasks: Vec<Task<T>>) -> T {
             }
         }
         thread::park_timeout(Duration::from_micros(clock.next.get().saturating_sub(clock.now())));
+    }
+}
+
+/// The program of a node on a thread of its own. It ends with this, the next time that it waits for something.
+pub(crate) struct ProgramThread {
+    thread: Thread,
+    is_over: Arc<AtomicBool>,
+}
+
+impl ProgramThread {
+    pub(crate) fn start<F: Future<Output = ()>>(program: impl FnOnce() -> F + Send + 'static) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let ends = is_over.clone();
+        let run = move || {
+            let waker = Waker::from(Arc::new(Unpark(thread::current())));
+            let mut context = Context::from_waker(&waker);
+            let mut program = pin!(program());
+            while !ends.load(Ordering::Relaxed) && program.as_mut().poll(&mut context).is_pending() {
+                thread::park();
+            }
+        };
+        ProgramThread {
+            thread: thread::spawn(run).thread().clone(),
+            is_over,
+        }
+    }
+}
+
+impl Drop for ProgramThread {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.unpark();
     }
 }

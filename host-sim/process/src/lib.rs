@@ -1,22 +1,26 @@
-//! A node of a mesh as a process: the [runner](hopwise_runner) on one thread, and its cables on threads of their own.
+//! A node of a mesh as a process: the [runner](hopwise_runner) on one thread, its program on another, and its cables on threads of their own.
 
 mod cable;
 mod executor;
 mod place;
+#[cfg(feature = "defmt")]
+mod silent_log;
 
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io;
 use std::rc::Rc;
 
-use hopwise_app::{Clock as ProgramClock, Shared};
+use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
+use hopwise_app::{Clock as ProgramClock, Mesh};
 use hopwise_node::capacities::Sizes;
 use hopwise_node::store::{Flash, FlashFailed, Keys, Slot, Store, committed};
 use hopwise_node::wire::CONFIG_BYTES;
 use hopwise_runner::{Board, NoImages, Restart, Runner};
+use serde::{Deserialize, Serialize};
 
 use cable::Cable;
-use executor::{Clock, Task};
+use executor::{Clock, ProgramThread, Task};
 pub use place::{BadPlace, Place, needs_key};
 
 /// Links to neighbors that a process can have.
@@ -32,57 +36,105 @@ hopwise_node::capacities! {
     struct EightPorts { links: PORTS, ..Sizes::BOARD }
 }
 
+/// What the node and its program share, which run on different threads.
+type Shared = hopwise_app::Shared<4, 6, 2, CriticalSectionRawMutex>;
+
 /// What a process needs to be a node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Settings {
-    /// Network, address and rate, as a board has them in its flash.
-    pub config: [u8; CONFIG_BYTES],
-    /// The keys of the mesh, if it has some.
-    pub keys: Option<Keys>,
+    /// The config and the keys, as a board has them in its flash.
+    flash: Vec<u8>,
+    unique_id: [u8; 12],
     /// Where the cables of links lead, in the order of the network's ports; `None` where there is no cable.
     pub links: Vec<Option<Place>>,
     /// Where a host is.
     pub host: Option<Place>,
     /// The speed of serial ports.
     pub baud: u32,
+    /// Whether nothing is said of cables and restarts.
+    pub is_quiet: bool,
 }
 
-/// Runs a node until the process ends. What changes is said: terminals that were made, cables that do not work, restarts.
+impl Settings {
+    /// A node without cables.
+    pub fn new(config: &[u8; CONFIG_BYTES], keys: Option<Keys>, baud: u32) -> io::Result<Self> {
+        let random = hopwise_host::random_bytes()?;
+        let mut unique_id = [0; 12];
+        unique_id.copy_from_slice(&random[..12]);
+        // No two starts have the same number: a board counts its own, and a process has nothing that lasts.
+        let epoch = u32::from_le_bytes([random[12], random[13], random[14], random[15]]) >> 1 | 1;
+        Ok(Settings {
+            flash: committed(config, keys, epoch).to_vec(),
+            unique_id,
+            links: vec![None; LINKS],
+            host: None,
+            baud,
+            is_quiet: false,
+        })
+    }
+}
+
+/// Runs a node without a program until the process ends. What changes is said: terminals that were made, cables that do not work, restarts.
 pub fn run(settings: &Settings, say: fn(&str)) -> io::Result<Infallible> {
+    run_with(settings, say, |_| std::future::ready(()))
+}
+
+/// Runs a node with a program. The first line of standard input has the settings, as `hopwise node --app` writes it; the process ends with its input.
+pub fn main<F: Future<Output = ()>>(
+    program: impl Fn(Mesh<'static>) -> F + Clone + Send + 'static,
+) -> io::Result<Infallible> {
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    let settings: Settings = serde_json::from_str(&line)?;
+    end_with_input();
+    run_with(&settings, |text| eprintln!("{text}"), program)
+}
+
+/// Ends the process when its standard input ends, which it does with whoever started it, however that ends.
+pub fn end_with_input() {
+    std::thread::spawn(|| {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        std::process::exit(0);
+    });
+}
+
+fn run_with<F: Future<Output = ()>>(
+    settings: &Settings,
+    say: fn(&str),
+    program: impl Fn(Mesh<'static>) -> F + Clone + Send + 'static,
+) -> io::Result<Infallible> {
+    let say = if settings.is_quiet { |_: &str| {} } else { say };
     let mut places = settings.links.clone();
     places.resize(LINKS, None);
     places.push(settings.host.clone());
-    let name = |port| {
-        if port == LINKS {
-            "host".to_string()
-        } else {
-            format!("link {port}")
-        }
+    let name = |port| match port == LINKS {
+        true => "host".to_string(),
+        false => format!("link {port}"),
     };
     let lay = |(port, place): (usize, Option<Place>)| Cable::lay(place, name(port), settings.baud, say);
     let cables: Vec<Cable> = places.into_iter().enumerate().map(lay).collect::<io::Result<_>>()?;
-    let random = hopwise_host::random_bytes()?;
-    let mut unique_id = [0; 12];
-    unique_id.copy_from_slice(&random[..12]);
-    // No two starts have the same number: a board counts its own, and a process has nothing that lasts.
-    let epoch = u32::from_le_bytes([random[12], random[13], random[14], random[15]]) >> 1 | 1;
-    let slots = Slots::holding(&committed(&settings.config, settings.keys, epoch));
+    let slots = Slots::holding(&settings.flash);
     let board = Board {
-        unique_id,
+        unique_id: settings.unique_id,
         ..Board::default()
     };
     loop {
-        let restart = run_once(&cables, &slots, board.clone());
+        let restart = run_once(&cables, &slots, board.clone(), program.clone());
         say(&format!("restarts: {restart:?}"));
     }
 }
 
 /// Runs a node until it is to restart.
-fn run_once(cables: &[Cable], slots: &Slots, board: Board) -> Restart {
+fn run_once<F: Future<Output = ()>>(
+    cables: &[Cable],
+    slots: &Slots,
+    board: Board,
+    program: impl FnOnce(Mesh<'static>) -> F + Send + 'static,
+) -> Restart {
     let clock = Clock::default();
     let start = Store::new(slots.clone()).start(1);
     let mut shared: Option<&'static Shared> = None;
-    // What is left behind by a restart, some 100 KB, is not worth a second way to own a node: boards restart by command only.
+    // What is left behind by a restart, some 100 KB, is not worth a second way to own a node: nodes restart by command only.
     let node: &'static Runner<Clock, EightPorts> = Runner::start(
         clock.clone(),
         board,
@@ -103,8 +155,10 @@ fn run_once(cables: &[Cable], slots: &Slots, board: Board) -> Restart {
         tasks.push(Box::pin(async move { match node.transmit(port, &mut tx).await {} }));
     }
     tasks.push(Box::pin(async { match node.keep_time().await {} }));
+    let mut _program = None;
     if let Some(shared) = shared {
         tasks.push(Box::pin(async { match node.serve(shared).await {} }));
+        _program = Some(ProgramThread::start(move || program(Mesh::new(shared))));
     }
     let mut store = Store::new(slots.clone());
     tasks.push(Box::pin(async move { node.keep_house(&mut (), &mut store).await }));

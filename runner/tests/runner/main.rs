@@ -1,6 +1,7 @@
 //! Two nodes on pipes: the runner on a host, with nothing of a board.
 
 #[cfg(feature = "defmt")]
+#[path = "../../../host-sim/process/src/silent_log.rs"]
 mod silent_log;
 mod world;
 

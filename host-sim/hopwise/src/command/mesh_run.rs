@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use hopwise_emulate::app;
 use hopwise_host::mesh_check::{CheckReport, check_accounts, check_broadcasts, check_pairs, links_expected, links_up};
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::plan::WiringPlan;
@@ -35,7 +36,10 @@ pub(super) struct RunArgs {
     /// A folder for the sockets and terminals [default: a new one, which is removed]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Check all links, all pairs of nodes and all broadcasts, and end
+    /// A program of yours for all nodes: its crate, which is built for this machine, or what was built of it
+    #[arg(long, value_name = "PATH")]
+    app: Option<PathBuf>,
+    /// Check all links, all pairs of nodes and, without a program, all broadcasts, and end
     #[arg(long)]
     check: bool,
     /// Print a JSON object
@@ -79,7 +83,7 @@ impl Drop for Processes {
 }
 
 impl Processes {
-    fn start(mesh: &Mesh, path: &Path, folder: &Path) -> Result<Self, CliError> {
+    fn start(mesh: &Mesh, path: &Path, folder: &Path, app: Option<&Path>) -> Result<Self, CliError> {
         let program = std::env::current_exe()?;
         let plan = WiringPlan::new(mesh);
         let mut nodes = Processes {
@@ -92,6 +96,7 @@ impl Processes {
             command
                 .arg("--host")
                 .arg(format!("pty:{}", terminal(folder, node).display()));
+            command.args(app.iter().flat_map(|app| [Path::new("--app"), app]));
             for cable in &plan.cables {
                 for end in [cable.from, cable.to].iter().filter(|end| end.node == node) {
                     let socket = folder.join(format!("cable-{}", cable.number));
@@ -100,10 +105,7 @@ impl Processes {
                 }
             }
             // It ends when this process does, however that happens.
-            command
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null());
+            command.stdin(Stdio::piped()).stdout(Stdio::null());
             let child = command.spawn()?;
             nodes.nodes.push(Node {
                 command,
@@ -147,8 +149,9 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, CliError> {
         }
         (None, made) => made.as_ref().map(|made| made.path().to_path_buf()).unwrap_or_default(),
     };
+    let app = args.app.as_deref().map(|app| app::for_host(app, say)).transpose()?;
     let stop = stop_on_ctrl_c()?;
-    let mut processes = Processes::start(&mesh, &args.mesh.path, &folder)?;
+    let mut processes = Processes::start(&mesh, &args.mesh.path, &folder, app.as_deref())?;
     let terminals: Vec<PathBuf> = mesh.nodes().map(|node| terminal(&folder, node)).collect();
     let begin = Instant::now();
     while !terminals.iter().all(|terminal| terminal.exists()) {
@@ -189,8 +192,11 @@ fn check(args: &RunArgs, mesh: &Mesh, processes: &mut Processes, terminals: &[Pa
     }
     report.expect("links up", report.links_expected, report.links_up);
     check_pairs(&mut hosts, network, &mut report);
-    check_broadcasts(&mut hosts, network.nodes(), mesh.keys.is_some(), &mut report);
-    check_accounts(&mut hosts, network.nodes(), &mut report);
+    // The packets of a program are in the accounts as well.
+    if args.app.is_none() {
+        check_broadcasts(&mut hosts, network.nodes(), mesh.keys.is_some(), &mut report);
+        check_accounts(&mut hosts, network.nodes(), &mut report);
+    }
     let seconds = begin.elapsed().as_secs_f64();
     if args.json {
         print_json(&RunJson {

@@ -1,14 +1,16 @@
 //! `hopwise node`
 
 use std::convert::Infallible;
-use std::io::{self, Read};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use clap::Args;
 use hopwise_core::Network;
+use hopwise_emulate::app;
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::{BoardConfig, CONFIG_BYTES, DEFAULT_BAUD};
-use hopwise_process::{LINKS, Place, Settings, needs_key};
+use hopwise_process::{LINKS, Place, Settings, end_with_input, needs_key};
 use hopwise_rig::mesh::{Mesh, read_keys};
 
 use super::error::CliError;
@@ -37,10 +39,13 @@ pub(super) struct NodeArgs {
     /// The mesh's key file, if it has a key
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
+    /// A program of yours for the node: its crate, which is built for this machine, or what was built of it
+    #[arg(long, value_name = "PATH")]
+    app: Option<PathBuf>,
     /// The rate of serial ports
     #[arg(long, default_value_t = DEFAULT_BAUD, value_parser = parse_baud)]
     baud: u32,
-    /// End when standard input does
+    /// End when standard input does, and say nothing but why it cannot start
     #[arg(long, hide = true)]
     until_eof: bool,
 }
@@ -58,13 +63,20 @@ pub(super) fn run(args: &NodeArgs) -> Result<Outcome, CliError> {
     if let Some(file) = &args.key_file {
         keys = Some(read_keys(file)?);
     }
-    let mut links = vec![None; LINKS];
+    let mut settings = Settings::new(&config, keys.map(|keys| keys.of_board(args.address)), args.baud)?;
     for (port, place) in &args.link {
-        if links[*port].replace(place.clone()).is_some() {
+        if settings.links[*port].replace(place.clone()).is_some() {
             return Err(CliError::new(format_args!("port {port} has two cables")));
         }
     }
-    for place in links.iter().flatten().chain(&args.host).filter(|_| keys.is_none()) {
+    settings.host = args.host.clone();
+    for place in settings
+        .links
+        .iter()
+        .flatten()
+        .chain(&args.host)
+        .filter(|_| keys.is_none())
+    {
         let unknown = |error| CliError::new(format_args!("{place:?}: {error}"));
         if needs_key(place).map_err(unknown)? {
             return Err(CliError::new(
@@ -72,18 +84,23 @@ pub(super) fn run(args: &NodeArgs) -> Result<Outcome, CliError> {
             ));
         }
     }
-    let settings = Settings {
-        config,
-        keys: keys.map(|keys| keys.of_board(args.address)),
-        links,
-        host: args.host.clone(),
-        baud: args.baud,
-    };
+    settings.is_quiet = args.until_eof;
     if args.until_eof {
-        std::thread::spawn(|| {
-            let _ = io::copy(&mut io::stdin().take(u64::MAX), &mut io::sink());
-            std::process::exit(0);
-        });
+        end_with_input();
+    }
+    if let Some(app) = &args.app {
+        let program = app::for_host(app, say)?;
+        let mut node = Command::new(&program).stdin(Stdio::piped()).spawn()?;
+        // Held until the end, since `wait` closes it, and the program ends with its input.
+        let mut input = node.stdin.take();
+        if let Some(input) = &mut input {
+            writeln!(input, "{}", serde_json::to_string(&settings)?)?;
+        }
+        let status = node.wait()?;
+        return Err(CliError::file(
+            &program,
+            format_args!("the program has ended: {status}"),
+        ));
     }
     let never: Infallible = hopwise_process::run(&settings, say)?;
     match never {}

@@ -167,6 +167,9 @@ fn pages_from_elsewhere_and_mistakes_are_refused() {
         cut 2.USART1 => there is no wire at port 2.USART1
         swap 0.USART1 2.USART1 => there is no wire at port 2.USART1
         reset 3 => ring(3): there is no node 3: [..]
+        jumper 0.USART1 => port 0.USART1 already has a wire
+        jumper 0 => [..]
+        jumper 7.USART1 => there is no port 7.USART1
         usb in 3 => there is no board 3
         usb over 0 => a USB cable goes in, power or out, not 'over'
         reset 0; reset 1 => one thing at a time, without ';' and '#'

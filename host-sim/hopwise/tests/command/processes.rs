@@ -68,6 +68,39 @@ fn a_mesh_of_processes_does_what_it_should() {
     }
 }
 
+/// The source is that of boards.
+#[test]
+fn a_program_for_boards_runs_in_processes() {
+    let folder = Folder::new("processes-app");
+    let (mesh, app) = (folder.mesh("mesh.toml", "ring(3)", ""), folder.path("uptime"));
+    printed(&["new-app", &app, "--example", "requests"]);
+    let (status, found) = json(&["mesh", "run", &mesh, "--app", &app, "--check", "--json"]);
+    assert_eq!((status, &found["pongs"]), (0, &6.into()), "{found}");
+    let run = folder.path("run");
+    let mut mesh_run = command(&["mesh", "run", &mesh, "--app", &app, "--folder", &run]);
+    let _mesh_run = Ending::of(mesh_run.stdout(Stdio::null()).stderr(Stdio::null()));
+    let port = format!("{run}/node-0");
+    until(20, || Path::new(&port).exists());
+    std::thread::sleep(Duration::from_millis(1_000));
+    // How many seconds node 2 has been running, as postcard writes them.
+    let seconds = hopwise(&[
+        "request",
+        "2",
+        "--service",
+        "16",
+        "--hex",
+        "c0843d",
+        "--json",
+        "--port",
+        &port,
+    ]);
+    let seconds = String::from_utf8(seconds.stdout).expect("text");
+    assert!(seconds.starts_with("{\"hex\":\"0"), "{seconds}");
+    let port = format!("{run}/node-1");
+    let (_, counters) = json(&["counters", "1", "--json", "--port", &port]);
+    assert!(counters["nodes"][0]["delivered"].as_u64() >= Some(2), "{counters}");
+}
+
 /// One of three is killed, and then one stopped for longer than its neighbors wait.
 #[test]
 fn processes_that_die_or_stand_still_come_back() {

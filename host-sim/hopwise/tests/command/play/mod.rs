@@ -55,6 +55,10 @@ pub(crate) fn follow(browser: &mut Browser, script: &str) {
     for line in script.lines().filter(|line| !line.starts_with('#')) {
         match line.split_once(' ').expect("a verb") {
             ("click", place) => browser.click_at(place),
+            ("drag", places) => {
+                let (from, to) = places.split_once(" to ").expect("two places");
+                browser.drag(from, to);
+            }
             ("press", "Space") => browser.press(" "),
             ("press", key) => browser.press(key),
             ("do", deed) => drop(browser.evaluate(&format!("{deed}; 0"))),

@@ -149,11 +149,17 @@ impl Browser {
 
     /// Clicks at a point of the window, which a script in the page computes.
     pub(crate) fn click_at(&mut self, place: &str) {
-        let place = self.evaluate(place);
-        for (kind, button) in [
-            ("mouseMoved", "none"),
-            ("mousePressed", "left"),
-            ("mouseReleased", "left"),
+        self.drag(place, place);
+    }
+
+    /// Presses the mouse at a point, and releases it at another.
+    pub(crate) fn drag(&mut self, from: &str, to: &str) {
+        let [from, to] = [from, to].map(|place| self.evaluate(place));
+        for (kind, button, place) in [
+            ("mouseMoved", "none", &from),
+            ("mousePressed", "left", &from),
+            ("mouseMoved", "left", &to),
+            ("mouseReleased", "left", &to),
         ] {
             let event = json!({"type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": 1});
             self.call("Input.dispatchMouseEvent", event);
