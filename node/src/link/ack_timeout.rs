@@ -1,5 +1,6 @@
 //! The timeout of a link on which nothing gets through, though both ends hear each other.
 
+use super::canonical::left;
 use super::{Micros, millis};
 
 /// If nothing is acknowledged for this long, or for this many timeouts on a slow wire, the link is stuck and given up.
@@ -39,6 +40,20 @@ impl AckTimeout {
             rounds: 0,
             starving_since: None,
             starved_at: 0,
+        }
+    }
+
+    /// The same with times relative to now.
+    pub(super) fn canonical(&self, now: Micros) -> Self {
+        let ago = millis(now).wrapping_sub(self.starved_at);
+        let lately = ago <= STARVING_GAP;
+        let starved_for = |since: u32| self.starved_at.wrapping_sub(since).min(STARVED_AFTER);
+        let starving_since = self.starving_since.filter(|_| lately).map(starved_for);
+        AckTimeout {
+            until: left(self.until, now),
+            rounds: self.rounds,
+            starved_at: starving_since.map_or(0, |_| ago),
+            starving_since,
         }
     }
 

@@ -30,6 +30,15 @@ impl<F: Array<u8>> Collector<F> {
         self.decoder.length() > 0
     }
 
+    /// The partial frame, padded with zeros, and the state of its decoding.
+    pub(super) fn partial(&self) -> (F, Decoder) {
+        let mut bytes = F::default();
+        for (copy, byte) in bytes.iter_mut().zip(self.bytes.iter().take(self.decoder.length())) {
+            *copy = *byte;
+        }
+        (bytes, self.decoder.clone())
+    }
+
     /// Consumes bytes from the front of `input` up to the end of a frame, which is then in [`bytes`](Self::bytes). `None` when the
     /// input is used up.
     pub(super) fn next(&mut self, input: &mut &[u8], check: Check) -> Option<Result<Decoded, FrameError>> {

@@ -6,7 +6,8 @@ pub(super) mod pausing;
 mod speaking;
 
 use super::ack_timeout::AckTimeout;
-use super::flap_damping::FlapDamping;
+use super::canonical::{CanonicalEnd, left};
+use super::flap_damping::{FlapDamping, TRUSTED};
 use super::rate::{DEAF, Rates};
 use super::security::Security;
 use super::sequences::Sequences;
@@ -232,6 +233,53 @@ impl<L: LinkCapacities> End<L> {
     /// called before anything is sent.
     pub fn expect_stalls(&mut self) {
         self.may_stall = true;
+    }
+
+    /// The canonical state.
+    pub(super) fn canonical(&self, now: Micros) -> CanonicalEnd {
+        let spacing = self.bytes(HELLO_SPACING);
+        let away = match self.away_until {
+            0 => Micros::MAX,
+            until => left(until, now),
+        };
+        CanonicalEnd {
+            identity: self.identity,
+            byte_nanos: self.byte_nanos,
+            first_timeout: self.first_timeout,
+            state: self.state.canonical(now),
+            session: self.session,
+            sender: self.sender.canonical(coarse(now)),
+            receiver: self.receiver.clone(),
+            sequences: self.sequences.clone(),
+            flags: [
+                self.ack_due,
+                self.time_due,
+                self.accepts,
+                self.told,
+                self.host,
+                self.may_stall,
+            ],
+            liveness: self.liveness,
+            room: [self.room_here, self.told_room, self.room_there],
+            backoff: self.backoff,
+            ack_counts: [self.unacknowledged, self.prompt],
+            signs_left: self.signs_left,
+            flap_damping: self.flap_damping.canonical(now),
+            ack_timeout: self.ack_timeout.canonical(now),
+            pause: self.pause,
+            left: [
+                left(self.hello_at, now),
+                Micros::from((now as u32).wrapping_sub(self.hello_sent_at)).min(spacing),
+                left(self.closed_until, now),
+                left(self.timeout_at, now),
+                away,
+                self.lasted(now).min(TRUSTED),
+                self.leave.debt(now).into(),
+                self.since_intact(now).min(self.long_silence()),
+            ],
+            rates: self.rates.canonical(now),
+            security: self.security.as_ref().map(Security::canonical),
+        }
     }
 
     pub(super) fn lock(&mut self, credentials: &Credentials, wire: usize) {

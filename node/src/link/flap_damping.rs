@@ -1,6 +1,7 @@
 //! Flap damping: holds a link down that keeps restarting, or on which packets do not get through.
 
 use super::Micros;
+use super::canonical::left;
 
 /// A session shorter than this is too short: a board that keeps restarting, or a loose plug.
 const SHORT: Micros = 1_000_000;
@@ -39,6 +40,14 @@ impl FlapDamping {
             failed: 0,
             taken: 0,
             on_probation: false,
+        }
+    }
+
+    /// The same with times relative to now.
+    pub(super) fn canonical(&self, now: Micros) -> Self {
+        FlapDamping {
+            until: left(self.until, now),
+            ..*self
         }
     }
 

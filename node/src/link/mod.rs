@@ -10,6 +10,7 @@
 //! `flap_damping`.
 
 mod ack_timeout;
+mod canonical;
 mod collector;
 mod end;
 mod flap_damping;
@@ -21,6 +22,7 @@ mod window;
 
 use core::ops::{Deref, DerefMut};
 
+pub use canonical::CanonicalLink;
 use collector::Collector;
 pub use end::End;
 use serde::{Deserialize, Serialize};

@@ -9,6 +9,7 @@
 //! A step that did not last is not tried again for a while, twice as long each time, so that the ends do not go up and down all the time.
 
 use super::Micros;
+use super::canonical::left;
 use crate::wire::{RATE_STEPS, RateMessage, StepSet};
 
 /// Test patterns in each direction.
@@ -111,6 +112,19 @@ impl Rates {
             backoff: 0,
             frames: 0,
             damaged: 0,
+        }
+    }
+
+    /// The same with times relative to now.
+    pub(super) fn canonical(&self, now: Micros) -> Self {
+        if self.own == 0 {
+            return Rates::new(self.first);
+        }
+        Rates {
+            at: left(self.at, now),
+            changed_at: self.lasted(now).min(LASTED),
+            retry_at: left(self.retry_at, now),
+            ..self.clone()
         }
     }
 

@@ -1,5 +1,6 @@
 //! Whether two ends hear each other: the states of a link and their transitions.
 
+use super::canonical::left;
 use super::{Down, Micros};
 use crate::wire::{Hello, Identity, Stance, StepSet};
 
@@ -88,6 +89,19 @@ pub(super) enum Change {
 }
 
 impl LinkState {
+    /// The same with times relative to now.
+    pub(super) fn canonical(&self, now: Micros) -> Self {
+        let mut state = *self;
+        match &mut state {
+            LinkState::Silent => {}
+            LinkState::Heard { until, .. }
+            | LinkState::OneWay { until, .. }
+            | LinkState::Up { until, .. }
+            | LinkState::Foreign { until, .. } => *until = left(*until, now),
+        }
+        state
+    }
+
     pub(super) fn is_up(&self) -> bool {
         matches!(self, LinkState::Up { .. })
     }

@@ -5,6 +5,8 @@
 //! frame being received. A frame for which its virtual channel has no room is acknowledged as refused, so that the frames behind
 //! it are not held up: otherwise the full buffers of one channel would block the others, and with them the mesh.
 
+use heapless::Vec;
+
 use crate::capacities::{LinkCapacities, List};
 use crate::wire::{Ack, Offer, ROUND_MASK};
 
@@ -44,6 +46,9 @@ pub(super) struct Sender<L: LinkCapacities> {
     completed: L::Window<(Token, FrameResult)>,
 }
 
+/// A comparable [`Sender`]: base, cursor, round, frames in flight with their ages, and completed frames.
+pub(super) type CanonicalSender = (u8, u8, u8, Vec<Sent, 8>, Vec<(Token, FrameResult), 8>);
+
 /// The effect of an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Progress {
@@ -68,6 +73,17 @@ impl<L: LinkCapacities> Default for Sender<L> {
 }
 
 impl<L: LinkCapacities> Sender<L> {
+    /// The canonical state, at a time in the units of [`Sent`].
+    pub(super) fn canonical(&self, now: u16) -> CanonicalSender {
+        let aged = |sent: &Sent| Sent {
+            since: now.wrapping_sub(sent.since),
+            ..*sent
+        };
+        let on_the_way = self.on_the_way.iter().map(aged).collect();
+        let completed = self.completed.iter().copied().collect();
+        (self.base, self.cursor, self.round, on_the_way, completed)
+    }
+
     pub(super) fn has_room(&self) -> bool {
         // Completed frames must be fetched first.
         self.on_the_way.len() + self.completed.len() < L::WINDOW

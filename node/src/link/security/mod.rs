@@ -6,9 +6,9 @@ mod off;
 mod on;
 
 #[cfg(not(feature = "keys"))]
-pub(super) use off::Security;
+pub(super) use off::{CanonicalSecurity, Security};
 #[cfg(feature = "keys")]
-pub(super) use on::Security;
+pub(super) use on::{CanonicalSecurity, Security};
 
 /// The authenticity of a hello.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,7 +32,17 @@ struct Pairing {
     here: (Key, u64),
 }
 
+/// Both nonces and the last number in each direction: keys are derived from nonces.
+pub(in crate::link) type CanonicalSecurity = (Nonce, Option<(Nonce, u64, u64)>);
+
 impl Security {
+    /// The canonical state.
+    pub(in crate::link) fn canonical(&self) -> CanonicalSecurity {
+        let pairing = self.pairing.as_ref();
+        let pairing = pairing.map(|pairing| (pairing.theirs, pairing.there.1, pairing.here.1));
+        (self.nonce, pairing)
+    }
+
     pub(in crate::link) fn new(credentials: &Credentials, identity: &Identity) -> Self {
         let key = credentials.link_key();
         // An epoch never repeats, and a board says hello on several wires in each.

@@ -207,3 +207,6 @@ impl<C: Capacities> Transport<C> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
