@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::catalogue;
 use super::figures::CannotSearch;
 use super::graph::Graph;
-use super::isomorphism::{Found, search};
+use super::isomorphism::{Found, Sorted, search};
 use super::lifts::anneal::Effort;
 use super::lifts::bound::Bound;
 use super::lifts::grow::grown;
@@ -277,7 +277,7 @@ fn better((a, a_network): &(Profile, Network), (b, b_network): &(Profile, Networ
 struct Kept {
     profile: Profile,
     network: Network,
-    graph: Option<Graph>,
+    graph: Option<Sorted>,
     also: Vec<String>,
 }
 
@@ -290,16 +290,14 @@ impl Kept {
         figures(&self.profile) == figures(profile) && self.profile.mean_distance == profile.mean_distance
     }
 
-    /// Link by link, or up to numbering if all nodes of both are alike: then node 0 can be taken to node 0.
-    fn is_graph_of(&self, network: &Network, graph: Option<&Graph>) -> bool {
+    /// Up to numbering. Where all nodes are alike, node 0 can be taken to node 0.
+    fn is_graph_of(&self, network: &Network, graph: Option<&Sorted>) -> bool {
         let (Some(a), Some(b)) = (&self.graph, graph) else {
             return false;
         };
-        let transitive = |network: &Network| network.vertex_transitive();
-        a.edge_list().eq(b.edge_list())
-            || transitive(&self.network)
-                && transitive(network)
-                && matches!(search(a, b, &[(0, 0)]), Found::Renumbering(_))
+        let alike = self.network.vertex_transitive() || network.vertex_transitive();
+        let pins: &[_] = if alike { &[(0, 0)] } else { &[] };
+        matches!(search(a, b, pins), Found::Renumbering(_))
     }
 }
 
@@ -312,7 +310,12 @@ fn name_graphs_once(found: Vec<(Profile, Network)>, top: usize) -> Result<Vec<(N
             break;
         }
         let small = profile.nodes <= MAX_COMPARED;
-        let graph = if small { Some(Graph::build(&network)?) } else { None };
+        let sorted = |graph| Sorted::new(graph, network.vertex_transitive());
+        let graph = if small {
+            Some(sorted(Graph::build(&network)?))
+        } else {
+            None
+        };
         let mut candidates = kept.iter_mut().rev().filter(|kept| kept.has_figures_of(&profile));
         match candidates.find(|kept| kept.is_graph_of(&network, graph.as_ref())) {
             Some(twin) => twin.also.push(profile.expression),
