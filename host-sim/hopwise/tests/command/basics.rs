@@ -243,6 +243,22 @@ fn the_best_network_goes_straight_to_a_mesh_file() {
     printed(&["mesh", "new", expression.trim()]);
 }
 
+/// What was two networks of 200 nodes is one, under the shorter name; and frames whose links pivots share are listed.
+#[test]
+fn choose_lists_every_graph_once() {
+    let found = json(&["choose", "--nodes", "200", "--ports", "4", "--json"]);
+    let networks = found["networks"].as_array().expect("a list");
+    let row = networks
+        .iter()
+        .find(|network| network["expression"] == "rdn(petersen,1)");
+    assert_eq!(
+        row.expect("it is near the best")["also"],
+        json!(["re(petersen,complete(2),2)"])
+    );
+    let text = printed(&["choose", "--nodes", "196", "--ports", "5"]);
+    assert!(text.contains("\nre(complete(7),ring(4),2,sd) "), "{text}");
+}
+
 /// Ends of cables that do not pair up, and primes: said, with what is near.
 #[test]
 fn choose_says_what_cannot_be() {
