@@ -31,6 +31,8 @@ pub struct TooLong;
 /// A graph whose nodes are sorted, to be compared with others.
 pub struct Sorted {
     pub graph: Graph,
+    /// The [`surroundings`] of each node.
+    pub surroundings: Vec<u64>,
     cells: Cells,
 }
 
@@ -41,9 +43,13 @@ impl Sorted {
     pub fn new(graph: Graph, alike: bool) -> Self {
         let node_0 = surroundings(&graph, 0);
         let of = |node| if alike { node_0 } else { surroundings(&graph, node) };
-        let colors: Vec<u64> = (0..graph.nodes()).map(of).collect();
-        let cells = Cells::new(&graph, &colors);
-        Sorted { graph, cells }
+        let surroundings: Vec<u64> = (0..graph.nodes()).map(of).collect();
+        let cells = Cells::new(&graph, &surroundings);
+        Sorted {
+            graph,
+            surroundings,
+            cells,
+        }
     }
 
     /// The same for all numberings of a graph, and as good as never for two graphs that sorting tells apart.
