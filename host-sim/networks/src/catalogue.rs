@@ -1,29 +1,56 @@
 //! All networks of a given size: every family, every choice of parameters.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hopwise_core::{Base, Network};
+use hopwise_core::limits::{MAX_DIMENSIONS, MAX_UNIT};
+use hopwise_core::{Base, Family, Network};
 
 use crate::base::Formulas;
 
-const MAX_DIMENSIONS: usize = 6;
+/// RE networks up to this size are listed with frames of more links than a node has ports, which pivots share, and with the dimensions of
+/// products in every order. Larger ones would be tens of thousands.
+const MAX_COMPLETE: u64 = 1_024;
 
 /// The networks with exactly `nodes` nodes in which no node has more than `ports` links, in order of their spelling.
 ///
-/// RE networks with frames that differ from phase to phase are left out: they are too many.
+/// Up to [`MAX_COMPLETE`] nodes every such graph is listed, under one name or several, except RE networks with frames that differ from phase
+/// to phase, which are too many, and lifts other than those with a name of their own.
 pub fn networks(nodes: u64, ports: u64) -> Vec<Network> {
-    let mut names = BTreeSet::new();
-    names.extend(bases(nodes, ports));
+    let mut names: Vec<String> = bases(nodes, ports).iter().map(ToString::to_string).collect();
+    names.extend(NAMED_LIFTS.map(String::from));
     names.extend(dual_nets(nodes, ports));
-    names.extend(expansions(nodes, ports));
     names.extend(cubes_of_rings(nodes, ports));
     names.extend(hierarchies(nodes, ports));
     names.extend(swapped(nodes, ports));
     names.extend(by_number(nodes));
     let parsed = names.iter().filter_map(|name| name.parse::<Network>().ok());
     let fits = |network: &Network| network.nodes() == nodes && largest_degree(network) <= ports;
-    let fitting = parsed.filter(fits);
+    let fitting = parsed.filter(fits).chain(expansions(nodes, ports));
+    let by_name: BTreeMap<String, Network> = fitting.map(|network| (network.to_string(), network)).collect();
+    let fitting = by_name.into_values();
     fitting.map(|network| network.with_search_memory(usize::MAX)).collect()
+}
+
+/// The lifts with a name of their own, as graphs and as bases of dual-nets.
+const NAMED_LIFTS: [&str; 10] = [
+    "moebius-kantor",
+    "pappus",
+    "mcgee",
+    "tutte-coxeter",
+    "hoffman-singleton",
+    "cage(3,12)",
+    "cage(4,6)",
+    "cage(5,5)",
+    "cage(5,6)",
+    "cage(6,6)",
+];
+
+/// Of several names of one graph the least is preferred: a base graph's, then a family's, then a lift's, which no person can read; of these
+/// the shortest, then the first of the alphabet.
+pub fn preference(network: &Network) -> (bool, bool, usize, String) {
+    let name = network.to_string();
+    let built_up = !matches!(network.family(), Family::Base(_));
+    (name.starts_with("lift("), built_up, name.len(), name)
 }
 
 /// Asked of every node, or by formula where there are too many to ask.
@@ -37,7 +64,7 @@ fn largest_degree(network: &Network) -> u64 {
 }
 
 /// Base graphs of a size, none with more links at a node than there are ports, each only under its plainest name.
-fn bases(nodes: u64, ports: u64) -> Vec<String> {
+fn bases(nodes: u64, ports: u64) -> Vec<Base> {
     let mut names = Vec::new();
     if nodes != 3 {
         names.push(format!("complete({nodes})"));
@@ -56,27 +83,46 @@ fn bases(nodes: u64, ports: u64) -> Vec<String> {
     }
     names.extend(["petersen".into(), "heawood".into()]);
     names.extend((4..=12).map(|n| format!("nstar({n})")));
-    for sizes in factorings(nodes) {
-        // A line, a ring and a complete graph of two nodes are one, so are a ring and a complete graph of three.
-        let of_kind = [("mesh", 3), ("torus", 3), ("ghc", 4)]
-            .into_iter()
-            .filter(|kind| sizes[0] >= kind.1);
-        let list = sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-        names.extend(of_kind.map(|(name, _)| format!("{name}({list})")));
-    }
-    let fits = |name: &String| {
-        let base: Result<Base, _> = name.parse();
-        base.is_ok_and(|base| base.nodes() == nodes && base.degree_range().1 <= ports)
-    };
-    names.into_iter().filter(fits).collect()
+    names.extend(products(nodes, true));
+    fitting(names, nodes, ports)
 }
 
-/// The ways to write a number as a product of two or more numbers above 1, in descending order.
-fn factorings(number: u64) -> Vec<Vec<u64>> {
+/// Base graphs as units of an RE network, and as frames whose links are spread: there the numbers of the nodes matter, and with them the
+/// order of dimensions, and whether the middle of three nodes is the first.
+fn numbered_bases(nodes: u64, ports: u64) -> Vec<Base> {
+    let mut names = products(nodes, false);
+    names.extend(["star(3)", "nstar(3)"].map(String::from));
+    let mut found = bases(nodes, ports);
+    let others = fitting(names, nodes, ports);
+    found.extend(others.into_iter().filter(|other| !bases(nodes, ports).contains(other)));
+    found
+}
+
+fn products(nodes: u64, descending: bool) -> Vec<String> {
+    // A line, a ring and a complete graph of two nodes are one, so are a ring and a complete graph of three.
+    let kinds = [("mesh", 3), ("torus", 3), ("ghc", 4)];
+    let named = |sizes: Vec<u64>| {
+        let list = sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let most = sizes.into_iter().max();
+        let of_kind = kinds.into_iter().filter(move |kind| most >= Some(kind.1));
+        of_kind.map(move |(name, _)| format!("{name}({list})"))
+    };
+    factorings(nodes, descending).into_iter().flat_map(named).collect()
+}
+
+fn fitting(names: Vec<String>, nodes: u64, ports: u64) -> Vec<Base> {
+    let parsed = names.iter().filter_map(|name| name.parse::<Base>().ok());
+    parsed
+        .filter(|base| base.nodes() == nodes && base.degree_range().1 <= ports)
+        .collect()
+}
+
+/// The ways to write a number as a product of two or more numbers above 1, in descending order or in every order.
+fn factorings(number: u64, descending: bool) -> Vec<Vec<u64>> {
     let mut found = Vec::new();
     let mut open = vec![(Vec::new(), number)];
     while let Some((begun, rest)) = open.pop() {
-        let most = begun.last().copied().unwrap_or(number - 1);
+        let most = begun.last().copied().filter(|_| descending).unwrap_or(number - 1);
         if begun.len() > 1 && rest == 1 {
             found.push(begun);
             continue;
@@ -117,30 +163,73 @@ fn dual_nets(nodes: u64, ports: u64) -> Vec<String> {
             break;
         };
         size = cluster;
-        let bases = bases(size, ports.saturating_sub(levels));
-        names.extend(bases.iter().map(|base| format!("rdn({base},{levels})")));
+        let lifts = fitting(NAMED_LIFTS.map(String::from).into(), size, ports);
+        let bases = bases(size, ports).into_iter().chain(lifts);
+        names.extend(bases.map(|base| format!("rdn({base},{levels})")));
     }
     names
 }
 
-fn expansions(nodes: u64, ports: u64) -> Vec<String> {
-    let mut names = Vec::new();
-    for positions in divisors(nodes).into_iter().filter(|&positions| positions <= 64) {
+fn expansions(nodes: u64, ports: u64) -> Vec<Network> {
+    let mut found = Vec::new();
+    for positions in divisors(nodes).into_iter().filter(|&size| size <= MAX_UNIT.into()) {
+        // Pivots can share the links of a frame.
+        let (parts, most): (fn(u64, u64) -> Vec<Base>, _) = match nodes {
+            0..=MAX_COMPLETE => (numbered_bases, ports * positions),
+            _ => (bases, ports),
+        };
+        let units = parts(positions, ports).into_iter().map(|unit| {
+            let network = Network::from(unit);
+            let links = (0..positions).map(|position| network.unchecked().degree(position));
+            (unit, links.collect::<Vec<_>>())
+        });
+        let units: Vec<_> = units.collect();
         for phases in 1..64 {
-            let size = root(nodes / positions, phases);
-            let Some(size) = size else { continue };
-            for unit in bases(positions, ports.saturating_sub(1)) {
-                for frame in bases(size, ports) {
-                    names.push(format!("re({frame},{unit},{phases})"));
-                    // Where each phase has but one pivot, the sets are the pivots.
-                    if u64::from(phases) * 2 <= positions && size > 2 {
-                        names.push(format!("re({frame},{unit},{phases},sd)"));
-                    }
+            let Some(size) = root(nodes / positions, phases) else {
+                continue;
+            };
+            let plain = bases(size, ports);
+            let frames = parts(size, most).into_iter();
+            let frames: Vec<_> = frames.map(|frame| (frame, frame.degree_range().1)).collect();
+            let phases = u64::from(phases);
+            // In the last round of phases through the unit each may have a set of pivots; sets of one pivot are as good as none.
+            let spread = 2 * ((phases - 1) % positions + 1) <= positions && size > 2;
+            for ((unit, links), (frame, most)) in units.iter().flat_map(|unit| frames.iter().map(move |f| (unit, f))) {
+                let pivots = |position| phases / positions + u64::from(position < phases % positions);
+                let mut sums = (0..)
+                    .zip(links)
+                    .map(|(position, links)| links + pivots(position) * most);
+                if sums.all(|sum| sum <= ports) && plain.contains(frame) {
+                    found.extend(format!("re({frame},{unit},{phases})").parse::<Network>());
+                }
+                if spread && links.iter().sum::<u64>() + phases * most <= positions * ports {
+                    let parsed = format!("re({frame},{unit},{phases},sd)").parse::<Network>();
+                    found.extend(
+                        parsed
+                            .ok()
+                            .filter(|network| busiest(network, positions, frame) <= ports),
+                    );
                 }
             }
         }
     }
-    names
+    found
+}
+
+/// The largest degree of an expansion: that of the nodes all of whose digits have as many links as any.
+fn busiest(network: &Network, positions: u64, frame: &Base) -> u64 {
+    let most = frame.degree_range().1;
+    let degree = |digit: &u64| Network::from(*frame).unchecked().degree(*digit) == most;
+    let digit = (0..frame.nodes()).find(degree).unwrap_or(0);
+    let weights = std::iter::successors(Some(positions), |weight| Some(weight * frame.nodes()));
+    let node: u64 = weights
+        .take_while(|&weight| weight < network.nodes())
+        .map(|weight| weight * digit)
+        .sum();
+    (node..node + positions)
+        .map(|node| network.unchecked().degree(node))
+        .max()
+        .unwrap_or(0)
 }
 
 fn cubes_of_rings(nodes: u64, ports: u64) -> Vec<String> {
@@ -211,6 +300,8 @@ fn by_number(nodes: u64) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Graph;
+    use crate::isomorphism::{Found, Sorted, search};
 
     #[test]
     fn eighteen_boards_with_three_ports() {
@@ -229,8 +320,91 @@ mod tests {
     }
 
     #[test]
+    fn frames_of_many_links_that_pivots_share_and_bases_with_names() {
+        let has = |nodes, ports, name: &str| {
+            let spelled = name.parse::<Network>().unwrap().to_string();
+            networks(nodes, ports).iter().any(|found| found.to_string() == spelled)
+        };
+        assert!(has(196, 5, "re(complete(7),ring(4),2,sd)"));
+        assert!(has(512, 4, "re(folded-hypercube(7),hypercube(2),1,sd)"));
+        assert!(has(512, 4, "rdn(moebius-kantor,1)"));
+        // Two graphs: the pivots are at other corners.
+        assert!(has(96, 5, "re(ring(4),mesh(2,3),2)") && has(96, 5, "re(ring(4),mesh(3,2),2)"));
+    }
+
+    /// Lists of up to `length` numbers with a product of at most `most`.
+    fn lists(length: usize, most: u64) -> Vec<Vec<u64>> {
+        let mut found = vec![Vec::new()];
+        for _ in 0..length {
+            let longer = found.iter().flat_map(|list: &Vec<u64>| {
+                let room = most / list.iter().map(|&number| number.max(1)).product::<u64>();
+                (0..=room).map(|number| [&list[..], &[number]].concat())
+            });
+            found.extend(longer.collect::<BTreeSet<_>>());
+        }
+        found.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Every text that the grammar of the language allows, tried one by one: what is a network of the size is listed, perhaps under another
+    /// name.
+    #[test]
+    fn every_expression_is_listed() {
+        for (nodes, ports) in [(12, 3), (18, 3), (24, 4), (32, 3), (36, 5)] {
+            let commas = |list: &Vec<u64>| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+            let numbers: Vec<String> = lists(3, nodes).iter().map(commas).collect();
+            let lists: Vec<String> = lists(5, nodes).iter().map(commas).collect();
+            let is_ruled = |word: &&&str| !["graph", "lift"].contains(*word);
+            let words = Base::WORDS.iter().filter(is_ruled);
+            let mut bases: Vec<Base> = Vec::new();
+            for word in words {
+                bases.extend(word.parse::<Base>());
+                bases.extend(
+                    lists
+                        .iter()
+                        .filter_map(|list| format!("{word}({list})").parse::<Base>().ok()),
+                );
+            }
+            bases.retain(|base| base.nodes() <= nodes);
+            let mut texts: Vec<String> = bases.iter().map(ToString::to_string).collect();
+            for word in Family::WORDS.iter().filter(is_ruled) {
+                texts.push(word.to_string());
+                let tails = ["", ",diameter", ",all", ",one"];
+                texts.extend(
+                    numbers
+                        .iter()
+                        .flat_map(|list| tails.map(|tail| format!("{word}({list}{tail})"))),
+                );
+                for base in &bases {
+                    texts.push(format!("{word}({base})"));
+                    for n in 0..=6 {
+                        texts.push(format!("{word}({base},{n})"));
+                        texts.extend(tails.map(|tail| format!("{word}({n},{base}{tail})")));
+                    }
+                    for unit in bases.iter().filter(|unit| base.nodes() * unit.nodes() <= nodes) {
+                        let phases = (1..=6).map(|n| format!("{word}({base},{unit},{n}"));
+                        texts.extend(phases.flat_map(|text| [format!("{text})"), format!("{text},sd)")]));
+                    }
+                }
+            }
+            let parsed = texts.iter().filter_map(|text| text.parse::<Network>().ok());
+            let fits = |network: &Network| network.nodes() == nodes && largest_degree(network) <= ports;
+            let sorted = |network: &Network| Sorted::new(Graph::build(network).unwrap(), false);
+            let listed: Vec<Sorted> = networks(nodes, ports).iter().map(sorted).collect();
+            let mut count = 0;
+            for network in parsed.filter(fits) {
+                let own = sorted(&network);
+                let mut alike = listed.iter().filter(|other| other.fingerprint() == own.fingerprint());
+                let is_listed = alike.any(|other| matches!(search(other, &own, &[]), Found::Renumbering(_)));
+                assert!(is_listed, "{network} is not listed");
+                count += 1;
+            }
+            assert!(count > 50, "{count} expressions of {nodes} nodes");
+        }
+    }
+
+    #[test]
     fn numbers_are_factored_in_every_way() {
-        let mut found = factorings(12);
+        let mut found = factorings(12, true);
         found.sort();
         assert_eq!(found, [vec![3, 2, 2], vec![4, 3], vec![6, 2]]);
         assert_eq!(root(81, 4), Some(3));

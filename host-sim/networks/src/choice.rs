@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::catalogue;
 use super::figures::CannotSearch;
 use super::graph::Graph;
-use super::isomorphism::{Found, search};
+use super::isomorphism::{Found, Sorted, search};
 use super::lifts::anneal::Effort;
 use super::lifts::bound::Bound;
 use super::lifts::grow::grown;
@@ -19,7 +19,11 @@ use super::profile::Profile;
 use super::usage::Usage;
 
 /// Networks up to this size are compared link by link, to tell one graph under two names.
-const MAX_COMPARED: u64 = 256;
+const MAX_COMPARED: u64 = 1_024;
+
+/// Networks whose boards search all digits for the next hop are routed up to this size, for the figures that need all routes: larger ones
+/// take seconds each.
+const MAX_BY_DIGITS: u64 = 128;
 
 /// Steps of a search for a lift of a size that the catalogue has not got, and for where to put nodes into one: some seconds.
 const LIFT: Effort = Effort { steps: 60_000, seed: 1 };
@@ -141,6 +145,28 @@ pub struct Ranked {
     pub also: Vec<String>,
 }
 
+impl Ranked {
+    fn new(network: &Network, also: Vec<String>, ports: u64) -> Result<Self, CannotSearch> {
+        let by_digits = matches!(network.family(), Family::Re(re) if !re.routes_by_walk());
+        let quick = !by_digits || network.nodes() <= MAX_BY_DIGITS;
+        let profile = if quick {
+            Profile::for_choice(network)
+        } else {
+            Profile::distances(network)
+        }?;
+        let usage = if quick { Usage::of(network) } else { None };
+        let excess = |mean| Bound::new(network.nodes(), ports).excess(mean);
+        Ok(Ranked {
+            excess: profile.mean_distance.map(excess),
+            next_hop: next_hop(network),
+            virtual_channels: usage.map(|usage| usage.virtual_channels),
+            saturation_estimate: usage.map(|usage| usage.saturation),
+            profile,
+            also,
+        })
+    }
+}
+
 impl Choice {
     /// Measures every network of the catalogues that fits. `progress` is called with how many of how many are measured.
     pub fn of(wanted: Wanted, progress: impl Fn(u64, u64) + Sync) -> Result<Choice, CannotSearch> {
@@ -175,19 +201,9 @@ impl Choice {
             remarks: Vec::new(),
             graph: None,
         };
-        for (network, also) in name_graphs_once(found, wanted.top)? {
-            let profile = Profile::for_choice(&network)?;
-            let excess = |mean| Bound::new(network.nodes(), ports).excess(mean);
-            let usage = Usage::of(&network);
-            choice.networks.push(Ranked {
-                excess: profile.mean_distance.map(excess),
-                next_hop: next_hop(&network),
-                virtual_channels: usage.map(|usage| usage.virtual_channels),
-                saturation_estimate: usage.map(|usage| usage.saturation),
-                profile,
-                also,
-            });
-        }
+        let listed = name_graphs_once(found, wanted.top)?.into_par_iter();
+        let ranked = listed.map(|(network, also)| Ranked::new(&network, also, ports));
+        choice.networks = ranked.collect::<Result<_, CannotSearch>>()?;
         choice.look_further(&lifts);
         Ok(choice)
     }
@@ -260,24 +276,21 @@ fn lift(lifts: &Catalogue, nodes: u64, ports: u64, look: bool) -> Option<Network
     expression.parse().ok()
 }
 
-/// Short paths first: mean distance, diameter; then fewer links. Of two names a base graph's, then the shorter.
+/// Short paths first: mean distance, diameter; then fewer links; then the [preferred](catalogue::preference) name.
 fn better((a, a_network): &(Profile, Network), (b, b_network): &(Profile, Network)) -> Ordering {
     let hops = |profile: &Profile| profile.diameter.unwrap_or(u64::MAX);
     let mean = |profile: &Profile| profile.mean_distance.unwrap_or(f64::MAX);
-    let built_up = |network: &Network| !matches!(network.family(), Family::Base(_));
     mean(a)
         .total_cmp(&mean(b))
         .then(hops(a).cmp(&hops(b)))
         .then(a.links.cmp(&b.links))
-        .then(built_up(a_network).cmp(&built_up(b_network)))
-        .then(a.expression.len().cmp(&b.expression.len()))
-        .then(a.expression.cmp(&b.expression))
+        .then_with(|| catalogue::preference(a_network).cmp(&catalogue::preference(b_network)))
 }
 /// A network that is kept, and what later ones are compared with.
 struct Kept {
     profile: Profile,
     network: Network,
-    graph: Option<Graph>,
+    graph: Option<Sorted>,
     also: Vec<String>,
 }
 
@@ -290,16 +303,14 @@ impl Kept {
         figures(&self.profile) == figures(profile) && self.profile.mean_distance == profile.mean_distance
     }
 
-    /// Link by link, or up to numbering if all nodes of both are alike: then node 0 can be taken to node 0.
-    fn is_graph_of(&self, network: &Network, graph: Option<&Graph>) -> bool {
+    /// Up to numbering. Where all nodes are alike, node 0 can be taken to node 0.
+    fn is_graph_of(&self, network: &Network, graph: Option<&Sorted>) -> bool {
         let (Some(a), Some(b)) = (&self.graph, graph) else {
             return false;
         };
-        let transitive = |network: &Network| network.vertex_transitive();
-        a.edge_list().eq(b.edge_list())
-            || transitive(&self.network)
-                && transitive(network)
-                && matches!(search(a, b, &[(0, 0)]), Found::Renumbering(_))
+        let alike = self.network.vertex_transitive() || network.vertex_transitive();
+        let pins: &[_] = if alike { &[(0, 0)] } else { &[] };
+        matches!(search(a, b, pins), Found::Renumbering(_))
     }
 }
 
@@ -312,7 +323,12 @@ fn name_graphs_once(found: Vec<(Profile, Network)>, top: usize) -> Result<Vec<(N
             break;
         }
         let small = profile.nodes <= MAX_COMPARED;
-        let graph = if small { Some(Graph::build(&network)?) } else { None };
+        let sorted = |graph| Sorted::new(graph, network.vertex_transitive());
+        let graph = if small {
+            Some(sorted(Graph::build(&network)?))
+        } else {
+            None
+        };
         let mut candidates = kept.iter_mut().rev().filter(|kept| kept.has_figures_of(&profile));
         match candidates.find(|kept| kept.is_graph_of(&network, graph.as_ref())) {
             Some(twin) => twin.also.push(profile.expression),

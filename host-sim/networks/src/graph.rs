@@ -19,6 +19,7 @@ pub enum TooLarge {
 }
 
 /// Adjacency lists in one array, each in ascending order.
+#[derive(Clone)]
 pub struct Graph {
     starts: Vec<u32>,
     neighbors: Vec<u32>,

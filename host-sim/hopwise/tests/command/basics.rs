@@ -243,6 +243,58 @@ fn the_best_network_goes_straight_to_a_mesh_file() {
     printed(&["mesh", "new", expression.trim()]);
 }
 
+/// What was two networks of 200 nodes is one, under the shorter name; and frames whose links pivots share are listed.
+#[test]
+fn choose_lists_every_graph_once() {
+    let found = json(&["choose", "--nodes", "200", "--ports", "4", "--json"]);
+    let networks = found["networks"].as_array().expect("a list");
+    let row = networks
+        .iter()
+        .find(|network| network["expression"] == "rdn(petersen,1)");
+    assert_eq!(
+        row.expect("it is near the best")["also"],
+        json!(["re(petersen,complete(2),2)"])
+    );
+    let text = printed(&["choose", "--nodes", "196", "--ports", "5"]);
+    assert!(text.contains("\nre(complete(7),ring(4),2,sd) "), "{text}");
+}
+
+/// From the edges alone, in another order.
+#[test]
+fn a_network_is_recognised_by_its_edges() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mine.edges");
+    let name = file.to_str().expect("a name");
+    let edges = printed(&["edges", "bsw(petersen)"]);
+    let turned = edges.lines().map(|edge| {
+        let numbers = edge
+            .split(' ')
+            .map(|number| 199 - number.parse::<u64>().expect("a number"));
+        numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(" ") + "\n"
+    });
+    std::fs::write(&file, turned.collect::<String>()).expect("it can be written");
+    let found = json(&["recognise", name, "--json"]);
+    assert_eq!(found["verdict"], "network");
+    assert_eq!((&found["nodes"], &found["edges"]), (&200.into(), &400.into()));
+    assert_eq!(found["mapping"].as_array().map(Vec::len), Some(200));
+    let text = printed(&["recognise", name]);
+    like(
+        &text,
+        "200 nodes and 400 links: this is rdn(petersen,1).\nIt is also re(petersen,complete(2),2).\n[..]",
+    );
+    std::fs::write(&file, "0 1\n1 2\n2 0\n2 3\n").expect("it can be written");
+    assert_eq!(
+        printed(&["recognise", name]),
+        "4 nodes and 4 links: no network that is known.\n"
+    );
+    let found = json(&["recognise", name, "--json"]);
+    assert_eq!((&found["verdict"], &found["network"]), (&"graph".into(), &Value::Null));
+    std::fs::write(&file, "0 1\n1 2 3\n").expect("it can be written");
+    refuses(&format!(
+        "recognise '{name}' => [..]mine.edges: line 2 must be two node numbers"
+    ));
+}
+
 /// Ends of cables that do not pair up, and primes: said, with what is near.
 #[test]
 fn choose_says_what_cannot_be() {
