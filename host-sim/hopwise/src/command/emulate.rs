@@ -290,7 +290,7 @@ impl Subject {
                     return script::default_port(name);
                 };
                 let port = NodePort { node: name.node, port };
-                rig::port(mesh, port).map_err(|error| NoSuchPlace::NotOnBoard(error.to_string()))
+                rig::port(mesh, port).map_err(|error| NoSuchPlace(error.to_string()))
             }
         }
     }
