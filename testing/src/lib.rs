@@ -2,9 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(unix)]
+mod folder;
 pub mod fuzz;
 mod networks;
 
+#[cfg(unix)]
+pub use folder::Folder;
 pub use networks::{audited_groups, networks};
 
 /// How often a property is tried: `HOPWISE_CASES` percent of `cases`, at least once.

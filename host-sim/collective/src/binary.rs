@@ -7,11 +7,11 @@ use hopwise_networks::distances::hops_from;
 use hopwise_networks::graph::Graph;
 
 use crate::machine::{Conflict, Machine};
-use crate::operation::Job;
+use crate::operation::{Job, too_large};
 use crate::outcome::Outcome;
 use crate::route::Item;
 use crate::tree::Partial;
-use crate::{CannotRun, MAX_TREE_NODES, Request};
+use crate::{CannotRun, MAX_TREE_NODES, Request, refused};
 
 /// Who sends to whom on the way up, one stage after the other; each is done when all have arrived.
 pub(crate) struct Stages {
@@ -63,20 +63,19 @@ pub(crate) fn embedded(network: &Network, graph: &Graph, request: &Request) -> R
         (operation, request.blocks),
         (Operation::Reduce, _) | (Operation::Broadcast, 1)
     ) {
-        return Err(CannotRun::NoTreeFor(operation.name()));
+        let name = operation.name();
+        return Err(refused(format!(
+            "a binary tree serves reduce, and broadcast of one block, not {name}"
+        )));
     }
     if network.nodes() > MAX_TREE_NODES {
-        return Err(CannotRun::TooLarge {
-            network: network.to_string(),
-            nodes: network.nodes(),
-            operation: "anything along a binary tree",
-            most: MAX_TREE_NODES,
-        });
+        return Err(too_large(network, "anything along a binary tree", MAX_TREE_NODES));
     }
-    BinaryTree::embed(graph, Some(request.root as usize)).ok_or_else(|| CannotRun::NoBinaryTree {
-        network: network.to_string(),
-        levels: binary_tree::levels(graph.nodes()),
-        root: request.root,
+    let (levels, root) = (binary_tree::levels(graph.nodes()), request.root);
+    BinaryTree::embed(graph, Some(root as usize)).ok_or_else(|| {
+        refused(format!(
+            "no complete binary tree of {levels} levels with its root at node {root} and dilation 2 was found in {network}"
+        ))
     })
 }
 

@@ -137,45 +137,18 @@ pub struct Done {
 /// Why an operation is not carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotRun {
-    #[error("{network} has {nodes} nodes, too many to carry out {operation} on (at most {most})")]
-    TooLarge {
-        network: String,
-        nodes: u64,
-        operation: &'static str,
-        most: u64,
-    },
-    #[error("{network} has {nodes} nodes, and there are {values} values")]
-    Values { network: String, nodes: u64, values: usize },
+    /// It is not for this network, or does not go together: a sentence.
+    #[error("{0}")]
+    Refused(String),
     #[error(transparent)]
     Root(#[from] NoSuchNode),
-    #[error("a broadcast has 1 to {most} blocks, not {blocks}")]
-    Blocks { blocks: u64, most: u64 },
-    #[error("only a broadcast goes in blocks, {0} does not")]
-    NoBlocks(&'static str),
-    #[error("{network} has no dimension {dimension} to shift along: {}", dimensions_in_words(*dimensions))]
-    Dimension {
-        network: String,
-        dimension: u64,
-        dimensions: u64,
-    },
-    #[error("only a shift goes along a dimension, {0} does not")]
-    NoShift(&'static str),
-    #[error("a binary tree serves reduce, and broadcast of one block, not {0}")]
-    NoTreeFor(&'static str),
-    #[error(
-        "no complete binary tree of {levels} levels with its root at node {root} and dilation 2 was found in {network}"
-    )]
-    NoBinaryTree { network: String, levels: u32, root: Node },
+    /// A schedule is wrong.
     #[error(transparent)]
     Conflict(#[from] Conflict),
 }
 
-fn dimensions_in_words(dimensions: u64) -> String {
-    match dimensions {
-        0 => "its node numbers have no digits with links of their own".into(),
-        1 => "it has 0 only".into(),
-        _ => format!("it has 0 to {}", dimensions - 1),
-    }
+pub(crate) fn refused(why: impl ToString) -> CannotRun {
+    CannotRun::Refused(why.to_string())
 }
 
 /// Values for the nodes of a network, by seed.

@@ -14,13 +14,13 @@ use crate::program::{Folded, Gathered, Held, Wanted, step};
 use crate::route::{Hops, Item, route};
 use crate::targets::targets;
 use crate::tree::{Known, Partial};
-use crate::{CannotRun, Done, MAX_NODES, MAX_VALUES, Report, Request};
+use crate::{CannotRun, Done, MAX_NODES, MAX_VALUES, Report, Request, refused};
 
 /// Carries out an operation and checks it.
 pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     check(network, request)?;
     let plan = Plan::new(network, request.operation, request.ports, request.root)?;
-    let graph = Graph::build(network).map_err(|_| too_large(network, request.operation, MAX_NODES))?;
+    let graph = Graph::build(network).map_err(|_| too_large(network, request.operation.name(), MAX_NODES))?;
     let permutation = targets(network, request)?;
     let tree = request.binary_tree.then(|| embedded(network, &graph, request));
     let tree = tree.transpose()?;
@@ -67,42 +67,38 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     })
 }
 
-fn too_large(network: &Network, operation: Operation, most: u64) -> CannotRun {
-    CannotRun::TooLarge {
-        network: network.to_string(),
-        nodes: network.nodes(),
-        operation: operation.name(),
-        most,
-    }
+/// A network has more nodes than this is carried out on.
+pub(crate) fn too_large(network: &Network, what: &str, most: u64) -> CannotRun {
+    let nodes = network.nodes();
+    refused(format!(
+        "{network} has {nodes} nodes, too many to carry out {what} on (at most {most})"
+    ))
 }
 
 fn check(network: &Network, request: &Request) -> Result<(), CannotRun> {
     let nodes = network.nodes();
     if nodes > MAX_NODES {
-        return Err(too_large(network, request.operation, MAX_NODES));
+        return Err(too_large(network, request.operation.name(), MAX_NODES));
     }
     let fills = matches!(
         request.operation,
         Operation::AllGather | Operation::AllToAll | Operation::Fft
     );
     if fills && nodes * nodes > MAX_VALUES {
-        return Err(too_large(network, request.operation, MAX_VALUES.isqrt()));
+        return Err(too_large(network, request.operation.name(), MAX_VALUES.isqrt()));
     }
     if request.values.len() as u64 != nodes {
-        return Err(CannotRun::Values {
-            network: network.to_string(),
-            nodes,
-            values: request.values.len(),
-        });
+        let values = request.values.len();
+        let why = format!("{network} has {nodes} nodes, and there are {values} values");
+        return Err(refused(why));
     }
     if !(1..=MAX_NODES).contains(&request.blocks) {
-        return Err(CannotRun::Blocks {
-            blocks: request.blocks,
-            most: MAX_NODES,
-        });
+        let why = format!("a broadcast has 1 to {MAX_NODES} blocks, not {}", request.blocks);
+        return Err(refused(why));
     }
     if request.blocks > 1 && request.operation != Operation::Broadcast {
-        return Err(CannotRun::NoBlocks(request.operation.name()));
+        let name = request.operation.name();
+        return Err(refused(format!("only a broadcast goes in blocks, {name} does not")));
     }
     network.check(request.root)?;
     Ok(())

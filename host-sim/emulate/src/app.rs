@@ -1,44 +1,23 @@
 //! Programs of users: crates outside the repository, as `hopwise new-app` writes them, and images of theirs.
 
+use std::fmt::Display;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use hopwise_core::Network;
 use hopwise_emulator::boards::{BOARDS, BoardKind};
-use hopwise_emulator::image::{Image, NotFirmware};
+use hopwise_emulator::image::Image;
 use serde_json::Value;
 
 use crate::firmware::{is_news, target_folder, toolchain};
 use crate::repository::Repository;
 use crate::setup::configuration_slots;
 
-/// Why there is no image of a program.
-#[derive(Debug, thiserror::Error)]
-pub enum NoApp {
-    #[error(
-        "{0}: there is neither a crate nor an image: a crate is a folder with a Cargo.toml, `hopwise new-app` writes one"
-    )]
-    Nothing(String),
-    #[error("{crate_}: cargo cannot be run: {error}")]
-    NoCargo { crate_: String, error: std::io::Error },
-    #[error("{0} does not build; cargo says why above")]
-    Failed(String),
-    #[error("{crate_} has {programs} programs; one is needed, or the ELF file of one")]
-    Programs { crate_: String, programs: usize },
-    #[error("{file}: {error}")]
-    Unreadable { file: String, error: std::io::Error },
-    #[error("{file}: {error}")]
-    NotFirmware { file: String, error: NotFirmware },
-    #[error("{0} is not built on hopwise-firmware: it has no place for the configuration")]
-    NotHopwise(String),
-    #[error("{file} is an image for {image}, and the board is a {board}")]
-    OtherBoard {
-        file: String,
-        image: &'static str,
-        board: String,
-    },
-}
+/// Why there is no image of a program: a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NoApp(String);
 
 /// The board that an image is for; `None` if it does not say.
 pub fn board_of(image: &Image) -> Option<&'static BoardKind> {
@@ -59,22 +38,28 @@ fn families(network: &Network) -> Vec<&'static str> {
 /// The image of a program for a board, as an ELF file: `path` is that, or a crate, which is built as far as it has changed, with what the network
 /// needs. `told` hears, line by line, what there is to wait for.
 pub fn elf(path: &Path, board: &str, network: &Network, told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
-    let name = || path.display().to_string();
+    let name = path.display();
+    let no = |why: &dyn Display| NoApp(format!("{name}: {why}"));
     let elf = match path.is_dir() {
         true if path.join("Cargo.toml").is_file() => build(path, board, network, told)?,
         false if path.is_file() => path.to_path_buf(),
-        _ => return Err(NoApp::Nothing(name())),
+        _ => {
+            let why = "there is neither a crate nor an image: a crate is a folder with a Cargo.toml, `hopwise new-app` writes one";
+            return Err(no(&why));
+        }
     };
-    let unreadable = |error| NoApp::Unreadable { file: name(), error };
-    let image = Image::from_elf(&hopwise_files::read(&elf, hopwise_files::MAX_IMAGE).map_err(unreadable)?)
-        .map_err(|error| NoApp::NotFirmware { file: name(), error })?;
+    let bytes = hopwise_files::read(&elf, hopwise_files::MAX_IMAGE).map_err(|error| no(&error))?;
+    let image = Image::from_elf(&bytes).map_err(|error| no(&error))?;
     match board_of(&image) {
-        _ if configuration_slots(&image).is_none() => Err(NoApp::NotHopwise(name())),
-        Some(kind) if kind.name != board => Err(NoApp::OtherBoard {
-            file: name(),
-            image: kind.name,
-            board: board.into(),
-        }),
+        _ if configuration_slots(&image).is_none() => Err(NoApp(format!(
+            "{name} is not built on hopwise-firmware: it has no place for the configuration"
+        ))),
+        Some(kind) if kind.name != board => {
+            let image = kind.name;
+            Err(NoApp(format!(
+                "{name} is an image for {image}, and the board is a {board}"
+            )))
+        }
         _ => Ok(elf),
     }
 }
@@ -106,10 +91,7 @@ fn build(folder: &Path, board: &str, network: &Network, told: impl FnMut(&str)) 
 
 /// The one program that a run of cargo makes.
 fn built(cargo: &mut Command, name: String, mut told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
-    let no_cargo = |error| NoApp::NoCargo {
-        crate_: name.clone(),
-        error,
-    };
+    let no_cargo = |error| NoApp(format!("{name}: cargo cannot be run: {error}"));
     let running = cargo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut running = running.map_err(no_cargo)?;
     let stdout = running.stdout.take();
@@ -122,15 +104,16 @@ fn built(cargo: &mut Command, name: String, mut told: impl FnMut(&str)) -> Resul
     let lines = lines.flat_map(|stream| BufReader::new(stream).lines().map_while(Result::ok));
     lines.filter(|line| is_news(line)).for_each(|line| told(&line));
     if !running.wait().map_err(no_cargo)?.success() {
-        return Err(NoApp::Failed(name));
+        return Err(NoApp(format!("{name} does not build; cargo says why above")));
     }
     let mut programs = programs(&reports.join().unwrap_or_default());
     match (programs.pop(), programs.len()) {
         (Some(program), 0) => Ok(program),
-        (last, others) => Err(NoApp::Programs {
-            crate_: name,
-            programs: others + usize::from(last.is_some()),
-        }),
+        (last, others) => {
+            let programs = others + usize::from(last.is_some());
+            let why = "one is needed, or the ELF file of one";
+            Err(NoApp(format!("{name} has {programs} programs; {why}")))
+        }
     }
 }
 
@@ -146,10 +129,7 @@ pub fn for_host(path: &Path, told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
     if path.is_file() {
         return Ok(path.to_path_buf());
     }
-    let unreadable = |error| NoApp::Unreadable {
-        file: name.clone(),
-        error,
-    };
+    let unreadable = |error| NoApp(format!("{name}: {error}"));
     let program = path.join("src/program.rs").canonicalize().map_err(unreadable)?;
     let package = package_of(path);
     let repository = repository_of(path, &package);

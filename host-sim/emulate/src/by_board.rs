@@ -90,8 +90,7 @@ pub(crate) fn seen(world: &World, half: &Sent, links: &[Vec<(Port, u32)>]) -> Ve
             port: port as u64,
             baud: rate,
             line_share: rate.map_or(0.0, |rate| now.share_since(half, *place, rate)),
-            retransmitted: None,
-            came_up: None,
+            ..LinkFigures::default()
         }
     };
     boards
@@ -99,10 +98,8 @@ pub(crate) fn seen(world: &World, half: &Sent, links: &[Vec<(Port, u32)>]) -> Ve
             address: number as u64,
             instructions: board.cpu.instructions,
             idle_instructions: board.cpu.instructions,
-            forwarded: None,
-            sent: None,
-            received: None,
             links: links.iter().enumerate().map(|link| of_link(board, link)).collect(),
+            ..BoardFigures::default()
         })
         .collect()
 }

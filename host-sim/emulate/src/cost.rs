@@ -1,5 +1,7 @@
 //! What the firmware costs: instructions of emulated boards for a packet, beyond those of the same time when nothing happens.
 
+use std::fmt::Debug;
+
 use hopwise_core::Network;
 use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
@@ -49,18 +51,23 @@ const ANSWERED: Time = SECOND;
 /// Why nothing was measured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotMeasure {
-    #[error("{up} of {expected} links of {network} came up")]
-    LinksDown { network: String, expected: u64, up: u64 },
-    #[error("board {board} did not answer as expected: {reply}")]
-    Unexpected { board: usize, reply: String },
-    #[error("only {received} packets came to board {board}")]
-    Lost { board: usize, received: u32 },
-    #[error("{0} has no node that forwards packets between opposite nodes")]
-    NothingForwarded(String),
+    /// A sentence.
+    #[error("{0}")]
+    Failed(String),
     #[error("{0}")]
     Mesh(#[from] MeshRule),
     #[error("{0}")]
     Emulate(#[from] CannotEmulate),
+}
+
+impl CannotMeasure {
+    fn unexpected(board: usize, reply: &impl Debug) -> Self {
+        CannotMeasure::Failed(format!("board {board} did not answer as expected: {reply:?}"))
+    }
+
+    pub(crate) fn lost(board: usize, received: u32) -> Self {
+        CannotMeasure::Failed(format!("only {received} packets came to board {board}"))
+    }
 }
 
 /// What packets have in them.
@@ -272,10 +279,7 @@ impl<'w> Measured<'w> {
         let board = request.at;
         let reply = self.hosts.ask(self.world, &[request], ANSWERED).pop().flatten();
         let response = reply.as_ref().and_then(Reply::read);
-        response.ok_or_else(|| CannotMeasure::Unexpected {
-            board,
-            reply: format!("{reply:?}"),
-        })
+        response.ok_or_else(|| CannotMeasure::unexpected(board, &reply))
     }
 
     /// Waits until all links of a network are up.
@@ -283,21 +287,16 @@ impl<'w> Measured<'w> {
         let (expected, up) = wait_for_links(self.world, self.hosts, network);
         match up == expected {
             true => Ok(()),
-            false => Err(CannotMeasure::LinksDown {
-                network: network.to_string(),
-                expected,
-                up,
-            }),
+            false => Err(CannotMeasure::Failed(format!(
+                "{up} of {expected} links of {network} came up"
+            ))),
         }
     }
 
     pub(crate) fn start_traffic(&mut self, board: usize, traffic: Traffic) -> Result<(), CannotMeasure> {
         match self.ask(BoardRequest::command(board, &Command::StartTraffic(traffic)))? {
             CommandResult::Done => Ok(()),
-            other => Err(CannotMeasure::Unexpected {
-                board,
-                reply: format!("{other:?}"),
-            }),
+            other => Err(CannotMeasure::unexpected(board, &other)),
         }
     }
 
@@ -308,7 +307,8 @@ impl<'w> Measured<'w> {
         let ways = (0..network.nodes()).map(|node| path(network, node, opposite(node)));
         // The first of the longest.
         let way = ways.rev().max_by_key(Vec::len).filter(|way| way.len() > 2);
-        let way = way.ok_or_else(|| CannotMeasure::NothingForwarded(network.to_string()))?;
+        let none = || format!("{network} has no node that forwards packets between opposite nodes");
+        let way = way.ok_or_else(|| CannotMeasure::Failed(none()))?;
         let way: Vec<usize> = way.into_iter().map(|node| node as usize).collect();
         let (from, to, between) = (way[0], way[way.len() - 1], &way[1..way.len() - 1]);
         let received = |all: &mut Self| all.ask(BoardRequest::command(to, &Command::Traffic));
@@ -330,7 +330,7 @@ impl<'w> Measured<'w> {
         let after: TrafficReport = received(self)?;
         match after.received.wrapping_sub(before.received) {
             PACKETS => Ok(busy.without(&idle).each(i64::from(PACKETS) * between.len() as i64)),
-            received => Err(CannotMeasure::Lost { board: to, received }),
+            received => Err(CannotMeasure::lost(to, received)),
         }
     }
 
@@ -370,9 +370,6 @@ pub fn order(world: &mut World, hosts: &mut Hosts, board: usize, trial: u8, node
     let reply = hosts.ask(world, &[request], ANSWERED).pop().flatten();
     match reply == Some(Reply::Response(vec![AppStatus::Ok as u8])) {
         true => Ok(()),
-        false => Err(CannotMeasure::Unexpected {
-            board,
-            reply: format!("{reply:?}"),
-        }),
+        false => Err(CannotMeasure::unexpected(board, &reply)),
     }
 }

@@ -105,7 +105,7 @@ impl EmulatedPatient {
         let Program { kind, image } = program;
         let links = faults.iter().flat_map(BoardFault::links);
         if let Some(link) = links.into_iter().find(|link| *link >= kind.links().len()) {
-            return Err(CannotEmulate::NotEmulated(link));
+            return Err(CannotEmulate::no_link(link));
         }
         let mut options = BoardOptions::of(kind);
         for fault in faults {

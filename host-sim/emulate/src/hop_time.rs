@@ -163,10 +163,7 @@ pub fn measure(program: &Program, network: &Network, baud: u32, payload: u8) -> 
     let packets: Vec<_> = frames[0][0].all.iter().filter_map(follow).collect();
     // Many meet a sign of life on one of the wires, and are not told from it.
     if packets.len() < PACKETS as usize / 5 {
-        return Err(CannotMeasure::Lost {
-            board: ends.len(),
-            received: packets.len() as u32,
-        });
+        return Err(CannotMeasure::lost(ends.len(), packets.len() as u32));
     }
     let between = |from: Time, to: Time| (to - from) as f64 / MICROSECOND as f64;
     let wires = packets.iter().flatten().map(|[begin, end]| between(*begin, *end));

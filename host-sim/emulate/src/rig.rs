@@ -3,13 +3,12 @@
 //! [`build`] and [`EmulatedMesh::start_real`] emulate every board as what it is. A rehearsal of the rig, by [`EmulatedMesh::start`], has default
 //! boards instead: links have the same numbers, if not the same pins, and one image does for all.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hopwise_emulator::boards::{self, BOARDS, BoardKind};
-use hopwise_emulator::image::{Image, NotFirmware};
+use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Port, Script, World};
 use hopwise_host::talk::{BoardRequest, Reply, Talk};
@@ -38,34 +37,23 @@ pub struct Firmware {
     pub elf: Vec<u8>,
 }
 
-/// Why a file is no firmware for emulated boards.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {fault}", path.display())]
-pub struct BadFirmware {
-    pub path: PathBuf,
-    pub fault: FirmwareFault,
-}
+/// Why a file is no firmware for emulated boards: a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadFirmware(String);
 
-/// What can be wrong with a file of firmware.
-#[derive(Debug, thiserror::Error)]
-pub enum FirmwareFault {
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    #[error("{0}")]
-    Image(#[from] NotFirmware),
-    #[error("it is not Hopwise's firmware")]
-    NotHopwise,
+/// The bytes of an ELF file, and the image in it.
+fn read_elf(path: &Path) -> Result<(Vec<u8>, Image), BadFirmware> {
+    let bad = |why: &dyn std::fmt::Display| BadFirmware(format!("{}: {why}", path.display()));
+    let elf = hopwise_files::read(path, hopwise_files::MAX_IMAGE).map_err(|error| bad(&error))?;
+    let image = Image::from_elf(&elf).map_err(|error| bad(&error))?;
+    Ok((elf, image))
 }
 
 impl Firmware {
     /// The same, with a boot loader before it.
     pub fn with_loader(self, path: &Path) -> Result<Self, BadFirmware> {
-        let loader = hopwise_files::read(path, hopwise_files::MAX_IMAGE).map_err(FirmwareFault::Io);
-        let loader = loader.and_then(|elf| Ok(Image::from_elf(&elf)?));
-        let loader = loader.map_err(|fault| BadFirmware {
-            path: path.to_path_buf(),
-            fault,
-        })?;
+        let (_, loader) = read_elf(path)?;
         Ok(Firmware {
             image: Arc::new(self.image.with_loader(&loader)),
             elf: self.elf,
@@ -74,17 +62,10 @@ impl Firmware {
 
     /// Reads an ELF file.
     pub fn load(path: &Path) -> Result<Self, BadFirmware> {
-        Self::read(path).map_err(|fault| BadFirmware {
-            path: path.to_path_buf(),
-            fault,
-        })
-    }
-
-    fn read(path: &Path) -> Result<Self, FirmwareFault> {
-        let elf = hopwise_files::read(path, hopwise_files::MAX_IMAGE)?;
-        let image = Image::from_elf(&elf)?;
+        let (elf, image) = read_elf(path)?;
         if setup::configuration_slots(&image).is_none() {
-            return Err(FirmwareFault::NotHopwise);
+            let name = path.display();
+            return Err(BadFirmware(format!("{name}: it is not Hopwise's firmware")));
         }
         Ok(Firmware {
             image: Arc::new(image),
@@ -96,36 +77,32 @@ impl Firmware {
 /// Why a mesh cannot be emulated as asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotEmulate {
-    #[error("{port} is at {uart}, link {link}, and an emulated {board} has {links} links")]
-    TooFewLinks {
-        port: NodePort,
-        uart: &'static str,
-        link: usize,
-        board: &'static str,
-        links: usize,
-    },
+    /// It is told apart from all else: its name may be like that of one that there is.
     #[error("there is no emulated {0}, only {known}", known = boards::names())]
     NoSuchBoard(String),
-    #[error("there is no image for node {0}")]
-    NoImage(u64),
-    #[error("{0}")]
-    Config(BadConfig),
     #[error("{0}")]
     Build(#[from] CannotBuild),
     #[error("{0}")]
     Wire(#[from] BadWire),
-    #[error("{network}: there is no port {port}")]
-    NoPort { network: String, port: NodePort },
-    #[error("there is no link {0}")]
-    NoLink(PortName),
-    #[error("{link} is not free: it is port {port}")]
-    NotFree { link: PortName, port: NodePort },
-    #[error("emulated boards have no link {0}")]
-    NotEmulated(usize),
-    #[error("{network} has no nodes {board} and {node}")]
-    NoNodes { network: String, board: u64, node: u64 },
-    #[error("there is no board {0}")]
-    NoBoard(usize),
+    #[error("{0}")]
+    Config(#[from] BadConfig),
+    /// A sentence.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl CannotEmulate {
+    pub(crate) fn no_link(link: usize) -> Self {
+        CannotEmulate::Other(format!("emulated boards have no link {link}"))
+    }
+
+    fn no_board(board: usize) -> Self {
+        CannotEmulate::Other(format!("there is no board {board}"))
+    }
+
+    pub fn no_image(node: u64) -> Self {
+        CannotEmulate::Other(format!("there is no image for node {node}"))
+    }
 }
 
 /// The emulated board of a name.
@@ -145,12 +122,11 @@ fn default_port(mesh: &Mesh, port: NodePort) -> Result<Port, CannotEmulate> {
 
 fn port_on(kind: &'static BoardKind, mesh: &Mesh, port: NodePort) -> Result<Port, CannotEmulate> {
     let link = mesh.link(port);
-    emulated_port(kind, port.node, link).ok_or_else(|| CannotEmulate::TooFewLinks {
-        port,
-        uart: mesh.uart(port).name,
-        link,
-        board: kind.name,
-        links: kind.links().len(),
+    emulated_port(kind, port.node, link).ok_or_else(|| {
+        let (uart, board, links) = (mesh.uart(port).name, kind.name, kind.links().len());
+        CannotEmulate::Other(format!(
+            "{port} is at {uart}, link {link}, and an emulated {board} has {links} links"
+        ))
     })
 }
 
@@ -165,9 +141,7 @@ pub(crate) fn wired(
 ) -> Result<Blueprint, CannotEmulate> {
     let mut blueprint = Blueprint::default();
     for node in mesh.nodes() {
-        blueprint
-            .configs
-            .push(mesh.config(node).map_err(CannotEmulate::Config)?);
+        blueprint.configs.push(mesh.config(node)?);
         blueprint.keys.push(mesh.keys.map(|keys| keys.of_board(node)));
         for end in (0..mesh.degree(node)).map(|port| NodePort { node, port }) {
             // Each cable once, from its end with the lower number.
@@ -185,10 +159,10 @@ pub fn build(mesh: &Mesh, programs: &[Program], differences: Differences) -> Res
     for node in mesh.nodes() {
         let kind = board(mesh.kind_of(node).name)?;
         let program = programs.iter().find(|program| program.kind.name == kind.name);
-        let program = program.ok_or(CannotEmulate::NoImage(node))?;
+        let program = program.ok_or_else(|| CannotEmulate::no_image(node))?;
         blueprint.programs.push(program.clone());
     }
-    let image = &programs.first().ok_or(CannotEmulate::NoImage(0))?.image;
+    let image = &programs.first().ok_or_else(|| CannotEmulate::no_image(0))?.image;
     Ok(setup::assemble(&blueprint, image, differences)?)
 }
 
@@ -217,13 +191,10 @@ fn free_port(mesh: &Mesh, name: &PortName) -> Result<Port, CannotEmulate> {
         PortOf::Uart(uart) if mesh.network.check(name.node).is_ok() => mesh.kind_of(name.node).link_of(uart),
         _ => None,
     };
-    let link = link.ok_or_else(|| CannotEmulate::NoLink(name.clone()))?;
+    let link = link.ok_or_else(|| CannotEmulate::Other(format!("there is no link {name}")))?;
     match mesh.port_at(name.node, link) {
-        Some(port) => Err(CannotEmulate::NotFree {
-            link: name.clone(),
-            port,
-        }),
-        None => emulated_port(BOARDS[0], name.node, link).ok_or(CannotEmulate::NotEmulated(link)),
+        Some(port) => Err(CannotEmulate::Other(format!("{name} is not free: it is port {port}"))),
+        None => emulated_port(BOARDS[0], name.node, link).ok_or_else(|| CannotEmulate::no_link(link)),
     }
 }
 
@@ -240,10 +211,7 @@ impl Mistakes {
     fn script(&self, mesh: &Mesh) -> Result<Script, CannotEmulate> {
         let place = |at: NodePort| match mesh.check_port(at) {
             Some(at) => default_port(mesh, at),
-            None => Err(CannotEmulate::NoPort {
-                network: mesh.network.to_string(),
-                port: at,
-            }),
+            None => Err(CannotEmulate::Other(format!("{}: there is no port {at}", mesh.network))),
         };
         let mut events = Vec::new();
         for end in &self.cut {
@@ -280,20 +248,17 @@ impl EmulatedMesh {
     ) -> Result<Self, CannotEmulate> {
         let mut blueprint = blueprint(mesh)?;
         for (board, node) in &mistakes.configs {
-            let config = mesh.config(*node).map_err(CannotEmulate::Config)?;
+            let config = mesh.config(*node)?;
             let nodes = mesh.nodes();
             let place = blueprint.configs.get_mut(*board as usize);
             let place = place.filter(|_| nodes.contains(node));
-            *place.ok_or_else(|| CannotEmulate::NoNodes {
-                network: mesh.network.to_string(),
-                board: *board,
-                node: *node,
-            })? = config;
+            let none = || CannotEmulate::Other(format!("{} has no nodes {board} and {node}", mesh.network));
+            *place.ok_or_else(none)? = config;
         }
         for (nodes, keys) in [(&mistakes.keyless, None), (&mistakes.other_key, Some(another_key()))] {
             for node in nodes {
                 let place = blueprint.keys.get_mut(*node as usize);
-                *place.ok_or(CannotEmulate::NoBoard(*node as usize))? = keys;
+                *place.ok_or_else(|| CannotEmulate::no_board(*node as usize))? = keys;
             }
         }
         let mut world = setup::assemble(&blueprint, image, DIFFERENCES)?;
@@ -313,7 +278,7 @@ impl EmulatedMesh {
         }
         let mut places: Vec<usize> = entrances.iter().map(|node| *node as usize).collect();
         if let Some(wrong) = places.iter().find(|place| **place >= world.boards().len()) {
-            return Err(CannotEmulate::NoBoard(*wrong));
+            return Err(CannotEmulate::no_board(*wrong));
         }
         if places.is_empty() {
             places = (0..world.boards().len()).collect();

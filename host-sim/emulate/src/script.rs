@@ -61,10 +61,9 @@ pub fn port_on(kind: &BoardKind, name: &PortName) -> Result<Port, NoSuchPlace> {
         }
         PortOf::Uart(uart) => UART_NAMES.iter().position(|known| known == uart),
     };
-    let uart = uart.ok_or_else(|| NoSuchPlace::Uart {
-        port: name.clone(),
-        example: UART_NAMES[0],
-    })?;
+    let example = UART_NAMES[0];
+    let none = || NoSuchPlace(format!("'{name}' is not a port such as 3.0 or 3.{example}"));
+    let uart = uart.ok_or_else(none)?;
     Ok(Port::new(name.node as usize, uart))
 }
 

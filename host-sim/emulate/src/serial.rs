@@ -3,24 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use hopwise_emulator::world::{Port, World};
-use hopwise_language::script::{BadPort, NoSuchPlace, PortName, PortOf};
+use hopwise_language::script::{NoSuchPlace, PortName, PortOf};
 
 pub use super::host_side::CannotOpenPort;
 use super::host_side::HostSide;
 use super::script::default_port;
-
-/// Why a text does not say where a serial port goes.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadSerialPort {
-    #[error("'{0}' is not PORT=pty or PORT=unix:PATH")]
-    Form(String),
-    #[error(transparent)]
-    Port(#[from] BadPort),
-    #[error(transparent)]
-    NoSuchPort(#[from] NoSuchPlace),
-    #[error("'{0}' is neither pty nor unix:PATH")]
-    Place(String),
-}
 
 /// Where a serial port goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,8 +20,9 @@ pub struct SerialPort {
 
 impl SerialPort {
     /// Reads `PORT=pty` or `PORT=unix:PATH`.
-    pub fn parse(text: &str) -> Result<Self, BadSerialPort> {
-        let (port, place) = text.split_once('=').ok_or_else(|| BadSerialPort::Form(text.into()))?;
+    pub fn parse(text: &str) -> Result<Self, NoSuchPlace> {
+        let form = || NoSuchPlace(format!("'{text}' is not PORT=pty or PORT=unix:PATH"));
+        let (port, place) = text.split_once('=').ok_or_else(form)?;
         let name = port.parse::<PortName>()?;
         if let PortOf::Uart(_) = name.port {
             // Boards have links of their own, but serial ports have the same names on all.
@@ -46,7 +34,7 @@ impl SerialPort {
                 socket: Some(path.into()),
             }),
             None if place == "pty" => Ok(SerialPort { name, socket: None }),
-            _ => Err(BadSerialPort::Place(place.into())),
+            _ => Err(NoSuchPlace(format!("'{place}' is neither pty nor unix:PATH"))),
         }
     }
 }

@@ -269,8 +269,7 @@ impl<'f> Session<'f> {
             violations: violations.into_iter().collect(),
             state_hash: format!("{:016x}", self.world.state_hash()),
             check: self.checked.clone(),
-            by_board: Vec::new(),
-            profile: None,
+            ..RunFigures::default()
         }
     }
 }

@@ -17,7 +17,12 @@ fn reports(name: &str) -> Vec<Report> {
 }
 
 fn table(reports: &[Report], varied: &[&str]) -> String {
-    let titles = varied.iter().chain(&Report::TITLES).map(ToString::to_string).collect();
+    let titles = varied
+        .iter()
+        .copied()
+        .chain(Report::TITLES.split('|'))
+        .map(String::from)
+        .collect();
     let rows = reports.iter().map(|report| {
         let settings = varied.iter().map(|name| report.settings[*name].to_string());
         settings.chain(report.row()).collect()

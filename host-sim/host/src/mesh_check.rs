@@ -132,19 +132,12 @@ fn traces(talk: &mut dyn Talk, network: &Network, pairs: &[(u64, u64)], report: 
 
 /// The path that the network computes, both ends included.
 pub fn path(network: &Network, from: u64, to: u64) -> Vec<u64> {
-    let mut path = vec![from];
-    let mut here = from;
-    while here != to && path.len() as u64 <= network.nodes() {
-        let Ok(Some(port)) = network.next_port(here, to, Rule::Exact) else {
-            break;
-        };
-        let Ok(Some(next)) = network.neighbor(here, port) else {
-            break;
-        };
-        here = next;
-        path.push(here);
-    }
-    path
+    let next = |here: &u64| {
+        let next = network.next_hop(*here, to, Rule::Exact).ok();
+        next.filter(|next| next != here)
+    };
+    let path = std::iter::successors(Some(from), next);
+    path.take(network.nodes() as usize).collect()
 }
 
 /// The counters of every node; `None` of one that does not answer.

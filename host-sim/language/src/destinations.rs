@@ -32,22 +32,10 @@ enum Rule {
     All,
 }
 
-/// A pattern that means nothing on a network.
+/// Why a pattern means nothing on a network: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadDestinations {
-    #[error("{network} has {nodes} nodes: traffic is for 2 to 2^32 - 1")]
-    Nodes { network: String, nodes: u64 },
-    #[error("{traffic} needs a power of 2 nodes, and {network} has {nodes}")]
-    NoPowerOfTwo {
-        traffic: String,
-        network: String,
-        nodes: u32,
-    },
-    #[error("transpose needs a square number of nodes, and {network} has {nodes}")]
-    NoSquare { network: String, nodes: u32 },
-    #[error("there is no node {node} to be a hot spot: {network} has nodes 0 to {last}")]
-    NoHotSpot { node: u64, network: String, last: u32 },
-}
+#[error("{0}")]
+pub struct BadDestinations(String);
 
 impl Destinations {
     /// Of a pattern on a network. What is drawn once and for all is drawn here; that takes as many numbers from `rng` for
@@ -125,32 +113,28 @@ impl Destinations {
 }
 
 fn checked(traffic: Traffic, network: &Network) -> Result<u32, BadDestinations> {
-    let name = || network.to_string();
     let nodes = match u32::try_from(network.nodes()) {
         Ok(nodes) if nodes >= 2 => nodes,
         _ => {
-            return Err(BadDestinations::Nodes {
-                network: name(),
-                nodes: network.nodes(),
-            });
+            let nodes = network.nodes();
+            let why = format!("{network} has {nodes} nodes: traffic is for 2 to 2^32 - 1");
+            return Err(BadDestinations(why));
         }
     };
-    match traffic {
-        Traffic::BitReverse | Traffic::Shuffle if !nodes.is_power_of_two() => Err(BadDestinations::NoPowerOfTwo {
-            traffic: traffic.to_string(),
-            network: name(),
-            nodes,
-        }),
-        Traffic::Transpose if nodes.isqrt().pow(2) != nodes => {
-            Err(BadDestinations::NoSquare { network: name(), nodes })
+    let why = match traffic {
+        Traffic::BitReverse | Traffic::Shuffle if !nodes.is_power_of_two() => {
+            format!("{traffic} needs a power of 2 nodes, and {network} has {nodes}")
         }
-        Traffic::HotSpot { node, .. } if node >= u64::from(nodes) => Err(BadDestinations::NoHotSpot {
-            node,
-            network: name(),
-            last: nodes - 1,
-        }),
-        _ => Ok(nodes),
-    }
+        Traffic::Transpose if nodes.isqrt().pow(2) != nodes => {
+            format!("transpose needs a square number of nodes, and {network} has {nodes}")
+        }
+        Traffic::HotSpot { node, .. } if node >= u64::from(nodes) => {
+            let last = nodes - 1;
+            format!("there is no node {node} to be a hot spot: {network} has nodes 0 to {last}")
+        }
+        _ => return Ok(nodes),
+    };
+    Err(BadDestinations(why))
 }
 
 #[inline]

@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 
 use hopwise_core::{Network, Node, Port};
 use hopwise_language::Script;
-use hopwise_language::script::{Action, NoSuchPlace, PortName, PortOf, ScriptError, Stage, check_port};
+use hopwise_language::script::{Action, NoSuchPlace, PortName, PortOf, Stage, check_port};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::bad::{BadLoad, bad};
 use super::wiring::Wiring;
 
 /// What fails, as it is written.
@@ -27,15 +28,6 @@ pub struct Failures {
     links: f64,
     routers: f64,
     script: Script<(Node, Port)>,
-}
-
-/// Failures that make no sense.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum BadFailures {
-    #[error("the chance of a failure is from 0 to 1, not {0}")]
-    Chance(f64),
-    #[error("the events, {0}")]
-    Script(#[from] ScriptError),
 }
 
 /// Where scripts for loads are played.
@@ -60,20 +52,21 @@ impl Stage for Routers<'_> {
     fn port(&self, name: PortName) -> Result<(Node, Port), NoSuchPlace> {
         match name.port {
             PortOf::Number(port) => check_port(self.0, name.node, port),
-            PortOf::Uart(_) => Err(NoSuchPlace::Unnamed(name)),
+            PortOf::Uart(_) => Err(NoSuchPlace::unnamed(name)),
         }
     }
 }
 
 impl FailurePlan {
     /// Made ready for a network; `None` if nothing fails.
-    pub fn on(&self, network: &Network) -> Result<Option<Failures>, BadFailures> {
+    pub fn on(&self, network: &Network) -> Result<Option<Failures>, BadLoad> {
         for chance in [self.links, self.routers] {
             if !(0.0..=1.0).contains(&chance) {
-                return Err(BadFailures::Chance(chance));
+                return Err(bad(format!("the chance of a failure is from 0 to 1, not {chance}")));
             }
         }
-        let script = Script::parse(&self.events)?.resolve(&Routers(network))?;
+        let script = Script::parse(&self.events).and_then(|script| script.resolve(&Routers(network)));
+        let script = script.map_err(|error| bad(format!("the events, {error}")))?;
         let nothing = self.links == 0.0 && self.routers == 0.0 && script.is_empty();
         Ok((!nothing).then_some(Failures {
             links: self.links,

@@ -35,6 +35,7 @@
 //! - [`measure`]: one experiment, warmed up, measured and drained; [`watchdog`]: what a deadlock looks like;
 //! - [`saturation`]: the highest load; [`settings`]: what a person says of an experiment.
 
+mod bad;
 mod engine;
 pub mod failures;
 pub mod measure;
@@ -48,3 +49,5 @@ mod source;
 pub mod watchdog;
 mod wheel;
 mod wiring;
+
+pub use bad::BadLoad;

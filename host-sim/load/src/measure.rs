@@ -3,7 +3,7 @@
 mod check;
 mod point;
 
-pub use check::{BadExperiment, check};
+pub use check::check;
 pub use point::{FLIT_BYTES, Point};
 
 use std::time::Instant;
@@ -11,6 +11,7 @@ use std::time::Instant;
 use hopwise_core::{Network, Rule};
 use hopwise_language::Traffic;
 
+use super::bad::{BadLoad, bad};
 use super::engine::{Engine, Halt};
 use super::failures::Failures;
 use super::parameters::{Parameters, Process};
@@ -104,17 +105,17 @@ pub struct Progress {
 }
 
 /// Runs an experiment, if it makes sense.
-pub fn run(experiment: &Experiment<'_>) -> Result<Point, BadExperiment> {
+pub fn run(experiment: &Experiment<'_>) -> Result<Point, BadLoad> {
     run_watched(experiment, &mut |_| ())
 }
 
 /// As [`run`]; `watch` is called from time to time.
-pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress)) -> Result<Point, BadExperiment> {
+pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress)) -> Result<Point, BadLoad> {
     simulate(experiment, None, watch)
 }
 
 /// Sends what a schedule says, instead of traffic at a rate, until all has arrived.
-pub fn replay(experiment: &Experiment<'_>, schedule: &Schedule) -> Result<Point, BadExperiment> {
+pub fn replay(experiment: &Experiment<'_>, schedule: &Schedule) -> Result<Point, BadLoad> {
     simulate(experiment, Some(schedule), &mut |_| ())
 }
 
@@ -122,12 +123,12 @@ fn simulate(
     experiment: &Experiment<'_>,
     schedule: Option<&Schedule>,
     watch: &mut dyn FnMut(Progress),
-) -> Result<Point, BadExperiment> {
+) -> Result<Point, BadLoad> {
     check(experiment)?;
     let mut classes = 0;
     loop {
         let begun = Instant::now();
-        let engine = Engine::new(experiment, schedule, classes)?;
+        let engine = Engine::new(experiment, schedule, classes).map_err(bad)?;
         let setup = begun.elapsed().as_secs_f64();
         let mut measurement = Measurement {
             experiment,

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use hopwise_language::{Traffic, as_text};
 use serde::{Deserialize, Serialize};
 
+use crate::bad::{BadLoad, bad};
+
 /// How long each step of a router takes, in cycles, and how much it can hold.
 ///
 /// A head flit that arrives in cycle `a` at an idle router is routed in `a`, asks for a virtual channel `routing` cycles
@@ -151,7 +153,7 @@ impl Parameters {
     }
 
     /// Whether all numbers make sense.
-    pub fn check(&self) -> Result<(), BadParameters> {
+    pub fn check(&self) -> Result<(), BadLoad> {
         let positive = [
             ("vc-alloc", self.vc_alloc),
             ("switch-alloc", self.switch_alloc),
@@ -161,7 +163,7 @@ impl Parameters {
             ("class-limit", self.class_limit.unwrap_or(1)),
         ];
         if let Some((name, _)) = positive.into_iter().find(|&(_, value)| value == 0) {
-            return Err(BadParameters::Zero(name));
+            return Err(bad(format!("{name} has to be at least 1")));
         }
         let delays = [
             self.routing,
@@ -172,22 +174,22 @@ impl Parameters {
             self.credit,
         ];
         if delays.into_iter().any(|delay| delay > MAX_DELAY) {
-            return Err(BadParameters::Delay);
+            return Err(bad(format!("a delay is at most {MAX_DELAY} cycles")));
         }
         if self.buffers > MAX_FLITS
             || self.link_buffers.is_some_and(|flits| flits > MAX_FLITS)
             || self.packet_flits > MAX_FLITS
         {
-            return Err(BadParameters::Flits);
+            return Err(bad(format!("buffers and packets have at most {MAX_FLITS} flits")));
         }
         if self.shared_channels > MAX_SHARED {
-            return Err(BadParameters::Channels);
+            return Err(bad(format!("a link has at most {MAX_SHARED} virtual channels for all")));
         }
         if self.paths.is_adaptive() && self.shared_channels == 0 {
-            return Err(BadParameters::NothingToChoose);
+            return Err(bad("adaptive routing needs a virtual channel for all packets"));
         }
         if self.paths.is_adaptive() && self.packet_flits > self.buffers {
-            return Err(BadParameters::LongPackets);
+            return Err(bad("adaptive routing needs buffers that hold a whole packet"));
         }
         Ok(())
     }
@@ -196,23 +198,6 @@ impl Parameters {
 const MAX_DELAY: u32 = 10_000;
 const MAX_FLITS: u32 = 60_000;
 const MAX_SHARED: u32 = 1_000;
-
-/// A number of a router that makes no sense.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadParameters {
-    #[error("{0} has to be at least 1")]
-    Zero(&'static str),
-    #[error("a delay is at most {MAX_DELAY} cycles")]
-    Delay,
-    #[error("buffers and packets have at most {MAX_FLITS} flits")]
-    Flits,
-    #[error("a link has at most {MAX_SHARED} virtual channels for all")]
-    Channels,
-    #[error("adaptive routing needs a virtual channel for all packets")]
-    NothingToChoose,
-    #[error("adaptive routing needs buffers that hold a whole packet")]
-    LongPackets,
-}
 
 /// Named sets of parameters, with the traffic that goes with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -255,29 +240,21 @@ pub enum Process {
     },
 }
 
-/// Text that is no process.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadProcess {
-    #[error("'{0}' is not a source: bernoulli or bursty(LENGTH,PEAK)")]
-    Unknown(String),
-    #[error("a burst lasts at least 1 cycle and has a peak above 0 and at most 1")]
-    Burst,
-}
-
 impl FromStr for Process {
-    type Err = BadProcess;
+    type Err = BadLoad;
 
-    fn from_str(text: &str) -> Result<Self, BadProcess> {
+    fn from_str(text: &str) -> Result<Self, BadLoad> {
         if text == "bernoulli" {
             return Ok(Process::Bernoulli);
         }
         let inner = text.strip_prefix("bursty(").and_then(|rest| rest.strip_suffix(')'));
         let numbers = inner.and_then(|inner| inner.split_once(','));
         let numbers = numbers.and_then(|(length, peak)| Some((length.trim().parse().ok()?, peak.trim().parse().ok()?)));
-        let (length, peak): (f64, f64) = numbers.ok_or_else(|| BadProcess::Unknown(text.into()))?;
+        let (length, peak): (f64, f64) =
+            numbers.ok_or_else(|| bad(format!("'{text}' is not a source: bernoulli or bursty(LENGTH,PEAK)")))?;
         let makes_sense = length >= 1.0 && length.is_finite() && peak > 0.0 && peak <= 1.0;
         let process = makes_sense.then_some(Process::Bursty { length, peak });
-        process.ok_or(BadProcess::Burst)
+        process.ok_or_else(|| bad("a burst lasts at least 1 cycle and has a peak above 0 and at most 1"))
     }
 }
 

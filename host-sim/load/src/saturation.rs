@@ -4,7 +4,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use super::measure::{self, BadExperiment, Effort, Experiment};
+use super::bad::{BadLoad, bad};
+use super::measure::{self, Effort, Experiment};
 
 /// Where a network saturates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +39,7 @@ pub fn find_with_confidence(
     precision: f64,
     seeds: u32,
     tried: &dyn Fn(u32),
-) -> Result<Confidence, BadSearch> {
+) -> Result<Confidence, BadLoad> {
     let mut searches: Vec<Saturation> = Vec::new();
     for offset in 0..seeds.max(1) {
         let before: u32 = searches.iter().map(|search| search.runs).sum();
@@ -57,16 +58,6 @@ pub fn find_with_confidence(
     })
 }
 
-/// A search that makes no sense.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum BadSearch {
-    /// The interval would never be small enough, or is from the beginning.
-    #[error("the precision of a saturation is above 0 and below 1")]
-    Precision,
-    #[error(transparent)]
-    Experiment(#[from] BadExperiment),
-}
-
 /// The rate at which the hops of a packet are counted before the search.
 const PROBE: f64 = 0.001;
 
@@ -79,18 +70,18 @@ pub fn expected_runs(precision: f64) -> u32 {
     2 + (1.0 / precision).log2().ceil() as u32
 }
 
-/// Whether saturation can be found so closely.
-pub fn check_precision(precision: f64) -> Result<(), BadSearch> {
+/// Whether saturation can be found so closely: otherwise the interval would never be small enough, or is from the beginning.
+pub fn check_precision(precision: f64) -> Result<(), BadLoad> {
     match precision > 0.0 && precision < 1.0 {
         true => Ok(()),
-        false => Err(BadSearch::Precision),
+        false => Err(bad("the precision of a saturation is above 0 and below 1")),
     }
 }
 
 /// Halves the interval between 0 and what the links could carry at best, until it is at most `precision` of the rate. The seed says
 /// where it is divided first, so that searches with different seeds do not end at the same few rates and seem to agree better than
 /// they do. Every rate is simulated with the same seed. `tried` is called after each with the number of rates so far.
-pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) -> Result<Saturation, BadSearch> {
+pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) -> Result<Saturation, BadLoad> {
     check_precision(precision)?;
     // Only whether a rate is carried matters here, not how exactly its latency is known.
     let effort = Effort {

@@ -8,7 +8,9 @@ use hopwise_core::{Network, NoSuchNode, Node};
 use hopwise_node::router::Event;
 use hopwise_node::wire::Kind;
 use hopwise_trace::line::{Nanos, Record};
-use hopwise_trace::reader::{BadTrace, Reader};
+use hopwise_trace::reader::Reader;
+
+use super::bad::{BadLoad, bad};
 
 /// A message of a schedule; it is sent as one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,28 +33,6 @@ pub struct Schedule {
     name: String,
 }
 
-/// A schedule that cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum BadSchedule {
-    #[error(transparent)]
-    Root(#[from] NoSuchNode),
-    #[error("{0} has no schedule of its own: what goes where depends on the values")]
-    Values(&'static str),
-    #[error(transparent)]
-    Trace(#[from] BadTrace),
-    #[error("the trace does not say how long a byte takes: its first line has no baud rate")]
-    NoBaudRate,
-    #[error("{0} has nothing to send")]
-    Empty(String),
-    #[error("the trace has a packet from node {from} to node {to}, and {network} has nodes 0 to {last}")]
-    NoSuchNode {
-        from: Node,
-        to: Node,
-        network: String,
-        last: Node,
-    },
-}
-
 /// Bits of a flit on a serial line: 8 bytes of 10 bits.
 const FLIT_BITS: f64 = 80.0;
 
@@ -68,14 +48,15 @@ impl Schedule {
 
     /// The packets of a trace but for broadcasts, at the times at which their nodes accepted them. A cycle is the time that a link of the traced
     /// mesh takes for a flit of 8 bytes; the first packet is made in cycle 0.
-    pub fn trace(network: &Network, input: impl BufRead) -> Result<Self, BadSchedule> {
-        let reader = Reader::new(input)?;
+    pub fn trace(network: &Network, input: impl BufRead) -> Result<Self, BadLoad> {
+        let reader = Reader::new(input).map_err(bad)?;
         let baud = reader.header().and_then(|header| header.baud).filter(|&baud| baud > 0);
-        let cycle = FLIT_BITS * 1e9 / f64::from(baud.ok_or(BadSchedule::NoBaudRate)?);
+        let no_baud = || bad("the trace does not say how long a byte takes: its first line has no baud rate");
+        let cycle = FLIT_BITS * 1e9 / f64::from(baud.ok_or_else(no_baud)?);
         let last = network.nodes().saturating_sub(1);
         let mut times = Vec::new();
         for line in reader {
-            let line = line?;
+            let line = line.map_err(bad)?;
             let Record::Event(Event::Accepted { packet, dest }) = line.record else {
                 continue;
             };
@@ -84,12 +65,10 @@ impl Schedule {
                 continue;
             }
             if from > last || dest > last {
-                return Err(BadSchedule::NoSuchNode {
-                    from,
-                    to: dest,
-                    network: network.to_string(),
-                    last,
-                });
+                let what = format!("a packet from node {from} to node {dest}");
+                return Err(bad(format!(
+                    "the trace has {what}, and {network} has nodes 0 to {last}"
+                )));
             }
             if from != dest {
                 times.push((line.at, from as u32, dest as u32));
@@ -108,11 +87,13 @@ impl Schedule {
 
     /// The messages of a collective, in the all-port model, round by round as [`Plan`] has them. A message is one packet, whatever it
     /// holds.
-    pub fn collective(network: &Network, operation: Operation, root: Node) -> Result<Self, BadSchedule> {
+    pub fn collective(network: &Network, operation: Operation, root: Node) -> Result<Self, BadLoad> {
         if matches!(operation, Operation::Permute | Operation::Fft) {
-            return Err(BadSchedule::Values(operation.name()));
+            let name = operation.name();
+            let why = format!("{name} has no schedule of its own: what goes where depends on the values");
+            return Err(bad(why));
         }
-        let plan = Plan::new(network, operation, Ports::All, root)?;
+        let plan = Plan::new(network, operation, Ports::All, root).map_err(bad)?;
         let mut writer = Writer {
             network,
             messages: Vec::new(),
@@ -121,19 +102,19 @@ impl Schedule {
         if operation == Operation::Shift {
             let ring = Ring::new(network);
             for node in 0..network.nodes() {
-                writer.add(0, node, ring.next(node)?);
+                writer.add(0, node, ring.next(node).map_err(bad)?);
             }
             return Self::of(operation.name(), writer.messages);
         }
         for phase in (0..).map_while(|index| plan.phase(index)) {
-            writer.phase(phase)?;
+            writer.phase(phase).map_err(bad)?;
         }
         Self::of(operation.name(), writer.messages)
     }
 
-    fn of(name: &str, messages: Vec<Message>) -> Result<Self, BadSchedule> {
+    fn of(name: &str, messages: Vec<Message>) -> Result<Self, BadLoad> {
         if messages.is_empty() {
-            return Err(BadSchedule::Empty(format!("the {name}")));
+            return Err(bad(format!("the {name} has nothing to send")));
         }
         Ok(Schedule {
             messages,
@@ -163,7 +144,7 @@ impl Writer<'_> {
         }
     }
 
-    fn phase(&mut self, phase: Phase<'_>) -> Result<(), BadSchedule> {
+    fn phase(&mut self, phase: Phase<'_>) -> Result<(), NoSuchNode> {
         let nodes = self.network.nodes();
         let rounds = match phase {
             Phase::Up(tree) => self.tree(tree, &[0], true)?,

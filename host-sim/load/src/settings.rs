@@ -11,6 +11,7 @@ use hopwise_language::Traffic;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::bad::{BadLoad, bad};
 use super::failures::FailurePlan;
 use super::measure::{self, Effort, Experiment, Point};
 use super::parameters::{Parameters, Paths, Preset, Process, Rings};
@@ -160,15 +161,6 @@ pub enum Found {
     Saturation(Confidence),
 }
 
-/// Why settings make no experiment: a sentence.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BadSettings(String);
-
-fn bad(why: impl ToString) -> BadSettings {
-    BadSettings(why.to_string())
-}
-
 impl Scene {
     /// Who sends to whom.
     pub fn traffic(&self) -> Traffic {
@@ -224,7 +216,7 @@ impl Scene {
 
 impl Settings {
     /// Of names and values.
-    pub fn of(table: &Map<String, Value>) -> Result<Self, BadSettings> {
+    pub fn of(table: &Map<String, Value>) -> Result<Self, BadLoad> {
         let all = serde_json::to_value(Settings::default()).map_err(bad)?;
         if let Some(name) = table.keys().find(|name| all.get(name.as_str()).is_none()) {
             let names = all.as_object().into_iter().flat_map(Map::keys);
@@ -241,28 +233,28 @@ impl Settings {
     }
 
     /// Whether they make sense together, and on their network.
-    pub fn check(&self) -> Result<(), BadSettings> {
+    pub fn check(&self) -> Result<(), BadLoad> {
         self.on_network(|experiment| {
-            measure::check(experiment).map_err(bad)?;
+            measure::check(experiment)?;
             self.schedule(experiment.network).map(drop)
         })
     }
 
     /// Runs the experiment. `watch` is called from time to time with how much is done, and of how much.
-    pub fn run(&self, watch: &dyn Fn(u32, u32)) -> Result<Found, BadSettings> {
+    pub fn run(&self, watch: &dyn Fn(u32, u32)) -> Result<Found, BadLoad> {
         self.on_network(|experiment| {
             if self.saturation {
                 let (precision, seeds) = (self.saturation_precision(), self.seeds.unwrap_or(DEFAULT_SEEDS));
                 let all = seeds * saturation::expected_runs(precision);
                 let tried = |runs| watch(runs, all);
                 let found = saturation::find_with_confidence(experiment, precision, seeds, &tried);
-                return found.map(Found::Saturation).map_err(bad);
+                return found.map(Found::Saturation);
             }
             let point = match self.schedule(experiment.network)? {
                 Some(schedule) => measure::replay(experiment, &schedule),
                 None => measure::run_watched(experiment, &mut |progress| watch(progress.measured, progress.enough)),
             };
-            Ok(Found::Point(Box::new(point.map_err(bad)?)))
+            Ok(Found::Point(Box::new(point?)))
         })
     }
 
@@ -271,13 +263,13 @@ impl Settings {
     }
 
     /// Does something with the experiment that they describe.
-    fn on_network<T>(&self, with: impl FnOnce(&Experiment<'_>) -> Result<T, BadSettings>) -> Result<T, BadSettings> {
+    fn on_network<T>(&self, with: impl FnOnce(&Experiment<'_>) -> Result<T, BadLoad>) -> Result<T, BadLoad> {
         self.check_together()?;
         let parsed: Result<Network, _> = self.network.parse();
         let network = parsed.map_err(|error| bad(format!("'{}' is not a network: {error}", self.network)))?;
         // Exact searches may take what a host has to spare.
         let network = network.with_search_memory(usize::MAX);
-        let failures = self.scene.failures().on(&network).map_err(bad)?;
+        let failures = self.scene.failures().on(&network)?;
         with(&Experiment {
             network: &network,
             rule: match self.rule() {
@@ -296,7 +288,7 @@ impl Settings {
         })
     }
 
-    fn check_together(&self) -> Result<(), BadSettings> {
+    fn check_together(&self) -> Result<(), BadLoad> {
         let (saturation, collective) = (self.saturation, self.collective.is_some());
         let tasks = [
             ("rate", self.rate.is_some()),
@@ -334,11 +326,11 @@ impl Settings {
         if self.threads.is_some_and(is_none) {
             return Err(bad(format!("threads is from 1 to {MAX_THREADS}")));
         }
-        saturation::check_precision(self.saturation_precision()).map_err(bad)
+        saturation::check_precision(self.saturation_precision())
     }
 
     /// What is sent by a trace or a collective, if one is asked for.
-    fn schedule(&self, network: &Network) -> Result<Option<Schedule>, BadSettings> {
+    fn schedule(&self, network: &Network) -> Result<Option<Schedule>, BadLoad> {
         if let Some(path) = &self.trace {
             let of_file = |error: &dyn Display| bad(format!("{}: {error}", path.display()));
             let file = File::open(path).map_err(|error| of_file(&error))?;
@@ -348,7 +340,6 @@ impl Settings {
         let Some(name) = &self.collective else { return Ok(None) };
         let operation = Operation::ALL.into_iter().find(|operation| operation.name() == name);
         let operation = operation.ok_or_else(|| bad(format!("'{name}' is not a collective")))?;
-        let schedule = Schedule::collective(network, operation, self.root.unwrap_or(0));
-        schedule.map(Some).map_err(bad)
+        Schedule::collective(network, operation, self.root.unwrap_or(0)).map(Some)
     }
 }

@@ -326,9 +326,8 @@ mod tests {
 
     #[test]
     fn pieces_are_merged_by_time() {
-        let folder = std::env::temp_dir().join(format!("hopwise-pieces-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("runs");
+        let folder = hopwise_testing::Folder::new("pieces");
+        let path = folder.folder().join("runs");
         let mut pieces = Pieces::new(&path);
         let line = |number: u64| TraceLine {
             at: (number * 7_919 % 1_000) as Nanos,
@@ -349,7 +348,6 @@ mod tests {
                 Ok(())
             })
             .unwrap();
-        std::fs::remove_dir_all(folder).unwrap();
         sort(&mut all);
         assert!(merged == all, "as if they had been sorted in memory");
     }

@@ -1,13 +1,13 @@
 //! The settings of a run: the options of the command and the keys of a scenario file are the same words.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use hopwise_core::{Network, NoSuchNode, Node, ParseError};
-use hopwise_language::script::{NoSuchPlace, PortName, ScriptError, Stage, on_one_line};
-use hopwise_language::{BadDestinations, Destinations, Script, Time, Traffic, UnsuitableTraffic};
+use hopwise_core::{Network, Node, ParseError};
+use hopwise_language::script::{PortName, Stage, on_one_line};
+use hopwise_language::{Destinations, Script, Time, Traffic};
 use hopwise_node::key::{KEY_BYTES, Key, Secret};
 use hopwise_node::limits::MAX_PAYLOAD;
 use rand::SeedableRng;
@@ -15,7 +15,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::faulty_node::{BadFaultyNode, FaultyBoard};
+use super::faulty_node::FaultyBoard;
 use super::oracle::LEAST_PAYLOAD;
 use super::run::SimRun;
 use super::stage::Mesh;
@@ -180,14 +180,13 @@ impl Settings {
         let baud = self.baud.unwrap_or(DEFAULT_BAUD);
         let line_rate = f64::from(baud) / 10.0 / (payload as f64 + OVERHEAD_BYTES);
         let traffic = self.traffic.unwrap_or(Traffic::Uniform);
-        let traffic = traffic.for_user("a simulation", |traffic| traffic != Traffic::UniformWithSelf)?;
+        let can_make = |traffic| traffic != Traffic::UniformWithSelf;
+        let traffic = traffic.for_user("a simulation", can_make).map_err(bad)?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-        let destinations = Destinations::new(traffic, &network, &mut rng)?;
+        let destinations = Destinations::new(traffic, &network, &mut rng).map_err(bad)?;
         if (0..nodes as u32).all(|node| destinations.only_to_itself(node)) {
-            return Err(BadSettings::NobodySends {
-                network: network.to_string(),
-                traffic,
-            });
+            let why = format!("in {network}, {traffic} traffic is from every node to itself");
+            return Err(bad(why));
         }
         let run = SimRun {
             build: Build {
@@ -223,34 +222,30 @@ impl Settings {
             begin: BEGIN,
         };
         if self.rogue_has_key && (self.key.is_none() || self.rogue.is_none()) {
-            return Err(BadSettings::NoKeyToHave);
+            return Err(bad("rogue-has-key is of use only with rogue and key"));
         }
         check(&run)?;
         Ok(run)
     }
 
     fn read_network(&self) -> Result<Network, BadSettings> {
-        let expression = self.network.as_ref().ok_or(BadSettings::NoNetwork)?;
+        let no_network = || bad("no network is given");
+        let expression = self.network.as_ref().ok_or_else(no_network)?;
         let parsed: Result<Network, ParseError> = expression.parse();
-        let network = parsed.map_err(|error| BadSettings::Network {
-            expression: expression.clone(),
-            error,
-        })?;
+        let network = parsed.map_err(|error| bad(format!("'{expression}' is not a network: {error}")))?;
         let nodes = network.nodes();
         if !(2..=MAX_NODES).contains(&nodes) {
-            return Err(BadSettings::Nodes {
-                network: network.to_string(),
-                nodes,
-            });
+            let why = format!("{network} has {nodes} nodes: from 2 to {MAX_NODES} can be simulated");
+            return Err(bad(why));
         }
         // Exact searches may take what a host has to spare.
         Ok(network.with_search_memory(usize::MAX))
     }
 
     fn noise(&self) -> Result<Noise, BadSettings> {
-        let chance = |name: &'static str, chance: Option<f64>| match chance.unwrap_or(0.0) {
+        let chance = |name: &str, chance: Option<f64>| match chance.unwrap_or(0.0) {
             chance if (0.0..=1.0).contains(&chance) => Ok(chance),
-            chance => Err(BadSettings::Chance { name, chance }),
+            chance => Err(bad(format!("{name} is a chance from 0 to 1, not {chance}"))),
         };
         Ok(Noise {
             bit_errors: chance("ber", self.ber)?,
@@ -265,15 +260,17 @@ impl Settings {
     fn faulty_boards(&self, network: &Network) -> Result<Vec<FaultyBoard>, BadSettings> {
         let mut faulty_boards: Vec<FaultyBoard> = Vec::new();
         for text in self.rogue.iter().flat_map(|faulty_boards| faulty_boards.split(',')) {
-            let faulty: FaultyBoard = text.parse()?;
-            network.check(faulty.node).map_err(BadSettings::NoSuchFaultyNode)?;
+            let faulty: FaultyBoard = text.parse().map_err(bad)?;
+            let known = network.check(faulty.node);
+            known.map_err(|error| bad(format!("rogue: {error}")))?;
             if faulty_boards.iter().any(|other| other.node == faulty.node) {
-                return Err(BadSettings::FaultyTwice(faulty.node));
+                let why = format!("node {} is named twice as a faulty node", faulty.node);
+                return Err(bad(why));
             }
             faulty_boards.push(faulty);
         }
         if faulty_boards.len() as u64 + 2 > network.nodes() && !faulty_boards.is_empty() {
-            return Err(BadSettings::AllFaulty);
+            return Err(bad("at least two boards must be honest"));
         }
         Ok(faulty_boards)
     }
@@ -281,8 +278,17 @@ impl Settings {
     fn taps(&self, network: &Network) -> Result<Vec<WireEnd>, BadSettings> {
         let mesh = Mesh(*network);
         let read = |text: &str| {
-            let port: PortName = text.trim().parse().map_err(|_| BadSettings::Tap(short(text)))?;
-            mesh.port(port).map_err(BadSettings::TapPlace)
+            let port: Result<PortName, _> = text.trim().parse();
+            let form = |_| {
+                format!(
+                    "'{}' is not a port: write NODE.PORT[,...], such as 3.0,5.1",
+                    short(text)
+                )
+            };
+            let end = port
+                .map_err(form)
+                .and_then(|port| mesh.port(port).map_err(|error| error.to_string()));
+            end.map_err(|why| bad(format!("tap: {why}")))
         };
         self.tap.iter().flat_map(|taps| taps.split(',')).map(read).collect()
     }
@@ -290,20 +296,23 @@ impl Settings {
     fn hosts(&self, network: &Network) -> Result<Vec<Node>, BadSettings> {
         let mut boards: Vec<Node> = Vec::new();
         for text in self.host.iter().flat_map(|hosts| hosts.split(',')) {
-            let no_node = |_| BadSettings::Host(short(text));
-            let board: Node = text.trim().parse().map_err(no_node)?;
-            network.check(board).map_err(BadSettings::HostNode)?;
+            let form = |_| format!("'{}' is not a node: write NODE[,...], such as 3,5", short(text));
+            let named: Result<Node, String> = text.trim().parse().map_err(form);
+            let known = named.and_then(|board| network.check(board).map_err(|error| error.to_string()));
+            let board = known.map_err(|why| bad(format!("host: {why}")))?;
             if boards.contains(&board) {
-                return Err(BadSettings::HostTwice(board));
+                let why = format!("node {board} is named twice as the board of a host");
+                return Err(bad(why));
             }
             boards.push(board);
         }
         let faulty_boards = self.faulty_boards(network)?;
         if let Some(faulty) = faulty_boards.iter().find(|faulty| boards.contains(&faulty.node)) {
-            return Err(BadSettings::HostAtFaulty(faulty.node));
+            let why = format!("node {} is a faulty node, which has no host", faulty.node);
+            return Err(bad(why));
         }
         if self.detach_host_every.is_some() && boards.is_empty() {
-            return Err(BadSettings::NoHost);
+            return Err(bad("detach-host-every needs a host: --host NODE"));
         }
         Ok(boards)
     }
@@ -311,17 +320,18 @@ impl Settings {
     fn read_script(&self, network: Network) -> Result<Script<WireEnd>, BadSettings> {
         let mesh = Mesh(network);
         let parse = |text: &str| Script::parse(text)?.resolve(&mesh);
-        let said = parse(self.events.as_deref().unwrap_or("")).map_err(BadSettings::Events)?;
+        let said = parse(self.events.as_deref().unwrap_or(""));
+        let said = said.map_err(|error| bad(format!("events, {error}")))?;
         let Some(path) = &self.script else { return Ok(said) };
+        let name = path.display();
         // Not by hopwise-files, which is not made for a browser.
         let mut text = String::new();
         let read = File::open(path).and_then(|file| file.take(MAX_SCRIPT + 1).read_to_string(&mut text));
-        read.map_err(|error| BadSettings::ScriptFile(path.clone(), error))?;
+        read.map_err(|error| bad(format!("{name}: {error}")))?;
         if text.len() as u64 > MAX_SCRIPT {
-            let error = io::Error::other(format!("it has more than {MAX_SCRIPT} bytes"));
-            return Err(BadSettings::ScriptFile(path.clone(), error));
+            return Err(bad(format!("{name}: it has more than {MAX_SCRIPT} bytes")));
         }
-        let script = parse(&text).map_err(|error| BadSettings::Script(path.clone(), error))?;
+        let script = parse(&text).map_err(|error| bad(format!("{name} {error}")))?;
         Ok(script.and(said))
     }
 }
@@ -335,92 +345,45 @@ pub fn said(settings: &impl Serialize) -> Map<String, Value> {
     }
 }
 
-/// Settings that make no run.
-#[derive(Debug, thiserror::Error)]
-pub enum BadSettings {
-    #[error("no network is given")]
-    NoNetwork,
-    #[error("'{expression}' is not a network: {error}")]
-    Network { expression: String, error: ParseError },
-    #[error("{network} has {nodes} nodes: from 2 to {MAX_NODES} can be simulated")]
-    Nodes { network: String, nodes: u64 },
-    #[error(transparent)]
-    Traffic(#[from] UnsuitableTraffic),
-    #[error(transparent)]
-    Destinations(#[from] BadDestinations),
-    #[error("in {network}, {traffic} traffic is from every node to itself")]
-    NobodySends { network: String, traffic: Traffic },
-    #[error("{name} is a chance from 0 to 1, not {chance}")]
-    Chance { name: &'static str, chance: f64 },
-    /// The payload is too short to be told from others, or too long for a packet.
-    #[error("a payload has from {LEAST_PAYLOAD} to {MAX_PAYLOAD} bytes, not {0}")]
-    Payload(usize),
-    #[error(transparent)]
-    FaultyNode(#[from] BadFaultyNode),
-    #[error("rogue-has-key is of use only with rogue and key")]
-    NoKeyToHave,
-    #[error("rogue: {0}")]
-    NoSuchFaultyNode(NoSuchNode),
-    #[error("node {0} is named twice as a faulty node")]
-    FaultyTwice(Node),
-    #[error("at least two boards must be honest")]
-    AllFaulty,
-    #[error("tap: '{0}' is not a port: write NODE.PORT[,...], such as 3.0,5.1")]
-    Tap(String),
-    #[error("tap: {0}")]
-    TapPlace(NoSuchPlace),
-    #[error("host: '{0}' is not a node: write NODE[,...], such as 3,5")]
-    Host(String),
-    #[error("host: {0}")]
-    HostNode(NoSuchNode),
-    #[error("node {0} is named twice as the board of a host")]
-    HostTwice(Node),
-    #[error("node {0} is a faulty node, which has no host")]
-    HostAtFaulty(Node),
-    #[error("detach-host-every needs a host: --host NODE")]
-    NoHost,
-    #[error("a wire has from {} to {} bits a second, not {baud}", BAUDS.start(), BAUDS.end())]
-    Baud { baud: u32 },
-    #[error("rate is a number of packets a second up to 1000000, not {0}")]
-    Rate(f64),
-    #[error("drift is from 0 to {MAX_DRIFT} parts of a million, not {0}")]
-    Drift(f64),
-    #[error("jitter is at most {} ms: boards that are later lose their links", MAX_JITTER / 1_000_000)]
-    Jitter,
-    #[error("key is a word, and +encrypt after it to encrypt payloads")]
-    NoWord,
-    #[error("mixed draws the service of each packet, so neither confirmed nor broadcast nor ping-all can be said")]
-    Mixed,
-    #[error("{0} is a time above 0")]
-    NoTime(&'static str),
-    #[error("at most {} packets can be followed", u32::MAX)]
-    Packets,
-    #[error("events, {0}")]
-    Events(ScriptError),
-    #[error("{path} {error}", path = .0.display(), error = .1)]
-    Script(PathBuf, ScriptError),
-    #[error("{path}: {error}", path = .0.display(), error = .1)]
-    ScriptFile(PathBuf, std::io::Error),
+/// Why settings make no run: a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadSettings(String);
+
+fn bad(why: impl ToString) -> BadSettings {
+    BadSettings(why.to_string())
 }
 
 fn check(run: &SimRun) -> Result<(), BadSettings> {
+    let Build {
+        baud, drift, jitter, ..
+    } = run.build;
     if !(LEAST_PAYLOAD..=MAX_PAYLOAD).contains(&run.payload) {
-        return Err(BadSettings::Payload(run.payload));
+        // Too short to be told from others, or too long for a packet.
+        let range = format!("from {LEAST_PAYLOAD} to {MAX_PAYLOAD} bytes");
+        return Err(bad(format!("a payload has {range}, not {}", run.payload)));
     }
-    if !BAUDS.contains(&run.build.baud) {
-        return Err(BadSettings::Baud { baud: run.build.baud });
+    if !BAUDS.contains(&baud) {
+        let range = format!("from {} to {} bits a second", BAUDS.start(), BAUDS.end());
+        return Err(bad(format!("a wire has {range}, not {baud}")));
     }
     if !(run.rate > 0.0 && run.rate <= 1e6) {
-        return Err(BadSettings::Rate(run.rate));
+        let why = format!("rate is a number of packets a second up to 1000000, not {}", run.rate);
+        return Err(bad(why));
     }
-    if run.build.drift.is_some_and(|drift| !(0.0..=MAX_DRIFT).contains(&drift)) {
-        return Err(BadSettings::Drift(run.build.drift.unwrap_or_default()));
+    if let Some(drift) = drift.filter(|drift| !(0.0..=MAX_DRIFT).contains(drift)) {
+        let why = format!("drift is from 0 to {MAX_DRIFT} parts of a million, not {drift}");
+        return Err(bad(why));
     }
-    if run.build.jitter > MAX_JITTER {
-        return Err(BadSettings::Jitter);
+    if jitter > MAX_JITTER {
+        let most = MAX_JITTER / 1_000_000;
+        return Err(bad(format!(
+            "jitter is at most {most} ms: boards that are later lose their links"
+        )));
     }
     if run.mixed && (run.confirmed || run.traffic.is_broadcast() || run.traffic == Traffic::PingAll) {
-        return Err(BadSettings::Mixed);
+        let why = "mixed draws the service of each packet, so neither confirmed nor broadcast nor ping-all can be said";
+        return Err(bad(why));
     }
     for (name, time) in [
         ("pull-every", run.pull_every),
@@ -429,11 +392,11 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
         ("for", run.duration),
     ] {
         if time == Some(0) {
-            return Err(BadSettings::NoTime(name));
+            return Err(bad(format!("{name} is a time above 0")));
         }
     }
     if run.packets > u64::from(u32::MAX) {
-        return Err(BadSettings::Packets);
+        return Err(bad(format!("at most {} packets can be followed", u32::MAX)));
     }
     Ok(())
 }
@@ -441,7 +404,7 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
 /// A key for a simulation. One for boards is random: a word can be guessed.
 fn secret(word: &str) -> Result<Secret, BadSettings> {
     if word.strip_suffix(Secret::ENCRYPTS).unwrap_or(word).is_empty() {
-        return Err(BadSettings::NoWord);
+        return Err(bad("key is a word, and +encrypt after it to encrypt payloads"));
     }
     Ok(Secret {
         key: Key::new([0; KEY_BYTES]).derive_key("simulation", &[word.as_bytes()]),
@@ -476,7 +439,14 @@ mod tests {
             settings.network.get_or_insert("ring(4)".into());
             settings.run().err().map(|refusal| refusal.to_string())
         };
-        assert_eq!(refusal("{}"), None);
+        for good in [
+            "{}",
+            r#"{"rogue": "1:hole"}"#,
+            r#"{"rogue": "1:hole,2:mute"}"#,
+            r#"{"host": "1, 3", "rogue": "2:hole", "detach-host-every": "1s"}"#,
+        ] {
+            assert_eq!(refusal(good), None);
+        }
         assert!(matches!(Settings::default().run(), Err(refusal) if refusal.to_string() == "no network is given"));
         for (settings, sentence) in rows(
             r#"
@@ -488,6 +458,16 @@ mod tests {
             {"events": "1s cut 0.0\u000a2s off 4"} => events, line 2: ring(4): there is no node 4: the network has nodes 0 to 3
             {"events": "1s press 0"} => events, line 1: 'press' cannot happen in a simulation; what can is cut, plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, off, on
             {"traffic": "uniform-with-self"} => a simulation cannot make uniform-with-self traffic; it can make uniform, neighbors, all-to-all, ping-all, permutation, transpose, bit-complement, bit-reverse, shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast, broadcast-storm
+            {"rogue": "4:hole"} => rogue: there is no node 4: the network has nodes 0 to 3
+            {"rogue": "1:hole,1:mute"} => node 1 is named twice as a faulty node
+            {"rogue": "0:hole,1:hole,2:hole"} => at least two boards must be honest
+            {"rogue": "1:naughty"} => '1:naughty' is not a faulty node: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay
+            {"host": "1,4"} => host: there is no node 4: the network has nodes 0 to 3
+            {"host": "1,1"} => node 1 is named twice as the board of a host
+            {"host": "1,x"} => host: 'x' is not a node: write NODE[,...], such as 3,5
+            {"host": "1", "rogue": "1:hole"} => node 1 is a faulty node, which has no host
+            {"detach-host-every": "1s"} => detach-host-every needs a host: --host NODE
+            {"host": "1", "detach-host-every": "0s"} => detach-host-every is a time above 0
             {"traffic": "shuffle", "network": "ring(5)"} => shuffle needs a power of 2 nodes, and ring(5) has 5
             "#,
         ) {

@@ -28,7 +28,7 @@ impl Stage for Mesh {
                 let (board, port) = check_port(&self.0, name.node, port)?;
                 Ok((board as u32, port as u8))
             }
-            PortOf::Uart(_) => Err(NoSuchPlace::Unnamed(name)),
+            PortOf::Uart(_) => Err(NoSuchPlace::unnamed(name)),
         }
     }
 }

@@ -233,7 +233,7 @@ impl Figures {
         let path: Vec<Node> = std::iter::once(packet.id.source)
             .chain(hops.iter().map(|hop| hop.to))
             .collect();
-        let computed = networks.map(|network| route(&network, packet.id.source, node));
+        let computed = networks.map(|network| self::path(&network, packet.id.source, node));
         let paths = &mut self.paths;
         paths.followed += 1;
         paths.hops += hops.len() as u64;
@@ -313,12 +313,14 @@ impl Delivery {
 }
 
 /// The computed path, both ends included.
-fn route(network: &Network, from: Node, to: Node) -> Vec<Node> {
+pub fn path(network: &Network, from: Node, to: Node) -> Vec<Node> {
     let next = |&here: &Node| {
         let next = network.next_hop(here, to, Rule::Exact).ok();
         next.filter(|&next| next != here)
     };
-    std::iter::successors(Some(from), next).collect()
+    // No path is longer.
+    let path = std::iter::successors(Some(from), next);
+    path.take(network.nodes() as usize).collect()
 }
 
 /// The cables of the network, and others that the trace shows.

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use hopwise_core::{Network, Node, Rule};
+use hopwise_core::{Network, Node};
 use hopwise_figures::escape;
+use hopwise_trace::report::path;
 
 use super::drawn::{TooManyNodes, draw};
 use super::layout::Link;
@@ -117,19 +118,8 @@ impl Picture {
     }
 
     fn path(&self, network: &Network) -> Vec<Node> {
-        let Some((from, to)) = self.route else {
-            return Vec::new();
-        };
-        let mut path = vec![from];
-        let mut here = from;
-        while let Ok(Some(port)) = network.next_port(here, to, Rule::Exact)
-            && let Ok(Some(next)) = network.neighbor(here, port)
-            && path.len() as u64 <= network.nodes()
-        {
-            path.push(next);
-            here = next;
-        }
-        path
+        let route = |(from, to)| path(network, from, to);
+        self.route.map_or_else(Vec::new, route)
     }
 
     fn title(&self, network: &Network, path: &[Node]) -> String {

@@ -209,24 +209,15 @@ pub fn page(title: &str, chart: &Chart, rows: &[Row]) -> String {
         cells(row, found)
     };
     let mut body = chart.svg();
-    let scene = ["network", "rule", "traffic", "flits", "seed"];
+    let scene = "network|rule|traffic|flits|seed";
     let mut saturations = rows.iter().filter(|row| row.saturation_rate.is_some()).peekable();
     if saturations.peek().is_some() {
-        let titles = [&scene[..], &["packets per node and cycle"]].concat();
+        let titles = format!("{scene}|packets per node and cycle");
         let rows = saturations.map(|row| cells(row, vec![decimal(row.saturation_rate, 4)]));
         body += &table("Saturation", &titles, rows);
     }
-    let found = [
-        "rate",
-        "latency",
-        "± 95%",
-        "p99",
-        "hops",
-        "accepted",
-        "channels",
-        "buffer bytes",
-    ];
+    let titles = format!("{scene}|rate|latency|± 95%|p99|hops|accepted|channels|buffer bytes");
     let points = rows.iter().filter(|row| row.rate.is_some()).map(point);
-    body += &table("All points", &[&scene[..], &found].concat(), points);
+    body += &table("All points", &titles, points);
     document(title, &body)
 }

@@ -208,7 +208,7 @@ fn markdown() -> Result<Outcome, CliError> {
         }
         let mut titles = vec!["network", "nodes"];
         titles.extend(COLUMNS.map(Operation::name));
-        let text = table::markdown(&titles, rows.into_iter());
+        let text = table::markdown(&titles.join("|"), rows.into_iter());
         print(|out| write!(out, "## {title}\n\n{text}\n"))?;
     }
     Ok(Outcome::Done)

@@ -134,23 +134,14 @@ fn hop_times(args: &CostArgs, program: &Program) -> Result<Outcome, CliError> {
             .chain(times)
             .collect()
     });
-    let titles = [
-        "baud",
-        "payload",
-        "frame",
-        "at most",
-        "in a node",
-        "at most",
-        "12 hops",
-        "at most",
-    ];
+    let titles = "baud|payload|frame|at most|in a node|at most|12 hops|at most";
     print(|out| {
         writeln!(
             out,
             "Microseconds of packets in {WAY} of {}, one at a time:\n",
             times.board
         )?;
-        writeln!(out, "{}", table::markdown(&titles, rows))
+        writeln!(out, "{}", table::markdown(titles, rows))
     })?;
     Ok(Outcome::Done)
 }
@@ -185,33 +176,26 @@ fn show(costs: &Costs) -> Result<(), CliError> {
             let key = if row.keyed { ", key" } else { "" };
             format!("{} {}{key}", row.payload, row.payload_bytes)
         };
-        rows.iter().map(title).collect::<Vec<_>>()
+        rows.iter().map(title).collect::<Vec<_>>().join("|")
     };
     print(|out| {
         if !forwarding.is_empty() {
             writeln!(out, "Instructions of a {} to forward a packet:\n", costs.board)?;
         }
         let titles = networks.clone().next().map(columns).unwrap_or_default();
-        let titles: Vec<&str> = std::iter::once("network")
-            .chain(titles.iter().map(String::as_str))
-            .collect();
         let rows = networks.clone().map(|rows| {
             let figures = rows.iter().map(|row| known(row.instructions));
             std::iter::once(rows[0].network.clone()).chain(figures).collect()
         });
         if !forwarding.is_empty() {
-            writeln!(out, "{}", table::markdown(&titles, rows))?;
+            writeln!(out, "{}", table::markdown(&format!("network|{titles}"), rows))?;
         }
         for rows in networks
             .clone()
             .filter(|rows| rows.iter().any(|row| !row.rooms.is_empty()))
         {
             writeln!(out, "{}, by room:\n", rows[0].network)?;
-            writeln!(
-                out,
-                "{}",
-                table::markdown(&[&["room"], &titles[1..]].concat(), by_room(rows))
-            )?;
+            writeln!(out, "{}", table::markdown(&format!("room|{titles}"), by_room(rows)))?;
         }
         if !programs.is_empty() {
             writeln!(
@@ -222,11 +206,12 @@ fn show(costs: &Costs) -> Result<(), CliError> {
             let rows = programs
                 .iter()
                 .map(|row| vec![row.operation.to_string(), known(row.instructions)]);
-            writeln!(out, "{}", table::markdown(&["operation", "instructions"], rows))?;
+            writeln!(out, "{}", table::markdown("operation|instructions", rows))?;
             if programs.iter().any(|row| !row.rooms.is_empty()) {
                 let operations = programs.iter().map(|row| row.operation);
                 let titles: Vec<&str> = std::iter::once("room").chain(operations).collect();
-                writeln!(out, "By room:\n\n{}", table::markdown(&titles, by_room(&programs)))?;
+                let table = table::markdown(&titles.join("|"), by_room(&programs));
+                writeln!(out, "By room:\n\n{table}")?;
             }
         }
         Ok(())

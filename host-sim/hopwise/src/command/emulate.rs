@@ -269,7 +269,7 @@ impl Subject {
             (Subject::Network(network, _), [program, ..]) => {
                 setup::build_of(program, network, differences).map_err(|error| CliError::network(network, error))
             }
-            (Subject::Network(..), []) => Err(CannotEmulate::NoImage(0).into()),
+            (Subject::Network(..), []) => Err(CannotEmulate::no_image(0).into()),
             (Subject::Mesh(mesh), programs) => Ok(rig::build(mesh, programs, differences)?),
         }
     }
@@ -290,7 +290,7 @@ impl Subject {
                     return script::default_port(name);
                 };
                 let port = NodePort { node: name.node, port };
-                rig::port(mesh, port).map_err(|error| NoSuchPlace::NotOnBoard(error.to_string()))
+                rig::port(mesh, port).map_err(|error| NoSuchPlace(error.to_string()))
             }
         }
     }

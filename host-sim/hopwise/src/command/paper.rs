@@ -120,7 +120,7 @@ fn markdown(claims: &[Claim]) -> String {
                 claim.counterexample.clone().unwrap_or_default(),
             ]
         });
-        text += &table::markdown(&["where", "says", "measured", "how", "verdict", "counterexample"], rows);
+        text += &table::markdown("where|says|measured|how|verdict|counterexample", rows);
     }
     text
 }

@@ -154,15 +154,7 @@ fn markdown(report: &Report) -> String {
 }
 
 fn delivery(report: &Report) -> String {
-    let titles = [
-        "kind",
-        "packets",
-        "delivered",
-        "dropped",
-        "open",
-        "arrivals",
-        "duplicates",
-    ];
+    let titles = "kind|packets|delivered|dropped|open|arrivals|duplicates";
     let row = |(kind, of): (&&str, &Delivery)| {
         let share = 100.0 * of.delivered as f64 / of.packets as f64;
         let figures = [of.dropped, of.open, of.arrivals, of.duplicates].map(|count| count.to_string());
@@ -182,12 +174,12 @@ fn delivery(report: &Report) -> String {
         0 => String::new(),
         _ => format!("\nAs their senders know it: {}.\n", outcomes.join(", ")),
     };
-    let table = table::markdown(&titles, report.delivery.iter().map(row));
+    let table = table::markdown(titles, report.delivery.iter().map(row));
     format!("## Delivery\n\n{table}{settled}")
 }
 
 fn latency(report: &Report) -> String {
-    let titles = ["us", "count", "mean", "min", "50 %", "90 %", "99 %", "max"];
+    let titles = "us|count|mean|min|50 %|90 %|99 %|max";
     let latency = &report.latency;
     let row = |name: String, spread: TimeSpread| {
         let figures = [
@@ -215,7 +207,7 @@ fn latency(report: &Report) -> String {
             ("wait in a node".into(), latency.wait),
         ]);
     let rows = rows.filter_map(|(name, spread)| Some(row(name, spread?)));
-    format!("## Latency\n\n{}", table::markdown(&titles, rows))
+    format!("## Latency\n\n{}", table::markdown(titles, rows))
 }
 
 fn paths(report: &Report) -> String {
@@ -234,7 +226,7 @@ fn paths(report: &Report) -> String {
         ("other arrivals of broadcasts", paths.other_arrivals),
     ];
     let rows = facts.map(|(name, count)| vec![name.to_string(), count.to_string()]);
-    let facts = table::markdown(&["paths", "count"], rows.into_iter());
+    let facts = table::markdown("paths|count", rows.into_iter());
     let path = |nodes: &[u64]| nodes.iter().map(u64::to_string).collect::<Vec<_>>().join(" → ");
     let row = |example: &Deviation| {
         vec![
@@ -246,23 +238,15 @@ fn paths(report: &Report) -> String {
     let examples = match paths.examples.len() {
         0 => String::new(),
         _ => {
-            let titles = ["packet", "path it took", "computed path"];
-            format!("\n{}", table::markdown(&titles, paths.examples.iter().map(row)))
+            let titles = "packet|path it took|computed path";
+            format!("\n{}", table::markdown(titles, paths.examples.iter().map(row)))
         }
     };
     format!("## Paths\n\n{facts}{examples}")
 }
 
 fn links(links: &[LinkQuality]) -> String {
-    let titles = [
-        "cable",
-        "frames",
-        "retransmitted",
-        "damaged",
-        "came up",
-        "went down",
-        "miswired",
-    ];
+    let titles = "cable|frames|retransmitted|damaged|came up|went down|miswired";
     let mut worst = links.to_vec();
     worst.sort_by_key(|link| std::cmp::Reverse((link.fault(), link.frames)));
     let row = |link: &LinkQuality| {
@@ -280,7 +264,7 @@ fn links(links: &[LinkQuality]) -> String {
         ]
         .concat()
     };
-    let table = table::markdown(&titles, worst.iter().take(MAX_LINKS).map(row));
+    let table = table::markdown(titles, worst.iter().take(MAX_LINKS).map(row));
     let rest = match links.len().saturating_sub(MAX_LINKS) {
         0 => String::new(),
         rest => format!("\n{rest} more with no more faults than these; `--json` has all.\n"),
@@ -302,8 +286,5 @@ fn drops(report: &Report) -> String {
             .collect();
         vec![reason.to_string(), drops.count.to_string(), most.join(", ")]
     });
-    format!(
-        "## Drops\n\n{}",
-        table::markdown(&["reason", "count", "most at node"], rows)
-    )
+    format!("## Drops\n\n{}", table::markdown("reason|count|most at node", rows))
 }

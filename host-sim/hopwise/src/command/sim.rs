@@ -253,7 +253,7 @@ fn show(args: &SimArgs, plan: &Plan, reports: &[Report]) -> Result<(), CliError>
         .collect();
     let titles: Vec<&str> = std::iter::once("run")
         .chain(varied.iter().copied())
-        .chain(Report::TITLES)
+        .chain([Report::TITLES])
         .collect();
     let rows = (1..).zip(&rows).map(|(number, report): (usize, _)| {
         let setting = |name: &&str| match report.settings.get(*name) {

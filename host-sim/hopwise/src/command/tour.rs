@@ -26,8 +26,8 @@ struct Step {
     title: &'static str,
     /// What to look at.
     text: &'static str,
-    /// The command, without its name.
-    command: &'static [&'static str],
+    /// The command as one types it, without its name.
+    command: &'static str,
 }
 
 const STEPS: [Step; 6] = [
@@ -37,47 +37,37 @@ const STEPS: [Step; 6] = [
                boards: three rings of one class and three of another, and a third cable from each board to a ring of the other\n\
                class. Look at the first lines: nodes are boards, edges are cables, degree is the cables of a board, and the\n\
                diameter is how many hops the two farthest boards are apart.",
-        command: &["topo", "rdn(ring(3),1)"],
+        command: "topo 'rdn(ring(3),1)'",
     },
     Step {
         title: "A route",
         text: "From its own address and a packet's destination, a board computes the next hop.\n\
                There is no table, and nothing to learn. A line is a hop: its number, the board, the board's address, and the\n\
                link to send on.",
-        command: &["route", "rdn(ring(3),1)", "0", "17"],
+        command: "route 'rdn(ring(3),1)' 0 17",
     },
     Step {
         title: "A broadcast",
         text: "In the same way it computes to which neighbors it passes a broadcast on. Every board hears it once.",
-        command: &["broadcast", "rdn(ring(3),1)", "0"],
+        command: "broadcast 'rdn(ring(3),1)' 0",
     },
     Step {
         title: "A fault",
         text: "All boards send to each other. Meanwhile a cable is pulled and a board is reset.\n\
                Every packet is accounted for: look at delivered, lost and duplicated.",
-        command: &[
-            "sim",
-            "rdn(ring(3),1)",
-            "--confirmed",
-            "--packets",
-            "400",
-            "--events",
-            "520ms cut 3.0; 530ms reset 7",
-            "--seed",
-            "1",
-        ],
+        command: "sim 'rdn(ring(3),1)' --confirmed --packets 400 --events '520ms cut 3.0; 530ms reset 7' --seed 1",
     },
     Step {
         title: "Boards",
         text: "The firmware for real boards, on 18 emulated ones with their processors, serial ports and flash.\n\
                The checks take some seconds. Before that the firmware is built once, from the repository, in two to five minutes,\n\
                unless it has been, or --images names built images.",
-        command: &["emulate", "rdn(ring(3),1)", "--check"],
+        command: "emulate 'rdn(ring(3),1)' --check",
     },
     Step {
         title: "A page",
         text: "A page that draws the network and shows every route and broadcast. Open it in a browser.",
-        command: &["view", "rdn(ring(3),1)", "-o", "tour.html"],
+        command: "view 'rdn(ring(3),1)' -o tour.html",
     },
 ];
 
@@ -102,12 +92,12 @@ pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome
     })?;
     let waits = !args.no_wait && io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut failed = vec![];
-    for (number, step) in (1..).zip(&STEPS) {
+    for (number, Step { title, text, command }) in (1..).zip(&STEPS) {
         if args.step.is_some_and(|only| only != number) {
             continue;
         }
         print(|out| {
-            writeln!(out, "\n{number}. {}\n\n{}\n\n$ {}", step.title, step.text, line(step))?;
+            writeln!(out, "\n{number}. {title}\n\n{text}\n\n$ hopwise {command}")?;
             if waits {
                 write!(
                     out,
@@ -127,7 +117,7 @@ pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome
             Answer::End => return Ok(outcome(&failed)),
         }
         print(|out| writeln!(out))?;
-        let mut hopwise = Hopwise::parse_from(["hopwise"].iter().chain(step.command));
+        let mut hopwise = Hopwise::parse_from(std::iter::once("hopwise").chain(words(command)));
         hopwise.repository = repository.clone();
         let begin = Instant::now();
         let reason = match carry_out(&hopwise) {
@@ -164,21 +154,20 @@ fn outcome(failed: &[String]) -> Outcome {
 fn list() -> Result<Outcome, CliError> {
     print(|out| {
         for (number, step) in (1..).zip(&STEPS) {
-            writeln!(out, "{number}  {:<12} {}", step.title, line(step))?;
+            writeln!(out, "{number}  {:<12} hopwise {}", step.title, step.command)?;
         }
         Ok(())
     })?;
     Ok(Outcome::Done)
 }
 
-/// A command as one types it.
-fn line(step: &Step) -> String {
-    let quoted = step.command.iter().map(|word| match word.contains(['(', ';', ' ']) {
-        true => format!("'{word}'"),
-        false => (*word).into(),
-    });
-    let words: Vec<String> = quoted.collect();
-    format!("hopwise {}", words.join(" "))
+/// The words of a command; quotes hold blanks together.
+fn words(command: &str) -> impl Iterator<Item = &str> {
+    let parts = command.split('\'').enumerate();
+    parts.flat_map(|(place, part)| match place % 2 {
+        0 => part.split_whitespace().collect(),
+        _ => vec![part],
+    })
 }
 
 fn ask(input: &mut impl BufRead) -> Answer {

@@ -134,7 +134,7 @@ fn open(args: &UpdateArgs, mesh: &Mesh) -> Result<SerialMesh, CliError> {
 
 fn bring_configs(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Result<Outcome, CliError> {
     let write = |boards: &mut dyn Boards| {
-        let config = |node| Ok((node, mesh.config(node).map_err(CannotEmulate::Config)?));
+        let config = |node| Ok((node, mesh.config(node)?));
         let configs = in_order(mesh, boards).into_iter().map(config);
         let configs: Vec<_> = configs.collect::<Result<_, CannotEmulate>>()?;
         Ok::<_, CliError>(change_configs(boards, &configs))

@@ -1,9 +1,9 @@
 //! The doctor passes a good board and names each fault that the emulator can make.
 
-use crate::firmware_support::{KEYS, config, firmware};
+use crate::firmware_support::{KEYS, config, firmware, told};
 use hopwise_emulate::doctor::{BoardFault, EmulatedPatient};
 use hopwise_emulate::setup::Program;
-use hopwise_host::talk::{BoardRequest, Reply, Talk};
+use hopwise_host::talk::{Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::{CONFIG_BYTES, Command};
 use hopwise_rig::doctor::{Examination, Verdict, examine};
@@ -17,10 +17,7 @@ fn examined(
     let program = Program::on_default(&firmware()?.image);
     let mut patient = EmulatedPatient::new(&program, config, keys, faults).expect("a board");
     let examination = examine(&mut patient);
-    let request = BoardRequest {
-        dest: patient.entrances()[0],
-        ..BoardRequest::command(0, &Command::ReadConfig)
-    };
+    let request = told(0, patient.entrances()[0], &Command::ReadConfig);
     let stored = match patient.ask(&[request]).remove(0) {
         Some(Reply::Response(bytes)) => bytes,
         _ => Vec::new(),

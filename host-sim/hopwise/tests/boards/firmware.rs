@@ -127,8 +127,9 @@ fn start_traffic(rig: &mut Rig, traffic: Traffic) {
 
 #[test]
 fn a_board_is_read_through_another() {
-    let Some(mut rig) = Rig::of("path(4)") else { return };
-    rig.wait_for_links(SECOND);
+    let Some(mut rig) = Rig::of("path(4)").map(Rig::linked) else {
+        return;
+    };
     // So long the probe takes to go through the stack.
     rig.run_for(20 * SECOND);
     // At the board of node 0, about node 3.
@@ -161,8 +162,9 @@ fn a_board_is_read_through_another() {
 
 #[test]
 fn a_host_learns_that_there_is_no_such_node() {
-    let Some(mut rig) = Rig::of("path(2)") else { return };
-    rig.wait_for_links(SECOND);
+    let Some(mut rig) = Rig::of("path(2)").map(Rig::linked) else {
+        return;
+    };
     let replies = rig.ask(&[BoardRequest::new(0, 2, Query::Ping)]);
     assert_eq!(replies, [Some(Reply::Undeliverable(DropReason::NoSuchNode))]);
     assert_eq!(rig.counters(0).dropped[DropReason::NoSuchNode as usize], 1);
@@ -200,8 +202,9 @@ fn reports(rig: &mut Rig) -> Vec<TrafficReport> {
 
 #[test]
 fn a_million_bytes_through_each_link_and_none_lost() {
-    let Some(mut rig) = Rig::of("ring(3)") else { return };
-    rig.wait_for_links(SECOND);
+    let Some(mut rig) = Rig::of("ring(3)").map(Rig::linked) else {
+        return;
+    };
     const SIZE: u32 = 200;
     let count = 2 * 1_000_000 / SIZE;
     start_traffic(&mut rig, Traffic::new(100_000, count, Pattern::Neighbors, SIZE as u8));

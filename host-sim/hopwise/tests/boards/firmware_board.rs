@@ -1,6 +1,6 @@
 //! One board by itself: configuration, LED, what survives a reset; and what the image costs.
 
-use crate::firmware_support::{LED_STEP, Rig, config, firmware, sizes};
+use crate::firmware_support::{LED_STEP, Rig, config, firmware, sizes, told};
 use hopwise_emulate::setup::{LINKS, configuration_slots};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port};
@@ -82,30 +82,25 @@ fn a_config_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
     let Some(firmware) = firmware() else { return };
     for keep in [false, true] {
         // Without keys nobody could write it from there.
-        let mut rig = Rig::keyed(firmware, "path(3)");
-        rig.wait_for_links(SECOND);
-        let told = |command: &Command<'_>| BoardRequest {
-            dest: 1,
-            ..BoardRequest::command(0, command)
-        };
+        let mut rig = Rig::keyed(firmware, "path(3)").linked();
         let before = rig.identity(1);
         // It still is where it was; its neighbors cannot tell.
         let renamed = BoardConfig {
             name: "other".try_into().expect("a name"),
             ..BoardConfig::new("path(3)", 1).expect("a config")
         };
-        rig.have_done(told(&Command::WriteConfig(&renamed.write())));
+        rig.have_done(told(0, 1, &Command::WriteConfig(&renamed.write())));
         rig.run_for(5 * SECOND);
-        let status: Status = rig.ask_one(told(&Command::Status));
+        let status: Status = rig.ask_one(told(0, 1, &Command::Status));
         assert_eq!((status.on_trial, status.card.name.as_str()), (true, "other"));
         if keep {
-            rig.have_done(told(&Command::KeepConfig));
+            rig.have_done(told(0, 1, &Command::KeepConfig));
             rig.run_for(SECOND);
-            let status: Status = rig.ask_one(told(&Command::Status));
+            let status: Status = rig.ask_one(told(0, 1, &Command::Status));
             assert!(!status.on_trial);
         }
         rig.run_for(62 * SECOND);
-        let status: Status = rig.ask_one(told(&Command::Status));
+        let status: Status = rig.ask_one(told(0, 1, &Command::Status));
         let name = if keep { "other" } else { "" };
         assert_eq!((status.on_trial, status.card.name.as_str()), (false, name));
         // It started for the new config, and once more if it went back.
@@ -117,8 +112,9 @@ fn a_config_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
 
 #[test]
 fn the_led_is_steady_when_all_links_are_up() {
-    let Some(mut rig) = Rig::of("path(2)") else { return };
-    rig.wait_for_links(SECOND);
+    let Some(mut rig) = Rig::of("path(2)").map(Rig::linked) else {
+        return;
+    };
     rig.run_for(LED_STEP);
     assert_eq!(rig.rhythm(), "****************");
 }
@@ -135,8 +131,9 @@ fn the_led_tells_of_a_wrong_cable() {
 
 #[test]
 fn the_led_flickers_while_packets_pass() {
-    let Some(mut rig) = Rig::of("path(2)") else { return };
-    rig.wait_for_links(SECOND);
+    let Some(mut rig) = Rig::of("path(2)").map(Rig::linked) else {
+        return;
+    };
     let traffic = Traffic::new(50, 0, Pattern::Neighbors, 20);
     rig.have_done(BoardRequest::command(0, &Command::StartTraffic(traffic)));
     rig.run_for(LED_STEP);

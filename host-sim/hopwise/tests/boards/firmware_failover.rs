@@ -20,8 +20,7 @@ fn traffic_goes_on_within_50_ms_of_a_cut() {
     let Some(trials) = example("trials") else { return };
     for expression in ["ring(5)", "torus(3,3)", "rdn(ring(3),1)"] {
         for is_confirmed in [false, true] {
-            let mut rig = Rig::new(trials, expression);
-            rig.wait_for_links(SECOND);
+            let mut rig = Rig::new(trials, expression).linked();
             let dest = rig.network.nodes() - 1;
             let next = path(&rig.network, 0, dest)[1];
             let port = rig.network.port_to(0, next).expect("nodes").expect("neighbors");

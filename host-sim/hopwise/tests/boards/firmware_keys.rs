@@ -1,6 +1,6 @@
 //! Boards with keys: who may talk to them, and who may change them. See `docs/keys.md`.
 
-use crate::firmware_support::{KEYS, Rig, config, firmware};
+use crate::firmware_support::{KEYS, Rig, config, firmware, told};
 use hopwise_emulate::setup;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Script};
@@ -11,18 +11,10 @@ use hopwise_node::wire::{
     CONFIG_BYTES, Command, CommandResult, LinkFault, Pattern, Query, Status, Traffic, TrafficReport,
 };
 
-fn told(at: usize, dest: u64, command: &Command<'_>) -> BoardRequest {
-    BoardRequest {
-        dest,
-        ..BoardRequest::command(at, command)
-    }
-}
-
 #[test]
 fn a_mesh_with_keys_works_and_no_response_holds_a_key() {
     let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::keyed(firmware, "path(3)");
-    rig.wait_for_links(SECOND);
+    let mut rig = Rig::keyed(firmware, "path(3)").linked();
     let report = rig.check();
     assert_eq!(report.findings, Vec::<String>::new());
     // Whatever a board can be asked.
@@ -46,8 +38,7 @@ fn a_mesh_with_keys_works_and_no_response_holds_a_key() {
 fn a_board_is_changed_only_by_who_has_the_management_key() {
     let Some(firmware) = firmware() else { return };
     for wrong in [None, Some(Key::new([9; 16]))] {
-        let mut rig = Rig::locked(firmware, "path(3)", wrong);
-        rig.wait_for_links(SECOND);
+        let mut rig = Rig::locked(firmware, "path(3)", wrong).linked();
         let config = config("path(3)", 1);
         let traffic = Traffic::new(10, 10, Pattern::Neighbors, 20);
         let commands = [
@@ -71,8 +62,7 @@ fn a_board_is_changed_only_by_who_has_the_management_key() {
         }
         assert_eq!(rig.ask_one::<TrafficReport>(told(0, 1, &Command::Traffic)).sent, 0);
     }
-    let mut rig = Rig::keyed(firmware, "path(3)");
-    rig.wait_for_links(SECOND);
+    let mut rig = Rig::keyed(firmware, "path(3)").linked();
     for number in 0..3 {
         let challenge: Challenge = rig.ask_one(told(0, 1, &Command::Challenge));
         assert_eq!(challenge.number, number);
@@ -84,8 +74,7 @@ fn a_board_is_changed_only_by_who_has_the_management_key() {
 #[test]
 fn a_command_is_obeyed_once() {
     let Some(firmware) = firmware() else { return };
-    let mut rig = Rig::locked(firmware, "path(3)", None);
-    rig.wait_for_links(SECOND);
+    let mut rig = Rig::locked(firmware, "path(3)", None).linked();
     let committed = |rig: &mut Rig| {
         let challenge: Challenge = rig.ask_one(told(0, 1, &Command::Challenge));
         let key = board_key(&KEYS.management, 1);

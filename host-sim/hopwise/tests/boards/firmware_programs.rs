@@ -48,8 +48,7 @@ fn hosts_at_two_boards_chat() {
     let Some(firmware) = example("chat") else { return };
     const CHAT: AppPort = AppPort(16);
     const NAME: AppPort = AppPort(17);
-    let mut rig = Rig::new(firmware, "path(4)");
-    rig.wait_for_links(SECOND);
+    let mut rig = Rig::new(firmware, "path(4)").linked();
     // One has a name, which its board asks for, and the other has none.
     rig.hosts.take_requests(0);
     rig.hosts.send(0, 0, CHAT, b"is anyone there?");

@@ -70,8 +70,9 @@ fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
 
 #[test]
 fn a_pin_that_is_not_the_ports_ends_the_link_and_is_named() {
-    let Some(mut rig) = Rig::of("path(2)") else { return };
-    rig.wait_for_links(SECOND);
+    let Some(mut rig) = Rig::of("path(2)").map(Rig::linked) else {
+        return;
+    };
     assert_eq!(broken_rules(&rig), []);
     let cpu = &mut rig.world.boards_mut()[0].cpu;
     cpu.write_register(GPIOA + AFRH, 0).expect("a register");

@@ -43,8 +43,7 @@ struct Bench {
 
 impl Bench {
     fn new(firmware: &'static Firmware, network: &str) -> Self {
-        let mut rig = Rig::new(firmware, network);
-        rig.wait_for_links(SECOND);
+        let rig = Rig::new(firmware, network).linked();
         Bench { rig, runs: 0 }
     }
 

@@ -14,7 +14,7 @@ use hopwise_node::wire::{
 use hopwise_sim::{Settings, simulate_programs};
 
 use crate::firmware_programs::{example, lines, order};
-use crate::firmware_support::{Firmware, Rig};
+use crate::firmware_support::Rig;
 use script::Note;
 
 #[allow(dead_code, reason = "the boards' image uses the rest")]
@@ -38,16 +38,15 @@ fn asked(rig: &mut Rig, board: usize) -> (u32, u64, u64) {
     found.unwrap_or_else(|| panic!("board {board} has not asked: {lines:?}"))
 }
 
-fn trials() -> Option<&'static Firmware> {
-    example("trials")
+/// Boards with the trials, whose links are up; `None` if there is no ARM compiler.
+fn trials(network: &str) -> Option<Rig> {
+    Some(Rig::new(example("trials")?, network).linked())
 }
 
 /// A program that panics restarts its board, which says why. Its neighbors go on.
 #[test]
 fn a_program_that_panics_restarts_its_board_alone() {
-    let Some(firmware) = trials() else { return };
-    let mut rig = Rig::new(firmware, "ring(4)");
-    rig.wait_for_links(SECOND);
+    let Some(mut rig) = trials("ring(4)") else { return };
     order(&mut rig, 2, PANIC, 0);
     // Boards 0 and 1 do not need board 2.
     order(&mut rig, 0, ASK, 1);
@@ -70,8 +69,7 @@ fn a_program_that_panics_restarts_its_board_alone() {
 /// Bytes come to ports that a board without configuration does not use.
 #[test]
 fn a_board_in_a_crash_loop_stays_up_beside_neighbors_that_talk() {
-    let Some(firmware) = trials() else { return };
-    let mut rig = Rig::new(firmware, "path(2)");
+    let Some(mut rig) = trials("path(2)") else { return };
     for _ in 0..4 {
         rig.wait_for_links(5 * SECOND);
         order(&mut rig, 1, PANIC, 0);
@@ -87,9 +85,7 @@ fn a_board_in_a_crash_loop_stays_up_beside_neighbors_that_talk() {
 /// A board sends without end to one that never reads, and to all. The others still speak with each other, and no link goes down.
 #[test]
 fn a_program_that_floods_others_that_never_read_stops_nobody() {
-    let Some(firmware) = trials() else { return };
-    let mut rig = Rig::new(firmware, "ring(5)");
-    rig.wait_for_links(SECOND);
+    let Some(mut rig) = trials("ring(5)") else { return };
     order(&mut rig, 0, FLOOD, 1);
     rig.run_for(200 * MILLISECOND);
     lines(&mut rig);
@@ -118,15 +114,13 @@ fn a_program_that_floods_others_that_never_read_stops_nobody() {
 
 #[test]
 fn boards_and_simulator_deliver_the_same_to_the_same_program() {
-    let Some(firmware) = trials() else { return };
     const NETWORK: &str = "rdn(ring(3),1)";
+    let Some(mut rig) = trials(NETWORK) else { return };
     const NODES: u64 = 18;
     type Delivered = BTreeMap<u64, Vec<(String, u64, usize, u32)>>;
     let mut on_boards: Delivered = (0..NODES).map(|node| (node, Vec::new())).collect();
     let mut in_simulator = on_boards.clone();
 
-    let mut rig = Rig::new(firmware, NETWORK);
-    rig.wait_for_links(SECOND);
     for board in 0..NODES as usize {
         order(&mut rig, board, SCRIPT, 0);
     }
@@ -197,9 +191,7 @@ fn instructions(rig: &mut Rig, trial: Trial) -> [u64; 2] {
 
 #[test]
 fn what_programs_cost() {
-    let Some(firmware) = trials() else { return };
-    let mut rig = Rig::new(firmware, "path(2)");
-    rig.wait_for_links(SECOND);
+    let Some(mut rig) = trials("path(2)") else { return };
     let [send, receive] = instructions(&mut rig, Trial::Send);
     let said = lines(&mut rig);
     let bytes = said.iter().find(|(_, text)| text.starts_with("bytes of"));
@@ -209,8 +201,7 @@ fn what_programs_cost() {
     let report: TrafficReport = rig.ask_one(BoardRequest::command(1, &Command::Traffic));
     let heard = said.iter().filter(|(_, text)| text.contains("bytes from")).count();
     assert_eq!((report.received, heard), (0, 0));
-    let mut rig = Rig::new(firmware, "path(2)");
-    rig.wait_for_links(SECOND);
+    let mut rig = trials("path(2)").expect("there is a compiler");
     let [ask, response] = instructions(&mut rig, Trial::Ask);
     let (failed, mean, longest) = asked(&mut rig, 0);
     let ratio = mean as f64 / wire_time();

@@ -68,8 +68,7 @@ pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
     let boards = links + 1;
     let network: Network = format!("complete({boards})").parse().expect("a network");
     let world = setup::build_of(&program, &network, DIFFERENCES).expect("boards");
-    let mut rig = Rig::with_logs(network, world, firmware.format.readers(boards));
-    rig.wait_for_links(SECOND);
+    let mut rig = Rig::with_logs(network, world, firmware.format.readers(boards)).linked();
     for board in 0..boards {
         let traffic = Traffic::new(100_000, 0, Pattern::Neighbors, 200);
         start(&mut rig, board, traffic);
@@ -153,8 +152,7 @@ pub(crate) fn one_bank_is_told(name: &str) {
     );
     setup::configure(&mut board, &program.image, &first, None, 1);
     world.boards_mut()[0] = board;
-    let mut rig = Rig::with_logs(network, world, firmware.format.readers(3));
-    rig.wait_for_links(SECOND);
+    let mut rig = Rig::with_logs(network, world, firmware.format.readers(3)).linked();
     let status = rig.status(0);
     let fault = status.fault.unwrap_or_default();
     assert_eq!(status.state, BoardState::Configured);

@@ -2,7 +2,7 @@
 
 use crate::firmware_support::{Firmware, Rig, firmware};
 use hopwise_emulate::profile::{DebugInfo, Executed, Profile};
-use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_emulator::time::MILLISECOND;
 use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{Command, CommandResult, Pattern, Traffic};
 
@@ -21,8 +21,7 @@ pub(crate) fn profile_of(firmware: &Firmware, rig: &Rig) -> Profile {
 /// Instructions in the code of networks for each packet that a node sent on.
 fn per_next_hop(expression: &str) -> Option<u64> {
     let firmware = firmware()?;
-    let mut rig = Rig::new(firmware, expression);
-    rig.wait_for_links(SECOND);
+    let mut rig = Rig::new(firmware, expression).linked();
     let boards = rig.world.boards().len();
     let forwarded = |rig: &mut Rig| {
         (0..boards)

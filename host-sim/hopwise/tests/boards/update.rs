@@ -61,10 +61,15 @@ impl HostEnd {
         host_end
     }
 
-    pub(crate) fn mesh(images: &'static Images, expression: &str) -> Self {
-        let mut host_end = HostEnd::new(Rig::new(&images.flashed, expression));
+    /// The same once all links are up.
+    pub(crate) fn linked(rig: Rig) -> Self {
+        let mut host_end = HostEnd::new(rig);
         host_end.rig.wait_for_links(SECOND);
         host_end
+    }
+
+    pub(crate) fn mesh(images: &'static Images, expression: &str) -> Self {
+        HostEnd::linked(Rig::new(&images.flashed, expression))
     }
 
     pub(crate) fn single(images: &'static Images) -> Self {
@@ -270,8 +275,7 @@ fn a_wrong_image_is_refused() {
 #[test]
 fn boards_with_keys_take_an_update_from_the_host_only() {
     let Some(images) = images() else { return };
-    let mut host_end = HostEnd::new(Rig::locked(&images.flashed, "path(2)", None));
-    host_end.rig.wait_for_links(SECOND);
+    let mut host_end = HostEnd::linked(Rig::locked(&images.flashed, "path(2)", None));
     let refused = host_end.update(&images.package);
     assert_eq!(refused, Err(CannotUpdate::NotAllowed(1)));
     let plan = images.package.for_slot(Slot::Second).plan;
@@ -285,8 +289,7 @@ fn boards_with_keys_take_an_update_from_the_host_only() {
         assert_eq!(host_end.tell(&command), CommandResult::NotAllowed, "{command:?}");
     }
     assert_eq!(host_end.state(0).phase, UpdatePhase::Idle);
-    let mut host_end = HostEnd::new(Rig::keyed(&images.flashed, "path(2)"));
-    host_end.rig.wait_for_links(SECOND);
+    let mut host_end = HostEnd::linked(Rig::keyed(&images.flashed, "path(2)"));
     let report = host_end.update(&images.package).expect("an update");
     println!("{report:?}");
     assert_eq!((report.boards, report.retries), (2, 0));
@@ -306,8 +309,7 @@ fn configs_of_a_mesh_come_from_one_host() {
         };
         (0..3).rev().map(|node| (node, config(node).write())).collect()
     };
-    let mut host_end = HostEnd::new(Rig::keyed(firmware, "path(3)"));
-    host_end.rig.wait_for_links(SECOND);
+    let mut host_end = HostEnd::linked(Rig::keyed(firmware, "path(3)"));
     let configs = configs("path(3)");
     let report = change_configs(&mut host_end, &configs).expect("pages");
     assert_eq!((report.boards, report.changed), (3, 3));
@@ -319,14 +321,12 @@ fn configs_of_a_mesh_come_from_one_host() {
     let report = change_configs(&mut host_end, &configs).expect("pages");
     assert_eq!((report.boards, report.changed), (3, 0));
     // After a minute those that got theirs from afar are not on trial either, for they have gone back.
-    let mut host_end = HostEnd::new(Rig::keyed(firmware, "path(3)"));
-    host_end.rig.wait_for_links(SECOND);
+    let mut host_end = HostEnd::linked(Rig::keyed(firmware, "path(3)"));
     host_end.withholds = Some(Command::KeepConfig.query());
     let found = change_configs(&mut host_end, &configs);
     assert_eq!(found, Err(CannotChange::NotKept(vec![2, 1])));
     // Without keys nobody knows who says so.
-    let mut host_end = HostEnd::new(Rig::new(firmware, "path(3)"));
-    host_end.rig.wait_for_links(SECOND);
+    let mut host_end = HostEnd::linked(Rig::new(firmware, "path(3)"));
     let found = change_configs(&mut host_end, &configs);
     assert_eq!(found, Err(CannotChange::NotAllowed(2)));
 }

@@ -76,8 +76,7 @@ fn findings(host_end: &mut HostEnd) -> WiringReport {
 /// Boards of the version before get this one in one go, and not one after the other.
 fn update_from_before(rig: impl Fn(&'static Firmware, &str) -> Rig) {
     let Some(images) = images() else { return };
-    let mut host_end = HostEnd::new(rig(before(images), NETWORK));
-    host_end.rig.wait_for_links(SECOND);
+    let mut host_end = HostEnd::linked(rig(before(images), NETWORK));
     host_end.rig.hosts.trust_version_3();
     assert_eq!(host_end.wire_version(), BEFORE);
     assert_eq!(findings(&mut host_end).findings, []);

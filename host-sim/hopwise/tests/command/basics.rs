@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{command, hopwise, like, printed, refuses};
-
-pub(crate) fn json(args: &[&str]) -> Value {
-    serde_json::from_str(&printed(args)).expect("one JSON object")
-}
+use crate::support::{command, hopwise, like, printed, printed_json, refuses};
 
 #[test]
 fn the_demo_checks_itself() {
@@ -97,12 +93,12 @@ fn scripts_find_the_keys_that_they_rely_on() {
         ("route rdn(ring(3),2) 0 638 --json", json!({"hops": 8, "distance": 8})),
         ("broadcast rdn(ring(3),2) 5 --json", tree),
     ] {
-        let printed = json(&command.split_whitespace().collect::<Vec<_>>());
+        let printed = printed_json(&command.split_whitespace().collect::<Vec<_>>());
         for (key, value) in expected.as_object().unwrap() {
             assert_eq!(&printed[key], value, "{command}: {key}");
         }
     }
-    let route = |words: &[&str]| json(&[&["route", "--json"], words].concat());
+    let route = |words: &[&str]| printed_json(&[&["route", "--json"], words].concat());
     let found = route(&["rdn(ring(3),2)", "0", "638"])["path"].as_array().unwrap().len();
     assert_eq!(found, 9);
     let longer = route(&["re(complete(2),ring(6),6)", "0", "383", "--rule", "paper"]);
@@ -126,7 +122,7 @@ fn one_hop_is_not_hops() {
 
 #[test]
 fn deadlock_has_its_keys_and_shows_a_cycle() {
-    let safe = json(&["deadlock", "rcr(2,2,2)", "--json"]);
+    let safe = printed_json(&["deadlock", "rcr(2,2,2)", "--json"]);
     assert_eq!(safe["acyclic"], true);
     assert!(safe["classes"].as_u64() >= Some(2));
     let output = hopwise(&["deadlock", "rcr(2,2,2)", "--scheme", "one", "--json"]);
@@ -169,7 +165,7 @@ fn bad_input_gets_one_sentence_and_status_2() {
 
 #[test]
 fn compare_puts_networks_side_by_side() {
-    let found = json(&["compare", "rdn(ring(3),1)", "hypercube(4)", "--json"]);
+    let found = printed_json(&["compare", "rdn(ring(3),1)", "hypercube(4)", "--json"]);
     let first = &found["networks"][0];
     assert_eq!(first["expression"], "rdn(ring(3),1)");
     assert_eq!((&first["diameter"], &first["cost"]), (&4.into(), &12.into()));
@@ -180,7 +176,7 @@ fn compare_puts_networks_side_by_side() {
 
 #[test]
 fn choose_ranks_what_fits() {
-    let found = json(&["choose", "--nodes", "18", "--ports", "3", "--json"]);
+    let found = printed_json(&["choose", "--nodes", "18", "--ports", "3", "--json"]);
     let networks = found["networks"].as_array().expect("a list");
     assert!(networks.len() > 10);
     let mean = |network: &Value| network["mean_distance"].as_f64().expect("known for 18 nodes");
@@ -225,7 +221,7 @@ fn choose_recommends_what_a_person_can_read() {
         &text,
         "[..]\nbest         lift([..]next hop by search\nrecommended  none with a formula is within 5% of the best\n[..]",
     );
-    let found = json(&["choose", "--nodes", "16", "--ports", "3", "--json", "--top", "1"]);
+    let found = printed_json(&["choose", "--nodes", "16", "--ports", "3", "--json", "--top", "1"]);
     let (best, recommended) = (&found["best"], &found["recommended"]);
     assert_eq!(
         (&best["next_hop"], &recommended["next_hop"]),
@@ -306,12 +302,12 @@ fn choose_says_what_cannot_be() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("edges");
     let file = file.to_str().expect("a name");
-    let prime = json(&["choose", "--nodes", "53", "--ports", "4", "--json", "--write", file]);
+    let prime = printed_json(&["choose", "--nodes", "53", "--ports", "4", "--json", "--write", file]);
     let remarks = prime["remarks"].as_array().expect("a list");
     let names_sizes = |remark: &Value| remark.as_str().is_some_and(|remark| remark.contains("boards come"));
     assert!(remarks.iter().any(names_sizes), "{remarks:?}");
     let graph = format!("graph:{file}");
-    let figures = json(&["topo", &graph, "--json"]);
+    let figures = printed_json(&["topo", &graph, "--json"]);
     assert_eq!((&figures["nodes"], &figures["degree_max"]), (&53.into(), &4.into()));
     assert_eq!(figures["mean_distance"], prime["graph"]["mean_distance"]);
 }
@@ -324,15 +320,15 @@ fn a_graph_from_a_file_is_a_network() {
     let edges = hopwise(&["edges", "rdn(ring(3),1)"]);
     std::fs::write(&file, edges.stdout).expect("it can be written");
     let graph = format!("graph:{}", file.display());
-    assert_eq!(json(&["topo", &graph, "--json"])["diameter"], 4);
-    let compared = json(&["compare", &graph, "rdn(ring(3),1)", "--json"]);
+    assert_eq!(printed_json(&["topo", &graph, "--json"])["diameter"], 4);
+    let compared = printed_json(&["compare", &graph, "rdn(ring(3),1)", "--json"]);
     let mean = |network: usize| &compared["networks"][network]["mean_distance"];
     assert_eq!(mean(0), mean(1));
     assert!(hopwise(&["deadlock", &graph]).status.success());
-    let load = json(&["load", &graph, "--rate", "0.05", "--json"]);
+    let load = printed_json(&["load", &graph, "--rate", "0.05", "--json"]);
     let found = (&load["saturated"], &load["network"]);
     assert_eq!(found, (&false.into(), &graph.clone().into()));
-    let sim = json(&["sim", &graph, "--packets", "100", "--json"]);
+    let sim = printed_json(&["sim", &graph, "--packets", "100", "--json"]);
     assert_eq!(sim["delivered"], 100);
     let page = folder.path().join("page.html");
     printed(&["view", &graph, "--output", page.to_str().expect("a name")]);
@@ -348,23 +344,15 @@ fn a_graph_from_a_file_is_a_network() {
 /// Failures, paths and schedules of `hopwise load`, from the outside.
 #[test]
 fn a_load_has_failures_paths_and_schedules() {
-    let load = |arguments: &[&str]| {
-        let output = hopwise(&[&["load", "ring(8)", "--most-cycles", "2048"], arguments].concat());
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (output.status.code(), text(&output.stdout), text(&output.stderr))
-    };
-    let json = |arguments: &[&str]| -> Value {
-        let (status, out, why) = load(&[arguments, &["--json"]].concat());
-        assert_eq!(status, Some(0), "{why}");
-        serde_json::from_str(&out).expect("one JSON object")
-    };
+    let load = ["load", "ring(8)", "--most-cycles", "2048"];
+    let json = |arguments: &[&str]| printed_json(&[&load, arguments, &["--json"]].concat());
     let cut = json(&["--events", "0s cut 0.0", "--threads", "2"]);
     assert_eq!((&cut["failed_links"], &cut["lost"]), (&1.into(), &0.into()));
     assert_eq!(cut["hops_histogram"].as_array().map(Vec::len), Some(8));
     assert_eq!(json(&["--paths", "valiant"])["paths"], "valiant");
     let reduce = json(&["--collective", "reduce", "--root", "3"]);
     assert_eq!((&reduce["traffic"], &reduce["packets"]), (&"reduce".into(), &7.into()));
-    let (_, text, _) = load(&["--collective", "broadcast"]);
+    let text = printed(&[&load[..], &["--collective", "broadcast"]].concat());
     assert!(text.contains("finished") && text.contains("the busiest in"), "{text}");
     refuses(
         r#"

@@ -3,13 +3,12 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use hopwise_testing::rows;
 
 use crate::play::follow;
 use crate::running::Ending;
-use crate::support::{Folder, command, elf, like, refuses, words};
+use crate::support::{Folder, command, elf, like, refuses, until, words};
 use crate::view::browser::Browser;
 
 struct AtBench {
@@ -61,14 +60,6 @@ impl AtBench {
     }
 }
 
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 #[test]
 fn a_box_of_boards_becomes_a_mesh() {
     if elf().is_none() {
@@ -86,7 +77,7 @@ fn a_box_of_boards_becomes_a_mesh() {
     for (assigned, board) in (1..).zip([1, 0, 2]) {
         bench.act(&format!("usb in {board}"));
         let file = || std::fs::read_to_string(mesh).expect("the file");
-        wait_until("a probe", || file().matches("probe = ").count() == assigned);
+        until(60, || file().matches("probe = ").count() == assigned);
     }
     let assigned = String::from_utf8(assign.wait().stdout).expect("text");
     like(&assigned, "node 0  ring(3)  [..]node 1  [..]node 2  [..]");
@@ -119,7 +110,7 @@ fn a_box_of_boards_becomes_a_mesh() {
 
     let check_says = |status: i32, text: &str| {
         let is_so = |(found, said): (_, String)| found == Some(status) && said.contains(text);
-        wait_until(text, || is_so(bench.hopwise("check {}", &[mesh])));
+        until(60, || is_so(bench.hopwise("check {}", &[mesh])));
     };
     check_says(0, "3 of 3 boards answer, 3 of 3 cables are right");
     bench.act("swap 1.USART1 1.USART3");
@@ -131,7 +122,7 @@ fn a_box_of_boards_becomes_a_mesh() {
     check_says(0, "3 of 3 cables are right");
 
     let trace = &folder.path("trace.jsonl");
-    wait_until("the logs of all boards", || {
+    until(60, || {
         let (status, said) = bench.hopwise("capture {} --for 2s --quiet -o {}", &[mesh, trace]);
         status == Some(0) && said.contains(" of 3 nodes, ") && said.contains("clocks: aligned by ")
     });
@@ -214,8 +205,7 @@ fn pages_from_elsewhere_and_mistakes_are_refused() {
 fn boards_are_plugged_in_with_mouse_and_keys() {
     let folder = Folder::new("bench-page");
     let bench = AtBench::start(&folder.mesh("mesh.toml", "ring(3)", ""));
-    let Some(mut browser) = Browser::start(&folder.path("browser")) else {
-        eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: the page of the bench is NOT TESTED");
+    let Some(mut browser) = Browser::start(&folder, "the page of the bench") else {
         return;
     };
     browser.open(&format!("http://{}/", bench.host));

@@ -1,6 +1,7 @@
 //! The book in docs/: what it shows is what the command prints, and what it points to is there.
 
 use crate::support::{command, hopwise, quoted_words};
+use hopwise_testing::is_like;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,11 +43,7 @@ fn is_as_shown(shown: &str, printed: &str) -> bool {
             return true;
         }
         let Some(found) = printed.next() else { return false };
-        let alike = match line.split_once(ANYTHING) {
-            Some((before, after)) => found.starts_with(before) && found.ends_with(after),
-            None => found == line,
-        };
-        if !alike {
+        if !is_like(found, line) {
             return false;
         }
     }

@@ -5,8 +5,7 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::basics::json;
-use crate::support::{printed, refuses, rejected, words};
+use crate::support::{printed, printed_json, refuses, rejected, words};
 
 /// A folder that is gone with its value, and the paths of two files in it.
 fn files(input: &str) -> (TempDir, String, String) {
@@ -23,7 +22,7 @@ fn held(op: &str, extra: &[&str]) -> Vec<String> {
     let given = [op, &input, &output];
     let mut args = words("collective ring(4) --op {} --input {} --output {} --json", &given);
     args.extend(extra);
-    assert_eq!(json(&args)["correct"], true);
+    assert_eq!(printed_json(&args)["correct"], true);
     let text = fs::read_to_string(output).unwrap();
     text.lines().map(str::to_string).collect()
 }
@@ -31,7 +30,7 @@ fn held(op: &str, extra: &[&str]) -> Vec<String> {
 #[test]
 fn the_report_has_its_keys() {
     let line = "collective rdn(ring(3),2) --op broadcast --port-model one --json";
-    let report = json(&words(line, &[]));
+    let report = printed_json(&words(line, &[]));
     assert_eq!(report["op"], "broadcast");
     assert_eq!(report["nodes"], 648);
     assert_eq!(report["rounds"], 14);
@@ -40,7 +39,7 @@ fn the_report_has_its_keys() {
     assert_eq!(report["correct"], true);
     assert_eq!(report["bound"], 10);
     assert_eq!(report["published"], 14);
-    let report = json(&["collective", "torus(4,4)", "--op", "scan", "--json"]);
+    let report = printed_json(&["collective", "torus(4,4)", "--op", "scan", "--json"]);
     let found = (&report["published"], &report["rounds"]);
     assert_eq!(found, (&Value::Null, &Value::from(4)));
 }

@@ -8,17 +8,20 @@ use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
 use crate::emulator_support::elf as test_elf;
-use crate::support::{Folder, command, hopwise, like, printed, refuses, rejected, words};
+use crate::support::{Folder, command, hopwise, like, printed, printed_json, refuses, rejected, words};
 
 fn emulate(arguments: &[&str]) -> Output {
     hopwise(&[&["emulate"], arguments].concat())
 }
 
+/// The figures of a run that ends well.
+fn emulated(arguments: &[&str]) -> serde_json::Value {
+    printed_json(&[&["emulate"], arguments].concat())
+}
+
 fn figures(elf: &Path, arguments: &[&str]) -> serde_json::Value {
     let elf = elf.to_str().expect("a path");
-    json(&emulate(
-        &[&["ring(4)", "--elf", elf, "--for", "300ms", "--json"], arguments].concat(),
-    ))
+    emulated(&[&["ring(4)", "--elf", elf, "--for", "300ms", "--json"], arguments].concat())
 }
 
 #[test]
@@ -190,17 +193,12 @@ fn boards_that_cannot_be_are_refused_before_an_image_is_built() {
     ));
 }
 
-fn json(output: &Output) -> serde_json::Value {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("JSON")
-}
-
 #[test]
 fn each_board_says_what_it_has_done() {
     let Some(elf) = crate::support::elf() else { return };
     let traffic = ["--traffic", "100", "--payload", "40", "--payload-bytes", "random"];
     let run = ["path(3)", "--elf", elf, "--for", "4s", "--baud", "500000", "--json"];
-    let whole = json(&emulate(&[&run[..], &traffic].concat()));
+    let whole = emulated(&[&run[..], &traffic].concat());
     let boards = whole["by_board"].as_array().expect("a list");
     let number = |board: usize, key: &str| {
         boards[board][key]
@@ -230,7 +228,7 @@ fn each_board_says_what_it_has_done() {
     assert!(sum("sent") > 500 && as_many, "{boards:?}");
 
     // Random bytes are encoded otherwise than zeros.
-    let zeros = json(&emulate(&[&run[..], &traffic[..4]].concat()));
+    let zeros = emulated(&[&run[..], &traffic[..4]].concat());
     assert_ne!(zeros["instructions"], whole["instructions"]);
 }
 
@@ -242,7 +240,7 @@ fn links_run_at_the_rates_of_their_cables() {
     let folder = Folder::new("rates");
     let mesh = folder.mesh("mesh.toml", "path(3)", rates);
     let run = [&mesh, "--elf", elf, "--for", "2s", "--check", "--json"];
-    let whole = json(&emulate(&run));
+    let whole = emulated(&run);
     let rates: Vec<Vec<u64>> = whole["by_board"]
         .as_array()
         .expect("a list")
@@ -279,7 +277,7 @@ fn links_alone_are_checked_if_that_is_wanted() {
 fn full_links_at_a_high_rate_lose_nothing() {
     let Some(elf) = crate::support::elf() else { return };
     let run = "complete(6) --elf {} --for 1300ms --baud 4500000 --json --traffic 100000 --payload 200";
-    let whole = json(&emulate(&words(run, &[elf])));
+    let whole = emulated(&words(run, &[elf]));
     let found = (&whole["uart_overruns"], &whole["violations"]);
     assert_eq!(found, (&0.into(), &serde_json::json!([])));
     for board in whole["by_board"].as_array().expect("a list") {
@@ -294,9 +292,9 @@ fn full_links_at_a_high_rate_lose_nothing() {
 fn a_profile_is_of_one_board_or_of_all_and_without_idle_time() {
     let Some(elf) = crate::support::elf() else { return };
     let run = ["path(2)", "--elf", elf, "--for", "2s", "--json", "--traffic", "50"];
-    let all = json(&emulate(&[&run[..], &["--profile"]].concat()));
+    let all = emulated(&[&run[..], &["--profile"]].concat());
     assert_eq!(all["profile"]["instructions"], all["instructions"]);
-    let one = json(&emulate(&[&run[..], &["--profile=1", "--without-idle"]].concat()));
+    let one = emulated(&[&run[..], &["--profile=1", "--without-idle"]].concat());
     let board = &one["by_board"][1];
     let [executed, idle] = ["instructions", "idle_instructions"].map(|key| board[key].as_i64().expect("a number"));
     assert_eq!(one["profile"]["instructions"], executed - idle);
@@ -330,11 +328,7 @@ fn what_cannot_be_measured_is_refused() {
 #[test]
 fn cost_has_a_row_for_every_payload_with_and_without_a_key() {
     let Some(elf) = crate::support::elf() else { return };
-    let cost = |arguments: &[&str]| {
-        let output = hopwise(&[&["cost", "--elf", elf], arguments].concat());
-        (output.status.code(), output)
-    };
-    let costs = json(&cost(&["--network", "ring(5)", "--profile", "--json"]).1);
+    let costs = printed_json(&words("cost --elf {} --network ring(5) --profile --json", &[elf]));
     assert_eq!(costs["board"], "nucleo-f446re");
     let rows = costs["rows"].as_array().expect("a list");
     let mut kinds = Vec::new();
@@ -361,7 +355,7 @@ fn cost_has_a_row_for_every_payload_with_and_without_a_key() {
     }
     kinds.dedup();
     assert_eq!(kinds.len(), 8, "{kinds:?}");
-    let (status, none) = cost(&["--network", "complete(3)"]);
-    let sentence = "hopwise: complete(3) has no node that forwards packets between opposite nodes\n";
-    assert_eq!((status, &*String::from_utf8_lossy(&none.stderr)), (Some(2), sentence));
+    refuses(&format!(
+        "cost --elf {elf} --network complete(3) => complete(3) has no node that forwards packets between opposite nodes"
+    ));
 }

@@ -4,10 +4,9 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::running::Ending;
-use crate::support::{Folder, command, failed, hopwise, like, printed, refused, simulate};
+use crate::support::{Folder, command, failed, hopwise, like, printed, printed_json, refused, simulate, until};
 
 /// Clears a terminal, in both ways, and begins a page's script.
 const HARMFUL: &str = "\u{1b}[2J\u{9b}2J<script>";
@@ -118,14 +117,6 @@ fn long_run(trace: &str) -> Ending {
     Ending::of(command(&words).stdout(Stdio::null()).stderr(Stdio::piped()))
 }
 
-fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_there() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "waited for {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 fn has_lines(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| about.len() > 100_000)
 }
@@ -137,7 +128,7 @@ fn a_killed_run_leaves_the_old_trace_and_its_own_up_to_the_cut() {
     simulate(&trace, &["ring(5)", "--packets", "20"]);
     let old = read(&trace);
     let run = long_run(&trace);
-    wait_for("the new trace", || beside(&trace).iter().any(|file| has_lines(file)));
+    until(20, || beside(&trace).iter().any(|file| has_lines(file)));
     drop(run);
     assert_eq!(read(&trace), old);
     let [partial] = &beside(&trace)[..] else {
@@ -152,7 +143,7 @@ fn ctrl_c_ends_a_run_with_a_trace_that_can_be_read() {
     let folder = Folder::new("interrupted");
     let trace = folder.path("trace.jsonl");
     let run = long_run(&trace);
-    wait_for("the trace", || has_lines(Path::new(&trace)));
+    until(20, || has_lines(Path::new(&trace)));
     run.interrupt();
     let output = run.wait();
     let sentence = String::from_utf8(output.stderr).unwrap();
@@ -183,9 +174,7 @@ fn a_cut_trace_is_read_up_to_the_cut() {
         let sentence = format!("hopwise: {cut}: line {lines} has no end and is left out: the trace was cut short\n");
         assert!(said.starts_with(&sentence), "{said}");
     }
-    let events =
-        |trace: &str| -> serde_json::Value { serde_json::from_str(&printed(&["report", trace, "--json"])).unwrap() };
-    let (of_cut, of_whole) = (events(&cut), events(&trace));
+    let [of_cut, of_whole] = [&cut, &trace].map(|trace| printed_json(&["report", trace, "--json"]));
     let found = of_cut["events"].as_u64().unwrap() + 1;
     assert_eq!(found, of_whole["events"].as_u64().unwrap());
     let found = (of_cut["cut"].as_u64(), of_whole["cut"].as_u64());

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::running::Ending;
-use crate::support::{Folder, command, hopwise, json, printed, refuses, rejected};
+use crate::support::{Folder, command, hopwise, json, printed, refuses, rejected, until};
 
 /// One node, whose host is at the terminal `host-ADDRESS` of the folder.
 fn node(folder: &Folder, network: &str, address: u64, links: &[&str]) -> Ending {
@@ -19,14 +19,6 @@ fn node(folder: &Folder, network: &str, address: u64, links: &[&str]) -> Ending 
     let node = Ending::of(node.stderr(Stdio::null()));
     until(5, || Path::new(&terminal).exists());
     node
-}
-
-fn until(seconds: u64, is_so: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(seconds);
-    while !is_so() {
-        assert!(Instant::now() < end, "that did not happen in time");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 /// Whether one ping of a node is answered.

@@ -1,10 +1,10 @@
 //! `hopwise report`: what a trace tells agrees with what the simulator knows.
 
-use crate::support::{Folder, hopwise, like, printed, refused, simulate, words};
+use crate::support::{Folder, hopwise, like, printed, printed_json, refused, simulate, words};
 use serde_json::Value;
 
 fn report(trace: &str) -> Value {
-    serde_json::from_str(&printed(&["report", trace, "--json"])).unwrap()
+    printed_json(&["report", trace, "--json"])
 }
 
 fn sum(report: &Value, key: &str) -> u64 {
@@ -30,7 +30,7 @@ fn several_traces_stand_side_by_side() {
     let (calm, cut) = (folder.path("calm.jsonl"), folder.path("cut.jsonl"));
     simulate(&calm, &["ring(5)", "--packets", "30"]);
     simulate(&cut, &["ring(5)", "--packets", "40", "--events", "100ms cut 1.0"]);
-    let both: Value = serde_json::from_str(&printed(&["report", &calm, &cut, "--json"])).unwrap();
+    let both = printed_json(&["report", &calm, &cut, "--json"]);
     assert_eq!(both, Value::Array(vec![report(&calm), report(&cut)]));
     let table = printed(&["report", &calm, &cut]);
     let detours = format!("| detours | 0 | {} |", report(&cut)["detours"]);
@@ -149,8 +149,8 @@ fn a_trace_need_not_name_its_network() {
     let told = report(&unnamed);
     assert_eq!((&told["network"], &told["paths"]), (&Value::Null, &Value::Null));
     assert_eq!(told["delivery"]["datagram"]["delivered"], 50);
-    let named = printed(&["report", &unnamed, "--network", "ring(5)", "--json"]);
-    assert_eq!(serde_json::from_str::<Value>(&named).unwrap()["paths"]["computed"], 50);
+    let named = printed_json(&["report", &unnamed, "--network", "ring(5)", "--json"]);
+    assert_eq!(named["paths"]["computed"], 50);
 }
 
 #[test]

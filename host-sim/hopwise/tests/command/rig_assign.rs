@@ -1,10 +1,10 @@
 //! Boards plugged in one after the other, with a stand-in for probe-rs that lists those of a file.
 
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::running::Ending;
-use crate::support::{Folder, command, printed, refuses};
+use crate::support::{Folder, command, printed, refuses, until};
 
 const MESH: &str = "\
 # Three boards on a shelf.
@@ -39,13 +39,7 @@ fn boards_that_are_plugged_in_are_written_into_the_file() {
         let new = folder.write("probes.new", &found);
         std::fs::rename(new, folder.path("probes")).expect("a file");
     };
-    let wait_for = |text: &str| {
-        let end = Instant::now() + Duration::from_secs(30);
-        while !std::fs::read_to_string(&mesh).expect("the file").contains(text) {
-            assert!(Instant::now() < end, "no {text}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    };
+    let has = |text: &str| std::fs::read_to_string(&mesh).expect("the file").contains(text);
     // That of node 1 is there already, and a probe that is none of ours.
     plugged(&["0483:374b:BB11", "1366:0101:123"]);
     let mut command = command(&["mesh", "assign", &mesh, "--probe-rs", &probe_rs]);
@@ -56,7 +50,7 @@ fn boards_that_are_plugged_in_are_written_into_the_file() {
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(std::fs::read_to_string(&mesh).unwrap(), MESH, "two are new");
     plugged(&["0483:374b:BB11", "0483:374b:AA00"]);
-    wait_for("AA00");
+    until(30, || has("AA00"));
     plugged(&["0483:374b:BB11", "0483:374b:AA00", "0483:374e:CC22"]);
     let output = command.wait();
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::running::Ending;
-use crate::support::{Folder, command, elf, hopwise, json, like, printed, refuses, rejected, words};
+use crate::support::{Folder, command, elf, hopwise, json, like, printed, refuses, rejected, until, words};
 use hopwise_emulate::log::take_lines;
 use hopwise_emulate::rig::{Firmware, blueprint};
 use hopwise_emulate::setup::{self, Differences};
@@ -230,13 +230,9 @@ fn a_capture_that_is_killed_loses_nothing_that_came() {
     let said = std::fs::File::create(folder.path("said")).unwrap();
     let mut capture = command(&["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program]);
     let mut capture = capture.stdout(said).spawn().unwrap();
-    let begin = Instant::now();
     // A line that is shown has been kept.
-    while std::fs::read_to_string(folder.path("said")).unwrap().lines().count() < 3 {
-        let said = || std::fs::read_to_string(folder.path("said")).unwrap();
-        assert!(begin.elapsed() < Duration::from_secs(60), "{}", said());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let shown = || std::fs::read_to_string(folder.path("said")).unwrap().lines().count();
+    until(60, || shown() >= 3);
     capture.kill().unwrap();
     capture.wait().unwrap();
     let found = std::fs::read_to_string(&trace).unwrap();
@@ -275,12 +271,7 @@ fn ctrl_c_ends_a_capture_with_a_complete_trace() {
     capture.args(["--filter", "level=warn", "--filter", "almost"]);
     let capture = Ending::of(capture.stdout(log));
     let said = || std::fs::read_to_string(folder.path("said")).unwrap();
-    for _ in 0..200 {
-        if said().contains("almost") {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until(10, || said().contains("almost"));
     std::thread::sleep(Duration::from_millis(200));
     capture.interrupt();
     assert_eq!(capture.wait().status.code(), Some(0));

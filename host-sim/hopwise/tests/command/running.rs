@@ -5,9 +5,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
-use crate::support::{Folder, command, elf, hopwise};
+use crate::support::{Folder, command, elf, hopwise, until};
 
 /// A program that is ended with its owner.
 pub(crate) struct Ending(pub(crate) Child);
@@ -29,11 +28,7 @@ impl Ending {
 
     /// Its status and what it said, once it has ended, which it must soon.
     pub(crate) fn wait(mut self) -> Output {
-        let end = Instant::now() + Duration::from_secs(60);
-        while self.0.try_wait().expect("a child").is_none() {
-            assert!(Instant::now() < end, "the command does not end");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        until(60, || self.0.try_wait().expect("a child").is_some());
         let mut output = Output {
             status: self.0.wait().expect("a status"),
             stdout: Vec::new(),

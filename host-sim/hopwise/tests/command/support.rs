@@ -1,17 +1,17 @@
 //! The command, files in a folder of their own, and the firmware for emulated boards.
 
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use hopwise_emulate::firmware::{CannotBuildFirmware, Firmware};
 use hopwise_emulate::repository::Repository;
 use hopwise_rig::boards::DEFAULT;
+pub(crate) use hopwise_testing::Folder;
 use hopwise_testing::{is_like, rows};
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
 pub(crate) fn elf() -> Option<&'static str> {
@@ -29,50 +29,6 @@ pub(crate) fn elf() -> Option<&'static str> {
         Err(error) => panic!("{error}"),
     });
     path.as_ref().map(|path| path.to_str().expect("a path in UTF-8"))
-}
-
-pub(crate) struct Folder(TempDir);
-
-impl Folder {
-    pub(crate) fn new(name: &str) -> Self {
-        Folder(TempDir::with_prefix(format!("hopwise-{name}-")).expect("a folder"))
-    }
-
-    pub(crate) fn path(&self, name: &str) -> String {
-        self.folder().join(name).to_str().expect("a path in UTF-8").into()
-    }
-
-    pub(crate) fn write(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.folder().join(name), text).expect("a file");
-        self.path(name)
-    }
-
-    /// A mesh file of the default board, with more lines at its end.
-    pub(crate) fn mesh(&self, name: &str, network: &str, more: &str) -> String {
-        let text = format!("network = \"{network}\"\nboard = \"nucleo-f446re\"\n{more}");
-        self.write(name, &text)
-    }
-
-    /// A program in the language of the shell that answers for probe-rs.
-    pub(crate) fn stand_in(&self, text: &str) -> String {
-        let version = "case \"$*\" in --version) echo 'probe-rs 0.32.0 (git commit: none)'; exit;; esac";
-        self.program("probe-rs", &format!("{version}\n{text}"))
-    }
-
-    /// A program in the language of the shell.
-    pub(crate) fn program(&self, name: &str, text: &str) -> String {
-        let path = self.write(name, &format!("#!/bin/sh\n{text}\n"));
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("a program");
-        // Until a program that was just started elsewhere has let go of the file, it cannot be run.
-        while let Err(error) = Command::new(&path).arg("--version").output() {
-            assert_eq!(error.kind(), std::io::ErrorKind::ExecutableFileBusy);
-        }
-        path
-    }
-
-    pub(crate) fn folder(&self) -> &Path {
-        self.0.path()
-    }
 }
 
 pub(crate) fn command(args: &[impl AsRef<std::ffi::OsStr>]) -> Command {
@@ -154,14 +110,28 @@ pub(crate) fn refuses(table: &str) {
     }
 }
 
+/// Waits until something is so, which it must be within so many seconds.
+#[track_caller]
+pub(crate) fn until(seconds: u64, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(seconds);
+    while !is_so() {
+        assert!(Instant::now() < end, "that did not happen in time");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// A text is as this pattern says, in which `[..]` stands for any text.
 #[track_caller]
 pub(crate) fn like(text: &str, pattern: &str) {
     assert!(is_like(text, pattern), "not {pattern}: {text}");
 }
 
+/// The JSON that it prints, if it ends well.
+pub(crate) fn printed_json(args: &[&str]) -> Value {
+    serde_json::from_str(&printed(args)).expect("one JSON object")
+}
+
 /// Simulates; the trace is in the file, and the simulator's own account is returned.
 pub(crate) fn simulate(trace: &str, args: &[&str]) -> Value {
-    let all = [&["sim"], args, &["--json", "--trace", trace]].concat();
-    serde_json::from_str(&printed(&all)).expect("one JSON object")
+    printed_json(&[&["sim"], args, &["--json", "--trace", trace]].concat())
 }

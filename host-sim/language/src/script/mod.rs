@@ -40,8 +40,8 @@ use std::fmt;
 use action::EVERY;
 pub use action::{Action, Power};
 use hopwise_core::Network;
-pub use place::{BadPort, NoSuchPlace, PortName, PortOf, check_board, check_port};
-pub use read::{BadEvent, ScriptError, on_one_line};
+pub use place::{NoSuchPlace, PortName, PortOf, check_board, check_port};
+pub use read::{ScriptError, on_one_line};
 use read::{events_of, parse_event};
 
 use crate::Time;
@@ -101,18 +101,13 @@ impl Script {
         let resolved = |ScriptEvent { at, action, line }: ScriptEvent<PortName>| {
             let wrong = |reason| ScriptError { line, reason };
             if !S::can(&action) {
-                return Err(wrong(BadEvent::Unable {
-                    word: action.word(),
-                    stage: S::NAME,
-                    able: able::<S>(),
-                }));
+                let (word, stage, able) = (action.word(), S::NAME, able::<S>());
+                return Err(wrong(format!("'{word}' cannot happen {stage}; what can is {able}")));
             }
             if let Some(node) = action.board() {
-                check_board(stage.network(), node).map_err(|place| wrong(place.into()))?;
+                check_board(stage.network(), node).map_err(|place| wrong(place.0))?;
             }
-            let action = action
-                .at(|name| stage.port(name))
-                .map_err(|place| wrong(place.into()))?;
+            let action = action.at(|name| stage.port(name)).map_err(|place| wrong(place.0))?;
             Ok(ScriptEvent { at, action, line })
         };
         let nodes = stage.network().nodes();
@@ -217,7 +212,7 @@ mod tests {
         fn port(&self, name: PortName) -> Result<(Node, u64), NoSuchPlace> {
             match name.port {
                 PortOf::Number(port) => check_port(&self.0, name.node, port),
-                PortOf::Uart(_) => Err(NoSuchPlace::Unnamed(name)),
+                PortOf::Uart(_) => Err(NoSuchPlace::unnamed(name)),
             }
         }
     }

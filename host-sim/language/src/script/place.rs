@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use hopwise_core::{Network, NoSuchNode, Node};
+use hopwise_core::{Network, Node};
 
 /// A port of a board as it is written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -22,18 +22,11 @@ pub enum PortOf {
     Uart(String),
 }
 
-/// Text that is no port.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' is not a port such as 3.0")]
-pub struct BadPort {
-    pub text: String,
-}
-
 impl FromStr for PortName {
-    type Err = BadPort;
+    type Err = NoSuchPlace;
 
-    fn from_str(text: &str) -> Result<Self, BadPort> {
-        let wrong = || BadPort { text: text.into() };
+    fn from_str(text: &str) -> Result<Self, NoSuchPlace> {
+        let wrong = || NoSuchPlace::unnamed(text);
         let (node, port) = text.split_once('.').ok_or_else(wrong)?;
         let node = node.parse().map_err(|_| wrong())?;
         let is_name = port.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -56,32 +49,21 @@ impl fmt::Display for PortName {
     }
 }
 
+/// Why there is no such board or port: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoSuchPlace {
-    #[error("{network}: {error}")]
-    Node { network: String, error: NoSuchNode },
-    #[error("{network}: node {node} has ports 0 to {last}, not {port}")]
-    Port {
-        network: String,
-        node: Node,
-        last: u64,
-        port: u64,
-    },
-    #[error("'{0}' is not a port such as 3.0")]
-    Unnamed(PortName),
-    #[error("'{port}' is not a port such as 3.0 or 3.{example}")]
-    Uart { port: PortName, example: &'static str },
-    /// The port is in the network, but not on the boards.
-    #[error("{0}")]
-    NotOnBoard(String),
+#[error("{0}")]
+pub struct NoSuchPlace(pub String);
+
+impl NoSuchPlace {
+    /// What is said is no port, or none that has a number.
+    pub fn unnamed(port: impl fmt::Display) -> Self {
+        NoSuchPlace(format!("'{port}' is not a port such as 3.0"))
+    }
 }
 
 pub fn check_board(network: &Network, node: Node) -> Result<Node, NoSuchPlace> {
     let checked = network.check(node);
-    checked.map(|_| node).map_err(|error| NoSuchPlace::Node {
-        network: network.to_string(),
-        error,
-    })
+    checked.map_err(|error| NoSuchPlace(format!("{network}: {error}")))
 }
 
 pub fn check_port(network: &Network, node: Node, port: u64) -> Result<(Node, u64), NoSuchPlace> {
@@ -90,10 +72,7 @@ pub fn check_port(network: &Network, node: Node, port: u64) -> Result<(Node, u64
     if port < ports {
         return Ok((node, port));
     }
-    Err(NoSuchPlace::Port {
-        network: network.to_string(),
-        node,
-        last: ports.saturating_sub(1),
-        port,
-    })
+    let last = ports.saturating_sub(1);
+    let why = format!("{network}: node {node} has ports 0 to {last}, not {port}");
+    Err(NoSuchPlace(why))
 }

@@ -108,6 +108,10 @@ fn at<T>(place: &Spanned<T>, rule: MeshRule) -> Broken {
     (place.span().start, rule)
 }
 
+fn told<T>(place: &Spanned<T>, why: impl ToString) -> Broken {
+    at(place, MeshRule::other(why))
+}
+
 impl Mesh {
     /// Whether a file is a mesh file, and not one of another kind. A file that cannot be read is none.
     pub fn is_mesh_file(path: &Path) -> bool {
@@ -142,15 +146,15 @@ impl Mesh {
         let table: MeshTable = toml::from_str(text).map_err(|error| {
             let place = error.span().map_or(0, |span| span.start);
             let message = error.message().lines().collect::<Vec<_>>().join(", ");
-            with_line(text, (place, MeshRule::Toml(message)))
+            with_line(text, (place, MeshRule::Other(message)))
         })?;
         Self::checked(table).map_err(|broken| with_line(text, broken))
     }
 
     fn checked(table: MeshTable) -> Result<Self, Broken> {
         let network: Network = table.network.get_ref().parse().map_err(|error| {
-            let expression = table.network.get_ref().clone();
-            at(&table.network, MeshRule::Network { expression, error })
+            let expression = table.network.get_ref();
+            told(&table.network, format!("'{expression}' is not a network: {error}"))
         })?;
         let kind = known_kind(&table.board)?;
         let mut mesh = Mesh::without_nodes(network, kind).map_err(|rule| at(&table.network, rule))?;
@@ -160,25 +164,26 @@ impl Mesh {
         mesh.choose(CableRate::Auto);
         if let Some(baud) = &table.baud {
             mesh.choose(*baud.get_ref());
-            mesh.check_config().map_err(|error| at(baud, MeshRule::Config(error)))?;
+            mesh.check_config().map_err(|error| told(baud, error))?;
         }
         if let Some(traffic) = &table.traffic {
             mesh.traffic = Some(read_traffic(traffic.get_ref()).map_err(|rule| at(traffic, rule))?);
         }
         if let Some(key) = &table.key {
             let secret = key.get_ref().trim().parse();
-            let secret = secret.map_err(|error| at(key, MeshRule::Key(error)))?;
+            let secret = secret.map_err(|error| told(key, error))?;
             mesh.keys = Some(MeshKeys::of(&secret));
         }
         if let Some(file) = &table.key_file {
             if mesh.keys.is_some() {
-                return Err(at(file, MeshRule::TwoKeys));
+                return Err(told(file, "a mesh has a key or a key-file, not both"));
             }
             mesh.key_file = Some(file.get_ref().clone());
         }
         if let Some(probe) = &table.probe {
             if probe.get_ref() != EMULATED {
-                return Err(at(probe, MeshRule::ProbeForAll));
+                let why = format!("probe = \"{EMULATED}\" is for all boards; a real probe belongs to one [[node]]");
+                return Err(told(probe, why));
             }
             mesh.emulated = true;
         }
@@ -188,7 +193,7 @@ impl Mesh {
         mesh.check_links().map_err(|rule| at(&table.network, rule))?;
         for cable in &table.cable {
             let end = cable.at.get_ref().parse();
-            let end = end.map_err(|error| at(&cable.at, MeshRule::NoPort(error)))?;
+            let end = end.map_err(|error| told(&cable.at, error))?;
             let set = mesh.set_cable_rate(end, *cable.baud.get_ref());
             set.map_err(|rule| at(&cable.baud, rule))?;
         }
@@ -203,12 +208,10 @@ impl Mesh {
 
     fn add_node(&mut self, table: &NodeTable) -> Result<(), Broken> {
         let address = *table.address.get_ref();
-        self.network.check(address).map_err(|error| {
-            let network = self.network.to_string();
-            at(&table.address, MeshRule::Node { network, error })
-        })?;
+        let known = self.network.check(address);
+        known.map_err(|error| told(&table.address, format!("{}: {error}", self.network)))?;
         if self.nodes.contains_key(&address) {
-            return Err(at(&table.address, MeshRule::Twice(address)));
+            return Err(told(&table.address, format!("node {address} is there twice")));
         }
         let mut settings = NodeSettings {
             kind: table.board.as_ref().map(known_kind).transpose()?,
@@ -218,7 +221,7 @@ impl Mesh {
         if let Some(name) = &table.name {
             settings.name = name.get_ref().clone();
             if settings.name.len() > MAX_NAME {
-                return Err(at(name, MeshRule::LongName));
+                return Err(told(name, format!("a name has at most {MAX_NAME} bytes")));
             }
         }
         if let Some(probe) = &table.probe {
@@ -236,13 +239,16 @@ impl Mesh {
     fn check_probe(&self, address: u64, probe: &Spanned<String>) -> Result<String, Broken> {
         let text = probe.get_ref().trim().to_string();
         if text.is_empty() {
-            return Err(at(probe, MeshRule::EmptyProbe(address)));
+            let why = format!("node {address} has an empty probe: leave the line out");
+            return Err(told(probe, why));
         }
         if text == EMULATED {
-            return Err(at(probe, MeshRule::EmulatedNode));
+            let why = format!("probe = \"{EMULATED}\" is for all boards: write it above the first [[node]]");
+            return Err(told(probe, why));
         }
         if self.emulated {
-            return Err(at(probe, MeshRule::ProbeOfEmulated(address)));
+            let why = format!("node {address} has a probe, but all boards are {EMULATED}");
+            return Err(told(probe, why));
         }
         let same = |other: &&String| is_same_probe(other, &text);
         let taken = self
@@ -250,7 +256,7 @@ impl Mesh {
             .iter()
             .find(|(_, node)| node.probe.as_ref().is_some_and(|probe| same(&probe)));
         match taken {
-            Some((&node, _)) => Err(at(probe, MeshRule::ProbeTaken { probe: text, node })),
+            Some((&node, _)) => Err(told(probe, format!("probe {text} is already that of node {node}"))),
             None => Ok(text),
         }
     }
@@ -258,19 +264,19 @@ impl Mesh {
     fn check_uarts(&self, node: u64, kind: &'static BoardKind, uarts: &[String]) -> Result<Vec<usize>, MeshRule> {
         let (degree, named) = (self.degree(node), uarts.len());
         if named as u64 != degree {
-            return Err(MeshRule::UartCount { node, degree, named });
+            let why = format!("node {node} has {degree} ports, and uarts names {named}");
+            return Err(MeshRule::Other(why));
         }
         let mut links = Vec::new();
         for uart in uarts {
-            let link = kind.link_of(uart).ok_or_else(|| MeshRule::NoLink {
-                uart: uart.clone(),
-                kind,
-            })?;
+            let no_link = || {
+                let links: Vec<&str> = kind.links.iter().map(|link| link.name).collect();
+                let links = links.join(", ");
+                MeshRule::Other(format!("{uart} is not a link of a {}, which has {links}", kind.name))
+            };
+            let link = kind.link_of(uart).ok_or_else(no_link)?;
             if links.contains(&link) {
-                return Err(MeshRule::UartTwice {
-                    node,
-                    uart: uart.clone(),
-                });
+                return Err(MeshRule::Other(format!("node {node} uses {uart} twice")));
             }
             links.push(link);
         }
@@ -313,11 +319,14 @@ fn known_kind(name: &Spanned<String>) -> Result<&'static BoardKind, Broken> {
 }
 
 fn read_traffic(table: &TrafficTable) -> Result<Traffic, MeshRule> {
-    let traffic = Traffic::new(table.rate, table.count, Pattern::try_from(table.pattern)?, table.size);
+    let pattern = Pattern::try_from(table.pattern).map_err(MeshRule::other)?;
+    let traffic = Traffic::new(table.rate, table.count, pattern, table.size);
     if traffic.rate == 0 {
-        return Err(MeshRule::NoRate);
+        return Err(MeshRule::other("traffic needs a rate of at least 1 packet a second"));
     }
-    traffic.checked().map_err(|_| MeshRule::PacketSize(traffic.size))
+    let (least, size) = (Traffic::SMALLEST, traffic.size);
+    let too_large = |_| MeshRule::Other(format!("packets have {least} to 200 bytes, not {size}"));
+    traffic.checked().map_err(too_large)
 }
 
 fn with_line(text: &str, (place, rule): Broken) -> BrokenRule {

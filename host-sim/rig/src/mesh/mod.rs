@@ -116,29 +116,31 @@ impl Mesh {
         };
         let nodes = mesh.network.nodes();
         if nodes > MAX_NODES {
-            return Err(MeshRule::TooManyNodes {
-                network: mesh.network.to_string(),
-                nodes,
-            });
+            let why = format!("{network} has {nodes} nodes, too many for a mesh file (at most {MAX_NODES})");
+            return Err(MeshRule::Other(why));
         }
         if matches!(mesh.network.family(), hopwise_core::Family::Table(_)) {
-            return Err(MeshRule::Tables(mesh.network.to_string()));
+            let why = "is routed by tables, which boards do not have: give them a lift, `hopwise choose` finds one";
+            return Err(MeshRule::Other(format!("{network} {why}")));
         }
-        mesh.config(0)
-            .map_err(|_| MeshRule::TooLong(mesh.network.to_string()))?;
+        mesh.config(0).map_err(|_| mesh.too_long())?;
         Ok(mesh)
+    }
+
+    fn too_long(&self) -> MeshRule {
+        MeshRule::Other(format!("the expression {} is too long for a config", self.network))
     }
 
     fn check_links(&self) -> Result<(), MeshRule> {
         let links = |node: u64| self.kind_of(node).links.len() as u64;
         match self.nodes().find(|node| self.degree(*node) > links(*node)) {
-            Some(node) => Err(MeshRule::TooManyLinks {
-                node,
-                network: self.network.to_string(),
-                degree: self.degree(node),
-                board: self.kind_of(node).name,
-                links: links(node),
-            }),
+            Some(node) => {
+                let (network, degree) = (&self.network, self.degree(node));
+                let (board, links) = (self.kind_of(node).name, links(node));
+                Err(MeshRule::Other(format!(
+                    "node {node} of {network} has {degree} links, and a {board} has {links} UARTs for links"
+                )))
+            }
             None => Ok(()),
         }
     }

@@ -56,7 +56,9 @@ fn check(clocks: &[UartClock], baud: u32, what: impl FnOnce() -> String) -> Resu
     }
     let nearest = nearest(clocks, baud);
     let what = what();
-    Err(MeshRule::Baud { what, baud, nearest })
+    Err(MeshRule::Other(format!(
+        "{what} cannot run at {baud} baud within 1.5 %; the nearest rate is {nearest}"
+    )))
 }
 
 impl Mesh {
@@ -106,16 +108,17 @@ impl Mesh {
 
     pub(super) fn set_cable_rate(&mut self, at: NodePort, baud: u32) -> Result<(), MeshRule> {
         let known = (at.node < self.network.nodes()).then_some(at);
-        let far = known.and_then(|at| self.far_end(at)).ok_or(MeshRule::NoCable(at))?;
+        let no_cable = || MeshRule::Other(format!("there is no cable at {at}"));
+        let far = known.and_then(|at| self.far_end(at)).ok_or_else(no_cable)?;
         if !BAUD_RATES.contains(&baud) {
-            return Err(MeshRule::Config(hopwise_node::wire::BadConfig::Baud(baud)));
+            return Err(MeshRule::other(hopwise_node::wire::BadConfig::Baud(baud)));
         }
         if self.network.to_string().len() + 3 * MAX_LINK_RATES > MAX_EXPRESSION {
-            return Err(MeshRule::TooLong(self.network.to_string()));
+            return Err(self.too_long());
         }
         for end in [at, far] {
             if self.cable_rates.insert(end, baud).is_some_and(|other| other != baud) {
-                return Err(MeshRule::TwoRates(at));
+                return Err(MeshRule::Other(format!("the cable at {at} has two rates")));
             }
         }
         self.check_cable(at, far)
@@ -123,7 +126,10 @@ impl Mesh {
 
     pub(super) fn set_host_baud(&mut self, baud: u32) -> Result<(), MeshRule> {
         if !BAUD_RATES.contains(&baud) || !baud.is_multiple_of(100) || baud / 100 > u16::MAX.into() {
-            return Err(MeshRule::HostBaud(baud));
+            let rates = "38400 to 6553500 baud, in hundreds";
+            return Err(MeshRule::Other(format!(
+                "the serial ports to hosts run at {rates}, not at {baud}"
+            )));
         }
         self.host_baud = Some(baud);
         self.check_hosts()

@@ -2,12 +2,12 @@
 
 use hopwise_node::router::Event;
 use hopwise_node::wire::{Kind, PacketId};
+use hopwise_testing::Folder;
 use hopwise_trace::line::{Record, TraceLine};
 use hopwise_trace::reader::Reader;
 
 use crate::capture::{Capture, LogLine};
 use crate::mesh::Mesh;
-use crate::tests::Folder;
 
 fn mesh() -> Mesh {
     Mesh::parse("network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n").unwrap()
@@ -56,7 +56,7 @@ fn packets(mesh: &Mesh, count: u32, mut take: impl FnMut(LogLine)) {
 #[test]
 fn clocks_are_aligned_and_lines_are_sorted() {
     let folder = Folder::new("aligned");
-    let output = folder.0.join("trace.jsonl");
+    let output = folder.folder().join("trace.jsonl");
     let mesh = mesh();
     let mut shown = 0;
     let mut show = |_: f64, _: &LogLine, _: &Record| {
@@ -97,7 +97,7 @@ fn shown_live(name: &str, told: impl Fn(u64) -> Option<u64>) -> Vec<(u64, f64)> 
         shown.extend(line.text.parse().ok().map(|number: u64| (number, time)));
         Ok(())
     };
-    let mut capture = Capture::create(&folder.0.join("trace.jsonl"), &mesh, &mut show).unwrap();
+    let mut capture = Capture::create(&folder.folder().join("trace.jsonl"), &mesh, &mut show).unwrap();
     let said = |number: u64| {
         let (node, millis) = (number % 4, number);
         let stamp = millis as f64 * 1e-3 + 100.0 * node as f64;
@@ -151,7 +151,7 @@ fn a_board_that_errs_in_the_time_of_the_mesh_disturbs_no_other() {
 #[test]
 fn an_output_is_what_it_was_until_the_new_one_is_whole() {
     let folder = Folder::new("whole");
-    let output = folder.0.join("trace.jsonl");
+    let output = folder.folder().join("trace.jsonl");
     std::fs::write(&output, "good\n").unwrap();
     let mut show = |_: f64, _: &LogLine, _: &Record| Ok(());
     let mut capture = Capture::create(&output, &mesh(), &mut show).unwrap();
@@ -163,7 +163,7 @@ fn an_output_is_what_it_was_until_the_new_one_is_whole() {
     let left: Vec<String> = folder.files();
     let unaligned = left.iter().find(|name| name.ends_with(".unaligned"));
     let unaligned = unaligned.expect("the lines are kept");
-    let text = std::fs::read(folder.0.join(unaligned)).unwrap();
+    let text = std::fs::read(folder.folder().join(unaligned)).unwrap();
     let lines: Vec<TraceLine> = Reader::new(&text[..]).unwrap().map(Result::unwrap).collect();
     assert_eq!((lines.len(), lines[0].at), (1, 1_000_000_000));
 }
@@ -172,6 +172,6 @@ fn an_output_is_what_it_was_until_the_new_one_is_whole() {
 fn a_capture_that_heard_nothing_leaves_nothing() {
     let folder = Folder::new("nothing");
     let mut show = |_: f64, _: &LogLine, _: &Record| Ok(());
-    drop(Capture::create(&folder.0.join("trace.jsonl"), &mesh(), &mut show).unwrap());
+    drop(Capture::create(&folder.folder().join("trace.jsonl"), &mesh(), &mut show).unwrap());
     assert!(folder.files().is_empty(), "{:?}", folder.files());
 }

@@ -3,7 +3,7 @@
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::Secret;
 use hopwise_node::wire::{BoardConfig, Pattern};
-use hopwise_testing::rows;
+use hopwise_testing::{Folder, rows};
 
 use crate::boards::kind;
 use crate::mesh::{CableRate, Mesh, NodePort};
@@ -228,27 +228,24 @@ fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
     assert_eq!(encrypts.keys, Some(MeshKeys { mesh, ..keys }));
     assert_eq!(Mesh::parse(&with("")).unwrap().keys, None);
 
-    let folder = std::env::temp_dir().join(format!("hopwise-keys-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("mesh.toml");
-    std::fs::write(&file, with("key-file = \"mesh.key\"")).unwrap();
-    std::fs::write(folder.join("mesh.key"), format!("# a word\n\n{digits}\n")).unwrap();
-    assert_eq!(Mesh::read(&file).unwrap().keys, Some(keys));
-    std::fs::write(folder.join("mesh.key"), "secret").unwrap();
-    let refusal = Mesh::read(&file).unwrap_err().to_string();
+    let folder = Folder::new("keys");
+    let file = folder.write("mesh.toml", &with("key-file = \"mesh.key\""));
+    folder.write("mesh.key", &format!("# a word\n\n{digits}\n"));
+    assert_eq!(Mesh::read(file.as_ref()).unwrap().keys, Some(keys));
+    folder.write("mesh.key", "secret");
+    let refusal = Mesh::read(file.as_ref()).unwrap_err().to_string();
     assert!(
         refusal.ends_with("mesh.key: a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one"),
         "{refusal}"
     );
     // What never ends is not read until memory does.
-    std::fs::write(&file, with("key-file = \"/dev/zero\"")).unwrap();
-    let refusal = Mesh::read(&file).unwrap_err().to_string();
+    folder.write("mesh.toml", &with("key-file = \"/dev/zero\""));
+    let refusal = Mesh::read(file.as_ref()).unwrap_err().to_string();
     assert!(
         refusal.ends_with("/dev/zero: it has more than 65536 bytes"),
         "{refusal}"
     );
     assert!(Mesh::read("/dev/zero".as_ref()).is_err() && !Mesh::is_mesh_file("/dev/zero".as_ref()));
-    std::fs::remove_dir_all(folder).unwrap();
     let refusal = |line: &str| Mesh::parse(&with(line)).unwrap_err().to_string();
     let long = format!("key = \"{digits}0\"");
     assert_eq!(

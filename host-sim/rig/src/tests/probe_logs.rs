@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::capture::{Capture, CaptureSummary, LogLine};
 use crate::mesh::Mesh;
 use crate::probe_logs::{PAUSES, ProbeNews, ProbeRun, from_probes};
-use crate::tests::Folder;
+use hopwise_testing::Folder;
 use hopwise_trace::line::Record;
 
 /// Waits, as a person would, for what should have come long before.
@@ -29,7 +29,7 @@ fn capture(folder: &Folder, program: &str, pauses: &[Duration]) -> Heard {
         nodes.concat()
     ))
     .unwrap();
-    let program = folder.program(program);
+    let program = folder.stand_in(program);
     let stop = AtomicBool::new(false);
     let (mut texts, mut news) = (Vec::new(), Vec::new());
     let mut show = |_: f64, line: &LogLine, _: &Record| {
@@ -37,10 +37,10 @@ fn capture(folder: &Folder, program: &str, pauses: &[Duration]) -> Heard {
         stop.fetch_or(line.text == "stop", Ordering::Relaxed);
         Ok(())
     };
-    let mut capture = Capture::create(&folder.0.join("trace.jsonl"), &mesh, &mut show).unwrap();
+    let mut capture = Capture::create(&folder.folder().join("trace.jsonl"), &mesh, &mut show).unwrap();
     let run = ProbeRun {
         program: &program,
-        elf: &folder.0.join("image.elf"),
+        elf: &folder.folder().join("image.elf"),
         duration: Some(TIMEOUT),
         pauses,
     };
@@ -61,7 +61,7 @@ fn capture(folder: &Folder, program: &str, pauses: &[Duration]) -> Heard {
 #[test]
 fn a_program_that_ends_is_started_again() {
     let folder = Folder::new("again");
-    let here = folder.0.display();
+    let here = folder.folder().display();
     // Board 1 has none of it. Board 0's ends twice, and says why.
     let program = format!(
         "case \"$*\" in *374b:B*) exec sleep 60;; esac\n\
@@ -95,7 +95,7 @@ fn a_program_that_ends_is_started_again() {
 #[test]
 fn a_program_that_ends_too_often_is_given_up() {
     let folder = Folder::new("given-up");
-    let here = folder.0.display();
+    let here = folder.folder().display();
     let program = format!("echo x >> '{here}/starts'; exit 1");
     let heard = capture(&folder, &program, &[Duration::ZERO; 3]);
     let found = (heard.given_up, folder.read("starts").lines().count());
@@ -112,7 +112,7 @@ fn a_program_that_ends_too_often_is_given_up() {
 #[test]
 fn programs_are_ended_in_the_end_and_their_last_words_are_kept() {
     let folder = Folder::new("last-words");
-    let here = folder.0.display();
+    let here = folder.folder().display();
     let program = format!(
         "[ $again ] || exec env --default-signal=INT again=1 \"$0\" \"$@\"\n\
          trap \"echo '9.0|INFO|last'; echo $$ >> '{here}/asked'; exit\" INT\n\

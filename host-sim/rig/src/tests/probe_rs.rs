@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use hopwise_testing::Folder;
 use rustix::process::{Pid, test_kill_process};
 
 use crate::probe_rs::{Call, OLDEST, Program, Unfit, Version, Word, end_all};
-use crate::tests::Folder;
 
 /// Written by `tools/probe-rs`.
 const TABLE: &str = include_str!("../../probe-rs-options.txt");
@@ -147,7 +147,7 @@ fn versions_are_read_and_compared() {
 #[test]
 fn a_program_that_is_not_fit_is_refused_with_one_sentence() {
     let folder = Folder::new("unfit");
-    let fit = folder.program("exit 3");
+    let fit = folder.stand_in("exit 3");
     assert!(Program::find(&fit).is_ok());
     let refusal = |name: &str| Program::find(name).unwrap_err().to_string();
     assert!(
@@ -176,7 +176,7 @@ fn a_program_that_is_not_fit_is_refused_with_one_sentence() {
 
 /// A program that is ready when there is a file of that name.
 fn started(folder: &Folder, name: &str, text: &str) -> Child {
-    let path = folder.0.join(name);
+    let path = folder.folder().join(name);
     let text = format!("{text}\n: > {}\nwhile :; do sleep 0.02; done", path.display());
     // A shell does not catch what whoever started the tests has it ignore.
     let shell = ["--default-signal=INT,TERM", "sh", "-c", &text];
@@ -193,7 +193,7 @@ fn started(folder: &Folder, name: &str, text: &str) -> Child {
 fn programs_are_asked_before_they_are_killed() {
     let folder = Folder::new("asked");
     let said = |name: &str, signal: &str| {
-        let file = folder.0.join("said");
+        let file = folder.folder().join("said");
         format!("trap 'echo {name} {signal} >> {}; exit' {signal}", file.display())
     };
     let polite = started(&folder, "polite", &said("polite", "INT"));

@@ -35,13 +35,13 @@ const CROWDED: Nanos = LIFETIME * 1_000;
 
 /// Spans of time, in order. Those close to each other are one.
 #[derive(Default)]
-struct Spans(Vec<(Nanos, Nanos)>);
+pub(super) struct Spans(Vec<(Nanos, Nanos)>);
 
 /// So close.
 const GAP: Nanos = 50_000_000;
 
 impl Spans {
-    fn add(&mut self, at: Nanos) {
+    pub(super) fn add(&mut self, at: Nanos) {
         match self.0.last_mut() {
             Some((_, end)) if at <= end.saturating_add(GAP) => *end = at.max(*end),
             _ => self.0.push((at, at)),
@@ -58,12 +58,12 @@ impl Spans {
 /// The disturbances of the mesh so far.
 #[derive(Default)]
 pub(super) struct History {
-    changes: Spans,
-    refusals: Spans,
+    pub(super) changes: Spans,
+    pub(super) refusals: Spans,
     /// Packets refused by neighbors, which then go in another order.
-    crowds: Spans,
+    pub(super) crowds: Spans,
     /// Links that came up or went down, by the script or by themselves, so that routes changed.
-    reroutes: Spans,
+    pub(super) reroutes: Spans,
     settles_within: Nanos,
 }
 
@@ -74,22 +74,6 @@ impl History {
             settles_within: SILENCE + SILENT_BYTES * byte_nanos,
             ..History::default()
         }
-    }
-
-    pub(super) fn changed(&mut self, at: Nanos) {
-        self.changes.add(at);
-    }
-
-    pub(super) fn refused(&mut self, at: Nanos) {
-        self.refusals.add(at);
-    }
-
-    pub(super) fn crowded(&mut self, at: Nanos) {
-        self.crowds.add(at);
-    }
-
-    pub(super) fn rerouted(&mut self, at: Nanos) {
-        self.reroutes.add(at);
     }
 
     /// The disturbance that may explain the loss of a packet in flight from `sent` to `until`, between ends that were connected.
@@ -121,8 +105,8 @@ mod tests {
     #[test]
     fn a_change_excuses_what_is_under_way_and_what_is_sent_soon_after() {
         let mut history = History::new(10_000);
-        history.changed(10 * SECOND);
-        history.changed(20 * SECOND);
+        history.changes.add(10 * SECOND);
+        history.changes.add(20 * SECOND);
         for (sent, until, exception) in [
             (8, 9, None),
             (8, 11, Some(Exception::Changing)),
@@ -147,7 +131,7 @@ mod tests {
     #[test]
     fn a_link_that_comes_or_goes_excuses_what_is_overtaken_but_no_loss() {
         let mut history = History::new(10_000);
-        history.rerouted(10 * SECOND);
+        history.reroutes.add(10 * SECOND);
         assert!(history.may_overtake(9 * SECOND, 11 * SECOND));
         assert!(!history.may_overtake(8 * SECOND, 9 * SECOND) && !history.may_overtake(11 * SECOND, 12 * SECOND));
         assert_eq!(history.exception(9 * SECOND, 11 * SECOND), None);
@@ -156,7 +140,7 @@ mod tests {
     #[test]
     fn an_overload_excuses_for_the_life_of_a_packet() {
         let mut history = History::new(10_000);
-        history.refused(40 * SECOND);
+        history.refusals.add(40 * SECOND);
         assert_eq!(history.exception(45 * SECOND, 46 * SECOND), Some(Exception::Overload));
         assert_eq!(history.exception(47 * SECOND, 48 * SECOND), None);
     }

@@ -163,12 +163,12 @@ impl Oracle {
 
     /// A board or a cable changes.
     pub fn changed(&mut self, at: Nanos) {
-        self.history.changed(at);
+        self.history.changes.add(at);
     }
 
     /// A sender was refused: its node is full.
     pub fn refused(&mut self, at: Nanos) {
-        self.history.refused(at);
+        self.history.refusals.add(at);
     }
 
     /// A frame leaves for the other end of a cable.
@@ -180,7 +180,7 @@ impl Oracle {
             frame_summary.packet.iter_mut().for_each(|header| header.source = board);
         }
         if frame_summary.refuses {
-            self.history.crowded(at);
+            self.history.crowds.add(at);
         }
         self.ledger.sent(from, to, &frame_summary);
     }
@@ -463,7 +463,7 @@ impl Oracle {
         }
         match event {
             Event::Dropped { packet, reason, .. } => self.note_drop(at, node, packet, *reason),
-            Event::LinkUp { .. } | Event::LinkDown { .. } => self.history.rerouted(at),
+            Event::LinkUp { .. } | Event::LinkDown { .. } => self.history.reroutes.add(at),
             Event::Accepted { packet, .. } if packet.kind == Kind::Response => {
                 let asked = self.asked.get_mut(node as usize).and_then(Option::take);
                 self.ids.extend(asked.map(|number| (*packet, number)));

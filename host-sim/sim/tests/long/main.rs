@@ -8,21 +8,10 @@ mod pulls;
 mod settings;
 
 use hopwise_language::Traffic;
-use hopwise_sim::run::Account;
-use hopwise_sim::{Settings, simulate};
+use hopwise_sim::Settings;
 use rayon::prelude::*;
 use serde_json::Value;
-use settings::on;
-
-fn run(settings: &Settings) -> Account {
-    let account = simulate(&settings.run().unwrap(), None, &mut |_| ()).unwrap();
-    assert_eq!(account.violation, None, "{}", settings.command());
-    account
-}
-
-fn assert_all_delivered(settings: &Settings, account: &Account) {
-    assert_eq!(account.tally.delivered, account.tally.sent, "{}", settings.command());
-}
+use settings::{assert_all_delivered, on, run};
 
 #[test]
 fn only_a_tree_is_left_of_a_large_network() {

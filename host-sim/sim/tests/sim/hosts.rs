@@ -69,33 +69,6 @@ fn a_dying_cable_doubles_no_response() {
     }
 }
 
-#[test]
-fn hosts_that_make_no_sense_are_refused_in_a_sentence() {
-    let refusal = |host: Option<&str>, faulty: Option<&str>, detach_host_every: Option<&str>| {
-        let settings = Settings {
-            host: host.map(String::from),
-            rogue: faulty.map(String::from),
-            detach_host_every: detach_host_every.map(|time| time.parse().unwrap()),
-            ..on("ring(4)")
-        };
-        let refusal = settings.run().err();
-        refusal.map(|refusal| refusal.to_string()).unwrap_or_default()
-    };
-    assert_eq!(refusal(Some("1, 3"), Some("2:hole"), Some("1s")), "");
-    let too_many = refusal(Some("1,4"), None, None);
-    assert_eq!(too_many, "host: there is no node 4: the network has nodes 0 to 3");
-    let twice = refusal(Some("1,1"), None, None);
-    assert_eq!(twice, "node 1 is named twice as the board of a host");
-    let no_node = refusal(Some("1,x"), None, None);
-    assert_eq!(no_node, "host: 'x' is not a node: write NODE[,...], such as 3,5");
-    let faulty = refusal(Some("1"), Some("1:hole"), None);
-    assert_eq!(faulty, "node 1 is a faulty node, which has no host");
-    let nobody = refusal(None, None, Some("1s"));
-    assert_eq!(nobody, "detach-host-every needs a host: --host NODE");
-    let at_once = refusal(Some("1"), None, Some("0s"));
-    assert_eq!(at_once, "detach-host-every is a time above 0");
-}
-
 /// A liar sends hosts what they cannot read: it is taken from the board all the same.
 #[test]
 fn what_a_host_cannot_read_is_taken() {

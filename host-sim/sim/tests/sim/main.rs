@@ -18,7 +18,7 @@ mod torture;
 use hopwise_sim::run::Account;
 use hopwise_sim::{Settings, simulate};
 use serde_json::Value;
-use settings::{also, on};
+use settings::{also, assert_all_delivered, kept, on, run};
 
 /// The networks that are tortured and saturated.
 const TORTURED: [&str; 5] = [
@@ -29,11 +29,6 @@ const TORTURED: [&str; 5] = [
     "rsn(2,hypercube(2))",
 ];
 
-/// A run in which no guarantee is broken.
-fn run(settings: &Settings) -> Account {
-    kept(settings, simulate(&settings.run().unwrap(), None, &mut |_| ()).unwrap())
-}
-
 fn traced(settings: &Settings) -> (Account, Vec<u8>) {
     let mut trace = Vec::new();
     let run = settings.run().unwrap();
@@ -41,20 +36,8 @@ fn traced(settings: &Settings) -> (Account, Vec<u8>) {
     (kept(settings, account), trace)
 }
 
-fn kept(settings: &Settings, account: Account) -> Account {
-    assert_eq!(account.violation, None, "{}", settings.command());
-    account
-}
-
 fn events(trace: &[u8], name: &str) -> Vec<Value> {
     let lines = trace.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let events = lines.map(|line| serde_json::from_slice::<Value>(line).unwrap());
     events.filter(|event| event["event"] == name).collect()
-}
-
-/// Everything was delivered, and nothing dropped.
-fn assert_all_delivered(settings: &Settings, account: &Account) {
-    let command = settings.command();
-    assert!(account.tally.sent > 0, "{command}");
-    assert_eq!(account.tally.delivered, account.tally.sent, "{command}");
 }

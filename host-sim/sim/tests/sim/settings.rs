@@ -1,6 +1,7 @@
-//! Settings as `hopwise sim` is given them: a network, and options.
+//! Settings as `hopwise sim` is given them, a network and options; and their runs.
 
-use hopwise_sim::Settings;
+use hopwise_sim::run::Account;
+use hopwise_sim::{Settings, simulate};
 use serde_json::{Map, Value};
 
 /// Of a line such as `ring(5) --packets 20 --confirmed`. What is in quotes is a text.
@@ -25,4 +26,21 @@ pub(crate) fn also(settings: Settings, options: &str) -> Settings {
         table.insert(name.into(), value);
     }
     Settings::of(&table).unwrap_or_else(|error| panic!("{options}: {error}"))
+}
+
+/// A run in which no guarantee is broken.
+pub(crate) fn run(settings: &Settings) -> Account {
+    kept(settings, simulate(&settings.run().unwrap(), None, &mut |_| ()).unwrap())
+}
+
+pub(crate) fn kept(settings: &Settings, account: Account) -> Account {
+    assert_eq!(account.violation, None, "{}", settings.command());
+    account
+}
+
+/// Everything was delivered, and nothing dropped.
+pub(crate) fn assert_all_delivered(settings: &Settings, account: &Account) {
+    let command = settings.command();
+    assert!(account.tally.sent > 0, "{command}");
+    assert_eq!(account.tally.delivered, account.tally.sent, "{command}");
 }

@@ -96,6 +96,14 @@ pub(crate) fn config(expression: &str, address: u64) -> [u8; CONFIG_BYTES] {
     BoardConfig::new(expression, address).expect("a config").write()
 }
 
+/// A command for a node, through the board that a host is at.
+pub(crate) fn told(at: usize, dest: u64, command: &Command<'_>) -> BoardRequest {
+    BoardRequest {
+        dest,
+        ..BoardRequest::command(at, command)
+    }
+}
+
 pub(crate) struct Rig {
     pub(crate) network: Network,
     pub(crate) world: World,
@@ -131,6 +139,12 @@ impl Rig {
         }
         rig.hosts.lock(&KEYS, management);
         rig
+    }
+
+    /// The same once all links are up, within a second.
+    pub(crate) fn linked(mut self) -> Self {
+        self.wait_for_links(SECOND);
+        self
     }
 
     pub(crate) fn single(firmware: &'static Firmware, config: &[u8; CONFIG_BYTES]) -> Self {

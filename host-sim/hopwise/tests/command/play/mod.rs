@@ -40,10 +40,7 @@ fn page() -> Option<&'static Path> {
 /// The page in a browser, with the script beside this file; `None` without one.
 fn open(folder: &Folder, hash: &str) -> Option<Browser> {
     let page = page()?;
-    let Some(mut browser) = Browser::start(&folder.path("browser")) else {
-        eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: the mesh in the browser is NOT TESTED");
-        return None;
-    };
+    let mut browser = Browser::start(folder, "the mesh in the browser")?;
     browser.open(&format!("{}{hash}", page.display()));
     browser.resize(1280, 720);
     browser.evaluate(concat!(include_str!("selftest.js"), "; 0"));

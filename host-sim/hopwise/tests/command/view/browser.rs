@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::support::Folder;
+
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /// A browser that does not respond for so long is stuck.
@@ -23,13 +25,16 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Starts it; `None` if there is none on this machine.
-    pub(crate) fn start(folder: &str) -> Option<Browser> {
+    /// Starts it; `None` if there is none on this machine, which is said with what is not tested then.
+    pub(crate) fn start(folder: &Folder, untested: &str) -> Option<Browser> {
         let installed = |name: &&str| {
             let output = Command::new(name).arg("--version").output();
             output.is_ok_and(|output| output.status.success())
         };
-        let name = NAMES.into_iter().find(installed)?;
+        let Some(name) = NAMES.into_iter().find(installed) else {
+            eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: {untested} is NOT TESTED");
+            return None;
+        };
         // The protocol is spoken on the descriptors 3 and 4.
         let mut child = Command::new("sh")
             .args(["-c", "exec \"$@\" 3<&0 4>&1 >/dev/null", "sh", name])
@@ -40,7 +45,7 @@ impl Browser {
                 "--window-size=1280,800",
                 "--remote-debugging-pipe",
             ])
-            .arg(format!("--user-data-dir={folder}"))
+            .arg(format!("--user-data-dir={}", folder.path("browser")))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -2,7 +2,7 @@
 
 pub(crate) mod browser;
 
-use crate::support::{Folder, like, printed, refuses, rejected, simulate, words};
+use crate::support::{Folder, like, printed, printed_json, refuses, rejected, simulate, words};
 use browser::Browser;
 use serde_json::Value;
 
@@ -22,10 +22,7 @@ fn data(page: &str) -> Value {
 
 /// Does in a browser what the script beside this file says, and returns what that found; `None` without a browser.
 fn try_out(folder: &Folder) -> Option<Value> {
-    let Some(mut browser) = Browser::start(&folder.path("browser")) else {
-        eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: the page's structure is checked, what it does is NOT TESTED");
-        return None;
-    };
+    let mut browser = Browser::start(folder, "what the page does, whose structure is checked,")?;
     browser.open(&folder.path("page.html"));
     let found = browser.evaluate(concat!(include_str!("selftest.js"), "selftest()"));
     assert_eq!(browser.errors, Vec::<String>::new());
@@ -59,7 +56,7 @@ fn the_page_knows_the_mesh_and_the_trace() {
     let counts = ["places", "links", "clusters"].map(|key| count(&known[key]));
     assert_eq!(counts, [18, 27, 6]);
     assert_eq!(count(&known["trace"]["packets"]), 40);
-    let report: Value = serde_json::from_str(&printed(&["report", &trace, "--json"])).unwrap();
+    let report = printed_json(&["report", &trace, "--json"]);
     let found = count(&known["trace"]["hops"]) as u64;
     assert_eq!(found, report["paths"]["hops"].as_u64().unwrap());
     let alone = data(&page(&folder, &["rdn(ring(3),1)"]));
@@ -77,7 +74,7 @@ fn a_trace_is_replayed_in_a_browser() {
     let Some(found) = try_out(&folder) else { return };
     assert_eq!(found["findings"], serde_json::json!([]));
     assert_eq!((&found["nodes"], &found["depth"]), (&18.into(), &4.into()));
-    let report: Value = serde_json::from_str(&printed(&["report", &trace, "--json"])).unwrap();
+    let report = printed_json(&["report", &trace, "--json"]);
     let (told, totals) = (&report["delivery"]["datagram"], &found["end"]["totals"]);
     let seen = (&totals["accepted"], &totals["delivered"]);
     assert_eq!(seen, (&told["packets"], &told["arrivals"]));
@@ -94,7 +91,7 @@ fn a_trace_is_replayed_in_a_browser() {
             assert_eq!(link[told], shown[key], "{key} of {link}");
         }
     }
-    let route: Value = serde_json::from_str(&printed(&["route", "rdn(ring(3),1)", "1", "17", "--json"])).unwrap();
+    let route = printed_json(&["route", "rdn(ring(3),1)", "1", "17", "--json"]);
     assert_eq!(found["path"], route["path"]);
 }
 
@@ -138,8 +135,7 @@ fn everyone_can_use_the_page() {
     simulate(&trace, &["rdn(ring(3),1)", "--packets", "60"]);
     let mesh = folder.write("mesh.toml", "network = \"rdn(ring(3),1)\"\nboard = \"nucleo-f446re\"\n");
     page(&folder, &[&trace, "--mesh", &mesh]);
-    let Some(mut browser) = Browser::start(&folder.path("browser")) else {
-        eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: whether everyone can use the page is NOT TESTED");
+    let Some(mut browser) = Browser::start(&folder, "whether everyone can use the page") else {
         return;
     };
     let looked_at = look_for_barriers(&mut browser, &folder, &["replay", "broadcast", "route", "wiring"]);
@@ -208,8 +204,7 @@ fn cables_are_ticked_off_by_keyboard_and_there_is_a_sheet_for_each_board() {
     let known = data(&page(&folder, &[&mesh]));
     let cables = serde_json::json!([[0, 0, 1, 1], [0, 1, 3, 0], [3, 1, 2, 0], [1, 0, 2, 1]]);
     assert_eq!(known["cables"], cables);
-    let Some(mut browser) = Browser::start(&folder.path("browser")) else {
-        eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: the wiring assistant is NOT TESTED");
+    let Some(mut browser) = Browser::start(&folder, "the wiring assistant") else {
         return;
     };
     browser.open(&folder.path("page.html"));
@@ -280,14 +275,13 @@ fn rounds_of_a_collective_are_played() {
     let network = "rsn(2,hypercube(2))";
     for (ports, op) in [("all", "fft"), ("one", "sort"), ("all", "all-reduce")] {
         let page = page(&folder, &[network, "--collective", op, "--port-model", ports]);
-        let told = printed(&["collective", network, "--op", op, "--port-model", ports, "--json"]);
-        let told: Value = serde_json::from_str(&told).unwrap();
+        let told = printed_json(&["collective", network, "--op", op, "--port-model", ports, "--json"]);
         let rounds = data(&page)["rounds"]["sent"].as_array().unwrap().clone();
         let all = told["rounds"].as_u64().unwrap() + told["reorder_rounds"].as_u64().unwrap_or(0);
         assert_eq!(rounds.len() as u64, all, "{op}");
         let messages: usize = rounds.iter().map(|round| round.as_array().unwrap().len()).sum();
         assert_eq!(told["messages"], messages, "{op}");
-        let Some(mut browser) = Browser::start(&folder.path("browser")) else {
+        let Some(mut browser) = Browser::start(&folder, "the replay of rounds") else {
             return;
         };
         browser.open(&folder.path("page.html"));
