@@ -242,7 +242,7 @@ fn the_best_network_goes_straight_to_a_mesh_file() {
 /// What was two networks of 200 nodes is one, under the shorter name; and frames whose links pivots share are listed.
 #[test]
 fn choose_lists_every_graph_once() {
-    let found = json(&["choose", "--nodes", "200", "--ports", "4", "--json"]);
+    let found = printed_json(&["choose", "--nodes", "200", "--ports", "4", "--json"]);
     let networks = found["networks"].as_array().expect("a list");
     let row = networks
         .iter()
@@ -269,7 +269,7 @@ fn a_network_is_recognised_by_its_edges() {
         numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(" ") + "\n"
     });
     std::fs::write(&file, turned.collect::<String>()).expect("it can be written");
-    let found = json(&["recognise", name, "--json"]);
+    let found = printed_json(&["recognise", name, "--json"]);
     assert_eq!(found["verdict"], "network");
     assert_eq!((&found["nodes"], &found["edges"]), (&200.into(), &400.into()));
     assert_eq!(found["mapping"].as_array().map(Vec::len), Some(200));
@@ -283,7 +283,7 @@ fn a_network_is_recognised_by_its_edges() {
         printed(&["recognise", name]),
         "4 nodes and 4 links: no network that is known.\n"
     );
-    let found = json(&["recognise", name, "--json"]);
+    let found = printed_json(&["recognise", name, "--json"]);
     assert_eq!((&found["verdict"], &found["network"]), (&"graph".into(), &Value::Null));
     std::fs::write(&file, "0 1\n1 2 3\n").expect("it can be written");
     refuses(&format!(
