@@ -48,6 +48,7 @@ pub mod levels;
 pub mod lifts;
 pub mod papers;
 pub mod profile;
+pub mod recognise;
 pub mod routes;
 pub mod stretch;
 pub mod tables;

@@ -12,7 +12,7 @@ const GROUPS: [(&str, &str); 6] = [
     ("To begin", "demo tour play"),
     (
         "Networks",
-        "topo edges neighbors route broadcast collective deadlock compare choose lifts paper",
+        "topo edges neighbors route broadcast collective deadlock compare choose lifts recognise paper",
     ),
     ("Simulation", "emulate cost sim load clock experiment report view"),
     (

@@ -34,6 +34,7 @@ mod paper;
 mod plan;
 mod play;
 mod prebuilt;
+mod recognise;
 mod report;
 mod route;
 mod sim;
@@ -106,6 +107,8 @@ enum Command {
     Choose(choose::ChooseArgs),
     /// Searches for lifts with short distances and keeps the best, for `choose` to list
     Lifts(lifts::LiftsArgs),
+    /// Which network a list of cables is, and which of its nodes each board
+    Recognise(recognise::RecogniseArgs),
     /// The claims of the papers, measured again
     Paper(paper::PaperArgs),
     /// The real firmware on emulated boards, wired as a network
@@ -212,6 +215,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
         Command::Clock(with) => clock::run(&with.args, &with.repository.or(said)),
         Command::Choose(args) => choose::run(args),
         Command::Lifts(args) => lifts::run(args),
+        Command::Recognise(args) => recognise::run(args),
         Command::Paper(args) => paper::run(args),
         Command::Emulate(with) => emulate::run(&with.args, &with.repository.or(said)),
         Command::Cost(with) => cost::run(&with.args, &with.repository.or(said)),

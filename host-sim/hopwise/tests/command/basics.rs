@@ -259,6 +259,35 @@ fn choose_lists_every_graph_once() {
     assert!(text.contains("\nre(complete(7),ring(4),2,sd) "), "{text}");
 }
 
+/// From the edges alone.
+#[test]
+fn a_network_is_recognised_by_its_edges() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mine.edges");
+    let name = file.to_str().expect("a name");
+    let write = |text: &str| std::fs::write(&file, text).expect("it can be written");
+    write(&printed(&["edges", "bsw(petersen)"]));
+    let found = json(&["recognise", name, "--json"]);
+    assert_eq!((&found["verdict"], &found["edges"]), (&"network".into(), &400.into()));
+    assert_eq!(found["mapping"].as_array().map(Vec::len), Some(200));
+    let is_it = "this is rdn(petersen,1).\nIt is also re(petersen,complete(2),2).";
+    like(
+        &printed(&["recognise", name]),
+        &format!("200 nodes and 400 links: {is_it}\n[..]"),
+    );
+    write("0 1\n1 2\n2 0\n2 3\n");
+    assert_eq!(
+        printed(&["recognise", name]),
+        "4 nodes and 4 links: no network that is known.\n"
+    );
+    let found = json(&["recognise", name, "--json"]);
+    assert_eq!((&found["verdict"], &found["network"]), (&"graph".into(), &Value::Null));
+    write("0 1\n1 2 3\n");
+    refuses(&format!(
+        "recognise '{name}' => [..]mine.edges: line 2 must be two node numbers"
+    ));
+}
+
 /// Ends of cables that do not pair up, and primes: said, with what is near.
 #[test]
 fn choose_says_what_cannot_be() {

@@ -1,0 +1,186 @@
+//! Which network a graph is, whatever the numbers of its nodes.
+
+use std::collections::BTreeSet;
+
+use hopwise_core::Network;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::catalogue;
+use crate::graph::Graph;
+use crate::isomorphism::{Found, Sorted, search, surroundings};
+use crate::lifts::Catalogue;
+
+/// A graph, and the network that it is. The names are those of the JSON keys of `hopwise recognise`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Recognised {
+    /// `network` or `graph`.
+    pub verdict: &'static str,
+    /// The expression that is [preferred](catalogue::preference).
+    pub network: Option<String>,
+    /// For each node of the graph, in order, its number in the network. Every link was checked.
+    pub mapping: Option<Vec<usize>>,
+    /// Other names of the same network, in order of preference.
+    pub also: Vec<String>,
+    pub nodes: usize,
+    pub edges: usize,
+    /// Networks for which it would take too long to find out.
+    pub undecided: Vec<String>,
+}
+
+/// Compares a graph with every network of its size that the catalogues list: all families, lifts with a name, and the lifts that are kept.
+///
+/// Any small graph can be written as `lift(1,..)`; that makes it no network, unless it is one of those kept.
+///
+/// Most networks are told apart by their degrees, which need no graph, or by what is around node 0.
+pub fn recognise(graph: Graph) -> Recognised {
+    let (nodes, edges) = (graph.nodes(), graph.edges());
+    let graph = Sorted::new(graph, false);
+    let degrees = degrees((0..nodes).map(|node| graph.graph.neighbors(node).len() as u64));
+    let around: BTreeSet<u64> = graph.surroundings.iter().copied().collect();
+    let most = *degrees.last().unwrap_or(&0);
+    let mut candidates = catalogue::networks(nodes as u64, most);
+    candidates.extend(lifts(nodes as u64));
+    candidates.sort_by_cached_key(catalogue::preference);
+    candidates.dedup_by_key(|network| network.to_string());
+    let compared = candidates.into_par_iter().filter_map(|network| {
+        let degree = |node| network.unchecked().degree(node);
+        let in_range = |node| (degrees[0]..=most).contains(&degree(node));
+        let alike = network.vertex_transitive();
+        if alike && around.len() > 1
+            || !(0..network.nodes()).all(in_range)
+            || self::degrees((0..network.nodes()).map(degree)) != degrees
+        {
+            return None;
+        }
+        let built = Graph::build(&network).ok()?;
+        if !around.contains(&surroundings(&built, 0)) {
+            return None;
+        }
+        let pins: &[_] = if alike { &[(0, 0)] } else { &[] };
+        let found = search(&graph, &Sorted::new(built, alike), pins);
+        (found != Found::Nothing).then(|| (network.to_string(), found))
+    });
+    let (mut names, mut undecided, mut mapping) = (Vec::new(), Vec::new(), None);
+    for (name, found) in compared.collect::<Vec<_>>() {
+        if let Found::Renumbering(image) = found {
+            mapping.get_or_insert(image);
+            names.push(name);
+        } else {
+            undecided.push(name);
+        }
+    }
+    let mut names = names.into_iter();
+    let network = names.next();
+    Recognised {
+        verdict: network.as_ref().map_or("graph", |_| "network"),
+        network,
+        mapping,
+        also: names.collect(),
+        nodes,
+        edges,
+        undecided,
+    }
+}
+
+fn degrees(of_nodes: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut degrees: Vec<u64> = of_nodes.collect();
+    degrees.sort_unstable();
+    degrees
+}
+
+/// The lifts kept, and those of the families that have a name; of circulant graphs those with one step, or two of which one is 1.
+fn lifts(nodes: u64) -> Vec<Network> {
+    let kept = Catalogue::kept();
+    let kept = kept.iter().filter(|kept| kept.0 == nodes);
+    let mut names: Vec<String> = kept.map(|kept| kept.2.expression.clone()).collect();
+    for step in 1..=nodes / 2 {
+        names.push(format!("circulant({nodes},1,{step})"));
+        names.push(format!("chordal-ring({nodes},{})", 2 * step + 1));
+        names.push(format!("generalized-petersen({},{step})", nodes / 2));
+    }
+    let parsed = names.iter().filter_map(|name| name.parse::<Network>().ok());
+    parsed.filter(|network| network.nodes() == nodes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isomorphism::tests::{graph as built, shuffled};
+    use crate::isomorphism::{is_renumbering, isomorphic};
+    use hopwise_testing::{Random, networks};
+
+    /// Whether it is said to be a network, and the mapping takes its links, and no others, to those of the network.
+    fn is_network(graph: &Graph, found: &Recognised) -> bool {
+        assert_eq!(found.undecided, [""; 0]);
+        assert_eq!((found.verdict == "network"), found.network.is_some());
+        let (Some(network), Some(mapping)) = (&found.network, &found.mapping) else {
+            return false;
+        };
+        assert!(is_renumbering(graph, &built(network), mapping), "{network}");
+        true
+    }
+
+    #[test]
+    fn networks_of_every_family_are_found_again() {
+        let mut random = Random(2);
+        // Frames that differ from phase to phase are not in the catalogue.
+        for expression in networks("recognised") {
+            let network = built(expression);
+            let graph = shuffled(network.nodes(), network.edge_list(), &mut random);
+            if expression.contains('[') {
+                assert_eq!(isomorphic(&network, &graph), Some(true));
+                continue;
+            }
+            let found = recognise(graph.clone());
+            assert!(is_network(&graph, &found), "{expression}");
+        }
+    }
+
+    /// A network with two ends exchanged is seldom another, and never the same.
+    #[test]
+    fn a_moved_link_makes_another_graph() {
+        let mut random = Random(3);
+        let mut graphs = 0;
+        for expression in networks("recognised").into_iter().filter(|name| !name.contains('[')) {
+            let graph = built(expression);
+            if graph.nodes() > 256 {
+                continue;
+            }
+            let mut edges: Vec<_> = graph.edge_list().collect();
+            let (a, b) = edges[0];
+            let can_change = |&(c, d): &(usize, usize)| a != d && c != b && !graph.linked(a, d) && !graph.linked(c, b);
+            let Some(other) = edges.iter().position(can_change) else {
+                continue;
+            };
+            let (c, d) = edges[other];
+            (edges[0], edges[other]) = ((a, d), (c, b));
+            let graph = shuffled(graph.nodes(), edges.into_iter(), &mut random);
+            let found = recognise(graph.clone());
+            graphs += usize::from(!is_network(&graph, &found));
+        }
+        assert!(graphs > 25, "only {graphs} are no network");
+    }
+
+    #[test]
+    fn names_and_what_has_none() {
+        let found = recognise(built("re(petersen,complete(2),2)"));
+        assert_eq!(found.network.as_deref(), Some("rdn(petersen,1)"));
+        assert_eq!(found.also, ["re(petersen,complete(2),2)"]);
+        assert_eq!(
+            recognise(built("folded(ring(5),2)")).network.as_deref(),
+            Some("torus(5,5)")
+        );
+        // A triangle with a tail could be written as lift(1,bc,cd).
+        let tailed = recognise(Graph::from_edges(4, [(0, 1), (0, 2), (1, 2), (2, 3)]));
+        assert_eq!((tailed.verdict, tailed.network), ("graph", None));
+        // Four random matchings of 64 nodes.
+        let mut random = Random(4);
+        let pairs = || (0..32).map(|pair| (2 * pair, 2 * pair + 1));
+        let matchings = (0..4).map(|_| shuffled(64, pairs(), &mut random));
+        let edges: Vec<_> = matchings
+            .flat_map(|graph| graph.edge_list().collect::<Vec<_>>())
+            .collect();
+        assert_eq!(recognise(Graph::from_edges(64, edges)).verdict, "graph");
+    }
+}
