@@ -17,7 +17,7 @@ const MAX_COMPLETE: u64 = 1_024;
 /// to phase, which are too many, and lifts other than those with a name of their own.
 pub fn networks(nodes: u64, ports: u64) -> Vec<Network> {
     let mut names: Vec<String> = bases(nodes, ports).iter().map(ToString::to_string).collect();
-    names.extend(NAMED_LIFTS.map(String::from));
+    names.extend(NAMED_LIFTS.split(' ').map(String::from));
     names.extend(dual_nets(nodes, ports));
     names.extend(cubes_of_rings(nodes, ports));
     names.extend(hierarchies(nodes, ports));
@@ -32,18 +32,8 @@ pub fn networks(nodes: u64, ports: u64) -> Vec<Network> {
 }
 
 /// The lifts with a name of their own, as graphs and as bases of dual-nets.
-const NAMED_LIFTS: [&str; 10] = [
-    "moebius-kantor",
-    "pappus",
-    "mcgee",
-    "tutte-coxeter",
-    "hoffman-singleton",
-    "cage(3,12)",
-    "cage(4,6)",
-    "cage(5,5)",
-    "cage(5,6)",
-    "cage(6,6)",
-];
+const NAMED_LIFTS: &str =
+    "moebius-kantor pappus mcgee tutte-coxeter hoffman-singleton cage(3,12) cage(4,6) cage(5,5) cage(5,6) cage(6,6)";
 
 /// Of several names of one graph the least is preferred: a base graph's, then a family's, then a lift's, which no person can read; of these
 /// the shortest, then the first of the alphabet.
@@ -90,11 +80,14 @@ fn bases(nodes: u64, ports: u64) -> Vec<Base> {
 /// Base graphs as units of an RE network, and as frames whose links are spread: there the numbers of the nodes matter, and with them the
 /// order of dimensions, and whether the middle of three nodes is the first.
 fn numbered_bases(nodes: u64, ports: u64) -> Vec<Base> {
-    let mut names = products(nodes, false);
-    names.extend(["star(3)", "nstar(3)"].map(String::from));
+    let others = products(nodes, false)
+        .into_iter()
+        .chain(["star(3)", "nstar(3)"].map(String::from));
     let mut found = bases(nodes, ports);
-    let others = fitting(names, nodes, ports);
-    found.extend(others.into_iter().filter(|other| !bases(nodes, ports).contains(other)));
+    let others = fitting(others, nodes, ports)
+        .into_iter()
+        .filter(|other| !found.contains(other));
+    found.extend(others.collect::<Vec<_>>());
     found
 }
 
@@ -110,8 +103,8 @@ fn products(nodes: u64, descending: bool) -> Vec<String> {
     factorings(nodes, descending).into_iter().flat_map(named).collect()
 }
 
-fn fitting(names: Vec<String>, nodes: u64, ports: u64) -> Vec<Base> {
-    let parsed = names.iter().filter_map(|name| name.parse::<Base>().ok());
+fn fitting(names: impl IntoIterator<Item = String>, nodes: u64, ports: u64) -> Vec<Base> {
+    let parsed = names.into_iter().filter_map(|name| name.parse::<Base>().ok());
     parsed
         .filter(|base| base.nodes() == nodes && base.degree_range().1 <= ports)
         .collect()
@@ -163,7 +156,7 @@ fn dual_nets(nodes: u64, ports: u64) -> Vec<String> {
             break;
         };
         size = cluster;
-        let lifts = fitting(NAMED_LIFTS.map(String::from).into(), size, ports);
+        let lifts = fitting(NAMED_LIFTS.split(' ').map(String::from), size, ports);
         let bases = bases(size, ports).into_iter().chain(lifts);
         names.extend(bases.map(|base| format!("rdn({base},{levels})")));
     }
@@ -332,17 +325,19 @@ mod tests {
         assert!(has(96, 5, "re(ring(4),mesh(2,3),2)") && has(96, 5, "re(ring(4),mesh(3,2),2)"));
     }
 
-    /// Lists of up to `length` numbers with a product of at most `most`.
-    fn lists(length: usize, most: u64) -> Vec<Vec<u64>> {
-        let mut found = vec![Vec::new()];
+    /// Lists of up to `length` numbers with a product of at most `most`, with commas.
+    fn lists(length: usize, most: u64) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut last = vec![(String::new(), most)];
         for _ in 0..length {
-            let longer = found.iter().flat_map(|list: &Vec<u64>| {
-                let room = most / list.iter().map(|&number| number.max(1)).product::<u64>();
-                (0..=room).map(|number| [&list[..], &[number]].concat())
-            });
-            found.extend(longer.collect::<BTreeSet<_>>());
+            let longer = |(list, room): &(String, u64)| {
+                let (list, room) = (list.clone(), *room);
+                (0..=room).map(move |number| (format!("{list},{number}"), room / number.max(1)))
+            };
+            last = last.iter().flat_map(longer).collect();
+            all.extend(last.iter().map(|list| list.0[1..].to_string()));
         }
-        found.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
+        all
     }
 
     /// Every text that the grammar of the language allows, tried one by one: what is a network of the size is listed, perhaps under another
@@ -350,9 +345,7 @@ mod tests {
     #[test]
     fn every_expression_is_listed() {
         for (nodes, ports) in [(12, 3), (18, 3), (24, 4), (32, 3), (36, 5)] {
-            let commas = |list: &Vec<u64>| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-            let numbers: Vec<String> = lists(3, nodes).iter().map(commas).collect();
-            let lists: Vec<String> = lists(5, nodes).iter().map(commas).collect();
+            let (numbers, lists) = (lists(3, nodes), lists(5, nodes));
             let is_ruled = |word: &&&str| !["graph", "lift"].contains(*word);
             let words = Base::WORDS.iter().filter(is_ruled);
             let mut bases: Vec<Base> = Vec::new();
