@@ -16,14 +16,9 @@ const SLICE: Time = 250 * MICROSECOND;
 /// Requests of one host on their way at once.
 const AT_ONCE: usize = 4;
 
-/// What comes out at the other end of a wire for what one of its ends, 0 or 1, has sent by now, in microseconds.
-pub type Carry = Box<dyn FnMut(usize, &[u8], u64) -> Vec<u8>>;
-
 /// A host at every board.
 pub struct Hosts {
     ports: Vec<HostPort>,
-    /// Wires that lead through someone's hands.
-    tapped: Vec<([Port; 2], Carry)>,
     /// What became of confirmed packets, by their numbers.
     verdicts: Vec<Vec<(u32, Verdict)>>,
 }
@@ -39,11 +34,7 @@ impl Hosts {
             ports.push(HostPort::new(1 + board as u32, baud, now));
         }
         let verdicts = vec![Vec::new(); ports.len()];
-        Ok(Hosts {
-            ports,
-            tapped: Vec::new(),
-            verdicts,
-        })
+        Ok(Hosts { ports, verdicts })
     }
 
     /// From now on the hosts have the key of the mesh, and perhaps that for commands which change boards.
@@ -65,15 +56,6 @@ impl Hosts {
     /// The version of the wire format that a board speaks.
     pub fn wire_version(&self, board: usize) -> u8 {
         self.ports.get(board).map_or(VERSION, HostPort::wire_version)
-    }
-
-    /// Lays a wire between two free ports that passes on what `carry` says.
-    pub fn tap(&mut self, world: &mut World, ends: [Port; 2], carry: Carry) -> Result<(), BadWire> {
-        for end in ends {
-            world.connect_host(end)?;
-        }
-        self.tapped.push((ends, carry));
-        Ok(())
     }
 
     /// The address of a board, if it answers.
@@ -98,12 +80,6 @@ impl Hosts {
                 if !board.is_being_fed(uart) {
                     let bytes = port.transmit(now);
                     board.feed(uart, &bytes);
-                }
-            }
-            for (ends, carry) in &mut self.tapped {
-                for (side, [from, to]) in [[ends[0], ends[1]], [ends[1], ends[0]]].into_iter().enumerate() {
-                    let bytes = world.boards_mut()[from.board].take_bytes(from.uart);
-                    world.boards_mut()[to.board].feed(to.uart, &carry(side, &bytes, now));
                 }
             }
         }
