@@ -207,6 +207,3 @@ impl<C: Capacities> Transport<C> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;
