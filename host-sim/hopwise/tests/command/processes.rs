@@ -122,7 +122,7 @@ fn processes_that_die_or_stand_still_come_back() {
                 .status()
                 .unwrap()
                 .success()
-        )
+        );
     };
     kill("-KILL", &before[1]);
     until(10, || {
