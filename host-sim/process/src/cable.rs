@@ -156,6 +156,16 @@ struct Connection {
     may_be_silent: bool,
 }
 
+impl Connection {
+    fn new(rx: impl io::Read + Send + 'static, tx: impl io::Write + Send + 'static, may_be_silent: bool) -> Self {
+        Connection {
+            rx: Box::new(rx),
+            tx: Box::new(tx),
+            may_be_silent,
+        }
+    }
+}
+
 /// The near end of a cable.
 enum Plug {
     #[cfg(unix)]
@@ -221,11 +231,7 @@ impl Plug {
     fn connect(&mut self) -> io::Result<Connection> {
         match self {
             #[cfg(unix)]
-            Plug::Terminal { master, .. } => Ok(Connection {
-                rx: Box::new(master.try_clone()?),
-                tx: Box::new(master.try_clone()?),
-                may_be_silent: true,
-            }),
+            Plug::Terminal { master, .. } => Ok(Connection::new(master.try_clone()?, master.try_clone()?, true)),
             #[cfg(unix)]
             Plug::Socket { path, lock, listener } => {
                 use std::os::unix::net::{UnixListener, UnixStream};
@@ -245,21 +251,13 @@ impl Plug {
                 };
                 stream.set_read_timeout(Some(DEAD))?;
                 stream.set_write_timeout(Some(DEAD))?;
-                Ok(Connection {
-                    rx: Box::new(stream.try_clone()?),
-                    tx: Box::new(stream),
-                    may_be_silent: false,
-                })
+                Ok(Connection::new(stream.try_clone()?, stream, false))
             }
             Plug::Tcp(address) => over_tcp(TcpStream::connect(&*address)?),
             Plug::Listen(listener) => over_tcp(listener.accept()?.0),
             Plug::Serial(path, baud) => {
                 let port = serialport::new(path.to_string_lossy(), *baud).timeout(RETRY).open()?;
-                Ok(Connection {
-                    rx: Box::new(port.try_clone()?),
-                    tx: Box::new(port),
-                    may_be_silent: true,
-                })
+                Ok(Connection::new(port.try_clone()?, port, true))
             }
         }
     }
@@ -269,11 +267,7 @@ fn over_tcp(stream: TcpStream) -> io::Result<Connection> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(DEAD))?;
     stream.set_write_timeout(Some(DEAD))?;
-    Ok(Connection {
-        rx: Box::new(stream.try_clone()?),
-        tx: Box::new(stream),
-        may_be_silent: false,
-    })
+    Ok(Connection::new(stream.try_clone()?, stream, false))
 }
 
 /// What comes through a cable.

@@ -164,9 +164,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, CliError> {
     if args.check {
         return check(args, &mesh, &mut processes, &terminals);
     }
-    let nodes = counted(mesh.network.nodes(), "process").replace("processs", "processes");
     print(|out| {
-        writeln!(out, "{} runs as {nodes}; Ctrl-C ends it", mesh.network)?;
+        writeln!(out, "{} runs, a process for each node; Ctrl-C ends it", mesh.network)?;
         writeln!(out, "terminals: {}", folder.join("node-ADDRESS").display())?;
         writeln!(out, "export {VARIABLE}={}", terminals[0].display())
     })?;

@@ -89,7 +89,9 @@ pub enum CannotUpdate {
     OtherWire { spoken: u8, wire: u8 },
     #[error("the image is for {image}, and node {node} is a {board}")]
     OtherBoard { image: String, node: u64, board: String },
-    #[error("node {0} has no flash for an image: a node in a process is updated with its `hopwise` command, and started again")]
+    #[error(
+        "node {0} has no flash for an image: a node in a process is updated with its `hopwise` command, and started again"
+    )]
     NoImages(u64),
     #[error("{} no boot loader: `hopwise flash` brings it once, with a probe: {}", has(.0), list(.0))]
     NoLoader(Vec<u64>),
