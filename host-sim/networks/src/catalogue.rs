@@ -13,7 +13,7 @@ const MAX_COMPLETE: u64 = 1_024;
 
 /// The networks with exactly `nodes` nodes in which no node has more than `ports` links, in order of their spelling.
 ///
-/// Up to [`MAX_COMPLETE`] nodes every such graph is listed, under one name or several, except RE networks with frames that differ from phase
+/// Up to `MAX_COMPLETE` nodes every such graph is listed, under one name or several, except RE networks with frames that differ from phase
 /// to phase, which are too many, and lifts other than those with a name of their own.
 pub fn networks(nodes: u64, ports: u64) -> Vec<Network> {
     let mut names: Vec<String> = bases(nodes, ports).iter().map(ToString::to_string).collect();

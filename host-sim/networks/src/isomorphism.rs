@@ -204,7 +204,7 @@ impl Cells {
 
 /// Looks for a renumbering that carries `first` to `second`, and each pinned node of the first to its image.
 ///
-/// What is found is checked link by link. The worst case is exponential; it ends after [`MAX_WORK`].
+/// What is found is checked link by link. The worst case is exponential; it ends after `MAX_WORK`.
 pub fn search(first: &Sorted, second: &Sorted, pins: &[(usize, usize)]) -> Found {
     let (mut from, mut to) = (first.cells.clone(), second.cells.clone());
     if first.graph.nodes() != second.graph.nodes() || first.graph.edges() != second.graph.edges() {
