@@ -16,8 +16,6 @@ const INDEXES: u8 = 8;
 const NO_FRAME: [u8; 8] = [0x21, 7, 7, 7, 7, 7, 7, 0];
 /// An end that is to send and cannot looks at its clock so much later.
 const LATE: Micros = 10_000;
-/// Packets find room, or none.
-const NO_ROOM: u16 = 0;
 
 /// What all ends of a model have in common.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +68,8 @@ pub(crate) enum Input {
     Hear(u32),
     HearHalf(u32),
     Noise,
+    /// Time passes; or so much that it is to look at its clock.
+    Wait(Micros),
     Timer,
     Fetch,
     /// Room for packets comes or goes; the user wants the other end, or no longer does.
@@ -83,7 +83,7 @@ pub(crate) enum Input {
 /// What its user learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fact {
-    Sent(Packet),
+    Sent,
     /// A packet came, and there was room for it or not. `None` if it is none that was ever sent.
     Came(Option<Packet>, bool),
     Settled(Token, FrameResult),
@@ -161,13 +161,12 @@ impl End {
                 self.hear(setup, bytes, &mut facts);
             }
             Input::Noise => self.hear(setup, &NO_FRAME, &mut facts),
-            Input::Timer => {
-                let at = self.link.deadline();
-                if at == Micros::MAX {
-                    return None;
-                }
-                self.wait(at.max(self.now + if at <= self.now { LATE } else { 0 }) - self.now, setup, &mut facts);
-            }
+            Input::Wait(time) => self.wait(time, setup, &mut facts),
+            Input::Timer => match self.link.deadline() {
+                Micros::MAX => return None,
+                at if at <= self.now => self.wait(LATE, setup, &mut facts),
+                at => self.wait(at - self.now, setup, &mut facts),
+            },
             Input::Fetch => {
                 self.fetch(&mut facts);
                 if facts.is_empty() {
@@ -176,7 +175,7 @@ impl End {
             }
             Input::Room => {
                 self.has_room = !self.has_room;
-                self.link.offer(if self.has_room { Offer::ALL } else { Offer::new(0, NO_ROOM) });
+                self.tell_room();
             }
             Input::Accept => {
                 self.accepts = !self.accepts;
@@ -186,7 +185,7 @@ impl End {
                 self.epoch += 1;
                 self.link = link(setup, place, self.epoch, self.now);
                 self.link.accept(self.accepts, self.now);
-                self.link.offer(if self.has_room { Offer::ALL } else { Offer::new(0, NO_ROOM) });
+                self.tell_room();
                 self.port = setup.baud;
                 self.begin_life();
                 facts.push(Fact::Reset);
@@ -196,8 +195,13 @@ impl End {
         Some((sent.flatten(), facts))
     }
 
+    fn tell_room(&mut self) {
+        self.link
+            .offer(if self.has_room { Offer::ALL } else { Offer::new(0, 0) });
+    }
+
     /// Time passes, which the link notices.
-    pub(crate) fn wait(&mut self, time: Micros, setup: &Setup, facts: &mut Vec<Fact>) {
+    fn wait(&mut self, time: Micros, setup: &Setup, facts: &mut Vec<Fact>) {
         self.now += time;
         let was_up = self.link.is_up();
         self.link.tick(self.now);
@@ -214,14 +218,20 @@ impl End {
         let turn = self.link.turn(now);
         let length = match turn {
             Turn::Retransmit(token) if !offers => {
-                let packet = Packet { index: token, ..self.next };
-                self.link.write(token, 0, &packet.header(), &[packet.life, token], now, &mut out)?
+                let packet = Packet {
+                    index: token,
+                    ..self.next
+                };
+                self.link
+                    .write(token, 0, &packet.header(), &[packet.life, token], now, &mut out)?
             }
             Turn::New(room) if offers && room.takes(0) => {
                 let packet @ Packet { life, index } = self.next;
-                let length = self.link.write(index, 0, &packet.header(), &[life, index], now, &mut out)?;
+                let length = self
+                    .link
+                    .write(index, 0, &packet.header(), &[life, index], now, &mut out)?;
                 self.next = packet.next();
-                facts.push(Fact::Sent(packet));
+                facts.push(Fact::Sent);
                 length
             }
             Turn::New(_) if offers => {
@@ -238,9 +248,14 @@ impl End {
     fn hear(&mut self, setup: &Setup, mut bytes: &[u8], facts: &mut Vec<Fact>) {
         loop {
             let was_up = self.link.is_up();
-            let Some(received) = self.link.receive(&mut bytes, self.now) else { break };
+            let Some(received) = self.link.receive(&mut bytes, self.now) else {
+                break;
+            };
             if let Received::Packet { length, .. } = received {
-                let packet = self.link.header(length).and_then(|(header, body)| Packet::of(&header, body));
+                let packet = self
+                    .link
+                    .header(length)
+                    .and_then(|(header, body)| Packet::of(&header, body));
                 if self.has_room {
                     self.link.take();
                 }
@@ -275,7 +290,10 @@ impl End {
     }
 
     fn begin_life(&mut self) {
-        self.next = Packet { life: self.next.life + 1, index: 0 };
+        self.next = Packet {
+            life: self.next.life + 1,
+            index: 0,
+        };
     }
 }
 
@@ -293,7 +311,10 @@ fn link(setup: &Setup, place: usize, epoch: u32, now: Micros) -> LinkOf<Sizes> {
     if setup.is_keyed {
         use hopwise_node::key::{Credentials, Key, Secret};
         let secret = Secret::new(Key::new([5; 16]), false);
-        link.lock(&Credentials { secret, random: [0; 16] });
+        link.lock(&Credentials {
+            secret,
+            random: [0; 16],
+        });
     }
     link.allow_steps(setup.steps[place]);
     link
