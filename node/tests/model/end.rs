@@ -13,7 +13,8 @@ type Sizes = LinkSizes<WIRE, { WINDOW as usize }, 4>;
 
 /// The number of packets is told modulo this, which is more than can be mistaken for one another.
 const INDEXES: u8 = 8;
-const NO_FRAME: [u8; 8] = [0x21, 7, 7, 7, 7, 7, 7, 0];
+/// What is no frame.
+pub(crate) const NO_FRAME: [u8; 8] = [0x21, 7, 7, 7, 7, 7, 7, 0];
 /// An end that is to send and cannot looks at its clock so much later.
 const LATE: Micros = 10_000;
 
@@ -59,20 +60,20 @@ impl Packet {
     }
 }
 
+/// What can happen at an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Input {
-    /// Its turn to send, with nothing to send of its user, or with a packet.
+pub(crate) enum Event {
+    /// It sends what it has to say itself, or a packet of its user.
     Send,
     Offer,
-    /// A frame of this number, or the first half of it.
-    Hear(u32),
-    HearHalf(u32),
-    Noise,
-    /// Time passes; or so much that it is to look at its clock.
-    Wait(Micros),
+    /// The next frame comes; or comes, and comes once more.
+    Hear,
+    HearTwice,
+    /// It looks at its clock when it wanted to, or some time later.
     Timer,
+    Wait(Micros),
+    /// Its user fetches what was acknowledged; has room for packets or no longer has; wants the other end or no longer does.
     Fetch,
-    /// Room for packets comes or goes; the user wants the other end, or no longer does.
     Room,
     Accept,
     Reset,
@@ -139,49 +140,36 @@ impl End {
         half(1) << 64 | half(2)
     }
 
-    /// The frame to send, and what the user learns. `None` if the input cannot come now.
+    /// The frame to send, and what the user learns. `None` if that cannot happen now. `heard` is what comes if something is heard.
     pub(crate) fn step(
         &mut self,
         setup: &Setup,
         place: usize,
-        input: Input,
-        frame: Option<&Frame>,
+        event: Event,
+        heard: &Frame,
     ) -> Option<(Option<Frame>, Vec<Fact>)> {
         let mut facts = Vec::new();
         let mut sent = None;
-        match input {
-            Input::Send | Input::Offer => sent = Some(self.send(input == Input::Offer, &mut facts)?),
-            Input::Hear(_) | Input::HearHalf(_) => {
-                let frame = frame?;
-                let bytes = match input {
-                    _ if frame.baud != self.port => &NO_FRAME[..],
-                    Input::HearHalf(_) => &frame.bytes[..frame.bytes.len() / 2],
-                    _ => &frame.bytes,
-                };
-                self.hear(setup, bytes, &mut facts);
-            }
-            Input::Noise => self.hear(setup, &NO_FRAME, &mut facts),
-            Input::Wait(time) => self.wait(time, setup, &mut facts),
-            Input::Timer => match self.link.deadline() {
+        match event {
+            Event::Send | Event::Offer => sent = self.send(event == Event::Offer, &mut facts)?,
+            Event::Hear | Event::HearTwice if heard.baud != self.port => self.hear(setup, &NO_FRAME, &mut facts),
+            Event::Hear | Event::HearTwice => self.hear(setup, &heard.bytes, &mut facts),
+            Event::Wait(time) => self.wait(time, setup, &mut facts),
+            Event::Timer => match self.link.deadline() {
                 Micros::MAX => return None,
                 at if at <= self.now => self.wait(LATE, setup, &mut facts),
                 at => self.wait(at - self.now, setup, &mut facts),
             },
-            Input::Fetch => {
-                self.fetch(&mut facts);
-                if facts.is_empty() {
-                    return None;
-                }
-            }
-            Input::Room => {
+            Event::Fetch => self.fetch(&mut facts),
+            Event::Room => {
                 self.has_room = !self.has_room;
                 self.tell_room();
             }
-            Input::Accept => {
+            Event::Accept => {
                 self.accepts = !self.accepts;
                 self.link.accept(self.accepts, self.now);
             }
-            Input::Reset => {
+            Event::Reset => {
                 self.epoch += 1;
                 self.link = link(setup, place, self.epoch, self.now);
                 self.link.accept(self.accepts, self.now);
@@ -190,9 +178,9 @@ impl End {
                 self.begin_life();
                 facts.push(Fact::Reset);
             }
-            Input::Port => self.port = self.link.take_baud()?,
+            Event::Port => self.port = self.link.take_baud()?,
         }
-        Some((sent.flatten(), facts))
+        Some((sent, facts))
     }
 
     fn tell_room(&mut self) {

@@ -8,35 +8,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use hopwise_node::link::{FrameResult, Micros};
 
-use crate::end::{End, Fact, Frame, Input, Packet, Setup, WINDOW};
+use crate::end::{End, Event, Fact, Frame, NO_FRAME, Packet, Setup, WINDOW};
 
 /// Frames that a wire holds in each direction: one that is being sent, and one that waits to be heard. No wire changes their order.
 const ON_WIRE: usize = 2;
 /// No frame; no parent.
 const NONE: u32 = u32::MAX;
-/// What stands for a damaged frame, and marks half a frame.
-const NOISE: u32 = u32::MAX - 1;
-const HALF: u32 = 1 << 31;
 /// Without faults every state leads to this within this time: both ends are open, at one rate, and so many more packets of each have come.
 const RECOVERY: Micros = 1_000_000;
 const AFTERWARDS: u8 = 3;
-
-/// What can happen at an end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Event {
-    /// It sends what it has to say itself, or a packet of its user.
-    Send,
-    Offer,
-    /// The next frame comes; or comes, and comes once more.
-    Hear,
-    HearTwice,
-    Timer,
-    Fetch,
-    Room,
-    Accept,
-    Reset,
-    Port,
-}
 
 /// What becomes of the frames that are sent then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,7 +86,7 @@ impl Flow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct State {
     ends: [u32; 2],
-    /// The frames that each end has sent and that were not heard: a number, with [`HALF`], or [`NOISE`].
+    /// The frames that each end has sent and that were not heard, as they arrive.
     wires: [[u32; ON_WIRE]; 2],
     /// The packets from each end.
     flows: [Flow; 2],
@@ -191,7 +171,8 @@ struct Machine<'a> {
     end_ids: HashMap<u128, u32>,
     frames: Vec<Frame>,
     frame_ids: HashMap<Frame, u32>,
-    reactions: HashMap<(u32, Input), Option<Reaction>>,
+    /// What an end does if something happens and this frame comes.
+    reactions: HashMap<(u32, Event, u32), Option<Reaction>>,
     /// How long states on the way to recovery still take, by their hashes.
     recoveries: HashMap<u64, Micros>,
     /// Packets of each end that were acknowledged as taken, in all states.
@@ -219,43 +200,41 @@ impl Machine<'_> {
         })
     }
 
-    fn react(&mut self, place: usize, id: u32, input: Input) -> Option<&Reaction> {
-        if !self.reactions.contains_key(&(id, input)) {
+    fn react(&mut self, place: usize, id: u32, event: Event, heard: u32) -> Option<&Reaction> {
+        let key = (id, event, heard);
+        if !self.reactions.contains_key(&key) {
             let mut end = self.ends[id as usize].clone();
-            let frame = match input {
-                Input::Hear(frame) | Input::HearHalf(frame) => self.frames.get(frame as usize),
-                _ => None,
-            };
-            let reaction = end.step(&self.scenario.setup, place, input, frame);
+            let heard = self.frames.get(heard as usize).unwrap_or(&self.frames[0]);
+            let reaction = end.step(&self.scenario.setup, place, event, heard);
             let reaction = reaction.map(|(frame, facts)| Reaction {
                 end: self.end_id(end),
                 frame: frame.map_or(NONE, |frame| self.frame_id(frame)),
                 facts,
             });
-            self.reactions.insert((id, input), reaction);
+            self.reactions.insert(key, reaction);
         }
-        self.reactions[&(id, input)].as_ref()
+        self.reactions[&key].as_ref()
+    }
+
+    /// A frame as it arrives.
+    fn carried(&mut self, frame: u32, wire: Wire) -> u32 {
+        let Frame { mut bytes, baud } = self.frames[frame as usize].clone();
+        match wire {
+            Wire::Carries => return frame,
+            Wire::Loses => return NONE,
+            Wire::Damages => bytes = NO_FRAME.to_vec(),
+            Wire::Cuts => bytes.truncate(bytes.len() / 2),
+        }
+        self.frame_id(Frame { bytes, baud })
     }
 
     /// The state after a step; `None` if it cannot be taken.
     fn step(&mut self, state: &State, (event, wire, place): Step) -> Result<Option<State>, String> {
         let mut next = *state;
-        let input = match event {
-            Event::Send => Input::Send,
-            Event::Offer => Input::Offer,
-            Event::Hear | Event::HearTwice => match state.wires[1 - place][0] {
-                NONE => return Ok(None),
-                NOISE => Input::Noise,
-                half if half & HALF != 0 => Input::HearHalf(half ^ HALF),
-                whole => Input::Hear(whole),
-            },
-            Event::Timer => Input::Timer,
-            Event::Fetch => Input::Fetch,
-            Event::Room => Input::Room,
-            Event::Accept => Input::Accept,
-            Event::Reset => Input::Reset,
-            Event::Port => Input::Port,
-        };
+        let heard = state.wires[1 - place][0];
+        if matches!(event, Event::Hear | Event::HearTwice) && heard == NONE {
+            return Ok(None);
+        }
         next.faults += u8::from(matches!(event, Event::HearTwice | Event::Reset)) + u8::from(wire != Wire::Carries);
         if next.faults > self.scenario.faults {
             return Ok(None);
@@ -263,45 +242,49 @@ impl Machine<'_> {
         if event == Event::Hear {
             next.wires[1 - place] = [state.wires[1 - place][1], NONE];
         }
-        let has_sent = self.act(&mut next, place, input, wire)?;
+        let has_sent = self.act(&mut next, place, event, heard, wire)?;
         // If nothing was sent, nothing can have happened to it.
         Ok(has_sent
             .is_some_and(|sent| sent || wire == Wire::Carries)
             .then_some(next))
     }
 
-    /// Gives an end an input, and lets it send if it is prompt. Whether it has sent; `None` if the input cannot come.
-    fn act(&mut self, state: &mut State, place: usize, input: Input, wire: Wire) -> Result<Option<bool>, String> {
-        let is_prompt = self.scenario.is_prompt;
+    /// Something happens at an end, and it sends if it is prompt. Whether it has sent; `None` if that cannot happen.
+    fn act(
+        &mut self,
+        state: &mut State,
+        place: usize,
+        event: Event,
+        heard: u32,
+        wire: Wire,
+    ) -> Result<Option<bool>, String> {
         let mut has_sent = None;
-        for input in std::iter::once(input).chain(std::iter::repeat(Input::Send)) {
+        let is_prompt = self.scenario.is_prompt;
+        let then = std::iter::repeat(Event::Send).take_while(|_| is_prompt);
+        for event in std::iter::once(event).chain(then) {
             let free = state.wires[place].iter().position(|frame| *frame == NONE);
-            if free.is_none() && matches!(input, Input::Send | Input::Offer) {
+            if free.is_none() && matches!(event, Event::Send | Event::Offer) {
                 break;
             }
-            let mut taken = 0;
-            let Some(reaction) = self.react(place, state.ends[place], input) else {
+            let heard = if matches!(event, Event::Hear | Event::HearTwice) {
+                heard
+            } else {
+                NONE
+            };
+            let Some(reaction) = self.react(place, state.ends[place], event, heard) else {
                 break;
             };
             state.ends[place] = reaction.end;
-            let sends = reaction.frame != NONE;
-            if let Some(free) = free.filter(|_| sends) {
-                state.wires[place][free] = match wire {
-                    Wire::Carries => reaction.frame,
-                    Wire::Loses => NONE,
-                    Wire::Damages => NOISE,
-                    Wire::Cuts => reaction.frame | HALF,
-                };
-            }
+            let (frame, mut taken) = (reaction.frame, 0);
             for &fact in &reaction.facts {
                 state.learn(place, fact)?;
                 taken += u8::from(matches!(fact, Fact::Settled(_, FrameResult::Taken)));
             }
             self.taken[place] = self.taken[place].wrapping_add(taken);
-            has_sent = Some(has_sent.unwrap_or(false) | sends);
-            if !is_prompt {
-                break;
+            if let Some(free) = free.filter(|_| frame != NONE) {
+                state.wires[place][free] = self.carried(frame, wire);
             }
+            has_sent = Some(has_sent.unwrap_or(false) | (frame != NONE));
         }
         Ok(has_sent)
     }
@@ -314,25 +297,20 @@ impl Machine<'_> {
         let (mut elapsed, mut passed) = (0, Vec::new());
         loop {
             for place in [0, 1] {
-                let end = |machine: &Self, state: &State| machine.ends[state.ends[place] as usize].clone();
-                if !end(self, &state).has_room {
-                    self.act(&mut state, place, Input::Room, Wire::Carries)?;
-                }
-                if !end(self, &state).accepts {
-                    self.act(&mut state, place, Input::Accept, Wire::Carries)?;
-                }
-                while let Some(next) = self.step(&state, (Event::Hear, Wire::Carries, place))? {
-                    state = next;
-                }
-                for input in [Input::Fetch, Input::Port, Input::Send] {
-                    self.act(&mut state, place, input, Wire::Carries)?;
+                let End { has_room, accepts, .. } = self.ends[state.ends[place] as usize];
+                let events = [(!has_room, Event::Room), (!accepts, Event::Accept)];
+                let events = events
+                    .into_iter()
+                    .filter_map(|(is_wanted, event)| is_wanted.then_some(event));
+                for event in events.chain([Event::Hear, Event::Hear, Event::Fetch, Event::Port, Event::Send]) {
+                    state = self.step(&state, (event, Wire::Carries, place))?.unwrap_or(state);
                 }
                 let [taken, unsettled] = [
                     self.taken[place].wrapping_sub(before[place]),
                     state.flows[place].unsettled,
                 ];
                 if taken + unsettled < packets {
-                    self.act(&mut state, place, Input::Offer, Wire::Carries)?;
+                    self.act(&mut state, place, Event::Offer, NONE, Wire::Carries)?;
                 }
             }
             let left = [0, 1].map(|place| packets.saturating_sub(self.taken[place].wrapping_sub(before[place])));
@@ -364,7 +342,7 @@ impl Machine<'_> {
             };
             elapsed += time;
             for place in [0, 1] {
-                self.act(&mut state, place, Input::Wait(time), Wire::Carries)?;
+                self.act(&mut state, place, Event::Wait(time), NONE, Wire::Carries)?;
             }
         }
     }
@@ -400,7 +378,11 @@ pub(crate) fn explore(scenario: &Scenario) -> (usize, Micros) {
         scenario,
         ends: Vec::new(),
         end_ids: HashMap::new(),
-        frames: Vec::new(),
+        // One that is never sent, since there must be one.
+        frames: vec![Frame {
+            bytes: NO_FRAME.to_vec(),
+            baud: 0,
+        }],
         frame_ids: HashMap::new(),
         reactions: HashMap::new(),
         recoveries: HashMap::new(),

@@ -6,8 +6,8 @@ use hopwise_node::link::Micros;
 use hopwise_node::wire::Role;
 
 use crate::FURTHER;
-use crate::end::Setup;
-use crate::machine::{Event, Scenario, Wire, explore};
+use crate::end::{Event, Setup};
+use crate::machine::{Scenario, Wire, explore};
 
 const MILLISECOND: Micros = 1_000;
 /// The age from which on a link counts as one that works.
