@@ -4,4 +4,4 @@ mod end;
 mod machine;
 mod scenarios;
 
-const FURTHER: usize = 2;
+const FURTHER: usize = 1;

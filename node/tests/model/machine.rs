@@ -14,8 +14,7 @@ use crate::end::{End, Event, Fact, Frame, NO_FRAME, Packet, Setup, WINDOW};
 const ON_WIRE: usize = 2;
 /// No frame; no parent.
 const NONE: u32 = u32::MAX;
-/// Without faults every state leads to this within this time: both ends are open, at one rate, and so many more packets of each have come.
-const RECOVERY: Micros = 1_000_000;
+/// Without faults every state leads to open ends at one rate and nothing in flight, and then to so many more packets of each end.
 const AFTERWARDS: u8 = 3;
 
 /// What becomes of the frames that are sent then.
@@ -161,6 +160,8 @@ pub(crate) struct Scenario {
     pub(crate) both_offer: bool,
     /// At most so many frames are lost, damaged, cut or doubled, and ends reset.
     pub(crate) faults: u8,
+    /// The longest recovery.
+    pub(crate) within: Micros,
     pub(crate) depth: usize,
 }
 
@@ -315,7 +316,7 @@ impl Machine<'_> {
             }
             let left = [0, 1].map(|place| packets.saturating_sub(self.taken[place].wrapping_sub(before[place])));
             let [one, other] = state.ends.map(|id| &self.ends[id as usize]);
-            let is_quiet = state.wires == [[NONE; ON_WIRE]; 2];
+            let is_quiet = state.wires == [[NONE; ON_WIRE]; 2] && state.flows.iter().all(|flow| flow.unsettled == 0);
             let opens = [one.link.is_open(), other.link.is_open()];
             let is_done = is_quiet && opens == [true; 2] && one.port == other.port && left == [0; 2];
             let key = hash_of((state.ends, state.wires, left));
@@ -326,7 +327,7 @@ impl Machine<'_> {
                     .extend(passed.into_iter().map(|(key, at)| (key, all - at)));
                 return Ok((all, state));
             }
-            if elapsed > least + RECOVERY {
+            if elapsed > least + self.scenario.within {
                 return Err(format!(
                     "without faults it does not recover: open {opens:?}, packets left {left:?}"
                 ));
@@ -335,7 +336,7 @@ impl Machine<'_> {
                 passed.push((key, elapsed));
             }
             let next = [one, other].map(|end| end.link.deadline().saturating_sub(end.now));
-            let time = if is_quiet {
+            let time = if state.wires == [[NONE; ON_WIRE]; 2] {
                 next[0].min(next[1]).clamp(1, 100_000)
             } else {
                 1
@@ -407,7 +408,8 @@ pub(crate) fn explore(scenario: &Scenario) -> (usize, Micros) {
         let mut next_level = Vec::new();
         for (place, state) in level.iter().enumerate() {
             let fail = |parents: &[_], last, error| panic!("{error}\n{}", way(scenario, parents, first + place, last));
-            match machine.recover(state, AFTERWARDS, 0) {
+            let settled = machine.recover(state, 0, 0);
+            match settled.and_then(|(time, state)| Ok((time.max(machine.recover(&state, AFTERWARDS, 0)?.0), ()))) {
                 Ok((time, _)) => slowest = slowest.max(time),
                 Err(error) => fail(&parents, None, error),
             }

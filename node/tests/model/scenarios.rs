@@ -29,138 +29,57 @@ const UP: Scenario = Scenario {
     is_prompt: true,
     both_offer: true,
     faults: 2,
+    within: 1_000 * MILLISECOND,
     depth: 0,
 };
 
-fn check(scenario: Scenario) {
-    let depth = scenario.depth + FURTHER;
-    let (states, slowest) = explore(&Scenario { depth, ..scenario });
-    println!(
-        "| {} | {depth} | {states} | {} ms |",
-        scenario.name,
-        slowest / MILLISECOND
-    );
+fn check(scenario: &Scenario) {
+    let (states, slowest) = explore(scenario);
+    let Scenario { name, depth, .. } = scenario;
+    println!("| {name} | {depth} | {states} | {} ms |", slowest / MILLISECOND);
 }
 
-#[test]
-fn packets_come_once_in_order_one_way() {
-    check(Scenario {
-        name: "packets one way",
-        both_offer: false,
-        depth: 9,
-        ..UP
-    });
+/// A test for each: what it is called, how many steps it goes, and what is different from [`UP`].
+macro_rules! scenarios {
+    ($($(#[$attribute:meta])* $test:ident: $name:literal, $depth:literal $(, $field:ident: $value:expr)*;)*) => {$(
+        $(#[$attribute])*
+        #[test]
+        fn $test() {
+            check(&Scenario { name: $name, depth: $depth + FURTHER, $($field: $value,)* ..UP });
+        }
+    )*};
 }
 
-#[test]
-fn packets_come_once_in_order_both_ways() {
-    check(Scenario {
-        name: "packets both ways",
-        depth: 7,
-        ..UP
-    });
-}
+scenarios! {
+    packets_come_once_in_order_one_way: "packets one way", 9, both_offer: false;
 
-#[test]
-fn packets_are_sent_at_any_time() {
-    check(Scenario {
-        name: "packets, sent at any time",
-        is_prompt: false,
-        faults: 3,
-        depth: 7,
-        ..UP
-    });
-}
+    packets_come_once_in_order_both_ways: "packets both ways", 7;
 
-#[test]
-fn sessions_are_not_mixed_up() {
-    check(Scenario {
-        name: "sessions, from the beginning",
-        ages: &[],
-        events: &[Send, Offer, Hear, Timer, Accept, Reset],
-        wires: &[Carries, Loses],
-        depth: 8,
-        ..UP
-    });
-}
+    packets_are_sent_at_any_time: "packets, sent at any time", 7, is_prompt: false, faults: 3;
 
-#[test]
-fn resets_lose_nothing_that_was_acknowledged() {
-    check(Scenario {
-        name: "resets",
-        events: &[Send, Offer, Hear, Timer, Reset],
-        wires: &[Carries, Loses, Cuts],
-        both_offer: false,
-        depth: 8,
-        ..UP
-    });
-}
+    sessions_are_not_mixed_up: "sessions, from the beginning", 8,
+        ages: &[], events: &[Send, Offer, Hear, Timer, Accept, Reset], wires: &[Carries, Loses];
 
-#[test]
-fn room_and_late_users() {
-    check(Scenario {
-        name: "no room, late users, a host",
-        setup: Setup {
-            roles: [Role::Node, Role::Host],
-            fetches_late: true,
-            ..UP.setup
-        },
-        events: &[Send, Offer, Hear, Timer, Fetch, Room, Accept],
-        wires: &[Carries, Loses],
-        both_offer: false,
-        depth: 7,
-        ..UP
-    });
-}
+    resets_lose_nothing_that_was_acknowledged: "resets, a host", 8,
+        setup: Setup { roles: [Role::Node, Role::Host], ..UP.setup },
+        events: &[Send, Offer, Hear, Timer, Reset], wires: &[Carries, Loses, Cuts], both_offer: false;
 
-#[test]
-fn everything_at_once() {
-    check(Scenario {
-        name: "everything, sent at any time",
-        setup: Setup {
-            fetches_late: true,
-            ..UP.setup
-        },
+    room_and_late_users: "no room, late users, a host", 7,
+        setup: Setup { roles: [Role::Node, Role::Host], fetches_late: true, ..UP.setup },
+        events: &[Send, Offer, Hear, Timer, Fetch, Room, Accept], wires: &[Carries, Loses], both_offer: false;
+
+    everything_at_once: "everything, sent at any time", 5,
+        setup: Setup { fetches_late: true, ..UP.setup },
         events: &[Send, Offer, Hear, HearTwice, Timer, Fetch, Room, Accept, Reset],
-        wires: &[Carries, Loses, Damages, Cuts],
-        is_prompt: false,
-        faults: 9,
-        depth: 5,
-        ..UP
-    });
-}
+        wires: &[Carries, Loses, Damages, Cuts], is_prompt: false, faults: 9;
 
-#[cfg(feature = "keys")]
-#[test]
-fn the_same_with_keys() {
-    check(Scenario {
-        name: "with keys",
-        setup: Setup {
-            is_keyed: true,
-            ..UP.setup
-        },
-        events: &[Send, Offer, Hear, HearTwice, Timer, Reset],
-        both_offer: false,
-        depth: 7,
-        ..UP
-    });
-}
+    #[cfg(feature = "keys")]
+    the_same_with_keys: "with keys", 7,
+        setup: Setup { is_keyed: true, ..UP.setup },
+        events: &[Send, Offer, Hear, HearTwice, Timer, Reset], both_offer: false;
 
-/// Two rates: the ends ask for the other after 40 ms.
-#[test]
-fn ends_never_stay_at_different_rates() {
-    check(Scenario {
-        name: "rates",
-        setup: Setup {
-            baud: 1_000_000,
-            steps: [0b11; 2],
-            ..UP.setup
-        },
-        ages: &[38 * MILLISECOND, TRUSTED],
-        events: &[Send, Hear, Timer, Reset, Port],
-        wires: &[Carries, Loses, Damages],
-        faults: 3,
-        depth: 8,
-        ..UP
-    });
+    // Two rates: the ends ask for the other after 40 ms.
+    ends_never_stay_at_different_rates: "rates", 8,
+        setup: Setup { baud: 1_000_000, steps: [0b11; 2], ..UP.setup },
+        ages: &[38 * MILLISECOND, TRUSTED], events: &[Send, Hear, Timer, Reset, Port], faults: 3;
 }
