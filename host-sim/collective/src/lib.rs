@@ -50,7 +50,6 @@ pub const MAX_VALUES: u64 = 1 << 24;
 /// An embedded tree is searched for in networks of up to so many nodes.
 pub const MAX_TREE_NODES: u64 = 1 << 10;
 
-/// What is to be done.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub operation: Operation,
@@ -95,14 +94,11 @@ impl Request {
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     pub network: String,
-    /// The operation.
     pub op: &'static str,
     /// `one` or `all`.
     pub port_model: &'static str,
-    /// How it went about it.
     pub method: String,
     pub nodes: u64,
-    /// The rounds it took.
     pub rounds: u64,
     /// Of a shift or an embedded tree: the most hops between two that are neighbors there.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,7 +106,6 @@ pub struct Report {
     /// Of a transform: the further rounds that bring values to their places and term k from where it came about to node k.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder_rounds: Option<u64>,
-    /// All messages over all links.
     pub messages: u64,
     /// The largest message: 8 bytes a value, 16 a complex number; addresses, which follow from the schedule, are not counted.
     pub bytes_max: u64,
@@ -134,7 +129,6 @@ pub struct Done {
     pub rounds: Vec<Vec<Sent>>,
 }
 
-/// Why an operation is not carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotRun {
     /// It is not for this network, or does not go together: a sentence.

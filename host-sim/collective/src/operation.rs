@@ -16,7 +16,6 @@ use crate::targets::targets;
 use crate::tree::{Known, Partial};
 use crate::{CannotRun, Done, MAX_NODES, MAX_VALUES, Report, Request, refused};
 
-/// Carries out an operation and checks it.
 pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     check(network, request)?;
     let plan = Plan::new(network, request.operation, request.ports, request.root)?;

@@ -159,7 +159,6 @@ impl Partial {
         }
     }
 
-    /// The size of a message with it.
     pub fn bytes(&self) -> u64 {
         8 * self.pieces.len() as u64
     }

@@ -76,7 +76,6 @@ proptest! {
     }
 }
 
-/// A base graph of a few nodes.
 fn small_base() -> impl Strategy<Value = String> {
     prop_oneof![
         (3..6u32).prop_map(|n| format!("ring({n})")),
