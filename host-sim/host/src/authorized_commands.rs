@@ -49,7 +49,6 @@ enum Stage {
     },
 }
 
-/// The next action.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// The reply is for the caller, to the request of this number.
@@ -65,7 +64,6 @@ pub(super) enum Next {
     },
 }
 
-/// The commands in flight.
 #[derive(Debug)]
 pub(super) struct AuthorizedCommands {
     management: Key,

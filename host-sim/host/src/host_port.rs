@@ -19,16 +19,12 @@ use super::talk::Reply;
 /// Maximum number of messages kept until they are fetched; further ones are lost.
 const MAX_MESSAGES: usize = 256;
 
-/// A message for this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incoming {
-    /// The node that sent it.
     pub source: u64,
     /// Whether the host at that node sent it, not the node.
     pub from_host: bool,
-    /// The application that it is for.
     pub port: AppPort,
-    /// The payload.
     pub bytes: Vec<u8>,
     /// Set if it is a request, whose sender waits for a response.
     pub pending: Option<PendingRequest>,
@@ -121,7 +117,6 @@ impl HostPort {
         self.foreign
     }
 
-    /// Whether the board answers.
     pub fn is_up(&self) -> bool {
         self.endpoint.is_up()
     }
@@ -288,7 +283,6 @@ impl HostPort {
             .retain(|packet| (packet.header.kind, packet.header.number) != (kind, number));
     }
 
-    /// Processes bytes from the board.
     pub fn receive(&mut self, mut bytes: &[u8], now: Micros) {
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             match heard {

@@ -431,7 +431,6 @@ fn response_of(reply: Option<&Reply>) -> Result<Vec<u8>, RequestError> {
     })
 }
 
-/// Received messages for this host.
 #[derive(Debug)]
 pub struct Receiver {
     messages: mpsc::Receiver<Incoming>,

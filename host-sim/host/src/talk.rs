@@ -10,11 +10,8 @@ use serde::de::DeserializeOwned;
 pub struct BoardRequest {
     /// The board at whose serial port it is sent.
     pub at: usize,
-    /// The destination.
     pub dest: u64,
-    /// The query of the request.
     pub query: Query,
-    /// The payload of the request.
     pub more: Vec<u8>,
 }
 
@@ -29,7 +26,6 @@ impl BoardRequest {
         }
     }
 
-    /// The same with a payload.
     pub fn with(self, more: Vec<u8>) -> Self {
         BoardRequest { more, ..self }
     }
@@ -40,10 +36,8 @@ impl BoardRequest {
     }
 }
 
-/// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// The bytes of the response.
     Response(Vec<u8>),
     /// The request, or the packet, did not reach its destination.
     Undeliverable(DropReason),

@@ -43,7 +43,6 @@ pub(crate) struct Job {
     pub(crate) done: SyncSender<End>,
 }
 
-/// The end of a call.
 pub(crate) enum End {
     Reply(Reply),
     /// The board has it, and no reply came in time.
@@ -51,7 +50,6 @@ pub(crate) enum End {
     /// The board has not taken it.
     NotTaken,
     NoBoard,
-    /// The port has failed.
     Gone(Arc<BadPort>),
 }
 

@@ -9,7 +9,6 @@ use rand::{Rng, RngExt};
 
 use crate::Traffic;
 
-/// Where the packets of each node go.
 #[derive(Clone, Debug)]
 pub struct Destinations {
     rule: Rule,
@@ -71,7 +70,6 @@ impl Destinations {
         Ok(Destinations { rule, nodes })
     }
 
-    /// Whether a pattern means something on a network.
     pub fn check(traffic: Traffic, network: &Network) -> Result<(), BadDestinations> {
         checked(traffic, network).map(|_| ())
     }

@@ -67,7 +67,6 @@ const NAMES: [(Traffic, &str, &[&str]); 14] = [
     (Traffic::BroadcastStorm, "broadcast-storm", &[]),
 ];
 
-/// Text that is no pattern of traffic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadTraffic {
     #[error("'{0}' is not a traffic pattern; the patterns are {list}", list = listed(|_| true))]
@@ -95,7 +94,6 @@ impl UnsuitableTraffic {
     }
 }
 
-/// The names of some patterns, as a list.
 fn listed(wanted: impl Fn(Traffic) -> bool) -> String {
     let mut names = Vec::new();
     for (traffic, name, _) in NAMES.into_iter().filter(|&(traffic, _, _)| wanted(traffic)) {
@@ -117,7 +115,6 @@ impl Traffic {
         }
     }
 
-    /// Whether every packet goes to all nodes.
     pub fn is_broadcast(self) -> bool {
         matches!(self, Traffic::Broadcast | Traffic::BroadcastStorm)
     }

@@ -23,7 +23,6 @@ pub(super) enum Wish {
     Errand(Errand),
     /// Subscribes to these messages, or to none.
     Hear(Option<Filter>),
-    /// Serves requests to this port.
     Serve(AppPort),
     /// Stops serving it.
     Leave(AppPort),
@@ -259,7 +258,6 @@ pub fn from_hex(text: &str) -> Option<Vec<u8>> {
     Some(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
-/// Encodes bytes as hexadecimal digits.
 pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -283,7 +281,6 @@ fn line(value: &Value) -> String {
     printable_json(&value.to_string()).into_owned()
 }
 
-/// The greeting.
 pub(super) fn hello(mesh: &Mesh) -> String {
     line(&json!({"hello": {
         "version": VERSION,
@@ -302,12 +299,10 @@ fn about(incoming: &Incoming) -> Value {
     with(about, contents(&incoming.bytes))
 }
 
-/// A received message.
 pub(super) fn message(incoming: &Incoming) -> String {
     line(&json!({"message": about(incoming)}))
 }
 
-/// A received request.
 pub(super) fn request(number: u64, incoming: &Incoming) -> String {
     line(&json!({"request": with(about(incoming), json!({"number": number}))}))
 }
@@ -322,7 +317,6 @@ pub(super) fn error(id: &Value, kind: &str, sentence: &str) -> String {
     line(&json!({"id": id, "kind": kind, "error": sentence}))
 }
 
-/// A success.
 pub(super) fn done(id: &Value, outcome: &str) -> String {
     line(&json!({"id": id, "outcome": outcome}))
 }

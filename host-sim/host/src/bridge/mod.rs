@@ -21,14 +21,12 @@ use requests::Requests;
 
 /// Maximum length of a line, in bytes.
 const LONGEST_LINE: usize = 4096;
-/// Maximum number of clients at the socket.
 const MAX_CLIENTS: usize = 16;
 
 /// Shares a mesh with clients.
 #[derive(Clone, Debug)]
 pub struct Bridge {
     mesh: Mesh,
-    /// Number of clients at the socket.
     clients: Arc<AtomicUsize>,
 }
 
@@ -42,7 +40,6 @@ struct Wishes {
 type Wanted = Mutex<Wishes>;
 
 impl Bridge {
-    /// A bridge to a mesh.
     pub fn new(mesh: Mesh) -> Self {
         Bridge {
             mesh,

@@ -104,12 +104,10 @@ impl Outbox {
         self.changed.notify_all();
     }
 
-    /// Whether the client is still connected.
     pub(super) fn is_open(&self) -> bool {
         !self.state().closed
     }
 
-    /// The client's input has ended.
     pub(super) fn end_input(&self) {
         self.state().input_ended = true;
         self.changed.notify_all();

@@ -48,9 +48,7 @@ use crate::Time;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptEvent<P> {
-    /// When.
     pub at: Time,
-    /// What.
     pub action: Action<P>,
     /// The line that says so, from 1.
     line: usize,
@@ -76,10 +74,8 @@ pub trait Stage {
     /// Where that is: "in a simulation".
     const NAME: &'static str;
 
-    /// Whether it can do something.
     fn can<P>(action: &Action<P>) -> bool;
 
-    /// The network whose boards and ports there are.
     fn network(&self) -> &Network;
 
     fn port(&self, name: PortName) -> Result<Self::Port, NoSuchPlace>;
@@ -156,12 +152,10 @@ impl<P> Script<P> {
         Script::sorted(self.events)
     }
 
-    /// Whether nothing happens.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// What happens, and when.
     pub fn events(&self) -> &[ScriptEvent<P>] {
         &self.events
     }

@@ -14,7 +14,6 @@ pub struct ScriptError {
     pub reason: String,
 }
 
-/// All words for what can happen.
 fn known_words() -> String {
     let mut words: Vec<&str> = EVERY.iter().map(Action::word).collect();
     words.dedup();
