@@ -46,7 +46,6 @@ impl Audit {
         Ok(audit)
     }
 
-    /// Whether all guarantees hold.
     pub fn passed(&self) -> bool {
         self.pairs == self.shortest
             && self.broadcasts == self.complete

@@ -48,7 +48,6 @@ pub fn bounds(graph: &Graph) -> Option<Bisection> {
     })
 }
 
-/// The links between the two sides.
 pub fn cut_size(graph: &Graph, side: &[bool]) -> u64 {
     graph.edge_list().filter(|&(u, v)| side[u] != side[v]).count() as u64
 }

@@ -35,25 +35,20 @@ const GOOD: f64 = 0.03;
 /// A network that a person can read is recommended if its mean distance is at most this much above that of the best.
 pub const NEAR_THE_BEST: f64 = 0.05;
 
-/// The available boards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// How many.
     pub nodes: u64,
     /// How many links each can have.
     pub ports: u64,
     /// Also sizes that differ by up to this many percent.
     pub within_percent: u64,
-    /// How many networks to list.
     pub top: usize,
 }
 
 /// The networks for them. The names are those of the JSON keys of `hopwise choose`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Choice {
-    /// The boards that there are.
     pub nodes: u64,
-    /// The links that each can have.
     pub ports: u64,
     /// The smallest size looked at.
     pub least_nodes: u64,
@@ -65,7 +60,6 @@ pub struct Choice {
     pub bound_diameter: u64,
     /// Networks that fit, each under every name it has.
     pub found: usize,
-    /// The one with the smallest mean distance.
     pub best: Option<Pick>,
     /// The best one that a person can read and a board computes quickly, if it is [near](NEAR_THE_BEST).
     pub recommended: Option<Pick>,
@@ -77,12 +71,9 @@ pub struct Choice {
     pub graph: Option<Grown>,
 }
 
-/// One of the networks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pick {
-    /// Its expression.
     pub network: String,
-    /// Its mean distance.
     pub mean: Option<f64>,
     /// No graph of its size has a smaller one.
     pub bound: f64,
@@ -118,7 +109,6 @@ pub const FORMULA: &str = "formula";
 /// A graph that is no network of the language.
 #[derive(Clone, Debug, Serialize)]
 pub struct Grown {
-    /// The largest distance.
     pub diameter: u64,
     pub mean_distance: f64,
     /// By which share that is above the bound.
@@ -127,15 +117,12 @@ pub struct Grown {
     pub edges: Vec<(usize, usize)>,
 }
 
-/// A network of the choice.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ranked {
-    /// Its figures.
     #[serde(flatten)]
     pub profile: Profile,
     /// By which share its mean distance is above the bound for its size and the wanted ports.
     pub excess: Option<f64>,
-    /// How a board finds the next hop.
     pub next_hop: &'static str,
     /// Lanes that its routes use on boards; unknown for large ones.
     pub virtual_channels: Option<u64>,

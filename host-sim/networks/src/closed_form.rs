@@ -26,11 +26,8 @@ impl NoFormula {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedForm {
     pub edges: u128,
-    /// The smallest degree.
     pub degree_min: u64,
-    /// The largest degree.
     pub degree_max: u64,
-    /// The largest distance.
     pub diameter: Option<u64>,
     /// The sum of the distances over ordered pairs.
     pub distance_sum: Option<u128>,

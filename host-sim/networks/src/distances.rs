@@ -108,10 +108,8 @@ fn search_batch(graph: &Graph, sources: &[usize]) -> Distances {
     distances
 }
 
-/// Marks a node that was not reached.
 pub const UNREACHED: u32 = u32::MAX;
 
-/// The distance of every node from one source.
 pub fn hops_from(graph: &Graph, source: usize) -> Vec<u32> {
     let mut hops = vec![UNREACHED; graph.nodes()];
     let mut front = vec![source as u32];

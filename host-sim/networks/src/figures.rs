@@ -12,7 +12,6 @@ use crate::base::Formulas;
 /// Networks up to this size are searched from every node; larger ones from one node of each symmetry class.
 const SEARCH_ALL: u64 = 20_000;
 
-/// The reason why a network is not searched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotSearch {
     /// It has to be built out for that, and cannot.
@@ -26,15 +25,11 @@ pub enum CannotSearch {
 /// The output of `hopwise topo`, which adds how long it took; the fields are its JSON keys.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// The network in its canonical spelling.
     pub expression: String,
     pub nodes: u64,
     pub edges: u128,
-    /// The smallest degree.
     pub degree_min: u64,
-    /// The largest degree.
     pub degree_max: u64,
-    /// Whether every node can reach every other.
     pub connected: bool,
     /// The largest distance; unknown if there is no formula and the network is too large to search.
     pub diameter: Option<u64>,
@@ -44,7 +39,6 @@ pub struct Figures {
     pub mean_distance: Option<f64>,
     /// Whether every node is known to see the same network.
     pub vertex_transitive: bool,
-    /// How the figures were found.
     pub method: String,
 }
 
@@ -124,7 +118,6 @@ impl Figures {
         Ok(Figures::of(network, &counted, found.reached() == nodes, method))
     }
 
-    /// Whether all figures are known.
     pub fn is_complete(&self) -> bool {
         self.diameter.is_some() && self.distance_sum.is_some()
     }

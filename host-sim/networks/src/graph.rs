@@ -92,7 +92,6 @@ impl Graph {
         parts
     }
 
-    /// Whether two nodes are linked.
     pub fn linked(&self, a: usize, b: usize) -> bool {
         self.neighbors(a).binary_search(&(b as u32)).is_ok()
     }
@@ -116,7 +115,6 @@ impl Graph {
         &self.neighbors[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 
-    /// The smallest and the largest degree.
     pub fn degree_range(&self) -> (usize, usize) {
         let degrees = || self.starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
         (degrees().min().unwrap_or(0), degrees().max().unwrap_or(0))

@@ -18,13 +18,11 @@ const MAX_WORK: u64 = 200_000_000;
 pub enum Found {
     /// The image of each node of the first graph.
     Renumbering(Vec<usize>),
-    /// There is none.
     Nothing,
     /// It would take too long to find out.
     GaveUp,
 }
 
-/// The search would take too long to tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 

@@ -10,7 +10,6 @@ use rayon::prelude::*;
 /// Networks with more nodes are not searched.
 pub const MAX_NODES: u64 = 1 << 32;
 
-/// A network has too many nodes to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a network of {nodes} nodes is too large to search (at most {MAX_NODES})")]
 pub struct TooManyToSearch {
@@ -70,12 +69,10 @@ impl Levels {
         self.counts.iter().sum()
     }
 
-    /// The largest distance.
     pub fn farthest(&self) -> u64 {
         self.counts.len() as u64 - 1
     }
 
-    /// The sum of the distances.
     pub fn sum(&self) -> u128 {
         let weighted = self.counts.iter().zip(0u128..);
         weighted.map(|(&count, hops)| u128::from(count) * hops).sum()

@@ -23,29 +23,23 @@ const MAX_BROADCAST: u64 = 1 << 20;
 /// The figures of a network that matter to who wires it. The names are those of the JSON keys; what is not known is null.
 #[derive(Clone, Debug, Serialize)]
 pub struct Profile {
-    /// The network in its canonical spelling.
     pub expression: String,
     pub nodes: u64,
     pub links: u128,
     /// Links for each node: half the mean degree.
     pub links_per_node: f64,
-    /// The smallest degree.
     pub degree_min: u64,
     /// The largest degree: the ports a board must have.
     pub degree_max: u64,
-    /// The largest distance.
     pub diameter: Option<u64>,
-    /// The mean distance between two different nodes.
     pub mean_distance: Option<f64>,
     /// Largest degree times diameter.
     pub cost: Option<u64>,
     /// (Largest degree + diameter) / log2(nodes).
     pub cost_ratio: Option<f64>,
-    /// Bounds of the links that join two halves.
     pub bisection: Option<Bisection>,
     /// Steps of a broadcast from the worst source if a node sends one copy a step.
     pub broadcast_steps: Option<u64>,
-    /// How diameter and mean distance were found.
     pub method: String,
 }
 

@@ -12,7 +12,6 @@ pub const MAX_HOPS: u64 = 1 << 20;
 /// Networks up to this size are searched for a distance that the addresses do not tell.
 const MAX_SEARCHED: u64 = 1 << 22;
 
-/// The reason why a route cannot be listed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CannotRoute {
     #[error("{expression}: {error}")]
@@ -32,7 +31,6 @@ pub struct Route {
     pub hops: u64,
     /// The hops of a shortest path; unknown if neither address nor search tells.
     pub distance: Option<u64>,
-    /// The routing method at the source.
     pub method: &'static str,
     /// The port taken at each node but the last.
     pub ports: Vec<u64>,
@@ -105,11 +103,8 @@ pub enum RouteFault {
     Loop { expression: String, here: Node, dest: Node },
 }
 
-/// The routes from every node to one destination.
 pub struct RoutesTo {
-    /// The destination.
     pub dest: usize,
-    /// The next hop of every node.
     pub next: Vec<u32>,
     /// The hops that every node's route takes.
     pub hops: Vec<u32>,

@@ -24,13 +24,9 @@ pub struct Stretch {
 /// The pair whose route is longest against its distance, the first of them by number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Worst {
-    /// Where it begins.
     pub from: u64,
-    /// Where it ends.
     pub to: u64,
-    /// The hops of the route.
     pub hops: u64,
-    /// The hops of a shortest path.
     pub distance: u64,
 }
 

@@ -61,7 +61,6 @@ fn load(name: &str) -> Result<Table, &'static str> {
     Ok(table)
 }
 
-/// Reads a list of edges.
 pub fn read(text: &str) -> Result<Graph, BadEdges> {
     let mut edges = Vec::new();
     let mut nodes = 0;
@@ -92,7 +91,6 @@ pub fn read(text: &str) -> Result<Graph, BadEdges> {
     }
 }
 
-/// The tables of a connected graph.
 pub fn table(name: &str, graph: &Graph) -> Table {
     let nodes = graph.nodes();
     let mut ports = vec![0u16; nodes * nodes];

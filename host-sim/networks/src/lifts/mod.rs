@@ -26,11 +26,8 @@ pub const MAX_ORBITS: u64 = 16;
 /// A lift, and how far its nodes are from each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The lift as an expression.
     pub expression: String,
-    /// The sum of the distances over ordered pairs.
     pub distance_sum: u64,
-    /// The largest distance.
     pub diameter: u64,
     /// Steps that were spent on this size so far, so that a search goes on where it was.
     pub steps: u64,
@@ -83,7 +80,6 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// The file.
     pub fn write(&self) -> String {
         let mut text = String::from(HEADING);
         for ((nodes, ports), entry) in &self.entries {

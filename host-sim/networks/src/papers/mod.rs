@@ -17,7 +17,6 @@ use crate::graph::{Graph, TooLarge};
 use crate::levels::TooManyToSearch;
 use crate::routes::RouteFault;
 
-/// Why a claim could not be measured.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CannotMeasure {
     #[error("'{expression}' is not a network: {error}")]
@@ -44,7 +43,6 @@ impl From<TooManyToSearch> for CannotMeasure {
     }
 }
 
-/// How to measure.
 pub struct Run<'a> {
     /// Also what takes long.
     pub long: bool,
@@ -57,7 +55,6 @@ type Claims = Result<Vec<Claim>, CannotMeasure>;
 /// A measurement: it makes one or more rows.
 type Measurement = fn(&Run) -> Claims;
 
-/// How many measurements a paper takes.
 pub fn measurements(paper: Paper) -> usize {
     list(paper).len()
 }
