@@ -30,7 +30,6 @@ impl Probe {
         said.lines().filter_map(probe).collect()
     }
 
-    /// Those that are plugged in now.
     pub fn find(program: &Program) -> std::io::Result<BTreeSet<Probe>> {
         let output = output_within(&mut program.command(Call::List), LIMIT)?;
         let said = [output.stdout, output.stderr].concat();
@@ -45,10 +44,8 @@ impl Probe {
     }
 }
 
-/// What is to be done next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Every node has its probe.
     Done,
     /// This node's board is to be plugged in.
     PlugIn(u64),

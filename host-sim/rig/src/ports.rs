@@ -15,7 +15,6 @@ const VENDOR: u16 = 0x0483;
 /// The ST-LINKs that have a serial port.
 const PRODUCTS: [u16; 8] = [0x374b, 0x374e, 0x374f, 0x3752, 0x3753, 0x3754, 0x3755, 0x3757];
 
-/// A serial port of an ST-LINK.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardPort {
     /// What is opened.
@@ -24,7 +23,6 @@ pub struct BoardPort {
     pub probe: String,
 }
 
-/// Why no port is meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPortSelected {
     #[error("no board with an ST-LINK is plugged in: give --port TTY, or set {VARIABLE}")]

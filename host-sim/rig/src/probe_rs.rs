@@ -28,11 +28,9 @@ pub struct Target<'a> {
     pub probe: &'a str,
 }
 
-/// What probe-rs is called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call<'a> {
     Version,
-    /// Lists the probes that are plugged in.
     List,
     /// Writes a program into the flash, and reads it back.
     Image(Target<'a>, &'a Path),
@@ -40,7 +38,6 @@ pub enum Call<'a> {
     Bytes(Target<'a>, u32, &'a Path),
     /// Prints so many words of memory, from an address on, as they are.
     Read(Target<'a>, u32, u32),
-    /// Starts the board anew.
     Reset(Target<'a>),
     /// Prints the log of a running board, whose program is in the file.
     Log(Target<'a>, &'a Path),
@@ -51,7 +48,6 @@ pub enum Call<'a> {
 /// A piece of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// What is to be done.
     Command(&'static str),
     /// An option without a value.
     Flag(&'static str),
@@ -143,7 +139,6 @@ fn words(command: &'static str, parts: &[&[Word]]) -> Vec<Word> {
     [Word::Command(command)].into_iter().chain(parts.concat()).collect()
 }
 
-/// The version of a probe-rs program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub [u32; 3]);
 
@@ -165,7 +160,6 @@ impl fmt::Display for Version {
     }
 }
 
-/// Why a program is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
     #[error(
@@ -223,7 +217,6 @@ impl Program {
         }
     }
 
-    /// A call, to be started.
     pub fn command(&self, call: Call<'_>) -> Command {
         let mut command = Command::new(&self.path);
         command.args(self.command).args(call.arguments());

@@ -19,7 +19,6 @@ const TAKES_WITHIN: Duration = Duration::from_secs(5);
 /// Requests on their way at once.
 const AT_ONCE: usize = 4;
 
-/// Boards at serial ports.
 pub struct SerialMesh {
     lines: Vec<SerialLine>,
     begin: Instant,

@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::mesh::Mesh;
 
-/// Who is at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// Of the expression of its network.
@@ -28,10 +27,8 @@ pub enum Stranger {
     Version,
 }
 
-/// What a board sees at one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkSeen {
-    /// Who is heard there.
     pub peer: Option<Peer>,
     /// The other end hears this one, too.
     pub up: bool,
@@ -43,7 +40,6 @@ pub struct LinkSeen {
     pub baud: u32,
 }
 
-/// A board that answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardSeen {
     /// Of the expression of its network.
@@ -95,9 +91,7 @@ pub fn survey(talk: &mut dyn Talk, mesh: &Mesh, nodes: &[u64]) -> Seen {
 /// A link whose serial port has found something wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LineErrors {
-    /// Which board.
     pub node: u64,
-    /// Which of its serial ports.
     pub uart: &'static str,
     /// How often the line fell quiet after bytes without a stop bit,
     pub framing_errors: u32,
@@ -128,9 +122,7 @@ pub fn line_errors(seen: &Seen, mesh: &Mesh) -> Vec<LineErrors> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LinkRate {
-    /// Which board.
     pub node: u64,
-    /// Which of its serial ports.
     pub uart: &'static str,
     /// In bits a second.
     pub baud: u32,

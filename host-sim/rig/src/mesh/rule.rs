@@ -7,7 +7,6 @@ use hopwise_node::key::BadKey;
 
 use crate::boards;
 
-/// Why there is no mesh.
 #[derive(Debug, thiserror::Error)]
 pub enum BadMesh {
     #[error("{}: {error}", path.display())]
@@ -32,7 +31,6 @@ pub enum MeshRule {
     /// It is told apart from all else: its name may be like that of one that there is.
     #[error("there is no board '{0}', only {known}", known = boards::names())]
     UnknownBoard(String),
-    /// A sentence.
     #[error("{0}")]
     Other(String),
 }
