@@ -19,7 +19,6 @@ impl Folder {
         Folder(path)
     }
 
-    /// Where it is.
     pub fn folder(&self) -> &Path {
         &self.0
     }

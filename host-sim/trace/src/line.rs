@@ -19,14 +19,11 @@ const LONGEST_SECONDS: f64 = 1e9;
 /// The first line: whose trace it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// [`VERSION`] when it was written.
     #[serde(default = "Header::first_version")]
     pub version: u32,
-    /// The network, as an expression.
     pub network: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
-    /// Bits a second on the wires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baud: Option<u32>,
 }
@@ -50,23 +47,18 @@ impl Header {
 /// Any other line: what a node noticed, did or said, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceLine {
-    /// When.
     pub at: Nanos,
     pub node: Node,
-    /// What.
     pub record: Record,
 }
 
-/// What a line tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// Something that the node noticed or did.
     Event(Event),
     /// A line of a board's log that tells of no event.
     Log {
         /// How severe it is: trace, debug, info, warn or error.
         level: String,
-        /// What it says.
         text: String,
     },
     /// Something in words that are not known here, of a later version.

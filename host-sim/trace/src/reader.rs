@@ -17,7 +17,6 @@ pub struct BadTrace {
     pub fault: Fault,
 }
 
-/// What can be wrong with a line.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     #[error("{0}")]
@@ -76,7 +75,6 @@ impl<R: BufRead> Reader<R> {
         self.cut
     }
 
-    /// Whose trace it is, if it says so.
     pub fn header(&self) -> Option<&Header> {
         self.header.as_ref()
     }

@@ -51,7 +51,6 @@ pub struct Delivery {
     pub open: u64,
 }
 
-/// How long things took.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
     /// From acceptance to delivery, packets for one node.
@@ -126,10 +125,8 @@ impl LinkQuality {
     }
 }
 
-/// What was dropped for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Drops {
-    /// In all.
     pub count: u64,
     pub nodes: BTreeMap<Node, u64>,
 }

@@ -20,7 +20,6 @@ pub const MAX_HOPS: usize = 200_000;
 /// What happens at a moment besides, the same.
 pub const MAX_MARKS: usize = 400_000;
 
-/// All that the page knows.
 #[derive(Serialize)]
 pub struct PageData {
     #[serde(flatten)]
@@ -74,7 +73,6 @@ type HopRow = (usize, Node, Node, f64, Option<f64>, u32);
 /// When, what, node, link (-1 for none), packet or reason (-1 for none).
 type MarkRow = (f64, Mark, Node, i64, i64);
 
-/// What happens at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
@@ -89,7 +87,6 @@ pub enum Mark {
     Retransmit,
 }
 
-/// Why there is no page.
 #[derive(Debug, thiserror::Error)]
 pub enum NoPage {
     #[error(transparent)]
@@ -176,7 +173,6 @@ impl PageData {
     }
 }
 
-/// The trace as the page replays it.
 fn replay(drawing: &Drawing, overview: &Overview, kept: &Kept) -> Replay {
     let (begin, end) = overview.span.unwrap_or_default();
     let time = |at: Nanos| ((at - begin) as f64 / 100.0).round() / 10.0;

@@ -9,12 +9,10 @@ use hopwise_trace::report::path;
 use super::drawn::{TooManyNodes, draw};
 use super::layout::Link;
 
-/// What is shown besides the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
     /// Nodes have their addresses beside their numbers.
     pub addresses: bool,
-    /// The path from one node to another.
     pub route: Option<(Node, Node)>,
 }
 
@@ -27,7 +25,6 @@ const PATH: &str = "#d55e00";
 const LINKS: [&str; 4] = ["#9aa6b2", "#56b4e9", "#e69f00", "#009e73"];
 
 impl Picture {
-    /// The picture, as SVG.
     pub fn svg(&self, network: &Network) -> Result<String, TooManyNodes> {
         let drawing = draw(network)?;
         let path = self.path(network);

@@ -18,13 +18,11 @@ pub struct Level {
 type Digits = Box<dyn Fn(Node) -> Vec<usize>>;
 type KindOf = Box<dyn Fn(Node, Node, &[usize], &[usize]) -> usize>;
 
-/// How a network is drawn.
 pub struct Nesting {
     /// From the outermost.
     pub levels: Vec<Level>,
     /// A node's digit on each level.
     pub digits: Digits,
-    /// What kinds of links there are.
     pub kinds: Vec<String>,
     /// Which kind a link is, from its ends and their digits.
     pub kind: KindOf,
