@@ -40,7 +40,6 @@ impl Persistence {
         }
     }
 
-    /// The timeout of the response.
     pub(crate) fn wait(&self) -> Micros {
         self.wait
     }

@@ -38,7 +38,6 @@ struct UnderWay {
     session: (Node, u32),
     length: u32,
     crc: u32,
-    /// Where the next piece begins.
     next: u32,
     /// When something last came.
     at: Micros,
@@ -66,7 +65,6 @@ pub struct LargeMessage<'b> {
 /// The effect of a request.
 enum Step {
     Respond(PieceResponse),
-    /// The message of this length is complete.
     Whole(usize),
 }
 

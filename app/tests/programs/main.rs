@@ -308,7 +308,6 @@ fn a_request_that_nobody_answers_ends() {
     assert_eq!(*ends.borrow(), [Err(RequestError::TimedOut), Err(nowhere)]);
 }
 
-/// Who gives up waiting leaves no trace.
 #[test]
 fn a_message_that_nobody_waits_for_frees_its_place() {
     let shared = World::shared("path(2)");
@@ -330,7 +329,6 @@ fn a_message_that_nobody_waits_for_frees_its_place() {
     assert_eq!(world.ended(), 1);
 }
 
-/// Who gives up sleeping leaves no timer behind.
 #[test]
 fn a_sleep_that_is_given_up_frees_its_timer() {
     let shared = World::shared("path(2)");

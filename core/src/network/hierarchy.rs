@@ -105,17 +105,14 @@ struct Move {
 }
 
 impl Hierarchy {
-    /// Parses the text after `folded`.
     pub(crate) fn parse_folded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::Folded, reader)
     }
 
-    /// Parses the text after `root-folded`.
     pub(crate) fn parse_root_folded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::RootFolded, reader)
     }
 
-    /// Parses the text after `flooded`.
     pub(crate) fn parse_flooded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::Flooded, reader)
     }

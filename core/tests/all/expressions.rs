@@ -74,7 +74,6 @@ fn lift_of_orbits() -> impl Strategy<Value = String> {
     })
 }
 
-/// An expression of any family, legal or not.
 pub(crate) fn expression() -> impl Strategy<Value = String> {
     let one = ["ccc", "dualcube", "hcn", "hfn", "hcn3", "re-heawood-2"];
     let two = ["cor", "wk", "symmetric-hypernet", "hypernet", "exchanged-hypercube"];

@@ -42,7 +42,6 @@ struct Board<'a> {
     wires: [Vec<u8>; LINKS],
 }
 
-/// The whole of it.
 pub(crate) struct World<'a> {
     now: Micros,
     boards: Vec<Board<'a>>,
@@ -112,7 +111,6 @@ impl<'a> World<'a> {
         self.programs[program].ended = true;
     }
 
-    /// Programs that have ended.
     pub(crate) fn ended(&self) -> usize {
         self.programs.iter().filter(|program| program.ended).count()
     }

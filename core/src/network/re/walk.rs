@@ -55,7 +55,6 @@ impl Needed {
         self.groups.iter().fold(self.places, |all, group| all | group)
     }
 
-    /// The number of places and groups.
     fn count(&self) -> u32 {
         self.places.count_ones() + self.groups.len() as u32
     }

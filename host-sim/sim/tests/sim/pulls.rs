@@ -44,7 +44,6 @@ fn rest_of(name: Name) -> Vec<u8> {
 /// What was read of a stream, and how it ended.
 type Heard = (Vec<u8>, Result<(), StreamError>);
 
-/// What happened in a run.
 #[derive(Default)]
 struct Book {
     /// Programs that have something to send.
@@ -232,7 +231,6 @@ impl Drop for Speaking<'_> {
     }
 }
 
-/// How many of what was tried succeeded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Successes {
     pub(crate) tried: usize,

@@ -38,7 +38,6 @@ pub(crate) fn kept(settings: &Settings, account: Account) -> Account {
     account
 }
 
-/// Everything was delivered, and nothing dropped.
 pub(crate) fn assert_all_delivered(settings: &Settings, account: &Account) {
     let command = settings.command();
     assert!(account.tally.sent > 0, "{command}");
