@@ -9,7 +9,7 @@ mod networks;
 
 #[cfg(unix)]
 pub use folder::Folder;
-pub use networks::{audited_groups, networks};
+pub use networks::{audited_groups, figures, networks};
 
 /// How often a property is tried: `HOPWISE_CASES` percent of `cases`, at least once.
 pub fn cases(cases: u32) -> u32 {

@@ -257,6 +257,8 @@ fn next_of_code(program: &Program, node: Node) -> Node {
 
 #[cfg(test)]
 mod tests {
+    use hopwise_testing::figures;
+
     use super::*;
 
     fn within(network: &Network, from: Node, to: Node, hops: u64) -> bool {
@@ -270,37 +272,8 @@ mod tests {
 
     #[test]
     fn rings_pass_every_node_once_within_their_dilation() {
-        for (expression, dilation) in [
-            ("hypercube(5)", 1),
-            ("torus(3,3)", 1),
-            ("torus(2,4)", 1),
-            ("torus(3,6)", 1),
-            ("torus(4,3)", 1),
-            ("torus(3,4)", 1),
-            ("torus(3,5)", 3),
-            ("mesh(4,3,5)", 1),
-            ("mesh(3,3,2)", 1),
-            ("mesh(2,2)", 1),
-            ("mesh(3,5)", 3),
-            ("ghc(5,2,3)", 1),
-            ("folded(path(4),2)", 1),
-            ("ghc(4,4)", 1),
-            ("complete(5)", 1),
-            ("ring(7)", 1),
-            ("path(2)", 1),
-            ("path(3)", 2),
-            ("path(6)", 2),
-            ("path(7)", 2),
-            ("star(7)", 3),
-            ("petersen", 3),
-            ("rdn(ring(3),1)", 3),
-            ("rsn(2,hypercube(2))", 3),
-            ("re(ring(4),complete(3),2)", 3),
-            ("rcr(2,3,1)", 3),
-            ("wk(4,3)", 3),
-            ("nstar(4)", 3),
-            ("folded(ring(3),3)", 1),
-        ] {
+        for (expression, figures) in figures("ring_dilations") {
+            let dilation = figures[0];
             let network: Network = expression.parse().unwrap();
             let ring = Ring::new(&network);
             assert_eq!(ring.dilation(), dilation, "{expression}");

@@ -12,6 +12,7 @@ pub(crate) fn number() -> impl Strategy<Value = u64> {
         8 => 0u64..=9,
         2 => 10u64..=70,
         1 => prop::sample::select(vec![1000, 65_535, 1 << 31, (1 << 32) - 1, 1 << 32, (1 << 62) - 1, 1 << 63, u64::MAX]),
+        1 => any::<u64>(),
     ]
 }
 

@@ -53,7 +53,6 @@ pub const MAX_TREE_NODES: u64 = 1 << 10;
 #[derive(Clone, Debug)]
 pub struct Request {
     pub operation: Operation,
-    /// What a node can send and receive in a round.
     pub ports: Ports,
     /// The value of each node, in node order.
     pub values: Vec<i64>,
@@ -119,7 +118,6 @@ pub struct Report {
     pub published: Option<u64>,
 }
 
-/// What was done, and what every node holds in the end.
 #[derive(Clone, Debug)]
 pub struct Done {
     pub report: Report,

@@ -92,7 +92,6 @@ impl<'a> Machine<'a> {
         self.network
     }
 
-    /// What a node can send and receive in a round.
     pub fn ports(&self) -> Ports {
         self.ports
     }
@@ -109,7 +108,6 @@ impl<'a> Machine<'a> {
         self.bytes_max
     }
 
-    /// The most messages that one link has carried in one direction.
     pub fn link_load(&self) -> u64 {
         self.loads.values().map(|load| load.messages).max().unwrap_or(0)
     }

@@ -320,7 +320,6 @@ impl Job<'_> {
         Ok(held)
     }
 
-    /// The most hops between two that are neighbors in what is embedded.
     fn dilation(&self, graph: &Graph) -> Option<u64> {
         match &self.tree {
             Some(tree) => Some(tree.dilation().into()),
