@@ -8,7 +8,6 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::catalogue;
-use super::figures::CannotSearch;
 use super::graph::Graph;
 use super::isomorphism::{Found, Sorted, search};
 use super::lifts::anneal::Effort;
@@ -17,6 +16,7 @@ use super::lifts::grow::grown;
 use super::lifts::{Catalogue, Entry, anneal};
 use super::profile::Profile;
 use super::usage::Usage;
+use crate::CannotExamine;
 
 /// Networks up to this size are compared link by link, to tell one graph under two names.
 const MAX_COMPARED: u64 = 1_024;
@@ -133,7 +133,7 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    fn new(network: &Network, also: Vec<String>, ports: u64) -> Result<Self, CannotSearch> {
+    fn new(network: &Network, also: Vec<String>, ports: u64) -> Result<Self, CannotExamine> {
         let by_digits = matches!(network.family(), Family::Re(re) if !re.routes_by_walk());
         let quick = !by_digits || network.nodes() <= MAX_BY_DIGITS;
         let profile = if quick {
@@ -156,7 +156,7 @@ impl Ranked {
 
 impl Choice {
     /// Measures every network of the catalogues that fits. `progress` is called with how many of how many are measured.
-    pub fn of(wanted: Wanted, progress: impl Fn(u64, u64) + Sync) -> Result<Choice, CannotSearch> {
+    pub fn of(wanted: Wanted, progress: impl Fn(u64, u64) + Sync) -> Result<Choice, CannotExamine> {
         let Wanted { nodes, ports, .. } = wanted;
         let margin = nodes * wanted.within_percent / 100;
         let (least_nodes, most_nodes) = ((nodes - margin).max(2), nodes + margin);
@@ -171,7 +171,7 @@ impl Choice {
             progress(1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed), all);
             Ok((Profile::distances(&network)?, network))
         });
-        let mut found = measured.collect::<Result<Vec<_>, CannotSearch>>()?;
+        let mut found = measured.collect::<Result<Vec<_>, CannotExamine>>()?;
         found.sort_by(better);
         let bound = Bound::new(nodes, ports);
         let mut choice = Choice {
@@ -190,7 +190,7 @@ impl Choice {
         };
         let listed = name_graphs_once(found, wanted.top)?.into_par_iter();
         let ranked = listed.map(|(network, also)| Ranked::new(&network, also, ports));
-        choice.networks = ranked.collect::<Result<_, CannotSearch>>()?;
+        choice.networks = ranked.collect::<Result<_, CannotExamine>>()?;
         choice.look_further(&lifts);
         Ok(choice)
     }
@@ -302,7 +302,7 @@ impl Kept {
 }
 
 /// The first `top` graphs in order, each with the other names it goes by.
-fn name_graphs_once(found: Vec<(Profile, Network)>, top: usize) -> Result<Vec<(Network, Vec<String>)>, CannotSearch> {
+fn name_graphs_once(found: Vec<(Profile, Network)>, top: usize) -> Result<Vec<(Network, Vec<String>)>, CannotExamine> {
     let mut kept: Vec<Kept> = Vec::new();
     for (profile, network) in found {
         // Names of the same graph follow each other.

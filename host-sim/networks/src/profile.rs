@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use super::bisection::{self, Bisection};
 use super::broadcast::Broadcast;
-use super::figures::{CannotSearch, Figures};
+use super::figures::Figures;
 use super::graph::Graph;
+use crate::CannotExamine;
 
 /// Networks up to this size are searched even if there is a formula: the search is as good, and faster.
 const ALWAYS_SEARCHED: u64 = 4096;
@@ -51,7 +52,7 @@ pub fn cost_ratio(nodes: u64, degree: u64, diameter: u64) -> f64 {
 impl Profile {
     /// Degrees, diameter and distances: by search of a small network, by formula for a large one, or by search where there is
     /// none and it does not take too long.
-    pub fn distances(network: &Network) -> Result<Profile, CannotSearch> {
+    pub fn distances(network: &Network) -> Result<Profile, CannotExamine> {
         let transitive = network.vertex_transitive();
         let searchable = network.nodes() <= if transitive { MAX_FROM_ONE_NODE } else { MAX_SEARCHED };
         let is_small = network.nodes() <= ALWAYS_SEARCHED;
@@ -79,14 +80,14 @@ impl Profile {
     }
 
     /// Without the bisection, which `hopwise choose` does not list.
-    pub fn for_choice(network: &Network) -> Result<Profile, CannotSearch> {
+    pub fn for_choice(network: &Network) -> Result<Profile, CannotExamine> {
         let mut profile = Profile::distances(network)?;
         profile.broadcast_steps = broadcast_steps(network);
         Ok(profile)
     }
 
     /// All of it: also the bounds of the bisection and the steps of a broadcast, where that does not take too long.
-    pub fn whole(network: &Network) -> Result<Profile, CannotSearch> {
+    pub fn whole(network: &Network) -> Result<Profile, CannotExamine> {
         let mut profile = Profile::distances(network)?;
         profile.broadcast_steps = broadcast_steps(network);
         if network.nodes() <= bisection::MAX_NODES as u64 {

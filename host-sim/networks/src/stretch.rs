@@ -7,7 +7,6 @@ use super::distances::hops_from;
 use super::graph::Graph;
 use super::routes::{RouteFault, RoutesTo};
 
-/// The routes of a rule over all ordered pairs of different nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stretch {
     pub pairs: u64,

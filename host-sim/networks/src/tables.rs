@@ -20,7 +20,6 @@ pub const MAX_NODES: usize = 4_096;
 /// Maximum size of a file in bytes: each edge of the complete graph of so many nodes twice, in short.
 const MAX_BYTES: u64 = 128 << 20;
 
-/// The reason why a text is not a list of edges.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadEdges {
     #[error("line {0} must be two node numbers")]

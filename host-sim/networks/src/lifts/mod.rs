@@ -23,7 +23,6 @@ const KEPT: &str = include_str!("../../lifts.txt");
 /// Maximum number of orbits up to which all are tried.
 pub const MAX_ORBITS: u64 = 16;
 
-/// A lift, and how far its nodes are from each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub expression: String,
@@ -33,7 +32,6 @@ pub struct Entry {
     pub steps: u64,
 }
 
-/// The best lift for each number of nodes and ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Catalogue {
     entries: BTreeMap<(u64, u64), Entry>,

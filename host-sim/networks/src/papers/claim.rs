@@ -207,7 +207,6 @@ impl Claim {
         }
     }
 
-    /// Compares an upper bound of the paper with what was measured.
     pub(super) fn at_most(self, how: How, cases: &[Case]) -> Claim {
         let above = cases.iter().find(|case| case.found > case.said);
         Claim {
