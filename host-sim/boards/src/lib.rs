@@ -236,7 +236,6 @@ impl Uart {
 }
 
 impl BoardKind {
-    /// The number of the link that a serial port is.
     pub fn link_of(&self, uart: &str) -> Option<usize> {
         self.links.iter().position(|link| link.name.eq_ignore_ascii_case(uart))
     }

@@ -55,7 +55,6 @@ pub(super) enum Next {
     Pass(u32, Reply),
     /// Request the challenge of a node with this nonce, for the command of this number.
     Ask { dest: u64, number: u32, nonce: Tag },
-    /// Send the command of this number with these bytes.
     Send {
         dest: u64,
         number: u32,
@@ -123,14 +122,12 @@ impl AuthorizedCommands {
         Next::Ask { dest, number, nonce }
     }
 
-    /// Records the packet in which the challenge for a command was requested.
     pub(super) fn asked(&mut self, number: u32, packet: u32, nonce: Tag) {
         for pending in self.pending.iter_mut().filter(|pending| pending.number == number) {
             pending.stage = Stage::Asked { packet, nonce };
         }
     }
 
-    /// Records the packet in which a command was sent.
     pub(super) fn sent(&mut self, number: u32, in_packet: u32) {
         for pending in self.pending.iter_mut().filter(|pending| pending.number == number) {
             if let Stage::Sent { packet, .. } = &mut pending.stage {

@@ -8,10 +8,8 @@ use hopwise_node::wire::{BoardState, DropReason};
 
 use crate::serial_line::BadPort;
 
-/// The reason why there is no connection to a mesh.
 #[derive(Debug, thiserror::Error)]
 pub enum NoConnection {
-    /// The serial port is unusable, or no board responds there.
     #[error("{0}")]
     Port(#[from] BadPort),
     #[error("the board at {0}: its image lacks the family of its network: flash one that has it")]
@@ -43,10 +41,8 @@ pub enum SendError {
     NoSuchNode(#[from] NoSuchNode),
     #[error("{0}")]
     TooLong(#[from] TooLong),
-    /// The board at the serial port has no room for it.
     #[error("the board at the serial port has no room for it")]
     NoRoom,
-    /// The board at the serial port is switched off, or its cable is pulled.
     #[error("the board at the serial port does not respond any more")]
     NoBoard,
     #[error("{0}")]
@@ -128,7 +124,6 @@ impl SendResult {
     }
 }
 
-/// The reason why a request to a node has no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoResponse {
     #[error("undeliverable: {}", .0.name())]

@@ -22,7 +22,6 @@ const MAX_MESSAGES: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incoming {
     pub source: u64,
-    /// Whether the host at that node sent it, not the node.
     pub from_host: bool,
     pub port: AppPort,
     pub bytes: Vec<u8>,
@@ -126,12 +125,10 @@ impl HostPort {
         self.refused
     }
 
-    /// The address of the board, if it is there.
     pub fn board(&self) -> Option<Identity> {
         self.endpoint.peer()
     }
 
-    /// The version of the wire format that the board speaks.
     pub fn wire_version(&self) -> u8 {
         self.endpoint.version()
     }
@@ -168,7 +165,6 @@ impl HostPort {
         self.endpoint.version() < VERSION
     }
 
-    /// Passes a reply to the caller, or to a command that waits for it.
     fn replied(&mut self, number: u32, reply: Reply, now: Micros) {
         let is_old = self.is_old();
         match &mut self.authorized_commands {
@@ -266,7 +262,6 @@ impl HostPort {
         self.waiting.clear();
     }
 
-    /// Whether the board has taken everything that was sent.
     pub fn all_taken(&self) -> bool {
         self.waiting.is_empty() && self.endpoint.is_idle()
     }

@@ -69,7 +69,6 @@ pub fn links_expected(network: &Network) -> u64 {
     ends.sum::<u64>() / 2
 }
 
-/// The links that both ends report to be up.
 pub fn links_up(talk: &mut dyn Talk, network: &Network) -> u64 {
     let replies = ask_everyone(talk, network.nodes(), Query::Identity);
     let up = replies.iter().flatten().filter_map(Reply::read::<NodeReport>);

@@ -35,7 +35,6 @@ impl NoResponse {
 }
 
 impl Mesh {
-    /// Pings a node. Returns the round-trip time, or the failure reason.
     pub fn ping(&self, node: u64) -> Result<Duration, NoResponse> {
         let begin = Instant::now();
         let reply = self.ask(node, Query::Ping, PING, NODE_TIMEOUT);

@@ -37,7 +37,6 @@ pub enum PortFault {
     Silent(u32),
     #[error("the board takes no host here: another one is at it, or this is not its serial port")]
     Refused,
-    /// A board is there, but the keys do not match.
     #[error(
         "the board has another key, or only one of the two has one: give the key of its mesh, by the mesh file or --key-file"
     )]
@@ -169,7 +168,6 @@ fn fault_of(error: io::Error) -> PortFault {
     }
 }
 
-/// Opens a raw, exclusive port at the mesh's speed.
 fn open_device(path: &Path, baud: u32) -> Result<Box<dyn SerialPort>, PortFault> {
     let unix = unix::Opened::new(path)?;
     let builder = serialport::new(path.to_string_lossy(), baud).timeout(LOOK);

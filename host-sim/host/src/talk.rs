@@ -5,7 +5,6 @@ use hopwise_node::wire::{Command, Content, DropReason, Packet, Query, Verdict, r
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// A request to a node, sent at a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardRequest {
     /// The board at whose serial port it is sent.
@@ -30,7 +29,6 @@ impl BoardRequest {
         BoardRequest { more, ..self }
     }
 
-    /// A command to the board at the serial port.
     pub fn command(at: usize, command: &Command<'_>) -> Self {
         BoardRequest::new(at, at as u64, command.query()).with(command.payload().to_vec())
     }
@@ -39,7 +37,6 @@ impl BoardRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     Response(Vec<u8>),
-    /// The request, or the packet, did not reach its destination.
     Undeliverable(DropReason),
     /// The destination's decision about a confirmed packet.
     Confirmed(Verdict),

@@ -33,7 +33,6 @@ pub(crate) enum Errand {
     Broadcast(AppPort),
 }
 
-/// A call, its timeout once the board has it, and where to report the end.
 pub(crate) struct Job {
     pub(crate) errand: Errand,
     pub(crate) dest: u64,

@@ -31,7 +31,6 @@ enum Rule {
     All,
 }
 
-/// Why a pattern means nothing on a network: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadDestinations(String);

@@ -26,11 +26,7 @@ pub enum Traffic {
     /// Every node to one other, drawn by the seed: along a cycle through all nodes.
     Permutation,
     /// A share of the packets to one node, the others uniform.
-    HotSpot {
-        node: Node,
-        /// The share of the others' packets that go to it.
-        share: f64,
-    },
+    HotSpot { node: Node, share: f64 },
     /// To the neighbors, all equally often.
     Neighbors,
     /// Every packet to all nodes.

@@ -55,7 +55,6 @@ pub enum Next {
     Several(u64, BTreeSet<Probe>),
 }
 
-/// What is to be done with a mesh file and these probes.
 pub fn next(mesh: &Mesh, seen: &BTreeSet<Probe>) -> Next {
     let Some(node) = mesh.nodes().find(|node| mesh.probe(*node).is_none()) else {
         return Next::Done;

@@ -23,7 +23,6 @@ pub struct BoardLine {
 #[error("cannot read its defmt table: {0}")]
 pub struct BadLogTable(String);
 
-/// What is needed to read the log of a firmware.
 pub struct LogFormat {
     table: Option<Table>,
     locations: Option<Locations>,

@@ -294,7 +294,6 @@ impl<'a> Capture<'a> {
     }
 }
 
-/// Whether a record tells of a packet on a cable.
 fn is_crossing(record: &Record) -> bool {
     matches!(record, Record::Event(Event::Sent { .. } | Event::Received { .. }))
 }

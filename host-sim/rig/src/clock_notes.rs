@@ -38,7 +38,6 @@ impl Thinned {
     }
 }
 
-/// What is noted of a clock while its lines come.
 #[derive(Clone, Debug)]
 pub(crate) struct ClockNotes {
     pub(crate) first: f64,

@@ -52,7 +52,6 @@ impl Clock {
     }
 }
 
-/// All clocks, and how well the packets agree with them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Alignment {
     /// In the order of their numbers.

@@ -68,7 +68,6 @@ pub struct Flasher {
     pub limit: Duration,
 }
 
-/// The mesh file names no probes for these nodes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the mesh file names no probe for {}: `probe-rs list` shows the numbers of those that are plugged in",

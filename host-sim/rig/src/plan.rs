@@ -50,13 +50,11 @@ impl CableEnd {
 pub struct Cable {
     /// Its number in the plan, from 1.
     pub number: usize,
-    /// The end at the board that is already there.
     pub from: CableEnd,
     /// The end at the board that comes new.
     pub to: CableEnd,
 }
 
-/// A board and the cables that come with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WiringStep {
     pub node: u64,

@@ -29,7 +29,6 @@ pub enum NoPortSelected {
     None,
     #[error("say with --port or {VARIABLE} which of these boards: {}", list(.0))]
     Several(Vec<BoardPort>),
-    /// What is wrong with the bench that was to be used.
     #[error("{0}")]
     Bench(String),
 }
@@ -39,7 +38,6 @@ fn list(ports: &[BoardPort]) -> String {
     ports.iter().map(port).collect::<Vec<_>>().join(", ")
 }
 
-/// The ST-LINKs that are plugged in, or those of a bench.
 pub fn st_links() -> Result<Vec<BoardPort>, NoPortSelected> {
     let Some(bench) = Bench::named() else {
         return Ok(among(&serialport::available_ports().unwrap_or_default()));

@@ -39,7 +39,6 @@ pub enum Call<'a> {
     /// Prints so many words of memory, from an address on, as they are.
     Read(Target<'a>, u32, u32),
     Reset(Target<'a>),
-    /// Prints the log of a running board, whose program is in the file.
     Log(Target<'a>, &'a Path),
     /// What cargo runs for the one board of a chip that is plugged in; cargo adds the file.
     Run(&'a str),
@@ -296,7 +295,6 @@ fn kill(child: &mut Child) {
     let _ = child.kill();
 }
 
-/// Ends programs, all at once, one way after the other.
 pub fn end_all(mut children: Vec<Child>) {
     for (end, timeout) in WAYS {
         // Whoever has ended is waited for here, so that no number is used that may be somebody else's by now.

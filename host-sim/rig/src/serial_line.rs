@@ -25,7 +25,6 @@ pub struct SerialMesh {
 }
 
 impl SerialMesh {
-    /// Opens ports and waits until a board answers at each.
     pub fn open(paths: &[PathBuf], baud: u32, keys: Option<MeshKeys>) -> Result<Self, BadPort> {
         let lines = paths.iter().map(|path| SerialLine::open(path, baud, keys));
         let mut mesh = SerialMesh {
@@ -109,7 +108,6 @@ impl SerialMesh {
 }
 
 impl Boards for SerialMesh {
-    /// A port that fails is a port without answers.
     fn wait(&mut self, time: Duration) {
         let _ = self.idle(time);
     }

@@ -18,10 +18,8 @@ pub struct Peer {
     pub host: bool,
 }
 
-/// Why two ends that hear each other do not link up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stranger {
-    /// They have different keys, or only one of them has a key.
     Key,
     /// They speak different versions of the wire format.
     Version,
@@ -32,7 +30,6 @@ pub struct LinkSeen {
     pub peer: Option<Peer>,
     /// The other end hears this one, too.
     pub up: bool,
-    /// Why there can be no link with who is there.
     pub stranger: Option<Stranger>,
     /// How often its serial port found bytes without a stop bit, noise, and bytes that nobody had fetched in time.
     pub errors: [u32; 3],
@@ -101,7 +98,6 @@ pub struct LineErrors {
     pub overruns: u32,
 }
 
-/// The links whose serial ports have found something wrong.
 pub fn line_errors(seen: &Seen, mesh: &Mesh) -> Vec<LineErrors> {
     let mut list = Vec::new();
     for (node, board) in seen {

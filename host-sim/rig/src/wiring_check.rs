@@ -33,7 +33,6 @@ pub enum FindingKind {
     OneWay,
     /// Key mismatch, or only one end has a key.
     Key,
-    /// The other end has another version of the wire format.
     Version,
 }
 
@@ -44,7 +43,6 @@ pub struct Finding {
     pub node: u64,
     /// At which of its ports; none if it is about the whole board, or a link that the plan does not use.
     pub port: Option<u64>,
-    /// The serial port of the board, if it is about one.
     pub uart: Option<&'static str>,
     /// What should be there: a port, such as 3.1, or the kind of a board.
     pub expected: Option<String>,

@@ -175,7 +175,7 @@ fn obey(mesh: &Mesh, outbox: &Arc<Outbox>, wanted: &Wanted, line: Line<'_>) -> b
     };
     let (id, wish) = match line::read(line) {
         Ok(read) => read,
-        Err(BadLine { id, reason }) => return outbox.say(line::error(&id, "bad-line", &reason.to_string())),
+        Err(BadLine { id, reason }) => return outbox.say(line::error(&id, "bad-line", &reason)),
     };
     let mut wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
     let errand = match wish {

@@ -272,26 +272,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_its_line() {
-        for (text, reason) in rows(
-            r#"
-            1s cut => line 1: an event is TIME WHAT WHERE [HOW MUCH]
-            \n1 cut 0.1 => line 2: '1' is not a time such as 1.5s, 20ms or 300us
-            1s cut 0 => line 1: '0' is not a port such as 3.0
-            1s cut 0. => line 1: '0.' is not a port such as 3.0
-            1s cut 0.-1 => line 1: '0.-1' is not a port such as 3.0
-            1s off 0.1 => line 1: '0.1' is not a board number
-            1s swap 0.1 => line 1: swap needs two ports
-            1s burst 0.1 => line 1: burst needs a length such as 2ms
-            1s noise 0.1 => line 1: noise needs a chance such as 1e-4
-            1s noise 0.1 2 => line 1: '2' is not a probability between 0 and 1
-            1s press 0 for ever => line 1: 'ever' is not a time such as 1.5s, 20ms or 300us
-            1s off 0 gently => line 1: 'off' with too many words
-            1s press 0 gently => line 1: 'press' with too many words
-            1s cut 0.1 now => line 1: 'cut' with too many words
-            1s melt 0.1 now => line 1: 'melt' is not an event; events are cut, plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, off, on, press, release
-            -1s reset 0 => line 1: '-1s' is not a time such as 1.5s, 20ms or 300us
-            "#,
-        ) {
+        for (text, reason) in rows(include_str!("nonsense.txt")) {
             assert_eq!(Script::parse(&text).unwrap_err().to_string(), reason);
         }
     }

@@ -47,7 +47,6 @@ impl fmt::Display for PortName {
     }
 }
 
-/// Why there is no such board or port: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoSuchPlace(pub String);

@@ -180,7 +180,6 @@ impl Mesh {
         })
     }
 
-    /// Whether the file says that there are no real boards.
     pub fn is_emulated(&self) -> bool {
         self.emulated
     }
@@ -189,7 +188,6 @@ impl Mesh {
         self.nodes.get(&node).map_or("", |settings| &settings.name)
     }
 
-    /// The number of the link that a port is at.
     pub fn link(&self, end: NodePort) -> usize {
         let said = self.nodes.get(&end.node).map(|node| &node.links);
         said.and_then(|links| links.get(end.port as usize))

@@ -9,7 +9,6 @@ use serde::{Deserialize, Deserializer};
 use super::{Mesh, MeshRule, NodePort};
 use crate::boards::Uart;
 
-/// What a mesh file says of the rate of its cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CableRate {
     /// The ends of each cable choose it: `"auto"`.

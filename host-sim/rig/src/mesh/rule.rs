@@ -17,7 +17,6 @@ pub enum BadMesh {
     Key { path: PathBuf, error: BadKey },
 }
 
-/// What the text of a mesh file breaks, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {rule}")]
 pub struct BrokenRule {

@@ -133,7 +133,6 @@ pub struct Updater<'a> {
     package: &'a Package,
     /// In the order in which they are told.
     nodes: Vec<u64>,
-    /// The slot that the next image of each goes to.
     targets: BTreeMap<u64, Slot>,
     report: UpdateReport,
 }

@@ -33,7 +33,6 @@ pub enum BadPackage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
     pub board: String,
-    /// The version of the wire format that it speaks.
     pub wire: u8,
     images: [Linked; 2],
 }
