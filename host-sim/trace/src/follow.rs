@@ -10,6 +10,7 @@ use hopwise_core::{Network, Node};
 use hopwise_node::router::times::REMEMBER_PEER;
 use hopwise_node::router::{Event, Outcome};
 use hopwise_node::wire::{PacketId, Role};
+use serde::Serialize;
 
 use crate::line::{Nanos, Record, TraceLine};
 use crate::packet::Packet;
@@ -32,7 +33,6 @@ pub struct EndCounts {
     pub miswired: u64,
 }
 
-/// What happened to a cable besides packets, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CableEvent {
     pub at: Nanos,
@@ -41,7 +41,8 @@ pub struct CableEvent {
     pub change: CableChange,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CableChange {
     Up,
     Down,
@@ -60,7 +61,6 @@ pub trait Audience {
     fn cable(&mut self, _event: CableEvent) {}
 }
 
-/// What is known of a trace besides its packets.
 #[derive(Debug, Default)]
 pub struct Overview {
     pub network: Option<Network>,
@@ -75,7 +75,6 @@ pub struct Overview {
     pub events: u64,
     /// Lines with words that are not known.
     pub unknown: u64,
-    /// The times of the first and the last event.
     pub span: Option<(Nanos, Nanos)>,
     /// The last line, if its end is missing: it was left out.
     pub cut: Option<u64>,

@@ -65,7 +65,6 @@ pub struct Latency {
     pub wait: Option<TimeSpread>,
 }
 
-/// The paths that packets took, beside those that addresses tell.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Paths {
     /// Delivered packets for one node whose whole path is in the trace.
@@ -320,7 +319,6 @@ pub fn path(network: &Network, from: Node, to: Node) -> Vec<Node> {
     path.take(network.nodes() as usize).collect()
 }
 
-/// The cables of the network, and others that the trace shows.
 fn links(overview: &Overview) -> Vec<LinkQuality> {
     let mut cables: BTreeMap<(Node, Node), LinkQuality> = BTreeMap::new();
     for (&(node, link), end) in &overview.ends {

@@ -100,9 +100,7 @@ pub fn nesting(network: &Network) -> Nesting {
             by_digits(clusters.chain([cube]).collect(), swap_kinds(hypernet.levels()))
         }
         Family::Exchanged(exchanged) => of_exchanged(exchanged.first_bits() as u32, exchanged.second_bits() as u32),
-        Family::Table(_) if network.nodes() <= MAX_WITHOUT_SHAPE => {
-            flat(stress::places(network.unchecked()), vec!["link".into()])
-        }
+        Family::Table(_) if network.nodes() <= MAX_WITHOUT_SHAPE => flat(stress::places(network), vec!["link".into()]),
         // Families of later versions, and the one that is too large for a page.
         _ => flat(shapes::grid(network.nodes() as usize), vec!["link".into()]),
     }

@@ -44,7 +44,7 @@ pub(super) fn centerd(points: Vec<Point>) -> Vec<Point> {
     points.into_iter().map(|point| point.plus(middle, -1.0)).collect()
 }
 
-pub(super) fn bounds(points: &[Point]) -> (Point, Point) {
+pub(crate) fn bounds(points: &[Point]) -> (Point, Point) {
     let fold = |pick: fn(&Point) -> f64, best: fn(f64, f64) -> f64| points.iter().map(pick).reduce(best).unwrap_or(0.0);
     (
         Point::new(fold(|p| p.x, f64::min), fold(|p| p.y, f64::min)),
