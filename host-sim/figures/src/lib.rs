@@ -43,7 +43,6 @@ pub fn percentile<T: Copy>(rising: &[T], percent: u32) -> Option<T> {
     rising.get(rank.checked_sub(1)? as usize).copied()
 }
 
-/// Mean, percentiles and extremes of some values, in their unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     pub count: usize,
