@@ -11,7 +11,7 @@ use hopwise_language::Traffic;
 use hopwise_sim::Settings;
 use rayon::prelude::*;
 use serde_json::Value;
-use settings::{assert_all_delivered, on, run};
+use settings::{assert_all_delivered, flag, on, run};
 
 #[test]
 fn only_a_tree_is_left_of_a_large_network() {
