@@ -27,7 +27,6 @@ pub(crate) struct RequestId {
     pub(crate) asked: u32,
 }
 
-/// What is to be done with a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
     pub(crate) how: SendMode,

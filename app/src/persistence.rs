@@ -25,7 +25,6 @@ impl Pauses {
     }
 }
 
-/// The retry state of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Persistence {
     wait: Micros,

@@ -36,7 +36,6 @@ pub(crate) struct Sending {
     pub(crate) stage: Stage,
     /// The message, and then the response to it. Apart from the stage, so that only its bytes are copied.
     pub(crate) payload: Payload,
-    /// No task waits for its result.
     pub(crate) unattended: bool,
     pub(crate) waker: Option<Waker>,
 }
@@ -56,7 +55,6 @@ impl Sending {
     }
 }
 
-/// A port that is served.
 #[derive(Debug)]
 pub(crate) struct Open<const DEPTH: usize> {
     pub(crate) port: AppPort,

@@ -31,7 +31,6 @@ impl<'a> Mesh<'a> {
     }
 }
 
-/// A message in progress.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
     /// Its source, and the session there.

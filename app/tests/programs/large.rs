@@ -124,7 +124,6 @@ fn a_receiver_that_restarts_gets_the_message_from_the_beginning() {
     assert_eq!(*got.borrow(), [(1, true)]);
 }
 
-/// Many send to one at once: each message comes once.
 #[test]
 fn senders_are_served_one_after_the_other() {
     let mut world = World::new("complete(5)");

@@ -31,7 +31,6 @@ enum Way<'a> {
     Rows(Program<'a>, u64),
     /// Every second node of a path of this length, and back.
     SecondNodes(Vertex),
-    /// Around a tree.
     Tree(Tree<'a>),
 }
 
@@ -158,7 +157,6 @@ fn is_modular(program: &Program) -> bool {
         })
 }
 
-/// A digit of an even size.
 fn even_digit(program: &Program) -> Option<u64> {
     (0..program.length()).find(|&index| digit(program, index).is_some_and(|axis| axis.size().is_multiple_of(2)))
 }

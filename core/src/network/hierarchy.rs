@@ -92,7 +92,6 @@ impl Place {
         }
     }
 
-    /// The node with this digit replaced.
     fn replace(&self, node: Vertex, digit: Vertex) -> Vertex {
         node - self.share(self.digit) + self.share(digit)
     }

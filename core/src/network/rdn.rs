@@ -165,7 +165,6 @@ impl Rdn {
         u64::from(self.levels)
     }
 
-    /// The number of nodes after this many levels.
     #[inline]
     fn size(&self, level: u8) -> Number {
         self.sizes.get(usize::from(level)).copied().unwrap_or(0)

@@ -121,7 +121,6 @@ pub struct Report {
 #[derive(Clone, Debug)]
 pub struct Done {
     pub report: Report,
-    /// By node.
     pub held: Vec<String>,
     /// The messages of each round, if they were to be written down.
     pub rounds: Vec<Vec<Sent>>,
@@ -134,7 +133,6 @@ pub enum CannotRun {
     Refused(String),
     #[error(transparent)]
     Root(#[from] NoSuchNode),
-    /// A schedule is wrong.
     #[error(transparent)]
     Conflict(#[from] Conflict),
 }

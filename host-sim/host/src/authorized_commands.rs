@@ -242,7 +242,6 @@ mod tests {
         obeyed: Vec<Vec<u8>>,
         host: AuthorizedCommands,
         packets: u32,
-        /// What the caller has been told.
         told: Vec<(u32, Reply)>,
         /// What the host signed, in order.
         signed: Vec<Vec<u8>>,

@@ -96,7 +96,6 @@ impl SendError {
     }
 }
 
-/// The result of a confirmed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendResult {
     #[error("delivered")]

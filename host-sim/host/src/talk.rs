@@ -15,7 +15,6 @@ pub struct BoardRequest {
 }
 
 impl BoardRequest {
-    /// A request without payload.
     pub fn new(at: usize, dest: u64, query: Query) -> Self {
         BoardRequest {
             at,
@@ -111,7 +110,6 @@ fn is_response(reply: &Option<Reply>) -> bool {
     matches!(reply, Some(Reply::Response(_)))
 }
 
-/// Decodes a response in postcard format.
 pub fn read<T: DeserializeOwned>(reply: &Option<Reply>) -> Option<T> {
     reply.as_ref()?.read()
 }

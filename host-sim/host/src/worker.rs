@@ -15,9 +15,7 @@ const AT_ONCE: usize = 8;
 /// Timeout of a board that does not take a packet, and of a confirmed packet: packets live for six seconds.
 pub(crate) const COMPLETION_TIMEOUT: Duration = Duration::from_secs(7);
 
-/// The operation of a call.
 pub(crate) enum Errand {
-    /// A request to a node.
     Ask(Query),
     /// A request to the host at a node.
     AskHost(AppPort),
@@ -29,7 +27,6 @@ pub(crate) enum Errand {
     ToHost(AppPort),
     /// A message that its destination confirms.
     Confirmed(AppPort),
-    /// A message to all.
     Broadcast(AppPort),
 }
 
@@ -52,14 +49,12 @@ pub(crate) enum End {
     Gone(Arc<BadPort>),
 }
 
-/// The events for listeners.
 pub(crate) enum News<'a> {
     Message(&'a Incoming),
     /// The port has failed: nothing comes any more.
     Gone(&'a BadPort),
 }
 
-/// The reaction of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interest {
     /// Took it: if it was a request, it is answered there.
@@ -83,7 +78,6 @@ pub(crate) struct Common {
     pub(crate) fault: OnceLock<Arc<BadPort>>,
 }
 
-/// An errand under way.
 struct Open {
     kind: Kind,
     number: u32,

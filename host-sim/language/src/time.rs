@@ -39,7 +39,6 @@ impl Time {
         self.nanos.saturating_mul(1_000)
     }
 
-    /// Later by so much.
     #[must_use]
     pub const fn after(self, delay: Time) -> Self {
         Time::from_nanos(self.nanos.saturating_add(delay.nanos))

@@ -13,7 +13,6 @@ use super::graph::Graph;
 /// Nodes and links looked at before a search gives up: a second or two.
 const MAX_WORK: u64 = 200_000_000;
 
-/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The image of each node of the first graph.

@@ -77,7 +77,6 @@ fn method_name(method: Method) -> &'static str {
     }
 }
 
-/// A fault of a routing function.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteFault {
     #[error("{expression}: on the way to {dest} node {here} sends to {next}, which is not a neighbor")]

@@ -37,7 +37,6 @@ impl Worst {
 }
 
 impl Stretch {
-    /// Follows all routes.
     pub fn measure(network: &Network, graph: &Graph, rule: Rule) -> Result<Stretch, RouteFault> {
         let of_dest = |dest| {
             let routes = RoutesTo::follow(network, graph, dest, rule)?;

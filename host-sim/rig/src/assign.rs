@@ -47,9 +47,7 @@ impl Probe {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     Done,
-    /// This node's board is to be plugged in.
     PlugIn(u64),
-    /// This probe is the node's.
     Assign(u64, Probe),
     /// Several new probes are there: all but one must go.
     Several(u64, BTreeSet<Probe>),

@@ -62,7 +62,6 @@ pub struct WiringStep {
     pub cables: usize,
 }
 
-/// All cables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WiringPlan {
     /// In the order of wiring.

@@ -17,7 +17,6 @@ const PRODUCTS: [u16; 8] = [0x374b, 0x374e, 0x374f, 0x3752, 0x3753, 0x3754, 0x37
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardPort {
-    /// What is opened.
     pub path: PathBuf,
     /// The number of its probe.
     pub probe: String,

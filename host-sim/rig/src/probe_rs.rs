@@ -19,7 +19,6 @@ pub const OLDEST: Version = Version([0, 32, 0]);
 /// What probe-rs prints for each line of a log: time, level, text. The mark between them is in no time and no level.
 pub const LOG_FORMAT: &str = "{t}|{L}|{s}";
 
-/// A board that is plugged in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target<'a> {
     /// What probe-rs calls its chip.
@@ -48,9 +47,7 @@ pub enum Call<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
     Command(&'static str),
-    /// An option without a value.
     Flag(&'static str),
-    /// An option with a value.
     Setting(&'static str, OsString),
     /// A file, an address or a number.
     File(OsString),

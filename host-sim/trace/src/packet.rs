@@ -7,7 +7,6 @@ use hopwise_node::wire::{DropReason, PacketId};
 
 use crate::line::Nanos;
 
-/// A packet on its way over one cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
     pub from: Node,

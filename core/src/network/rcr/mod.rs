@@ -64,7 +64,6 @@ const MAX_REACH: usize = 128;
 /// Enough for all networks whose bits take at most 16 windows.
 const SHORT_REACH: usize = 32;
 
-/// A shortest walk on the ring.
 struct RingWalk {
     hops: Number,
     /// One such walk begins with a step of +1.

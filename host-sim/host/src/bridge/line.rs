@@ -56,7 +56,6 @@ impl Filter {
     }
 }
 
-/// A payload for an application of a node.
 #[derive(Debug, PartialEq)]
 pub(super) struct Parcel {
     node: u64,

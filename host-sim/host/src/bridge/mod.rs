@@ -23,7 +23,6 @@ use requests::Requests;
 const LONGEST_LINE: usize = 4096;
 const MAX_CLIENTS: usize = 16;
 
-/// Shares a mesh with clients.
 #[derive(Clone, Debug)]
 pub struct Bridge {
     mesh: Mesh,

@@ -34,7 +34,6 @@ impl State {
     }
 }
 
-/// A client's output queue.
 #[derive(Default)]
 pub(super) struct Outbox {
     state: Mutex<State>,

@@ -145,7 +145,6 @@ impl<P> Script<P> {
         Script { events }
     }
 
-    /// Both scripts as one.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.events.extend(other.events);

@@ -37,7 +37,6 @@ pub struct Catalogue {
     entries: BTreeMap<(u64, u64), Entry>,
 }
 
-/// A line of a catalogue that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct BadCatalogue {

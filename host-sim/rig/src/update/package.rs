@@ -39,7 +39,6 @@ pub struct Package {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Linked {
-    /// What boards are told about it.
     pub plan: UpdatePlan,
     bytes: Vec<u8>,
 }

@@ -117,7 +117,6 @@ fn any_two_dead_boards_keep_no_broadcast_from_anyone() {
     }
 }
 
-/// Three dead boards, drawn by a seed.
 #[test]
 fn three_dead_boards_keep_no_broadcast_from_anyone() {
     use rand::{RngExt, SeedableRng};
@@ -233,7 +232,6 @@ fn plugs_at_other_ports_of_the_same_board_do_no_harm() {
     assert!(events(&trace, "miswired").is_empty());
 }
 
-/// Whatever the script does and undoes, the mesh is whole again afterwards.
 #[test]
 fn what_is_undone_leaves_nothing_behind() {
     let faults = [

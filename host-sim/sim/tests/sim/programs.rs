@@ -71,7 +71,6 @@ fn every_request_has_a_response_or_an_error_and_none_is_carried_out_twice() {
     }
 }
 
-/// A program begins anew with its board.
 #[test]
 fn a_program_begins_with_its_board() {
     let starts: Rc<RefCell<Vec<u64>>> = Rc::default();
