@@ -409,8 +409,8 @@ pub(crate) fn explore(scenario: &Scenario) -> (usize, Micros) {
         for (place, state) in level.iter().enumerate() {
             let fail = |parents: &[_], last, error| panic!("{error}\n{}", way(scenario, parents, first + place, last));
             let settled = machine.recover(state, 0, 0);
-            match settled.and_then(|(time, state)| Ok((time.max(machine.recover(&state, AFTERWARDS, 0)?.0), ()))) {
-                Ok((time, _)) => slowest = slowest.max(time),
+            match settled.and_then(|(time, state)| Ok(time.max(machine.recover(&state, AFTERWARDS, 0)?.0))) {
+                Ok(time) => slowest = slowest.max(time),
                 Err(error) => fail(&parents, None, error),
             }
             for &step in steps.iter().filter(|_| depth < scenario.depth) {
