@@ -129,7 +129,7 @@ fn a_box_of_boards_becomes_a_mesh() {
 
     let trace = &folder.path("trace.jsonl");
     until(60, || {
-        let (status, said) = bench.hopwise("capture {} --for 2s --quiet -o {}", &[mesh, trace]);
+        let (status, said) = bench.hopwise("capture {} --app {} --for 2s --quiet -o {}", &[mesh, &app.elf, trace]);
         status == Some(0) && said.contains(" of 3 nodes, ") && said.contains("clocks: aligned by ")
     });
 
