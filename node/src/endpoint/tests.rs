@@ -34,7 +34,6 @@ struct HostEnd {
     board: Board,
     /// When each direction becomes free: of the host, of the board.
     free_at: [Micros; 2],
-    /// What the host heard.
     heard: Vec<Heard>,
     /// Number of the board's frames to lose.
     lose: usize,

@@ -140,7 +140,6 @@ impl Rates {
         self.baud_of(self.step)
     }
 
-    /// The fastest rate of this end.
     pub(super) fn fastest(&self) -> u32 {
         self.baud_of((self.own | 1).ilog2() as u8)
     }
@@ -187,7 +186,6 @@ impl Rates {
         }
     }
 
-    /// The session is over.
     #[inline(never)]
     pub(super) fn end(&mut self, now: Micros) {
         if self.is_raised() && self.lasted(now) < PROVEN {
@@ -211,7 +209,6 @@ impl Rates {
         self.phase == Phase::Trial { asks, came }
     }
 
-    /// A damaged frame was heard.
     #[inline(never)]
     pub(super) fn damaged(&mut self, now: Micros) {
         if !self.is_raised() {
@@ -230,7 +227,6 @@ impl Rates {
         }
     }
 
-    /// A message of the session was heard.
     #[inline(never)]
     pub(super) fn heard(&mut self, message: RateMessage, now: Micros) {
         match (message, self.phase) {
@@ -264,7 +260,6 @@ impl Rates {
         }
     }
 
-    /// Processes timeouts.
     #[inline(never)]
     pub(super) fn tick(&mut self, now: Micros) {
         if now < self.at {

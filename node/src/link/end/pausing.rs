@@ -103,7 +103,6 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    /// Restarts all timeouts.
     pub(super) fn wait_anew(&mut self, now: Micros) {
         self.sooner = true;
         self.intact_at = coarse(now);
@@ -128,7 +127,6 @@ impl<L: LinkCapacities> End<L> {
         self.is_paused(now) && self.pause_due().is_none()
     }
 
-    /// The pause to announce first.
     pub(super) fn pause_due(&self) -> Option<u8> {
         match self.pause {
             Pause::Due(units) => Some(units),

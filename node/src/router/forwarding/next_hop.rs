@@ -31,7 +31,6 @@ pub(in crate::router) struct Forwarder<'a, C: Capacities> {
     pub(in crate::router) wiring: &'a Wiring<C>,
     /// Links that are used only as a last resort: bit 0 is link 0.
     pub(in crate::router) avoided: u32,
-    /// The neighbor from which the packet came, if any.
     pub(in crate::router) came_from: Option<Node>,
     /// The next hop on the route of the packet.
     pub(in crate::router) next: Node,

@@ -43,7 +43,6 @@ pub(super) struct Transport<C: Capacities> {
 pub(super) enum Confirms {
     /// It continues, kept at a place, and names this epoch if there is one.
     GoesOn { kept: Place, epoch: Option<u16> },
-    /// It has ended.
     Ended(Completed),
 }
 
