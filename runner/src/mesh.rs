@@ -188,7 +188,6 @@ impl<C: Capacities> Mesh<C> {
         self.programs.watched_until() <= now
     }
 
-    /// The action of the button.
     pub(crate) fn press_button(&mut self, now: Micros) {
         self.programs.press_button();
         match self.router.broadcast(AppPort::TEXT, b"ping", now, &mut self.observer) {
@@ -253,7 +252,6 @@ fn ask<C: Capacities>(
     let _ = router.ask(neighbor, Query::Board(Command::READ_BLOCK), block, now, observer);
 }
 
-/// Serves the board's own ports.
 fn serve_own<C: Capacities>(router: &mut Router<C>) {
     for port in [AppPort::TRAFFIC, AppPort::TEXT] {
         // Cannot fail: nothing else is served yet. Messages are read at once.

@@ -32,7 +32,6 @@ impl Task {
         1 << self.0
     }
 
-    /// The first of those whose bits are set.
     pub(crate) const fn first_of(bits: u32) -> Self {
         Task(bits.trailing_zeros())
     }
