@@ -15,9 +15,7 @@ use super::bad::{BadLoad, bad};
 /// A message of a schedule; it is sent as one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The sender.
     pub from: u32,
-    /// The receiver.
     pub to: u32,
     /// The cycle in which it is made, if it has no round.
     pub at: u32,
@@ -41,7 +39,6 @@ impl Schedule {
         &self.messages
     }
 
-    /// What it is.
     pub fn name(&self) -> &str {
         &self.name
     }
