@@ -40,7 +40,6 @@ impl<T> PartialEq for Planned<T> {
 
 impl<T> Eq for Planned<T> {}
 
-/// A queue of what is to happen.
 pub struct Agenda<T> {
     /// A span is two to this power of nanoseconds.
     span_bits: u32,
@@ -83,7 +82,6 @@ impl<T> Agenda<T> {
         }
     }
 
-    /// Whether nothing is planned.
     pub fn is_empty(&self) -> bool {
         self.later.is_empty() && self.occupied == [0; SPANS as usize / 64]
     }

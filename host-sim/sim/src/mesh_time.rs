@@ -23,18 +23,14 @@ const MORE_EVERY: Nanos = 1_000_000;
 /// No more packets at once.
 const BURST: usize = 4;
 
-/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// The mesh.
     pub network: Network,
-    /// Decides all chance.
     pub seed: u64,
     /// Crystals are off by up to this many parts in a million.
     pub drift: f64,
     /// The last board starts at most so much later than the first.
     pub starts_within: Nanos,
-    /// All links are full.
     pub full: bool,
 }
 
@@ -84,17 +80,14 @@ impl TimedNodes {
         }
     }
 
-    /// When the last board starts.
     pub fn last_start(&self) -> Nanos {
         self.last_start
     }
 
-    /// When it is.
     pub fn now(&self) -> Nanos {
         self.world.now()
     }
 
-    /// Runs up to a time.
     pub fn run_until(&mut self, end: Nanos) -> Result<(), ConfigError> {
         loop {
             match self.world.step(end, &mut ()) {
@@ -144,7 +137,6 @@ impl TimedNodes {
         });
     }
 
-    /// Has something fail now.
     pub fn fail(&mut self, failure: Failure) {
         match failure {
             Failure::Board(board) => self.world.stop(board as u32, &mut ()),

@@ -51,7 +51,6 @@ use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::SimSizes;
 
-/// A program that runs.
 pub type Running<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
 /// What starts the program of a board, each time the board is switched on.
@@ -75,7 +74,6 @@ struct Place<'a> {
     wake_at: Nanos,
 }
 
-/// The programs of all boards.
 pub(super) struct Programs<'a> {
     program: &'a Program<'a>,
     places: Vec<Place<'a>>,
@@ -106,7 +104,6 @@ impl<'a> Programs<'a> {
         }
     }
 
-    /// Whether a program of any board still runs.
     pub(super) fn run_on(&self) -> bool {
         self.places.iter().any(|place| place.running.is_some())
     }

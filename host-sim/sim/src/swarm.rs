@@ -386,7 +386,6 @@ mod tests {
         }
     }
 
-    /// What a simulated script can do.
     fn every_action() -> [&'static str; 14] {
         [
             "cut 0.0",

@@ -46,7 +46,6 @@ const MAX_AT_ONCE: u64 = 1 << 20;
 const SOON: Nanos = 1_000_000_000;
 const SOON_BYTES: Nanos = 20_000;
 
-/// The oracle of a run.
 pub struct Oracle {
     records: Vec<Record>,
     first_open: usize,
@@ -138,7 +137,6 @@ impl Oracle {
         self.tapped = true;
     }
 
-    /// Whether everybody does as they should.
     pub(super) fn all_are_honest(&self) -> bool {
         self.faulty_boards.is_empty() && !self.tapped
     }
@@ -190,7 +188,6 @@ impl Oracle {
         self.ledger.redirected(from, to);
     }
 
-    /// How many packets were sent so far.
     pub fn sent_so_far(&self) -> u64 {
         self.tally.sent
     }
@@ -274,7 +271,6 @@ impl Oracle {
         }
     }
 
-    /// A packet has come to an application.
     pub fn delivered(&mut self, at: Nanos, node: u32, source: u32, payload: &[u8]) {
         let number = payload.first_chunk().map(|number| u32::from_le_bytes(*number));
         if self.is_forged(payload) {
@@ -303,7 +299,6 @@ impl Oracle {
         self.came(at, node, number, again);
     }
 
-    /// Whether a packet has come to its application.
     pub(super) fn has_come(&self, packet: &PacketId) -> bool {
         let number = self.ids.get(packet);
         number.is_some_and(|&number| self.records[number as usize].deliveries > 0)
@@ -453,7 +448,6 @@ impl Oracle {
         }
     }
 
-    /// Takes note of what a node says it did.
     pub fn note(&mut self, at: Nanos, node: u32, event: &Event) {
         if let Event::Delivered { packet } = event {
             self.note_request(node, packet);

@@ -17,7 +17,6 @@ const STAMP_LATENCY: Nanos = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepOutcome {
-    /// Nothing for anyone.
     Nothing,
     /// This board's node has done something.
     Board(u32),
