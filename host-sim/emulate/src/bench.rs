@@ -127,7 +127,6 @@ impl Bench {
         Ok(())
     }
 
-    /// Lets virtual time pass.
     pub fn run_for(&mut self, time: Time) {
         let end = self.world.now() + time;
         self.hosts.run_until(&mut self.world, end);
