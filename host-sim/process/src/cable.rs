@@ -270,10 +270,8 @@ fn over_tcp(stream: TcpStream) -> io::Result<Connection> {
     Ok(Connection::new(stream.try_clone()?, stream, false))
 }
 
-/// What comes through a cable.
 pub(crate) struct Receiver(Arc<Wire>);
 
-/// What leaves through a cable.
 pub(crate) struct Sender(Arc<Wire>);
 
 impl ErrorType for Receiver {

@@ -18,7 +18,6 @@ pub enum Place {
     Tcp(String),
     /// A TCP socket that this process listens at.
     Listen(String),
-    /// A serial port.
     Serial(PathBuf),
 }
 
