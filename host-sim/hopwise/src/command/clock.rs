@@ -100,7 +100,6 @@ struct Report {
     after_failure: Option<Agreement>,
 }
 
-/// What one run found.
 #[derive(Default)]
 struct Found {
     without_time: u64,

@@ -274,7 +274,6 @@ impl Subject {
         }
     }
 
-    /// Where a port of a script is.
     fn place(&self, name: &PortName) -> Result<Port, NoSuchPlace> {
         match self {
             Subject::Network(_, kind) => script::port_on(kind, name),

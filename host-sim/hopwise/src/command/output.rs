@@ -15,7 +15,6 @@ use super::error::CliError;
 
 /// How a command ended that was not refused.
 pub(super) enum Outcome {
-    /// Well.
     Done,
     /// A check failed; the sentence says which.
     CheckFailed(String),
@@ -71,7 +70,6 @@ pub(super) enum Color {
 }
 
 impl Color {
-    /// Of a level of a log.
     pub(super) fn of_level(level: &str) -> Self {
         match level {
             "error" => Color::Red,

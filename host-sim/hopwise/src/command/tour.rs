@@ -71,7 +71,6 @@ const STEPS: [Step; 6] = [
     },
 ];
 
-/// What the user wants with a step.
 enum Answer {
     Go,
     Skip,

@@ -48,7 +48,6 @@ pub(super) struct TraceFile {
 }
 
 impl TraceFile {
-    /// Begins a trace.
     pub(super) fn create(path: &Path, args: &EmulateArgs, network: &Network, baud: u32) -> Result<Self, CliError> {
         let failed = |error| CliError::file(path, error);
         check_output(path, args.script.as_deref())?;
@@ -73,7 +72,6 @@ impl TraceFile {
         Ok(())
     }
 
-    /// Ends it.
     pub(super) fn finish(self) -> Result<(), CliError> {
         let finished = self.writer.finish();
         finished.map(|_| ()).map_err(|error| CliError::file(&self.path, error))
