@@ -16,7 +16,6 @@ const BAUD: u32 = 1_000_000;
 
 type Host = Endpoint<6>;
 
-/// The board that the host is connected to.
 enum Board {
     Without(Box<Endpoint<1>>),
     /// A node of a network, its host at link 5.

@@ -365,7 +365,6 @@ impl<L: LinkCapacities> End<L> {
         is_news
     }
 
-    /// Handles a change of state, and returns the event.
     fn follow(&mut self, change: Change, now: Micros) -> Received {
         self.sooner = true;
         match change {

@@ -77,7 +77,6 @@ pub(super) struct Rates {
     /// Whether the serial port still has another rate.
     is_new: bool,
     due: Option<RateMessage>,
-    /// How often the first test was sent.
     first_tests: u8,
     /// When the phase is over, or the leader tries the next step.
     at: Micros,

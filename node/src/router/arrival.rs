@@ -203,7 +203,6 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// Processes the confirmation of a packet of this node.
     fn confirmation_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.forwarding.pool.get(place) else {
             return;

@@ -58,7 +58,6 @@ impl Leave {
         Micros::from(granted) * 1_000
     }
 
-    /// Returns the unused part of a pause.
     fn give_back(&mut self, unused: Micros, now: Micros) {
         let unused = millis(unused) * TIMES_AS_LONG_HERE;
         self.even_at = millis(now).wrapping_add(self.debt(now).saturating_sub(unused));
@@ -84,7 +83,6 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    /// The other end announces a pause.
     pub(super) fn allow_pause(&mut self, units: u8, now: Micros) {
         let granted = self.leave.grant(u64::from(units) * PAUSE_UNIT, now);
         if granted > 0 {

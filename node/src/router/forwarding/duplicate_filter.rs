@@ -31,7 +31,6 @@ struct Window {
     source: Node,
     from_host: bool,
     epoch: u16,
-    /// The highest number that came.
     highest: u32,
     /// Which have come: bit 0 of word 0 is `highest`, then those before it.
     came: Bits,

@@ -32,7 +32,6 @@ pub(in crate::router) struct Forwarder<'a, C: Capacities> {
     /// Links that are used only as a last resort: bit 0 is link 0.
     pub(in crate::router) avoided: u32,
     pub(in crate::router) came_from: Option<Node>,
-    /// The next hop on the route of the packet.
     pub(in crate::router) next: Node,
 }
 
@@ -85,7 +84,6 @@ impl<C: Capacities> Forwarder<'_, C> {
         self.go_on(packet)
     }
 
-    /// Continues a search.
     fn go_on<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<Hop, DropReason> {
         let hop = self.search(packet);
         if hop.is_err() {

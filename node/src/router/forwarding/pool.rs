@@ -340,7 +340,6 @@ impl<C: Capacities> Pool<C> {
             .filter(|slot| slot.origin != Origin::None)
     }
 
-    /// Marks a packet to be routed or delivered soon.
     pub(in crate::router) fn route_soon(&mut self, place: Place) {
         self.unrouted |= 1 << place;
     }

@@ -43,6 +43,7 @@ pub(super) struct Transport<C: Capacities> {
 pub(super) enum Confirms {
     /// It continues, kept at a place, and names this epoch if there is one.
     GoesOn { kept: Place, epoch: Option<u16> },
+    /// It has ended.
     Ended(Completed),
 }
 

@@ -62,6 +62,7 @@ pub(in crate::router) enum AfterConfirmation {
     /// The kept packet continues. `same_life`: its destination has been up since before it was first sent, so the packet
     /// may name the epoch.
     GoesOn { place: Place, same_life: bool },
+    /// It has ended.
     Ended(Completed),
 }
 
