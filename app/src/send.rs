@@ -21,7 +21,6 @@ pub(crate) struct Ticket<'a> {
 }
 
 impl Ticket<'_> {
-    /// The result of the message, once it is known.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<SendResult> {
         self.mesh.mailbox.poll_result(self.place, context.waker())
     }
