@@ -332,7 +332,6 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
-    /// Exchanges messages with the programs.
     pub(crate) fn exchange(&self) {
         let now = self.now();
         if let Mode::Mesh(mesh) = &mut *self.mode() {

@@ -183,7 +183,6 @@ impl<C: Capacities> Mesh<C> {
         }
     }
 
-    /// Whether a program that wants to be watched hangs.
     pub(crate) fn has_hung_program(&self, now: Micros) -> bool {
         self.programs.watched_until() <= now
     }
