@@ -189,7 +189,6 @@ unsafe impl defmt::Logger for Logger {
     }
 }
 
-/// Tells of lost lines.
 #[derive(Default)]
 pub(crate) struct Losses {
     told: u32,
