@@ -15,7 +15,6 @@ pub struct Saturation {
     pub first_saturated_rate: Option<f64>,
     /// Rates tried.
     pub runs: u32,
-    /// Virtual channels of a link.
     pub virtual_channels: u32,
     /// Bytes of buffers at an end of a link.
     pub buffer_bytes: u64,

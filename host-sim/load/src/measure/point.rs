@@ -54,7 +54,6 @@ pub struct Point {
     pub offered_rate: f64,
     /// Packets that were delivered.
     pub accepted_rate: f64,
-    /// Whether the network cannot carry the load.
     pub saturated: bool,
     /// The cycle of waiting channels, if packets block each other for good.
     pub deadlock: Option<String>,
@@ -67,7 +66,6 @@ pub struct Point {
     pub flit_hops: u64,
     /// Buffer classes in use.
     pub classes: u32,
-    /// Virtual channels of a link.
     pub virtual_channels: u32,
     /// Bytes of buffers at an end of a link, a flit being [`FLIT_BYTES`].
     pub buffer_bytes: u64,
