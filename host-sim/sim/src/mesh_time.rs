@@ -109,7 +109,6 @@ impl TimedNodes {
         }
     }
 
-    /// Takes what has come for a board's application.
     fn read_all(&mut self, board: u32) {
         if self.world.node(board).is_some_and(|node| node.has_news()) {
             self.world

@@ -70,7 +70,6 @@ struct Place<'a> {
     running: Option<Running<'a>>,
     woken: Arc<Woken>,
     waker: Waker,
-    /// When it is looked at next.
     wake_at: Nanos,
 }
 

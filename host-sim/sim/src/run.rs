@@ -55,13 +55,11 @@ pub struct SimRun {
     pub begin: Nanos,
 }
 
-/// How a run went.
 #[derive(Clone, Debug)]
 pub struct Account {
     pub tally: Tally,
     /// What all nodes dropped, by reason, in the order of [`DropReason::ALL`](hopwise_node::wire::DropReason::ALL).
     pub drops: Vec<u64>,
-    /// Frames sent.
     pub frames: u64,
     /// Frames and confirmed packets retransmitted.
     pub retransmissions: u64,

@@ -264,7 +264,6 @@ impl Ledger {
         }
     }
 
-    /// A board goes off, and begins anew later.
     pub(super) fn restarted(&mut self, board: u32) {
         if let Some(counts) = self.counts.get_mut(board as usize) {
             *counts = Counts::default();

@@ -63,7 +63,6 @@ pub struct Oracle {
     latencies: Vec<u64>,
     violation: Option<Violation>,
     parts: Rc<Parts>,
-    /// When each board went off last.
     off_at: Vec<Option<Nanos>>,
     history: History,
     sequences: Sequences,
@@ -131,7 +130,6 @@ impl Oracle {
         self.ledger.distrust(&self.faulty_boards);
     }
 
-    /// Someone is on the cables at these ends.
     pub fn tapped(&mut self, ends: impl Iterator<Item = WireEnd>) {
         self.ledger.tapped(ends);
         self.tapped = true;
@@ -159,7 +157,6 @@ impl Oracle {
         self.parts = Parts::new(of, good, has_bad_wires);
     }
 
-    /// A board or a cable changes.
     pub fn changed(&mut self, at: Nanos) {
         self.history.changes.add(at);
     }
@@ -513,7 +510,6 @@ impl Oracle {
         self.close(number);
     }
 
-    /// A board goes off with what it holds.
     pub fn restarted(&mut self, at: Nanos, node: u32, held: impl Iterator<Item = PacketId>) {
         self.off_at[node as usize] = Some(at);
         self.ledger.restarted(node);

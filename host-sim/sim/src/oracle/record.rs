@@ -134,7 +134,6 @@ pub(super) struct Record {
     /// The payload of a request.
     pub(super) with: Vec<u8>,
     pub(super) deliveries: u32,
-    /// The nodes that have received the broadcast.
     pub(super) reached: Vec<u64>,
     /// The nodes that were reachable when it was sent.
     pub(super) parts: Rc<Parts>,
@@ -182,7 +181,6 @@ pub struct Violation {
     pub what: String,
 }
 
-/// Kinds of guarantees that can be violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Broken {
     /// Something arrived that was not sent, or not to there.

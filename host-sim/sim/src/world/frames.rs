@@ -18,7 +18,6 @@ const STAMP_LATENCY: Nanos = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepOutcome {
     Nothing,
-    /// This board's node has done something.
     Board(u32),
     Mark(Mark),
     /// Nothing more happens until then.
