@@ -45,7 +45,6 @@ const FORWARDING: Time = 700 * MILLISECOND;
 /// How often a program does something, and as long as that takes.
 const TIMES: i64 = 100;
 const TRIAL: Time = 1_500 * MILLISECOND;
-/// A request is answered within this.
 const ANSWERED: Time = SECOND;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -244,7 +243,6 @@ fn start(program: &Program, network: &Network, keys: Option<MeshKeys>) -> Result
     Ok(EmulatedMesh::start_real(&mesh, std::slice::from_ref(program), &[])?)
 }
 
-/// A mesh of boards with a program.
 pub(crate) fn plan(program: &Program, network: &Network) -> Result<Mesh, CannotMeasure> {
     let name = program.kind.name;
     let kind = boards::kind(name).ok_or_else(|| CannotEmulate::NoSuchBoard(name.into()))?;

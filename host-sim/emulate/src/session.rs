@@ -42,7 +42,6 @@ pub struct RunFigures {
     pub virtual_seconds: f64,
     /// How long that took.
     pub wall_seconds: f64,
-    /// Faults of the processors.
     pub faults: u64,
     pub resets: u64,
     pub uart_bytes_sent: u64,
