@@ -63,7 +63,6 @@ fn written(value: &Value) -> String {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Whether all checks of the run passed.
     pub passed: bool,
     /// What its command prints with `--json`.
     pub result: Value,

@@ -158,7 +158,6 @@ fn averages(rows: &[&Row], value: impl Fn(&Row) -> Option<f64>) -> Vec<(f64, f64
     rates.into_iter().map_while(at).collect()
 }
 
-/// Latency against load.
 pub fn latency_chart(title: &str, rows: &[Row]) -> Chart {
     let series = curves(rows, |row| row.latency_mean);
     // Curves go up without end; five times the lowest shows where they bend.
