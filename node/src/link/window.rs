@@ -17,7 +17,6 @@ pub const WINDOW: usize = 6;
 /// The sender's identifier of a packet, returned when it is acknowledged or abandoned.
 pub type Token = u8;
 
-/// A frame in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sent {
     pub(super) token: Token,

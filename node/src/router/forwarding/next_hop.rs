@@ -14,7 +14,6 @@ use crate::wire::{Bytes, DropReason, PacketOf, Trail};
 use hopwise_core::limits::LOOKAHEAD;
 use hopwise_core::{Method, Network, Node, Rule};
 
-/// The link chosen for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) struct Hop {
     pub(in crate::router) link: u8,

@@ -29,7 +29,6 @@ struct Owed {
     verdict: Verdict,
 }
 
-/// A confirmation to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) struct Reply {
     pub(in crate::router) dest: Node,
