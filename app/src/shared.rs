@@ -117,6 +117,7 @@ pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH:
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS, RECEIVERS, DEPTH> {
+    /// Wakes the owner of the router.
     pub(crate) fn call_runner(&mut self) {
         self.has_work = true;
         wake(&mut self.runner);
