@@ -79,6 +79,7 @@ fn count_cycles() {
     core.DWT.enable_cycle_counter();
 }
 
+/// When something began.
 struct Begun {
     ticks: u64,
     pending: u32,

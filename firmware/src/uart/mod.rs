@@ -42,7 +42,6 @@ pub(crate) struct SerialPort {
 
 /// What has happened at the ports: those that have received in the low half, those that have sent in the high one.
 static EVENTS: AtomicU32 = AtomicU32::new(0);
-/// The task that handles events.
 static HANDLER: AtomicWaker = AtomicWaker::new();
 const SENT: u32 = 16;
 
