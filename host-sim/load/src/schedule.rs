@@ -23,7 +23,6 @@ pub struct Message {
     pub round: Option<u32>,
 }
 
-/// Messages between the nodes of a network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     messages: Vec<Message>,
