@@ -9,7 +9,6 @@ use std::collections::BinaryHeap;
 
 use super::wire::Nanos;
 
-/// Spans of the wheel.
 const SPANS: u64 = 1_024;
 
 /// What happens at a time; at the same time, in the order in which it was planned.

@@ -110,7 +110,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         self.world.mark(now + wait, Task::Send(host).mark());
     }
 
-    /// An application is told to try again.
     fn refused_at(&mut self, machine: u32) {
         let now = self.world.now();
         self.notes.oracle.refused(now);
@@ -119,7 +118,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         self.longest_refusal = self.longest_refusal.max(now - since);
     }
 
-    /// What an application sends was taken.
     fn taken_at(&mut self, machine: u32) {
         let now = self.world.now();
         self.last_sent = now;

@@ -39,6 +39,7 @@ impl Clock {
         }
     }
 
+    /// What it shows.
     pub fn micros(&self, now: Nanos) -> Micros {
         if self.is_true {
             return now / 1_000;

@@ -31,13 +31,13 @@ pub struct Trial {
     pub drift: f64,
     /// The last board starts at most so much later than the first.
     pub starts_within: Nanos,
+    /// All links are full.
     pub full: bool,
 }
 
 /// A mark that starts a board; without it, one that has the board send more.
 const START: Mark = 1 << 31;
 
-/// Nodes whose time is watched.
 pub struct TimedNodes {
     world: World<Narrow>,
     network: Network,

@@ -125,7 +125,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         self.run_program(board);
     }
 
-    /// A board is off, and its program with it.
     pub(super) fn end_program(&mut self, board: u32) {
         if let Some(programs) = &mut self.programs
             && let Some(place) = programs.places.get_mut(board as usize)

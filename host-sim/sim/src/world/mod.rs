@@ -54,7 +54,6 @@ capacities! {
     pub struct Wide { links: 32, peers: 256, ..Sizes::BOARD }
 }
 
-/// The parameters of all boards.
 #[derive(Clone, Debug)]
 pub struct Build {
     pub network: Network,
