@@ -19,6 +19,7 @@ const ANSWERED: Time = SECOND;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct BoardFigures {
     pub address: u64,
+    /// Instructions executed.
     pub instructions: u64,
     /// Those that it executes in the same time without traffic and checks.
     pub idle_instructions: u64,

@@ -25,7 +25,6 @@ const STARTS: u64 = 0x7374_6172_7473;
 const BOOTED: Time = 50 * MILLISECOND;
 const FULL: Traffic = Traffic::new(100_000, 0, Pattern::Neighbors, 200);
 
-/// Boards whose time is watched.
 pub struct TimedBoards {
     pub network: Network,
     pub world: World,

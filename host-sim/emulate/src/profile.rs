@@ -23,6 +23,7 @@ const RUST: &str = "rust::";
 
 type Reader<'e> = EndianSlice<'e, LittleEndian>;
 
+/// The debug information of an image.
 pub struct DebugInfo<'e> {
     context: Context<Reader<'e>>,
 }

@@ -166,7 +166,6 @@ pub fn build(mesh: &Mesh, programs: &[Program], differences: Differences) -> Res
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mistakes {
     pub swapped: Vec<(NodePort, NodePort)>,
-    /// Ports whose cable is pulled.
     pub cut: Vec<NodePort>,
     /// Ports that nothing arrives at.
     pub one_way: Vec<NodePort>,
