@@ -24,7 +24,6 @@ pub(super) struct TourArgs {
 
 struct Step {
     title: &'static str,
-    /// What to look at.
     text: &'static str,
     /// The command as one types it, without its name.
     command: &'static str,
