@@ -1,5 +1,3 @@
-//! Encoding of a frame.
-
 use crate::copy::{ONES, ZEROS, copy_run, copy_zeros};
 use crate::crc::Crc;
 use crate::{CRC_BYTES, DELIMITER, has_zero};
