@@ -1,5 +1,3 @@
-//! The tasks of a node.
-
 /// A task that is checked for hangs, by number: receivers by link, transmitters by link from 8 on, then the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task(u32);
