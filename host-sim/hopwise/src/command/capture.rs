@@ -1,5 +1,3 @@
-//! `hopwise capture`
-
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,5 +1,3 @@
-//! `hopwise clock`
-
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -1,5 +1,3 @@
-//! `hopwise emulate`
-
 mod job;
 mod measure;
 mod trace;

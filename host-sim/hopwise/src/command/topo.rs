@@ -1,5 +1,3 @@
-//! `hopwise topo`
-
 use std::time::Instant;
 
 use clap::Args;

@@ -1,5 +1,3 @@
-//! `hopwise tour`
-
 use std::io::{self, BufRead, IsTerminal};
 use std::time::Instant;
 

@@ -1,5 +1,3 @@
-//! The trace of an emulated mesh.
-
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
