@@ -346,7 +346,6 @@ fn what_is_too_long_is_not_sent() {
     assert!(host.is_idle());
 }
 
-/// No packets longer than a board takes are sent to it.
 #[test]
 fn what_is_too_long_for_the_board_is_dropped() {
     let mut host_end = HostEnd::without();

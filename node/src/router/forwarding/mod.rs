@@ -287,7 +287,6 @@ impl<C: Capacities> Forwarding<C> {
         choice(forwarder, slot)
     }
 
-    /// Puts a packet into the queue of the link that was chosen.
     fn take(&mut self, place: Place, Hop { link, detour }: Hop, observer: &mut impl Observer) {
         if let (Some(by), Some(slot)) = (detour, self.pool.get(place)) {
             let packet = slot.packet.header.id();
