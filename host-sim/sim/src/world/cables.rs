@@ -190,7 +190,6 @@ impl<C: SimSizes> World<C> {
         change(&mut self.cables[cable as usize]);
     }
 
-    /// Whether a frame is on its way from a link.
     fn is_sending(&self, (board, link): WireEnd) -> bool {
         self.boards[board as usize].busy & only(link) != 0
     }

@@ -279,7 +279,6 @@ impl<C: SimSizes> World<C> {
         self.cables[cable as usize].ends
     }
 
-    /// The cable at a link, if one is laid there.
     pub fn cable_at(&self, (board, link): WireEnd) -> Option<u32> {
         *self.boards.get(board as usize)?.cables.get(usize::from(link))?
     }
