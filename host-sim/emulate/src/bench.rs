@@ -148,7 +148,6 @@ impl Bench {
         lines
     }
 
-    /// How many lines of a board's log contain a text.
     pub fn count_lines(&mut self, board: usize, text: &str) -> usize {
         let lines = self.log().into_iter();
         lines

@@ -40,7 +40,6 @@ pub struct Firmware {
 #[error("{0}")]
 pub struct BadFirmware(String);
 
-/// The bytes of an ELF file, and the image in it.
 fn read_elf(path: &Path) -> Result<(Vec<u8>, Image), BadFirmware> {
     let bad = |why: &dyn std::fmt::Display| BadFirmware(format!("{}: {why}", path.display()));
     let elf = hopwise_files::read(path, hopwise_files::MAX_IMAGE).map_err(|error| bad(&error))?;
