@@ -94,7 +94,6 @@ impl Color {
     }
 }
 
-/// Makes room for what is printed again and again, on a terminal.
 pub(super) fn clear_screen() -> Result<(), CliError> {
     match io::stdout().is_terminal() {
         true => print_colored(|out| write!(out, "\x1b[2J\x1b[H")),
