@@ -33,6 +33,7 @@ pub struct Figure {
     pub network: String,
     /// The options.
     pub scenario: String,
+    /// What it is.
     pub figure: String,
     /// The mean over the seeds that know it.
     pub mean: f64,

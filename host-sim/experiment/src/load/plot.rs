@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use hopwise_figures::{decimal, escape};
 
+/// A line of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Its name in the legend.
