@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// Where a cable leads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     /// A pseudo-terminal that another program opens, with a link of this name to it.
@@ -17,6 +18,7 @@ pub enum Place {
     Tcp(String),
     /// A TCP socket that this process listens at.
     Listen(String),
+    /// A serial port.
     Serial(PathBuf),
 }
 

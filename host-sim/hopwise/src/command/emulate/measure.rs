@@ -13,6 +13,7 @@ use super::{EmulateArgs, Loaded, Subject, start};
 use crate::command::error::CliError;
 use crate::command::table;
 
+/// How many functions of a profile are shown.
 const FUNCTIONS_SHOWN: usize = 50;
 
 pub(super) fn connect_hosts(subject: &Subject, session: &mut Session<'_>) -> Result<(), CliError> {
