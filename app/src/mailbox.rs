@@ -28,7 +28,6 @@ pub(crate) trait Mailbox {
     /// Takes a message, which is not too long, if there is a place for it, or else wakes the task when there is.
     fn start(&self, job: Job, message: &[u8], unattended: bool, waker: &Waker) -> Option<usize>;
 
-    /// The result of the message at a place.
     fn poll_result(&self, place: usize, waker: &Waker) -> Poll<SendResult>;
 
     fn response(&self, place: usize) -> Payload;

@@ -1,5 +1,3 @@
-//! Receiving of messages.
-
 use core::future::poll_fn;
 use core::task::{Context, Poll};
 

@@ -3,7 +3,6 @@
 //! Its state stays in registers over a whole part. The crate siphasher, which gives the same tags, loads and stores it for every eight bytes, and
 //! takes a Cortex-M4 half as many instructions again.
 
-/// A block of the message.
 const BLOCK: usize = 8;
 
 /// The tag under a key of a message, a number of eight bytes, the lowest first, and consecutive parts.

@@ -183,12 +183,10 @@ impl<C: Capacities> Mesh<C> {
         }
     }
 
-    /// Whether a program that wants to be watched hangs.
     pub(crate) fn has_hung_program(&self, now: Micros) -> bool {
         self.programs.watched_until() <= now
     }
 
-    /// The action of the button.
     pub(crate) fn press_button(&mut self, now: Micros) {
         self.programs.press_button();
         match self.router.broadcast(AppPort::TEXT, b"ping", now, &mut self.observer) {
@@ -253,7 +251,6 @@ fn ask<C: Capacities>(
     let _ = router.ask(neighbor, Query::Board(Command::READ_BLOCK), block, now, observer);
 }
 
-/// Serves the board's own ports.
 fn serve_own<C: Capacities>(router: &mut Router<C>) {
     for port in [AppPort::TRAFFIC, AppPort::TEXT] {
         // Cannot fail: nothing else is served yet. Messages are read at once.

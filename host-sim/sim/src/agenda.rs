@@ -9,7 +9,6 @@ use std::collections::BinaryHeap;
 
 use super::wire::Nanos;
 
-/// Spans of the wheel.
 const SPANS: u64 = 1_024;
 
 /// What happens at a time; at the same time, in the order in which it was planned.
@@ -40,7 +39,6 @@ impl<T> PartialEq for Planned<T> {
 
 impl<T> Eq for Planned<T> {}
 
-/// A queue of what is to happen.
 pub struct Agenda<T> {
     /// A span is two to this power of nanoseconds.
     span_bits: u32,
@@ -83,7 +81,6 @@ impl<T> Agenda<T> {
         }
     }
 
-    /// Whether nothing is planned.
     pub fn is_empty(&self) -> bool {
         self.later.is_empty() && self.occupied == [0; SPANS as usize / 64]
     }

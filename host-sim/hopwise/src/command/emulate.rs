@@ -1,5 +1,3 @@
-//! `hopwise emulate`
-
 mod job;
 mod measure;
 mod trace;
@@ -274,7 +272,6 @@ impl Subject {
         }
     }
 
-    /// Where a port of a script is.
     fn place(&self, name: &PortName) -> Result<Port, NoSuchPlace> {
         match self {
             Subject::Network(_, kind) => script::port_on(kind, name),

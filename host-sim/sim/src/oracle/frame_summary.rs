@@ -26,7 +26,6 @@ pub(super) struct FrameSummary {
     pub(super) retransmit: bool,
     /// Its sender had no room for what came.
     pub(super) refuses: bool,
-    /// The header of the packet that it carries.
     pub(super) packet: Option<Header>,
 }
 
