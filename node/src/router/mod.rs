@@ -387,10 +387,20 @@ impl<C: Capacities> Router<C> {
 
     /// Processes timeouts.
     pub fn tick(&mut self, now: Micros, observer: &mut impl Observer) {
-        self.stir_all();
+        if now >= self.own_deadline() {
+            self.stir_all();
+        }
         for link in 0..self.links.len() as u8 {
-            let news = self.links.get_mut(usize::from(link)).and_then(|end| end.tick(now));
+            let Some(end) = self.links.get_mut(usize::from(link)) else {
+                break;
+            };
+            let news = end.tick(now);
+            // Most timers come in vain: since they were set, something was heard or sent.
+            if end.is_sooner() || self.forwarding.waiting(link) > 0 {
+                self.stirred |= 1 << link;
+            }
             if let Some(news) = news {
+                self.stir_all();
                 self.link_news(link, news, now, observer);
             }
         }
@@ -450,6 +460,18 @@ impl<C: Capacities> Router<C> {
             deadline = deadline.min(self.own_deadline());
         }
         Attention { due, deadline, time }
+    }
+
+    /// The links whose state has changed since the last call: bit 0 is link 0. That of the others has not, nor will whether they
+    /// [want to transmit](Self::wants_to_transmit), until their deadlines. For a shell that does not ask for [`attention`](Self::attention).
+    pub fn take_stirred(&mut self) -> u32 {
+        let stirred = core::mem::take(&mut self.stirred) | self.forwarding.take_enqueued();
+        for (link, end) in self.links.iter_mut().enumerate() {
+            if stirred >> link & 1 == 1 {
+                end.take_sooner();
+            }
+        }
+        stirred
     }
 
     fn stir_all(&mut self) {

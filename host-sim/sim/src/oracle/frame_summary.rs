@@ -1,5 +1,6 @@
 //! A glance at a frame on the wire: only as much of it is decoded as is needed to know which packet it carries.
 
+use hopwise_codec::{Check, Decoder};
 use hopwise_node::wire::{DELIMITER, Header, Kind, MAX_HEADER};
 
 use super::quick_map::QuickMap;
@@ -100,28 +101,13 @@ fn read(start: &[u8]) -> (bool, Option<(Header, bool)>) {
 
 /// Decodes as much of a frame as there is room for, and returns how much that is.
 fn decode_start(mut frame: &[u8], out: &mut [u8]) -> usize {
-    let mut length = 0;
-    while let Some((&code, rest)) = frame.split_first() {
-        let run = usize::from(code)
-            .saturating_sub(1)
-            .min(rest.len())
-            .min(out.len() - length);
-        if code == DELIMITER {
-            break;
-        }
-        out[length..length + run].copy_from_slice(&rest[..run]);
-        length += run;
-        frame = &rest[run..];
-        // Each run stands for a zero after it, but for the longest, and for the last.
-        if length == out.len() || frame.first().is_none_or(|&next| next == DELIMITER) {
-            break;
-        }
-        if code < u8::MAX {
-            out[length] = 0;
-            length += 1;
-        }
+    // The first code, and a byte for each.
+    frame = frame.get(..=out.len()).unwrap_or(frame);
+    let mut decoder = Decoder::new();
+    match decoder.feed(&mut frame, Check::None, out) {
+        Some(Ok(decoded)) => decoded.length,
+        _ => decoder.length(),
     }
-    length
 }
 
 #[cfg(test)]
