@@ -5,7 +5,6 @@ use hopwise_app::{LargeError, MAX_LARGE, RequestError, SendError};
 use super::world::{MILLISECOND, SECOND, World};
 use super::{OTHER, PORT, notes};
 
-/// Bytes that differ from place to place.
 fn message(length: usize, seed: u8) -> Vec<u8> {
     let bytes = (0..length).map(|place| (place as u8).wrapping_mul(31).wrapping_add((place >> 8) as u8 ^ seed));
     bytes.collect()
@@ -125,7 +124,6 @@ fn a_receiver_that_restarts_gets_the_message_from_the_beginning() {
     assert_eq!(*got.borrow(), [(1, true)]);
 }
 
-/// Many send to one at once: each message comes once.
 #[test]
 fn senders_are_served_one_after_the_other() {
     let mut world = World::new("complete(5)");

@@ -147,7 +147,7 @@ fn a_board_that_all_ask_at_once_answers_all() {
             let _ = mesh.serve(PORT, |value: u64| value + 1).await;
         });
         let answered = Rc::new(Cell::new(0));
-        for node in 1..world.boards() {
+        for node in 1..world.nodes() as u64 {
             for _ in 0..3 {
                 let answered = answered.clone();
                 world.start(node, move |mesh| async move {
@@ -163,7 +163,7 @@ fn a_board_that_all_ask_at_once_answers_all() {
             }
         }
         world.run(SECOND);
-        assert_eq!(answered.get(), 3 * (world.boards() - 1), "{expression}");
+        assert_eq!(answered.get(), 3 * (world.nodes() - 1), "{expression}");
     }
 }
 
@@ -262,8 +262,8 @@ fn links_that_come_and_go_are_told() {
     world.cut(0, 2);
     world.run(SECOND);
     assert_eq!(told.borrow_mut().drain(..).collect::<Vec<_>>(), [(2, false)]);
-    let neighbors: Vec<_> = world
-        .mesh(0)
+    let mesh = world.mesh(0);
+    let neighbors: Vec<_> = mesh
         .neighbors()
         .map(|neighbor| (neighbor.node, neighbor.is_up))
         .collect();
@@ -298,7 +298,6 @@ fn a_request_that_nobody_answers_ends() {
     assert_eq!(*ends.borrow(), [Err(RequestError::TimedOut), Err(nowhere)]);
 }
 
-/// Who gives up waiting leaves no trace.
 #[test]
 fn a_message_that_nobody_waits_for_frees_its_place() {
     let mut world = World::new("path(2)");
@@ -319,7 +318,6 @@ fn a_message_that_nobody_waits_for_frees_its_place() {
     assert_eq!(world.ended(), 1);
 }
 
-/// Who gives up sleeping leaves no timer behind.
 #[test]
 fn a_sleep_that_is_given_up_frees_its_timer() {
     let mut world = World::new("path(2)");

@@ -7,7 +7,6 @@ use hopwise_app::{ConnectError, Mesh, SendError, Stream, StreamError};
 use super::world::{MILLISECOND, SECOND, World};
 use super::{OTHER, PORT, notes};
 
-/// The byte at a place of a stream.
 fn byte(place: usize) -> u8 {
     (place as u8).wrapping_mul(13) ^ (place >> 8) as u8
 }
@@ -265,7 +264,6 @@ fn streams_come_and_go() {
     world.run_until_done(60 * SECOND);
 }
 
-/// Calls that are given up lose and double nothing.
 #[test]
 fn every_call_may_be_given_up() {
     let mut world = World::new("path(2)");

@@ -42,7 +42,6 @@ struct Board {
     wires: [Vec<u8>; LINKS],
 }
 
-/// The whole of it.
 pub(crate) struct World {
     now: Micros,
     boards: Vec<Board>,
@@ -61,26 +60,27 @@ impl World {
     /// A mesh that is switched on.
     pub(crate) fn cold(expression: &str) -> Self {
         let network: Network = expression.parse().expect("a network");
-        let boards = (0..network.nodes()).map(|address| {
+        let board = |address| {
             let config = Config::new(network, address, 1, LINKS as u8);
             let mut router = Box::new(Router::new(&config, 0).expect("a node"));
             router.serve_nothing();
             Board {
                 router,
+                // Programs hold on to it; it is there until the tests end.
                 shared: Box::leak(Box::new(Shared::new(network, address, Clock::LastExchange))),
                 wires: std::array::from_fn(|_| Vec::new()),
             }
-        });
+        };
         World {
             now: 0,
-            boards: boards.collect(),
+            boards: (0..network.nodes()).map(board).collect(),
             programs: Vec::new(),
             cut: BTreeSet::new(),
         }
     }
 
-    pub(crate) fn boards(&self) -> u64 {
-        self.boards.len() as u64
+    pub(crate) fn nodes(&self) -> usize {
+        self.boards.len()
     }
 
     pub(crate) fn mesh(&self, node: Node) -> Mesh<'static> {
@@ -116,7 +116,6 @@ impl World {
         self.programs[program].ended = true;
     }
 
-    /// Programs that have ended.
     pub(crate) fn ended(&self) -> usize {
         self.programs.iter().filter(|program| program.ended).count()
     }
