@@ -10,7 +10,7 @@ use crate::MAX_MESSAGE;
 use crate::error::{RequestError, SendError};
 use crate::message::{Job, Neighbor, RequestId, SendMode, SendResult, Service};
 use crate::request::result_of;
-use crate::shared::{Inner, PauseStage, Shared, Stage};
+use crate::shared::{Inner, PauseStage, Shared, Stage, UNKNOWN};
 use crate::wakers::wake;
 
 /// Timeout of a request: longer than packets live, there and back.
@@ -129,7 +129,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
             };
             incoming.put(message.source, service, asker, message.payload);
         }
-        open.known_room = open.known_room.map(|room| room.saturating_sub(1));
+        open.known_room = open.known_room.saturating_sub(1);
         wake(&mut open.waker);
         true
     }
@@ -168,10 +168,10 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         let mut is_free = true;
         for open in self.open.iter_mut().flatten() {
             is_free &= open.queue.len() == 0;
-            let room = DEPTH.saturating_sub(open.queue.len()).min(u8::MAX.into()) as u8;
+            let room = DEPTH.saturating_sub(open.queue.len()).min(usize::from(UNKNOWN - 1)) as u8;
             // The router has room for at least as many ports as can be opened here.
-            if open.known_room != Some(room) && router.serve(open.port, room).is_ok() {
-                open.known_room = Some(room);
+            if open.known_room != room && router.serve(open.port, room).is_ok() {
+                open.known_room = room;
             }
         }
         is_free

@@ -10,7 +10,7 @@ use hopwise_node::wire::AppPort;
 use crate::error::OpenError;
 use crate::message::{Incoming, Job, Neighbor, Neighbors, Payload, SendResult};
 use crate::queue::Queue;
-use crate::shared::{Clock, Identity, Open, PauseStage, Shared, Stage, Timer};
+use crate::shared::{Clock, Identity, Open, PauseStage, Shared, Stage, Timer, UNKNOWN};
 use crate::wakers::{keep, replace};
 
 pub(crate) trait Mailbox {
@@ -173,7 +173,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 port,
                 queue: Queue::new(),
                 waker: None,
-                known_room: None,
+                known_room: UNKNOWN,
             });
             inner.closed.retain(|closed| *closed != port);
             inner.call_runner();
@@ -215,7 +215,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             open.queue.remove();
             // The router learns of the room when the program waits: until then it would only hold the program up. While it knows of some, there
             // is no hurry.
-            if open.known_room == Some(0) {
+            if open.known_room == 0 {
                 inner.note_work();
             }
         })

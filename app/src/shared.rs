@@ -19,6 +19,9 @@ use crate::wakers::{Wakers, keep, wake};
 /// Maximum number of running timers.
 const TIMERS: usize = 8;
 
+/// More room than any port has.
+pub(crate) const UNKNOWN: u8 = u8::MAX;
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage {
     Free,
@@ -62,8 +65,8 @@ pub(crate) struct Open<const DEPTH: usize> {
     pub(crate) port: AppPort,
     pub(crate) queue: Queue<DEPTH>,
     pub(crate) waker: Option<Waker>,
-    /// The room that the router knows of, if it knows the port.
-    pub(crate) known_room: Option<u8>,
+    /// The room that the router knows of, or [`UNKNOWN`] if it does not know the port.
+    pub(crate) known_room: u8,
 }
 
 #[derive(Debug)]

@@ -400,7 +400,6 @@ impl<C: Capacities> Router<C> {
                 self.stirred |= 1 << link;
             }
             if let Some(news) = news {
-                self.stir_all();
                 self.link_news(link, news, now, observer);
             }
         }
