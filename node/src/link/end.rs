@@ -603,12 +603,7 @@ impl<L: LinkCapacities> End<L> {
         self.ack_timeout.is_over(now) || starved && self.is_open()
     }
 
-    /// Whether the [deadline](Self::deadline) may be earlier than at the last call of [`take_sooner`](Self::take_sooner).
-    pub(crate) fn is_sooner(&self) -> bool {
-        self.sooner
-    }
-
-    /// The same, for the next call.
+    /// Whether the [deadline](Self::deadline) may be earlier than at the last call.
     pub fn take_sooner(&mut self) -> bool {
         core::mem::take(&mut self.sooner)
     }

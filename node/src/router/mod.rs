@@ -387,18 +387,9 @@ impl<C: Capacities> Router<C> {
 
     /// Processes timeouts.
     pub fn tick(&mut self, now: Micros, observer: &mut impl Observer) {
-        if now >= self.own_deadline() {
-            self.stir_all();
-        }
+        self.stir_all();
         for link in 0..self.links.len() as u8 {
-            let Some(end) = self.links.get_mut(usize::from(link)) else {
-                break;
-            };
-            let news = end.tick(now);
-            // Most timers come in vain: since they were set, something was heard or sent.
-            if end.is_sooner() || self.forwarding.waiting(link) > 0 {
-                self.stirred |= 1 << link;
-            }
+            let news = self.links.get_mut(usize::from(link)).and_then(|end| end.tick(now));
             if let Some(news) = news {
                 self.link_news(link, news, now, observer);
             }
@@ -459,18 +450,6 @@ impl<C: Capacities> Router<C> {
             deadline = deadline.min(self.own_deadline());
         }
         Attention { due, deadline, time }
-    }
-
-    /// The links whose state has changed since the last call: bit 0 is link 0. That of the others has not, nor will whether they
-    /// [want to transmit](Self::wants_to_transmit), until their deadlines. For a shell that does not ask for [`attention`](Self::attention).
-    pub fn take_stirred(&mut self) -> u32 {
-        let stirred = core::mem::take(&mut self.stirred) | self.forwarding.take_enqueued();
-        for (link, end) in self.links.iter_mut().enumerate() {
-            if stirred >> link & 1 == 1 {
-                end.take_sooner();
-            }
-        }
-        stirred
     }
 
     fn stir_all(&mut self) {

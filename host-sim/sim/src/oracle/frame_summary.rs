@@ -1,6 +1,5 @@
 //! A glance at a frame on the wire: only as much of it is decoded as is needed to know which packet it carries.
 
-use hopwise_codec::{Check, Decoder};
 use hopwise_node::wire::{DELIMITER, Header, Kind, MAX_HEADER};
 
 use super::quick_map::QuickMap;
@@ -56,7 +55,10 @@ impl FrameSummary {
         let retransmit = frame.first() == Some(&DELIMITER);
         let frame = &frame[usize::from(retransmit)..];
         let mut start = [0; DATA_HEADER + MAX_HEADER];
-        let mut length = decode_start(frame, &mut start[..USUAL]);
+        let mut length = decode_start(frame, &mut start[..DATA_HEADER]);
+        if start[0] & TYPE_MASK == DATA {
+            length = decode_start(frame, &mut start[..USUAL]);
+        }
         let mut read = read(&start[..length]);
         if read.1.is_none() && length == USUAL {
             length = decode_start(frame, &mut start);
@@ -100,14 +102,29 @@ fn read(start: &[u8]) -> (bool, Option<(Header, bool)>) {
 }
 
 /// Decodes as much of a frame as there is room for, and returns how much that is.
-fn decode_start(mut frame: &[u8], out: &mut [u8]) -> usize {
-    // The first code, and a byte for each.
-    frame = frame.get(..=out.len()).unwrap_or(frame);
-    let mut decoder = Decoder::new();
-    match decoder.feed(&mut frame, Check::None, out) {
-        Some(Ok(decoded)) => decoded.length,
-        _ => decoder.length(),
+fn decode_start(frame: &[u8], out: &mut [u8]) -> usize {
+    let room = out.len();
+    let mut places = out.iter_mut();
+    // Bytes until the next code, and whether that stands for a zero, as all do but the first and one after the longest run.
+    let (mut left, mut zero) = (0, false);
+    for &byte in frame {
+        if byte == DELIMITER {
+            break;
+        }
+        let decoded = if left > 0 {
+            left -= 1;
+            byte
+        } else {
+            left = byte - 1;
+            if !std::mem::replace(&mut zero, byte < u8::MAX) {
+                continue;
+            }
+            0
+        };
+        let Some(place) = places.next() else { break };
+        *place = decoded;
     }
+    room - places.len()
 }
 
 #[cfg(test)]

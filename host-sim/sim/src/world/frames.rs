@@ -1,7 +1,6 @@
 //! How frames leave a board, travel and arrive, and what happens next.
 
 use hopwise_node::clock::{ClockTicks, TICKS_PER_MICRO, clock_ticks};
-use hopwise_node::link::Micros;
 use hopwise_node::router::Event;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -159,26 +158,14 @@ impl<C: SimSizes> World<C> {
             faulty.swallowed().for_each(|packet| watcher.swallowed(packet));
         }
         let all = first(state.transmitters.len());
-        state.stirred |= state.machine.take_stirred();
         for link in each(links & !state.busy & all) {
-            let this = only(link);
-            let quiet_until = &mut state.quiet_until[usize::from(link)];
-            if state.stirred & this == 0 && micros < *quiet_until {
-                continue;
-            }
-            if !state.machine.wants_to_transmit(link, micros) {
-                state.stirred &= !this;
-                *quiet_until = state.machine.link_deadline(link);
-                continue;
-            }
-            state.stirred |= this;
             let transmitter = &mut state.transmitters[usize::from(link)];
             let note = &mut |event: Event| watcher.note(now, board, &event);
             let length = state.machine.transmit(link, micros, &mut transmitter.bytes, note);
             if length == 0 {
                 continue;
             }
-            state.stirred |= state.machine.take_stirred();
+            let this = only(link);
             let cable = state.cables[usize::from(link)].map(|cable| &self.cables[cable as usize]);
             let ends = cable.map(|cable| cable.seen_from((board, link)));
             let length = ends.map_or(length, |ends| watcher.leaves(now, ends, &mut transmitter.bytes, length));
@@ -196,11 +183,7 @@ impl<C: SimSizes> World<C> {
             self.agenda.plan(done, Occasion::Sent(board, link));
         }
         // Those of the other links have not changed, and the clock is set for them.
-        let deadlines = each(used & all).map(|link| match state.stirred & only(link) {
-            0 => state.quiet_until[usize::from(link)],
-            _ => state.machine.link_deadline(link),
-        });
-        let deadline = deadlines.fold(state.machine.own_deadline(), Micros::min);
+        let deadline = state.machine.deadline(used & all);
         let deadline = state.clock.nanos(deadline).max(now + 1_000);
         let deadline = deadline.saturating_add(lateness(self.build.jitter, &mut self.random));
         if deadline < state.timer {

@@ -5,7 +5,7 @@ use hopwise_node::clock::ClockTicks;
 use hopwise_node::link::Micros;
 use hopwise_node::router::Observer;
 
-use super::links::{ALL_LINKS, LinkSet};
+use super::links::{LinkSet, each};
 use super::{SimNode, SimSizes};
 use crate::faulty_node::FaultyNode;
 use crate::host::Host;
@@ -50,33 +50,11 @@ impl<C: SimSizes> Machine<C> {
     pub(super) fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
         match self {
             Machine::Off => 0,
+            // Most of the time there is nothing, which is known sooner than what there is.
+            Machine::Node(node) if !node.wants_to_transmit(link, now) => 0,
             Machine::Node(node) => node.transmit(link, now, out, observer),
             Machine::FaultyNode(faulty) => faulty.transmit(link, now, out),
             Machine::Host(host) => host.transmit(now, out),
-        }
-    }
-
-    /// Whether there may be something to send on a link. Most of the time there is nothing, which is known sooner than what there is.
-    pub(super) fn wants_to_transmit(&self, link: u8, now: Micros) -> bool {
-        match self {
-            Machine::Node(node) => node.wants_to_transmit(link, now),
-            _ => true,
-        }
-    }
-
-    /// The links of which that may have changed since the last call, or will at their [deadlines](Self::link_deadline).
-    pub(super) fn take_stirred(&mut self) -> LinkSet {
-        match self {
-            Machine::Node(node) => node.take_stirred(),
-            _ => ALL_LINKS,
-        }
-    }
-
-    /// When to [`tick`](Self::tick) at the latest for the sake of a link, if links have times of their own.
-    pub(super) fn link_deadline(&self, link: u8) -> Micros {
-        match self {
-            Machine::Node(node) => node.links()[usize::from(link)].deadline(),
-            _ => Micros::MAX,
         }
     }
 
@@ -92,11 +70,14 @@ impl<C: SimSizes> Machine<C> {
         }
     }
 
-    /// The same for its own sake.
-    pub(super) fn own_deadline(&self) -> Micros {
+    /// When to [`tick`](Self::tick) at the latest, for its own sake or for that of the links that were used, all of which it has.
+    pub(super) fn deadline(&self, used: LinkSet) -> Micros {
         match self {
             Machine::Off => Micros::MAX,
-            Machine::Node(node) => node.own_deadline(),
+            Machine::Node(node) => {
+                let ends = each(used).map(|link| node.links()[usize::from(link)].deadline());
+                ends.fold(node.own_deadline(), Micros::min)
+            }
             Machine::FaultyNode(faulty) => faulty.deadline(),
             Machine::Host(host) => host.deadline(),
         }

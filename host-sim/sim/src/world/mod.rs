@@ -103,9 +103,6 @@ struct Board<C: Capacities> {
     transmitters: Vec<Transmitter>,
     /// Links on which a frame is sent.
     busy: LinkSet,
-    /// Links that have something to send now and cannot, or may have since they were asked; and until when the others have nothing.
-    stirred: LinkSet,
-    quiet_until: Vec<Micros>,
     timer: Nanos,
     clock: Clock,
     /// When what came on each link has been looked at.
@@ -212,8 +209,6 @@ impl<C: SimSizes> World<C> {
                 epoch: 0,
                 clock: Clock::TRUE,
                 looked_at: vec![0; links],
-                quiet_until: vec![0; links],
-                stirred: ALL_LINKS,
                 cables: vec![None; links],
                 transmitters: vec![transmitter; links],
                 busy: 0,
@@ -384,7 +379,6 @@ impl<C: SimSizes> World<C> {
                 Machine::Node(router)
             }
         };
-        state.stirred = ALL_LINKS;
         self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
         Ok(())
     }
