@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use firmware_power::Pace;
 use hopwise_emulate::doctor::BoardFault;
-use hopwise_emulator::time::{MICROSECOND, MILLISECOND};
+use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND};
 use next_hop::a_next_hop_takes_at_most;
 use update::{HostEnd, images};
 use update_cuts::Tally;
@@ -128,6 +128,18 @@ fn a_torn_slot_does_not_stop_newer_boards() {
     ] {
         kinds::a_torn_word_stops_nothing(name, address, bytes);
     }
+}
+
+/// 128 KiB take two seconds at most if 64 bits are erased at once, and four if 8 are, which is what embassy leaves.
+#[test]
+fn an_h743_erases_in_two_seconds() {
+    let Some(longest) = kinds::longest_erase("nucleo-h743zi") else {
+        return;
+    };
+    assert!(
+        (SECOND..=2 * SECOND + 20 * MILLISECOND).contains(&longest),
+        "{longest} ps"
+    );
 }
 
 /// The clocks of 128 boards, before and after the root fails, against the emulator's true time.
