@@ -31,13 +31,11 @@ pub(crate) trait Mailbox {
     /// The result of the message at a place.
     fn poll_result(&self, place: usize, waker: &Waker) -> Poll<SendResult>;
 
-    /// The bytes of the response at a place.
     fn response(&self, place: usize) -> Payload;
 
     /// Gives a message up: if it has not left, it is not sent.
     fn give_up(&self, place: usize);
 
-    /// Opens a port; returns its place.
     fn open(&self, port: AppPort) -> Result<usize, OpenError>;
 
     fn close(&self, place: usize);

@@ -9,7 +9,6 @@ use crate::error::{RequestError, SendError};
 
 pub(crate) type Payload = Body<MAX_MESSAGE>;
 
-/// The operation on a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SendMode {
     Datagram,
@@ -18,11 +17,9 @@ pub(crate) enum SendMode {
     Broadcast,
     Request,
     RequestToHost,
-    /// The response to a received request.
     Response(RequestId, AppStatus),
 }
 
-/// The identity of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestId {
     pub(crate) from_host: bool,
@@ -30,7 +27,6 @@ pub(crate) struct RequestId {
     pub(crate) asked: u32,
 }
 
-/// What is to be done with a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
     pub(crate) how: SendMode,
@@ -44,7 +40,6 @@ impl Job {
     }
 }
 
-/// The result of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SendResult {
     /// The router has it. Most messages have no further result.

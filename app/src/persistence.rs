@@ -25,7 +25,6 @@ impl Pauses {
     }
 }
 
-/// The retry state of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Persistence {
     wait: Micros,
@@ -40,7 +39,6 @@ impl Persistence {
         }
     }
 
-    /// The timeout of the response.
     pub(crate) fn wait(&self) -> Micros {
         self.wait
     }

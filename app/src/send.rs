@@ -26,7 +26,6 @@ impl Ticket<'_> {
         self.mesh.mailbox.poll_result(self.place, context.waker())
     }
 
-    /// The same.
     pub(crate) async fn result(&mut self) -> SendResult {
         poll_fn(|context| self.poll(context)).await
     }

@@ -17,7 +17,6 @@ use crate::wakers::{Wakers, keep, wake};
 /// Maximum number of running timers.
 const TIMERS: usize = 8;
 
-/// The stage of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage {
     Free,
@@ -37,19 +36,16 @@ pub(crate) struct Sending {
     pub(crate) stage: Stage,
     /// The message, and then the response to it. Apart from the stage, so that only its bytes are copied.
     pub(crate) payload: Payload,
-    /// No task waits for its result.
     pub(crate) unattended: bool,
     pub(crate) waker: Option<Waker>,
 }
 
 impl Sending {
-    /// Replaces the bytes.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), NoRoom> {
         self.payload.truncate(0);
         self.payload.extend_from_slice(bytes)
     }
 
-    /// Completes the message.
     pub(crate) fn end(&mut self, result: SendResult) {
         self.stage = match self.unattended {
             true => Stage::Free,
@@ -59,7 +55,6 @@ impl Sending {
     }
 }
 
-/// A port that is served.
 #[derive(Debug)]
 pub(crate) struct Open<const DEPTH: usize> {
     pub(crate) port: AppPort,
@@ -101,7 +96,6 @@ pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH:
     pub(crate) sleepers: Wakers,
     pub(crate) neighbors: Neighbors,
     pub(crate) watchers: Wakers,
-    /// When the last exchange was.
     pub(crate) last_exchange: Micros,
     /// The mesh time, and what was last returned of it.
     pub(crate) mesh_time: MeshTime,

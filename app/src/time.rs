@@ -51,7 +51,6 @@ impl Mesh<'_> {
 const LOOK_AGAIN: Micros = 100_000;
 
 impl Sleep<'_> {
-    /// When it ends.
     pub(crate) fn at(&self) -> Micros {
         self.at
     }

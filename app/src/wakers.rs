@@ -27,7 +27,6 @@ impl Wakers {
         let _ = self.0.push(waker.clone());
     }
 
-    /// Wakes them all.
     pub(crate) fn wake(&mut self) {
         while let Some(waker) = self.0.pop() {
             waker.wake();
@@ -50,7 +49,6 @@ pub(crate) fn replace(place: &mut Waker, waker: &Waker) {
     }
 }
 
-/// Wakes the waiting task, once.
 pub(crate) fn wake(place: &mut Option<Waker>) {
     if let Some(waker) = place.take() {
         waker.wake();

@@ -23,7 +23,6 @@ impl<'a> ExprWriter<'a> {
         self
     }
 
-    /// The expression of a part.
     pub(crate) fn part(&mut self, part: &impl WriteExpr) -> &mut Self {
         part.write_expr(self);
         self

@@ -16,7 +16,6 @@ std::thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts one step of this thread.
 pub(crate) fn count() {
     STEPS.set(STEPS.get() + 1);
 }
@@ -33,7 +32,6 @@ fn ask<T>(network: &Network, query: &str, most: u64, asked: impl FnOnce() -> T) 
     answer
 }
 
-/// Runs every query about two nodes.
 fn ask_everything(network: &Network, a: u64, b: u64, port: u64) {
     let most = STEPS_PER_LINK;
     let degree = ask(network, "degree", most, || network.degree(a)).unwrap();

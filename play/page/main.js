@@ -169,7 +169,7 @@ function carryOn(seconds) {
 function showTime() {
   const rounds = collective.done?.rounds.length;
   byId("clock").textContent = rounds ? `round ${Math.min(rounds, Math.floor(collective.at) + 1)} of ${rounds}` : `${((mesh.now - mesh.begin) / 1e6).toFixed(2)} ms`;
-  byId("status").textContent = rounds ? (collective.over ? "done" : "") : !mesh.busy ? "Nothing is under way: time stands still." : state.skipping ? "Skipping ahead…"
+  byId("status").textContent = rounds ? (collective.over ? "done" : "") : !mesh.busy ? "Nothing is in flight: time stands still." : state.skipping ? "Skipping ahead…"
     : !state.playing ? "Paused." : mesh.frames.length ? "" : "Waiting, time goes faster…";
   byId("speed").textContent = `slowed ${Math.round(1 / state.speed)}×`;
 }

@@ -28,7 +28,7 @@ function picker(key, label, value, change) {
 
 const toolNotes = {
   send: () => (state.from < 0 ? "Click the board that sends." : `Click a board: board ${state.from} sends to it. Click board ${state.from} to choose another sender.`),
-  broadcast: () => "Click a board: it sends to all others, each of which computes whom to pass it on to.",
+  broadcast: () => "Click a board: it sends to all others, each of which computes which neighbors to forward it to.",
   cut: () => "Click a cable to cut it or to plug it in again, a board to switch it off or on.",
   collective: () => "All boards compute together, in rounds over whole cables. At the beginning, the value of a board is its number.",
   look: () => "Click a board to see its neighbors. Drag to move the mesh, scroll or pinch to zoom.",
@@ -43,7 +43,7 @@ function showTool() {
       parts.push(element("div", { class: "do" }, picker("from", "from", from, (node) => { state.from = node; changed(); }), picker("to", "to", to, (node) => { state.to = node; changed(); }),
         button("send", "Send", () => send(), { class: "main", ...(from < 0 && { disabled: "" }) })));
       const box = element("input", { type: "checkbox", "data-key": "confirmed", ...(confirmed && { checked: "" }), onchange: (event) => { state.confirmed = event.target.checked; changed(); } });
-      parts.push(element("div", { class: "do" }, element("label", {}, box, " confirmed: the destination answers, lost copies are sent again")));
+      parts.push(element("div", { class: "do" }, element("label", {}, box, " confirmed: the destination acknowledges it, a lost one is retransmitted")));
     }
     if (tool === "broadcast") parts.push(element("div", { class: "do" }, picker("source", "from", Math.max(0, from), (node) => { state.from = node; changed(); }), button("broadcast", "Broadcast", () => act(`b${Math.max(0, state.from)}`), { class: "main" })));
     if (tool === "cut") parts.push(element("div", { class: "do" }, button("restore", "Restore all", restoreAll, mesh.cut.size + mesh.off.size ? {} : { disabled: "" })));

@@ -81,7 +81,6 @@ pub(crate) trait Work {
 /// The work of a call, accessed alternately by sender and receiver.
 pub(crate) type Shared<'w> = RefCell<dyn Work + 'w>;
 
-/// The partners of a stage.
 #[derive(Clone, Copy)]
 pub(crate) enum Stage {
     /// Any board: one message from each.
@@ -201,7 +200,6 @@ impl Call<'_, '_> {
         self.begun.saturating_add(self.team.timeout.saturating_mul(timeouts))
     }
 
-    /// The header of a message of this call.
     fn header(&self, kind: Kind, call: u32) -> Header {
         Header {
             tag: self.tag,
@@ -269,7 +267,6 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Waits for the parent's response to this very call.
     async fn hear_parent(&self, part: Part, parent: Node, work: &Shared<'_>) -> Result<(), TeamError> {
         loop {
             let letter = self.next(part, self.down_by(part), &|node| node == parent).await?;

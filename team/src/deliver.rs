@@ -64,7 +64,6 @@ struct Delivery<S, P> {
     came: Came,
     /// The number still to come.
     left: usize,
-    /// The values to send, with their receivers.
     sends: S,
     /// Stores the value of a board.
     put: P,

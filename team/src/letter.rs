@@ -51,7 +51,6 @@ pub(crate) enum Part {
     End,
 }
 
-/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Kind {
     /// To the parent: the values of a board and its subtree.
@@ -68,7 +67,6 @@ pub(crate) enum Kind {
     Behind,
 }
 
-/// The header of every message.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Header {
     pub(crate) tag: u32,

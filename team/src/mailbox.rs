@@ -71,7 +71,6 @@ impl<'a> Mailbox<'a> {
         Ok(())
     }
 
-    /// Ends a call. The others check for messages again.
     pub(crate) fn end(&self, tag: u32) {
         let inner = &mut *self.0.borrow_mut();
         inner.calls.retain(|call| call.tag != tag);
@@ -141,7 +140,6 @@ impl<'a> Mailbox<'a> {
         }
     }
 
-    /// The port's number.
     pub(crate) fn port(&self) -> hopwise_app::AppPort {
         self.0.borrow().receiver.port()
     }

@@ -19,7 +19,6 @@ impl Folder {
         Folder(path)
     }
 
-    /// Where it is.
     pub fn folder(&self) -> &Path {
         &self.0
     }
@@ -35,7 +34,6 @@ impl Folder {
         self.path(name)
     }
 
-    /// The text of a file; nothing if there is none.
     pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.0.join(name)).unwrap_or_default()
     }

@@ -28,12 +28,10 @@ pub fn random_bytes(seed: u64, length: usize) -> Vec<u8> {
 pub struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
-    /// Makes choices of these.
     pub fn new(bytes: &'a [u8]) -> Self {
         Input(bytes)
     }
 
-    /// Whether there are no more.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -52,7 +50,6 @@ impl<'a> Input<'a> {
         usize::from(self.byte()) % bound
     }
 
-    /// One of several.
     pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }

@@ -9,7 +9,7 @@ mod networks;
 
 #[cfg(unix)]
 pub use folder::Folder;
-pub use networks::{audited_groups, networks};
+pub use networks::{audited_groups, figures, networks};
 
 /// How often a property is tried: `HOPWISE_CASES` percent of `cases`, at least once.
 pub fn cases(cases: u32) -> u32 {
@@ -22,7 +22,6 @@ pub fn cases(cases: u32) -> u32 {
 pub struct Random(pub u64);
 
 impl Random {
-    /// Any number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -30,7 +29,6 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A number below a bound.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.number() % bound
     }

@@ -3,7 +3,6 @@
 const AUDITED: &str = include_str!("../audited.txt");
 const OTHERS: &str = include_str!("../networks.txt");
 
-/// The expressions of a group, in the order of its table.
 pub fn networks(group: &str) -> Vec<&'static str> {
     let title = format!("[{group}]");
     let mut lines = AUDITED.lines().chain(OTHERS.lines());
@@ -15,6 +14,16 @@ pub fn networks(group: &str) -> Vec<&'static str> {
         .collect();
     assert!(!expressions.is_empty(), "the group {title} is empty");
     expressions
+}
+
+/// The expressions of a group with the figures behind each: `rcr(1,3,2)=3,2,2,2`.
+pub fn figures(group: &str) -> Vec<(&'static str, Vec<u64>)> {
+    let entry = |entry: &'static str| {
+        let (expression, figures) = entry.split_once('=').expect("figures");
+        let figures = figures.split(',').map(|figure| figure.parse().expect("a figure"));
+        (expression, figures.collect())
+    };
+    networks(group).into_iter().map(entry).collect()
 }
 
 /// The names of the groups whose networks keep every guarantee.

@@ -25,7 +25,6 @@ use crate::MAX_MESSAGE;
 /// Bytes of the message in one piece.
 pub(super) const PIECE: usize = MAX_MESSAGE - 9;
 
-/// A request of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PieceRequest<'m> {
     Begin { length: u32, crc: u32 },
@@ -67,7 +66,6 @@ impl<'m> PieceRequest<'m> {
     }
 }
 
-/// A response of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PieceResponse {
     Next(u32),

@@ -31,14 +31,12 @@ impl<'a> Mesh<'a> {
     }
 }
 
-/// A message in progress.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
     /// Its source, and the session there.
     session: (Node, u32),
     length: u32,
     crc: u32,
-    /// Where the next piece begins.
     next: u32,
     /// When something last came.
     at: Micros,
@@ -66,7 +64,6 @@ pub struct LargeMessage<'b> {
 /// The effect of a request.
 enum Step {
     Respond(PieceResponse),
-    /// The message of this length is complete.
     Whole(usize),
 }
 

@@ -73,7 +73,6 @@ enum Own {
     Closed,
 }
 
-/// A piece in flight.
 #[derive(Debug)]
 struct Pending<'a> {
     ticket: Ticket<'a>,
@@ -102,15 +101,12 @@ pub struct Stream<'a, const ROOM: usize = 512> {
     told_room: usize,
     /// Written bytes that have not been acknowledged.
     going: Vec<u8, ROOM>,
-    /// The offset of its first byte.
     offset: u32,
     own: Own,
     peer_room: u32,
     pending: Option<Pending<'a>>,
     persistence: Persistence,
-    /// When the next request may be sent.
     pause_until: Micros,
-    /// When the other end was last heard.
     heard: Option<Micros>,
     /// Since when requests have failed.
     in_vain_since: Option<Micros>,
@@ -251,7 +247,6 @@ impl<'a, const ROOM: usize> Stream<'a, ROOM> {
         }
     }
 
-    /// The response to a request.
     fn accept_piece(&mut self, incoming: &Incoming) -> Response {
         let Some((speaker, speech)) = Speech::read(incoming.bytes()) else {
             return Response::Gone;

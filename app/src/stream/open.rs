@@ -103,7 +103,6 @@ impl<'a> Mesh<'a> {
         })
     }
 
-    /// Opens any free port.
     fn any_receiver(self) -> Result<Receiver<'a>, OpenError> {
         for port in (LOWEST_PORT..=u8::MAX).rev() {
             match self.receiver(AppPort(port)) {

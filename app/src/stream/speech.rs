@@ -24,7 +24,6 @@ use crate::MAX_MESSAGE;
 /// Bytes of the stream in one piece.
 pub(super) const PIECE: usize = MAX_MESSAGE - 10;
 
-/// A message of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speech<'m> {
     Open,
@@ -74,7 +73,6 @@ impl<'m> Speech<'m> {
     }
 }
 
-/// A response of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Response {
     Opened(AppPort),

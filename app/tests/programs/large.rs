@@ -5,7 +5,6 @@ use hopwise_app::{LargeError, MAX_LARGE, RequestError, SendError};
 use super::world::{MILLISECOND, SECOND, World};
 use super::{OTHER, PORT, notes};
 
-/// Bytes that differ from place to place.
 fn message(length: usize, seed: u8) -> Vec<u8> {
     let bytes = (0..length).map(|place| (place as u8).wrapping_mul(31).wrapping_add((place >> 8) as u8 ^ seed));
     bytes.collect()
@@ -13,8 +12,7 @@ fn message(length: usize, seed: u8) -> Vec<u8> {
 
 #[test]
 fn messages_of_any_length_arrive_whole() {
-    let shared = World::shared("path(3)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(3)");
     let lengths = [0, 1, 190, 191, 192, 382, 5_000, MAX_LARGE];
     world.start(2, move |mesh| async move {
         let mut receiver = mesh.large_receiver(PORT).unwrap();
@@ -35,8 +33,7 @@ fn messages_of_any_length_arrive_whole() {
 
 #[test]
 fn what_cannot_be_sent_is_said() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     world.start(1, |mesh| async move {
         let mut receiver = mesh.large_receiver(PORT).unwrap();
         let large = receiver.recv_large(&mut [0; 1_000]).await.bytes.len();
@@ -66,8 +63,7 @@ fn what_cannot_be_sent_is_said() {
 /// A cable is out for a while, twice, and a third time for good.
 #[test]
 fn a_message_goes_on_after_a_pulled_cable_and_ends_with_an_error_if_it_stays_out() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     let (got, note) = notes();
     world.start(1, move |mesh| async move {
         let mut receiver = mesh.large_receiver(PORT).unwrap();
@@ -105,8 +101,7 @@ fn a_message_goes_on_after_a_pulled_cable_and_ends_with_an_error_if_it_stays_out
 /// A program that restarts in the middle of a message gets it whole, from its beginning.
 #[test]
 fn a_receiver_that_restarts_gets_the_message_from_the_beginning() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     let (got, note) = notes();
     for part in 0..2 {
         let note = note.clone();
@@ -129,11 +124,9 @@ fn a_receiver_that_restarts_gets_the_message_from_the_beginning() {
     assert_eq!(*got.borrow(), [(1, true)]);
 }
 
-/// Many send to one at once: each message comes once.
 #[test]
 fn senders_are_served_one_after_the_other() {
-    let shared = World::shared("complete(5)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("complete(5)");
     let (got, note) = notes();
     world.start(0, move |mesh| async move {
         let mut receiver = mesh.large_receiver(PORT).unwrap();
@@ -162,8 +155,7 @@ fn senders_are_served_one_after_the_other() {
 /// What anyone may send to the port: it neither ends nor disturbs a message, and the last piece again makes no second one.
 #[test]
 fn strange_requests_do_no_harm() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     let (got, note) = notes();
     world.start(1, move |mesh| async move {
         let mut receiver = mesh.large_receiver(PORT).unwrap();
@@ -241,8 +233,7 @@ fn what_a_receiver_has_lost_is_retransmitted_unless_it_may_have_had_it() {
         (vec![Some(9)], Err(LargeError::PortUnreachable)),
     ];
     for (says, expected) in cases {
-        let shared = World::shared("path(2)");
-        let mut world = World::new(&shared);
+        let mut world = World::new("path(2)");
         let what = format!("{says:?}");
         let (said, note) = notes();
         let count = says.len();

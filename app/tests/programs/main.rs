@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use embassy_futures::select::select;
-use hopwise_app::{AppPort, DropReason, Mesh, OpenError, Outcome, RequestError, SendError, Service};
+use hopwise_app::{AppPort, DropReason, OpenError, Outcome, RequestError, SendError, Service};
 use world::{MILLISECOND, SECOND, World};
 
 const PORT: AppPort = AppPort(16);
@@ -26,8 +26,7 @@ fn notes<T>() -> (Notes<T>, Notes<T>) {
 
 #[test]
 fn messages_come_to_the_port_they_are_for() {
-    let shared = World::shared("ring(4)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("ring(4)");
     let (got, note) = notes();
     world.start(0, move |mesh| async move {
         let (mut one, mut other) = (mesh.receiver(PORT).unwrap(), mesh.receiver(OTHER).unwrap());
@@ -60,8 +59,7 @@ fn messages_come_to_the_port_they_are_for() {
 
 #[test]
 fn what_cannot_be_sent_is_said_at_once() {
-    let shared = World::shared("ring(4)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("ring(4)");
     world.start(0, |mesh| async move {
         assert_eq!(mesh.send(4, PORT, b"").await, Err(SendError::NoSuchNode));
         assert_eq!(mesh.send_confirmed(1, PORT, &[0; 201]).await, Err(SendError::TooLong));
@@ -81,8 +79,7 @@ fn what_cannot_be_sent_is_said_at_once() {
 
 #[test]
 fn a_request_has_its_response() {
-    let shared = World::shared("ring(5)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("ring(5)");
     world.start(3, |mesh| async move {
         let add = |(one, other): (u32, u32)| one.checked_add(other);
         let Err(error) = mesh.serve(PORT, add).await;
@@ -112,8 +109,7 @@ fn a_request_has_its_response() {
 /// Who does not read holds up nobody but those who wait for him.
 #[test]
 fn a_program_that_never_reads_costs_others_nothing() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     world.start(1, |mesh| async move {
         let _never_read = mesh.receiver(OTHER).unwrap();
         let mut receiver = mesh.receiver(PORT).unwrap();
@@ -146,13 +142,12 @@ fn a_program_that_never_reads_costs_others_nothing() {
 #[test]
 fn a_board_that_all_ask_at_once_answers_all() {
     for expression in ["rdn(ring(3),1)", "complete(7)", "path(12)", "hypercube(5)"] {
-        let shared = World::shared(expression);
-        let mut world = World::new(&shared);
+        let mut world = World::new(expression);
         world.start(0, |mesh| async move {
             let _ = mesh.serve(PORT, |value: u64| value + 1).await;
         });
         let answered = Rc::new(Cell::new(0));
-        for node in 1..shared.len() as u64 {
+        for node in 1..world.nodes() as u64 {
             for _ in 0..3 {
                 let answered = answered.clone();
                 world.start(node, move |mesh| async move {
@@ -168,14 +163,13 @@ fn a_board_that_all_ask_at_once_answers_all() {
             }
         }
         world.run(SECOND);
-        assert_eq!(answered.get(), 3 * (shared.len() - 1), "{expression}");
+        assert_eq!(answered.get(), 3 * (world.nodes() - 1), "{expression}");
     }
 }
 
 #[test]
 fn more_senders_than_places_wait_for_each_other() {
-    let shared = World::shared("path(3)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(3)");
     let (got, note) = notes();
     world.start(2, move |mesh| async move {
         let mut receiver = mesh.receiver(PORT).unwrap();
@@ -210,8 +204,7 @@ fn more_senders_than_places_wait_for_each_other() {
 
 #[test]
 fn a_port_has_one_owner_and_is_free_again_when_he_leaves() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     world.start(0, |mesh| async move {
         assert_eq!(mesh.receiver(AppPort::TRAFFIC).err(), Some(OpenError::Reserved));
         let first = mesh.receiver(PORT).unwrap();
@@ -235,8 +228,7 @@ fn a_port_has_one_owner_and_is_free_again_when_he_leaves() {
 
 #[test]
 fn time_passes() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     for task in 1..=12_u64 {
         world.start(0, move |mesh| async move {
             let begin = mesh.uptime();
@@ -252,8 +244,7 @@ fn time_passes() {
 
 #[test]
 fn links_that_come_and_go_are_told() {
-    let shared = World::shared("ring(3)");
-    let mut world = World::cold(&shared);
+    let mut world = World::cold("ring(3)");
     let (told, note) = notes();
     world.start(0, move |mesh| async move {
         let mut changes = mesh.link_changes();
@@ -271,7 +262,7 @@ fn links_that_come_and_go_are_told() {
     world.cut(0, 2);
     world.run(SECOND);
     assert_eq!(told.borrow_mut().drain(..).collect::<Vec<_>>(), [(2, false)]);
-    let mesh = Mesh::new(&shared[0]);
+    let mesh = world.mesh(0);
     let neighbors: Vec<_> = mesh
         .neighbors()
         .map(|neighbor| (neighbor.node, neighbor.is_up))
@@ -281,8 +272,7 @@ fn links_that_come_and_go_are_told() {
 
 #[test]
 fn a_request_that_nobody_answers_ends() {
-    let shared = World::shared("path(3)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(3)");
     world.start(2, |mesh| async move {
         let mut receiver = mesh.receiver(PORT).unwrap();
         // It is read, and forgotten.
@@ -308,11 +298,9 @@ fn a_request_that_nobody_answers_ends() {
     assert_eq!(*ends.borrow(), [Err(RequestError::TimedOut), Err(nowhere)]);
 }
 
-/// Who gives up waiting leaves no trace.
 #[test]
 fn a_message_that_nobody_waits_for_frees_its_place() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     world.start(1, |mesh| async move {
         let _never_read = mesh.receiver(OTHER).unwrap();
         mesh.sleep(100 * SECOND).await;
@@ -330,11 +318,9 @@ fn a_message_that_nobody_waits_for_frees_its_place() {
     assert_eq!(world.ended(), 1);
 }
 
-/// Who gives up sleeping leaves no timer behind.
 #[test]
 fn a_sleep_that_is_given_up_frees_its_timer() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     world.start(0, |mesh| async move {
         for _ in 0..50 {
             select(mesh.sleep(100 * SECOND), mesh.sleep(MILLISECOND)).await;

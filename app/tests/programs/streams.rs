@@ -7,7 +7,6 @@ use hopwise_app::{ConnectError, Mesh, SendError, Stream, StreamError};
 use super::world::{MILLISECOND, SECOND, World};
 use super::{OTHER, PORT, notes};
 
-/// The byte at a place of a stream.
 fn byte(place: usize) -> u8 {
     (place as u8).wrapping_mul(13) ^ (place >> 8) as u8
 }
@@ -41,8 +40,7 @@ async fn accept(mesh: Mesh<'_>) -> Stream<'_> {
 
 #[test]
 fn bytes_come_in_order_and_the_end_after_them() {
-    let shared = World::shared("path(3)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(3)");
     world.start(2, |mesh| async move {
         let mut stream = accept(mesh).await;
         assert_eq!(stream.peer(), 0);
@@ -62,8 +60,7 @@ fn bytes_come_in_order_and_the_end_after_them() {
 /// Both write more than there is room for before either reads.
 #[test]
 fn both_directions_at_once() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     async fn both(mut stream: Stream<'_, 64>) {
         // Room for what the other end writes: it writes as much.
         let mut here = [0; 60];
@@ -89,8 +86,7 @@ fn both_directions_at_once() {
 /// Who reads slowly is written to slowly, and needs no more memory.
 #[test]
 fn a_slow_reader_slows_the_writer_down() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     let (written, note) = notes();
     world.start(1, |mesh| async move {
         let mut stream: Stream<'_, 300> = mesh.listener(PORT).unwrap().accept().await;
@@ -119,8 +115,7 @@ fn a_slow_reader_slows_the_writer_down() {
 /// Room is told of when there is some again: nobody waits for the next look.
 #[test]
 fn a_reader_that_goes_on_is_served_at_once() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     world.start(1, |mesh| async move {
         let mut stream: Stream<'_, 100> = mesh.listener(PORT).unwrap().accept().await;
         let begin = mesh.uptime();
@@ -139,8 +134,7 @@ fn a_reader_that_goes_on_is_served_at_once() {
 
 #[test]
 fn a_stream_goes_on_after_a_pulled_cable_and_is_lost_if_it_stays_out() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     let (ends, note) = notes();
     let at_reader = note.clone();
     world.start(1, move |mesh| async move {
@@ -183,9 +177,8 @@ fn a_stream_goes_on_after_a_pulled_cable_and_is_lost_if_it_stays_out() {
 /// Who is gone is found out by who writes, and by who waits for something to read.
 #[test]
 fn a_stream_that_is_dropped_is_reset() {
-    let shared = World::shared("path(2)");
     for reads in [false, true] {
-        let mut world = World::new(&shared);
+        let mut world = World::new("path(2)");
         world.start(1, |mesh| async move {
             let mut stream = accept(mesh).await;
             stream.write_all(b"hello").await.unwrap();
@@ -214,8 +207,7 @@ fn a_stream_that_is_dropped_is_reset() {
 
 #[test]
 fn who_accepts_no_stream_says_so() {
-    let shared = World::shared("path(3)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(3)");
     world.start(1, |mesh| async move {
         let _no_listener = mesh.receiver(OTHER).unwrap();
         let _never_accepts = mesh.listener(PORT).unwrap();
@@ -239,8 +231,7 @@ fn who_accepts_no_stream_says_so() {
 /// A listener serves one after the other, and has as many streams at once as it has receivers.
 #[test]
 fn streams_come_and_go() {
-    let shared = World::shared("complete(4)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("complete(4)");
     world.start(0, |mesh| async move {
         let mut listener = mesh.listener(PORT).unwrap();
         let mut at_once = Vec::new();
@@ -273,11 +264,9 @@ fn streams_come_and_go() {
     world.run_until_done(60 * SECOND);
 }
 
-/// Calls that are given up lose and double nothing.
 #[test]
 fn every_call_may_be_given_up() {
-    let shared = World::shared("path(2)");
-    let mut world = World::new(&shared);
+    let mut world = World::new("path(2)");
     world.start(1, |mesh| async move {
         let mut stream = accept(mesh).await;
         let mut all: Vec<u8> = Vec::new();

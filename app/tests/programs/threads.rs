@@ -53,7 +53,6 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a program in this thread.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);

@@ -102,16 +102,7 @@ mod tests {
 
     #[test]
     fn places_are_all_nodes_and_dimensions_lead_back() {
-        for (expression, sizes) in [
-            ("torus(3,4)", &[3, 4][..]),
-            ("rsn(2,mesh(3,2))", &[3, 2, 3, 2]),
-            ("rdn(ring(3),1)", &[3, 3, 2]),
-            ("rdn(path(2),2)", &[2, 2, 2, 2, 2, 2, 2]),
-            ("re(ring(4),hypercube(2),2)", &[2, 2, 4, 4]),
-            ("rcr(1,3,2)", &[3, 2, 2, 2]),
-            ("hsn(3,petersen)", &[10, 10, 10]),
-            ("hcn3(1)", &[2, 2, 2]),
-        ] {
+        for (expression, sizes) in hopwise_testing::figures("dimensions") {
             let network: Network = expression.parse().unwrap();
             let mesh = Mesh::new(&network).unwrap();
             let found: std::vec::Vec<u64> = (0..).map_while(|dimension| mesh.size(dimension)).collect();

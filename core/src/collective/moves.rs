@@ -107,7 +107,6 @@ impl Hosts {
     }
 }
 
-/// The number of nodes of a dual-net with this many levels.
 pub(super) fn dual_size(base: Number, levels: u64) -> Number {
     (0..levels).fold(base, |size, _| size.wrapping_mul(size).wrapping_mul(2))
 }

@@ -31,7 +31,6 @@ enum Way<'a> {
     Rows(Program<'a>, u64),
     /// Every second node of a path of this length, and back.
     SecondNodes(Vertex),
-    /// Around a tree.
     Tree(Tree<'a>),
 }
 
@@ -158,7 +157,6 @@ fn is_modular(program: &Program) -> bool {
         })
 }
 
-/// A digit of an even size.
 fn even_digit(program: &Program) -> Option<u64> {
     (0..program.length()).find(|&index| digit(program, index).is_some_and(|axis| axis.size().is_multiple_of(2)))
 }
@@ -257,6 +255,8 @@ fn next_of_code(program: &Program, node: Node) -> Node {
 
 #[cfg(test)]
 mod tests {
+    use hopwise_testing::figures;
+
     use super::*;
 
     fn within(network: &Network, from: Node, to: Node, hops: u64) -> bool {
@@ -270,37 +270,8 @@ mod tests {
 
     #[test]
     fn rings_pass_every_node_once_within_their_dilation() {
-        for (expression, dilation) in [
-            ("hypercube(5)", 1),
-            ("torus(3,3)", 1),
-            ("torus(2,4)", 1),
-            ("torus(3,6)", 1),
-            ("torus(4,3)", 1),
-            ("torus(3,4)", 1),
-            ("torus(3,5)", 3),
-            ("mesh(4,3,5)", 1),
-            ("mesh(3,3,2)", 1),
-            ("mesh(2,2)", 1),
-            ("mesh(3,5)", 3),
-            ("ghc(5,2,3)", 1),
-            ("folded(path(4),2)", 1),
-            ("ghc(4,4)", 1),
-            ("complete(5)", 1),
-            ("ring(7)", 1),
-            ("path(2)", 1),
-            ("path(3)", 2),
-            ("path(6)", 2),
-            ("path(7)", 2),
-            ("star(7)", 3),
-            ("petersen", 3),
-            ("rdn(ring(3),1)", 3),
-            ("rsn(2,hypercube(2))", 3),
-            ("re(ring(4),complete(3),2)", 3),
-            ("rcr(2,3,1)", 3),
-            ("wk(4,3)", 3),
-            ("nstar(4)", 3),
-            ("folded(ring(3),3)", 1),
-        ] {
+        for (expression, figures) in figures("ring_dilations") {
+            let dilation = figures[0];
             let network: Network = expression.parse().unwrap();
             let ring = Ring::new(&network);
             assert_eq!(ring.dilation(), dilation, "{expression}");

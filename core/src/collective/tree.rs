@@ -128,13 +128,7 @@ mod tests {
 
     #[test]
     fn every_node_but_the_root_is_told_once_by_its_parent() {
-        for expression in [
-            "rdn(ring(3),1)",
-            "petersen",
-            "complete(5)",
-            "re(ring(4),complete(3),2)",
-            "wk(3,2)",
-        ] {
+        for expression in hopwise_testing::networks("told_by_trees") {
             let network: Network = expression.parse().unwrap();
             for ports in [Ports::One, Ports::All] {
                 let tree = Tree::new(&network, 3, ports).unwrap();

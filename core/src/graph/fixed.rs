@@ -9,8 +9,8 @@ struct Table<const N: usize> {
     distance: [[u8; N]; N],
     /// The next port; the first that leads closer.
     next_port: [[u8; N]; N],
-    /// The broadcast of node 0 in the fewest steps: for every node, its parent and its step. Node 0 has no parent and step 0.
-    told: [(u8, u8); N],
+    /// The broadcast of node 0 in the fewest steps: the parents of all nodes, and their steps. Node 0 has no parent and step 0.
+    told: [[u8; N]; 2],
 }
 
 /// `petersen`: outer cycle 0..4, spokes i - i+5, inner 5+i - 5+(i+2)%5; ports in ascending order of the neighbors.
@@ -36,18 +36,7 @@ const PETERSEN: Table<10> = Table::new(
         [4, 6, 7],
     ],
     // 4 steps, found by search; the tree of least depth takes 5.
-    [
-        (0, 0),
-        (0, 1),
-        (1, 2),
-        (2, 3),
-        (0, 2),
-        (0, 3),
-        (1, 3),
-        (2, 4),
-        (3, 4),
-        (4, 3),
-    ],
+    [[0, 0, 1, 2, 0, 0, 1, 2, 3, 4], [0, 1, 2, 3, 2, 3, 3, 4, 4, 3]],
 );
 
 const HEAWOOD: Table<14> = {
@@ -60,27 +49,15 @@ const HEAWOOD: Table<14> = {
     }
     // 4 steps, found by search; the tree of least depth takes 5.
     let told = [
-        (0, 0),
-        (0, 1),
-        (1, 2),
-        (2, 3),
-        (3, 4),
-        (6, 4),
-        (1, 3),
-        (8, 4),
-        (9, 3),
-        (0, 2),
-        (9, 4),
-        (2, 4),
-        (13, 4),
-        (0, 3),
+        [0, 0, 1, 2, 3, 6, 1, 8, 9, 0, 9, 2, 13, 0],
+        [0, 1, 2, 3, 4, 4, 3, 4, 3, 2, 4, 4, 4, 3],
     ];
     Table::new(neighbors, told)
 };
 
 impl<const N: usize> Table<N> {
     /// Relaxes all distances until nothing changes. Runs in the compiler, where an index out of range is a build error.
-    const fn new(neighbors: [[u8; 3]; N], told: [(u8, u8); N]) -> Self {
+    const fn new(neighbors: [[u8; 3]; N], told: [[u8; N]; 2]) -> Self {
         let far = u8::MAX;
         let mut distance = [[far; N]; N];
         let mut next_port = [[0; N]; N];
@@ -153,7 +130,8 @@ impl<const N: usize> Table<N> {
     /// The send priority of a link in the broadcast of fewest steps, after both ends are mapped by the symmetry that takes the source to
     /// node 0; `None` if the broadcast does not use the link.
     fn scheduled(&self, here: Vertex, child: Vertex) -> Option<u64> {
-        let (teller, step) = *self.told.get(child as usize)?;
+        let [tellers, steps] = &self.told;
+        let (&teller, &step) = (tellers.get(child as usize)?, steps.get(child as usize)?);
         (Number::from(teller) == here).then_some(N as u64 - u64::from(step))
     }
 }

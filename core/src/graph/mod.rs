@@ -61,7 +61,6 @@ trait Graph {
     /// The length of a shortest path.
     fn hops(&self, from: Vertex, to: Vertex) -> Number;
 
-    /// The largest distance.
     fn diameter(&self) -> Number;
 
     /// Steps of a broadcast if a node sends one copy per step.
@@ -125,7 +124,6 @@ trait Graph {
 /// Makes [`Kind`] of the types of graphs.
 macro_rules! kinds {
     ($($(#[$built:meta])* $Name:ident),+) => {
-        /// The kinds of base graphs.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub(crate) enum Kind {
             $($(#[$built])* $Name($Name),)+

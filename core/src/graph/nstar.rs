@@ -108,7 +108,6 @@ fn factorial(n: usize) -> Number {
     (1..=n as Number).product()
 }
 
-/// The star graph of `n` symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NStar {
     pub(crate) symbols: u8,

@@ -57,7 +57,6 @@ struct Axis {
 }
 
 impl Axis {
-    /// The node with this digit replaced.
     fn replace(&self, node: Vertex, digit: Number) -> Vertex {
         (node + digit * self.stride).wrapping_sub(self.digit * self.stride)
     }

@@ -39,7 +39,6 @@ pub struct Exchanged {
 }
 
 impl Exchanged {
-    /// Parses the text after `exchanged-hypercube`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const FIRST: &str = "s of exchanged-hypercube(s,t)";
         const SECOND: &str = "t of exchanged-hypercube(s,t)";

@@ -133,7 +133,6 @@ pub(crate) struct Reader<'a> {
     position: usize,
     /// The start of the last token.
     last: usize,
-    /// The failure reason, if parsing failed.
     refusal: ParseError,
 }
 
@@ -161,7 +160,6 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// The failure reason.
     pub(crate) fn refusal(&self) -> ParseError {
         self.refusal
     }

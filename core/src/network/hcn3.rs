@@ -119,7 +119,6 @@ const fn with_a_flip(flips: [u8; 8]) -> [u8; 8] {
 }
 
 impl Hcn3 {
-    /// Parses the text after `hcn3`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         let bits = reader.size("n of hcn3(n)", 1, MAX_BITS as Number)?;
         Some(Hcn3 { bits: bits as u8 })

@@ -92,7 +92,6 @@ impl Place {
         }
     }
 
-    /// The node with this digit replaced.
     fn replace(&self, node: Vertex, digit: Vertex) -> Vertex {
         node - self.share(self.digit) + self.share(digit)
     }
@@ -105,17 +104,14 @@ struct Move {
 }
 
 impl Hierarchy {
-    /// Parses the text after `folded`.
     pub(crate) fn parse_folded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::Folded, reader)
     }
 
-    /// Parses the text after `root-folded`.
     pub(crate) fn parse_root_folded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::RootFolded, reader)
     }
 
-    /// Parses the text after `flooded`.
     pub(crate) fn parse_flooded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::Flooded, reader)
     }

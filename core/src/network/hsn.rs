@@ -175,7 +175,6 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The next hop.
 enum Hop {
     /// In the nucleus, from x_1 toward this.
     Within(Vertex),
@@ -184,7 +183,6 @@ enum Hop {
 }
 
 impl Hsn {
-    /// Parses the text after `hsn`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const LEVELS: &str = "l of hsn(l,G)";
         const NUCLEUS: &str = "G of hsn(l,G)";

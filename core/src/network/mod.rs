@@ -245,7 +245,6 @@ impl Network {
 }
 
 impl From<Base> for Network {
-    /// Makes the base graph a network by itself.
     fn from(base: Base) -> Self {
         Network::new(Family::Base(base))
     }

@@ -92,7 +92,6 @@ fn within(from: Vertex, to: Vertex) -> Number {
 }
 
 impl PartialSwapped {
-    /// Has no parameters to parse.
     pub(crate) fn parse(_: &mut Reader<'_>) -> Option<Self> {
         Some(PartialSwapped { copy: Rsn::OF_SQUARES })
     }

@@ -100,7 +100,6 @@ enum Branch {
 }
 
 impl Rdn {
-    /// Parses the text after `rdn`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         reader.open("BASE of rdn(BASE,k)")?;
         let base = reader.base("BASE of rdn(BASE,k)")?;
@@ -110,7 +109,6 @@ impl Rdn {
         Some(network)
     }
 
-    /// Parses the text after `dualcube`.
     pub(crate) fn parse_dualcube(reader: &mut Reader<'_>) -> Option<Self> {
         const BITS: &str = "n of dualcube(n)";
         let bits = reader.first_number(BITS, 2, Number::from(MAX_BITS) + 1)?;
@@ -123,7 +121,6 @@ impl Rdn {
         })
     }
 
-    /// Parses the text after `bsw`.
     pub(crate) fn parse_biswapped(reader: &mut Reader<'_>) -> Option<Self> {
         const BASE: &str = "BASE of bsw(BASE)";
         reader.open(BASE)?;
@@ -168,7 +165,6 @@ impl Rdn {
         u64::from(self.levels)
     }
 
-    /// The number of nodes after this many levels.
     #[inline]
     fn size(&self, level: u8) -> Number {
         self.sizes.get(usize::from(level)).copied().unwrap_or(0)

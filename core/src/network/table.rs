@@ -40,7 +40,6 @@ pub fn set_loader(loader: Loader) {
 }
 
 impl Table {
-    /// Parses the text after `graph`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const FILE: &str = "FILE of graph:FILE";
         reader.expect(b':', FILE, "preceded by ':'")?;

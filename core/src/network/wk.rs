@@ -72,7 +72,6 @@ struct Ending {
 }
 
 impl Wk {
-    /// Parses the text after `wk`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const SIZE: &str = "N of wk(N,t)";
         reader.open(SIZE)?;
@@ -80,7 +79,6 @@ impl Wk {
         Wk::parse_digits(reader, Base::complete(size), "t of wk(N,t)")
     }
 
-    /// Parses the text after `symmetric-hypernet`.
     pub(crate) fn parse_hypernet(reader: &mut Reader<'_>) -> Option<Self> {
         const BITS: &str = "n of symmetric-hypernet(n,t)";
         let bits = reader.first_number(BITS, 1, MAX_BITS.into())?;

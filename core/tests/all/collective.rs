@@ -10,7 +10,6 @@ use crate::support::{Network, Node, network, networks};
 /// The nodes that a node has heard of.
 type Known = BTreeSet<Node>;
 
-/// Nothing goes where there is no link.
 fn assert_link(network: &Network, from: Node, to: Node) {
     let is_link = matches!(network.port_to(from, to), Ok(Some(_)));
     assert!(is_link, "{network}: {from} to {to}");

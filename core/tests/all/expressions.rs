@@ -12,6 +12,7 @@ pub(crate) fn number() -> impl Strategy<Value = u64> {
         8 => 0u64..=9,
         2 => 10u64..=70,
         1 => prop::sample::select(vec![1000, 65_535, 1 << 31, (1 << 32) - 1, 1 << 32, (1 << 62) - 1, 1 << 63, u64::MAX]),
+        1 => any::<u64>(),
     ]
 }
 
@@ -74,7 +75,6 @@ fn lift_of_orbits() -> impl Strategy<Value = String> {
     })
 }
 
-/// An expression of any family, legal or not.
 pub(crate) fn expression() -> impl Strategy<Value = String> {
     let one = ["ccc", "dualcube", "hcn", "hfn", "hcn3", "re-heawood-2"];
     let two = ["cor", "wk", "symmetric-hypernet", "hypernet", "exchanged-hypercube"];

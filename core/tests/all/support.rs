@@ -2,7 +2,7 @@
 
 pub(crate) use hopwise_core::{Network, Rule, Tree};
 
-pub(crate) use hopwise_testing::{Random, cases, networks};
+pub(crate) use hopwise_testing::{Random, cases, figures, networks, rows};
 
 pub(crate) type Node = u64;
 

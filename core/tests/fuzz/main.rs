@@ -4,3 +4,5 @@
 //! ones, and prints the input of a failure, made small, and the BOLERO_RANDOM_SEED that gives it again.
 
 mod expressions;
+#[path = "../all/expressions.rs"]
+mod strategies;

@@ -15,7 +15,6 @@ const MAX_NAME: usize = 16;
 const BAUD: u32 = 1_000_000;
 /// How far a serial port may be from that: two then differ by no more than receivers bear.
 const MAX_BAUD_ERROR: f64 = 0.0075;
-/// The least room for a program.
 const MIN_IMAGE_KIB: u32 = 192;
 const FLASH_BEGIN: u32 = 0x0800_0000;
 /// Where the RAM begins that DMA reaches: on most chips, and on the H7.

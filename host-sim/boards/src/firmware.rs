@@ -92,7 +92,6 @@ pub fn symbol(name: &str) -> String {
     format!("_board_{}", name.replace('-', "_"))
 }
 
-/// The memory layout for the linker.
 pub fn layout(kind: &BoardKind) -> String {
     let memory = &kind.memory;
     let mut regions = [

@@ -59,7 +59,6 @@ pub fn parse(name: &'static str, text: &'static str) -> Result<BoardKind, BoardF
     Ok(kind)
 }
 
-/// Why the file of a board is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("boards/{name}.toml: {field}: {why}")]
 pub struct BoardFileError {
@@ -93,7 +92,6 @@ pub struct BoardKind {
     /// The serial port that the ST-LINK makes a USB port of.
     #[serde(rename(deserialize = "console"))]
     pub serial: Uart,
-    /// Pins that are ground.
     #[serde(borrow)]
     pub ground: Vec<&'static str>,
     /// The kind of circuit board, as its maker calls it: `Nucleo-64`.
@@ -108,7 +106,6 @@ pub struct BoardKind {
     /// The pin of the LED, which a high level lights.
     #[serde(skip_serializing)]
     pub led: &'static str,
-    /// The pin of the button.
     #[serde(skip_serializing)]
     pub button: &'static str,
     /// The pin's level while it is pressed.
@@ -126,7 +123,6 @@ pub struct BoardKind {
     pub memory: Memory,
 }
 
-/// A serial port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Uart {
@@ -136,9 +132,7 @@ pub struct Uart {
     /// The clock in Hz that it divides to its rate.
     #[serde(skip_deserializing)]
     pub clock: u32,
-    /// The pin that sends.
     pub tx: Pin,
-    /// The pin that receives.
     pub rx: Pin,
 }
 
@@ -179,7 +173,6 @@ pub struct Connector {
 pub struct Clock {
     /// What the PLL multiplies.
     pub source: ClockSource,
-    /// The frequency of that.
     pub hertz: u32,
     /// What the PLL divides it by.
     pub prediv: u32,
@@ -219,7 +212,6 @@ pub struct Memory {
     pub state: Region,
     /// Two slots for the configuration, written in turn.
     pub slots: Region,
-    /// The program.
     pub flash: Region,
     /// Room for the next program, received while this one runs.
     pub next: Region,
@@ -229,13 +221,10 @@ pub struct Memory {
     pub ram: Region,
 }
 
-/// A part of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
-    /// Its address.
     pub at: u32,
-    /// Its size.
     pub kib: u32,
 }
 
@@ -247,7 +236,6 @@ impl Uart {
 }
 
 impl BoardKind {
-    /// The number of the link that a serial port is.
     pub fn link_of(&self, uart: &str) -> Option<usize> {
         self.links.iter().position(|link| link.name.eq_ignore_ascii_case(uart))
     }
@@ -288,7 +276,6 @@ impl Clock {
 }
 
 impl Region {
-    /// The address behind it.
     pub fn end(&self) -> u64 {
         u64::from(self.at) + (u64::from(self.kib) << 10)
     }

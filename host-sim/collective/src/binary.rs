@@ -80,7 +80,6 @@ pub(crate) fn embedded(network: &Network, graph: &Graph, request: &Request) -> R
 }
 
 impl Job<'_> {
-    /// A reduction up an embedded binary tree, or a broadcast down.
     pub(crate) fn along_binary_tree(&self, machine: &mut Machine, stages: &Stages) -> Result<Outcome, Conflict> {
         let Request {
             operator, values, root, ..

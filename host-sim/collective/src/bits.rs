@@ -28,7 +28,6 @@ impl Bits {
         Some(Bits { ways })
     }
 
-    /// Sorts one value a node.
     pub fn sort(&self, machine: &mut Machine, values: &[i64]) -> Result<Vec<i64>, Conflict> {
         let sorting = Sorting::new(values.len() as u64);
         let begin = (0..).zip(values).map(|(home, &value)| Sorted {

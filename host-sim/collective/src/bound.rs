@@ -13,7 +13,6 @@ const SEARCH_CUTS: usize = 256;
 /// What a lower bound depends on besides the network.
 pub struct Work<'a> {
     pub operation: Operation,
-    /// What a node can send and receive in a round.
     pub ports: Ports,
     pub root: Node,
     /// By node, where its value goes, if it goes to one node only.

@@ -16,9 +16,7 @@ use crate::program::Held;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Complex {
-    /// The real part.
     pub re: f64,
-    /// The imaginary part.
     pub im: f64,
 }
 
@@ -29,7 +27,6 @@ impl Complex {
         Complex { re, im }
     }
 
-    /// How far two numbers are apart.
     pub fn distance(self, other: Complex) -> f64 {
         (self.re - other.re).hypot(self.im - other.im)
     }
@@ -122,7 +119,6 @@ pub struct Terms {
     sums: Vec<(Node, Complex)>,
 }
 
-/// A node of a unit.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     own: Node,

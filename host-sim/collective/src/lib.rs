@@ -50,11 +50,9 @@ pub const MAX_VALUES: u64 = 1 << 24;
 /// An embedded tree is searched for in networks of up to so many nodes.
 pub const MAX_TREE_NODES: u64 = 1 << 10;
 
-/// What is to be done.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub operation: Operation,
-    /// What a node can send and receive in a round.
     pub ports: Ports,
     /// The value of each node, in node order.
     pub values: Vec<i64>,
@@ -95,14 +93,11 @@ impl Request {
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     pub network: String,
-    /// The operation.
     pub op: &'static str,
     /// `one` or `all`.
     pub port_model: &'static str,
-    /// How it went about it.
     pub method: String,
     pub nodes: u64,
-    /// The rounds it took.
     pub rounds: u64,
     /// Of a shift or an embedded tree: the most hops between two that are neighbors there.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,7 +105,6 @@ pub struct Report {
     /// Of a transform: the further rounds that bring values to their places and term k from where it came about to node k.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder_rounds: Option<u64>,
-    /// All messages over all links.
     pub messages: u64,
     /// The largest message: 8 bytes a value, 16 a complex number; addresses, which follow from the schedule, are not counted.
     pub bytes_max: u64,
@@ -124,17 +118,14 @@ pub struct Report {
     pub published: Option<u64>,
 }
 
-/// What was done, and what every node holds in the end.
 #[derive(Clone, Debug)]
 pub struct Done {
     pub report: Report,
-    /// By node.
     pub held: Vec<String>,
     /// The messages of each round, if they were to be written down.
     pub rounds: Vec<Vec<Sent>>,
 }
 
-/// Why an operation is not carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotRun {
     /// It is not for this network, or does not go together: a sentence.
@@ -142,7 +133,6 @@ pub enum CannotRun {
     Refused(String),
     #[error(transparent)]
     Root(#[from] NoSuchNode),
-    /// A schedule is wrong.
     #[error(transparent)]
     Conflict(#[from] Conflict),
 }

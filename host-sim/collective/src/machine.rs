@@ -5,16 +5,12 @@ use std::collections::HashMap;
 use hopwise_core::collective::Ports;
 use hopwise_core::{Network, Node};
 
-/// A message of one round.
 #[derive(Clone, Debug)]
 pub struct Message<T> {
-    /// The sender.
     pub from: Node,
     /// A neighbor of the sender.
     pub to: Node,
-    /// The size of what it carries.
     pub bytes: u64,
-    /// What it carries.
     pub body: T,
 }
 
@@ -49,7 +45,6 @@ struct Load {
     used: u64,
 }
 
-/// The machine, and what it has counted.
 pub struct Machine<'a> {
     network: &'a Network,
     ports: Ports,
@@ -84,7 +79,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Has all messages written down.
     pub fn write_down(&mut self) {
         self.written = Some(Vec::new());
     }
@@ -98,27 +92,22 @@ impl<'a> Machine<'a> {
         self.network
     }
 
-    /// What a node can send and receive in a round.
     pub fn ports(&self) -> Ports {
         self.ports
     }
 
-    /// The rounds so far.
     pub fn rounds(&self) -> u64 {
         self.rounds
     }
 
-    /// The messages so far.
     pub fn messages(&self) -> u64 {
         self.messages
     }
 
-    /// The largest message so far.
     pub fn bytes_max(&self) -> u64 {
         self.bytes_max
     }
 
-    /// The most messages that one link has carried in one direction.
     pub fn link_load(&self) -> u64 {
         self.loads.values().map(|load| load.messages).max().unwrap_or(0)
     }

@@ -16,7 +16,6 @@ use crate::targets::targets;
 use crate::tree::{Known, Partial};
 use crate::{CannotRun, Done, MAX_NODES, MAX_VALUES, Report, Request, refused};
 
-/// Carries out an operation and checks it.
 pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     check(network, request)?;
     let plan = Plan::new(network, request.operation, request.ports, request.root)?;
@@ -321,7 +320,6 @@ impl Job<'_> {
         Ok(held)
     }
 
-    /// The most hops between two that are neighbors in what is embedded.
     fn dilation(&self, graph: &Graph) -> Option<u64> {
         match &self.tree {
             Some(tree) => Some(tree.dilation().into()),

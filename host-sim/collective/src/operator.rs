@@ -10,15 +10,10 @@ named! {
         Sum = "sum",
         /// The product, modulo 2^64.
         Product = "product",
-        /// The smaller.
         Min = "min",
-        /// The larger.
         Max = "max",
-        /// Bit by bit.
         And = "and",
-        /// Bit by bit.
         Or = "or",
-        /// Bit by bit.
         Xor = "xor",
         /// A number is the map x -> a x + b modulo 2^32, a its upper 32 bits and b its lower; the map of the lower node comes first.
         /// Not commutative.
@@ -27,7 +22,6 @@ named! {
 }
 
 impl Operator {
-    /// What changes nothing.
     pub fn identity(self) -> i64 {
         match self {
             Operator::Sum | Operator::Or | Operator::Xor => 0,
@@ -39,12 +33,10 @@ impl Operator {
         }
     }
 
-    /// Whether the order does not matter.
     pub fn is_commutative(self) -> bool {
         self != Operator::Affine
     }
 
-    /// What two neighboring values come to.
     pub fn fold(self, a: i64, b: i64) -> i64 {
         match self {
             Operator::Sum => a.wrapping_add(b),
@@ -64,7 +56,6 @@ impl Operator {
         }
     }
 
-    /// What values come to in their order.
     pub fn fold_all(self, values: impl IntoIterator<Item = i64>) -> i64 {
         values.into_iter().fold(self.identity(), |a, b| self.fold(a, b))
     }

@@ -14,7 +14,6 @@ pub trait Held: Clone {
 
     fn item(&self) -> Self::Item;
 
-    /// The size of an item.
     fn item_bytes(item: &Self::Item) -> u64;
 
     /// The size of all of it, for when it is moved or told.
@@ -41,7 +40,6 @@ pub trait Held: Clone {
     fn borrow(&mut self, _: &Lend, _: Self) {}
 }
 
-/// Carries out one step.
 pub fn step<H: Held>(machine: &mut Machine, step: &Step, held: &mut Vec<H>) -> Result<(), Conflict> {
     match step {
         Step::Share(axis) => share(machine, axis, held),
@@ -219,12 +217,10 @@ impl Folded {
         }
     }
 
-    /// What the values before its own come to.
     pub fn prefix(&self) -> i64 {
         self.prefix
     }
 
-    /// What all values come to.
     pub fn total(&self) -> i64 {
         self.total
     }
@@ -294,7 +290,6 @@ impl Gathered {
         }
     }
 
-    /// All values in node order.
     pub fn in_order(&self) -> Vec<i64> {
         let mut values = self.values.to_vec();
         values.sort_unstable_by_key(|value| value.0);

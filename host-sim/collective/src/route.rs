@@ -5,12 +5,9 @@ use hopwise_core::{Network, Node, Rule};
 
 use crate::machine::{Conflict, Machine, Message};
 
-/// Something on its way.
 #[derive(Clone, Debug)]
 pub struct Item<T> {
-    /// Where it goes.
     pub to: Node,
-    /// What it is.
     pub body: T,
 }
 

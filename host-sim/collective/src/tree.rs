@@ -15,7 +15,6 @@ pub struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// Asks every node.
     pub fn new(tree: Tree<'a>) -> Self {
         let nodes = 0..tree.network().nodes();
         let told: Vec<u64> = nodes.clone().map(|node| tree.told(node).unwrap_or(0)).collect();
@@ -159,7 +158,6 @@ impl Partial {
         }
     }
 
-    /// The size of a message with it.
     pub fn bytes(&self) -> u64 {
         8 * self.pieces.len() as u64
     }

@@ -14,9 +14,7 @@ use hopwise_networks::routes::Route;
 const EXPRESSION: &str = "rdn(ring(3),1)";
 
 pub struct Demo {
-    /// What it shows.
     pub text: String,
-    /// The check that failed, if one did.
     pub failure: Option<String>,
 }
 

@@ -46,7 +46,6 @@ impl Agreement {
         }
     }
 
-    /// Adds what was found elsewhere.
     pub fn merge(&mut self, other: &Agreement) {
         self.looks += other.looks;
         self.worst_us = self.worst_us.max(other.worst_us);

@@ -21,7 +21,6 @@ impl Histogram {
         }
     }
 
-    /// Counts a number.
     #[inline]
     pub fn add(&mut self, number: u64) {
         self.count += 1;
@@ -33,7 +32,6 @@ impl Histogram {
         self.bins[bin] += 1;
     }
 
-    /// How many numbers have come.
     pub fn count(&self) -> u64 {
         self.count
     }

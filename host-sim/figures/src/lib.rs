@@ -43,13 +43,10 @@ pub fn percentile<T: Copy>(rising: &[T], percent: u32) -> Option<T> {
     rising.get(rank.checked_sub(1)? as usize).copied()
 }
 
-/// Mean, percentiles and extremes of some values, in their unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// How many values there are.
     pub count: usize,
     pub mean: f64,
-    /// The least.
     pub min: f64,
     /// Half of them are no greater.
     pub p50: f64,
@@ -57,7 +54,6 @@ pub struct Spread {
     pub p90: f64,
     /// 99 of 100 are no greater.
     pub p99: f64,
-    /// The greatest.
     pub max: f64,
 }
 

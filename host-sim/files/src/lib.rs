@@ -62,7 +62,6 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a text of at most so many bytes.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(read(path, most)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8"))
@@ -86,7 +85,6 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether two paths lead to one file that exists.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     // Not opened to find out: a pipe would wait for its other end.
     #[cfg(unix)]

@@ -49,14 +49,12 @@ enum Stage {
     },
 }
 
-/// The next action.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// The reply is for the caller, to the request of this number.
     Pass(u32, Reply),
     /// Request the challenge of a node with this nonce, for the command of this number.
     Ask { dest: u64, number: u32, nonce: Tag },
-    /// Send the command of this number with these bytes.
     Send {
         dest: u64,
         number: u32,
@@ -65,7 +63,6 @@ pub(super) enum Next {
     },
 }
 
-/// The commands in flight.
 #[derive(Debug)]
 pub(super) struct AuthorizedCommands {
     management: Key,
@@ -125,14 +122,12 @@ impl AuthorizedCommands {
         Next::Ask { dest, number, nonce }
     }
 
-    /// Records the packet in which the challenge for a command was requested.
     pub(super) fn asked(&mut self, number: u32, packet: u32, nonce: Tag) {
         for pending in self.pending.iter_mut().filter(|pending| pending.number == number) {
             pending.stage = Stage::Asked { packet, nonce };
         }
     }
 
-    /// Records the packet in which a command was sent.
     pub(super) fn sent(&mut self, number: u32, in_packet: u32) {
         for pending in self.pending.iter_mut().filter(|pending| pending.number == number) {
             if let Stage::Sent { packet, .. } = &mut pending.stage {
@@ -247,7 +242,6 @@ mod tests {
         obeyed: Vec<Vec<u8>>,
         host: AuthorizedCommands,
         packets: u32,
-        /// What the caller has been told.
         told: Vec<(u32, Reply)>,
         /// What the host signed, in order.
         signed: Vec<Vec<u8>>,

@@ -19,16 +19,11 @@ use super::talk::Reply;
 /// Maximum number of messages kept until they are fetched; further ones are lost.
 const MAX_MESSAGES: usize = 256;
 
-/// A message for this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incoming {
-    /// The node that sent it.
     pub source: u64,
-    /// Whether the host at that node sent it, not the node.
     pub from_host: bool,
-    /// The application that it is for.
     pub port: AppPort,
-    /// The payload.
     pub bytes: Vec<u8>,
     /// Set if it is a request, whose sender waits for a response.
     pub pending: Option<PendingRequest>,
@@ -121,7 +116,6 @@ impl HostPort {
         self.foreign
     }
 
-    /// Whether the board answers.
     pub fn is_up(&self) -> bool {
         self.endpoint.is_up()
     }
@@ -131,12 +125,10 @@ impl HostPort {
         self.refused
     }
 
-    /// The address of the board, if it is there.
     pub fn board(&self) -> Option<Identity> {
         self.endpoint.peer()
     }
 
-    /// The version of the wire format that the board speaks.
     pub fn wire_version(&self) -> u8 {
         self.endpoint.version()
     }
@@ -173,7 +165,6 @@ impl HostPort {
         self.endpoint.version() < VERSION
     }
 
-    /// Passes a reply to the caller, or to a command that waits for it.
     fn replied(&mut self, number: u32, reply: Reply, now: Micros) {
         let is_old = self.is_old();
         match &mut self.authorized_commands {
@@ -271,7 +262,6 @@ impl HostPort {
         self.waiting.clear();
     }
 
-    /// Whether the board has taken everything that was sent.
     pub fn all_taken(&self) -> bool {
         self.waiting.is_empty() && self.endpoint.is_idle()
     }
@@ -288,7 +278,6 @@ impl HostPort {
             .retain(|packet| (packet.header.kind, packet.header.number) != (kind, number));
     }
 
-    /// Processes bytes from the board.
     pub fn receive(&mut self, mut bytes: &[u8], now: Micros) {
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             match heard {

@@ -202,7 +202,6 @@ impl Mesh {
         })
     }
 
-    /// Sends a request to an application of a node with bytes, and a timeout.
     pub fn request_bytes(
         &self,
         node: u64,
@@ -393,7 +392,6 @@ fn insist<T>(mut attempt: impl FnMut() -> T, is_full: impl Fn(&T) -> bool) -> T 
     }
 }
 
-/// Sends a request with a value, and parses the response as one.
 fn in_postcard<T: Serialize, U: DeserializeOwned>(
     request: &T,
     ask: impl FnOnce(&[u8]) -> Result<Vec<u8>, RequestError>,
@@ -431,7 +429,6 @@ fn response_of(reply: Option<&Reply>) -> Result<Vec<u8>, RequestError> {
     })
 }
 
-/// Received messages for this host.
 #[derive(Debug)]
 pub struct Receiver {
     messages: mpsc::Receiver<Incoming>,
@@ -453,7 +450,6 @@ impl Receiver {
         }
     }
 
-    /// The number of messages that were lost because they were not read.
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }

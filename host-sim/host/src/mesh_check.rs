@@ -12,7 +12,6 @@ const SETTLES: u64 = 20;
 /// What the check found. The keys are stable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
-    /// Links that the network has.
     pub links_expected: u64,
     /// Links that both ends report to be up.
     pub links_up: u64,
@@ -37,12 +36,10 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// Whether nothing is missing.
     pub fn passed(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// Adds a finding.
     pub fn note(&mut self, finding: String) {
         self.findings.push(finding);
     }
@@ -67,20 +64,17 @@ fn ask_everyone(talk: &mut dyn Talk, nodes: u64, query: Query) -> Vec<Option<Rep
     ask_all(talk, &requests)
 }
 
-/// The links that a network has.
 pub fn links_expected(network: &Network) -> u64 {
     let ends = (0..network.nodes()).map(|node| network.degree(node).unwrap_or(0));
     ends.sum::<u64>() / 2
 }
 
-/// The links that both ends report to be up.
 pub fn links_up(talk: &mut dyn Talk, network: &Network) -> u64 {
     let replies = ask_everyone(talk, network.nodes(), Query::Identity);
     let up = replies.iter().flatten().filter_map(Reply::read::<NodeReport>);
     up.map(|node| u64::from(node.neighbors_up)).sum::<u64>() / 2
 }
 
-/// Checks all pairs of nodes: pings and paths.
 pub fn check_pairs(talk: &mut dyn Talk, network: &Network, report: &mut CheckReport) {
     let nodes = network.nodes();
     // In each round every node is asked by one other.
@@ -90,7 +84,6 @@ pub fn check_pairs(talk: &mut dyn Talk, network: &Network, report: &mut CheckRep
     traces(talk, network, &pairs, report);
 }
 
-/// A request from every board to every other.
 fn pings(talk: &mut dyn Talk, pairs: &[(u64, u64)], report: &mut CheckReport) {
     let payload = |(from, to): (u64, u64)| [from.to_le_bytes(), to.to_le_bytes()].concat();
     let requests: Vec<BoardRequest> = pairs
@@ -108,7 +101,6 @@ fn pings(talk: &mut dyn Talk, pairs: &[(u64, u64)], report: &mut CheckReport) {
     }
 }
 
-/// The path of each pair.
 fn traces(talk: &mut dyn Talk, network: &Network, pairs: &[(u64, u64)], report: &mut CheckReport) {
     let request = |&(from, to): &(u64, u64)| BoardRequest::new(from as usize, to, Query::Trace);
     let requests: Vec<BoardRequest> = pairs.iter().map(request).collect();

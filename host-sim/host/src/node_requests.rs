@@ -13,17 +13,13 @@ use crate::talk::Reply;
 const NODE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of concurrent requests.
 const AT_ONCE: usize = 4;
-/// The bytes of a ping.
 const PING: &[u8] = b"hopwise";
 
 /// The reports of one node; `None` where it did not respond.
 #[derive(Clone, Debug)]
 pub struct NodeState {
-    /// The address of the node.
     pub node: u64,
-    /// The identity and state.
     pub report: Option<NodeReport>,
-    /// The packet counters.
     pub counters: Option<RouterCounters>,
 }
 
@@ -39,7 +35,6 @@ impl NoResponse {
 }
 
 impl Mesh {
-    /// Pings a node. Returns the round-trip time, or the failure reason.
     pub fn ping(&self, node: u64) -> Result<Duration, NoResponse> {
         let begin = Instant::now();
         let reply = self.ask(node, Query::Ping, PING, NODE_TIMEOUT);

@@ -12,43 +12,31 @@ use serialport::{ClearBuffer, SerialPort};
 use crate::host_port::HostPort;
 use crate::random::random_bytes;
 
-/// Timeout of a board's hello.
 pub const HELLO_WITHIN: Duration = Duration::from_secs(3);
 /// Interval at which the link's deadlines are checked while nothing is received.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The error of a serial port.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {fault}", path.display())]
 pub struct BadPort {
-    /// The path of the serial port.
     pub path: PathBuf,
-    /// The fault of the serial port.
     pub fault: PortFault,
 }
 
-/// The fault of a serial port.
 #[derive(Debug, thiserror::Error)]
 pub enum PortFault {
-    /// It cannot be opened, read or written.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// It is not a serial port.
     #[error("no serial port: {0}")]
     NotSerial(serialport::Error),
-    /// Another program has it.
     #[error("another program uses this port; end it first, or let both talk through one `hopwise bridge`")]
     Busy,
-    /// It has been unplugged.
     #[error("the port is gone")]
     Gone,
-    /// No board says hello.
     #[error("no board answers at {0} baud; is it flashed, and is that the mesh's host-baud?")]
     Silent(u32),
-    /// A board is there, but accepts no host.
     #[error("the board takes no host here: another one is at it, or this is not its serial port")]
     Refused,
-    /// A board is there, but the keys do not match.
     #[error(
         "the board has another key, or only one of the two has one: give the key of its mesh, by the mesh file or --key-file"
     )]
@@ -60,7 +48,6 @@ pub struct SerialLine {
     device: Box<dyn SerialPort>,
     path: PathBuf,
     baud: u32,
-    /// The host's end of the link.
     pub port: HostPort,
     begin: Instant,
     /// Bytes that the port had no room for yet.
@@ -98,7 +85,6 @@ impl SerialLine {
         })
     }
 
-    /// The path of the port.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -182,7 +168,6 @@ fn fault_of(error: io::Error) -> PortFault {
     }
 }
 
-/// Opens a raw, exclusive port at the mesh's speed.
 fn open_device(path: &Path, baud: u32) -> Result<Box<dyn SerialPort>, PortFault> {
     let unix = unix::Opened::new(path)?;
     let builder = serialport::new(path.to_string_lossy(), baud).timeout(LOOK);

@@ -5,21 +5,16 @@ use hopwise_node::wire::{Command, Content, DropReason, Packet, Query, Verdict, r
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// A request to a node, sent at a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardRequest {
     /// The board at whose serial port it is sent.
     pub at: usize,
-    /// The destination.
     pub dest: u64,
-    /// The query of the request.
     pub query: Query,
-    /// The payload of the request.
     pub more: Vec<u8>,
 }
 
 impl BoardRequest {
-    /// A request without payload.
     pub fn new(at: usize, dest: u64, query: Query) -> Self {
         BoardRequest {
             at,
@@ -29,23 +24,18 @@ impl BoardRequest {
         }
     }
 
-    /// The same with a payload.
     pub fn with(self, more: Vec<u8>) -> Self {
         BoardRequest { more, ..self }
     }
 
-    /// A command to the board at the serial port.
     pub fn command(at: usize, command: &Command<'_>) -> Self {
         BoardRequest::new(at, at as u64, command.query()).with(command.payload().to_vec())
     }
 }
 
-/// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// The bytes of the response.
     Response(Vec<u8>),
-    /// The request, or the packet, did not reach its destination.
     Undeliverable(DropReason),
     /// The destination's decision about a confirmed packet.
     Confirmed(Verdict),
@@ -120,7 +110,6 @@ fn is_response(reply: &Option<Reply>) -> bool {
     matches!(reply, Some(Reply::Response(_)))
 }
 
-/// Decodes a response in postcard format.
 pub fn read<T: DeserializeOwned>(reply: &Option<Reply>) -> Option<T> {
     reply.as_ref()?.read()
 }

@@ -15,9 +15,7 @@ const AT_ONCE: usize = 8;
 /// Timeout of a board that does not take a packet, and of a confirmed packet: packets live for six seconds.
 pub(crate) const COMPLETION_TIMEOUT: Duration = Duration::from_secs(7);
 
-/// The operation of a call.
 pub(crate) enum Errand {
-    /// A request to a node.
     Ask(Query),
     /// A request to the host at a node.
     AskHost(AppPort),
@@ -29,11 +27,9 @@ pub(crate) enum Errand {
     ToHost(AppPort),
     /// A message that its destination confirms.
     Confirmed(AppPort),
-    /// A message to all.
     Broadcast(AppPort),
 }
 
-/// A call, its timeout once the board has it, and where to report the end.
 pub(crate) struct Job {
     pub(crate) errand: Errand,
     pub(crate) dest: u64,
@@ -43,7 +39,6 @@ pub(crate) struct Job {
     pub(crate) done: SyncSender<End>,
 }
 
-/// The end of a call.
 pub(crate) enum End {
     Reply(Reply),
     /// The board has it, and no reply came in time.
@@ -51,18 +46,15 @@ pub(crate) enum End {
     /// The board has not taken it.
     NotTaken,
     NoBoard,
-    /// The port has failed.
     Gone(Arc<BadPort>),
 }
 
-/// The events for listeners.
 pub(crate) enum News<'a> {
     Message(&'a Incoming),
     /// The port has failed: nothing comes any more.
     Gone(&'a BadPort),
 }
 
-/// The reaction of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interest {
     /// Took it: if it was a request, it is answered there.
@@ -86,7 +78,6 @@ pub(crate) struct Common {
     pub(crate) fault: OnceLock<Arc<BadPort>>,
 }
 
-/// An errand under way.
 struct Open {
     kind: Kind,
     number: u32,

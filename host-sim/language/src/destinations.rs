@@ -9,7 +9,6 @@ use rand::{Rng, RngExt};
 
 use crate::Traffic;
 
-/// Where the packets of each node go.
 #[derive(Clone, Debug)]
 pub struct Destinations {
     rule: Rule,
@@ -32,7 +31,6 @@ enum Rule {
     All,
 }
 
-/// Why a pattern means nothing on a network: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadDestinations(String);
@@ -71,7 +69,6 @@ impl Destinations {
         Ok(Destinations { rule, nodes })
     }
 
-    /// Whether a pattern means something on a network.
     pub fn check(traffic: Traffic, network: &Network) -> Result<(), BadDestinations> {
         checked(traffic, network).map(|_| ())
     }

@@ -15,7 +15,6 @@ const UNITS: [(&str, u64); 4] = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("
 /// Times reach up to here, some eleven days: in picoseconds, as emulated boards count, they still fit 64 bits.
 const END: f64 = 1e15;
 
-/// Text that is no time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not a time such as 1.5s, 20ms or 300us")]
 pub struct BadTime {
@@ -23,17 +22,14 @@ pub struct BadTime {
 }
 
 impl Time {
-    /// Of nanoseconds.
     pub const fn from_nanos(nanos: u64) -> Self {
         Time { nanos }
     }
 
-    /// Of milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Time::from_nanos(millis.saturating_mul(1_000_000))
     }
 
-    /// In nanoseconds.
     pub const fn nanos(self) -> u64 {
         self.nanos
     }
@@ -43,7 +39,6 @@ impl Time {
         self.nanos.saturating_mul(1_000)
     }
 
-    /// Later by so much.
     #[must_use]
     pub const fn after(self, delay: Time) -> Self {
         Time::from_nanos(self.nanos.saturating_add(delay.nanos))

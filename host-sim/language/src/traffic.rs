@@ -26,11 +26,7 @@ pub enum Traffic {
     /// Every node to one other, drawn by the seed: along a cycle through all nodes.
     Permutation,
     /// A share of the packets to one node, the others uniform.
-    HotSpot {
-        node: Node,
-        /// The share of the others' packets that go to it.
-        share: f64,
-    },
+    HotSpot { node: Node, share: f64 },
     /// To the neighbors, all equally often.
     Neighbors,
     /// Every packet to all nodes.
@@ -67,7 +63,6 @@ const NAMES: [(Traffic, &str, &[&str]); 14] = [
     (Traffic::BroadcastStorm, "broadcast-storm", &[]),
 ];
 
-/// Text that is no pattern of traffic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadTraffic {
     #[error("'{0}' is not a traffic pattern; the patterns are {list}", list = listed(|_| true))]
@@ -95,7 +90,6 @@ impl UnsuitableTraffic {
     }
 }
 
-/// The names of some patterns, as a list.
 fn listed(wanted: impl Fn(Traffic) -> bool) -> String {
     let mut names = Vec::new();
     for (traffic, name, _) in NAMES.into_iter().filter(|&(traffic, _, _)| wanted(traffic)) {
@@ -117,7 +111,6 @@ impl Traffic {
         }
     }
 
-    /// Whether every packet goes to all nodes.
     pub fn is_broadcast(self) -> bool {
         matches!(self, Traffic::Broadcast | Traffic::BroadcastStorm)
     }

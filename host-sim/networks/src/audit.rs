@@ -25,7 +25,6 @@ pub struct Audit {
     pub least_depth: u64,
     /// Steps of the longest broadcast if a node sends one copy a step.
     pub most_steps: u64,
-    /// Buffer classes in use.
     pub classes: u32,
     /// Whether no buffers wait for each other in a cycle.
     pub acyclic: bool,
@@ -46,7 +45,6 @@ impl Audit {
         Ok(audit)
     }
 
-    /// Whether all guarantees hold.
     pub fn passed(&self) -> bool {
         self.pairs == self.shortest
             && self.broadcasts == self.complete

@@ -7,20 +7,16 @@ use hopwise_core::{Base, Network, Node};
 pub trait Formulas {
     fn nodes(&self) -> u64;
 
-    /// The largest distance.
     fn diameter(&self) -> u64;
 
     fn vertex_transitive(&self) -> bool;
 
-    /// The smallest and the largest degree.
     fn degree_range(&self) -> (u64, u64);
 
     fn edges(&self) -> u128;
 
-    /// The sum of the distances.
     fn distance_sum(&self) -> Option<u128>;
 
-    /// The sum of the distances from node 0.
     fn distance_sum_from_zero(&self) -> Option<u128>;
 }
 

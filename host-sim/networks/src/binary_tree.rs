@@ -30,7 +30,6 @@ impl BinaryTree {
         (different && dilation <= DILATION).then_some(BinaryTree { places, dilation })
     }
 
-    /// The most hops between a parent and a child.
     pub fn dilation(&self) -> u32 {
         self.dilation
     }

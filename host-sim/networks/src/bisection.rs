@@ -17,7 +17,6 @@ pub const MAX_NODES: usize = 4096;
 pub struct Bisection {
     /// No cut into halves has fewer links.
     pub least: u64,
-    /// The number of links of the smallest cut into halves that was found.
     pub most: u64,
 }
 
@@ -48,7 +47,6 @@ pub fn bounds(graph: &Graph) -> Option<Bisection> {
     })
 }
 
-/// The links between the two sides.
 pub fn cut_size(graph: &Graph, side: &[bool]) -> u64 {
     graph.edge_list().filter(|&(u, v)| side[u] != side[v]).count() as u64
 }
@@ -277,23 +275,14 @@ impl Exact<'_> {
 #[cfg(test)]
 mod tests {
     use hopwise_core::Network;
+    use hopwise_testing::figures;
 
     use super::*;
 
     #[test]
     fn known_bisections_lie_within_the_bounds() {
-        for (expression, known) in [
-            ("ring(9)", 2),
-            ("path(40)", 1),
-            ("complete(7)", 12),
-            ("hypercube(4)", 8),
-            ("hypercube(6)", 32),
-            ("torus(4,4)", 8),
-            ("torus(8,8)", 16),
-            ("mesh(6,6)", 6),
-            ("petersen", 5),
-            ("heawood", 7),
-        ] {
+        for (expression, known) in figures("bisections") {
+            let known = known[0];
             let network: Network = expression.parse().unwrap();
             let found = bounds(&Graph::build(&network).unwrap()).unwrap();
             let is_between = found.least <= known && known <= found.most;

@@ -2,7 +2,6 @@
 
 use hopwise_core::{Network, Node, Tree};
 
-/// The tree of a broadcast.
 pub struct Broadcast {
     /// The nodes in the order in which they were reached, by depth; the source first.
     pub order: Vec<u32>,
@@ -12,7 +11,6 @@ pub struct Broadcast {
     sent: Vec<u32>,
     /// Copies that came to someone who had it already.
     pub duplicates: u64,
-    /// Hops to the node reached last.
     pub depth: u64,
     place: Vec<u32>,
 }
@@ -59,7 +57,6 @@ impl Broadcast {
         self.order.len() as u64
     }
 
-    /// Copies sent.
     pub fn sends(&self) -> u64 {
         self.sent.len() as u64
     }

@@ -8,7 +8,6 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::catalogue;
-use super::figures::CannotSearch;
 use super::graph::Graph;
 use super::isomorphism::{Found, Sorted, search};
 use super::lifts::anneal::Effort;
@@ -17,6 +16,7 @@ use super::lifts::grow::grown;
 use super::lifts::{Catalogue, Entry, anneal};
 use super::profile::Profile;
 use super::usage::Usage;
+use crate::CannotExamine;
 
 /// Networks up to this size are compared link by link, to tell one graph under two names.
 const MAX_COMPARED: u64 = 1_024;
@@ -35,25 +35,20 @@ const GOOD: f64 = 0.03;
 /// A network that a person can read is recommended if its mean distance is at most this much above that of the best.
 pub const NEAR_THE_BEST: f64 = 0.05;
 
-/// The available boards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// How many.
     pub nodes: u64,
     /// How many links each can have.
     pub ports: u64,
     /// Also sizes that differ by up to this many percent.
     pub within_percent: u64,
-    /// How many networks to list.
     pub top: usize,
 }
 
 /// The networks for them. The names are those of the JSON keys of `hopwise choose`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Choice {
-    /// The boards that there are.
     pub nodes: u64,
-    /// The links that each can have.
     pub ports: u64,
     /// The smallest size looked at.
     pub least_nodes: u64,
@@ -65,7 +60,6 @@ pub struct Choice {
     pub bound_diameter: u64,
     /// Networks that fit, each under every name it has.
     pub found: usize,
-    /// The one with the smallest mean distance.
     pub best: Option<Pick>,
     /// The best one that a person can read and a board computes quickly, if it is [near](NEAR_THE_BEST).
     pub recommended: Option<Pick>,
@@ -77,12 +71,9 @@ pub struct Choice {
     pub graph: Option<Grown>,
 }
 
-/// One of the networks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pick {
-    /// Its expression.
     pub network: String,
-    /// Its mean distance.
     pub mean: Option<f64>,
     /// No graph of its size has a smaller one.
     pub bound: f64,
@@ -118,7 +109,6 @@ pub const FORMULA: &str = "formula";
 /// A graph that is no network of the language.
 #[derive(Clone, Debug, Serialize)]
 pub struct Grown {
-    /// The largest distance.
     pub diameter: u64,
     pub mean_distance: f64,
     /// By which share that is above the bound.
@@ -127,15 +117,12 @@ pub struct Grown {
     pub edges: Vec<(usize, usize)>,
 }
 
-/// A network of the choice.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ranked {
-    /// Its figures.
     #[serde(flatten)]
     pub profile: Profile,
     /// By which share its mean distance is above the bound for its size and the wanted ports.
     pub excess: Option<f64>,
-    /// How a board finds the next hop.
     pub next_hop: &'static str,
     /// Lanes that its routes use on boards; unknown for large ones.
     pub virtual_channels: Option<u64>,
@@ -146,7 +133,7 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    fn new(network: &Network, also: Vec<String>, ports: u64) -> Result<Self, CannotSearch> {
+    fn new(network: &Network, also: Vec<String>, ports: u64) -> Result<Self, CannotExamine> {
         let by_digits = matches!(network.family(), Family::Re(re) if !re.routes_by_walk());
         let quick = !by_digits || network.nodes() <= MAX_BY_DIGITS;
         let profile = if quick {
@@ -169,7 +156,7 @@ impl Ranked {
 
 impl Choice {
     /// Measures every network of the catalogues that fits. `progress` is called with how many of how many are measured.
-    pub fn of(wanted: Wanted, progress: impl Fn(u64, u64) + Sync) -> Result<Choice, CannotSearch> {
+    pub fn of(wanted: Wanted, progress: impl Fn(u64, u64) + Sync) -> Result<Choice, CannotExamine> {
         let Wanted { nodes, ports, .. } = wanted;
         let margin = nodes * wanted.within_percent / 100;
         let (least_nodes, most_nodes) = ((nodes - margin).max(2), nodes + margin);
@@ -184,7 +171,7 @@ impl Choice {
             progress(1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed), all);
             Ok((Profile::distances(&network)?, network))
         });
-        let mut found = measured.collect::<Result<Vec<_>, CannotSearch>>()?;
+        let mut found = measured.collect::<Result<Vec<_>, CannotExamine>>()?;
         found.sort_by(better);
         let bound = Bound::new(nodes, ports);
         let mut choice = Choice {
@@ -203,7 +190,7 @@ impl Choice {
         };
         let listed = name_graphs_once(found, wanted.top)?.into_par_iter();
         let ranked = listed.map(|(network, also)| Ranked::new(&network, also, ports));
-        choice.networks = ranked.collect::<Result<_, CannotSearch>>()?;
+        choice.networks = ranked.collect::<Result<_, CannotExamine>>()?;
         choice.look_further(&lifts);
         Ok(choice)
     }
@@ -315,7 +302,7 @@ impl Kept {
 }
 
 /// The first `top` graphs in order, each with the other names it goes by.
-fn name_graphs_once(found: Vec<(Profile, Network)>, top: usize) -> Result<Vec<(Network, Vec<String>)>, CannotSearch> {
+fn name_graphs_once(found: Vec<(Profile, Network)>, top: usize) -> Result<Vec<(Network, Vec<String>)>, CannotExamine> {
     let mut kept: Vec<Kept> = Vec::new();
     for (profile, network) in found {
         // Names of the same graph follow each other.

@@ -8,29 +8,12 @@ use hopwise_core::{Base, Family, Network};
 
 use crate::base::Formulas;
 
-/// No closed form is known for a network's figures.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{expression}: no closed form is known for its figures")]
-pub struct NoFormula {
-    pub expression: String,
-}
-
-impl NoFormula {
-    pub(crate) fn of(expression: &str) -> Self {
-        let expression = expression.into();
-        NoFormula { expression }
-    }
-}
-
 /// Figures that are found by formula, or counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedForm {
     pub edges: u128,
-    /// The smallest degree.
     pub degree_min: u64,
-    /// The largest degree.
     pub degree_max: u64,
-    /// The largest distance.
     pub diameter: Option<u64>,
     /// The sum of the distances over ordered pairs.
     pub distance_sum: Option<u128>,

@@ -34,16 +34,12 @@ pub enum Scheme {
 /// A link in one direction, with a buffer class; or the buffers of a node, if both ends are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Channel {
-    /// The sender.
     pub from: u32,
-    /// The receiver.
     pub to: u32,
     pub class: u32,
 }
 
-/// Properties of the channel dependency graph.
 pub struct Dependencies {
-    /// Channels that some route uses.
     pub channels: usize,
     /// Pairs of channels of which the first waits for the second.
     pub dependencies: usize,

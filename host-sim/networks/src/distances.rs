@@ -6,18 +6,23 @@ use rayon::prelude::*;
 
 use super::graph::Graph;
 
-/// The result of a search from a set of sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Distances {
     /// Every source reaches every node.
     pub connected: bool,
     /// The largest distance from a source.
     pub largest: u64,
-    /// The sum of the distances from all sources to all nodes.
     pub sum: u128,
 }
 
 impl Distances {
+    /// From no source at all.
+    const NONE: Distances = Distances {
+        connected: true,
+        largest: 0,
+        sum: 0,
+    };
+
     fn and(self, other: Distances) -> Distances {
         Distances {
             connected: self.connected && other.connected,
@@ -46,14 +51,7 @@ pub fn from_sources(graph: &Graph, sources: &[usize], progress: impl Fn(u64) + S
         progress(done.fetch_add(batch.len() as u64, Ordering::Relaxed) + batch.len() as u64);
         found
     });
-    batches.reduce(
-        || Distances {
-            connected: true,
-            largest: 0,
-            sum: 0,
-        },
-        Distances::and,
-    )
+    batches.reduce(|| Distances::NONE, Distances::and)
 }
 
 fn search_batch(graph: &Graph, sources: &[usize]) -> Distances {
@@ -68,11 +66,7 @@ fn search_batch(graph: &Graph, sources: &[usize]) -> Distances {
         front[source][place / 64] |= bit;
         all[place / 64] |= bit;
     }
-    let mut distances = Distances {
-        connected: true,
-        largest: 0,
-        sum: 0,
-    };
+    let mut distances = Distances::NONE;
     let mut found = sources.len() as u64;
     for hops in 1.. {
         let mut new = 0u64;
@@ -108,10 +102,8 @@ fn search_batch(graph: &Graph, sources: &[usize]) -> Distances {
     distances
 }
 
-/// Marks a node that was not reached.
 pub const UNREACHED: u32 = u32::MAX;
 
-/// The distance of every node from one source.
 pub fn hops_from(graph: &Graph, source: usize) -> Vec<u32> {
     let mut hops = vec![UNREACHED; graph.nodes()];
     let mut front = vec![source as u32];

@@ -6,7 +6,6 @@ use hopwise_core::{Network, Node};
 
 use crate::broadcast::Broadcast;
 
-/// A node's address as people write it.
 pub fn address(network: &Network, node: Node) -> String {
     let address = network.address(node);
     address.map(|address| address.to_string()).unwrap_or_default()

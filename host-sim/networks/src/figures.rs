@@ -5,36 +5,22 @@ use serde::Serialize;
 
 use super::closed_form::{self, ClosedForm};
 use super::distances;
-use super::graph::{Graph, MAX_NODES, TooLarge};
-use super::levels::{Levels, TooManyToSearch};
+use super::graph::{Graph, MAX_NODES};
+use super::levels::Levels;
+use crate::CannotExamine;
 use crate::base::Formulas;
 
 /// Networks up to this size are searched from every node; larger ones from one node of each symmetry class.
 const SEARCH_ALL: u64 = 20_000;
 
-/// The reason why a network is not searched.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CannotSearch {
-    /// It has to be built out for that, and cannot.
-    #[error(transparent)]
-    BuildOut(#[from] TooLarge),
-    /// It is vertex-transitive, so one search would suffice, but even that takes too long.
-    #[error(transparent)]
-    TooMany(#[from] TooManyToSearch),
-}
-
 /// The output of `hopwise topo`, which adds how long it took; the fields are its JSON keys.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// The network in its canonical spelling.
     pub expression: String,
     pub nodes: u64,
     pub edges: u128,
-    /// The smallest degree.
     pub degree_min: u64,
-    /// The largest degree.
     pub degree_max: u64,
-    /// Whether every node can reach every other.
     pub connected: bool,
     /// The largest distance; unknown if there is no formula and the network is too large to search.
     pub diameter: Option<u64>,
@@ -44,7 +30,6 @@ pub struct Figures {
     pub mean_distance: Option<f64>,
     /// Whether every node is known to see the same network.
     pub vertex_transitive: bool,
-    /// How the figures were found.
     pub method: String,
 }
 
@@ -75,7 +60,7 @@ impl Figures {
 
     /// By breadth-first search: on the built-out graph, or straight on the addresses where all nodes are alike. `progress` is
     /// called with how much is done, of how much.
-    pub fn by_search(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, CannotSearch> {
+    pub fn by_search(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, CannotExamine> {
         if network.nodes() > SEARCH_ALL && network.vertex_transitive() {
             return Self::from_one_node(network, progress);
         }
@@ -101,14 +86,14 @@ impl Figures {
 
     /// By formula where that gives all figures, or as many as there can be because the network is too large to build out; else
     /// by search.
-    pub fn find(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, CannotSearch> {
+    pub fn find(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, CannotExamine> {
         match Figures::by_formula(network) {
             Some(formula) if formula.is_complete() || network.nodes() > MAX_NODES => Ok(formula),
             _ => Figures::by_search(network, progress),
         }
     }
 
-    fn from_one_node(network: &Network, progress: impl Fn(u64, u64)) -> Result<Figures, CannotSearch> {
+    fn from_one_node(network: &Network, progress: impl Fn(u64, u64)) -> Result<Figures, CannotExamine> {
         let topology = network.unchecked();
         let nodes = network.nodes();
         let found = Levels::search(topology, 0, |reached| progress(reached, nodes))?;
@@ -124,7 +109,6 @@ impl Figures {
         Ok(Figures::of(network, &counted, found.reached() == nodes, method))
     }
 
-    /// Whether all figures are known.
     pub fn is_complete(&self) -> bool {
         self.diameter.is_some() && self.distance_sum.is_some()
     }

@@ -3,20 +3,13 @@
 use hopwise_core::{Network, Node};
 use rayon::prelude::*;
 
+use crate::CannotExamine;
+
 /// Networks with more nodes are not built out.
 pub const MAX_NODES: u64 = 1 << 26;
 
 /// Networks with more links are not built out; each is listed at both ends, by 32-bit numbers.
 pub const MAX_LINKS: u64 = 1 << 30;
-
-/// The reason why a network cannot be built out.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TooLarge {
-    #[error("{expression} has {nodes} nodes, too many to build out (at most {MAX_NODES})")]
-    TooManyNodes { expression: String, nodes: u64 },
-    #[error("{expression} has too many links to build out (at most {MAX_LINKS})")]
-    TooManyLinks { expression: String },
-}
 
 /// Adjacency lists in one array, each in ascending order.
 #[derive(Clone)]
@@ -26,12 +19,11 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Asks the network for the neighbors of every node.
-    pub fn build(network: &Network) -> Result<Graph, TooLarge> {
+    pub fn build(network: &Network) -> Result<Graph, CannotExamine> {
         let nodes = network.nodes();
-        let expression = network.to_string();
         if nodes > MAX_NODES {
-            return Err(TooLarge::TooManyNodes { expression, nodes });
+            let why = format!("{network} has {nodes} nodes, too many to build out (at most {MAX_NODES})");
+            return Err(CannotExamine(why));
         }
         let topology = network.unchecked();
         let mut starts = Vec::with_capacity(nodes as usize + 1);
@@ -40,7 +32,8 @@ impl Graph {
         for node in 0..nodes {
             links += topology.degree(node);
             if links > 2 * MAX_LINKS {
-                return Err(TooLarge::TooManyLinks { expression });
+                let why = format!("{network} has too many links to build out (at most {MAX_LINKS})");
+                return Err(CannotExamine(why));
             }
             starts.push(links as u32);
         }
@@ -92,7 +85,6 @@ impl Graph {
         parts
     }
 
-    /// Whether two nodes are linked.
     pub fn linked(&self, a: usize, b: usize) -> bool {
         self.neighbors(a).binary_search(&(b as u32)).is_ok()
     }
@@ -116,7 +108,6 @@ impl Graph {
         &self.neighbors[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 
-    /// The smallest and the largest degree.
     pub fn degree_range(&self) -> (usize, usize) {
         let degrees = || self.starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
         (degrees().min().unwrap_or(0), degrees().max().unwrap_or(0))

@@ -13,18 +13,15 @@ use super::graph::Graph;
 /// Nodes and links looked at before a search gives up: a second or two.
 const MAX_WORK: u64 = 200_000_000;
 
-/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The image of each node of the first graph.
     Renumbering(Vec<usize>),
-    /// There is none.
     Nothing,
     /// It would take too long to find out.
     GaveUp,
 }
 
-/// The search would take too long to tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 

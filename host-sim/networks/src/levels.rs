@@ -7,17 +7,11 @@ use hopwise_core::Node;
 use hopwise_core::network::Unchecked;
 use rayon::prelude::*;
 
+use crate::CannotExamine;
+
 /// Networks with more nodes are not searched.
 pub const MAX_NODES: u64 = 1 << 32;
 
-/// A network has too many nodes to search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a network of {nodes} nodes is too large to search (at most {MAX_NODES})")]
-pub struct TooManyToSearch {
-    pub nodes: u64,
-}
-
-/// How many nodes are how far from a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels {
     /// By distance; the source itself is the first entry, 1.
@@ -28,10 +22,11 @@ impl Levels {
     /// Searches from `source`. `progress` is called with the number of nodes reached so far.
     ///
     /// One bit a node, and four bytes for each node of the two fronts. O(links) queries, on all cores.
-    pub fn search(topology: Unchecked<'_>, source: Node, progress: impl Fn(u64)) -> Result<Levels, TooManyToSearch> {
+    pub fn search(topology: Unchecked<'_>, source: Node, progress: impl Fn(u64)) -> Result<Levels, CannotExamine> {
         let nodes = topology.nodes();
         if nodes > MAX_NODES {
-            return Err(TooManyToSearch { nodes });
+            let why = format!("a network of {nodes} nodes is too large to search (at most {MAX_NODES})");
+            return Err(CannotExamine(why));
         }
         let seen: Vec<AtomicU64> = (0..nodes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let first_time = |node: Node| {
@@ -70,12 +65,10 @@ impl Levels {
         self.counts.iter().sum()
     }
 
-    /// The largest distance.
     pub fn farthest(&self) -> u64 {
         self.counts.len() as u64 - 1
     }
 
-    /// The sum of the distances.
     pub fn sum(&self) -> u128 {
         let weighted = self.counts.iter().zip(0u128..);
         weighted.map(|(&count, hops)| u128::from(count) * hops).sum()

@@ -25,8 +25,7 @@
 //! }
 //! ```
 //!
-//! Every operation has an error of its own, beside it: [`graph::TooLarge`], [`figures::CannotSearch`],
-//! [`routes::CannotRoute`], [`routes::RouteFault`], [`papers::CannotMeasure`].
+//! What cannot be examined is told in a sentence, [`CannotExamine`]; routes that do not arrive are a [`routes::RouteFault`].
 
 pub mod audit;
 pub mod base;
@@ -53,3 +52,8 @@ pub mod routes;
 pub mod stretch;
 pub mod tables;
 pub mod usage;
+
+/// Why a network is not examined, in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CannotExamine(String);

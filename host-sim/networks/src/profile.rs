@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use super::bisection::{self, Bisection};
 use super::broadcast::Broadcast;
-use super::figures::{CannotSearch, Figures};
+use super::figures::Figures;
 use super::graph::Graph;
+use crate::CannotExamine;
 
 /// Networks up to this size are searched even if there is a formula: the search is as good, and faster.
 const ALWAYS_SEARCHED: u64 = 4096;
@@ -23,29 +24,23 @@ const MAX_BROADCAST: u64 = 1 << 20;
 /// The figures of a network that matter to who wires it. The names are those of the JSON keys; what is not known is null.
 #[derive(Clone, Debug, Serialize)]
 pub struct Profile {
-    /// The network in its canonical spelling.
     pub expression: String,
     pub nodes: u64,
     pub links: u128,
     /// Links for each node: half the mean degree.
     pub links_per_node: f64,
-    /// The smallest degree.
     pub degree_min: u64,
     /// The largest degree: the ports a board must have.
     pub degree_max: u64,
-    /// The largest distance.
     pub diameter: Option<u64>,
-    /// The mean distance between two different nodes.
     pub mean_distance: Option<f64>,
     /// Largest degree times diameter.
     pub cost: Option<u64>,
     /// (Largest degree + diameter) / log2(nodes).
     pub cost_ratio: Option<f64>,
-    /// Bounds of the links that join two halves.
     pub bisection: Option<Bisection>,
     /// Steps of a broadcast from the worst source if a node sends one copy a step.
     pub broadcast_steps: Option<u64>,
-    /// How diameter and mean distance were found.
     pub method: String,
 }
 
@@ -57,7 +52,7 @@ pub fn cost_ratio(nodes: u64, degree: u64, diameter: u64) -> f64 {
 impl Profile {
     /// Degrees, diameter and distances: by search of a small network, by formula for a large one, or by search where there is
     /// none and it does not take too long.
-    pub fn distances(network: &Network) -> Result<Profile, CannotSearch> {
+    pub fn distances(network: &Network) -> Result<Profile, CannotExamine> {
         let transitive = network.vertex_transitive();
         let searchable = network.nodes() <= if transitive { MAX_FROM_ONE_NODE } else { MAX_SEARCHED };
         let is_small = network.nodes() <= ALWAYS_SEARCHED;
@@ -85,14 +80,14 @@ impl Profile {
     }
 
     /// Without the bisection, which `hopwise choose` does not list.
-    pub fn for_choice(network: &Network) -> Result<Profile, CannotSearch> {
+    pub fn for_choice(network: &Network) -> Result<Profile, CannotExamine> {
         let mut profile = Profile::distances(network)?;
         profile.broadcast_steps = broadcast_steps(network);
         Ok(profile)
     }
 
     /// All of it: also the bounds of the bisection and the steps of a broadcast, where that does not take too long.
-    pub fn whole(network: &Network) -> Result<Profile, CannotSearch> {
+    pub fn whole(network: &Network) -> Result<Profile, CannotExamine> {
         let mut profile = Profile::distances(network)?;
         profile.broadcast_steps = broadcast_steps(network);
         if network.nodes() <= bisection::MAX_NODES as u64 {

@@ -1,28 +1,17 @@
 //! Routes followed hop by hop: one between two nodes with its figures, or all to one destination.
 
-use hopwise_core::{Method, Network, NoSuchNode, Node, Rule};
+use hopwise_core::{Method, Network, Node, Rule};
 use serde::Serialize;
 
 use super::distances::hops_from;
-use super::graph::{Graph, TooLarge};
+use super::graph::Graph;
+use crate::CannotExamine;
 
 /// Longer routes are not listed.
 pub const MAX_HOPS: u64 = 1 << 20;
 
 /// Networks up to this size are searched for a distance that the addresses do not tell.
 const MAX_SEARCHED: u64 = 1 << 22;
-
-/// The reason why a route cannot be listed.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum CannotRoute {
-    #[error("{expression}: {error}")]
-    Node { expression: String, error: NoSuchNode },
-    #[error("{expression}: the route from {from} to {to} has more than {MAX_HOPS} hops, too many to list")]
-    TooLong { expression: String, from: Node, to: Node },
-    /// The network has to be built out to find the distance, and cannot.
-    #[error(transparent)]
-    BuildOut(#[from] TooLarge),
-}
 
 /// A route between two nodes. The names are those of the JSON keys of `hopwise route`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,28 +21,25 @@ pub struct Route {
     pub hops: u64,
     /// The hops of a shortest path; unknown if neither address nor search tells.
     pub distance: Option<u64>,
-    /// The routing method at the source.
     pub method: &'static str,
     /// The port taken at each node but the last.
     pub ports: Vec<u64>,
 }
 
 impl Route {
-    /// Asks every node on it for the next hop.
-    pub fn follow(network: &Network, from: Node, to: Node, rule: Rule) -> Result<Route, CannotRoute> {
-        let expression = || network.to_string();
+    pub fn follow(network: &Network, from: Node, to: Node, rule: Rule) -> Result<Route, CannotExamine> {
         for node in [from, to] {
-            network.check(node).map_err(|error| CannotRoute::Node {
-                expression: expression(),
-                error,
-            })?;
+            let checked = network.check(node);
+            checked.map_err(|error| CannotExamine(format!("{network}: {error}")))?;
         }
         let topology = network.unchecked();
         let (mut path, mut here) = (vec![from], from);
         while here != to {
             if path.len() as u64 > MAX_HOPS {
-                let expression = expression();
-                return Err(CannotRoute::TooLong { expression, from, to });
+                let hops = format!("has more than {MAX_HOPS} hops, too many to list");
+                return Err(CannotExamine(format!(
+                    "{network}: the route from {from} to {to} {hops}"
+                )));
             }
             here = topology.next(here, to, rule);
             path.push(here);
@@ -72,7 +58,7 @@ impl Route {
 }
 
 /// By address, or by search where no exact rule is known.
-fn distance(network: &Network, from: Node, to: Node) -> Result<Option<u64>, TooLarge> {
+fn distance(network: &Network, from: Node, to: Node) -> Result<Option<u64>, CannotExamine> {
     let known = network.unchecked().distance(from, to);
     if known.is_some() || network.nodes() > MAX_SEARCHED {
         return Ok(known);
@@ -91,7 +77,6 @@ fn method_name(method: Method) -> &'static str {
     }
 }
 
-/// A fault of a routing function.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteFault {
     #[error("{expression}: on the way to {dest} node {here} sends to {next}, which is not a neighbor")]
@@ -105,11 +90,8 @@ pub enum RouteFault {
     Loop { expression: String, here: Node, dest: Node },
 }
 
-/// The routes from every node to one destination.
 pub struct RoutesTo {
-    /// The destination.
     pub dest: usize,
-    /// The next hop of every node.
     pub next: Vec<u32>,
     /// The hops that every node's route takes.
     pub hops: Vec<u32>,

@@ -7,7 +7,6 @@ use super::distances::hops_from;
 use super::graph::Graph;
 use super::routes::{RouteFault, RoutesTo};
 
-/// The routes of a rule over all ordered pairs of different nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stretch {
     pub pairs: u64,
@@ -24,13 +23,9 @@ pub struct Stretch {
 /// The pair whose route is longest against its distance, the first of them by number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Worst {
-    /// Where it begins.
     pub from: u64,
-    /// Where it ends.
     pub to: u64,
-    /// The hops of the route.
     pub hops: u64,
-    /// The hops of a shortest path.
     pub distance: u64,
 }
 
@@ -42,7 +37,6 @@ impl Worst {
 }
 
 impl Stretch {
-    /// Follows all routes.
     pub fn measure(network: &Network, graph: &Graph, rule: Rule) -> Result<Stretch, RouteFault> {
         let of_dest = |dest| {
             let routes = RoutesTo::follow(network, graph, dest, rule)?;

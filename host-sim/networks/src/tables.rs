@@ -20,7 +20,6 @@ pub const MAX_NODES: usize = 4_096;
 /// Maximum size of a file in bytes: each edge of the complete graph of so many nodes twice, in short.
 const MAX_BYTES: u64 = 128 << 20;
 
-/// The reason why a text is not a list of edges.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadEdges {
     #[error("line {0} must be two node numbers")]
@@ -61,7 +60,6 @@ fn load(name: &str) -> Result<Table, &'static str> {
     Ok(table)
 }
 
-/// Reads a list of edges.
 pub fn read(text: &str) -> Result<Graph, BadEdges> {
     let mut edges = Vec::new();
     let mut nodes = 0;
@@ -92,7 +90,6 @@ pub fn read(text: &str) -> Result<Graph, BadEdges> {
     }
 }
 
-/// The tables of a connected graph.
 pub fn table(name: &str, graph: &Graph) -> Table {
     let nodes = graph.nodes();
     let mut ports = vec![0u16; nodes * nodes];

@@ -3,8 +3,8 @@
 use hopwise_core::{Network, Rule};
 
 use crate::graph::Graph;
+use crate::routes::RoutesTo;
 
-/// Maximum number of nodes of a network that is examined.
 const MAX_NODES: u64 = 512;
 
 /// The combined load of all routes of the exact routing function.
@@ -27,23 +27,21 @@ impl Usage {
         let mut loads = vec![0u64; 2 * graph.edges()];
         let mut virtual_channels = 0;
         for dest in 0..nodes {
-            let next = |here| network.unchecked().next(here as u64, dest as u64, Rule::Exact) as usize;
-            let next: Vec<usize> = (0..nodes).map(next).collect();
+            let RoutesTo { next, hops, .. } = RoutesTo::follow(network, &graph, dest, Rule::Exact).ok()?;
             // From far to near: a node hands on what it has and what it was handed.
-            let hops = hops_of_tree(&next, dest);
             let mut order: Vec<usize> = (0..nodes).filter(|&node| node != dest).collect();
             order.sort_by_key(|&node| std::cmp::Reverse(hops[node]));
             let mut carried = vec![1u64; nodes];
             for &node in &order {
-                let to = next[node];
-                let port = graph.neighbors(node).binary_search(&(to as u32)).ok()?;
+                let to = next[node] as usize;
+                let port = graph.neighbors(node).binary_search(&next[node]).ok()?;
                 loads[graph.first_link(node) + port] += carried[node];
                 carried[to] += carried[node];
             }
             let mut turns = vec![0u64; nodes];
             for &node in order.iter().rev() {
-                let to = next[node];
-                let is_turn = to != dest && (to > node) != (next[to] > to);
+                let to = next[node] as usize;
+                let is_turn = to != dest && (to > node) != (next[to] as usize > to);
                 turns[node] = turns[to] + u64::from(is_turn);
                 virtual_channels = virtual_channels.max(turns[node] + 1 + u64::from(to < node));
             }
@@ -54,24 +52,6 @@ impl Usage {
             saturation: (nodes as f64 - 1.0) / most as f64,
         })
     }
-}
-
-/// The hops of every node to `dest`, if `next` leads there.
-fn hops_of_tree(next: &[usize], dest: usize) -> Vec<u32> {
-    let mut hops = vec![u32::MAX; next.len()];
-    hops[dest] = 0;
-    for start in 0..next.len() {
-        let mut path = Vec::new();
-        let mut here = start;
-        while hops[here] == u32::MAX && path.len() <= next.len() {
-            path.push(here);
-            here = next[here];
-        }
-        for node in path.into_iter().rev() {
-            hops[node] = hops[next[node]].saturating_add(1);
-        }
-    }
-    hops
 }
 
 #[cfg(test)]

@@ -30,7 +30,6 @@ impl Probe {
         said.lines().filter_map(probe).collect()
     }
 
-    /// Those that are plugged in now.
     pub fn find(program: &Program) -> std::io::Result<BTreeSet<Probe>> {
         let output = output_within(&mut program.command(Call::List), LIMIT)?;
         let said = [output.stdout, output.stderr].concat();
@@ -45,20 +44,15 @@ impl Probe {
     }
 }
 
-/// What is to be done next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Every node has its probe.
     Done,
-    /// This node's board is to be plugged in.
     PlugIn(u64),
-    /// This probe is the node's.
     Assign(u64, Probe),
     /// Several new probes are there: all but one must go.
     Several(u64, BTreeSet<Probe>),
 }
 
-/// What is to be done with a mesh file and these probes.
 pub fn next(mesh: &Mesh, seen: &BTreeSet<Probe>) -> Next {
     let Some(node) = mesh.nodes().find(|node| mesh.probe(*node).is_none()) else {
         return Next::Done;

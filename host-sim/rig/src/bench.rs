@@ -13,7 +13,6 @@ pub const VARIABLE: &str = "HOPWISE_BENCH";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bench(String);
 
-/// A bench that does not answer.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no bench at {address}: {error}; start one with `hopwise bench MESH.toml`, or `unset {VARIABLE}`")]
 pub struct NoBench {

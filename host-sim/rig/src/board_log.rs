@@ -5,7 +5,6 @@ use std::path::Path;
 use defmt_decoder::{DecodeError, Frame, Locations, StreamDecoder, Table};
 use defmt_parser::Level;
 
-/// One line of a board's log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoardLine {
     /// When the board had written it, by the clock of whoever reads the stream.
@@ -15,18 +14,15 @@ pub struct BoardLine {
     pub stamp: Option<f64>,
     /// How severe it is; `None` for plain output.
     pub level: Option<Level>,
-    /// What it says.
     pub text: String,
     /// File and line of the statement, if the firmware has debug information.
     pub place: Option<String>,
 }
 
-/// A firmware whose log cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read its defmt table: {0}")]
 pub struct BadLogTable(String);
 
-/// What is needed to read the log of a firmware.
 pub struct LogFormat {
     table: Option<Table>,
     locations: Option<Locations>,
@@ -72,7 +68,6 @@ impl LogFormat {
     }
 }
 
-/// Decoders of the boards' streams.
 pub struct LogReaders<'t> {
     formats: Vec<&'t LogFormat>,
     decoders: Vec<Option<Box<dyn StreamDecoder + Send + Sync + 't>>>,

@@ -32,10 +32,8 @@ use super::time_line::{Failed, TimeLine};
 /// A stamp beyond this is none: thirty years.
 const LONGEST_SECONDS: f64 = 1e9;
 
-/// A line of a board's log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogLine {
-    /// Whose it is.
     pub node: u64,
     /// When, in seconds, by the board's own clock.
     pub stamp: f64,
@@ -43,7 +41,6 @@ pub struct LogLine {
     pub arrived: Option<f64>,
     /// How severe it is: trace, debug, info, warn or error.
     pub level: &'static str,
-    /// What it says.
     pub text: String,
 }
 
@@ -60,7 +57,6 @@ impl LogLine {
     }
 }
 
-/// Why there is no trace.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotCapture {
     #[error("cannot write the output: {}: {error}", path.display())]
@@ -84,9 +80,7 @@ pub enum CannotCapture {
 /// What a capture comes to. The keys are stable.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CaptureSummary {
-    /// Lines of the trace.
     pub lines: u64,
-    /// Of these, events of nodes.
     pub events: u64,
     /// Pieces of logs that could not be read.
     pub undecodable: u64,
@@ -153,7 +147,6 @@ impl Drop for Scratch {
 /// lines came, by the board's own clock.
 pub type Show<'a> = dyn FnMut(f64, &LogLine, &Record) -> io::Result<()> + 'a;
 
-/// A capture under way.
 pub struct Capture<'a> {
     mesh: Mesh,
     output: PathBuf,
@@ -301,7 +294,6 @@ impl<'a> Capture<'a> {
     }
 }
 
-/// Whether a record tells of a packet on a cable.
 fn is_crossing(record: &Record) -> bool {
     matches!(record, Record::Event(Event::Sent { .. } | Event::Received { .. }))
 }

@@ -38,7 +38,6 @@ impl Thinned {
     }
 }
 
-/// What is noted of a clock while its lines come.
 #[derive(Clone, Debug)]
 pub(crate) struct ClockNotes {
     pub(crate) first: f64,
@@ -121,7 +120,6 @@ impl Boots {
 /// No line takes as long to come, in seconds: a board that is off by more errs in the time of the mesh, or it was set anew.
 const TOO_FAR: f64 = 2.0;
 
-/// The clocks of all boards.
 #[derive(Debug, Default)]
 pub(crate) struct Clocks {
     pub(crate) notes: BTreeMap<ClockKey, ClockNotes>,

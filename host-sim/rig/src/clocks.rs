@@ -20,9 +20,7 @@ const ROUNDS: usize = 6;
 /// A packet that went from one board to another. Times are in seconds, of either board's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    /// The clock of the sender.
     pub from: usize,
-    /// The clock of the receiver.
     pub to: usize,
     pub sent: f64,
     pub received: f64,
@@ -54,7 +52,6 @@ impl Clock {
     }
 }
 
-/// All clocks, and how well the packets agree with them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Alignment {
     /// In the order of their numbers.

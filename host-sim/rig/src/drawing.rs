@@ -71,7 +71,6 @@ fn circle_of(mesh: &Mesh) -> Circle {
     }
 }
 
-/// The picture, as SVG.
 pub fn svg(mesh: &Mesh, plan: &WiringPlan) -> String {
     let circle = circle_of(mesh);
     let (boards, width) = (circle.boards, 2.0 * circle.center.0);

@@ -6,7 +6,6 @@ use hopwise_trace::text::words;
 
 use crate::mesh::Mesh;
 
-/// Where an event was, and what it was about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventText {
     /// The node, with the neighbor that has to do with it: `13 -> 4`, `13 <- 4` or `13`.

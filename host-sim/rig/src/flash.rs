@@ -21,7 +21,6 @@ named! {
     /// What is done to a board, in this order.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum FlashStep {
-        /// The program.
         Image = "image",
         /// The boot loader, with which the next program can come through the mesh.
         Loader = "boot loader",
@@ -39,22 +38,18 @@ impl fmt::Display for FlashStep {
     }
 }
 
-/// Why a board is not flashed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlashFailure {
-    /// What failed.
     pub step: FlashStep,
     /// What probe-rs said last.
     pub reason: String,
 }
 
-/// One board to flash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlashJob {
     pub node: u64,
     /// Its probe, as probe-rs selects it.
     pub probe: String,
-    /// The file with its config.
     pub config: PathBuf,
 }
 
@@ -63,7 +58,6 @@ pub struct FlashJob {
 pub struct Flasher {
     /// What probe-rs calls the chip.
     pub chip: &'static str,
-    /// The image.
     pub elf: PathBuf,
     /// The boot loader, if there is to be one: it goes where the image has put its own beginning.
     pub loader: Option<PathBuf>,
@@ -71,11 +65,9 @@ pub struct Flasher {
     pub slots: u32,
     /// The size of a slot if the boards have keys.
     pub keyed_slot_bytes: Option<u32>,
-    /// How long a step may take.
     pub limit: Duration,
 }
 
-/// The mesh file names no probes for these nodes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the mesh file names no probe for {}: `probe-rs list` shows the numbers of those that are plugged in",
@@ -113,7 +105,6 @@ impl Flasher {
         })
     }
 
-    /// Flashes one board.
     pub fn flash(&self, program: &Program, job: &FlashJob, progress: &dyn Fn(FlashStep)) -> Result<(), FlashFailure> {
         for step in FlashStep::ALL {
             let Some(call) = self.call(job, step) else {
@@ -186,7 +177,6 @@ fn count_on(job: &FlashJob, slots: &[u8]) -> io::Result<()> {
     std::fs::write(&job.config, bytes)
 }
 
-/// Why a config is not written.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigNotWritten {
     #[error("{0}")]

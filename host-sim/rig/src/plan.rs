@@ -13,19 +13,13 @@ use super::mesh::{Mesh, NodePort};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CableEnd {
-    /// The board.
     pub node: u64,
-    /// The port of the node.
     pub port: u64,
-    /// The serial port of the board.
     pub uart: &'static str,
-    /// The pin that sends.
     pub tx: &'static str,
-    /// The pin that receives.
     pub rx: &'static str,
     /// Where the pin that sends is on the board's connectors.
     pub tx_header: &'static str,
-    /// Where the pin that receives is.
     pub rx_header: &'static str,
 }
 
@@ -43,7 +37,6 @@ impl CableEnd {
         }
     }
 
-    /// The port of the mesh.
     pub fn node_port(&self) -> NodePort {
         NodePort {
             node: self.node,
@@ -57,27 +50,22 @@ impl CableEnd {
 pub struct Cable {
     /// Its number in the plan, from 1.
     pub number: usize,
-    /// The end at the board that is already there.
     pub from: CableEnd,
     /// The end at the board that comes new.
     pub to: CableEnd,
 }
 
-/// A board and the cables that come with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WiringStep {
-    /// The board.
     pub node: u64,
     /// How many cables are plugged in after this step: what `hopwise check --cables` is told.
     pub cables: usize,
 }
 
-/// All cables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WiringPlan {
     /// In the order of wiring.
     pub cables: Vec<Cable>,
-    /// The boards in the order of wiring.
     pub steps: Vec<WiringStep>,
 }
 

@@ -15,23 +15,19 @@ const VENDOR: u16 = 0x0483;
 /// The ST-LINKs that have a serial port.
 const PRODUCTS: [u16; 8] = [0x374b, 0x374e, 0x374f, 0x3752, 0x3753, 0x3754, 0x3755, 0x3757];
 
-/// A serial port of an ST-LINK.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardPort {
-    /// What is opened.
     pub path: PathBuf,
     /// The number of its probe.
     pub probe: String,
 }
 
-/// Why no port is meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPortSelected {
     #[error("no board with an ST-LINK is plugged in: give --port TTY, or set {VARIABLE}")]
     None,
     #[error("say with --port or {VARIABLE} which of these boards: {}", list(.0))]
     Several(Vec<BoardPort>),
-    /// What is wrong with the bench that was to be used.
     #[error("{0}")]
     Bench(String),
 }
@@ -41,7 +37,6 @@ fn list(ports: &[BoardPort]) -> String {
     ports.iter().map(port).collect::<Vec<_>>().join(", ")
 }
 
-/// The ST-LINKs that are plugged in, or those of a bench.
 pub fn st_links() -> Result<Vec<BoardPort>, NoPortSelected> {
     let Some(bench) = Bench::named() else {
         return Ok(among(&serialport::available_ports().unwrap_or_default()));

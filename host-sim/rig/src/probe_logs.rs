@@ -36,12 +36,9 @@ pub const PAUSES: [Duration; 7] = [
     Duration::from_secs(30),
 ];
 
-/// How the logs of real boards are read.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeRun<'a> {
-    /// The probe-rs program.
     pub program: &'a str,
-    /// The firmware on the boards.
     pub elf: &'a Path,
     /// How long; unless said, until all programs are given up.
     pub duration: Option<Duration>,
@@ -52,10 +49,8 @@ pub struct ProbeRun<'a> {
 /// What there is to tell of a probe besides the lines of its board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeNews {
-    /// probe-rs itself says something.
     Says {
         node: u64,
-        /// What.
         text: String,
     },
     /// probe-rs has ended, though nobody asked it to.
@@ -135,7 +130,6 @@ enum State {
 
 struct Probe {
     node: u64,
-    /// What probe-rs calls the chip.
     chip: &'static str,
     /// As probe-rs selects it.
     name: String,

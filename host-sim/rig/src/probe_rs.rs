@@ -19,7 +19,6 @@ pub const OLDEST: Version = Version([0, 32, 0]);
 /// What probe-rs prints for each line of a log: time, level, text. The mark between them is in no time and no level.
 pub const LOG_FORMAT: &str = "{t}|{L}|{s}";
 
-/// A board that is plugged in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target<'a> {
     /// What probe-rs calls its chip.
@@ -28,11 +27,9 @@ pub struct Target<'a> {
     pub probe: &'a str,
 }
 
-/// What probe-rs is called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call<'a> {
     Version,
-    /// Lists the probes that are plugged in.
     List,
     /// Writes a program into the flash, and reads it back.
     Image(Target<'a>, &'a Path),
@@ -40,9 +37,7 @@ pub enum Call<'a> {
     Bytes(Target<'a>, u32, &'a Path),
     /// Prints so many words of memory, from an address on, as they are.
     Read(Target<'a>, u32, u32),
-    /// Starts the board anew.
     Reset(Target<'a>),
-    /// Prints the log of a running board, whose program is in the file.
     Log(Target<'a>, &'a Path),
     /// What cargo runs for the one board of a chip that is plugged in; cargo adds the file.
     Run(&'a str),
@@ -51,11 +46,8 @@ pub enum Call<'a> {
 /// A piece of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// What is to be done.
     Command(&'static str),
-    /// An option without a value.
     Flag(&'static str),
-    /// An option with a value.
     Setting(&'static str, OsString),
     /// A file, an address or a number.
     File(OsString),
@@ -143,7 +135,6 @@ fn words(command: &'static str, parts: &[&[Word]]) -> Vec<Word> {
     [Word::Command(command)].into_iter().chain(parts.concat()).collect()
 }
 
-/// The version of a probe-rs program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub [u32; 3]);
 
@@ -165,7 +156,6 @@ impl fmt::Display for Version {
     }
 }
 
-/// Why a program is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
     #[error(
@@ -223,7 +213,6 @@ impl Program {
         }
     }
 
-    /// A call, to be started.
     pub fn command(&self, call: Call<'_>) -> Command {
         let mut command = Command::new(&self.path);
         command.args(self.command).args(call.arguments());
@@ -303,7 +292,6 @@ fn kill(child: &mut Child) {
     let _ = child.kill();
 }
 
-/// Ends programs, all at once, one way after the other.
 pub fn end_all(mut children: Vec<Child>) {
     for (end, timeout) in WAYS {
         // Whoever has ended is waited for here, so that no number is used that may be somebody else's by now.

@@ -19,14 +19,12 @@ const TAKES_WITHIN: Duration = Duration::from_secs(5);
 /// Requests on their way at once.
 const AT_ONCE: usize = 4;
 
-/// Boards at serial ports.
 pub struct SerialMesh {
     lines: Vec<SerialLine>,
     begin: Instant,
 }
 
 impl SerialMesh {
-    /// Opens ports and waits until a board answers at each.
     pub fn open(paths: &[PathBuf], baud: u32, keys: Option<MeshKeys>) -> Result<Self, BadPort> {
         let lines = paths.iter().map(|path| SerialLine::open(path, baud, keys));
         let mut mesh = SerialMesh {
@@ -110,7 +108,6 @@ impl SerialMesh {
 }
 
 impl Boards for SerialMesh {
-    /// A port that fails is a port without answers.
     fn wait(&mut self, time: Duration) {
         let _ = self.idle(time);
     }

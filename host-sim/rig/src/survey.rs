@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::mesh::Mesh;
 
-/// Who is at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// Of the expression of its network.
@@ -19,23 +18,18 @@ pub struct Peer {
     pub host: bool,
 }
 
-/// Why two ends that hear each other do not link up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stranger {
-    /// They have different keys, or only one of them has a key.
     Key,
     /// They speak different versions of the wire format.
     Version,
 }
 
-/// What a board sees at one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkSeen {
-    /// Who is heard there.
     pub peer: Option<Peer>,
     /// The other end hears this one, too.
     pub up: bool,
-    /// Why there can be no link with who is there.
     pub stranger: Option<Stranger>,
     /// How often its serial port found bytes without a stop bit, noise, and bytes that nobody had fetched in time.
     pub errors: [u32; 3],
@@ -43,7 +37,6 @@ pub struct LinkSeen {
     pub baud: u32,
 }
 
-/// A board that answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardSeen {
     /// Of the expression of its network.
@@ -95,9 +88,7 @@ pub fn survey(talk: &mut dyn Talk, mesh: &Mesh, nodes: &[u64]) -> Seen {
 /// A link whose serial port has found something wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LineErrors {
-    /// Which board.
     pub node: u64,
-    /// Which of its serial ports.
     pub uart: &'static str,
     /// How often the line fell quiet after bytes without a stop bit,
     pub framing_errors: u32,
@@ -107,7 +98,6 @@ pub struct LineErrors {
     pub overruns: u32,
 }
 
-/// The links whose serial ports have found something wrong.
 pub fn line_errors(seen: &Seen, mesh: &Mesh) -> Vec<LineErrors> {
     let mut list = Vec::new();
     for (node, board) in seen {
@@ -128,9 +118,7 @@ pub fn line_errors(seen: &Seen, mesh: &Mesh) -> Vec<LineErrors> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LinkRate {
-    /// Which board.
     pub node: u64,
-    /// Which of its serial ports.
     pub uart: &'static str,
     /// In bits a second.
     pub baud: u32,

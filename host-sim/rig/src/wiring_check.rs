@@ -17,11 +17,9 @@ struct Socket {
     link: usize,
 }
 
-/// What can be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
-    /// A board does not respond.
     NoAnswer,
     /// A board is not the one that should be there: of another kind, of another network, with another address.
     WrongBoard,
@@ -35,23 +33,19 @@ pub enum FindingKind {
     OneWay,
     /// Key mismatch, or only one end has a key.
     Key,
-    /// The other end has another version of the wire format.
     Version,
 }
 
 /// Something that is not as planned. The keys are stable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What is wrong.
     pub kind: FindingKind,
     pub node: u64,
     /// At which of its ports; none if it is about the whole board, or a link that the plan does not use.
     pub port: Option<u64>,
-    /// The serial port of the board, if it is about one.
     pub uart: Option<&'static str>,
     /// What should be there: a port, such as 3.1, or the kind of a board.
     pub expected: Option<String>,
-    /// What is there.
     pub found: Option<String>,
 }
 
@@ -92,15 +86,11 @@ impl fmt::Display for Finding {
 /// What a check comes to. The keys are stable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WiringReport {
-    /// Boards that should be there.
     pub boards_expected: usize,
-    /// Boards that answered.
     pub boards_seen: usize,
-    /// Cables that should be there.
     pub cables_expected: usize,
     /// Cables that are where they should be, and work both ways.
     pub cables_right: usize,
-    /// What is not as planned.
     pub findings: Vec<Finding>,
     /// What to do about it, in sentences.
     pub moves: Vec<String>,

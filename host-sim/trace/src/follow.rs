@@ -10,6 +10,7 @@ use hopwise_core::{Network, Node};
 use hopwise_node::router::times::REMEMBER_PEER;
 use hopwise_node::router::{Event, Outcome};
 use hopwise_node::wire::{PacketId, Role};
+use serde::Serialize;
 
 use crate::line::{Nanos, Record, TraceLine};
 use crate::packet::Packet;
@@ -18,49 +19,37 @@ use crate::reader::{BadTrace, Fault, Reader};
 /// Nothing is heard of a packet that began longer ago: as nodes rely on that, so may a report.
 const UNDER_WAY: Nanos = REMEMBER_PEER as Nanos * 1000;
 
-/// What happened at one end of a cable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndCounts {
     /// Packets sent, each time.
     pub sent: u64,
-    /// Of these, those sent before.
     pub retransmit: u64,
-    /// Packets that came in.
     pub received: u64,
     /// Pieces that were no frame.
     pub damaged: u64,
-    /// Times it came up.
     pub ups: u64,
-    /// Times it went down.
     pub downs: u64,
     /// Times someone was there who does not belong there.
     pub miswired: u64,
 }
 
-/// What happened to a cable besides packets, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CableEvent {
-    /// When.
     pub at: Nanos,
-    /// Noticed by which node.
     pub node: Node,
     pub link: u8,
-    /// What.
     pub change: CableChange,
 }
 
-/// What can happen to a cable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CableChange {
-    /// The link came up.
     Up,
-    /// The link went down.
     Down,
     /// Bytes came that are no frame.
     Damaged,
     /// Someone is there who does not belong there.
     Miswired,
-    /// A packet was retransmitted.
     Retransmit,
 }
 
@@ -69,20 +58,16 @@ pub trait Audience {
     /// A packet of which nothing more will come. Packets are told in the order in which they appear.
     fn packet(&mut self, packet: Packet);
 
-    /// Something happened to a cable.
     fn cable(&mut self, _event: CableEvent) {}
 }
 
-/// What is known of a trace besides its packets.
 #[derive(Debug, Default)]
 pub struct Overview {
-    /// Whose trace it is, if that is known.
     pub network: Option<Network>,
     /// Bits a second, if the trace says so.
     pub baud: Option<u32>,
     /// Who was at the other end of a node's link when it came up last; `None` for a host.
     pub peers: BTreeMap<(Node, u8), Option<Node>>,
-    /// What happened there.
     pub ends: BTreeMap<(Node, u8), EndCounts>,
     /// What became of confirmed packets, as their senders know it.
     pub outcomes: BTreeMap<&'static str, u64>,
@@ -90,7 +75,6 @@ pub struct Overview {
     pub events: u64,
     /// Lines with words that are not known.
     pub unknown: u64,
-    /// The times of the first and the last event.
     pub span: Option<(Nanos, Nanos)>,
     /// The last line, if its end is missing: it was left out.
     pub cut: Option<u64>,

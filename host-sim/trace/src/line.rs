@@ -19,14 +19,11 @@ const LONGEST_SECONDS: f64 = 1e9;
 /// The first line: whose trace it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// [`VERSION`] when it was written.
     #[serde(default = "Header::first_version")]
     pub version: u32,
-    /// The network, as an expression.
     pub network: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
-    /// Bits a second on the wires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baud: Option<u32>,
 }
@@ -50,70 +47,45 @@ impl Header {
 /// Any other line: what a node noticed, did or said, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceLine {
-    /// When.
     pub at: Nanos,
     pub node: Node,
-    /// What.
     pub record: Record,
 }
 
-/// What a line tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// Something that the node noticed or did.
     Event(Event),
-    /// A line of a board's log that tells of no event.
     Log {
         /// How severe it is: trace, debug, info, warn or error.
         level: String,
-        /// What it says.
         text: String,
     },
     /// Something in words that are not known here, of a later version.
     Unknown,
 }
 
-impl Record {
-    /// What the trace calls records, all of them but the unknown.
-    pub const NAMES: [&str; 14] = [
-        "link-up",
-        "link-down",
-        "miswired",
-        "damaged",
-        "sent",
-        "received",
-        "accepted",
-        "forwarded",
-        "delivered",
-        "dropped",
-        "detoured",
-        "completed",
-        "clock",
-        LOG,
-    ];
+/// What the trace calls each event.
+macro_rules! names {
+    ($($Event:ident $name:literal,)+) => {
+        impl Record {
+            /// What the trace calls records, all of them but the unknown.
+            pub const NAMES: [&str; [$($name),+].len() + 1] = [$($name,)+ LOG];
 
-    /// What the trace calls it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Record::Event(event) => match event {
-                Event::LinkUp { .. } => "link-up",
-                Event::LinkDown { .. } => "link-down",
-                Event::Miswired { .. } => "miswired",
-                Event::Damaged { .. } => "damaged",
-                Event::Sent { .. } => "sent",
-                Event::Received { .. } => "received",
-                Event::Accepted { .. } => "accepted",
-                Event::Forwarded { .. } => "forwarded",
-                Event::Delivered { .. } => "delivered",
-                Event::Dropped { .. } => "dropped",
-                Event::Detoured { .. } => "detoured",
-                Event::Completed { .. } => "completed",
-                Event::Clock { .. } => "clock",
-            },
-            Record::Log { .. } => LOG,
-            Record::Unknown => "unknown",
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Record::Event(Event::$Event { .. }) => $name,)+
+                    Record::Log { .. } => LOG,
+                    Record::Unknown => "unknown",
+                }
+            }
         }
-    }
+    };
+}
+
+names! {
+    LinkUp "link-up", LinkDown "link-down", Miswired "miswired", Damaged "damaged", Sent "sent", Received "received",
+    Accepted "accepted", Forwarded "forwarded", Delivered "delivered", Dropped "dropped", Detoured "detoured",
+    Completed "completed", Clock "clock",
 }
 
 const LOG: &str = "log";
@@ -151,7 +123,6 @@ enum RecordForm<'a> {
     },
 }
 
-/// Why a text is no line of a trace.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoLine {
     #[error("this is not an event: {0}")]

@@ -7,18 +7,13 @@ use hopwise_node::wire::{DropReason, PacketId};
 
 use crate::line::Nanos;
 
-/// A packet on its way over one cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Who sent it.
     pub from: Node,
-    /// Who is at the other end.
     pub to: Node,
     /// When it was sent, for the first time.
     pub sent: Option<Nanos>,
-    /// When it came in.
     pub received: Option<Nanos>,
-    /// How often it was retransmitted.
     pub retransmit: u32,
 }
 
@@ -36,7 +31,6 @@ struct Crossings {
 /// A packet and all its copies.
 #[derive(Clone, Debug)]
 pub struct Packet {
-    /// Its name.
     pub id: PacketId,
     /// Where it goes; of a broadcast, its source.
     pub dest: Node,

@@ -9,7 +9,6 @@ use crate::line::{Header, NoLine, TraceLine, VERSION};
 /// A line with more bytes is none: an event has some 300, and a line of a board's log not many more.
 pub const LONGEST_LINE: usize = 1 << 16;
 
-/// What is wrong with a trace, and in which line.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {fault}")]
 pub struct BadTrace {
@@ -17,7 +16,6 @@ pub struct BadTrace {
     pub fault: Fault,
 }
 
-/// What can be wrong with a line.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     #[error("{0}")]
@@ -76,12 +74,10 @@ impl<R: BufRead> Reader<R> {
         self.cut
     }
 
-    /// Whose trace it is, if it says so.
     pub fn header(&self) -> Option<&Header> {
         self.header.as_ref()
     }
 
-    /// The network that the trace names, if it names one.
     pub fn network(&self) -> Result<Option<Network>, BadTrace> {
         let Some(header) = &self.header else { return Ok(None) };
         let expression = &header.network;
@@ -95,7 +91,6 @@ impl<R: BufRead> Reader<R> {
         parsed.map(Some)
     }
 
-    /// What is wrong with the line that was read last.
     pub fn bad(&self, fault: Fault) -> BadTrace {
         BadTrace {
             line: self.number,

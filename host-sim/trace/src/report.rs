@@ -51,7 +51,6 @@ pub struct Delivery {
     pub open: u64,
 }
 
-/// How long things took.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
     /// From acceptance to delivery, packets for one node.
@@ -66,7 +65,6 @@ pub struct Latency {
     pub wait: Option<TimeSpread>,
 }
 
-/// The paths that packets took, beside those that addresses tell.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Paths {
     /// Delivered packets for one node whose whole path is in the trace.
@@ -126,10 +124,8 @@ impl LinkQuality {
     }
 }
 
-/// What was dropped for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Drops {
-    /// In all.
     pub count: u64,
     pub nodes: BTreeMap<Node, u64>,
 }
@@ -323,7 +319,6 @@ pub fn path(network: &Network, from: Node, to: Node) -> Vec<Node> {
     path.take(network.nodes() as usize).collect()
 }
 
-/// The cables of the network, and others that the trace shows.
 fn links(overview: &Overview) -> Vec<LinkQuality> {
     let mut cables: BTreeMap<(Node, Node), LinkQuality> = BTreeMap::new();
     for (&(node, link), end) in &overview.ends {

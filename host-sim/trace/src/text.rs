@@ -8,7 +8,6 @@ use hopwise_node::router::Event;
 /// The structures in events: the text alone does not tell them from variants, which serde wants by name.
 const STRUCTURES: [&str; 2] = ["Identity", "PacketId"];
 
-/// The event of a line of a log, if it is one.
 pub fn read_event(text: &str) -> Option<Event> {
     serde_json::from_str(&to_json(text)?).ok()
 }

@@ -13,7 +13,6 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes the first line: whose trace it is.
     pub fn new(mut out: W, header: &Header) -> io::Result<Self> {
         let header = serde_json::to_string(header)?;
         out.write_all(header.as_bytes())?;
@@ -32,7 +31,6 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Writes what a node noticed or did.
     pub fn event(&mut self, at: Nanos, node: Node, event: &Event) -> io::Result<()> {
         self.write(&TraceLine {
             at,

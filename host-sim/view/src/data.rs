@@ -20,7 +20,6 @@ pub const MAX_HOPS: usize = 200_000;
 /// What happens at a moment besides, the same.
 pub const MAX_MARKS: usize = 400_000;
 
-/// All that the page knows.
 #[derive(Serialize)]
 pub struct PageData {
     #[serde(flatten)]
@@ -74,7 +73,6 @@ type HopRow = (usize, Node, Node, f64, Option<f64>, u32);
 /// When, what, node, link (-1 for none), packet or reason (-1 for none).
 type MarkRow = (f64, Mark, Node, i64, i64);
 
-/// What happens at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
@@ -82,14 +80,10 @@ pub enum Mark {
     Delivered,
     Dropped,
     Detoured,
-    Up,
-    Down,
-    Damaged,
-    Miswired,
-    Retransmit,
+    #[serde(untagged)]
+    Cable(CableChange),
 }
 
-/// Why there is no page.
 #[derive(Debug, thiserror::Error)]
 pub enum NoPage {
     #[error(transparent)]
@@ -176,7 +170,6 @@ impl PageData {
     }
 }
 
-/// The trace as the page replays it.
 fn replay(drawing: &Drawing, overview: &Overview, kept: &Kept) -> Replay {
     let (begin, end) = overview.span.unwrap_or_default();
     let time = |at: Nanos| ((at - begin) as f64 / 100.0).round() / 10.0;
@@ -197,15 +190,10 @@ fn replay(drawing: &Drawing, overview: &Overview, kept: &Kept) -> Replay {
     for event in &kept.cable_events {
         let peer = overview.peer(event.node, event.link);
         let link = peer.and_then(|peer| by_ends.get(&(event.node.min(peer), event.node.max(peer))));
-        let what = match event.change {
-            CableChange::Up => Mark::Up,
-            CableChange::Down => Mark::Down,
-            CableChange::Damaged => Mark::Damaged,
-            CableChange::Miswired => Mark::Miswired,
-            CableChange::Retransmit => Mark::Retransmit,
-        };
         let link = link.map_or(-1, |&link| link as i64);
-        replay.marks.push((time(event.at), what, event.node, link, -1));
+        replay
+            .marks
+            .push((time(event.at), Mark::Cable(event.change), event.node, link, -1));
     }
     replay.marks.sort_by(|one, other| one.0.total_cmp(&other.0));
     replay.hops.sort_by(|one, other| one.3.total_cmp(&other.3));
@@ -262,13 +250,7 @@ mod tests {
     /// The page draws the tree of a broadcast from next hops alone.
     #[test]
     fn next_hops_backwards_are_the_tree_of_a_broadcast() {
-        for expression in [
-            "rdn(ring(3),1)",
-            "root-folded(petersen,2)",
-            "re(ring(4),complete(3),2)",
-            "heawood",
-            "path(2)",
-        ] {
+        for expression in hopwise_testing::networks("drawn_by_hops") {
             let network: Network = expression.parse().unwrap();
             let data = PageData::new(&network).unwrap();
             for source in 0..network.nodes() {

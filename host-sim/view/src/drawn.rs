@@ -8,7 +8,6 @@ use super::layout::Drawing;
 /// A page draws all nodes many times a second.
 pub const MAX_NODES: u64 = 1024;
 
-/// A network that is too large for a page.
 #[derive(Debug, thiserror::Error)]
 #[error("{network} has {nodes} nodes, too many for a page (at most {MAX_NODES})")]
 pub struct TooManyNodes {
@@ -31,7 +30,6 @@ pub struct DrawnNetwork {
     pub neighbors: Vec<Vec<Node>>,
 }
 
-/// Draws a network, if a page has room for it.
 pub fn draw(network: &Network) -> Result<Drawing, TooManyNodes> {
     match network.nodes() {
         nodes if nodes > MAX_NODES => Err(TooManyNodes {

@@ -20,7 +20,6 @@ const SCRIPTS: [&str; 10] = [
     include_str!("page/rounds.js"),
 ];
 
-/// The page as HTML, complete.
 pub fn html(data: &PageData) -> String {
     let json = serde_json::to_string(data).expect("the data has text for keys and no failing parts");
     // Within a script, no text may end it.

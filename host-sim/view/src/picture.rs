@@ -8,13 +8,12 @@ use hopwise_trace::report::path;
 
 use super::drawn::{TooManyNodes, draw};
 use super::layout::Link;
+use super::layout::point::{Point, bounds};
 
-/// What is shown besides the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
     /// Nodes have their addresses beside their numbers.
     pub addresses: bool,
-    /// The path from one node to another.
     pub route: Option<(Node, Node)>,
 }
 
@@ -27,29 +26,15 @@ const PATH: &str = "#d55e00";
 const LINKS: [&str; 4] = ["#9aa6b2", "#56b4e9", "#e69f00", "#009e73"];
 
 impl Picture {
-    /// The picture, as SVG.
     pub fn svg(&self, network: &Network) -> Result<String, TooManyNodes> {
         let drawing = draw(network)?;
         let path = self.path(network);
-        let xs = drawing.places.iter().map(|place| place.x);
-        let ys = drawing.places.iter().map(|place| place.y);
-        fn edges(values: impl Iterator<Item = f64>) -> (f64, f64) {
-            values.fold((f64::MAX, f64::MIN), |(least, most), value| {
-                (least.min(value), most.max(value))
-            })
-        }
-        let around = |sign: f64, of: fn(&super::layout::Cluster) -> f64| {
-            let clusters = drawing.clusters.iter();
-            clusters.map(move |cluster| of(cluster) + sign * cluster.radius)
-        };
-        let xs = xs
-            .chain(around(1.0, |c| c.middle.x))
-            .chain(around(-1.0, |c| c.middle.x));
-        let (left, right) = edges(xs);
-        let ys = ys
-            .chain(around(1.0, |c| c.middle.y))
-            .chain(around(-1.0, |c| c.middle.y));
-        let (top, bottom) = edges(ys);
+        let corners = drawing.clusters.iter().flat_map(|cluster| {
+            let corner = |sign: f64| cluster.middle.plus(Point::new(cluster.radius, cluster.radius), sign);
+            [corner(-1.0), corner(1.0)]
+        });
+        let all: Vec<Point> = drawing.places.iter().copied().chain(corners).collect();
+        let (Point { x: left, y: top }, Point { x: right, y: bottom }) = bounds(&all);
         let scale = ((WIDTH - 2.0 * MARGIN) / (right - left).max(1.0)).clamp(SCALE.0, SCALE.1);
         let at = |x: f64, y: f64| ((x - left) * scale + MARGIN, (y - top) * scale + MARGIN);
         let width = (right - left) * scale + 2.0 * MARGIN;

@@ -39,7 +39,6 @@ pub(crate) fn noted<T>(settings: &Settings, program: &Noting<'_, T>) -> Vec<(Nod
     log.take()
 }
 
-/// What one board has noted.
 pub(crate) fn of<T: Copy>(node: Node, log: &[(Node, u64, T)]) -> Vec<T> {
     let own = log.iter().filter(|noted| noted.0 == node);
     own.map(|noted| noted.2).collect()

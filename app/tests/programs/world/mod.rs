@@ -28,69 +28,73 @@ impl Wake for Flag {
     }
 }
 
-struct Program<'a> {
-    future: Pin<Box<dyn Future<Output = ()> + 'a>>,
+struct Program {
+    future: Pin<Box<dyn Future<Output = ()>>>,
     woken: Arc<Flag>,
     waker: Waker,
     ended: bool,
 }
 
-struct Board<'a> {
+struct Board {
     router: Box<Router>,
-    shared: &'a Shared,
+    shared: &'static Shared,
     /// What leaves each link, and is not yet at the other end.
     wires: [Vec<u8>; LINKS],
 }
 
-/// The whole of it.
-pub(crate) struct World<'a> {
+pub(crate) struct World {
     now: Micros,
-    boards: Vec<Board<'a>>,
-    programs: Vec<Program<'a>>,
+    boards: Vec<Board>,
+    programs: Vec<Program>,
     cut: BTreeSet<(Node, Node)>,
 }
 
-impl<'a> World<'a> {
-    /// What the programs of each node share with it.
-    pub(crate) fn shared(expression: &str) -> Vec<Shared> {
-        let network: Network = expression.parse().expect("a network");
-        (0..network.nodes())
-            .map(|address| Shared::new(network, address, Clock::LastExchange))
-            .collect()
-    }
-
+impl World {
     /// A mesh whose links are up.
-    pub(crate) fn new(shared: &'a [Shared]) -> Self {
-        let mut world = World::cold(shared);
+    pub(crate) fn new(expression: &str) -> Self {
+        let mut world = World::cold(expression);
         world.run(SECOND);
         world
     }
 
     /// A mesh that is switched on.
-    pub(crate) fn cold(shared: &'a [Shared]) -> Self {
-        let network = *Mesh::new(&shared[0]).network();
-        let boards = (0..).zip(shared).map(|(address, shared)| {
+    pub(crate) fn cold(expression: &str) -> Self {
+        let network: Network = expression.parse().expect("a network");
+        let board = |address| {
             let config = Config::new(network, address, 1, LINKS as u8);
             let mut router = Box::new(Router::new(&config, 0).expect("a node"));
             router.serve_nothing();
             Board {
                 router,
-                shared,
+                // Programs hold on to it; it is there until the tests end.
+                shared: Box::leak(Box::new(Shared::new(network, address, Clock::LastExchange))),
                 wires: std::array::from_fn(|_| Vec::new()),
             }
-        });
+        };
         World {
             now: 0,
-            boards: boards.collect(),
+            boards: (0..network.nodes()).map(board).collect(),
             programs: Vec::new(),
             cut: BTreeSet::new(),
         }
     }
 
-    pub(crate) fn start<F: Future<Output = ()> + 'a>(&mut self, node: Node, program: impl FnOnce(Mesh<'a>) -> F) {
+    pub(crate) fn nodes(&self) -> usize {
+        self.boards.len()
+    }
+
+    pub(crate) fn mesh(&self, node: Node) -> Mesh<'static> {
+        Mesh::new(self.boards[node as usize].shared)
+    }
+
+    pub(crate) fn start<F: Future<Output = ()> + 'static>(
+        &mut self,
+        node: Node,
+        program: impl FnOnce(Mesh<'static>) -> F,
+    ) {
         let woken = Arc::new(Flag(AtomicBool::new(true)));
         self.programs.push(Program {
-            future: Box::pin(program(Mesh::new(self.boards[node as usize].shared))),
+            future: Box::pin(program(self.mesh(node))),
             waker: Waker::from(woken.clone()),
             woken,
             ended: false,
@@ -112,7 +116,6 @@ impl<'a> World<'a> {
         self.programs[program].ended = true;
     }
 
-    /// Programs that have ended.
     pub(crate) fn ended(&self) -> usize {
         self.programs.iter().filter(|program| program.ended).count()
     }

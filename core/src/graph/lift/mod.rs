@@ -211,7 +211,6 @@ struct Cursor {
 struct Links {
     list: [OrbitLink; MAX_LINKS],
     count: usize,
-    /// Places of an orbit.
     m: Number,
 }
 

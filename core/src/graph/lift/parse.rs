@@ -11,7 +11,6 @@ const PLACES: &str = "m of lift(m,LINKS,..)";
 const LINKS: &str = "LINKS of lift(m,LINKS,..)";
 
 impl Lift {
-    /// Parses the text after `lift`.
     #[inline(never)]
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         let places = reader.first_number(PLACES, 1, MAX_PLACES)?;

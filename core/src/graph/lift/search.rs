@@ -46,13 +46,11 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Continues until a node is reached.
     pub(super) fn reach(&mut self, node: Place) -> &Self {
         while self.code(node) == UNREACHED && self.grow() {}
         self
     }
 
-    /// Continues until every reachable node is reached.
     pub(super) fn reach_all(&mut self) -> &Self {
         while self.grow() {}
         self

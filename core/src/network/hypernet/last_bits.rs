@@ -24,7 +24,6 @@ impl LastBits {
     /// hypernet(3,2): hypercubes of 3 bits, with the links between them.
     pub(super) const LINKED_CUBE: Self = LastBits { cube: 3, linked: true };
 
-    /// A hypercube.
     pub(super) fn cube(bits: usize) -> Self {
         LastBits {
             cube: bits,

@@ -51,7 +51,6 @@ pub struct Hypernet {
     /// Bits of level 1, n.
     cube: u8,
     levels: u8,
-    /// Bits in all.
     bits: u8,
 }
 
@@ -187,7 +186,6 @@ impl Frame {
 }
 
 impl Hypernet {
-    /// Parses the text after `hypernet`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "n of hypernet(n,l)";
         const LEVELS: &str = "l of hypernet(n,l)";

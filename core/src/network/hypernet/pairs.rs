@@ -42,7 +42,6 @@ impl Place {
     }
 }
 
-/// Hops between any two places.
 struct Distances([[Number; 6]; 6]);
 
 impl Distances {
@@ -57,7 +56,6 @@ impl Distances {
     }
 }
 
-/// Hops from one node to another.
 pub(super) fn hops(levels: u8, from: Vertex, to: Vertex) -> Number {
     let square = [from & 3, to & 3, 0b10, 0b00, 0b01, 0b11];
     let mut hops = Distances(square.map(|a| square.map(|b| Number::from((a ^ b).count_ones()))));

@@ -64,7 +64,6 @@ const MAX_REACH: usize = 128;
 /// Enough for all networks whose bits take at most 16 windows.
 const SHORT_REACH: usize = 32;
 
-/// A shortest walk on the ring.
 struct RingWalk {
     hops: Number,
     /// One such walk begins with a step of +1.
@@ -93,7 +92,6 @@ struct Ending {
 }
 
 impl Rcr {
-    /// Parses the text after `rcr`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "k of rcr(k,r,j)";
         const RING: &str = "r of rcr(k,r,j)";
@@ -124,7 +122,6 @@ impl Rcr {
         })
     }
 
-    /// Parses the text after `cor`.
     pub(crate) fn parse_cor(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "k of cor(k,r)";
         const RING: &str = "r of cor(k,r)";
@@ -135,7 +132,6 @@ impl Rcr {
         Some(network)
     }
 
-    /// Parses the text after `ccc`.
     pub(crate) fn parse_ccc(reader: &mut Reader<'_>) -> Option<Self> {
         const RING: &str = "n of ccc(n)";
         let ring = reader.first_number(RING, 3, Number::MAX)?;

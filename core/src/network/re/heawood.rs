@@ -30,7 +30,6 @@ pub(super) fn one_port(phase: Number) -> Pivots {
 }
 
 impl Re {
-    /// Parses the text after `re-heawood-2`.
     pub(crate) fn parse_heawood_2(reader: &mut Reader<'_>) -> Option<Self> {
         const DIGITS: &str = "n of re-heawood-2(n)";
         const LINKS: &str = "the links of re-heawood-2(n,..)";

@@ -89,7 +89,6 @@ enum Choice {
 }
 
 impl Re {
-    /// Parses the text after `re`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const FRAME: &str = "FRAME of re(FRAME,UNIT,r)";
         const FRAMES: &str = "F of re([F1,F2,..],UNIT)";

@@ -69,7 +69,6 @@ fn send_priority(is_frame_link_of_served: bool, steps: u64, among_equals: u64) -
 }
 
 impl Re {
-    /// The send priority of the child at a port.
     pub(super) fn child_urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let place = Place {
             position: self.position(here),

@@ -55,7 +55,6 @@ impl Needed {
         self.groups.iter().fold(self.places, |all, group| all | group)
     }
 
-    /// The number of places and groups.
     fn count(&self) -> u32 {
         self.places.count_ones() + self.groups.len() as u32
     }
@@ -415,16 +414,7 @@ mod tests {
 
     #[test]
     fn every_walk_in_small_graphs_is_shortest() {
-        for text in [
-            "ring(3)",
-            "ring(6)",
-            "path(5)",
-            "complete(5)",
-            "star(5)",
-            "hypercube(3)",
-            "mesh(3,2)",
-            "ghc(3,2)",
-        ] {
+        for text in hopwise_testing::networks("walked") {
             let nodes = text.parse::<Base>().unwrap().nodes();
             for needed in 0..1u64 << nodes {
                 for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {

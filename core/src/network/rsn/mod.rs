@@ -67,7 +67,6 @@ enum Word {
     Hfn,
 }
 
-/// The next hop.
 enum Hop {
     /// Within the nucleus, on the path from one node of it to another.
     Within(Vertex, Vertex),
@@ -76,7 +75,6 @@ enum Hop {
 }
 
 impl Rsn {
-    /// Parses the text after `rsn`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const LEVELS: &str = "l of rsn(l,G[,diameter])";
         const NUCLEUS: &str = "G of rsn(l,G[,diameter])";
@@ -95,14 +93,12 @@ impl Rsn {
         Rsn::new(nucleus, levels, diameter_links, Word::Rsn)
     }
 
-    /// Parses the text after `hcn`.
     pub(crate) fn parse_hcn(reader: &mut Reader<'_>) -> Option<Self> {
         let n = reader.size("n of hcn(n)", 1, 31)?;
         let cube = Base::hypercube(n as u8);
         Rsn::new(cube, 2, true, Word::Hcn).or_else(|| reader.refuse("n of hcn(n)", BrokenRule::TooManyNodes))
     }
 
-    /// Parses the text after `hfn`.
     pub(crate) fn parse_hfn(reader: &mut Reader<'_>) -> Option<Self> {
         let n = reader.size("n of hfn(n)", 2, 31)?;
         let cube = Base(Kind::FoldedHypercube(FoldedHypercube { bits: n as u8 }));

@@ -43,41 +43,8 @@ fn parameters(network: &Network) -> String {
 
 #[test]
 fn families_tell_their_parameters() {
-    for (expression, expected) in [
-        ("ring(7)", "Line(Ring, 7)"),
-        ("path(5)", "Line(Path, 5)"),
-        ("complete(6)", "Line(Complete, 6)"),
-        ("star(6)", "Star(6)"),
-        ("hypercube(4)", "Hypercube(4)"),
-        ("folded-hypercube(4)", "FoldedHypercube(4)"),
-        ("torus(4,3)", "Product(Ring, [4, 3])"),
-        ("nstar(4)", "NStar(4)"),
-        ("petersen", "Petersen"),
-        ("rdn(ring(5),3)", "ring(5) 3"),
-        ("dualcube(4)", "hypercube(3) 1"),
-        ("bsw(petersen)", "petersen 1"),
-        (
-            "re([ring(3),path(4)],complete(3))",
-            "complete(3) ring(3) Some(1) path(4) Some(2) true false",
-        ),
-        ("re(ring(4),petersen,1)", "petersen ring(4) Some(1) true true"),
-        ("rcr(2,5,3)", "2 5 5"),
-        ("cor(2,3)", "2 6 3"),
-        ("ccc(5)", "1 5 5"),
-        ("wk(4,3)", "complete(4) 3"),
-        ("symmetric-hypernet(3,2)", "hypercube(3) 2"),
-        ("hypernet(3,2)", "3 2"),
-        ("exchanged-hypercube(4,2)", "4 2"),
-        ("folded(heawood,2)", "heawood Folded 2"),
-        ("root-folded(ring(3),4)", "ring(3) RootFolded 4"),
-        ("flooded(path(3),5)", "path(3) Flooded 5"),
-        ("rsn(3,ring(4),diameter)", "ring(4) 3 false true"),
-        ("rsn(2,petersen)", "petersen 2 false false"),
-        ("hcn(3)", "hypercube(3) 2 true true"),
-        ("hsn(4,ring(5))", "ring(5) 4"),
-        ("hcn3(2)", "2"),
-    ] {
-        assert_eq!(parameters(&network(expression)), expected, "{expression}");
+    for (expression, expected) in rows(include_str!("../../cases/parameters.txt")) {
+        assert_eq!(parameters(&network(&expression)), expected, "{expression}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use hopwise_collective::{Report, Request, values};
 use hopwise_core::collective::{Operation, Ports};
-use hopwise_testing::networks;
+use hopwise_testing::{figures, networks};
 
 use crate::support::{network, right};
 
@@ -88,13 +88,7 @@ fn products_take_their_diameter() {
 /// A total is one value, whatever way it goes.
 #[test]
 fn messages_of_a_program_are_small() {
-    for expression in [
-        "hypercube(5)",
-        "rdn(ring(3),2)",
-        "rsn(2,complete(4))",
-        "re(ring(4),complete(3),3)",
-        "ccc(4)",
-    ] {
+    for expression in networks("with_totals") {
         let operations = [Operation::AllReduce, Operation::Barrier];
         let bytes = operations.map(|operation| report(expression, operation, Ports::All).bytes_max);
         assert_eq!(bytes, [8, 0], "{expression}");
@@ -120,16 +114,10 @@ fn the_tree_of_the_root_is_as_deep_as_the_network_is_far() {
 /// first.
 #[test]
 fn transforms_follow_the_digits_of_units_and_dual_nets() {
-    for (expression, rounds, values) in [
-        ("rdn(ring(3),1)", 5, 2),
-        ("rdn(hypercube(2),1)", 7, 2),
-        ("rdn(ring(3),2)", 13, 8),
-        ("dualcube(4)", 9, 3),
-        ("re(ring(4),complete(3),3)", 10, 3),
-        ("rcr(2,4,2)", 9, 4),
-        ("ccc(4)", 11, 4),
-        ("rcr(3,1,0)", 3, 1),
-    ] {
+    for (expression, figures) in figures("transforms") {
+        let [rounds, values] = figures[..] else {
+            panic!("{expression}")
+        };
         let found = report(expression, Operation::Fft, Ports::All);
         assert_eq!(found.rounds, rounds, "{expression}");
         assert_eq!(found.bytes_max, 16 * values, "{expression}");
@@ -150,21 +138,7 @@ fn shift(expression: &str, dimension: u64, ports: Ports) -> Report {
 /// On products a link, on swapped networks at most the 2l - 1 of their paper, in dual-nets 2k + 1, in units to the pivot and back.
 #[test]
 fn shifts_along_a_dimension_have_a_low_dilation() {
-    for (expression, dilations) in [
-        ("torus(4,5)", &[1, 1][..]),
-        ("mesh(3,4,2)", &[1, 1, 1]),
-        ("ghc(4,3)", &[1, 1]),
-        ("hypercube(3)", &[1, 1, 1]),
-        ("rsn(2,mesh(3,2))", &[1, 1, 3, 3]),
-        ("rsn(3,path(3))", &[1, 3, 3, 5]),
-        ("hsn(3,ring(3))", &[1, 3, 3]),
-        ("rdn(ring(3),1)", &[3, 3, 1]),
-        ("dualcube(3)", &[3, 3, 3, 3, 1]),
-        ("rdn(ring(3),2)", &[5, 5, 3, 5, 5, 3, 1]),
-        ("re(ring(4),complete(3),2)", &[1, 3, 3]),
-        ("rcr(1,4,3)", &[1, 5, 5, 5, 5]),
-        ("folded(ring(3),2)", &[1, 1]),
-    ] {
+    for (expression, dilations) in figures("shift_dilations") {
         let found: Vec<u64> = (0..dilations.len() as u64)
             .map(|dimension| {
                 let found = shift(expression, dimension, Ports::All);

@@ -10,6 +10,9 @@ use proptest::prelude::*;
 
 use crate::support::{all_operations, golden, network, right};
 
+#[path = "../../../../core/tests/all/expressions.rs"]
+mod expressions;
+
 /// Larger ones are the long target's.
 const SMALL: u64 = 200;
 
@@ -76,46 +79,12 @@ proptest! {
     }
 }
 
-/// A base graph of a few nodes.
-fn small_base() -> impl Strategy<Value = String> {
-    prop_oneof![
-        (3..6u32).prop_map(|n| format!("ring({n})")),
-        (2..5u32).prop_map(|n| format!("path({n})")),
-        (2..5u32).prop_map(|n| format!("complete({n})")),
-        (2..5u32).prop_map(|n| format!("star({n})")),
-        (1..3u32).prop_map(|n| format!("hypercube({n})")),
-        (2..4u32, 2..4u32).prop_map(|(a, b)| format!("torus({a},{b})")),
-        (2..4u32, 2..3u32).prop_map(|(a, b)| format!("mesh({a},{b})")),
-        Just("nstar(3)".to_string()),
-        Just("petersen".to_string()),
-        Just("mcgee".to_string()),
-        Just("circulant(5,1,2)".to_string()),
-    ]
-}
-
 /// A network of at most 130 nodes.
 fn small_network() -> impl Strategy<Value = Network> {
-    let expression = prop_oneof![
-        small_base(),
-        (small_base(), 0..2u32).prop_map(|(base, k)| format!("rdn({base},{k})")),
-        (small_base(), small_base(), 1..3u32, any::<bool>())
-            .prop_map(|(f, u, r, sd)| format!("re({f},{u},{r}{})", if sd { ",sd" } else { "" })),
-        (1..3u32, 1..5u32, 0..3u32).prop_map(|(k, r, j)| format!("rcr({k},{r},{j})")),
-        (1..3u32, 2..4u32).prop_map(|(k, r)| format!("cor({k},{r})")),
-        (small_base(), 1..3u32).prop_map(|(base, n)| format!("folded({base},{n})")),
-        (small_base(), 1..3u32).prop_map(|(base, n)| format!("root-folded({base},{n})")),
-        (small_base(), 1..3u32).prop_map(|(base, n)| format!("flooded({base},{n})")),
-        (1..4u32, small_base(), any::<bool>())
-            .prop_map(|(l, base, links)| format!("rsn({l},{base}{})", if links { ",diameter" } else { "" })),
-        (2..4u32, small_base()).prop_map(|(l, base)| format!("hsn({l},{base})")),
-        (2..5u32, 1..4u32).prop_map(|(n, t)| format!("wk({n},{t})")),
-        (1..3u32, 1..3u32).prop_map(|(s, t)| format!("exchanged-hypercube({s},{t})")),
-    ];
-    let parsed = expression.prop_filter_map("no network of a few nodes", |text| {
+    expressions::expression().prop_filter_map("no network of a few nodes", |text| {
         let network: Network = text.parse().ok()?;
         (network.nodes() <= 130).then(|| network.with_search_memory(usize::MAX))
-    });
-    parsed.boxed()
+    })
 }
 
 #[test]

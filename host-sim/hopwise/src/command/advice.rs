@@ -18,7 +18,7 @@ use serialport::{SerialPortType, available_ports};
 use super::hint;
 
 /// How probes get into a mesh file.
-const ASSIGN: &str = "`hopwise mesh assign MESH.toml` writes them as you plug in one board after the other";
+pub(super) const ASSIGN: &str = "`hopwise mesh assign MESH.toml` writes them as you plug in one board after the other";
 /// What may be wrong if no board is found.
 pub(super) const NO_BOARD: &str = "no board with an ST-LINK is plugged in, or its USB cable only charges: try another cable until \
                                    `probe-rs list` shows the board";
@@ -128,6 +128,7 @@ mod tests {
     use hopwise_emulate::firmware::CannotBuildFirmware;
     use hopwise_emulate::repository::NoRepository;
     use hopwise_node::wire::BoardState;
+    use hopwise_rig::ports::BoardPort;
     use hopwise_testing::is_like;
 
     use super::super::error::CliError;
@@ -148,6 +149,10 @@ mod tests {
             port: "/dev/ttyACM0".into(),
             state: BoardState::NoConfig,
         };
+        let several = BoardPort {
+            path: "/dev/ttyACM0".into(),
+            probe: "066D".into(),
+        };
         let errors: Vec<CliError> = vec![
             port(PortFault::Io(ErrorKind::NotFound.into())),
             port(PortFault::Io(ErrorKind::PermissionDenied.into())),
@@ -156,6 +161,7 @@ mod tests {
             port(PortFault::Silent(115_200)),
             NoPortSelected::None.into(),
             super::super::no_boards(NoPortSelected::None),
+            super::super::none_of_mesh(NoPortSelected::Several(vec![several.clone(), several])),
             no_mesh.into(),
             NoProbes(vec![0, 2]).into(),
             unreadable.into(),

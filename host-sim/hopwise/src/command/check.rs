@@ -9,8 +9,8 @@ use hopwise_emulator::time::{MILLISECOND, Time};
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Color, Outcome, colored, counted, print_colored, print_json};
-use super::{MeshArg, RepositoryArg, no_boards, watch};
+use super::output::{Color, Outcome, colored, counted, print_colored, print_json, say};
+use super::{MeshArg, RepositoryArg, none_of_mesh, watch};
 use hopwise_emulate::rig::{EmulatedMesh, Firmware, Mistakes};
 use hopwise_figures::printable_line;
 use hopwise_language::script::PortName;
@@ -36,7 +36,8 @@ pub(super) struct CheckArgs {
     /// mesh file that are plugged in, or the one ST-LINK that is]
     #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
     port: Vec<PathBuf>,
-    /// Check emulated boards, wired as planned except for the options below
+    /// Check emulated boards, wired as planned except for the options below. All are nucleo-f446re boards: `hopwise emulate MESH.toml
+    /// --check` emulates each kind
     #[arg(long)]
     emulated: bool,
     /// Exchange the plugs at two ports
@@ -112,11 +113,16 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
     }
     let boards = boards_of(&plan, cables);
     let (seen, kind) = if args.port.is_empty() && !args.watch && (args.emulated || mesh.is_emulated()) {
-        // Boards of all kinds are emulated as the first.
+        if mesh.kinds().iter().any(|kind| kind.name != DEFAULT) {
+            say(&format!(
+                "all boards are emulated as {DEFAULT} boards; each as what it is: hopwise emulate {} --check",
+                args.mesh.path.display()
+            ));
+        }
         (look_at_emulated(args, repository, &mesh, &boards)?, Some(DEFAULT))
     } else {
         let ports = match args.port.is_empty() {
-            true => ports::meant_by(&mesh).map_err(no_boards)?,
+            true => ports::meant_by(&mesh).map_err(none_of_mesh)?,
             false => args.port.clone(),
         };
         let mut line = SerialMesh::open(&ports, mesh.host_baud(), mesh.keys)?;

@@ -10,7 +10,7 @@ use hopwise_node::wire::Command;
 use indicatif::{MultiProgress, ProgressBar};
 
 use super::error::CliError;
-use super::output::{Outcome, print};
+use super::output::{Outcome, print, say};
 use super::{ImageArg, MeshArg, RepositoryArg, one_kind, update};
 use hopwise_emulate::rig::{EmulatedMesh, Firmware, Mistakes};
 use hopwise_host::talk::{Reply, ask_nodes};
@@ -28,7 +28,7 @@ pub(super) struct FlashArgs {
     #[command(flatten)]
     mesh: MeshArg,
     /// The serial port of one board: boards that were flashed before are given firmware and configs through the mesh, without probes
-    #[arg(long, value_name = "TTY", conflicts_with_all = ["only", "dry_run", "elf", "app", "loader"])]
+    #[arg(long, value_name = "TTY", conflicts_with_all = ["only", "dry_run", "loader"])]
     port: Option<PathBuf>,
     /// Only these nodes
     #[arg(long, value_name = "NODES", value_delimiter = ',')]
@@ -38,7 +38,7 @@ pub(super) struct FlashArgs {
     dry_run: bool,
     #[command(flatten)]
     image: ImageArg,
-    /// The boot loader for an image given by --elf or --app; Hopwise's own image brings its own
+    /// Another boot loader than Hopwise's own; an image given by --elf has none without this
     #[arg(long, value_name = "FILE")]
     loader: Option<PathBuf>,
     /// How many boards at once
@@ -55,6 +55,11 @@ pub(super) struct FlashArgs {
 pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let mesh = args.mesh.read()?;
     if let Some(port) = &args.port {
+        if args.image.files().next().is_some() {
+            return Err(CliError::new(
+                "without probes, your own program comes as an update: `hopwise update MESH.toml --elf FIRST SECOND`",
+            ));
+        }
         return update::flash(&mesh, port, repository);
     }
     let nodes = match args.only.is_empty() {
@@ -74,13 +79,7 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
     )?;
     let folder = std::env::temp_dir().join(format!("hopwise-configs-{}", std::process::id()));
     let jobs = jobs(&mesh, &nodes, &folder)?;
-    let own_image = args.image.elf.is_none() && args.image.app.is_none();
-    let loader = match (&args.loader, own_image) {
-        (Some(path), _) => Some(path.clone()),
-        (None, true) => Some(repository.loader_path(kind.name)?),
-        (None, false) => None,
-    };
-    let flasher = |elf: PathBuf| Flasher {
+    let flasher = |elf: PathBuf, loader: Option<PathBuf>| Flasher {
         chip: kind.chip,
         elf,
         loader,
@@ -94,17 +93,38 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
             (None, Some(_)) => args.image.find(repository, kind.name, &mesh.network)?,
             (None, None) => repository.elf_path(kind.name)?,
         };
-        return show_commands(&args.probe_rs, &flasher(elf), &jobs);
+        let flasher = flasher(elf, loader(args, repository, kind.name)?);
+        return show_commands(&args.probe_rs, &flasher, &jobs);
     }
     // Said once, not once a board, and before an image is built.
     let program = Program::find(&args.probe_rs)?;
-    let flasher = flasher(args.image.find(repository, kind.name, &mesh.network)?);
+    let loader = loader(args, repository, kind.name)?;
+    let flasher = flasher(args.image.find(repository, kind.name, &mesh.network)?, loader);
     let refused = |error: std::io::Error| CliError::file(&folder, error);
     std::fs::create_dir_all(&folder).map_err(refused)?;
     let written = write_configs(&mesh, &jobs);
     let results = written.map(|()| flash_boards(args, &program, &flasher, &jobs));
     std::fs::remove_dir_all(&folder).map_err(refused)?;
     conclude(args, &jobs, &results?)
+}
+
+/// The boot loader, by which the next program can come through the mesh. Nobody knows whether an ELF file has room for one.
+fn loader(args: &FlashArgs, repository: &RepositoryArg, board: &str) -> Result<Option<PathBuf>, CliError> {
+    if args.loader.is_some() || args.image.elf.is_some() {
+        return Ok(args.loader.clone());
+    }
+    // It is built with Hopwise's own image.
+    let built = match args.dry_run {
+        true => Ok(PathBuf::new()),
+        false => repository.elf(None, board),
+    };
+    match built.and_then(|_| repository.loader_path(board)) {
+        Err(error) if args.image.app.is_some() => {
+            say(&format!("no boot loader is flashed, so updates need probes: {error}"));
+            Ok(None)
+        }
+        found => found.map(Some),
+    }
 }
 
 fn show_commands(program: &str, flasher: &Flasher, jobs: &[FlashJob]) -> Result<Outcome, CliError> {
@@ -158,9 +178,14 @@ fn conclude(args: &FlashArgs, jobs: &[FlashJob], results: &[Result<(), FlashFail
     print(|out| {
         writeln!(out, "{} of {} boards flashed", jobs.len() - failed.len(), jobs.len())?;
         for (job, FlashFailure { step, reason }) in &failed {
+            // In the words of probe-rs.
+            let advice = match reason.ends_with("Probe not found") {
+                true => ": plug its USB cable into this host",
+                false => "",
+            };
             writeln!(
                 out,
-                "  board {} (probe {}) failed at its {step}: {reason}",
+                "  board {} (probe {}) failed at its {step}: {reason}{advice}",
                 job.node, job.probe
             )?;
         }

@@ -421,6 +421,19 @@ fn no_boards(error: NoPortSelected) -> CliError {
     }
 }
 
+/// Of a command that has a mesh file, too. If several boards are plugged in, the file names none of them.
+fn none_of_mesh(error: NoPortSelected) -> CliError {
+    match error {
+        NoPortSelected::Several(boards) => CliError::new(format_args!(
+            "the mesh file names none of the {} boards that are plugged in: {}; or give --port {}, or that of another board",
+            boards.len(),
+            advice::ASSIGN,
+            boards[0].path.display()
+        )),
+        other => no_boards(other),
+    }
+}
+
 /// The kind of some boards, if they are all of one; `what` says what to do if they are not.
 fn one_kind(
     kinds: impl IntoIterator<Item = &'static BoardKind>,

@@ -34,8 +34,8 @@ const STEPS: [Step; 6] = [
     Step {
         title: "A network",
         text: "A network is written as an expression, and that is all its boards need to know. This one is six rings of three\n\
-               boards: three rings of one class and three of another, and a third cable from each board to a ring of the other\n\
-               class. Look at the first lines: nodes are boards, edges are cables, degree is the cables of a board, and the\n\
+               boards: three rings of one type and three of another, and a third cable from each board to a ring of the other\n\
+               type. Look at the first lines: nodes are boards, edges are cables, degree is the cables of a board, and the\n\
                diameter is how many hops the two farthest boards are apart.",
         command: "topo 'rdn(ring(3),1)'",
     },

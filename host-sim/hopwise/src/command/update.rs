@@ -9,7 +9,7 @@ use hopwise_files::write_whole;
 use super::error::CliError;
 use super::mesh::parse_kind;
 use super::output::{Outcome, check_output, print, print_json};
-use super::{BOARD_OF_MESH, RepositoryArg, no_boards, one_kind, parse};
+use super::{BOARD_OF_MESH, RepositoryArg, none_of_mesh, one_kind, parse};
 use hopwise_emulate::package::package;
 use hopwise_emulate::rig::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
 use hopwise_emulate::setup::Program;
@@ -45,6 +45,9 @@ pub(super) struct UpdateArgs {
     /// The update file [default: Hopwise's own firmware, built for both slots]
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
+    /// A program of yours as two ELF files, linked for the first slot and for the second
+    #[arg(long, value_names = ["FIRST", "SECOND"], num_args = 2, conflicts_with = "image")]
+    elf: Vec<PathBuf>,
     /// Write the update file, and update nothing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "emulated", "image", "rolling"])]
     save: Option<PathBuf>,
@@ -55,7 +58,7 @@ pub(super) struct UpdateArgs {
     #[arg(long, conflicts_with_all = ["emulated", "save", "configs"])]
     from_version_3: bool,
     /// Write the configs of the mesh file instead of firmware
-    #[arg(long, alias = "pages", conflicts_with_all = ["image", "save", "rolling"])]
+    #[arg(long, alias = "pages", conflicts_with_all = ["image", "elf", "save", "rolling"])]
     configs: bool,
     /// Print a JSON object
     #[arg(long)]
@@ -85,19 +88,20 @@ pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outco
 
 fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let kind = one_kind(mesh.kinds(), "an update file is for one kind")?;
+    let given = match (&args.image, &args.elf[..]) {
+        (Some(path), _) => Some(Package::load(path).map_err(|error| CliError::file(path, error))?),
+        (None, [first, second]) => Some(pair(first, second)?),
+        (None, _) => None,
+    };
     if let Some(path) = &args.save {
-        check_output(path, [])?;
-        let package = build(repository, kind.name)?;
+        check_output(path, args.elf.iter().map(PathBuf::as_path))?;
+        let package = given.map_or_else(|| build(repository, kind.name), Ok)?;
         write_whole(path, package.write()).map_err(|error| CliError::output_file(path, &error))?;
         return Ok(Outcome::Done);
     }
     if args.configs {
         return bring_configs(args, repository, mesh);
     }
-    let given = match &args.image {
-        Some(path) => Some(Package::load(path).map_err(|error| CliError::file(path, error))?),
-        None => None,
-    };
     let result = if args.port.is_none() && (args.emulated || mesh.is_emulated()) {
         let [first, second, loader] = repository.both_slots(kind.name)?;
         let package = match given {
@@ -127,7 +131,7 @@ fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<
 fn open(args: &UpdateArgs, mesh: &Mesh) -> Result<SerialMesh, CliError> {
     let ports = match &args.port {
         Some(port) => vec![port.clone()],
-        None => ports::meant_by(mesh).map_err(no_boards)?,
+        None => ports::meant_by(mesh).map_err(none_of_mesh)?,
     };
     Ok(SerialMesh::open(&ports, mesh.host_baud(), mesh.keys)?)
 }

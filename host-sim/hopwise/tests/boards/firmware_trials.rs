@@ -43,7 +43,6 @@ fn trials(network: &str) -> Option<Rig> {
     Some(Rig::new(example("trials")?, network).linked())
 }
 
-/// A program that panics restarts its board, which says why. Its neighbors go on.
 #[test]
 fn a_program_that_panics_restarts_its_board_alone() {
     let Some(mut rig) = trials("ring(4)") else { return };

@@ -298,7 +298,6 @@ fn boards_with_keys_take_an_update_from_the_host_only() {
     assert!((0..2).all(|board| host_end.state(board).slot == Slot::Second));
 }
 
-/// Pages of all boards, from the serial port of one.
 #[test]
 fn configs_of_a_mesh_come_from_one_host() {
     let Some(firmware) = firmware() else { return };

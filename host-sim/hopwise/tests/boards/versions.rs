@@ -64,7 +64,6 @@ fn mixed_mesh() -> Option<HostEnd> {
     Some(HostEnd::new(Rig::with_logs(network, world, readers)))
 }
 
-/// What `check` finds.
 fn findings(host_end: &mut HostEnd) -> WiringReport {
     let network: Network = NETWORK.parse().expect("a network");
     let mesh = Mesh::new(network, KINDS[0]).expect("a mesh");

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use hopwise_testing::rows;
 
 use crate::play::follow;
-use crate::running::Ending;
-use crate::support::{Folder, command, elf, like, refuses, until, words};
+use crate::running::{Ending, new_app};
+use crate::support::{Folder, command, like, refuses, until, words};
 use crate::view::browser::Browser;
 
 struct AtBench {
@@ -62,9 +62,7 @@ impl AtBench {
 
 #[test]
 fn a_box_of_boards_becomes_a_mesh() {
-    if elf().is_none() {
-        return;
-    }
+    let Some(app) = new_app() else { return };
     let folder = Folder::new("bench");
     let more = "key = \"000102030405060708090a0b0c0d0e0f\"\nlog-packets = true\ntraffic = { rate = 10 }\n";
     let mesh = &folder.mesh("mesh.toml", "ring(3)", more);
@@ -81,8 +79,9 @@ fn a_box_of_boards_becomes_a_mesh() {
     }
     let assigned = String::from_utf8(assign.wait().stdout).expect("text");
     like(&assigned, "node 0  ring(3)  [..]node 1  [..]node 2  [..]");
+    // With the boot loader, or there would be no update below.
     let flashed = (Some(0), "3 of 3 boards flashed\n".into());
-    assert_eq!(bench.hopwise("flash {}", &[mesh]), flashed);
+    assert_eq!(bench.hopwise("flash {} --app {}", &[mesh, &app.elf]), flashed);
 
     // The guide names nodes, and a label says which board on the bench each is.
     let board = |node: &str| ["1", "0", "2"][node.parse::<usize>().expect("a node")];
@@ -114,6 +113,13 @@ fn a_box_of_boards_becomes_a_mesh() {
     };
     check_says(0, "3 of 3 boards answer, 3 of 3 cables are right");
     bench.act("swap 1.USART1 1.USART3");
+    let unassigned = &folder.mesh("unassigned.toml", "ring(3)", "");
+    let (status, said) = bench.hopwise("check {}", &[unassigned]);
+    assert_eq!(status, Some(2));
+    like(
+        &said,
+        "hopwise: the mesh file names none of the 3 boards that are plugged in: `hopwise mesh assign MESH.toml` [..]",
+    );
     check_says(
         1,
         "1. exchange the plugs at board 1 USART3 and board 2 USART1 (or those at ",
@@ -135,7 +141,7 @@ fn a_box_of_boards_becomes_a_mesh() {
     like(&said, "[..]3 boards have the new image after [..] s\n[..]");
     let (status, said) = bench.hopwise("flash {} --only 0,1", &[mesh]);
     assert_eq!(status, Some(1), "{said}");
-    let failed = "1 of 2 boards flashed\n  board 1 (probe [..]) failed at its image: Error: Probe not found\n[..]";
+    let failed = "1 of 2 boards flashed\n  board 1 (probe [..]) failed at its image: Error: Probe not found: plug its USB cable into this host\n[..]";
     like(&said, failed);
     check_says(0, "3 of 3 boards answer, 3 of 3 cables are right");
     bench.act("usb out 1");

@@ -1,6 +1,7 @@
 //! Programs of users outside the repository: `hopwise new-app`, and `--app` of the commands that run or flash images.
 
 use std::path::Path;
+use std::process::Command;
 
 use hopwise_emulate::bench::{AppPort, Bench, SECOND};
 use hopwise_testing::is_like;
@@ -35,8 +36,39 @@ fn a_new_program_runs_on_emulated_boards() {
         .arg(&app.folder)
         .output();
     let planned = String::from_utf8(planned.expect("the command starts").stdout).expect("text");
-    let images = planned.lines().filter(|line| line.contains(&app.elf)).count();
-    assert_eq!(images, 2, "the image of each board: {planned}");
+    let count = |file: &str| planned.lines().filter(|line| line.ends_with(file)).count();
+    let found = (count(&app.elf), count("/hopwise-boot"));
+    assert_eq!(found, (2, 2), "image and boot loader of each board: {planned}");
+}
+
+#[test]
+fn a_program_comes_through_the_mesh() {
+    let Some(app) = new_app() else { return };
+    let repository = Path::new("../..").canonicalize().expect("the repository");
+    let toolchain = Command::new(repository.join("tools/arm-target")).output();
+    let toolchain = String::from_utf8(toolchain.expect("the tool starts").stdout).expect("text");
+    let mut cargo = Command::new("cargo");
+    cargo.arg("second-slot").current_dir(&app.folder);
+    cargo.env("RUSTUP_TOOLCHAIN", toolchain.trim());
+    cargo.env("CARGO_BUILD_BUILD_DIR", repository.join("target/firmware/build"));
+    for variable in ["CARGO", "RUSTC", "RUSTFLAGS"] {
+        cargo.env_remove(variable);
+    }
+    assert!(cargo.status().expect("cargo starts").success());
+    let second = app
+        .folder
+        .join("target/second-slot/thumbv7em-none-eabihf/release/hello");
+    let second = second.to_str().expect("UTF-8");
+    let (status, report) = json(&words(
+        "update path(2) --emulated --elf {} {} --json",
+        &[&app.elf, second],
+    ));
+    assert_eq!((status, report["boards"].as_u64()), (0, Some(2)), "{report}");
+    // One slot twice is no update.
+    refuses(&format!(
+        "update path(2) --emulated --elf {0} {0} => {0}: [..]",
+        app.elf
+    ));
 }
 
 /// What each prints is also in the test that comes with it.

@@ -221,6 +221,7 @@ fn what_cannot_be_flashed_is_refused() {
         flash {mesh} => the mesh file names no probe for 0, 2: `hopwise mesh assign MESH.toml` writes them [..]
         flash {mesh} --only 5 => ring(3) has no node 5
         flash {mesh} --port /nowhere => /nowhere: [..]
+        flash {mesh} --port /nowhere --app hello => without probes, your own program comes as an update: `hopwise update [..]
         {one} /no/such/program => there is no program '/no/such/program': https://probe.rs says how to install probe-rs, and --probe-rs says where it is if not in PATH
         {one} echo => 'echo' is not probe-rs: it does not say which version it has
         "#

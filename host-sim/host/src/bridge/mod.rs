@@ -21,14 +21,11 @@ use requests::Requests;
 
 /// Maximum length of a line, in bytes.
 const LONGEST_LINE: usize = 4096;
-/// Maximum number of clients at the socket.
 const MAX_CLIENTS: usize = 16;
 
-/// Shares a mesh with clients.
 #[derive(Clone, Debug)]
 pub struct Bridge {
     mesh: Mesh,
-    /// Number of clients at the socket.
     clients: Arc<AtomicUsize>,
 }
 
@@ -42,7 +39,6 @@ struct Wishes {
 type Wanted = Mutex<Wishes>;
 
 impl Bridge {
-    /// A bridge to a mesh.
     pub fn new(mesh: Mesh) -> Self {
         Bridge {
             mesh,
@@ -178,7 +174,7 @@ fn obey(mesh: &Mesh, outbox: &Arc<Outbox>, wanted: &Wanted, line: Line<'_>) -> b
     };
     let (id, wish) = match line::read(line) {
         Ok(read) => read,
-        Err(BadLine { id, reason }) => return outbox.say(line::error(&id, "bad-line", &reason.to_string())),
+        Err(BadLine { id, reason }) => return outbox.say(line::error(&id, "bad-line", &reason)),
     };
     let mut wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
     let errand = match wish {

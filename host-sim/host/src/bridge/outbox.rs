@@ -34,7 +34,6 @@ impl State {
     }
 }
 
-/// A client's output queue.
 #[derive(Default)]
 pub(super) struct Outbox {
     state: Mutex<State>,
@@ -104,12 +103,10 @@ impl Outbox {
         self.changed.notify_all();
     }
 
-    /// Whether the client is still connected.
     pub(super) fn is_open(&self) -> bool {
         !self.state().closed
     }
 
-    /// The client's input has ended.
     pub(super) fn end_input(&self) {
         self.state().input_ended = true;
         self.changed.notify_all();

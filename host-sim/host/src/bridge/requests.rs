@@ -11,7 +11,6 @@ use crate::mesh::RESPONSE_TIMEOUT;
 /// Maximum number of pending requests of a client.
 const MAX_OPEN: usize = 64;
 
-/// The requests that a client serves.
 #[derive(Default)]
 pub(super) struct Requests {
     served: BTreeSet<AppPort>,
@@ -26,17 +25,14 @@ struct Open {
 }
 
 impl Requests {
-    /// Starts serving a port.
     pub(super) fn serve(&mut self, port: AppPort) {
         self.served.insert(port);
     }
 
-    /// Stops serving a port.
     pub(super) fn leave(&mut self, port: AppPort) {
         self.served.remove(&port);
     }
 
-    /// Whether the client serves a message.
     pub(super) fn are_for(&self, message: &Incoming) -> bool {
         message.pending.is_some() && self.served.contains(&message.port)
     }

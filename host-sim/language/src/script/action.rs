@@ -9,19 +9,16 @@ use crate::Time;
 /// Something that happens to a board or a cable. A cable is named by one of its ends, a direction by where it leads to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action<P> {
-    /// The cable is pulled.
     Cut(P),
     /// The cable is plugged in again, and whole.
     Plug(P),
     /// The far end of the cable at the first port goes to the second, which is free.
     PlugInto(P, P),
-    /// Nothing passes in this direction any more.
     OneWay(P),
     /// It does again.
     BothWays(P),
     /// The cable is plugged in the wrong way round: nothing passes.
     Reverse(P),
-    /// The line is held low.
     Stuck(P),
     /// The line is low for a time, two byte times unless said otherwise.
     Break(P, Option<Time>),
@@ -29,32 +26,22 @@ pub enum Action<P> {
     Noise(P, f64),
     /// No longer.
     Quiet(P),
-    /// Each bit is random for a time.
     Burst(P, Time),
-    /// The plugs at two ports are exchanged.
     Swap(P, P),
-    /// The board restarts.
     Reset(Node),
-    /// The board goes off.
     Off(Node),
-    /// The board comes on.
     On(Node),
     /// The same happens to every board. Who plays a script sees it board by board.
     All(Power),
-    /// The button of the board is pressed.
     Press(Node),
-    /// And let go.
     Release(Node),
 }
 
 /// What can happen to every board at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Power {
-    /// [`Action::Reset`]
     Reset,
-    /// [`Action::Off`]
     Off,
-    /// [`Action::On`]
     On,
 }
 
@@ -69,7 +56,6 @@ impl Power {
     }
 }
 
-/// Everything that can happen, somewhere.
 pub(super) const EVERY: [Action<()>; 17] = [
     Action::Cut(()),
     Action::Plug(()),

@@ -48,9 +48,7 @@ use crate::Time;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptEvent<P> {
-    /// When.
     pub at: Time,
-    /// What.
     pub action: Action<P>,
     /// The line that says so, from 1.
     line: usize,
@@ -76,10 +74,8 @@ pub trait Stage {
     /// Where that is: "in a simulation".
     const NAME: &'static str;
 
-    /// Whether it can do something.
     fn can<P>(action: &Action<P>) -> bool;
 
-    /// The network whose boards and ports there are.
     fn network(&self) -> &Network;
 
     fn port(&self, name: PortName) -> Result<Self::Port, NoSuchPlace>;
@@ -149,19 +145,16 @@ impl<P> Script<P> {
         Script { events }
     }
 
-    /// Both scripts as one.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.events.extend(other.events);
         Script::sorted(self.events)
     }
 
-    /// Whether nothing happens.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// What happens, and when.
     pub fn events(&self) -> &[ScriptEvent<P>] {
         &self.events
     }
@@ -278,26 +271,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_its_line() {
-        for (text, reason) in rows(
-            r#"
-            1s cut => line 1: an event is TIME WHAT WHERE [HOW MUCH]
-            \n1 cut 0.1 => line 2: '1' is not a time such as 1.5s, 20ms or 300us
-            1s cut 0 => line 1: '0' is not a port such as 3.0
-            1s cut 0. => line 1: '0.' is not a port such as 3.0
-            1s cut 0.-1 => line 1: '0.-1' is not a port such as 3.0
-            1s off 0.1 => line 1: '0.1' is not a board number
-            1s swap 0.1 => line 1: swap needs two ports
-            1s burst 0.1 => line 1: burst needs a length such as 2ms
-            1s noise 0.1 => line 1: noise needs a chance such as 1e-4
-            1s noise 0.1 2 => line 1: '2' is not a probability between 0 and 1
-            1s press 0 for ever => line 1: 'ever' is not a time such as 1.5s, 20ms or 300us
-            1s off 0 gently => line 1: 'off' with too many words
-            1s press 0 gently => line 1: 'press' with too many words
-            1s cut 0.1 now => line 1: 'cut' with too many words
-            1s melt 0.1 now => line 1: 'melt' is not an event; events are cut, plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, off, on, press, release
-            -1s reset 0 => line 1: '-1s' is not a time such as 1.5s, 20ms or 300us
-            "#,
-        ) {
+        for (text, reason) in rows(include_str!("nonsense.txt")) {
             assert_eq!(Script::parse(&text).unwrap_err().to_string(), reason);
         }
     }

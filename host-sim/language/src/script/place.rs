@@ -8,12 +8,10 @@ use hopwise_core::{Network, Node};
 /// A port of a board as it is written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PortName {
-    /// The board.
     pub node: Node,
     pub port: PortOf,
 }
 
-/// Which port of a board.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PortOf {
     /// By its number in the network: `3.0`.
@@ -49,7 +47,6 @@ impl fmt::Display for PortName {
     }
 }
 
-/// Why there is no such board or port: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoSuchPlace(pub String);

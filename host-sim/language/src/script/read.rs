@@ -6,7 +6,6 @@ use super::action::{Action, EVERY, Power};
 use super::place::PortName;
 use crate::Time;
 
-/// A line of a script that cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct ScriptError {
@@ -14,7 +13,6 @@ pub struct ScriptError {
     pub reason: String,
 }
 
-/// All words for what can happen.
 fn known_words() -> String {
     let mut words: Vec<&str> = EVERY.iter().map(Action::word).collect();
     words.dedup();

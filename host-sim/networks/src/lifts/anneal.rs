@@ -17,7 +17,6 @@ pub struct Effort {
     pub seed: u64,
 }
 
-/// Maximum number of nodes of a lift that is searched for.
 pub const MAX_NODES: u64 = 1_024;
 
 /// The numbers of orbits that are tried for a size, and how many places each has.
@@ -43,7 +42,6 @@ fn most_links(k: usize, m: usize) -> usize {
     (296 - (k - 1)) / (1 + width(k) + width(m))
 }
 
-/// The best lift found, if there can be one.
 pub fn search(nodes: u64, ports: u64, effort: Effort) -> Option<Entry> {
     if nodes > MAX_NODES || !(nodes * ports).is_multiple_of(2) || ports < 2 || nodes <= ports {
         return None;

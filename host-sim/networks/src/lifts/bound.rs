@@ -29,12 +29,10 @@ impl Bound {
         }
     }
 
-    /// The sum of the distances over ordered pairs.
     pub fn distance_sum(&self) -> u64 {
         self.from_one.saturating_mul(self.nodes)
     }
 
-    /// The mean distance.
     pub fn mean(&self) -> f64 {
         self.from_one as f64 / (self.nodes as f64 - 1.0)
     }

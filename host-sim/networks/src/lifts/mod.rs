@@ -23,26 +23,20 @@ const KEPT: &str = include_str!("../../lifts.txt");
 /// Maximum number of orbits up to which all are tried.
 pub const MAX_ORBITS: u64 = 16;
 
-/// A lift, and how far its nodes are from each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The lift as an expression.
     pub expression: String,
-    /// The sum of the distances over ordered pairs.
     pub distance_sum: u64,
-    /// The largest distance.
     pub diameter: u64,
     /// Steps that were spent on this size so far, so that a search goes on where it was.
     pub steps: u64,
 }
 
-/// The best lift for each number of nodes and ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Catalogue {
     entries: BTreeMap<(u64, u64), Entry>,
 }
 
-/// A line of a catalogue that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct BadCatalogue {
@@ -83,7 +77,6 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// The file.
     pub fn write(&self) -> String {
         let mut text = String::from(HEADING);
         for ((nodes, ports), entry) in &self.entries {

@@ -51,7 +51,6 @@ impl Paper {
 }
 
 named! {
-    /// How a figure was found.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum How {
         /// Breadth-first search or routes from every node to every node, or from one node of each symmetry class.
@@ -77,7 +76,6 @@ named! {
     /// What the measurement says of the claim.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Verdict {
-        /// It is so.
         Holds = "holds",
         /// Said as an equality, it is an upper bound.
         HoldsAsABound = "holds as a bound",
@@ -130,13 +128,9 @@ pub struct Claim {
     /// Where it stands there.
     pub place: String,
     pub says: String,
-    /// What was measured just now.
     pub measured: String,
-    /// How it was found.
     pub how: How,
-    /// What that says of the claim.
     pub verdict: Verdict,
-    /// Where the claim fails, if it does.
     pub counterexample: Option<String>,
 }
 
@@ -213,7 +207,6 @@ impl Claim {
         }
     }
 
-    /// Compares an upper bound of the paper with what was measured.
     pub(super) fn at_most(self, how: How, cases: &[Case]) -> Claim {
         let above = cases.iter().find(|case| case.found > case.said);
         Claim {

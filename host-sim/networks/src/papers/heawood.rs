@@ -6,7 +6,10 @@ mod printed;
 use hopwise_core::{Rule, Tree};
 
 use super::claim::Case;
-use super::{Claim, Claims, How, Measurement, Paper, Run, Verdict, built, by_formula, diameter, network, searched};
+use super::{
+    Claim, Claims, How, Measurement, Paper, Run, Verdict, built, by_formula, diameter, network, searched,
+    shortest_cycle,
+};
 use crate::broadcast::Broadcast;
 use crate::connectivity::disjoint_paths;
 use crate::distances::hops_from;
@@ -73,10 +76,7 @@ fn six_cycles(graph: &Graph) -> Vec<Vec<usize>> {
 
 fn cycles(_: &Run) -> Claims {
     let (_, graph) = built("heawood")?;
-    let shortest = graph.edge_list().map(|(u, v)| {
-        let without = graph.edge_list().filter(|&edge| edge != (u, v));
-        hops_from(&Graph::from_edges(14, without), u)[v] + 1
-    });
+    let shortest = graph.edge_list().map(|(u, v)| shortest_cycle(&graph, u, v));
     let girth = shortest.min().unwrap_or(0);
     let cycles = six_cycles(&graph);
     let mut on_one = 0;

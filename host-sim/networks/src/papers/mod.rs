@@ -7,44 +7,34 @@ mod rdn;
 mod re;
 mod swapped;
 
-use hopwise_core::{Base, Network, ParseError};
+use hopwise_core::{Base, Network, Node, ParseError};
 
 pub use claim::{Claim, How, Paper, Verdict};
 
-use crate::closed_form::{self, NoFormula};
-use crate::figures::{CannotSearch, Figures};
-use crate::graph::{Graph, TooLarge};
-use crate::levels::TooManyToSearch;
+use crate::CannotExamine;
+use crate::closed_form;
+use crate::distances::hops_from;
+use crate::figures::Figures;
+use crate::graph::Graph;
 use crate::routes::RouteFault;
 
-/// Why a claim could not be measured.
+/// Why claims were not measured.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CannotMeasure {
-    #[error("'{expression}' is not a network: {error}")]
-    Expression { expression: String, error: ParseError },
     #[error(transparent)]
-    Search(#[from] CannotSearch),
-    #[error(transparent)]
-    Formula(#[from] NoFormula),
-    #[error("{expression} is not connected")]
-    Disconnected { expression: String },
+    Examine(#[from] CannotExamine),
     #[error(transparent)]
     Route(#[from] RouteFault),
 }
 
-impl From<TooLarge> for CannotMeasure {
-    fn from(error: TooLarge) -> Self {
-        CannotMeasure::Search(error.into())
-    }
+fn no_network(expression: &str, error: &ParseError) -> CannotMeasure {
+    CannotExamine(format!("'{expression}' is not a network: {error}")).into()
 }
 
-impl From<TooManyToSearch> for CannotMeasure {
-    fn from(error: TooManyToSearch) -> Self {
-        CannotMeasure::Search(error.into())
-    }
+fn no_formula(expression: &str) -> CannotMeasure {
+    CannotExamine(format!("{expression}: no closed form is known for its figures")).into()
 }
 
-/// How to measure.
 pub struct Run<'a> {
     /// Also what takes long.
     pub long: bool,
@@ -57,7 +47,6 @@ type Claims = Result<Vec<Claim>, CannotMeasure>;
 /// A measurement: it makes one or more rows.
 type Measurement = fn(&Run) -> Claims;
 
-/// How many measurements a paper takes.
 pub fn measurements(paper: Paper) -> usize {
     list(paper).len()
 }
@@ -85,18 +74,12 @@ pub fn measure(paper: Paper, run: &Run, done: impl Fn()) -> Claims {
 /// Reads an expression. Exact searches may take what a host has to spare.
 fn network(expression: &str) -> Result<Network, CannotMeasure> {
     let parsed: Result<Network, _> = expression.parse();
-    let network = parsed.map_err(|error| CannotMeasure::Expression {
-        expression: expression.into(),
-        error,
-    })?;
+    let network = parsed.map_err(|error| no_network(expression, &error))?;
     Ok(network.with_search_memory(usize::MAX))
 }
 
 fn base(expression: &str) -> Result<Base, CannotMeasure> {
-    expression.parse().map_err(|error| CannotMeasure::Expression {
-        expression: expression.into(),
-        error,
-    })
+    expression.parse().map_err(|error| no_network(expression, &error))
 }
 
 fn built(expression: &str) -> Result<(Network, Graph), CannotMeasure> {
@@ -117,9 +100,8 @@ fn searched(run: &Run, expression: &str) -> Result<Figures, CannotMeasure> {
 }
 
 fn diameter(figures: &Figures) -> Result<u64, CannotMeasure> {
-    figures.diameter.ok_or_else(|| CannotMeasure::Disconnected {
-        expression: figures.expression.clone(),
-    })
+    let disconnected = || CannotExamine(format!("{} is not connected", figures.expression)).into();
+    figures.diameter.ok_or_else(disconnected)
 }
 
 fn searched_diameter(run: &Run, expression: &str) -> Result<u64, CannotMeasure> {
@@ -131,7 +113,19 @@ fn by_formula(expression: &str) -> Result<(u64, u64, u64), CannotMeasure> {
     let network = network(expression)?;
     let form = closed_form::figures(&network);
     let figures = form.and_then(|form| Some((network.nodes(), form.degree_max, form.diameter?)));
-    Ok(figures.ok_or_else(|| NoFormula::of(expression))?)
+    figures.ok_or_else(|| no_formula(expression))
+}
+
+/// The node whose address is written so, if there is one.
+fn node_at(network: &Network, address: &str) -> Option<Node> {
+    let is = |&node: &Node| network.address(node).is_ok_and(|found| found.to_string() == address);
+    (0..network.nodes()).find(is)
+}
+
+/// The links of the shortest cycle through a link.
+fn shortest_cycle(graph: &Graph, u: usize, v: usize) -> u32 {
+    let without = graph.edge_list().filter(|&edge| edge != (u, v));
+    hops_from(&Graph::from_edges(graph.nodes(), without), u)[v] + 1
 }
 
 /// The degree of all nodes; where they differ, one that is not the claimed one.

@@ -6,7 +6,7 @@ mod routing;
 use hopwise_core::{Base, Network};
 
 use super::claim::Case;
-use super::{Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, network, searched_diameter};
+use super::{Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, network, node_at, searched_diameter};
 use crate::base::Formulas;
 use crate::bisection;
 use crate::connectivity::vertex_connectivity;
@@ -115,8 +115,7 @@ fn examples(_: &Run) -> Claims {
 }
 
 fn node(network: &Network, address: &str) -> usize {
-    let is = |&node: &u64| network.address(node).is_ok_and(|found| found.to_string() == address);
-    (0..network.nodes()).find(is).unwrap_or(0) as usize
+    node_at(network, address).unwrap_or(0) as usize
 }
 
 fn property_1(_: &Run) -> Claims {

@@ -1,17 +1,15 @@
 //! Recursive Dual-Net, by Li, Peng and Chu.
 
-use hopwise_core::{Network, Node, Rule, Tree};
+use hopwise_core::{Network, Rule, Tree};
 
 use super::claim::Case;
 use super::{
-    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, network, regular_degree, searched,
-    searched_diameter,
+    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, network, node_at, regular_degree, searched,
+    searched_diameter, shortest_cycle,
 };
 use crate::base::Formulas;
 use crate::bisection::{self, cut_size};
 use crate::broadcast::Broadcast;
-use crate::closed_form::NoFormula;
-use crate::distances::hops_from;
 use crate::graph::Graph;
 use crate::isomorphism::{TooLong, unlike_node_0};
 use crate::levels::Levels;
@@ -98,11 +96,6 @@ fn symmetry(_: &Run) -> Claims {
         ))
         .except((least.0 != most.0).then(|| format!("{}, {} and none shorter", edge(least), edge(most))));
     Ok(vec![nodes, edges])
-}
-
-fn shortest_cycle(graph: &Graph, u: usize, v: usize) -> u32 {
-    let without = graph.edge_list().filter(|&edge| edge != (u, v));
-    hops_from(&Graph::from_edges(graph.nodes(), without), u)[v] + 1
 }
 
 fn theorem_1(run: &Run) -> Claims {
@@ -229,7 +222,7 @@ fn large(run: &Run, expression: &str) -> Result<(u64, u64, u64), CannotMeasure> 
     let from_corner = |network: &Network| Levels::search(network.unchecked(), 0, |_| ());
     let (least, most) = (from_corner(&whole)?.farthest(), 2 * from_corner(&part)?.farthest() + 1);
     if least != most {
-        return Err(NoFormula::of(expression).into());
+        return Err(super::no_formula(expression));
     }
     let degree = (0..whole.nodes()).map(|node| whole.unchecked().degree(node)).max();
     Ok((whole.nodes(), degree.unwrap_or(0), least))
@@ -269,17 +262,12 @@ fn table_2(run: &Run) -> Claims {
 
 fn node_numbers(_: &Run) -> Claims {
     let network = network("rdn(ring(3),1)")?;
-    let node = (0..network.nodes()).find(|&node| address(&network, node) == "(1,1,2)");
+    let node = node_at(&network, "(1,1,2)");
     Ok(vec![
         claim("Section 4: the ID of node (1,1,2) in RDN(3,1) is 14")
             .so(How::Exhaustive, node == Some(14))
             .measured(format!("rdn(ring(3),1): (1,1,2) is node {}", node.unwrap_or(u64::MAX))),
     ])
-}
-
-fn address(network: &Network, node: Node) -> String {
-    let address = network.address(node);
-    address.map(|address| address.to_string()).unwrap_or_default()
 }
 
 fn cross_edges(_: &Run) -> Claims {
@@ -300,11 +288,7 @@ fn cross_edges(_: &Run) -> Claims {
 
 fn worked_route(_: &Run) -> Claims {
     let network = network("rdn(ring(3),2)")?;
-    let find = |wanted: &str| {
-        (0..network.nodes())
-            .find(|&node| address(&network, node) == wanted)
-            .unwrap_or(0)
-    };
+    let find = |wanted: &str| node_at(&network, wanted).unwrap_or(0);
     let (from, to) = (find("(0,(0,0,0),(0,0,0))"), find("(1,(1,2,2),(0,2,2))"));
     let mut path = vec![from];
     while path[path.len() - 1] != to && path.len() < 100 {

@@ -42,7 +42,6 @@ pub(crate) fn audit_all(expressions: Vec<&str>) {
     assert!(audited > 0, "all networks are too large for this run");
 }
 
-/// Every guarantee of a network small enough to build out.
 pub(crate) fn audit(expression: &str) {
     let network = network(expression);
     let (graph, built) = (guarantees::Graph::of(&network), Graph::build(&network).unwrap());

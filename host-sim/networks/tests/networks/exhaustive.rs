@@ -5,7 +5,7 @@ use hopwise_core::graph::Shape;
 use hopwise_core::{Family, Rule};
 use hopwise_networks::distances::hops_from;
 use hopwise_networks::graph::Graph;
-use hopwise_testing::networks;
+use hopwise_testing::{figures, networks};
 
 hopwise_testing::audit_groups!(audit_all);
 
@@ -17,19 +17,7 @@ fn named_lifts() {
 /// The cages and their like are what they are called: the distances of each are those by which it is known.
 #[test]
 fn named_lifts_have_the_distances_of_their_names() {
-    for (name, levels) in [
-        ("moebius-kantor", &[1, 3, 6, 5, 1][..]),
-        ("pappus", &[1, 3, 6, 6, 2]),
-        ("mcgee", &[1, 3, 6, 12, 2]),
-        ("tutte-coxeter", &[1, 3, 6, 12, 8]),
-        ("hoffman-singleton", &[1, 7, 42]),
-        ("cage(3,12)", &[1, 3, 6, 12, 24, 48, 32]),
-        ("cage(4,6)", &[1, 4, 12, 9]),
-        ("cage(5,5)", &[1, 5, 20, 4]),
-        ("cage(5,6)", &[1, 5, 20, 16]),
-        ("cage(6,6)", &[1, 6, 30, 25]),
-        ("chordal-ring(14,5)", &[1, 3, 6, 4]),
-    ] {
+    for (name, levels) in figures("levels_of_lifts") {
         let graph = Graph::build(&network(name)).unwrap();
         for node in 0..graph.nodes() {
             let mut found = vec![0; levels.len()];

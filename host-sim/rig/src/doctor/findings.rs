@@ -5,30 +5,22 @@ use std::fmt;
 use hopwise_node::wire::CONFIG_BYTES;
 use serde::Serialize;
 
-/// How something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// As it should be.
     Good,
-    /// Not as it should be.
     Fault,
-    /// It was not examined.
     Skipped,
 }
 
-/// One thing that was examined.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// Of what: board, configuration, flash, clock, baud, links, watchdog or stack.
     pub what: &'static str,
-    /// How it is.
     pub verdict: Verdict,
-    /// The same in a sentence.
     pub text: String,
 }
 
-/// All that was examined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
     /// In the order in which it was looked at.
@@ -38,7 +30,6 @@ pub struct Examination {
 }
 
 impl Examination {
-    /// What is not as it should be.
     pub fn faults(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.verdict == Verdict::Fault)
     }

@@ -33,12 +33,10 @@ const CLOCK_ERROR: f64 = 0.003;
 /// For how long a link listens to itself. It says hello every 50 ms.
 const LINK: Duration = Duration::from_secs(1);
 const HELLOS: u32 = 5;
-/// Less free stack than this is a fault.
 const FREE_STACK: u32 = 4_096;
 /// The cause of a restart by the watchdog, as boards number them.
 const BY_WATCHDOG: u8 = 4;
 
-/// A board that is examined.
 pub trait Patient: Talk {
     /// Lets time pass, with the connection kept.
     fn wait(&mut self, time: Duration);

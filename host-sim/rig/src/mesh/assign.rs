@@ -4,7 +4,6 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::{BrokenRule, Mesh};
 
-/// Why a probe is not written into a mesh file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotAssign {
     /// The file, or what it would become, breaks a rule.

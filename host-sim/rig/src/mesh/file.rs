@@ -101,7 +101,6 @@ pub fn read_keys(path: &Path) -> Result<MeshKeys, BadMesh> {
     }
 }
 
-/// What is broken, and where it stands in the text.
 type Broken = (usize, MeshRule);
 
 fn at<T>(place: &Spanned<T>, rule: MeshRule) -> Broken {

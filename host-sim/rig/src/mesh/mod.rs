@@ -61,7 +61,6 @@ struct NodeSettings {
     links: Vec<usize>,
 }
 
-/// A mesh file that holds what it should.
 #[derive(Clone, Debug)]
 pub struct Mesh {
     pub network: Network,
@@ -76,7 +75,6 @@ pub struct Mesh {
     cable_rates: BTreeMap<NodePort, u32>,
     /// Routes are those of the network's paper.
     pub paper_rule: bool,
-    /// Boards log every packet.
     pub log_packets: bool,
     /// Boards take a host for one at any link, not only at their serial ports.
     pub hosts_anywhere: bool,
@@ -145,7 +143,6 @@ impl Mesh {
         }
     }
 
-    /// The kind of a node's board.
     pub fn kind_of(&self, node: u64) -> &'static BoardKind {
         let said = self.nodes.get(&node).and_then(|settings| settings.kind);
         said.unwrap_or(self.kind)
@@ -166,7 +163,6 @@ impl Mesh {
         BoardConfig::read(&self.config(0)?).map(drop)
     }
 
-    /// How many ports a node has.
     pub fn degree(&self, node: u64) -> u64 {
         self.network.degree(node).unwrap_or(0)
     }
@@ -184,17 +180,14 @@ impl Mesh {
         })
     }
 
-    /// Whether the file says that there are no real boards.
     pub fn is_emulated(&self) -> bool {
         self.emulated
     }
 
-    /// The name of a node's board, or nothing.
     pub fn name(&self, node: u64) -> &str {
         self.nodes.get(&node).map_or("", |settings| &settings.name)
     }
 
-    /// The number of the link that a port is at.
     pub fn link(&self, end: NodePort) -> usize {
         let said = self.nodes.get(&end.node).map(|node| &node.links);
         said.and_then(|links| links.get(end.port as usize))
@@ -207,7 +200,6 @@ impl Mesh {
         ends.find(|end| self.link(*end) == link)
     }
 
-    /// The serial port that a port is at.
     pub fn uart(&self, end: NodePort) -> &'static Uart {
         let links = &self.kind_of(end.node).links;
         &links[self.link(end).min(links.len() - 1)]
@@ -230,7 +222,6 @@ impl Mesh {
         u8::from(self.log_packets) | u8::from(self.paper_rule) << 1 | u8::from(self.hosts_anywhere) << 2 | automatic
     }
 
-    /// The config of a node's board.
     pub fn config(&self, node: u64) -> Result<[u8; CONFIG_BYTES], BadConfig> {
         let config = BoardConfig {
             baud: self.slowest_rate(),

@@ -19,7 +19,6 @@ impl fmt::Display for NodePort {
     }
 }
 
-/// A text that is no port.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a port such as 3.1, port 1 of node 3")]
 pub struct NoPort(String);

@@ -9,12 +9,10 @@ use serde::{Deserialize, Deserializer};
 use super::{Mesh, MeshRule, NodePort};
 use crate::boards::Uart;
 
-/// What a mesh file says of the rate of its cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CableRate {
     /// The ends of each cable choose it: `"auto"`.
     Auto,
-    /// So many bits a second.
     Fixed(u32),
 }
 
@@ -30,7 +28,6 @@ impl<'de> Deserialize<'de> for CableRate {
     }
 }
 
-/// The clock of a serial port.
 pub(crate) fn clock(uart: &Uart) -> UartClock {
     UartClock {
         hertz: uart.clock,
@@ -62,12 +59,10 @@ fn check(clocks: &[UartClock], baud: u32, what: impl FnOnce() -> String) -> Resu
 }
 
 impl Mesh {
-    /// The rate of the cable at a port.
     pub fn rate(&self, end: NodePort) -> u32 {
         self.cable_rates.get(&end).copied().unwrap_or(self.baud)
     }
 
-    /// The rate of the serial ports to hosts.
     pub fn host_baud(&self) -> u32 {
         self.host_baud.unwrap_or_else(|| default_host_baud(self.slowest_rate()))
     }

@@ -7,7 +7,6 @@ use hopwise_node::key::BadKey;
 
 use crate::boards;
 
-/// Why there is no mesh.
 #[derive(Debug, thiserror::Error)]
 pub enum BadMesh {
     #[error("{}: {error}", path.display())]
@@ -18,7 +17,6 @@ pub enum BadMesh {
     Key { path: PathBuf, error: BadKey },
 }
 
-/// What the text of a mesh file breaks, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {rule}")]
 pub struct BrokenRule {
@@ -32,7 +30,6 @@ pub enum MeshRule {
     /// It is told apart from all else: its name may be like that of one that there is.
     #[error("there is no board '{0}', only {known}", known = boards::names())]
     UnknownBoard(String),
-    /// A sentence.
     #[error("{0}")]
     Other(String),
 }

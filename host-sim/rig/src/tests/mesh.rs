@@ -66,42 +66,7 @@ fn a_new_file_is_one_for_the_same_mesh() {
 #[test]
 fn every_broken_rule_is_told_with_its_line() {
     let good = "network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n";
-    let cases = rows(
-        r#"
-        network = "ring(4)" => line 1: missing field `board`
-        board = "nucleo-f446re" => line 1: missing field `network`
-        \nboard = "uno"\nnetwork = "ring(4)" => line 2: there is no board 'uno', only nucleo-f446re,
-        network = "ring(x)"\nboard = "nucleo-f446re" => line 1: 'ring(x)' is not a network:
-        network = "complete(7)"\nboard = "nucleo-f446re" => line 1: node 0 of complete(7) has 6 links, and a nucleo-f446re has 5 UARTs for links
-        network = "ring(9999)"\nboard = "nucleo-f446re" => line 1: ring(9999) has 9999 nodes, too many
-        ...bauds = 5 => line 3: unknown field `bauds`
-        ...baud = 9600 => line 3: boards run at 38400 to 12500000 baud, not at 9600
-        ...baud = 6000000 => line 3: the cable from USART1 of 0.0 to USART3 of 1.1 cannot run at 6000000 baud within 1.5 %; the nearest rate is 5625000
-        ...host-baud = 115201 => line 3: the serial ports to hosts run at 38400 to 6553500 baud, in hundreds, not at 115201
-        ...host-baud = 6000000 => line 3: USART2, a nucleo-f446re's port to the host, cannot run at 6000000 baud within 1.5 %; the nearest rate is 5625000
-        ...[[cable]]\nat = "5"\nbaud = 1000000 => line 4: '5' is not a port such as 3.1
-        ...[[cable]]\nat = "4.0"\nbaud = 1000000 => line 5: there is no cable at 4.0
-        ...[[cable]]\nat = "0.2"\nbaud = 1000000 => line 5: there is no cable at 0.2
-        ...[[cable]]\nat = "0.0"\nbaud = 9600 => line 5: boards run at 38400 to 12500000 baud, not at 9600
-        ...baud = "fast" => line 3: baud is a number, or "auto"
-        ...probe = "066DFF" => line 3: probe = "emulated" is for all boards; a real probe belongs to one
-        ...traffic = { rate = 0 } => line 3: traffic needs a rate
-        ...traffic = { rate = 1, size = 4 } => line 3: packets have 5 to 200 bytes, not 4
-        ...[[node]]\naddress = 4 => line 4: ring(4):
-        ...[[node]]\nname = "x" => line 3: missing field `address`
-        ...[[node]]\naddress = 1\n[[node]]\naddress = 1 => line 6: node 1 is there twice
-        ...[[node]]\naddress = 1\nprobe = "AB"\n[[node]]\naddress = 2\nprobe = "0483:374b:ab" => line 8: probe 0483:374b:ab is already that of node 1
-        ...[[node]]\naddress = 1\nprobe = "" => line 5: node 1 has an empty probe
-        ...[[node]]\naddress = 1\nprobe = "emulated" => line 5: probe = "emulated" is for all boards: write it above
-        ...probe = "emulated"\n[[node]]\naddress = 1\nprobe = "AB" => line 6: node 1 has a probe, but all boards are emulated
-        ...[[node]]\naddress = 1\nname = "a name that is too long" => line 5: a name has at most 16 bytes
-        ...[[node]]\naddress = 1\nuarts = ["USART1"] => line 5: node 1 has 2 ports, and uarts names 1
-        ...[[node]]\naddress = 1\nuarts = ["USART1", "USART2"] => line 5: USART2 is not a link of a nucleo-f446re, which has USART1,
-        ...[[node]]\naddress = 1\nuarts = ["USART1", "USART1"] => line 5: node 1 uses USART1 twice
-        ...baud => line 3:
-        "#,
-    );
-    for (text, reason) in cases {
+    for (text, reason) in rows(include_str!("broken-rules.txt")) {
         let text = text.replace("...", good);
         let refusal = Mesh::parse(&text).unwrap_err().to_string();
         assert!(refusal.starts_with(&reason), "{text:?}: {refusal}");

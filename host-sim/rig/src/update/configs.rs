@@ -11,7 +11,6 @@ use super::{Boards, LOOK, LOOKS, ask, does, list};
 /// How it went. The names are those of the JSON keys of `hopwise update --pages`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConfigsReport {
-    /// How many boards have their config.
     pub boards: usize,
     /// How many of them had another one before.
     pub changed: usize,
@@ -19,7 +18,6 @@ pub struct ConfigsReport {
     pub seconds: f64,
 }
 
-/// Why boards do not have their configs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotChange {
     #[error("{} not respond: {}", does(.0), list(.0))]

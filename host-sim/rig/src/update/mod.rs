@@ -39,10 +39,8 @@ const REPAIRS: usize = 20;
 
 /// Boards to talk to, and time that passes.
 pub trait Boards: Talk {
-    /// Lets time pass.
     fn wait(&mut self, time: Duration);
 
-    /// How long this has been going on.
     fn elapsed(&self) -> Duration;
 
     /// The version of the wire format that they speak.
@@ -57,7 +55,6 @@ pub trait Boards: Talk {
 /// How an update went. The names are those of the JSON keys of `hopwise update`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct UpdateReport {
-    /// How many boards have the new image.
     pub boards: usize,
     /// How long it took, by the boards' time.
     pub seconds: f64,
@@ -66,13 +63,11 @@ pub struct UpdateReport {
     /// And until every board had the image.
     pub transfer_seconds: f64,
     pub blocks: usize,
-    /// Blocks that were retransmitted.
     pub retries: usize,
     /// Boards that did not come back.
     pub bricked: usize,
 }
 
-/// Why boards were not updated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotUpdate {
     #[error("{} not respond: {}; `hopwise check` says what is heard of {}", does(.0), list(.0), if .0.len() == 1 { "it" } else { "them" })]
@@ -133,13 +128,11 @@ fn has(nodes: &[u64]) -> &'static str {
     if nodes.len() == 1 { "a board has" } else { "boards have" }
 }
 
-/// An update under way.
 pub struct Updater<'a> {
     boards: &'a mut dyn Boards,
     package: &'a Package,
     /// In the order in which they are told.
     nodes: Vec<u64>,
-    /// The slot that the next image of each goes to.
     targets: BTreeMap<u64, Slot>,
     report: UpdateReport,
 }
@@ -216,7 +209,6 @@ impl<'a> Updater<'a> {
         })
     }
 
-    /// Those whose next image is for this slot.
     fn of_slot(&self, nodes: &[u64], slot: Slot) -> Vec<u64> {
         let nodes = nodes.iter().copied();
         nodes.filter(|node| self.targets[node] == slot).collect()

@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 
 const FIRST_LINE: &[u8] = b"HOPWISE-UPDATE 1\n";
 
-/// Why a file is no update.
 #[derive(Debug, thiserror::Error)]
 pub enum BadPackage {
     #[error("{0}")]
@@ -34,21 +33,17 @@ pub enum BadPackage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
     pub board: String,
-    /// The version of the wire format that it speaks.
     pub wire: u8,
     images: [Linked; 2],
 }
 
-/// A program, linked for a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Linked {
-    /// What boards are told about it.
     pub plan: UpdatePlan,
     bytes: Vec<u8>,
 }
 
 impl Linked {
-    /// A block, as it is sent.
     pub fn block(&self, index: u16) -> Vec<u8> {
         let bytes = self.bytes.chunks(BLOCK).nth(index.into()).unwrap_or(&[]);
         let block = Block {
@@ -120,7 +115,6 @@ impl Package {
         }
     }
 
-    /// The bytes of a file.
     pub fn write(&self) -> Vec<u8> {
         let entry = |image: &Linked| Entry {
             bytes: image.bytes.len(),
@@ -142,12 +136,10 @@ impl Package {
         .concat()
     }
 
-    /// Reads a file.
     pub fn load(path: &Path) -> Result<Self, BadPackage> {
         Self::read(&hopwise_files::read(path, hopwise_files::MAX_IMAGE)?)
     }
 
-    /// Reads the bytes of a file.
     pub fn read(bytes: &[u8]) -> Result<Self, BadPackage> {
         let rest = bytes.strip_prefix(FIRST_LINE).ok_or(BadPackage::NoUpdate)?;
         let end = rest.iter().position(|byte| *byte == b'\n');

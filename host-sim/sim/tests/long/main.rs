@@ -11,7 +11,7 @@ use hopwise_language::Traffic;
 use hopwise_sim::Settings;
 use rayon::prelude::*;
 use serde_json::Value;
-use settings::{assert_all_delivered, on, run};
+use settings::{assert_all_delivered, flag, on, run};
 
 #[test]
 fn only_a_tree_is_left_of_a_large_network() {
@@ -27,7 +27,6 @@ fn only_a_tree_is_left_of_a_large_network() {
     }
 }
 
-/// Every single board dead in every golden network of up to 200 nodes.
 #[test]
 fn any_single_dead_board_of_any_golden_network_keeps_no_broadcast_from_anyone() {
     let golden: Vec<Value> = serde_json::from_str(include_str!("../../../../core/tests/golden/networks.json")).unwrap();

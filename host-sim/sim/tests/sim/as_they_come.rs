@@ -70,23 +70,17 @@ fn packets_are_sent_for_a_time() {
 /// Boards share no clock, timers come late, frames are looked at late: all arrives, and later.
 #[test]
 fn clocks_may_differ_and_be_late() {
-    let plain = on("torus(4,4)");
-    let with = |drift: Option<f64>, jitter: Option<&str>, confirmed: bool| {
-        let settings = Settings {
-            drift,
-            jitter: jitter.map(|jitter| jitter.parse().unwrap()),
-            confirmed,
-            ..plain.clone()
-        };
+    let with = |more: &str| {
+        let settings = on(&format!("torus(4,4) {more}"));
         let account = run(&settings);
         assert_all_delivered(&settings, &account);
         account
     };
-    for confirmed in [false, true] {
+    for confirmed in ["", "--confirmed"] {
         let median = |latencies: &[u64]| latencies[latencies.len() / 2];
-        let exact = with(None, None, confirmed);
-        let drifting = with(Some(200.0), None, confirmed);
-        let late = with(Some(200.0), Some("1ms"), confirmed);
+        let exact = with(confirmed);
+        let drifting = with(&format!("--drift 200 {confirmed}"));
+        let late = with(&format!("--drift 200 --jitter 1ms {confirmed}"));
         assert_ne!(exact.trace_sha256, drifting.trace_sha256);
         assert!(median(&late.latencies) > median(&exact.latencies) + 500_000);
     }

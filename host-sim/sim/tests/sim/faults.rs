@@ -8,7 +8,7 @@ use hopwise_sim::run::Account;
 use hopwise_testing::networks;
 use serde_json::Value;
 
-use crate::{also, events, on, run, traced};
+use crate::{also, events, flag, on, run, traced};
 
 const NETWORK: &str = "rdn(ring(3),1)";
 const NODES: u64 = 18;
@@ -117,7 +117,6 @@ fn any_two_dead_boards_keep_no_broadcast_from_anyone() {
     }
 }
 
-/// Three dead boards, drawn by a seed.
 #[test]
 fn three_dead_boards_keep_no_broadcast_from_anyone() {
     use rand::{RngExt, SeedableRng};
@@ -137,11 +136,8 @@ fn three_dead_boards_keep_no_broadcast_from_anyone() {
 fn a_cable_may_go_at_any_time() {
     for cable in single_cables(NETWORK) {
         let pulled = cable.replace("0s", "520ms");
-        for (confirmed, traffic) in [(true, Traffic::AllToAll), (false, Traffic::AllToAll)] {
-            let settings = Settings {
-                confirmed,
-                ..with(&pulled, traffic)
-            };
+        for confirmed in ["--confirmed", ""] {
+            let settings = also(with(&pulled, Traffic::AllToAll), confirmed);
             let tally = run(&settings).tally;
             assert_eq!(tally.delivered, tally.sent, "{}", settings.command());
         }
@@ -236,7 +232,6 @@ fn plugs_at_other_ports_of_the_same_board_do_no_harm() {
     assert!(events(&trace, "miswired").is_empty());
 }
 
-/// Whatever the script does and undoes, the mesh is whole again afterwards.
 #[test]
 fn what_is_undone_leaves_nothing_behind() {
     let faults = [
@@ -272,11 +267,8 @@ fn plugs_exchanged_while_all_is_under_way_lose_nothing() {
             (false, Traffic::AllToAll),
             (false, Traffic::Broadcast),
         ] {
-            let settings = Settings {
-                confirmed,
-                rate: Some(rate),
-                ..with("520ms swap 0.0 5.0; 700ms swap 0.0 5.0; 750ms swap 1.2 9.0", traffic)
-            };
+            let plugs = with("520ms swap 0.0 5.0; 700ms swap 0.0 5.0; 750ms swap 1.2 9.0", traffic);
+            let settings = also(plugs, &format!("--rate {rate} {}", flag("--confirmed", confirmed)));
             let tally = run(&settings).tally;
             let lost = tally.sent - tally.delivered;
             let may_lose = u64::from(settings.traffic == Some(Traffic::Broadcast));

@@ -8,7 +8,7 @@ use hopwise_sim::Settings;
 use hopwise_sim::faulty_node::Misbehavior;
 use hopwise_sim::run::Account;
 
-use super::{also, events, on, run, traced};
+use super::{also, events, flag, on, run, traced};
 
 const NETWORKS: [&str; 3] = ["rdn(ring(3),1)", "torus(4,4)", "hypercube(5)"];
 const FAULTY: Node = 4;
@@ -16,12 +16,8 @@ const SECOND: u64 = 1_000_000_000;
 
 /// A network in which board 4 is a faulty node, and the others send to each other.
 fn with(kind: Misbehavior, network: &str, confirmed: bool) -> Settings {
-    Settings {
-        rogue: Some(format!("{FAULTY}:{}", kind.name())),
-        packets: Some(4_000),
-        confirmed,
-        ..on(network)
-    }
+    let (kind, confirmed) = (kind.name(), flag("--confirmed", confirmed));
+    on(&format!("{network} --rogue {FAULTY}:{kind} --packets 4000 {confirmed}"))
 }
 
 /// Nobody waits for longer than this to send, and nobody's log is flooded.

@@ -3,17 +3,15 @@
 use hopwise_sim::Settings;
 use hopwise_sim::faulty_node::Misbehavior;
 
-use super::{on, run};
+use super::{also, flag, on, run};
 
 /// A network whose boards have a key, and one of them is a faulty node.
 fn with(kind: Misbehavior, key: bool, confirmed: bool, network: &str) -> Settings {
-    Settings {
-        rogue: Some(format!("4:{}", kind.name())),
-        key: key.then(|| "test".into()),
-        packets: Some(2_000),
-        confirmed,
-        ..on(network)
-    }
+    let (key, confirmed) = (flag("--key test", key), flag("--confirmed", confirmed));
+    on(&format!(
+        "{network} --rogue 4:{} --packets 2000 {key} {confirmed}",
+        kind.name()
+    ))
 }
 
 #[test]
@@ -37,10 +35,7 @@ fn nothing_is_taken_from_a_board_without_the_key() {
 fn a_member_with_the_key_harms_no_more_than_a_faulty_node_without_keys() {
     for kind in Misbehavior::ALL {
         for confirmed in [false, true] {
-            let settings = Settings {
-                rogue_has_key: true,
-                ..with(kind, true, confirmed, "rdn(ring(3),1)")
-            };
+            let settings = also(with(kind, true, confirmed, "rdn(ring(3),1)"), "--rogue-has-key");
             let account = run(&settings);
             let (tally, command) = (&account.tally, settings.command());
             let share = tally.innocent_delivered as f64 / tally.innocent_sent as f64;
@@ -78,16 +73,11 @@ fn without_a_key_whoever_sends_packets_is_accepted() {
 
 /// Someone is on a cable, boards are reset and cables are pulled, by seed.
 fn tapped(key: bool, seed: u64) -> Settings {
-    Settings {
-        tap: Some("4.0,7.1".into()),
-        key: key.then(|| "test".into()),
-        packets: Some(1_500),
-        confirmed: seed.is_multiple_of(2),
-        pull_every: (seed % 4 == 1).then(|| "700ms".parse().expect("a time")),
-        reset_every: (seed % 4 == 2).then(|| "900ms".parse().expect("a time")),
-        seed: Some(seed),
-        ..on("torus(4,4)")
-    }
+    let (key, confirmed) = (flag("--key test", key), flag("--confirmed", seed.is_multiple_of(2)));
+    let faults = ["", "--pull-every 700ms", "--reset-every 900ms", ""][seed as usize % 4];
+    on(&format!(
+        "torus(4,4) --tap 4.0,7.1 {key} --packets 1500 {confirmed} {faults} --seed {seed}"
+    ))
 }
 
 #[test]
@@ -121,15 +111,10 @@ fn what_is_encrypted_arrives_as_it_was_said() {
         ("hypercube(4)", 3),
         ("star(6)", 4),
     ] {
-        let settings = Settings {
-            key: Some("test+encrypt".into()),
-            mixed: true,
-            packets: Some(1_500),
-            pull_every: (seed % 2 == 0).then(|| "700ms".parse().expect("a time")),
-            reset_every: (seed % 2 == 1).then(|| "900ms".parse().expect("a time")),
-            seed: Some(seed),
-            ..on(network)
-        };
+        let faults = ["--pull-every 700ms", "--reset-every 900ms"][seed % 2];
+        let settings = on(&format!(
+            "{network} --key test+encrypt --mixed --packets 1500 {faults} --seed {seed}"
+        ));
         let account = run(&settings);
         assert!(account.tally.delivered > 1_000, "{}", settings.command());
     }

@@ -13,7 +13,6 @@ use hopwise_sim::{Settings, simulate_with};
 
 use crate::{also, on};
 
-/// The board that lies.
 const LIAR: u32 = 4;
 /// It is honest until then.
 const FROM: Nanos = 1_000_000_000;

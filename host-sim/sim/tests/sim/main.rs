@@ -18,7 +18,7 @@ mod torture;
 use hopwise_sim::run::Account;
 use hopwise_sim::{Settings, simulate};
 use serde_json::Value;
-use settings::{also, assert_all_delivered, kept, on, run};
+use settings::{also, assert_all_delivered, flag, kept, on, run};
 
 /// The networks that are tortured and saturated.
 const TORTURED: [&str; 5] = [

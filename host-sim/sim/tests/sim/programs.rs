@@ -7,7 +7,7 @@ use std::rc::Rc;
 use hopwise_app::{AppPort, Outcome, RequestError};
 use hopwise_sim::{Settings, simulate_programs};
 
-use super::{also, on, pulls};
+use super::{also, flag, on, pulls};
 
 const PORT: AppPort = AppPort(16);
 
@@ -19,12 +19,10 @@ fn for_seconds(settings: Settings, seconds: u64) -> Settings {
 #[test]
 fn every_request_has_a_response_or_an_error_and_none_is_carried_out_twice() {
     for seed in 1..=20 {
-        let settings = Settings {
-            pull_every: Some("200ms".parse().unwrap()),
-            reset_every: (seed % 2 == 0).then(|| "700ms".parse().unwrap()),
-            seed: Some(seed),
-            ..for_seconds(on("rdn(ring(3),1)"), 20)
-        };
+        let resets = flag("--reset-every 700ms", seed % 2 == 0);
+        let settings = on(&format!(
+            "rdn(ring(3),1) --for 20s --pull-every 200ms --seed {seed} {resets}"
+        ));
         // What was asked, by node and number, and how often it was carried out.
         let carried_out: Rc<RefCell<BTreeMap<(u64, u32), u32>>> = Rc::default();
         let (asked, answered, failed) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
@@ -73,7 +71,6 @@ fn every_request_has_a_response_or_an_error_and_none_is_carried_out_twice() {
     }
 }
 
-/// A program begins anew with its board.
 #[test]
 fn a_program_begins_with_its_board() {
     let starts: Rc<RefCell<Vec<u64>>> = Rc::default();

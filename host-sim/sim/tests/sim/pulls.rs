@@ -8,9 +8,9 @@ use std::rc::Rc;
 use embassy_futures::select::select;
 use embedded_io_async::{Read, Write};
 use hopwise_app::{AppPort, LargeError, Mesh, RequestError, Stream, StreamError};
-use hopwise_sim::{Settings, simulate_programs};
+use hopwise_sim::simulate_programs;
 
-use super::on;
+use super::{flag, on};
 
 const NETWORKS: [&str; 5] = ["rdn(ring(3),1)", "torus(3,3)", "ring(6)", "hypercube(3)", "wk(3,2)"];
 const REQUESTS: AppPort = AppPort(16);
@@ -44,7 +44,6 @@ fn rest_of(name: Name) -> Vec<u8> {
 /// What was read of a stream, and how it ended.
 type Heard = (Vec<u8>, Result<(), StreamError>);
 
-/// What happened in a run.
 #[derive(Default)]
 struct Book {
     /// Programs that have something to send.
@@ -232,7 +231,6 @@ impl Drop for Speaking<'_> {
     }
 }
 
-/// How many of what was tried succeeded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Successes {
     pub(crate) tried: usize,
@@ -245,13 +243,11 @@ pub(crate) struct Successes {
 /// Runs a seed, in which all guarantees must be kept.
 pub(crate) fn assert_a_seed(seed: u64) -> Successes {
     let resets = seed.is_multiple_of(4);
-    let settings = Settings {
-        pull_every: Some(if seed.is_multiple_of(2) { "300ms" } else { "150ms" }.parse().unwrap()),
-        reset_every: resets.then(|| "3s".parse().unwrap()),
-        seed: Some(seed),
-        duration: Some("400s".parse().unwrap()),
-        ..on(NETWORKS[seed as usize % NETWORKS.len()])
-    };
+    let network = NETWORKS[seed as usize % NETWORKS.len()];
+    let (pulls, often) = (["300ms", "150ms"][seed as usize % 2], flag("--reset-every 3s", resets));
+    let settings = on(&format!(
+        "{network} --pull-every {pulls} {often} --seed {seed} --for 400s"
+    ));
     // Whatever fails below, this is how to see it again.
     let again = Again(seed);
     let book = Rc::new(Book::default());

@@ -17,7 +17,7 @@ pub(crate) fn on(line: &str) -> Settings {
 /// The same with more options, or others.
 pub(crate) fn also(settings: Settings, options: &str) -> Settings {
     let mut table: Map<String, Value> = settings.table();
-    for option in format!(" {options}").split(" --").skip(1) {
+    for option in format!(" {options}").split(" --").skip(1).map(str::trim) {
         let value = match option.split_once(' ') {
             None => true.into(),
             Some((_, value)) => serde_json::from_str(value).unwrap_or_else(|_| value.trim_matches('\'').into()),
@@ -26,6 +26,11 @@ pub(crate) fn also(settings: Settings, options: &str) -> Settings {
         table.insert(name.into(), value);
     }
     Settings::of(&table).unwrap_or_else(|error| panic!("{options}: {error}"))
+}
+
+/// An option that is given, or nothing.
+pub(crate) fn flag(option: &str, is_given: bool) -> &str {
+    if is_given { option } else { "" }
 }
 
 /// A run in which no guarantee is broken.
@@ -38,7 +43,6 @@ pub(crate) fn kept(settings: &Settings, account: Account) -> Account {
     account
 }
 
-/// Everything was delivered, and nothing dropped.
 pub(crate) fn assert_all_delivered(settings: &Settings, account: &Account) {
     let command = settings.command();
     assert!(account.tally.sent > 0, "{command}");

@@ -55,14 +55,12 @@ impl<'a> Squares<'a> {
     }
 }
 
-/// The control point of a curve.
 fn control(from: Point, to: Point, bend: f64) -> Point {
     let middle = Point::new(f64::midpoint(from.x, to.x), f64::midpoint(from.y, to.y));
     let side = Point::new(from.y - to.y, to.x - from.x);
     middle.plus(side, bend)
 }
 
-/// A point of a quadratic curve.
 fn on_curve(from: Point, control: Point, to: Point, share: f64) -> Point {
     let rest = 1.0 - share;
     Point::default()

@@ -18,13 +18,11 @@ pub struct Level {
 type Digits = Box<dyn Fn(Node) -> Vec<usize>>;
 type KindOf = Box<dyn Fn(Node, Node, &[usize], &[usize]) -> usize>;
 
-/// How a network is drawn.
 pub struct Nesting {
     /// From the outermost.
     pub levels: Vec<Level>,
     /// A node's digit on each level.
     pub digits: Digits,
-    /// What kinds of links there are.
     pub kinds: Vec<String>,
     /// Which kind a link is, from its ends and their digits.
     pub kind: KindOf,
@@ -102,9 +100,7 @@ pub fn nesting(network: &Network) -> Nesting {
             by_digits(clusters.chain([cube]).collect(), swap_kinds(hypernet.levels()))
         }
         Family::Exchanged(exchanged) => of_exchanged(exchanged.first_bits() as u32, exchanged.second_bits() as u32),
-        Family::Table(_) if network.nodes() <= MAX_WITHOUT_SHAPE => {
-            flat(stress::places(network.unchecked()), vec!["link".into()])
-        }
+        Family::Table(_) if network.nodes() <= MAX_WITHOUT_SHAPE => flat(stress::places(network), vec!["link".into()]),
         // Families of later versions, and the one that is too large for a page.
         _ => flat(shapes::grid(network.nodes() as usize), vec!["link".into()]),
     }

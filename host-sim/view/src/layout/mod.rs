@@ -27,7 +27,6 @@ pub struct Drawing {
     pub kinds: Vec<String>,
 }
 
-/// A cluster of nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cluster {
     pub middle: Point,

@@ -3,14 +3,11 @@
 /// A place on the page; y points down.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
-    /// To the right.
     pub x: f64,
-    /// Down.
     pub y: f64,
 }
 
 impl Point {
-    /// A point.
     pub const fn new(x: f64, y: f64) -> Self {
         Point { x, y }
     }
@@ -25,12 +22,10 @@ impl Point {
         Point::new(self.x + times * other.x, self.y + times * other.y)
     }
 
-    /// How far away.
     pub fn distance(self, other: Point) -> f64 {
         (self.x - other.x).hypot(self.y - other.y)
     }
 
-    /// Turned about the origin.
     pub fn turned(self, angle: f64) -> Self {
         let (sin, cos) = angle.sin_cos();
         Point::new(self.x * cos - self.y * sin, self.x * sin + self.y * cos)
@@ -49,8 +44,7 @@ pub(super) fn centerd(points: Vec<Point>) -> Vec<Point> {
     points.into_iter().map(|point| point.plus(middle, -1.0)).collect()
 }
 
-/// The corners of the rectangle around points.
-pub(super) fn bounds(points: &[Point]) -> (Point, Point) {
+pub(crate) fn bounds(points: &[Point]) -> (Point, Point) {
     let fold = |pick: fn(&Point) -> f64, best: fn(f64, f64) -> f64| points.iter().map(pick).reduce(best).unwrap_or(0.0);
     (
         Point::new(fold(|p| p.x, f64::min), fold(|p| p.y, f64::min)),

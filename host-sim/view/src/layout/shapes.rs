@@ -36,7 +36,7 @@ pub(super) fn base(base: &Base) -> Vec<Point> {
         ("torus" | "mesh" | "ghc", [_, _, ..]) => lattice(&numbers, name == "torus"),
         ("petersen", _) => circle(5).into_iter().chain(scaled(&circle(5), 0.5)).collect(),
         ("lift", &[places, ..]) => turned_orbits(places as usize, nodes / places as usize),
-        ("nstar", _) if nodes > 6 => stress::places(Network::from(*base).unchecked()),
+        ("nstar", _) if nodes > 6 => stress::places(&Network::from(*base)),
         _ => circle(nodes),
     }
 }

@@ -2,10 +2,9 @@
 //!
 //! E. R. Gansner, Y. Koren, S. North, Graph Drawing by Stress Majorization, GD 2004.
 
-use std::collections::VecDeque;
-
-use hopwise_core::Node;
-use hopwise_core::network::Unchecked;
+use hopwise_core::Network;
+use hopwise_networks::distances::{UNREACHED, hops_from};
+use hopwise_networks::graph::Graph;
 
 use super::point::{Point, centerd};
 
@@ -14,9 +13,19 @@ const ROUNDS: usize = 120;
 
 /// Moves every node, again and again, to the mean of where the others want it; the weight of a wish is one over the square
 /// of the hops. Time O(rounds nodes^2), memory O(nodes^2).
-pub(super) fn places(graph: Unchecked<'_>) -> Vec<Point> {
-    let nodes = graph.nodes() as usize;
-    let hops: Vec<Vec<f64>> = (0..nodes).map(|node| hops_from(graph, node)).collect();
+pub(super) fn places(network: &Network) -> Vec<Point> {
+    let graph = Graph::build(network).expect("what is drawn is small");
+    let nodes = graph.nodes();
+    // Nodes out of reach are as far as there are nodes.
+    let wished = |hops: u32| {
+        if hops == UNREACHED {
+            nodes as f64
+        } else {
+            f64::from(hops)
+        }
+    };
+    let hops_of = |node| hops_from(&graph, node).into_iter().map(wished).collect();
+    let hops: Vec<Vec<f64>> = (0..nodes).map(hops_of).collect();
     // A spiral: no two at the same place, and no symmetry that could hold them there.
     let mut places: Vec<Point> = (0..nodes)
         .map(|node| Point::at(2.4 * node as f64, (node as f64 + 1.0).sqrt()))
@@ -39,23 +48,4 @@ pub(super) fn places(graph: Unchecked<'_>) -> Vec<Point> {
         }
     }
     centerd(places)
-}
-
-/// By breadth-first search; nodes out of reach are as far as there are nodes.
-fn hops_from(graph: Unchecked<'_>, source: usize) -> Vec<f64> {
-    let nodes = graph.nodes() as usize;
-    let mut hops = vec![nodes as f64; nodes];
-    hops[source] = 0.0;
-    let mut waiting = VecDeque::from([source]);
-    while let Some(here) = waiting.pop_front() {
-        let ports = 0..graph.degree(here as Node);
-        for next in ports.filter_map(|port| graph.neighbor(here as Node, port)) {
-            let next = next as usize;
-            if next != source && hops[next] == nodes as f64 {
-                hops[next] = hops[here] + 1.0;
-                waiting.push_back(next);
-            }
-        }
-    }
-    hops
 }

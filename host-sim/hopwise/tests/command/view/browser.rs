@@ -157,7 +157,6 @@ impl Browser {
         self.drag(place, place);
     }
 
-    /// Presses the mouse at a point, and releases it at another.
     pub(crate) fn drag(&mut self, from: &str, to: &str) {
         let [from, to] = [from, to].map(|place| self.evaluate(place));
         for (kind, button, place) in [

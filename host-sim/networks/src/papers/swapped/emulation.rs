@@ -29,7 +29,6 @@ impl Machine {
         })
     }
 
-    /// The number of nodes of a network of this many levels.
     fn size(&self, levels: u32) -> usize {
         self.nucleus.pow(1 << (levels - 1))
     }
