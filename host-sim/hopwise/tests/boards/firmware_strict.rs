@@ -132,20 +132,3 @@ fn an_interrupt_of_a_ring_without_a_flag_drops_nothing() {
     assert_eq!(losses, [(0, 0, 0); 2]);
     rig.assert_healthy();
 }
-
-#[test]
-fn a_board_whose_debug_pins_or_sleep_are_changed_is_told() {
-    const SCR: u32 = 0xe000_ed10;
-    let Some(mut rig) = Rig::of("path(2)").map(Rig::linked) else {
-        return;
-    };
-    for (register, value, rule) in [(GPIOA, None, Rule::DebugPins), (SCR, Some(4), Rule::Sleep)] {
-        let cpu = &mut rig.world.boards_mut()[0].cpu;
-        let before = cpu.read_register(register).expect("a register");
-        // PA13 as an output.
-        let value = value.unwrap_or(before & !(3 << 26) | 1 << 26);
-        cpu.write_register(register, value).expect("a register");
-        rig.run_for(100 * MILLISECOND);
-        assert_eq!(broken_rules(&rig).last(), Some(&rule));
-    }
-}

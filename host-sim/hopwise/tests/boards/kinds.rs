@@ -8,7 +8,7 @@ use hopwise_emulate::rig;
 use hopwise_emulate::setup::{self, Differences, Program};
 use hopwise_emulator::boards::{self, BoardKind};
 use hopwise_emulator::image::Image;
-use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, World};
 use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Traffic};
@@ -165,41 +165,6 @@ pub(crate) fn one_bank_is_told(name: &str) {
     let board = &rig.world.boards()[0];
     assert_eq!(board.faults().len(), 0);
     assert_strict(&rig.world);
-}
-
-/// How long the slowest flash of a kind of board is busy at most when a config is written: while a sector is erased. The board has written before.
-pub(crate) fn longest_erase(name: &str) -> Option<Time> {
-    const STEP: Time = 10 * MILLISECOND;
-    let (program, firmware) = programmed(name)?;
-    let options = BoardOptions {
-        flash_wear: 100,
-        ..BoardOptions::of(program.kind)
-    };
-    let mut board = Board::new(&program.image, options);
-    setup::configure(&mut board, &program.image, &config("path(2)", 0), None, 1);
-    let mut world = World::new(1);
-    world.add(board);
-    let mut rig = Rig::with(firmware, "path(2)".parse().expect("a network"), world);
-    rig.run_for(100 * MILLISECOND);
-    let other = config("path(2)", 1);
-    let done: CommandResult = rig.ask_one(BoardRequest::command(0, &Command::WriteConfig(&other)));
-    assert_eq!(done, CommandResult::Done);
-    let (mut busy, mut longest) = (0, 0);
-    for _ in 0..6 * SECOND / STEP {
-        rig.run_for(STEP);
-        busy = if rig.world.boards()[0].is_flash_busy() {
-            busy + STEP
-        } else {
-            0
-        };
-        longest = longest.max(busy);
-    }
-    assert_eq!(
-        (rig.world.boards()[0].resets(), stored(&mut rig)),
-        (1, other.to_vec()),
-        "by itself"
-    );
-    Some(longest)
 }
 
 /// What a probe writes with an image covers the boot loader's log, or the sector that all of it is in: whatever was kept before is forgotten.

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use firmware_power::Pace;
 use hopwise_emulate::doctor::BoardFault;
-use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND};
+use hopwise_emulator::time::{MICROSECOND, MILLISECOND};
 use next_hop::a_next_hop_takes_at_most;
 use update::{HostEnd, images};
 use update_cuts::Tally;
@@ -130,18 +130,6 @@ fn a_torn_slot_does_not_stop_newer_boards() {
     }
 }
 
-/// 128 KiB take two seconds at most if 64 bits are erased at once, and four if 8 are, which is what embassy leaves.
-#[test]
-fn an_h743_erases_in_two_seconds() {
-    let Some(longest) = kinds::longest_erase("nucleo-h743zi") else {
-        return;
-    };
-    assert!(
-        (SECOND..=2 * SECOND + 20 * MILLISECOND).contains(&longest),
-        "{longest} ps"
-    );
-}
-
 /// The clocks of 128 boards, before and after the root fails, against the emulator's true time.
 #[test]
 fn a_hundred_and_twenty_eight_boards_agree_on_the_time() {
@@ -189,5 +177,8 @@ fn every_kind_of_board_is_updated() {
         let report: serde_json::Value = serde_json::from_str(&said).expect("JSON");
         let found = (&report["boards"], &report["bricked"]);
         assert_eq!(found, (&2.into(), &0.into()), "{}", board.name);
+        // Two sectors of the H743 take 2 to 4 seconds if 64 bits are erased at once, and 4 to 8 with the 8 that embassy leaves.
+        let seconds = report["erase_seconds"].as_f64().expect("a number");
+        assert!(board.name != "nucleo-h743zi" || seconds < 4.1, "{seconds}");
     }
 }
