@@ -119,15 +119,19 @@ impl<T: Port, I: Interrupt> Handler<I> for IdleHandler<T> {
     }
 }
 
-/// The interrupt handler that wakes the receiver when half of its ring has been filled.
+/// The interrupt handler that wakes the receiver when half of its ring has been filled. It goes by the flags: an interrupt may come without one, after
+/// they were cleared, and one may come for two.
 pub(crate) struct RingHandler<T>(PhantomData<T>);
 
 impl<T: Port, I: Interrupt> Handler<I> for RingHandler<T> {
-    // SAFETY: called by the interrupt only; it touches nothing but the waker and an atomic number.
+    // SAFETY: called by the interrupt only; it touches nothing but flags of DMA, the waker and an atomic number.
     unsafe fn on_interrupt() {
-        let PortParts { noticed, .. } = T::parts();
-        noticed.halves.fetch_add(1, Ordering::Relaxed);
-        noticed.has_received();
+        let PortParts { noticed, rx_dma, .. } = T::parts();
+        let filled = rx_dma.take_halves();
+        if filled > 0 {
+            noticed.halves.fetch_add(filled, Ordering::Relaxed);
+            noticed.has_received();
+        }
     }
 }
 

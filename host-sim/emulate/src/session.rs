@@ -233,7 +233,7 @@ impl<'f> Session<'f> {
             boards.iter().flat_map(of_board)
         };
         let remarks = boards.iter().flat_map(|board| board.remarks());
-        let unmodelled: BTreeSet<String> = remarks.map(|remark| remark.0.clone()).collect();
+        let unmodelled: BTreeSet<String> = remarks.map(|remark| remark.to_string()).collect();
         let violations = boards.iter().flat_map(|board| board.violations());
         let violations: BTreeSet<String> = violations.map(|violation| violation.to_string()).collect();
         let mut kinds: Vec<&str> = Vec::new();
