@@ -66,7 +66,7 @@ fn run() -> Result<String, String> {
     let sent: u64 = (0..hopwise_emulator::chip::UARTS)
         .map(|uart| board.traffic(uart).sent)
         .sum();
-    let unmodeled: Vec<&str> = board.remarks().iter().map(|remark| remark.0.as_str()).collect();
+    let unmodeled: Vec<&str> = board.remarks().iter().map(|remark| remark.what.as_str()).collect();
     let broken = board.violations().iter();
     let broken: Vec<String> = broken
         .map(|broken| format!("{}: {}", broken.rule.name(), broken.how))

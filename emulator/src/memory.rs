@@ -34,6 +34,8 @@ pub struct MemorySizes {
     pub ccm: usize,
     /// Whether DMA reaches it.
     pub dma_reaches_ccm: bool,
+    /// Whether RAM is corrected in words of 64 bits: what writes less than one is kept beside it until another is written to.
+    pub corrects_ram: bool,
 }
 
 /// What is left of a piece without a part, on the side where more is left.
@@ -63,6 +65,8 @@ pub struct Memory {
     pub ccm: Vec<u8>,
     /// Places of the flash whose programming or erase was cut off: their error correction tells so.
     torn: Vec<Range<u32>>,
+    /// The word of RAM that was last written in part, by its offset, and what it holds until another is.
+    unwritten: Option<(usize, [u8; 8])>,
 }
 
 impl Memory {
@@ -89,6 +93,7 @@ impl Memory {
             sram: vec![0; sizes.sram],
             ccm: vec![0; sizes.ccm],
             torn: Vec::new(),
+            unwritten: None,
         }
     }
 
@@ -227,7 +232,26 @@ impl Memory {
     #[inline(always)]
     pub(crate) fn sram_bytes_mut(&mut self, address: u32, length: u32) -> Option<&mut [u8]> {
         let offset = address.wrapping_sub(self.sizes.sram_base) as usize;
+        if self.sizes.corrects_ram {
+            self.keep_unwritten(offset & !7);
+        }
         self.sram.get_mut(offset..offset.wrapping_add(length as usize))
+    }
+
+    #[inline(never)]
+    fn keep_unwritten(&mut self, word: usize) {
+        let is_other = self.unwritten.is_none_or(|(at, _)| at != word);
+        // The address may be that of something else.
+        if is_other && let Some(held) = self.sram.get(word..).and_then(|bytes| bytes.first_chunk()) {
+            self.unwritten = Some((word, *held));
+        }
+    }
+
+    /// A reset: what RAM was about to write is lost.
+    pub(crate) fn lose_unwritten(&mut self) {
+        if let Some((word, held)) = self.unwritten.take() {
+            self.sram[word..word + 8].copy_from_slice(&held);
+        }
     }
 
     /// Some consecutive bytes of any memory.

@@ -2,7 +2,6 @@
 
 use core::ptr::addr_of;
 
-use cortex_m::peripheral::SCB;
 use embassy_stm32::flash::{self, Blocking, Flash, get_flash_regions};
 use embassy_stm32::peripherals;
 use hopwise_node::boot::{RECORD, TRIAL_BYTES, Trial};
@@ -26,13 +25,12 @@ unsafe extern "C" {
     static _other_bytes: u8;
 }
 
-/// Restarts with another image.
 pub(crate) fn restart_with(trial: &Trial) -> ! {
     cortex_m::interrupt::disable();
     let place = addr_of!(_stack_end).cast_mut().cast::<[u8; TRIAL_BYTES]>();
     // SAFETY: the end of the stack, which is far away. The boot loader reads it.
     unsafe { place.write_volatile(trial.write()) };
-    SCB::sys_reset()
+    boards::reset()
 }
 
 /// Log and slots in the flash. `None` if it is not laid out as embassy expects.

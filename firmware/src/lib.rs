@@ -40,7 +40,6 @@ mod stack;
 mod time;
 mod uart;
 
-use cortex_m::peripheral::SCB;
 use embassy_executor::Spawner;
 use embassy_stm32::gpio::Input;
 use embassy_time::{Duration, Ticker};
@@ -149,13 +148,12 @@ fn start(slots: Slots<'_>, programs: MakePrograms<'_, NodeSizes>) -> &'static No
     Node::start(Chip, board, Images::new(), &start, |node| NODE.init(node), programs)
 }
 
-/// The node has ended.
 fn restart(why: Restart) -> ! {
     match why {
-        Restart::Commanded | Restart::GoneBack => SCB::sys_reset(),
+        Restart::Commanded | Restart::GoneBack => boards::reset(),
         Restart::Reconfigured => {
             retained_ram::settle();
-            SCB::sys_reset()
+            boards::reset()
         }
         Restart::Image(trial) => {
             retained_ram::settle();
@@ -164,7 +162,7 @@ fn restart(why: Restart) -> ! {
         Restart::Hanging(task) => retained_ram::restart_with(&retained_ram::hanging(task.number())),
         Restart::Failure(Failure::StackOverflow) => {
             stack::overflow(0);
-            SCB::sys_reset()
+            boards::reset()
         }
         // The watchdog ends it. Interrupts are served, tasks are not; asleep in between, which spares power and emulators.
         Restart::Failure(Failure::Hang) => loop {

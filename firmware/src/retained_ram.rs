@@ -5,11 +5,10 @@ use core::fmt::Write;
 use core::mem::MaybeUninit;
 use core::ptr::addr_of_mut;
 
-use cortex_m::peripheral::SCB;
 use hopwise_node::store::next_epoch;
 use hopwise_runner::FaultText;
 
-use crate::boards::ResetCause;
+use crate::boards::{self, ResetCause};
 
 /// Tells kept RAM from RAM after power-on.
 const MAGIC: u32 = 0x6b65_7074;
@@ -157,5 +156,5 @@ pub(crate) fn restart_with(fault: &FaultText) -> ! {
     }
     // Last, in case the log is what failed.
     defmt::error!("{}", fault.as_str());
-    SCB::sys_reset()
+    boards::reset()
 }

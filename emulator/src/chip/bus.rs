@@ -3,7 +3,7 @@
 use super::Chip;
 use super::rules::Rule;
 use super::slots::{LINES, Unit};
-use crate::cpu::{Bus, Cycles, FlashReading, InterruptLines, Stop};
+use crate::cpu::{Bus, Cycles, FlashReading, InterruptLines, Notice, Stop};
 use crate::memory::{FLASH, Memory};
 
 impl Bus for Chip {
@@ -51,7 +51,9 @@ impl Bus for Chip {
         }
         self.dirty |= self.slots.touches(at);
         if unit == Unit::Dbgmcu {
-            self.debug_control[(offset as usize / 4).min(3)] = value;
+            let place = &mut self.debug_control[(offset as usize / 4).min(3)];
+            let changed = std::mem::replace(place, value) ^ value;
+            self.check_known(at, offset, changed);
         }
         if let Unit::I2c(port) = unit {
             self.connect_i2c(at, port);
@@ -60,8 +62,10 @@ impl Bus for Chip {
         if let Some(peripheral) = self.peripheral(unit) {
             let (offset, shift) = (offset & !3, 8 * (offset & 3));
             let mask = if bytes == 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 } << shift;
-            let rest = peripheral.rest(offset) & !mask;
-            peripheral.write(offset, rest | value << shift & mask, now);
+            let before = peripheral.rest(offset);
+            let value = before & !mask | value << shift & mask;
+            peripheral.write(offset, value, now);
+            self.check_known(at, offset, value ^ before);
             self.after_write(at, unit, now, memory);
         }
         Some(())
@@ -125,12 +129,31 @@ impl Bus for Chip {
         self.flash.account().take_change()
     }
 
-    fn stale_data(&mut self, address: u32) {
-        let line = address & !0xf;
-        self.violate(
-            Rule::FlashCache,
-            format!("the data cache still has what was at {line:#010x} before the flash was changed"),
-        );
+    fn notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::StaleData(address) => self.violate(
+                Rule::FlashCache,
+                format!(
+                    "the data cache still has what was at {:#010x} before the flash was changed",
+                    address & !0xf
+                ),
+            ),
+            Notice::DeepSleep => {
+                let how = "the core sleeps with SLEEPDEEP set: its clocks stop, and with them its links";
+                self.violate(Rule::Sleep, how.into());
+            }
+            Notice::Vectors { address, multiple } => {
+                let how = format!("VTOR is set to {address:#010x}, which is no multiple of {multiple:#x}");
+                self.violate(Rule::VectorTable, how);
+            }
+            Notice::Unmodeled { register, bits } => {
+                self.remark(format!("bits {bits:#x} of {register} are not modeled"))
+            }
+        }
+    }
+
+    fn done_at(&mut self, pc: u32) {
+        self.place_remarks(pc);
     }
 
     fn take_event(&mut self) -> bool {

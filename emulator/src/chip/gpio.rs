@@ -10,8 +10,22 @@ const ALTERNATE: u32 = 2;
 const PULL_UP: u32 = 1;
 const PULL_DOWN: u32 = 2;
 
+const ANALOG: u32 = 3;
+
+/// How the pins are after a reset: those of SWD and JTAG in their alternate function, with pulls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Pins {
+    /// The others are inputs: F4.
+    #[default]
+    Inputs,
+    /// The others are analog: L4, G4, H7.
+    Analog,
+}
+
 #[derive(Default, Hash)]
 pub(super) struct Gpio {
+    port: usize,
+    pins: Pins,
     mode: u32,
     open_drain: u32,
     speed: u32,
@@ -25,6 +39,27 @@ pub(super) struct Gpio {
 }
 
 impl Gpio {
+    pub(super) fn new(port: usize, pins: Pins) -> Self {
+        // PA13 to PA15, PB3 and PB4.
+        let (debug, speed, pull) = match port {
+            0 => (0xfc00_0000, 0x0c00_0000, 0x6400_0000),
+            1 => (0x0000_03c0, 0x0000_00c0, 0x0000_0100),
+            _ => (0, 0, 0),
+        };
+        let other = match pins {
+            Pins::Inputs => 0,
+            Pins::Analog => u32::MAX,
+        };
+        Gpio {
+            port,
+            pins,
+            mode: other & !debug | ALTERNATE * 0x5555_5555 & debug,
+            speed,
+            pull,
+            ..Gpio::default()
+        }
+    }
+
     fn mode_of(&self, pin: u32) -> u32 {
         self.mode >> (2 * pin) & 3
     }
@@ -41,6 +76,10 @@ impl Gpio {
 
     pub(super) fn is_open_drain(&self, pin: u32) -> bool {
         self.open_drain >> pin & 1 != 0
+    }
+
+    pub(super) fn is_pulled_up(&self, pin: u32) -> bool {
+        self.pull >> (2 * pin) & 3 == PULL_UP
     }
 
     pub(super) fn is_pulled_down(&self, pin: u32) -> bool {
@@ -62,12 +101,13 @@ impl Gpio {
         };
     }
 
-    /// The level that the input register shows: what the chip drives, else what the outside drives, else the pull.
+    /// The level that the input register shows: what the chip drives, else what the outside drives, else the pull; low if it is analog.
     pub(super) fn input(&self, pin: u32) -> bool {
         match self.output(pin) {
             Some(level) if !(level && self.is_open_drain(pin)) => level,
+            _ if self.mode_of(pin) == ANALOG => false,
             _ if self.drives >> pin & 1 != 0 => self.driven >> pin & 1 != 0,
-            _ => self.pull >> (2 * pin) & 3 == PULL_UP,
+            _ => self.is_pulled_up(pin),
         }
     }
 }
@@ -92,6 +132,8 @@ impl Peripheral for Gpio {
             0x1c => self.lock = value,
             0x20 => self.alternate[0] = value,
             0x24 => self.alternate[1] = value,
+            // BRR, which only L4 and G4 have.
+            0x28 => self.output &= !value,
             _ => {}
         }
     }
@@ -115,7 +157,7 @@ impl Peripheral for Gpio {
         *self = Gpio {
             driven: self.driven,
             drives: self.drives,
-            ..Gpio::default()
+            ..Gpio::new(self.port, self.pins)
         };
     }
 }

@@ -15,6 +15,7 @@ mod gpio;
 mod hse;
 pub mod i2c;
 mod iwdg;
+mod known;
 pub mod map;
 pub mod model;
 mod parts;
@@ -67,7 +68,22 @@ pub use slots::CannotAdd;
 
 /// Something that firmware has done and the chip does not model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Remark(pub String);
+pub struct Remark {
+    /// What that was.
+    pub what: String,
+    /// The address of the instruction that did it first.
+    pub pc: Option<u32>,
+}
+
+impl std::fmt::Display for Remark {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.what)?;
+        self.pc.map_or(Ok(()), |pc| write!(out, ", at {pc:#010x}"))
+    }
+}
+
+/// No more are told.
+const MAX_REMARKS: usize = 100;
 
 /// The chip without core and memory.
 pub struct Chip {
@@ -103,6 +119,8 @@ pub struct Chip {
     dirty: u64,
     stall: Cycles,
     remarks: Vec<Remark>,
+    /// It is not yet said where the last of them were done.
+    has_unplaced: bool,
     violations: Vec<Violation>,
 }
 
@@ -145,7 +163,7 @@ impl Chip {
             dma,
             uarts,
             served: [0; UARTS],
-            gpio: Default::default(),
+            gpio: std::array::from_fn(|port| Gpio::new(port, description.pins)),
             exti: Exti::new(slots.exti()),
             syscfg: Syscfg::default(),
             iwdg: Iwdg::new(individual.lsi),
@@ -163,6 +181,7 @@ impl Chip {
             dirty: u64::MAX,
             stall: 0,
             remarks: Vec::new(),
+            has_unplaced: false,
             violations: Vec::new(),
         };
         chip.distribute_clocks(0);
@@ -270,8 +289,17 @@ impl Chip {
     }
 
     fn remark(&mut self, text: String) {
-        if !self.remarks.iter().any(|remark| remark.0 == text) {
-            self.remarks.push(Remark(text));
+        if self.remarks.len() < MAX_REMARKS && !self.remarks.iter().any(|remark| remark.what == text) {
+            self.remarks.push(Remark { what: text, pc: None });
+            self.has_unplaced = true;
+        }
+    }
+
+    /// What was remarked since the last call was done at an address.
+    fn place_remarks(&mut self, pc: u32) {
+        if std::mem::take(&mut self.has_unplaced) {
+            let unplaced = self.remarks.iter_mut().rev().take_while(|remark| remark.pc.is_none());
+            unplaced.for_each(|remark| remark.pc = Some(pc));
         }
     }
 
@@ -392,7 +420,10 @@ impl Chip {
                 self.check_model(at, unit);
                 self.check_unit(unit);
             }
-            Unit::Gpio(_) => (0..UARTS).for_each(|uart| self.connect_pins(uart, now)),
+            Unit::Gpio(port) => {
+                (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
+                self.check_debug_pins(port);
+            }
             _ => {}
         }
     }

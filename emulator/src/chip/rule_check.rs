@@ -60,13 +60,14 @@ impl Chip {
 
     /// A serial port has its pins if they are in its alternate function.
     pub(super) fn connect_pins(&mut self, uart: usize, now: Cycles) {
-        let Some(port) = &mut self.uarts[uart] else { return };
         let sockets = self.sockets[uart];
         let connected = |socket: Socket| {
             let gpio = self.gpio.get(socket.pin.port);
             gpio.and_then(|gpio| gpio.alternate_function(socket.pin.number)) == Some(socket.function)
         };
-        let (tx, rx) = sockets.map_or((false, false), |both| (connected(both.tx), connected(both.rx)));
+        let drives = |socket: Socket| connected(socket) && !self.lacks_pull_up(socket.pin);
+        let (tx, rx) = sockets.map_or((false, false), |both| (drives(both.tx), connected(both.rx)));
+        let Some(port) = &mut self.uarts[uart] else { return };
         port.set_pins(tx, rx, now);
         let (listens, listens_nowhere) = (port.reaction_time().is_some(), port.listens_nowhere());
         if listens_nowhere {
@@ -86,9 +87,27 @@ impl Chip {
         self.lacks_pin(uart, "sends", self.sockets[uart].map(|both| both.tx));
     }
 
+    fn lacks_pull_up(&self, pin: Pin) -> bool {
+        let gpio = self.gpio.get(pin.port);
+        gpio.is_some_and(|gpio| gpio.is_open_drain(pin.number) && !gpio.is_pulled_up(pin.number))
+    }
+
+    /// A probe reaches the chip by PA13 and PA14, in their alternate function 0.
+    pub(super) fn check_debug_pins(&mut self, port: usize) {
+        for (number, name) in [(13, "SWDIO"), (14, "SWCLK")] {
+            if port == 0 && self.gpio[0].alternate_function(number) != Some(0) {
+                let how = format!("PA{number} is no longer {name}: the probe has lost the board");
+                self.violate(Rule::DebugPins, how);
+            }
+        }
+    }
+
     fn lacks_pin(&mut self, uart: usize, verb: &str, socket: Option<Socket>) {
         let name = UART_NAMES[uart];
         let how = match socket {
+            Some(Socket { pin, .. }) if verb == "sends" && self.lacks_pull_up(pin) => {
+                format!("{name} {verb} while {pin} is open drain without a pull-up: it never drives its line high")
+            }
             Some(Socket { pin, function }) => {
                 format!("{name} {verb} while {pin} is not in alternate function {function}")
             }

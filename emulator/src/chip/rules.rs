@@ -12,6 +12,14 @@ pub enum Rule {
     Pins,
     /// A pin that receives is not pulled down: a cable that is unplugged would be heard as a break that never ends.
     Pull,
+    /// The pins of the debug probe stay its own.
+    DebugPins,
+    /// The core does not sleep so deeply that its clocks stop.
+    Sleep,
+    /// The vector table is where the core finds every vector.
+    VectorTable,
+    /// The option bytes are left to a probe.
+    OptionBytes,
     /// The HSE is in the mode that the board has: a clock that is fed, or a crystal.
     ExternalClock,
     /// PLL, core and buses are within their limits.
@@ -43,6 +51,10 @@ impl Rule {
             Rule::Clocked => "clocked",
             Rule::Pins => "pins",
             Rule::Pull => "pull",
+            Rule::DebugPins => "debug-pins",
+            Rule::Sleep => "sleep",
+            Rule::VectorTable => "vector-table",
+            Rule::OptionBytes => "option-bytes",
             Rule::ExternalClock => "external-clock",
             Rule::ClockLimits => "clock-limits",
             Rule::WaitStates => "wait-states",

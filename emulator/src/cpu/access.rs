@@ -4,7 +4,7 @@ use super::fault::Fault;
 use super::instruction::Width;
 use super::nvic::NMI;
 use super::scs::{BFARVALID, BFHFNMIGN, PRECISERR, UNALIGN_TRP};
-use super::{Bus, Cpu};
+use super::{Bus, Cpu, Notice};
 
 /// The private peripheral bus: registers of the core itself.
 const SYSTEM: std::ops::RangeInclusive<u32> = 0xe000_0000..=0xe003_ffff;
@@ -65,7 +65,7 @@ impl<B: Bus> Cpu<B> {
         let (wait, is_stale) = self.art.load(address);
         self.now += wait;
         if is_stale {
-            self.bus.stale_data(address);
+            self.notice(Notice::StaleData(address));
         }
     }
 
@@ -160,6 +160,7 @@ impl<B: Bus> Cpu<B> {
             return Ok(self.read_system(address) >> (8 * (address & 3)));
         }
         let word = self.bus.read(address, bytes, self.now, &mut self.memory);
+        self.bus.done_at(self.r[15].wrapping_sub(4));
         if self.bus.wants_poll() {
             self.deadline = 0;
         }
@@ -202,6 +203,7 @@ impl<B: Bus> Cpu<B> {
         {
             self.data_bus_fault(address)?;
         }
+        self.bus.done_at(self.r[15].wrapping_sub(4));
         self.art.configure(self.bus.flash_access());
         if let Some(changed) = self.bus.take_flash_change() {
             self.art.flash_changed(&changed);

@@ -16,6 +16,29 @@ pub enum Stop {
     Clock,
 }
 
+/// What the core notices of what software does to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The data cache gave what was in the flash at an address before that was changed.
+    StaleData(u32),
+    /// It sleeps with SLEEPDEEP set.
+    DeepSleep,
+    /// VTOR was set to an address that is no multiple of what the table needs.
+    Vectors {
+        /// What was written.
+        address: u32,
+        /// What it must be a multiple of.
+        multiple: u32,
+    },
+    /// Bits of a register of its own that there is no model of were changed.
+    Unmodeled {
+        /// The name of the register.
+        register: &'static str,
+        /// Which bits.
+        bits: u32,
+    },
+}
+
 /// What is around the core: all addresses that are neither memory nor the core's own registers.
 pub trait Bus {
     /// Reads 1, 2 or 4 bytes at an address that is a multiple of that; `None` if nothing answers.
@@ -51,8 +74,10 @@ pub trait Bus {
     fn take_flash_change(&mut self) -> Option<std::ops::Range<u32>> {
         None
     }
-    /// The data cache gave what was in the flash at an address before that was changed.
-    fn stale_data(&mut self, _address: u32) {}
+    /// The core has noticed something.
+    fn notice(&mut self, _notice: Notice) {}
+    /// Where the instruction is that did what was last read, written or noticed.
+    fn done_at(&mut self, _pc: u32) {}
     /// Whether an event for WFE has come since the last call.
     fn take_event(&mut self) -> bool {
         false

@@ -196,8 +196,7 @@ impl<B: Bus> Cpu<B> {
         self.now += cycles::EXCEPTION_RETURN;
         self.pop_frame(code & 0x10 == 0)?;
         if self.exception == 0 && self.scs.scr & SLEEPONEXIT != 0 {
-            self.sleep = Sleep::ForInterrupt;
-            self.next_look = 0;
+            self.fall_asleep(Sleep::ForInterrupt);
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ use scs::SystemControl;
 use systick::SysTick;
 
 pub use art::FlashReading;
-pub use bus::{Bus, Stop};
+pub use bus::{Bus, Notice, Stop};
 pub use cycles::{Cycles, NEVER};
 pub use nvic::InterruptLines;
 
@@ -258,6 +258,12 @@ impl<B: Bus> Cpu<B> {
         self.z = value >> 30 & 1 != 0;
         self.c = value >> 29 & 1 != 0;
         self.v = value >> 28 & 1 != 0;
+    }
+
+    /// Tells something of the present instruction.
+    fn notice(&mut self, notice: Notice) {
+        self.bus.notice(notice);
+        self.bus.done_at(self.r[15].wrapping_sub(4));
     }
 
     fn uses_process_stack(&self) -> bool {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::fault::Fault;
 use super::instruction::Decoded;
 use super::nvic::SYS_TICK;
-use super::scs::SEVONPEND;
-use super::{Bus, Cpu, Cycles, NEVER, Sleep, Stop, cycles};
+use super::scs::{SEVONPEND, SLEEPDEEP};
+use super::{Bus, Cpu, Cycles, NEVER, Notice, Sleep, Stop, cycles};
 use crate::memory::{FLASH, NOTHING};
 
 /// Some of a list, nothing if it is not that long. Not inlined: the loop that uses it is to know a slice, not where it comes from.
@@ -178,6 +178,15 @@ impl<B: Bus> Cpu<B> {
     #[inline(never)]
     fn jumped_to(&self) -> u32 {
         self.next
+    }
+
+    /// Waits until something comes.
+    pub(super) fn fall_asleep(&mut self, sleep: Sleep) {
+        if self.scs.scr & SLEEPDEEP != 0 {
+            self.notice(Notice::DeepSleep);
+        }
+        self.sleep = sleep;
+        (self.deadline, self.next_look) = (0, 0);
     }
 
     /// Executes exactly one instruction or enters one exception handler, for debuggers and comparisons. A sleeping core

@@ -2,7 +2,7 @@
 //! Manual sections B3.2, B3.4 and C1.8.
 
 use super::nvic::{FIRST_INTERRUPT, NMI, PEND_SV, SYS_TICK};
-use super::{Bus, Cpu, Cycles};
+use super::{Bus, Cpu, Cycles, Notice};
 
 /// CPUID of a Cortex-M4 r0p1.
 const CPUID: u32 = 0x410f_c241;
@@ -33,6 +33,48 @@ pub(super) const ASPEN: u32 = 1 << 31;
 /// Bits of DEMCR and DWT_CTRL.
 const TRCENA: u32 = 1 << 24;
 const CYCCNTENA: u32 = 1;
+
+/// What may be written on the private peripheral bus: the first address and the last, a name, and the bits that are modeled, or do no harm.
+/// Locks of debug units do none, nor does what maintains a data cache that is off: nothing else of this is without a model.
+const KNOWN: &[(u32, u32, &str, u32)] = &[
+    (0xe000_0fb0, 0xe000_0fb0, "ITM_LAR", u32::MAX),
+    (0xe000_1000, 0xe000_1000, "DWT_CTRL", CYCCNTENA),
+    (0xe000_1004, 0xe000_1004, "DWT_CYCCNT", u32::MAX),
+    (0xe000_1fb0, 0xe000_1fb0, "DWT_LAR", u32::MAX),
+    (0xe000_e010, 0xe000_e010, "SYST_CSR", 7),
+    (0xe000_e014, 0xe000_e018, "SYST_RVR or SYST_CVR", 0xff_ffff),
+    (0xe000_e100, 0xe000_e4ef, "NVIC", u32::MAX),
+    (0xe000_ed04, 0xe000_ed04, "ICSR", 0x9e00_0000),
+    (0xe000_ed08, 0xe000_ed08, "VTOR", u32::MAX),
+    (0xe000_ed0c, 0xe000_ed0c, "AIRCR", 0xffff_0704),
+    (0xe000_ed10, 0xe000_ed10, "SCR", SLEEPONEXIT | SLEEPDEEP | SEVONPEND),
+    (0xe000_ed14, 0xe000_ed14, "CCR", CONFIGURATION),
+    (0xe000_ed18, 0xe000_ed23, "SHPR", u32::MAX),
+    (0xe000_ed24, 0xe000_ed24, "SHCSR", 0x7_0000),
+    (0xe000_ed28, 0xe000_ed2f, "CFSR or HFSR", u32::MAX),
+    (0xe000_ed34, 0xe000_ed38, "MMFAR or BFAR", u32::MAX),
+    (0xe000_ed88, 0xe000_ed88, "CPACR", 0x00f0_0000),
+    (0xe000_ed90, 0xe000_edb8, "MPU", 0),
+    (0xe000_edfc, 0xe000_edfc, "DEMCR", TRCENA),
+    (0xe000_ef00, 0xe000_ef00, "STIR", 0x1ff),
+    (0xe000_ef34, 0xe000_ef34, "FPCCR", ASPEN | LSPEN),
+    (0xe000_ef38, 0xe000_ef3c, "FPCAR or FPDSCR", u32::MAX),
+];
+
+/// The same of a Cortex-M7 alone.
+const KNOWN_M7: &[(u32, u32, &str, u32)] = &[
+    (
+        0xe000_ed14,
+        0xe000_ed14,
+        "CCR",
+        CONFIGURATION | INSTRUCTION_CACHE | BRANCH_PREDICTION,
+    ),
+    (0xe000_ed84, 0xe000_ed84, "CSSELR", 0xf),
+    (0xe000_ef50, 0xe000_ef78, "a cache's maintenance", u32::MAX),
+];
+
+/// CCR of every core.
+const CONFIGURATION: u32 = 0x31b;
 
 /// Registers of the system control block and of the debug units.
 #[derive(Default, Hash)]
@@ -136,8 +178,33 @@ impl<B: Bus> Cpu<B> {
         }
     }
 
+    /// Tells of what a write would change that there is no model of.
+    fn check_system(&mut self, address: u32, value: u32) {
+        let of_m7 = if self.art.is_in_core() { KNOWN_M7 } else { &[] };
+        let mut all = of_m7.iter().chain(KNOWN);
+        let known = all.find(|(first, last, ..)| (*first..=*last).contains(&address));
+        let (register, known) = known.map_or(("a register of the core", 0), |known| (known.2, known.3));
+        if value & !known == 0 {
+            return;
+        }
+        let bits = (value ^ self.read_system(address)) & !known;
+        if bits != 0 {
+            self.notice(Notice::Unmodeled { register, bits });
+        }
+    }
+
+    fn set_vector_table(&mut self, address: u32) {
+        // As many words as there are exceptions, up to a power of two: 98 to 118 on the chips with a Cortex-M4, 166 on the H743.
+        let multiple = if self.art.is_in_core() { 0x400 } else { 0x200 };
+        if !address.is_multiple_of(multiple) {
+            self.notice(Notice::Vectors { address, multiple });
+        }
+        self.scs.vtor = address & !0x7f;
+    }
+
     /// Writes a register of the private peripheral bus. Only priorities and the fault status are written in parts.
     pub(super) fn write_system(&mut self, address: u32, bytes: u32, value: u32) {
+        self.check_system(address, value);
         match address {
             0xe000_1000 => self.scs.set_debug(self.now, |scs| {
                 scs.dwt_ctrl = scs.dwt_ctrl & !CYCCNTENA | value & CYCCNTENA;
@@ -156,17 +223,17 @@ impl<B: Bus> Cpu<B> {
             }
             0xe000_e400..=0xe000_e4ef => self.write_priorities(FIRST_INTERRUPT, address - 0xe000_e400, bytes, value),
             0xe000_ed04 => self.set_interrupt_state(value),
-            0xe000_ed08 => self.scs.vtor = value & !0x7f,
+            0xe000_ed08 => self.set_vector_table(value),
             0xe000_ed0c if value >> 16 == VECTKEY => {
                 self.nvic.group = value >> 8 & 7;
                 self.reset_request |= value & 1 << 2 != 0;
             }
             0xe000_ed10 => self.scs.scr = value & (SLEEPONEXIT | SLEEPDEEP | SEVONPEND),
             0xe000_ed14 if self.art.is_in_core() => {
-                self.scs.ccr = value & (0x31b | INSTRUCTION_CACHE) | BRANCH_PREDICTION;
+                self.scs.ccr = value & (CONFIGURATION | INSTRUCTION_CACHE) | BRANCH_PREDICTION;
                 self.art.switch_core_cache(value & INSTRUCTION_CACHE != 0);
             }
-            0xe000_ed14 => self.scs.ccr = value & 0x31b,
+            0xe000_ed14 => self.scs.ccr = value & CONFIGURATION,
             0xe000_ed18..=0xe000_ed23 => self.write_priorities(4, address - 0xe000_ed18, bytes, value),
             // Only the enables of the faults are kept; the state of the handlers is shown from the NVIC.
             0xe000_ed24 => self.scs.shcsr = value & 0x7_0000,

@@ -308,6 +308,7 @@ impl Board {
     /// Everything is as after a reset, and the core is halted.
     pub(super) fn stop(&mut self, cause: ResetCause) {
         self.cpu.bus.reset(cause, self.cpu.now);
+        self.cpu.memory.lose_unwritten();
         if let Some(place) = self.cpu.bus.take_torn() {
             self.cpu.memory.tear(place);
         }

@@ -114,6 +114,7 @@ mod tests {
     use super::*;
     use crate::image::Image;
     use crate::time::MILLISECOND;
+    use crate::world::World;
 
     const FLASH_KEYR: u32 = 0x4002_3c04;
     const FLASH_CR: u32 = 0x4002_3c10;
@@ -168,6 +169,40 @@ mod tests {
         board.run_until(MILLISECOND);
         board.cut_power(1);
         assert_eq!(word(&board), WORD);
+    }
+
+    /// The RAM of an H7 loses what was written last, unless that was written elsewhere.
+    #[test]
+    fn a_reset_loses_the_last_words_of_a_corrected_ram() {
+        // ldr r4, =RAM; ldr r0, [r4]; ldr r1, [r4, #8]; movs r2, #85; str r2, [r4]; str r2, [r4, #4]; perhaps str r2, [r4, #8]; then
+        // ldr r5, =AIRCR; ldr r6, =SYSRESETREQ; str r6, [r5]; b .
+        let program = |other: u16, ram: u16| -> Arc<Image> {
+            let code = [
+                0x1000, ram, 0x0009, 0x0800, 0x4c05, 0x6820, 0x68a1, 0x2255, 0x6022, 0x6062, other, 0x4d03, 0x4e03,
+                0x602e, 0xe7fe, 0xbf00, 0x0000, ram, 0xed0c, 0xe000, 0x0004, 0x05fa,
+            ];
+            let bytes = code.iter().flat_map(|half: &u16| half.to_le_bytes());
+            Arc::new(Image::from_bytes(bytes.collect()))
+        };
+        for (name, ram, other, is_lost) in [
+            ("nucleo-h743zi", 0x2400, 0xbf00, true),
+            ("nucleo-h743zi", 0x2400, 0x60a2, false),
+            ("nucleo-l476rg", 0x2000, 0xbf00, false),
+        ] {
+            let kind = crate::boards::find(name).expect("a board");
+            let mut world = World::new(1);
+            world.add(Board::new(&program(other, ram), BoardOptions::of(kind)));
+            world.run_until(MILLISECOND);
+            let board = &mut world.boards_mut()[0];
+            board.stop(crate::chip::ResetCause::Pin);
+            assert!(board.resets() > 1 && board.faults().is_empty(), "{name}");
+            let found = board.cpu.memory.bytes(u32::from(ram) << 16, 8).expect("RAM");
+            assert_eq!(
+                found != [0x55, 0, 0, 0, 0x55, 0, 0, 0],
+                is_lost,
+                "{name} {other:#x} {found:x?}"
+            );
+        }
     }
 
     #[test]

@@ -31,7 +31,6 @@ pub(super) fn start() -> embassy_stm32::Peripherals {
     embassy_stm32::init(config)
 }
 
-/// Whether the clocks come from the internal oscillator.
 pub(super) fn is_clocked_from_inside() -> bool {
     pac::RCC.pllcfgr().read().pllsrc() == PllSource::HSI
 }
@@ -48,9 +47,8 @@ pub(super) fn accelerate() {
 
 /// Has 32 bits of the flash erased at once. embassy takes what it finds, which is 8: that may take longer than the watchdog waits.
 pub(super) fn widen_erase() {
-    const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
     if pac::FLASH.cr().read().lock() {
-        KEYS.into_iter().for_each(|key| pac::FLASH.keyr().write_value(key));
+        super::FLASH_KEYS.into_iter().for_each(|key| pac::FLASH.keyr().write_value(key));
     }
     pac::FLASH
         .cr()

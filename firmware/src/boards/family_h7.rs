@@ -33,7 +33,6 @@ pub(super) fn start() -> embassy_stm32::Peripherals {
     embassy_stm32::init(config)
 }
 
-/// Whether the clocks come from the internal oscillator.
 pub(super) fn is_clocked_from_inside() -> bool {
     pac::RCC.pllckselr().read().pllsrc() == PllSource::HSI
 }
@@ -43,6 +42,30 @@ pub(super) fn accelerate() {
     // SAFETY: nothing else uses it. Code never changes, so the cache holds what is in the flash.
     let mut core = unsafe { cortex_m::Peripherals::steal() };
     core.SCB.enable_icache();
+}
+
+/// Has 64 bits of the flash erased at once. embassy leaves 8 after each write: a sector may take four seconds then, which is more than neighbors are
+/// told, and as long as the watchdog waits.
+pub(super) fn widen_erase() {
+    for bank in 0..2 {
+        let bank = pac::FLASH.bank(bank);
+        if bank.cr().read().lock() {
+            super::FLASH_KEYS
+                .into_iter()
+                .for_each(|key| bank.keyr().write_value(key));
+        }
+        bank.cr().modify(|w| w.set_psize(3));
+    }
+}
+
+/// RAM is corrected in words of 64 bits: less than one waits until something else is written, and is lost by a reset before. So something else is
+/// written here.
+pub(super) fn settle_ram() {
+    #[repr(align(8))]
+    struct Word([u32; 2]);
+    static mut ELSEWHERE: Word = Word([0; 2]);
+    // SAFETY: nobody reads it. Volatile, since nobody does.
+    unsafe { core::ptr::addr_of_mut!(ELSEWHERE.0[0]).write_volatile(0) };
 }
 
 /// Reads what a reset may have torn in the flash. That is a bus fault, at every start. A priority as high as that of a fault

@@ -87,7 +87,6 @@ pub(crate) fn start() -> Peripherals {
     peripherals
 }
 
-/// The watchdog of the chip.
 pub(crate) type Watchdog = IndependentWatchdog<'static, family::Watchdog>;
 
 /// The watchdog, not yet running. To be called once.
@@ -108,19 +107,17 @@ pub(crate) fn complaint() -> Option<&'static str> {
     }
 }
 
-/// Whether a serial port can run at a rate.
 pub(crate) fn can_run_at(port: u8, baud: u32) -> bool {
     clock(port).is_some_and(|clock| rates_agree([clock], baud))
 }
 
-/// The clock of a serial port.
 pub(crate) fn clock(port: u8) -> Option<UartClock> {
     chosen::CLOCKS.get(usize::from(port)).copied()
 }
 
 /// Does something that erases or writes the flash. The data cache is off meanwhile and forgets what it knew.
 pub(crate) fn change_flash<R>(change: impl FnOnce() -> R) -> R {
-    #[cfg(chip_f4)]
+    #[cfg(any(chip_f4, chip_h7))]
     family::widen_erase();
     // That of the H7 is in its core, and off.
     #[cfg(not(chip_h7))]
@@ -136,6 +133,17 @@ pub(crate) fn change_flash<R>(change: impl FnOnce() -> R) -> R {
         pac::FLASH.acr().modify(|w| w.set_dcen(true));
     }
     result
+}
+
+/// What unlocks the controller of the flash.
+#[cfg(any(chip_f4, chip_h7))]
+const FLASH_KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
+
+/// Resets the chip, once what was last written to RAM is there.
+pub(crate) fn reset() -> ! {
+    #[cfg(chip_h7)]
+    family::settle_ram();
+    cortex_m::peripheral::SCB::sys_reset()
 }
 
 /// Reads what a reset may have torn in the flash: wrong bytes are read then, and a checksum tells so. L4 and G4 raise an NMI besides,
@@ -197,7 +205,6 @@ pub(crate) enum ResetCause {
     LowPower,
 }
 
-/// What a chip says about its last reset.
 struct ResetFlags {
     watchdog: bool,
     low_power: bool,
@@ -309,22 +316,15 @@ macro_rules! board {
             $(
                 $uart => crate::uart::IdleHandler<embassy_stm32::peripherals::$uart>;
                 $tx_interrupt => crate::uart::SentHandler<embassy_stm32::peripherals::$uart>;
-                $rx_interrupt => embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$rx_dma>,
-                    crate::uart::RingHandler<embassy_stm32::peripherals::$uart>;
+                $rx_interrupt => crate::uart::RingHandler<embassy_stm32::peripherals::$uart>;
             )*
         });
 
         $(
             super::port!($uart, tx $tx_controller $tx_number, rx $rx_controller $rx_number);
 
-            // SAFETY: embassy's handler serves transfers that are awaited, and those that send are not.
-            unsafe impl
-                embassy_stm32::interrupt::typelevel::Binding<
-                    embassy_stm32::interrupt::typelevel::$tx_interrupt,
-                    embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$tx_dma>,
-                > for Interrupts
-            {
-            }
+            super::unawaited!($tx_interrupt, $tx_dma);
+            super::unawaited!($rx_interrupt, $rx_dma);
         )*
 
         /// Opens everything, ports 0, 1 ... at the rates that `baud` says; the second may be used later.
@@ -387,6 +387,21 @@ macro_rules! serial_port {
     }};
 }
 use serial_port;
+
+/// Has embassy take a DMA channel whose interrupt is not its own, but of `Interrupts`.
+macro_rules! unawaited {
+    ($interrupt:ident, $dma:ident) => {
+        // SAFETY: embassy's handler serves transfers that are awaited, and those of serial ports are not.
+        unsafe impl
+            embassy_stm32::interrupt::typelevel::Binding<
+                embassy_stm32::interrupt::typelevel::$interrupt,
+                embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$dma>,
+            > for Interrupts
+        {
+        }
+    };
+}
+use unawaited;
 
 /// Says where the registers of a serial port are, and what its interrupt handlers leave.
 macro_rules! port {

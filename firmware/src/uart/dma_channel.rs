@@ -2,12 +2,13 @@
 
 use embassy_stm32::pac::bdma::regs::Isr;
 use embassy_stm32::pac::bdma::{Ch, Dma as Controller};
-use embassy_stm32::pac::common::{Reg, W};
+use embassy_stm32::pac::common::{R, Reg, W};
 
 /// A channel.
 #[derive(Clone, Copy)]
 pub(crate) struct Dma {
     channel: Ch,
+    status: Reg<Isr, R>,
     clear: Reg<Isr, W>,
     /// The flag that clears all of its flags.
     flags: Isr,
@@ -19,6 +20,7 @@ impl Dma {
     pub(crate) fn new(controller: Controller, number: usize) -> Self {
         Dma {
             channel: controller.ch(number),
+            status: controller.isr(),
             clear: controller.ifcr(),
             flags: Isr(1 << (4 * number)),
         }
@@ -36,6 +38,15 @@ impl Dma {
         self.clear_flags();
         self.channel.ndtr().write(|w| w.set_ndt(bytes as u16));
         self.channel.cr().modify(|w| w.set_en(true));
+    }
+
+    /// How many halves of a ring have been filled since the last call, two at most. An error, which stops the channel, keeps its flag and its
+    /// interrupt: the watchdog restarts the board.
+    pub(super) fn take_halves(self) -> u32 {
+        // TCIF and HTIF. The flag of all would also clear what comes meanwhile.
+        let filled = self.status.read().0 & (self.flags.0 << 1 | self.flags.0 << 2);
+        self.clear.write_value(Isr(filled));
+        filled.count_ones()
     }
 
     pub(super) fn clear_flags(self) {

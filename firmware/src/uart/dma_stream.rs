@@ -1,6 +1,6 @@
 //! The DMA streams of F4 and H7 chips, once embassy has configured them.
 
-use embassy_stm32::pac::common::{Reg, W};
+use embassy_stm32::pac::common::{R, Reg, W};
 use embassy_stm32::pac::dma::regs::Ixr;
 use embassy_stm32::pac::dma::{Dma as Controller, St};
 
@@ -8,17 +8,18 @@ use embassy_stm32::pac::dma::{Dma as Controller, St};
 #[derive(Clone, Copy)]
 pub(crate) struct Dma {
     stream: St,
+    status: Reg<Ixr, R>,
     clear: Reg<Ixr, W>,
     /// All of its flags.
     flags: Ixr,
 }
 
 impl Dma {
-    /// A stream of a controller.
     #[inline(always)]
     pub(crate) fn new(controller: Controller, number: usize) -> Self {
         Dma {
             stream: controller.st(number),
+            status: controller.isr(number / 4),
             clear: controller.ifcr(number / 4),
             flags: Ixr(0b11_1101 << [0, 6, 16, 22][number % 4]),
         }
@@ -34,6 +35,16 @@ impl Dma {
         self.clear_flags();
         self.stream.ndtr().write(|w| w.set_ndt(bytes as u16));
         self.stream.cr().modify(|w| w.set_en(true));
+    }
+
+    /// How many halves of a ring have been filled since the last call, two at most. An error, which stops the stream, keeps its flag and its
+    /// interrupt: the watchdog restarts the board.
+    pub(super) fn take_halves(self) -> u32 {
+        // HTIF and TCIF: the lowest of all flags stands four places below.
+        let half = (self.flags.0 & self.flags.0.wrapping_neg()) << 4;
+        let filled = self.status.read().0 & (half | half << 1);
+        self.clear.write_value(Ixr(filled));
+        filled.count_ones()
     }
 
     pub(super) fn clear_flags(self) {

@@ -42,7 +42,6 @@ pub(crate) struct SerialPort {
 
 /// What has happened at the ports: those that have received in the low half, those that have sent in the high one.
 static EVENTS: AtomicU32 = AtomicU32::new(0);
-/// The task that handles events.
 static HANDLER: AtomicWaker = AtomicWaker::new();
 const SENT: u32 = 16;
 
@@ -64,7 +63,6 @@ pub(crate) struct PortParts {
 
 /// What an interrupt handler leaves.
 pub(crate) struct Noticed {
-    /// The number of the port.
     port: AtomicU8,
     /// Flags of the status register that were set since the receiver looked.
     flags: AtomicU8,
@@ -121,15 +119,19 @@ impl<T: Port, I: Interrupt> Handler<I> for IdleHandler<T> {
     }
 }
 
-/// The interrupt handler that wakes the receiver when half of its ring has been filled.
+/// The interrupt handler that wakes the receiver when half of its ring has been filled. It goes by the flags: an interrupt may come without one, after
+/// they were cleared, and one may come for two.
 pub(crate) struct RingHandler<T>(PhantomData<T>);
 
 impl<T: Port, I: Interrupt> Handler<I> for RingHandler<T> {
-    // SAFETY: called by the interrupt only; it touches nothing but the waker and an atomic number.
+    // SAFETY: called by the interrupt only; it touches nothing but flags of DMA, the waker and an atomic number.
     unsafe fn on_interrupt() {
-        let PortParts { noticed, .. } = T::parts();
-        noticed.halves.fetch_add(1, Ordering::Relaxed);
-        noticed.has_received();
+        let PortParts { noticed, rx_dma, .. } = T::parts();
+        let filled = rx_dma.take_halves();
+        if filled > 0 {
+            noticed.halves.fetch_add(filled, Ordering::Relaxed);
+            noticed.has_received();
+        }
     }
 }
 
@@ -235,7 +237,6 @@ fn set_baud(registers: Usart, port: u8, baud: u32) {
     });
 }
 
-/// The receiving half of a serial port.
 pub(crate) struct Receiver {
     noticed: &'static Noticed,
     dma: Dma,
@@ -323,7 +324,6 @@ impl Receiver {
     }
 }
 
-/// All serial ports of a board.
 pub(crate) struct Ports(pub(crate) [SerialPort; PORTS]);
 
 impl Ports {

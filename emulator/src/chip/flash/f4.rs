@@ -3,7 +3,7 @@
 use super::super::parts::FlashControl;
 use super::super::peripheral::Peripheral;
 use super::super::rules::Violation;
-use super::{Account, Keys, access};
+use super::{Account, Keys, Options, access};
 use crate::cpu::Cycles;
 use crate::memory::Memory;
 
@@ -14,6 +14,10 @@ const STRT: u32 = 1 << 16;
 const EOPIE: u32 = 1 << 24;
 const ERRIE: u32 = 1 << 25;
 const LOCK: u32 = 1 << 31;
+
+/// Bits of OPTCR.
+const OPTLOCK: u32 = 1;
+const OPTSTRT: u32 = 1 << 1;
 
 const EOP: u32 = 1;
 const OPERR: u32 = 1 << 1;
@@ -37,6 +41,7 @@ pub(in crate::chip) struct FlashF4 {
     status: u32,
     control: u32,
     keys: Keys,
+    options: Options,
     account: Account,
 }
 
@@ -45,6 +50,8 @@ impl FlashF4 {
         FlashF4 {
             control: LOCK,
             account: Account::new(wear),
+            // As delivered.
+            options: Options::new(0x0fff_aaec, 8),
             ..FlashF4::default()
         }
     }
@@ -67,6 +74,15 @@ impl FlashF4 {
         0
     }
 
+    /// OPTCR has its lock and its start below the option bytes.
+    fn set_options(&mut self, value: u32) {
+        self.options.want(value & !(OPTLOCK | OPTSTRT), &mut self.account);
+        if value & OPTSTRT != 0 {
+            self.options.program(&mut self.account);
+        }
+        self.options.lock |= value & OPTLOCK;
+    }
+
     fn finish(&mut self) {
         if self.control & EOPIE != 0 {
             self.status |= EOP;
@@ -86,7 +102,9 @@ impl Peripheral for FlashF4 {
         match offset {
             0x00 => self.access = access(self.access, value & 0x1f0f, &mut self.account.broken),
             0x04 => self.keys.take(value, &mut self.control, LOCK),
+            0x08 => self.options.take_key(value),
             0x0c => self.status &= !(value & (EOP | ERRORS)),
+            0x14 => self.set_options(value),
             0x10 if self.control & LOCK == 0 => self.control = value & 0x8301_03ff,
             _ => {}
         }
@@ -97,8 +115,7 @@ impl Peripheral for FlashF4 {
             0x00 => self.access,
             // SR is cleared by ones: bytes that are not written must be zeros.
             0x10 => self.control,
-            // The option bytes as delivered, locked.
-            0x14 => 0x0fff_aaed,
+            0x14 => self.options.wanted | self.options.lock,
             _ => 0,
         }
     }
@@ -112,6 +129,7 @@ impl Peripheral for FlashF4 {
     fn reset(&mut self, _now: Cycles) {
         *self = FlashF4 {
             account: self.account.after_reset(None),
+            options: self.options.after_reset(),
             ..Self::new(0)
         };
     }

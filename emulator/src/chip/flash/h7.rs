@@ -6,11 +6,14 @@ use std::ops::Range;
 use super::super::parts::FlashControl;
 use super::super::peripheral::Peripheral;
 use super::super::rules::Violation;
-use super::{Account, Keys, Operation, is_busy};
+use super::{Account, Keys, Operation, Options, is_busy};
 use crate::cpu::{Cycles, NEVER};
 use crate::memory::{FLASH, Memory};
 
 const LOCK: u32 = 1;
+/// Bits of OPTCR.
+const OPTLOCK: u32 = 1;
+const OPTSTART: u32 = 1 << 1;
 const PG: u32 = 1 << 1;
 const SER: u32 = 1 << 2;
 const BER: u32 = 1 << 3;
@@ -77,6 +80,7 @@ impl Bank {
 pub(in crate::chip) struct FlashH7 {
     access: u32,
     banks: [Bank; 2],
+    options: Options,
     account: Account,
 }
 
@@ -85,6 +89,8 @@ impl FlashH7 {
         FlashH7 {
             access: 0x37,
             banks: [Bank::new(), Bank::new()],
+            // As delivered.
+            options: Options::new(0x1bc6_aaf0, 8),
             account: Account::new(wear),
         }
     }
@@ -130,6 +136,13 @@ impl FlashH7 {
         self.begin(bank, at..at + WORD, time, now)
     }
 
+    fn set_options(&mut self, value: u32) {
+        if value & OPTSTART != 0 {
+            self.options.program(&mut self.account);
+        }
+        self.options.lock |= value & OPTLOCK;
+    }
+
     fn write_bank(&mut self, bank: usize, offset: u32, value: u32, now: Cycles) {
         let is_busy = self.banks[bank].is_busy(now);
         let registers = &mut self.banks[bank];
@@ -141,6 +154,9 @@ impl FlashH7 {
             0x0c => registers.control = value & 0x0fff_8fff,
             // CCR; SR itself is read only.
             0x14 => registers.status &= !(value & (EOP | ERRORS)),
+            0x08 => self.options.take_key(value),
+            0x18 => self.set_options(value),
+            0x20 => self.options.want(value, &mut self.account),
             _ => {}
         }
     }
@@ -244,9 +260,9 @@ impl Peripheral for FlashH7 {
         match offset & 0xff {
             0x00 => self.access,
             0x0c => bank.control,
-            // The option bytes as delivered.
-            0x18 => 1,
-            0x1c | 0x20 => 0x1bc6_aaf0,
+            0x18 => self.options.lock,
+            0x1c => self.options.loaded,
+            0x20 => self.options.wanted,
             _ => 0,
         }
     }
@@ -277,6 +293,7 @@ impl Peripheral for FlashH7 {
         let cut_off = self.banks.iter_mut().find_map(|bank| bank.operation.take());
         *self = FlashH7 {
             account: self.account.after_reset(cut_off),
+            options: self.options.after_reset(),
             ..FlashH7::new(0)
         };
     }

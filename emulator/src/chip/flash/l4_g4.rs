@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::super::parts::FlashControl;
 use super::super::peripheral::Peripheral;
 use super::super::rules::Violation;
-use super::{Account, Keys, Operation, access, is_busy};
+use super::{Account, Keys, Operation, Options, access, is_busy};
 use crate::cpu::{Cycles, NEVER};
 use crate::memory::{FLASH, Memory};
 
@@ -16,9 +16,11 @@ const MER1: u32 = 1 << 2;
 const BKER: u32 = 1 << 11;
 const MER2: u32 = 1 << 15;
 const START: u32 = 1 << 16;
+const OPTSTRT: u32 = 1 << 17;
 const FSTPG: u32 = 1 << 18;
 const EOPIE: u32 = 1 << 24;
 const ERRIE: u32 = 1 << 25;
+const OPTLOCK: u32 = 1 << 30;
 const LOCK: u32 = 1 << 31;
 
 const EOP: u32 = 1;
@@ -41,6 +43,7 @@ pub(in crate::chip) struct FlashL4G4 {
     control: u32,
     ecc: u32,
     keys: Keys,
+    options: Options,
     /// Whether it is two banks. One alone has pages of twice the size.
     dual_bank: bool,
     /// The first half of a double word: where, and what.
@@ -57,6 +60,8 @@ impl FlashL4G4 {
             access_at_reset,
             access: access_at_reset,
             control: LOCK,
+            // As delivered, but for DBANK.
+            options: Options::new(0xffaf_f8aa | u32::from(dual_bank) << 22, 0),
             account: Account::new(wear),
             ..FlashL4G4::default()
         }
@@ -100,7 +105,11 @@ impl FlashL4G4 {
         } else if self.control & LOCK != 0 {
             self.account.breaks("CR is written while it is locked");
         } else {
-            self.control = value;
+            self.control = value & !(OPTSTRT | OPTLOCK);
+            self.options.lock |= u32::from(value & OPTLOCK != 0);
+            if value & OPTSTRT != 0 {
+                self.options.program(&mut self.account);
+            }
         }
     }
 }
@@ -193,6 +202,8 @@ impl Peripheral for FlashL4G4 {
         match offset {
             0x00 => self.access = access(self.access, value & 0x0004_7f0f, &mut self.account.broken),
             0x08 => self.keys.take(value, &mut self.control, LOCK),
+            0x0c => self.options.take_key(value),
+            0x20 => self.options.want(value, &mut self.account),
             0x10 => self.status &= !(value & (EOP | ERRORS)),
             0x14 => self.set_control(value, now),
             0x18 => self.ecc &= !(value & 0xc000_0000),
@@ -204,9 +215,8 @@ impl Peripheral for FlashL4G4 {
         match offset {
             0x00 => self.access,
             // SR and ECCR are cleared by ones: bytes that are not written must be zeros.
-            0x14 => self.control,
-            // The option bytes as delivered, but for DBANK.
-            0x20 => 0xffaf_f8aa | u32::from(self.dual_bank) << 22,
+            0x14 => self.control | if self.options.lock != 0 { OPTLOCK } else { 0 },
+            0x20 => self.options.wanted,
             _ => 0,
         }
     }
@@ -234,6 +244,7 @@ impl Peripheral for FlashL4G4 {
         let account = self.account.after_reset(self.operation.take());
         *self = FlashL4G4 {
             account,
+            options: self.options.after_reset(),
             ..FlashL4G4::new(self.access_at_reset, 0, self.dual_bank)
         };
     }
@@ -356,7 +367,7 @@ mod tests {
         assert_eq!((rules(&mut flash), flash.read(CR, 0) & PER), (1, PER));
         let mut locked = FlashL4G4::new(0x600, 0, true);
         locked.write(CR, PG, 0);
-        assert_eq!((rules(&mut locked), locked.read(CR, 0)), (1, LOCK));
+        assert_eq!((rules(&mut locked), locked.read(CR, 0)), (1, LOCK | OPTLOCK));
     }
 
     #[test]

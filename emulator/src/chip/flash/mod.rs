@@ -14,6 +14,8 @@ use crate::cpu::Cycles;
 use crate::memory::Memory;
 
 const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
+/// Those of the option bytes.
+const OPTION_KEYS: [u32; 2] = [0x0819_2a3b, 0x4c5d_6e7f];
 
 /// How many keys of the unlock sequence have come.
 #[derive(Default, Hash)]
@@ -22,7 +24,11 @@ struct Keys(usize);
 impl Keys {
     /// Takes a key; the last one clears the bit LOCK. A wrong one locks until the next reset.
     fn take(&mut self, key: u32, control: &mut u32, lock: u32) {
-        let is_next = KEYS.get(self.0) == Some(&key);
+        self.take_of(KEYS, key, control, lock);
+    }
+
+    fn take_of(&mut self, keys: [u32; 2], key: u32, control: &mut u32, lock: u32) {
+        let is_next = keys.get(self.0) == Some(&key);
         self.0 = if is_next { self.0 + 1 } else { KEYS.len() + 1 };
         if self.0 == KEYS.len() {
             *control &= !lock;
@@ -42,6 +48,62 @@ fn access(before: u32, value: u32, broken: &mut Vec<Violation>) -> u32 {
         }
     }
     taken
+}
+
+/// The option bytes: their lock, what the chip has loaded, and what it is to have. A board whose firmware programs them is another board for
+/// good, so that is always told; what they change is not modeled.
+#[derive(Default, Hash)]
+struct Options {
+    keys: Keys,
+    /// Not 0 while they are locked.
+    lock: u32,
+    loaded: u32,
+    wanted: u32,
+    /// Where the read protection stands, from its lowest bit.
+    protection: u32,
+}
+
+impl Options {
+    fn new(loaded: u32, protection: u32) -> Self {
+        Options {
+            lock: 1,
+            loaded,
+            wanted: loaded,
+            protection,
+            ..Options::default()
+        }
+    }
+
+    fn take_key(&mut self, key: u32) {
+        self.keys.take_of(OPTION_KEYS, key, &mut self.lock, 1);
+    }
+
+    fn want(&mut self, value: u32, account: &mut Account) {
+        match self.lock {
+            0 => self.wanted = value,
+            _ if value == self.wanted => {}
+            _ => account.breaks_options("they are written while they are locked".into()),
+        }
+    }
+
+    /// Level 2 of the read protection is refused: it could never be undone, and no probe would reach the board again.
+    fn program(&mut self, account: &mut Account) {
+        const LEVEL_2: u32 = 0xcc;
+        let (from, to) = (self.loaded, self.wanted);
+        if self.lock != 0 {
+            account.breaks_options("they are programmed while they are locked".into());
+        } else if to >> self.protection & 0xff == LEVEL_2 {
+            account.breaks_options("read protection of level 2, which nothing undoes, is refused".into());
+            self.wanted = from;
+        } else {
+            account.breaks_options(format!("they are programmed: {to:#010x} in place of {from:#010x}"));
+            self.loaded = to;
+        }
+    }
+
+    fn after_reset(&self) -> Self {
+        Options::new(self.loaded, self.protection)
+    }
 }
 
 /// What every controller keeps besides its registers.
@@ -90,6 +152,10 @@ impl Account {
 
     fn breaks(&mut self, how: &str) {
         self.broken.push(Violation::new(Rule::FlashOrder, how));
+    }
+
+    fn breaks_options(&mut self, how: String) {
+        self.broken.push(Violation::new(Rule::OptionBytes, how));
     }
 
     /// A time between typical and longest, in microseconds.

@@ -3,7 +3,9 @@
 // What the descriptions of single chips are written with, besides what is below.
 pub(super) use super::super::clocks::Limits;
 pub(super) use super::super::pwr::f4::PwrFacts;
-pub(super) use super::kinds::{Description, FlashReading, I2cPins, MapEntry, MemorySizes, Request, UartPins, pins};
+pub(super) use super::kinds::{
+    Description, FlashReading, I2cPins, MapEntry, MemorySizes, Pins, Request, UartPins, pins,
+};
 
 use super::super::clocks::megahertz;
 use super::super::dma::layout::STREAMS_F4;
@@ -31,6 +33,7 @@ pub(super) const MEMORY: MemorySizes = MemorySizes {
     ccm_base: CCM,
     ccm: 0,
     dma_reaches_ccm: false,
+    corrects_ram: false,
 };
 
 /// What the PLLs of most take and what their oscillators can do, in Hz.

@@ -12,6 +12,7 @@ pub(super) static CHIP: Description = Description {
         ..MEMORY
     },
     flash_reading: FlashReading::F4,
+    pins: Pins::Inputs,
     map: &[
         TIM2, TIM3, TIM4, TIM5, TIM6, TIM7, TIM12, TIM13, TIM14, RTC, WWDG, IWDG, I2S2EXT, SPI2, SPI3, I2S3EXT, USART2,
         USART3, UART4, UART5, I2C1, I2C2, I2C3, CAN1, CAN2, PWR, DAC, TIM1, TIM8, USART1, USART6, ADC, SDIO, SPI1,

@@ -7,6 +7,7 @@ pub(super) static CHIP: Description = Description {
     id_code: 0x1000_6431,
     memory: MEMORY,
     flash_reading: FlashReading::F4,
+    pins: Pins::Inputs,
     map: &[
         TIM2, TIM3, TIM4, TIM5, RTC, WWDG, IWDG, I2S2EXT, SPI2, SPI3, I2S3EXT, USART2, I2C1, I2C2, I2C3, PWR, TIM1,
         USART1, USART6, ADC, SDIO, SPI1, SPI4, SYSCFG, EXTI, TIM9, TIM10, TIM11, SPI5, GPIOA, GPIOB, GPIOC, GPIOD,

@@ -7,6 +7,7 @@ pub(super) static CHIP: Description = Description {
     id_code: 0x1000_6421,
     memory: MEMORY,
     flash_reading: FlashReading::F4,
+    pins: Pins::Inputs,
     map: &[
         TIM2, TIM3, TIM4, TIM5, TIM6, TIM7, TIM12, TIM13, TIM14, RTC, WWDG, IWDG, SPI2, SPI3, SPDIF, USART2, USART3,
         UART4, UART5, I2C1, I2C2, I2C3, FMPI2C1, CAN1, CAN2, CEC, PWR, DAC, TIM1, TIM8, USART1, USART6, ADC, SDIO,

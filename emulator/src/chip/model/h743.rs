@@ -20,8 +20,10 @@ pub(super) static CHIP: Description = Description {
         ccm_base: 0x2000_0000,
         ccm: 128 * 1024,
         dma_reaches_ccm: false,
+        corrects_ram: true,
     },
     flash_reading: FlashReading::H7,
+    pins: Pins::Analog,
     map: MAP,
     functions: &[
         UartPins::new(0, 7, &pins(["PA9", "PB6"]), &pins(["PA10", "PB7"])),

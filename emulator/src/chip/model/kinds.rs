@@ -3,6 +3,7 @@
 // What every description is written with.
 pub(super) use super::super::dma::{Controllers, Request};
 pub(super) use super::super::exti;
+pub(super) use super::super::gpio::Pins;
 pub(super) use super::super::i2c::I2cPins;
 pub(super) use super::super::map::{Kind, MapEntry};
 pub(super) use super::super::parts::{Individual, Parts};

@@ -19,8 +19,10 @@ pub(super) static CHIP: Description = Description {
         ccm_base: CCM,
         ccm: 32 * 1024,
         dma_reaches_ccm: true,
+        corrects_ram: false,
     },
     flash_reading: FlashReading::L4_G4,
+    pins: Pins::Analog,
     map: MAP,
     functions: &[
         UartPins::new(0, 7, &pins(["PA9", "PB6"]), &pins(["PA10", "PB7"])),

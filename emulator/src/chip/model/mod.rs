@@ -12,6 +12,7 @@ mod l476;
 mod l4_g4;
 
 use super::dma::Request;
+use super::gpio::Pins;
 use super::map::MapEntry;
 use super::parts::{Individual, Parts};
 use super::pins::UartPins;
@@ -47,6 +48,8 @@ pub struct Description {
     pub memory: MemorySizes,
     /// How its flash is read.
     pub flash_reading: FlashReading,
+    /// How its pins are after a reset.
+    pub(crate) pins: Pins,
     /// Peripherals by address.
     pub map: &'static [MapEntry],
     /// What the pins can be to the serial ports.

@@ -54,6 +54,11 @@ fn apb_divider(bits: u32) -> u64 {
     if bits & 4 == 0 { 1 } else { 2 << (bits & 3) }
 }
 
+pub(super) fn real_offset(family: Family, offset: u32) -> u32 {
+    let is_alias = family == Family::H7 && ALIASES.contains(&offset);
+    if is_alias { offset - ALIAS } else { offset }
+}
+
 #[derive(Hash)]
 pub(super) struct Rcc {
     family: Family,
@@ -76,6 +81,10 @@ impl Rcc {
         };
         rcc.begin(family.layout().causes[0]);
         rcc
+    }
+
+    pub(super) fn family(&self) -> Family {
+        self.family
     }
 
     fn layout(&self) -> &'static Layout {
@@ -303,8 +312,7 @@ impl Peripheral for Rcc {
 
     fn write(&mut self, offset: u32, value: u32, now: Cycles) {
         let (layout, family) = (self.layout(), self.family);
-        let is_alias = family == Family::H7 && ALIASES.contains(&offset);
-        match if is_alias { offset - ALIAS } else { offset } {
+        match real_offset(family, offset) {
             CR => self.set_control(value, now),
             offset if offset > layout.last => {}
             offset if self.changes_running_pll(offset, value) => {
@@ -328,9 +336,10 @@ impl Peripheral for Rcc {
     fn rest(&self, offset: u32) -> u32 {
         match offset {
             offset if offset == self.layout().bdcr => self.backup.value(),
-            offset if self.family == Family::H7 && ALIASES.contains(&offset) => self.value(offset - ALIAS),
-            offset if offset > self.layout().last => 0,
-            offset => self.value(offset),
+            offset => match real_offset(self.family, offset) {
+                offset if offset > self.layout().last => 0,
+                offset => self.value(offset),
+            },
         }
     }
 

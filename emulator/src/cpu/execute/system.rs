@@ -4,7 +4,7 @@ use crate::cpu::exceptions::{FPCA, SPSEL};
 use crate::cpu::fault::Fault;
 use crate::cpu::instruction::Op;
 use crate::cpu::nvic::{PRIORITY_BITS, SV_CALL};
-use crate::cpu::{Bus, Cpu, Sleep};
+use crate::cpu::{Bus, Cpu, Notice, Sleep};
 
 /// The special registers by their SYSm numbers, manual section B5.1.1.
 const MSP: u8 = 8;
@@ -14,6 +14,8 @@ const BASEPRI: u8 = 17;
 const BASEPRI_MAX: u8 = 18;
 const FAULTMASK: u8 = 19;
 const CONTROL: u8 = 20;
+/// CONTROL: code that is no handler has no privileges.
+const NPRIV: u8 = 1;
 
 impl<B: Bus> Cpu<B> {
     pub(super) fn execute_system(&mut self, op: &Op) -> Result<(), Fault> {
@@ -21,10 +23,10 @@ impl<B: Bus> Cpu<B> {
             Op::Nop => {}
             Op::WaitForEvent => {
                 if !std::mem::take(&mut self.event) {
-                    self.wait(Sleep::ForEvent);
+                    self.fall_asleep(Sleep::ForEvent);
                 }
             }
-            Op::WaitForInterrupt => self.wait(Sleep::ForInterrupt),
+            Op::WaitForInterrupt => self.fall_asleep(Sleep::ForInterrupt),
             Op::SendEvent => self.event = true,
             Op::ChangeMasks {
                 disable,
@@ -49,11 +51,6 @@ impl<B: Bus> Cpu<B> {
             _ => return Err(Fault::Undefined),
         }
         Ok(())
-    }
-
-    fn wait(&mut self, sleep: Sleep) {
-        self.sleep = sleep;
-        (self.deadline, self.next_look) = (0, 0);
     }
 
     /// A call that cannot be taken at once becomes a hard fault.
@@ -123,6 +120,10 @@ impl<B: Bus> Cpu<B> {
             std::mem::swap(&mut self.r[13], &mut self.other_sp);
             self.control ^= SPSEL;
         }
-        self.control = self.control & SPSEL | value & (1 | FPCA);
+        if value & !self.control & NPRIV != 0 {
+            let (register, bits) = ("CONTROL", NPRIV.into());
+            self.notice(Notice::Unmodeled { register, bits });
+        }
+        self.control = self.control & SPSEL | value & (NPRIV | FPCA);
     }
 }

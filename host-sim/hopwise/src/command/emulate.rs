@@ -1,5 +1,3 @@
-//! `hopwise emulate`
-
 mod job;
 mod measure;
 mod trace;
@@ -116,6 +114,9 @@ pub(super) struct EmulateArgs {
     /// Subtract from the profile what the same boards execute in the same time without traffic and checks: a second run measures it
     #[arg(long, requires = "profile")]
     without_idle: bool,
+    /// For programs that use what the emulator has no model of: that is told, and is no reason for exit status 1
+    #[arg(long)]
+    lenient: bool,
     /// Print a JSON object and no logs
     #[arg(long)]
     json: bool,
@@ -274,7 +275,6 @@ impl Subject {
         }
     }
 
-    /// Where a port of a script is.
     fn place(&self, name: &PortName) -> Result<Port, NoSuchPlace> {
         match self {
             Subject::Network(_, kind) => script::port_on(kind, name),
@@ -300,16 +300,22 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     let bar = progress_bar(args.duration / MILLISECOND, "virtual ms");
     let (figures, faults) = figures(args, repository, &bar)?;
     print_either(args.json, &figures, |figures| show(figures, &faults))?;
-    let complaints = measure::complaints(args, &figures);
-    let findings = figures.check.iter().flat_map(|check| &check.findings);
-    let mut all = findings.chain(&figures.violations).chain(&complaints);
-    match all.next() {
-        Some(first) => Ok(Outcome::CheckFailed(format!(
-            "{} findings, the first: {first}",
-            1 + all.count()
-        ))),
-        None => Ok(Outcome::Done),
+    let findings = findings(args, &figures);
+    Ok(match findings.first() {
+        Some(first) => Outcome::CheckFailed(format!("{} findings, the first: {first}", findings.len())),
+        None => Outcome::Done,
+    })
+}
+
+/// All that a run is not to have.
+fn findings(args: &EmulateArgs, figures: &RunFigures) -> Vec<String> {
+    let of_check = figures.check.iter().flat_map(|check| &check.findings);
+    let mut findings: Vec<String> = of_check.chain(&figures.violations).cloned().collect();
+    if !args.lenient {
+        findings.extend(figures.unmodelled.iter().map(|what| format!("not modeled: {what}")));
     }
+    findings.extend(measure::complaints(args, figures));
+    findings
 }
 
 /// Emulates what is asked for, to its end: what there was, and the faults of processors.

@@ -1,11 +1,12 @@
 //! The firmware on boards that are at the edge of their data sheets or beyond, and what the emulator says of broken rules.
 
 use crate::firmware_support::{Rig, config, firmware};
+use crate::next_hop::start;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::chip::rules::{Rule, Violation};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult};
+use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Traffic};
 
 const GPIOA: u32 = 0x4002_0000;
 const AFRH: u32 = 0x24;
@@ -108,4 +109,26 @@ fn rates_that_too_few_ports_can_run_at_are_refused() {
         let is_bad = expected == BoardState::BadConfig;
         assert_eq!(refused, is_bad, "{network} {baud} {host_baud}");
     }
+}
+
+/// A processor enters a handler once more whose flag was cleared too late for it.
+#[test]
+fn an_interrupt_of_a_ring_without_a_flag_drops_nothing() {
+    // USART1 receives by stream 5 of DMA2, whose interrupt is 68.
+    const ISPR2: u32 = 0xe000_e208;
+    let Some(mut rig) = Rig::of("path(2)").map(Rig::linked) else {
+        return;
+    };
+    for board in 0..2 {
+        start(&mut rig, board, Traffic::new(100_000, 0, Pattern::Neighbors, 200));
+    }
+    for _ in 0..50 {
+        rig.run_for(3 * MILLISECOND);
+        let cpu = &mut rig.world.boards_mut()[0].cpu;
+        cpu.write_register(ISPR2, 1 << 4).expect("a register");
+    }
+    let counters = [0, 1].map(|board| rig.link_report(board, 0).counters);
+    let losses = counters.map(|counters| (counters.damaged, counters.resent, counters.timeouts));
+    assert_eq!(losses, [(0, 0, 0); 2]);
+    rig.assert_healthy();
 }

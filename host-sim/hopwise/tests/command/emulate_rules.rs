@@ -13,9 +13,9 @@ const FLASH_KEYR: u32 = 0x4002_3c04;
 const DMA1_S0M0AR: u32 = 0x4002_601c;
 const DMA1_S0CR: u32 = 0x4002_6010;
 
-/// An image that writes words to addresses, one after the other, and then waits for ever.
+/// An image that writes words to addresses, one after the other, and then waits for interrupts for ever.
 fn image(writes: &[(u32, u32)]) -> Vec<u8> {
-    // For each write: ldr r0, address; ldr r1, value; str r1, [r0]; nop. In the end a branch to itself.
+    // For each write: ldr r0, address; ldr r1, value; str r1, [r0]; nop. In the end wfi, and a branch to it.
     let code_bytes = 8 * writes.len() as u32 + 4;
     let mut code = Vec::new();
     let mut literals = Vec::new();
@@ -31,7 +31,7 @@ fn image(writes: &[(u32, u32)]) -> Vec<u8> {
         load(&mut code, 1, *value);
         code.extend([0x6001, 0xbf00]);
     }
-    code.extend([0xe7fe, 0xbf00]);
+    code.extend([0xbf30, 0xe7fd]);
     let vectors = [STACK, FLASH + 8 + 1];
     let mut bytes: Vec<u8> = vectors.into_iter().flat_map(u32::to_le_bytes).collect();
     bytes.extend(code.into_iter().flat_map(u16::to_le_bytes));
@@ -64,6 +64,26 @@ fn elf(bytes: &[u8]) -> Vec<u8> {
 /// A program that writes these values to these addresses, and the rule that it breaks.
 type Case = (&'static str, &'static [(u32, u32)], Option<&'static str>);
 
+/// Runs each program, and compares what was told.
+fn check(folder: &Folder, cases: &[Case]) {
+    let path = folder.path("image.elf");
+    for &(name, writes, rule) in cases {
+        std::fs::write(&path, image(writes)).unwrap();
+        let (status, figures) = json(&["emulate", "path(2)", "--elf", &path, "--for", "1ms", "--json"]);
+        let violations = figures["violations"].as_array().expect(name);
+        let named = violations.iter().map(|violation| violation.as_str().unwrap());
+        let named: Vec<&str> = named.collect();
+        assert_eq!(figures["faults"], 0, "{name}: {figures}");
+        match rule {
+            None => assert_eq!((status, &named[..]), (0, &[][..]), "{name}"),
+            Some(rule) => {
+                assert_eq!((status, named.len()), (1, 1), "{name}: {named:?}");
+                assert!(named[0].starts_with(rule), "{name}: {named:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn an_image_that_breaks_a_rule_is_told_by_its_name() {
     let folder = Folder::new("rules");
@@ -95,20 +115,88 @@ fn an_image_that_breaks_a_rule_is_told_by_its_name() {
             Some("dma: "),
         ),
     ];
+    check(&folder, &cases);
+}
+
+/// What harms a board, or makes another board of it, and was accepted in silence once.
+#[test]
+fn an_image_that_harms_its_board_is_told_so() {
+    const GPIOA_CLOCK: (u32, u32) = (AHB1ENR, 1);
+    const SCR: u32 = 0xe000_ed10;
+    const VTOR: u32 = 0xe000_ed08;
+    const MODER: u32 = 0x4002_0000;
+    const OPTKEYR: u32 = 0x4002_3c08;
+    const OPTCR: u32 = 0x4002_3c14;
+    const OPTION_KEYS: [(u32, u32); 2] = [(OPTKEYR, 0x0819_2a3b), (OPTKEYR, 0x4c5d_6e7f)];
+    let folder = Folder::new("harm");
+    let cases: [Case; 8] = [
+        ("sleep", &[(SCR, 1 << 1)], None),
+        ("deep sleep", &[(SCR, 1 << 2)], Some("sleep: ")),
+        ("a table in its place", &[(VTOR, FLASH + 0x200)], None),
+        (
+            "a table between places",
+            &[(VTOR, FLASH + 0x180)],
+            Some("vector-table: "),
+        ),
+        ("an LED", &[GPIOA_CLOCK, (MODER, 0xa800_0400)], None),
+        (
+            "SWDIO as an output",
+            &[GPIOA_CLOCK, (MODER, 0xa400_0000)],
+            Some("debug-pins: "),
+        ),
+        ("locked option bytes", &[(OPTCR, 0x0fff_ccec)], Some("option-bytes: ")),
+        (
+            "a board that no probe reaches any more",
+            &[
+                OPTION_KEYS[0],
+                OPTION_KEYS[1],
+                (OPTCR, 0x0fff_ccec),
+                (OPTCR, 0x0fff_ccee),
+            ],
+            Some("option-bytes: read protection of level 2"),
+        ),
+    ];
+    check(&folder, &cases);
+}
+
+/// Registers that the emulator has, with bits that it does not have.
+#[test]
+fn what_is_not_modeled_is_an_error_unless_one_is_lenient() {
+    let folder = Folder::new("unknown");
     let path = folder.path("image.elf");
-    for (name, writes, rule) in cases {
+    // The place is that of the fourth instruction at most: each write takes four halfwords.
+    for (name, writes, told) in [
+        (
+            "MPU",
+            &[(0xe000_ed94, 5)][..],
+            "bits 0x5 of MPU are not modeled, at 0x0800000c",
+        ),
+        (
+            "timers at twice their rate",
+            &[(0x4002_388c, 1 << 24)],
+            "RCC, register 0x8c, is not modeled, at 0x0800000c",
+        ),
+        (
+            "a pin that is locked",
+            &[(AHB1ENR, 1), (0x4002_001c, 1)],
+            "GPIOA, register 0x1c, is not modeled, at 0x08000014",
+        ),
+        (
+            "the voltage detector",
+            &[(APB1ENR, 1 << 28), (0x4000_7000, 0xc010)],
+            "bits 0x10 of PWR CR are not modeled, at 0x08000014",
+        ),
+        ("CAN", &[(0x4000_6400, 0)], "CAN1 is not modeled, at 0x0800000c"),
+    ] {
         std::fs::write(&path, image(writes)).unwrap();
-        let (status, figures) = json(&["emulate", "path(2)", "--elf", &path, "--for", "1ms", "--json"]);
-        let violations = figures["violations"].as_array().expect(name);
-        let named = violations.iter().map(|violation| violation.as_str().unwrap());
-        let named: Vec<&str> = named.collect();
-        assert_eq!(figures["faults"], 0, "{name}: {figures}");
-        match rule {
-            None => assert_eq!((status, &named[..]), (0, &[][..]), "{name}"),
-            Some(rule) => {
-                assert_eq!((status, named.len()), (1, 1), "{name}: {named:?}");
-                assert!(named[0].starts_with(rule), "{name}: {named:?}");
-            }
-        }
+        let line = ["emulate", "path(2)", "--elf", &path, "--for", "1ms", "--json"];
+        let (status, figures) = json(&line);
+        assert_eq!(
+            (status, &figures["unmodelled"]),
+            (1, &serde_json::json!([told])),
+            "{name}"
+        );
+        let (status, lenient) = json(&[&line[..], &["--lenient"]].concat());
+        assert_eq!((status, &lenient["unmodelled"]), (0, &figures["unmodelled"]), "{name}");
     }
 }

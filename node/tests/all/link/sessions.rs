@@ -143,7 +143,6 @@ fn another_version_is_named_once() {
     }
 }
 
-/// Fields that are added at the end of a hello change nothing for those who do not know them.
 #[test]
 fn further_fields_are_skipped() {
     let mut content = hello();

@@ -1,10 +1,8 @@
-//! Emulated meshes as jobs.
-
 use clap::{Args, FromArgMatches};
 use hopwise_experiment::{Finding, Job, Kind, Refused};
 use indicatif::ProgressBar;
 
-use super::{EmulateArgs, Subject, figures};
+use super::{EmulateArgs, Subject, figures, findings};
 use crate::command::RepositoryArg;
 
 /// Emulated meshes as jobs of an experiment. Firmware is built as this says.
@@ -34,10 +32,10 @@ impl Kind for Emulate<'_> {
     }
 
     fn run(&self, job: &Job) -> Result<Finding, Refused> {
-        let (figures, _) = figures(&Self::args(job)?, self.0, &ProgressBar::hidden())?;
-        let found_nothing = figures.check.as_ref().is_none_or(|check| check.findings.is_empty());
+        let args = Self::args(job)?;
+        let (figures, _) = figures(&args, self.0, &ProgressBar::hidden())?;
         Ok(Finding {
-            passed: found_nothing && figures.violations.is_empty(),
+            passed: findings(&args, &figures).is_empty(),
             result: serde_json::to_value(figures)?,
         })
     }
