@@ -1,5 +1,3 @@
-//! The errors of the API.
-
 use hopwise_core::Node;
 use hopwise_node::wire::DropReason;
 

@@ -4,12 +4,13 @@ use embassy_sync::blocking_mutex::raw::RawMutex;
 use hopwise_node::capacities::Capacities;
 use hopwise_node::link::Micros;
 use hopwise_node::router::{MessageKind, MessageOf, Observer, Router, SendError as RouterError};
-use hopwise_node::wire::{Bytes, Query};
+use hopwise_node::wire::Query;
 
+use crate::MAX_MESSAGE;
 use crate::error::{RequestError, SendError};
-use crate::message::{Incoming, Job, Neighbor, Payload, RequestId, SendMode, SendResult, Service};
+use crate::message::{Job, Neighbor, RequestId, SendMode, SendResult, Service};
 use crate::request::result_of;
-use crate::shared::{Inner, PauseStage, Shared, Stage};
+use crate::shared::{Inner, PauseStage, Shared, Stage, UNKNOWN};
 use crate::wakers::wake;
 
 /// Timeout of a request: longer than packets live, there and back.
@@ -24,6 +25,14 @@ pub struct Due {
     pub deadline: Micros,
 }
 
+impl Due {
+    /// Not before there is news.
+    pub const NEVER: Due = Due {
+        is_waiting: false,
+        deadline: Micros::MAX,
+    };
+}
+
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex> Shared<SENDS, RECEIVERS, DEPTH, M> {
     /// Delivers received messages to the programs, and their messages to the router. Must be called after each change of the router, when
     /// there is [work](Self::take_work), and when it is [`Due`]. Messages for no program here, such as a host's commands to the
@@ -35,6 +44,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         observer: &mut O,
         mut others: impl FnMut(&mut Router<C>, &mut O, &MessageOf<C::Body>),
     ) -> Due {
+        let has_news = router.has_news();
         while let Some(message) = self.with(|inner| inner.take_messages(router)) {
             others(router, observer, &message);
         }
@@ -45,6 +55,11 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             while let Some((number, outcome)) = router.next_outcome() {
                 inner.settle(number, true, SendResult::Completed(outcome), &[]);
             }
+            // Mostly messages have come, and that is all.
+            if has_news && !inner.had_work && !inner.due.is_waiting && now < inner.due.deadline {
+                return inner.due;
+            }
+            inner.had_work = false;
             inner.open_and_close(router);
             match inner.next_pause() {
                 PauseStage::Wanted(units) => router.pause(units),
@@ -56,8 +71,15 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 node,
                 is_up: link.is_some(),
             }));
-            inner.look_at_clock(now)
+            inner.due = inner.look_at_clock(now);
+            inner.due
         })
+    }
+
+    /// Tells the router the room that programs have made by reading, and nothing else. To be called before the router is given bytes that may
+    /// hold several packets, until it returns that all room is free: programs that read do not call for it while there is some.
+    pub fn tell_room<C: Capacities>(&self, router: &mut Router<C>) -> bool {
+        self.with(|inner| inner.tell_room(router))
     }
 }
 
@@ -96,23 +118,18 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
             MessageKind::Response(_) | MessageKind::BoardRequest { .. } => return false,
         };
         let open = self.open.iter_mut().flatten().find(|open| open.port == message.port);
+        let open = open.filter(|_| message.payload.len() <= MAX_MESSAGE);
         let Some(open) = open else { return false };
-        let Ok(payload) = Payload::from_slice(message.payload) else {
-            return false;
-        };
-        let incoming = Incoming {
-            source: message.source,
-            from_host: message.from_host,
-            service,
-            payload,
-            asker: RequestId {
+        // Cannot fail: the router was told the room.
+        if let Some(incoming) = open.queue.add() {
+            let asker = RequestId {
                 from_host: message.from_host,
                 number: message.number,
                 asked: message.asked,
-            },
-        };
-        // Cannot fail: the router was told the room.
-        let _ = open.queue.push_back(incoming);
+            };
+            incoming.put(message.source, service, asker, message.payload);
+        }
+        open.known_room = open.known_room.saturating_sub(1);
         wake(&mut open.waker);
         true
     }
@@ -143,13 +160,21 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         while let Some(port) = self.closed.pop() {
             router.close(port);
         }
+        self.tell_room(router);
+    }
+
+    /// Tells the router the room of each port. Returns whether all is free.
+    fn tell_room<C: Capacities>(&mut self, router: &mut Router<C>) -> bool {
+        let mut is_free = true;
         for open in self.open.iter_mut().flatten() {
-            let room = DEPTH.saturating_sub(open.queue.len()).min(u8::MAX.into()) as u8;
+            is_free &= open.queue.len() == 0;
+            let room = DEPTH.saturating_sub(open.queue.len()).min(usize::from(UNKNOWN - 1)) as u8;
             // The router has room for at least as many ports as can be opened here.
-            if !open.told && router.serve(open.port, room).is_ok() {
-                open.told = true;
+            if open.known_room != room && router.serve(open.port, room).is_ok() {
+                open.known_room = room;
             }
         }
+        is_free
     }
 
     /// What the router is to do about a pause.
@@ -196,10 +221,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
 
     /// Wakes the tasks whose timers have expired. Returns when the next exchange is due.
     fn look_at_clock(&mut self, now: Micros) -> Due {
-        let mut due = Due {
-            is_waiting: false,
-            deadline: Micros::MAX,
-        };
+        let mut due = Due::NEVER;
         for place in &mut self.timers {
             if let Some(timer) = place.take_if(|timer| timer.at <= now) {
                 timer.waker.wake();

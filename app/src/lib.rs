@@ -48,6 +48,7 @@ mod mailbox;
 mod mesh;
 mod message;
 mod persistence;
+mod queue;
 mod receive;
 mod request;
 mod retry_timer;

@@ -4,13 +4,13 @@
 use core::task::{Poll, Waker};
 
 use embassy_sync::blocking_mutex::raw::RawMutex;
-use heapless::Deque;
 use hopwise_node::link::Micros;
 use hopwise_node::wire::AppPort;
 
 use crate::error::OpenError;
 use crate::message::{Incoming, Job, Neighbor, Neighbors, Payload, SendResult};
-use crate::shared::{Clock, Identity, Open, PauseStage, Shared, Stage, Timer};
+use crate::queue::Queue;
+use crate::shared::{Clock, Identity, Open, PauseStage, Shared, Stage, Timer, UNKNOWN};
 use crate::wakers::{keep, replace};
 
 pub(crate) trait Mailbox {
@@ -28,7 +28,6 @@ pub(crate) trait Mailbox {
     /// Takes a message, which is not too long, if there is a place for it, or else wakes the task when there is.
     fn start(&self, job: Job, message: &[u8], unattended: bool, waker: &Waker) -> Option<usize>;
 
-    /// The result of the message at a place.
     fn poll_result(&self, place: usize, waker: &Waker) -> Poll<SendResult>;
 
     fn response(&self, place: usize) -> Payload;
@@ -40,8 +39,11 @@ pub(crate) trait Mailbox {
 
     fn close(&self, place: usize);
 
-    /// The next message that has come to a port.
-    fn take(&self, place: usize, waker: Option<&Waker>) -> Option<Incoming>;
+    /// Whether a message has come to a port; if none has, a task is woken when one does.
+    fn has_message(&self, place: usize, waker: Option<&Waker>) -> bool;
+
+    /// Takes the next message of a port, if there is one.
+    fn take(&self, place: usize, into: &mut Incoming);
 
     /// The same without removing it.
     fn peek(&self, place: usize, waker: &Waker) -> Option<Incoming>;
@@ -168,9 +170,9 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             let (place, open) = place.ok_or(OpenError::NoRoom)?;
             *open = Some(Open {
                 port,
-                queue: Deque::new(),
+                queue: Queue::new(),
                 waker: None,
-                told: false,
+                known_room: UNKNOWN,
             });
             inner.closed.retain(|closed| *closed != port);
             inner.call_runner();
@@ -188,30 +190,43 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         });
     }
 
-    fn take(&self, place: usize, waker: Option<&Waker>) -> Option<Incoming> {
+    fn has_message(&self, place: usize, waker: Option<&Waker>) -> bool {
         self.with(|inner| {
-            let open = inner.open.get_mut(place)?.as_mut()?;
-            let Some(incoming) = open.queue.pop_front() else {
-                if let Some(waker) = waker {
-                    keep(&mut open.waker, waker);
-                    inner.call_runner_for_work();
-                }
-                return None;
+            let Some(Some(open)) = inner.open.get_mut(place) else {
+                return false;
             };
-            open.told = false;
-            // The router learns of the room when the program waits: until then it would only hold the program up.
-            inner.has_work = true;
-            Some(incoming)
+            let has_message = open.queue.len() > 0;
+            if let Some(waker) = waker.filter(|_| !has_message) {
+                keep(&mut open.waker, waker);
+                inner.call_runner_for_work();
+            }
+            has_message
+        })
+    }
+
+    fn take(&self, place: usize, into: &mut Incoming) {
+        self.with(|inner| {
+            let Some(Some(open)) = inner.open.get_mut(place) else {
+                return;
+            };
+            let Some(first) = open.queue.first() else { return };
+            into.put(first.source, first.service, first.asker, first.bytes());
+            open.queue.remove();
+            // The router learns of the room when the program waits: until then it would only hold the program up. While it knows of some, there
+            // is no hurry.
+            if open.known_room == 0 {
+                inner.note_work();
+            }
         })
     }
 
     fn peek(&self, place: usize, waker: &Waker) -> Option<Incoming> {
         self.with(|inner| {
             let open = inner.open.get_mut(place)?.as_mut()?;
-            if open.queue.is_empty() {
+            if open.queue.len() == 0 {
                 keep(&mut open.waker, waker);
             }
-            open.queue.front().cloned()
+            open.queue.first().cloned()
         })
     }
 

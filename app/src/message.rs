@@ -2,7 +2,7 @@
 
 use hopwise_core::Node;
 use hopwise_node::router::Outcome;
-use hopwise_node::wire::{AppPort, AppStatus, Body};
+use hopwise_node::wire::{AppPort, AppStatus, Body, Bytes};
 
 use crate::MAX_MESSAGE;
 use crate::error::{RequestError, SendError};
@@ -79,6 +79,30 @@ pub struct Incoming {
 }
 
 impl Incoming {
+    /// Room for a message.
+    pub(crate) const fn empty() -> Self {
+        Incoming {
+            source: 0,
+            from_host: false,
+            service: Service::Datagram,
+            payload: Payload::new(),
+            asker: RequestId {
+                from_host: false,
+                number: 0,
+                asked: 0,
+            },
+        }
+    }
+
+    /// Becomes a message with these bytes, without moving its buffer.
+    pub(crate) fn put(&mut self, source: Node, service: Service, asker: RequestId, bytes: &[u8]) {
+        (self.source, self.from_host) = (source, asker.from_host);
+        (self.service, self.asker) = (service, asker);
+        self.payload.truncate(0);
+        // Cannot fail: they were in a packet.
+        let _ = self.payload.extend_from_slice(bytes);
+    }
+
     /// The payload.
     pub fn bytes(&self) -> &[u8] {
         &self.payload

@@ -1,5 +1,3 @@
-//! Receiving of messages.
-
 use core::future::poll_fn;
 use core::task::{Context, Poll};
 
@@ -47,12 +45,13 @@ impl Receiver<'_> {
     /// The next message, once there is one.
     pub async fn recv(&mut self) -> Incoming {
         poll_fn(
-            |context| match self.mesh.mailbox.take(self.place, Some(context.waker())) {
-                Some(incoming) => Poll::Ready(incoming),
-                None => Poll::Pending,
+            |context| match self.mesh.mailbox.has_message(self.place, Some(context.waker())) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
             },
         )
-        .await
+        .await;
+        self.take()
     }
 
     /// The next message without removing it; if there is none, wakes the task when there is one.
@@ -62,7 +61,14 @@ impl Receiver<'_> {
 
     /// The next message, if there is one.
     pub fn try_recv(&mut self) -> Option<Incoming> {
-        self.mesh.mailbox.take(self.place, None)
+        let has_message = self.mesh.mailbox.has_message(self.place, None);
+        has_message.then(|| self.take())
+    }
+
+    fn take(&mut self) -> Incoming {
+        let mut incoming = Incoming::empty();
+        self.mesh.mailbox.take(self.place, &mut incoming);
+        incoming
     }
 }
 

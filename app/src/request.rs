@@ -1,5 +1,3 @@
-//! Requests and responses.
-
 use core::convert::Infallible;
 use core::task::Context;
 

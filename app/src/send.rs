@@ -1,5 +1,3 @@
-//! Sending of messages.
-
 use core::future::poll_fn;
 use core::task::{Context, Poll};
 
@@ -21,7 +19,6 @@ pub(crate) struct Ticket<'a> {
 }
 
 impl Ticket<'_> {
-    /// The result of the message, once it is known.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<SendResult> {
         self.mesh.mailbox.poll_result(self.place, context.waker())
     }

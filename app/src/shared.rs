@@ -5,17 +5,22 @@ use core::task::{Context, Poll, Waker};
 
 use embassy_sync::blocking_mutex::Mutex;
 use embassy_sync::blocking_mutex::raw::{NoopRawMutex, RawMutex};
-use heapless::{Deque, Vec};
+use heapless::Vec;
 use hopwise_core::{Network, Node};
 use hopwise_node::clock::MeshTime;
 use hopwise_node::link::Micros;
 use hopwise_node::wire::{AppPort, Bytes, NoRoom};
 
-use crate::message::{Incoming, Job, Neighbors, Payload, SendResult};
+use crate::exchange::Due;
+use crate::message::{Job, Neighbors, Payload, SendResult};
+use crate::queue::Queue;
 use crate::wakers::{Wakers, keep, wake};
 
 /// Maximum number of running timers.
 const TIMERS: usize = 8;
+
+/// More room than any port has.
+pub(crate) const UNKNOWN: u8 = u8::MAX;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage {
@@ -58,10 +63,10 @@ impl Sending {
 #[derive(Debug)]
 pub(crate) struct Open<const DEPTH: usize> {
     pub(crate) port: AppPort,
-    pub(crate) queue: Deque<Incoming, DEPTH>,
+    pub(crate) queue: Queue<DEPTH>,
     pub(crate) waker: Option<Waker>,
-    /// Whether the router knows the current room.
-    pub(crate) told: bool,
+    /// The room that the router knows of, or [`UNKNOWN`] if it does not know the port.
+    pub(crate) known_room: u8,
 }
 
 #[derive(Debug)]
@@ -114,13 +119,21 @@ pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH:
     /// The owner of the router, if it waits for work.
     runner: Option<Waker>,
     pub(crate) has_work: bool,
+    /// Whether there has been work since the last exchange that looked for some, and what that returned.
+    pub(crate) had_work: bool,
+    pub(crate) due: Due,
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS, RECEIVERS, DEPTH> {
     /// Wakes the owner of the router.
     pub(crate) fn call_runner(&mut self) {
-        self.has_work = true;
+        self.note_work();
         wake(&mut self.runner);
+    }
+
+    /// Notes that there is work, which can wait until the program does.
+    pub(crate) fn note_work(&mut self) {
+        (self.has_work, self.had_work) = (true, true);
     }
 
     /// The same if there is work that it was not woken for.
@@ -205,6 +218,8 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 presses: 0,
                 runner: None,
                 has_work: true,
+                had_work: true,
+                due: Due::NEVER,
             })),
         }
     }

@@ -77,7 +77,6 @@ impl Drop for Sleep<'_> {
     }
 }
 
-/// A future with a timeout.
 pub(crate) trait AwaitWithin: Future + Sized {
     /// `None` if it takes longer.
     async fn await_within(self, mesh: Mesh<'_>, micros: Micros) -> Option<Self::Output> {

@@ -1,5 +1,3 @@
-//! Encoding of a frame.
-
 use crate::copy::{ONES, ZEROS, copy_run, copy_zeros};
 use crate::crc::Crc;
 use crate::{CRC_BYTES, DELIMITER, has_zero};
@@ -7,7 +5,6 @@ use crate::{CRC_BYTES, DELIMITER, has_zero};
 /// The largest distance between two codes: a code after it stands for no zero.
 const LONGEST: usize = 255;
 
-/// A frame that is being written.
 struct Encoder<'a> {
     out: &'a mut [u8],
     /// The place of the last code, which is written when the next one is known.

@@ -169,7 +169,6 @@ fn a_cut_wire_loses_frames_and_recovers() {
     assert!(after.missing > 100 && after.good > during.good + 200, "{after:?}");
 }
 
-/// Good frames that have arrived at a link of a board.
 fn good(world: &World, board: usize, link: usize) -> u32 {
     results(&world.boards()[board])[link].good
 }

@@ -25,7 +25,6 @@ unsafe extern "C" {
     static _other_bytes: u8;
 }
 
-/// Restarts with another image.
 pub(crate) fn restart_with(trial: &Trial) -> ! {
     cortex_m::interrupt::disable();
     let place = addr_of!(_stack_end).cast_mut().cast::<[u8; TRIAL_BYTES]>();

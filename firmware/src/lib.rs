@@ -148,7 +148,6 @@ fn start(slots: Slots<'_>, programs: MakePrograms<'_, NodeSizes>) -> &'static No
     Node::start(Chip, board, Images::new(), &start, |node| NODE.init(node), programs)
 }
 
-/// The node has ended.
 fn restart(why: Restart) -> ! {
     match why {
         Restart::Commanded | Restart::GoneBack => boards::reset(),

@@ -100,7 +100,6 @@ static LINE: LineCell = LineCell(UnsafeCell::new(Line {
 /// How many lines have been begun and not ended. All but the first are lost: they belong to interrupt handlers, each of which ends its line before
 /// the interrupted one goes on.
 static OPEN: AtomicU8 = AtomicU8::new(0);
-/// How many lines are lost, in all.
 static LOST: AtomicU32 = AtomicU32::new(0);
 
 impl Place {
@@ -189,7 +188,6 @@ unsafe impl defmt::Logger for Logger {
     }
 }
 
-/// Tells of lost lines.
 #[derive(Default)]
 pub(crate) struct Losses {
     told: u32,

@@ -55,7 +55,6 @@ impl Platform for Chip {
     }
 }
 
-/// LED, watchdog, stack, programs and log.
 pub(crate) struct Rest {
     led: Output<'static>,
     watchdog: Watchdog,

@@ -22,7 +22,6 @@ const START_LATENCY: ClockTicks = 200;
 #[unsafe(no_mangle)]
 static HOPWISE_MESH_TIME: Mutex<Cell<MeshTime>> = Mutex::new(Cell::new(MeshTime::UNKNOWN));
 
-/// The clock of programs.
 pub(crate) const CLOCK: Clock = Clock::Local { now, wake_at };
 
 /// How the wakers of the executor's tasks are told from others, such as those of a program's own collection of futures: the timer takes only

@@ -319,16 +319,13 @@ pub(crate) mod tests {
     use super::*;
 
     capacities! {
-        /// Remembers few peers.
         pub(crate) struct FourPeers { peers: 4, ..Sizes::BOARD }
     }
 
     capacities! {
-        /// Remembers fewer peers.
         pub(crate) struct TwoPeers { peers: 2, ..Sizes::BOARD }
     }
 
-    /// A container rejects more than it holds.
     #[test]
     fn containers_take_no_more_than_they_hold() {
         let mut list: <FourPeers as Capacities>::Peers<u8> = Default::default();

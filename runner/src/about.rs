@@ -53,7 +53,6 @@ pub(crate) struct About<P: Platform> {
     pub(crate) links: u8,
     board: Board,
     pub(crate) stack_free: Cell<u32>,
-    /// The bytes of the config.
     pub(crate) board_config: [u8; CONFIG_BYTES],
     /// It reverts to the previous config unless the host confirms this one.
     pub(crate) on_trial: Cell<bool>,

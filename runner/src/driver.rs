@@ -172,7 +172,6 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         Ok(())
     }
 
-    /// Stays part of no mesh, for this reason.
     fn remain_alone(&mut self, state: BoardState) {
         self.about.state = state;
         *self.mode.get_mut() = Mode::Unconfigured(Unconfigured::new(&self.about, self.platform.now()));
@@ -333,7 +332,6 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
-    /// Exchanges messages with the programs.
     pub(crate) fn exchange(&self) {
         let now = self.now();
         if let Mode::Mesh(mesh) = &mut *self.mode() {

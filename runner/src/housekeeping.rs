@@ -12,7 +12,6 @@ use crate::platform::{Platform, Upkeep};
 use crate::response::Deferred;
 use crate::task::Task;
 
-/// A step of the LED.
 const LED_STEP: Micros = 125_000;
 /// Number of steps between two checks of all tasks.
 const ROLL_CALL: u32 = 8;

@@ -17,7 +17,6 @@ const ALL_UP: Rhythm = 0b1111_1111_1111_1111;
 /// The steps that are inverted on a hardware fault, whatever else is shown.
 const COMPLAINT: Rhythm = 0b11;
 
-/// The position of the LED in its rhythm.
 #[derive(Default)]
 pub(crate) struct Rhythmic {
     step: u32,

@@ -31,6 +31,8 @@ pub(crate) struct Mesh<C: Capacities> {
     pub(crate) programs: &'static dyn Programs<C>,
     /// When programs must be served next.
     due: Due,
+    /// Whether they may have more room than the router knows.
+    may_have_room: bool,
     /// How often a neighbor was asked for blocks.
     asked: u8,
     /// Whether its own deadline may be earlier than when that was last asked for.
@@ -77,10 +79,8 @@ impl<C: Capacities> Mesh<C> {
             observer: BoardObserver::new(packet_logging(board_config.options)),
             traffic: Generator::new(u64::from(about.epoch) << 32 | board_config.address),
             programs: programs(network, board_config.address),
-            due: Due {
-                is_waiting: false,
-                deadline: Micros::MAX,
-            },
+            due: Due::NEVER,
+            may_have_room: false,
             asked: 0,
             stirred: true,
             // Last, so that it is made where it stays.
@@ -116,6 +116,9 @@ impl<C: Capacities> Mesh<C> {
         about: &About<P>,
         now: Micros,
     ) {
+        if self.may_have_room {
+            self.may_have_room = !self.programs.tell_room(&mut self.router);
+        }
         self.router.receive_timed(link, bytes, ended, now, &mut self.observer);
         self.exchange_if_need_be(about, now);
     }
@@ -183,12 +186,10 @@ impl<C: Capacities> Mesh<C> {
         }
     }
 
-    /// Whether a program that wants to be watched hangs.
     pub(crate) fn has_hung_program(&self, now: Micros) -> bool {
         self.programs.watched_until() <= now
     }
 
-    /// The action of the button.
     pub(crate) fn press_button(&mut self, now: Micros) {
         self.programs.press_button();
         match self.router.broadcast(AppPort::TEXT, b"ping", now, &mut self.observer) {
@@ -205,9 +206,11 @@ impl<C: Capacities> Mesh<C> {
             traffic,
             programs,
             due,
+            may_have_room,
             stirred,
             ..
         } = self;
+        *may_have_room |= router.has_news();
         *stirred = true;
         *due = programs.exchange(
             router,
@@ -253,7 +256,6 @@ fn ask<C: Capacities>(
     let _ = router.ask(neighbor, Query::Board(Command::READ_BLOCK), block, now, observer);
 }
 
-/// Serves the board's own ports.
 fn serve_own<C: Capacities>(router: &mut Router<C>) {
     for port in [AppPort::TRAFFIC, AppPort::TEXT] {
         // Cannot fail: nothing else is served yet. Messages are read at once.

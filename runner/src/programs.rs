@@ -26,6 +26,10 @@ pub trait Programs<C: Capacities> {
         others: &mut Others<'_, C>,
     ) -> Due;
 
+    /// Tells the router the room that they have made. Returns whether all is free.
+    #[doc(hidden)]
+    fn tell_room(&self, router: &mut Router<C>) -> bool;
+
     /// Whether one of them has work; otherwise the task is woken when one does.
     #[doc(hidden)]
     fn poll_work(&self, context: &mut Context<'_>) -> Poll<()>;
@@ -55,6 +59,10 @@ impl<C: Capacities, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usi
         others: &mut Others<'_, C>,
     ) -> Due {
         Shared::exchange(self, router, now, observer, others)
+    }
+
+    fn tell_room(&self, router: &mut Router<C>) -> bool {
+        Shared::tell_room(self, router)
     }
 
     fn poll_work(&self, context: &mut Context<'_>) -> Poll<()> {

@@ -1,5 +1,3 @@
-//! The tasks of a node.
-
 /// A task that is checked for hangs, by number: receivers by link, transmitters by link from 8 on, then the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task(u32);
@@ -32,7 +30,6 @@ impl Task {
         1 << self.0
     }
 
-    /// The first of those whose bits are set.
     pub(crate) const fn first_of(bits: u32) -> Self {
         Task(bits.trailing_zeros())
     }

@@ -16,7 +16,6 @@ const RETRY_AFTER: Micros = 300;
 pub(crate) struct Generator {
     order: Traffic,
     due: Micros,
-    /// State of the random numbers.
     random: u64,
     pub(crate) report: TrafficReport,
 }

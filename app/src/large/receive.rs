@@ -1,5 +1,3 @@
-//! Receiving of large messages.
-
 use core::future::poll_fn;
 use core::task::Poll;
 

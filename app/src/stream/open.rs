@@ -1,5 +1,3 @@
-//! Opening of streams.
-
 use embassy_futures::select::{Either, select};
 use heapless::Vec;
 use hopwise_core::Node;

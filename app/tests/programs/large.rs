@@ -98,7 +98,6 @@ fn a_message_goes_on_after_a_pulled_cable_and_ends_with_an_error_if_it_stays_out
     assert_eq!(*got.borrow(), [true]);
 }
 
-/// A program that restarts in the middle of a message gets it whole, from its beginning.
 #[test]
 fn a_receiver_that_restarts_gets_the_message_from_the_beginning() {
     let mut world = World::new("path(2)");

@@ -106,7 +106,6 @@ fn a_request_has_its_response() {
     assert_eq!(done.borrow().len(), 3);
 }
 
-/// Who does not read holds up nobody but those who wait for him.
 #[test]
 fn a_program_that_never_reads_costs_others_nothing() {
     let mut world = World::new("path(2)");

@@ -17,9 +17,7 @@ use hopwise_node::wire::WIRE;
 
 const PORT: AppPort = AppPort(16);
 const BACK: AppPort = AppPort(17);
-/// So many messages.
 const MESSAGES: u32 = 1_000;
-/// And so many looks at the time.
 const LOOKS: u32 = 2_000;
 
 /// How far the time goes on from one look at the router to the next.

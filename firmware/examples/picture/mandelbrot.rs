@@ -49,7 +49,6 @@ async fn shade(x: usize, y: usize) -> u8 {
     0
 }
 
-/// A row of the picture.
 pub(crate) async fn row(y: u8) -> [u8; WIDTH] {
     let mut row = [0; WIDTH];
     for (x, point) in row.iter_mut().enumerate() {

@@ -41,7 +41,6 @@ fn add_one(a: (i32, i32, i32), b: (i32, i32, i32)) -> (i32, i32, i32) {
     (a.0 + b.0, a.1 + b.1, a.2 + b.2)
 }
 
-/// The new centers.
 pub(crate) fn moved(centers: [Point; CENTRES], sums: Sums) -> [Point; CENTRES] {
     core::array::from_fn(|index| match sums[index] {
         (_, _, 0) => centers[index],

@@ -71,7 +71,6 @@ pub(crate) async fn change_flash(mesh: Mesh<'static>) {
     defmt::info!("flash changed: {}", done);
 }
 
-/// Lets nobody else run any more.
 pub(crate) fn hang() -> ! {
     loop {
         cortex_m::asm::wfi();

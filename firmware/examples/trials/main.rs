@@ -12,13 +12,9 @@ use hopwise_app::{LargeReceiver, Stream};
 use hopwise_firmware::{AppPort, Mesh, Outcome, Shared};
 use static_cell::StaticCell;
 
-/// Where trials are ordered.
 const TRIAL: AppPort = AppPort(100);
-/// Where numbers are echoed.
 const ECHO: AppPort = AppPort(101);
-/// What nobody reads.
 const UNREAD: AppPort = AppPort(102);
-/// What is read.
 const READ: AppPort = AppPort(103);
 /// So many of each are measured.
 const TIMES: u32 = 100;

@@ -31,7 +31,6 @@ pub(super) fn start() -> embassy_stm32::Peripherals {
     embassy_stm32::init(config)
 }
 
-/// Whether the clocks come from the internal oscillator.
 pub(super) fn is_clocked_from_inside() -> bool {
     pac::RCC.pllcfgr().read().pllsrc() == PllSource::HSI
 }

@@ -45,7 +45,6 @@ fn clocks() -> embassy_stm32::Config {
     config
 }
 
-/// Whether the clocks come from the internal oscillator.
 pub(super) fn is_clocked_from_inside() -> bool {
     pac::RCC.pllcfgr().read().pllsrc() == PllSource::HSI
 }

@@ -87,7 +87,6 @@ pub(crate) fn start() -> Peripherals {
     peripherals
 }
 
-/// The watchdog of the chip.
 pub(crate) type Watchdog = IndependentWatchdog<'static, family::Watchdog>;
 
 /// The watchdog, not yet running. To be called once.
@@ -108,12 +107,10 @@ pub(crate) fn complaint() -> Option<&'static str> {
     }
 }
 
-/// Whether a serial port can run at a rate.
 pub(crate) fn can_run_at(port: u8, baud: u32) -> bool {
     clock(port).is_some_and(|clock| rates_agree([clock], baud))
 }
 
-/// The clock of a serial port.
 pub(crate) fn clock(port: u8) -> Option<UartClock> {
     chosen::CLOCKS.get(usize::from(port)).copied()
 }
@@ -208,7 +205,6 @@ pub(crate) enum ResetCause {
     LowPower,
 }
 
-/// What a chip says about its last reset.
 struct ResetFlags {
     watchdog: bool,
     low_power: bool,

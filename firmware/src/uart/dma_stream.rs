@@ -15,7 +15,6 @@ pub(crate) struct Dma {
 }
 
 impl Dma {
-    /// A stream of a controller.
     #[inline(always)]
     pub(crate) fn new(controller: Controller, number: usize) -> Self {
         Dma {

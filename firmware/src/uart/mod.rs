@@ -42,7 +42,6 @@ pub(crate) struct SerialPort {
 
 /// What has happened at the ports: those that have received in the low half, those that have sent in the high one.
 static EVENTS: AtomicU32 = AtomicU32::new(0);
-/// The task that handles events.
 static HANDLER: AtomicWaker = AtomicWaker::new();
 const SENT: u32 = 16;
 
@@ -64,7 +63,6 @@ pub(crate) struct PortParts {
 
 /// What an interrupt handler leaves.
 pub(crate) struct Noticed {
-    /// The number of the port.
     port: AtomicU8,
     /// Flags of the status register that were set since the receiver looked.
     flags: AtomicU8,
@@ -239,7 +237,6 @@ fn set_baud(registers: Usart, port: u8, baud: u32) {
     });
 }
 
-/// The receiving half of a serial port.
 pub(crate) struct Receiver {
     noticed: &'static Noticed,
     dma: Dma,
@@ -327,7 +324,6 @@ impl Receiver {
     }
 }
 
-/// All serial ports of a board.
 pub(crate) struct Ports(pub(crate) [SerialPort; PORTS]);
 
 impl Ports {

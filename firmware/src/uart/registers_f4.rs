@@ -18,7 +18,6 @@ pub(super) fn begin_to_send(registers: Usart) {
     registers.sr().write(|w| w.0 = !(1 << 6));
 }
 
-/// Whether the last byte has left.
 pub(super) fn has_sent_all(registers: Usart) -> bool {
     registers.sr().read().tc()
 }

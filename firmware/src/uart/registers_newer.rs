@@ -17,7 +17,6 @@ pub(super) fn take_flags(registers: Usart) -> u8 {
 /// The flag of the last byte is cleared by the next.
 pub(super) fn begin_to_send(_: Usart) {}
 
-/// Whether the last byte has left.
 pub(super) fn has_sent_all(registers: Usart) -> bool {
     registers.isr().read().tc()
 }

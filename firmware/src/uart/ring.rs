@@ -20,7 +20,6 @@ pub(crate) const fn ring_bytes(baud: u32) -> usize {
 pub(crate) struct Reader {
     /// The bytes of the ring.
     pub(crate) size: usize,
-    /// The place in the ring.
     at: usize,
     /// Interrupts of the halves up to there.
     halves: u32,

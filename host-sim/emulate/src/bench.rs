@@ -127,7 +127,6 @@ impl Bench {
         Ok(())
     }
 
-    /// Lets virtual time pass.
     pub fn run_for(&mut self, time: Time) {
         let end = self.world.now() + time;
         self.hosts.run_until(&mut self.world, end);
@@ -149,7 +148,6 @@ impl Bench {
         lines
     }
 
-    /// How many lines of a board's log contain a text.
     pub fn count_lines(&mut self, board: usize, text: &str) -> usize {
         let lines = self.log().into_iter();
         lines

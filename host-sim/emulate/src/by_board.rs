@@ -13,13 +13,11 @@ use crate::hosts::Hosts;
 const BITS: f64 = 10.0;
 /// A rate that is off by less than this is the one that was wanted: dividers are whole numbers.
 const RATE_TOLERANCE: f64 = 0.03;
-/// Boards answer within this.
 const ANSWERED: Time = SECOND;
 
 /// What a board has done. The names are those of the JSON keys of `hopwise emulate`; what it does not tell is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct BoardFigures {
-    /// Which board.
     pub address: u64,
     /// Instructions executed.
     pub instructions: u64,
@@ -35,18 +33,13 @@ pub struct BoardFigures {
     pub links: Vec<LinkFigures>,
 }
 
-/// What a board has done on a link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LinkFigures {
-    /// The node's port.
     pub port: u64,
-    /// The rate of the serial port.
     pub baud: Option<u32>,
     /// How much of what the line could carry this board has sent, in the second half of the run.
     pub line_share: f64,
-    /// Frames that it sent again.
     pub retransmitted: Option<u32>,
-    /// Whether it was ever up.
     pub came_up: Option<bool>,
 }
 

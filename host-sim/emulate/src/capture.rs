@@ -22,15 +22,11 @@ use crate::setup::{self, Differences};
 const SLICE: Time = 10 * MILLISECOND;
 /// Emulated boards are switched on one after the other, as by hand, within this.
 const STARTS_WITHIN: Time = 200 * MILLISECOND;
-/// How far off their crystals are.
 const DRIFT_PPM: f64 = 30.0;
 
-/// How emulated boards run.
 #[derive(Clone, Debug)]
 pub struct EmulatedRun {
-    /// Decides everything that is random.
     pub seed: u64,
-    /// How long.
     pub duration: Time,
     /// Packets a second that each board sends, besides what the mesh file says.
     pub traffic: Option<u32>,

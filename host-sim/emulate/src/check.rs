@@ -14,9 +14,7 @@ use hopwise_rig::board_log::LogReaders;
 use super::hosts::Hosts;
 use super::log::take_lines;
 
-/// Links are up within this.
 const LINKS_WITHIN: Time = SECOND;
-/// A round of requests is answered within this.
 const RESPONSE_TIMEOUT: Time = SECOND;
 /// A broadcast has reached everyone after this.
 const SETTLE: Time = 50 * MILLISECOND;

@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use gdbstub::arch::{Arch, BreakpointKind, Registers};
 
-/// The architecture.
 pub enum CortexM {}
 
 /// R0 to R12, SP, LR, PC and xPSR.

@@ -45,10 +45,8 @@ const FORWARDING: Time = 700 * MILLISECOND;
 /// How often a program does something, and as long as that takes.
 const TIMES: i64 = 100;
 const TRIAL: Time = 1_500 * MILLISECOND;
-/// A request is answered within this.
 const ANSWERED: Time = SECOND;
 
-/// Why nothing was measured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotMeasure {
     /// A sentence.
@@ -70,7 +68,6 @@ impl CannotMeasure {
     }
 }
 
-/// What packets have in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payload {
     /// How many bytes.
@@ -79,7 +76,6 @@ pub struct Payload {
     pub random: bool,
 }
 
-/// The payloads that are measured.
 pub const PAYLOADS: [Payload; 4] = [
     Payload {
         size: 40,
@@ -164,7 +160,6 @@ pub struct Row {
     pub payload: u8,
     /// What these are: zeros or random; each the same for programs.
     pub payload_bytes: &'static str,
-    /// Whether the mesh has a key.
     pub keyed: bool,
     /// Instructions. Not known if the board has too few links for the network.
     pub instructions: Option<u64>,
@@ -248,7 +243,6 @@ fn start(program: &Program, network: &Network, keys: Option<MeshKeys>) -> Result
     Ok(EmulatedMesh::start_real(&mesh, std::slice::from_ref(program), &[])?)
 }
 
-/// A mesh of boards with a program.
 pub(crate) fn plan(program: &Program, network: &Network) -> Result<Mesh, CannotMeasure> {
     let name = program.kind.name;
     let kind = boards::kind(name).ok_or_else(|| CannotEmulate::NoSuchBoard(name.into()))?;
@@ -257,7 +251,6 @@ pub(crate) fn plan(program: &Program, network: &Network) -> Result<Mesh, CannotM
 
 /// Boards with a host at each, of which something is measured.
 pub struct Measured<'w> {
-    /// The boards.
     pub world: &'w mut World,
     pub hosts: &'w mut Hosts,
 }
@@ -282,7 +275,6 @@ impl<'w> Measured<'w> {
         response.ok_or_else(|| CannotMeasure::unexpected(board, &reply))
     }
 
-    /// Waits until all links of a network are up.
     pub fn wait_for_links(&mut self, network: &Network) -> Result<(), CannotMeasure> {
         let (expected, up) = wait_for_links(self.world, self.hosts, network);
         match up == expected {

@@ -17,7 +17,6 @@ use crate::hosts::Hosts;
 use crate::rig::CannotEmulate;
 use crate::setup::{self, Program};
 
-/// What can be wrong with an emulated board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoardFault {
     /// Nothing is fed into the HSE pin.

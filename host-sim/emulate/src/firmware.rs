@@ -12,7 +12,6 @@ const ALL_NETWORKS: &str = "all-networks";
 /// Keys, encryption, clock and update.
 const SERVICES: &str = "services";
 
-/// Why there is no image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotBuildFirmware {
     #[error(transparent)]

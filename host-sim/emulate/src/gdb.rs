@@ -32,7 +32,6 @@ pub struct Held<'w> {
     until: Time,
 }
 
-/// Why GDB cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum GdbFailed {
     #[error("port {port}: {error}")]
@@ -46,11 +45,8 @@ pub enum GdbFailed {
 pub enum Released {
     /// The time is over.
     Time,
-    /// The board has stopped.
     Stopped,
-    /// GDB has detached.
     Detached,
-    /// GDB has ended the run.
     Killed,
 }
 
@@ -68,7 +64,6 @@ impl fmt::Display for Released {
 /// A local port that waits for a GDB.
 pub struct GdbServer {
     listener: TcpListener,
-    /// Where GDB is to connect to.
     pub address: SocketAddr,
 }
 

@@ -20,7 +20,6 @@ const RATE: u32 = 87;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Distribution {
     pub median: f64,
-    /// The longest.
     pub most: f64,
 }
 
@@ -38,7 +37,6 @@ impl Distribution {
 /// How long packets take while nothing else happens. The names are those of the JSON keys of `hopwise cost --hop`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HopTime {
-    /// The rate of all wires.
     pub baud: u32,
     /// Bytes of the payload.
     pub payload: u8,

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use hopwise_emulator::world::BadWire;
 
-/// Why a serial port cannot be opened to other programs.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotOpenPort {
     /// There is no such port, or a wire is at it.

@@ -53,7 +53,6 @@ impl Hosts {
         self.ports.iter_mut().for_each(HostPort::trust_version_3);
     }
 
-    /// The version of the wire format that a board speaks.
     pub fn wire_version(&self, board: usize) -> u8 {
         self.ports.get(board).map_or(VERSION, HostPort::wire_version)
     }

@@ -25,11 +25,8 @@ const STARTS: u64 = 0x7374_6172_7473;
 const BOOTED: Time = 50 * MILLISECOND;
 const FULL: Traffic = Traffic::new(100_000, 0, Pattern::Neighbors, 200);
 
-/// Boards whose time is watched.
 pub struct TimedBoards {
-    /// Their mesh.
     pub network: Network,
-    /// The boards.
     pub world: World,
     starts: Vec<Time>,
     dies: Option<(usize, Time)>,
@@ -74,12 +71,10 @@ impl TimedBoards {
         })
     }
 
-    /// When the last board starts.
     pub fn last_start(&self) -> Time {
         self.starts.iter().copied().max().unwrap_or(0)
     }
 
-    /// Has something fail now.
     pub fn fail(&mut self, failure: Failure) -> Result<(), CannotBuild> {
         let (network, at) = (&self.network, self.world.now());
         let action = match failure {

@@ -28,7 +28,6 @@ pub struct DebugInfo<'e> {
     context: Context<Reader<'e>>,
 }
 
-/// Why there is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("its debug information cannot be read: {0}")]
 pub struct BadDebugInfo(String);
@@ -169,7 +168,6 @@ impl Executed {
 /// Instructions of a function in a room. Those of idle time may have been subtracted, and be more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FunctionCount {
-    /// Its name.
     pub function: String,
     pub room: String,
     /// Instructions of it alone.
@@ -178,11 +176,9 @@ pub struct FunctionCount {
     pub with_inlined: i64,
 }
 
-/// Instructions of a room.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RoomCount {
     pub room: String,
-    /// Instructions of its functions.
     pub instructions: i64,
 }
 

@@ -34,7 +34,6 @@ struct Place {
     serial: Option<OpenPort>,
 }
 
-/// The bench.
 pub struct Rehearsal {
     world: World,
     mesh: Mesh,

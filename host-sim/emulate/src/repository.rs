@@ -8,7 +8,6 @@ pub const VARIABLE: &str = "HOPWISE_REPO";
 /// The file by which a folder is known to be the repository.
 const MARK: &str = "firmware/Cargo.toml";
 
-/// Why the repository is not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRepository {
     /// Nobody has said where it is, and it is not around the working folder.
@@ -57,7 +56,6 @@ impl Repository {
         Ok(Repository { root })
     }
 
-    /// The folder that it is in.
     pub fn root(&self) -> &Path {
         &self.root
     }

@@ -29,9 +29,7 @@ const RESPONSE_TIMEOUT: Time = SECOND;
 const TAKES_WITHIN: Time = 5 * SECOND;
 const DIFFERENCES: Differences = Differences::new(1, 20.0);
 
-/// The firmware, from its file.
 pub struct Firmware {
-    /// What runs on the boards.
     pub image: Arc<Image>,
     /// The file, which also says how to read the log.
     pub elf: Vec<u8>,
@@ -42,7 +40,6 @@ pub struct Firmware {
 #[error("{0}")]
 pub struct BadFirmware(String);
 
-/// The bytes of an ELF file, and the image in it.
 fn read_elf(path: &Path) -> Result<(Vec<u8>, Image), BadFirmware> {
     let bad = |why: &dyn std::fmt::Display| BadFirmware(format!("{}: {why}", path.display()));
     let elf = hopwise_files::read(path, hopwise_files::MAX_IMAGE).map_err(|error| bad(&error))?;
@@ -74,7 +71,6 @@ impl Firmware {
     }
 }
 
-/// Why a mesh cannot be emulated as asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotEmulate {
     /// It is told apart from all else: its name may be like that of one that there is.
@@ -105,7 +101,6 @@ impl CannotEmulate {
     }
 }
 
-/// The emulated board of a name.
 pub fn board(name: &str) -> Result<&'static BoardKind, CannotEmulate> {
     boards::find(name).ok_or_else(|| CannotEmulate::NoSuchBoard(name.into()))
 }
@@ -169,9 +164,7 @@ pub fn build(mesh: &Mesh, programs: &[Program], differences: Differences) -> Res
 /// What is done to the cables before anyone looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mistakes {
-    /// Plugs that are exchanged.
     pub swapped: Vec<(NodePort, NodePort)>,
-    /// Ports whose cable is pulled.
     pub cut: Vec<NodePort>,
     /// Ports that nothing arrives at.
     pub one_way: Vec<NodePort>,
@@ -179,9 +172,7 @@ pub struct Mistakes {
     pub extra: Vec<(PortName, PortName)>,
     /// Boards that have the config of another node.
     pub configs: Vec<(u64, u64)>,
-    /// Boards that have no key.
     pub keyless: Vec<u64>,
-    /// Boards that have the key of another mesh.
     pub other_key: Vec<u64>,
 }
 
@@ -232,7 +223,6 @@ impl Mistakes {
 
 /// Emulated boards with hosts at their serial ports.
 pub struct EmulatedMesh {
-    /// The boards.
     pub world: World,
     pub(crate) hosts: Hosts,
     entrances: Vec<usize>,
@@ -290,7 +280,6 @@ impl EmulatedMesh {
         })
     }
 
-    /// Lets time pass.
     pub fn run_for(&mut self, time: Time) {
         let end = self.world.now() + time;
         self.hosts.run_until(&mut self.world, end);

@@ -12,7 +12,6 @@ use super::script::default_port;
 /// Where a serial port goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SerialPort {
-    /// Which port of which board.
     pub name: PortName,
     /// The path of the socket; `None` makes a pseudo-terminal.
     pub socket: Option<PathBuf>,

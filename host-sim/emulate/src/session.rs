@@ -42,21 +42,15 @@ pub struct RunFigures {
     pub virtual_seconds: f64,
     /// How long that took.
     pub wall_seconds: f64,
-    /// Faults of the processors.
     pub faults: u64,
-    /// Times that a board was reset.
     pub resets: u64,
-    /// Bytes that serial ports sent.
     pub uart_bytes_sent: u64,
-    /// Bytes that serial ports received.
     pub uart_bytes_received: u64,
     /// Bytes that came before the one before was read.
     pub uart_overruns: u64,
     /// Bytes without a stop bit.
     pub uart_framing_errors: u64,
-    /// Bytes received with noise.
     pub uart_noise_errors: u64,
-    /// Lines of the boards' logs.
     pub log_lines: u64,
     /// Pieces of logs that were no lines.
     pub log_undecodable: u64,
@@ -76,7 +70,6 @@ pub struct RunFigures {
     pub profile: Option<Profile>,
 }
 
-/// Emulated boards under way.
 pub struct Session<'f> {
     world: World,
     readers: LogReaders<'f>,
@@ -233,7 +226,6 @@ impl<'f> Session<'f> {
         boards.flat_map(of_board).collect()
     }
 
-    /// The figures so far.
     pub fn figures(&self) -> RunFigures {
         let boards = self.world.boards();
         let ports = || {

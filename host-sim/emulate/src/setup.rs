@@ -22,7 +22,6 @@ pub const LINKS: [usize; 5] = [0, 2, 3, 4, 5];
 /// What the clock of an STM32F4's watchdog may run at, in Hz.
 const LSI: std::ops::RangeInclusive<u32> = 17_000..=47_000;
 
-/// Why a network cannot be built of boards.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotBuild {
     #[error("{nodes} boards are too many to emulate (at most {MAX_BOARDS})")]
@@ -43,10 +42,8 @@ pub enum CannotBuild {
     Wire(u64, u64, BadWire),
 }
 
-/// How the boards differ from each other.
 #[derive(Clone, Copy, Debug)]
 pub struct Differences {
-    /// Decides everything that is random.
     pub seed: u64,
     /// Crystals are off by up to this many parts in a million, each by its own amount.
     pub drift_ppm: f64,
@@ -91,7 +88,6 @@ impl Program {
         Program { kind, image }
     }
 
-    /// An image on the default board.
     pub fn on_default(image: &Arc<Image>) -> Self {
         Program::new(BOARDS[0], image.clone())
     }
@@ -102,13 +98,11 @@ impl Program {
 pub struct Blueprint {
     /// What each board is; those that are not said are of the default kind.
     pub programs: Vec<Program>,
-    /// The config of each board.
     pub configs: Vec<[u8; CONFIG_BYTES]>,
     /// The keys of the boards; the mesh has none unless said.
     pub keys: Vec<Option<Keys>>,
     /// When each board is powered; those that are not said, at once.
     pub starts: Vec<Time>,
-    /// The ports that are connected.
     pub wires: Vec<(Port, Port)>,
 }
 

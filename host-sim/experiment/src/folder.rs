@@ -41,7 +41,6 @@ struct JobFile {
     finding: Finding,
 }
 
-/// Something is wrong with a folder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FolderError {
     #[error("{0}; whoever works on the folder does that job again")]
@@ -54,9 +53,7 @@ pub enum FolderError {
 /// What became of a job that was to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Worked {
-    /// It was done before.
     Before,
-    /// It is done now.
     Now,
     /// It is done now, again, for the file with its result was damaged, as the sentence says.
     Again(String),
@@ -83,7 +80,6 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, FolderError> {
     }
 }
 
-/// A folder with jobs and results.
 pub struct Folder<'k> {
     path: PathBuf,
     /// The jobs; the number of one is its place.
@@ -130,7 +126,6 @@ impl<'k> Folder<'k> {
         Self::open(path, kinds)
     }
 
-    /// Reads the jobs of a folder.
     pub fn open(path: &Path, kinds: &'k [&'k dyn Kind]) -> Result<Self, FolderError> {
         let file = path.join("plan.json");
         let bytes = hopwise_files::read(&file, hopwise_files::MAX_IMAGE).map_err(unfit("read", &file))?;

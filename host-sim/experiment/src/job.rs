@@ -6,7 +6,6 @@ use hopwise_sim::settings::quoted;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// What does it: the name of a [`Kind`].
@@ -62,10 +61,8 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// What a job found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Whether all checks of the run passed.
     pub passed: bool,
     /// What its command prints with `--json`.
     pub result: Value,
@@ -74,7 +71,6 @@ pub struct Finding {
 /// Why something makes no sense, or did not come to its end; a sentence.
 pub type Refused = Box<dyn Error + Send + Sync>;
 
-/// Something that jobs can run.
 pub trait Kind: Sync {
     /// The name of its table in a plan, and of the command that does the same.
     fn name(&self) -> &'static str;
@@ -85,7 +81,6 @@ pub trait Kind: Sync {
         Ok(())
     }
 
-    /// Whether a job makes sense.
     fn check(&self, job: &Job) -> Result<(), Refused>;
 
     fn run(&self, job: &Job) -> Result<Finding, Refused>;

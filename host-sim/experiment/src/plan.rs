@@ -78,7 +78,6 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Reads the text of a file.
     pub fn parse(text: &str, kinds: &[&dyn Kind]) -> Result<Self, BadPlan> {
         let line = |place: usize| text.bytes().take(place).filter(|byte| *byte == b'\n').count() + 1;
         let at = |place: usize| move |reason: String| BadPlan(format!("line {}: {reason}", line(place)));
@@ -176,7 +175,6 @@ impl Plan {
         Ok(runs)
     }
 
-    /// All runs as jobs.
     pub fn jobs(&self) -> Result<Vec<Job>, BadPlan> {
         let job = |(kind, mut options): Run<'_>| Job {
             kind: kind.into(),

@@ -15,10 +15,8 @@ pub struct Share {
 pub struct BadShare(String);
 
 impl Share {
-    /// All jobs.
     pub const ALL: Self = Self { index: 0, count: 1 };
 
-    /// Whether a job is in it.
     pub fn includes(self, number: usize) -> bool {
         number % self.count == self.index
     }

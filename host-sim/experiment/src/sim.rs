@@ -12,7 +12,6 @@ use crate::{Finding, Job, Kind, Refused};
 pub struct Sim;
 
 impl Sim {
-    /// One run, from settings to report.
     pub fn report(settings: &Settings) -> Result<Report, Refused> {
         let run = settings.run()?;
         let started = Instant::now();

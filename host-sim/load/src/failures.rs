@@ -22,7 +22,6 @@ pub struct FailurePlan {
     pub events: String,
 }
 
-/// What fails in a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failures {
     links: f64,

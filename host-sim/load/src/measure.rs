@@ -18,25 +18,18 @@ use super::parameters::{Parameters, Process};
 use super::schedule::Schedule;
 use super::watchdog::{Deadlock, find_cycle};
 
-/// What to simulate.
 #[derive(Clone, Copy, Debug)]
 pub struct Experiment<'a> {
     pub network: &'a Network,
-    /// The routing rule.
     pub rule: Rule,
-    /// The routers.
     pub parameters: Parameters,
-    /// Who sends to whom.
     pub traffic: Traffic,
-    /// When.
     pub process: Process,
     /// Packets that a node makes in a cycle, on average.
     pub rate: f64,
     /// The same seed gives the same result, to the last digit.
     pub seed: u64,
-    /// How long.
     pub effort: Effort,
-    /// What fails, if anything does.
     pub failures: Option<&'a Failures>,
     /// Threads that share the work on a large network. The result is the same with any number.
     pub threads: usize,
@@ -47,9 +40,7 @@ pub struct Experiment<'a> {
 pub struct Effort {
     /// Half the width of the 95% confidence interval of the mean latency, relative to it, that is aimed at.
     pub precision: f64,
-    /// Measured cycles, at least.
     pub least_cycles: u32,
-    /// Measured cycles, at most.
     pub most_cycles: u32,
     /// A mean latency above this means saturation.
     pub latency_limit: f64,
@@ -95,7 +86,6 @@ enum Stop {
     Deadlock(Deadlock),
 }
 
-/// How far a measurement has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Cycles measured.
@@ -104,7 +94,6 @@ pub struct Progress {
     pub enough: u32,
 }
 
-/// Runs an experiment, if it makes sense.
 pub fn run(experiment: &Experiment<'_>) -> Result<Point, BadLoad> {
     run_watched(experiment, &mut |_| ())
 }

@@ -39,7 +39,6 @@ pub struct Parameters {
     pub class_limit: Option<u32>,
     /// What rings do at a tie, and with their two classes.
     pub rings: Rings,
-    /// How packets reach their destination.
     pub paths: Paths,
 }
 
@@ -152,7 +151,6 @@ impl Parameters {
         .unwrap_or(1)
     }
 
-    /// Whether all numbers make sense.
     pub fn check(&self) -> Result<(), BadLoad> {
         let positive = [
             ("vc-alloc", self.vc_alloc),
@@ -211,7 +209,6 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// The parameters it stands for.
     pub fn parameters(self) -> Parameters {
         match self {
             Preset::Booksim => Parameters::BOOKSIM,

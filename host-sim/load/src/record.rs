@@ -67,7 +67,6 @@ impl Recorder {
         self.window().contains(&cycle)
     }
 
-    /// A packet that was made in a cycle is lost.
     pub(super) fn lost(&mut self, born: u32) {
         self.lost += u64::from(self.counts(born));
     }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::bad::{BadLoad, bad};
 use super::measure::{self, Effort, Experiment};
 
-/// Where a network saturates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Saturation {
     /// The highest rate that was carried, packets a node a cycle.
@@ -16,7 +15,6 @@ pub struct Saturation {
     pub first_saturated_rate: Option<f64>,
     /// Rates tried.
     pub runs: u32,
-    /// Virtual channels of a link.
     pub virtual_channels: u32,
     /// Bytes of buffers at an end of a link.
     pub buffer_bytes: u64,
@@ -65,7 +63,6 @@ const PROBE: f64 = 0.001;
 const DIVISION: u64 = 0x6469_7669;
 const FIRST_DIVISION: std::ops::Range<f64> = 0.45..0.55;
 
-/// About how many rates are tried for a precision.
 pub fn expected_runs(precision: f64) -> u32 {
     2 + (1.0 / precision).log2().ceil() as u32
 }

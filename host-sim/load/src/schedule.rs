@@ -15,9 +15,7 @@ use super::bad::{BadLoad, bad};
 /// A message of a schedule; it is sent as one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The sender.
     pub from: u32,
-    /// The receiver.
     pub to: u32,
     /// The cycle in which it is made, if it has no round.
     pub at: u32,
@@ -25,7 +23,6 @@ pub struct Message {
     pub round: Option<u32>,
 }
 
-/// Messages between the nodes of a network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     messages: Vec<Message>,
@@ -41,7 +38,6 @@ impl Schedule {
         &self.messages
     }
 
-    /// What it is.
     pub fn name(&self) -> &str {
         &self.name
     }

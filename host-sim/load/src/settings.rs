@@ -151,7 +151,6 @@ pub struct Scene {
     pub latency_limit: Option<f64>,
 }
 
-/// What an experiment finds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Found {
@@ -162,17 +161,14 @@ pub enum Found {
 }
 
 impl Scene {
-    /// Who sends to whom.
     pub fn traffic(&self) -> Traffic {
         self.traffic.unwrap_or(self.preset.unwrap_or_default().traffic())
     }
 
-    /// When.
     pub fn process(&self) -> Process {
         self.process.unwrap_or(Process::Bernoulli)
     }
 
-    /// The routers.
     pub fn parameters(&self) -> Parameters {
         let preset = self.preset.unwrap_or_default().parameters();
         Parameters {
@@ -227,7 +223,6 @@ impl Settings {
         Settings::deserialize(Value::Object(table.clone())).map_err(bad)
     }
 
-    /// The name of the routing rule.
     pub fn rule(&self) -> &str {
         self.rule.as_deref().unwrap_or("exact")
     }

@@ -337,7 +337,7 @@ pub(crate) mod tests {
     /// Two graphs of 16 nodes in which any two neighbors have two common ones, and any two others too: sorting alone sees no difference.
     #[test]
     fn graphs_that_sorting_cannot_tell_apart() {
-        let apart = |u: usize, v: usize| ((u / 4 + 4 - v / 4) % 4, (u + 4 - v) % 4);
+        let apart = |u: usize, v: usize| ((u / 4 + 4 - v / 4) % 4, (u + 16 - v) % 4);
         let joined = |steps: &[(usize, usize)]| {
             let pairs = (0..256).map(|pair| (pair / 16, pair % 16));
             Graph::from_edges(16, pairs.filter(|&(u, v)| steps.contains(&apart(u, v))))

@@ -63,7 +63,6 @@ impl Wire {
         state.connection
     }
 
-    /// Receives until the connection breaks.
     fn receive(&self, connection: &mut Connection) {
         let mut buffer = [0; 4_096];
         loop {
@@ -84,7 +83,6 @@ impl Wire {
         }
     }
 
-    /// Sends while a connection lasts.
     fn send(&self, number: u64, tx: &mut dyn io::Write) {
         let mut bytes = Vec::new();
         loop {
@@ -270,10 +268,8 @@ fn over_tcp(stream: TcpStream) -> io::Result<Connection> {
     Ok(Connection::new(stream.try_clone()?, stream, false))
 }
 
-/// What comes through a cable.
 pub(crate) struct Receiver(Arc<Wire>);
 
-/// What leaves through a cable.
 pub(crate) struct Sender(Arc<Wire>);
 
 impl ErrorType for Receiver {

@@ -56,7 +56,6 @@ impl Platform for Clock {
     }
 }
 
-/// Wakes the thread of the tasks.
 struct Unpark(Thread);
 
 impl Wake for Unpark {

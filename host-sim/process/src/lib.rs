@@ -39,7 +39,6 @@ hopwise_node::capacities! {
 /// What the node and its program share, which run on different threads.
 type Shared = hopwise_app::Shared<4, 6, 2, CriticalSectionRawMutex>;
 
-/// What a process needs to be a node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// The config and the keys, as a board has them in its flash.
@@ -47,9 +46,7 @@ pub struct Settings {
     unique_id: [u8; 12],
     /// Where the cables of links lead, in the order of the network's ports; `None` where there is no cable.
     pub links: Vec<Option<Place>>,
-    /// Where a host is.
     pub host: Option<Place>,
-    /// The speed of serial ports.
     pub baud: u32,
     /// Whether nothing is said of cables and restarts.
     pub is_quiet: bool,

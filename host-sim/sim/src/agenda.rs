@@ -9,8 +9,10 @@ use std::collections::BinaryHeap;
 
 use super::wire::Nanos;
 
-/// Spans of the wheel.
 const SPANS: u64 = 1_024;
+
+/// After all that is planned.
+const NEVER: u128 = u128::MAX;
 
 /// What happens at a time; at the same time, in the order in which it was planned.
 struct Planned<T> {
@@ -40,7 +42,6 @@ impl<T> PartialEq for Planned<T> {
 
 impl<T> Eq for Planned<T> {}
 
-/// A queue of what is to happen.
 pub struct Agenda<T> {
     /// A span is two to this power of nanoseconds.
     span_bits: u32,
@@ -51,6 +52,8 @@ pub struct Agenda<T> {
     occupied: [u64; SPANS as usize / 64],
     later: BinaryHeap<Planned<T>>,
     order: u64,
+    /// How much is planned.
+    planned: usize,
 }
 
 impl<T> Agenda<T> {
@@ -63,12 +66,14 @@ impl<T> Agenda<T> {
             occupied: [0; SPANS as usize / 64],
             later: BinaryHeap::new(),
             order: 0,
+            planned: 0,
         }
     }
 
     /// Plans something. It must not be earlier than what happened last.
     pub fn plan(&mut self, at: Nanos, what: T) {
         self.order += 1;
+        self.planned += 1;
         let planned = Planned {
             when: u128::from(at) << 64 | u128::from(self.order),
             what,
@@ -83,23 +88,22 @@ impl<T> Agenda<T> {
         }
     }
 
-    /// Whether nothing is planned.
     pub fn is_empty(&self) -> bool {
-        self.later.is_empty() && self.occupied == [0; SPANS as usize / 64]
+        self.planned == 0
     }
 
     /// The next thing that happens, if that is not after `until`.
     pub fn next(&mut self, until: Nanos) -> Option<(Nanos, T)> {
         let place = self.first_occupied();
-        let near = place.and_then(|place| self.wheel[place].peek()).map(|next| next.when);
-        let later = self.later.peek().map(|next| next.when);
-        let when = [near, later].into_iter().flatten().min()?;
-        let at = (when >> 64) as Nanos;
-        if at > until {
+        let when = |heap: &BinaryHeap<Planned<T>>| heap.peek().map_or(NEVER, |next| next.when);
+        let near = place.map_or(NEVER, |place| when(&self.wheel[place]));
+        let next = near.min(when(&self.later));
+        let at = (next >> 64) as Nanos;
+        if next == NEVER || at > until {
             return None;
         }
         let heap = match place {
-            Some(place) if near == Some(when) => {
+            Some(place) if near == next => {
                 if self.wheel[place].len() == 1 {
                     self.occupied[place / 64] &= !(1 << (place % 64));
                 }
@@ -108,6 +112,7 @@ impl<T> Agenda<T> {
             _ => &mut self.later,
         };
         self.today = at >> self.span_bits;
+        self.planned -= 1;
         heap.pop().map(|next| (at, next.what))
     }
 

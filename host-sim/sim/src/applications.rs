@@ -110,7 +110,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         self.world.mark(now + wait, Task::Send(host).mark());
     }
 
-    /// An application is told to try again.
     fn refused_at(&mut self, machine: u32) {
         let now = self.world.now();
         self.notes.oracle.refused(now);
@@ -119,7 +118,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         self.longest_refusal = self.longest_refusal.max(now - since);
     }
 
-    /// What an application sends was taken.
     fn taken_at(&mut self, machine: u32) {
         let now = self.world.now();
         self.last_sent = now;
@@ -129,7 +127,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         }
     }
 
-    /// How long until it sends the next.
     fn draw_wait(&mut self) -> Nanos {
         match self.run.traffic {
             Traffic::BroadcastStorm => 0,
@@ -137,7 +134,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         }
     }
 
-    /// An application sends its next packet.
     pub(super) fn send(&mut self, board: u32) {
         if self.to_send == 0 {
             return;
@@ -194,7 +190,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         }
     }
 
-    /// An application fetches what has come for it.
     pub(super) fn fetch(&mut self, board: u32) {
         if let Some(at) = self.world.board_of(board) {
             return self.hear(board, at);
@@ -234,7 +229,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         }
     }
 
-    /// A host looks at what has come for it.
     fn hear(&mut self, host: u32, board: u32) {
         let now = self.world.now();
         let requester = Sender {

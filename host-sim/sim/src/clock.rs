@@ -9,7 +9,6 @@ use super::wire::Nanos;
 /// Upper bound of a random clock's first reading: more than 32 bits of microseconds, so that these wrap.
 const LATEST_START: Micros = 1 << 33;
 
-/// How a board tells the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     /// Microseconds that pass on it in a nanosecond.

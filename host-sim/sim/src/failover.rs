@@ -8,7 +8,6 @@ use hopwise_node::wire::{Kind, PacketId};
 use super::wire::Nanos;
 use super::world::WireEnd;
 
-/// The outages of a run.
 #[derive(Default)]
 pub(super) struct Failover {
     outages: Vec<Outage>,

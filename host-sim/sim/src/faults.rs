@@ -12,7 +12,6 @@ use super::world::{SimSizes, WireEnd};
 
 const MILLISECOND: Nanos = 1_000_000;
 
-/// Boards are switched on within this time.
 const SWITCHED_ON_WITHIN: Nanos = 20 * MILLISECOND;
 /// A board that the script resets is off for this long.
 const OFF_FOR: Nanos = 300 * MILLISECOND;
@@ -21,10 +20,8 @@ const OUTAGES: (Nanos, Nanos) = (MILLISECOND, 5_000 * MILLISECOND);
 /// The chance of a bit to be inverted in a burst of noise.
 const BURST: f64 = 0.5;
 
-/// Something that is to happen.
 #[derive(Clone, Copy)]
 pub(super) enum Fault {
-    /// A board comes on.
     Start(u32),
     /// Chance pulls a cable.
     Pull,
@@ -34,13 +31,11 @@ pub(super) enum Fault {
     Reset,
     /// Chance takes a host away.
     Leave,
-    /// A line of the script.
     Script(u32),
     /// The end of the burst that an event of the script began.
     AfterBurst(u32),
 }
 
-/// Boards and cables that are down.
 #[derive(Default)]
 pub(super) struct Outages {
     /// Boards and cables that the script has put out of action: chance does not bring them back.
@@ -49,7 +44,6 @@ pub(super) struct Outages {
     /// Until when those are away that chance has put out of action.
     boards_until: HashMap<u32, Nanos>,
     cables_until: HashMap<u32, Nanos>,
-    /// When something went wrong first.
     pub(super) first_fault: Option<Nanos>,
 }
 
@@ -86,7 +80,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         self.world.mark(at, Task::Fault(fault).mark());
     }
 
-    /// Something happens to a board or a cable.
     pub(super) fn faults(&mut self, fault: Fault) -> Result<(), RunError> {
         let now = self.world.now();
         if !matches!(fault, Fault::Start(_)) {

@@ -47,7 +47,6 @@ impl Host {
         std::mem::take(&mut self.heard)
     }
 
-    /// Takes in bytes that came.
     pub fn receive(&mut self, mut bytes: &[u8], now: Micros, observer: &mut impl Observer) {
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             if let Heard::Packet(packet) | Heard::Request(packet) = heard {
@@ -61,7 +60,6 @@ impl Host {
         }
     }
 
-    /// Looks at the clock.
     pub fn tick(&mut self, now: Micros) {
         let _ = self.endpoint.tick(now);
     }

@@ -23,12 +23,9 @@ const MORE_EVERY: Nanos = 1_000_000;
 /// No more packets at once.
 const BURST: usize = 4;
 
-/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// The mesh.
     pub network: Network,
-    /// Decides all chance.
     pub seed: u64,
     /// Crystals are off by up to this many parts in a million.
     pub drift: f64,
@@ -41,7 +38,6 @@ pub struct Trial {
 /// A mark that starts a board; without it, one that has the board send more.
 const START: Mark = 1 << 31;
 
-/// Nodes whose time is watched.
 pub struct TimedNodes {
     world: World<Narrow>,
     network: Network,
@@ -84,17 +80,14 @@ impl TimedNodes {
         }
     }
 
-    /// When the last board starts.
     pub fn last_start(&self) -> Nanos {
         self.last_start
     }
 
-    /// When it is.
     pub fn now(&self) -> Nanos {
         self.world.now()
     }
 
-    /// Runs up to a time.
     pub fn run_until(&mut self, end: Nanos) -> Result<(), ConfigError> {
         loop {
             match self.world.step(end, &mut ()) {
@@ -116,7 +109,6 @@ impl TimedNodes {
         }
     }
 
-    /// Takes what has come for a board's application.
     fn read_all(&mut self, board: u32) {
         if self.world.node(board).is_some_and(|node| node.has_news()) {
             self.world
@@ -144,7 +136,6 @@ impl TimedNodes {
         });
     }
 
-    /// Has something fail now.
     pub fn fail(&mut self, failure: Failure) {
         match failure {
             Failure::Board(board) => self.world.stop(board as u32, &mut ()),

@@ -13,7 +13,6 @@ use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::{Watcher, WireEnd};
 
-/// The records of a run.
 pub(super) struct Notes<'a, S> {
     pub(super) shell: S,
     pub(super) hash: TraceHash,

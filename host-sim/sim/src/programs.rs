@@ -51,7 +51,6 @@ use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::SimSizes;
 
-/// A program that runs.
 pub type Running<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
 /// What starts the program of a board, each time the board is switched on.
@@ -71,11 +70,9 @@ struct Place<'a> {
     running: Option<Running<'a>>,
     woken: Arc<Woken>,
     waker: Waker,
-    /// When it is looked at next.
     wake_at: Nanos,
 }
 
-/// The programs of all boards.
 pub(super) struct Programs<'a> {
     program: &'a Program<'a>,
     places: Vec<Place<'a>>,
@@ -106,7 +103,6 @@ impl<'a> Programs<'a> {
         }
     }
 
-    /// Whether a program of any board still runs.
     pub(super) fn run_on(&self) -> bool {
         self.places.iter().any(|place| place.running.is_some())
     }
@@ -129,7 +125,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         self.run_program(board);
     }
 
-    /// A board is off, and its program with it.
     pub(super) fn end_program(&mut self, board: u32) {
         if let Some(programs) = &mut self.programs
             && let Some(place) = programs.places.get_mut(board as usize)

@@ -6,7 +6,6 @@ use super::oracle::Violation;
 use super::settings::Settings;
 use super::simulate;
 
-/// Maximum number of runs that are tried.
 const TRIES: usize = 300;
 
 /// The violation of a run, if there is one; a run that cannot be is none.

@@ -9,7 +9,6 @@ use super::oracle::{Exception, Service, Tally};
 use super::run::{Account, SimRun};
 use super::settings::Settings;
 
-/// One run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     pub network: String,
@@ -182,7 +181,6 @@ impl Report {
     pub const TITLES: &str =
         "sent|delivered|undeliverable|interrupted|lost|duplicated|corrupted|retransmissions|p99 us|virtual s|verdict";
 
-    /// A row of a table.
     pub fn row(&self) -> Vec<String> {
         vec![
             self.tally.sent.to_string(),

@@ -31,9 +31,7 @@ const STALL: Nanos = 30 * SECOND;
 /// What to simulate: [settings](super::settings::Settings) that make sense, with their defaults.
 #[derive(Clone, Debug)]
 pub struct SimRun {
-    /// The mesh.
     pub build: Build,
-    /// The traffic pattern.
     pub traffic: Traffic,
     /// The total number of packets.
     pub packets: u64,
@@ -49,24 +47,19 @@ pub struct SimRun {
     pub rate: f64,
     /// A cable is pulled so often, for a while.
     pub pull_every: Option<Nanos>,
-    /// A board is reset so often.
     pub reset_every: Option<Nanos>,
     /// A host goes so often, and another comes.
     pub detach_host_every: Option<Nanos>,
-    /// Scripted events.
     pub script: Script<WireEnd>,
     /// The traffic begins here; links need some time to come up.
     pub begin: Nanos,
 }
 
-/// How a run went.
 #[derive(Clone, Debug)]
 pub struct Account {
-    /// How packets fared.
     pub tally: Tally,
     /// What all nodes dropped, by reason, in the order of [`DropReason::ALL`](hopwise_node::wire::DropReason::ALL).
     pub drops: Vec<u64>,
-    /// Frames sent.
     pub frames: u64,
     /// Frames and confirmed packets retransmitted.
     pub retransmissions: u64,
@@ -78,7 +71,6 @@ pub struct Account {
     pub failovers: Vec<Nanos>,
     /// Links that came up, and how many times in all.
     pub links_up: u64,
-    /// Virtual time.
     pub virtual_seconds: f64,
     /// Of all events.
     pub trace_sha256: String,
@@ -232,7 +224,6 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
     player.finish()
 }
 
-/// The reason why a run has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]
@@ -336,7 +327,6 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         last.map_or(at, |event| at.max(event.at.nanos()))
     }
 
-    /// Tells the oracle that boards or cables have changed.
     fn tell_changes(&mut self) {
         if self.world.changes() != self.known_changes {
             self.known_changes = self.world.changes();

@@ -30,7 +30,6 @@ const DEFAULT_PACKETS: u64 = 1_000;
 const DEFAULT_PAYLOAD: usize = 32;
 const DEFAULT_BAUD: u32 = 1_000_000;
 const DEFAULT_BURST_BITS: u32 = 16;
-/// The limits of a wire.
 const BAUDS: RangeInclusive<u32> = 1_200..=50_000_000;
 /// No board's clock is worse, in parts of a million.
 const MAX_DRIFT: f64 = 10_000.0;
@@ -172,7 +171,6 @@ impl Settings {
         format!("hopwise sim {network}{}", options.collect::<String>())
     }
 
-    /// The run that they describe, if they make sense.
     pub fn run(&self) -> Result<SimRun, BadSettings> {
         let network = self.read_network()?;
         let nodes = network.nodes();

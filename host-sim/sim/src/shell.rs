@@ -22,7 +22,6 @@ pub trait Shell {
     /// Messages for the application of a board.
     fn brings(&mut self, _at: Nanos, _board: u32, _messages: &mut Vec<Message<BODY>>) {}
 
-    /// What a board has counted.
     fn counts(&mut self, _board: u32, counters: RouterCounters) -> RouterCounters {
         counters
     }

@@ -76,7 +76,6 @@ const MAX_PACKETS: u64 = 400;
 const MANY_NODES: f64 = 1_000.0;
 /// Outages of drawn lengths, in seconds.
 const OUTAGES: (f64, f64) = (0.001, 5.0);
-/// Traffic begins here.
 const BEGIN: f64 = 0.5;
 
 struct Draw(Xoshiro256PlusPlus);
@@ -386,7 +385,6 @@ mod tests {
         }
     }
 
-    /// What a simulated script can do.
     fn every_action() -> [&'static str; 14] {
         [
             "cut 0.0",

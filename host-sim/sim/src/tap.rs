@@ -15,7 +15,6 @@ const REMEMBERED: usize = 4_096;
 const LATELY: usize = 8;
 const MAX_NOISE: usize = 400;
 
-/// One tap, at one cable.
 #[derive(Default)]
 pub struct Tap {
     heard: Vec<Vec<u8>>,

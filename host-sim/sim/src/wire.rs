@@ -4,7 +4,6 @@ use hopwise_node::wire::WIRE;
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Time in nanoseconds.
 pub type Nanos = u64;
 
 /// What is over so soon is nothing that a link gives up for.
@@ -36,16 +35,13 @@ impl Noise {
         whole < 0.5
     }
 
-    /// Whether it does nothing.
     pub fn is_silent(&self) -> bool {
         *self == Noise::default()
     }
 }
 
-/// A direction of a cable.
 #[derive(Clone, Debug, Default)]
 pub struct Direction {
-    /// Carries nothing while set.
     pub dead: bool,
     /// The line is held low: the receiver sees zeros, while set.
     pub stuck_low: bool,

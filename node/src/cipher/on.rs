@@ -13,7 +13,6 @@ use super::{SEAL_BYTES, payload_of};
 use crate::key::{Key, Secret};
 use crate::wire::{AppPort, Bytes, Header, PacketOf};
 
-/// Encrypts and decrypts the payloads of packets.
 #[derive(Clone)]
 pub(crate) struct Cipher {
     key: [u8; 32],

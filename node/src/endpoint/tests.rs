@@ -16,7 +16,6 @@ const BAUD: u32 = 1_000_000;
 
 type Host = Endpoint<6>;
 
-/// The board that the host is connected to.
 enum Board {
     Without(Box<Endpoint<1>>),
     /// A node of a network, its host at link 5.
@@ -34,7 +33,6 @@ struct HostEnd {
     board: Board,
     /// When each direction becomes free: of the host, of the board.
     free_at: [Micros; 2],
-    /// What the host heard.
     heard: Vec<Heard>,
     /// Number of the board's frames to lose.
     lose: usize,
@@ -348,7 +346,6 @@ fn what_is_too_long_is_not_sent() {
     assert!(host.is_idle());
 }
 
-/// No packets longer than a board takes are sent to it.
 #[test]
 fn what_is_too_long_for_the_board_is_dropped() {
     let mut host_end = HostEnd::without();

@@ -73,7 +73,6 @@ impl AckTimeout {
         self.starving_since = None;
     }
 
-    /// Starts the timeout for acceptance.
     pub(super) fn await_acceptance(&mut self, now: Micros) {
         self.until = now.saturating_add(ACCEPT_WITHIN);
     }

@@ -106,7 +106,6 @@ mod tests {
     }
 
     impl Pair {
-        /// A link that came up at a time.
         fn up(now: Micros) -> Self {
             let ends = [0, 1].map(|port| Small::welcoming(identity(port), BAUD, now));
             let mut pair = Pair { ends, now };

@@ -25,7 +25,6 @@ impl<F: Array<u8>> Collector<F> {
         self.bytes.len()
     }
 
-    /// Whether a frame has begun and not ended.
     pub(super) fn is_partial(&self) -> bool {
         self.decoder.length() > 0
     }

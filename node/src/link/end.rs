@@ -235,7 +235,6 @@ impl<L: LinkCapacities> End<L> {
         self.may_stall = true;
     }
 
-    /// The canonical state.
     pub(super) fn canonical(&self, now: Micros) -> CanonicalEnd {
         let spacing = self.bytes(HELLO_SPACING);
         let away = match self.away_until {
@@ -366,7 +365,6 @@ impl<L: LinkCapacities> End<L> {
         is_news
     }
 
-    /// Handles a change of state, and returns the event.
     fn follow(&mut self, change: Change, now: Micros) -> Received {
         self.sooner = true;
         match change {
@@ -477,7 +475,6 @@ impl<L: LinkCapacities> End<L> {
         self.ack_due || self.receiver.has_refused(self.unacknowledged)
     }
 
-    /// Gives the session another number.
     fn number_session(&mut self) {
         self.session = self.session.wrapping_add(1);
         self.tag = self.identity.tag(self.session);
@@ -597,7 +594,6 @@ impl<L: LinkCapacities> End<L> {
         None
     }
 
-    /// Whether it is time to give up.
     fn is_stuck(&self, now: Micros) -> bool {
         let starved = self.ack_timeout.is_starved(self.flap_damping.on_probation(), now);
         self.ack_timeout.is_over(now) || starved && self.is_open()
@@ -709,7 +705,6 @@ impl<L: LinkCapacities> End<L> {
         Micros::from(first) << self.backoff
     }
 
-    /// How long the oldest frame has been in flight.
     fn oldest_waited(&self, now: Micros) -> Option<Micros> {
         let since = self.sender.oldest()?;
         Some(Micros::from(coarse(now).wrapping_sub(since)) << COARSE_BITS)

@@ -17,7 +17,6 @@ pub(super) const TRUSTED: Micros = 30_000_000;
 /// get through.
 const USEFUL: u8 = 4;
 
-/// The damping state of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FlapDamping {
     /// When the pause ends; never if there is none.

@@ -77,7 +77,6 @@ pub(super) struct Rates {
     /// Whether the serial port still has another rate.
     is_new: bool,
     due: Option<RateMessage>,
-    /// How often the first test was sent.
     first_tests: u8,
     /// When the phase is over, or the leader tries the next step.
     at: Micros,
@@ -140,7 +139,6 @@ impl Rates {
         self.baud_of(self.step)
     }
 
-    /// The fastest rate of this end.
     pub(super) fn fastest(&self) -> u32 {
         self.baud_of((self.own | 1).ilog2() as u8)
     }
@@ -187,7 +185,6 @@ impl Rates {
         }
     }
 
-    /// The session is over.
     #[inline(never)]
     pub(super) fn end(&mut self, now: Micros) {
         if self.is_raised() && self.lasted(now) < PROVEN {
@@ -211,7 +208,6 @@ impl Rates {
         self.phase == Phase::Trial { asks, came }
     }
 
-    /// A damaged frame was heard.
     #[inline(never)]
     pub(super) fn damaged(&mut self, now: Micros) {
         if !self.is_raised() {
@@ -230,7 +226,6 @@ impl Rates {
         }
     }
 
-    /// A message of the session was heard.
     #[inline(never)]
     pub(super) fn heard(&mut self, message: RateMessage, now: Micros) {
         match (message, self.phase) {
@@ -264,7 +259,6 @@ impl Rates {
         }
     }
 
-    /// Processes timeouts.
     #[inline(never)]
     pub(super) fn tick(&mut self, now: Micros) {
         if now < self.at {

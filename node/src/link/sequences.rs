@@ -32,7 +32,6 @@ impl Sequence {
     }
 }
 
-/// The name of no source.
 const NOBODY: u32 = u32::MAX;
 
 impl Default for Sequence {
@@ -115,7 +114,6 @@ impl Sequences {
         }
     }
 
-    /// A packet was acknowledged.
     pub(super) fn completed(&mut self, token: Token, result: FrameResult) {
         for told in &mut self.told {
             if *told == Told::By(token) {

@@ -14,7 +14,6 @@ pub(super) struct Peer {
     session: u8,
     /// The tag by which this end names it.
     pub(super) tag: u16,
-    /// Whether it shows that it is alive.
     pub(super) keeps_alive: bool,
     /// The rates that it can change to.
     pub(super) steps: StepSet,
@@ -78,11 +77,9 @@ pub(super) enum Hears {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     None,
-    /// A session begins.
     Begins(Identity),
     /// The other end's acceptance or pause has changed.
     Stance,
-    /// The session is over.
     Ends(Down),
     /// There is no session, and there will be none for this reason.
     Prevented(Down),

@@ -17,7 +17,6 @@ pub const WINDOW: usize = 6;
 /// The sender's identifier of a packet, returned when it is acknowledged or abandoned.
 pub type Token = u8;
 
-/// A frame in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sent {
     pub(super) token: Token,
@@ -52,9 +51,7 @@ pub(super) type CanonicalSender = (u8, u8, u8, Vec<Sent, 8>, Vec<(Token, FrameRe
 /// The effect of an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// Number of frames completed.
     pub(super) completed: usize,
-    /// Number of them that were taken.
     pub(super) taken: usize,
     /// Whether the sender goes back, after a reported gap.
     pub(super) back: bool,
@@ -191,14 +188,11 @@ pub(super) struct Receiver {
     round: u8,
 }
 
-/// The classification of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// It is the next one.
     InOrder,
     /// It came before; its acknowledgment was lost.
     Repeated,
-    /// One before it is missing.
     Early,
 }
 
@@ -226,7 +220,6 @@ impl Receiver {
         self.refused &= !1;
     }
 
-    /// Whether one of the last packets was refused.
     pub(super) fn has_refused(&self, packets: u8) -> bool {
         self.refused & !u8::MAX.unbounded_shl(packets.into()) != 0
     }
@@ -277,7 +270,6 @@ mod tests {
         );
     }
 
-    /// A sender with so many frames in flight.
     fn sender(frames: u8) -> Sender<Board> {
         let mut sender = Sender::default();
         for token in 0..frames {

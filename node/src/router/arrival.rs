@@ -113,7 +113,6 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// A packet for this node.
     fn arrive(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         // It may be about a confirmed packet, which then has another deadline.
         self.own_stirred = true;
@@ -169,7 +168,6 @@ impl<C: Capacities> Router<C> {
         self.forwarding.pool.release_if_unused(place);
     }
 
-    /// A confirmed packet for this node.
     fn confirmed_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let room = self.forwarding.pool.inbox_has_room();
         let Some(slot) = self.forwarding.pool.get_mut(place) else {
@@ -205,7 +203,6 @@ impl<C: Capacities> Router<C> {
         }
     }
 
-    /// Processes the confirmation of a packet of this node.
     fn confirmation_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.forwarding.pool.get(place) else {
             return;

@@ -143,7 +143,6 @@ pub trait Observer {
     fn note(&mut self, event: Event);
 }
 
-/// Ignores all events.
 impl Observer for () {
     fn note(&mut self, _event: Event) {}
 }

@@ -543,7 +543,6 @@ impl<C: Capacities> Router<C> {
         Some(sent)
     }
 
-    /// The longest packet that the other end of a link takes.
     fn mtu(&self, link: u8) -> usize {
         let peer = self.links.get(usize::from(link)).and_then(|link| link.peer());
         peer.map_or(0, |peer| peer.mtu.into())

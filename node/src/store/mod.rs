@@ -194,7 +194,6 @@ fn later(one: u32, other: u32) -> u32 {
     }
 }
 
-/// The last epoch recorded in a slot.
 fn last_epoch(looks: &[Look; 2]) -> Option<u32> {
     looks.iter().filter_map(|look| look.last_epoch).reduce(later)
 }

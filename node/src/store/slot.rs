@@ -202,7 +202,6 @@ pub const fn next_epoch(last: u32) -> u32 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub(super) commit: Option<CommitRecord>,
-    /// Whether it is completely erased.
     pub(super) is_blank: bool,
     is_kept: bool,
     /// Number of boots with it.

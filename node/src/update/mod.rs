@@ -308,7 +308,6 @@ impl Update {
     }
 }
 
-/// Whether the log has enough free records.
 fn has_room(flash: &impl Flash) -> bool {
     log(flash).used.saturating_add(ROOM) <= flash.log_records()
 }

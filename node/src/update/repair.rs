@@ -66,7 +66,6 @@ impl Update {
     }
 }
 
-/// The bytes with which a block begins.
 fn beginning(id: u16, index: u16) -> [u8; 4] {
     let ([i0, i1], [n0, n1]) = (id.to_le_bytes(), index.to_le_bytes());
     [i0, i1, n0, n1]

@@ -354,7 +354,6 @@ impl Start {
     }
 }
 
-/// How a frame ends.
 #[derive(Clone, Copy)]
 pub(super) enum Ending<'a> {
     /// With a CRC, xor a mask.

@@ -110,7 +110,6 @@ impl Stance {
     }
 }
 
-/// The reason why bytes are not a hello of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BadHello {
     /// Of another version.

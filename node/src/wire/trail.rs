@@ -26,7 +26,6 @@ pub(crate) struct Trail<'a, B> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TrailFull;
 
-/// One node on a trail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Visit {
     pub(crate) node: Node,
@@ -36,7 +35,6 @@ pub(crate) struct Visit {
 }
 
 impl<'a, B: Bytes> Trail<'a, B> {
-    /// Begins a trail at a node.
     pub(crate) fn begin(body: &'a mut B, node: Node) -> Result<Self, TrailFull> {
         body.push(0).map_err(|_| TrailFull)?;
         let mut trail = Trail { body };
@@ -80,7 +78,6 @@ impl<'a, B: Bytes> Trail<'a, B> {
         })
     }
 
-    /// Where the search began.
     pub(crate) fn start(&self) -> Option<Node> {
         self.visits().next().map(|visit| visit.node)
     }
@@ -158,7 +155,6 @@ impl<'a, B: Bytes> Trail<'a, B> {
         Some(before.node)
     }
 
-    /// Takes the trail off the body.
     pub(crate) fn remove(self) {
         let rest = self.body.len().saturating_sub(self.length() + 1);
         self.body.truncate(rest);

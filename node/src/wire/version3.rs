@@ -14,7 +14,6 @@ use super::packet::Header;
 use super::tag::Seal;
 use super::varint;
 
-/// The number of this version.
 pub(crate) const VERSION_3: u8 = 3;
 
 /// Flags, hop limit, age, epoch and number.

@@ -14,7 +14,6 @@ use hopwise_testing::networks;
 struct Stranger {
     end: Link<WIRE>,
     next_token: u8,
-    /// It has no room for what it is sent.
     full: bool,
 }
 

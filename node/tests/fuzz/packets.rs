@@ -34,7 +34,6 @@ fn what_is_read_is_written_and_read_again() {
     });
 }
 
-/// Answers are taken apart whatever they hold.
 #[test]
 fn any_response_is_taken_apart() {
     hopwise_testing::check!(4_096, |bytes: &[u8]| {

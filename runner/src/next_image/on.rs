@@ -12,7 +12,6 @@ use hopwise_node::wire::{Body, CommandResult, UpdatePlan, UpdateState};
 /// Time of one round of erases in microseconds. Where a sector takes one second, as most do, two are erased at once.
 const A_WHILE: Micros = 1_250_000;
 
-/// The state of the next image.
 pub(crate) struct NextImage<F> {
     update: RefCell<Update>,
     images: RefCell<F>,

@@ -8,6 +8,7 @@ mod world;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use embassy_futures::join::join;
 use hopwise_app::{AppPort, Outcome};
 use hopwise_node::endpoint::{Endpoint, Heard};
 use hopwise_node::limits::BODY;
@@ -262,6 +263,33 @@ fn a_program_that_wants_to_be_watched_restarts_its_node_when_it_stops_saying_so(
     world.run_until(SECOND, || watched.restart.borrow().is_some());
     assert!(matches!(*watched.restart.borrow(), Some(Restart::Hanging(task)) if task.number() == 19));
     assert_eq!(*unwatched.restart.borrow(), None);
+}
+
+/// A program has room for two messages at a port, and reads each at once.
+#[test]
+fn messages_that_come_together_find_the_room_that_a_program_has_made() {
+    let mut world = World::default();
+    let ([one, other], _, _) = cables();
+    world.start(&Slots::configured(&board_config(0)), one, |mesh| async move {
+        mesh.all_links_up().await;
+        let send = || mesh.send(1, PORT, b"together");
+        for _ in 0..10 {
+            send().await.expect("it is sent");
+            mesh.sleep(5_000).await;
+            let _ = join(send(), send()).await;
+            mesh.sleep(5_000).await;
+        }
+    });
+    let received = Rc::new(Cell::new(0));
+    let count = received.clone();
+    world.start(&Slots::configured(&board_config(1)), other, |mesh| async move {
+        let mut receiver = mesh.receiver(PORT).unwrap();
+        loop {
+            receiver.recv().await;
+            count.update(|count| count + 1);
+        }
+    });
+    world.run_until(2 * SECOND, || received.get() == 30);
 }
 
 /// In the second round a program announces that its node stands still.

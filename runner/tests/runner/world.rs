@@ -22,7 +22,6 @@ const STEP: Micros = 250;
 pub(crate) const PORTS: usize = 3;
 
 hopwise_node::capacities! {
-    /// A node with them.
     pub(crate) struct ThreePorts { links: PORTS, ..Sizes::BOARD }
 }
 
@@ -194,7 +193,6 @@ impl Flash for Slots {
     }
 }
 
-/// What a node was seen to do.
 #[derive(Clone, Default)]
 pub(crate) struct Seen {
     pub(crate) heartbeats: Rc<Cell<u32>>,
@@ -215,7 +213,6 @@ impl Upkeep for Seen {
 /// The ends of a node's cables: what it hears, and what it says.
 pub(crate) type Cables = [(Pipe, Pipe); PORTS];
 
-/// All that runs.
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) time: Time,

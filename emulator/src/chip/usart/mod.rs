@@ -103,7 +103,6 @@ pub struct Usart {
     has_rx: bool,
     /// Something was sent without the pin, and nobody has asked yet.
     sent_nowhere: bool,
-    /// Start of the frame being received.
     receiving_since: Option<Cycles>,
     /// Since when the line is idle after a reception; `None` once that has been reported.
     idle_since: Option<Cycles>,

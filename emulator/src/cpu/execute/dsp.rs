@@ -1,5 +1,3 @@
-//! The DSP extension.
-
 use crate::cpu::arithmetic::{saturate, shift_with_carry};
 use crate::cpu::instruction::{Dsp, LaneResult, Lanes, LongProduct, Product, Shift};
 use crate::cpu::{Bus, Cpu};

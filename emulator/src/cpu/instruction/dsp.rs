@@ -1,5 +1,3 @@
-//! The operations of the DSP extension.
-
 /// How the lanes of a parallel addition or subtraction are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lanes {

@@ -1,5 +1,3 @@
-//! The operations of the floating-point extension.
-
 /// The registers of a result and of its two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Singles {

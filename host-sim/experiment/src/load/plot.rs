@@ -18,15 +18,11 @@ pub struct Series {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// Above it.
     pub title: String,
-    /// Below it.
     pub x_label: String,
-    /// Beside it.
     pub y_label: String,
     /// The end of the upward axis; lines are cut off there.
     pub y_end: f64,
-    /// The lines.
     pub series: Vec<Series>,
 }
 
@@ -51,7 +47,6 @@ impl Chart {
         if most > 0.0 { most * 1.03 } else { 1.0 }
     }
 
-    /// The chart as an SVG document.
     pub fn svg(&self) -> String {
         let legend = self.series.len().div_ceil(LEGEND_COLUMNS) as f64 * LEGEND_LINE;
         let height = TOP + PLOT_HEIGHT + BELOW + legend + 10.0;

@@ -11,7 +11,6 @@ use super::plot::{Chart, Series};
 use crate::page::{document, table};
 use crate::{Finding, Job, Refused};
 
-/// A line of the table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
     pub network: String,
@@ -97,12 +96,10 @@ impl Row {
     }
 }
 
-/// The table of all jobs.
 pub fn rows(findings: &[(&Job, Finding)]) -> Result<Vec<Row>, Refused> {
     findings.iter().map(|(job, finding)| Row::new(job, finding)).collect()
 }
 
-/// The table as CSV.
 pub fn csv(rows: &[Row]) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
@@ -161,7 +158,6 @@ fn averages(rows: &[&Row], value: impl Fn(&Row) -> Option<f64>) -> Vec<(f64, f64
     rates.into_iter().map_while(at).collect()
 }
 
-/// Latency against load.
 pub fn latency_chart(title: &str, rows: &[Row]) -> Chart {
     let series = curves(rows, |row| row.latency_mean);
     // Curves go up without end; five times the lowest shows where they bend.

@@ -21,7 +21,6 @@ pub struct Size {
     pub rates: &'static [f64],
 }
 
-/// The sizes of the study.
 pub const SIZES: [Size; 4] = [
     Size {
         nodes: 64,
@@ -182,7 +181,6 @@ impl Entry<'_> {
     }
 }
 
-/// Writes the study from the rows of its jobs.
 pub fn write(sizes: &[Size], rows: &[Row]) -> Study {
     let mut text = String::from(INTRODUCTION);
     let most = sizes.iter().map(|size| size.nodes).max().unwrap_or(0);

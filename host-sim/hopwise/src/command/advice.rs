@@ -19,7 +19,6 @@ use super::hint;
 
 /// How probes get into a mesh file.
 pub(super) const ASSIGN: &str = "`hopwise mesh assign MESH.toml` writes them as you plug in one board after the other";
-/// What may be wrong if no board is found.
 pub(super) const NO_BOARD: &str = "no board with an ST-LINK is plugged in, or its USB cable only charges: try another cable until \
                                    `probe-rs list` shows the board";
 
@@ -82,7 +81,6 @@ fn others(ports: &[String]) -> String {
     }
 }
 
-/// The group that a file belongs to.
 #[cfg(unix)]
 fn group(path: &Path) -> Option<String> {
     let id = std::os::unix::fs::MetadataExt::gid(&path.metadata().ok()?).to_string();

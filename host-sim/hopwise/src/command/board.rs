@@ -1,5 +1,3 @@
-//! `hopwise board`
-
 use std::path::PathBuf;
 
 use clap::Args;

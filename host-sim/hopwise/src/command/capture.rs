@@ -1,5 +1,3 @@
-//! `hopwise capture`
-
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -83,7 +81,6 @@ enum Filter {
     Text(String),
 }
 
-/// How severe a level is.
 pub(super) fn severity(level: &str) -> Option<usize> {
     LEVELS.iter().position(|name| *name == level)
 }
@@ -172,7 +169,6 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
     }))
 }
 
-/// The files that are read.
 fn inputs(args: &CaptureArgs) -> Vec<PathBuf> {
     let mut inputs = vec![args.mesh.path.clone()];
     inputs.extend(args.image.files().chain(&args.unaligned).cloned());

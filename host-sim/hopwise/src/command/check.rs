@@ -1,5 +1,3 @@
-//! `hopwise check`
-
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -1,5 +1,3 @@
-//! `hopwise choose`
-
 use std::path::PathBuf;
 
 use clap::Args;

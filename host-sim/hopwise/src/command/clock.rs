@@ -1,5 +1,3 @@
-//! `hopwise clock`
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -100,7 +98,6 @@ struct Report {
     after_failure: Option<Agreement>,
 }
 
-/// What one run found.
 #[derive(Default)]
 struct Found {
     without_time: u64,

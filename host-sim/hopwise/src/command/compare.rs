@@ -1,5 +1,3 @@
-//! `hopwise compare`
-
 use clap::Args;
 use serde::Serialize;
 

@@ -1,5 +1,3 @@
-//! `hopwise cost`
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,5 +1,3 @@
-//! `hopwise deadlock`
-
 use clap::Args;
 use serde::de::IntoDeserializer;
 use serde::{Deserialize, Serialize};

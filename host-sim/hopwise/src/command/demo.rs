@@ -1,5 +1,3 @@
-//! `hopwise demo`
-
 use hopwise_demo::Demo;
 
 use super::error::CliError;

@@ -1,5 +1,3 @@
-//! `hopwise doctor`
-
 use std::fmt::Write as _;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;

@@ -1,5 +1,3 @@
-//! `hopwise edges`
-
 use clap::Args;
 
 use super::NetworkArg;

@@ -1,5 +1,3 @@
-//! `hopwise emulate`
-
 mod job;
 mod measure;
 mod trace;
@@ -277,7 +275,6 @@ impl Subject {
         }
     }
 
-    /// Where a port of a script is.
     fn place(&self, name: &PortName) -> Result<Port, NoSuchPlace> {
         match self {
             Subject::Network(_, kind) => script::port_on(kind, name),

@@ -29,7 +29,6 @@ impl CliError {
         }
     }
 
-    /// Of an expression that is no network.
     pub(super) fn expression(expression: &str, error: &ParseError) -> Self {
         let advice = hint::advice(expression, error);
         CliError {
@@ -55,7 +54,6 @@ impl CliError {
         CliError::new(format_args!("{}: {reason}", path.display()))
     }
 
-    /// Of a file that cannot be created.
     pub(super) fn not_created(path: &Path, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::AlreadyExists => CliError::new(format_args!(
@@ -71,7 +69,6 @@ impl CliError {
         CliError::new(format_args!("cannot write the output: {reason}"))
     }
 
-    /// Of a file that cannot be written.
     pub(super) fn output_file(path: &Path, error: &io::Error) -> Self {
         CliError::output(format_args!("{}: {error}", path.display()))
     }

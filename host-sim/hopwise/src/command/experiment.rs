@@ -1,5 +1,3 @@
-//! `hopwise experiment`
-
 use std::path::{Path, PathBuf};
 
 use clap::Args;

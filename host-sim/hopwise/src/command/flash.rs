@@ -1,5 +1,3 @@
-//! `hopwise flash`
-
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,5 +1,3 @@
-//! `hopwise lifts`
-
 use std::path::PathBuf;
 
 use clap::Args;

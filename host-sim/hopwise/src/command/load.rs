@@ -1,5 +1,3 @@
-//! `hopwise load`
-
 mod many;
 
 use clap::Args;

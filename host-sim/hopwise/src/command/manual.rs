@@ -31,7 +31,6 @@ pub(super) struct ManArgs {
     folder: PathBuf,
 }
 
-/// Writes the manual pages.
 pub(super) fn man(args: &ManArgs) -> Result<Outcome, CliError> {
     let written =
         std::fs::create_dir_all(&args.folder).and_then(|()| clap_mangen::generate_to(Hopwise::command(), &args.folder));

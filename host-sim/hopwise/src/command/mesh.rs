@@ -1,5 +1,3 @@
-//! `hopwise mesh`
-
 use std::io::Write;
 use std::path::PathBuf;
 

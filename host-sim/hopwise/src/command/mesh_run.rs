@@ -24,7 +24,6 @@ const LOOK: Duration = Duration::from_millis(50);
 const SHORTEST_LIFE: Duration = Duration::from_secs(1);
 /// All processes have made their terminals after this.
 const STARTED_WITHIN: Duration = Duration::from_secs(20);
-/// Links are up within this.
 const LINKS_WITHIN: Duration = Duration::from_secs(20);
 
 #[derive(Args)]

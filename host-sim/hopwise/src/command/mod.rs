@@ -373,7 +373,6 @@ impl ImageArg {
         }
     }
 
-    /// The files that are read.
     fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.elf.iter().chain(&self.app)
     }

@@ -1,5 +1,3 @@
-//! `hopwise neighbors`
-
 use clap::Args;
 use hopwise_core::Node;
 use serde::Serialize;

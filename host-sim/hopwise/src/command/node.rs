@@ -1,5 +1,3 @@
-//! `hopwise node`
-
 use std::convert::Infallible;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -15,7 +15,6 @@ use super::error::CliError;
 
 /// How a command ended that was not refused.
 pub(super) enum Outcome {
-    /// Well.
     Done,
     /// A check failed; the sentence says which.
     CheckFailed(String),
@@ -71,7 +70,6 @@ pub(super) enum Color {
 }
 
 impl Color {
-    /// Of a level of a log.
     pub(super) fn of_level(level: &str) -> Self {
         match level {
             "error" => Color::Red,
@@ -96,7 +94,6 @@ impl Color {
     }
 }
 
-/// Makes room for what is printed again and again, on a terminal.
 pub(super) fn clear_screen() -> Result<(), CliError> {
     match io::stdout().is_terminal() {
         true => print_colored(|out| write!(out, "\x1b[2J\x1b[H")),

@@ -1,5 +1,3 @@
-//! `hopwise paper`
-
 use std::fmt::Write;
 
 use clap::Args;

@@ -1,5 +1,3 @@
-//! `hopwise plan`
-
 use std::io::{self, Write};
 use std::path::PathBuf;
 

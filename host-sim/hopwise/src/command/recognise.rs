@@ -1,5 +1,3 @@
-//! `hopwise recognise`
-
 use std::path::PathBuf;
 
 use clap::Args;

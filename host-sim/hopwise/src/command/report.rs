@@ -1,5 +1,3 @@
-//! `hopwise report`
-
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};

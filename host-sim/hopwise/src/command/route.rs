@@ -1,5 +1,3 @@
-//! `hopwise route`
-
 use clap::Args;
 use hopwise_core::{Network, Node, Rule};
 

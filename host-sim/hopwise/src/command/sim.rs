@@ -1,5 +1,3 @@
-//! `hopwise sim`
-
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,3 @@
-//! `hopwise topo`
-
 use std::time::Instant;
 
 use clap::Args;
@@ -25,7 +23,6 @@ pub(super) struct TopoArgs {
     verify: bool,
 }
 
-/// The figures, and how long it took to find them.
 #[derive(Serialize)]
 struct Timed {
     #[serde(flatten)]

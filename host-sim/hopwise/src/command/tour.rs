@@ -1,5 +1,3 @@
-//! `hopwise tour`
-
 use std::io::{self, BufRead, IsTerminal};
 use std::time::Instant;
 
@@ -24,7 +22,6 @@ pub(super) struct TourArgs {
 
 struct Step {
     title: &'static str,
-    /// What to look at.
     text: &'static str,
     /// The command as one types it, without its name.
     command: &'static str,
@@ -71,7 +68,6 @@ const STEPS: [Step; 6] = [
     },
 ];
 
-/// What the user wants with a step.
 enum Answer {
     Go,
     Skip,

@@ -1,5 +1,3 @@
-//! `hopwise update`
-
 use std::path::{Path, PathBuf};
 
 use clap::Args;

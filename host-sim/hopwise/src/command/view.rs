@@ -1,5 +1,3 @@
-//! `hopwise view`
-
 use std::path::{Path, PathBuf};
 
 use clap::Args;

@@ -61,7 +61,6 @@ fn is_to_come(finding: &Finding, cable: &Cable) -> bool {
     }
 }
 
-/// What to plug in where.
 fn instruction(cable: &Cable) -> String {
     let end = |end: &CableEnd| format!("board {} {}", end.node, end.uart);
     let (from, to) = (&cable.from, &cable.to);

@@ -23,7 +23,6 @@ pub(super) fn refusal(status: &'static str, sentence: impl std::fmt::Display) ->
     (status, TEXT, format!("{sentence}\n").into())
 }
 
-/// What is asked for.
 pub(super) struct Request {
     pub(super) method: String,
     pub(super) path: String,

@@ -9,7 +9,6 @@ use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command};
 use hopwise_testing::Random;
 
-/// For how long the power is away.
 const AWAY: Time = 50 * MILLISECOND;
 
 #[derive(Clone, Copy)]

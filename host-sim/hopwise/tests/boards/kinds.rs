@@ -128,7 +128,6 @@ pub(crate) fn a_torn_word_stops_nothing(name: &str, address: u32, bytes: u32) {
     assert_flawless(Rig::with_logs(network, world, firmware.format.readers(3)));
 }
 
-/// What the doctor finds wrong with a board of a kind.
 pub(crate) fn doctors_findings(name: &str, faults: &[BoardFault]) -> Option<Vec<String>> {
     let (program, _) = programmed(name)?;
     let mut patient = EmulatedPatient::new(&program, &[0xff; CONFIG_BYTES], None, faults).expect("a board");

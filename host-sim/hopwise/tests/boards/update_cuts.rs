@@ -13,7 +13,6 @@ use hopwise_testing::Random;
 
 use crate::update::{HostEnd, Images, START, images};
 
-/// For how long the power is away.
 const AWAY: Time = 50 * MILLISECOND;
 /// An image on trial that nobody keeps is left by then.
 const TRIAL: Time = 62 * SECOND;

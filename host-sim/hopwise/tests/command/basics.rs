@@ -255,7 +255,6 @@ fn choose_lists_every_graph_once() {
     assert!(text.contains("\nre(complete(7),ring(4),2,sd) "), "{text}");
 }
 
-/// From the edges alone.
 #[test]
 fn a_network_is_recognised_by_its_edges() {
     let folder = tempfile::tempdir().expect("a folder");

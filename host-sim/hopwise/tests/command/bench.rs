@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use hopwise_testing::rows;
 
 use crate::play::follow;
-use crate::running::{Ending, new_app};
-use crate::support::{Folder, command, like, refuses, until, words};
+use crate::running::Ending;
+use crate::support::{Folder, command, elf, like, refuses, until, words};
 use crate::view::browser::Browser;
 
 struct AtBench {
@@ -62,7 +62,9 @@ impl AtBench {
 
 #[test]
 fn a_box_of_boards_becomes_a_mesh() {
-    let Some(app) = new_app() else { return };
+    if elf().is_none() {
+        return;
+    }
     let folder = Folder::new("bench");
     let more = "key = \"000102030405060708090a0b0c0d0e0f\"\nlog-packets = true\ntraffic = { rate = 10 }\n";
     let mesh = &folder.mesh("mesh.toml", "ring(3)", more);
@@ -79,9 +81,8 @@ fn a_box_of_boards_becomes_a_mesh() {
     }
     let assigned = String::from_utf8(assign.wait().stdout).expect("text");
     like(&assigned, "node 0  ring(3)  [..]node 1  [..]node 2  [..]");
-    // With the boot loader, or there would be no update below.
     let flashed = (Some(0), "3 of 3 boards flashed\n".into());
-    assert_eq!(bench.hopwise("flash {} --app {}", &[mesh, &app.elf]), flashed);
+    assert_eq!(bench.hopwise("flash {}", &[mesh]), flashed);
 
     // The guide names nodes, and a label says which board on the bench each is.
     let board = |node: &str| ["1", "0", "2"][node.parse::<usize>().expect("a node")];

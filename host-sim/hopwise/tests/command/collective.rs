@@ -79,7 +79,6 @@ fn every_node_holds_what_it_should() {
     }
 }
 
-/// The tables of the documentation are what the command prints.
 #[test]
 fn the_tables_of_the_documentation_are_up_to_date() {
     let printed = printed(&["collective", "--markdown"]);

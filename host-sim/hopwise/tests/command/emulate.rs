@@ -232,7 +232,6 @@ fn each_board_says_what_it_has_done() {
     assert_ne!(zeros["instructions"], whole["instructions"]);
 }
 
-/// Each cable has its own rate, and so has the port to the host.
 #[test]
 fn links_run_at_the_rates_of_their_cables() {
     let Some(elf) = crate::support::elf() else { return };

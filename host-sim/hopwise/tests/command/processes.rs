@@ -28,7 +28,6 @@ fn is_there(folder: &Folder, from: u64, to: u64) -> bool {
     output.status.success()
 }
 
-/// The links of a node that are up.
 fn links_up(folder: &Folder, at: u64) -> u64 {
     let port = folder.path(&format!("host-{at}"));
     let (_, counters) = json(&["counters", &at.to_string(), "--json", "--port", &port]);

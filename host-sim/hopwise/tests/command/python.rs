@@ -1,5 +1,3 @@
-//! The Python package.
-
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;

@@ -16,7 +16,6 @@ fn can_make(traffic: Traffic) -> bool {
     !matches!(traffic, Traffic::PingAll | Traffic::BroadcastStorm)
 }
 
-/// Whether an experiment makes sense.
 pub fn check(experiment: &Experiment<'_>) -> Result<(), BadLoad> {
     experiment.parameters.check()?;
     let network = experiment.network;

@@ -13,13 +13,9 @@ pub struct Point {
     /// The network, as an expression.
     pub network: String,
     pub nodes: u64,
-    /// The routing rule.
     pub rule: String,
-    /// How packets reach their destination.
     pub paths: Paths,
-    /// Who sends to whom.
     pub traffic: String,
-    /// When.
     pub process: String,
     pub packet_flits: u32,
     /// The rate asked for.
@@ -30,15 +26,10 @@ pub struct Point {
     /// Half the width of its 95% confidence interval; unknown if the load is not carried, if too little was measured, or if a tenth of
     /// the measurement is shorter than ten mean latencies.
     pub latency_ci95: Option<f64>,
-    /// Half of the packets took no longer.
     pub latency_p50: u64,
-    /// 95 of 100 took no longer.
     pub latency_p95: u64,
-    /// 99 of 100 took no longer.
     pub latency_p99: u64,
-    /// The longest latency measured.
     pub latency_max: u64,
-    /// Mean number of links on a path.
     pub hops_mean: f64,
     /// How many packets took 0, 1, 2, .. links.
     pub hops_histogram: Vec<u64>,
@@ -63,7 +54,6 @@ pub struct Point {
     pub offered_rate: f64,
     /// Packets that were delivered.
     pub accepted_rate: f64,
-    /// Whether the network cannot carry the load.
     pub saturated: bool,
     /// The cycle of waiting channels, if packets block each other for good.
     pub deadlock: Option<String>,
@@ -76,7 +66,6 @@ pub struct Point {
     pub flit_hops: u64,
     /// Buffer classes in use.
     pub classes: u32,
-    /// Virtual channels of a link.
     pub virtual_channels: u32,
     /// Bytes of buffers at an end of a link, a flit being [`FLIT_BYTES`].
     pub buffer_bytes: u64,
@@ -84,9 +73,7 @@ pub struct Point {
     pub bytes_per_node: u64,
     /// Time to lay out the network and its routes.
     pub setup_seconds: f64,
-    /// Time to simulate.
     pub wall_seconds: f64,
-    /// Nodes times cycles, a second.
     pub node_cycles_per_second: f64,
     pub packets_per_second: f64,
 }

@@ -136,7 +136,6 @@ proptest! {
     }
 }
 
-/// What is not known is null, never a number.
 #[test]
 fn an_interval_that_is_not_known_is_null() {
     let short = point("ring(12) --cycles 160 --batch-bits 4");

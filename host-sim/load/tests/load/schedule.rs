@@ -51,7 +51,6 @@ fn every_collective_is_carried_out() {
     }
 }
 
-/// What waits for a message that is lost is never sent, and that is said.
 #[test]
 fn a_collective_round_a_dead_router_says_what_was_not_sent() {
     let network = network("ring(6)");

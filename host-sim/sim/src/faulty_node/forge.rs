@@ -18,7 +18,6 @@ const TRAIL: std::ops::Range<usize> = 0..30;
 /// Hops enough for any mesh.
 const HOPS: u16 = 1_000;
 
-/// Makes packets up.
 pub(super) struct Forger {
     nodes: Node,
     here: Node,

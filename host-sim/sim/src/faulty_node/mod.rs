@@ -49,7 +49,6 @@ named! {
 /// A faulty node and the kind of its fault, written `5:babble`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultyBoard {
-    /// The board.
     pub node: Node,
     pub kind: Misbehavior,
 }
@@ -87,7 +86,6 @@ impl FromStr for FaultyBoard {
 const FLAP_AFTER: std::ops::Range<Micros> = 5_000..60_000;
 /// A liar sends a lie on each wire so often.
 const LIE_EVERY: Micros = 5_000;
-/// The random delay after which a packet is replayed.
 const REPLAY_AFTER: std::ops::Range<Micros> = 100_000..8_000_000;
 /// Maximum number of packets waiting to be replayed, and of those passing on each wire; more are not taken.
 const REMEMBERED: usize = 512;
@@ -117,7 +115,6 @@ struct End {
     act_at: Micros,
 }
 
-/// A board that misbehaves.
 pub struct FaultyNode {
     kind: Misbehavior,
     network: Network,
@@ -204,7 +201,6 @@ impl FaultyNode {
         (0..self.ends.len() as u8).for_each(|link| self.lose(link));
     }
 
-    /// Takes in bytes that came on a link.
     pub fn receive(&mut self, link: u8, bytes: &[u8], now: Micros) {
         match self.kind {
             Misbehavior::Babble => {}
@@ -354,7 +350,6 @@ impl FaultyNode {
         }
     }
 
-    /// Looks at the clock.
     pub fn tick(&mut self, now: Micros) {
         for link in 0..self.ends.len() as u8 {
             let news = self.ends[usize::from(link)].link.tick(now);

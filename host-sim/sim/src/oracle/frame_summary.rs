@@ -26,7 +26,6 @@ pub(super) struct FrameSummary {
     pub(super) retransmit: bool,
     /// Its sender had no room for what came.
     pub(super) refuses: bool,
-    /// The header of the packet that it carries.
     pub(super) packet: Option<Header>,
 }
 
@@ -55,7 +54,10 @@ impl FrameSummary {
         let retransmit = frame.first() == Some(&DELIMITER);
         let frame = &frame[usize::from(retransmit)..];
         let mut start = [0; DATA_HEADER + MAX_HEADER];
-        let mut length = decode_start(frame, &mut start[..USUAL]);
+        let mut length = decode_start(frame, &mut start[..DATA_HEADER]);
+        if start[0] & TYPE_MASK == DATA {
+            length = decode_start(frame, &mut start[..USUAL]);
+        }
         let mut read = read(&start[..length]);
         if read.1.is_none() && length == USUAL {
             length = decode_start(frame, &mut start);
@@ -99,29 +101,29 @@ fn read(start: &[u8]) -> (bool, Option<(Header, bool)>) {
 }
 
 /// Decodes as much of a frame as there is room for, and returns how much that is.
-fn decode_start(mut frame: &[u8], out: &mut [u8]) -> usize {
-    let mut length = 0;
-    while let Some((&code, rest)) = frame.split_first() {
-        let run = usize::from(code)
-            .saturating_sub(1)
-            .min(rest.len())
-            .min(out.len() - length);
-        if code == DELIMITER {
+fn decode_start(frame: &[u8], out: &mut [u8]) -> usize {
+    let room = out.len();
+    let mut places = out.iter_mut();
+    // Bytes until the next code, and whether that stands for a zero, as all do but the first and one after the longest run.
+    let (mut left, mut zero) = (0, false);
+    for &byte in frame {
+        if byte == DELIMITER {
             break;
         }
-        out[length..length + run].copy_from_slice(&rest[..run]);
-        length += run;
-        frame = &rest[run..];
-        // Each run stands for a zero after it, but for the longest, and for the last.
-        if length == out.len() || frame.first().is_none_or(|&next| next == DELIMITER) {
-            break;
-        }
-        if code < u8::MAX {
-            out[length] = 0;
-            length += 1;
-        }
+        let decoded = if left > 0 {
+            left -= 1;
+            byte
+        } else {
+            left = byte - 1;
+            if !std::mem::replace(&mut zero, byte < u8::MAX) {
+                continue;
+            }
+            0
+        };
+        let Some(place) = places.next() else { break };
+        *place = decoded;
     }
-    length
+    room - places.len()
 }
 
 #[cfg(test)]

@@ -55,7 +55,6 @@ impl Spans {
     }
 }
 
-/// The disturbances of the mesh so far.
 #[derive(Default)]
 pub(super) struct History {
     pub(super) changes: Spans,

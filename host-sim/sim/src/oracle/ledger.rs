@@ -51,7 +51,6 @@ impl Counts {
         self.reports += usize::from(is_own_report(board, packet));
     }
 
-    /// A packet has left by a link.
     fn left(&mut self, board: u32, packet: &PacketId) {
         if is_own_report(board, packet) {
             self.reports = self.reports.saturating_sub(1);
@@ -62,7 +61,6 @@ impl Counts {
         self.own.retain(|&(_, links)| links > 0);
     }
 
-    /// A packet has gone no further.
     fn ended(&mut self, board: u32, packet: &PacketId, reason: DropReason) {
         self.own.retain(|(own, _)| own != packet);
         if is_own_report(board, packet) {
@@ -87,7 +85,6 @@ fn is_own_report(board: u32, packet: &PacketId) -> bool {
     packet.kind == Kind::Undeliverable && packet.source == u64::from(board)
 }
 
-/// The accounts.
 pub(super) struct Ledger {
     /// Where the links of each board begin in `ends`.
     first: Vec<usize>,
@@ -257,7 +254,6 @@ impl Ledger {
         first.map_or(0, |(first, next)| next - first)
     }
 
-    /// A board begins to count anew.
     pub(super) fn cleared(&mut self, board: u32) {
         if let Some(counts) = self.counts.get_mut(board as usize) {
             *counts = Counts {
@@ -268,7 +264,6 @@ impl Ledger {
         }
     }
 
-    /// A board goes off, and begins anew later.
     pub(super) fn restarted(&mut self, board: u32) {
         if let Some(counts) = self.counts.get_mut(board as usize) {
             *counts = Counts::default();

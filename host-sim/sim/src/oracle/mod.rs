@@ -46,7 +46,6 @@ const MAX_AT_ONCE: u64 = 1 << 20;
 const SOON: Nanos = 1_000_000_000;
 const SOON_BYTES: Nanos = 20_000;
 
-/// The oracle of a run.
 pub struct Oracle {
     records: Vec<Record>,
     first_open: usize,
@@ -64,7 +63,6 @@ pub struct Oracle {
     latencies: Vec<u64>,
     violation: Option<Violation>,
     parts: Rc<Parts>,
-    /// When each board went off last.
     off_at: Vec<Option<Nanos>>,
     history: History,
     sequences: Sequences,
@@ -132,13 +130,11 @@ impl Oracle {
         self.ledger.distrust(&self.faulty_boards);
     }
 
-    /// Someone is on the cables at these ends.
     pub fn tapped(&mut self, ends: impl Iterator<Item = WireEnd>) {
         self.ledger.tapped(ends);
         self.tapped = true;
     }
 
-    /// Whether everybody does as they should.
     pub(super) fn all_are_honest(&self) -> bool {
         self.faulty_boards.is_empty() && !self.tapped
     }
@@ -161,7 +157,6 @@ impl Oracle {
         self.parts = Parts::new(of, good, has_bad_wires);
     }
 
-    /// A board or a cable changes.
     pub fn changed(&mut self, at: Nanos) {
         self.history.changes.add(at);
     }
@@ -190,7 +185,6 @@ impl Oracle {
         self.ledger.redirected(from, to);
     }
 
-    /// How many packets were sent so far.
     pub fn sent_so_far(&self) -> u64 {
         self.tally.sent
     }
@@ -274,7 +268,6 @@ impl Oracle {
         }
     }
 
-    /// A packet has come to an application.
     pub fn delivered(&mut self, at: Nanos, node: u32, source: u32, payload: &[u8]) {
         let number = payload.first_chunk().map(|number| u32::from_le_bytes(*number));
         if self.is_forged(payload) {
@@ -303,7 +296,6 @@ impl Oracle {
         self.came(at, node, number, again);
     }
 
-    /// Whether a packet has come to its application.
     pub(super) fn has_come(&self, packet: &PacketId) -> bool {
         let number = self.ids.get(packet);
         number.is_some_and(|&number| self.records[number as usize].deliveries > 0)
@@ -453,7 +445,6 @@ impl Oracle {
         }
     }
 
-    /// Takes note of what a node says it did.
     pub fn note(&mut self, at: Nanos, node: u32, event: &Event) {
         if let Event::Delivered { packet } = event {
             self.note_request(node, packet);
@@ -519,7 +510,6 @@ impl Oracle {
         self.close(number);
     }
 
-    /// A board goes off with what it holds.
     pub fn restarted(&mut self, at: Nanos, node: u32, held: impl Iterator<Item = PacketId>) {
         self.off_at[node as usize] = Some(at);
         self.ledger.restarted(node);

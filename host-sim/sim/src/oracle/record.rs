@@ -20,14 +20,12 @@ pub enum Service {
     /// Each hop reliable.
     Datagram,
     Confirmed,
-    /// To all.
     Broadcast,
     /// A request whose response is awaited.
     Query(Query),
 }
 
 impl Service {
-    /// All of them.
     pub const ALL: [Service; 9] = [
         Service::Datagram,
         Service::Confirmed,
@@ -57,7 +55,6 @@ impl Service {
         }
     }
 
-    /// The kind of its packets.
     pub fn kind(self) -> Kind {
         match self {
             Service::Datagram => Kind::Datagram,
@@ -92,12 +89,10 @@ impl Service {
 pub struct Sender {
     pub board: u32,
     pub is_host: bool,
-    /// Its boot epoch.
     pub epoch: u32,
 }
 
 impl Sender {
-    /// The name of a packet of its.
     pub fn packet(&self, kind: Kind, number: u32) -> PacketId {
         PacketId {
             source: u64::from(self.board),
@@ -139,7 +134,6 @@ pub(super) struct Record {
     /// The payload of a request.
     pub(super) with: Vec<u8>,
     pub(super) deliveries: u32,
-    /// The nodes that have received the broadcast.
     pub(super) reached: Vec<u64>,
     /// The nodes that were reachable when it was sent.
     pub(super) parts: Rc<Parts>,
@@ -161,7 +155,6 @@ impl Record {
         self.service != Service::Broadcast && !self.parts.join(self.source, self.dest)
     }
 
-    /// Whether a node has a broadcast.
     pub(super) fn has_reached(&self, node: u32) -> bool {
         self.reached[node as usize / 64] >> (node % 64) & 1 == 1
     }
@@ -180,28 +173,21 @@ impl Record {
     }
 }
 
-/// A violated guarantee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// When.
     pub at: Nanos,
     pub node: u32,
-    /// The kind of guarantee.
     pub kind: Broken,
-    /// What happened.
     pub what: String,
 }
 
-/// Kinds of guarantees that can be violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Broken {
     /// Something arrived that was not sent, or not to there.
     Corrupted,
-    /// Something arrived again.
     Twice,
     /// Something sent later arrived earlier.
     Order,
-    /// Something arrived too late.
     Late,
     /// A packet was dropped, or given up, in a mesh that is connected and quiet.
     Dropped,
@@ -215,7 +201,6 @@ pub enum Broken {
     Halt,
 }
 
-/// How packets fared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// Sent by applications and hosts.
@@ -229,9 +214,7 @@ pub struct Tally {
     pub delivered: u64,
     /// Gone without a word.
     pub lost: u64,
-    /// Arrived again.
     pub duplicated: u64,
-    /// Arrived with other bytes than were sent.
     pub corrupted: u64,
     /// Reported as such to their sender, or dropped with a reason.
     pub undeliverable: u64,

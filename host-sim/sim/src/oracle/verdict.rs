@@ -7,7 +7,6 @@ use super::{Broken, Exception, Oracle, Service, Tally, Violation};
 use crate::wire::Nanos;
 
 impl Oracle {
-    /// The exception for a packet that has not arrived.
     pub(super) fn exception(&self, number: u32) -> Option<Exception> {
         let record = &self.records[number as usize];
         if record.interrupted || record.outcome == Some(Outcome::Interrupted) {

@@ -7,7 +7,6 @@ use super::{Occasion, SimSizes, Watcher, WireEnd, World, only};
 use crate::tap::Tap;
 use crate::wire::{Direction, Nanos, Noise, PASSES_SOON};
 
-/// A cable between two links.
 pub(super) struct Cable {
     pub(super) ends: [WireEnd; 2],
     /// From each end to the other.
@@ -30,7 +29,6 @@ impl Cable {
 }
 
 impl<C: SimSizes> World<C> {
-    /// Lays a cable between two links.
     pub(super) fn lay(&mut self, a: WireEnd, b: WireEnd) {
         let index = self.cables.len() as u32;
         let seed = self.build.seed ^ 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(u64::from(index) + 1);
@@ -48,7 +46,6 @@ impl<C: SimSizes> World<C> {
         }
     }
 
-    /// Pulls a cable or plugs it in.
     pub fn plug(&mut self, cable: u32, plugged: bool, watcher: &mut impl Watcher) {
         if self.cables[cable as usize].plugged == plugged {
             return;
@@ -154,7 +151,6 @@ impl<C: SimSizes> World<C> {
         (0..self.boards()).map(|board| root(&mut part, board)).collect()
     }
 
-    /// Exchanges the plugs at two links.
     pub fn swap(&mut self, a: WireEnd, b: WireEnd, watcher: &mut impl Watcher) {
         let (Some((cable_a, side_a)), Some((cable_b, side_b))) = (self.side(a), self.side(b)) else {
             return;
@@ -194,7 +190,6 @@ impl<C: SimSizes> World<C> {
         change(&mut self.cables[cable as usize]);
     }
 
-    /// Whether a frame is on its way from a link.
     fn is_sending(&self, (board, link): WireEnd) -> bool {
         self.boards[board as usize].busy & only(link) != 0
     }

@@ -17,9 +17,7 @@ const STAMP_LATENCY: Nanos = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepOutcome {
-    /// Nothing for anyone.
     Nothing,
-    /// This board's node has done something.
     Board(u32),
     Mark(Mark),
     /// Nothing more happens until then.

@@ -1,5 +1,3 @@
-//! Sets of links.
-
 /// Links of a board: bit 0 is link 0.
 pub(super) type LinkSet = u32;
 pub(super) const ALL_LINKS: LinkSet = LinkSet::MAX;

@@ -36,7 +36,6 @@ impl<C: SimSizes> Machine<C> {
         }
     }
 
-    /// Looks at the clock.
     pub(super) fn tick(&mut self, now: Micros, observer: &mut impl Observer) {
         match self {
             Machine::Off => {}
@@ -63,7 +62,6 @@ impl<C: SimSizes> Machine<C> {
         matches!(self, Machine::Node(node) if node.awaits_start(link))
     }
 
-    /// The frame just written begins on the wire.
     pub(super) fn note_start(&mut self, link: u8, at: ClockTicks, length: usize) {
         if let Machine::Node(node) = self {
             node.note_start(link, at, length);

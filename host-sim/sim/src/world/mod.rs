@@ -54,7 +54,6 @@ capacities! {
     pub struct Wide { links: 32, peers: 256, ..Sizes::BOARD }
 }
 
-/// The parameters of all boards.
 #[derive(Clone, Debug)]
 pub struct Build {
     pub network: Network,
@@ -62,21 +61,16 @@ pub struct Build {
     pub baud: u32,
     /// From the last byte of a frame until the node processes it.
     pub processing: Nanos,
-    /// Random faults of the wires.
     pub noise: Noise,
     /// Boards' clocks are off by up to this many parts in a million, and begin anywhere; without it they are all the same.
     pub drift: Option<f64>,
     /// Timers are late by up to this, and frames are processed late by up to this.
     pub jitter: Nanos,
-    /// Decides all chance.
     pub seed: u64,
-    /// Boards that misbehave.
     pub faulty_boards: Vec<FaultyBoard>,
     /// The key of the mesh. Taps have none.
     pub key: Option<Secret>,
-    /// Boards that misbehave have it, too.
     pub rogue_has_key: bool,
-    /// Someone is on the cables at these links.
     pub taps: Vec<WireEnd>,
     /// Boards at whose serial ports there are hosts. In the world a host is a board too, after those of the network.
     pub hosts: Vec<Node>,
@@ -125,9 +119,7 @@ enum Occasion {
     Mark(Mark),
 }
 
-/// Takes note of what boards do.
 pub trait Watcher {
-    /// A board's node noticed or did something.
     fn note(&mut self, at: Nanos, board: u32, event: &Event);
 
     /// A frame leaves for the other end of a cable: the first `length` bytes. Says how long it is if it was changed.
@@ -142,12 +134,10 @@ pub trait Watcher {
     fn swallowed(&mut self, _packet: PacketId) {}
 }
 
-/// Watches nothing.
 impl Watcher for () {
     fn note(&mut self, _at: Nanos, _board: u32, _event: &Event) {}
 }
 
-/// The mesh.
 pub struct World<C: Capacities> {
     build: Build,
     now: Nanos,
@@ -235,7 +225,6 @@ impl<C: SimSizes> World<C> {
         world
     }
 
-    /// The time.
     pub fn now(&self) -> Nanos {
         self.now
     }
@@ -250,7 +239,6 @@ impl<C: SimSizes> World<C> {
         self.changes
     }
 
-    /// When the clock of a board shows a time.
     pub fn when(&self, board: u32, micros: Micros) -> Nanos {
         self.boards[board as usize].clock.nanos(micros)
     }
@@ -262,7 +250,6 @@ impl<C: SimSizes> World<C> {
         Some(shown as f64 / TICKS_PER_MICRO as f64)
     }
 
-    /// How long a byte takes.
     pub fn byte_nanos(&self) -> Nanos {
         self.byte_nanos
     }
@@ -292,7 +279,6 @@ impl<C: SimSizes> World<C> {
         self.cables[cable as usize].ends
     }
 
-    /// The cable at a link, if one is laid there.
     pub fn cable_at(&self, (board, link): WireEnd) -> Option<u32> {
         *self.boards.get(board as usize)?.cables.get(usize::from(link))?
     }
@@ -320,7 +306,6 @@ impl<C: SimSizes> World<C> {
         !matches!(self.boards[board as usize].machine, Machine::Off)
     }
 
-    /// A board's boot epoch.
     pub fn epoch(&self, board: u32) -> u32 {
         self.boards[board as usize].epoch
     }
@@ -397,7 +382,6 @@ impl<C: SimSizes> World<C> {
         }
     }
 
-    /// Asks for a mark at a time.
     pub fn mark(&mut self, at: Nanos, mark: Mark) {
         self.agenda.plan(at, Occasion::Mark(mark));
     }

@@ -27,7 +27,6 @@ fn breaks_destroy_frames_and_lose_nothing() {
     }
 }
 
-/// Nobody sends for minutes, and that is no halt.
 #[test]
 fn a_slow_sender_is_no_false_alarm() {
     let settings = on("ring(4) --rate 0.01 --packets 6 --seed 3");
@@ -102,7 +101,6 @@ fn the_power_may_fail_everywhere() {
     assert!(run(&for_good).tally.sent > 0);
 }
 
-/// What is not delivered has a reason that is named and counted.
 #[test]
 fn exceptions_are_counted_by_name() {
     let settings = on("ring(6) --for 4s --rate 20 --events '0s off 3'");

@@ -120,7 +120,6 @@ impl<C: Capacities> MeshClock<C> {
         self.tell_at = now.saturating_add(TELL_AFTER);
     }
 
-    /// Compares a neighbor's time with the local one.
     fn compare(&mut self, link: u8, signal: &TimeSignal, sample: &Sample, now: Micros) {
         let ahead = self.ahead(sample);
         let agrees = ahead.unsigned_abs() <= AGREE;
@@ -155,7 +154,6 @@ impl<C: Capacities> MeshClock<C> {
         self.adopt(link, signal, sample, now);
     }
 
-    /// Processes a signal of the parent.
     fn follow(&mut self, signal: &TimeSignal, sample: &Sample, ahead: i64, now: Micros) {
         let at = clock_ticks(now);
         let unheard = at.saturating_sub(self.time.since()) >> UNHEARD;
@@ -226,7 +224,6 @@ impl<C: Capacities> MeshClock<C> {
             && (is_parent || is_near || is_stale || self.parent.is_none())
     }
 
-    /// Makes a neighbor the parent.
     fn take(&mut self, link: u8, signal: &TimeSignal, now: Micros) {
         if self.parent != Some(link) {
             self.parent = Some(link);

@@ -33,10 +33,8 @@ const EAGER: u8 = ENOUGH_VOTES + 3;
 const TELL_AFTER: Micros = 2_000_000;
 const TELL_EVERY: Micros = 10_000_000;
 
-/// An address that no node has.
 const NOBODY: Node = Node::MAX;
 
-/// The state of a signal's departure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Departure {
     #[default]
@@ -59,7 +57,6 @@ struct Ear {
     ours: u8,
 }
 
-/// The quality of the measured rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rated {
     Not,
@@ -76,7 +73,6 @@ struct Sample {
     mesh: ClockTicks,
 }
 
-/// The mesh clock of a board.
 #[derive(Clone, Debug)]
 pub(crate) struct MeshClock<C: Capacities> {
     here: Node,
@@ -165,7 +161,6 @@ impl<C: Capacities> MeshClock<C> {
         core::mem::take(&mut self.speaks)
     }
 
-    /// A report of the time, if one is due.
     pub(crate) fn take_tidings(&mut self, now: Micros) -> Option<Tidings> {
         if now < self.tell_at {
             return None;
@@ -268,7 +263,6 @@ impl<C: Capacities> MeshClock<C> {
         self.lead();
     }
 
-    /// The signal to send on a link.
     pub(crate) fn signal(&mut self, link: u8, now: Micros) -> Option<TimeSignal> {
         let ear = self.ears.get_mut(usize::from(link))?;
         ear.ours = ear.ours.wrapping_add(1);

@@ -134,7 +134,6 @@ fn flip(bytes: &mut [u8], bit: usize) {
     bytes[bit / 8] ^= 1 << (bit % 8);
 }
 
-/// With any one or two bits flipped, the frame is rejected, or read as it was.
 #[test]
 fn one_or_two_flipped_bits_are_found() {
     for (mut bytes, frame) in samples() {
@@ -164,7 +163,6 @@ fn one_or_two_flipped_bits_are_found() {
     }
 }
 
-/// The end or the beginning of a frame alone is rejected.
 #[test]
 fn cut_frames_are_not_read() {
     for (bytes, frame) in samples() {
@@ -188,7 +186,6 @@ fn cut_frames_are_not_read() {
     }
 }
 
-/// After any garbage at most the adjacent frame is lost.
 #[test]
 fn in_step_after_at_most_one_frame() {
     for (bytes, frame) in samples() {

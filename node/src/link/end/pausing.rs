@@ -58,7 +58,6 @@ impl Leave {
         Micros::from(granted) * 1_000
     }
 
-    /// Returns the unused part of a pause.
     fn give_back(&mut self, unused: Micros, now: Micros) {
         let unused = millis(unused) * TIMES_AS_LONG_HERE;
         self.even_at = millis(now).wrapping_add(self.debt(now).saturating_sub(unused));
@@ -84,7 +83,6 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    /// The other end announces a pause.
     pub(super) fn allow_pause(&mut self, units: u8, now: Micros) {
         let granted = self.leave.grant(u64::from(units) * PAUSE_UNIT, now);
         if granted > 0 {
@@ -103,7 +101,6 @@ impl<L: LinkCapacities> End<L> {
         }
     }
 
-    /// Restarts all timeouts.
     pub(super) fn wait_anew(&mut self, now: Micros) {
         self.sooner = true;
         self.intact_at = coarse(now);
@@ -128,7 +125,6 @@ impl<L: LinkCapacities> End<L> {
         self.is_paused(now) && self.pause_due().is_none()
     }
 
-    /// The pause to announce first.
     pub(super) fn pause_due(&self) -> Option<u8> {
         match self.pause {
             Pause::Due(units) => Some(units),

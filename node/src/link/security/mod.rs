@@ -19,9 +19,7 @@ pub(super) enum Verdict {
     Announced,
     /// The same, and a new nonce was taken to answer it.
     AnnouncedAnew,
-    /// Its sender has no key.
     Unkeyed,
-    /// Its sender has another key.
     WrongKey,
     /// Its sender could be anyone.
     Worthless,

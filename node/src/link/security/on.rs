@@ -36,7 +36,6 @@ struct Pairing {
 pub(in crate::link) type CanonicalSecurity = (Nonce, Option<(Nonce, u64, u64)>);
 
 impl Security {
-    /// The canonical state.
     pub(in crate::link) fn canonical(&self) -> CanonicalSecurity {
         let pairing = self.pairing.as_ref();
         let pairing = pairing.map(|pairing| (pairing.theirs, pairing.there.1, pairing.here.1));

@@ -22,7 +22,6 @@ const COPIES: usize = 24;
 /// Number of packets remembered per source, by number.
 const SPAN: u32 = 128;
 const WORDS: usize = (SPAN / Word::BITS) as usize;
-/// The native word of the processor.
 type Word = usize;
 type Bits = [Word; WORDS];
 
@@ -32,7 +31,6 @@ struct Window {
     source: Node,
     from_host: bool,
     epoch: u16,
-    /// The highest number that came.
     highest: u32,
     /// Which have come: bit 0 of word 0 is `highest`, then those before it.
     came: Bits,
@@ -55,9 +53,7 @@ pub(in crate::router) struct DuplicateFilter<C: Capacities> {
 /// The classification of a packet for this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum Classification {
-    /// Not seen before.
     New,
-    /// Its twin has come.
     Duplicate,
     /// Its twin may have come.
     Uncertain,
@@ -163,7 +159,6 @@ impl<C: Capacities> DuplicateFilter<C> {
         })
     }
 
-    /// Whether a copy of a packet came recently.
     fn is_known_copy(&mut self, header: &Header, now: Micros) -> bool {
         if self.copies.is_empty() {
             return false;

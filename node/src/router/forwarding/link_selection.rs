@@ -29,7 +29,6 @@ impl<C: Capacities> Forwarding<C> {
         Some(Choice { candidate, accepted })
     }
 
-    /// Whether packets go through a link.
     fn is_used(&self, link: u8) -> bool {
         self.host == Some(link) || self.wiring.neighbor_at(link).is_some()
     }
@@ -59,7 +58,6 @@ impl<C: Capacities> Forwarding<C> {
             .map(|(link, _)| link)
     }
 
-    /// Uses a link that has opened.
     pub(in crate::router) fn link_up(&mut self, link: u8, peer: Identity, observer: &mut impl Observer) {
         match peer.role {
             Role::Host => self.host = Some(link),

@@ -35,7 +35,6 @@ use crate::wire::{AGE_UNIT, DropReason, Header, Kind, PacketOf, RouterCounters, 
 use hopwise_core::network::virtual_channels;
 use hopwise_core::{Network, Node, Rule};
 
-/// A node's location in the mesh.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Location {
     pub(super) network: Network,
@@ -158,7 +157,6 @@ impl<C: Capacities> Forwarding<C> {
         });
     }
 
-    /// Counts a malformed packet taken from a link.
     pub(super) fn count_malformed(&mut self) {
         add(&mut self.counters.received, 1);
         self.counters.drop(DropReason::Malformed);
@@ -262,7 +260,6 @@ impl<C: Capacities> Forwarding<C> {
         }
     }
 
-    /// Chooses a link for a packet.
     fn choose(
         &mut self,
         place: Place,
@@ -290,7 +287,6 @@ impl<C: Capacities> Forwarding<C> {
         choice(forwarder, slot)
     }
 
-    /// Puts a packet into the queue of the link that was chosen.
     fn take(&mut self, place: Place, Hop { link, detour }: Hop, observer: &mut impl Observer) {
         if let (Some(by), Some(slot)) = (detour, self.pool.get(place)) {
             let packet = slot.packet.header.id();
@@ -521,7 +517,6 @@ pub(super) fn age(header: &Header, arrived: u32, now: Micros) -> u16 {
     u32::from(header.age).saturating_add(more).min(u16::MAX.into()) as u16
 }
 
-/// Whether a packet has expired.
 pub(super) fn is_too_old<B>(slot: &Slot<B>, now: Micros) -> bool {
     u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT > LIFETIME
 }

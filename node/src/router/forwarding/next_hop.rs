@@ -14,7 +14,6 @@ use crate::wire::{Bytes, DropReason, PacketOf, Trail};
 use hopwise_core::limits::LOOKAHEAD;
 use hopwise_core::{Method, Network, Node, Rule};
 
-/// The link chosen for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) struct Hop {
     pub(in crate::router) link: u8,
@@ -31,9 +30,7 @@ pub(in crate::router) struct Forwarder<'a, C: Capacities> {
     pub(in crate::router) wiring: &'a Wiring<C>,
     /// Links that are used only as a last resort: bit 0 is link 0.
     pub(in crate::router) avoided: u32,
-    /// The neighbor from which the packet came, if any.
     pub(in crate::router) came_from: Option<Node>,
-    /// The next hop on the route of the packet.
     pub(in crate::router) next: Node,
 }
 
@@ -86,7 +83,6 @@ impl<C: Capacities> Forwarder<'_, C> {
         self.go_on(packet)
     }
 
-    /// Continues a search.
     fn go_on<B: Bytes>(&self, packet: &mut PacketOf<B>) -> Result<Hop, DropReason> {
         let hop = self.search(packet);
         if hop.is_err() {

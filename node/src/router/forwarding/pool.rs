@@ -80,7 +80,6 @@ impl<B> Slot<B> {
         }
     }
 
-    /// How long the packet has been under way.
     pub(in crate::router) fn age_in_micros(&self, now: Micros) -> u32 {
         let before = u32::from(self.packet.header.age) * AGE_UNIT as u32;
         before.saturating_add(self.waited(now))
@@ -236,7 +235,6 @@ impl<C: Capacities> Pool<C> {
         self.fair_queue.clear();
     }
 
-    /// The room there is for packets of a link.
     pub(in crate::router) fn offer(&self, link: u8) -> Offer {
         let shared = self.common_for(link, self.fair_queue.first_of(link, None));
         // While no link is refused, packets leave as fast as they come, so those in flight need not be counted.
@@ -342,7 +340,6 @@ impl<C: Capacities> Pool<C> {
             .filter(|slot| slot.origin != Origin::None)
     }
 
-    /// Marks a packet to be routed or delivered soon.
     pub(in crate::router) fn route_soon(&mut self, place: Place) {
         self.unrouted |= 1 << place;
     }
@@ -388,7 +385,6 @@ impl<C: Capacities> Pool<C> {
         true
     }
 
-    /// Takes a packet out of the inbox.
     pub(in crate::router) fn take_from_inbox(&mut self, place: Place) {
         let Some(slot) = self.get_mut(place) else {
             return;

@@ -10,7 +10,6 @@ use hopwise_core::Node;
 use hopwise_core::network::virtual_channels;
 
 impl<C: Capacities> Forwarding<C> {
-    /// Puts a packet into the queue of a link.
     pub(super) fn enqueue(&mut self, place: Place, link: u8) {
         if let (Some(slot), Some(queue)) = (self.pool.get_mut(place), self.queues.get_mut(usize::from(link))) {
             slot.pending |= 1 << link;
@@ -25,7 +24,6 @@ impl<C: Capacities> Forwarding<C> {
         core::mem::take(&mut self.enqueued)
     }
 
-    /// The number of packets that wait for a link.
     pub(in crate::router) fn waiting(&self, link: u8) -> usize {
         self.queues.get(usize::from(link)).map_or(0, |queue| queue.len())
     }
@@ -107,7 +105,6 @@ impl<C: Capacities> Forwarding<C> {
         mtu >= C::SIZES.max_packet() || self.pool.get(place).is_some_and(fits)
     }
 
-    /// Completes a packet that was in flight.
     pub(in crate::router) fn completed(
         &mut self,
         link: u8,

@@ -33,7 +33,6 @@ fn packet(kind: Kind, source: Node, dest: Node, number: u32) -> Packet {
     }
 }
 
-/// Receives a packet on a link.
 fn come(node: &mut Forwarding<Board>, link: u8, packet: Packet) -> (Place, Onward) {
     let place = node
         .pool

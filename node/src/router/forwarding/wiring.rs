@@ -53,13 +53,11 @@ impl<C: Capacities> Wiring<C> {
         Some(port as u8)
     }
 
-    /// The open link to a neighbor, if any.
     pub(in crate::router) fn link_to(&self, neighbor: Node) -> Option<u8> {
         let port = self.neighbors.iter().position(|&node| node == neighbor)?;
         *self.links.get(port)?
     }
 
-    /// The neighbor at a link that is open.
     pub(in crate::router) fn neighbor_at(&self, link: u8) -> Option<Node> {
         let port = self.links.iter().position(|&at| at == Some(link))?;
         self.neighbors.get(port).copied()

@@ -9,7 +9,6 @@ use crate::router::forwarding::Place;
 /// The blocks that wait for the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum Blocks {
-    /// The board wants none.
     Unwanted,
     #[cfg(feature = "update")]
     None,
@@ -28,7 +27,6 @@ impl Blocks {
         *self = Blocks::None;
     }
 
-    /// The next one.
     pub(in crate::router) fn waiting(self) -> Option<Place> {
         match self {
             #[cfg(feature = "update")]
@@ -37,7 +35,6 @@ impl Blocks {
         }
     }
 
-    /// Has a block wait.
     pub(super) fn hold(&mut self, place: Place) {
         #[cfg(feature = "update")]
         if *self == Blocks::None {

@@ -81,7 +81,6 @@ impl<C: Capacities> Services<C> {
         Ok(ReadBy::Application)
     }
 
-    /// The next packet for an application.
     pub(super) fn next_message(&mut self) -> Option<Place> {
         self.inbox.pop_front()
     }

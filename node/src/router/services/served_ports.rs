@@ -15,12 +15,10 @@ pub(in crate::router) struct ServedPort {
 
 #[derive(Clone, Debug)]
 pub(in crate::router) enum ServedPorts<C: Capacities> {
-    /// Every port is served.
     All,
     Listed(C::ServedPorts<ServedPort>),
 }
 
-/// The admission of a packet for an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum Admission {
     Open,
@@ -28,7 +26,6 @@ pub(in crate::router) enum Admission {
     Busy,
     /// The application has no room for it.
     Full,
-    /// No application serves the port.
     PortUnreachable,
 }
 

@@ -29,7 +29,6 @@ struct Owed {
     verdict: Verdict,
 }
 
-/// A confirmation to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) struct Reply {
     pub(in crate::router) dest: Node,
@@ -41,7 +40,6 @@ pub(in crate::router) struct Reply {
     pub(in crate::router) confirmation: Confirmation,
 }
 
-/// The state of a destination about its senders.
 #[derive(Clone, Debug)]
 pub(in crate::router) struct Destination<C: Capacities> {
     pub(in crate::router) peers: Peers<C>,
@@ -140,7 +138,6 @@ impl<C: Capacities> Destination<C> {
         !self.owed.is_empty()
     }
 
-    /// The next confirmation to send.
     pub(in crate::router) fn next_reply(&mut self, now: Micros) -> Option<Reply> {
         let owed = self.owed.pop_front()?;
         self.deferred.room_was_made();

@@ -53,9 +53,7 @@ struct Peer {
 pub(in crate::router) enum Standing {
     /// To be delivered.
     New,
-    /// Delivered before.
     Delivered,
-    /// Refused before.
     Refused,
     /// A leftover from before the sender's last restart, or from long ago.
     Stale,
@@ -89,7 +87,6 @@ impl<C: Capacities> Peers<C> {
         peer.map_or(0, |peer| peer.epoch)
     }
 
-    /// Records the epoch of a node from its response.
     pub(in crate::router) fn note_epoch(&mut self, node: Node, epoch: u16, now: Micros) {
         if let Some(peer) = self.find(node, false) {
             peer.epoch = epoch;

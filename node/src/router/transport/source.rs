@@ -30,7 +30,6 @@ struct Outstanding {
     stage: Stage,
 }
 
-/// The state of an outstanding packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// It is retransmitted until it is given up or ends.
@@ -49,7 +48,6 @@ struct Unreachable {
     reason: DropReason,
 }
 
-/// A completed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) struct Completed {
     pub(in crate::router) number: u32,
@@ -57,7 +55,6 @@ pub(in crate::router) struct Completed {
     pub(in crate::router) place: Place,
 }
 
-/// The effect of a confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::router) enum AfterConfirmation {
     /// There is no such packet outstanding.
@@ -80,7 +77,6 @@ pub(in crate::router) enum Due {
     },
     /// Retransmit it as a flood: no path seems to lead to its destination.
     Flood(Place),
-    /// It has ended.
     Ended(Completed),
 }
 
@@ -142,7 +138,6 @@ impl<C: Capacities> Source<C> {
         }
     }
 
-    /// When to look at the clock.
     pub(in crate::router) fn deadline(&self) -> Micros {
         let open = self.outstanding.iter().filter(|entry| !entry.has_ended());
         open.map(|entry| entry.retry_at).min().unwrap_or(Micros::MAX)
@@ -156,7 +151,6 @@ impl<C: Capacities> Source<C> {
         !self.outstanding.is_full() && widest.is_none_or(|span| span < SPAN)
     }
 
-    /// The number the next packet will have.
     pub(in crate::router) fn next_number(&self) -> u32 {
         self.next_number
     }
@@ -295,7 +289,6 @@ impl<C: Capacities> Source<C> {
         }
     }
 
-    /// The destination of an outstanding packet.
     pub(in crate::router) fn dest_of(&self, number: u32) -> Option<Node> {
         let mut open = self.outstanding.iter().filter(|entry| !entry.has_ended());
         open.find(|entry| entry.number == number).map(|entry| entry.dest)

@@ -45,26 +45,6 @@ fn a_frame_counts_only_if_all_bits_of_its_crc_are_right() {
     assert_eq!(told(crc), Some(identity(0, 1)));
 }
 
-#[test]
-fn room_is_not_remembered_over_a_restart() {
-    let [mut one, mut other] = two(identity(0, 1), identity(1, 1));
-    let mut out = [0; WIRE];
-    other.offer(Offer::new(0, Default::default()));
-    let length = one.write_packet(7, 0, [b"pac", b"ket"], 3_000, &mut out).unwrap();
-    other.receive(&mut &out[..length], 3_000);
-    control(&mut other, &mut one, 3_000);
-    assert_eq!(one.completed(), Some((7, FrameResult::Refused)));
-    let takes = |link: &mut Link<WIRE>, now| matches!(link.turn(now), Turn::New(room) if room.takes(0));
-    assert!(!takes(&mut one, 3_000));
-    let mut other = Link::<WIRE>::welcoming(identity(1, 2), BAUD, 4_000);
-    for now in [4_000, 5_000, 6_000] {
-        control(&mut other, &mut one, now);
-        while one.abandoned().is_some() {}
-        control(&mut one, &mut other, now);
-    }
-    assert!(one.is_open() && takes(&mut one, 7_000));
-}
-
 /// There is no other path to a host, so however often it comes and goes, it is let in at once.
 #[test]
 fn a_host_is_not_held_down() {

@@ -372,7 +372,6 @@ fn hear(to: &mut Link<WIRE>, mut bytes: &[u8], now: Micros) {
     while to.receive(&mut bytes, now).is_some() {}
 }
 
-/// Each tells the other what it has to say.
 fn talk(ends: &mut [Link<WIRE>; 2], now: Micros) {
     for from in [0, 1] {
         let said = say(&mut ends[from], now);

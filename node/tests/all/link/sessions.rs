@@ -1,11 +1,11 @@
 //! Coming up and going down, and why.
 
 use cobs::{decode_in_place, encode};
-use hopwise_node::link::{Down, Link, Received, Turn};
+use hopwise_node::link::{Down, Link, Received};
 use hopwise_node::wire::crc32c;
 use hopwise_node::wire::{DELIMITER, VERSION, WIRE};
 
-use crate::link::pair::{Notice, Pair, control, host_identity, identity};
+use crate::link::pair::{Notice, Pair, identity};
 use crate::support::START;
 
 const SECOND: u64 = 1_000_000;
@@ -143,7 +143,6 @@ fn another_version_is_named_once() {
     }
 }
 
-/// Fields that are added at the end of a hello change nothing for those who do not know them.
 #[test]
 fn further_fields_are_skipped() {
     let mut content = hello();
@@ -175,19 +174,6 @@ fn unknown_frames_are_skipped_and_counted() {
     }
 }
 
-/// One end is up and sends again and again, the other has only heard its first hello: it must hear another.
-#[test]
-fn an_end_that_is_up_says_hello_to_one_that_is_not() {
-    let mut pair = Pair::new(1_000_000, [1, 0], u64::MAX);
-    pair.run(0, |_| false);
-    pair.ends[0].dead = true;
-    // Long enough for the other end to forget what it heard.
-    pair.run(400_000, |_| false);
-    assert!(pair.ends[0].link.is_up() && !pair.ends[1].link.is_up());
-    pair.ends[0].dead = false;
-    assert!(pair.run(SECOND, Pair::all_sent));
-}
-
 /// The wire dies when the first hello has come through: the end that came up by it does not go on as if it were heard.
 #[test]
 fn an_end_that_came_up_without_being_heard_any_more_goes_down() {
@@ -200,61 +186,4 @@ fn an_end_that_came_up_without_being_heard_any_more_goes_down() {
     assert_eq!(pair.ends[0].left, 1, "its packet has come back");
     pair.ends[0].dead = false;
     assert!(pair.run(SECOND, Pair::all_sent));
-}
-
-/// An end that restarts while the other has packets on the way, and whose first hellos are lost: the frames of the other end
-/// name a session that the restarted end would number the same. They are none of its.
-#[test]
-fn frames_for_the_end_before_its_restart_are_not_taken_for_its_own() {
-    // A host says hello rather than that it is alive.
-    let [mut here, mut there] =
-        [identity(0, 1), host_identity(1, 1)].map(|end| Link::<WIRE>::welcoming(end, 1_000_000, 0));
-    for now in [0, 1_000, 2_000] {
-        control(&mut here, &mut there, now);
-        control(&mut there, &mut here, now);
-    }
-    assert!(here.is_up() && there.is_up());
-    let mut out = [0; WIRE];
-    // Sequence numbers have come so far that a restarted end's first ones are among those that are expected.
-    for token in 0..62 {
-        let length = there.write_packet(token, 0, [b"packet", b""], 3_000, &mut out).unwrap();
-        assert!(matches!(
-            here.receive(&mut &out[..length], 3_000),
-            Some(Received::Packet { .. })
-        ));
-        here.take();
-        control(&mut here, &mut there, 3_000);
-        assert!(there.completed().is_some());
-    }
-    for token in 100..103 {
-        assert!(there.write_packet(token, 0, [b"lost", b""], 4_000, &mut out).is_some());
-    }
-    let mut here = Link::<WIRE>::welcoming(identity(0, 2), 1_000_000, 5_000);
-    let mut now = 104_000;
-    there.tick(now);
-    while there.turn(now) != Turn::Control {
-        now += 1_000;
-    }
-    control(&mut there, &mut here, now);
-    for token in 100..103 {
-        let length = there.write_packet(token, 0, [b"lost", b""], now, &mut out).unwrap();
-        let received = here.receive(&mut &out[..length], now);
-        assert_eq!(received, Some(Received::Frame), "packet {token}");
-        assert!(!here.is_up());
-    }
-    let length = here.write_control(now, &mut out).expect("hello");
-    assert_eq!(
-        there.receive(&mut &out[..length], now),
-        Some(Received::Down(Down::Restarted))
-    );
-    assert_eq!(there.completed(), None, "nobody has had the packets");
-    assert_eq!(
-        [(); 4].map(|()| there.abandoned()),
-        [Some(100), Some(101), Some(102), None]
-    );
-    for now in [now + 10_000, now + 20_000, now + 30_000] {
-        control(&mut there, &mut here, now);
-        control(&mut here, &mut there, now);
-    }
-    assert!(here.is_up() && there.is_up());
 }

@@ -93,7 +93,6 @@ fn so_many_are_under_way_and_no_more() {
     assert!(mesh.confirmed(0, 2, b"x").is_ok());
 }
 
-/// An outcome that nobody fetches keeps its place.
 #[test]
 fn outcomes_wait_to_be_fetched() {
     let mut mesh = Mesh::up("path(3)");

@@ -123,7 +123,6 @@ pub(super) fn between() -> (Mesh, usize, usize) {
     between_in("path(5)")
 }
 
-/// The same in another network.
 pub(super) fn between_in(expression: &str) -> (Mesh, usize, usize) {
     let mut mesh = Mesh::new(expression);
     let (one, three) = (mesh.impersonate(2, 1), mesh.impersonate(2, 3));

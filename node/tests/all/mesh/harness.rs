@@ -134,7 +134,6 @@ impl Mesh {
         mesh
     }
 
-    /// The same, and its boards have a key.
     #[cfg(feature = "keys")]
     pub(crate) fn keyed(expression: &str, encrypts: bool) -> Mesh {
         let mut mesh = Mesh::new(expression);
@@ -526,7 +525,6 @@ impl Board {
         *self.router = Router::new(&self.config, now).expect("it was there before");
     }
 
-    /// What came, in words: from whom and what.
     pub(crate) fn payloads(&self) -> Vec<(Node, &[u8])> {
         self.got.iter().map(|got| (got.source, &got.payload[..])).collect()
     }
@@ -539,12 +537,10 @@ impl Board {
         self.events.0.iter().filter(|event| what(event)).count()
     }
 
-    /// How often a link has come up.
     pub(crate) fn ups(&self) -> usize {
         self.count(|event| matches!(event, Event::LinkUp { .. }))
     }
 
-    /// How often one went down for a reason.
     pub(crate) fn downs(&self, why: Down) -> usize {
         self.count(|event| matches!(event, Event::LinkDown { reason, .. } if *reason == why))
     }

@@ -72,7 +72,6 @@ impl Stranger {
         self.outgoing.len() + self.under_way.len()
     }
 
-    /// How often a packet of its own was refused.
     pub(crate) fn refused(&self) -> usize {
         let results = self.results.iter();
         results.filter(|(_, result)| *result == FrameResult::Refused).count()

@@ -118,7 +118,6 @@ fn a_board_that_restarts_is_known_again_at_once() {
     assert_eq!(mesh.board(1).payloads(), [(0, &b"again"[..])]);
 }
 
-/// An end without room is asked again after a while, though nobody tells that there is some.
 #[test]
 fn where_there_was_no_room_it_is_tried_again() {
     let mut mesh = Mesh::new("path(3)");

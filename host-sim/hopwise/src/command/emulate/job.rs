@@ -1,5 +1,3 @@
-//! Emulated meshes as jobs.
-
 use clap::{Args, FromArgMatches};
 use hopwise_experiment::{Finding, Job, Kind, Refused};
 use indicatif::ProgressBar;

@@ -1,5 +1,3 @@
-//! The trace of an emulated mesh.
-
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -48,7 +46,6 @@ pub(super) struct TraceFile {
 }
 
 impl TraceFile {
-    /// Begins a trace.
     pub(super) fn create(path: &Path, args: &EmulateArgs, network: &Network, baud: u32) -> Result<Self, CliError> {
         let failed = |error| CliError::file(path, error);
         check_output(path, args.script.as_deref())?;
@@ -73,7 +70,6 @@ impl TraceFile {
         Ok(())
     }
 
-    /// Ends it.
     pub(super) fn finish(self) -> Result<(), CliError> {
         let finished = self.writer.finish();
         finished.map(|_| ()).map_err(|error| CliError::file(&self.path, error))
