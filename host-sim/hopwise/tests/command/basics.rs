@@ -137,26 +137,7 @@ fn deadlock_has_its_keys_and_shows_a_cycle() {
 
 #[test]
 fn bad_input_gets_one_sentence_and_status_2() {
-    refuses(
-        r#"
-        topo ring(2) => [..]n of ring(n) must be at least 3
-        topo rdn(rung(3),1) => [..]; did you mean ring?
-        topo rdn(ring(3),1 => [..]
-        topo rcr(2,2,5) => [..]
-        route rdn(ring(3),1) 0 18 => [..]
-        route ring(9223372036854775808) 0 4611686018427387904 => [..]
-        neighbors rdn(ring(3),1) 99 => [..]
-        neighbors complete(9223372036854775808) 0 => [..]
-        broadcast rdn(ring(5),3) 50000000 => [..]
-        broadcast rcr(4,20,40) 0 => [..]
-        edges hypercube(63) => [..]
-        edges complete(100000) => [..]
-        deadlock hypercube(40) => [..]
-        topo rcr(4,20,40) --search => [..]
-        compare ring(2) => [..]
-        man /dev/null => [..]
-        "#,
-    );
+    refuses(include_str!("refusals.txt"));
     assert_eq!(hopwise(&["route", "ring(3)", "0", "-1"]).status.code(), Some(2));
     assert_eq!(hopwise(&["topo"]).status.code(), Some(2));
     let found = hopwise(&["choose", "--nodes", "1", "--ports", "3"]).status.code();
@@ -346,19 +327,6 @@ fn a_load_has_failures_paths_and_schedules() {
     assert_eq!((&reduce["traffic"], &reduce["packets"]), (&"reduce".into(), &7.into()));
     let text = printed(&[&load[..], &["--collective", "broadcast"]].concat());
     assert!(text.contains("finished") && text.contains("the busiest in"), "{text}");
-    refuses(
-        r#"
-        load ring(8) --events '1us press 3' => [..]'press' cannot happen in a load[..]
-        load ring(8) --link-failures 2 => [..]the chance of a failure is from 0 to 1[..]
-        load ring(8) --collective fft => [..]what goes where depends on the values[..]
-        load ring(8) --trace /nowhere => /nowhere: there is no such file or folder
-        load ring(8) --paths adaptive --packet-flits 20 => [..]adaptive routing needs buffers that hold a whole packet[..]
-        sim ring(3) --jitter 100s => [..]jitter is at most 10 ms: boards that are later lose their links[..]
-        sim ring(3) --key '' => [..]key is a word, and +encrypt after it to encrypt payloads[..]
-        sim ring(3) --key +encrypt => [..]key is a word[..]
-        load ring(8) --traffic broadcast --paths valiant => [..]broadcasts go by their own rule[..]
-        "#,
-    );
 }
 
 /// Networks, loads, faults and seeds of one file: table and page, every figure with its command.

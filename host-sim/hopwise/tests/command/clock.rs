@@ -1,6 +1,6 @@
 //! One clock for the mesh: how well boards agree on it.
 
-use crate::support::{elf, json, refuses};
+use crate::support::{elf, json};
 
 /// Any two boards agree within ten microseconds; returns by how much they differ at most.
 fn agree(args: &[&str]) -> f64 {
@@ -40,17 +40,4 @@ fn emulated_boards_agree_while_their_links_are_full() {
 fn clocks_that_differ_by_more_than_said_fail_the_check() {
     let (status, report) = json(&["clock", "path(3)", "--within", "0.01", "--json"]);
     assert_eq!((status, &report["nodes"]), (1, &3.into()));
-}
-
-#[test]
-fn what_cannot_be_is_refused() {
-    refuses(
-        r#"
-        clock path(3) --fail 0-2 => [..]there is no cable between 0 and 2[..]
-        clock path(3) --fail 3 => path(3): there is no node 3[..]
-        clock complete(12) => [..]node 0 has more than 8 links[..]
-        clock path(3) --elf x => --elf is for emulated boards[..]
-        clock path(3) --boards emulated --elf no-such-file => no-such-file: [..]
-        "#,
-    );
 }

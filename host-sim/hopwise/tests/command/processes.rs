@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::running::Ending;
-use crate::support::{Folder, command, hopwise, json, printed, refuses, rejected, until};
+use crate::support::{Folder, command, hopwise, json, printed, rejected, until};
 
 /// One node, whose host is at the terminal `host-ADDRESS` of the folder.
 fn node(folder: &Folder, network: &str, address: u64, links: &[&str]) -> Ending {
@@ -194,15 +194,6 @@ fn strangers_at_a_socket_do_no_harm() {
 
 #[test]
 fn wrong_cables_are_refused() {
-    refuses(
-        "
-        node path(2) 0 --link 0=listen:0.0.0.0:7000 => a cable leads to another machine: give the mesh a key, [..]
-        node path(2) 0 --link 0=tcp:192.0.2.1:7000 => a cable leads to another machine: give the mesh a key, [..]
-        node path(2) 0 --link 0=pty --link 0=pty => port 0 has two cables
-        node path(2) 2 => path(2): there is no node 2[..]
-        node complete(9) 0 => node 0 of complete(9) has 8 links; a node in a process has at most 7
-        ",
-    );
     for line in ["--link 0=tty", "--link 7=pty", "--link pty", "--host somewhere"] {
         rejected(&format!("node path(2) 0 {line}").split(' ').collect::<Vec<_>>());
     }

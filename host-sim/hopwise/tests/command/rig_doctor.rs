@@ -33,12 +33,6 @@ fn a_fault_is_named_and_the_exit_status_says_so() {
 
 #[test]
 fn bad_input_is_refused_in_one_sentence() {
-    refuses(
-        r#"
-        doctor => give --port TTY, the serial port of one of the boards, or --emulated: [..]
-        doctor --port /dev/null => /dev/null: this is not a serial port; [..]
-        "#,
-    );
     if let Some(elf) = elf() {
         refuses(&format!(
             "doctor --emulated --elf {elf} --fault stuck-jumper=5 => emulated boards have no link 5"
