@@ -147,7 +147,7 @@ impl Bus for Chip {
                 self.violate(Rule::VectorTable, how);
             }
             Notice::Unmodeled { register, bits } => {
-                self.remark(format!("bits {bits:#x} of {register} are not modeled"))
+                self.remark(format!("bits {bits:#x} of {register} are not modeled"));
             }
         }
     }

@@ -53,7 +53,7 @@ impl Gpio {
         Gpio {
             port,
             pins,
-            mode: other & !debug | ALTERNATE * 0x5555_5555 & debug,
+            mode: other & !debug | (ALTERNATE * 0x5555_5555) & debug,
             speed,
             pull,
             ..Gpio::default()

@@ -407,7 +407,6 @@ impl Chip {
                 }
             }
             Unit::Uart(uart) => {
-                self.check_model(at, unit);
                 self.check_unit(unit);
                 self.connect_pins(uart, now);
             }

@@ -49,9 +49,4 @@ impl Peripheral for DmaMux {
     fn reset(&mut self, _now: Cycles) {
         *self = DmaMux::new(self.requests);
     }
-
-    fn beyond_model(&self) -> Option<&'static str> {
-        let synchronized = self.channels.iter().any(|channel| channel & 1 << 16 != 0);
-        synchronized.then_some("synchronization of requests")
-    }
 }

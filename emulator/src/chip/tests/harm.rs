@@ -144,3 +144,16 @@ fn option_bytes_are_never_programmed_unheard_and_read_protection_for_ever_is_ref
         assert_eq!(script.read(options) >> shift & 0xff, 0xbb, "{model:?}: they stay");
     }
 }
+
+#[test]
+fn modes_of_a_serial_port_without_a_model_are_told_by_their_bits() {
+    let mut script = Script::serial(1 << 13 | 1 << 3, 1 << 7);
+    assert_eq!(script.remarks(), [""; 0]);
+    // LIN, and half duplex.
+    script.write_all(&[(USART2 + 0x10, 1 << 14), (USART2 + 0x14, 1 << 7 | 1 << 3)]);
+    let expected = [
+        "bits 0x4000 of USART2 CR2 are not modeled",
+        "bits 0x8 of USART2 CR3 are not modeled",
+    ];
+    assert_eq!(script.remarks(), expected);
+}

@@ -8,7 +8,7 @@ mod outside;
 mod receiver;
 mod v3;
 
-use super::peripheral::{Peripheral, first_in_use};
+use super::peripheral::Peripheral;
 use super::rules::{Rule, Violation};
 use super::rx_pin::RxPin;
 use super::wave::Wave;
@@ -364,18 +364,6 @@ impl Peripheral for Usart {
     fn set_clock(&mut self, cycles: u64, _now: Cycles) {
         self.clock = cycles;
         self.set_lengths();
-    }
-
-    fn beyond_model(&self) -> Option<&'static str> {
-        first_in_use([
-            (self.control[1] & 1 << 14 != 0, "LIN mode"),
-            (self.control[1] & 1 << 11 != 0, "the synchronous mode"),
-            (self.control[2] & 1 << 1 != 0, "IrDA mode"),
-            (self.control[2] & 1 << 3 != 0, "half-duplex mode"),
-            (self.control[2] & 1 << 5 != 0, "smartcard mode"),
-            (self.control[2] & 3 << 8 != 0, "hardware flow control"),
-        ])
-        .or_else(|| self.v3.as_ref().and_then(|v3| v3.beyond_model(&self.control)))
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {

@@ -4,7 +4,6 @@
 //! are in RDR, bytes to send in TDR. G4 and H7 have FIFOs. A received byte with an error raises no DMA request: it is lost
 //! unless software reads it, or DDRE is set.
 
-use super::super::peripheral::first_in_use;
 // This is the other half of `Usart`, with the registers of v3: the two files know each other.
 use super::*;
 
@@ -89,16 +88,6 @@ impl V3 {
             _ => cycles,
         }
         .max(1)
-    }
-
-    pub(super) fn beyond_model(&self, control: &[u32; 3]) -> Option<&'static str> {
-        first_in_use([
-            (self.control & 1 << 28 != 0, "a word of seven bits"),
-            (self.control & 1 << 13 != 0, "the mute mode"),
-            (control[1] & 0x000f_8000 != 0, "a swapped, inverted or reversed line"),
-            (control[1] & 1 << 20 != 0, "the automatic baud rate"),
-            (control[2] & 1 << 14 != 0, "the driver enable"),
-        ])
     }
 }
 
