@@ -48,7 +48,9 @@ pub(super) fn accelerate() {
 /// Has 32 bits of the flash erased at once. embassy takes what it finds, which is 8: that may take longer than the watchdog waits.
 pub(super) fn widen_erase() {
     if pac::FLASH.cr().read().lock() {
-        super::FLASH_KEYS.into_iter().for_each(|key| pac::FLASH.keyr().write_value(key));
+        super::FLASH_KEYS
+            .into_iter()
+            .for_each(|key| pac::FLASH.keyr().write_value(key));
     }
     pac::FLASH
         .cr()
