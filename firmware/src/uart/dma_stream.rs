@@ -37,12 +37,14 @@ impl Dma {
         self.stream.cr().modify(|w| w.set_en(true));
     }
 
-    /// How many halves of a ring have been filled since the last call, two at most. An error, which stops the stream, keeps its flag and its
-    /// interrupt: the watchdog restarts the board.
+    /// How many halves of a ring have been filled since the last call, two at most.
     pub(super) fn take_halves(self) -> u32 {
-        // HTIF and TCIF: the lowest of all flags stands four places below.
+        // TEIF, HTIF and TCIF: the lowest of all flags stands four places below the second.
         let half = (self.flags.0 & self.flags.0.wrapping_neg()) << 4;
-        let filled = self.status.read().0 & (half | half << 1);
+        let status = self.status.read().0;
+        // An error stops the stream.
+        assert!(status & half >> 1 == 0, "DMA: error");
+        let filled = status & (half | half << 1);
         self.clear.write_value(Ixr(filled));
         filled.count_ones()
     }

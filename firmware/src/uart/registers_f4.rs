@@ -5,9 +5,9 @@ use embassy_stm32::pac::usart::Usart;
 /// The flags of the status register. Clears them if the line has fallen idle.
 pub(super) fn take_flags(registers: Usart) -> u8 {
     let flags = registers.sr().read();
-    if flags.idle() && !flags.rxne() {
-        // Reading the data register after the status clears all flags. A byte that has come since the line fell idle is left to DMA, whose reading
-        // clears them as well.
+    if flags.idle() {
+        // Reading the data register after the status clears all flags. The line has been quiet for a whole byte, so it
+        // holds none that DMA has not fetched.
         registers.dr().read();
     }
     flags.0 as u8

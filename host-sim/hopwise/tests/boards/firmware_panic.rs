@@ -1,4 +1,4 @@
-//! A panic is kept over the reset with its true place, also one of embassy's.
+//! A panic is kept over the reset with its true place.
 
 use hopwise_emulator::cpu::Bus;
 use hopwise_emulator::time::MILLISECOND;
@@ -16,13 +16,13 @@ const CLEAR: (u32, u32) = (0x4002_600c, 0x3d << 6);
 const NO_MEMORY: u32 = 0x1000_0000;
 
 #[test]
-fn a_panic_of_embassy_is_reported_with_its_file_line_and_message() {
+fn a_panic_is_reported_with_its_file_line_and_message() {
     let Some(firmware) = firmware() else { return };
     let config = config("path(2)", 0);
     let mut rig = Rig::single(firmware, &config);
     rig.run_for(100 * MILLISECOND);
     rig.log();
-    // The next byte cannot be stored: a transfer error, at which embassy's interrupt handler panics.
+    // The next byte cannot be stored: a transfer error, at which the interrupt handler panics.
     let cpu = &mut rig.world.boards_mut()[0].cpu;
     let control = cpu.bus.read(CONTROL, 4, cpu.now, &mut cpu.memory).expect("a register");
     // The address of a stream is fixed while it is on.
@@ -42,11 +42,11 @@ fn a_panic_of_embassy_is_reported_with_its_file_line_and_message() {
     let fault = lines.iter().find_map(|line| line.strip_prefix("before the restart: "));
     let fault = fault.unwrap_or_else(|| panic!("{lines:?}"));
     let place_and_message = fault
-        .strip_prefix("panic dma_bdma.rs:")
+        .strip_prefix("panic dma_stream.rs:")
         .and_then(|rest| rest.split_once(": "));
     let (line, message) = place_and_message.unwrap_or_else(|| panic!("{fault}"));
     assert!(line.parse::<u32>().is_ok(), "{fault}");
-    assert_eq!(message, "DMA: error on DMA@40026000 channel 5");
+    assert_eq!(message, "DMA: error");
     let status: Status = rig.ask_one(BoardRequest::command(0, &Command::Status));
     assert_eq!(status.fault.as_deref(), Some(fault));
 }
