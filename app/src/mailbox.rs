@@ -217,7 +217,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             if open.known_room == 0 {
                 inner.note_work();
             }
-        })
+        });
     }
 
     fn peek(&self, place: usize, waker: &Waker) -> Option<Incoming> {
