@@ -21,6 +21,7 @@ const LATE: Micros = 10_000;
 /// What all ends of a model have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
+    #[cfg_attr(not(feature = "keys"), allow(dead_code, reason = "there are no keys"))]
     pub(crate) is_keyed: bool,
     pub(crate) roles: [Role; 2],
     pub(crate) baud: u32,
