@@ -5,6 +5,7 @@ use std::{env, fs};
 
 use hopwise_boards::firmware::{family, layout, table};
 use hopwise_boards::{KINDS, names};
+use hopwise_origin::Origin;
 
 fn main() {
     let mut chosen = KINDS.iter().filter(|board| {
@@ -36,6 +37,7 @@ fn main() {
         println!("cargo:rustc-check-cfg=cfg({})", family(board));
     }
     println!("cargo:rustc-cfg={}", family(board));
+    fs::write(out.join("about.json"), about(board.name)).unwrap();
     for argument in ["--nmagic", "-Tlink.x", "-Tboot.x", "-Tdefmt.x"] {
         println!("cargo:rustc-link-arg-bin=hopwise-firmware={argument}");
         println!("cargo:rustc-link-arg-examples={argument}");
@@ -43,6 +45,20 @@ fn main() {
     for argument in ["--nmagic", "-Tloader.x"] {
         println!("cargo:rustc-link-arg-bin=hopwise-boot={argument}");
     }
+}
+
+/// What `hopwise about` shows of an image.
+fn about(board: &str) -> String {
+    let sources = "app/src boards codec/src core/src firmware/src node/src runner/src";
+    let Origin { commit, changed } = hopwise_origin::of("firmware/", sources);
+    let commit = commit.map_or("null".into(), |commit| format!("\"{commit}\""));
+    let features = env::vars().filter_map(|(name, _)| name.strip_prefix("CARGO_FEATURE_").map(str::to_lowercase));
+    let mut features: Vec<String> = features.map(|name| format!("\"{}\"", name.replace('_', "-"))).collect();
+    features.sort();
+    let (version, features) = (env::var("CARGO_PKG_VERSION").unwrap(), features.join(","));
+    format!(
+        r#"{{"board":"{board}","version":"{version}","commit":{commit},"changed":{changed},"features":[{features}]}}"#
+    )
 }
 
 /// A text in which two others are in each other's place.

@@ -104,10 +104,10 @@ mod tests {
             let (name, chip) = (board.name, board.model.description());
             for (port, Uart { name: uart, tx, rx, .. }) in board.ports.iter().zip(kind.uarts()) {
                 let has = |kind: Kind| matches!(kind, Kind::Uart(number) if number == port.uart);
-                let entry = chip.map.iter().find(|entry| has(entry.kind));
+                let entry = chip.map().iter().find(|entry| has(entry.kind));
                 assert_eq!(entry.map(|entry| entry.name), Some(*uart), "{name}");
                 for (side, pin) in [(Side::Tx, tx), (Side::Rx, rx)] {
-                    let mut functions = chip.functions.iter().filter(|function| function.uart == port.uart);
+                    let mut functions = chip.functions().iter().filter(|function| function.uart == port.uart);
                     assert!(
                         functions.any(|function| function.side(side).contains(&Pin::named(pin.name))),
                         "boards/{name}.toml: {} has no {side:?} of {uart} at {}",
@@ -116,13 +116,13 @@ mod tests {
                     );
                     // A multiplexer lets any port ask any channel. Channels of the L4 are counted from 1.
                     let first = usize::from(board.model == Model::L476);
-                    let mut requests = chip.requests.iter();
+                    let mut requests = chip.requests().iter();
                     let served = requests.any(|request| {
                         (request.uart, request.side) == (port.uart, side)
                             && (request.controller, request.channel + first) == stream(pin.dma)
                     });
                     assert!(
-                        chip.requests.is_empty() || served,
+                        chip.requests().is_empty() || served,
                         "boards/{name}.toml: {} does not serve {side:?} of {uart}",
                         pin.dma
                     );
@@ -167,7 +167,7 @@ mod tests {
         for model in crate::chip::Model::ALL {
             let chip = model.description();
             for side in [Side::Tx, Side::Rx] {
-                let all = chip.functions.iter();
+                let all = chip.functions().iter();
                 let pins =
                     all.flat_map(|function| function.side(side).iter().map(|pin| (function.uart, pin.to_string())));
                 let mut seen = std::collections::BTreeSet::new();

@@ -58,6 +58,13 @@ pub use programs::change_flash;
 use time::CLOCK;
 use uart::Ports;
 
+/// What `hopwise about` shows. The linker scripts leave it out of the flash.
+// SAFETY: a section of its own, which nothing runs or reads.
+#[unsafe(link_section = ".hopwise_about")]
+#[used]
+static ABOUT: [u8; include_bytes!(concat!(env!("OUT_DIR"), "/about.json")).len()] =
+    *include_bytes!(concat!(env!("OUT_DIR"), "/about.json"));
+
 defmt::timestamp!("{=u64:us}", embassy_time::Instant::now().as_micros());
 
 /// What a board and its programs share; its parameters say how much room there is.

@@ -188,20 +188,7 @@ mod tests {
     #[test]
     fn what_cannot_be_done_is_refused_in_a_sentence() {
         let (mut player, _) = opened("ring(3)");
-        for (request, sentence) in rows(
-            r#"
-            no JSON => expected
-            {"do":"fly"} => unknown variant
-            {"do":"open","network":"rong(3)"} => 'rong(3)' is not a network:
-            {"do":"open","network":"hypercube(20)"} => hypercube(20) has 1048576 nodes, too many for a page
-            {"do":"open","network":"complete(1)"} => 'complete(1)' is not a network
-            {"do":"route","network":"ring(3)","from":0,"to":3} => ring(3):
-            {"do":"send","from":7,"message":"broadcast"} => there is no board 7
-            {"do":"send","from":0,"message":{"datagram":9}} => board 0 cannot send:
-            {"do":"plug","cable":3,"plugged":false} => there is no cable 3
-            {"do":"collective","network":"ring(3)","operation":"nap"} => there is no collective 'nap'
-            "#,
-        ) {
+        for (request, sentence) in rows(include_str!("bad-requests.txt")) {
             let response: Value = serde_json::from_str(&player.respond(&request)).unwrap();
             let error = response["error"].as_str().unwrap_or_default();
             assert!(error.starts_with(&sentence), "{request}: {response}");

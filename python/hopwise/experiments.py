@@ -29,9 +29,11 @@ class Results:
     """What an experiment found."""
 
     def __init__(self, runs: List[Dict[str, Any]], figures: List[Dict[str, Any]], remarks: List[str], page: str):
-        #: A dict for every figure of every run: kind, network, scenario, seed, figure, value, command, and the options.
+        #: A dict for every figure of every run: kind, network, the parameters by name with unit, seed, figure, value, unit, command; of a
+        #: run that cannot be, value is None and reason says why.
         self.runs = runs
-        #: A dict for every figure over all seeds: kind, network, scenario, figure, mean, ci95, seeds, command, and the options.
+        #: A dict for every figure over all seeds: kind, network, scenario, figure, mean, ci95, unit, seeds, command, and the parameters
+        #: by name with unit.
         self.figures = figures
         #: Checks that failed, and faults that met no traffic.
         self.remarks = remarks
@@ -75,26 +77,20 @@ def experiment(plan: Plan, jobs: Optional[str] = None, command: Optional[List[st
             results = json.load(file)
         with open(os.path.join(folder, "experiment.html"), encoding="utf-8") as file:
             page = file.read()
-    figures = [{**row, **_options(row["scenario"])} for row in results["figures"]]
+    figures = [{**row, **row["parameters"]} for row in results["figures"]]
     return Results(runs, figures, results["remarks"], page)
 
 
 def _run(row):
-    return {**row, "seed": int(row["seed"]), "value": float(row["value"]), **_options(row["scenario"])}
+    value = None if row["value"] == "n/a" else float(row["value"])
+    return {**{name: _number(text) for name, text in row.items()}, "seed": int(row["seed"]), "value": value}
 
 
-def _options(scenario):
-    """The options of a scenario, numbers as numbers. Their names cannot be those of the table itself."""
-    options = {}
-    for word in scenario.split(" "):
-        name, equals, value = word.partition("=")
-        if not name or not equals:
-            continue
-        try:
-            options[name] = float(value)
-        except ValueError:
-            options[name] = value
-    return options
+def _number(text):
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _table(rows):

@@ -28,12 +28,13 @@ class Experiments(unittest.TestCase):
             again = experiment(PLAN, jobs=jobs)
         self.assertEqual(again.runs, results.runs)
         latency = [row for row in results.figures if row["figure"] == "latency_mean"]
-        self.assertEqual([(row["network"], row["rate"], row["seeds"]) for row in latency], [
+        self.assertEqual([(row["network"], row["rate_packets_per_node_cycle"], row["seeds"]) for row in latency], [
             ("ring(6)", 0.05, 3), ("ring(6)", 0.1, 3), ("hypercube(3)", 0.05, 3), ("hypercube(3)", 0.1, 3),
         ])
         for row in latency:
             runs = [run["value"] for run in results.runs if run["figure"] == "latency_mean" and run["command"][:40] == row["command"][:40]
-                    and run["network"] == row["network"] and run.get("rate") == row["rate"]]
+                    and run["network"] == row["network"]
+                    and run["rate_packets_per_node_cycle"] == row["rate_packets_per_node_cycle"]]
             self.assertEqual(len(runs), 3)
             self.assertAlmostEqual(sum(runs) / 3, row["mean"])
             self.assertTrue(0 < row["ci95"] < row["mean"])

@@ -153,7 +153,7 @@ impl Chip {
             uarts,
         } = (description.parts)(&individual);
         let clocks = rcc.clocks();
-        let (slots, others) = Slots::new(description.map);
+        let (slots, others) = Slots::new(description.map());
         let mut chip = Chip {
             description,
             unique_id: individual.unique_id,
@@ -172,7 +172,7 @@ impl Chip {
             lsi: individual.lsi,
             others,
             debug_control: [0; 4],
-            sockets: std::array::from_fn(|uart| Sockets::of(uart, wiring, description.functions)),
+            sockets: std::array::from_fn(|uart| Sockets::of(uart, wiring, description.functions())),
             slots,
             clocks,
             clock_changed: false,
@@ -280,7 +280,7 @@ impl Chip {
 
     /// Puts something at the wires of an I2C port, with an address of 7 bits. Says whether the chip has the port.
     pub fn attach_i2c(&mut self, port: &str, address: u8, target: Box<dyn I2cTarget>) -> bool {
-        let mut ports = self.description.map.iter().filter(|entry| entry.i2c().is_some());
+        let mut ports = self.description.map().iter().filter(|entry| entry.i2c().is_some());
         let Some(number) = ports.position(|entry| entry.name == port) else {
             return false;
         };

@@ -43,16 +43,6 @@ pub enum Side {
     Rx,
 }
 
-pub(super) const fn pins<const N: usize>(names: [&str; N]) -> [Pin; N] {
-    let mut pins = [Pin { port: 0, number: 0 }; N];
-    let mut at = 0;
-    while at < N {
-        pins[at] = Pin::named(names[at]);
-        at += 1;
-    }
-    pins
-}
-
 /// Pins that can be those of a serial port, in one alternate function.
 #[derive(Clone, Copy, Debug)]
 pub struct UartPins {
@@ -67,10 +57,6 @@ pub struct UartPins {
 }
 
 impl UartPins {
-    pub(super) const fn new(uart: usize, function: u32, tx: &'static [Pin], rx: &'static [Pin]) -> Self {
-        UartPins { uart, function, tx, rx }
-    }
-
     /// Those of one side.
     pub fn side(&self, side: Side) -> &'static [Pin] {
         match side {

@@ -337,7 +337,7 @@ mod tests {
     fn entries_are_in_order_and_do_not_overlap() {
         for model in Model::ALL {
             let chip = model.description();
-            for pair in chip.map.windows(2) {
+            for pair in chip.map().windows(2) {
                 let (first, second) = (pair[0], pair[1]);
                 let is_apart = first.base + first.size <= second.base;
                 assert!(is_apart, "{}: {} and {}", chip.name, first.name, second.name);
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn what_is_due_is_found_and_what_never_is_does_not_count() {
-        let (mut slots, _) = Slots::new(Model::F446.description().map);
+        let (mut slots, _) = Slots::new(Model::F446.description().map());
         assert_eq!((slots.next(), slots.due(Cycles::MAX - 1)), (NEVER, 0));
         for (timed, due) in [(3, 50), (0, 70), (9, 60)] {
             slots.set_date(timed, due, 0);
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn addresses_are_found() {
-        let (mut slots, _) = Slots::new(Model::F446.description().map);
+        let (mut slots, _) = Slots::new(Model::F446.description().map());
         let mut name = |address| slots.find(address).map(|at| slots.entry(at).name);
         assert_eq!(name(0x4000_4404), Some("USART2"));
         assert_eq!(name(0x4000_2400), None);
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn only_what_is_not_modeled_is_replaced() {
-        let (mut slots, others) = Slots::new(Model::F446.description().map);
+        let (mut slots, others) = Slots::new(Model::F446.description().map());
         let place = |base, size| MapEntry::unmodeled(base, size, "new");
         let found = slots.add(place(0x4000_4700, 0x200), others.len());
         assert_eq!(found, Err(CannotAdd::Taken { by: "USART2" }));

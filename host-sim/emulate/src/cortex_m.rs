@@ -1,7 +1,5 @@
 //! A Cortex-M4F as GDB sees it: its registers and their description. With it GDB unwinds through exception handlers.
 
-use std::sync::LazyLock;
-
 use gdbstub::arch::{Arch, BreakpointKind, Registers};
 
 pub enum CortexM {}
@@ -68,30 +66,12 @@ impl Arch for CortexM {
     type BreakpointKind = AnyKind;
 
     fn target_description_xml() -> Option<&'static str> {
-        static DESCRIPTION: LazyLock<String> = LazyLock::new(description);
-        Some(&DESCRIPTION)
+        Some(DESCRIPTION)
     }
 }
 
-/// R0 to R12 and D0 to D15 by number, the others by name.
-fn description() -> String {
-    let register = |name: &str, bits: u32, more: &str| format!("<reg name=\"{name}\" bitsize=\"{bits}\"{more}/>");
-    let core: String = (0..13).map(|number| register(&format!("r{number}"), 32, "")).collect();
-    let double = |number| register(&format!("d{number}"), 64, " type=\"ieee_double\"");
-    let float: String = (0..16).map(double).collect();
-    let [sp, lr] = [register("sp", 32, " type=\"data_ptr\""), register("lr", 32, "")];
-    let [pc, xpsr] = [register("pc", 32, " type=\"code_ptr\""), register("xpsr", 32, "")];
-    let fpscr = register("fpscr", 32, " type=\"int\" group=\"float\"");
-    format!(
-        r#"<?xml version="1.0"?>
-<!DOCTYPE target SYSTEM "gdb-target.dtd">
-<target version="1.0">
-  <architecture>arm</architecture>
-  <feature name="org.gnu.gdb.arm.m-profile">{core}{sp}{lr}{pc}{xpsr}</feature>
-  <feature name="org.gnu.gdb.arm.vfp">{float}{fpscr}</feature>
-</target>"#
-    )
-}
+/// The registers, in the order in which they are sent.
+const DESCRIPTION: &str = include_str!("cortex_m.xml");
 
 #[cfg(test)]
 mod tests {
@@ -108,7 +88,7 @@ mod tests {
         let mut bytes = Vec::new();
         registers.gdb_serialize(|byte| bytes.extend(byte));
         let found = bytes.len();
-        assert_eq!(found, description().matches("bitsize=\"32\"").count() * 4 + 16 * 8);
+        assert_eq!(found, DESCRIPTION.matches("bitsize=\"32\"").count() * 4 + 16 * 8);
         let mut copy = CortexMRegisters::default();
         assert_eq!((copy.gdb_deserialize(&bytes), copy), (Ok(()), registers.clone()));
         assert_eq!(registers.gdb_deserialize(&bytes[1..]), Err(()));

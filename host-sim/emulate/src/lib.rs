@@ -39,6 +39,7 @@
 //! }
 //! ```
 
+pub mod about;
 pub mod app;
 pub mod bench;
 pub mod by_board;

@@ -8,23 +8,31 @@ use crate::app::board_of;
 
 /// The update file of images that were linked for the first and for the second slot.
 pub fn package(first: &Image, second: &Image) -> Result<Package, BadPackage> {
-    let board = |image| board_of(image).ok_or(BadPackage::NoBoard);
-    let (name, other) = (board(first)?.name, board(second)?.name);
+    let (name, other) = (board(first)?, board(second)?);
     if name != other {
         return Err(BadPackage::TwoBoards(name, other));
     }
-    let linked = |image: &Image, slot: Slot| {
-        let places = ["_own_image", "_other_image"].map(|name| image.address_of(name));
-        let [Some(own), Some(other)] = places else {
-            return Err(BadPackage::NoUpdate);
-        };
-        if (own > other) != (slot == Slot::Second) {
+    let images = [linked(first)?, linked(second)?];
+    for (image, slot) in images.iter().zip([Slot::First, Slot::Second]) {
+        if image.plan.slot != slot {
             return Err(BadPackage::OtherSlot(slot));
         }
-        Ok(Linked::new(name, slot, in_slot(image, own).to_vec()))
-    };
-    let images = [linked(first, Slot::First)?, linked(second, Slot::Second)?];
+    }
     Ok(Package::new(name, images))
+}
+
+fn board(image: &Image) -> Result<&'static str, BadPackage> {
+    board_of(image).map(|board| board.name).ok_or(BadPackage::NoBoard)
+}
+
+/// What an image puts into the slot that it is linked for.
+pub(crate) fn linked(image: &Image) -> Result<Linked, BadPackage> {
+    let places = ["_own_image", "_other_image"].map(|name| image.address_of(name));
+    let [Some(own), Some(other)] = places else {
+        return Err(BadPackage::NoUpdate);
+    };
+    let slot = if own > other { Slot::Second } else { Slot::First };
+    Ok(Linked::new(board(image)?, slot, in_slot(image, own).to_vec()))
 }
 
 /// What an image puts into the slot at `own`. Something else may come behind that in the flash: on an H7 the boot loader's log does.

@@ -1,19 +1,25 @@
 //! The folder of an experiment: a list of independent, numbered jobs with resumable results.
 //!
-//! A folder holds the jobs (`plan.json`) and one file for each that is done (`job-NNNNN.json`). A job's file appears in one step,
+//! A folder holds the jobs (`plan.json`) and one file for each that is done (`job-NNNNN.json`). If the plan may be edited, its name is a
+//! hash of the job's own settings and of the files that it reads, so that a job keeps its result. A job's file appears in one step,
 //! so that a process can be ended at any time: what is not there is done again, what is there stays. So is a job whose file has
 //! been damaged since. Whoever does a job that another process is doing finds the same.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use hopwise_core::Network;
 use hopwise_files::write_whole;
+use rayon::iter::Either;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::share::Share;
-use crate::{Finding, Job, Kind, Refused};
+use crate::{Finding, Job, Kind, Refused, origin};
 
 const VERSION: u64 = 1;
 /// More jobs than this are a mistake.
@@ -23,21 +29,19 @@ const MAX_JOBS: usize = 100_000;
 #[derive(Serialize, Deserialize)]
 struct PlanFile {
     version: u64,
+    /// Whether the plan may be edited: then the files of jobs have hashes as names, else numbers.
+    #[serde(default)]
+    editable: bool,
     jobs: Vec<Job>,
 }
 
-/// What can be told of a `plan.json` of any version. Those before the first said none.
+/// What a job's file holds.
 #[derive(Deserialize)]
-struct AnyVersion {
-    #[serde(default)]
-    version: u64,
-}
-
-/// What `job-NNNNN.json` holds.
-#[derive(Serialize, Deserialize)]
 struct JobFile {
     /// Of the job, which tells it from others.
     command: String,
+    #[serde(default)]
+    origin: Value,
     finding: Finding,
 }
 
@@ -64,14 +68,6 @@ fn unfit<E: Display>(what: &str, path: &Path) -> impl FnOnce(E) -> FolderError {
     move |error| FolderError::Unfit(format!("{begin}: {error}"))
 }
 
-/// Jobs of before all experiments had the same folder.
-fn earlier(path: &Path) -> FolderError {
-    let path = path.display();
-    FolderError::Unfit(format!(
-        "{path} holds jobs of an earlier version, which cannot be continued: give the command that planned them another folder (--jobs)"
-    ))
-}
-
 fn read(path: &Path) -> Result<Option<Vec<u8>>, FolderError> {
     match hopwise_files::read(path, hopwise_files::MAX_IMAGE) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -80,44 +76,96 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, FolderError> {
     }
 }
 
+/// A job that cannot be run, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Infeasible {
+    #[serde(flatten)]
+    pub job: Job,
+    pub reason: String,
+}
+
+/// The jobs that can be run, and those that cannot. What is no network, and a kind of which nothing can be run, is an error.
+pub fn feasible(jobs: Vec<Job>, kinds: &[&dyn Kind]) -> Result<(Vec<Job>, Vec<Infeasible>), FolderError> {
+    let (good, bad): (Vec<Job>, Vec<Infeasible>) = jobs.into_par_iter().partition_map(|job| {
+        let reason = check(&job, kinds).err().map(|why| why.to_string());
+        match reason {
+            None => Either::Left(job),
+            Some(reason) => Either::Right(Infeasible { job, reason }),
+        }
+    });
+    let run: HashSet<&str> = good.iter().map(|job| job.kind.as_str()).collect();
+    let is_error = |Infeasible { job, .. }: &&Infeasible| {
+        !run.contains(job.kind.as_str()) || job.network.parse::<Network>().is_err()
+    };
+    match bad.iter().find(is_error) {
+        Some(Infeasible { job, reason }) => Err(failed(job)(reason.clone().into())),
+        None => Ok((good, bad)),
+    }
+}
+
+fn kind<'k>(job: &Job, kinds: &[&'k dyn Kind]) -> Result<&'k dyn Kind, Refused> {
+    let found = kinds.iter().copied().find(|kind| kind.name() == job.kind);
+    found.ok_or_else(|| format!("nothing here runs {}", job.kind).into())
+}
+
+fn check(job: &Job, kinds: &[&dyn Kind]) -> Result<(), Refused> {
+    kind(job, kinds).and_then(|kind| kind.check(job))
+}
+
+/// The names of the files of jobs whose plan may be edited. An input that does not exist counts as empty.
+fn hashed(jobs: &[Job]) -> Vec<String> {
+    let mut contents = HashMap::new();
+    let mut name = |job: &Job| {
+        let mut hash = Sha256::new_with_prefix(job.command());
+        for path in job.inputs() {
+            let read = || hopwise_files::read(path, hopwise_files::MAX_IMAGE).unwrap_or_default();
+            hash.update(
+                contents
+                    .entry(path.to_path_buf())
+                    .or_insert_with(|| Sha256::digest(read())),
+            );
+        }
+        let hash: String = hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("job-{hash}.json")
+    };
+    jobs.iter().map(&mut name).collect()
+}
+
 pub struct Folder<'k> {
     path: PathBuf,
     /// The jobs; the number of one is its place.
     pub jobs: Vec<Job>,
+    /// Of their files.
+    names: Vec<String>,
     kinds: &'k [&'k dyn Kind],
 }
 
 impl<'k> Folder<'k> {
-    /// Puts jobs into a folder. The same may be there already, with results; others are refused, and so is a job that makes no
-    /// sense.
-    pub fn create(path: &Path, jobs: Vec<Job>, kinds: &'k [&'k dyn Kind]) -> Result<Self, FolderError> {
-        if jobs.len() > MAX_JOBS {
-            let jobs = jobs.len();
-            return Err(FolderError::Unfit(format!(
-                "these are {jobs} jobs, and a folder holds at most {MAX_JOBS}"
-            )));
-        }
+    /// Puts jobs into a folder. The same may be there already, with results. Others make way if the plan is `editable`, and those that
+    /// stay keep their results; else they are refused. So is a job that makes no sense.
+    pub fn create(path: &Path, jobs: Vec<Job>, kinds: &'k [&'k dyn Kind], editable: bool) -> Result<Self, FolderError> {
         let file = path.join("plan.json");
-        let version = VERSION;
         // Texts are compared, since a number may be read with another last digit than it was written with.
-        let text = serde_json::to_string_pretty(&PlanFile { version, jobs }).map_err(unfit("understand", &file))?;
+        let version = VERSION;
+        let plan = PlanFile {
+            version,
+            editable,
+            jobs,
+        };
+        let text = serde_json::to_string_pretty(&plan).map_err(unfit("write", &file))?;
         match read(&file)? {
             Some(there) if there == text.as_bytes() => (),
-            Some(_) => {
-                Self::open(path, kinds)?;
+            Some(_) if Self::open(path, kinds).map(|_| !editable)? => {
                 let path = path.display();
                 return Err(FolderError::Unfit(format!(
                     "{path} holds the jobs of another plan, perhaps of this one before it was edited; choose another folder"
                 )));
             }
-            None => {
+            _ => {
                 let folder = Self::understand(path, text.as_bytes(), kinds)?;
-                let mut there = fs::read_dir(path).into_iter().flatten().flatten();
-                if there.any(|file| file.file_name().to_string_lossy().starts_with("job-")) {
-                    return Err(earlier(path));
-                }
                 // Of several that are wrong the first is told, whichever is found first.
-                let wrong = folder.jobs.par_iter().find_map_first(|job| folder.check(job).err());
+                let wrong = |job: &Job| check(job, kinds).map_err(failed(job)).err();
+                let wrong = folder.jobs.par_iter().find_map_first(wrong);
                 wrong.map_or(Ok(()), Err)?;
                 fs::create_dir_all(path).map_err(unfit("make the folder", path))?;
                 write_whole(&file, &text).map_err(unfit("write", &file))?;
@@ -134,45 +182,42 @@ impl<'k> Folder<'k> {
 
     fn understand(path: &Path, bytes: &[u8], kinds: &'k [&'k dyn Kind]) -> Result<Self, FolderError> {
         let file = path.join("plan.json");
-        let about: AnyVersion = serde_json::from_slice(bytes).map_err(unfit("understand", &file))?;
-        match about.version {
-            0 => return Err(earlier(path)),
-            VERSION => (),
-            version => {
-                let file = file.display();
-                return Err(FolderError::Unfit(format!(
-                    "{file} has version {version}, and this program reads version {VERSION}: take the one that wrote it, or a later one"
-                )));
-            }
+        let value: Value = serde_json::from_slice(bytes).map_err(unfit("understand", &file))?;
+        let version = value["version"].as_u64().unwrap_or_default();
+        if version != VERSION {
+            let file = file.display();
+            return Err(FolderError::Unfit(format!(
+                "{file} has version {version}, and this program reads version {VERSION}: choose another folder, or take the program that wrote it"
+            )));
         }
-        let plan: PlanFile = serde_json::from_slice(bytes).map_err(unfit("understand", &file))?;
+        let plan: PlanFile = serde_json::from_value(value).map_err(unfit("understand", &file))?;
+        let count = plan.jobs.len();
+        if count > MAX_JOBS {
+            let why = format!("these are {count} jobs, and a folder holds at most {MAX_JOBS}");
+            return Err(FolderError::Unfit(why));
+        }
         Ok(Self {
             path: path.into(),
+            names: match plan.editable {
+                true => hashed(&plan.jobs),
+                false => (0..count).map(|number| format!("job-{number:05}.json")).collect(),
+            },
             jobs: plan.jobs,
             kinds,
         })
     }
 
-    fn kind(&self, job: &Job) -> Result<&'k dyn Kind, Refused> {
-        let found = self.kinds.iter().copied().find(|kind| kind.name() == job.kind);
-        found.ok_or_else(|| format!("nothing here runs {}", job.kind).into())
-    }
-
-    fn check(&self, job: &Job) -> Result<(), FolderError> {
-        self.kind(job).and_then(|kind| kind.check(job)).map_err(failed(job))
-    }
-
     fn file(&self, number: usize) -> PathBuf {
-        self.path.join(format!("job-{number:05}.json"))
+        self.path.join(&self.names[number])
     }
 
-    /// What a job found, if it is done.
-    pub fn finding(&self, number: usize) -> Result<Option<Finding>, FolderError> {
+    /// What a job found, if it is done, and what made that.
+    fn finding(&self, number: usize) -> Result<Option<(Finding, Value)>, FolderError> {
         let path = self.file(number);
         let Some(bytes) = read(&path)? else { return Ok(None) };
         let damaged = |what: &dyn Display| FolderError::Damaged(format!("{} is damaged: {what}", path.display()));
         match serde_json::from_slice::<JobFile>(&bytes) {
-            Ok(file) if file.command == self.jobs[number].command() => Ok(Some(file.finding)),
+            Ok(file) if file.command == self.jobs[number].command() => Ok(Some((file.finding, file.origin))),
             Ok(_) => Err(damaged(&"it holds the result of another job")),
             Err(error) => Err(damaged(&error)),
         }
@@ -187,9 +232,10 @@ impl<'k> Folder<'k> {
             Err(error) => return Err(error),
         };
         let job = &self.jobs[number];
-        let finding = self.kind(job).and_then(|kind| kind.run(job)).map_err(failed(job))?;
-        let (file, command) = (self.file(number), job.command());
-        let text = serde_json::to_string(&JobFile { command, finding }).map_err(unfit("understand", &file))?;
+        let found = kind(job, self.kinds).and_then(|kind| kind.run(job));
+        let finding = found.map_err(failed(job))?;
+        let file = self.file(number);
+        let text = json!({ "command": job.command(), "origin": origin(), "finding": finding }).to_string();
         write_whole(&file, &text).map_err(unfit("write", &file))?;
         Ok(worked)
     }
@@ -209,12 +255,22 @@ impl<'k> Folder<'k> {
         numbers.par_iter().map(work).sum()
     }
 
+    /// What made the results, each once.
+    pub fn origins(&self) -> Result<Vec<Value>, FolderError> {
+        let mut origins = Vec::new();
+        for number in 0..self.jobs.len() {
+            let origin = self.finding(number)?.map(|(_, origin)| origin);
+            origins.extend(origin.filter(|origin| !origins.contains(origin)));
+        }
+        Ok(origins)
+    }
+
     pub fn findings(&self) -> Result<Vec<(&Job, Finding)>, FolderError> {
         let mut found = Vec::new();
         let mut missing = Vec::new();
         for (number, job) in self.jobs.iter().enumerate() {
             match self.finding(number)? {
-                Some(finding) => found.push((job, finding)),
+                Some((finding, _)) => found.push((job, finding)),
                 None => missing.push(number),
             }
         }
@@ -238,7 +294,6 @@ fn failed(job: &Job) -> impl FnOnce(Refused) -> FolderError {
 mod tests {
     use super::*;
     use crate::plan::Plan;
-    use serde_json::json;
 
     /// Finds its own seed, or why it cannot.
     struct Echo;
@@ -272,7 +327,7 @@ mod tests {
     }
 
     fn create(path: &Path, seeds: &str) -> Result<Folder<'static>, String> {
-        Folder::create(path, jobs(seeds), KINDS).map_err(|error| error.to_string())
+        Folder::create(path, jobs(seeds), KINDS, false).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -299,6 +354,16 @@ mod tests {
         }
         assert_eq!(folder.work(4).unwrap(), Worked::Before);
         assert_eq!(folder.findings().unwrap(), findings);
+    }
+
+    #[test]
+    fn an_edited_plan_keeps_results() {
+        let path = tempfile::tempdir().unwrap();
+        let edit = |seeds| Folder::create(path.path(), jobs(seeds), KINDS, true).unwrap();
+        edit("[1, 2]").work(1).unwrap();
+        let worked = [0, 1, 2].map(|number| edit("[3, 2, 4]").work(number).unwrap());
+        assert_eq!(worked, [Worked::Now, Worked::Before, Worked::Now]);
+        assert_eq!(edit("[2, 3]").origins().unwrap(), [origin()]);
     }
 
     #[test]
@@ -334,21 +399,15 @@ mod tests {
         assert_eq!(sentence, "1 of 2 jobs are not done, the first is number 0");
         for (text, why) in [
             (
-                r#"{"version":2,"jobs":"elsewhere"}"#,
-                "has version 2, and this program reads version 1",
+                r#"{"version":2,"jobs":0}"#,
+                "version 2, and this program reads version 1",
             ),
-            (
-                r#"{"jobs":[{"network":"ring(5)","task":{}}]}"#,
-                "holds jobs of an earlier version",
-            ),
+            (r#"{"jobs":[]}"#, "version 0, and this program reads version 1"),
             (r#"{"version":1,"jo"#, "cannot understand "),
             (r#"{"version":1,"jobs":[5]}"#, "cannot understand "),
         ] {
             fs::write(path.join("plan.json"), text).unwrap();
             assert_refused("[1, 2]", why);
         }
-        // Folders of experiments once had no plan.
-        fs::remove_file(path.join("plan.json")).unwrap();
-        assert_refused("[1, 2]", "holds jobs of an earlier version");
     }
 }

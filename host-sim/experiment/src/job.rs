@@ -1,10 +1,11 @@
 //! A job, and what can do it.
 
 use std::error::Error;
+use std::path::Path;
 
 use hopwise_sim::settings::quoted;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
@@ -42,6 +43,14 @@ impl Job {
         format!("hopwise {}", words.collect::<Vec<_>>().join(" "))
     }
 
+    /// The files that it reads: a graph, and those that options name.
+    pub fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let option = if self.kind == "emulate" { "elf" } else { "trace" };
+        let graph = self.network.strip_prefix("graph:");
+        let named = ["script", option].map(|name| self.options.get(name)?.as_str());
+        graph.into_iter().chain(named.into_iter().flatten()).map(Path::new)
+    }
+
     /// What tells it from other runs of its kind and network, without the seed.
     pub fn scenario(&self) -> String {
         let said = self.options.iter().map(|(name, value)| match value {
@@ -53,7 +62,7 @@ impl Job {
 }
 
 /// A value as an option has it. Numbers are written out: 0.00001, not 1e-5.
-fn written(value: &Value) -> String {
+pub(crate) fn written(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
@@ -66,6 +75,17 @@ pub struct Finding {
     pub passed: bool,
     /// What its command prints with `--json`.
     pub result: Value,
+}
+
+/// What makes results here: this program, on this machine.
+pub fn origin() -> Value {
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "commit": env!("HOPWISE_COMMIT"),
+        "os": std::env::consts::OS,
+        "arch": std::env::consts::ARCH,
+        "cores": std::thread::available_parallelism().map_or(1, usize::from),
+    })
 }
 
 /// Why something makes no sense, or did not come to its end; a sentence.

@@ -15,7 +15,7 @@
 //!     &[&Load],
 //! )?;
 //! let path = std::env::temp_dir().join(format!("hopwise-jobs-of-{}", std::process::id()));
-//! let folder = Folder::create(&path, plan.jobs()?, &[&Load])?;
+//! let folder = Folder::create(&path, plan.jobs()?, &[&Load], false)?;
 //! folder.work_all(&[0, 1, 2, 3, 4, 5, 6, 7], |_| ())?;
 //! let results = Results::of(&folder.findings()?);
 //! assert!(results.figures.iter().any(|figure| figure.figure == "latency_mean" && figure.seeds == 2));
@@ -25,8 +25,9 @@
 //!
 //! - [`plan`]: the file; [`folder`]: the jobs and their results; [`share`]: which of them are whose;
 //! - [`load`], [`sim`]: the kinds of jobs that are always there;
-//! - [`results`]: figures over all seeds; [`page`]: what a browser shows of them.
+//! - [`results`]: figures over all seeds; [`page`]: what a browser shows of them; [`archive`]: all in one file.
 
+pub mod archive;
 pub mod folder;
 mod job;
 pub mod load;
@@ -36,4 +37,4 @@ pub mod results;
 pub mod share;
 pub mod sim;
 
-pub use job::{Finding, Job, Kind, Refused};
+pub use job::{Finding, Job, Kind, Refused, origin};

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use hopwise_figures::escape;
 
+use crate::folder::Infeasible;
 use crate::results::{Figure, Results};
 
 /// Figures that are drawn, where there are any: latency, loss, hops, steps.
@@ -72,7 +73,12 @@ pub fn html(results: &Results) -> String {
             }
         }
     }
-    let titles = "command|network|scenario|figure|mean|± 95%|seeds|one run";
+    if !results.infeasible.is_empty() {
+        let row = |Infeasible { job, reason }: &Infeasible| vec![job.command(), reason.clone()];
+        let rows = results.infeasible.iter().map(row);
+        out += &table("Not applicable (n/a)", "run|reason", rows);
+    }
+    let titles = "command|network|scenario|figure|mean|± 95%|unit|seeds|one run";
     let row = |figure: &Figure| {
         vec![
             figure.kind.clone(),
@@ -81,11 +87,13 @@ pub fn html(results: &Results) -> String {
             figure.figure.clone(),
             number(figure.mean),
             figure.ci95.map_or("unknown".into(), number),
+            figure.unit.into(),
             figure.seeds.to_string(),
             figure.command.clone(),
         ]
     };
     out += &table("All figures", titles, results.figures.iter().map(row));
+    let _ = writeln!(out, "<p>{}</p>", escape(&results.provenance.to_string()));
     document("Experiment", &out)
 }
 

@@ -1,11 +1,13 @@
 //! What the runs of an experiment found, figure by figure.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use hopwise_load::measure::confidence;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::folder::Infeasible;
+use crate::job::written;
 use crate::{Finding, Job};
 
 /// Figures that tell of the machine and not of the network, and those that the plan says anyway.
@@ -25,6 +27,31 @@ const LEFT_OUT: [&str; 13] = [
     "by_hosts",
 ];
 
+/// The unit of a parameter or a figure of a command, if it is more than a number, a share or a text: a line of `units.txt`.
+fn unit(of: &str, kind: &str, name: &str) -> &'static str {
+    let is = |pattern: &str, text: &str| match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(end), _) => text.ends_with(end),
+        (_, Some(begin)) => text.starts_with(begin),
+        _ => text == pattern,
+    };
+    let lines = include_str!("units.txt").lines();
+    let mut entries = lines.map(|line| line.splitn(4, ' ').collect::<Vec<_>>());
+    let entry = entries.find(|entry| entry[0] == of && is(entry[1], kind) && is(entry[2], name));
+    entry.map_or("", |entry| entry[3])
+}
+
+/// The parameters of a job, by name with unit.
+fn parameters(job: &Job) -> Map<String, Value> {
+    let named = job.options.iter().map(|(name, value)| {
+        let (plain, value) = (name.replace('-', "_"), value.clone());
+        match unit("parameter", &job.kind, name) {
+            "" => (plain, value),
+            unit => (format!("{plain}_{unit}"), value),
+        }
+    });
+    named.collect()
+}
+
 /// A figure of a network in a scenario, over all seeds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
@@ -33,8 +60,11 @@ pub struct Figure {
     pub network: String,
     /// The options.
     pub scenario: String,
+    /// The same, by name with unit.
+    pub parameters: Map<String, Value>,
     /// What it is.
     pub figure: String,
+    pub unit: &'static str,
     /// The mean over the seeds that know it.
     pub mean: f64,
     /// Half the width of its 95% confidence interval; unknown of one seed.
@@ -51,6 +81,9 @@ pub struct Results {
     pub figures: Vec<Figure>,
     /// Runs whose checks failed, and faults that met nothing.
     pub remarks: Vec<String>,
+    pub infeasible: Vec<Infeasible>,
+    /// The command, the seeds, and what made the results.
+    pub provenance: Value,
 }
 
 impl Results {
@@ -58,6 +91,8 @@ impl Results {
         let mut results = Results {
             figures: Vec::new(),
             remarks: Vec::new(),
+            infeasible: Vec::new(),
+            provenance: Value::Null,
         };
         // Runs that differ only in the seed, in the order of the first of each.
         let mut groups: Vec<Vec<&(&Job, Finding)>> = Vec::new();
@@ -94,6 +129,8 @@ impl Results {
                 kind: first.kind.clone(),
                 network: first.network.clone(),
                 scenario: first.scenario(),
+                parameters: parameters(first),
+                unit: unit("figure", &first.kind, &figure),
                 figure,
                 mean,
                 ci95,
@@ -145,16 +182,32 @@ fn numbers(result: &Value) -> Vec<(String, f64)> {
     found
 }
 
-/// A line for every figure of every run.
-pub fn csv(runs: &[(&Job, Finding)]) -> Result<String, csv::Error> {
+/// A line for every figure of every run, and for every run that cannot be. Every parameter has a column.
+pub fn csv(runs: &[(&Job, Finding)], infeasible: &[Infeasible]) -> Result<String, csv::Error> {
+    let others = infeasible.iter().map(|one| &one.job);
+    let jobs = runs.iter().map(|(job, _)| *job).chain(others);
+    let names: BTreeSet<String> = jobs.flat_map(parameters).map(|(name, _)| name).collect();
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(["kind", "network", "scenario", "seed", "figure", "value", "command"])?;
+    let mut record = |begin: [&str; 2], cells: Vec<String>, end: [&str; 6]| {
+        let cells = cells.iter().map(String::as_str);
+        writer.write_record(begin.into_iter().chain(cells).chain(end))
+    };
+    let titles = ["seed", "figure", "value", "unit", "command", "reason"];
+    record(["kind", "network"], names.iter().cloned().collect(), titles)?;
+    let mut write = |job: &Job, [figure, value, unit, reason]: [&str; 4]| {
+        let said = parameters(job);
+        let cell = |name| said.get(name).map(written).unwrap_or_default();
+        let end = [&job.seed.to_string(), figure, value, unit, &job.command(), reason];
+        record([&job.kind, &job.network], names.iter().map(cell).collect(), end)
+    };
     for (job, finding) in runs {
-        let (seed, scenario, command) = (job.seed.to_string(), job.scenario(), job.command());
         for (figure, value) in numbers(&finding.result) {
-            let value = value.to_string();
-            writer.write_record([&job.kind, &job.network, &scenario, &seed, &figure, &value, &command])?;
+            let unit = unit("figure", &job.kind, &figure);
+            write(job, [&figure, &value.to_string(), unit, ""])?;
         }
+    }
+    for Infeasible { job, reason } in infeasible {
+        write(job, ["", "n/a", "", reason])?;
     }
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -194,7 +247,15 @@ mod tests {
         let names: Vec<&str> = results.figures.iter().map(|figure| figure.figure.as_str()).collect();
         assert_eq!(names, ["drops.full", "latency", "lost"]);
         assert!(results.remarks.is_empty(), "something was lost");
-        assert_eq!(csv(&runs[..1]).expect("a table").lines().count(), 1 + 3);
+        let (job, reason) = (job(3), "it is, too small".into());
+        let table = csv(&runs[..1], &[Infeasible { job, reason }]).expect("a table");
+        let lines: Vec<&str> = table.lines().collect();
+        assert_eq!(lines[0], "kind,network,events,seed,figure,value,unit,command,reason");
+        let end = "--seed 3 --json,\"it is, too small\"";
+        let line = format!("sim,ring(5),1s cut 0.0,3,,n/a,,hopwise sim 'ring(5)' --events '1s cut 0.0' {end}");
+        assert_eq!(lines[4..], [line]);
+        let units = ["latency_mean", "link_load_max", "lost"].map(|figure| unit("figure", "load", figure));
+        assert_eq!(units, ["cycles", "share of cycles", ""]);
     }
 
     #[test]

@@ -189,7 +189,10 @@ impl Measurement<'_> {
     }
 
     fn batch(&mut self) -> Result<(), Stop> {
-        let cycles = 1 << self.experiment.effort.batch_bits;
+        self.advance(1 << self.experiment.effort.batch_bits)
+    }
+
+    fn advance(&mut self, cycles: u32) -> Result<(), Stop> {
         self.engine.run(cycles).map_err(Stop::Halt)?;
         self.look_for_locks()
     }
@@ -272,7 +275,8 @@ impl Measurement<'_> {
     fn measure(&mut self, length: u32) -> Result<(), Stop> {
         let effort = &self.experiment.effort;
         loop {
-            self.batch()?;
+            let left = length - (self.engine.now - self.from);
+            self.advance(left.min(1 << effort.batch_bits))?;
             let cycles = self.engine.now - self.from;
             let overloaded = self.engine.throttled() || self.overloaded(2.0 * SHORTFALL);
             let hopeless = overloaded && cycles >= HOPELESS << effort.batch_bits;

@@ -133,7 +133,7 @@ pub struct Scene {
     /// Extra cycles of a credit
     #[cfg_attr(feature = "clap", arg(long))]
     pub credit_delay: Option<u32>,
-    /// Measured cycles, at least
+    /// Measured cycles, at least; exactly so many with the same --most-cycles, unless the load turns out not to be carried
     #[cfg_attr(feature = "clap", arg(long))]
     pub cycles: Option<u32>,
     /// Measured cycles, at most

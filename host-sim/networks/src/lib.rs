@@ -40,6 +40,7 @@ pub mod connectivity;
 pub mod dependency;
 pub mod distances;
 pub mod drawing;
+pub mod export;
 pub mod figures;
 pub mod graph;
 pub mod isomorphism;

@@ -2,7 +2,7 @@
 
 use hopwise_language::Traffic;
 use hopwise_node::router::{Event, MessageKind, SendError};
-use hopwise_node::wire::{AppPort, Content, DropReason, PacketId, Query, Response};
+use hopwise_node::wire::{Content, DropReason, PacketId, Query, Response};
 use rand::RngExt;
 
 use super::oracle::{Broken, Sender, Service};
@@ -10,9 +10,6 @@ use super::run::{Player, Task};
 use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::SimSizes;
-
-/// The application that sends and gets on every board.
-const PORT: AppPort = AppPort::FIRST_FREE;
 
 const MILLISECOND: Nanos = 1_000_000;
 
@@ -71,7 +68,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
 
     /// A host asks its next request: any board, its own too.
     pub(super) fn ask(&mut self, host: u32, board: u32) {
-        if self.to_send == 0 {
+        if self.to_send == 0 || self.recovery.is_some() {
             return;
         }
         let now = self.world.now();
@@ -144,10 +141,14 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
             return;
         }
         self.tell_reach();
-        let dest = self.draw_destination(board);
-        let service = self.draw_service();
+        let next = match &self.recovery {
+            Some(recovery) => recovery.next(board),
+            None => Some((self.draw_destination(board), self.draw_service())),
+        };
+        let Some((dest, service)) = next else { return };
         let payload = self.notes.oracle.payload(service, u64::from(dest), self.run.payload);
         let sender = self.node(board);
+        let port = self.notes.oracle.port();
         // The packet may be dropped before `send` returns, so the oracle must know it first.
         let to = u64::from(dest);
         let mut early: Vec<(PacketId, DropReason)> = Vec::new();
@@ -159,9 +160,9 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                 note(event);
             };
             match service {
-                Service::Datagram => node.send(to, PORT, &payload, now, &mut observer),
-                Service::Confirmed => node.send_confirmed(to, PORT, &payload, now, &mut observer),
-                Service::Broadcast => node.broadcast(PORT, &payload, now, &mut observer),
+                Service::Datagram => node.send(to, port, &payload, now, &mut observer),
+                Service::Confirmed => node.send_confirmed(to, port, &payload, now, &mut observer),
+                Service::Broadcast => node.broadcast(port, &payload, now, &mut observer),
                 Service::Query(query) => node.ask(to, query, &payload, now, &mut observer),
             }
         });
@@ -174,9 +175,12 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                     oracle.note_drop(now, board, packet, *reason);
                 }
                 self.taken_at(board);
+                if let Some(recovery) = &mut self.recovery {
+                    recovery.sent(board);
+                }
                 let wait = self.draw_wait();
                 self.world.mark(now + wait, Task::Send(board).mark());
-                self.fetch(board);
+                self.fetch_in_time(board);
             }
             Some(Err(SendError::Full)) => {
                 self.refused_at(board);
@@ -187,6 +191,19 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                 self.notes.oracle.broken(now, board, Broken::Halt, what);
             }
             None => {}
+        }
+    }
+
+    /// At once, or some time later if applications are slow.
+    pub(super) fn fetch_in_time(&mut self, board: u32) {
+        let late = self.run.read_late.filter(|_| self.recovery.is_none());
+        let Some(late) = late.filter(|_| self.world.board_of(board).is_none()) else {
+            return self.fetch(board);
+        };
+        let has_news = self.world.node(board).is_some_and(|node| node.has_news());
+        if has_news && !std::mem::replace(&mut self.reading[board as usize], true) {
+            let at = self.world.now() + self.random.random_range(0..=late);
+            self.world.mark(at, Task::Read(board).mark());
         }
     }
 
@@ -221,7 +238,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                     };
                     oracle.answered(now, &sender, message.source, &response);
                 }
-                _ => oracle.delivered(now, board, message.source as u32, &message.payload),
+                _ => oracle.delivered(now, board, &message),
             }
         }
         for (number, outcome) in outcomes {

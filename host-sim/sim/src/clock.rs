@@ -6,8 +6,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::wire::Nanos;
 
-/// Upper bound of a random clock's first reading: more than 32 bits of microseconds, so that these wrap.
+/// Upper bound of a random clock's first reading.
 const LATEST_START: Micros = 1 << 33;
+/// Where times wrap that are kept in fewer bits: 16 bits of 1,024 microseconds, 32 of microseconds, of milliseconds and of 1,024 microseconds.
+const WRAPS: [Micros; 4] = [1 << 26, 1 << 32, 1_000 << 32, 1 << 42];
+/// Every other random clock starts this close before one.
+const BEFORE_WRAP: Micros = 5_000_000;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
@@ -31,9 +35,14 @@ impl Clock {
     /// A clock with a random start and a random drift of up to this many parts per million.
     pub fn draw(drift: f64, now: Nanos, random: &mut Xoshiro256PlusPlus) -> Self {
         let wrong = drift * random.random_range(-1.0..=1.0);
+        let wrap = WRAPS[random.random_range(0..WRAPS.len())];
+        let first = match random.random() {
+            true => wrap - random.random_range(0..BEFORE_WRAP),
+            false => random.random_range(0..LATEST_START),
+        };
         Clock {
             rate: 1e-3 * (1.0 + wrong / 1e6),
-            first: random.random_range(0..LATEST_START),
+            first,
             since: now,
             is_true: false,
         }

@@ -91,12 +91,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                 if away || self.outages.dead_boards.contains(&board) || self.world.is_on(board) {
                     return Ok(());
                 }
-                if self.world.board_of(board).is_none() {
-                    self.notes.oracle.started(board);
-                }
-                let started = self.world.start(board, &mut self.notes);
-                started.map_err(|error| RunError::Config(board, error))?;
-                self.start_program(board);
+                self.start(board)?;
             }
             Fault::Pull => {
                 let cable = self.random.random_range(0..self.world.cables());
@@ -149,6 +144,16 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                 }
             }
         }
+        Ok(())
+    }
+
+    pub(super) fn start(&mut self, board: u32) -> Result<(), RunError> {
+        if self.world.board_of(board).is_none() {
+            self.notes.oracle.started(board);
+        }
+        let started = self.world.start(board, &mut self.notes);
+        started.map_err(|error| RunError::Config(board, error))?;
+        self.start_program(board);
         Ok(())
     }
 

@@ -42,6 +42,7 @@ pub mod mesh_time;
 mod notes;
 pub mod oracle;
 pub mod programs;
+mod recovery;
 pub mod reduce;
 pub mod report;
 pub mod run;

@@ -15,6 +15,7 @@ use super::faults::{Fault, Outages};
 use super::notes::Notes;
 use super::oracle::{Broken, Oracle, Tally, Violation};
 use super::programs::Programs;
+use super::recovery::Recovery;
 use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::{Build, Mark, SimSizes, StepOutcome, WireEnd, World};
@@ -51,6 +52,10 @@ pub struct SimRun {
     /// A host goes so often, and another comes.
     pub detach_host_every: Option<Nanos>,
     pub script: Script<WireEnd>,
+    /// Everything is restored in the end, and must work again.
+    pub restore: bool,
+    /// Applications read their messages up to this much later.
+    pub read_late: Option<Nanos>,
     /// The traffic begins here; links need some time to come up.
     pub begin: Nanos,
 }
@@ -99,6 +104,10 @@ pub(super) enum Task {
     /// The program of a board waits for this moment.
     Program(u32),
     Fault(Fault),
+    /// The application of a board reads its messages.
+    Read(u32),
+    /// Whether the mesh has recovered is checked.
+    Look,
 }
 
 impl Task {
@@ -106,6 +115,8 @@ impl Task {
         let (kind, number) = match self {
             Task::Send(board) => (0, board),
             Task::Program(board) => (8, board),
+            Task::Read(board) => (9, board),
+            Task::Look => (10, 0),
             Task::Fault(Fault::Start(board)) => (1, board),
             Task::Fault(Fault::Pull) => (2, 0),
             Task::Fault(Fault::Plug(cable)) => (3, cable),
@@ -128,6 +139,8 @@ impl Task {
             5 => Fault::Script(number),
             6 => Fault::AfterBurst(number),
             7 => Fault::Leave,
+            9 => return Task::Read(number),
+            10 => return Task::Look,
             _ => return Task::Program(number),
         })
     }
@@ -158,6 +171,10 @@ pub(super) struct Player<'a, S, C: Capacities> {
     pub(super) longest_refusal: Nanos,
     /// Since when the application of each board is told to try again.
     pub(super) refused_since: Vec<Option<Nanos>>,
+    /// Boards whose application is about to read its messages.
+    pub(super) reading: Vec<bool>,
+    /// From when everything is restored.
+    pub(super) recovery: Option<Recovery>,
     /// The programs of users, if there are any. Then nothing else is sent.
     pub(super) programs: Option<Programs<'a>>,
 }
@@ -184,6 +201,7 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
     let world = World::new(run.build.clone());
     let mut oracle = Oracle::new(network, hosts, world.byte_nanos(), *seed, run.packets);
     oracle.distrust(faulty_boards);
+    run.read_late.iter().for_each(|_| oracle.read_late());
     if !taps.is_empty() {
         let cables = taps.iter().filter_map(|&tap| world.cable_at(tap));
         oracle.tapped(cables.flat_map(|cable| world.ends(cable)));
@@ -217,6 +235,8 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
         refused: 0,
         longest_refusal: 0,
         refused_since: vec![None; boards],
+        reading: vec![false; boards],
+        recovery: None,
         programs,
     };
     player.schedule();
@@ -255,11 +275,13 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         let mut shown = 0;
         loop {
             match self.world.step(Nanos::MAX, &mut self.notes) {
+                // All boards are off.
+                StepOutcome::End if self.must_restore() => self.restore()?,
                 StepOutcome::End => break,
                 StepOutcome::Nothing => {}
                 StepOutcome::Board(board) => {
                     if !self.run_program(board) {
-                        self.fetch(board);
+                        self.fetch_in_time(board);
                     }
                 }
                 StepOutcome::Mark(mark) => self.act(Task::of(mark))?,
@@ -273,7 +295,13 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                 shown = done;
                 progress(done);
             }
-            if self.over() {
+            let is_over = match &self.recovery {
+                Some(recovery) => recovery.is_over(),
+                None => self.over(),
+            };
+            if is_over && self.must_restore() {
+                self.restore()?;
+            } else if is_over {
                 break;
             }
         }
@@ -281,6 +309,10 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
             Some(error) => Err(RunError::Trace(error)),
             None => Ok(()),
         }
+    }
+
+    fn must_restore(&self) -> bool {
+        self.run.restore && self.recovery.is_none() && self.programs.is_none()
     }
 
     /// Whether all packets are completed, or never will be.
@@ -317,7 +349,11 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
             return now > quiet_from + SETTLES_WITHIN;
         }
         let completed = *self.settled_at.get_or_insert(now);
-        let wait = if self.calm { 0 } else { LATE_COPIES };
+        let wait = if self.calm && self.run.read_late.is_none() {
+            0
+        } else {
+            LATE_COPIES
+        };
         now >= completed.max(quiet_from) + wait
     }
 
@@ -353,7 +389,14 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
             Task::Program(board) => {
                 self.run_program(board);
             }
-            Task::Fault(fault) => self.faults(fault)?,
+            // Random faults that are still planned do not happen once everything is restored.
+            Task::Fault(fault) if self.recovery.is_none() => self.faults(fault)?,
+            Task::Fault(_) => {}
+            Task::Read(board) => {
+                self.reading[board as usize] = false;
+                self.fetch(board);
+            }
+            Task::Look => self.look(),
         }
         Ok(())
     }

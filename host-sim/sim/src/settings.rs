@@ -119,6 +119,12 @@ pub struct Settings {
     #[cfg_attr(feature = "clap", arg(long, alias = "leave-every", value_name = "TIME"))]
     #[serde(alias = "leave-every")]
     pub detach_host_every: Option<Time>,
+    /// Restore everything in the end, and check that all links come up, every service works and no node holds anything
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub restore: bool,
+    /// Applications read their messages up to this much later (default: at once)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
+    pub read_late: Option<Time>,
     /// What happens to boards and cables, one event per line: "2s cut 3.0" pulls the cable at port 0 of node 3, "2s off 3" switches
     /// node 3 off; also plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, on
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
@@ -217,6 +223,8 @@ impl Settings {
             reset_every: self.reset_every.map(Time::nanos),
             detach_host_every: self.detach_host_every.map(Time::nanos),
             script: self.read_script(network)?,
+            restore: self.restore,
+            read_late: self.read_late.map(Time::nanos),
             begin: BEGIN,
         };
         if self.rogue_has_key && (self.key.is_none() || self.rogue.is_none()) {

@@ -11,69 +11,23 @@ use super::faulty_node::{FaultyBoard, Misbehavior};
 use super::settings::Settings;
 
 /// Small networks of every family that has one.
-pub const NETWORKS: [&str; 49] = [
-    "ring(5)",
-    "ring(8)",
-    "lift(8,a1b,b3)",
-    "path(6)",
-    "star(6)",
-    "complete(5)",
-    "petersen",
-    "heawood",
-    "hypercube(3)",
-    "hypercube(4)",
-    "hypercube(5)",
-    "folded-hypercube(3)",
-    "folded-hypercube(4)",
-    "exchanged-hypercube(1,2)",
-    "exchanged-hypercube(2,2)",
-    "mesh(3,4)",
-    "mesh(4,4)",
-    "torus(3,3)",
-    "torus(4,4)",
-    "torus(4,8)",
-    "ghc(3,4)",
-    "nstar(4)",
-    "rdn(ring(3),1)",
-    "rdn(ring(4),1)",
-    "dualcube(2)",
-    "dualcube(3)",
-    "bsw(ring(4))",
-    "re(ring(3),complete(3),1)",
-    "re(ring(3),ring(3),2,sd)",
-    "re(ring(4),complete(3),1)",
-    "rcr(2,2,1)",
-    "ccc(3)",
-    "cor(1,3)",
-    "cor(2,2)",
-    "folded(petersen,1)",
-    "folded(ring(4),2)",
-    "root-folded(petersen,1)",
-    "root-folded(ring(4),2)",
-    "flooded(ring(3),2)",
-    "rsn(2,hypercube(2))",
-    "rsn(2,ring(3))",
-    "hcn(2)",
-    "hfn(2)",
-    "hcn3(2)",
-    "hsn(2,complete(4))",
-    "wk(4,2)",
-    "symmetric-hypernet(3,1)",
-    "hypernet(2,2)",
-    "hypernet(3,2)",
-];
+pub fn networks() -> Vec<&'static str> {
+    include_str!("swarm.txt").lines().collect()
+}
 
 /// Families of which there are no small ones, and some more; they take longer, and are drawn less often.
 pub const LARGE: [&str; 4] = ["re-heawood-2(2)", "re-heawood-2(2,one)", "cor(2,3)", "partial-swapped"];
 
-/// Longer runs find no more than others by another seed.
+/// Most runs are short: another seed finds more than a longer run. One in so many is long.
 const LENGTHS: (f64, f64) = (0.5, 4.0);
+const LONG: (u32, f64) = (25, 120.0);
 /// A share of what a wire carries that each node sends.
 const LOADS: (f64, f64) = (0.003, 0.3);
 /// Approximate maximum number of packets in a run.
 const MAX_PACKETS: u64 = 400;
 /// In networks of more nodes it is an eighth of that, since each takes so long.
 const MANY_NODES: f64 = 1_000.0;
+const BAUDS: [u32; 4] = [115_200, 460_800, 2_000_000, 3_000_000];
 /// Outages of drawn lengths, in seconds.
 const OUTAGES: (f64, f64) = (0.001, 5.0);
 const BEGIN: f64 = 0.5;
@@ -120,7 +74,11 @@ fn time(seconds: f64) -> Time {
 pub fn draw(seed: u64, said: &Settings) -> Settings {
     let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x7377_6172));
     let is_large = draw.one_in(30);
-    let name = if is_large { draw.of(&LARGE) } else { draw.of(&NETWORKS) };
+    let name = if is_large {
+        draw.of(&LARGE)
+    } else {
+        draw.of(&networks())
+    };
     let name = said.network.clone().unwrap_or_else(|| name.into());
     let payload = draw.0.random_range(4..=200_usize);
     let mut settings = Settings {
@@ -138,8 +96,14 @@ pub fn draw(seed: u64, said: &Settings) -> Settings {
         draw.load(&mut settings, &network);
         draw.noise(&mut settings);
         draw.company(&mut settings, &network, said);
+        // In large meshes it takes too long.
+        settings.restore = !is_large && network.nodes() <= 64;
         let end = BEGIN + settings.duration.map_or(0.0, |duration| duration.nanos() as f64 / 1e9);
-        let faults = if draw.one_in(4) { 0 } else { draw.0.random_range(1..=6) };
+        let faults = match draw.0.random_range(0..16) {
+            0..4 => 0,
+            4..15 => draw.0.random_range(1..=6),
+            _ => draw.0.random_range(7..=40),
+        };
         let events: Vec<String> = (0..faults).map(|_| fault(&mut draw, &network, end)).collect();
         settings.events = Some(events.join("; ")).filter(|events| !events.is_empty());
     }
@@ -170,8 +134,13 @@ impl Draw {
 
     fn load(&mut self, settings: &mut Settings, network: &Network) {
         let nodes = network.nodes() as f64;
-        let length = self.scale(LENGTHS);
-        let load = self.scale(LOADS) * 1e5 / (settings.payload.unwrap_or(0) as f64 + 30.0);
+        let length = match self.one_in(LONG.0) {
+            true => LONG.1,
+            false => self.scale(LENGTHS),
+        };
+        settings.baud = self.one_in(4).then(|| self.of(&BAUDS));
+        let bytes = f64::from(settings.baud.unwrap_or(1_000_000)) / 10.0;
+        let load = self.scale(LOADS) * bytes / (settings.payload.unwrap_or(0) as f64 + 30.0);
         // A broadcast costs as much as a packet to each node.
         let load = match settings.traffic {
             Some(Traffic::Broadcast) => load / nodes * 4.0,
@@ -197,18 +166,24 @@ impl Draw {
         settings.processing = self.one_in(4).then(|| self.time((10e-6, 1e-3)));
         settings.pull_every = self.one_in(6).then(|| self.time((0.2, 2.0)));
         settings.reset_every = self.one_in(8).then(|| self.time((0.3, 2.0)));
+        settings.read_late = self.one_in(5).then(|| self.time((1e-3, 1.0)));
     }
 
     /// Boards that misbehave, and hosts at others.
     fn company(&mut self, settings: &mut Settings, network: &Network, said: &Settings) {
         let mut others: Vec<u64> = (0..network.nodes()).collect();
         let mut some = |draw: &mut Draw, most: usize| -> Vec<u64> {
-            let count = if draw.one_in(3) { most } else { 1 };
+            let count = if draw.one_in(3) {
+                draw.0.random_range(1..=most)
+            } else {
+                1
+            };
             let drawn = (0..count).map(|_| others.swap_remove(draw.0.random_range(0..others.len())));
             drawn.collect()
         };
         if self.one_in(6) && network.nodes() > 4 && said.rogue.is_none() && said.host.is_none() {
-            let faulty_boards: Vec<String> = some(self, 2)
+            let most = if network.nodes() >= 8 { 4 } else { 2 };
+            let faulty_boards: Vec<String> = some(self, most)
                 .into_iter()
                 .map(|node| FaultyBoard {
                     node,
@@ -218,7 +193,7 @@ impl Draw {
                 .collect();
             settings.rogue = Some(faulty_boards.join(","));
         }
-        settings.key = self.one_in(4).then(|| "test".into());
+        settings.key = self.one_in(4).then(|| self.of(&["test", "test+encrypt"]).into());
         settings.rogue_has_key = settings.key.is_some() && settings.rogue.is_some() && self.one_in(2);
         if settings.key.is_some() && self.one_in(3) {
             let board = self.0.random_range(0..network.nodes());
@@ -318,7 +293,7 @@ mod tests {
             let why = run.as_ref().err().map(ToString::to_string);
             assert!(run.is_ok(), "{}: {why:?}", settings.command());
         }
-        for network in NETWORKS {
+        for network in networks() {
             let nodes = network.parse::<Network>().map(|network| network.nodes());
             assert!(nodes.is_ok_and(|nodes| (4..=64).contains(&nodes)), "{network}");
         }
@@ -366,13 +341,13 @@ mod tests {
         let events = Script::parse(&events).unwrap();
         let drawn = events.events().iter();
         let drawn: HashSet<_> = drawn.map(|event| std::mem::discriminant(&event.action)).collect();
-        for action in every_action() {
+        for action in EVERY_ACTION.split(", ") {
             let script = Script::parse(&format!("1s {action}")).unwrap();
             let action_of = |script: &Script<PortName>| std::mem::discriminant(&script.events()[0].action);
             assert!(drawn.contains(&action_of(&script)), "{action} is never drawn");
         }
         // Those that only say what others draw, or what no campaign needs.
-        let never = ["packets", "baud", "burst-bits", "script"];
+        let never = ["packets", "burst-bits", "script"];
         let names = runs
             .iter()
             .flat_map(|run| run.table().into_iter().map(|(name, _)| name));
@@ -385,22 +360,6 @@ mod tests {
         }
     }
 
-    fn every_action() -> [&'static str; 14] {
-        [
-            "cut 0.0",
-            "plug 0.0",
-            "one-way 0.0",
-            "both-ways 0.0",
-            "reverse 0.0",
-            "stuck 0.0",
-            "break 0.0",
-            "noise 0.0 0.1",
-            "quiet 0.0",
-            "burst 0.0 1ms",
-            "swap 0.0 1.0",
-            "reset 0",
-            "off 0",
-            "on 0",
-        ]
-    }
+    const EVERY_ACTION: &str = "cut 0.0, plug 0.0, one-way 0.0, both-ways 0.0, reverse 0.0, stuck 0.0, break 0.0, noise 0.0 0.1, \
+        quiet 0.0, burst 0.0 1ms, swap 0.0 1.0, reset 0, off 0, on 0";
 }

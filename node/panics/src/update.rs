@@ -5,7 +5,7 @@ use core::hint::black_box;
 use crate::outside;
 use hopwise_node::boot::{Log, RECORD, TRIAL_BYTES, Trial, choose, has_image};
 use hopwise_node::store::{FlashFailed, Slot};
-use hopwise_node::update::{Flash, Update, is_on_trial, keep};
+use hopwise_node::update::{Flash, Update};
 use hopwise_node::wire::{Block, UpdatePlan};
 
 struct AnyFlash;
@@ -62,7 +62,7 @@ impl Flash for AnyFlash {
 
 pub fn run() {
     let mut flash = AnyFlash;
-    let mut update = Update::new();
+    let mut update = Update::new(&flash);
     while black_box(true) {
         if let Some(plan) = UpdatePlan::read(outside()) {
             black_box(update.begin(plan, &flash));
@@ -78,8 +78,8 @@ pub fn run() {
         black_box(update.block(black_box(0), black_box(0), &flash));
         black_box(update.state(&flash));
         black_box(update.trial(outside()).map(|trial| trial.write()));
-        black_box(is_on_trial(&flash));
-        let _ = black_box(keep(&mut flash));
+        black_box(update.is_on_trial());
+        let _ = black_box(update.keep(&mut flash));
         let trial = Trial::read(&black_box([0; TRIAL_BYTES])).map(|trial| trial.slot);
         let log = Log::read((0..black_box(512)).map(|_| black_box([0; RECORD])));
         black_box(choose(trial, log.kept, |_| {

@@ -313,6 +313,11 @@ impl<C: Capacities> Router<C> {
         self.forwarding.held()
     }
 
+    /// Whether it holds nothing: no packet, no buffer.
+    pub fn is_at_rest(&self) -> bool {
+        self.forwarding.pool.is_at_rest()
+    }
+
     /// The packets in its buffers.
     pub fn packets(&self) -> impl Iterator<Item = PacketId> + '_ {
         let pool = &self.forwarding.pool;

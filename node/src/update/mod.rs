@@ -69,14 +69,8 @@ fn log(flash: &impl Flash) -> Log {
     Log::read((0..flash.log_records()).map(|place| flash.read_record(place)))
 }
 
-/// Whether the running image is on trial: another one is confirmed, and is there to fall back to. A partly erased log may still name one
-/// that is not.
-pub fn is_on_trial(flash: &impl Flash) -> bool {
-    log(flash).kept == Some(flash.own_slot().other()) && flash.read(0) != [0xff; RECORD]
-}
-
-/// Confirms the running image, on behalf of the host.
-pub fn keep(flash: &mut impl Flash) -> Result<(), FlashFailed> {
+/// Makes the log name the running image.
+fn confirm(flash: &mut impl Flash) -> Result<(), FlashFailed> {
     let log = log(flash);
     let own = flash.own_slot();
     if log.kept == Some(own) {
@@ -93,6 +87,7 @@ pub fn keep(flash: &mut impl Flash) -> Result<(), FlashFailed> {
 /// The update state of a board.
 #[derive(Clone, Debug)]
 pub struct Update {
+    on_trial: bool,
     stage: Stage,
     plan: Option<UpdatePlan>,
     /// The missing blocks, one bit each.
@@ -122,16 +117,13 @@ enum Stage {
     Damaged,
 }
 
-impl Default for Update {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Update {
-    /// No update so far.
-    pub const fn new() -> Self {
+    /// No update so far. The log is read here: it may have thousands of records, too many to read whenever someone asks for the state.
+    pub fn new(flash: &impl Flash) -> Self {
+        // A partly erased log may still name an image that is not there.
+        let has_other = flash.read(0) != [0xff; RECORD];
         Update {
+            on_trial: has_other && log(flash).kept == Some(flash.own_slot().other()),
             stage: Stage::Idle,
             plan: None,
             missing: [0; MAX_BLOCKS / 32],
@@ -141,6 +133,18 @@ impl Update {
             missed: 0,
             quiet: 0,
         }
+    }
+
+    /// Whether the running image is on trial: another one is confirmed, and is there to fall back to.
+    pub fn is_on_trial(&self) -> bool {
+        self.on_trial
+    }
+
+    /// Confirms the running image, on behalf of the host.
+    pub fn keep(&mut self, flash: &mut impl Flash) -> Result<(), FlashFailed> {
+        confirm(flash)?;
+        self.on_trial = false;
+        Ok(())
     }
 
     /// Starts an update. [`step`](Self::step) erases the slot for it.
@@ -161,7 +165,7 @@ impl Update {
         if length <= RECORD || !length.is_multiple_of(RECORD) {
             return CommandResult::Unknown;
         }
-        if is_on_trial(flash) {
+        if self.on_trial {
             return CommandResult::OnTrial;
         }
         if self.plan == Some(plan) && self.stage != Stage::Damaged {
@@ -184,7 +188,7 @@ impl Update {
     pub fn step(&mut self, flash: &mut impl Flash) {
         let length = self.plan.map_or(0, |plan| plan.length as usize);
         let next = match self.stage {
-            Stage::Protecting => keep(flash).map(|()| Stage::Erasing(0)),
+            Stage::Protecting => confirm(flash).map(|()| Stage::Erasing(0)),
             Stage::Erasing(at) => flash.erase_sector(at).map(|next| match next.max(at + 1) {
                 next if next < length => Stage::Erasing(next),
                 _ if has_room(flash) => Stage::Receiving,
@@ -275,7 +279,7 @@ impl Update {
         UpdateState {
             board: flash.board().try_into().unwrap_or_default(),
             slot: flash.own_slot(),
-            on_trial: is_on_trial(flash),
+            on_trial: self.on_trial,
             has_loader: flash.has_loader(),
             phase: match self.stage {
                 Stage::Idle => UpdatePhase::Idle,
@@ -315,5 +319,5 @@ fn has_room(flash: &impl Flash) -> bool {
 /// Starts a nearly full log over, with its last confirmation.
 fn tidy(flash: &mut impl Flash) -> Result<(), FlashFailed> {
     flash.erase_log()?;
-    keep(flash)
+    confirm(flash)
 }

@@ -12,6 +12,8 @@ use crate::end::{End, Event, Fact, Frame, NO_FRAME, Packet, Setup, WINDOW};
 
 /// Frames that a wire holds in each direction: one that is being sent, and one that waits to be heard. No wire changes their order.
 const ON_WIRE: usize = 2;
+/// More frames than an end may send without an event.
+const SENT_AT_ONCE: usize = 16;
 /// No frame; no parent.
 const NONE: u32 = u32::MAX;
 /// Without faults every state leads to open ends at one rate and nothing in flight, and then to so many more packets of each end.
@@ -260,9 +262,12 @@ impl Machine<'_> {
         wire: Wire,
     ) -> Result<Option<bool>, String> {
         let mut has_sent = None;
-        let is_prompt = self.scenario.is_prompt;
-        let then = std::iter::repeat(Event::Send).take_while(|_| is_prompt);
-        for event in std::iter::once(event).chain(then) {
+        let then = std::iter::repeat_n(Event::Send, if self.scenario.is_prompt { SENT_AT_ONCE } else { 0 });
+        for (sent, event) in std::iter::once(event).chain(then).enumerate() {
+            // A wire that loses them is never full.
+            if sent == SENT_AT_ONCE {
+                return Err(format!("an end sends {SENT_AT_ONCE} frames at once, and goes on"));
+            }
             let free = state.wires[place].iter().position(|frame| *frame == NONE);
             if free.is_none() && matches!(event, Event::Send | Event::Offer) {
                 break;

@@ -1,12 +1,12 @@
 //! The update of a board.
 
-use core::cell::{Cell, RefCell};
+use core::cell::RefCell;
 
 use hopwise_node::boot::Trial;
 use hopwise_node::limits::BODY;
 use hopwise_node::link::Micros;
 use hopwise_node::store::FlashFailed;
-use hopwise_node::update::{self, Flash, Update};
+use hopwise_node::update::{Flash, Update};
 use hopwise_node::wire::{Body, CommandResult, UpdatePlan, UpdateState};
 
 /// Time of one round of erases in microseconds. Where a sector takes one second, as most do, two are erased at once.
@@ -15,14 +15,12 @@ const A_WHILE: Micros = 1_250_000;
 pub(crate) struct NextImage<F> {
     update: RefCell<Update>,
     images: RefCell<F>,
-    on_trial: Cell<bool>,
 }
 
 impl<F: Flash> NextImage<F> {
     pub(crate) fn new(images: F) -> Self {
         NextImage {
-            update: RefCell::new(Update::new()),
-            on_trial: Cell::new(update::is_on_trial(&images)),
+            update: RefCell::new(Update::new(&images)),
             images: RefCell::new(images),
         }
     }
@@ -33,7 +31,7 @@ impl<F: Flash> NextImage<F> {
 
     /// Whether the running image reverts to the previous one unless the host confirms it.
     pub(crate) fn is_on_trial(&self) -> bool {
-        self.on_trial.get()
+        self.update.borrow().is_on_trial()
     }
 
     /// Whether the slot is still to be erased.
@@ -81,8 +79,6 @@ impl<F: Flash> NextImage<F> {
     }
 
     pub(crate) fn keep(&self) -> Result<(), FlashFailed> {
-        update::keep(&mut *self.images.borrow_mut())?;
-        self.on_trial.set(false);
-        Ok(())
+        self.update.borrow_mut().keep(&mut *self.images.borrow_mut())
     }
 }

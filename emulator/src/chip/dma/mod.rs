@@ -37,7 +37,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    pub(super) const fn rx(uart: usize, controller: usize, channel: usize, selection: u32) -> Self {
+    pub(super) fn rx(uart: usize, controller: usize, channel: usize, selection: u32) -> Self {
         Request {
             uart,
             side: Side::Rx,
@@ -47,7 +47,7 @@ impl Request {
         }
     }
 
-    pub(super) const fn tx(uart: usize, controller: usize, channel: usize, selection: u32) -> Self {
+    pub(super) fn tx(uart: usize, controller: usize, channel: usize, selection: u32) -> Self {
         Request {
             side: Side::Tx,
             ..Request::rx(uart, controller, channel, selection)

@@ -118,12 +118,6 @@ pub struct I2cPins {
     pub sda: &'static [Pin],
 }
 
-impl I2cPins {
-    pub(super) const fn new(function: u32, scl: &'static [Pin], sda: &'static [Pin]) -> Self {
-        I2cPins { function, scl, sda }
-    }
-}
-
 /// Which registers a port has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Registers {

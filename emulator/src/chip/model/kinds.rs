@@ -1,22 +1,17 @@
 //! What the descriptions of chips have in common: the kinds of peripherals that a map lists.
 
 // What every description is written with.
-pub(super) use super::super::dma::{Controllers, Request};
-pub(super) use super::super::exti;
+pub(super) use super::super::dma::Controllers;
 pub(super) use super::super::gpio::Pins;
-pub(super) use super::super::i2c::I2cPins;
 pub(super) use super::super::map::{Kind, MapEntry};
 pub(super) use super::super::parts::{Individual, Parts};
-pub(super) use super::super::pins::{UartPins, pins};
 pub(super) use super::super::rcc::{Family, Rcc};
-pub(super) use super::super::rtc;
 pub(super) use super::{Description, SystemMemory};
 pub(super) use crate::cpu::FlashReading;
 pub(super) use crate::memory::{CCM, MemorySizes, SRAM};
 
 use super::super::adc::{self, Adc};
-use super::super::i2c::Registers as I2cRegisters;
-use super::super::map::{Gate, UART_NAMES, UARTS};
+use super::super::map::{UART_NAMES, UARTS};
 use super::super::parts::{FlashControl, PowerControl};
 use super::super::rng::Rng;
 use super::super::spi::{self, Spi};
@@ -55,35 +50,6 @@ pub(super) fn parts(
         uarts,
     }
 }
-
-pub(super) const fn at(
-    base: u32,
-    name: &'static str,
-    kind: Kind,
-    gate: Option<Gate>,
-    interrupts: &'static [usize],
-) -> MapEntry {
-    MapEntry::new(base, name, kind, gate, interrupts)
-}
-
-pub(super) const fn none(base: u32, size: u32, name: &'static str) -> MapEntry {
-    MapEntry::unmodeled(base, size, name)
-}
-
-pub(super) const fn on(register: u32, bit: u32) -> Option<Gate> {
-    Some(Gate { register, bit })
-}
-
-/// An I2C port with ISR and TIMINGR.
-pub(super) const fn i2c(pins: &'static [I2cPins]) -> Kind {
-    Kind::I2c(I2cRegisters::V2, pins)
-}
-
-/// The EXTI of all but the H7, and the interrupts of every EXTI.
-pub(super) const fn exti(base: u32) -> MapEntry {
-    at(base, "EXTI", Kind::Exti(exti::Layout::MaskFirst), None, EXTI_LINES)
-}
-pub(super) const EXTI_LINES: &[usize] = &[6, 7, 8, 9, 10, 23, 40];
 
 /// Masters of the F4, of L4 and G4, and of the H7.
 pub(super) const SPI_V1: Kind = Kind::Own(|| Box::new(Spi::new(spi::Kind::V1)));

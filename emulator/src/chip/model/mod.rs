@@ -1,4 +1,4 @@
-//! The chips that there are. Each is a file of data.
+//! The chips that there are. Each is a file, and `chips.txt` lists the peripherals, pins and DMA requests of all.
 
 mod f4;
 mod f401;
@@ -10,14 +10,18 @@ mod h743;
 mod kinds;
 mod l476;
 mod l4_g4;
+mod listed;
 
 use super::dma::Request;
+use super::dma::dmamux::Requests;
 use super::gpio::Pins;
 use super::map::MapEntry;
 use super::parts::{Individual, Parts};
 use super::pins::UartPins;
 use crate::cpu::FlashReading;
 use crate::memory::MemorySizes;
+
+use listed::{LISTED, Listed};
 
 /// The chips that can be emulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,12 +54,6 @@ pub struct Description {
     pub flash_reading: FlashReading,
     /// How its pins are after a reset.
     pub(crate) pins: Pins,
-    /// Peripherals by address.
-    pub map: &'static [MapEntry],
-    /// What the pins can be to the serial ports.
-    pub functions: &'static [UartPins],
-    /// Which DMA streams or channels the serial ports can ask, where no multiplexer lets them ask any.
-    pub(crate) requests: &'static [Request],
     /// What can be read of the system memory.
     pub system: SystemMemory,
     /// Makes the parts that differ by family.
@@ -75,7 +73,31 @@ pub struct SystemMemory {
 impl Description {
     /// Where a peripheral is.
     pub fn entry(&self, name: &str) -> Option<&'static MapEntry> {
-        self.map.iter().find(|entry| entry.name == name)
+        self.map().iter().find(|entry| entry.name == name)
+    }
+
+    fn listed(&self) -> &'static Listed {
+        &LISTED[self.name.trim_start_matches("STM32")]
+    }
+
+    /// Peripherals by address.
+    pub fn map(&self) -> &'static [MapEntry] {
+        &self.listed().map
+    }
+
+    /// What the pins can be to the serial ports.
+    pub fn functions(&self) -> &'static [UartPins] {
+        &self.listed().functions
+    }
+
+    /// Which DMA streams or channels the serial ports can ask, where no multiplexer lets them ask any.
+    pub(crate) fn requests(&self) -> &'static [Request] {
+        &self.listed().requests
+    }
+
+    /// Their requests at the multiplexer, where there is one.
+    pub(super) fn mux(&self) -> Requests {
+        &self.listed().mux
     }
 }
 

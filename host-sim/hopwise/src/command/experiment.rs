@@ -1,19 +1,23 @@
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hopwise_experiment::folder::{Folder, Worked};
+use hopwise_experiment::archive::Archive;
+use hopwise_experiment::folder::{Folder, Infeasible, Worked, feasible};
 use hopwise_experiment::load::Load;
 use hopwise_experiment::plan::Plan;
 use hopwise_experiment::results::{self, Results};
 use hopwise_experiment::share::Share;
 use hopwise_experiment::sim::Sim;
-use hopwise_experiment::{Kind, page};
+use hopwise_experiment::{Job, Kind, origin, page};
+use hopwise_sim::settings::quoted;
 use serde::Serialize;
+use serde_json::json;
 
 use super::RepositoryArg;
 use super::emulate::Emulate;
 use super::error::CliError;
-use super::output::{Outcome, print, progress_bar, say, write_file};
+use super::output::{Outcome, check_new, counted, create_file, print, progress_bar, say, write_file};
 
 /// What runs without firmware.
 pub(super) const KINDS: &[&dyn Kind] = &[&Load, &Sim];
@@ -34,13 +38,16 @@ seed. A file without tables is a scenario of `hopwise sim`.
     for = \"5s\"
     events = [\"\", \"1s cut 0.0\"]
 
-All runs are checked before the first begins. They are numbered jobs of a folder. Several processes share them as with `hopwise load work`, in Slurm,
-Kubernetes or GNU parallel: start each as `hopwise experiment FILE.toml --work`. Once all are done, the same command without --work
-writes experiment.csv, experiment.json and experiment.html.")]
+All runs are checked before the first begins. Combinations that cannot be run are listed as n/a with the reason, the others are run; nothing is,
+if a table has none that can. Runs are jobs of a folder, which keeps the results of those that an edited file still has. Several processes share
+them as with `hopwise load work`, in Slurm, Kubernetes or GNU parallel: start each as `hopwise experiment FILE.toml --work`. Once all are
+done, the same command without --work writes experiment.csv, experiment.json and experiment.html.
+
+--archive puts plan, inputs and data into one file, and --verify reruns it on any machine.")]
 pub(super) struct ExperimentArgs {
     /// What to run
-    #[arg(value_name = "FILE.toml")]
-    file: PathBuf,
+    #[arg(value_name = "FILE.toml", required_unless_present = "verify")]
+    file: Option<PathBuf>,
     /// The folder of the jobs
     #[arg(long, default_value = "experiment-jobs")]
     jobs: PathBuf,
@@ -55,6 +62,12 @@ pub(super) struct ExperimentArgs {
     /// Print the commands and run nothing
     #[arg(long)]
     list: bool,
+    /// Also put the plan, the files that it reads and the data into this file, which must not be there yet
+    #[arg(long, value_name = "ARCHIVE", conflicts_with_all = ["work", "list"])]
+    archive: Option<PathBuf>,
+    /// Rerun an archive, and compare the data byte for byte; exit status 1 if they differ
+    #[arg(long, value_name = "ARCHIVE", conflicts_with_all = ["file", "jobs", "out", "work", "list", "archive"])]
+    verify: Option<PathBuf>,
 }
 
 /// The part of the jobs that this process does.
@@ -78,13 +91,21 @@ impl ShareArg {
 pub(super) fn run(args: &ExperimentArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let emulate = Emulate(repository);
     let kinds: [&dyn Kind; 3] = [&Load, &Sim, &emulate];
-    let jobs = Plan::read(&args.file, &kinds)?.jobs();
-    let jobs = jobs.map_err(|error| CliError::file(&args.file, error))?;
+    let Some(file) = &args.file else {
+        return verify(args.verify.as_deref().unwrap_or(Path::new("")), &kinds);
+    };
+    args.archive.as_deref().map_or(Ok(()), check_new)?;
+    let (jobs, infeasible) = jobs(file, &kinds)?;
+    if let Some(Infeasible { job, reason }) = infeasible.first() {
+        let (count, all, command) = (infeasible.len(), infeasible.len() + jobs.len(), job.command());
+        let sentence = format!("hopwise: {count} of {all} runs are n/a, such as {command}: {reason}");
+        say(&sentence);
+    }
     if args.list {
         print(|out| jobs.iter().try_for_each(|job| writeln!(out, "{}", job.command())))?;
         return Ok(Outcome::Done);
     }
-    let folder = Folder::create(&args.jobs, jobs, &kinds)?;
+    let folder = Folder::create(&args.jobs, jobs, &kinds, true)?;
     if args.work {
         let mine = folder.share(args.share.share(folder.jobs.len())?);
         work(&folder, &mine)?;
@@ -93,9 +114,21 @@ pub(super) fn run(args: &ExperimentArgs, repository: &RepositoryArg) -> Result<O
     }
     work(&folder, &folder.share(Share::ALL))?;
     let found = folder.findings()?;
-    let results = Results::of(&found);
+    let data = results::csv(&found, &infeasible).map_err(CliError::output)?;
+    let mut results = Results::of(&found);
+    let words: Vec<String> = std::env::args().skip(1).map(|word| quoted(&word.into())).collect();
+    let seeds: BTreeSet<u64> = folder.jobs.iter().map(|job| job.seed).collect();
+    let command = format!("hopwise {}", words.join(" "));
+    results.provenance = json!({ "command": command, "seeds": seeds, "made_by": folder.origins()? });
+    if let Some(path) = &args.archive {
+        let others = infeasible.iter().map(|one| &one.job);
+        let jobs: Vec<&Job> = folder.jobs.iter().chain(others).collect();
+        let archive = Archive::new(file, &jobs, results.provenance.clone(), data.clone())?;
+        create_file(path, &pretty(&archive)?)?;
+    }
+    results.infeasible = infeasible;
     let files = [
-        ("experiment.csv", results::csv(&found).map_err(CliError::output)?),
+        ("experiment.csv", data),
         ("experiment.json", pretty(&results)?),
         ("experiment.html", page::html(&results)),
     ];
@@ -104,6 +137,31 @@ pub(super) fn run(args: &ExperimentArgs, repository: &RepositoryArg) -> Result<O
         Some((failed, _)) => Outcome::CheckFailed(format!("a check failed in {}", failed.command())),
         None => Outcome::Done,
     })
+}
+
+/// The jobs of a file that can be run, and those that cannot.
+fn jobs(file: &Path, kinds: &[&dyn Kind]) -> Result<(Vec<Job>, Vec<Infeasible>), CliError> {
+    let jobs = Plan::read(file, kinds)?.jobs();
+    Ok(feasible(jobs.map_err(|error| CliError::file(file, error))?, kinds)?)
+}
+
+fn verify(path: &Path, kinds: &[&dyn Kind]) -> Result<Outcome, CliError> {
+    let archive = Archive::read(path)?;
+    let scratch = tempfile::tempdir()?;
+    let plan = archive.unpack(scratch.path())?;
+    let (jobs, infeasible) = jobs(&plan, kinds)?;
+    let folder = Folder::create(&scratch.path().join("jobs"), jobs, kinds, false)?;
+    work(&folder, &folder.share(Share::ALL))?;
+    let found = folder.findings()?;
+    let data = results::csv(&found, &infeasible).map_err(CliError::output)?;
+    let made = format!("archived by {}, rerun by {}", archive.provenance["made_by"], origin());
+    if let Some(difference) = archive.difference(&data) {
+        let path = path.display();
+        return Ok(Outcome::CheckFailed(format!("{path}: {difference} ({made})")));
+    }
+    let runs = counted(found.len() as u64, "run");
+    print(|out| writeln!(out, "the same data from {runs}, byte for byte\n{made}"))?;
+    Ok(Outcome::Done)
 }
 
 /// Does jobs that are not done, on all cores, and says which were damaged. Returns how many there were to do.

@@ -12,12 +12,12 @@ const GROUPS: [(&str, &str); 6] = [
     ("To begin", "demo tour play"),
     (
         "Networks",
-        "topo edges neighbors route broadcast collective deadlock compare choose lifts recognise paper",
+        "topo edges export neighbors route broadcast collective deadlock compare choose lifts recognise paper",
     ),
     ("Simulation", "emulate cost sim load clock experiment report view"),
     (
         "Boards",
-        "mesh board plan check doctor flash update capture bench node new-app",
+        "mesh board plan check doctor flash update about capture bench node new-app",
     ),
     ("A running mesh", "ping trace counters send request listen bridge"),
     ("The command itself", "completions man"),

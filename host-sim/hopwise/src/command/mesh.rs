@@ -5,9 +5,9 @@ use clap::{Args, Subcommand};
 
 use super::advice::did_you_mean;
 use super::error::CliError;
-use super::output::{Outcome, print};
+use super::output::{Outcome, create_file, print};
 use super::{NetworkArg, assign, mesh_run};
-use hopwise_files::{create_private, create_whole};
+use hopwise_files::create_private;
 use hopwise_host::{bridge::to_hex, random_bytes};
 use hopwise_node::key::Secret;
 use hopwise_rig::boards::{BoardKind, DEFAULT, kind, names};
@@ -87,10 +87,8 @@ fn new(args: &NewArgs) -> Result<Outcome, CliError> {
     let mut mesh = Mesh::new(args.network.network()?, args.board)?;
     mesh.set_baud(CableRate::Auto)?;
     match &args.output {
-        Some(path) => {
-            // Probes that were typed in are not written over.
-            create_whole(path, mesh.template()).map_err(|error| CliError::not_created(path, &error))?;
-        }
+        // Probes that were typed in are not written over.
+        Some(path) => create_file(path, &mesh.template())?,
         None => print(|out| write!(out, "{}", mesh.template()))?,
     }
     Ok(Outcome::Done)

@@ -1,5 +1,6 @@
 //! The `hopwise` command: one file a subcommand, from arguments to output.
 
+mod about;
 mod advice;
 mod assign;
 mod bench;
@@ -19,6 +20,7 @@ mod edges;
 mod emulate;
 mod error;
 mod experiment;
+mod export;
 mod flash;
 mod help;
 mod hint;
@@ -93,6 +95,8 @@ enum Command {
     Topo(topo::TopoArgs),
     /// Every edge of a network once, as "u v" with u < v, sorted
     Edges(edges::EdgesArgs),
+    /// A network as BookSim, SST, OMNeT++, GraphML or Graphviz read it, and its routes as a table
+    Export(export::ExportArgs),
     /// The neighbors of a node, by port
     Neighbors(neighbors::NeighborsArgs),
     /// The route between two nodes
@@ -143,6 +147,8 @@ enum Command {
     Flash(WithFirmware<flash::FlashArgs>),
     /// Brings new firmware into all boards of a running mesh, through the serial port of one of them
     Update(WithFirmware<update::UpdateArgs>),
+    /// What a firmware image is: board, version, commit, features, hash
+    About(about::AboutArgs),
     /// The logs of all boards as one trace on one time line
     Capture(Box<WithFirmware<capture::CaptureArgs>>),
     /// Emulated boards on a page, to plug in, flash, wire and check as real ones, with the same commands
@@ -210,6 +216,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
         Command::Play(with) => play::run(&with.args, &with.repository.or(said)),
         Command::Topo(args) => topo::run(args),
         Command::Edges(args) => edges::run(args),
+        Command::Export(args) => export::run(args),
         Command::Neighbors(args) => neighbors::run(args),
         Command::Route(args) => route::run(args),
         Command::Broadcast(args) => broadcast::run(args),
@@ -235,6 +242,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
         Command::Doctor(with) => doctor::run(&with.args, &with.repository.or(said)),
         Command::Flash(with) => flash::run(&with.args, &with.repository.or(said)),
         Command::Update(with) => update::run(&with.args, &with.repository.or(said)),
+        Command::About(args) => about::run(args),
         Command::Capture(with) => capture::run(&with.args, &with.repository.or(said)),
         Command::Bench(with) => bench::run(&with.args, &with.repository.or(said)),
         Command::BenchProbe(args) => bench::probe(args),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hopwise_figures::{printable, printable_json, printable_line};
-use hopwise_files::{check_writable, is_same_file, write_whole};
+use hopwise_files::{check_writable, create_whole, is_same_file, write_whole};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -157,6 +157,18 @@ pub(super) fn check_output<'a>(output: &Path, inputs: impl IntoIterator<Item = &
 /// Writes a file, which is whole or what it was.
 pub(super) fn write_file(path: &Path, text: &str) -> Result<(), CliError> {
     write_whole(path, text).map_err(|error| CliError::output_file(path, &error))
+}
+
+/// Whether a file can be created. Asked before the work is done.
+pub(super) fn check_new(path: &Path) -> Result<(), CliError> {
+    match path.exists() {
+        true => Err(CliError::not_created(path, &io::ErrorKind::AlreadyExists.into())),
+        false => check_output(path, None),
+    }
+}
+
+pub(super) fn create_file(path: &Path, text: &str) -> Result<(), CliError> {
+    create_whole(path, text).map_err(|error| CliError::not_created(path, &error))
 }
 
 /// Says that the last line of a trace was left out, if it was.

@@ -13,7 +13,7 @@ pub(super) struct TourArgs {
     #[arg(long)]
     list: bool,
     /// Only this stop, by number
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=STEPS.len() as i64))]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=steps().len() as i64))]
     step: Option<u8>,
     /// Do not wait for Enter between stops; without a terminal it never waits
     #[arg(long)]
@@ -27,46 +27,16 @@ struct Step {
     command: &'static str,
 }
 
-const STEPS: [Step; 6] = [
-    Step {
-        title: "A network",
-        text: "A network is written as an expression, and that is all its boards need to know. This one is six rings of three\n\
-               boards: three rings of one type and three of another, and a third cable from each board to a ring of the other\n\
-               type. Look at the first lines: nodes are boards, edges are cables, degree is the cables of a board, and the\n\
-               diameter is how many hops the two farthest boards are apart.",
-        command: "topo 'rdn(ring(3),1)'",
-    },
-    Step {
-        title: "A route",
-        text: "From its own address and a packet's destination, a board computes the next hop.\n\
-               There is no table, and nothing to learn. A line is a hop: its number, the board, the board's address, and the\n\
-               link to send on.",
-        command: "route 'rdn(ring(3),1)' 0 17",
-    },
-    Step {
-        title: "A broadcast",
-        text: "In the same way it computes to which neighbors it passes a broadcast on. Every board hears it once.",
-        command: "broadcast 'rdn(ring(3),1)' 0",
-    },
-    Step {
-        title: "A fault",
-        text: "All boards send to each other. Meanwhile a cable is pulled and a board is reset.\n\
-               Every packet is accounted for: look at delivered, lost and duplicated.",
-        command: "sim 'rdn(ring(3),1)' --confirmed --packets 400 --events '520ms cut 3.0; 530ms reset 7' --seed 1",
-    },
-    Step {
-        title: "Boards",
-        text: "The firmware for real boards, on 18 emulated ones with their processors, serial ports and flash.\n\
-               The checks take some seconds. Before that the firmware is built once, from the repository, in two to five minutes,\n\
-               unless it has been, or --images names built images.",
-        command: "emulate 'rdn(ring(3),1)' --check",
-    },
-    Step {
-        title: "A page",
-        text: "A page that draws the network and shows every route and broadcast. Open it in a browser.",
-        command: "view 'rdn(ring(3),1)' -o tour.html",
-    },
-];
+/// Each has its title after a #, its text, and its command after a $.
+fn steps() -> Vec<Step> {
+    let steps = include_str!("tour.txt").trim_start_matches("# ").split("\n\n# ");
+    let step = |step: &'static str| {
+        let (title, rest) = step.split_once('\n')?;
+        let (text, command) = rest.trim_end().split_once("\n$ ")?;
+        Some(Step { title, text, command })
+    };
+    steps.filter_map(step).collect()
+}
 
 enum Answer {
     Go,
@@ -83,12 +53,12 @@ pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome
             out,
             "A tour of {} stops. Each says what to look at, shows a command after a $, and runs it. You can type the same; in a\n\
              clone of the repository, say cargo hopwise for hopwise. A stop takes a second or two, except for the one with boards.",
-            STEPS.len()
+            steps().len()
         )
     })?;
     let waits = !args.no_wait && io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut failed = vec![];
-    for (number, Step { title, text, command }) in (1..).zip(&STEPS) {
+    for (number, Step { title, text, command }) in (1..).zip(steps()) {
         if args.step.is_some_and(|only| only != number) {
             continue;
         }
@@ -149,7 +119,7 @@ fn outcome(failed: &[String]) -> Outcome {
 
 fn list() -> Result<Outcome, CliError> {
     print(|out| {
-        for (number, step) in (1..).zip(&STEPS) {
+        for (number, step) in (1..).zip(steps()) {
             writeln!(out, "{number}  {:<12} hopwise {}", step.title, step.command)?;
         }
         Ok(())

@@ -120,16 +120,13 @@ fn the_button_sends_a_broadcast() {
 
 fn start_traffic(rig: &mut Rig, traffic: Traffic) {
     for board in 0..rig.world.boards().len() {
-        let done: CommandResult = rig.ask_one(BoardRequest::command(board, &Command::StartTraffic(traffic)));
-        assert_eq!(done, CommandResult::Done);
+        rig.have_done(BoardRequest::command(board, &Command::StartTraffic(traffic)));
     }
 }
 
 #[test]
 fn a_board_is_read_through_another() {
-    let Some(mut rig) = Rig::of("path(4)").map(Rig::linked) else {
-        return;
-    };
+    let Some(mut rig) = Rig::up("path(4)") else { return };
     // So long the probe takes to go through the stack.
     rig.run_for(20 * SECOND);
     // At the board of node 0, about node 3.
@@ -162,9 +159,7 @@ fn a_board_is_read_through_another() {
 
 #[test]
 fn a_host_learns_that_there_is_no_such_node() {
-    let Some(mut rig) = Rig::of("path(2)").map(Rig::linked) else {
-        return;
-    };
+    let Some(mut rig) = Rig::up("path(2)") else { return };
     let replies = rig.ask(&[BoardRequest::new(0, 2, Query::Ping)]);
     assert_eq!(replies, [Some(Reply::Undeliverable(DropReason::NoSuchNode))]);
     assert_eq!(rig.counters(0).dropped[DropReason::NoSuchNode as usize], 1);
@@ -202,9 +197,7 @@ fn reports(rig: &mut Rig) -> Vec<TrafficReport> {
 
 #[test]
 fn a_million_bytes_through_each_link_and_none_lost() {
-    let Some(mut rig) = Rig::of("ring(3)").map(Rig::linked) else {
-        return;
-    };
+    let Some(mut rig) = Rig::up("ring(3)") else { return };
     const SIZE: u32 = 200;
     let count = 2 * 1_000_000 / SIZE;
     start_traffic(&mut rig, Traffic::new(100_000, count, Pattern::Neighbors, SIZE as u8));

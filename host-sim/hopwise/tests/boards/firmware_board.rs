@@ -112,9 +112,7 @@ fn a_config_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
 
 #[test]
 fn the_led_is_steady_when_all_links_are_up() {
-    let Some(mut rig) = Rig::of("path(2)").map(Rig::linked) else {
-        return;
-    };
+    let Some(mut rig) = Rig::up("path(2)") else { return };
     rig.run_for(LED_STEP);
     assert_eq!(rig.rhythm(), "****************");
 }
@@ -131,9 +129,7 @@ fn the_led_tells_of_a_wrong_cable() {
 
 #[test]
 fn the_led_flickers_while_packets_pass() {
-    let Some(mut rig) = Rig::of("path(2)").map(Rig::linked) else {
-        return;
-    };
+    let Some(mut rig) = Rig::up("path(2)") else { return };
     let traffic = Traffic::new(50, 0, Pattern::Neighbors, 20);
     rig.have_done(BoardRequest::command(0, &Command::StartTraffic(traffic)));
     rig.run_for(LED_STEP);

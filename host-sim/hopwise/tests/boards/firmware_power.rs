@@ -213,9 +213,7 @@ fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
 /// A neighbor without power holds its line low: the others see that, go on, and link up again when it is back.
 #[test]
 fn neighbors_bear_a_power_cut() {
-    let Some(mut rig) = Rig::of("path(3)").map(Rig::linked) else {
-        return;
-    };
+    let Some(mut rig) = Rig::up("path(3)") else { return };
     let now = rig.world.now();
     let events = vec![(now, Action::Off(1)), (now + 2 * SECOND, Action::On(1))];
     rig.script(events);

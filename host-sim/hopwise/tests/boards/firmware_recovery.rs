@@ -132,9 +132,7 @@ fn a_missing_clock_is_shown_by_the_led() {
 
 #[test]
 fn what_serial_ports_find_wrong_is_counted_by_link() {
-    let Some(mut rig) = Rig::of("path(2)").map(Rig::linked) else {
-        return;
-    };
+    let Some(mut rig) = Rig::up("path(2)") else { return };
     let counted = |rig: &mut Rig, board: usize| {
         let counters = rig.link_report(board, 0).counters;
         (counters.framing_errors, counters.noise_errors, counters.overruns)

@@ -12,7 +12,7 @@ use hopwise_emulator::boards::BOARDS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::Board;
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{Command, CommandResult, Pattern, Traffic};
+use hopwise_node::wire::{Command, Pattern, Traffic};
 
 #[test]
 fn instructions_for_a_next_hop() {
@@ -69,6 +69,8 @@ fn every_instruction_is_attributed_to_the_innermost_function() {
     let mut rig = Rig::new(firmware, "path(2)");
     rig.world.boards_mut().iter_mut().for_each(Board::start_profile);
     rig.wait_for_links(SECOND);
+    // Memory is cleared at the start, by what has no debug information.
+    rig.run_for(SECOND);
     let counted: u64 = rig.world.boards().iter().map(|board| board.cpu.instructions).sum();
     let profile = profile_of(firmware, &rig);
     let rooms: i64 = profile.rooms.iter().map(|room| room.instructions).sum();
@@ -82,7 +84,7 @@ fn every_instruction_is_attributed_to_the_innermost_function() {
     let inlined: i64 = of_links.filter(is_inlined).map(|function| function.instructions).sum();
     assert!(inlined > counted as i64 / 200, "{inlined} of {counted}");
     let unknown = profile.rooms.iter().find(|room| room.room == "(no debug information)");
-    let is_little = unknown.is_none_or(|room| room.instructions < counted as i64 / 5);
+    let is_little = unknown.is_none_or(|room| room.instructions < counted as i64 / 10);
     assert!(is_little, "{unknown:?}");
 }
 
@@ -172,8 +174,7 @@ fn the_log_does_not_disturb_full_links() {
         }
         rig.wait_for_links(SECOND);
         for board in 0..6 {
-            let done: CommandResult = rig.ask_one(BoardRequest::command(board, &Command::LogPackets(true)));
-            assert_eq!(done, CommandResult::Done);
+            rig.have_done(BoardRequest::command(board, &Command::LogPackets(true)));
         }
         full_speed(&mut rig, 200);
         rig.log();

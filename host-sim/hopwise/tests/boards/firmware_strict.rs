@@ -6,7 +6,7 @@ use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::chip::rules::{Rule, Violation};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Traffic};
+use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, Pattern, Traffic};
 
 const GPIOA: u32 = 0x4002_0000;
 const AFRH: u32 = 0x24;
@@ -56,8 +56,7 @@ fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
     });
     rig.run_for(100 * MILLISECOND);
     let config = config("path(2)", 0);
-    let done: CommandResult = rig.ask_one(BoardRequest::command(0, &Command::WriteConfig(&config)));
-    assert_eq!(done, CommandResult::Done);
+    rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&config)));
     // It begins within 325 ms; erasing 16 KiB takes 500 ms at most, and 800 if only 8 bits are erased at once.
     rig.run_for(930 * MILLISECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1, "written and restarted");
@@ -71,9 +70,7 @@ fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
 
 #[test]
 fn a_pin_that_is_not_the_ports_ends_the_link_and_is_named() {
-    let Some(mut rig) = Rig::of("path(2)").map(Rig::linked) else {
-        return;
-    };
+    let Some(mut rig) = Rig::up("path(2)") else { return };
     assert_eq!(broken_rules(&rig), []);
     let cpu = &mut rig.world.boards_mut()[0].cpu;
     cpu.write_register(GPIOA + AFRH, 0).expect("a register");
@@ -116,9 +113,7 @@ fn rates_that_too_few_ports_can_run_at_are_refused() {
 fn an_interrupt_of_a_ring_without_a_flag_drops_nothing() {
     // USART1 receives by stream 5 of DMA2, whose interrupt is 68.
     const ISPR2: u32 = 0xe000_e208;
-    let Some(mut rig) = Rig::of("path(2)").map(Rig::linked) else {
-        return;
-    };
+    let Some(mut rig) = Rig::up("path(2)") else { return };
     for board in 0..2 {
         start(&mut rig, board, Traffic::new(100_000, 0, Pattern::Neighbors, 200));
     }

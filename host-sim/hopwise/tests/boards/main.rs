@@ -1,5 +1,6 @@
 //! The firmware that people flash, on emulated boards.
 
+mod about;
 mod doctor;
 mod firmware;
 mod firmware_and_sim;

@@ -4,11 +4,10 @@ use crate::firmware_support::{Firmware, Rig, firmware};
 use hopwise_emulate::profile::{DebugInfo, Executed, Profile};
 use hopwise_emulator::time::MILLISECOND;
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{Command, CommandResult, Pattern, Traffic};
+use hopwise_node::wire::{Command, Pattern, Traffic};
 
 pub(crate) fn start(rig: &mut Rig, board: usize, traffic: Traffic) {
-    let done: CommandResult = rig.ask_one(BoardRequest::command(board, &Command::StartTraffic(traffic)));
-    assert_eq!(done, CommandResult::Done);
+    rig.have_done(BoardRequest::command(board, &Command::StartTraffic(traffic)));
 }
 
 /// Where the instructions of all boards went since their profiles began.

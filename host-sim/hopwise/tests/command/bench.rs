@@ -156,23 +156,7 @@ fn pages_from_elsewhere_and_mistakes_are_refused() {
     let mesh = &folder.mesh("mesh.toml", "ring(3)", "");
     let bench = AtBench::start(mesh);
     bench.act("plug 0.USART1 1.USART3");
-    for (text, sentence) in rows(
-        r#"
-        melt 0 => 'melt' is not an event; events are cut, [..]
-        plug 0.UART4 1.USART3 => port 1.USART3 already has a wire
-        plug 0.UART4 1.USART2 => port 1.USART2 already has a wire
-        plug 0.UART4 0.UART4 => there is no port 0.UART4
-        cut 2.USART1 => there is no wire at port 2.USART1
-        swap 0.USART1 2.USART1 => there is no wire at port 2.USART1
-        reset 3 => ring(3): there is no node 3: [..]
-        jumper 0.USART1 => port 0.USART1 already has a wire
-        jumper 0 => [..]
-        jumper 7.USART1 => there is no port 7.USART1
-        usb in 3 => there is no board 3
-        usb over 0 => a USB cable goes in, power or out, not 'over'
-        reset 0; reset 1 => one thing at a time, without ';' and '#'
-        "#,
-    ) {
+    for (text, sentence) in rows(include_str!("bench-refusals.txt")) {
         let response = bench.ask("POST /do", "", &text);
         let refusal = format!("HTTP/1.1 400 Bad Request\r\n[..]\r\n\r\n{sentence}\n");
         like(&response, &refusal);

@@ -2,10 +2,9 @@
 
 use std::fs;
 
-use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{printed, printed_json, refuses, rejected, words};
+use crate::support::{printed, printed_json, words};
 
 /// A folder that is gone with its value, and the paths of two files in it.
 fn files(input: &str) -> (TempDir, String, String) {
@@ -25,23 +24,6 @@ fn held(op: &str, extra: &[&str]) -> Vec<String> {
     assert_eq!(printed_json(&args)["correct"], true);
     let text = fs::read_to_string(output).unwrap();
     text.lines().map(str::to_string).collect()
-}
-
-#[test]
-fn the_report_has_its_keys() {
-    let line = "collective rdn(ring(3),2) --op broadcast --port-model one --json";
-    let report = printed_json(&words(line, &[]));
-    assert_eq!(report["op"], "broadcast");
-    assert_eq!(report["nodes"], 648);
-    assert_eq!(report["rounds"], 14);
-    assert_eq!(report["messages"], 647);
-    assert_eq!(report["bytes_max"], 8);
-    assert_eq!(report["correct"], true);
-    assert_eq!(report["bound"], 10);
-    assert_eq!(report["published"], 14);
-    let report = printed_json(&["collective", "torus(4,4)", "--op", "scan", "--json"]);
-    let found = (&report["published"], &report["rounds"]);
-    assert_eq!(found, (&Value::Null, &Value::from(4)));
 }
 
 #[test]
@@ -89,26 +71,4 @@ fn the_tables_of_the_documentation_are_up_to_date() {
         assert_eq!(written, printed);
     }
     assert_eq!(tables[from..].trim().lines().count(), printed.trim().lines().count());
-}
-
-#[test]
-fn bad_input_is_refused_in_a_sentence() {
-    let (_folder, short, output) = files("1\n2\n");
-    let (_folder, no_numbers, _) = files("1\ntwo\n3\n");
-    let (_folder, huge, _) = files("1\n99999999999999999999\n3\n");
-    refuses(&format!(
-        r#"
-        collective ring(3) --op sort --input {short} => [..]ring(3) has 3 nodes, and there are 2 values
-        collective ring(3) --op sort --input {no_numbers} => [..]line 2: 'two' is not a whole number
-        collective ring(2) --op sort --input {short} --output {output} => 'ring(2)' is not a network[..]
-        collective complete(2) --op sort --input {short} --output {short} => [..]this file is read[..]
-        collective ring(3) --op reduce --root 3 => [..]there is no node 3[..]
-        collective hypercube(40) --op scan => [..]too many to carry out scan on (at most 65536)
-        collective ring(3) --op sort --input {huge} => [..]line 2: '99999999999999999999' has more than 64 bits
-        collective ring(3) --op scan --dimension 0 => only a shift goes along a dimension, scan does not
-        collective ring(3) --op scan --tree binary => a binary tree serves reduce[..]
-        "#
-    ));
-    let said = rejected(&["collective", "ring(3)", "--op", "dance"]);
-    assert!(said.contains("invalid value 'dance'"), "{said}");
 }

@@ -3,92 +3,15 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use crate::emulator_support::elf as test_elf;
-use crate::support::{Folder, command, hopwise, like, printed, printed_json, refuses, rejected, words};
-
-fn emulate(arguments: &[&str]) -> Output {
-    hopwise(&[&["emulate"], arguments].concat())
-}
+use crate::support::{command, printed_json, words};
 
 /// The figures of a run that ends well.
 fn emulated(arguments: &[&str]) -> serde_json::Value {
     printed_json(&[&["emulate"], arguments].concat())
-}
-
-fn figures(elf: &Path, arguments: &[&str]) -> serde_json::Value {
-    let elf = elf.to_str().expect("a path");
-    emulated(&[&["ring(4)", "--elf", elf, "--for", "300ms", "--json"], arguments].concat())
-}
-
-#[test]
-fn figures_have_their_keys_and_are_the_same_every_time() {
-    let Some(elf) = test_elf() else { return };
-    let first = figures(&elf, &["--seed", "5", "--drift", "50"]);
-    let found = (&first["boards"], &first["board"]);
-    assert_eq!(found, (&4.into(), &"nucleo-f446re".into()));
-    assert_eq!(first["virtual_seconds"], 0.3);
-    assert_eq!((&first["faults"], &first["uart_overruns"]), (&0.into(), &0.into()));
-    assert_eq!(first["unmodelled"], serde_json::json!([]));
-    assert!(first["wall_seconds"].as_f64() > Some(0.0) && first["instructions"].as_u64() > Some(1000));
-    assert_eq!(first["log_lines"], 4);
-    let hash = |arguments: &[&str]| figures(&elf, arguments)["state_hash"].clone();
-    let again = hash(&["--seed", "5", "--drift", "50", "--threads", "2"]);
-    assert_eq!(first["state_hash"], again);
-    assert_ne!(first["state_hash"], hash(&["--seed", "6", "--drift", "50"]));
-}
-
-#[test]
-fn the_log_is_decoded_with_its_place() {
-    let Some(elf) = test_elf() else { return };
-    let elf = elf.to_str().expect("a path");
-    let text = printed(&["emulate", "ring(3)", "--elf", elf, "--for", "50ms", "--boards", "2"]);
-    let line = text.lines().next().expect("a line");
-    like(
-        line,
-        "[..]   2 info  board is up: 0 frames at 115200 baud  main.rs:[..]",
-    );
-    assert_eq!(text.matches("board is up").count(), 1, "{text}");
-}
-
-#[test]
-fn bad_input_is_refused_in_one_sentence() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    let file = file.to_str().expect("a path");
-    refuses(&format!(
-        r#"
-        emulate ring(4) --elf /nowhere => /nowhere: there is no such file or folder
-        emulate ring(4) --elf {file} => {file}: no 32-bit ELF file: Unsupported ELF header
-        "#
-    ));
-}
-
-#[test]
-fn options_and_scripts_that_make_no_sense_are_refused() {
-    let Some(elf) = test_elf() else { return };
-    let elf = elf.to_str().expect("a path");
-    let folder = Folder::new("emulate-script");
-    let script = folder.write("script", "1s swap 0.USART1 1.USART6\n");
-    refuses(&format!(
-        r#"
-        emulate ring(3) --elf {elf} --boards 7 => there is no board 7
-        emulate ring(3) --elf {elf} --serial 0.USART1=pty => [..]port 0.USART1 already has a wire[..]
-        emulate ring(3) --elf {elf} --script {script} => [..]there is no wire at port 1.USART6[..]
-        emulate ring(3) --elf {elf} --events '1s cut 0.2' => events, line 1: ring(3): node 0 has ports 0 to 1, not 2
-        emulate ring(3) --elf {elf} --events '1s break 0.0' => [..]'break' cannot happen to emulated boards; what can is cut, plug[..]
-        "#
-    ));
-    for (option, value, words) in [
-        ("--drift", "1e9", "a number from 0 to 10000"),
-        ("--faults", "nan", "a number from 0 to 1000"),
-        ("--for", "soon", "is not a time such as"),
-    ] {
-        let text = rejected(&["emulate", "ring(3)", "--elf", elf, option, value]);
-        assert!(text.contains(words), "{option} {value}: {text}");
-    }
 }
 
 /// Sends a packet of GDB's protocol and returns the response without its frame.
@@ -176,24 +99,6 @@ fn a_serial_port_is_a_socket() {
 }
 
 #[test]
-fn boards_that_cannot_be_are_refused_before_an_image_is_built() {
-    let folder = Folder::new("emulate-kinds");
-    let mesh = folder.mesh(
-        "mesh.toml",
-        "ring(3)",
-        "[[node]]\naddress = 1\nboard = \"nucleo-f401re\"\n",
-    );
-    refuses(&format!(
-        r#"
-        emulate ring(3) --board nucleo-f401 => there is no emulated nucleo-f401, only nucleo-f446re, nucleo-f401re, [..]; did you mean nucleo-f401re?
-        emulate complete(4) --board nucleo-f401re => complete(4): node 0 has 3 links, but a nucleo-f401re has 2 serial ports for links
-        emulate {mesh} --board nucleo-f401re => --board is for an expression; the mesh file says which boards there are[..]
-        emulate {mesh} --elf any => --elf is one image, and the mesh file has boards of several kinds[..]
-        "#
-    ));
-}
-
-#[test]
 fn each_board_says_what_it_has_done() {
     let Some(elf) = crate::support::elf() else { return };
     let traffic = ["--traffic", "100", "--payload", "40", "--payload-bytes", "random"];
@@ -233,67 +138,10 @@ fn each_board_says_what_it_has_done() {
 }
 
 #[test]
-fn links_run_at_the_rates_of_their_cables() {
+fn a_profile_of_one_board_is_without_idle_time() {
     let Some(elf) = crate::support::elf() else { return };
-    let rates = "baud = 3000000\nhost-baud = 115200\n[[cable]]\nat = \"2.0\"\nbaud = 5625000\n";
-    let folder = Folder::new("rates");
-    let mesh = folder.mesh("mesh.toml", "path(3)", rates);
-    let run = [&mesh, "--elf", elf, "--for", "2s", "--check", "--json"];
-    let whole = emulated(&run);
-    let rates: Vec<Vec<u64>> = whole["by_board"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|board| {
-            let links = board["links"].as_array().expect("a list");
-            links.iter().filter_map(|link| link["baud"].as_u64()).collect()
-        })
-        .collect();
-    assert_eq!(rates, [vec![3_000_000], vec![5_625_000, 3_000_000], vec![5_625_000]]);
-    assert_eq!((&whole["links_up"], &whole["pongs"]), (&2.into(), &6.into()));
-}
-
-#[test]
-fn links_alone_are_checked_if_that_is_wanted() {
-    let Some(elf) = crate::support::elf() else { return };
-    let links = |more: &[&str]| {
-        let run = words("ring(3) --elf {} --for 1s --check=links --level error", &[elf]);
-        let output = emulate(&[&run[..], more].concat());
-        (
-            output.status.code(),
-            String::from_utf8_lossy(&output.stdout).into_owned(),
-        )
-    };
-    let (status, text) = links(&[]);
-    assert!(text.starts_with("links up           3 of 3\n"), "{text}");
-    assert!(status == Some(0) && !text.contains("pings"), "{text}");
-    let (status, text) = links(&["--events", "0s cut 0.0"]);
-    assert!(status == Some(1) && text.contains("MISSING links up: 2 of 3"), "{text}");
-}
-
-/// The processor is the limit, and what it cannot carry is not sent.
-#[test]
-fn full_links_at_a_high_rate_lose_nothing() {
-    let Some(elf) = crate::support::elf() else { return };
-    let run = "complete(6) --elf {} --for 1300ms --baud 4500000 --json --traffic 100000 --payload 200";
-    let whole = emulated(&words(run, &[elf]));
-    let found = (&whole["uart_overruns"], &whole["violations"]);
-    assert_eq!(found, (&0.into(), &serde_json::json!([])));
-    for board in whole["by_board"].as_array().expect("a list") {
-        assert!(board["received"].as_u64() > Some(500), "{board}");
-        for link in board["links"].as_array().expect("a list") {
-            assert_eq!((&link["baud"], &link["retransmitted"]), (&4_500_000.into(), &0.into()));
-        }
-    }
-}
-
-#[test]
-fn a_profile_is_of_one_board_or_of_all_and_without_idle_time() {
-    let Some(elf) = crate::support::elf() else { return };
-    let run = ["path(2)", "--elf", elf, "--for", "2s", "--json", "--traffic", "50"];
-    let all = emulated(&[&run[..], &["--profile"]].concat());
-    assert_eq!(all["profile"]["instructions"], all["instructions"]);
-    let one = emulated(&[&run[..], &["--profile=1", "--without-idle"]].concat());
+    let run = "path(2) --elf {} --for 2s --json --traffic 50 --profile=1 --without-idle";
+    let one = emulated(&words(run, &[elf]));
     let board = &one["by_board"][1];
     let [executed, idle] = ["instructions", "idle_instructions"].map(|key| board[key].as_i64().expect("a number"));
     assert_eq!(one["profile"]["instructions"], executed - idle);
@@ -301,27 +149,6 @@ fn a_profile_is_of_one_board_or_of_all_and_without_idle_time() {
     let rooms = one["profile"]["rooms"].as_array().expect("a list");
     let room = rooms.iter().find(room).expect("a room");
     assert!(room["instructions"].as_i64() > Some(0));
-    let text = printed(&["emulate", "path(2)", "--elf", elf, "--for", "100ms", "--profile"]);
-    like(&text, "[..]node::link[..]functions more: --json has all of them[..]");
-}
-
-#[test]
-fn what_cannot_be_measured_is_refused() {
-    for (options, sentence) in [
-        ("--traffic 5 --payload 4", "4 is not in 5..=200"),
-        ("--payload 40", "--traffic <RATE>"),
-        ("--baud 5", "boards run at"),
-        ("--baud fast", "boards run at"),
-        ("--baud 6000000", "the nearest rate is 5625000"),
-        ("--without-idle", "--profile"),
-    ] {
-        let said = rejected(&words(&format!("emulate ring(3) {options}"), &[]));
-        assert!(said.contains(sentence), "{options}: {said}");
-    }
-    let Some(elf) = crate::support::elf() else { return };
-    refuses(&format!(
-        "emulate ring(3) --elf {elf} --profile=3 => there is no board 3"
-    ));
 }
 
 #[test]
@@ -354,7 +181,4 @@ fn cost_has_a_row_for_every_payload_with_and_without_a_key() {
     }
     kinds.dedup();
     assert_eq!(kinds.len(), 8, "{kinds:?}");
-    refuses(&format!(
-        "cost --elf {elf} --network complete(3) => complete(3) has no node that forwards packets between opposite nodes"
-    ));
 }

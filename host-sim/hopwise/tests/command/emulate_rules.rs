@@ -1,17 +1,25 @@
 //! Images that break a rule of the chip: the exit status is 1 and the rule is named. They are assembled here, so that they are the
 //! same with any compiler, or none.
 
-use crate::support::{Folder, json};
+use hopwise_testing::rows;
+
+use crate::support::{Folder, json, like, words};
 
 const FLASH: u32 = 0x0800_0000;
 const STACK: u32 = 0x2000_2000;
-/// The clocks of AHB1 and APB1.
-const AHB1ENR: u32 = 0x4002_3830;
-const APB1ENR: u32 = 0x4002_3840;
-const USART2_BRR: u32 = 0x4000_4408;
-const FLASH_KEYR: u32 = 0x4002_3c04;
-const DMA1_S0M0AR: u32 = 0x4002_601c;
-const DMA1_S0CR: u32 = 0x4002_6010;
+const REGISTERS: [(&str, u32); 11] = [
+    ("AHB1ENR", 0x4002_3830),
+    ("APB1ENR", 0x4002_3840),
+    ("DMA1_S0CR", 0x4002_6010),
+    ("DMA1_S0M0AR", 0x4002_601c),
+    ("FLASH_KEYR", 0x4002_3c04),
+    ("GPIOA_MODER", 0x4002_0000),
+    ("OPTCR", 0x4002_3c14),
+    ("OPTKEYR", 0x4002_3c08),
+    ("SCR", 0xe000_ed10),
+    ("USART2_BRR", 0x4000_4408),
+    ("VTOR", 0xe000_ed08),
+];
 
 /// An image that writes words to addresses, one after the other, and then waits for interrupts for ever.
 fn image(writes: &[(u32, u32)]) -> Vec<u8> {
@@ -61,142 +69,42 @@ fn elf(bytes: &[u8]) -> Vec<u8> {
     file
 }
 
-/// A program that writes these values to these addresses, and the rule that it breaks.
-type Case = (&'static str, &'static [(u32, u32)], Option<&'static str>);
-
-/// Runs each program, and compares what was told.
-fn check(folder: &Folder, cases: &[Case]) {
-    let path = folder.path("image.elf");
-    for &(name, writes, rule) in cases {
-        std::fs::write(&path, image(writes)).unwrap();
-        let (status, figures) = json(&["emulate", "path(2)", "--elf", &path, "--for", "1ms", "--json"]);
-        let violations = figures["violations"].as_array().expect(name);
-        let named = violations.iter().map(|violation| violation.as_str().unwrap());
-        let named: Vec<&str> = named.collect();
-        assert_eq!(figures["faults"], 0, "{name}: {figures}");
-        match rule {
-            None => assert_eq!((status, &named[..]), (0, &[][..]), "{name}"),
-            Some(rule) => {
-                assert_eq!((status, named.len()), (1, 1), "{name}: {named:?}");
-                assert!(named[0].starts_with(rule), "{name}: {named:?}");
-            }
-        }
-    }
+/// A write such as `AHB1ENR=1`, of a register by its name or by its address in hexadecimal.
+fn write(text: &str) -> (u32, u32) {
+    let (place, value) = text.split_once('=').expect("a register and its value");
+    let number = |text| u32::from_str_radix(text, 16).expect("a number");
+    let register = REGISTERS.iter().find(|(name, _)| *name == place);
+    (
+        register.map_or_else(|| number(place), |(_, address)| *address),
+        number(value),
+    )
 }
 
+/// What each program writes, and the rule that it breaks; or the register that is not modeled, which is an error unless one is lenient. Its
+/// place is that of the fourth instruction at most: each write takes four halfwords.
 #[test]
 fn an_image_that_breaks_a_rule_is_told_by_its_name() {
     let folder = Folder::new("rules");
-    const USART2_CLOCK: (u32, u32) = (APB1ENR, 1 << 17);
-    const DMA1_CLOCK: (u32, u32) = (AHB1ENR, 1 << 21);
-    const BRR: (u32, u32) = (USART2_BRR, 0x8b);
-    const UNLOCK: [(u32, u32); 2] = [(FLASH_KEYR, 0x4567_0123), (FLASH_KEYR, 0xcdef_89ab)];
-    let cases: [Case; 5] = [
-        ("clock on", &[USART2_CLOCK, BRR], None),
-        ("clock off", &[BRR], Some("clocked: ")),
-        (
-            "flash written without PG",
-            &[UNLOCK[0], UNLOCK[1], (FLASH + 0x6_0000, 0)],
-            Some("flash-order: "),
-        ),
-        (
-            "DMA off",
-            &[DMA1_CLOCK, (DMA1_S0M0AR, STACK), (DMA1_S0M0AR, STACK + 4)],
-            None,
-        ),
-        (
-            "DMA to a place that is moved while it runs",
-            &[
-                DMA1_CLOCK,
-                (DMA1_S0M0AR, STACK),
-                (DMA1_S0CR, 1),
-                (DMA1_S0M0AR, STACK + 4),
-            ],
-            Some("dma: "),
-        ),
-    ];
-    check(&folder, &cases);
-}
-
-/// What harms a board, or makes another board of it, and was accepted in silence once.
-#[test]
-fn an_image_that_harms_its_board_is_told_so() {
-    const GPIOA_CLOCK: (u32, u32) = (AHB1ENR, 1);
-    const SCR: u32 = 0xe000_ed10;
-    const VTOR: u32 = 0xe000_ed08;
-    const MODER: u32 = 0x4002_0000;
-    const OPTKEYR: u32 = 0x4002_3c08;
-    const OPTCR: u32 = 0x4002_3c14;
-    const OPTION_KEYS: [(u32, u32); 2] = [(OPTKEYR, 0x0819_2a3b), (OPTKEYR, 0x4c5d_6e7f)];
-    let folder = Folder::new("harm");
-    let cases: [Case; 8] = [
-        ("sleep", &[(SCR, 1 << 1)], None),
-        ("deep sleep", &[(SCR, 1 << 2)], Some("sleep: ")),
-        ("a table in its place", &[(VTOR, FLASH + 0x200)], None),
-        (
-            "a table between places",
-            &[(VTOR, FLASH + 0x180)],
-            Some("vector-table: "),
-        ),
-        ("an LED", &[GPIOA_CLOCK, (MODER, 0xa800_0400)], None),
-        (
-            "SWDIO as an output",
-            &[GPIOA_CLOCK, (MODER, 0xa400_0000)],
-            Some("debug-pins: "),
-        ),
-        ("locked option bytes", &[(OPTCR, 0x0fff_ccec)], Some("option-bytes: ")),
-        (
-            "a board that no probe reaches any more",
-            &[
-                OPTION_KEYS[0],
-                OPTION_KEYS[1],
-                (OPTCR, 0x0fff_ccec),
-                (OPTCR, 0x0fff_ccee),
-            ],
-            Some("option-bytes: read protection of level 2"),
-        ),
-    ];
-    check(&folder, &cases);
-}
-
-/// Registers that the emulator has, with bits that it does not have.
-#[test]
-fn what_is_not_modeled_is_an_error_unless_one_is_lenient() {
-    let folder = Folder::new("unknown");
     let path = folder.path("image.elf");
-    // The place is that of the fourth instruction at most: each write takes four halfwords.
-    for (name, writes, told) in [
-        (
-            "MPU",
-            &[(0xe000_ed94, 5)][..],
-            "bits 0x5 of MPU are not modeled, at 0x0800000c",
-        ),
-        (
-            "timers at twice their rate",
-            &[(0x4002_388c, 1 << 24)],
-            "RCC, register 0x8c, is not modeled, at 0x0800000c",
-        ),
-        (
-            "a pin that is locked",
-            &[(AHB1ENR, 1), (0x4002_001c, 1)],
-            "GPIOA, register 0x1c, is not modeled, at 0x08000014",
-        ),
-        (
-            "the voltage detector",
-            &[(APB1ENR, 1 << 28), (0x4000_7000, 0xc010)],
-            "bits 0x10 of PWR CR are not modeled, at 0x08000014",
-        ),
-        ("CAN", &[(0x4000_6400, 0)], "CAN1 is not modeled, at 0x0800000c"),
-    ] {
-        std::fs::write(&path, image(writes)).unwrap();
-        let line = ["emulate", "path(2)", "--elf", &path, "--for", "1ms", "--json"];
+    for (program, told) in rows(include_str!("rules.txt")) {
+        let (_, writes) = program.split_once(": ").expect("a name");
+        let writes: Vec<(u32, u32)> = writes.split(' ').map(write).collect();
+        std::fs::write(&path, image(&writes)).unwrap();
+        let line = words("emulate path(2) --elf {} --for 1ms --json", &[&path]);
         let (status, figures) = json(&line);
-        assert_eq!(
-            (status, &figures["unmodelled"]),
-            (1, &serde_json::json!([told])),
-            "{name}"
-        );
-        let (status, lenient) = json(&[&line[..], &["--lenient"]].concat());
-        assert_eq!((status, &lenient["unmodelled"]), (0, &figures["unmodelled"]), "{name}");
+        if let Some(register) = told.strip_prefix("not modeled: ") {
+            let found = (status, &figures["unmodelled"]);
+            assert_eq!(found, (1, &serde_json::json!([register])), "{program}");
+            let (status, lenient) = json(&[&line[..], &["--lenient"]].concat());
+            assert_eq!((status, &lenient["unmodelled"]), (0, found.1), "{program}");
+            continue;
+        }
+        assert_eq!(figures["faults"], 0, "{program}: {figures}");
+        let violations = figures["violations"].as_array().expect("a list");
+        match (told.as_str(), &violations[..]) {
+            ("nothing", []) => assert_eq!(status, 0, "{program}"),
+            (rule, [found]) if status == 1 => like(found.as_str().expect("text"), rule),
+            _ => panic!("{program}: {status}, {violations:?}"),
+        }
     }
 }

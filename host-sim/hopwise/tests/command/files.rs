@@ -1,12 +1,11 @@
 //! Files and terminals: nothing good is overwritten before its replacement is whole, a cut trace can be read, and nothing that a
 //! board or a file says reaches a terminal or a page but as text.
 
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use crate::running::Ending;
-use crate::support::{Folder, command, failed, hopwise, like, printed, printed_json, refused, simulate, until};
+use crate::support::{Folder, command, failed, hopwise, like, printed, printed_json, simulate, until};
 
 /// Clears a terminal, in both ways, and begins a page's script.
 const HARMFUL: &str = "\u{1b}[2J\u{9b}2J<script>";
@@ -35,80 +34,15 @@ fn assert_harmless(output: &Output) {
     }
 }
 
+/// A key is for its owner alone.
 #[test]
-fn a_file_without_an_end_is_not_read_into_memory() {
-    let endless = "/dev/zero";
-    let commands: [&[&str]; 12] = [
-        &["sim", "ring(4)", "--script", endless],
-        &["emulate", "ring(4)", "--script", endless],
-        &["emulate", "ring(4)", "--elf", endless],
-        &["cost", "--elf", endless],
-        &["experiment", endless],
-        &["report", endless],
-        &["view", endless],
-        &["check", endless],
-        &["plan", endless],
-        &["lifts", endless],
-        &["load", "ring(4)", "--trace", endless],
-        &["topo", "graph:/dev/zero"],
-    ];
-    for command in commands {
-        let sentence = refused(command);
-        like(&sentence, "[..] more than [..]");
-    }
-}
-
-#[test]
-fn an_output_that_is_the_input_is_refused() {
-    let folder = Folder::new("same-file");
-    let trace = folder.path("trace.jsonl");
-    simulate(&trace, &["ring(5)", "--packets", "20"]);
-    let mesh = folder.mesh("mesh.toml", "ring(4)", "");
-    let scenario = folder.write("scenario.toml", "network = \"ring(4)\"\npackets = 5\n");
-    let script = folder.write("script", "1s cut 0.0\n");
-    let (link, hard) = (folder.path("link"), folder.path("hard"));
-    symlink("trace.jsonl", &link).unwrap();
-    std::fs::hard_link(&trace, &hard).unwrap();
-    let spelled = folder.path("./../").trim_end_matches("./../").to_string() + "./trace.jsonl";
-    let before = [&trace, &mesh, &scenario, &script].map(|path| read(path));
-    let commands: [&[&str]; 11] = [
-        &["report", &trace, "-o", &trace],
-        &["report", &trace, "-o", &spelled],
-        &["report", &trace, "-o", &link],
-        &["report", &link, "-o", &trace],
-        &["report", &trace, "-o", &hard, "--json"],
-        &["view", &trace, "-o", &link],
-        &["view", &mesh, "-o", &mesh],
-        &["plan", &mesh, "--svg", &mesh],
-        &["capture", &mesh, "-o", &mesh],
-        &["sim", &scenario, "--trace", &scenario],
-        &["sim", "ring(4)", "--script", &script, "--trace", &script],
-    ];
-    for command in commands {
-        let sentence = refused(command);
-        like(&sentence, "[..]: this file is read; write to another one");
-    }
-    assert_eq!([&trace, &mesh, &scenario, &script].map(|path| read(path)), before);
-    assert!(Path::new(&link).is_symlink());
-}
-
-#[test]
-fn what_fails_leaves_the_old_file() {
-    let folder = Folder::new("old-file");
-    let bad = folder.write("bad.jsonl", "no trace\n");
-    let good = folder.write("good", "good\n");
-    for command in [
-        ["report", &bad, "-o", &good],
-        ["view", &bad, "-o", &good],
-        ["sim", "ring(1)", "--trace", &good],
-        ["plan", &bad, "--svg", &good],
-        ["mesh", "new", "ring(4)", "-o"],
-    ] {
-        let words = [&command[..], &[good.as_str()][..usize::from(command[0] == "mesh")]].concat();
-        refused(&words);
-        assert_eq!(read(&good), "good\n", "{words:?}");
-        assert!(beside(&good).is_empty(), "{words:?}");
-    }
+fn nobody_else_reads_a_key() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("key");
+    let key = folder.path("mesh.key");
+    printed(&["mesh", "key", "-o", &key]);
+    let mode = std::fs::metadata(&key).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
 
 /// A run that takes longer than the test, with its trace. It ends with the test.

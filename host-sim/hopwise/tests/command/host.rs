@@ -69,28 +69,6 @@ fn messages_go_to_hosts_and_requests_to_boards() {
     let message: Value = serde_json::from_slice(&output.stdout).expect("a line of JSON");
     assert_eq!((&message["hex"], &message["service"]), (&value!("ff00"), &value!(255)));
 
-    let at = ["--port", here];
-    let long = "x".repeat(201);
-    let no_node = "ring(3): there is no node 3: the network has nodes 0 to 2";
-    refuses(&format!(
-        r#"
-        request 1 --service 17 {long} --port {here} => a packet carries at most 200 bytes, not 201
-        request 3 --service 17 --port {here} => {no_node}
-        listen --from 3 --port {here} => {no_node}
-        send 1 --hex abc --port {here} => 'abc' is not a list of bytes, two hexadecimal digits each
-        bridge --listen 0.0.0.0:0 --port {here} => --listen takes an address of this host only, such as 127.0.0.1:7000, not 0.0.0.0:0
-        "#
-    ));
-    let (_, said) = failed(&[&["request", "2", "--service", "99", "hi"][..], &at].concat());
-    let why = "hopwise: the request to service 99 of node 2: no application there serves the port\n";
-    assert_eq!(said, why);
-    let send = ["send", "2", "hi", "--service", "99", "--confirmed", "--json"];
-    let (status, sent) = json(&[&send[..], &at].concat());
-    assert_eq!((status, &sent["outcome"]), (1, &value!("undeliverable")));
-    // Nobody is at node 2's serial port.
-    let (status, sent) = json(&[&["send", "2", "hi", "--to-host", "--json"][..], &at].concat());
-    assert_eq!((status, &sent["outcome"]), (1, &value!("undeliverable")));
-
     let listener = listening(&["--port", here]);
     drop(running);
     let output = listener.wait();

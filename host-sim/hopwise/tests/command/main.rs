@@ -3,13 +3,14 @@
 mod basics;
 mod bench;
 mod book;
-mod clock;
 mod collective;
 mod emulate;
 mod emulate_rules;
 #[path = "../../../../emulator/tests/support/mod.rs"]
 #[allow(dead_code, reason = "shared with the emulator's own tests")]
 mod emulator_support;
+mod experiment;
+mod export;
 mod files;
 mod host;
 mod load_sweep;
@@ -21,11 +22,9 @@ mod report;
 mod repository;
 mod rig_assign;
 mod rig_capture;
-mod rig_check;
-mod rig_doctor;
 mod rig_flash;
 mod rig_talk;
 mod running;
-mod sim;
 mod support;
+mod transcripts;
 mod view;

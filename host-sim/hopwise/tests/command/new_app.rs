@@ -11,37 +11,6 @@ use crate::running::new_app;
 use crate::support::{Folder, command, hopwise, json, like, quoted_words, refuses, words};
 
 #[test]
-fn a_new_program_runs_on_emulated_boards() {
-    let Some(app) = new_app() else { return };
-    let folder = Folder::new("new-app");
-    let output = command(&["emulate", "ring(3)", "--for", "3s", "--app"])
-        .arg(&app.folder)
-        .output();
-    let output = output.expect("the command starts");
-    let text = String::from_utf8(output.stdout).expect("text");
-    assert!(output.status.success(), "{text}");
-    for node in 0..3 {
-        let hello = format!("info  hello from node {node}");
-        assert_eq!(text.lines().filter(|line| line.contains(&hello)).count(), 2, "{text}");
-    }
-    let nodes = "[[node]]\naddress = 0\nprobe = \"a\"\n[[node]]\naddress = 1\nprobe = \"b\"\n";
-    let mesh = folder.mesh("mesh.toml", "path(2)", nodes);
-    let trace = folder.path("trace.jsonl");
-    let line = "capture {} --emulated --app {} --for 2500ms -o {} --json";
-    let captured = json(&words(line, &[&mesh, &app.elf, &trace]));
-    assert_eq!((captured.0, captured.1["nodes"].as_u64()), (0, Some(2)));
-    let trace = std::fs::read_to_string(trace).expect("a trace");
-    assert!(trace.contains("hello from node 1"), "its log is in the trace");
-    let planned = command(&["flash", &mesh, "--dry-run", "--app"])
-        .arg(&app.folder)
-        .output();
-    let planned = String::from_utf8(planned.expect("the command starts").stdout).expect("text");
-    let count = |file: &str| planned.lines().filter(|line| line.ends_with(file)).count();
-    let found = (count(&app.elf), count("/hopwise-boot"));
-    assert_eq!(found, (2, 2), "image and boot loader of each board: {planned}");
-}
-
-#[test]
 fn a_program_comes_through_the_mesh() {
     let Some(app) = new_app() else { return };
     let repository = Path::new("../..").canonicalize().expect("the repository");
@@ -213,25 +182,8 @@ fn what_is_no_program_for_these_boards_is_refused() {
 }
 
 #[test]
-fn nothing_is_overwritten_and_bad_names_are_refused() {
-    let folder = Folder::new("new-app-refused");
-    let mine = folder.path("mine");
-    assert!(
-        hopwise(&["new-app", &mine, "--git", "https://example.org/hopwise"])
-            .status
-            .success()
-    );
-    folder.write("mine/src/main.rs", "precious");
-    let (bad_name, good_name) = (folder.path("1st"), folder.path("x"));
-    refuses(&format!(
-        r#"
-        new-app {mine} --release 0.1 => {mine}: there is something of that name already, which is not overwritten: [..]
-        new-app {bad_name} => [..]1st' cannot be the name of a crate[..]
-        new-app {good_name} --board toaster => there is no board 'toaster', only nucleo-f446re[..]
-        "#
-    ));
-    let kept = std::fs::read_to_string(folder.path("mine/src/main.rs")).expect("my file");
-    assert_eq!(kept, "precious");
+fn without_a_repository_nothing_is_written() {
+    let folder = Folder::new("new-app-nowhere");
     let mut nowhere = command(&["new-app", "x"]);
     let nowhere = nowhere.current_dir(folder.folder()).env_remove("HOPWISE_REPO").output();
     let sentence = String::from_utf8(nowhere.expect("the command starts").stderr).unwrap();

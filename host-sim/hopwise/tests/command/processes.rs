@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::running::Ending;
-use crate::support::{Folder, command, hopwise, json, printed, rejected, until};
+use crate::support::{Folder, command, hopwise, json, printed, until};
 
 /// One node, whose host is at the terminal `host-ADDRESS` of the folder.
 fn node(folder: &Folder, network: &str, address: u64, links: &[&str]) -> Ending {
@@ -32,31 +32,6 @@ fn links_up(folder: &Folder, at: u64) -> u64 {
     let port = folder.path(&format!("host-{at}"));
     let (_, counters) = json(&["counters", &at.to_string(), "--json", "--port", &port]);
     counters["nodes"][0]["neighbors_up"].as_u64().expect("a count")
-}
-
-#[test]
-fn a_mesh_of_processes_does_what_it_should() {
-    let folder = Folder::new("processes");
-    printed(&["mesh", "key", "--encrypt", "-o", &folder.path("mesh.key")]);
-    for more in ["", "key-file = \"mesh.key\""] {
-        let mesh = folder.mesh("mesh.toml", "rdn(ring(3),1)", more);
-        let (status, found) = json(&["mesh", "run", &mesh, "--check", "--json"]);
-        assert_eq!(status, 0, "{found}");
-        for (key, expected) in [
-            ("nodes", 18),
-            ("processes", 18),
-            ("links_up", 27),
-            ("links_expected", 27),
-            ("pings", 306),
-            ("pongs", 306),
-            ("paths_as_computed", 306),
-            ("broadcasts", 18),
-            ("broadcast_deliveries", 306),
-            ("accounts_balanced", 18),
-        ] {
-            assert_eq!(found[key], expected, "{key}: {found}");
-        }
-    }
 }
 
 /// The source is that of boards.
@@ -190,11 +165,4 @@ fn strangers_at_a_socket_do_no_harm() {
     until(10, || !is_there(&folder, 0, 1));
     let _again = node(&folder, "path(2)", 1, &[&format!("0=tcp:{free}")]);
     until(15, || is_there(&folder, 0, 1));
-}
-
-#[test]
-fn wrong_cables_are_refused() {
-    for line in ["--link 0=tty", "--link 7=pty", "--link pty", "--host somewhere"] {
-        rejected(&format!("node path(2) 0 {line}").split(' ').collect::<Vec<_>>());
-    }
 }

@@ -1,6 +1,6 @@
 //! `hopwise report`: what a trace tells agrees with what the simulator knows.
 
-use crate::support::{Folder, hopwise, like, printed, printed_json, refused, simulate, words};
+use crate::support::{Folder, printed, printed_json, refused, simulate, words};
 use serde_json::Value;
 
 fn report(trace: &str) -> Value {
@@ -119,65 +119,4 @@ fn detours_are_longer_and_named() {
     assert!(longer > 0, "{paths}");
     let text = printed(&["report", &trace]);
     assert!(text.contains("| packet | path it took | computed path |"), "{text}");
-}
-
-#[test]
-fn broadcasts_follow_their_tree() {
-    let folder = Folder::new("broadcasts");
-    let trace = folder.path("trace.jsonl");
-    simulate(
-        &trace,
-        &words("rdn(ring(3),1) --traffic broadcast-all --packets 18", &[]),
-    );
-    let told = report(&trace);
-    let broadcasts = &told["delivery"]["broadcast"];
-    assert_eq!(broadcasts["delivered"], 18);
-    assert_eq!(broadcasts["arrivals"], 18 * 17);
-    assert_eq!(told["paths"]["tree_arrivals"], 18 * 17);
-    assert_eq!(told["paths"]["other_arrivals"], 0);
-    assert_eq!(told["latency"]["broadcast"]["count"], 18 * 17);
-}
-
-#[test]
-fn a_trace_need_not_name_its_network() {
-    let folder = Folder::new("unnamed");
-    let trace = folder.path("trace.jsonl");
-    simulate(&trace, &["ring(5)", "--packets", "50"]);
-    let text = std::fs::read_to_string(&trace).unwrap();
-    let (_, events) = text.split_once('\n').unwrap();
-    let unnamed = folder.write("unnamed.jsonl", events);
-    let told = report(&unnamed);
-    assert_eq!((&told["network"], &told["paths"]), (&Value::Null, &Value::Null));
-    assert_eq!(told["delivery"]["datagram"]["delivered"], 50);
-    let named = printed_json(&["report", &unnamed, "--network", "ring(5)", "--json"]);
-    assert_eq!(named["paths"]["computed"], 50);
-}
-
-#[test]
-fn bad_traces_are_refused_in_a_sentence() {
-    let folder = Folder::new("bad");
-    let bad = |text: &str| refused(&["report", &folder.write("bad.jsonl", text)]);
-    let header = "{\"network\":\"ring(5)\"}\n";
-    assert!(bad("").ends_with("bad.jsonl: the trace has no events"));
-    assert!(bad(header).ends_with("bad.jsonl: the trace has no events"));
-    assert!(bad("hello\n").ends_with("bad.jsonl: line 1: this is not an event: expected value"));
-    assert!(bad(&format!("{header}{{\"t\":1}}\n")).contains("bad.jsonl: line 2: this is not an event: missing field"));
-    let outside = r#"{"t":1,"node":9,"event":"damaged","link":0,"error":"crc"}"#;
-    let sentence = bad(&format!("{header}{outside}\n"));
-    like(
-        &sentence,
-        "[..]line 2: ring(5): there is no node 9: the network has nodes 0 to 4",
-    );
-    assert!(bad("{\"network\":\"rong(5)\"}\n").contains("line 1: 'rong(5)' is not a network: "));
-    let sentence = refused(&["report", "no/such/trace"]);
-    assert!(sentence.starts_with("hopwise: no/such/trace: "), "{sentence}");
-    let sentence = bad("{\"version\":2,\"network\":\"ring(5)\"}\n");
-    assert!(
-        sentence.ends_with("line 1: the trace has version 2, and this program reads versions up to 1: take the one that wrote it, or a later one"),
-        "{sentence}"
-    );
-    let trace = folder.write("good.jsonl", &format!("{header}{}\n", outside.replace('9', "3")));
-    let sentence = refused(&["report", &trace, "-o", "no/such/folder/report.md"]);
-    assert!(sentence.contains("no/such/folder/report.md"), "{sentence}");
-    assert!(hopwise(&["report", &trace]).status.success());
 }

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::running::Ending;
-use crate::support::{Folder, command, printed, refuses, until};
+use crate::support::{Folder, command, printed, until};
 
 const MESH: &str = "\
 # Three boards on a shelf.
@@ -82,22 +82,4 @@ fn boards_that_are_plugged_in_are_written_into_the_file() {
     assert_eq!((blinks("AA00"), blinks("CC22"), blinks("BB11")), (3, 3, 0), "{calls}");
     // All is assigned: it ends at once.
     printed(&["mesh", "assign", &mesh, "--probe-rs", &probe_rs]);
-}
-
-#[test]
-fn a_mesh_without_boards_or_without_probe_rs_is_refused() {
-    let folder = Folder::new("assign-refused");
-    let emulated = folder.mesh("emulated.toml", "ring(3)", "probe = \"emulated\"\n");
-    let mesh = folder.write("mesh.toml", MESH);
-    let inline = folder.mesh("inline.toml", "ring(3)", "node = [{ address = 1 }]\n");
-    let probe_rs = folder.stand_in("echo '[0]: STLink V2-1 -- 0483:374b:AA (ST-LINK)'");
-    let emulated_only = "all boards of this mesh are emulated";
-    refuses(&format!(
-        r#"
-        mesh assign {emulated} => {emulated_only}: there are no probes to assign
-        check {emulated} --watch => {emulated_only}: their cables are in place, and --watch has nothing to see
-        mesh assign {mesh} --probe-rs no-such-program => there is no program 'no-such-program'[..]
-        mesh assign {inline} --probe-rs {probe_rs} => {inline}: the nodes are not written as [[node]] tables
-        "#
-    ));
 }

@@ -1,6 +1,6 @@
 //! Flashing, against a stand-in for the probe-rs program that writes down how it was called.
 
-use crate::support::{Folder, elf, failed, hopwise, like, printed, refuses};
+use crate::support::{Folder, failed, hopwise, like, printed};
 use hopwise_node::store::{COMMITTED_BYTES, committed, last_epoch_in};
 use hopwise_node::wire::{BoardConfig, CONFIG_BYTES};
 
@@ -160,82 +160,4 @@ fn a_probe_that_hangs_is_given_up_and_the_others_are_flashed() {
     assert!(begin.elapsed().as_secs() < 30, "the stand-in sleeps for a minute");
     let found = (calls_of(&folder, "AA00").len(), calls_of(&folder, "BB11").len());
     assert_eq!(found, (3, 1));
-}
-
-#[test]
-fn a_dry_run_shows_the_calls_and_makes_none() {
-    let folder = Folder::new("flash-dry");
-    let mesh = folder.write("mesh.toml", MESH);
-    let program = stand_in(&folder);
-    let said = printed(&["flash", &mesh, "--dry-run", "--only", "2,0", "--probe-rs", &program]);
-    assert_eq!(said.lines().count(), 8, "{said}");
-    let [image, loader, config] = [0, 1, 2].map(|number| said.lines().nth(number).unwrap());
-    let are_built = image.ends_with("release/hopwise-firmware") && loader.ends_with("release/hopwise-boot");
-    assert!(are_built, "{said}");
-    assert!(config.contains("--base-address 0x080fe000"), "{said}");
-    assert!(calls(&folder).is_empty());
-}
-
-/// Images of a release, or of one's own with a boot loader beside it.
-#[test]
-fn the_boot_loader_comes_after_the_image() {
-    let folder = Folder::new("flash-loader");
-    let mesh = folder.write("mesh.toml", MESH);
-    let program = stand_in(&folder);
-    let [image, loader] = ["nucleo-l476rg.elf", "nucleo-l476rg-boot.elf"].map(|name| folder.write(name, ""));
-    let images = folder.folder().display().to_string();
-    for args in [
-        &["--images", images.as_str()][..],
-        &["--elf", image.as_str(), "--loader", loader.as_str()],
-    ] {
-        let _ = std::fs::remove_file(folder.path("calls"));
-        let flash = ["flash", mesh.as_str(), "--probe-rs", program.as_str(), "--only", "0"];
-        printed(&[&flash, args].concat());
-        let calls = calls_of(&folder, "AA00");
-        let files: Vec<_> = calls.iter().filter_map(|call| call.rsplit(' ').next()).collect();
-        assert_eq!(
-            files,
-            [
-                "nucleo-l476rg.elf",
-                "nucleo-l476rg-boot.elf",
-                "config-0.bin",
-                "0483:374b:AA00"
-            ]
-        );
-    }
-    std::fs::remove_file(&loader).unwrap();
-    refuses(&format!(
-        "flash {mesh} --images {images} --probe-rs {program} => [..]there is no nucleo-l476rg-boot.elf in this folder of images"
-    ));
-}
-
-#[test]
-fn what_cannot_be_flashed_is_refused() {
-    let folder = Folder::new("flash-refused");
-    let mesh = folder.mesh("mesh.toml", "ring(3)", "[[node]]\naddress = 1\nprobe = \"A\"\n");
-    let image = folder.write("image.elf", "");
-    let one = format!("flash {mesh} --only 1 --elf {image} --probe-rs");
-    // Through the mesh no probe is asked for, and all boards get the same image.
-    refuses(&format!(
-        r#"
-        flash {mesh} => the mesh file names no probe for 0, 2: `hopwise mesh assign MESH.toml` writes them [..]
-        flash {mesh} --only 5 => ring(3) has no node 5
-        flash {mesh} --port /nowhere => /nowhere: [..]
-        flash {mesh} --port /nowhere --app hello => without probes, your own program comes as an update: `hopwise update [..]
-        {one} /no/such/program => there is no program '/no/such/program': https://probe.rs says how to install probe-rs, and --probe-rs says where it is if not in PATH
-        {one} echo => 'echo' is not probe-rs: it does not say which version it has
-        "#
-    ));
-    let some = hopwise(&["flash", &mesh, "--port", "/nowhere", "--only", "1"]);
-    assert_eq!(some.status.code(), Some(2));
-}
-
-#[test]
-fn emulated_boards_have_the_configs_of_the_mesh_file() {
-    let Some(elf) = elf() else { return };
-    let folder = Folder::new("flash-emulated");
-    let node = "baud = 115200\nprobe = \"emulated\"\n[[node]]\naddress = 5\nname = \"five\"\n";
-    let mesh = folder.mesh("mesh.toml", "heawood", node);
-    let said = printed(&["flash", &mesh, "--elf", elf]);
-    assert_eq!(said, "14 of 14 emulated boards have their config\n");
 }

@@ -1,8 +1,8 @@
 //! A running mesh, asked through a pseudo-terminal as through a board's USB port.
 
 use crate::running::Running;
-use crate::support::{Folder, command, elf, failed, json, printed, refuses, rejected};
-use serde_json::{Value, json as value};
+use crate::support::{Folder, command, elf, json, printed, rejected};
+use serde_json::json as value;
 
 #[test]
 fn a_running_mesh_answers_through_a_terminal() {
@@ -58,35 +58,6 @@ fn a_running_mesh_answers_through_a_terminal() {
 }
 
 #[test]
-fn what_cannot_be_reached_is_said() {
-    let Some(elf) = elf() else { return };
-    let folder = Folder::new("talk-refused");
-    let mesh = folder.mesh("mesh.toml", "path(3)", "");
-    let script = folder.write("script.txt", "0s cut 2.USART1\n");
-    let running = Running::with(&folder, &mesh, elf, &["--script", &script]);
-    let tty = running.ports[0].as_str();
-    let long = "x".repeat(201);
-    refuses(&format!(
-        r#"
-        ping 7 --port {tty} => path(3): [..]7[..]
-        trace 7 --port {tty} => path(3): [..]7[..]
-        send 7 x --port {tty} => path(3): [..]7[..]
-        counters 7 --port {tty} => path(3): [..]7[..]
-        broadcast x 7 --port {tty} => path(3): [..]7[..]
-        send 1 {long} --port {tty} => a packet carries at most 200 bytes, not 201
-        ping 1 --port /nowhere => /nowhere: [..]
-        "#
-    ));
-    let (_, why) = failed(&["ping", "2", "--count", "1", "--port", tty]);
-    assert_eq!(
-        why,
-        "hopwise: 0 of 1 pings of node 2 were answered (undeliverable: no-route)\n"
-    );
-    let (status, sent) = json(&["send", "2", "x", "--confirmed", "--port", tty, "--json"]);
-    assert_eq!((status, &sent["outcome"]), (1, &value!("undeliverable")));
-}
-
-#[test]
 fn the_port_that_is_meant_need_not_be_said() {
     let Some(elf) = elf() else { return };
     let folder = Folder::new("talk-meant");
@@ -127,17 +98,4 @@ fn cables_are_watched_as_they_are_plugged_in() {
             "ring(3): the wiring is as planned",
         ]
     );
-}
-
-#[test]
-fn a_simulation_takes_a_mesh_file() {
-    let folder = Folder::new("sim-mesh");
-    let mesh = folder.mesh("mesh.toml", "ring(5)", "baud = 115200\n");
-    let of_file = json(&["sim", &mesh, "--packets", "50", "--json"]).1;
-    let of_expression = json(&["sim", "ring(5)", "--baud", "115200", "--packets", "50", "--json"]).1;
-    assert_eq!(of_file["delivered"], 50);
-    assert_eq!(of_file["trace_sha256"], of_expression["trace_sha256"]);
-    let other = json(&["sim", &mesh, "--baud", "1000000", "--packets", "50", "--json"]).1;
-    assert_ne!(other["trace_sha256"], of_file["trace_sha256"]);
-    assert_ne!(of_file["trace_sha256"], Value::Null);
 }

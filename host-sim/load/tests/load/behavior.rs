@@ -14,6 +14,12 @@ fn same_seed_same_run() {
     assert_ne!(first, without_times(point(&format!("{line} --seed 2"))));
 }
 
+#[test]
+fn as_many_cycles_are_measured_as_said() {
+    let measured = point("ring(8) --rate 0.1 --cycles 100").packets_measured;
+    assert!((50..120).contains(&measured), "{measured} packets");
+}
+
 /// Far above what they can carry, with packets longer than a buffer, packets keep arriving.
 #[test]
 fn no_network_locks_up_under_overload() {

@@ -10,24 +10,7 @@ use crate::mesh::{CableRate, Mesh, NodePort};
 
 #[test]
 fn what_is_said_is_kept_and_the_rest_has_defaults() {
-    let text = r#"
-network = "ring(4)"
-board = "nucleo-f446re"
-log-packets = true
-hosts-anywhere = true
-traffic = { rate = 5, pattern = "broadcast" }
-
-[[node]]
-address = 2
-probe = "066DFF"
-name = "north"
-uarts = ["UART5", "usart1"]
-
-[[node]]
-address = 3
-probe = "0483:3752:0670FF"
-"#;
-    let mesh = Mesh::parse(text).unwrap();
+    let mesh = Mesh::parse(include_str!("options.toml")).unwrap();
     assert_eq!((mesh.baud, mesh.degree(2), mesh.name(2)), (1_000_000, 2, "north"));
     assert_eq!(mesh.probe(2).as_deref(), Some("0483:374b:066DFF"));
     assert_eq!(mesh.probe(3).as_deref(), Some("0483:3752:0670FF"));
@@ -75,19 +58,7 @@ fn every_broken_rule_is_told_with_its_line() {
 }
 
 /// A ring of five with a board that has two links for most of its nodes, and others in between.
-const MIXED: &str = r#"
-network = "ring(5)"
-board = "nucleo-f401re"
-
-[[node]]
-address = 1
-board = "nucleo-f446re"
-uarts = ["UART5", "UART4"]
-
-[[node]]
-address = 3
-board = "plain-f405rg"
-"#;
+const MIXED: &str = include_str!("mixed.toml");
 
 #[test]
 fn every_node_can_have_a_board_of_its_own() {

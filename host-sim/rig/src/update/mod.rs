@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use configs::{CannotChange, ConfigsReport, change_configs};
-pub use package::{BadPackage, Linked, Package};
+pub use package::{BadPackage, Linked, Package, hex};
 
 /// Blocks that are sent before anyone looks what became of them.
 const BATCH: usize = 64;

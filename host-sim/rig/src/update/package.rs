@@ -94,7 +94,8 @@ fn in_words(slot: Slot) -> &'static str {
     }
 }
 
-fn hex(hash: &[u8; HASH_BYTES]) -> String {
+/// As people read it.
+pub fn hex(hash: &[u8; HASH_BYTES]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

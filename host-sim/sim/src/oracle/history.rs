@@ -19,6 +19,8 @@ named! {
         Noisy = "noisy",
         /// There were such wires, and its destination had more to answer than it has buffers for.
         Busy = "busy",
+        /// Its receiver's inbox was full: the application there reads late.
+        Unread = "unread",
         /// Senders were refused: more was sent than the mesh carries.
         Overload = "overload",
         /// A board of the mesh is faulty, and nothing is guaranteed for such a packet beside such a board.

@@ -10,6 +10,7 @@ mod ledger;
 mod quick_map;
 mod record;
 mod responses;
+mod restored;
 mod verdict;
 
 use std::collections::HashSet;
@@ -19,8 +20,9 @@ use frame_summary::{FrameSummary, Sequences};
 pub use history::Exception;
 use history::History;
 use hopwise_core::{Network, Node};
-use hopwise_node::router::{Event, Outcome};
-use hopwise_node::wire::{DropReason, Kind, PacketId, Query, Response, RouterCounters};
+use hopwise_node::limits::BODY;
+use hopwise_node::router::{Event, Message, Outcome};
+use hopwise_node::wire::{AppPort, DropReason, Kind, PacketId, Query, Response, RouterCounters};
 use ledger::Ledger;
 use quick_map::QuickMap;
 use rand::{Rng, SeedableRng};
@@ -35,6 +37,13 @@ use super::world::WireEnd;
 
 /// A payload begins with the number of its record.
 const NUMBER: usize = 4;
+
+/// Applications listen at so many ports.
+const PORTS: u32 = 3;
+
+fn port_of(number: u32) -> AppPort {
+    AppPort(AppPort::FIRST_FREE.0 + (number % PORTS) as u8)
+}
 
 /// The shortest payload that can be told apart.
 pub const LEAST_PAYLOAD: usize = NUMBER;
@@ -56,6 +65,8 @@ pub struct Oracle {
     asked: Vec<Option<u32>>,
     network: Network,
     nodes: u32,
+    /// Applications read their messages late.
+    reads_late: bool,
     /// Boards with a host, in their order.
     hosts: Vec<Node>,
     seed: u64,
@@ -67,6 +78,8 @@ pub struct Oracle {
     history: History,
     sequences: Sequences,
     ledger: Ledger,
+    /// The number of the first packet after everything was restored.
+    restored_from: Option<u32>,
     /// The last packet that came from a source to a node, by service.
     latest: QuickMap<(Service, u32, u32), u32>,
     soon: Nanos,
@@ -95,6 +108,7 @@ impl Oracle {
             asked: vec![None; nodes as usize],
             network: *network,
             nodes,
+            reads_late: false,
             hosts: hosts.to_vec(),
             seed,
             tally: Tally::default(),
@@ -103,6 +117,7 @@ impl Oracle {
             parts: Parts::new(vec![0; nodes as usize], vec![0; nodes as usize], false),
             off_at: vec![None; nodes as usize],
             history: History::new(byte_nanos),
+            restored_from: None,
             sequences: Sequences::default(),
             ledger: Ledger::new(boards, hosts.len()),
             latest: QuickMap::default(),
@@ -137,6 +152,16 @@ impl Oracle {
 
     pub(super) fn all_are_honest(&self) -> bool {
         self.faulty_boards.is_empty() && !self.tapped
+    }
+
+    /// Messages are read late: an inbox may be full, and a confirmed packet is read after its sender knows that it has arrived.
+    pub fn read_late(&mut self) {
+        self.reads_late = true;
+    }
+
+    /// The port of the next packet, which its receiver must see.
+    pub fn port(&self) -> AppPort {
+        port_of(self.records.len() as u32)
     }
 
     /// A faulty node has taken a packet and does not forward it.
@@ -247,6 +272,8 @@ impl Oracle {
             interrupted: false,
             swallowed: false,
             busy: false,
+            unread: false,
+            twin: false,
             dropped: None,
             closed: false,
         };
@@ -260,15 +287,15 @@ impl Oracle {
             *count += 1;
         }
         self.ids.insert(id, number);
-        if self.faulty_boards.contains(&dest) {
-            self.records[number as usize].swallowed = true;
-        }
-        if nobody_to_reach || self.faulty_boards.contains(&dest) {
+        let for_nobody = self.restored_from.is_none() && self.faulty_boards.contains(&dest);
+        self.records[number as usize].swallowed = for_nobody;
+        if nobody_to_reach || for_nobody {
             self.close(number);
         }
     }
 
-    pub fn delivered(&mut self, at: Nanos, node: u32, source: u32, payload: &[u8]) {
+    pub fn delivered(&mut self, at: Nanos, node: u32, message: &Message<BODY>) {
+        let (source, port, payload) = (message.source as u32, message.port, &message.payload[..]);
         let number = payload.first_chunk().map(|number| u32::from_le_bytes(*number));
         if self.is_forged(payload) {
             self.tally.forged += 1;
@@ -283,7 +310,7 @@ impl Oracle {
             Service::Query(_) => (false, record.dest),
             _ => (record.dest == node, record.source),
         };
-        if record.payload != Sealed::of(payload) || !goes_here || from != source {
+        if record.payload != Sealed::of(payload) || !goes_here || from != source || port != port_of(number) {
             return self.corrupted(at, node, source);
         }
         let again = if record.service == Service::Broadcast {
@@ -358,7 +385,7 @@ impl Oracle {
         let (service, sent_at) = (record.service, record.sent_at);
         let complete = match service {
             Service::Broadcast => record.deliveries >= record.audience(),
-            Service::Confirmed => false,
+            Service::Confirmed => record.outcome.is_some(),
             Service::Datagram | Service::Query(_) => true,
         };
         self.latencies.push(at - sent_at);
@@ -375,7 +402,8 @@ impl Oracle {
         let record = &self.records[number as usize];
         let (sent_at, source) = (record.sent_at, record.source);
         let took = at - sent_at;
-        let too_late = took > record.service.longest();
+        // A faulty node may send what it has kept whenever it likes, and its destination cannot tell when the packet was sent.
+        let too_late = took > record.service.longest() && !self.replayers;
         let calm =
             self.all_are_honest() && !record.parts.has_bad_wires && self.history.exception(sent_at, at).is_none();
         // A confirmed packet may have to look for its path more than once where cables are missing.
@@ -418,6 +446,10 @@ impl Oracle {
         let record = &mut self.records[number as usize];
         record.outcome = Some(outcome);
         if outcome == Outcome::Delivered {
+            if record.deliveries == 0 && self.reads_late {
+                // It is in the inbox, and open until it is read.
+                return;
+            }
             if record.deliveries == 0 && self.liars {
                 record.swallowed = true;
                 self.tally.forged += 1;
@@ -491,6 +523,8 @@ impl Oracle {
         // The response to a request that cannot be brought back, too.
         if let Some(&number) = self.ids.get(packet) {
             self.records[number as usize].busy |= reason == DropReason::Busy && packet.kind == Kind::Request;
+            self.records[number as usize].unread |= reason == DropReason::InboxFull;
+            self.records[number as usize].twin |= reason == DropReason::Duplicate;
             self.explain(at, node, number, reason.name());
         }
     }
@@ -517,7 +551,8 @@ impl Oracle {
         for record in self.records[first..].iter_mut().filter(|record| !record.closed) {
             let broadcast = record.service == Service::Broadcast;
             record.interrupted |= record.source == node || record.dest == node;
-            let untold = record.source == node || record.dest == node && record.service != Service::Confirmed;
+            let is_told = record.service == Service::Confirmed && record.outcome.is_none();
+            let untold = record.source == node || record.dest == node && !is_told;
             if untold && !broadcast {
                 // No node is left that could be notified, or could respond.
                 record.closed = true;

@@ -144,6 +144,10 @@ pub(super) struct Record {
     pub(super) swallowed: bool,
     /// Its destination had too much to answer.
     pub(super) busy: bool,
+    /// An inbox was full.
+    pub(super) unread: bool,
+    /// A node took it for one that it has had.
+    pub(super) twin: bool,
     /// When some node dropped it, or a copy of it, so that it may not have arrived for that reason.
     pub(super) dropped: Option<Nanos>,
     pub(super) closed: bool,
@@ -199,6 +203,8 @@ pub enum Broken {
     Account,
     /// Nothing moves any more, or a sender is refused for what it may do.
     Halt,
+    /// Long after everything was restored something does not work.
+    NoRecovery,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

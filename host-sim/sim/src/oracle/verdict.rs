@@ -9,8 +9,16 @@ use crate::wire::Nanos;
 impl Oracle {
     pub(super) fn exception(&self, number: u32) -> Option<Exception> {
         let record = &self.records[number as usize];
+        if self.is_after_restoration(number) {
+            // A liar may have used up its number.
+            return (self.liars && record.twin).then_some(Exception::FaultyNode);
+        }
         if record.interrupted || record.outcome == Some(Outcome::Interrupted) {
             return Some(Exception::Restarted);
+        }
+        // Nothing excuses what was confirmed and has never been read.
+        if record.outcome == Some(Outcome::Delivered) && !self.liars {
+            return None;
         }
         if record.swallowed && record.service != Service::Confirmed {
             return Some(Exception::FaultyNode);
@@ -25,6 +33,7 @@ impl Oracle {
             .or_else(|| self.needs_bad_wire(record).then_some(Exception::Noisy))
             // Behind a bad wire answers pile up, and a node that has too many of them says so.
             .or_else(|| (record.busy && bad_wires).then_some(Exception::Busy))
+            .or_else(|| (record.unread && self.reads_late).then_some(Exception::Unread))
             .or_else(|| self.may_be_spoilt(record).then_some(Exception::FaultyNode))
     }
 
@@ -89,7 +98,7 @@ impl Oracle {
                     self.tally.undeliverable += 1;
                     self.tally.cut_off += u64::from(exception == Some(Exception::CutOff));
                 }
-                None if record.dropped.is_some() => {
+                None if record.dropped.is_some() && record.outcome != Some(Outcome::Delivered) => {
                     self.tally.undeliverable += 1;
                     if broadcast {
                         let what = format!("broadcast {number} of node {source} missed a node in a quiet mesh");

@@ -9,6 +9,8 @@ use crate::wire::{Direction, Nanos, Noise, PASSES_SOON};
 
 pub(super) struct Cable {
     pub(super) ends: [WireEnd; 2],
+    /// Where it was laid.
+    laid: [WireEnd; 2],
     /// From each end to the other.
     pub(super) directions: [Direction; 2],
     pub(super) random: Xoshiro256PlusPlus,
@@ -36,6 +38,7 @@ impl<C: SimSizes> World<C> {
         let noise = &self.build.noise;
         self.cables.push(Cable {
             ends: [a, b],
+            laid: [a, b],
             directions: [Direction::new(noise, &mut random), Direction::new(noise, &mut random)],
             random,
             plugged: true,
@@ -169,6 +172,40 @@ impl<C: SimSizes> World<C> {
                 watcher.redirected(from, self.ends(cable)[1 - side]);
             }
         }
+    }
+
+    /// Undoes whatever was done to cables, and takes faulty nodes away. Returns the machines to start.
+    pub fn restore(&mut self, watcher: &mut impl Watcher) -> Vec<u32> {
+        self.build.noise = Noise::default();
+        for cable in 0..self.cables.len() {
+            for side in [0, 1] {
+                let (end, laid) = (self.cables[cable].ends[side], self.cables[cable].laid[side]);
+                if end != laid {
+                    self.swap(end, laid, watcher);
+                }
+                self.set_dead(laid, false, watcher);
+                self.set_stuck(laid, false, watcher);
+                self.set_noise(laid, None, false, watcher);
+            }
+            self.cables[cable].tap = None;
+            self.plug(cable as u32, true, watcher);
+        }
+        for faulty in std::mem::take(&mut self.build.faulty_boards) {
+            self.stop(faulty.node as u32, watcher);
+        }
+        (0..self.boards.len() as u32)
+            .filter(|&board| !self.is_on(board))
+            .collect()
+    }
+
+    /// An end of a cable between boards whose link takes no packets: it is down, or went down too often.
+    pub fn first_link_down(&self) -> Option<WireEnd> {
+        let open = |&(board, link): &WireEnd| {
+            let link = self.node(board).and_then(|node| node.links().get(usize::from(link)));
+            link.is_some_and(|link| link.is_open())
+        };
+        let wires = self.cables.iter().take(self.wires as usize);
+        wires.flat_map(|cable| cable.ends).find(|end| !open(end))
     }
 
     /// The cable at a link, and which of its ends that is.

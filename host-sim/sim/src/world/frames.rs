@@ -85,6 +85,7 @@ impl<C: SimSizes> World<C> {
             random,
             plugged,
             tap,
+            ..
         } = &mut self.cables[cable as usize];
         let transmitter = &mut self.boards[from.0 as usize].transmitters[usize::from(from.1)];
         let end = (transmitter.missed + count).min(transmitter.length);

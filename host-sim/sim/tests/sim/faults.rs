@@ -321,3 +321,32 @@ fn resets_double_nothing() {
         }
     }
 }
+
+/// Cables cut, reversed, exchanged, noisy and tapped, boards dead and faulty: once all is restored, every service works between every pair.
+#[test]
+fn after_the_last_fault_everything_works_again() {
+    for (network, more) in [
+        (
+            "ring(5)",
+            "--events '0s cut 0.0; 1s reverse 2.1; 1s stuck 3.0; 2s off 4'",
+        ),
+        (
+            "torus(3,3)",
+            "--events '0s swap 0.0 4.1; 1s swap 4.1 7.2; 1s noise 3.0 0.1' --host '2' --pull-every 300ms",
+        ),
+        (
+            "rdn(ring(3),1)",
+            "--rogue 3:babble,7:flap,9:replay,11:flood --reset-every 500ms --read-late 50ms",
+        ),
+        (
+            "hypercube(3)",
+            "--key word+encrypt --tap 0.0,3.1 --rogue 5:lie --rogue-has-key --ber 1e-4",
+        ),
+        ("mesh(3,3)", "--events '1s off all' --baud 115200"),
+    ] {
+        let settings = on(&format!("{network} --mixed --for 3s --rate 20 {more} --restore"));
+        let account = run(&settings);
+        let plain = run(&also(settings.clone(), "--restore false"));
+        assert!(account.tally.sent >= plain.tally.sent + 9, "{}", settings.command());
+    }
+}

@@ -1,6 +1,6 @@
 //! The oracle is tested: boards that lie, each in one way, and it catches every one of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use hopwise_node::limits::BODY;
 use hopwise_node::router::{Event, Message, MessageKind};
@@ -66,6 +66,7 @@ fn payloads_cut_short_drawn_out_or_changed_are_corrupted() {
     assert_caught(with(|message| message.payload.push(0).unwrap()), Broken::Corrupted);
     assert_caught(with(|message| message.payload[20] ^= 1), Broken::Corrupted);
     assert_caught(with(|message| message.source ^= 1), Broken::Corrupted);
+    assert_caught(with(|message| message.port.0 ^= 1), Broken::Corrupted);
 }
 
 #[test]
@@ -403,4 +404,49 @@ fn answers_that_cannot_be_are_corrupted() {
             Broken::Corrupted,
         );
     }
+}
+
+/// A cable that carries no frame, though nothing is wrong with it.
+struct CarriesNothing;
+
+impl Shell for CarriesNothing {
+    fn sends(&mut self, _: Nanos, from: WireEnd, _: &mut [u8], length: usize) -> usize {
+        if from == (LIAR, 0) { 3 } else { length }
+    }
+}
+
+/// After the fault the mesh goes on around that cable, and nobody misses a packet.
+#[test]
+fn a_mesh_that_does_not_recover_is_found() {
+    let settings = on("torus(3,3) --packets 100 --events '0s cut 4.0'");
+    assert_eq!(verdict(&settings, CarriesNothing), None);
+    assert_caught_in(&also(settings.clone(), "--restore"), CarriesNothing, Broken::NoRecovery);
+    assert_eq!(verdict(&also(settings, "--restore"), Honest), None);
+}
+
+/// Swallows the messages that an inbox had no room for at first.
+#[derive(Default)]
+struct ForgetsWhatWaited(HashSet<(u64, u32)>);
+
+impl Shell for ForgetsWhatWaited {
+    fn says(&mut self, _: Nanos, _: u32, event: &Event) -> Option<Event> {
+        if let Event::Dropped { packet, reason, .. } = event
+            && *reason == DropReason::InboxFull
+        {
+            self.0.insert((packet.source, packet.number));
+        }
+        Some(*event)
+    }
+
+    fn brings(&mut self, _: Nanos, _: u32, messages: &mut Vec<Message<BODY>>) {
+        messages.retain(|message| !self.0.contains(&(message.source, message.number)));
+    }
+}
+
+/// That an application reads late excuses a message that found no room, but not one that was confirmed.
+#[test]
+fn a_confirmed_message_that_is_never_read_is_lost() {
+    let settings = on("star(6) --confirmed --packets 300 --rate 300 --read-late 100ms");
+    assert_eq!(verdict(&settings, Honest), None);
+    assert_caught_in(&settings, ForgetsWhatWaited::default(), Broken::Lost);
 }

@@ -12,7 +12,6 @@ mod links;
 mod programs;
 mod pulls;
 mod settings;
-mod swarm;
 mod torture;
 
 use hopwise_sim::run::Account;

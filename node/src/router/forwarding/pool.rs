@@ -187,6 +187,19 @@ impl<C: Capacities> Pool<C> {
         self.used.count_ones() as usize
     }
 
+    /// Whether every slot is free, and none counts as taken.
+    pub(in crate::router) fn is_at_rest(&self) -> bool {
+        let counts = [
+            self.passing,
+            self.channels_in_use,
+            self.outbox,
+            self.service,
+            self.inbox,
+        ];
+        let per_place = self.channels.iter().chain(self.links.iter());
+        self.used == 0 && counts.iter().chain(per_place).all(|&count| count == 0)
+    }
+
     /// The number of shared slots available to a link with a priority: the free ones, up to its share, minus one for each earlier priority
     /// of another link within that link's share.
     fn common_for(&self, link: u8, priority: Option<Priority>) -> usize {

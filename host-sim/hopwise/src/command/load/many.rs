@@ -136,7 +136,7 @@ fn plan(args: &SweepArgs) -> Result<Folder<'static>, CliError> {
             }
         }
     }
-    Ok(Folder::create(&args.jobs, jobs, KINDS)?)
+    Ok(Folder::create(&args.jobs, jobs, KINDS, false)?)
 }
 
 /// Numbers, and ranges FROM:TO:STEP with both ends.
@@ -191,7 +191,7 @@ fn study(args: &StudyArgs) -> Result<Outcome, CliError> {
         .into_iter()
         .filter(|size| size.nodes <= args.most_nodes)
         .collect();
-    let folder = Folder::create(&args.jobs, study::plan(&sizes), KINDS)?;
+    let folder = Folder::create(&args.jobs, study::plan(&sizes), KINDS, false)?;
     work_on(&folder, Share::ALL)?;
     let rows = report::rows(&folder.findings()?).map_err(CliError::room)?;
     let Study { text, charts } = study::write(&sizes, &rows);

@@ -141,6 +141,11 @@ impl Rig {
         rig
     }
 
+    /// The same once all links are up.
+    pub(crate) fn up(expression: &str) -> Option<Self> {
+        Rig::of(expression).map(Rig::linked)
+    }
+
     /// The same once all links are up, within a second.
     pub(crate) fn linked(mut self) -> Self {
         self.wait_for_links(SECOND);

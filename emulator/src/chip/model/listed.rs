@@ -1,0 +1,156 @@
+//! What `chips.txt` lists of each chip.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use super::super::dma::Request;
+use super::super::exti;
+use super::super::i2c::{I2cPins, Registers};
+use super::super::map::{Gate, Kind, MapEntry, UART_NAMES, UARTS};
+use super::super::pins::{Pin, UartPins};
+use super::super::rcc::layout::{f4, h7, l4_g4};
+use super::super::rtc;
+use super::kinds::{ADC_V2, ADC_V3, ADVANCED, NARROW, RNG, SPI_V1, SPI_V2, SPI_V3, WIDE};
+
+#[derive(Default)]
+pub(super) struct Listed {
+    pub(super) map: Vec<MapEntry>,
+    pub(super) functions: Vec<UartPins>,
+    pub(super) requests: Vec<Request>,
+    pub(super) mux: [(u32, u32); UARTS],
+}
+
+/// By the names of the chips, without what all begin with.
+pub(super) static LISTED: LazyLock<BTreeMap<&str, Listed>> = LazyLock::new(|| {
+    let mut chips: BTreeMap<&str, Listed> = BTreeMap::new();
+    let lines = include_str!("chips.txt").lines();
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split(" | ").collect();
+        for chip in fields[1].split(' ') {
+            chips.entry(chip).or_default().add(chip, &fields);
+        }
+    }
+    chips
+});
+
+impl Listed {
+    fn add(&mut self, chip: &str, fields: &[&'static str]) {
+        match *fields {
+            ["at", _, place, name, kind, clock, interrupts] => {
+                let (base, size) = place.split_once('+').unwrap_or((place, "400"));
+                self.map.push(MapEntry {
+                    base: hexadecimal(base),
+                    size: hexadecimal(size),
+                    name,
+                    kind: read_kind(kind, name),
+                    gate: clock.split_once(' ').map(|(bus, bit)| Gate {
+                        register: enable_register(chip, bus),
+                        bit: number(bit),
+                    }),
+                    interrupts: list(interrupts.trim_start_matches('-'), ' ', |text| number(text) as usize),
+                });
+            }
+            ["pins", _, port, function, tx, rx] => self.functions.push(UartPins {
+                uart: uart(port),
+                function: number(function),
+                tx: list(tx, ' ', Pin::named),
+                rx: list(rx, ' ', Pin::named),
+            }),
+            ["dma", _, port, side, requests] => self.requests.extend(list(requests, ';', |request| {
+                let [controller, channel, selection] = *list(request, ' ', number) else {
+                    panic!("{fields:?}")
+                };
+                let of = if side == "rx" { Request::rx } else { Request::tx };
+                of(uart(port), controller as usize, channel as usize, selection)
+            })),
+            ["mux", _, port, receives, sends] => self.mux[uart(port)] = (number(receives), number(sends)),
+            _ => panic!("{fields:?}"),
+        }
+    }
+}
+
+fn number(text: &str) -> u32 {
+    text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
+}
+
+fn hexadecimal(text: &str) -> u32 {
+    u32::from_str_radix(text, 16).unwrap_or_else(|_| panic!("{text} is no hexadecimal number"))
+}
+
+fn list<T>(text: &'static str, separator: char, read: impl Fn(&'static str) -> T) -> &'static [T] {
+    let parts = text.split(separator).filter(|part| !part.is_empty());
+    parts.map(read).collect::<Vec<T>>().leak()
+}
+
+fn uart(name: &str) -> usize {
+    let place = UART_NAMES.iter().position(|port| *port == name);
+    place.unwrap_or_else(|| panic!("{name} is no serial port"))
+}
+
+fn enable_register(chip: &str, bus: &str) -> u32 {
+    match (&chip[..2], bus) {
+        ("F4", "AHB1") => f4::AHB1,
+        ("F4", "AHB2") => f4::AHB2,
+        ("F4", "APB1") => f4::APB1,
+        ("F4", "APB2") => f4::APB2,
+        ("L4" | "G4", "AHB1") => l4_g4::AHB1,
+        ("L4" | "G4", "AHB2") => l4_g4::AHB2,
+        ("L4" | "G4", "APB1") => l4_g4::APB1,
+        ("L4" | "G4", "APB1_2") => l4_g4::APB1_2,
+        ("L4" | "G4", "APB2") => l4_g4::APB2,
+        ("H7", "AHB1") => h7::AHB1,
+        ("H7", "AHB2") => h7::AHB2,
+        ("H7", "AHB4") => h7::AHB4,
+        ("H7", "APB1") => h7::APB1,
+        ("H7", "APB2") => h7::APB2,
+        ("H7", "APB4") => h7::APB4,
+        _ => panic!("{chip} has no bus {bus}"),
+    }
+}
+
+fn read_kind(text: &'static str, name: &str) -> Kind {
+    match text {
+        "no model" => Kind::Unmodeled,
+        "rcc" => Kind::Rcc,
+        "pwr" => Kind::Pwr,
+        "flash" => Kind::Flash,
+        "gpio" => Kind::Gpio(usize::from(name.as_bytes()[4] - b'A')),
+        "exti mask-first" => Kind::Exti(exti::Layout::MaskFirst),
+        "exti edges-first" => Kind::Exti(exti::Layout::EdgesFirst),
+        "syscfg" => Kind::Syscfg,
+        "uart" => Kind::Uart(uart(name)),
+        "dma 1" => Kind::Dma(0),
+        "dma 2" => Kind::Dma(1),
+        "dma mux" => Kind::Dma(2),
+        "rtc v2" => Kind::Rtc(rtc::Layout::V2),
+        "rtc v3" => Kind::Rtc(rtc::Layout::V3),
+        "iwdg" => Kind::Iwdg,
+        "dbgmcu" => Kind::Dbgmcu,
+        "timer of 16 bits" => NARROW,
+        "timer of 32 bits" => WIDE,
+        "advanced timer" => ADVANCED,
+        "spi v1" => SPI_V1,
+        "spi v2" => SPI_V2,
+        "spi v3" => SPI_V3,
+        "adc v2" => ADC_V2,
+        "adc v3" => ADC_V3,
+        "rng" => RNG,
+        _ => {
+            let v1 = text.strip_prefix("i2c v1 ").map(|pins| (Registers::V1, pins));
+            let found = v1.or_else(|| Some((Registers::V2, text.strip_prefix("i2c v2 ")?)));
+            let (registers, pins) = found.unwrap_or_else(|| panic!("{text} is no kind of peripheral"));
+            Kind::I2c(registers, list(pins, ' ', i2c_pins))
+        }
+    }
+}
+
+/// Such as `4:PB6,PB8/PB7,PB9`.
+fn i2c_pins(text: &'static str) -> I2cPins {
+    let (function, pins) = text.split_once(':').expect("an alternate function and pins");
+    let (scl, sda) = pins.split_once('/').expect("pins for the clock and for the data");
+    I2cPins {
+        function: number(function),
+        scl: list(scl, ',', Pin::named),
+        sda: list(sda, ',', Pin::named),
+    }
+}

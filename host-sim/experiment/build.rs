@@ -1,0 +1,11 @@
+//! The commit that results name.
+
+fn main() {
+    let origin = hopwise_origin::of(
+        "host-sim/experiment/",
+        "core/src emulator/src host-sim/emulate/src host-sim/load/src host-sim/networks/src host-sim/sim/src node/src",
+    );
+    let changes = if origin.changed { ", with changes" } else { "" };
+    let commit = origin.commit.map_or("unknown".into(), |commit| commit + changes);
+    println!("cargo::rustc-env=HOPWISE_COMMIT={commit}");
+}

@@ -1,0 +1,101 @@
+//! An experiment in one file: its plan, the files that it reads, and the data, for another machine to rerun and compare.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Job;
+use crate::folder::FolderError;
+
+const VERSION: u64 = 1;
+
+#[derive(Serialize, Deserialize)]
+pub struct Archive {
+    version: u64,
+    plan: PathBuf,
+    /// The plan and what it reads.
+    files: BTreeMap<PathBuf, String>,
+    data: String,
+    pub provenance: Value,
+}
+
+fn bad(path: &Path, why: impl Display) -> FolderError {
+    FolderError::Unfit(format!("{}{why}", path.display()))
+}
+
+/// Whether a path leads to a file below the working folder, on any machine.
+fn is_inside(path: &Path) -> bool {
+    let mut parts = path.components();
+    parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+fn read(path: &Path, most: u64) -> Result<String, FolderError> {
+    hopwise_files::read_text(path, most).map_err(|error| bad(path, format_args!(": {error}")))
+}
+
+impl Archive {
+    pub fn new(plan: &Path, jobs: &[&Job], provenance: Value, data: String) -> Result<Self, FolderError> {
+        let text = read(plan, hopwise_files::MAX_TEXT)?;
+        let outside = plan.file_name().filter(|_| !is_inside(plan));
+        let plan = outside.map_or(plan, Path::new).to_path_buf();
+        let mut files = BTreeMap::from([(plan.clone(), text)]);
+        for path in jobs.iter().flat_map(|job| job.inputs()).filter(|path| path.is_file()) {
+            if !is_inside(path) {
+                return Err(bad(path, " cannot be archived: it is not below the working folder"));
+            }
+            files.insert(path.into(), read(path, hopwise_files::MAX_TEXT)?);
+        }
+        let version = VERSION;
+        Ok(Archive {
+            version,
+            plan,
+            files,
+            data,
+            provenance,
+        })
+    }
+
+    pub fn read(path: &Path) -> Result<Self, FolderError> {
+        let text = read(path, hopwise_files::MAX_IMAGE)?;
+        let what = " is no archive of an experiment, or is damaged: ";
+        let damaged = |error| bad(path, format_args!("{what}{error}"));
+        let value: Value = serde_json::from_str(&text).map_err(damaged)?;
+        if let Some(version) = value["version"].as_u64().filter(|&version| version != VERSION) {
+            let why = format!(" has version {version}, and this program reads {VERSION}: take the one that wrote it");
+            return Err(bad(path, why));
+        }
+        let archive: Self = serde_json::from_value(value).map_err(damaged)?;
+        let is_whole = archive.files.contains_key(&archive.plan);
+        match is_whole && archive.files.keys().all(|name| is_inside(name)) {
+            true => Ok(archive),
+            false => Err(bad(path, " has no plan, or a file outside of its folder")),
+        }
+    }
+
+    /// Writes the files into a folder, and returns where the plan is. If it reads others, that becomes the working folder.
+    pub fn unpack(&self, folder: &Path) -> io::Result<PathBuf> {
+        for (path, text) in &self.files {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap_or(folder))?;
+            fs::write(path, text)?;
+        }
+        match self.files.len() {
+            1 => Ok(folder.join(&self.plan)),
+            _ => std::env::set_current_dir(folder).map(|()| self.plan.clone()),
+        }
+    }
+
+    /// The first line in which other data differ; `None` if they are the same, byte for byte.
+    pub fn difference(&self, data: &str) -> Option<String> {
+        let pairs = self.data.bytes().zip(data.bytes());
+        let same = pairs.take_while(|(one, other)| one == other);
+        let line = same.filter(|(byte, _)| *byte == b'\n').count();
+        let [one, other] = [&self.data, data].map(|text| text.lines().nth(line).unwrap_or_default());
+        let what = format!("line {} of the data is '{one}' in the archive", line + 1);
+        (self.data != data).then(|| format!("{what}, and '{other}' here"))
+    }
+}
