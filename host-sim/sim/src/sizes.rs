@@ -15,13 +15,13 @@ pub fn simulate<'a>(
     trace: Option<&'a mut (dyn Write + 'a)>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
-    simulate_with(what, Honest, trace, progress)
+    play(what, Honest, trace, None, progress)
 }
 
 /// The same with something between nodes and world.
-pub fn simulate_with<'a, S: Shell>(
+pub fn simulate_with<'a>(
     what: &'a SimRun,
-    shell: S,
+    shell: &mut dyn Shell,
     trace: Option<&'a mut (dyn Write + 'a)>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {

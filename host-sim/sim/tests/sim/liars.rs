@@ -21,9 +21,9 @@ fn traffic() -> Settings {
     on("torus(3,3) --packets 3000 --rate 100")
 }
 
-fn verdict(settings: &Settings, shell: impl Shell) -> Option<Violation> {
+fn verdict(settings: &Settings, mut shell: impl Shell) -> Option<Violation> {
     let run = settings.run().unwrap();
-    simulate_with(&run, shell, None, &mut |_| ()).unwrap().violation
+    simulate_with(&run, &mut shell, None, &mut |_| ()).unwrap().violation
 }
 
 #[track_caller]
