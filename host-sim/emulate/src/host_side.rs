@@ -17,17 +17,21 @@ pub enum CannotOpenPort {
     NoSuchThing,
     #[error("cannot make a terminal: {0}")]
     Terminal(std::io::Error),
+    #[error("cannot open {path}: {error}")]
+    Serial { path: String, error: std::io::Error },
 }
 
 #[cfg(unix)]
 mod unix {
     use std::fs::File;
     use std::io::{ErrorKind, Read, Write};
+    use std::os::unix::fs::OpenOptionsExt;
     use std::os::unix::net::{UnixListener, UnixStream};
     use std::path::PathBuf;
 
     use hopwise_host::terminal::open_terminal;
     use rustix::fs::{OFlags, fcntl_setfl};
+    use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
     use super::{CannotOpenPort, Path};
 
@@ -60,6 +64,29 @@ mod unix {
                 path: path.to_path_buf(),
             };
             Ok((host, path.display().to_string()))
+        }
+
+        /// Opens a serial port of this machine, to a real board.
+        pub(crate) fn serial(path: &Path, baud: u32) -> Result<Self, CannotOpenPort> {
+            let failed = |error| CannotOpenPort::Serial {
+                path: path.display().to_string(),
+                error,
+            };
+            let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+            let file = File::options()
+                .read(true)
+                .write(true)
+                .custom_flags(flags.bits() as i32)
+                .open(path);
+            let file = file.map_err(failed)?;
+            let raw = || {
+                let mut settings = tcgetattr(&file)?;
+                settings.make_raw();
+                settings.set_speed(baud)?;
+                tcsetattr(&file, OptionalActions::Now, &settings)
+            };
+            raw().map_err(|error| failed(error.into()))?;
+            Ok(HostSide::Terminal(file))
         }
 
         /// Writes what there is, and reads what there is and has room.
@@ -119,6 +146,10 @@ pub(crate) enum HostSide {}
 #[cfg(not(unix))]
 impl HostSide {
     pub(crate) fn open(_: Option<&Path>) -> Result<(Self, String), CannotOpenPort> {
+        Err(CannotOpenPort::NoSuchThing)
+    }
+
+    pub(crate) fn serial(_: &Path, _: u32) -> Result<Self, CannotOpenPort> {
         Err(CannotOpenPort::NoSuchThing)
     }
 

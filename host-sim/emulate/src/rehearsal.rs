@@ -2,6 +2,7 @@
 //! are plugged in.
 
 use std::error::Error;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,8 @@ use hopwise_emulator::image::{FLASH, Image};
 use hopwise_emulator::time::{MILLISECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Board, Port, Script, World};
 use hopwise_language::script::PortName;
-use hopwise_rig::mesh::{Mesh, is_same_probe};
+use hopwise_rig::mesh::{Mesh, NodeKind, NodePort, is_same_probe};
+use hopwise_rig::plan::WiringPlan;
 use serde_json::{Value, json};
 
 use crate::rig::{self, CannotEmulate};
@@ -38,6 +40,8 @@ pub struct Rehearsal {
     world: World,
     mesh: Mesh,
     places: Vec<Place>,
+    /// Cables that lead out of this world.
+    outlets: Vec<OpenPort>,
     events: Script,
     begin: Instant,
     late: Duration,
@@ -81,10 +85,60 @@ impl Rehearsal {
             world,
             mesh,
             places,
+            outlets: Vec::new(),
             events: Script::default(),
             begin: Instant::now(),
             late: Duration::ZERO,
         })
+    }
+
+    /// The emulated boards of a mesh whose other nodes live elsewhere, switched on. Cables that lead there have sockets in a folder, by their numbers
+    /// in the plan, or are at the serial ports that the mesh file names.
+    pub fn among_others(mesh: Mesh, programs: &[Program], folder: &Path, seed: u64) -> Result<Self, CannotEmulate> {
+        let other = |error: &dyn Error| CannotEmulate::Other(error.to_string());
+        let mut bench = Rehearsal::new(mesh, programs, true, seed)?;
+        let mesh = &bench.mesh;
+        let is_here = |end: NodePort| mesh.node_kind(end.node) == NodeKind::Emulated;
+        for cable in WiringPlan::new(mesh).cables {
+            let [from, to] = [cable.from, cable.to].map(|end| end.node_port());
+            let (here, there) = if is_here(from) { (from, to) } else { (to, from) };
+            if is_here(there) {
+                continue;
+            }
+            for end in [here, there] {
+                bench.world.join(rig::port(mesh, end)?, None)?;
+            }
+            if is_here(here) {
+                let port = rig::port(mesh, here)?;
+                bench.world.boards_mut()[port.board].connect_host(port.uart);
+                let socket = folder.join(format!("cable-{}", cable.number));
+                // That of an earlier run, which was killed.
+                let _ = std::fs::remove_file(&socket);
+                let outlet = match mesh.serial(here) {
+                    Some(path) => OpenPort::wired(port, path, mesh.rate(here)),
+                    None => OpenPort::open(port, Some(&socket)),
+                };
+                bench.outlets.push(outlet.map_err(|error| other(&error))?);
+            }
+        }
+        let here: Vec<u64> = mesh
+            .nodes()
+            .filter(|node| mesh.node_kind(*node) == NodeKind::Emulated)
+            .collect();
+        for node in here {
+            bench.plug_usb(node as usize, "in").map_err(|error| other(&*error))?;
+        }
+        Ok(bench)
+    }
+
+    /// What other programs open as the serial port of a board, while its USB cable leads to the host.
+    pub fn terminal(&self, board: usize) -> Option<&str> {
+        self.places.get(board)?.serial.as_ref().map(|port| port.path.as_str())
+    }
+
+    /// How far the boards have fallen behind the clock on the wall.
+    pub fn late(&self) -> Duration {
+        self.late
     }
 
     /// Lets a moment pass, and says how long to wait so that no more has passed than on the clock on the wall.
@@ -97,6 +151,7 @@ impl Rehearsal {
                 None => drop(self.world.boards_mut()[number].take_bytes(place.kind.host())),
             }
         }
+        self.outlets.iter_mut().for_each(|port| port.exchange(&mut self.world));
         let (passed, elapsed) = (Duration::from_nanos(self.world.now() / 1000), self.begin.elapsed());
         let lag = elapsed.saturating_sub(passed);
         if lag > MAX_LAG {

@@ -53,6 +53,13 @@ impl OpenPort {
         Ok(OpenPort { port, host, path })
     }
 
+    /// Opens a serial port of this machine that a port is wired to.
+    pub fn wired(port: Port, path: &Path, baud: u32) -> Result<Self, CannotOpenPort> {
+        let host = HostSide::serial(path, baud)?;
+        let path = path.display().to_string();
+        Ok(OpenPort { port, host, path })
+    }
+
     /// Carries bytes both ways. Nobody at the other end is no error: what the board sends is then lost, as on a cable.
     /// Nothing is taken from the other program while earlier bytes are on the emulated wire, so that it has to wait as
     /// it would for a real port.

@@ -54,7 +54,7 @@ pub enum Next {
 }
 
 pub fn next(mesh: &Mesh, seen: &BTreeSet<Probe>) -> Next {
-    let Some(node) = mesh.nodes().find(|node| mesh.probe(*node).is_none()) else {
+    let Some(node) = mesh.real_nodes().find(|node| mesh.probe(*node).is_none()) else {
         return Next::Done;
     };
     let taken: Vec<String> = mesh.nodes().filter_map(|node| mesh.probe(node)).collect();

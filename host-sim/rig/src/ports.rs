@@ -91,6 +91,12 @@ pub fn meant_by(mesh: &Mesh) -> Result<Vec<PathBuf>, NoPortSelected> {
     meant().map(|port| vec![port])
 }
 
+/// The port of the board with a probe, if it is plugged in.
+pub fn of_probe(probe: &str) -> Result<Option<PathBuf>, NoPortSelected> {
+    let port = st_links()?.into_iter().find(|port| is_same_probe(&port.probe, probe));
+    Ok(port.map(|port| port.path))
+}
+
 fn of_mesh(mesh: &Mesh, ports: &[BoardPort]) -> Vec<PathBuf> {
     let probes: Vec<String> = mesh.nodes().filter_map(|node| mesh.probe(node)).collect();
     let named = |port: &&BoardPort| probes.iter().any(|probe| is_same_probe(probe, &port.probe));

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
+use hopwise_emulate::app;
 use hopwise_emulate::rehearsal::Rehearsal;
 use hopwise_emulate::rig::{self, Firmware};
 use hopwise_emulate::setup::Program;
@@ -21,7 +22,7 @@ use super::web_server::{HTML, Request, Response, TEXT, listen, refusal, serve};
 use super::{MeshArg, RepositoryArg};
 
 /// Others have a turn between two moments of the boards.
-const TURN: Duration = Duration::from_micros(50);
+pub(super) const TURN: Duration = Duration::from_micros(50);
 /// How often a board's log is read.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -56,14 +57,10 @@ pub(super) fn run(args: &BenchArgs, repository: &RepositoryArg) -> Result<Outcom
             "with `probe = \"emulated\"` in the mesh file commands need no bench: take out that line",
         ));
     }
-    let mut programs = Vec::new();
-    for kind in mesh.kinds().into_iter().filter(|_| args.flashed) {
-        let firmware = Firmware::load(&repository.elf(None, kind.name)?)?;
-        programs.push(Program {
-            kind: rig::board(kind.name)?,
-            image: firmware.with_loader(&repository.loader_path(kind.name)?)?.image,
-        });
-    }
+    let programs = match args.flashed {
+        true => programs(&mesh, None, repository)?,
+        false => Vec::new(),
+    };
     let boards = mesh.nodes();
     let mut bench = Rehearsal::new(mesh, &programs, args.wired, args.seed)?;
     for board in boards.filter(|_| args.plugged) {
@@ -81,6 +78,24 @@ pub(super) fn run(args: &BenchArgs, repository: &RepositoryArg) -> Result<Outcom
         let ahead = lock(&bench).run_slice();
         std::thread::sleep(ahead.max(TURN));
     }
+}
+
+/// What is flashed into boards of every kind that a mesh has: Hopwise's own image or a program, and the boot loader.
+pub(super) fn programs(mesh: &Mesh, app: Option<&Path>, repository: &RepositoryArg) -> Result<Vec<Program>, CliError> {
+    let mut programs = Vec::new();
+    for kind in mesh.kinds() {
+        let elf = match app {
+            Some(app) => app::elf(app, kind.name, &mesh.network, say)?,
+            None => repository.elf(None, kind.name)?,
+        };
+        programs.push(Program {
+            kind: rig::board(kind.name)?,
+            image: Firmware::load(&elf)?
+                .with_loader(&repository.loader_path(kind.name)?)?
+                .image,
+        });
+    }
+    Ok(programs)
 }
 
 fn lock(bench: &Mutex<Rehearsal>) -> MutexGuard<'_, Rehearsal> {

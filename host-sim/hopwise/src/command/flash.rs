@@ -61,7 +61,7 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
         return update::flash(&mesh, port, repository);
     }
     let nodes = match args.only.is_empty() {
-        true => mesh.nodes().collect(),
+        true => mesh.real_nodes().collect(),
         false => args.only.iter().copied().collect::<BTreeSet<_>>(),
     };
     if let Some(wrong) = nodes.iter().find(|node| mesh.network.check(**node).is_err()) {

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use super::advice::did_you_mean;
 use super::error::CliError;
 use super::output::{Outcome, create_file, print};
-use super::{NetworkArg, assign, mesh_run};
+use super::{NetworkArg, RepositoryArg, WithFirmware, assign, mesh_run};
 use hopwise_files::create_private;
 use hopwise_host::{bridge::to_hex, random_bytes};
 use hopwise_node::key::Secret;
@@ -27,8 +27,8 @@ enum MeshCommand {
     Key(KeyArgs),
     /// Writes into a mesh file which board is which node, as you plug in one board after the other
     Assign(assign::AssignArgs),
-    /// Runs all nodes of a mesh as processes of this machine, and those again that end
-    Run(mesh_run::RunArgs),
+    /// Runs all nodes of a mesh as processes of this machine, and those again that end, or some as emulated boards beside real ones
+    Run(WithFirmware<mesh_run::RunArgs>),
 }
 
 #[derive(Args)]
@@ -58,12 +58,12 @@ pub(super) fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
     kind(name).ok_or_else(|| format!("there is no board '{name}', only {known}{}", did_you_mean(name)))
 }
 
-pub(super) fn run(args: &MeshArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &MeshArgs, said: &RepositoryArg) -> Result<Outcome, CliError> {
     match &args.command {
         MeshCommand::New(args) => new(args),
         MeshCommand::Key(args) => key(args),
         MeshCommand::Assign(args) => assign::run(args),
-        MeshCommand::Run(args) => mesh_run::run(args),
+        MeshCommand::Run(with) => mesh_run::run(&with.args, &with.repository.or(said)),
     }
 }
 

@@ -3,20 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use hopwise_emulate::app;
+use hopwise_emulate::rehearsal::Rehearsal;
 use hopwise_host::mesh_check::{CheckReport, check_accounts, check_broadcasts, check_pairs, links_expected, links_up};
-use hopwise_rig::mesh::Mesh;
+use hopwise_rig::mesh::{Mesh, NodeKind};
 use hopwise_rig::plan::WiringPlan;
-use hopwise_rig::ports::VARIABLE;
+use hopwise_rig::ports::{VARIABLE, of_probe};
 use hopwise_rig::serial_line::SerialMesh;
 use serde::Serialize;
 
-use super::MeshArg;
 use super::error::CliError;
 use super::output::{Outcome, counted, print, print_facts, print_json, say, stop_on_ctrl_c};
+use super::{MeshArg, RepositoryArg, bench};
 
 /// How often the processes are looked at.
 const LOOK: Duration = Duration::from_millis(50);
@@ -25,10 +27,14 @@ const SHORTEST_LIFE: Duration = Duration::from_secs(1);
 /// All processes have made their terminals after this.
 const STARTED_WITHIN: Duration = Duration::from_secs(20);
 const LINKS_WITHIN: Duration = Duration::from_secs(20);
+/// Emulated boards that fall behind by more than this in a [`SPELL`] are reported.
+const MAX_LATE: Duration = Duration::from_millis(500);
+const SPELL: Duration = Duration::from_secs(5);
 
 #[derive(Args)]
 #[command(after_help = "\
-The nodes are connected through Unix sockets. Each has a terminal for hosts, a serial port to other commands: `hopwise check`, `ping`, `listen`, ...")]
+Every node is a process. But if the mesh file says `probe = \"process\"` or `\"emulated\"` of any node, those that it says emulated of are emulated
+boards, and those with a probe are real ones. Each has a terminal for hosts, a serial port to other commands: `hopwise check`, `ping`, `listen`, ...")]
 pub(super) struct RunArgs {
     #[command(flatten)]
     mesh: MeshArg,
@@ -52,6 +58,7 @@ struct RunJson<'a> {
     network: String,
     nodes: u64,
     processes: usize,
+    emulated: usize,
     restarts: usize,
     seconds: f64,
     #[serde(flatten)]
@@ -67,13 +74,13 @@ struct Node {
 
 /// All processes of a mesh. They end with it.
 struct Processes {
-    nodes: Vec<Node>,
+    nodes: Vec<(u64, Node)>,
     restarts: usize,
 }
 
 impl Drop for Processes {
     fn drop(&mut self) {
-        for node in &mut self.nodes {
+        for (_, node) in &mut self.nodes {
             // One that has ended by itself is no harm.
             let _ = node.child.kill();
             let _ = node.child.wait();
@@ -89,35 +96,42 @@ impl Processes {
             nodes: Vec::new(),
             restarts: 0,
         };
-        for node in mesh.nodes() {
+        for node in mesh.nodes().filter(|node| kind(mesh, *node) == NodeKind::Process) {
             let mut command = Command::new(&program);
             command.arg("node").arg(path).arg(node.to_string()).arg("--until-eof");
+            command.args(["--baud", &mesh.baud.to_string()]);
             command
                 .arg("--host")
                 .arg(format!("pty:{}", terminal(folder, node).display()));
             command.args(app.iter().flat_map(|app| [Path::new("--app"), app]));
             for cable in &plan.cables {
                 for end in [cable.from, cable.to].iter().filter(|end| end.node == node) {
-                    let socket = folder.join(format!("cable-{}", cable.number));
-                    let link = format!("{}=unix:{}", mesh.link(end.node_port()), socket.display());
+                    let end = end.node_port();
+                    let socket = || format!("unix:{}", folder.join(format!("cable-{}", cable.number)).display());
+                    let place = mesh.serial(end).map_or_else(socket, |path| path.display().to_string());
+                    let link = format!("{}={place}", mesh.link(end));
                     command.args(["--link", &link]);
                 }
             }
             // It ends when this process does, however that happens.
             command.stdin(Stdio::piped()).stdout(Stdio::null());
             let child = command.spawn()?;
-            nodes.nodes.push(Node {
-                command,
-                child,
-                started: Instant::now(),
-            });
+            let started = Instant::now();
+            nodes.nodes.push((
+                node,
+                Node {
+                    command,
+                    child,
+                    started,
+                },
+            ));
         }
         Ok(nodes)
     }
 
     /// Starts those again that have ended.
     fn look_after(&mut self) -> Result<(), CliError> {
-        for (address, node) in self.nodes.iter_mut().enumerate() {
+        for (address, node) in &mut self.nodes {
             if node.started.elapsed() < SHORTEST_LIFE {
                 continue;
             }
@@ -135,7 +149,82 @@ fn terminal(folder: &Path, node: u64) -> PathBuf {
     folder.join(format!("node-{node}"))
 }
 
-pub(super) fn run(args: &RunArgs) -> Result<Outcome, CliError> {
+/// What a node is here: unless the mesh is mixed, all are processes.
+fn kind(mesh: &Mesh, node: u64) -> NodeKind {
+    match mesh.is_mixed() {
+        true => mesh.node_kind(node),
+        false => NodeKind::Process,
+    }
+}
+
+/// Real boards have cables of this machine, and terminals if they are plugged in.
+fn find_real_boards(mesh: &Mesh, folder: &Path) -> Result<(), CliError> {
+    let is_real = |node| kind(mesh, node) == NodeKind::Board;
+    for cable in WiringPlan::new(mesh).cables {
+        let [from, to] = [cable.from, cable.to].map(|end| end.node_port());
+        let serial = mesh.serial(from).or(mesh.serial(to));
+        if is_real(from.node) != is_real(to.node) && serial.is_none() {
+            return Err(CliError::new(format_args!(
+                "the cable from {from} to {to} leads to a real board: a [[cable]] with at = \"{from}\" and serial names the serial port it is at"
+            )));
+        }
+    }
+    for node in mesh.nodes().filter(|node| is_real(*node)) {
+        if let Some(port) = mesh.probe(node).map(|probe| of_probe(&probe)).transpose()?.flatten() {
+            link(&port, &terminal(folder, node))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a name for a terminal.
+fn link(to: &Path, name: &Path) -> Result<(), CliError> {
+    // That of an earlier run.
+    let _ = std::fs::remove_file(name);
+    #[cfg(unix)]
+    let made = std::os::unix::fs::symlink(to, name);
+    #[cfg(not(unix))]
+    let made = std::io::Result::Err(std::io::ErrorKind::Unsupported.into());
+    made.map_err(|error| CliError::file(name, error))
+}
+
+/// Starts the emulated boards, if there are any. They run for as long as this process.
+fn start_boards(args: &RunArgs, mesh: &Mesh, folder: &Path, repository: &RepositoryArg) -> Result<usize, CliError> {
+    let boards: Vec<u64> = mesh
+        .nodes()
+        .filter(|node| kind(mesh, *node) == NodeKind::Emulated)
+        .collect();
+    if boards.is_empty() {
+        return Ok(0);
+    }
+    let programs = bench::programs(mesh, args.app.as_deref(), repository)?;
+    let mut emulated = Rehearsal::among_others(mesh.clone(), &programs, folder, 1)?;
+    for node in &boards {
+        if let Some(path) = emulated.terminal(*node as usize) {
+            link(Path::new(path), &terminal(folder, *node))?;
+        }
+    }
+    thread::spawn(move || {
+        let (mut since, mut late) = (Instant::now(), Duration::ZERO);
+        loop {
+            let ahead = emulated.run_slice();
+            if since.elapsed() > SPELL {
+                let behind = emulated.late() - late;
+                if behind > MAX_LATE {
+                    let share = 100.0 * behind.as_secs_f64() / since.elapsed().as_secs_f64();
+                    say(&format!(
+                        "the emulated boards are too many for this machine: {share:.0}% slower than real time"
+                    ));
+                }
+                (since, late) = (Instant::now(), emulated.late());
+            }
+            thread::sleep(ahead.max(bench::TURN));
+        }
+    });
+    Ok(boards.len())
+}
+
+pub(super) fn run(args: &RunArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let mesh = args.mesh.read()?;
     let made = match args.folder {
         Some(_) => None,
@@ -148,10 +237,18 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, CliError> {
         }
         (None, made) => made.as_ref().map(|made| made.path().to_path_buf()).unwrap_or_default(),
     };
-    let app = args.app.as_deref().map(|app| app::for_host(app, say)).transpose()?;
+    let is_any_a_process = mesh.nodes().any(|node| kind(&mesh, node) == NodeKind::Process);
+    let app = args.app.as_deref().filter(|_| is_any_a_process);
+    let app = app.map(|app| app::for_host(app, say)).transpose()?;
     let stop = stop_on_ctrl_c()?;
+    find_real_boards(&mesh, &folder)?;
+    let boards = start_boards(args, &mesh, &folder, repository)?;
     let mut processes = Processes::start(&mesh, &args.mesh.path, &folder, app.as_deref())?;
-    let terminals: Vec<PathBuf> = mesh.nodes().map(|node| terminal(&folder, node)).collect();
+    let of_nodes = |is_meant: fn(NodeKind) -> bool| -> Vec<PathBuf> {
+        let nodes = mesh.nodes().filter(|node| is_meant(kind(&mesh, *node)));
+        nodes.map(|node| terminal(&folder, node)).collect()
+    };
+    let terminals = of_nodes(|kind| kind != NodeKind::Board);
     let begin = Instant::now();
     while !terminals.iter().all(|terminal| terminal.exists()) {
         processes.look_after()?;
@@ -161,10 +258,25 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, CliError> {
         std::thread::sleep(LOOK);
     }
     if args.check {
-        return check(args, &mesh, &mut processes, &terminals);
+        let terminals = of_nodes(|_| true);
+        if let Some(missing) = terminals.iter().find(|terminal| !terminal.exists()) {
+            return Err(CliError::file(
+                missing,
+                "--check asks every node, and this one is not plugged in here",
+            ));
+        }
+        return check(args, &mesh, &mut processes, boards, &terminals);
     }
+    let count = processes.nodes.len();
+    let runs = match (boards, mesh.network.nodes() - count as u64) {
+        (_, 0) => "a process for each node".to_string(),
+        (boards, others) => format!(
+            "{count} processes, {boards} emulated boards, {} real ones",
+            others - boards as u64
+        ),
+    };
     print(|out| {
-        writeln!(out, "{} runs, a process for each node; Ctrl-C ends it", mesh.network)?;
+        writeln!(out, "{} runs, {runs}; Ctrl-C ends it", mesh.network)?;
         writeln!(out, "terminals: {}", folder.join("node-ADDRESS").display())?;
         writeln!(out, "export {VARIABLE}={}", terminals[0].display())
     })?;
@@ -175,7 +287,13 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, CliError> {
     Ok(Outcome::Done)
 }
 
-fn check(args: &RunArgs, mesh: &Mesh, processes: &mut Processes, terminals: &[PathBuf]) -> Result<Outcome, CliError> {
+fn check(
+    args: &RunArgs,
+    mesh: &Mesh,
+    processes: &mut Processes,
+    emulated: usize,
+    terminals: &[PathBuf],
+) -> Result<Outcome, CliError> {
     let begin = Instant::now();
     let network = &mesh.network;
     let mut hosts = SerialMesh::open(terminals, mesh.host_baud(), mesh.keys)?;
@@ -201,6 +319,7 @@ fn check(args: &RunArgs, mesh: &Mesh, processes: &mut Processes, terminals: &[Pa
             network: network.to_string(),
             nodes: network.nodes(),
             processes: processes.nodes.len(),
+            emulated,
             restarts: processes.restarts,
             seconds,
             report: &report,
@@ -209,6 +328,7 @@ fn check(args: &RunArgs, mesh: &Mesh, processes: &mut Processes, terminals: &[Pa
         let of = |found: u64, expected: u64| format!("{found} of {expected}");
         let facts = [
             ("processes", processes.nodes.len().to_string()),
+            ("emulated boards", emulated.to_string()),
             ("links up", of(report.links_up, report.links_expected)),
             ("pings answered", of(report.pongs, report.pings)),
             ("paths as computed", of(report.paths_as_computed, report.traces)),

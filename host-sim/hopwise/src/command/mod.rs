@@ -235,7 +235,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
         Command::Report(args) => report::run(args),
         Command::View(args) => view::run(args),
         Command::Load(args) => load::run(args),
-        Command::Mesh(args) => mesh::run(args),
+        Command::Mesh(args) => mesh::run(args, said),
         Command::Board(args) => board::run(args),
         Command::Plan(args) => plan::run(args),
         Command::Check(with) => check::run(&with.args, &with.repository.or(said)),

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::running::Ending;
 use crate::support::{Folder, command, hopwise, json, printed, until};
 
@@ -165,4 +167,51 @@ fn strangers_at_a_socket_do_no_harm() {
     until(10, || !is_there(&folder, 0, 1));
     let _again = node(&folder, "path(2)", 1, &[&format!("0=tcp:{free}")]);
     until(15, || is_there(&folder, 0, 1));
+}
+
+/// Pseudo-terminals stand for the adapters that a real board is wired to, and a process for that board.
+#[test]
+fn processes_emulated_boards_and_real_ones_are_one_mesh() {
+    let folder = Folder::new("processes-mixed");
+    let key = "key = \"000102030405060708090a0b0c0d0e0f\"\n";
+    let emulated = |node: u64| format!("[[node]]\naddress = {node}\nprobe = \"emulated\"\n");
+    let mesh = folder.mesh("ring.toml", "ring(5)", &format!("{key}{}{}", emulated(1), emulated(2)));
+    let (status, found) = json(&["mesh", "run", &mesh, "--check", "--json"]);
+    let counts = [
+        "processes",
+        "emulated",
+        "restarts",
+        "links_up",
+        "pongs",
+        "broadcast_deliveries",
+    ]
+    .map(|key| &found[key]);
+    assert_eq!(
+        (status, counts),
+        (0, [3, 2, 0, 5, 20, 20].map(Value::from).each_ref()),
+        "{found}"
+    );
+
+    let adapters = ["a", "b"].map(|name| folder.path(name));
+    let links = [0, 1].map(|port| format!("{port}=pty:{}", adapters[port]));
+    let _real = node(&folder, "ring(4)", 3, &links.each_ref().map(String::as_str));
+    let cables = [0, 1].map(|port| format!("[[cable]]\nat = \"3.{port}\"\nserial = \"{}\"\n", adapters[port]));
+    let real = "[[node]]\naddress = 3\nprobe = \"066DFF\"\n";
+    let more = format!("{}{}{real}{}", emulated(1), emulated(2), cables.concat());
+    let (mesh, run) = (folder.mesh("mixed.toml", "ring(4)", &more), folder.path("run"));
+    // A run that was killed has left its sockets.
+    std::fs::create_dir(&run).unwrap();
+    (1..=4).for_each(|cable| drop(std::os::unix::net::UnixListener::bind(format!("{run}/cable-{cable}")).unwrap()));
+    let mut mesh_run = command(&["mesh", "run", &mesh, "--folder", &run]);
+    let mesh_run = Ending::of(mesh_run.stdout(Stdio::null()).stderr(Stdio::null()));
+    let port = format!("{run}/node-1");
+    until(60, || Path::new(&port).exists());
+    until(20, || {
+        hopwise(&["ping", "3", "--count", "1", "--port", &port])
+            .status
+            .success()
+    });
+    let (status, found) = json(&["check", &mesh, "--json", "--port", &port]);
+    assert_eq!((status, &found["as_planned"]), (0, &true.into()), "{found}");
+    mesh_run.interrupt();
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::rule::{BadMesh, BrokenRule, MeshRule};
-use super::{CableRate, EMULATED, MAX_NAME, Mesh, NodeSettings, is_same_probe};
+use super::{CableRate, EMULATED, MAX_NAME, Mesh, NodeKind, NodeSettings, is_same_probe};
 use crate::boards::{BoardKind, kind};
 
 #[derive(Deserialize)]
@@ -40,7 +40,8 @@ struct MeshTable {
 #[serde(deny_unknown_fields)]
 struct CableTable {
     at: Spanned<String>,
-    baud: Spanned<u32>,
+    baud: Option<Spanned<u32>>,
+    serial: Option<Spanned<PathBuf>>,
 }
 
 #[derive(Deserialize, PartialEq)]
@@ -193,8 +194,15 @@ impl Mesh {
         for cable in &table.cable {
             let end = cable.at.get_ref().parse();
             let end = end.map_err(|error| told(&cable.at, error))?;
-            let set = mesh.set_cable_rate(end, *cable.baud.get_ref());
-            set.map_err(|rule| at(&cable.baud, rule))?;
+            match (&cable.baud, &cable.serial) {
+                (Some(baud), None) => mesh
+                    .set_cable_rate(end, *baud.get_ref())
+                    .map_err(|rule| at(baud, rule))?,
+                (None, Some(serial)) => mesh
+                    .set_serial(end, serial.get_ref())
+                    .map_err(|rule| at(serial, rule))?,
+                _ => return Err(told(&cable.at, "a cable has a baud or a serial")),
+            }
         }
         if let Some(baud) = &table.host_baud {
             mesh.set_host_baud(*baud.get_ref()).map_err(|rule| at(baud, rule))?;
@@ -224,7 +232,10 @@ impl Mesh {
             }
         }
         if let Some(probe) = &table.probe {
-            settings.probe = Some(self.check_probe(address, probe)?);
+            match NodeKind::named(probe.get_ref()).filter(|_| !self.emulated) {
+                Some(kind) => settings.node_kind = kind,
+                None => settings.probe = Some(self.check_probe(address, probe)?),
+            }
         }
         if let Some(uarts) = &table.uarts {
             settings.links = self
@@ -239,10 +250,6 @@ impl Mesh {
         let text = probe.get_ref().trim().to_string();
         if text.is_empty() {
             let why = format!("node {address} has an empty probe: leave the line out");
-            return Err(told(probe, why));
-        }
-        if text == EMULATED {
-            let why = format!("probe = \"{EMULATED}\" is for all boards: write it above the first [[node]]");
             return Err(told(probe, why));
         }
         if self.emulated {
@@ -300,6 +307,7 @@ impl Mesh {
              # `hopwise mesh assign` fills in the probes; `probe-rs list` shows their numbers. A node may also have:\n\
              #   name = \"north\"                   up to {MAX_NAME} bytes, shown in logs and reports\n\
              #   board = \"nucleo-f401re\"          if it differs from the others\n\
+             #   probe = \"process\" or \"{EMULATED}\"   no real board, for `hopwise mesh run`\n\
              #   uarts = [\"USART3\", \"USART1\"]     where port 0, port 1 ... are, if not in the usual order\n\
              # A [[cable]] with at = \"0.1\", one of its ends, and a baud runs at a rate of its own.\n",
             self.network.nodes(),

@@ -22,6 +22,9 @@
 //! baud = 5625000
 //! ```
 //!
+//! For `hopwise mesh run`, `probe = "process"` or `"emulated"` says what a node is instead of a real board; in a mesh with such nodes those without a probe
+//! are processes. A cable between one of them and a real board has `serial = "/dev/ttyUSB0"` in place of `baud`.
+//!
 //! A file is a mesh file if it has the key `board`.
 
 mod assign;
@@ -31,7 +34,7 @@ pub(crate) mod rates;
 mod rule;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hopwise_core::Network;
 use hopwise_node::authority::MeshKeys;
@@ -51,10 +54,31 @@ pub const MAX_NODES: u64 = 4096;
 /// A name is a line on a label.
 const MAX_NAME: usize = 16;
 
+/// What a node is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NodeKind {
+    #[default]
+    Board,
+    Emulated,
+    Process,
+}
+
+impl NodeKind {
+    /// The kind that is written in place of a probe.
+    fn named(probe: &str) -> Option<Self> {
+        match probe {
+            EMULATED => Some(NodeKind::Emulated),
+            "process" => Some(NodeKind::Process),
+            _ => None,
+        }
+    }
+}
+
 /// What is said of one node; what is not said has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct NodeSettings {
     kind: Option<&'static BoardKind>,
+    node_kind: NodeKind,
     probe: Option<String>,
     name: String,
     /// The link that each port is at; empty for the order of the links.
@@ -73,6 +97,8 @@ pub struct Mesh {
     host_baud: Option<u32>,
     /// Rates of single cables, at both ends.
     cable_rates: BTreeMap<NodePort, u32>,
+    /// Serial ports of this machine that real boards are wired to, by the port of the node that is here.
+    serials: BTreeMap<NodePort, PathBuf>,
     /// Routes are those of the network's paper.
     pub paper_rule: bool,
     pub log_packets: bool,
@@ -103,6 +129,7 @@ impl Mesh {
             is_auto: false,
             host_baud: None,
             cable_rates: BTreeMap::new(),
+            serials: BTreeMap::new(),
             paper_rule: false,
             log_packets: false,
             hosts_anywhere: false,
@@ -182,6 +209,55 @@ impl Mesh {
 
     pub fn is_emulated(&self) -> bool {
         self.emulated
+    }
+
+    /// Whether not all nodes are real boards, or stand for such.
+    pub fn is_mixed(&self) -> bool {
+        self.nodes
+            .values()
+            .any(|settings| settings.node_kind != NodeKind::Board)
+    }
+
+    /// What a node is; in a mixed mesh one of which nothing is said is a process.
+    pub fn node_kind(&self, node: u64) -> NodeKind {
+        match self.nodes.get(&node) {
+            Some(settings) if settings.node_kind != NodeKind::Board || settings.probe.is_some() => settings.node_kind,
+            _ if self.is_mixed() => NodeKind::Process,
+            _ => NodeKind::Board,
+        }
+    }
+
+    /// The nodes that are real boards.
+    pub fn real_nodes(&self) -> impl Iterator<Item = u64> + '_ {
+        self.nodes().filter(|node| self.node_kind(*node) == NodeKind::Board)
+    }
+
+    /// The serial port of this machine at which the cable of a node's port leads to a real board.
+    pub fn serial(&self, end: NodePort) -> Option<&Path> {
+        self.serials.get(&end).map(PathBuf::as_path)
+    }
+
+    fn set_serial(&mut self, at: NodePort, path: &Path) -> Result<(), MeshRule> {
+        let is_real = |end: NodePort| self.node_kind(end.node) == NodeKind::Board;
+        let far = self.cable_at(at)?;
+        let here = match (is_real(at), is_real(far)) {
+            (false, true) => at,
+            (true, false) => far,
+            _ => {
+                return Err(MeshRule::Other(format!(
+                    "the cable at {at} does not join a real board to another kind of node"
+                )));
+            }
+        };
+        self.serials.insert(here, path.to_path_buf());
+        Ok(())
+    }
+
+    /// The other end of a cable that a file names.
+    fn cable_at(&self, at: NodePort) -> Result<NodePort, MeshRule> {
+        let known = (at.node < self.network.nodes()).then_some(at);
+        let far = known.and_then(|at| self.far_end(at));
+        far.ok_or_else(|| MeshRule::Other(format!("there is no cable at {at}")))
     }
 
     pub fn name(&self, node: u64) -> &str {

@@ -102,9 +102,7 @@ impl Mesh {
     }
 
     pub(super) fn set_cable_rate(&mut self, at: NodePort, baud: u32) -> Result<(), MeshRule> {
-        let known = (at.node < self.network.nodes()).then_some(at);
-        let no_cable = || MeshRule::Other(format!("there is no cable at {at}"));
-        let far = known.and_then(|at| self.far_end(at)).ok_or_else(no_cable)?;
+        let far = self.cable_at(at)?;
         if !BAUD_RATES.contains(&baud) {
             return Err(MeshRule::other(hopwise_node::wire::BadConfig::Baud(baud)));
         }
