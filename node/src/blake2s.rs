@@ -115,6 +115,9 @@ mod tests {
             hash.update(&bytes[..length]);
             all.update(&hash.finish());
         }
-        assert_eq!(u128::from_be_bytes(all.finish()), 0x779d_a6dd_2a0b_5c48_08ad_9a5d_9d22_2c65);
+        assert_eq!(
+            u128::from_be_bytes(all.finish()),
+            0x779d_a6dd_2a0b_5c48_08ad_9a5d_9d22_2c65
+        );
     }
 }

@@ -18,12 +18,12 @@ pub(crate) use chosen::{LINKS, NAME, open};
 
 use embassy_stm32::flash::{Blocking, Flash};
 use embassy_stm32::gpio::{AfType, Flex, Input, Output, OutputType, Pull, Speed};
+use embassy_stm32::pac::iwdg::vals::{Key, Pr};
 use embassy_stm32::rcc::{AHBPrescaler, APBPrescaler, PllMul, PllPreDiv};
 #[cfg(not(chip_l4))]
 use embassy_stm32::rcc::{Hse, HseMode};
 #[cfg(not(chip_l4))]
 use embassy_stm32::time::Hertz;
-use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{Peri, Peripherals, pac, peripherals};
 
 use hopwise_node::capacities::Sizes;
@@ -52,9 +52,9 @@ pub(crate) struct Board {
     pub(crate) flash: Option<Flash<'static, Blocking>>,
 }
 
-/// A board that hangs for this long is reset, by a clock that may be half as fast again. Erasing the largest sector of the
-/// slowest flash takes up to two seconds.
-pub(crate) const WATCHDOG_MICROS: u32 = 4_000_000;
+/// A board that hangs for this long is reset, by a clock that may be half as fast again: at 32 kHz, 32 cycles take a millisecond. Erasing the
+/// largest sector of the slowest flash takes up to two seconds.
+const WATCHDOG_MILLIS: u16 = 4_000;
 
 /// Where the clocks come from, and what is made of that.
 struct Clock {
@@ -87,13 +87,16 @@ pub(crate) fn start() -> Peripherals {
     peripherals
 }
 
-pub(crate) type Watchdog = IndependentWatchdog<'static, family::Watchdog>;
+/// Starts the watchdog.
+pub(crate) fn start_watchdog() {
+    family::WATCHDOG.kr().write(|w| w.set_key(Key::ENABLE));
+    family::WATCHDOG.pr().write(|w| w.set_pr(Pr::DIVIDE_BY32));
+    family::WATCHDOG.rlr().write(|w| w.set_rl(WATCHDOG_MILLIS - 1));
+    family::WATCHDOG.kr().write(|w| w.set_key(Key::START));
+}
 
-/// The watchdog, not yet running. To be called once.
-pub(crate) fn watchdog() -> Watchdog {
-    // SAFETY: `open` leaves it alone.
-    let peripheral = unsafe { family::Watchdog::steal() };
-    IndependentWatchdog::new(peripheral, WATCHDOG_MICROS)
+pub(crate) fn feed_watchdog() {
+    family::WATCHDOG.kr().write(|w| w.set_key(Key::RESET));
 }
 
 /// What a person should know about this board, if anything.
