@@ -30,7 +30,7 @@
 //!
 //! Nodes and ports have 64 bits in the API ([`Node`], [`Port`]). Networks compute with 64 bits too, or, without the feature
 //! `huge-networks`, with 32, as boards do: enough for 2^31 nodes in half the code. Programs that must be small turn off the feature
-//! `all-networks` and name the families they need, such as `rdn`.
+//! `all-networks` and name the families they need, such as `rdn`, and the feature `reasons`, which has a [`ParseError`] say what is wrong.
 //!
 //! ```
 //! use hopwise_core::{Network, Rule};

@@ -103,8 +103,7 @@ fn run_node<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize>(
     room: &'static StaticCell<Shared<SENDS, RECEIVERS, DEPTH>>,
 ) -> Option<&'static Shared<SENDS, RECEIVERS, DEPTH>> {
     // First of all: whatever hangs from here on ends in a restart.
-    let mut watchdog = boards::watchdog();
-    watchdog.unleash();
+    boards::start_watchdog();
     let mut peripherals = boards::start();
     let mut shared: Option<&'static Shared<SENDS, RECEIVERS, DEPTH>> = None;
     let slots = Slots(boards::flash(peripherals.FLASH.reborrow()));
@@ -122,7 +121,7 @@ fn run_node<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize>(
         if let Some(shared) = shared {
             spawner.spawn(serve(node, shared).expect(ONCE));
         }
-        let rest = Rest::new(board.led, watchdog);
+        let rest = Rest::new(board.led);
         spawner.spawn(keep_house(node, rest, Store::new(Slots(board.flash))).expect(ONCE));
     });
     shared

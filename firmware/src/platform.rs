@@ -7,7 +7,7 @@ use hopwise_node::link::Micros;
 use hopwise_node::wire::{StepSet, steps_above};
 use hopwise_runner::{Platform, Task, Upkeep};
 
-use crate::boards::{self, Watchdog};
+use crate::boards;
 use crate::images::Images;
 use crate::log::Losses;
 use crate::programs::LifeSigns;
@@ -57,17 +57,15 @@ impl Platform for Chip {
 
 pub(crate) struct Rest {
     led: Output<'static>,
-    watchdog: Watchdog,
     probe: StackProbe,
     programs: LifeSigns,
     losses: Losses,
 }
 
 impl Rest {
-    pub(crate) fn new(led: Output<'static>, watchdog: Watchdog) -> Self {
+    pub(crate) fn new(led: Output<'static>) -> Self {
         Rest {
             led,
-            watchdog,
             probe: StackProbe::new(),
             programs: LifeSigns::default(),
             losses: Losses::default(),
@@ -77,7 +75,7 @@ impl Rest {
 
 impl Upkeep for Rest {
     fn heartbeat(&mut self) {
-        self.watchdog.pet();
+        boards::feed_watchdog();
         self.programs.look();
         self.losses.tell();
     }

@@ -8,11 +8,7 @@ use core::fmt;
 use core::str::FromStr;
 
 #[cfg(feature = "keys")]
-use blake2::Blake2sMac;
-#[cfg(feature = "keys")]
-use blake2::digest::consts::U16;
-#[cfg(feature = "keys")]
-use blake2::digest::{FixedOutput, Update};
+use crate::blake2s::Blake2s;
 
 /// The size of a key.
 pub const KEY_BYTES: usize = 16;
@@ -51,17 +47,13 @@ impl Key {
     /// 128 bits derived from this key, a purpose and a context, which reveal nothing about the key: keyed BLAKE2s of the
     /// length of the purpose (one byte), the purpose, and the context.
     pub fn derive(&self, purpose: &str, context: &[&[u8]]) -> [u8; KEY_BYTES] {
-        // Not `new_from_slice`, which rejects keys that are too long: this one never is.
-        let mut mac = match Blake2sMac::<U16>::new_with_salt_and_personal(&self.0, &[], &[]) {
-            Ok(mac) => mac,
-            Err(_) => return [0; KEY_BYTES],
-        };
+        let mut mac = Blake2s::new(&self.0);
         mac.update(&[purpose.len() as u8]);
         mac.update(purpose.as_bytes());
         for part in context {
             mac.update(part);
         }
-        mac.finalize_fixed().into()
+        mac.finish()
     }
 
     /// [`derive`](Self::derive) as a key.

@@ -51,6 +51,8 @@
 extern crate std;
 
 pub mod authority;
+#[cfg(feature = "keys")]
+mod blake2s;
 pub mod boot;
 pub mod capacities;
 pub mod cipher;

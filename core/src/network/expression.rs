@@ -31,7 +31,7 @@ use crate::graph::lift;
 use crate::graph::{Base, Factor, FoldedHypercube, Heawood, Hypercube, Kind, Line, NStar, Petersen, Product, Star};
 use crate::limits::{MAX_BITS, MAX_DEGREE, MAX_DIMENSIONS, MAX_SYMBOLS};
 
-/// The reason why a text is not a network.
+/// The reason why a text is not a network. Without the feature `reasons` only that its family was [not built](BrokenRule::NotBuilt).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ParseError {
     /// The byte at which the offending part begins, from 0.
@@ -151,12 +151,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Rejects the last token.
+    // Inlined, so that reasons that are not kept are not in the program either.
+    #[inline(always)]
     pub(crate) fn refuse<T>(&mut self, parameter: &'static str, rule: BrokenRule) -> Option<T> {
-        self.refusal = ParseError {
-            position: self.last,
-            parameter,
-            rule,
-        };
+        if cfg!(feature = "reasons") || matches!(rule, BrokenRule::NotBuilt) {
+            self.refusal = ParseError {
+                position: self.last,
+                parameter,
+                rule,
+            };
+        }
         None
     }
 

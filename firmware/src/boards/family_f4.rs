@@ -7,7 +7,7 @@ use embassy_time::Instant;
 
 use super::{CLOCK, ResetFlags};
 
-pub(super) use embassy_stm32::peripherals::IWDG as Watchdog;
+pub(super) use embassy_stm32::pac::IWDG as WATCHDOG;
 pub(super) use embassy_stm32::rcc::PllPDiv as PllDiv;
 
 /// Without anything at the HSE pins, the internal oscillator of 16 MHz takes its place.

@@ -5,7 +5,7 @@ use embassy_stm32::rcc::*;
 
 use super::CLOCK;
 
-pub(super) use embassy_stm32::peripherals::IWDG as Watchdog;
+pub(super) use embassy_stm32::pac::IWDG as WATCHDOG;
 pub(super) use embassy_stm32::rcc::PllRDiv as PllDiv;
 
 /// PWR_CR5: voltage range 1 without the boost.

@@ -5,7 +5,7 @@ use embassy_stm32::rcc::*;
 
 use super::{CLOCK, ResetFlags};
 
-pub(super) use embassy_stm32::peripherals::IWDG1 as Watchdog;
+pub(super) use embassy_stm32::pac::IWDG1 as WATCHDOG;
 pub(super) use embassy_stm32::rcc::PllDiv;
 
 /// Without anything at the HSE pins, the internal oscillator of 64 MHz takes its place.

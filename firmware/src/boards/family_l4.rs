@@ -6,7 +6,7 @@ use embassy_stm32::time::Hertz;
 
 use super::CLOCK;
 
-pub(super) use embassy_stm32::peripherals::IWDG as Watchdog;
+pub(super) use embassy_stm32::pac::IWDG as WATCHDOG;
 pub(super) use embassy_stm32::rcc::PllRDiv as PllDiv;
 
 const _: () = assert!(CLOCK.pll_input == 4_000_000, "the MSI has 4 MHz");

@@ -17,14 +17,14 @@ mod chosen {
 pub(crate) use chosen::{LINKS, NAME, open};
 
 use embassy_stm32::flash::{Blocking, Flash};
-use embassy_stm32::gpio::{AfType, Flex, Input, Output, Pull};
+use embassy_stm32::gpio::{AfType, Flex, Input, Output, OutputType, Pull, Speed};
+use embassy_stm32::pac::iwdg::vals::{Key, Pr};
 use embassy_stm32::rcc::{AHBPrescaler, APBPrescaler, PllMul, PllPreDiv};
 #[cfg(not(chip_l4))]
 use embassy_stm32::rcc::{Hse, HseMode};
 #[cfg(not(chip_l4))]
 use embassy_stm32::time::Hertz;
-use embassy_stm32::wdg::IndependentWatchdog;
-use embassy_stm32::{Peri, Peripherals, pac, peripherals, usart};
+use embassy_stm32::{Peri, Peripherals, pac, peripherals};
 
 use hopwise_node::capacities::Sizes;
 use hopwise_node::wire::{UartClock, rates_agree};
@@ -52,9 +52,9 @@ pub(crate) struct Board {
     pub(crate) flash: Option<Flash<'static, Blocking>>,
 }
 
-/// A board that hangs for this long is reset, by a clock that may be half as fast again. Erasing the largest sector of the
-/// slowest flash takes up to two seconds.
-pub(crate) const WATCHDOG_MICROS: u32 = 4_000_000;
+/// A board that hangs for this long is reset, by a clock that may be half as fast again: at 32 kHz, 32 cycles take a millisecond. Erasing the
+/// largest sector of the slowest flash takes up to two seconds.
+const WATCHDOG_MILLIS: u16 = 4_000;
 
 /// Where the clocks come from, and what is made of that.
 struct Clock {
@@ -87,13 +87,16 @@ pub(crate) fn start() -> Peripherals {
     peripherals
 }
 
-pub(crate) type Watchdog = IndependentWatchdog<'static, family::Watchdog>;
+/// Starts the watchdog.
+pub(crate) fn start_watchdog() {
+    family::WATCHDOG.kr().write(|w| w.set_key(Key::ENABLE));
+    family::WATCHDOG.pr().write(|w| w.set_pr(Pr::DIVIDE_BY32));
+    family::WATCHDOG.rlr().write(|w| w.set_rl(WATCHDOG_MILLIS - 1));
+    family::WATCHDOG.kr().write(|w| w.set_key(Key::START));
+}
 
-/// The watchdog, not yet running. To be called once.
-pub(crate) fn watchdog() -> Watchdog {
-    // SAFETY: `open` leaves it alone.
-    let peripheral = unsafe { family::Watchdog::steal() };
-    IndependentWatchdog::new(peripheral, WATCHDOG_MICROS)
+pub(crate) fn feed_watchdog() {
+    family::WATCHDOG.kr().write(|w| w.set_key(Key::RESET));
 }
 
 /// What a person should know about this board, if anything.
@@ -251,13 +254,10 @@ fn receive_at(mut pin: Flex<'static>, function: u8) {
     core::mem::forget(pin);
 }
 
-fn uart_config(baud: u32) -> usart::Config {
-    let mut config = usart::Config::default();
-    config.baudrate = baud;
-    // On newer chips DMA is not asked to take a byte that is marked as noisy: it would be missing. The link's CRC finds the wrong
-    // ones.
-    config.assume_noise_free = cfg!(not(chip_f4));
-    config
+/// Makes a pin the output of a serial port, for good.
+fn send_at(mut pin: Flex<'static>, function: u8) {
+    pin.set_as_af_unchecked(function, AfType::output(OutputType::PushPull, Speed::Medium));
+    core::mem::forget(pin);
 }
 
 /// Writes a board: its constants, its interrupts, and `open`.
@@ -363,23 +363,22 @@ macro_rules! serial_port {
         static FRAME: ConstStaticCell<[u8; hopwise_node::wire::WIRE]> =
             ConstStaticCell::new([0; hopwise_node::wire::WIRE]);
         let number = $number;
-        // A port that cannot run at its rate has no cable, or none that works.
         let (baud, fastest) = $baud(number);
-        let baud = CLOCK.nearest(baud);
         let tx_request = embassy_stm32::usart::TxDma::<$uart>::request(&*$p.$tx_dma);
         let rx_request = embassy_stm32::usart::RxDma::<$uart>::request(&*$p.$rx_dma);
         let tx_channel = Channel::new($p.$tx_dma, Interrupts);
         let rx_channel = Channel::new($p.$rx_dma, Interrupts);
         let rx_function = embassy_stm32::usart::RxPin::<$uart>::af_num(&*$p.$rx);
         super::receive_at(embassy_stm32::gpio::Flex::new($p.$rx), rx_function);
-        let uart = embassy_stm32::usart::UartTx::new_blocking($p.$uart, $p.$tx, super::uart_config(baud));
-        // Dropping it would stop the port.
-        core::mem::forget(uart.expect("it is a rate that the port has"));
+        let tx_function = embassy_stm32::usart::TxPin::<$uart>::af_num(&*$p.$tx);
+        super::send_at(embassy_stm32::gpio::Flex::new($p.$tx), tx_function);
+        embassy_stm32::rcc::enable_and_reset::<$uart>();
+        let parts = <$uart as crate::uart::Port>::parts();
+        crate::uart::open(parts.registers, number, baud);
         // SAFETY: its handler is bound, and is ready to be called.
         unsafe {
             <embassy_stm32::interrupt::typelevel::$uart as embassy_stm32::interrupt::typelevel::Interrupt>::enable()
         };
-        let parts = <$uart as crate::uart::Port>::parts();
         crate::uart::SerialPort {
             tx: crate::uart::Transmitter::start(parts, tx_channel, tx_request, FRAME.take()),
             rx: crate::uart::Receiver::start(parts, number, rx_channel, rx_request, RING.take(), fastest),

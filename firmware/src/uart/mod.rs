@@ -211,6 +211,20 @@ impl Transmitter {
     }
 }
 
+/// Starts a serial port that has just been reset, with eight bits and no parity, at the nearest rate that it has: one that cannot run at its rate
+/// has no cable, or none that works.
+#[inline(never)]
+pub(crate) fn open(registers: Usart, port: u8, baud: u32) {
+    // On newer chips DMA is not asked to take a byte that is marked as noisy: it would be missing. The link's CRC finds the wrong ones.
+    registers.cr3().write(|w| w.set_onebit(cfg!(not(chip_f4))));
+    registers.cr1().write(|w| {
+        w.set_te(true);
+        #[cfg(any(chip_g4, chip_h7))]
+        w.set_fifoen(true);
+    });
+    set_baud(registers, port, baud);
+}
+
 /// Changes the rate of a serial port, once the last two bytes of a frame, which DMA no longer holds, have left. A byte that is being received
 /// is lost, as it would be anyway.
 #[inline(never)]

@@ -4,14 +4,18 @@
 //! number, kind and destination. No two packets have all of them in common, and a payload that is changed or moved to another packet is
 //! rejected.
 
-use chacha20::XChaCha20;
-use chacha20::cipher::{KeyIvInit, StreamCipher};
+use chacha20::cipher::{Block, KeyIvInit, StreamCipherCore};
+use chacha20::variants::Ietf;
+use chacha20::{ChaChaCore, R20, hchacha};
 use poly1305::Poly1305;
 use poly1305::universal_hash::{KeyInit, UniversalHash};
 
 use super::{SEAL_BYTES, payload_of};
 use crate::key::{Key, Secret};
 use crate::wire::{AppPort, Bytes, Header, PacketOf};
+
+/// A keystream by the block: the crate's streams of bytes take a kilobyte more of flash.
+type Keystream = ChaChaCore<R20, Ietf>;
 
 #[derive(Clone)]
 pub(crate) struct Cipher {
@@ -43,11 +47,10 @@ impl Cipher {
     }
 
     /// The keystream of a packet, and the authenticator keyed by its first block.
-    fn begin(&self, header: &Header) -> Option<(XChaCha20, Poly1305)> {
-        let mut stream = XChaCha20::new(&self.key.into(), &nonce(header).into());
-        let mut block = [0; 64];
-        stream.try_apply_keystream(&mut block).ok()?;
-        let key: [u8; 32] = *block.first_chunk()?;
+    fn begin(&self, header: &Header) -> Option<(Keystream, Poly1305)> {
+        let (first, second) = nonce(header);
+        let mut stream = Keystream::new(&hchacha::<R20>(&self.key.into(), &first.into()), &second.into());
+        let key: [u8; 32] = *next_block(&mut stream).first_chunk()?;
         Some((stream, Poly1305::new(&key.into())))
     }
 
@@ -67,7 +70,7 @@ impl Cipher {
         self.left = self.left.checked_sub(1)?;
         let (mut stream, mac) = self.begin(&packet.header)?;
         let text = packet.body.get_mut(payload..)?;
-        stream.try_apply_keystream(text).ok()?;
+        apply(&mut stream, text);
         let tag = tag(mac, port, text);
         packet.body.extend_from_slice(&tag).ok()
     }
@@ -84,9 +87,25 @@ impl Cipher {
         if u128::from_le_bytes(made) ^ u128::from_le_bytes(*claimed) != 0 {
             return None;
         }
-        stream.try_apply_keystream(text).ok()?;
+        apply(&mut stream, text);
         packet.body.truncate(packet.body.len() - SEAL_BYTES);
         Some(())
+    }
+}
+
+#[inline(never)]
+fn next_block(stream: &mut Keystream) -> Block<Keystream> {
+    let mut block = Block::<Keystream>::default();
+    stream.write_keystream_block(&mut block);
+    block
+}
+
+/// Encrypts or decrypts a text with the blocks that follow.
+fn apply(stream: &mut Keystream, text: &mut [u8]) {
+    for part in text.chunks_mut(64) {
+        part.iter_mut()
+            .zip(next_block(stream))
+            .for_each(|(byte, key)| *byte ^= key);
     }
 }
 
@@ -100,38 +119,14 @@ fn tag(mut mac: Poly1305, port: AppPort, text: &[u8]) -> [u8; SEAL_BYTES] {
     mac.finalize().into()
 }
 
-fn nonce(header: &Header) -> [u8; 24] {
-    let [s0, s1, s2, s3, s4, s5, s6, s7] = header.source.to_le_bytes();
-    let [d0, d1, d2, d3, d4, d5, d6, d7] = header.dest.to_le_bytes();
+/// The 16 bytes of a nonce that a key for the packet is derived with, and the 8 that are used with that key, after four zeros.
+fn nonce(header: &Header) -> ([u8; 16], [u8; 12]) {
+    let first = u128::from(header.source) | u128::from(header.dest) << 64;
     let [e0, e1] = header.epoch.to_le_bytes();
     let [n0, n1, n2, n3] = header.number.to_le_bytes();
     let hosts = u8::from(header.from_host) | u8::from(header.to_host) << 1;
-    [
-        s0,
-        s1,
-        s2,
-        s3,
-        s4,
-        s5,
-        s6,
-        s7,
-        d0,
-        d1,
-        d2,
-        d3,
-        d4,
-        d5,
-        d6,
-        d7,
-        e0,
-        e1,
-        n0,
-        n1,
-        n2,
-        n3,
-        header.kind as u8,
-        hosts,
-    ]
+    let second = [0, 0, 0, 0, e0, e1, n0, n1, n2, n3, header.kind as u8, hosts];
+    (first.to_le_bytes(), second)
 }
 
 #[cfg(test)]

@@ -49,8 +49,8 @@ const STATUS: u8 = 1;
 /// The mark of a kind that this version does not know or, in a mesh with a key, of a tag.
 pub(super) const LATER: u8 = 0x80;
 
-/// The fill bytes that make a hello as long as the longest frame.
-static PADDING: [u8; 320] = [0x55; 320];
+/// The fill byte that makes a hello as long as the longest frame.
+const PADDING: u8 = 0x55;
 
 /// Upper bound of the encoded length of a frame of `decoded` bytes, with a delimiter before and after it.
 pub const fn encoded_len(decoded: usize) -> usize {
@@ -261,12 +261,8 @@ pub(crate) fn write_hello_of(
     let authenticated = proof.map_or(0, |_| PROOF_BYTES);
     let padding = (DATA_HEADER + padded).saturating_sub(length + authenticated);
     let ending = proof.map_or(Ending::Crc(0), Ending::Proof);
-    encode(
-        [content.get(..length)?, PADDING.get(..padding)?, &[]],
-        ending,
-        true,
-        out,
-    )
+    let fill = [PADDING; 320];
+    encode([content.get(..length)?, fill.get(..padding)?, &[]], ending, true, out)
 }
 
 /// Encodes a time signal, sealed in a mesh that has a key. Returns the number of bytes to send; `None` if there is no room.

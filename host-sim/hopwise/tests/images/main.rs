@@ -130,7 +130,7 @@ fn budget(board: &str) -> usize {
     match board {
         "nucleo-h743zi" => 208,
         "nucleo-l476rg" | "nucleo-g474re" => 198,
-        _ => 191,
+        _ => 179,
     }
 }
 
