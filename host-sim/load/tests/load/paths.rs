@@ -85,7 +85,7 @@ fn with_routes(name: &str, line: &str, table: &str) -> String {
 
 #[test]
 fn exported_routes_are_those_of_the_routing_function() {
-    let line = "rdn(ring(3),1) --rate 0.2 --cycles 20000";
+    let line = "rdn(ring(3),1) --rate 0.2 --cycles 20000 --class-limit 1";
     let table = export::routes(&network("rdn(ring(3),1)"), Rule::Exact).unwrap();
     let own = without_times(point(&with_routes("exported.csv", line, &table)));
     assert_eq!(own, without_times(point(line)));
