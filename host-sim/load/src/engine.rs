@@ -65,6 +65,7 @@ struct Shared<'a> {
     /// Delays, added up once.
     flight: u32,
     credit_return: u32,
+    sink_return: Option<u32>,
     entry: u32,
     /// The cycles whose packets count.
     measured: Range<u32>,
@@ -115,13 +116,16 @@ impl<'a> Engine<'a> {
             .failures
             .map(|failures| Standing::new(failures, &wiring, experiment.seed));
         let mut parameters = experiment.parameters;
-        if parameters.paths != Paths::Rule || standing.is_some() {
+        if parameters.paths != Paths::Rule || standing.is_some() || experiment.routes.is_some() {
             // What is special about balanced rings is a matter of the routing function by itself.
             parameters.rings = Rings::Core;
         }
         let mut routes = match &standing {
             Some(standing) => Routes::round(experiment.network, experiment.rule, &wiring, standing),
-            None => Routes::new(experiment.network, experiment.rule, parameters.rings, &wiring),
+            None => {
+                let (rings, own) = (parameters.rings, experiment.routes);
+                Routes::new(experiment.network, experiment.rule, rings, &wiring, own)
+            }
         };
         if parameters.paths.is_adaptive() {
             routes.find_shortest(&wiring, standing.as_ref().unwrap_or(&Standing::default()));
@@ -143,6 +147,7 @@ impl<'a> Engine<'a> {
             nodes,
             flight: parameters.flight(),
             credit_return: parameters.credit_return(),
+            sink_return: parameters.sink_return(),
             entry: parameters.entry(),
             measured: u32::MAX..u32::MAX,
             alive: 0,
@@ -286,24 +291,17 @@ impl<'a> Engine<'a> {
         };
         while let Some(change) = standing.happen(wiring, self.now) {
             self.shared.sources_wait = true;
+            let routes = &mut self.shared.routes;
+            let mut lose = |port: u32| {
+                let node = wiring.node[port as usize];
+                routes.lose(node, Some(port - wiring.first[node as usize] - 1));
+            };
             match change {
-                Change::Link(port, true) => {
-                    for port in [port, wiring.peer[port as usize]] {
-                        let node = wiring.node[port as usize];
-                        self.shared
-                            .routes
-                            .lose(node, Some(port - wiring.first[node as usize] - 1));
-                    }
-                }
+                Change::Link(port, true) => [port, wiring.peer[port as usize]].into_iter().for_each(lose),
                 Change::Router(node, true) => {
-                    self.shared.routes.lose(node, None);
-                    for port in wiring.first[node as usize] + 1..wiring.first[node as usize + 1] {
-                        let peer = wiring.peer[port as usize];
-                        let there = wiring.node[peer as usize];
-                        self.shared
-                            .routes
-                            .lose(there, Some(peer - wiring.first[there as usize] - 1));
-                    }
+                    let ports = wiring.first[node as usize] + 1..wiring.first[node as usize + 1];
+                    ports.for_each(|port| lose(wiring.peer[port as usize]));
+                    routes.lose(node, None);
                 }
                 Change::Link(_, false) | Change::Router(_, false) => (),
             }

@@ -19,6 +19,7 @@
 //!     seed: 1,
 //!     effort: Effort::default(),
 //!     failures: None,
+//!     routes: None,
 //!     threads: 1,
 //! })?;
 //! assert!(!point.saturated);
@@ -51,3 +52,4 @@ mod wheel;
 mod wiring;
 
 pub use bad::BadLoad;
+pub use routes::RouteTable;

@@ -15,6 +15,7 @@ use super::bad::{BadLoad, bad};
 use super::engine::{Engine, Halt};
 use super::failures::Failures;
 use super::parameters::{Parameters, Process};
+use super::routes::RouteTable;
 use super::schedule::Schedule;
 use super::watchdog::{Deadlock, find_cycle};
 
@@ -31,6 +32,8 @@ pub struct Experiment<'a> {
     pub seed: u64,
     pub effort: Effort,
     pub failures: Option<&'a Failures>,
+    /// In place of the routing function.
+    pub routes: Option<&'a RouteTable>,
     /// Threads that share the work on a large network. The result is the same with any number.
     pub threads: usize,
 }
@@ -204,11 +207,8 @@ impl Measurement<'_> {
             return Err(Stop::Deadlock(deadlock));
         }
         let moved = std::mem::replace(&mut self.moved, self.engine.moved());
-        self.stalled = if self.engine.alive() > 0 && moved == self.moved {
-            self.stalled + 1
-        } else {
-            0
-        };
+        let is_stalled = self.engine.alive() > 0 && moved == self.moved;
+        self.stalled = u32::from(is_stalled) * (self.stalled + 1);
         let timeout = 1 + (self.experiment.parameters.longest_delay() >> self.experiment.effort.batch_bits);
         if self.stalled > timeout {
             return Err(Stop::Deadlock(Deadlock { cycle: Vec::new() }));
@@ -239,14 +239,9 @@ impl Measurement<'_> {
     /// How many cycles to measure. A trial tells, which is then forgotten: an interval that decided when to stop would be too
     /// narrow.
     fn length(&mut self) -> Result<u32, Stop> {
-        let Effort {
-            precision,
-            least_cycles,
-            most_cycles,
-            batch_bits,
-            ..
-        } = self.experiment.effort;
-        if least_cycles >= most_cycles {
+        let effort = &self.experiment.effort;
+        let (batch_bits, most_cycles) = (effort.batch_bits, effort.most_cycles);
+        if effort.least_cycles >= most_cycles {
             return Ok(most_cycles);
         }
         self.from = self.engine.now;
@@ -256,18 +251,17 @@ impl Measurement<'_> {
         }
         let cycles = f64::from(self.engine.now - self.from);
         let Estimate { mean, half_width } = self.estimate(batch_bits.saturating_sub(1));
-        if mean > self.experiment.effort.latency_limit {
+        if mean > effort.latency_limit {
             // Not carried: it need not be known exactly by how much.
             return Ok(most_cycles.min(HOPELESS << batch_bits));
         }
         let enough = match half_width {
             // The interval shrinks with the square root of the time.
-            Some(half_width) => cycles * (half_width / (precision * mean)).powi(2),
+            Some(half_width) => cycles * (half_width / (effort.precision * mean)).powi(2),
             None => f64::from(most_cycles),
         };
-        let enough = enough
-            .max(LATENCIES * GROUPS as f64 * mean)
-            .max(f64::from(least_cycles));
+        let least = f64::from(effort.least_cycles).max(LATENCIES * GROUPS as f64 * mean);
+        let enough = enough.max(least);
         let batch = 1 << batch_bits;
         Ok((enough.min(f64::from(most_cycles)) as u32).div_ceil(batch) * batch)
     }
@@ -355,15 +349,12 @@ impl Measurement<'_> {
         let Estimate { mean, half_width } = self.estimate(experiment.effort.batch_bits);
         let window = self.to - self.from;
         let rate = |packets: u64| packets as f64 / (nodes as f64 * f64::from(window.max(1)));
+        let not_carried = || {
+            let late = mean > experiment.effort.latency_limit || self.rises(mean);
+            late || engine.throttled() || self.overloaded(SHORTFALL)
+        };
         let saturated = match &outcome {
-            Ok(drained) => {
-                self.schedule.is_none()
-                    && (!drained
-                        || mean > experiment.effort.latency_limit
-                        || engine.throttled()
-                        || self.overloaded(SHORTFALL)
-                        || self.rises(mean))
-            }
+            Ok(drained) => self.schedule.is_none() && (!drained || not_carried()),
             Err(_) => true,
         };
         let deadlock = match outcome {

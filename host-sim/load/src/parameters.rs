@@ -32,14 +32,28 @@ pub struct Parameters {
     /// Flits that all virtual channels at the receiving end of a link hold together, each the same; instead of `buffers`. So networks
     /// that need different numbers of channels are given equal memory.
     pub link_buffers: Option<u32>,
-    /// Virtual channels of a link that every packet may use, beside the one of each buffer class. Balanced rings have none.
+    /// Virtual channels of a link for each buffer class. With several there are none for all packets.
+    pub class_channels: u32,
+    /// Virtual channels of a link that every packet may use, beside those of the buffer classes. Balanced rings have none.
     pub shared_channels: u32,
     pub packet_flits: u32,
     /// Use no more buffer classes than this, whatever deadlock freedom asks for: an experiment.
     pub class_limit: Option<u32>,
     /// What rings do at a tie, and with their two classes.
     pub rings: Rings,
+    pub stages: Stages,
     pub paths: Paths,
+}
+
+/// What routing and the traversal of the switch do when they take several cycles. With one cycle both are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Stages {
+    /// A stage takes new flits in every cycle.
+    Pipelined,
+    /// A stage of a router takes all flits that wait, and the next ones when it is done with these, as in BookSim 2.
+    Batch,
 }
 
 /// How packets get to their destinations.
@@ -104,7 +118,9 @@ impl Parameters {
         shared_channels: 1,
         packet_flits: 1,
         class_limit: None,
+        class_channels: 1,
         rings: Rings::Balanced,
+        stages: Stages::Batch,
         paths: Paths::Rule,
     };
 
@@ -121,9 +137,26 @@ impl Parameters {
         self.switch_alloc + self.traversal + self.channel
     }
 
-    /// From the grant of the switch to the credit at the router before.
+    /// Whether a stage of so many cycles takes batches.
+    pub(super) fn batches(&self, delay: u32) -> bool {
+        self.stages == Stages::Batch && delay > 1
+    }
+
+    /// The flight at most: a batch begins after the one before, and sends its flits through a port one after the other.
+    fn longest_flight(&self) -> u32 {
+        let wait = 2 * (self.traversal.max(1) - 1);
+        self.flight() + wait * u32::from(self.batches(self.traversal))
+    }
+
+    /// From the grant of the switch to the credit at the router before; at a source, which adds nothing, without `credit`.
     pub fn credit_return(&self) -> u32 {
         self.switch_alloc + self.channel + self.credit
+    }
+
+    /// From the arrival of a flit at its node to the credit at the router; `None` where the node's buffers never run out.
+    pub(super) fn sink_return(&self) -> Option<u32> {
+        let delay = self.entry() + self.credit;
+        (self.buffers < self.longest_flight() + delay).then_some(delay)
     }
 
     /// From the source to the first router.
@@ -140,11 +173,11 @@ impl Parameters {
     /// The longest of the delays, for the size of the time wheel.
     pub(super) fn longest_delay(&self) -> u32 {
         [
-            self.flight(),
+            self.longest_flight() + self.sink_return().unwrap_or(0),
             self.credit_return(),
             self.entry(),
             self.vc_alloc,
-            self.routing + 1,
+            2 * self.routing + 1,
         ]
         .into_iter()
         .max()
@@ -159,6 +192,7 @@ impl Parameters {
             ("link-buffers", self.link_buffers.unwrap_or(1)),
             ("packet-flits", self.packet_flits),
             ("class-limit", self.class_limit.unwrap_or(1)),
+            ("class-channels", self.class_channels),
         ];
         if let Some((name, _)) = positive.into_iter().find(|&(_, value)| value == 0) {
             return Err(bad(format!("{name} has to be at least 1")));
@@ -174,16 +208,15 @@ impl Parameters {
         if delays.into_iter().any(|delay| delay > MAX_DELAY) {
             return Err(bad(format!("a delay is at most {MAX_DELAY} cycles")));
         }
-        if self.buffers > MAX_FLITS
-            || self.link_buffers.is_some_and(|flits| flits > MAX_FLITS)
-            || self.packet_flits > MAX_FLITS
-        {
+        let flits = [self.buffers, self.packet_flits, self.link_buffers.unwrap_or(0)];
+        if flits.into_iter().any(|flits| flits > MAX_FLITS) {
             return Err(bad(format!("buffers and packets have at most {MAX_FLITS} flits")));
         }
-        if self.shared_channels > MAX_SHARED {
-            return Err(bad(format!("a link has at most {MAX_SHARED} virtual channels for all")));
+        if self.shared_channels.max(self.class_channels) > MAX_SHARED {
+            let most = format!("a link has at most {MAX_SHARED} virtual channels for all or for a class");
+            return Err(bad(most));
         }
-        if self.paths.is_adaptive() && self.shared_channels == 0 {
+        if self.paths.is_adaptive() && (self.shared_channels == 0 || self.class_channels > 1) {
             return Err(bad("adaptive routing needs a virtual channel for all packets"));
         }
         if self.paths.is_adaptive() && self.packet_flits > self.buffers {

@@ -1,8 +1,11 @@
 //! Where a packet goes next, ready for the inner loop: core's rules, from a table or asked hop by hop.
 
+use std::io::Read;
+
 use hopwise_core::{Family, Network, Node, Rule};
 use hopwise_networks::buffer_classes;
 
+use super::bad::{BadLoad, bad};
 use super::failures::Standing;
 use super::parameters::Rings;
 use super::wiring::Wiring;
@@ -11,6 +14,9 @@ use super::wiring::Wiring;
 const TABLE_NODES: u64 = 1_024;
 /// Routes round failures and all shortest paths need a table.
 pub(crate) const MAX_TABLE_NODES: u64 = 4_096;
+
+/// Bytes of a line of a table of routes.
+const MAX_LINE: u64 = 32;
 
 /// Routes on which valleys are counted to guess how many classes a large network uses.
 const SAMPLES: u64 = 256;
@@ -57,6 +63,56 @@ pub(super) struct Valleys {
     descending: bool,
 }
 
+/// Routes of one's own, in place of the routing function's.
+#[derive(Debug)]
+pub struct RouteTable {
+    /// `next[dest * nodes + node]`
+    next: Vec<Node>,
+}
+
+impl RouteTable {
+    /// Of lines of node, destination and port below a heading, as `hopwise export --routes` writes them. There has to be a route from
+    /// every node to every other.
+    pub fn read(network: &Network, file: impl Read) -> Result<Self, BadLoad> {
+        let (nodes, topology) = (network.nodes(), network.unchecked());
+        if nodes > MAX_TABLE_NODES {
+            let why = format!("{network} has {nodes} nodes, too many for a table (at most {MAX_TABLE_NODES})");
+            return Err(bad(why));
+        }
+        let mut text = String::new();
+        let mut file = file.take((nodes * nodes + 1) * MAX_LINE);
+        file.read_to_string(&mut text).map_err(bad)?;
+        let mut next: Vec<Node> = (0..nodes * nodes).map(|pair| pair % nodes).collect();
+        for (number, line) in (1..).zip(text.lines()).skip(1) {
+            let numbers: Option<Vec<u64>> = line.split(',').map(|number| number.trim().parse().ok()).collect();
+            let there = match numbers.as_deref() {
+                Some(&[here, dest, port]) if here.max(dest) < nodes && port < topology.degree(here) => {
+                    let there = topology.neighbor(here, port);
+                    there.map(|there| next[(dest * nodes + here) as usize] = there)
+                }
+                _ => None,
+            };
+            let wrong = || {
+                bad(format!(
+                    "line {number}: '{line}' is not a node, a destination and a port"
+                ))
+            };
+            there.ok_or_else(wrong)?;
+        }
+        for (dest, next) in (0..nodes).zip(next.chunks(nodes as usize)) {
+            let onward = |&here: &Node| (here != dest).then(|| next[here as usize]);
+            let arrives = |here| {
+                let mut route = std::iter::successors(Some(here), onward).take(next.len());
+                route.any(|node| node == dest)
+            };
+            if let Some(here) = (0..nodes).find(|&here| !arrives(here)) {
+                return Err(bad(format!("the routes from node {here} do not lead to node {dest}")));
+            }
+        }
+        Ok(Self { next })
+    }
+}
+
 pub(super) struct Routes {
     network: Network,
     rule: Rule,
@@ -85,8 +141,8 @@ impl Routes {
         }
     }
 
-    /// Tabulates a small network; O(nodes^2) steps of core.
-    pub(super) fn new(network: &Network, rule: Rule, rings: Rings, wiring: &Wiring) -> Self {
+    /// Tabulates a small network; O(nodes^2) steps of core. A packet's class on routes of one's own is the number of valleys ahead of it.
+    pub(super) fn new(network: &Network, rule: Rule, rings: Rings, wiring: &Wiring, own: Option<&RouteTable>) -> Self {
         let sizes = wiring
             .rings
             .as_ref()
@@ -100,8 +156,8 @@ impl Routes {
             Family::Base(_) => TABLE_NODES,
             _ => MAX_TABLE_NODES,
         };
-        if network.nodes() <= most {
-            routes.tabulate();
+        if own.is_some() || network.nodes() <= most {
+            routes.tabulate(own);
         } else if buffer_classes::counts_valleys(network) {
             routes.carried = true;
             routes.class_count = routes.sample_valleys() + 1;
@@ -254,14 +310,16 @@ impl Routes {
         false
     }
 
-    fn tabulate(&mut self) {
+    fn tabulate(&mut self, own: Option<&RouteTable>) {
         let nodes = self.network.nodes();
         let mut table = vec![Packed::default(); (nodes * nodes) as usize];
         for dest in 0..nodes {
-            let next: Vec<Node> = (0..nodes)
-                .map(|here| self.network.unchecked().next(here, dest, self.rule))
-                .collect();
-            let classes = if buffer_classes::counts_valleys(&self.network) {
+            let next = |here| match own {
+                Some(table) => table.next[(dest * nodes + here) as usize],
+                None => self.network.unchecked().next(here, dest, self.rule),
+            };
+            let next: Vec<Node> = (0..nodes).map(next).collect();
+            let classes = if own.is_some() || buffer_classes::counts_valleys(&self.network) {
                 valleys_of_tree(&next, dest)
             } else {
                 (0..nodes).map(|here| self.class(here, dest)).collect()
@@ -325,7 +383,7 @@ mod tests {
             let network: Network = expression.parse().unwrap();
             let wiring = Wiring::new(&network);
             for rule in [Rule::Exact, Rule::Paper] {
-                let table = Routes::new(&network, rule, Rings::Core, &wiring);
+                let table = Routes::new(&network, rule, Rings::Core, &wiring, None);
                 let asked = Routes {
                     carried: buffer_classes::counts_valleys(&network),
                     class_count: table.class_count,
@@ -374,7 +432,7 @@ mod tests {
     /// Which channel waits for which, of all packets that visit a node on their way, each half of the way in classes of its own or not.
     fn waits_of_valiant(network: &Network, own_classes: bool) -> (usize, Vec<(usize, usize)>) {
         let wiring = Wiring::new(network);
-        let routes = Routes::new(network, Rule::Exact, Rings::Core, &wiring);
+        let routes = Routes::new(network, Rule::Exact, Rings::Core, &wiring, None);
         let classes = routes.class_count as usize * 2;
         let nodes = network.nodes() as u32;
         let mut waits = Vec::new();
@@ -417,7 +475,7 @@ mod tests {
         for expression in networks("adaptive") {
             let network: Network = expression.parse().unwrap();
             let wiring = Wiring::new(&network);
-            let mut routes = Routes::new(&network, Rule::Exact, Rings::Core, &wiring);
+            let mut routes = Routes::new(&network, Rule::Exact, Rings::Core, &wiring, None);
             routes.find_shortest(&wiring, &Standing::default());
             let classes = routes.class_count as usize;
             let mut waits = Vec::new();

@@ -85,19 +85,15 @@ pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) ->
         precision: 0.02,
         ..experiment.effort
     };
-    let carries = |rate: f64| {
+    let run = |rate: f64| {
         measure::run(&Experiment {
             rate,
             effort,
             ..*experiment
         })
-        .map(|point| !point.saturated)
     };
-    let probe = measure::run(&Experiment {
-        rate: PROBE,
-        effort,
-        ..*experiment
-    })?;
+    let carries = |rate: f64| run(rate).map(|point| !point.saturated);
+    let probe = run(PROBE)?;
     let (hops, virtual_channels, buffer_bytes) = (probe.hops_mean, probe.virtual_channels, probe.buffer_bytes);
     let flits = f64::from(experiment.parameters.packet_flits);
     let bound = links_per_node(experiment) / (hops * flits);
@@ -108,17 +104,10 @@ pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) ->
     tried(runs);
     if bound >= fastest {
         runs += 1;
-        let fits = carries(fastest)?;
-        tried(runs);
-        if fits {
-            return Ok(Saturation {
-                saturation_rate: fastest,
-                first_saturated_rate: None,
-                runs,
-                virtual_channels,
-                buffer_bytes,
-            });
+        if carries(fastest)? {
+            carried = fastest;
         }
+        tried(runs);
     }
     let mut share = Xoshiro256PlusPlus::seed_from_u64(experiment.seed ^ DIVISION).random_range(FIRST_DIVISION);
     while top - carried > precision * top {
@@ -134,7 +123,7 @@ pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) ->
     }
     Ok(Saturation {
         saturation_rate: carried,
-        first_saturated_rate: Some(top),
+        first_saturated_rate: (carried < top).then_some(top),
         runs,
         virtual_channels,
         buffer_bytes,

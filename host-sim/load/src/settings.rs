@@ -1,9 +1,8 @@
 //! The settings of a load: the options of the command and the keys of an experiment's file are the same words.
 
-use std::fmt::Display;
 use std::fs::File;
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hopwise_core::collective::Operation;
 use hopwise_core::{Network, Node, Rule};
@@ -14,7 +13,8 @@ use serde_json::{Map, Value};
 use super::bad::{BadLoad, bad};
 use super::failures::FailurePlan;
 use super::measure::{self, Effort, Experiment, Point};
-use super::parameters::{Parameters, Paths, Preset, Process, Rings};
+use super::parameters::{Parameters, Paths, Preset, Process, Rings, Stages};
+use super::routes::RouteTable;
 use super::saturation::{self, Confidence};
 use super::schedule::Schedule;
 
@@ -52,6 +52,9 @@ pub struct Settings {
     /// The routing rule (default: exact)
     #[cfg_attr(feature = "clap", arg(long, value_parser = ["exact", "paper"]))]
     pub rule: Option<String>,
+    /// Go by a table of routes instead, as `hopwise export --routes` writes it
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    pub routes: Option<PathBuf>,
     /// The seed; the same seed gives the same result (default: 1)
     #[cfg_attr(feature = "clap", arg(long))]
     pub seed: Option<u64>,
@@ -106,7 +109,10 @@ pub struct Scene {
     /// Flits that all virtual channels of a link hold together, divided equally: the same memory for networks that need more channels or fewer
     #[cfg_attr(feature = "clap", arg(long))]
     pub link_buffers: Option<u32>,
-    /// Virtual channels of a link for all packets, besides one for each buffer class
+    /// Virtual channels of a link for each buffer class; with several there are none for all packets (default: 1)
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub class_channels: Option<u32>,
+    /// Virtual channels of a link for all packets, besides those of the buffer classes
     #[cfg_attr(feature = "clap", arg(long))]
     pub shared_channels: Option<u32>,
     /// What rings do at a tie, and with their two classes
@@ -115,6 +121,9 @@ pub struct Scene {
     /// Use no more buffer classes than this, although packets may then block each other for good
     #[cfg_attr(feature = "clap", arg(long))]
     pub class_limit: Option<u32>,
+    /// How routing and the traversal of the switch work when they take several cycles
+    #[cfg_attr(feature = "clap", arg(long, value_enum))]
+    pub stages: Option<Stages>,
     /// Cycles from the arrival of a head flit to its request for a virtual channel
     #[cfg_attr(feature = "clap", arg(long))]
     pub routing_delay: Option<u32>,
@@ -180,10 +189,12 @@ impl Scene {
             credit: self.credit_delay.unwrap_or(preset.credit),
             buffers: self.buffers.unwrap_or(preset.buffers),
             link_buffers: self.link_buffers.or(preset.link_buffers),
+            class_channels: self.class_channels.unwrap_or(preset.class_channels),
             shared_channels: self.shared_channels.unwrap_or(preset.shared_channels),
             packet_flits: self.packet_flits.unwrap_or(preset.packet_flits),
             class_limit: self.class_limit,
             rings: self.rings.unwrap_or(preset.rings),
+            stages: self.stages.unwrap_or(preset.stages),
             paths: self.paths.unwrap_or_default(),
         }
     }
@@ -265,6 +276,8 @@ impl Settings {
         // Exact searches may take what a host has to spare.
         let network = network.with_search_memory(usize::MAX);
         let failures = self.scene.failures().on(&network)?;
+        let read = |path: &PathBuf| of_file(path, |file| RouteTable::read(&network, file));
+        let routes = self.routes.as_ref().map(read).transpose()?;
         with(&Experiment {
             network: &network,
             rule: match self.rule() {
@@ -279,6 +292,7 @@ impl Settings {
             seed: self.seed.unwrap_or(1),
             effort: self.scene.effort(),
             failures: failures.as_ref(),
+            routes: routes.as_ref(),
             threads: self.threads.unwrap_or(1).into(),
         })
     }
@@ -295,7 +309,11 @@ impl Settings {
             ("buffers", self.scene.buffers.is_some()),
             ("link-buffers", self.scene.link_buffers.is_some()),
         ];
-        for alternatives in [&tasks[..], &buffers] {
+        let channels = [
+            ("class-channels", self.scene.class_channels.is_some()),
+            ("shared-channels", self.scene.shared_channels.is_some()),
+        ];
+        for alternatives in [&tasks[..], &buffers, &channels] {
             let mut set = alternatives.iter().filter(|(_, set)| *set).map(|(name, _)| name);
             if let (Some(one), Some(other)) = (set.next(), set.next()) {
                 return Err(bad(format!("{one} and {other} cannot both be set")));
@@ -327,14 +345,17 @@ impl Settings {
     /// What is sent by a trace or a collective, if one is asked for.
     fn schedule(&self, network: &Network) -> Result<Option<Schedule>, BadLoad> {
         if let Some(path) = &self.trace {
-            let of_file = |error: &dyn Display| bad(format!("{}: {error}", path.display()));
-            let file = File::open(path).map_err(|error| of_file(&error))?;
-            let schedule = Schedule::trace(network, BufReader::new(file));
-            return schedule.map(Some).map_err(|error| of_file(&error));
+            return of_file(path, |file| Schedule::trace(network, BufReader::new(file))).map(Some);
         }
         let Some(name) = &self.collective else { return Ok(None) };
         let operation = Operation::ALL.into_iter().find(|operation| operation.name() == name);
         let operation = operation.ok_or_else(|| bad(format!("'{name}' is not a collective")))?;
         Schedule::collective(network, operation, self.root.unwrap_or(0)).map(Some)
     }
+}
+
+/// Reads a file; an error names it.
+fn of_file<T>(path: &Path, read: impl FnOnce(File) -> Result<T, BadLoad>) -> Result<T, BadLoad> {
+    let found = File::open(path).map_err(bad).and_then(read);
+    found.map_err(|error| bad(format!("{}: {error}", path.display())))
 }

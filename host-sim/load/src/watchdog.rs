@@ -109,6 +109,7 @@ mod tests {
             seed: 1,
             effort: Effort::default(),
             failures: None,
+            routes: None,
             threads: 1,
         };
         let mut engine = Engine::new(&experiment, None, 0).unwrap();

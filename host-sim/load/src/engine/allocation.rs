@@ -67,11 +67,8 @@ impl Partition {
         let Input {
             out: last, out_port, ..
         } = self.routers.inputs[channel as usize];
-        let last_resort = if self.routers.has_escapes() && !self.routers.leads_out(out_port) {
-            own
-        } else {
-            NONE
-        };
+        let escapes = self.routers.has_escapes() && !self.routers.leads_out(out_port);
+        let last_resort = if escapes { own } else { NONE };
         let mut best = NONE;
         for out in std::iter::once(own).chain(for_all) {
             let output = &mut self.routers.outputs[out as usize];
@@ -126,7 +123,7 @@ impl Partition {
             }
             let out_port = input.out_port;
             let port = &self.routers.ports[out_port as usize];
-            if self.routers.outputs[out as usize].credits == 0 && port.local != out_port {
+            if self.routers.outputs[out as usize].credits == 0 {
                 input.state = State::Starved;
                 input.contending = false;
                 continue;

@@ -295,16 +295,8 @@ impl Partition {
                     continue;
                 }
                 let start = source.vc;
-                let after = |turn| {
-                    if start + turn >= self.routers.channels {
-                        start + turn - self.routers.channels
-                    } else {
-                        start + turn
-                    }
-                };
-                let free = (1..=self.routers.channels)
-                    .map(after)
-                    .find(|&vc| self.packets.source_credits[(base + vc) as usize] > 0);
+                let mut round = (start + 1..self.routers.channels).chain(0..=start);
+                let free = round.find(|&vc| self.packets.source_credits[(base + vc) as usize] > 0);
                 source.vc = free.unwrap_or(start);
             }
             let credit = &mut self.packets.source_credits[(base + source.vc) as usize];

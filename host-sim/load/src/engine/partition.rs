@@ -93,11 +93,7 @@ impl Partition {
     ) -> Self {
         let (experiment, parameters) = (shared.experiment, &shared.parameters);
         let nodes = border.nodes.clone();
-        let rate = if shared.schedule.is_some() {
-            0.0
-        } else {
-            experiment.rate
-        };
+        let rate = shared.schedule.map_or(experiment.rate, |_| 0.0);
         Self {
             first: nodes.start,
             first_channel: wiring.first[nodes.start as usize] * plan.channels(),
@@ -232,7 +228,7 @@ impl Partition {
             input.tail = flit;
             input.filled += 1;
             match input.state {
-                State::Idle => self.seek(shared, channel, self.now + shared.parameters.routing),
+                State::Idle => self.seek(shared, channel, self.now),
                 State::Active if empty => self.contend(channel),
                 _ => (),
             }
@@ -248,9 +244,9 @@ impl Partition {
         }
     }
 
-    /// Routes the packet at the head of a channel; it asks for an output channel in cycle `at`. One that cannot go on leaves the network
-    /// here, where it is counted as lost.
-    fn seek(&mut self, shared: &Shared<'_>, channel: u32, at: u32) {
+    /// Routes the packet that is at the head of a channel from cycle `since` on; after that it asks for an output channel. One that cannot
+    /// go on leaves the network here, where it is counted as lost.
+    fn seek(&mut self, shared: &Shared<'_>, channel: u32, since: u32) {
         let input = &mut self.routers.inputs[channel as usize];
         let number = self.packets.number(input.head);
         let packet = &mut self.packets.all[number as usize];
@@ -277,14 +273,18 @@ impl Partition {
                     class = 1 - class.min(1);
                 }
                 if axis != NO_AXIS && axis == self.routers.ports[out as usize].axis {
-                    class = channel - input.port * self.routers.channels;
+                    class = (channel - input.port * self.routers.channels) / self.routers.class_channels;
                 }
                 if first_half {
                     class += self.routers.classes / 2;
                 }
-                (input.out_port, input.own) = (out, out * self.routers.channels + class.min(self.routers.classes - 1));
+                let first = class.min(self.routers.classes - 1) * self.routers.class_channels;
+                (input.out_port, input.own) = (out, out * self.routers.channels + first);
             }
         }
+        let delay = shared.parameters.routing;
+        let stage = self.routers.routing.get_mut((node - self.first) as usize);
+        let at = stage.map_or(since + delay, |stage| stage.done(since, delay));
         self.seeking.put(at, channel);
     }
 
@@ -319,21 +319,26 @@ impl Partition {
     }
 
     /// The flit that won the switch at an input port leaves.
-    pub(super) fn send(
-        &mut self,
-        shared: &Shared<'_>,
-        Winner {
-            in_port,
-            out_port,
-            channel,
-        }: Winner,
-    ) {
+    pub(super) fn send(&mut self, shared: &Shared<'_>, winner: Winner) {
+        let (in_port, out_port, channel) = (winner.in_port, winner.out_port, winner.channel);
         self.routers.ports[out_port as usize].last_input = in_port;
         let (out_across, downstream) = self.routers.ports[out_port as usize].other_end();
         let port = &mut self.routers.ports[in_port as usize];
         (port.last_output, port.last_vc) = (out_port, channel);
         let (in_across, upstream) = port.other_end();
         let leaves = out_port == port.local;
+        let mut returned = self.now + shared.credit_return;
+        if in_port == port.local {
+            returned -= shared.parameters.credit;
+        }
+        let mut at = self.now + shared.flight;
+        if let Some(stage) = self.routers.traversal.get_mut((port.node - self.first) as usize) {
+            let parameters = &shared.parameters;
+            let done = stage.done(self.now + parameters.switch_alloc, parameters.traversal);
+            let sent = &mut self.routers.sent[out_port as usize];
+            *sent = done.max(*sent + 1);
+            at = *sent + parameters.channel;
+        }
         let input = &mut self.routers.inputs[channel as usize];
         let (flit, out) = (input.head, input.out);
         input.filled -= 1;
@@ -342,7 +347,10 @@ impl Partition {
         }
         self.moved += 1;
         let tail = self.packets.is_last(flit);
-        let (returned, at) = (self.now + shared.credit_return, self.now + shared.flight);
+        if leaves && let Some(delay) = shared.sink_return {
+            self.routers.outputs[out as usize].credits -= 1;
+            self.credits.put(at + delay, out);
+        }
         if !leaves {
             self.routers.outputs[out as usize].credits -= 1;
             self.routers.crossed[out_port as usize] += 1;
@@ -385,7 +393,7 @@ impl Partition {
         let out_port = self.routers.inputs[channel as usize].out_port;
         self.wake(out_port, next);
         if self.routers.inputs[channel as usize].filled > 0 {
-            self.seek(shared, channel, next + shared.parameters.routing);
+            self.seek(shared, channel, next);
         } else {
             self.routers.inputs[channel as usize].state = State::Idle;
         }

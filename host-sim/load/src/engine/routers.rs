@@ -41,7 +41,7 @@ pub(crate) struct Input {
     pub(super) tail: u32,
     /// The output channel that the first packet owns.
     pub(crate) out: u32,
-    /// The output channel of its class; on the way out of the network, where all are alike, the first.
+    /// The first output channel of its class; on the way out of the network, where all are alike, the first of all.
     pub(crate) own: u32,
     /// The next in the queue for the same output port.
     pub(super) next_waiter: u32,
@@ -96,9 +96,11 @@ impl Port {
 
 /// The routers of a partition. Ports and channels are numbered from its first, port by port, so that a channel's number tells its port.
 pub(crate) struct Routers {
-    /// Virtual channels of a link: one a class, then those that every packet may use.
+    /// Virtual channels of a link: those of the classes, then those that every packet may use.
     pub(crate) channels: u32,
     pub(crate) classes: u32,
+    /// Virtual channels of each class; with several there are none for all.
+    pub(super) class_channels: u32,
     /// Flits that a channel holds.
     pub(crate) buffers: u32,
     /// Free buffers without which a packet does not enter a channel for all. 0 if there is none, or only one class: then
@@ -114,11 +116,33 @@ pub(crate) struct Routers {
     pub(super) accepted: Vec<Winner>,
     /// Flits that left through each port since the measurement began.
     pub(super) crossed: Vec<u32>,
+    /// The stages of each router that take batches; none where they are pipelined.
+    pub(super) routing: Vec<BatchStage>,
+    pub(super) traversal: Vec<BatchStage>,
+    /// When each port last sent, if the traversal takes batches.
+    pub(super) sent: Vec<u32>,
+}
+
+/// A stage that takes all that wait, and the next when it is done with these: the cycle in which it is done with the last it began
+/// or is to begin.
+#[derive(Clone, Copy, Default)]
+pub(super) struct BatchStage(u32);
+
+impl BatchStage {
+    /// When it is done with what is ready in cycle `at`. Nothing that is asked later is ready before.
+    pub(super) fn done(&mut self, at: u32, delay: u32) -> u32 {
+        if at + delay > self.0 {
+            self.0 = at.max(self.0) + delay;
+        }
+        self.0
+    }
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct ChannelPlan {
     pub(super) classes: u32,
+    /// For each class.
+    class_channels: u32,
     /// For every packet, whatever its class.
     shared: u32,
     /// Whether the channel of a class is the way out when the others are blocked, and no channel like any other.
@@ -126,24 +150,25 @@ pub(super) struct ChannelPlan {
 }
 
 impl ChannelPlan {
-    /// One channel for each of the classes that are wanted and allowed, and some for all.
+    /// Channels for each of the classes that are wanted and allowed, and some for all.
     pub(super) fn new(parameters: &Parameters, wiring: &Wiring, wanted: u32) -> Self {
         let classes = wanted.min(parameters.class_limit.unwrap_or(u32::MAX));
         let balanced_rings = wiring.rings.is_some() && parameters.rings == Rings::Balanced;
-        let shared = if balanced_rings && classes > 1 {
+        let shared = if parameters.class_channels > 1 || balanced_rings && classes > 1 {
             0
         } else {
             parameters.shared_channels
         };
         Self {
             classes,
+            class_channels: parameters.class_channels,
             shared,
             escape: classes > 1 || parameters.paths.is_adaptive(),
         }
     }
 
     pub(super) fn channels(self) -> u32 {
-        self.classes + self.shared
+        self.classes * self.class_channels + self.shared
     }
 }
 
@@ -201,6 +226,8 @@ impl Routers {
             credits: parameters.buffers as u16,
             claimed: false,
         };
+        let stages = |delay| if parameters.batches(delay) { nodes.len() } else { 0 };
+        let traversals = stages(parameters.traversal);
         let opposite = |rings: &crate::wiring::RingPorts| {
             let mine = &rings.opposite[ports.start as usize..ports.end as usize];
             mine.iter().map(|port| port - first).collect()
@@ -208,6 +235,7 @@ impl Routers {
         Self {
             channels,
             classes: plan.classes,
+            class_channels: plan.class_channels,
             buffers: parameters.buffers,
             room_for_all: if plan.escape && plan.shared > 0 {
                 parameters.packet_flits.min(parameters.buffers) as u16
@@ -220,6 +248,9 @@ impl Routers {
             granted: vec![NONE; ports.len()],
             accepted: vec![Winner::NONE; ports.len()],
             crossed: vec![0; ports.len()],
+            routing: vec![BatchStage::default(); stages(parameters.routing)],
+            traversal: vec![BatchStage::default(); traversals],
+            sent: vec![0; if traversals > 0 { ports.len() } else { 0 }],
             ports: ports.map(port).collect(),
         }
     }
@@ -228,8 +259,13 @@ impl Routers {
     pub(super) fn candidates(&self, channel: u32) -> (u32, Range<u32>) {
         let Input { own, out_port, .. } = self.inputs[channel as usize];
         let first = out_port * self.channels;
-        let shared = if self.leads_out(out_port) { 1 } else { self.classes };
-        (own, first + shared..first + self.channels)
+        if self.leads_out(out_port) {
+            (own, first + 1..first + self.channels)
+        } else if self.class_channels > 1 {
+            (own, own + 1..own + self.class_channels)
+        } else {
+            (own, first + self.classes..first + self.channels)
+        }
     }
 
     /// The same as one list, for the watchdog.
@@ -277,6 +313,24 @@ impl Routers {
         self.inputs.capacity() * size_of::<Input>()
             + self.outputs.capacity() * size_of::<Output>()
             + self.ports.capacity() * size_of::<Port>()
-            + (self.opposite.capacity() + self.crossed.capacity()) * 4
+            + (self.opposite.capacity() + self.crossed.capacity() + self.sent.capacity()) * 4
+            + (self.routing.capacity() + self.traversal.capacity()) * size_of::<BatchStage>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BatchStage;
+
+    #[test]
+    fn a_batch_begins_when_the_last_is_done() {
+        let mut stage = BatchStage::default();
+        let mut done = |at| stage.done(at, 3);
+        // What comes while a batch is under way begins with the next, together.
+        assert_eq!([5, 5, 6, 7, 8, 9].map(&mut done), [8, 8, 11, 11, 11, 14]);
+        assert_eq!([14, 20].map(&mut done), [17, 23]);
+        // With one cycle, nothing waits.
+        let mut stage = BatchStage::default();
+        assert_eq!([1, 1, 2, 3].map(|at| stage.done(at, 1)), [2, 2, 3, 4]);
     }
 }

@@ -69,6 +69,12 @@ pub fn check(experiment: &Experiment<'_>) -> Result<(), BadLoad> {
         let why = format!("{network} has nodes with more than 32 links, too many for adaptive routing");
         return Err(bad(why));
     }
+    let others = paths != Paths::Rule || experiment.failures.is_some() || experiment.traffic.is_broadcast();
+    if experiment.routes.is_some() && others {
+        let why =
+            "routes of one's own are only for packets that go by the rule, without failures, and not for broadcasts";
+        return Err(bad(why));
+    }
     if experiment.traffic.is_broadcast() && (paths != Paths::Rule || experiment.failures.is_some()) {
         let why = "broadcasts go by their own rule: neither adaptive nor Valiant routing nor failures change it";
         return Err(bad(why));

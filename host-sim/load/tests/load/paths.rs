@@ -1,6 +1,11 @@
 //! Packets that do not only follow the routing function, and networks that several threads work on.
 
-use crate::support::{assert_flows, point, without_times};
+use std::path::Path;
+
+use crate::support::{assert_flows, network, point, without_times};
+use hopwise_core::Rule;
+use hopwise_load::RouteTable;
+use hopwise_networks::export;
 use hopwise_testing::networks;
 
 /// Districts have nothing in common but letters, which are read in order: whoever works on them, the result is the same.
@@ -69,4 +74,55 @@ fn histograms_add_up() {
     let mean = point.link_load_mean;
     assert!((mean / expected - 1.0).abs() < 0.02, "{mean} {expected}");
     assert!(point.link_load_max > point.link_load_mean && point.link_load_max < 1.0);
+}
+
+/// A table of routes in a file.
+fn with_routes(name: &str, line: &str, table: &str) -> String {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&file, table).unwrap();
+    format!("{line} --routes '{}'", file.display())
+}
+
+#[test]
+fn exported_routes_are_those_of_the_routing_function() {
+    let line = "rdn(ring(3),1) --rate 0.2 --cycles 20000 --class-limit 1";
+    let table = export::routes(&network("rdn(ring(3),1)"), Rule::Exact).unwrap();
+    let own = without_times(point(&with_routes("exported.csv", line, &table)));
+    assert_eq!(own, without_times(point(line)));
+}
+
+/// All packets go one way round a ring: 1 to 4 hops, where the routing function needs 1 or 2. Tables with a pair missing, a loop or a line
+/// that is none are refused.
+#[test]
+fn packets_go_by_a_table_that_leads_them_home() {
+    let ring = network("ring(5)");
+    let one_way = |node| {
+        (0..2)
+            .find(|&port| ring.unchecked().neighbor(node, port) == Some((node + 1) % 5))
+            .unwrap()
+    };
+    let pairs = (0..25)
+        .map(|pair| (pair / 5, pair % 5))
+        .filter(|(node, dest)| node != dest);
+    let lines = pairs.map(|(node, dest)| format!("{node},{dest},{}\n", one_way(node)));
+    let lines: Vec<String> = std::iter::once("node,destination,port\n".into()).chain(lines).collect();
+    let line = "ring(5) --traffic uniform --rate 0.02 --cycles 100000";
+    let hops = point(&with_routes("one-way.csv", line, &lines.concat())).hops_mean;
+    assert!((hops - 2.5).abs() < 0.05, "{hops} hops");
+    let back = format!("1,3,{}\n", 1 - one_way(1));
+    for (table, why) in [
+        (lines[..20].concat(), "the routes from node 4 do not lead to node 3"),
+        (lines.concat() + &back, "the routes from node 0 do not lead to node 3"),
+        (
+            lines.concat() + "1,2\n",
+            "line 22: '1,2' is not a node, a destination and a port",
+        ),
+        (
+            lines.concat() + "1,2,2\n",
+            "line 22: '1,2,2' is not a node, a destination and a port",
+        ),
+    ] {
+        let error = RouteTable::read(&ring, table.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
 }

@@ -66,6 +66,7 @@ pub(crate) fn experiment(network: &Network) -> Experiment<'_> {
         seed: 1,
         effort: Effort::default(),
         failures: None,
+        routes: None,
         threads: 1,
     }
 }
