@@ -49,7 +49,9 @@ fn main() {
 
 /// What `hopwise about` shows of an image.
 fn about(board: &str) -> String {
-    let sources = "app/src boards codec/src core/src firmware/src node/src runner/src";
+    let sources = "Cargo.toml app/Cargo.toml app/src boards codec/Cargo.toml codec/src core/Cargo.toml core/src \
+                   firmware/.cargo firmware/Cargo.lock firmware/Cargo.toml firmware/boot firmware/build.rs firmware/memory \
+                   firmware/src host-sim/boards/src host-sim/origin/src node/Cargo.toml node/src runner/Cargo.toml runner/src";
     let Origin { commit, changed } = hopwise_origin::of("firmware/", sources);
     let commit = commit.map_or("null".into(), |commit| format!("\"{commit}\""));
     let features = env::vars().filter_map(|(name, _)| name.strip_prefix("CARGO_FEATURE_").map(str::to_lowercase));

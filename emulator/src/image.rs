@@ -75,7 +75,9 @@ impl Image {
                 "an ELF file that puts nothing into the flash at {FLASH:#010x}"
             )));
         }
-        Ok(Self::new(bytes, read_symbols(&elf)))
+        let symbols = read_symbols(&elf, file.len());
+        let symbols = symbols.ok_or_else(|| NotFirmware("the names of its symbols are longer than the file".into()))?;
+        Ok(Self::new(bytes, symbols))
     }
 
     /// The contents of the flash from its beginning, without symbols.
@@ -140,25 +142,24 @@ impl Image {
     }
 }
 
-fn read_symbols(elf: &ElfFile32<'_, Endianness>) -> Vec<Symbol> {
-    let mut symbols: Vec<Symbol> = elf
-        .symbols()
-        .filter(|symbol| matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Data | SymbolKind::Unknown))
-        .filter_map(|symbol| {
-            let is_function = symbol.kind() == SymbolKind::Text;
-            let name = symbol
-                .name()
-                .ok()
-                .filter(|name| !name.is_empty() && !name.starts_with('$'))?;
-            let address = symbol.address() as u32 & if is_function { !1 } else { !0 };
-            Some(Symbol {
-                name: name.into(),
-                address,
-                size: symbol.size() as u32,
-                is_function,
-            })
-        })
-        .collect();
+/// `None` if their names have more than `most` bytes: the same bytes may be the name of many, and a small file would take any memory.
+fn read_symbols(elf: &ElfFile32<'_, Endianness>, mut most: usize) -> Option<Vec<Symbol>> {
+    let mut symbols = Vec::new();
+    for symbol in elf.symbols() {
+        let is_function = symbol.kind() == SymbolKind::Text;
+        let name = symbol.name().unwrap_or_default();
+        let is_kind = is_function || matches!(symbol.kind(), SymbolKind::Data | SymbolKind::Unknown);
+        if !is_kind || name.is_empty() || name.starts_with('$') {
+            continue;
+        }
+        most = most.checked_sub(name.len())?;
+        symbols.push(Symbol {
+            name: name.into(),
+            address: symbol.address() as u32 & if is_function { !1 } else { !0 },
+            size: symbol.size() as u32,
+            is_function,
+        });
+    }
     symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
-    symbols
+    Some(symbols)
 }

@@ -63,6 +63,25 @@ impl<'a> Input<'a> {
         u64::from_le_bytes(bytes) & 1_u64.checked_shl(bits).map_or(u64::MAX, |top| top - 1)
     }
 
+    /// A file with parts of it left out, said twice or put in, and with other numbers.
+    pub fn change(mut self, mut file: Vec<u8>) -> Vec<u8> {
+        while !self.is_empty() {
+            let begin = (self.below(256) << 8 | self.below(256)) % (file.len() + 1);
+            let rest = file.len() - begin;
+            let digits = file[begin..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let length = self.below(32).min(rest);
+            let (length, new) = match self.below(8) {
+                0 => (length, Vec::new()),
+                1 => (length, file[begin..begin + length].repeat(2)),
+                2 => (0, self.bytes(8).to_vec()),
+                3 => (rest.min(4), self.number().to_le_bytes()[..4].to_vec()),
+                _ => (digits, self.number().to_string().into_bytes()),
+            };
+            file.splice(begin..begin + length, new);
+        }
+        file
+    }
+
     /// At most so many bytes.
     pub fn bytes(&mut self, most: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(most.min(self.0.len()));

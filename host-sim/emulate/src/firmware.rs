@@ -159,19 +159,8 @@ impl<'a> Firmware<'a> {
 
     /// How many packages there are to compile; 0 if that is unknown.
     fn packages(&self, repository: &Repository, toolchain: &str) -> usize {
-        let mut tree = self.cargo(
-            repository,
-            toolchain,
-            &[
-                "tree",
-                "--target",
-                TARGET,
-                "--edges",
-                "normal,build",
-                "--prefix",
-                "none",
-            ],
-        );
+        let arguments = ["tree", "--target", TARGET, "--edges=normal,build", "--prefix=none"];
+        let mut tree = self.cargo(repository, toolchain, &arguments);
         let output = tree.stderr(Stdio::null()).stdout(Stdio::piped()).output();
         let text = output.map(|output| output.stdout).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);

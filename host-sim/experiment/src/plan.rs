@@ -26,6 +26,10 @@ use crate::{Job, Kind};
 
 /// More runs are taken for a mistake.
 const MAX_RUNS: usize = 1_000_000;
+/// In all runs: each takes some 150 bytes.
+const MAX_SETTINGS: usize = 4_000_000;
+/// Numbers of one range.
+const MAX_RANGE: usize = 100_000;
 /// The seeds of a plan with tables that says nothing about them.
 const DEFAULT_SEEDS: u64 = 5;
 const MAX_SEEDS: u64 = 10_000;
@@ -167,9 +171,10 @@ impl Plan {
         for Table { kind, axes } in &self.tables {
             let times = |count: usize, axis: &Axis| count.checked_mul(axis.values.len());
             let count = axes.iter().try_fold(1, times);
+            let most = MAX_RUNS.min(MAX_SETTINGS / axes.len().max(1));
             let count = count
-                .filter(|&count| count <= MAX_RUNS - runs.len())
-                .ok_or_else(|| BadPlan(format!("these are more than {MAX_RUNS} runs")))?;
+                .filter(|&count| count + runs.len() <= most)
+                .ok_or_else(|| BadPlan(format!("these are more than {most} runs of {} settings", axes.len())))?;
             runs.extend((0..count).map(|number| (kind.as_str(), combination(axes, number))));
         }
         Ok(runs)
@@ -291,9 +296,10 @@ impl Entry<'_> {
             toml::Value::Float(number) if !number.is_finite() => Err(format!("{name} cannot be {number}")),
             value => serde_json::to_value(value).map_err(|error| format!("{name}: {error}")),
         };
-        match values.is_empty() {
-            true => Err(format!("{name} has no values")),
-            false => values.into_iter().map(json).collect(),
+        match values.len() {
+            0 => Err(format!("{name} has no values")),
+            count if count > MAX_RANGE => Err(format!("{name} has more than {MAX_RANGE} values")),
+            _ => values.into_iter().map(json).collect(),
         }
     }
 }
@@ -334,7 +340,7 @@ fn range_of(range: &toml::Table) -> Option<Vec<toml::Value>> {
     let (from, to) = (number("from")?, number("to")?);
     let step = if range.contains_key("step") { number("step")? } else { 1 };
     let step = usize::try_from(step).ok().filter(|&step| step > 0)?;
-    let numbers = (from..=to).step_by(step).take(MAX_RUNS + 1);
+    let numbers = (from..=to).step_by(step).take(MAX_RANGE + 1);
     Some(numbers.map(toml::Value::Integer).collect())
 }
 
@@ -403,6 +409,7 @@ mod tests {
             pull-every = 3 => line 1: pull-every: invalid type:
             seed = [] => line 1: seed has no values
             seed = { from = 3, to = 1 } => line 1: seed has no values
+            seed = { from = 1, to = 9000000000000000000 } => line 1: seed has more than 100000 values
             seed = { from = 1 } => line 1: seed is a value, a list of values or a range
             ber = nan => line 1: ber cannot be NaN
             seed = 1\nseed = 2 => line 2: duplicate key
@@ -422,8 +429,14 @@ mod tests {
             assert!(refusal.starts_with(&reason), "{text:?}: {refusal}");
             assert!(!refusal.contains('\n'), "{refusal}");
         }
-        let many = "network = 'ring(4)'\nseed = { from = 1, to = 9000000000000000000 }";
-        let refusal = parse(many).unwrap().runs().unwrap_err();
-        assert_eq!(refusal.to_string(), "these are more than 1000000 runs");
+        for (values, more, most) in [
+            (1_001, "", "1000000 runs of 3"),
+            (1_000, "ber = 0\nbaud = 9600", "800000 runs of 5"),
+        ] {
+            let range = format!("= {{ from = 1, to = {values} }}\n");
+            let plan = parse(&format!("network = 'ring(4)'\nseed {range}packets {range}{more}")).unwrap();
+            let refusal = plan.runs().unwrap_err().to_string();
+            assert_eq!(refusal, format!("these are more than {most} settings"));
+        }
     }
 }

@@ -9,6 +9,9 @@ use crate::line::{Header, NoLine, TraceLine, VERSION};
 /// A line with more bytes is none: an event has some 300, and a line of a board's log not many more.
 pub const LONGEST_LINE: usize = 1 << 16;
 
+/// Nothing simulates or runs more nodes. Paths are compared node by node, so a number in a trace must not make them as long as it likes.
+const MAX_NODES: u64 = 1_000_000;
+
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {fault}")]
 pub struct BadTrace {
@@ -30,6 +33,8 @@ pub enum Fault {
     Version(u32),
     #[error("'{expression}' is not a network: {error}")]
     Network { expression: String, error: ParseError },
+    #[error("{0} has more than {MAX_NODES} nodes, too many for a trace")]
+    Nodes(Network),
     #[error("{network}: {error}")]
     Node { network: String, error: NoSuchNode },
 }
@@ -81,14 +86,15 @@ impl<R: BufRead> Reader<R> {
     pub fn network(&self) -> Result<Option<Network>, BadTrace> {
         let Some(header) = &self.header else { return Ok(None) };
         let expression = &header.network;
-        let parsed = expression.parse::<Network>().map_err(|error| BadTrace {
-            line: 1,
-            fault: Fault::Network {
-                expression: expression.clone(),
-                error,
-            },
-        });
-        parsed.map(Some)
+        let bad = |fault| BadTrace { line: 1, fault };
+        let parsed = expression.parse::<Network>().map_err(|error| {
+            let expression = expression.clone();
+            bad(Fault::Network { expression, error })
+        })?;
+        match parsed.nodes() {
+            ..=MAX_NODES => Ok(Some(parsed)),
+            _ => Err(bad(Fault::Nodes(parsed))),
+        }
     }
 
     pub fn bad(&self, fault: Fault) -> BadTrace {
@@ -201,6 +207,19 @@ mod tests {
             .unwrap();
         let why = "line 1: the trace has version 2, and this program reads versions up to 1: take the one that wrote it, or a later one";
         assert_eq!(error.to_string(), why);
+    }
+
+    #[test]
+    fn a_network_that_nobody_runs_is_refused() {
+        let network = |header: &[u8]| {
+            Reader::new(header)
+                .unwrap()
+                .network()
+                .map_err(|error| error.to_string())
+        };
+        assert!(network(b"{\"network\":\"ring(1000000)\"}\n").is_ok());
+        let why = "line 1: ring(1000001) has more than 1000000 nodes, too many for a trace";
+        assert_eq!(network(b"{\"network\":\"ring(1000001)\"}\n"), Err(why.into()));
     }
 
     #[test]

@@ -355,6 +355,15 @@ mod tests {
     }
 
     #[test]
+    fn fuzz_lines() {
+        let line = br#"{"id":"a","do":"request","node":3,"service":16,"hex":"0aff","within":0.5,"text":null}"#;
+        hopwise_testing::check!(64, |bytes: &[u8]| {
+            let refusal = read(&hopwise_testing::fuzz::Input::new(bytes).change(line.to_vec())).err();
+            assert!(!refusal.is_some_and(|bad| bad.reason.is_empty() || bad.reason.contains('\n')));
+        });
+    }
+
+    #[test]
     fn what_boards_send_is_one_line_without_control_characters() {
         let incoming = Incoming {
             source: 3,
