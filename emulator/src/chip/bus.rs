@@ -126,7 +126,7 @@ impl Bus for Chip {
     }
 
     fn take_flash_change(&mut self) -> Option<std::ops::Range<u32>> {
-        self.flash.account().take_change()
+        self.flash.account().changed.take()
     }
 
     fn notice(&mut self, notice: Notice) {

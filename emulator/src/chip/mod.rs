@@ -226,7 +226,7 @@ impl Chip {
     }
 
     pub(crate) fn take_torn(&mut self) -> Option<std::ops::Range<u32>> {
-        self.flash.account().take_torn()
+        self.flash.account().torn.take()
     }
 
     /// Whether the flash erases or programs something while the core goes on.
@@ -333,7 +333,7 @@ impl Chip {
             }
         }
         self.iwdg.set_core_clock(self.clocks.hclk);
-        self.flash.account().set_core_clock(self.clocks.hclk);
+        self.flash.account().hertz = self.clocks.hclk;
         self.dirty = u64::MAX;
     }
 

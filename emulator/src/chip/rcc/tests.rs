@@ -144,8 +144,24 @@ fn a_clock_that_is_fed_is_no_crystal_and_a_crystal_is_not_fed() {
 #[test]
 fn reset_flags_add_up_until_removed() {
     for (family, register, flags, power, software, watchdog, pin) in [
-        (Family::F4, 0x74, 0xfe00_0000, 0b111 << 25, 0b1111 << 25, 0b1_0010 << 25, 1 << 26),
-        (Family::L4, 0x94, 0xff00_0000, 0b11 << 26, 0b111 << 26, 0b1001 << 26, 1 << 26),
+        (
+            Family::F4,
+            0x74,
+            0xfe00_0000,
+            0b111 << 25,
+            0b1111 << 25,
+            0b1_0010 << 25,
+            1 << 26,
+        ),
+        (
+            Family::L4,
+            0x94,
+            0xff00_0000,
+            0b11 << 26,
+            0b111 << 26,
+            0b1001 << 26,
+            1 << 26,
+        ),
         (Family::H7, 0xd0, 7 << 23 | 1 << 26, 1 << 23, 3 << 23, 1 << 26, 0),
     ] {
         let mut rcc = rcc(family, Hse::Absent);
