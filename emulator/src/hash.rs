@@ -45,9 +45,6 @@ impl Hasher for StateHash {
     fn write_usize(&mut self, number: usize) {
         self.write_u64(number as u64);
     }
-    fn write_isize(&mut self, number: isize) {
-        self.write_u64(number as i64 as u64);
-    }
 
     fn finish(&self) -> u64 {
         self.0

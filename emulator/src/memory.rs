@@ -134,11 +134,7 @@ impl Memory {
     }
 
     fn flash_word(&self, address: u32) -> Option<u32> {
-        let mut word = 0;
-        for byte in 0..4 {
-            word |= u32::from(self.flash_byte(address.wrapping_sub(FLASH).checked_add(byte)?)?) << (8 * byte);
-        }
-        Some(word)
+        Some(u32::from_le_bytes(self.bytes(address, 4)?.try_into().ok()?))
     }
 
     /// Size of the whole flash.

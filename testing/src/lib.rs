@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+use std::io::Write;
+
 #[cfg(unix)]
 mod folder;
 pub mod fuzz;
@@ -15,6 +17,11 @@ pub use networks::{audited_groups, figures, networks};
 pub fn cases(cases: u32) -> u32 {
     let percent = std::env::var("HOPWISE_CASES").ok().and_then(|text| text.parse().ok());
     (cases * percent.unwrap_or(100) / 100).max(1)
+}
+
+/// Says on the terminal, even where tests are quiet, that this machine lacks what a test needs.
+pub fn not_tested(why: &str) {
+    let _ = writeln!(std::io::stderr(), "\n*** NOT TESTED: {why} ***\n");
 }
 
 /// A generator of numbers, the same for the same seed (SplitMix64).

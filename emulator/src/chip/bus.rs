@@ -13,7 +13,7 @@ impl Bus for Chip {
             None => {
                 let (at, unit, offset) = self.find(address)?;
                 // Reading takes bytes and flags from units with a time of their own; interrupts of others it leaves alone.
-                self.dirty |= self.slots.touches(at) & !LINES;
+                self.dirty |= self.slots.at(at).touches & !LINES;
                 match unit {
                     Unit::Dbgmcu if offset < 4 => self.description.id_code,
                     Unit::Dbgmcu => self.debug_control[(offset as usize / 4).min(3)],
@@ -49,7 +49,7 @@ impl Bus for Chip {
         if self.is_backup_locked(at, unit, offset) {
             return Some(());
         }
-        self.dirty |= self.slots.touches(at);
+        self.dirty |= self.slots.at(at).touches;
         if unit == Unit::Dbgmcu {
             let place = &mut self.debug_control[(offset as usize / 4).min(3)];
             let changed = std::mem::replace(place, value) ^ value;
@@ -126,7 +126,7 @@ impl Bus for Chip {
     }
 
     fn take_flash_change(&mut self) -> Option<std::ops::Range<u32>> {
-        self.flash.account().take_change()
+        self.flash.account().changed.take()
     }
 
     fn notice(&mut self, notice: Notice) {

@@ -1,6 +1,6 @@
 //! Pins: RM0390 chapter 7.
 
-use super::peripheral::Peripheral;
+use super::peripheral::{Peripheral, load, store};
 use crate::cpu::Cycles;
 
 /// Ports A to K. No chip has all of them.
@@ -11,6 +11,14 @@ const PULL_UP: u32 = 1;
 const PULL_DOWN: u32 = 2;
 
 const ANALOG: u32 = 3;
+
+// Registers, by their places.
+const MODER: usize = 0;
+const OTYPER: usize = 1;
+const OSPEEDR: usize = 2;
+const PUPDR: usize = 3;
+const ODR: usize = 5;
+const AFRL: usize = 8;
 
 /// How the pins are after a reset: those of SWD and JTAG in their alternate function, with pulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -26,13 +34,7 @@ pub(crate) enum Pins {
 pub(super) struct Gpio {
     port: usize,
     pins: Pins,
-    mode: u32,
-    open_drain: u32,
-    speed: u32,
-    pull: u32,
-    output: u32,
-    lock: u32,
-    alternate: [u32; 2],
+    registers: [u32; 10],
     /// What the outside puts on the pins, and on which.
     driven: u32,
     drives: u32,
@@ -50,40 +52,41 @@ impl Gpio {
             Pins::Inputs => 0,
             Pins::Analog => u32::MAX,
         };
+        let mut registers = [0; 10];
+        registers[MODER] = other & !debug | (ALTERNATE * 0x5555_5555) & debug;
+        (registers[OSPEEDR], registers[PUPDR]) = (speed, pull);
         Gpio {
             port,
             pins,
-            mode: other & !debug | (ALTERNATE * 0x5555_5555) & debug,
-            speed,
-            pull,
+            registers,
             ..Gpio::default()
         }
     }
 
     fn mode_of(&self, pin: u32) -> u32 {
-        self.mode >> (2 * pin) & 3
+        self.registers[MODER] >> (2 * pin) & 3
     }
 
     pub(super) fn output(&self, pin: u32) -> Option<bool> {
-        (self.mode_of(pin) == OUTPUT).then_some(self.output >> pin & 1 != 0)
+        (self.mode_of(pin) == OUTPUT).then_some(self.registers[ODR] >> pin & 1 != 0)
     }
 
     /// Which peripheral a pin belongs to; none if it is an input, an output or analog.
     pub(super) fn alternate_function(&self, pin: u32) -> Option<u32> {
-        let bits = self.alternate[pin as usize / 8] >> (4 * (pin % 8)) & 0xf;
+        let bits = self.registers[AFRL + pin as usize / 8] >> (4 * (pin % 8)) & 0xf;
         (self.mode_of(pin) == ALTERNATE).then_some(bits)
     }
 
     pub(super) fn is_open_drain(&self, pin: u32) -> bool {
-        self.open_drain >> pin & 1 != 0
+        self.registers[OTYPER] >> pin & 1 != 0
     }
 
     pub(super) fn is_pulled_up(&self, pin: u32) -> bool {
-        self.pull >> (2 * pin) & 3 == PULL_UP
+        self.registers[PUPDR] >> (2 * pin) & 3 == PULL_UP
     }
 
     pub(super) fn is_pulled_down(&self, pin: u32) -> bool {
-        self.pull >> (2 * pin) & 3 == PULL_DOWN
+        self.registers[PUPDR] >> (2 * pin) & 3 == PULL_DOWN
     }
 
     /// Puts a level on a pin from outside, or lets go of it.
@@ -122,34 +125,18 @@ impl Peripheral for Gpio {
 
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
         match offset {
-            0x00 => self.mode = value,
-            0x04 => self.open_drain = value & 0xffff,
-            0x08 => self.speed = value,
-            0x0c => self.pull = value,
-            0x14 => self.output = value & 0xffff,
+            0x04 | 0x14 => store(&mut self.registers, offset, value & 0xffff),
+            0x10 => {}
             // Setting wins over resetting.
-            0x18 => self.output = self.output & !(value >> 16) | value & 0xffff,
-            0x1c => self.lock = value,
-            0x20 => self.alternate[0] = value,
-            0x24 => self.alternate[1] = value,
+            0x18 => self.registers[ODR] = self.registers[ODR] & !(value >> 16) | value & 0xffff,
             // BRR, which only L4 and G4 have.
-            0x28 => self.output &= !value,
-            _ => {}
+            0x28 => self.registers[ODR] &= !value,
+            offset => store(&mut self.registers, offset, value),
         }
     }
 
     fn rest(&self, offset: u32) -> u32 {
-        match offset {
-            0x00 => self.mode,
-            0x04 => self.open_drain,
-            0x08 => self.speed,
-            0x0c => self.pull,
-            0x14 => self.output,
-            0x1c => self.lock,
-            0x20 => self.alternate[0],
-            0x24 => self.alternate[1],
-            _ => 0,
-        }
+        load(&self.registers, offset)
     }
 
     /// The outside stays.

@@ -21,12 +21,6 @@ struct Register {
     why: &'static str,
 }
 
-const FAMILIES: [(&str, Family); 4] = [
-    ("F4", Family::F4),
-    ("L4", Family::L4),
-    ("G4", Family::G4),
-    ("H7", Family::H7),
-];
 const UNITS: [&str; 11] = [
     "GPIO", "SYSCFG", "EXTI", "IWDG", "DBGMCU", "DMA", "DMAMUX", "USART", "PWR", "FLASH", "RCC",
 ];
@@ -52,7 +46,7 @@ fn read(line: &'static str) -> Vec<(u32, Register)> {
     };
     let number = |text: &str| u32::from_str_radix(text, 16).unwrap_or_else(|_| panic!("{line}"));
     let mut registers = Vec::new();
-    for (_, family) in FAMILIES
+    for (_, family) in Family::NAMED
         .iter()
         .filter(|(name, _)| *families == "*" || families.contains(name))
     {
@@ -108,7 +102,7 @@ fn is_gate(family: Family, offset: u32) -> bool {
 impl Chip {
     /// Tells of bits that were changed and have no model.
     pub(super) fn check_known(&mut self, at: usize, offset: u32, changed: u32) {
-        let (unit, family) = (self.slots.unit(at), self.rcc.family());
+        let (unit, family) = (self.slots.at(at).unit, self.rcc.family());
         if changed == 0 || unit == Unit::Rcc && is_gate(family, offset) {
             return;
         }
@@ -125,7 +119,7 @@ impl Chip {
         let found = found.ok().map(|place| &REGISTERS[place].1);
         let bits = changed & !found.map_or(0, |register| register.known);
         if bits != 0 {
-            let unit = self.slots.entry(at).name;
+            let unit = self.slots.at(at).entry.name;
             self.remark(match found {
                 Some(register) => format!("bits {bits:#x} of {unit} {} are not modeled", register.name),
                 None => format!("{unit}, register {offset:#x}, is not modeled"),

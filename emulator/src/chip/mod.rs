@@ -176,7 +176,7 @@ impl Chip {
             slots,
             clocks,
             clock_changed: false,
-            lines: [0; 4],
+            lines: 0,
             next: 0,
             dirty: u64::MAX,
             stall: 0,
@@ -205,7 +205,7 @@ impl Chip {
                 peripheral.reset(now);
             }
         }
-        (self.dirty, self.lines) = (u64::MAX, [0; 4]);
+        (self.dirty, self.lines) = (u64::MAX, 0);
         self.slots.forget_lines();
         (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
         self.update_clocks(now);
@@ -226,7 +226,7 @@ impl Chip {
     }
 
     pub(crate) fn take_torn(&mut self) -> Option<std::ops::Range<u32>> {
-        self.flash.account().take_torn()
+        self.flash.account().torn.take()
     }
 
     /// Whether the flash erases or programs something while the core goes on.
@@ -327,13 +327,13 @@ impl Chip {
 
     fn distribute_clocks(&mut self, now: Cycles) {
         for at in 0..self.slots.len() {
-            let cycles = self.rcc.cycles_of(self.slots.entry(at));
-            if let Some(peripheral) = self.peripheral(self.slots.unit(at)) {
+            let cycles = self.rcc.cycles_of(&self.slots.at(at).entry);
+            if let Some(peripheral) = self.peripheral(self.slots.at(at).unit) {
                 peripheral.set_clock(cycles, now);
             }
         }
         self.iwdg.set_core_clock(self.clocks.hclk);
-        self.flash.account().set_core_clock(self.clocks.hclk);
+        self.flash.account().hertz = self.clocks.hclk;
         self.dirty = u64::MAX;
     }
 
@@ -342,7 +342,7 @@ impl Chip {
     #[inline]
     fn find(&mut self, address: u32) -> Option<(usize, Unit, u32)> {
         let at = self.slots.find(address)?;
-        let (entry, unit) = (self.slots.entry(at), self.slots.unit(at));
+        let (entry, unit) = (&self.slots.at(at).entry, self.slots.at(at).unit);
         let (name, offset) = (entry.name, address - entry.base);
         if unit == Unit::Unmodeled {
             self.remark(format!("{name} is not modeled"));
@@ -429,17 +429,17 @@ impl Chip {
 
     fn reset_gate(&mut self, gate: map::Gate, now: Cycles) {
         for at in 0..self.slots.len() {
-            if self.slots.entry(at).gate != Some(gate) {
+            if self.slots.at(at).entry.gate != Some(gate) {
                 continue;
             }
-            let unit = self.slots.unit(at);
+            let unit = self.slots.at(at).unit;
             if let Some(peripheral) = self.peripheral(unit) {
                 peripheral.reset(now);
             }
             if let Unit::Gpio(_) = unit {
                 (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
             }
-            self.dirty |= self.slots.touches(at);
+            self.dirty |= self.slots.at(at).touches;
         }
     }
 
@@ -465,11 +465,13 @@ impl Chip {
             if changed.bits >> place & 1 == 0 {
                 continue;
             }
+            let bit = InterruptLines::checked_shl(1, *interrupt as u32).unwrap_or(0);
             let is_requested = self.slots.is_requested(*interrupt);
-            if let Some(word) = self.lines.get_mut(interrupt / 32) {
-                let bit = 1 << (interrupt % 32);
-                *word = if is_requested { *word | bit } else { *word & !bit };
-            }
+            self.lines = if is_requested {
+                self.lines | bit
+            } else {
+                self.lines & !bit
+            };
         }
     }
 

@@ -54,7 +54,7 @@ impl Chip {
     pub(super) fn check_model(&mut self, at: usize, unit: Unit) {
         let beyond = self.peripheral(unit).and_then(|peripheral| peripheral.beyond_model());
         if let Some(what) = beyond {
-            self.remark(format!("{}: {what} is not modeled", self.slots.entry(at).name));
+            self.remark(format!("{}: {what} is not modeled", self.slots.at(at).entry.name));
         }
     }
 
@@ -125,7 +125,7 @@ impl Chip {
         };
         let is_locked = is_there && !self.power.opens_backup_domain();
         if is_locked {
-            let name = self.slots.entry(at).name;
+            let name = self.slots.at(at).entry.name;
             let what = if unit == Unit::Rcc { "BDCR" } else { name };
             self.violate(Rule::Backup, format!("{what} is written while DBP of the PWR is 0"));
         }
@@ -134,7 +134,7 @@ impl Chip {
 
     /// An I2C port has its wires if a pin for each is in its alternate function, and open drain. Before it is written.
     pub(super) fn connect_i2c(&mut self, at: usize, number: usize) {
-        let Some((_, pins)) = self.slots.entry(at).i2c() else {
+        let Some((_, pins)) = self.slots.at(at).entry.i2c() else {
             return;
         };
         let is_at = |pin: &Pin, function: u32| {
@@ -151,7 +151,7 @@ impl Chip {
 
     pub(super) fn check_i2c_pins(&mut self, at: usize, number: usize) {
         if std::mem::take(&mut self.i2c[number].bus().is_missed) {
-            let name = self.slots.entry(at).name;
+            let name = self.slots.at(at).entry.name;
             let how = format!("{name} begins a transfer, but no two pins are its clock and its data, open drain");
             self.violate(Rule::Pins, how);
         }

@@ -42,11 +42,11 @@ pub enum CannotAdd {
     TooMany,
 }
 
-struct Slot {
-    entry: MapEntry,
-    unit: Unit,
+pub(super) struct Slot {
+    pub(super) entry: MapEntry,
+    pub(super) unit: Unit,
     /// What is to be looked at when software has touched it.
-    touches: u64,
+    pub(super) touches: u64,
 }
 
 /// Interrupts of a unit, and a bit for each that has come or gone.
@@ -229,16 +229,8 @@ impl Slots {
         self.slots.len()
     }
 
-    pub(super) fn entry(&self, at: usize) -> &MapEntry {
-        &self.slots[at].entry
-    }
-
-    pub(super) fn unit(&self, at: usize) -> Unit {
-        self.slots[at].unit
-    }
-
-    pub(super) fn touches(&self, at: usize) -> u64 {
-        self.slots[at].touches
+    pub(super) fn at(&self, at: usize) -> &Slot {
+        &self.slots[at]
     }
 
     pub(super) fn units(&self) -> Vec<Unit> {
@@ -361,7 +353,7 @@ mod tests {
     #[test]
     fn addresses_are_found() {
         let (mut slots, _) = Slots::new(Model::F446.description().map());
-        let mut name = |address| slots.find(address).map(|at| slots.entry(at).name);
+        let mut name = |address| slots.find(address).map(|at| slots.at(at).entry.name);
         assert_eq!(name(0x4000_4404), Some("USART2"));
         assert_eq!(name(0x4000_2400), None);
         assert_eq!(name(0x5003_ffff), Some("USB OTG FS"));
@@ -376,7 +368,7 @@ mod tests {
         assert_eq!(slots.add(place(0x4000_6400, 0x400), others.len()), Ok(()));
         assert_eq!(slots.add(place(0x6000_0000, 4), others.len() + 1), Ok(()));
         for address in [0x4000_6404, 0x6000_0003] {
-            assert_eq!(slots.find(address).map(|at| slots.entry(at).name), Some("new"));
+            assert_eq!(slots.find(address).map(|at| slots.at(at).entry.name), Some("new"));
         }
         assert_eq!(slots.find(0x6000_0004), None);
         assert!(slots.bases.is_sorted());

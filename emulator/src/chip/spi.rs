@@ -1,7 +1,7 @@
 //! SPI masters with the registers of F4 (RM0390 chapter 26), L4 (RM0351 chapter 42) and G4 (RM0440 chapter 39): one frame at a time, and nothing at the
 //! wires, so that ones are received. DMA, CRC, I2S and the FIFOs' packing are not modeled.
 
-use super::peripheral::{Peripheral, first_in_use};
+use super::peripheral::{Peripheral, first_in_use, load, store};
 use crate::cpu::{Cycles, NEVER};
 
 const CR1: u32 = 0x00;
@@ -33,9 +33,8 @@ pub(super) enum Kind {
 #[derive(Hash)]
 pub(super) struct Spi {
     kind: Kind,
-    control: [u32; 2],
-    /// CRC polynomial and I2S configuration, which are only kept.
-    others: [u32; 6],
+    /// With CRC polynomial and I2S configuration, which are only kept.
+    registers: [u32; 10],
     status: u32,
     received: u32,
     waiting: Option<u32>,
@@ -45,10 +44,11 @@ pub(super) struct Spi {
 
 impl Spi {
     pub(super) fn new(kind: Kind) -> Self {
+        let mut registers = [0; 10];
+        registers[1] = if kind == Kind::V2 { 7 << 8 } else { 0 };
         Spi {
             kind,
-            control: [0, if kind == Kind::V2 { 7 << 8 } else { 0 }],
-            others: [0; 6],
+            registers,
             status: TXE,
             received: 0,
             waiting: None,
@@ -59,10 +59,10 @@ impl Spi {
 
     fn bits(&self) -> u64 {
         match self.kind {
-            Kind::V1 if self.control[0] & DFF != 0 => 16,
+            Kind::V1 if self.registers[0] & DFF != 0 => 16,
             Kind::V1 => 8,
             // Less than four are not used: they are eight.
-            Kind::V2 => match self.control[1] >> 8 & 0xf {
+            Kind::V2 => match self.registers[1] >> 8 & 0xf {
                 0..3 => 8,
                 bits => u64::from(bits) + 1,
             },
@@ -71,11 +71,11 @@ impl Spi {
 
     /// A frame lasts as many bits as it has, each of 2 to 256 cycles of the bus.
     fn frame(&self) -> Cycles {
-        self.bits() * (2 << (self.control[0] >> 3 & 7)) * self.clock.max(1)
+        self.bits() * (2 << (self.registers[0] >> 3 & 7)) * self.clock.max(1)
     }
 
     fn begin(&mut self, now: Cycles) {
-        let is_on = self.control[0] & (SPE | MSTR) == SPE | MSTR;
+        let is_on = self.registers[0] & (SPE | MSTR) == SPE | MSTR;
         if is_on && self.sending_until.is_none() && self.waiting.take().is_some() {
             self.status |= TXE;
             self.sending_until = Some(now + self.frame());
@@ -98,7 +98,7 @@ impl Peripheral for Spi {
     fn write(&mut self, offset: u32, value: u32, now: Cycles) {
         match offset {
             CR1 | CR2 => {
-                self.control[offset as usize / 4] = value;
+                store(&mut self.registers, offset, value);
                 self.begin(now);
             }
             DR => {
@@ -106,17 +106,13 @@ impl Peripheral for Spi {
                 self.status &= !TXE;
                 self.begin(now);
             }
-            0x10..=0x24 => self.others[(offset as usize - 0x10) / 4] = value,
-            _ => {}
+            SR => {}
+            offset => store(&mut self.registers, offset, value),
         }
     }
 
     fn rest(&self, offset: u32) -> u32 {
-        match offset {
-            CR1 | CR2 => self.control[offset as usize / 4],
-            0x10..=0x24 => self.others[(offset as usize - 0x10) / 4],
-            _ => 0,
-        }
+        load(&self.registers, offset)
     }
 
     fn advance(&mut self, now: Cycles) {
@@ -138,7 +134,7 @@ impl Peripheral for Spi {
 
     /// The interrupt enables of ERR, RXNE and TXE are bits 5, 6 and 7 of CR2.
     fn interrupts(&self) -> u32 {
-        let (status, enables) = (self.status, self.control[1]);
+        let (status, enables) = (self.status, self.registers[1]);
         u32::from(
             status & OVR != 0 && enables & 1 << 5 != 0
                 || status & RXNE != 0 && enables & 1 << 6 != 0
@@ -158,9 +154,9 @@ impl Peripheral for Spi {
 
     fn beyond_model(&self) -> Option<&'static str> {
         first_in_use([
-            (self.control[1] & DMA != 0, "DMA"),
-            (self.others[3] & I2SMOD != 0, "I2S"),
-            (self.control[0] & (SPE | MSTR) == SPE, "the slave"),
+            (self.registers[1] & DMA != 0, "DMA"),
+            (self.registers[7] & I2SMOD != 0, "I2S"),
+            (self.registers[0] & (SPE | MSTR) == SPE, "the slave"),
         ])
     }
 }

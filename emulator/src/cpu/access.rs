@@ -11,7 +11,7 @@ const SYSTEM: std::ops::RangeInclusive<u32> = 0xe000_0000..=0xe003_ffff;
 
 impl Width {
     #[inline(always)]
-    fn bytes(self) -> u32 {
+    pub(super) fn bytes(self) -> u32 {
         match self {
             Width::Byte | Width::SignedByte => 1,
             Width::Half | Width::SignedHalf => 2,

@@ -1,6 +1,6 @@
 //! The arithmetic functions of the manual's pseudocode: sections A2.2.1, A5.3.2 and A7.4.2.
 
-use super::instruction::{ImmediateCarry, Shift};
+use super::instruction::Shift;
 
 /// AddWithCarry: sum, carry and overflow.
 #[inline(always)]
@@ -10,24 +10,17 @@ pub(super) fn add_with_carry(a: u32, b: u32, carry: bool) -> (u32, bool, bool) {
     (sum, first | second, (a ^ sum) & (b ^ sum) & 0x8000_0000 != 0)
 }
 
-/// ThumbExpandImm_C: the value of a 12-bit modified immediate and what it does to the carry flag.
-pub(super) fn expand_immediate(bits: u32) -> (u32, ImmediateCarry) {
+/// ThumbExpandImm_C: the value of a 12-bit modified immediate, and what the carry flag becomes, unless it stays.
+pub(super) fn expand_immediate(bits: u32) -> (u32, Option<bool>) {
     let byte = bits & 0xff;
     match bits >> 8 {
-        0 => (byte, ImmediateCarry::Keep),
-        1 => (byte << 16 | byte, ImmediateCarry::Keep),
-        2 => (byte << 24 | byte << 8, ImmediateCarry::Keep),
-        3 => (byte * 0x0101_0101, ImmediateCarry::Keep),
+        0 => (byte, None),
+        1 => (byte << 16 | byte, None),
+        2 => (byte << 24 | byte << 8, None),
+        3 => (byte * 0x0101_0101, None),
         _ => {
             let value = (0x80 | bits & 0x7f).rotate_right(bits >> 7);
-            (
-                value,
-                if value >> 31 == 1 {
-                    ImmediateCarry::Set
-                } else {
-                    ImmediateCarry::Clear
-                },
-            )
+            (value, Some(value >> 31 == 1))
         }
     }
 }

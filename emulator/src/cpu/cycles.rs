@@ -4,7 +4,7 @@
 //! the middle of the one to three cycles that the manual gives for refilling the pipeline. Consecutive loads are
 //! not overlapped as the real pipeline does in part.
 
-use super::instruction::{Dsp, Float, Op};
+use super::instruction::{Float, Op};
 
 /// Time as the core counts it: cycles of its clock since the board was first powered.
 pub type Cycles = u64;
@@ -23,17 +23,13 @@ pub(crate) const TAIL_CHAIN: u64 = 6;
 /// Cycles without those of a taken branch.
 pub(super) fn of(op: &Op) -> u8 {
     match *op {
-        Op::Load(_) | Op::LoadRegister(_) | Op::LoadLiteral { .. } => 2,
-        Op::Store(_) | Op::StoreRegister(_) => 2,
-        Op::LoadExclusive { .. } | Op::StoreExclusive { .. } => 2,
+        Op::Load(_) | Op::LoadRegister(_) | Op::LoadLiteral { .. } | Op::Store(_) | Op::StoreRegister(_) => 2,
+        Op::LoadExclusive { .. } | Op::StoreExclusive { .. } | Op::TableBranch { .. } => 2,
+        Op::MultiplyAdd { .. } | Op::ReadSpecial { .. } | Op::WriteSpecial { .. } => 2,
         Op::Dual { .. } => 3,
         Op::LoadMultiple(listed) | Op::StoreMultiple(listed) => 1 + listed.list.count_ones() as u8,
-        Op::MultiplyAdd { .. } => 2,
         // Between 2 and 12, depending on the operands.
         Op::Divide { .. } => 7,
-        Op::TableBranch { .. } => 2,
-        Op::ReadSpecial { .. } | Op::WriteSpecial { .. } => 2,
-        Op::Dsp(Dsp::LongDoubleAccumulate { .. }) => 1,
         Op::Float(float) => of_float(&float),
         _ => 1,
     }

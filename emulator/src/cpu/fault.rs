@@ -9,33 +9,37 @@ use super::nvic::{BUS_FAULT, HARD_FAULT, MEM_MANAGE, USAGE_FAULT};
 pub const KEPT: usize = 8;
 
 /// Why an instruction could not be executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum Fault {
-    /// The instruction does not exist.
+    #[error("undefined instruction")]
     Undefined,
-    /// A jump to an even address: there is no ARM instruction set.
+    /// There is no ARM instruction set.
+    #[error("jump to an even address")]
     InvalidState,
-    /// An exception return that fits no active exception.
+    #[error("invalid exception return")]
     InvalidReturn,
-    /// A floating-point instruction while CPACR forbids it.
+    /// CPACR forbids it.
+    #[error("floating point is switched off")]
     NoCoprocessor,
-    /// An address that is no multiple of what the access needs.
+    #[error("unaligned access to {0:#010x}")]
     Unaligned(u32),
-    /// Division by zero, where CCR makes that a fault.
+    /// CCR makes that a fault.
+    #[error("division by zero")]
     DivideByZero,
-    /// Execution from an address that can never hold instructions.
+    #[error("execution at {0:#010x}, where no code can be")]
     ExecuteNever(u32),
-    /// Execution from an address where nothing answers.
+    #[error("execution at {0:#010x}, where there is no memory")]
     InstructionBus(u32),
-    /// A load or store where nothing answers.
+    #[error("access to {0:#010x}, where nothing answers")]
     DataBus(u32),
-    /// The stack could not take the registers at exception entry.
+    #[error("no stack at {0:#010x} for an exception")]
     Stacking(u32),
-    /// The stack did not give the registers back at exception return.
+    #[error("no stack at {0:#010x} to return to")]
     Unstacking(u32),
-    /// The address of a handler could not be read.
+    #[error("no handler address at {0:#010x}")]
     VectorTable(u32),
-    /// A breakpoint instruction without a debugger.
+    #[error("breakpoint instruction without a debugger")]
     Breakpoint,
 }
 
@@ -55,26 +59,6 @@ impl Fault {
             Fault::Unaligned(_) => (USAGE_FAULT, 1 << 24),
             Fault::DivideByZero => (USAGE_FAULT, 1 << 25),
             Fault::VectorTable(_) | Fault::Breakpoint => (HARD_FAULT, 0),
-        }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::Undefined => out.write_str("undefined instruction"),
-            Fault::InvalidState => out.write_str("jump to an even address"),
-            Fault::InvalidReturn => out.write_str("invalid exception return"),
-            Fault::NoCoprocessor => out.write_str("floating point is switched off"),
-            Fault::Unaligned(address) => write!(out, "unaligned access to {address:#010x}"),
-            Fault::DivideByZero => out.write_str("division by zero"),
-            Fault::ExecuteNever(address) => write!(out, "execution at {address:#010x}, where no code can be"),
-            Fault::InstructionBus(address) => write!(out, "execution at {address:#010x}, where there is no memory"),
-            Fault::DataBus(address) => write!(out, "access to {address:#010x}, where nothing answers"),
-            Fault::Stacking(address) => write!(out, "no stack at {address:#010x} for an exception"),
-            Fault::Unstacking(address) => write!(out, "no stack at {address:#010x} to return to"),
-            Fault::VectorTable(address) => write!(out, "no handler address at {address:#010x}"),
-            Fault::Breakpoint => out.write_str("breakpoint instruction without a debugger"),
         }
     }
 }

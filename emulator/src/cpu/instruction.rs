@@ -59,13 +59,6 @@ pub(crate) struct Shifted {
     pub(crate) amount: u8,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ImmediateCarry {
-    Keep,
-    Clear,
-    Set,
-}
-
 /// Size of a memory access; the signed ones are loads only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
@@ -155,7 +148,8 @@ pub(crate) enum Op {
     Add { rd: u8, rn: u8, rm: u8 },
     /// ADDW, SUBW and the SP-relative sums: a 12-bit offset, no flags.
     AddOffset { rd: u8, rn: u8, offset: i32 },
-    Immediate { alu: Alu, set: SetFlags, rd: u8, rn: u8, carry: ImmediateCarry, value: u32 },
+    /// `carry` is what the carry flag becomes, unless it stays.
+    Immediate { alu: Alu, set: SetFlags, rd: u8, rn: u8, carry: Option<bool>, value: u32 },
     Register { alu: Alu, set: SetFlags, rd: u8, rn: u8, m: Shifted },
     ShiftByRegister { shift: Shift, set: SetFlags, rd: u8, rn: u8, rm: u8 },
     MoveTop { rd: u8, value: u16 },

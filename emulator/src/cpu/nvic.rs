@@ -3,7 +3,7 @@
 //! Exceptions are numbered as in the manual: 1 to 15 are the core's own, 16 and above the interrupts of the chip.
 
 /// Interrupt request lines of the chip, one bit each.
-pub type InterruptLines = [u32; 4];
+pub type InterruptLines = u128;
 
 /// Exceptions there are room for: 16 of the core and 112 interrupts.
 pub(super) const EXCEPTIONS: usize = 128;
@@ -23,60 +23,29 @@ pub(super) const THREAD_PRIORITY: i32 = 256;
 /// STM32F4 implement the upper four bits of a priority.
 pub(super) const PRIORITY_BITS: u8 = 0xf0;
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub(super) struct Set([u32; EXCEPTIONS / 32]);
+/// Exceptions, a bit for each.
+type Set = u128;
 
-impl Set {
-    pub(super) fn contains(&self, exception: usize) -> bool {
-        self.0[exception / 32] >> (exception % 32) & 1 != 0
-    }
+fn has(set: Set, exception: usize) -> bool {
+    set >> exception & 1 != 0
+}
 
-    pub(super) fn set(&mut self, exception: usize, member: bool) {
-        let bit = 1 << (exception % 32);
-        if member {
-            self.0[exception / 32] |= bit;
-        } else {
-            self.0[exception / 32] &= !bit;
-        }
-    }
+fn put(set: &mut Set, exception: usize, is_member: bool) {
+    let bit = 1 << exception;
+    *set = if is_member { *set | bit } else { *set & !bit };
+}
 
-    fn iter(self) -> impl Iterator<Item = usize> {
-        self.0.into_iter().enumerate().flat_map(|(place, mut word)| {
-            std::iter::from_fn(move || {
-                if word == 0 {
-                    return None;
-                }
-                let bit = word.trailing_zeros() as usize;
-                word &= word - 1;
-                Some(place * 32 + bit)
-            })
-        })
-    }
+fn members(mut set: Set) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let exception = set.trailing_zeros() as usize;
+        set &= set.checked_sub(1)?;
+        Some(exception)
+    })
+}
 
-    /// 32 interrupts, as the registers of the NVIC show them.
-    fn interrupts(&self, word: usize) -> u32 {
-        let low = self.0.get(word).map_or(0, |bits| bits >> FIRST_INTERRUPT);
-        let high = self.0.get(word + 1).map_or(0, |bits| bits << FIRST_INTERRUPT);
-        low | high
-    }
-
-    fn of_lines(lines: InterruptLines) -> Self {
-        let mut set = Set::default();
-        let mut below = 0;
-        for (word, line) in set.0.iter_mut().zip(lines) {
-            *word = line << FIRST_INTERRUPT | below;
-            below = line >> (32 - FIRST_INTERRUPT);
-        }
-        set
-    }
-
-    fn zip(self, other: Set, combine: impl Fn(u32, u32) -> u32) -> Set {
-        let mut result = Set::default();
-        for (place, word) in result.0.iter_mut().enumerate() {
-            *word = combine(self.0[place], other.0[place]);
-        }
-        result
-    }
+/// 32 interrupts, as the registers of the NVIC show them.
+fn shown(set: Set, word: u32) -> u32 {
+    (set >> FIRST_INTERRUPT).checked_shr(32 * word).unwrap_or(0) as u32
 }
 
 #[derive(Hash)]
@@ -86,8 +55,6 @@ pub(super) struct Nvic {
     active: Set,
     /// Interrupt requests as they were last seen.
     lines: Set,
-    /// The same as the chip puts them.
-    seen: InterruptLines,
     priority: [u8; EXCEPTIONS],
     /// PRIGROUP of AIRCR.
     pub(super) group: u32,
@@ -95,15 +62,12 @@ pub(super) struct Nvic {
 
 impl Default for Nvic {
     fn default() -> Self {
-        let mut enabled = Set::default();
-        // The exceptions of the core cannot be disabled; the configurable faults are held back in `fault`.
-        enabled.0[0] = 0xffff;
         Nvic {
-            pending: Set::default(),
-            enabled,
-            active: Set::default(),
-            lines: Set::default(),
-            seen: InterruptLines::default(),
+            pending: 0,
+            // The exceptions of the core cannot be disabled; the configurable faults are held back in `fault`.
+            enabled: 0xffff,
+            active: 0,
+            lines: 0,
             priority: [0; EXCEPTIONS],
             group: 0,
         }
@@ -112,49 +76,43 @@ impl Default for Nvic {
 
 impl Nvic {
     pub(super) fn pend(&mut self, exception: usize, pending: bool) {
-        self.pending.set(exception, pending);
+        put(&mut self.pending, exception, pending);
     }
 
     pub(super) fn is_pending(&self, exception: usize) -> bool {
-        self.pending.contains(exception)
+        has(self.pending, exception)
     }
 
     pub(super) fn is_active(&self, exception: usize) -> bool {
-        self.active.contains(exception)
+        has(self.active, exception)
     }
 
     /// An exception begins: it is active and no longer pending.
     pub(super) fn activate(&mut self, exception: usize) {
-        self.pending.set(exception, false);
-        self.active.set(exception, true);
+        put(&mut self.pending, exception, false);
+        put(&mut self.active, exception, true);
     }
 
     pub(super) fn deactivate(&mut self, exception: usize) {
-        self.active.set(exception, false);
+        put(&mut self.active, exception, false);
     }
 
     pub(super) fn active_count(&self) -> u32 {
-        self.active.0.iter().map(|word| word.count_ones()).sum()
+        self.active.count_ones()
     }
 
     /// Takes over the requests of the chip: a rising one stays pending even if it falls again at once.
     /// Returns whether anything became pending.
     pub(super) fn see_lines(&mut self, lines: InterruptLines) -> bool {
-        if lines == self.seen {
-            return false;
-        }
-        self.seen = lines;
-        let lines = Set::of_lines(lines);
-        let rising = lines.zip(self.lines, |new, old| new & !old);
-        self.pending = self.pending.zip(rising, |pending, rising| pending | rising);
-        self.lines = lines;
-        rising != Set::default()
+        let before = std::mem::replace(&mut self.lines, lines << FIRST_INTERRUPT);
+        let rising = self.lines & !before;
+        self.pending |= rising;
+        rising != 0
     }
 
     /// All that waits for its handler: a request that is still there counts again once its handler is done.
     fn waiting(&self) -> Set {
-        let lines = self.lines.zip(self.active, |lines, active| lines & !active);
-        self.pending.zip(lines, |pending, lines| pending | lines)
+        self.pending | self.lines & !self.active
     }
 
     pub(super) fn group_priority(&self, exception: usize) -> i32 {
@@ -167,19 +125,13 @@ impl Nvic {
 
     /// The waiting exception to be handled first and its group priority.
     pub(super) fn first_waiting(&self) -> Option<(usize, i32)> {
-        let ready = self.waiting().zip(self.enabled, |waiting, enabled| waiting & enabled);
-        if ready == Set::default() {
-            return None;
-        }
-        ready
-            .iter()
+        members(self.waiting() & self.enabled)
             .min_by_key(|&exception| (self.group_priority(exception), self.priority[exception], exception))
             .map(|exception| (exception, self.group_priority(exception)))
     }
 
     pub(super) fn active_priority(&self) -> i32 {
-        self.active
-            .iter()
+        members(self.active)
             .map(|exception| self.group_priority(exception))
             .min()
             .unwrap_or(THREAD_PRIORITY)
@@ -201,13 +153,13 @@ impl Nvic {
 
     /// The registers at 0xe000_e100 to 0xe000_e3ff; `offset` counts from there.
     pub(super) fn read(&self, offset: u32) -> u32 {
-        let word = (offset as usize & 0x7f) / 4;
-        match offset {
-            0x000..=0x0ff => self.enabled.interrupts(word),
-            0x100..=0x1ff => self.waiting().interrupts(word),
-            0x200..=0x27f => self.active.interrupts(word),
+        let set = match offset {
+            0x000..=0x0ff => self.enabled,
+            0x100..=0x1ff => self.waiting(),
+            0x200..=0x27f => self.active,
             _ => 0,
-        }
+        };
+        shown(set, (offset & 0x7f) / 4)
     }
 
     /// The same, written: each set bit enables, disables, pends or clears an interrupt.
@@ -223,7 +175,7 @@ impl Nvic {
         for bit in (0..32).filter(|bit| value >> bit & 1 != 0) {
             let exception = FIRST_INTERRUPT + word * 32 + bit;
             if exception < EXCEPTIONS {
-                set.set(exception, member);
+                put(set, exception, member);
             }
         }
     }
@@ -265,12 +217,12 @@ mod tests {
     fn a_pulse_stays_pending_and_a_level_comes_again() {
         let mut nvic = Nvic::default();
         nvic.write(0x080 - 0x80, 1 << 5);
-        assert!(nvic.see_lines([1 << 5, 0, 0, 0]));
-        nvic.see_lines([0; 4]);
+        assert!(nvic.see_lines(1 << 5));
+        nvic.see_lines(0);
         assert_eq!(nvic.first_waiting().map(|first| first.0), Some(21));
         nvic.activate(21);
         assert_eq!(nvic.first_waiting(), None);
-        nvic.see_lines([1 << 5, 0, 0, 0]);
+        nvic.see_lines(1 << 5);
         nvic.pend(21, false);
         assert_eq!(nvic.first_waiting(), None, "not while its handler runs");
         nvic.deactivate(21);

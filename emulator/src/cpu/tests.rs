@@ -12,7 +12,7 @@ use crate::memory::{FLASH, Memory, SRAM};
 
 /// Interrupt lines that a test pulls, one register at 0x4000_0000, and how long the core stands still after a write.
 #[derive(Default)]
-struct Pins {
+pub(super) struct Pins {
     lines: InterruptLines,
     register: u32,
     stall: Cycles,
@@ -88,11 +88,11 @@ fn an_interrupt_saves_and_restores_everything() {
     enable(&mut cpu, 0, 0);
     cpu.step();
     let (before, xpsr, next) = (cpu.r, cpu.xpsr(), cpu.next);
-    cpu.bus.lines[0] = 1;
+    cpu.bus.lines = 1;
     cpu.step();
     let found = (cpu.exception(), cpu.r[14], cpu.r[13]);
     assert_eq!(found, (16, 0xffff_fff9, before[13] - 0x20));
-    cpu.bus.lines[0] = 0;
+    cpu.bus.lines = 0;
     while cpu.exception() != 0 {
         cpu.step();
     }
@@ -115,20 +115,20 @@ fn a_more_urgent_interrupt_preempts_and_a_less_urgent_one_is_chained() {
     for (interrupt, priority) in [(0, 0x80), (1, 0x40), (2, 0x80)] {
         enable(&mut cpu, interrupt, priority);
     }
-    cpu.bus.lines[0] = 1;
+    cpu.bus.lines = 1;
     cpu.step();
     assert_eq!(cpu.exception(), 16);
-    cpu.bus.lines[0] = 0b110;
+    cpu.bus.lines = 0b110;
     cpu.step();
     let found = (cpu.exception(), cpu.r[14]);
     assert_eq!(found, (17, 0xffff_fff1), "from a handler to a handler");
-    cpu.bus.lines[0] = 0b100;
+    cpu.bus.lines = 0b100;
     while cpu.exception() == 17 {
         cpu.step();
     }
     assert_eq!(cpu.exception(), 16, "the one of equal priority has to wait");
     let (stack, registers) = (cpu.r[13], cpu.r[0]);
-    cpu.bus.lines[0] = 0b100;
+    cpu.bus.lines = 0b100;
     while cpu.exception() == 16 {
         cpu.step();
     }
@@ -141,7 +141,7 @@ fn a_more_urgent_interrupt_preempts_and_a_less_urgent_one_is_chained() {
 fn masks_hold_interrupts_back() {
     let mut cpu = core(&[0xbf00; 8], &[(16, &[RETURN])]);
     enable(&mut cpu, 0, 0x50);
-    cpu.bus.lines[0] = 1;
+    cpu.bus.lines = 1;
     for (primask, basepri, faultmask) in [(true, 0, false), (false, 0x50, false), (false, 0, true)] {
         (cpu.primask, cpu.basepri, cpu.faultmask) = (primask, basepri, faultmask);
         cpu.step();
@@ -158,7 +158,7 @@ fn wfi_sleeps_until_an_interrupt_even_a_masked_one() {
     enable(&mut cpu, 0, 0);
     assert_eq!(cpu.run_until(1000), Stop::Time);
     assert_eq!((cpu.sleep, cpu.now, cpu.instructions), (Sleep::ForInterrupt, 1000, 2));
-    cpu.bus.lines[0] = 1;
+    cpu.bus.lines = 1;
     cpu.run_until(1010);
     let found = (cpu.exception(), cpu.r[0]);
     assert_eq!(found, (0, 7), "awake, but the handler has to wait");
@@ -282,7 +282,7 @@ fn while_the_flash_is_busy_time_goes_on_and_the_core_does_not() {
     assert_eq!((cpu.instructions, cpu.now, cpu.next_activity()), (1, 500, 1002));
     // An interrupt has to wait, too.
     enable(&mut cpu, 0, 0);
-    cpu.bus.lines[0] = 1;
+    cpu.bus.lines = 1;
     cpu.run_until(1002);
     assert_eq!((cpu.instructions, cpu.exception()), (1, 0));
     cpu.run_until(1015);
@@ -335,10 +335,10 @@ fn floating_point_registers_survive_a_handler_that_uses_them() {
     (cpu.r[0], cpu.r[1]) = (0x1111_1111, 0x4242_4242);
     enable(&mut cpu, 0, 0);
     cpu.step();
-    cpu.bus.lines[0] = 1;
+    cpu.bus.lines = 1;
     cpu.step();
     assert_eq!((cpu.r[14], cpu.r[13]), (0xffff_ffe9, 0x2000_8000 - 0x68));
-    cpu.bus.lines[0] = 0;
+    cpu.bus.lines = 0;
     cpu.step();
     assert_eq!(cpu.s[0], 0x1111_1111);
     while cpu.exception() != 0 {

@@ -192,13 +192,12 @@ impl Cables {
                         ends.extend([(a, far_b), (far_b, a), (b, far_a), (far_a, b)]);
                     }
                 }
-                Action::Cut(port) | Action::Plug(port) | Action::Reverse(port) => {
-                    wired(&ends, port)?;
-                }
-                Action::OneWay(port) | Action::BothWays(port) => {
-                    wired(&ends, port)?;
-                }
-                Action::Stuck(port)
+                Action::Cut(port)
+                | Action::Plug(port)
+                | Action::Reverse(port)
+                | Action::OneWay(port)
+                | Action::BothWays(port)
+                | Action::Stuck(port)
                 | Action::Noise(port, _)
                 | Action::NoiseAbove(port, ..)
                 | Action::Quiet(port)

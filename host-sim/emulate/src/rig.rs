@@ -40,7 +40,8 @@ pub struct Firmware {
 #[error("{0}")]
 pub struct BadFirmware(String);
 
-fn read_elf(path: &Path) -> Result<(Vec<u8>, Image), BadFirmware> {
+/// An ELF file, and the image that it has.
+pub fn read_elf(path: &Path) -> Result<(Vec<u8>, Image), BadFirmware> {
     let bad = |why: &dyn std::fmt::Display| BadFirmware(format!("{}: {why}", path.display()));
     let elf = hopwise_files::read(path, hopwise_files::MAX_IMAGE).map_err(|error| bad(&error))?;
     let image = Image::from_elf(&elf).map_err(|error| bad(&error))?;

@@ -36,25 +36,6 @@ pub(crate) struct Request {
     pub(crate) selection: u32,
 }
 
-impl Request {
-    pub(super) fn rx(uart: usize, controller: usize, channel: usize, selection: u32) -> Self {
-        Request {
-            uart,
-            side: Side::Rx,
-            controller,
-            channel,
-            selection,
-        }
-    }
-
-    pub(super) fn tx(uart: usize, controller: usize, channel: usize, selection: u32) -> Self {
-        Request {
-            side: Side::Tx,
-            ..Request::rx(uart, controller, channel, selection)
-        }
-    }
-}
-
 #[derive(Clone, Copy, Default, Hash)]
 struct Channel {
     control: u32,

@@ -85,11 +85,23 @@ fn an_address_without_memory_is_a_transfer_error() {
     }
 }
 
+/// Of DMA1.
+fn request(uart: usize, side: Side, channel: usize, selection: u32) -> Request {
+    let controller = 0;
+    Request {
+        uart,
+        side,
+        controller,
+        channel,
+        selection,
+    }
+}
+
 /// What USART2 of an F446 can reach in DMA1, and the same for channels.
 fn requests(layout: &Layout) -> Vec<Request> {
     vec![
-        Request::rx(1, 0, 5, if layout.ends { 4 } else { 0 }),
-        Request::tx(1, 0, 6, 4),
+        request(1, Side::Rx, 5, if layout.ends { 4 } else { 0 }),
+        request(1, Side::Tx, 6, 4),
     ]
 }
 
@@ -206,7 +218,7 @@ fn stopped_and_enabled_again_it_begins_at_the_first_address_with_the_rest_of_the
 #[test]
 fn the_request_is_that_of_the_selection_or_the_mux() {
     const PORT: u32 = 0x4001_3800;
-    let (from, to) = (Request::rx(0, 0, 4, 2), Request::tx(0, 0, 3, 2));
+    let (from, to) = (request(0, Side::Rx, 4, 2), request(0, Side::Tx, 3, 2));
     let mut chosen = Controllers::new(&CHANNELS_L4, &[from, to], [[PORT + RDR, PORT + TDR]; UARTS]);
     set_up(&mut chosen.dma[0], 4, 4, PORT + RDR, SRAM, ring(&CHANNELS_L4));
     assert_eq!(chosen.find(0, Side::Rx), None, "CSELR is 0");

@@ -392,7 +392,7 @@ mod tests {
         flash.write(CR2, SER | 6 << 8 | START, 0);
         flash.start_erase(0, &mut memory);
         flash.reset(1000);
-        assert_eq!(flash.account.take_torn(), Some(PLACE..PLACE + 0x2_0000));
+        assert_eq!(flash.account.torn.take(), Some(PLACE..PLACE + 0x2_0000));
     }
 
     #[test]

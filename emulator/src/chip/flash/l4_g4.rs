@@ -376,7 +376,7 @@ mod tests {
         flash.write(CR, PG, 0);
         program(&mut flash, &mut memory, [1, 2], 0);
         flash.reset(81);
-        let torn = flash.account.take_torn().expect("it was being programmed");
+        let torn = flash.account.torn.take().expect("it was being programmed");
         assert_eq!(torn, PLACE..PLACE + 8);
         memory.tear(torn);
         assert!(memory.is_torn(PLACE + 7) && !memory.is_torn(PLACE + 8));
@@ -389,7 +389,7 @@ mod tests {
         flash.write(CR, PG, 0);
         program(&mut flash, &mut memory, [1, 2], 0);
         flash.reset(82);
-        assert_eq!(flash.account.take_torn(), None);
+        assert_eq!(flash.account.torn.take(), None);
     }
 
     #[test]

@@ -112,11 +112,11 @@ pub(super) struct Account {
     /// How far its times are from typical to longest, in percent.
     wear: u32,
     /// The clock of the core, in Hz.
-    hertz: u64,
+    pub(super) hertz: u64,
     /// The addresses that were programmed or erased, until they are asked for.
-    changed: Option<Range<u32>>,
+    pub(super) changed: Option<Range<u32>>,
     /// What a reset has cut off, until the memory is told.
-    torn: Option<Range<u32>>,
+    pub(super) torn: Option<Range<u32>>,
     broken: Vec<Violation>,
 }
 
@@ -136,18 +136,6 @@ impl Account {
             torn: cut_off.map(|operation| operation.place).or(self.torn.take()),
             ..Account::new(self.wear)
         }
-    }
-
-    pub(super) fn set_core_clock(&mut self, hertz: u64) {
-        self.hertz = hertz;
-    }
-
-    pub(super) fn take_torn(&mut self) -> Option<Range<u32>> {
-        self.torn.take()
-    }
-
-    pub(super) fn take_change(&mut self) -> Option<Range<u32>> {
-        self.changed.take()
     }
 
     fn breaks(&mut self, how: &str) {
@@ -174,7 +162,7 @@ impl Account {
 #[cfg(test)]
 fn unlocked<F: FlashControl>(mut flash: F, model: super::Model, keys: u32) -> (F, Memory) {
     let image = std::sync::Arc::new(crate::image::Image::from_bytes(vec![0; 8]));
-    flash.account().set_core_clock(1_000_000);
+    flash.account().hertz = 1_000_000;
     KEYS.iter().for_each(|key| flash.write(keys, *key, 0));
     (flash, Memory::new(model.memory(), image))
 }

@@ -27,6 +27,13 @@ pub(super) static CHIP: Description = Description {
     parts: |individual| {
         let flash = FlashL4G4::new(0x0004_0600, individual.flash_wear, individual.dual_bank);
         let dma = |registers| Controllers::behind(DmaMux::new(CHIP.mux()), &CHANNELS_G4, registers);
-        parts(Family::G4, (CHIP.map(), Some(8)), individual, PwrL4G4::g4(), flash, dma)
+        parts(
+            Family::G4,
+            (CHIP.map(), Some(8)),
+            individual,
+            PwrL4G4::new(Family::G4),
+            flash,
+            dma,
+        )
     },
 };

@@ -26,6 +26,13 @@ pub(super) static CHIP: Description = Description {
     parts: |individual| {
         let flash = FlashL4G4::new(0x600, individual.flash_wear, true);
         let dma = |registers| Controllers::new(&CHANNELS_L4, CHIP.requests(), registers);
-        parts(Family::L4, (CHIP.map(), Some(0)), individual, PwrL4G4::l4(), flash, dma)
+        parts(
+            Family::L4,
+            (CHIP.map(), Some(0)),
+            individual,
+            PwrL4G4::new(Family::L4),
+            flash,
+            dma,
+        )
     },
 };

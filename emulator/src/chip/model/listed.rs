@@ -7,8 +7,8 @@ use super::super::dma::Request;
 use super::super::exti;
 use super::super::i2c::{I2cPins, Registers};
 use super::super::map::{Gate, Kind, MapEntry, UART_NAMES, UARTS};
-use super::super::pins::{Pin, UartPins};
-use super::super::rcc::layout::{f4, h7, l4_g4};
+use super::super::pins::{Pin, Side, UartPins};
+use super::super::rcc::Family;
 use super::super::rtc;
 use super::kinds::{ADC_V2, ADC_V3, ADVANCED, NARROW, RNG, SPI_V1, SPI_V2, SPI_V3, WIDE};
 
@@ -60,8 +60,13 @@ impl Listed {
                 let [controller, channel, selection] = *list(request, ' ', number) else {
                     panic!("{fields:?}")
                 };
-                let of = if side == "rx" { Request::rx } else { Request::tx };
-                of(uart(port), controller as usize, channel as usize, selection)
+                Request {
+                    uart: uart(port),
+                    side: if side == "rx" { Side::Rx } else { Side::Tx },
+                    controller: controller as usize,
+                    channel: channel as usize,
+                    selection,
+                }
             })),
             ["mux", _, port, receives, sends] => self.mux[uart(port)] = (number(receives), number(sends)),
             _ => panic!("{fields:?}"),
@@ -88,24 +93,10 @@ fn uart(name: &str) -> usize {
 }
 
 fn enable_register(chip: &str, bus: &str) -> u32 {
-    match (&chip[..2], bus) {
-        ("F4", "AHB1") => f4::AHB1,
-        ("F4", "AHB2") => f4::AHB2,
-        ("F4", "APB1") => f4::APB1,
-        ("F4", "APB2") => f4::APB2,
-        ("L4" | "G4", "AHB1") => l4_g4::AHB1,
-        ("L4" | "G4", "AHB2") => l4_g4::AHB2,
-        ("L4" | "G4", "APB1") => l4_g4::APB1,
-        ("L4" | "G4", "APB1_2") => l4_g4::APB1_2,
-        ("L4" | "G4", "APB2") => l4_g4::APB2,
-        ("H7", "AHB1") => h7::AHB1,
-        ("H7", "AHB2") => h7::AHB2,
-        ("H7", "AHB4") => h7::AHB4,
-        ("H7", "APB1") => h7::APB1,
-        ("H7", "APB2") => h7::APB2,
-        ("H7", "APB4") => h7::APB4,
-        _ => panic!("{chip} has no bus {bus}"),
-    }
+    let mut families = Family::NAMED.into_iter();
+    let family = families.find(|(name, _)| chip.starts_with(name));
+    let register = family.and_then(|(_, family)| family.enable_register(bus));
+    register.unwrap_or_else(|| panic!("{chip} has no bus {bus}"))
 }
 
 fn read_kind(text: &'static str, name: &str) -> Kind {

@@ -1,10 +1,6 @@
-//! The chips that there are. Each is a file, and `chips.txt` lists the peripherals, pins and DMA requests of all.
+//! The chips that there are: `chips.txt` lists the peripherals, pins and DMA requests of all.
 
 mod f4;
-mod f401;
-mod f405;
-mod f411;
-mod f446;
 mod g474;
 mod h743;
 mod kinds;
@@ -116,10 +112,10 @@ impl Model {
     /// All that is known of it.
     pub fn description(self) -> &'static Description {
         match self {
-            Model::F401 => &f401::CHIP,
-            Model::F405 => &f405::CHIP,
-            Model::F411 => &f411::CHIP,
-            Model::F446 => &f446::CHIP,
+            Model::F401 => &f4::F401,
+            Model::F405 => &f4::F405,
+            Model::F411 => &f4::F411,
+            Model::F446 => &f4::F446,
             Model::G474 => &g474::CHIP,
             Model::H743 => &h743::CHIP,
             Model::L476 => &l476::CHIP,

@@ -12,6 +12,7 @@ const ODEN: u32 = 1 << 16;
 const ODSWEN: u32 = 1 << 17;
 const VOSRDY: u32 = 1 << 14;
 
+#[derive(Clone, Copy)]
 pub(in crate::chip) struct PwrFacts {
     /// PWR_CR after reset.
     pub(in crate::chip) power_control: u32,
@@ -20,10 +21,21 @@ pub(in crate::chip) struct PwrFacts {
     pub(in crate::chip) limits: fn(u32, bool) -> Limits,
 }
 
+impl PwrFacts {
+    /// Those of a chip without an over-drive.
+    pub(in crate::chip) const fn new(power_control: u32, limits: fn(u32, bool) -> Limits) -> Self {
+        PwrFacts {
+            power_control,
+            has_overdrive: false,
+            limits,
+        }
+    }
+}
+
 pub(in crate::chip) struct PwrF4 {
     control: u32,
     status: u32,
-    facts: &'static PwrFacts,
+    facts: PwrFacts,
 }
 
 impl Hash for PwrF4 {
@@ -33,7 +45,7 @@ impl Hash for PwrF4 {
 }
 
 impl PwrF4 {
-    pub(in crate::chip) fn new(facts: &'static PwrFacts) -> Self {
+    pub(in crate::chip) fn new(facts: PwrFacts) -> Self {
         PwrF4 {
             control: facts.power_control,
             status: 0,

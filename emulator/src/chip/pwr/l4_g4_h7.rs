@@ -3,6 +3,7 @@
 use super::super::clocks::{Limits, megahertz};
 use super::super::parts::PowerControl;
 use super::super::peripheral::{Peripheral, load, store};
+use super::super::rcc::Family;
 use super::super::rules::{Rule, Violation};
 use super::DBP;
 use crate::cpu::Cycles;
@@ -32,36 +33,22 @@ const H7_SCALES: [Limits; 3] = [
 ];
 const H7_PLL: ((u64, u64), (u64, u64)) = ((MHZ, 16 * MHZ), (192 * MHZ, 836 * MHZ));
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
-    L4,
-    G4,
-}
-
 const CR5: u32 = 0x80;
 const NORMAL: u32 = 1 << 8;
 
 #[derive(Hash)]
 pub(in crate::chip) struct PwrL4G4 {
-    kind: Kind,
+    family: Family,
     registers: [u32; 0x84 / 4],
 }
 
 impl PwrL4G4 {
-    pub(in crate::chip) fn l4() -> Self {
-        Self::new(Kind::L4)
-    }
-
-    pub(in crate::chip) fn g4() -> Self {
-        Self::new(Kind::G4)
-    }
-
-    fn new(kind: Kind) -> Self {
+    pub(in crate::chip) fn new(family: Family) -> Self {
         let mut registers = [0; 0x84 / 4];
         registers[0] = 0x200;
         registers[2] = 0x8000;
         registers[CR5 as usize / 4] = NORMAL;
-        PwrL4G4 { kind, registers }
+        PwrL4G4 { family, registers }
     }
 }
 
@@ -73,12 +60,12 @@ impl PowerControl for PwrL4G4 {
     fn limits(&self) -> Limits {
         let is_range_1 = self.registers[0] >> 9 & 3 == 1;
         let is_boosted = self.registers[CR5 as usize / 4] & NORMAL == 0;
-        match (self.kind, is_range_1) {
-            (Kind::L4, true) => L4_RANGE_1,
-            (Kind::L4, false) => L4_RANGE_2,
-            (Kind::G4, true) if is_boosted => G4_BOOST,
-            (Kind::G4, true) => G4_RANGE_1,
-            (Kind::G4, false) => G4_RANGE_2,
+        match (self.family, is_range_1) {
+            (Family::L4, true) => L4_RANGE_1,
+            (Family::L4, false) => L4_RANGE_2,
+            (_, true) if is_boosted => G4_BOOST,
+            (_, true) => G4_RANGE_1,
+            (_, false) => G4_RANGE_2,
         }
     }
 }
@@ -88,7 +75,7 @@ impl Peripheral for PwrL4G4 {
         match offset {
             // SR1 and SR2 are read only; SCR only clears flags, of which there are none.
             0x10..=0x18 => {}
-            CR5 if self.kind == Kind::L4 => {}
+            CR5 if self.family == Family::L4 => {}
             offset => store(&mut self.registers, offset, value),
         }
     }
@@ -97,13 +84,13 @@ impl Peripheral for PwrL4G4 {
         match offset {
             // REGLPS: the low-power regulator is ready. Neither it nor a change of voltage is under way.
             0x14 => 1 << 8,
-            CR5 if self.kind == Kind::L4 => 0,
+            CR5 if self.family == Family::L4 => 0,
             offset => load(&self.registers, offset),
         }
     }
 
     fn reset(&mut self, _now: Cycles) {
-        *self = PwrL4G4::new(self.kind);
+        *self = PwrL4G4::new(self.family);
     }
 }
 
@@ -217,14 +204,14 @@ mod tests {
 
     #[test]
     fn range_and_boost_decide_the_limit() {
-        let mut power = PwrL4G4::g4();
+        let mut power = PwrL4G4::new(Family::G4);
         assert_eq!(power.limits().hclk, 150 * MHZ);
         power.write(CR5, 0, 0);
         let found = (power.limits().hclk, power.limits().wait_states(170 * MHZ));
         assert_eq!(found, (170 * MHZ, 4));
         power.write(0, 0x400, 0);
         assert_eq!(power.limits().hclk, 26 * MHZ);
-        let mut power = PwrL4G4::l4();
+        let mut power = PwrL4G4::new(Family::L4);
         power.write(CR5, 0, 0);
         let found = (power.limits().hclk, power.limits().wait_states(80 * MHZ));
         assert_eq!(found, (80 * MHZ, 4));

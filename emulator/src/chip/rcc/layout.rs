@@ -65,37 +65,10 @@ pub(super) struct Layout {
     pub(super) kept_on: [u32; 4],
     /// RTCPRE in CFGR: its place and its mask.
     pub(super) rtcpre: Option<(u32, u32)>,
-    /// The enable registers of the slow and of the fast peripheral bus, and where CFGR divides these.
-    pub(super) apb1: &'static [u32],
-    pub(super) apb2: u32,
+    /// The enable registers, by the names of their buses.
+    pub(super) buses: &'static [(&'static str, u32)],
+    /// Where CFGR divides the slow and the fast peripheral bus.
     pub(super) prescalers: (u32, u32),
-}
-
-// Enable registers by family, as the maps of the chips have them.
-pub(in crate::chip) mod f4 {
-    pub(in crate::chip) const AHB1: u32 = 0x30;
-    pub(in crate::chip) const AHB2: u32 = 0x34;
-    pub(in crate::chip) const APB1: u32 = 0x40;
-    pub(in crate::chip) const APB2: u32 = 0x44;
-}
-
-pub(in crate::chip) mod l4_g4 {
-    pub(in crate::chip) const AHB1: u32 = 0x48;
-    pub(in crate::chip) const AHB2: u32 = 0x4c;
-    pub(in crate::chip) const APB1: u32 = 0x58;
-    pub(in crate::chip) const APB1_2: u32 = 0x5c;
-    pub(in crate::chip) const APB2: u32 = 0x60;
-}
-
-pub(in crate::chip) mod h7 {
-    pub(in crate::chip) const AHB1: u32 = 0xd8;
-    pub(in crate::chip) const AHB2: u32 = 0xdc;
-    pub(in crate::chip) const AHB4: u32 = 0xe0;
-    pub(in crate::chip) const APB3: u32 = 0xe4;
-    pub(in crate::chip) const APB1: u32 = 0xe8;
-    pub(in crate::chip) const APB1_2: u32 = 0xec;
-    pub(in crate::chip) const APB2: u32 = 0xf0;
-    pub(in crate::chip) const APB4: u32 = 0xf4;
 }
 
 const F4: Layout = Layout {
@@ -105,7 +78,7 @@ const F4: Layout = Layout {
     csr: 0x74,
     last: 0x94,
     resets: (0x10, 0x2c),
-    enables: f4::AHB1,
+    enables: 0x30,
     flags: 0x74,
     all_flags: 0xfe00_0000,
     remove_flags: 1 << 24,
@@ -126,8 +99,7 @@ const F4: Layout = Layout {
     status_shift: 2,
     kept_on: [0; 4],
     rtcpre: Some((16, 0x1f)),
-    apb1: &[f4::APB1],
-    apb2: f4::APB2,
+    buses: &[("AHB1", 0x30), ("AHB2", 0x34), ("APB1", 0x40), ("APB2", 0x44)],
     prescalers: (10, 13),
 };
 
@@ -138,12 +110,12 @@ const L4: Layout = Layout {
     csr: 0x94,
     last: 0x9c,
     resets: (0x28, 0x40),
-    enables: l4_g4::AHB1,
+    enables: 0x48,
     flags: 0x94,
     all_flags: 0xff00_0000,
     remove_flags: 1 << 23,
     causes: [0b11 << 26, 1 << 26, 1 << 26 | 1 << 28, 1 << 26 | 1 << 29],
-    after_reset: &[(0x00, 0x63), (0x0c, 0x1000), (l4_g4::AHB1, 0x100), (0x94, 0x600)],
+    after_reset: &[(0x00, 0x63), (0x0c, 0x1000), (0x48, 0x100), (0x94, 0x600)],
     writable: 0x150d_0bfd,
     always_ready: 0,
     hsi: (1 << 8, 1 << 10),
@@ -161,20 +133,19 @@ const L4: Layout = Layout {
     kept_on: [MSI_ON, 1 << 8, HSE_ON, PLL_ON],
     // The HSE is divided by 32.
     rtcpre: None,
-    apb1: &[l4_g4::APB1, l4_g4::APB1_2],
-    apb2: l4_g4::APB2,
+    buses: &[
+        ("AHB1", 0x48),
+        ("AHB2", 0x4c),
+        ("APB1", 0x58),
+        ("APB1_2", 0x5c),
+        ("APB2", 0x60),
+    ],
     prescalers: (8, 11),
 };
 
 const G4: Layout = Layout {
     // Of APB1 it is RTCAPBEN.
-    after_reset: &[
-        (0x00, 0x500),
-        (0x08, 0x5),
-        (0x0c, 0x1000),
-        (l4_g4::AHB1, 0x100),
-        (l4_g4::APB1, 0x400),
-    ],
+    after_reset: &[(0x00, 0x500), (0x08, 0x5), (0x0c, 0x1000), (0x48, 0x100), (0x58, 0x400)],
     writable: 0x010d_0300,
     others: &[],
     pll_inputs: [None, None, Some(Input::Hsi), Some(Input::Hse)],
@@ -205,7 +176,7 @@ const H7: Layout = Layout {
         (0x38, 0x0101_0280),
         (0x40, 0x0101_0280),
         // RTCAPBEN.
-        (h7::APB4, 1 << 16),
+        (0xf4, 1 << 16),
     ],
     writable: 0x150d_129b,
     // HSIDIVF, D1CKRDY and D2CKRDY.
@@ -225,13 +196,34 @@ const H7: Layout = Layout {
     status_shift: 3,
     kept_on: [1, CSI_ON, HSE_ON, PLL_ON],
     rtcpre: Some((8, 0x3f)),
-    apb1: &[h7::APB1, h7::APB1_2],
-    apb2: h7::APB2,
+    buses: &[
+        ("AHB1", 0xd8),
+        ("AHB2", 0xdc),
+        ("AHB4", 0xe0),
+        ("APB3", 0xe4),
+        ("APB1", 0xe8),
+        ("APB1_2", 0xec),
+        ("APB2", 0xf0),
+        ("APB4", 0xf4),
+    ],
     // In D2CFGR.
     prescalers: (4, 8),
 };
 
 impl Family {
+    pub(in crate::chip) const NAMED: [(&'static str, Family); 4] = [
+        ("F4", Family::F4),
+        ("L4", Family::L4),
+        ("G4", Family::G4),
+        ("H7", Family::H7),
+    ];
+
+    /// The enable register of a bus.
+    pub(in crate::chip) fn enable_register(self, bus: &str) -> Option<u32> {
+        let mut buses = self.layout().buses.iter();
+        buses.find(|(name, _)| *name == bus).map(|(_, register)| *register)
+    }
+
     pub(super) fn layout(self) -> &'static Layout {
         match self {
             Family::F4 => &F4,

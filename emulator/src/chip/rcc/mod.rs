@@ -415,11 +415,12 @@ impl Rcc {
     pub(super) fn cycles_of(&self, entry: &MapEntry) -> u64 {
         let (clocks, layout) = (self.clocks(), self.layout());
         let d_bus = |register: u32| clocks.ahb * apb_divider(self.value(register) >> 4);
-        let bus = match entry.gate.map(|gate| gate.register) {
-            Some(register) if layout.apb1.contains(&register) => clocks.apb1,
-            Some(register) if layout.apb2 == register => clocks.apb2,
-            Some(layout::h7::APB3) if self.family == Family::H7 => d_bus(D1CFGR),
-            Some(layout::h7::APB4) if self.family == Family::H7 => d_bus(D3CFGR),
+        let enabled_by = |(_, register): &&(&str, u32)| entry.gate.is_some_and(|gate| gate.register == *register);
+        let bus = match layout.buses.iter().find(enabled_by).map_or("", |(name, _)| name) {
+            "APB1" | "APB1_2" => clocks.apb1,
+            "APB2" => clocks.apb2,
+            "APB3" => d_bus(D1CFGR),
+            "APB4" => d_bus(D3CFGR),
             _ => clocks.ahb,
         };
         if let Kind::Timer(_) = entry.kind {

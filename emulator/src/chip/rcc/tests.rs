@@ -36,7 +36,7 @@ fn the_clock_tree_of_an_f4_nucleo() {
     assert_eq!(rcc.read(CFGR, 0) >> 2 & 3, 2);
     assert_eq!(rcc.clocks(), clocks(Source::External, 180_000_000, 4, 2));
     let kind = Kind::Timer(|| unreachable!());
-    let timer = MapEntry::new(0, "TIM2", kind, Some(gate(layout::f4::APB1, 0)), &[]);
+    let timer = MapEntry::new(0, "TIM2", kind, Some(gate(0x40, 0)), &[]);
     let port = MapEntry {
         kind: Kind::Unmodeled,
         ..timer
@@ -140,13 +140,29 @@ fn a_clock_that_is_fed_is_no_crystal_and_a_crystal_is_not_fed() {
     }
 }
 
-/// The register with the flags, what it has after power-on and after a software reset, what removes them, and what a watchdog leaves then.
+/// The register with the flags, what it has after power-on and after a software reset, and what watchdog and pin leave once they were removed.
 #[test]
 fn reset_flags_add_up_until_removed() {
-    for (family, register, flags, power, software, watchdog) in [
-        (Family::F4, 0x74, 0xfe00_0000, 0b111 << 25, 0b1111 << 25, 0b1_0010 << 25),
-        (Family::L4, 0x94, 0xff00_0000, 0b11 << 26, 0b111 << 26, 0b1001 << 26),
-        (Family::H7, 0xd0, 7 << 23 | 1 << 26, 1 << 23, 3 << 23, 1 << 26),
+    for (family, register, flags, power, software, watchdog, pin) in [
+        (
+            Family::F4,
+            0x74,
+            0xfe00_0000,
+            0b111 << 25,
+            0b1111 << 25,
+            0b1_0010 << 25,
+            1 << 26,
+        ),
+        (
+            Family::L4,
+            0x94,
+            0xff00_0000,
+            0b11 << 26,
+            0b111 << 26,
+            0b1001 << 26,
+            1 << 26,
+        ),
+        (Family::H7, 0xd0, 7 << 23 | 1 << 26, 1 << 23, 3 << 23, 1 << 26, 0),
     ] {
         let mut rcc = rcc(family, Hse::Absent);
         assert_eq!(rcc.read(register, 0) & flags, power, "{family:?}");
@@ -156,6 +172,9 @@ fn reset_flags_add_up_until_removed() {
         assert_eq!(rcc.read(register, 0) & flags, 0, "{family:?}");
         rcc.reset_by(ResetCause::Watchdog);
         assert_eq!(rcc.read(register, 0) & flags, watchdog, "{family:?}");
+        rcc.write(register, family.layout().remove_flags, 0);
+        rcc.reset_by(ResetCause::Pin);
+        assert_eq!(rcc.read(register, 0) & flags, pin, "{family:?}");
         if family == Family::H7 {
             assert_eq!(rcc.read(0x130, 0), rcc.read(register, 0), "its alias");
         }

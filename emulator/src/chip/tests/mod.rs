@@ -120,7 +120,7 @@ impl Script {
     }
 
     fn requested(&self, interrupt: usize) -> bool {
-        self.chip.interrupt_lines()[interrupt / 32] >> (interrupt % 32) & 1 != 0
+        self.chip.interrupt_lines() >> interrupt & 1 != 0
     }
 
     fn violations(&self) -> Vec<String> {
@@ -163,16 +163,23 @@ fn a_peripheral_without_a_clock_does_nothing() {
 }
 
 #[test]
-fn converters_random_numbers_and_spi_need_their_clocks() {
+fn every_kind_of_peripheral_needs_its_clock() {
     // An enable register, its bit, and a register that can then be written.
     for (model, enable, bit, register, name) in [
         (Model::F446, APB2ENR, 12, 0x4001_3000, "SPI1"),
         (Model::F446, APB2ENR, 8, 0x4001_2000 + 0x04, "ADC"),
+        (Model::F446, APB1ENR, 21, 0x4000_5404, "I2C1"),
+        (Model::F446, APB1ENR, 24, 0x4000_6004, "FMPI2C1"),
         (Model::F405, RCC + 0x34, 6, 0x5006_0800, "RNG"),
         (Model::L476, 0x4002_1000 + 0x4c, 18, 0x5006_0800, "RNG"),
+        (Model::L476, 0x4002_1000 + 0x58, 23, 0x4000_5c04, "I2C3"),
+        (Model::L476, 0x4002_1000 + 0x60, 11, 0x4001_2c04, "TIM1"),
         (Model::G474, 0x4002_1000 + 0x4c, 13, 0x5000_0004, "ADC1 and ADC2"),
+        (Model::G474, 0x4002_1000 + 0x5c, 1, 0x4000_8404, "I2C4"),
         (Model::G474, 0x4002_1000 + 0x60, 12, 0x4001_3000, "SPI1"),
         (Model::H743, 0x5802_4400 + 0xdc, 6, 0x4802_1800, "RNG"),
+        (Model::H743, 0x5802_4400 + 0xe8, 15, 0x4000_3c04, "SPI3"),
+        (Model::H743, 0x5802_4400 + 0xf4, 7, 0x5800_1c04, "I2C4"),
     ] {
         let mut script = Script::new(model);
         script.write(register, 4);
@@ -258,20 +265,6 @@ fn an_exti_event_is_for_the_core_and_no_interrupt() {
         script.write(0x4001_3c10, 1 << 13);
         assert_eq!(script.chip.take_event(), expected);
         script.write(0x4001_3c14, clear);
-    }
-}
-
-#[test]
-fn each_cause_of_a_reset_has_its_flag() {
-    for (cause, flags) in [
-        (ResetCause::Pin, 1 << 26),
-        (ResetCause::Software, 1 << 26 | 1 << 28),
-        (ResetCause::Watchdog, 1 << 26 | 1 << 29),
-    ] {
-        let mut script = Script::new(Model::F446);
-        script.write(RCC + 0x74, 1 << 24);
-        script.chip.reset(cause, 0);
-        assert_eq!(script.read(RCC + 0x74), flags, "{cause:?}");
     }
 }
 

@@ -70,25 +70,6 @@ fn both_wires_need_their_function_and_are_open_drain() {
 }
 
 #[test]
-fn a_port_without_its_clock_does_nothing() {
-    for (model, port, name) in [
-        (Model::F446, I2C1, "I2C1"),
-        (Model::F446, 0x4000_6000, "FMPI2C1"),
-        (Model::G474, 0x4000_8400, "I2C4"),
-        (Model::H743, 0x5800_1c00, "I2C4"),
-        (Model::H743, 0x4000_3c00, "SPI3"),
-        (Model::L476, 0x4000_5c00, "I2C3"),
-        (Model::L476, 0x4001_2c00, "TIM1"),
-    ] {
-        let mut script = Script::new(model);
-        script.write(port + 4, 1);
-        assert_eq!(script.read(port + 4), 0);
-        let found = script.violations();
-        assert_eq!(found, [format!("clocked: {name} is used while its clock is off")]);
-    }
-}
-
-#[test]
 fn there_is_no_port_of_another_name() {
     let mut script = Script::new(Model::F446);
     assert!(!script.chip.attach_i2c("I2C4", ADDRESS, Box::new(I2cMemory::new(1))));

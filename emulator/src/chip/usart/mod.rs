@@ -15,7 +15,6 @@ use super::wave::Wave;
 use crate::cpu::{Cycles, NEVER};
 use std::collections::VecDeque;
 pub(super) use v3::Registers;
-use v3::V3;
 #[cfg(test)]
 pub(super) use v3::{RDR, TDR};
 
@@ -85,8 +84,12 @@ pub struct Usart {
     received: u32,
     /// What waits for the shift register: one byte, or what its FIFO holds.
     waiting: VecDeque<u32>,
-    /// What L4, G4 and H7 have besides.
-    v3: Option<V3>,
+    registers: Registers,
+    /// What L4, G4 and H7 have besides: CR1 as it was written, of which `control` has the F4's form, RTOR, PRESC, and the bytes received.
+    written: u32,
+    timeout: u32,
+    prescaler: u32,
+    fifo: VecDeque<u32>,
     baud: u32,
     control: [u32; 3],
     guard: u32,
@@ -137,10 +140,7 @@ impl Usart {
         } else {
             self.baud
         };
-        let bit = match &self.v3 {
-            Some(v3) => v3.bit_time(divider, self.clock),
-            None => u64::from(divider.max(1)) * self.clock,
-        };
+        let bit = self.bit_of(divider);
         let to_stop = bit * (1 + self.data_bits());
         let (first, shift) = if self.control[0] & OVER8 != 0 { (4, 3) } else { (8, 4) };
         self.lengths = Lengths {
@@ -234,7 +234,7 @@ impl Usart {
         if self.control[0] & (UE | OVER8) == UE | OVER8 && self.baud & 8 != 0 {
             self.breaks(&format!("bit 3 of BRR {:#x} is set, with OVER8", self.baud));
         }
-        if self.control[0] & UE != 0 && self.v3.is_none() && self.baud < 16 {
+        if self.control[0] & UE != 0 && !self.is_v3() && self.baud < 16 {
             self.breaks(&format!("BRR is {:#x}, at least 0x10", self.baud));
         }
     }
@@ -267,7 +267,7 @@ impl Usart {
 
 impl Peripheral for Usart {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
-        if self.v3.is_some() {
+        if self.is_v3() {
             return self.read_v3(offset);
         }
         match offset {
@@ -282,7 +282,7 @@ impl Peripheral for Usart {
 
     fn write(&mut self, offset: u32, value: u32, now: Cycles) {
         match offset {
-            _ if self.v3.is_some() => self.write_v3(offset, value, now),
+            _ if self.is_v3() => self.write_v3(offset, value, now),
             0x00 => {
                 self.counters.discarded += u64::from(self.status & RXNE != 0 && value & RXNE == 0);
                 self.status &= value | !(TC | RXNE);
@@ -298,7 +298,7 @@ impl Peripheral for Usart {
     }
 
     fn rest(&self, offset: u32) -> u32 {
-        if self.v3.is_some() {
+        if self.is_v3() {
             return self.rest_v3(offset);
         }
         match offset {
@@ -338,7 +338,7 @@ impl Peripheral for Usart {
             || status & PE != 0 && control & PEIE != 0
             || status & (ORE | NF | FE) != 0
                 && self.control[2] & EIE != 0
-                && (self.v3.is_some() || self.control[2] & DMAR != 0);
+                && (self.is_v3() || self.control[2] & DMAR != 0);
         u32::from(requested)
     }
 
@@ -356,7 +356,7 @@ impl Peripheral for Usart {
             output: old.output,
             bytes: old.bytes,
             counters: old.counters,
-            ..Usart::new(old.v3.map_or(Registers::V2, |v3| v3.registers))
+            ..Usart::new(old.registers)
         };
         self.set_lengths();
     }

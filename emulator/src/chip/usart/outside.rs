@@ -39,7 +39,7 @@ impl Usart {
 
     /// Takes the received byte, as a read of the data register does.
     pub(crate) fn take_data(&mut self) -> u32 {
-        if self.v3.is_some() {
+        if self.is_v3() {
             return self.take_oldest();
         }
         self.status &= !RXNE;
@@ -60,7 +60,7 @@ impl Usart {
         if self.waiting.len() == self.depth() {
             self.status &= !TXE;
         }
-        if std::mem::take(&mut self.status_read) || self.v3.is_some() {
+        if std::mem::take(&mut self.status_read) || self.is_v3() {
             self.status &= !TC;
         }
         if self.sending_until.is_none() {

@@ -90,7 +90,7 @@ impl Usart {
 
     pub(super) fn deliver(&mut self, data: u32, noise: bool, framing_error: bool) {
         let errors = (u32::from(noise) * NF) | (u32::from(framing_error) * FE) | self.parity_error(data);
-        if self.v3.is_some() {
+        if self.is_v3() {
             if !self.keep_v3(data, errors) {
                 return;
             }

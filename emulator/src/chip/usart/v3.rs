@@ -7,9 +7,10 @@
 // This is the other half of `Usart`, with the registers of v3: the two files know each other.
 use super::*;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::chip) enum Registers {
     /// SR and DR.
+    #[default]
     V2,
     /// ISR, ICR, RDR and TDR, with FIFOs of so many bytes; 0 if it has none.
     V3 { fifo: u8 },
@@ -28,6 +29,13 @@ impl Registers {
             Registers::V3 { .. } | Registers::LowPower { .. } => [RDR, TDR],
         }
     }
+
+    fn fifo(self) -> usize {
+        match self {
+            Registers::V3 { fifo } | Registers::LowPower { fifo } => fifo.into(),
+            Registers::V2 => 0,
+        }
+    }
 }
 
 const ENABLE: u32 = 1;
@@ -41,76 +49,44 @@ const FIXED: [u32; 3] = [0x33ff_9e00, 0x007f_ffff, 0x0000_fb3e];
 
 const ISR_CLEARABLE: u32 = PE | FE | NF | ORE | IDLE | TC;
 
-#[derive(Hash)]
-pub(super) struct V3 {
-    pub(super) registers: Registers,
-    /// CR1 as it was written. The F4's form of it is in `control`.
-    control: u32,
-    timeout: u32,
-    prescaler: u32,
-    received: VecDeque<u32>,
-}
-
-impl V3 {
-    pub(super) fn new(registers: Registers) -> Self {
-        V3 {
-            registers,
-            control: 0,
-            timeout: 0,
-            prescaler: 0,
-            received: VecDeque::new(),
-        }
-    }
-
-    fn fifo(&self) -> usize {
-        match self.registers {
-            Registers::V3 { fifo } | Registers::LowPower { fifo } => fifo.into(),
-            Registers::V2 => 0,
-        }
-    }
-
-    /// Bytes that wait in each direction.
-    fn depth(&self) -> usize {
-        if self.control & FIFO_ENABLE != 0 {
-            self.fifo().max(1)
-        } else {
-            1
-        }
-    }
-
-    pub(super) fn bit_time(&self, divider: u32, clock: u64) -> Cycles {
-        const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
-        let prescaler = PRESCALERS.get(self.prescaler as usize).copied().unwrap_or(256);
-        let cycles = u64::from(divider) * prescaler * clock;
-        match self.registers {
-            // Bits are whole cycles here; on the chip some of them have one more than others.
-            Registers::LowPower { .. } => (cycles + 128) / 256,
-            _ => cycles,
-        }
-        .max(1)
-    }
-}
-
 impl Usart {
     pub(in crate::chip) fn new(registers: Registers) -> Self {
         Usart {
-            v3: (registers != Registers::V2).then(|| V3::new(registers)),
+            registers,
             status: TXE | TC,
             clock: 1,
             ..Usart::default()
         }
     }
 
+    pub(super) fn is_v3(&self) -> bool {
+        self.registers != Registers::V2
+    }
+
+    /// Bytes that wait in each direction.
     pub(super) fn depth(&self) -> usize {
-        self.v3.as_ref().map_or(1, V3::depth)
+        let is_on = self.written & FIFO_ENABLE != 0;
+        if is_on { self.registers.fifo().max(1) } else { 1 }
+    }
+
+    /// How long a bit is.
+    pub(super) fn bit_of(&self, divider: u32) -> Cycles {
+        const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
+        let prescaler = PRESCALERS.get(self.prescaler as usize).copied().unwrap_or(256);
+        let cycles = u64::from(divider) * prescaler * self.clock;
+        match self.registers {
+            Registers::V2 => u64::from(divider.max(1)) * self.clock,
+            Registers::V3 { .. } => cycles.max(1),
+            // Bits are whole cycles here; on the chip some of them have one more than others.
+            Registers::LowPower { .. } => ((cycles + 128) / 256).max(1),
+        }
     }
 
     pub(super) fn take_oldest(&mut self) -> u32 {
-        let Some(v3) = &mut self.v3 else { return 0 };
-        if let Some(byte) = v3.received.pop_front() {
+        if let Some(byte) = self.fifo.pop_front() {
             self.received = byte;
         }
-        if v3.received.is_empty() {
+        if self.fifo.is_empty() {
             self.status &= !RXNE;
         }
         self.received
@@ -119,27 +95,26 @@ impl Usart {
     /// Keeps a byte that was received; false if there is no room. Where DMA takes the bytes, one with an error is not kept,
     /// unless such a one is to stop DMA.
     pub(super) fn keep_v3(&mut self, data: u32, errors: u32) -> bool {
-        let (depth, control) = (self.depth(), self.control[2]);
-        let Some(v3) = &mut self.v3 else { return false };
+        let control = self.control[2];
         if errors != 0 && control & (DMAR | DMA_DISABLE_ON_ERROR) == DMAR {
             return true;
         }
-        if v3.received.len() >= depth {
+        if self.fifo.len() >= self.depth() {
             if control & OVERRUN_DISABLE == 0 {
                 self.status |= ORE;
                 self.counters.overruns += 1;
                 return false;
             }
-            v3.received.pop_back();
+            self.fifo.pop_back();
         }
-        v3.received.push_back(data);
+        self.fifo.push_back(data);
         self.status |= RXNE;
         true
     }
 
     /// Whether an error keeps DMA from taking bytes until its flag is cleared.
     pub(super) fn stops_dma(&self) -> bool {
-        self.v3.is_some() && self.control[2] & DMA_DISABLE_ON_ERROR != 0 && self.status & (PE | FE | NF) != 0
+        self.is_v3() && self.control[2] & DMA_DISABLE_ON_ERROR != 0 && self.status & (PE | FE | NF) != 0
     }
 
     fn is_on(&self) -> bool {
@@ -147,9 +122,7 @@ impl Usart {
     }
 
     fn set_v3_control(&mut self, value: u32, now: Cycles) {
-        let Some(v3) = &mut self.v3 else { return };
-        let before = v3.control;
-        v3.control = value;
+        let before = std::mem::replace(&mut self.written, value);
         let goes_off = before & ENABLE != 0 && value & ENABLE == 0;
         if before & value & ENABLE != 0 && (before ^ value) & FIXED[0] != 0 {
             self.breaks("CR1 is changed besides its enables while the port is on");
@@ -167,17 +140,13 @@ impl Usart {
             self.output.push(Wave::level(now, true));
         }
         self.waiting.clear();
-        if let Some(v3) = &mut self.v3 {
-            v3.received.clear();
-        }
+        self.fifo.clear();
         self.status = TXE | TC;
     }
 
     fn request(&mut self, value: u32, now: Cycles) {
         if value & 1 << 3 != 0 {
-            if let Some(v3) = &mut self.v3 {
-                v3.received.clear();
-            }
+            self.fifo.clear();
             self.counters.discarded += u64::from(self.status & RXNE != 0);
             self.status &= !RXNE;
         }
@@ -200,8 +169,8 @@ impl Usart {
 
     fn interrupt_status(&self) -> u32 {
         let acknowledged = if self.is_on() { self.control[0] & (TE | RE) } else { 0 };
-        let (waiting, received) = (self.waiting.len(), self.v3.as_ref().map_or(0, |v3| v3.received.len()));
-        let fifo = self.v3.as_ref().is_some_and(|v3| v3.control & FIFO_ENABLE != 0);
+        let (waiting, received) = (self.waiting.len(), self.fifo.len());
+        let fifo = self.written & FIFO_ENABLE != 0;
         self.status
             | u32::from(self.receiving_since.is_some()) << 16
             // TEACK and REACK stand 18 and 20 places above TE and RE.
@@ -228,21 +197,15 @@ impl Usart {
             0x18 => self.request(value, now),
             0x20 => self.status &= !(value & ISR_CLEARABLE),
             TDR => self.give_data(value, now),
-            _ => {
-                let Some(v3) = &mut self.v3 else { return };
-                match offset {
-                    0x14 => v3.timeout = value,
-                    0x2c if v3.fifo() > 0 => v3.prescaler = value & 0xf,
-                    _ => {}
-                }
-            }
+            0x14 => self.timeout = value,
+            0x2c if self.registers.fifo() > 0 => self.prescaler = value & 0xf,
+            _ => {}
         }
     }
 
     /// A divider below the least that the manual allows is a broken rule.
     fn set_divider(&mut self, value: u32) {
-        let registers = self.v3.as_ref().map(|v3| v3.registers);
-        let low_power = matches!(registers, Some(Registers::LowPower { .. }));
+        let low_power = matches!(self.registers, Registers::LowPower { .. });
         let (mask, least) = if low_power { (0xf_ffff, 0x300) } else { (0xffff, 16) };
         self.baud = value & mask;
         if self.baud < least {
@@ -251,14 +214,13 @@ impl Usart {
     }
 
     pub(super) fn rest_v3(&self, offset: u32) -> u32 {
-        let Some(v3) = &self.v3 else { return 0 };
         match offset {
-            0x00 => v3.control,
+            0x00 => self.written,
             0x04 | 0x08 => self.control[offset as usize / 4],
             0x0c => self.baud,
             0x10 => self.guard,
-            0x14 => v3.timeout,
-            0x2c => v3.prescaler,
+            0x14 => self.timeout,
+            0x2c => self.prescaler,
             _ => 0,
         }
     }

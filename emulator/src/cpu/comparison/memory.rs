@@ -20,20 +20,12 @@ struct Reach {
     list: u16,
 }
 
-fn bytes_of(width: Width) -> u32 {
-    match width {
-        Width::Byte | Width::SignedByte => 1,
-        Width::Half | Width::SignedHalf => 2,
-        Width::Word => 4,
-    }
-}
-
 fn single(at: Indexed, is_load: bool) -> Reach {
     Reach {
         rn: at.rn,
         rm: None,
         lowest: if at.index == Index::Post { 0 } else { at.offset },
-        bytes: bytes_of(at.width),
+        bytes: at.width.bytes(),
         align: 1,
         writes_back: at.index != Index::Offset,
         is_load,

@@ -22,8 +22,9 @@ use std::sync::Arc;
 
 use self::program::{ARENA, CASES, Case, LEFT, Program, RESULTS, result_name};
 use self::random::Random;
+use super::Cpu;
 use super::decode::{decode, rows};
-use super::{Bus, Cpu, Cycles, InterruptLines, NEVER};
+use super::tests::Pins;
 use crate::chip::Model;
 use crate::image::Image;
 use crate::memory::Memory;
@@ -47,26 +48,9 @@ fn program(seed: u64) -> Program {
     program
 }
 
-struct NoBus;
-
-impl Bus for NoBus {
-    fn read(&mut self, _: u32, _: u32, _: Cycles, _: &mut Memory) -> Option<u32> {
-        None
-    }
-    fn write(&mut self, _: u32, _: u32, _: u32, _: Cycles, _: &mut Memory) -> Option<()> {
-        None
-    }
-    fn poll(&mut self, _: Cycles, _: &mut Memory) -> Cycles {
-        NEVER
-    }
-    fn interrupt_lines(&self) -> InterruptLines {
-        [0; 4]
-    }
-}
-
 fn ours(bytes: &[u8]) -> Vec<u8> {
     let image = Arc::new(Image::from_bytes(bytes.to_vec()));
-    let mut cpu = Cpu::new(Memory::new(Model::F446.memory(), image), NoBus);
+    let mut cpu = Cpu::new(Memory::new(Model::F446.memory(), image), Pins::default());
     // The program is linked for address 0, where the flash appears too.
     while cpu.fault_count == 0 {
         cpu.step();

@@ -3,9 +3,7 @@
 use super::data::{add_offset, move_immediate, reorder};
 use super::memory::listed;
 use super::{Fields, Row, encodings};
-use crate::cpu::instruction::{
-    Alu, Extend, ImmediateCarry, Index, Indexed, Op, Reorder, SetFlags, Shift, Shifted, Summed, Width,
-};
+use crate::cpu::instruction::{Alu, Extend, Index, Indexed, Op, Reorder, SetFlags, Shift, Shifted, Summed, Width};
 
 pub(super) const ROWS: &[Row] = encodings! { f:
     // A5.2.1: shift by immediate, add, subtract, move and compare.
@@ -154,7 +152,7 @@ fn register(f: &Fields, alu: Alu, n: char, d: char) -> Op {
 
 fn immediate(f: &Fields, alu: Alu, n: char, d: char) -> Op {
     let (rd, rn, value) = (f.small(d), f.small(n), f.number('i'));
-    let (set, carry) = (flags_of(alu), ImmediateCarry::Keep);
+    let (set, carry) = (flags_of(alu), None);
     Op::Immediate {
         alu,
         set,

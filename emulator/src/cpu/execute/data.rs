@@ -2,19 +2,14 @@
 
 use crate::cpu::arithmetic::{add_with_carry, saturate, shift_with_carry};
 use crate::cpu::fault::Fault;
-use crate::cpu::instruction::{Alu, Extend, ImmediateCarry, LongProduct, Reorder, Shift, Shifted};
+use crate::cpu::instruction::{Alu, Extend, LongProduct, Reorder, Shift, Shifted};
 use crate::cpu::scs::DIV_0_TRP;
 use crate::cpu::{Bus, Cpu};
 
 impl<B: Bus> Cpu<B> {
     #[inline(always)]
-    pub(super) fn data_immediate(&mut self, alu: Alu, set: bool, rd: u8, rn: u8, carry: ImmediateCarry, value: u32) {
-        let carry = match carry {
-            ImmediateCarry::Keep => self.c,
-            ImmediateCarry::Clear => false,
-            ImmediateCarry::Set => true,
-        };
-        self.data(alu, set, rd, self.r(rn), value, carry);
+    pub(super) fn data_immediate(&mut self, alu: Alu, set: bool, rd: u8, rn: u8, carry: Option<bool>, value: u32) {
+        self.data(alu, set, rd, self.r(rn), value, carry.unwrap_or(self.c));
     }
 
     #[inline(always)]

@@ -144,7 +144,7 @@ impl<B: Bus> Cpu<B> {
                 decrement,
                 write_back,
             } => {
-                let (address, base) = self.float_span(of.rn, step, decrement);
+                let (address, base) = self.span(of.rn, step.into(), decrement);
                 self.transfer_floats(of, address)?;
                 if write_back {
                     self.set_r(of.rn, base);
@@ -162,16 +162,6 @@ impl<B: Bus> Cpu<B> {
             base.wrapping_add(offset)
         } else {
             base.wrapping_sub(offset)
-        }
-    }
-
-    /// Lowest address of a list and what the base becomes.
-    fn float_span(&self, rn: u8, step: u8, decrement: bool) -> (u32, u32) {
-        let (base, size) = (self.r(rn), u32::from(step) * 4);
-        if decrement {
-            (base.wrapping_sub(size), base.wrapping_sub(size))
-        } else {
-            (base, base.wrapping_add(size))
         }
     }
 

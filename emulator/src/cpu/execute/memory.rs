@@ -80,11 +80,11 @@ impl<B: Bus> Cpu<B> {
         Ok(())
     }
 
-    /// The lowest address of a list of registers and what the base register becomes.
+    /// The lowest address of consecutive words, and what the base register becomes.
     #[inline(always)]
-    fn span(&self, listed: Listed) -> (u32, u32) {
-        let (base, size) = (self.r(listed.rn), listed.list.count_ones() * 4);
-        if listed.decrement {
+    pub(super) fn span(&self, rn: u8, words: u32, decrement: bool) -> (u32, u32) {
+        let (base, size) = (self.r(rn), words * 4);
+        if decrement {
             (base.wrapping_sub(size), base.wrapping_sub(size))
         } else {
             (base, base.wrapping_add(size))
@@ -94,7 +94,7 @@ impl<B: Bus> Cpu<B> {
     #[inline(always)]
     pub(super) fn load_multiple(&mut self, listed: Listed) -> Result<(), Fault> {
         let Listed { rn, list, .. } = listed;
-        let (mut address, base) = self.span(listed);
+        let (mut address, base) = self.span(rn, list.count_ones(), listed.decrement);
         let mut loaded = self.r;
         let mut rest = list;
         while rest != 0 {
@@ -117,7 +117,7 @@ impl<B: Bus> Cpu<B> {
     #[inline(always)]
     pub(super) fn store_multiple(&mut self, listed: Listed) -> Result<(), Fault> {
         let Listed { rn, list, .. } = listed;
-        let (mut address, base) = self.span(listed);
+        let (mut address, base) = self.span(rn, list.count_ones(), listed.decrement);
         let mut rest = list;
         while rest != 0 {
             self.store_word(address, self.r[rest.trailing_zeros() as usize & 15])?;
@@ -153,25 +153,16 @@ impl<B: Bus> Cpu<B> {
     }
 
     fn check_exclusive(&self, address: u32, width: Width) -> Result<(), Fault> {
-        let misaligned = match width {
-            Width::Word => address & 3,
-            Width::Half => address & 1,
-            _ => 0,
-        };
-        if misaligned != 0 {
-            Err(Fault::Unaligned(address))
-        } else {
-            Ok(())
+        if address & (width.bytes() - 1) != 0 {
+            return Err(Fault::Unaligned(address));
         }
+        Ok(())
     }
 
     pub(super) fn table_branch(&mut self, half: bool, rn: u8, rm: u8) -> Result<(), Fault> {
         let (base, index) = (self.r(rn), self.r(rm));
-        let entry = if half {
-            self.load(base.wrapping_add(index << 1), Width::Half)?
-        } else {
-            self.load(base.wrapping_add(index), Width::Byte)?
-        };
+        let width = if half { Width::Half } else { Width::Byte };
+        let entry = self.load(base.wrapping_add(index << u32::from(half)), width)?;
         self.jump(self.r[15].wrapping_add(entry * 2));
         Ok(())
     }

@@ -4,7 +4,7 @@ use clap::Args;
 use hopwise_emulate::about::About;
 
 use super::error::CliError;
-use super::output::{Outcome, print, print_either};
+use super::output::{print, print_either};
 
 #[derive(Args)]
 pub(super) struct AboutArgs {
@@ -15,12 +15,11 @@ pub(super) struct AboutArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &AboutArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &AboutArgs) -> Result<(), CliError> {
     let wrong = |reason: &dyn std::fmt::Display| CliError::file(&args.image, reason);
     let file = hopwise_files::read(&args.image, hopwise_files::MAX_IMAGE).map_err(|error| wrong(&error))?;
     let about = About::of(&file).map_err(|error| wrong(&error))?;
-    print_either(args.json, &about, show)?;
-    Ok(Outcome::Done)
+    print_either(args.json, &about, show)
 }
 
 fn show(about: &About) -> Result<(), CliError> {

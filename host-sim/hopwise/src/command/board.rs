@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::error::CliError;
 use super::mesh::parse_kind;
-use super::output::{Outcome, print, print_json, say, write_file};
+use super::output::{print, print_json, say, write_file};
 use super::table;
 use hopwise_rig::boards::{BoardKind, KINDS};
 use hopwise_rig::headers;
@@ -23,7 +23,7 @@ pub(super) struct BoardArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &BoardArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &BoardArgs) -> Result<(), CliError> {
     let Some(kind) = args.board else {
         return list(args.json);
     };
@@ -32,8 +32,7 @@ pub(super) fn run(args: &BoardArgs) -> Result<Outcome, CliError> {
         say(&format!("wrote {} (open it in a browser)", path.display()));
     }
     if args.json {
-        print_json(kind)?;
-        return Ok(Outcome::Done);
+        return print_json(kind);
     }
     print(|out| {
         writeln!(
@@ -47,16 +46,13 @@ pub(super) fn run(args: &BoardArgs) -> Result<Outcome, CliError> {
         let pins = pins.map(|uart| vec![uart.name.to_string(), describe(&uart.tx), describe(&uart.rx)]);
         writeln!(out, "{}", table::lines("UART|TX|RX", pins))?;
         writeln!(out, "ground: {}", kind.ground.join(", "))
-    })?;
-    Ok(Outcome::Done)
+    })
 }
 
-fn list(json: bool) -> Result<Outcome, CliError> {
+fn list(json: bool) -> Result<(), CliError> {
     if json {
-        print_json(&*KINDS)?;
-        return Ok(Outcome::Done);
+        return print_json(&*KINDS);
     }
     let row = |kind: &&BoardKind| vec![kind.name.to_string(), kind.chip.into(), kind.links.len().to_string()];
-    print(|out| writeln!(out, "{}", table::lines("board|chip|links", KINDS.iter().map(row))))?;
-    Ok(Outcome::Done)
+    print(|out| writeln!(out, "{}", table::lines("board|chip|links", KINDS.iter().map(row))))
 }

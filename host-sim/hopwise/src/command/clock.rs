@@ -4,6 +4,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use hopwise_core::Network;
 use hopwise_emulate::mesh_time::TimedBoards;
+use hopwise_emulate::rig::read_elf;
 use hopwise_emulate::setup::Differences;
 use hopwise_emulator::image::Image;
 use hopwise_figures::Agreement;
@@ -146,9 +147,7 @@ pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcom
     let found: Vec<Found> = match args.boards {
         BoardsArg::Emulated => {
             let path = repository.elf(args.elf.as_deref(), DEFAULT)?;
-            let elf =
-                hopwise_files::read(&path, hopwise_files::MAX_IMAGE).map_err(|error| CliError::file(&path, error))?;
-            let image = Arc::new(Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?);
+            let image = Arc::new(read_elf(&path)?.1);
             let run = |&seed: &u64| watch(&mut emulated(args, &network, &image, seed)?, args);
             seeds.iter().map(run).collect::<Result<_, _>>()?
         }

@@ -2,7 +2,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Outcome, print, print_json, progress_bar};
+use super::output::{print, print_json, progress_bar};
 use super::parse;
 use super::table::{self, known};
 use hopwise_networks::profile::Profile;
@@ -22,7 +22,7 @@ struct Comparison {
     networks: Vec<Profile>,
 }
 
-pub(super) fn run(args: &CompareArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &CompareArgs) -> Result<(), CliError> {
     let bar = progress_bar(args.expressions.len() as u64, "comparing");
     let mut networks = Vec::new();
     for expression in &args.expressions {
@@ -31,14 +31,13 @@ pub(super) fn run(args: &CompareArgs) -> Result<Outcome, CliError> {
     }
     bar.finish_and_clear();
     if args.json {
-        print_json(&Comparison { networks })?;
+        print_json(&Comparison { networks })
     } else {
         print(|out| {
             writeln!(out, "{}", profiles(&networks))?;
             writeln!(out, "{LEGEND}")
-        })?;
+        })
     }
-    Ok(Outcome::Done)
 }
 
 pub(super) const LEGEND: &str = "\

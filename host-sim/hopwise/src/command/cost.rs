@@ -12,13 +12,12 @@ use hopwise_emulate::repository::Repository;
 use hopwise_emulate::rig;
 use hopwise_emulate::setup::Program;
 use hopwise_emulator::boards::BoardKind;
-use hopwise_emulator::image::Image;
 use hopwise_rig::boards::DEFAULT;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Outcome, print, print_either, print_json, say};
+use super::output::{print, print_either, print_json, say};
 use super::{RepositoryArg, parse, table};
 
 /// What programs cost is measured between the two nodes of this.
@@ -62,7 +61,7 @@ struct Costs {
     rows: Vec<Row>,
 }
 
-pub(super) fn run(args: &CostArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &CostArgs, repository: &RepositoryArg) -> Result<(), CliError> {
     let kind = rig::board(&args.board)?;
     let networks = match &args.network {
         Some(expression) => vec![parse(expression)?],
@@ -91,8 +90,7 @@ pub(super) fn run(args: &CostArgs, repository: &RepositoryArg) -> Result<Outcome
         rows.extend(cost::programs(&program, &parse(PROGRAMS)?, debug.as_ref())?);
     }
     let costs = Costs { board: kind.name, rows };
-    print_either(args.json, &costs, show)?;
-    Ok(Outcome::Done)
+    print_either(args.json, &costs, show)
 }
 
 /// The keys are stable.
@@ -103,7 +101,7 @@ struct HopTimes {
     rows: Vec<HopTime>,
 }
 
-fn hop_times(args: &CostArgs, program: &Program) -> Result<Outcome, CliError> {
+fn hop_times(args: &CostArgs, program: &Program) -> Result<(), CliError> {
     let network = parse(WAY)?;
     let rates = hop_time::rates(program, &network)?;
     let sizes = rates
@@ -119,8 +117,7 @@ fn hop_times(args: &CostArgs, program: &Program) -> Result<Outcome, CliError> {
         rows: rows.collect::<Result<_, _>>()?,
     };
     if args.json {
-        print_json(&times)?;
-        return Ok(Outcome::Done);
+        return print_json(&times);
     }
     let microseconds = |time: Distribution| [time.median, time.most].map(|time| format!("{time:.0}"));
     let rows = times.rows.iter().map(|row| {
@@ -140,15 +137,12 @@ fn hop_times(args: &CostArgs, program: &Program) -> Result<Outcome, CliError> {
             times.board
         )?;
         writeln!(out, "{}", table::markdown(titles, rows))
-    })?;
-    Ok(Outcome::Done)
+    })
 }
 
 fn load(kind: &'static BoardKind, path: &Path) -> Result<(Program, Vec<u8>), CliError> {
-    let elf = hopwise_files::read(path, hopwise_files::MAX_IMAGE).map_err(|error| CliError::file(path, error))?;
-    let image = Image::from_elf(&elf).map_err(|error| CliError::file(path, error))?;
-    let image = Arc::new(image);
-    Ok((Program { kind, image }, elf))
+    let (elf, image) = rig::read_elf(path)?;
+    Ok((Program::new(kind, Arc::new(image)), elf))
 }
 
 fn forwarding(args: &CostArgs, program: &Program, elf: &[u8], networks: &[Network]) -> Result<Vec<Row>, CliError> {

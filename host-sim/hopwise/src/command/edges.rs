@@ -2,7 +2,7 @@ use clap::Args;
 
 use super::NetworkArg;
 use super::error::CliError;
-use super::output::{Outcome, print};
+use super::output::print;
 use hopwise_networks::graph::Graph;
 
 #[derive(Args)]
@@ -11,8 +11,7 @@ pub(super) struct EdgesArgs {
     network: NetworkArg,
 }
 
-pub(super) fn run(args: &EdgesArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &EdgesArgs) -> Result<(), CliError> {
     let graph = Graph::build(&args.network.network()?)?;
-    print(|out| graph.edge_list().try_for_each(|(u, v)| writeln!(out, "{u} {v}")))?;
-    Ok(Outcome::Done)
+    print(|out| graph.edge_list().try_for_each(|(u, v)| writeln!(out, "{u} {v}")))
 }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use clap::Args;
 use hopwise_core::Network;
 use hopwise_emulator::boards::BoardKind;
-use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Port, Script, World};
 use hopwise_figures::printable_line;
@@ -402,8 +401,7 @@ impl Loaded {
         network: &Network,
     ) -> Result<Self, CliError> {
         let path = args.image.find(repository, kind.name, network)?;
-        let elf = hopwise_files::read(&path, hopwise_files::MAX_IMAGE).map_err(|error| CliError::file(&path, error))?;
-        let image = Image::from_elf(&elf).map_err(|error| CliError::file(&path, error))?;
+        let (elf, image) = rig::read_elf(&path)?;
         let format = LogFormat::of_elf(&elf).map_err(|error| CliError::file(&path, error))?;
         if args.check.is_some() && setup::configuration_slots(&image).is_none() {
             let reason = "it is not Hopwise's firmware, and cannot be checked";

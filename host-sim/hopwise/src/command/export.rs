@@ -6,7 +6,7 @@ use hopwise_networks::export;
 
 use super::NetworkArg;
 use super::error::CliError;
-use super::output::{Outcome, check_new, create_file, print, say};
+use super::output::{check_new, create_file, print, say};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -27,7 +27,7 @@ pub(super) struct ExportArgs {
     routes: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &ExportArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &ExportArgs) -> Result<(), CliError> {
     let network = args.network.network()?;
     let text = export::network(&network, &args.format)?;
     let routes = match args.routes {
@@ -42,7 +42,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<Outcome, CliError> {
         say(&format!("wrote {}", path.display()));
     }
     match args.output {
-        Some(_) => Ok(Outcome::Done),
-        None => print(|out| out.write_all(text.as_bytes())).map(|()| Outcome::Done),
+        Some(_) => Ok(()),
+        None => print(|out| out.write_all(text.as_bytes())),
     }
 }

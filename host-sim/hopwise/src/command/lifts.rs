@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::error::CliError;
-use super::output::{Outcome, print, progress_bar};
+use super::output::{print, progress_bar};
 use hopwise_files::write_whole;
 use hopwise_networks::lifts::Catalogue;
 use hopwise_networks::lifts::anneal::{Effort, MAX_NODES};
@@ -34,7 +34,7 @@ pub(super) struct LiftsArgs {
     seed: u64,
 }
 
-pub(super) fn run(args: &LiftsArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &LiftsArgs) -> Result<(), CliError> {
     let mut catalogue = match hopwise_files::read_text(&args.catalogue, hopwise_files::MAX_TEXT) {
         Ok(text) => Catalogue::read(&text).map_err(|error| CliError::file(&args.catalogue, error))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Catalogue::default(),
@@ -76,6 +76,5 @@ pub(super) fn run(args: &LiftsArgs) -> Result<Outcome, CliError> {
             within(2.0),
             within(3.0)
         )
-    })?;
-    Ok(Outcome::Done)
+    })
 }

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use super::Hopwise;
 use super::error::CliError;
-use super::output::{Outcome, print, print_colored};
+use super::output::{print, print_colored};
 
 #[derive(Args)]
 pub(super) struct CompletionsArgs {
@@ -16,12 +16,11 @@ pub(super) struct CompletionsArgs {
 }
 
 /// Prints what makes a shell complete the command's words.
-pub(super) fn completions(args: &CompletionsArgs) -> Result<Outcome, CliError> {
+pub(super) fn completions(args: &CompletionsArgs) -> Result<(), CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Hopwise::command(), "hopwise", &mut script);
     // It is ours, and tabs are part of it.
-    print_colored(|out| out.write_all(&script))?;
-    Ok(Outcome::Done)
+    print_colored(|out| out.write_all(&script))
 }
 
 #[derive(Args)]
@@ -31,7 +30,7 @@ pub(super) struct ManArgs {
     folder: PathBuf,
 }
 
-pub(super) fn man(args: &ManArgs) -> Result<Outcome, CliError> {
+pub(super) fn man(args: &ManArgs) -> Result<(), CliError> {
     let written =
         std::fs::create_dir_all(&args.folder).and_then(|()| clap_mangen::generate_to(Hopwise::command(), &args.folder));
     written.map_err(|error| CliError::output_file(&args.folder, &error))?;
@@ -41,6 +40,5 @@ pub(super) fn man(args: &ManArgs) -> Result<Outcome, CliError> {
             out,
             "wrote the manual pages into {folder} (read one with: man -l {folder}/hopwise.1)"
         )
-    })?;
-    Ok(Outcome::Done)
+    })
 }

@@ -208,46 +208,51 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
     }
 }
 
+/// Of a command that checks nothing.
+fn done(result: Result<(), CliError>) -> Result<Outcome, CliError> {
+    result.map(|()| Outcome::Done)
+}
+
 fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
     let said = &hopwise.repository;
     match &hopwise.command {
         Command::Demo => demo::run(),
         Command::Tour(with) => tour::run(&with.args, &with.repository.or(said)),
-        Command::Play(with) => play::run(&with.args, &with.repository.or(said)),
+        Command::Play(with) => done(play::run(&with.args, &with.repository.or(said))),
         Command::Topo(args) => topo::run(args),
-        Command::Edges(args) => edges::run(args),
-        Command::Export(args) => export::run(args),
-        Command::Neighbors(args) => neighbors::run(args),
-        Command::Route(args) => route::run(args),
+        Command::Edges(args) => done(edges::run(args)),
+        Command::Export(args) => done(export::run(args)),
+        Command::Neighbors(args) => done(neighbors::run(args)),
+        Command::Route(args) => done(route::run(args)),
         Command::Broadcast(args) => broadcast::run(args),
         Command::Collective(args) => collective::run(args),
         Command::Deadlock(args) => deadlock::run(args),
-        Command::Compare(args) => compare::run(args),
+        Command::Compare(args) => done(compare::run(args)),
         Command::Clock(with) => clock::run(&with.args, &with.repository.or(said)),
         Command::Choose(args) => choose::run(args),
-        Command::Lifts(args) => lifts::run(args),
-        Command::Recognise(args) => recognise::run(args),
+        Command::Lifts(args) => done(lifts::run(args)),
+        Command::Recognise(args) => done(recognise::run(args)),
         Command::Paper(args) => paper::run(args),
         Command::Emulate(with) => emulate::run(&with.args, &with.repository.or(said)),
-        Command::Cost(with) => cost::run(&with.args, &with.repository.or(said)),
+        Command::Cost(with) => done(cost::run(&with.args, &with.repository.or(said))),
         Command::Sim(args) => sim::run(args),
         Command::Experiment(args) => experiment::run(args, &hopwise.repository),
-        Command::Report(args) => report::run(args),
-        Command::View(args) => view::run(args),
+        Command::Report(args) => done(report::run(args)),
+        Command::View(args) => done(view::run(args)),
         Command::Load(args) => load::run(args),
         Command::Mesh(args) => mesh::run(args, said),
-        Command::Board(args) => board::run(args),
-        Command::Plan(args) => plan::run(args),
+        Command::Board(args) => done(board::run(args)),
+        Command::Plan(args) => done(plan::run(args)),
         Command::Check(with) => check::run(&with.args, &with.repository.or(said)),
         Command::Doctor(with) => doctor::run(&with.args, &with.repository.or(said)),
         Command::Flash(with) => flash::run(&with.args, &with.repository.or(said)),
         Command::Update(with) => update::run(&with.args, &with.repository.or(said)),
-        Command::About(args) => about::run(args),
+        Command::About(args) => done(about::run(args)),
         Command::Capture(with) => capture::run(&with.args, &with.repository.or(said)),
         Command::Bench(with) => bench::run(&with.args, &with.repository.or(said)),
         Command::BenchProbe(args) => bench::probe(args),
         Command::Node(args) => node::run(args),
-        Command::NewApp(with) => new_app::run(&with.args, &with.repository.or(said)),
+        Command::NewApp(with) => done(new_app::run(&with.args, &with.repository.or(said))),
         Command::Ping(args) => talk::ping(args),
         Command::Trace(args) => talk::trace(args),
         Command::Counters(args) => talk::counters(args),
@@ -255,8 +260,8 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
         Command::Request(args) => host::request(args),
         Command::Listen(args) => host::listen(args),
         Command::Bridge(args) => host::bridge(args),
-        Command::Completions(args) => manual::completions(args),
-        Command::Man(args) => manual::man(args),
+        Command::Completions(args) => done(manual::completions(args)),
+        Command::Man(args) => done(manual::man(args)),
     }
 }
 

@@ -3,7 +3,7 @@ use hopwise_core::Node;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Outcome, print, print_json};
+use super::output::{print, print_json};
 use super::{NetworkArg, check};
 use hopwise_networks::drawing::address;
 
@@ -32,7 +32,7 @@ struct Neighbors {
 /// More neighbors than this are not listed.
 const MOST: u64 = 1 << 20;
 
-pub(super) fn run(args: &NeighborsArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &NeighborsArgs) -> Result<(), CliError> {
     let network = args.network.network()?;
     let topology = network.unchecked();
     let node = check(&network, args.node)?;
@@ -53,13 +53,12 @@ pub(super) fn run(args: &NeighborsArgs) -> Result<Outcome, CliError> {
             degree: by_port.len(),
             neighbors,
             by_port,
-        })?;
+        })
     } else {
         print(|out| {
             writeln!(out, "node {node} {}", address(&network, node))?;
             let mut ports = by_port.iter().enumerate();
             ports.try_for_each(|(port, &node)| writeln!(out, "  port {port}  {node}  {}", address(&network, node)))
-        })?;
+        })
     }
-    Ok(Outcome::Done)
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Outcome, check_output, counted, print, print_json, write_file};
+use super::output::{check_output, counted, print, print_json, write_file};
 use super::{MeshArg, table};
 use hopwise_rig::drawing;
 use hopwise_rig::mesh::Mesh;
@@ -36,7 +36,7 @@ struct PlanJson<'a> {
     plan: &'a WiringPlan,
 }
 
-pub(super) fn run(args: &PlanArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &PlanArgs) -> Result<(), CliError> {
     let mesh = args.mesh.read()?;
     let plan = WiringPlan::new(&mesh);
     if let Some(path) = &args.svg {
@@ -52,11 +52,10 @@ pub(super) fn run(args: &PlanArgs) -> Result<Outcome, CliError> {
             host_baud: mesh.host_baud(),
             ground: &mesh.kind.ground,
             plan: &plan,
-        })?;
+        })
     } else {
-        print(|out| show(out, args, &mesh, &plan))?;
+        print(|out| show(out, args, &mesh, &plan))
     }
-    Ok(Outcome::Done)
 }
 
 /// The kinds of boards, with commas between.

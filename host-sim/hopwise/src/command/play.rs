@@ -7,7 +7,7 @@ use hopwise_emulate::repository::{NoRepository, Repository};
 
 use super::RepositoryArg;
 use super::error::CliError;
-use super::output::{Outcome, print, say};
+use super::output::{print, say};
 use super::web_server::{HTML, listen, refusal, serve};
 
 #[derive(Args)]
@@ -19,7 +19,7 @@ pub(super) struct PlayArgs {
     port: u16,
 }
 
-pub(super) fn run(args: &PlayArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &PlayArgs, repository: &RepositoryArg) -> Result<(), CliError> {
     let page = page(repository)?;
     let (listener, address) = listen(args.port)?;
     print(|out| writeln!(out, "{address}/ (open it in a browser; Ctrl-C ends this)"))?;
@@ -29,7 +29,7 @@ pub(super) fn run(args: &PlayArgs, repository: &RepositoryArg) -> Result<Outcome
             _ => refusal("404 Not Found", "there is no such thing here"),
         }
     });
-    Ok(Outcome::Done)
+    Ok(())
 }
 
 /// The page, up to date with its sources.

@@ -4,7 +4,7 @@ use clap::Args;
 use hopwise_networks::{recognise, tables};
 
 use super::error::CliError;
-use super::output::{Outcome, print, print_either};
+use super::output::{print, print_either};
 use recognise::Recognised;
 
 #[derive(Args)]
@@ -16,12 +16,11 @@ pub(super) struct RecogniseArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &RecogniseArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &RecogniseArgs) -> Result<(), CliError> {
     let wrong = |reason: &dyn std::fmt::Display| CliError::file(&args.file, reason);
     let text = hopwise_files::read_text(&args.file, hopwise_files::MAX_TEXT).map_err(|error| wrong(&error))?;
     let graph = tables::read(&text).map_err(|error| wrong(&error))?;
-    print_either(args.json, &recognise::recognise(graph), show)?;
-    Ok(Outcome::Done)
+    print_either(args.json, &recognise::recognise(graph), show)
 }
 
 fn show(found: &Recognised) -> Result<(), CliError> {

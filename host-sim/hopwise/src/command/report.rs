@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::error::CliError;
-use super::output::{self, Outcome, check_output, json, print, say_if_cut, write_file};
+use super::output::{self, check_output, json, print, say_if_cut, write_file};
 use super::{parse, table};
 use hopwise_figures::markdown_cell;
 use hopwise_trace::reader::Reader;
@@ -34,7 +34,7 @@ pub(super) struct ReportArgs {
     output: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &ReportArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &ReportArgs) -> Result<(), CliError> {
     let network = args.network.as_deref().map(parse).transpose()?;
     if let Some(output) = &args.output {
         check_output(output, args.traces.iter().map(PathBuf::as_path))?;
@@ -55,10 +55,9 @@ pub(super) fn run(args: &ReportArgs) -> Result<Outcome, CliError> {
         several => side_by_side(&args.traces, several)?,
     };
     match &args.output {
-        Some(path) => write_file(path, &text)?,
-        None => print(|out| out.write_all(text.as_bytes()))?,
+        Some(path) => write_file(path, &text),
+        None => print(|out| out.write_all(text.as_bytes())),
     }
-    Ok(Outcome::Done)
 }
 
 /// The numbers of several reports, a column each.

@@ -4,7 +4,7 @@ use hopwise_core::{Network, Node, Rule};
 use super::NetworkArg;
 use super::by_name;
 use super::error::CliError;
-use super::output::{Outcome, counted, print, print_either};
+use super::output::{counted, print, print_either};
 use hopwise_networks::drawing::address;
 use hopwise_networks::routes::Route;
 
@@ -26,11 +26,10 @@ pub(super) struct RouteArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &RouteArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &RouteArgs) -> Result<(), CliError> {
     let network = args.network.network()?;
     let route = Route::follow(&network, args.from, args.to, args.rule)?;
-    print_either(args.json, &route, |route| show(&network, route))?;
-    Ok(Outcome::Done)
+    print_either(args.json, &route, |route| show(&network, route))
 }
 
 fn show(network: &Network, route: &Route) -> Result<(), CliError> {

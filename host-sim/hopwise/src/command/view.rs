@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::by_name;
 use super::error::CliError;
-use super::output::{Outcome, check_output, say, say_if_cut, write_file};
+use super::output::{check_output, say, say_if_cut, write_file};
 use super::report::open;
 use super::{check, parse};
 use hopwise_collective::{MAX_NODES, Request, run as carry_out, values};
@@ -46,7 +46,7 @@ pub(super) struct ViewArgs {
     output: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &ViewArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &ViewArgs) -> Result<(), CliError> {
     if let Some(file) = &args.svg {
         return draw(args, file);
     }
@@ -75,10 +75,10 @@ pub(super) fn run(args: &ViewArgs) -> Result<Outcome, CliError> {
     say_if_cut(path, data.trace.as_ref().and_then(|trace| trace.cut));
     write_file(&output, &page::html(&data))?;
     say(&format!("wrote {} (open it in a browser)", output.display()));
-    Ok(Outcome::Done)
+    Ok(())
 }
 
-fn draw(args: &ViewArgs, file: &Path) -> Result<Outcome, CliError> {
+fn draw(args: &ViewArgs, file: &Path) -> Result<(), CliError> {
     let network = parse(&args.what)?;
     for node in &args.route {
         check(&network, *node)?;
@@ -89,7 +89,7 @@ fn draw(args: &ViewArgs, file: &Path) -> Result<Outcome, CliError> {
     };
     write_file(file, &picture.svg(&network)?)?;
     say(&format!("wrote {} (open it in a browser)", file.display()));
-    Ok(Outcome::Done)
+    Ok(())
 }
 
 /// The rounds of a collective, with seeded values (seed 1).

@@ -1,15 +1,13 @@
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
+
+use hopwise_testing::not_tested;
 
 use crate::running::{Running, new_app};
 use crate::support::Folder;
 
 /// What a file of its tests says, all of which must pass. `None` if there is no Python.
 fn tests(file: &str, ports: &str) -> Option<String> {
-    let not_tested = |why: &str| {
-        let _ = writeln!(std::io::stderr(), "\n*** NOT TESTED: {why} ***\n");
-    };
     if Command::new("python3").arg("--version").output().is_err() {
         not_tested("no python3, so the Python package was not run.");
         return None;

@@ -1,6 +1,5 @@
 //! The command, files in a folder of their own, and the firmware for emulated boards.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -10,24 +9,25 @@ use hopwise_emulate::firmware::{CannotBuildFirmware, Firmware};
 use hopwise_emulate::repository::Repository;
 use hopwise_rig::boards::DEFAULT;
 pub(crate) use hopwise_testing::Folder;
-use hopwise_testing::{is_like, rows};
+use hopwise_testing::{is_like, not_tested, rows};
 use serde_json::Value;
 
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
 pub(crate) fn elf() -> Option<&'static str> {
     static ELF: OnceLock<Option<PathBuf>> = OnceLock::new();
     let repository = Repository::at(Path::new("../..")).expect("tests run in the folder of their crate");
-    let path = ELF.get_or_init(|| match Firmware::new(DEFAULT).build(&repository, |line| eprintln!("{line}")) {
-        Ok(path) => Some(path),
-        Err(CannotBuildFirmware::NoCompiler) => {
-            let _ = writeln!(
-                std::io::stderr(),
-                "\n*** NOT TESTED: no ARM core library, so the firmware was not built and not run. Run tools/arm-target once. ***\n"
-            );
-            None
-        }
-        Err(error) => panic!("{error}"),
-    });
+    let path = ELF.get_or_init(
+        || match Firmware::new(DEFAULT).build(&repository, |line| eprintln!("{line}")) {
+            Ok(path) => Some(path),
+            Err(CannotBuildFirmware::NoCompiler) => {
+                not_tested(
+                    "no ARM core library, so the firmware was not built and not run. Run tools/arm-target once.",
+                );
+                None
+            }
+            Err(error) => panic!("{error}"),
+        },
+    );
     path.as_ref().map(|path| path.to_str().expect("a path in UTF-8"))
 }
 

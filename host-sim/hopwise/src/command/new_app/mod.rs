@@ -9,7 +9,7 @@ use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS};
 use super::RepositoryArg;
 use super::error::CliError;
 use super::mesh::parse_kind;
-use super::output::{Outcome, print};
+use super::output::print;
 
 /// The firmware's families of networks, by their features.
 const FAMILIES: &str = "rdn re rcr wk hypernet exchanged lift hierarchy rsn hsn hcn3 partial-swapped";
@@ -106,7 +106,7 @@ impl Source<'_> {
     }
 }
 
-pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<(), CliError> {
     let name = name_of(&args.folder)?;
     let board = parse_kind(&args.board).map_err(CliError::new)?;
     let source = match (&args.git, &args.release) {
@@ -132,8 +132,7 @@ pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outco
         )?;
         writeln!(out, "  cd {folder} && cargo run --release     flashes one board")?;
         writeln!(out, "  hopwise emulate 'ring(4)' --app {folder}")
-    })?;
-    Ok(Outcome::Done)
+    })
 }
 
 fn name_of(folder: &Path) -> Result<&str, CliError> {

@@ -1,6 +1,5 @@
 //! The firmware that people flash, built once, on emulated boards with a host at each.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -25,6 +24,7 @@ use hopwise_node::wire::{
     RouterCounters, Status,
 };
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
+use hopwise_testing::not_tested;
 use serde::de::DeserializeOwned;
 
 pub(crate) struct Firmware {
@@ -61,10 +61,7 @@ pub(crate) fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmwa
             })
         }
         Err(CannotBuildFirmware::NoCompiler) => {
-            let _ = writeln!(
-                std::io::stderr(),
-                "\n*** NOT TESTED: no ARM core library, so the firmware was not built and not run. Run tools/arm-target once. ***\n"
-            );
+            not_tested("no ARM core library, so the firmware was not built and not run. Run tools/arm-target once.");
             None
         }
         Err(error) => panic!("{error}"),

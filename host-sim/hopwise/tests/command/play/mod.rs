@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use hopwise_testing::not_tested;
 use serde_json::json;
 
 use crate::support::{Folder, command, json as printed_json, refuses};
@@ -26,9 +27,7 @@ fn page() -> Option<&'static Path> {
             .output()
             .expect("tools/play starts");
         if !built.status.success() && !has_target {
-            eprintln!(
-                "\n*** NOT TESTED: this machine cannot add the target wasm32-unknown-unknown: no mesh in the browser. ***\n"
-            );
+            not_tested("this machine cannot add the target wasm32-unknown-unknown: no mesh in the browser.");
             return None;
         }
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));

@@ -5,6 +5,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use hopwise_testing::not_tested;
 use serde_json::{Value, json};
 
 use crate::support::Folder;
@@ -32,7 +33,7 @@ impl Browser {
             output.is_ok_and(|output| output.status.success())
         };
         let Some(name) = NAMES.into_iter().find(installed) else {
-            eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: {untested} is NOT TESTED");
+            not_tested(&format!("there is no Chromium on this machine: {untested}"));
             return None;
         };
         // The protocol is spoken on the descriptors 3 and 4.

@@ -22,7 +22,7 @@ fn data(page: &str) -> Value {
 
 /// Does in a browser what the script beside this file says, and returns what that found; `None` without a browser.
 fn try_out(folder: &Folder) -> Option<Value> {
-    let mut browser = Browser::start(folder, "what the page does, whose structure is checked,")?;
+    let mut browser = Browser::start(folder, "what the page does, whose structure is checked")?;
     browser.open(&folder.path("page.html"));
     let found = browser.evaluate(concat!(include_str!("selftest.js"), "selftest()"));
     assert_eq!(browser.errors, Vec::<String>::new());
