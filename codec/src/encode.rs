@@ -1,4 +1,4 @@
-use crate::copy::{ONES, ZEROS, copy_run, copy_zeros};
+use crate::copy::{ONES, ZEROS, copy_bytes, copy_run, copy_zeros};
 use crate::crc::Crc;
 use crate::{CRC_BYTES, DELIMITER, has_zero};
 
@@ -33,54 +33,43 @@ impl Encoder<'_> {
     }
 
     #[inline(always)]
-    fn byte(&mut self, byte: u8) {
-        if self.end - self.code == LONGEST {
-            self.close();
-            self.code = self.end;
-            self.end += 1;
-        }
-        if byte == 0 {
-            self.close();
-            self.code = self.end;
-        } else {
-            self.put(self.end, byte);
-        }
+    fn next_code(&mut self) {
+        self.close();
+        self.code = self.end;
         self.end += 1;
     }
 
     /// Encodes bytes, and returns the CRC after them. Four are taken at once where none is 0, or all are.
     #[inline(always)]
     fn part<const CRC: bool>(&mut self, mut part: &[u8], mut crc: Crc) -> Crc {
-        while let Some(&word) = part.first_chunk() {
-            let in_run = LONGEST - (self.end - self.code);
-            let is_zero = word == ZEROS;
-            let copied;
-            if in_run < 4 || !is_zero && has_zero(u32::from_le_bytes(word)) {
-                crc = self.bytes::<CRC>(&word, crc);
-                copied = 4;
-            } else if is_zero {
+        while !part.is_empty() {
+            if self.end - self.code == LONGEST {
+                self.next_code();
+            }
+            let run = part.get(..LONGEST - (self.end - self.code)).unwrap_or(part);
+            let mut copied;
+            if part.starts_with(&ZEROS) {
                 // A run of zeros is a run of codes, each the distance to the next. The last is not known yet.
                 self.close();
                 (copied, crc) = copy_zeros::<CRC>(ZEROS, part, ONES, self.rest(), crc);
                 self.end += copied;
                 self.code = self.end - 1;
-            } else {
-                (copied, crc) = copy_run::<CRC>(part.get(..in_run).unwrap_or(part), self.rest(), crc);
+            } else if run.first_chunk().is_some_and(|word| !has_zero(u32::from_le_bytes(*word))) {
+                (copied, crc) = copy_run::<CRC>(run, self.rest(), crc);
                 self.end += copied;
+            } else {
+                (copied, crc) = copy_bytes::<CRC>(run, self.rest(), crc);
+                self.end += copied;
+                if run.get(copied) == Some(&0) {
+                    self.next_code();
+                    copied += 1;
+                    if CRC {
+                        crc = crc.byte(0);
+                    }
+                }
             }
             // Never 0: there is room.
-            part = part.get(copied.max(4)..).unwrap_or(&[]);
-        }
-        self.bytes::<CRC>(part, crc)
-    }
-
-    #[inline(always)]
-    fn bytes<const CRC: bool>(&mut self, bytes: &[u8], mut crc: Crc) -> Crc {
-        for &byte in bytes {
-            if CRC {
-                crc = crc.byte(byte);
-            }
-            self.byte(byte);
+            part = part.get(copied.max(1)..).unwrap_or(&[]);
         }
         crc
     }
@@ -99,14 +88,9 @@ pub fn encode(parts: &[&[u8]], mask: Option<u32>, out: &mut [u8]) -> Option<usiz
     match mask {
         Some(mask) => {
             let crc = encode_parts::<true>(parts, &mut encoder);
-            (crc.finish() ^ mask)
-                .to_le_bytes()
-                .into_iter()
-                .for_each(|byte| encoder.byte(byte));
+            encode_without_crc(&[&(crc.finish() ^ mask).to_le_bytes()], &mut encoder);
         }
-        None => {
-            encode_parts::<false>(parts, &mut encoder);
-        }
+        None => encode_without_crc(parts, &mut encoder),
     }
     encoder.close();
     encoder.put(encoder.end, DELIMITER);
@@ -117,4 +101,10 @@ pub fn encode(parts: &[&[u8]], mask: Option<u32>, out: &mut [u8]) -> Option<usiz
 fn encode_parts<const CRC: bool>(parts: &[&[u8]], encoder: &mut Encoder<'_>) -> Crc {
     let start = Crc::START;
     parts.iter().fold(start, |crc, part| encoder.part::<CRC>(part, crc))
+}
+
+// Not inlined: once is enough.
+#[inline(never)]
+fn encode_without_crc(parts: &[&[u8]], encoder: &mut Encoder<'_>) {
+    encode_parts::<false>(parts, encoder);
 }
