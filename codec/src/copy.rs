@@ -48,20 +48,3 @@ pub(crate) fn copy_zeros<const CRC: bool>(
     }
     (copied, crc)
 }
-
-/// The same up to a zero, one by one: without a call, where there are few.
-#[inline(always)]
-pub(crate) fn copy_bytes<const CRC: bool>(from: &[u8], to: &mut [u8], mut crc: Crc) -> (usize, Crc) {
-    let mut copied = 0;
-    for (to, &from) in to.iter_mut().zip(from) {
-        if from == 0 {
-            break;
-        }
-        *to = from;
-        if CRC {
-            crc = crc.byte(from);
-        }
-        copied += 1;
-    }
-    (copied, crc)
-}

@@ -187,6 +187,8 @@ mod tests {
             prop::collection::vec(1..=u8::MAX, 0..600),
             prop::collection::vec(byte, 0..600),
             (0..600_usize).prop_map(|length| vec![0; length]),
+            // About the longest run.
+            (248..258_usize, 0..9_usize).prop_map(|(run, zeros)| [vec![1; run], vec![0; zeros]].concat()),
         ]
     }
 
