@@ -28,6 +28,8 @@ pub enum Error {
     TooLong,
 }
 
+/// A run of so many bytes is worth a call.
+const LONG: usize = 8;
 /// The bytes left of a run that does not fit: more than any has.
 const SKIP: usize = u8::MAX as usize;
 
@@ -93,8 +95,8 @@ impl Decoder {
         let (mut zero, mut crc) = (self.zero, self.crc);
         let ended = loop {
             // Four bytes at once, in a run or of zeros, each of which is a code.
-            let in_zeros = left == 0 && zero && bytes.as_slice().first() == Some(&1);
-            if left >= 4 || in_zeros {
+            let in_zeros = left == 0 && zero && bytes.as_slice().starts_with(&ONES);
+            if left >= LONG || in_zeros {
                 let (from, to) = (bytes.as_slice(), core::mem::take(&mut places).into_slice());
                 let copied;
                 (copied, crc) = if in_zeros {
@@ -106,6 +108,19 @@ impl Decoder {
                 };
                 bytes = from.get(copied..).unwrap_or(&[]).iter();
                 places = to.get_mut(copied..).unwrap_or(&mut []).iter_mut();
+            }
+            // What is left of a run.
+            while left > 0
+                && let [byte, rest @ ..] = bytes.as_slice()
+                && *byte != DELIMITER
+                && let Some(place) = places.next()
+            {
+                bytes = rest.iter();
+                left -= 1;
+                *place = *byte;
+                if CRC {
+                    crc = crc.byte(*byte);
+                }
             }
             let Some(&byte) = bytes.next() else {
                 break false;
@@ -172,6 +187,8 @@ mod tests {
             prop::collection::vec(1..=u8::MAX, 0..600),
             prop::collection::vec(byte, 0..600),
             (0..600_usize).prop_map(|length| vec![0; length]),
+            // About the longest run.
+            (248..258_usize, 0..9_usize).prop_map(|(run, zeros)| [vec![1; run], vec![0; zeros]].concat()),
         ]
     }
 

@@ -4,83 +4,76 @@ use crate::{CRC_BYTES, DELIMITER, has_zero};
 
 /// The largest distance between two codes: a code after it stands for no zero.
 const LONGEST: usize = 255;
+/// A part of so many bytes is worth a look at words.
+const LONG: usize = 12;
 
 struct Encoder<'a> {
+    /// The room, from the last code on, which is written when the next one is known.
     out: &'a mut [u8],
-    /// The place of the last code, which is written when the next one is known.
-    code: usize,
+    /// The place after that of the last byte.
     end: usize,
 }
 
 impl Encoder<'_> {
+    /// Closes a run with its code, and goes on so many bytes after it.
     #[inline(always)]
-    fn put(&mut self, at: usize, byte: u8) {
+    fn next_code(&mut self, after: usize) {
         // There is room, which was checked before.
-        if let Some(place) = self.out.get_mut(at) {
-            *place = byte;
+        let out = core::mem::take(&mut self.out);
+        if let Some(code) = out.first_mut() {
+            *code = self.end as u8;
         }
-    }
-
-    /// Where the next bytes go.
-    #[inline(always)]
-    fn rest(&mut self) -> &mut [u8] {
-        self.out.get_mut(self.end..).unwrap_or(&mut [])
-    }
-
-    #[inline(always)]
-    fn close(&mut self) {
-        self.put(self.code, (self.end - self.code) as u8);
+        self.out = out.get_mut(after..).unwrap_or(&mut []);
+        self.end = 1;
     }
 
     #[inline(always)]
     fn byte(&mut self, byte: u8) {
-        if self.end - self.code == LONGEST {
-            self.close();
-            self.code = self.end;
-            self.end += 1;
+        if self.end == LONGEST {
+            self.next_code(LONGEST);
         }
         if byte == 0 {
-            self.close();
-            self.code = self.end;
+            self.next_code(self.end);
         } else {
-            self.put(self.end, byte);
+            if let Some(place) = self.out.get_mut(self.end) {
+                *place = byte;
+            }
+            self.end += 1;
         }
-        self.end += 1;
     }
 
-    /// Encodes bytes, and returns the CRC after them. Four are taken at once where none is 0, or all are.
+    /// Encodes bytes, and returns the CRC after them. Of many, four are taken at once where none is 0, or all are.
     #[inline(always)]
     fn part<const CRC: bool>(&mut self, mut part: &[u8], mut crc: Crc) -> Crc {
-        while let Some(&word) = part.first_chunk() {
-            let in_run = LONGEST - (self.end - self.code);
-            let is_zero = word == ZEROS;
-            let copied;
-            if in_run < 4 || !is_zero && has_zero(u32::from_le_bytes(word)) {
-                crc = self.bytes::<CRC>(&word, crc);
-                copied = 4;
-            } else if is_zero {
-                // A run of zeros is a run of codes, each the distance to the next. The last is not known yet.
-                self.close();
-                (copied, crc) = copy_zeros::<CRC>(ZEROS, part, ONES, self.rest(), crc);
-                self.end += copied;
-                self.code = self.end - 1;
-            } else {
-                (copied, crc) = copy_run::<CRC>(part.get(..in_run).unwrap_or(part), self.rest(), crc);
-                self.end += copied;
+        let is_long = part.len() >= LONG;
+        while !part.is_empty() {
+            let mut copied = 0;
+            let mut few = part;
+            if is_long && let Some(&word) = part.first_chunk() {
+                let in_run = LONGEST - self.end;
+                let rest = self.out.get_mut(self.end..).unwrap_or(&mut []);
+                if in_run < 4 {
+                    // One by one.
+                } else if word == ZEROS {
+                    // A run of zeros is a run of codes, each the distance to the next. The last is not known yet.
+                    (copied, crc) = copy_zeros::<CRC>(ZEROS, part, ONES, rest, crc);
+                    self.next_code(self.end + copied - 1);
+                } else if !has_zero(u32::from_le_bytes(word)) {
+                    (copied, crc) = copy_run::<CRC>(part.get(..in_run).unwrap_or(part), rest, crc);
+                    self.end += copied;
+                }
+                few = part.get(..4).unwrap_or(part);
             }
-            // Never 0: there is room.
-            part = part.get(copied.max(4)..).unwrap_or(&[]);
-        }
-        self.bytes::<CRC>(part, crc)
-    }
-
-    #[inline(always)]
-    fn bytes<const CRC: bool>(&mut self, bytes: &[u8], mut crc: Crc) -> Crc {
-        for &byte in bytes {
-            if CRC {
-                crc = crc.byte(byte);
+            if copied == 0 {
+                copied = few.len();
+                for &byte in few {
+                    if CRC {
+                        crc = crc.byte(byte);
+                    }
+                    self.byte(byte);
+                }
             }
-            self.byte(byte);
+            part = part.get(copied..).unwrap_or(&[]);
         }
         crc
     }
@@ -95,26 +88,32 @@ pub fn encode(parts: &[&[u8]], mask: Option<u32>, out: &mut [u8]) -> Option<usiz
     if decoded + decoded / (LONGEST - 1) + 2 > out.len() {
         return None;
     }
-    let mut encoder = Encoder { out, code: 0, end: 1 };
-    match mask {
+    let room = out.len();
+    let mut encoder = Encoder { out, end: 1 };
+    let left = match mask {
         Some(mask) => {
             let crc = encode_parts::<true>(parts, &mut encoder);
-            (crc.finish() ^ mask)
-                .to_le_bytes()
-                .into_iter()
-                .for_each(|byte| encoder.byte(byte));
+            finish(&[&(crc.finish() ^ mask).to_le_bytes()], encoder)
         }
-        None => {
-            encode_parts::<false>(parts, &mut encoder);
-        }
-    }
-    encoder.close();
-    encoder.put(encoder.end, DELIMITER);
-    Some(encoder.end + 1)
+        None => finish(parts, encoder),
+    };
+    Some(room - left)
 }
 
 #[inline(always)]
 fn encode_parts<const CRC: bool>(parts: &[&[u8]], encoder: &mut Encoder<'_>) -> Crc {
     let start = Crc::START;
     parts.iter().fold(start, |crc, part| encoder.part::<CRC>(part, crc))
+}
+
+/// Encodes the last parts and the delimiter, and returns the room that is left.
+// Given a copy, so that the encoder is in registers before.
+#[inline(never)]
+fn finish(parts: &[&[u8]], mut encoder: Encoder<'_>) -> usize {
+    encode_parts::<false>(parts, &mut encoder);
+    encoder.next_code(encoder.end);
+    if let Some(delimiter) = encoder.out.first_mut() {
+        *delimiter = DELIMITER;
+    }
+    encoder.out.len().saturating_sub(1)
 }

@@ -234,6 +234,8 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
+    // Not inlined, as its counterpart: addresses and quotients that all their branches may need would be computed for every port.
+    #[inline(never)]
     fn take_in(&self, link: u8, arrival: Arrival<'_>, now: Micros) {
         let mut faults = arrival.faults;
         if arrival.is_lost {
@@ -269,6 +271,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         }
     }
 
+    #[inline(never)]
     fn next_frame(&self, link: u8, out: &mut [u8], now: Micros) -> usize {
         match &mut *self.mode() {
             Mode::Mesh(mesh) => mesh.transmit(link, out, now),

@@ -39,6 +39,8 @@ use crate::wire::version3;
 pub type Micros = u64;
 
 /// The time in milliseconds, which wrap after 49 days, where memory is scarce.
+// Not inlined: the compiler would divide, which takes 64 bits a hundred cycles, long before it is known whether that is needed.
+#[inline(never)]
 pub(crate) fn millis(now: Micros) -> u32 {
     (now / 1_000) as u32
 }

@@ -15,6 +15,8 @@ use crate::wire::{
 
 impl<C: Capacities> Router<C> {
     /// Processes a packet of a link. If there is no room for it, the link is not told that it was taken.
+    // Not inlined: the addresses of all that it may need would be computed for every frame.
+    #[inline(never)]
     pub(super) fn packet_in(&mut self, link: u8, channel: u8, length: u16, now: Micros, observer: &mut impl Observer) {
         let host = self.forwarding.host == Some(link);
         if !host && self.forwarding.wiring.neighbor_at(link).is_none() {

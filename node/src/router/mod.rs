@@ -493,15 +493,17 @@ impl<C: Capacities> Router<C> {
             Turn::Nothing => return 0,
             Turn::Time => return self.write_time(link, now, out).unwrap_or(0),
             Turn::Control => None,
-            Turn::Retransmit(place) => Some((place, true)),
+            Turn::Retransmit(place) => Some((place, self.forwarding.channel_on(link, place), true)),
             Turn::New(_) if !waits => None,
             Turn::New(room) => self
                 .forwarding
                 .pick(link, room, self.mtu(link), now)
-                .map(|place| (place, false)),
+                .map(|(place, channel)| (place, Some(channel), false)),
         };
         let sent = match place {
-            Some((place, retransmit)) => self.write_packet(link, place, retransmit, now, out, observer),
+            Some((place, channel, retransmit)) => {
+                channel.and_then(|channel| self.write_packet(link, place, channel, retransmit, now, out, observer))
+            }
             None => self.write_control(link, now, out),
         };
         sent.unwrap_or(0)
@@ -516,16 +518,17 @@ impl<C: Capacities> Router<C> {
         end.write_control(now, out)
     }
 
+    #[allow(clippy::too_many_arguments, reason = "one caller, and no two that are one thing")]
     fn write_packet(
         &mut self,
         link: u8,
         place: Place,
+        channel: u8,
         retransmit: bool,
         now: Micros,
         out: &mut [u8],
         observer: &mut impl Observer,
     ) -> Option<usize> {
-        let channel = self.forwarding.channel_on(link, place)?;
         if !retransmit {
             self.forwarding.sign(place, now);
         }

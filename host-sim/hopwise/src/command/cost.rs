@@ -12,6 +12,8 @@ use hopwise_emulate::repository::Repository;
 use hopwise_emulate::rig;
 use hopwise_emulate::setup::Program;
 use hopwise_emulator::boards::BoardKind;
+use hopwise_emulator::image::Image;
+use hopwise_node::wire::Traffic;
 use hopwise_rig::boards::DEFAULT;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -24,7 +26,7 @@ use super::{RepositoryArg, parse, table};
 const PROGRAMS: &str = "path(2)";
 /// A way of twelve hops, and what goes it.
 const WAY: &str = "path(13)";
-const HOP_PAYLOADS: [u8; 3] = [10, 40, 200];
+const HOP_PAYLOADS: [u8; 4] = [Traffic::SMALLEST, 10, 40, 200];
 
 #[derive(Args)]
 #[command(after_help = "\

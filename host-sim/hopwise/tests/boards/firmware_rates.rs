@@ -1,10 +1,10 @@
 //! Boards that change the rates of their cables together.
 
 use hopwise_emulate::setup::{self, LINKS};
-use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Port, Script};
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{AUTOMATIC_RATES, BoardConfig, Command, Pattern, Traffic, TrafficReport};
+use hopwise_node::wire::{AUTOMATIC_RATES, BoardConfig, Command, Pattern, Query, Traffic, TrafficReport};
 
 use crate::firmware_support::{Firmware, Rig, firmware};
 
@@ -12,14 +12,15 @@ const TOP: u32 = 5_625_000;
 /// Packets a second from each board to its neighbors.
 const RATE: u32 = 2_000;
 
-/// `ring(3)` with as many packets as cables at 1 Mbaud could not carry, and an option of each board; and this happens.
-fn rig(firmware: &'static Firmware, options: [u8; 3], events: Vec<(Time, Action)>) -> Rig {
-    let mut rig = Rig::new(firmware, "ring(3)");
+/// A ring with as many packets as cables at 1 Mbaud could not carry, and an option of each board; and this happens.
+fn rig(firmware: &'static Firmware, options: &[u8], events: Vec<(Time, Action)>) -> Rig {
+    let network = format!("ring({})", options.len());
+    let mut rig = Rig::new(firmware, &network);
     for (node, board) in rig.world.boards_mut().iter_mut().enumerate() {
         let config = BoardConfig {
             options: options[node],
             traffic: Some(Traffic::new(RATE, 0, Pattern::Neighbors, 200)),
-            ..BoardConfig::new("ring(3)", node as u64).expect("a config")
+            ..BoardConfig::new(&network, node as u64).expect("a config")
         };
         setup::configure(board, &firmware.image, &config.write(), None, 1 + node as u32);
     }
@@ -49,7 +50,8 @@ fn received(rig: &mut Rig, board: usize) -> u32 {
 
 /// What links say about damage, and how many sessions each had.
 fn assert_links(rig: &mut Rig, is_clean: bool) {
-    for (board, link) in (0..3).flat_map(|board| [(board, 0), (board, 1)]) {
+    let boards = 0..rig.world.boards().len();
+    for (board, link) in boards.flat_map(|board| [(board, 0), (board, 1)]) {
         let report = rig.link_report(board, link);
         let counters = report.counters;
         assert_eq!(
@@ -69,7 +71,7 @@ fn assert_links(rig: &mut Rig, is_clean: bool) {
 #[test]
 fn cables_get_their_fastest_rates_under_traffic_and_lose_nothing() {
     let Some(firmware) = firmware() else { return };
-    let mut rig = rig(firmware, AUTO, vec![]);
+    let mut rig = rig(firmware, &AUTO, vec![]);
     rig.run_for(2 * SECOND);
     assert_eq!(bauds(&rig), [TOP; 6]);
     assert_links(&mut rig, true);
@@ -84,12 +86,36 @@ fn assert_traffic(rig: &mut Rig, packets: u32) {
     rig.assert_healthy();
 }
 
+/// As `hopwise check` does, again and again: first while nothing else happens and boards sleep, then under traffic.
+#[test]
+fn a_host_that_asks_all_boards_at_once_takes_no_link_down() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = rig(firmware, &[AUTOMATIC_RATES; 5], vec![]);
+    let links = (0..5).flat_map(|dest| (0..2).map(move |link| (dest, Query::Link, vec![link])));
+    let others = (0..5).flat_map(|dest| [Query::Identity, Query::Counters].map(|query| (dest, query, vec![])));
+    let requests: Vec<_> = others
+        .chain(links)
+        .map(|(dest, query, more)| BoardRequest::new(0, dest, query).with(more))
+        .collect();
+    for pause in [700, 1_000] {
+        rig.run_for(pause * MILLISECOND);
+        for _ in 0..20 {
+            let replies = rig.ask(&requests);
+            assert!(replies.iter().all(Option::is_some), "{replies:?}");
+            rig.run_for(3_700 * MICROSECOND);
+        }
+        assert_eq!(bauds(&rig), [TOP; 10]);
+        assert_links(&mut rig, true);
+        rig.assert_healthy();
+    }
+}
+
 #[test]
 fn a_cable_that_becomes_noisy_gets_slower_and_traffic_goes_on() {
     let Some(firmware) = firmware() else { return };
     // In one direction only.
     let noise = Action::NoiseAbove(port(0, 0), 3e-4, 2_000_000);
-    let mut rig = rig(firmware, AUTO, vec![(2 * SECOND, noise)]);
+    let mut rig = rig(firmware, &AUTO, vec![(2 * SECOND, noise)]);
     rig.run_for(1_900 * MILLISECOND);
     assert_eq!(bauds(&rig), [TOP; 6]);
     rig.run_for(1_100 * MILLISECOND);
@@ -108,7 +134,7 @@ fn boards_that_are_reset_while_rates_change_agree_again() {
     let Some(firmware) = firmware() else { return };
     let events = [300, 316, 333, 451, 600, 1_500].into_iter().zip([0, 1, 2, 0, 1, 2]);
     let events = events.map(|(at, board)| (at * MILLISECOND, Action::Reset(board)));
-    let mut rig = rig(firmware, AUTO, events.collect());
+    let mut rig = rig(firmware, &AUTO, events.collect());
     rig.run_for(8 * SECOND);
     assert_eq!(bauds(&rig), [TOP; 6]);
     rig.wait_for_links(SECOND);
@@ -118,7 +144,7 @@ fn boards_that_are_reset_while_rates_change_agree_again() {
 #[test]
 fn a_board_with_a_fixed_rate_keeps_it_and_so_do_its_neighbors_there() {
     let Some(firmware) = firmware() else { return };
-    let mut rig = rig(firmware, [AUTOMATIC_RATES, AUTOMATIC_RATES, 0], vec![]);
+    let mut rig = rig(firmware, &[AUTOMATIC_RATES, AUTOMATIC_RATES, 0], vec![]);
     rig.run_for(2 * SECOND);
     let all = bauds(&rig);
     assert_eq!(all[4..], [1_000_000; 2]);

@@ -63,24 +63,24 @@ impl<C: Capacities> Forwarding<C> {
         ))
     }
 
-    /// The next packet for a link: among those whose virtual channel has room, the oldest of the source with the smallest share. So
-    /// far sources get as much of a busy mesh as near ones, and as those that send all they can; and packets of one source keep
-    /// their order, since ages, which are rounded at every hop, are not compared within it.
-    pub(in crate::router) fn pick(&mut self, link: u8, room: Offer, mtu: usize, now: Micros) -> Option<Place> {
+    /// The next packet for a link, and its virtual channel there: among those whose virtual channel has room, the oldest of the source with the
+    /// smallest share. So far sources get as much of a busy mesh as near ones, and as those that send all they can; and packets of one source
+    /// keep their order, since ages, which are rounded at every hop, are not compared within it.
+    pub(in crate::router) fn pick(&mut self, link: u8, room: Offer, mtu: usize, now: Micros) -> Option<(Place, u8)> {
         let queue = self.queues.get(usize::from(link))?;
-        let takes = |place: Place| self.channel_on(link, place).is_some_and(|channel| room.takes(channel));
-        let open = |place: Place| takes(place) && self.fits(place, mtu);
+        let open = |place: Place| {
+            let channel = self.channel_on(link, place).filter(|channel| room.takes(*channel));
+            channel.filter(|_| self.fits(place, mtu))
+        };
         if let [only] = **queue {
-            if !open(only) {
-                return None;
-            }
+            let channel = open(only)?;
             self.pool.serve(only);
             self.queues.get_mut(usize::from(link))?.pop();
-            return Some(only);
+            return Some((only, channel));
         }
         let mut first: Option<(Share, u32, Node)> = None;
         for &place in queue.iter() {
-            let Some(slot) = self.pool.get(place).filter(|_| open(place)) else {
+            let Some(slot) = self.pool.get(place).filter(|_| open(place).is_some()) else {
                 continue;
             };
             let (served, age) = (self.pool.served(slot), slot.age_in_micros(now));
@@ -94,9 +94,10 @@ impl<C: Capacities> Forwarding<C> {
                 .get(place)
                 .is_some_and(|slot| slot.packet.header.source == source)
         };
-        let place = queue.iter().copied().find(|&place| of_source(place) && open(place))?;
+        let mut all = queue.iter().copied();
+        let (place, channel) = all.find_map(|place| Some((place, open(place).filter(|_| of_source(place))?)))?;
         self.pool.serve(place);
-        take_out(self.queues.get_mut(usize::from(link))?, place).then_some(place)
+        take_out(self.queues.get_mut(usize::from(link))?, place).then_some((place, channel))
     }
 
     /// Whether a packet is not longer than the longest that the other end of a link takes.
