@@ -12,7 +12,6 @@ use hopwise_emulate::repository::Repository;
 use hopwise_emulate::rig;
 use hopwise_emulate::setup::Program;
 use hopwise_emulator::boards::BoardKind;
-use hopwise_emulator::image::Image;
 use hopwise_node::wire::Traffic;
 use hopwise_rig::boards::DEFAULT;
 use rayon::prelude::*;

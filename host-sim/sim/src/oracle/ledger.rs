@@ -9,6 +9,8 @@ use hopwise_node::router::Event;
 use hopwise_node::wire::{DropReason, Kind, PacketId, RouterCounters};
 
 use super::frame_summary::FrameSummary;
+use super::record::LIFE;
+use crate::wire::Nanos;
 use crate::world::WireEnd;
 
 /// Maximum number of remembered frames per link, which has a few in flight, including those of ended sessions.
@@ -31,6 +33,11 @@ struct End {
     taken: Vec<PacketId>,
 }
 
+/// Among so many packets that a board gave up within this time is one of which it may keep quiet. A link has a report more for each
+/// 16.4 ms, and four at once: in this time it gets them all back, even by the slowest clock.
+const REPORTS_AT_ONCE: usize = 4;
+const REPORTS_WITHIN: Nanos = 100_000_000;
+
 /// The actions of a board since power-on.
 #[derive(Clone, Default)]
 struct Counts {
@@ -40,20 +47,30 @@ struct Counts {
     dropped: [u32; DropReason::ALL.len()],
     /// What it has to say by itself, and on how many links it may still have to be sent.
     own: Vec<(PacketId, usize)>,
-    /// What it may have to tell senders of packets that went no further.
-    reports: usize,
+    /// What it may have to tell senders of packets that went no further, since when.
+    reports: Vec<Nanos>,
+    /// When it gave up the last packets of which it was to tell their senders.
+    gave_up: [Nanos; REPORTS_AT_ONCE],
+    /// The last of them, if its sender must be told.
+    owes: Option<PacketId>,
 }
 
 impl Counts {
     /// A packet has come by a link. A report of the node itself that has found no path comes back, and leaves once more.
-    fn came(&mut self, board: u32, packet: &PacketId) {
+    fn came(&mut self, at: Nanos, board: u32, packet: &PacketId) {
         self.received += 1;
-        self.reports += usize::from(is_own_report(board, packet));
+        self.reports.extend(is_own_report(board, packet).then_some(at));
+    }
+
+    /// The most service packets that it may hold. A report is gone when its life is over, if it was made at all.
+    fn waiting(&mut self, at: Nanos) -> usize {
+        self.reports.retain(|&since| at < since + 2 * LIFE);
+        self.own.len() + self.reports.len()
     }
 
     fn left(&mut self, board: u32, packet: &PacketId) {
         if is_own_report(board, packet) {
-            self.reports = self.reports.saturating_sub(1);
+            self.reports.pop();
         }
         if let Some((_, links)) = self.own.iter_mut().find(|(own, _)| own == packet) {
             *links = links.saturating_sub(1);
@@ -61,10 +78,10 @@ impl Counts {
         self.own.retain(|&(_, links)| links > 0);
     }
 
-    fn ended(&mut self, board: u32, packet: &PacketId, reason: DropReason) {
+    fn ended(&mut self, at: Nanos, board: u32, packet: &PacketId, reason: DropReason) {
         self.own.retain(|(own, _)| own != packet);
         if is_own_report(board, packet) {
-            self.reports = self.reports.saturating_sub(1);
+            self.reports.pop();
         }
         let told = matches!(packet.kind, Kind::Datagram | Kind::Confirmed | Kind::Request);
         let given_up = matches!(
@@ -76,7 +93,13 @@ impl Counts {
                 | DropReason::NoHost
                 | DropReason::NoSuchNode
         );
-        self.reports += usize::from(told && given_up);
+        if told && given_up {
+            let within_limits = self.gave_up[0] + REPORTS_WITHIN < at && self.waiting(at) < SERVICE;
+            self.owes = within_limits.then_some(*packet);
+            self.gave_up.rotate_left(1);
+            self.gave_up[REPORTS_AT_ONCE - 1] = at;
+            self.reports.push(at);
+        }
     }
 }
 
@@ -184,10 +207,10 @@ impl Ledger {
     }
 
     /// Takes note of what a node says it did; says what is wrong with that.
-    pub(super) fn note(&mut self, board: u32, event: &Event) -> Option<String> {
+    pub(super) fn note(&mut self, at: Nanos, board: u32, event: &Event) -> Option<String> {
         match *event {
             Event::Received { link, packet, dest } => {
-                self.counts.get_mut(board as usize)?.came(board, &packet);
+                self.counts.get_mut(board as usize)?.came(at, board, &packet);
                 let End { coming, .. } = self.end((board, link))?;
                 // The last, should plugs have been exchanged meanwhile.
                 let place = coming.iter().rposition(|one| one.packet == packet && one.dest == dest);
@@ -238,8 +261,8 @@ impl Ledger {
             Event::Dropped { packet, reason, .. } => {
                 let counts = self.counts.get_mut(board as usize)?;
                 *counts.dropped.get_mut(reason as usize)? += 1;
-                counts.ended(board, &packet, reason);
-                let waiting = counts.own.len() + counts.reports;
+                counts.ended(at, board, &packet, reason);
+                let waiting = counts.waiting(at);
                 if reason == DropReason::Busy && packet.kind == Kind::Request && waiting < SERVICE {
                     return Some(format!("it has no room for a response, and {waiting} to send"));
                 }
@@ -247,6 +270,12 @@ impl Ledger {
             _ => {}
         }
         None
+    }
+
+    /// Whether a board must tell the sender of the packet that it gave up last: it had room for a report, and was within its limits.
+    pub(super) fn owes_report(&self, board: u32, packet: &PacketId) -> bool {
+        let counts = self.counts.get(board as usize);
+        counts.is_some_and(|counts| counts.owes.as_ref() == Some(packet))
     }
 
     pub(super) fn links(&self, board: u32) -> usize {
@@ -258,7 +287,8 @@ impl Ledger {
         if let Some(counts) = self.counts.get_mut(board as usize) {
             *counts = Counts {
                 own: std::mem::take(&mut counts.own),
-                reports: counts.reports,
+                reports: std::mem::take(&mut counts.reports),
+                gave_up: counts.gave_up,
                 ..Counts::default()
             };
         }

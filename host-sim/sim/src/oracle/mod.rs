@@ -13,7 +13,7 @@ mod responses;
 mod restored;
 mod verdict;
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 
 use frame_summary::{FrameSummary, Sequences};
@@ -78,6 +78,8 @@ pub struct Oracle {
     history: History,
     sequences: Sequences,
     ledger: Ledger,
+    /// Packets of which a node must tell their senders, until when, and which node.
+    owed: VecDeque<(Nanos, u32, u32)>,
     /// The number of the first packet after everything was restored.
     restored_from: Option<u32>,
     /// The last packet that came from a source to a node, by service.
@@ -117,6 +119,7 @@ impl Oracle {
             parts: Parts::new(vec![0; nodes as usize], vec![0; nodes as usize], false),
             off_at: vec![None; nodes as usize],
             history: History::new(byte_nanos),
+            owed: VecDeque::new(),
             restored_from: None,
             sequences: Sequences::default(),
             ledger: Ledger::new(boards, hosts.len()),
@@ -193,6 +196,7 @@ impl Oracle {
 
     /// A frame leaves for the other end of a cable.
     pub fn carried(&mut self, at: Nanos, from: WireEnd, to: WireEnd, frame: &[u8]) {
+        self.check_reports(at);
         let mut frame_summary = FrameSummary::at(frame, from, &mut self.sequences);
         let host = from.0.checked_sub(self.nodes);
         if let Some(&board) = host.and_then(|host| self.hosts.get(host as usize)) {
@@ -472,7 +476,7 @@ impl Oracle {
     pub fn reported(&mut self, at: Nanos, sender: &Sender, packet: u32) {
         for kind in [Kind::Datagram, Kind::Request] {
             if let Some(&number) = self.ids.get(&sender.packet(kind, packet)) {
-                self.explain(at, sender.board, number, "reported as undeliverable");
+                self.explain(at, sender.board, number, "reported as undeliverable", false);
             }
         }
     }
@@ -481,7 +485,7 @@ impl Oracle {
         if let Event::Delivered { packet } = event {
             self.note_request(node, packet);
         }
-        if let Some(what) = self.ledger.note(node, event) {
+        if let Some(what) = self.ledger.note(at, node, event) {
             self.broken(at, node, Broken::Account, what);
         }
         match event {
@@ -525,12 +529,14 @@ impl Oracle {
             self.records[number as usize].busy |= reason == DropReason::Busy && packet.kind == Kind::Request;
             self.records[number as usize].unread |= reason == DropReason::InboxFull;
             self.records[number as usize].twin |= reason == DropReason::Duplicate;
-            self.explain(at, node, number, reason.name());
+            let owed = self.ledger.owes_report(node, packet);
+            self.explain(at, node, number, reason.name(), owed);
         }
     }
 
-    /// A copy of a packet was dropped with a reason. A datagram is not waited for then, though another copy may still come.
-    fn explain(&mut self, at: Nanos, node: u32, number: u32, reason: &str) {
+    /// A copy of a packet was dropped with a reason. A datagram is not waited for then, though another copy may still come; the report to
+    /// its sender is, if the node owes one.
+    fn explain(&mut self, at: Nanos, node: u32, number: u32, reason: &str, owed: bool) {
         let record = &mut self.records[number as usize];
         record.dropped.get_or_insert(at);
         if !record.service.is_sent_once() || record.closed {
@@ -541,7 +547,27 @@ impl Oracle {
             let what = format!("packet {number} from node {source} to {dest} was dropped in a quiet mesh: {reason}");
             self.broken(at, node, Broken::Dropped, what);
         }
+        if owed {
+            return self.owed.push_back((at + self.soon, number, node));
+        }
         self.close(number);
+    }
+
+    /// Reports that a node owes arrive as soon as all else does. Nothing is promised beside faulty nodes and wires that damage too much, while
+    /// cables and boards change or senders are refused, without a path back, and to an application that reads late: its inbox may be full.
+    fn check_reports(&mut self, at: Nanos) {
+        while let Some((until, number, by)) = self.owed.pop_front_if(|&mut (until, ..)| until < at) {
+            let record = &self.records[number as usize];
+            let parts = &record.parts;
+            let could_come = parts.join(by, record.source) && !parts.has_bad_wires && !self.reads_late;
+            let is_calm = self.all_are_honest() && self.history.exception(record.sent_at, until).is_none();
+            if !record.closed && could_come && is_calm {
+                let source = record.source;
+                let what = format!("node {by} gave up packet {number} of node {source}, which was never told");
+                self.broken(at, by, Broken::Lost, what);
+            }
+            self.close(number);
+        }
     }
 
     pub fn restarted(&mut self, at: Nanos, node: u32, held: impl Iterator<Item = PacketId>) {

@@ -12,7 +12,7 @@ use super::Exception;
 use crate::wire::Nanos;
 
 /// Nothing is under way for longer than this.
-const LIFE: Nanos = (LIFETIME + SLACK) * 1_000;
+pub(super) const LIFE: Nanos = (LIFETIME + SLACK) * 1_000;
 
 /// How a packet was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -424,6 +424,33 @@ fn a_mesh_that_does_not_recover_is_found() {
     assert_eq!(verdict(&also(settings, "--restore"), Honest), None);
 }
 
+/// Whatever a node gives up, and says so itself, its sender is told: reports are not replaced by the word of the node that owes them.
+#[test]
+fn a_report_that_is_swallowed_is_missed() {
+    // No path leads to the board that is off: each packet for it ends at one of its neighbors.
+    for service in ["", "--traffic ping-all"] {
+        let settings = on(&format!(
+            "torus(3,3) --packets 1000 --rate 5 --events '0s off 8' {service}"
+        ));
+        let mut told = 0;
+        let listens = Brings(|_, messages: &mut Vec<Message<BODY>>| told += reports(messages));
+        assert_eq!(verdict(&settings, listens), None, "{}", settings.command());
+        assert!(told > 3, "only {told} reports");
+        let mut once = true;
+        let swallows = Brings(move |_, messages: &mut Vec<Message<BODY>>| {
+            if reports(messages) > 0 && std::mem::take(&mut once) {
+                messages.retain(|message| !matches!(message.kind, MessageKind::Undeliverable { .. }));
+            }
+        });
+        assert_caught_in(&settings, swallows, Broken::Lost);
+    }
+}
+
+fn reports(messages: &[Message<BODY>]) -> usize {
+    let is_report = |message: &&Message<BODY>| matches!(message.kind, MessageKind::Undeliverable { .. });
+    messages.iter().filter(is_report).count()
+}
+
 /// Swallows the messages that an inbox had no room for at first.
 #[derive(Default)]
 struct ForgetsWhatWaited(HashSet<(u64, u32)>);
