@@ -6,6 +6,7 @@ use hopwise_node::capacities::Capacities;
 
 use super::programs::{self, Program, Programs};
 use super::run::{Account, RunError, SimRun, run};
+use super::services::simulate_services;
 use super::shell::{Honest, Shell};
 use super::world::{Narrow, NarrowOfMany, Wide};
 
@@ -15,7 +16,10 @@ pub fn simulate<'a>(
     trace: Option<&'a mut (dyn Write + 'a)>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
-    play(what, Honest, trace, None, progress)
+    match what.service {
+        Some(service) => simulate_services(what, service, trace),
+        None => play(what, Honest, trace, None, progress),
+    }
 }
 
 /// The same with something between nodes and world.
@@ -34,7 +38,7 @@ pub fn simulate_programs(what: &SimRun, program: &Program<'_>) -> Result<Account
     play(what, Honest, None, Some(Programs::new(program, &shared)), &mut |_| ())
 }
 
-fn play<'a, S: Shell>(
+pub(super) fn play<'a, S: Shell>(
     what: &'a SimRun,
     shell: S,
     trace: Option<&'a mut (dyn Write + 'a)>,

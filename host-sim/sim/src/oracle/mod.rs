@@ -556,7 +556,8 @@ impl Oracle {
     /// Reports that a node owes arrive as soon as all else does. Nothing is promised beside faulty nodes and wires that damage too much, while
     /// cables and boards change or senders are refused, without a path back, and to an application that reads late: its inbox may be full.
     fn check_reports(&mut self, at: Nanos) {
-        while let Some((until, number, by)) = self.owed.pop_front_if(|&mut (until, ..)| until < at) {
+        while let Some(&(until, number, by)) = self.owed.front().filter(|(until, ..)| *until < at) {
+            self.owed.pop_front();
             let record = &self.records[number as usize];
             let parts = &record.parts;
             let could_come = parts.join(by, record.source) && !parts.has_bad_wires && !self.reads_late;
