@@ -34,7 +34,7 @@ pub enum Fault {
     #[error("'{expression}' is not a network: {error}")]
     Network { expression: String, error: ParseError },
     #[error("{0} has more than {MAX_NODES} nodes, too many for a trace")]
-    Nodes(Network),
+    Nodes(String),
     #[error("{network}: {error}")]
     Node { network: String, error: NoSuchNode },
 }
@@ -93,7 +93,7 @@ impl<R: BufRead> Reader<R> {
         })?;
         match parsed.nodes() {
             ..=MAX_NODES => Ok(Some(parsed)),
-            _ => Err(bad(Fault::Nodes(parsed))),
+            _ => Err(bad(Fault::Nodes(expression.clone()))),
         }
     }
 
