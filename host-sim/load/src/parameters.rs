@@ -13,6 +13,7 @@ use crate::bad::{BadLoad, bad};
 /// A head flit that arrives in cycle `a` at an idle router is routed in `a`, asks for a virtual channel `routing` cycles
 /// later, for the switch `vc_alloc` after that, and is at the next router `switch_alloc + traversal + channel` cycles after
 /// the switch was granted. With every step 1, a hop takes 5 cycles, and entering and leaving the network 7.
+/// A stage that takes [batches](Stages::Batch) may begin later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// From the arrival of a head flit to its request for a virtual channel.
