@@ -26,111 +26,56 @@ pub enum Outcome {
     Unknown,
 }
 
-/// An event that a node noticed or caused.
+/// An event that a node noticed or caused. Links count from 0; `dest` is the destination of the packet.
+#[expect(missing_docs, reason = "the names of the other fields say what they are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
     /// A link is open: it leads to a neighbor (or a host), and both ends accept each other.
-    LinkUp {
-        /// The link, from 0.
-        link: u8,
-        /// The identity of the other end.
-        peer: Identity,
-    },
+    LinkUp { link: u8, peer: Identity },
     /// A link is down.
-    LinkDown {
-        /// The link, from 0.
-        link: u8,
-        /// The reason.
-        reason: Down,
-    },
+    LinkDown { link: u8, reason: Down },
     /// An end is at a link where it does not belong, or that is already reached by another link. Nothing is sent to it.
     Miswired {
-        /// The link, from 0.
         link: u8,
         /// The expected neighbor: that of the link's number if it is missing, or else the first missing one.
         expected: Option<Node>,
-        /// The identity of the end found.
         found: Identity,
     },
     /// Received bytes are not a frame.
-    Damaged {
-        /// The link, from 0.
-        link: u8,
-        /// The error of the frame.
-        error: FrameError,
-    },
+    Damaged { link: u8, error: FrameError },
     /// A packet is sent on a link.
     Sent {
-        /// The link, from 0.
         link: u8,
-        /// The packet.
         packet: PacketId,
-        /// The destination of the packet.
         dest: Node,
-        /// Whether it is a retransmission.
         #[serde(alias = "again")]
         retransmit: bool,
     },
     /// A packet came in on a link.
-    Received {
-        /// The link, from 0.
-        link: u8,
-        /// The packet.
-        packet: PacketId,
-        /// The destination of the packet.
-        dest: Node,
-    },
+    Received { link: u8, packet: PacketId, dest: Node },
     /// A packet originates here.
-    Accepted {
-        /// The packet.
-        packet: PacketId,
-        /// The destination of the packet.
-        dest: Node,
-    },
+    Accepted { packet: PacketId, dest: Node },
     /// A neighbor has taken a packet.
-    Forwarded {
-        /// The link, from 0.
-        link: u8,
-        /// The packet.
-        packet: PacketId,
-    },
+    Forwarded { link: u8, packet: PacketId },
     /// A packet has been given to the application, the host, or the node's own services.
-    Delivered {
-        /// The packet.
-        packet: PacketId,
-    },
+    Delivered { packet: PacketId },
     /// A packet was dropped.
     Dropped {
-        /// The packet.
         packet: PacketId,
-        /// The destination of the packet.
         dest: Node,
-        /// The failure reason.
         reason: DropReason,
     },
     /// A packet takes a detour around a dead link.
-    Detoured {
-        /// The packet.
-        packet: PacketId,
-        /// The neighbor of the detour.
-        by: Node,
-    },
+    Detoured { packet: PacketId, by: Node },
     /// A confirmed packet of this node is completed.
-    Completed {
-        /// The number of the packet.
-        number: u32,
-        /// The result.
-        outcome: Outcome,
-    },
+    Completed { number: u32, outcome: Outcome },
     /// The mesh time.
     Clock {
-        /// The root of the mesh time.
         root: Node,
         /// The local clock, in microseconds.
         local: Micros,
-        /// The mesh time at that moment.
         mesh: Micros,
         /// The rate of mesh time relative to the local clock, in 2^-32.
         rate: i32,
