@@ -2,10 +2,10 @@ use hopwise_core::Node;
 use hopwise_node::wire::DropReason;
 
 /// The reason why a message was not sent.
+#[expect(missing_docs, reason = "the sentences say what they are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SendError {
-    /// The node does not exist.
     #[error("there is no such node")]
     NoSuchNode,
     /// The message is longer than [`MAX_MESSAGE`](crate::MAX_MESSAGE).
@@ -14,6 +14,7 @@ pub enum SendError {
 }
 
 /// The reason why a request has no response.
+#[expect(missing_docs, reason = "the sentences say what they are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum RequestError {
@@ -22,19 +23,11 @@ pub enum RequestError {
     NotSent(SendError),
     /// It did not reach its destination.
     #[error("it ended at node {at}: {}", .reason.name())]
-    Undeliverable {
-        /// The node that dropped it.
-        at: Node,
-        /// The failure reason.
-        reason: DropReason,
-    },
-    /// No application there serves the port.
+    Undeliverable { at: Node, reason: DropReason },
     #[error("no application there serves the port")]
     PortUnreachable,
-    /// The application has no room for it.
     #[error("the application has no room for it")]
     Busy,
-    /// The application rejected it as malformed.
     #[error("the application could not make sense of it")]
     Refused,
     /// No response came in time. The request may have been carried out or not.
@@ -46,6 +39,7 @@ pub enum RequestError {
 }
 
 /// The reason why a port was not opened.
+#[expect(missing_docs, reason = "the sentences say what they are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum OpenError {
@@ -55,7 +49,6 @@ pub enum OpenError {
     /// The maximum number of receivers is open.
     #[error("there is no room for another receiver")]
     NoRoom,
-    /// It is reserved for Hopwise.
     #[error("ports below 16 are Hopwise's own")]
     Reserved,
 }

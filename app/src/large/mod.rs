@@ -22,32 +22,24 @@ pub const MAX_LARGE: usize = 64 * 1024;
 const GIVE_UP: Micros = 30_000_000;
 
 /// The reason why a large message was not sent, or may not have been.
+#[expect(missing_docs, reason = "the sentences say what they are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LargeError {
     /// The node does not exist, or the message is longer than [`MAX_LARGE`].
     #[error("{0}")]
     NotSent(SendError),
-    /// No program there receives on the port.
     #[error("no program there receives on the port")]
     PortUnreachable,
     /// The receiver's buffer is too small.
     #[error("the receiver has room for {room} bytes only")]
-    NoRoom {
-        /// The size of the buffer in bytes.
-        room: u32,
-    },
+    NoRoom { room: u32 },
     /// The receiver was busy with other messages, or read nothing, for half a minute.
     #[error("the receiver is busy")]
     Busy,
     /// The node was unreachable for half a minute.
     #[error("it ended at node {at}: {}", .reason.name())]
-    Undeliverable {
-        /// The node that dropped the last attempt.
-        at: Node,
-        /// The failure reason.
-        reason: DropReason,
-    },
+    Undeliverable { at: Node, reason: DropReason },
     /// The receiver is gone, or has not responded for half a minute. It does not have the message.
     #[error("the receiver has gone")]
     Gone,

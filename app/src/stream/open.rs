@@ -21,6 +21,7 @@ const GIVE_UP: Micros = 10_000_000;
 const REMEMBERED: usize = 4;
 
 /// The reason why a stream was not opened.
+#[expect(missing_docs, reason = "the sentences say what they are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ConnectError {
@@ -30,17 +31,11 @@ pub enum ConnectError {
     /// This node has no free port for it.
     #[error("{0}")]
     NoPort(OpenError),
-    /// No program there accepts streams on the port.
     #[error("no program there accepts streams on the port")]
     PortUnreachable,
     /// The node was unreachable for ten seconds.
     #[error("it ended at node {at}: {}", .reason.name())]
-    Undeliverable {
-        /// The node that dropped the last attempt.
-        at: Node,
-        /// The failure reason.
-        reason: DropReason,
-    },
+    Undeliverable { at: Node, reason: DropReason },
     /// The program there has not accepted it for ten seconds.
     #[error("the program there does not accept it")]
     Busy,

@@ -73,15 +73,11 @@ pub enum Down {
 }
 
 /// A received event.
+#[expect(missing_docs, reason = "the names of the fields say what they are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// A [packet](Link::packet) in order. [`End::take`] must be called next if there is room for it.
-    Packet {
-        /// The virtual channel in which it waits.
-        channel: u8,
-        /// Its length.
-        length: u16,
-    },
+    /// A [packet](Link::packet) in order, and the virtual channel in which it waits. [`End::take`] must be called next if there is room for it.
+    Packet { channel: u8, length: u16 },
     /// A time signal of the other end.
     Time(TimeSignal),
     /// A frame that the link has fully processed.

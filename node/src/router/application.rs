@@ -28,6 +28,7 @@ pub enum SendError {
 }
 
 /// The kind of a message for the application.
+#[expect(missing_docs, reason = "the names of the fields say what they are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageKind {
     /// A datagram.
@@ -36,22 +37,16 @@ pub enum MessageKind {
     Broadcast,
     /// A confirmed packet, whose sender is notified of the delivery.
     Confirmed,
-    /// A request for the board around the node; [`Router::reply`] answers it.
-    BoardRequest {
-        /// The number in [`Query::Board`].
-        number: u8,
-    },
+    /// A request for the board around the node, with the number in [`Query::Board`]; [`Router::reply`] answers it.
+    BoardRequest { number: u8 },
     /// A request to an application of this node; [`Router::respond`] answers it.
     Request,
     /// The response to a [request](Query).
     Response(Query),
-    /// A datagram or a request could not be delivered.
+    /// The datagram or request of this number could not be delivered.
     Undeliverable {
-        /// The number of that packet.
         number: u32,
-        /// The destination of that packet.
         dest: Node,
-        /// The failure reason.
         reason: DropReason,
     },
 }

@@ -7,19 +7,15 @@ use crate::wire::{DropReason, FrameError, Identity, PacketId};
 use hopwise_core::Node;
 
 /// The result of a confirmed packet.
+#[expect(missing_docs, reason = "the names of the fields say what they are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The destination has it, once.
     Delivered,
-    /// It could not be delivered.
-    Undeliverable {
-        /// The node that dropped it.
-        at: Node,
-        /// The failure reason.
-        reason: DropReason,
-    },
+    /// It could not be delivered: a node dropped it.
+    Undeliverable { at: Node, reason: DropReason },
     /// The destination restarted: it may have had the packet before.
     Interrupted,
     /// No response in time: it may have been delivered or not.

@@ -80,27 +80,16 @@ impl Config {
 }
 
 /// The reason why a node cannot be created.
+#[expect(missing_docs, reason = "the sentences say what they are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum ConfigError {
     /// The address is not in the network.
     #[error("{0}")]
     NoSuchNode(hopwise_core::NoSuchNode),
-    /// The node has more neighbors than the board has links.
     #[error("the node has {needed} neighbors, the board only {have} links")]
-    TooFewLinks {
-        /// The number of neighbors.
-        needed: Port,
-        /// The number of links.
-        have: u8,
-    },
-    /// The network needs more virtual channels than the node has.
+    TooFewLinks { needed: Port, have: u8 },
     #[error("the network needs {needed} virtual channels, the node has only {have}")]
-    TooFewVirtualChannels {
-        /// The number that the network needs.
-        needed: u8,
-        /// The number that the node has.
-        have: u8,
-    },
+    TooFewVirtualChannels { needed: u8, have: u8 },
     /// Epoch 0 is reserved for an unknown one.
     #[error("the boot epoch must not be 0")]
     EpochZero,

@@ -91,24 +91,20 @@ pub struct BoardConfig {
 }
 
 /// The reason why bytes are not a config.
+#[expect(missing_docs, reason = "the sentences say what they are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadConfig {
-    /// The flash is blank.
     #[error("there is no config")]
     Missing,
     /// The CRC does not match.
     #[error("the config is damaged")]
     Damaged,
-    /// The version is not supported.
     #[error("the config is of version {0}, not {VERSION}")]
     Version(u8),
-    /// A field has an invalid value.
     #[error("a field of the config holds what it cannot")]
     Field,
-    /// The baud rate is not supported.
     #[error("boards run at {least} to {most} baud, not at {0}", least = BAUD_RATES.start(), most = BAUD_RATES.end())]
     Baud(u32),
-    /// The expression is not a network.
     #[error("the network of the config: {0}")]
     Expression(ParseError),
 }

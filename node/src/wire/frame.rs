@@ -92,6 +92,7 @@ pub struct DataHeader {
 }
 
 /// A frame, before encoding and after decoding.
+#[expect(missing_docs, reason = "the names of the fields say what they are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frame<'a> {
     /// The identity of an end.
@@ -100,29 +101,14 @@ pub enum Frame<'a> {
     OtherVersion(u8),
     /// An unknown kind of frame, or a hello of an unknown role. It is ignored.
     Unknown,
-    /// A time signal.
-    Time {
-        /// The [tag](super::Identity::tag) of the addressed end.
-        tag: u16,
-        /// The content of the signal.
-        signal: TimeSignal,
-    },
-    /// A message about the rate of the wire.
-    Rate {
-        /// As in a time signal.
-        tag: u16,
-        /// The message.
-        message: RateMessage,
-    },
+    /// A time signal, with the [tag](super::Identity::tag) of the addressed end.
+    Time { tag: u16, signal: TimeSignal },
+    /// A message about the rate of the wire, with the same tag.
+    Rate { tag: u16, message: RateMessage },
     /// An acknowledgment alone.
     Ack(Ack),
     /// An acknowledgment and a packet.
-    Data {
-        /// The header before the packet.
-        header: DataHeader,
-        /// The packet's bytes.
-        packet: &'a [u8],
-    },
+    Data { header: DataHeader, packet: &'a [u8] },
 }
 
 /// The reason why bytes between two delimiters are not a frame.
