@@ -13,31 +13,24 @@ pub const UART_NAMES: [&str; UARTS] = [
 ];
 
 /// What is at a place.
+#[expect(missing_docs, reason = "the names say what they are")]
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// The RCC.
     Rcc,
-    /// The PWR.
     Pwr,
-    /// The controller of the flash.
     Flash,
     /// A port of pins, numbered from A.
     Gpio(usize),
-    /// External interrupts.
     Exti(exti::Layout),
-    /// The SYSCFG.
     Syscfg,
     /// A serial port, by its number in [`UART_NAMES`].
     Uart(usize),
     /// A DMA controller, from 0, or the multiplexer after them.
     Dma(usize),
-    /// The RTC.
     Rtc(rtc::Layout),
     /// An I2C port: its registers, and the pins that can be its wires.
     I2c(Registers, &'static [I2cPins]),
-    /// The independent watchdog.
     Iwdg,
-    /// The DBGMCU.
     Dbgmcu,
     /// A timer: what makes one. Many run faster than the other peripherals on their bus.
     Timer(fn() -> Box<dyn Peripheral>),
@@ -57,19 +50,15 @@ pub struct Gate {
 }
 
 /// A peripheral with its addresses, its clock and its interrupts.
+#[expect(missing_docs, reason = "the names say what they are")]
 #[derive(Clone, Copy)]
 pub struct MapEntry {
-    /// Its first address.
     pub base: u32,
-    /// How many addresses it has.
     pub size: u32,
-    /// Its name, for reports.
     pub name: &'static str,
-    /// What it is.
     pub kind: Kind,
     /// `None` if its clock is always on.
     pub gate: Option<Gate>,
-    /// The numbers of its interrupts.
     pub interrupts: &'static [usize],
 }
 
