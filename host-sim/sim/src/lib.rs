@@ -21,7 +21,7 @@
 //!
 //! - [`settings`]: the parameters of a run; [`swarm`]: seeded random runs; [`reduce`]: minimized runs;
 //! - [`run`]: one run from beginning to end; `applications`: its senders and requests; `sizes`: networks of any width; [`report`]: its report;
-//! - [`programs`]: user programs instead of generated traffic; `services`: those that send requests, streams and large messages;
+//! - [`programs`]: user programs instead of generated traffic;
 //! - [`oracle`]: checks what was sent and what arrived; the record of a run is a trace of [`hopwise_trace`];
 //! - `faults`: faults of boards and cables; `failover`: how soon they are noticed; `notes`: the observers of nodes; [`shell`]: where tests make nodes faulty;
 //! - [`world`]: boards, cables, time; [`faulty_node`]: faulty nodes; [`host`]: hosts at serial ports; [`tap`]: an attacker on a cable;
@@ -46,7 +46,6 @@ mod recovery;
 pub mod reduce;
 pub mod report;
 pub mod run;
-mod services;
 pub mod settings;
 pub mod shell;
 mod sizes;
@@ -57,6 +56,5 @@ pub mod wire;
 pub mod world;
 
 pub use run::SimRun;
-pub use services::AppService;
 pub use settings::Settings;
 pub use sizes::{simulate, simulate_programs, simulate_with};

@@ -16,7 +16,6 @@ use super::notes::Notes;
 use super::oracle::{Broken, Oracle, Tally, Violation};
 use super::programs::Programs;
 use super::recovery::Recovery;
-use super::services::AppService;
 use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::{Build, Mark, SimSizes, StepOutcome, WireEnd, World};
@@ -43,8 +42,6 @@ pub struct SimRun {
     pub confirmed: bool,
     /// The service of each packet is drawn.
     pub mixed: bool,
-    /// Applications send that instead, and wait for what becomes of it.
-    pub service: Option<AppService>,
     /// Bytes of each.
     pub payload: usize,
     /// Packets a second of each node.

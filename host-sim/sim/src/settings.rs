@@ -18,7 +18,6 @@ use serde_json::{Map, Value};
 use super::faulty_node::FaultyBoard;
 use super::oracle::LEAST_PAYLOAD;
 use super::run::SimRun;
-use super::services::AppService;
 use super::stage::Mesh;
 use super::wire::{Nanos, Noise};
 use super::world::{Build, WireEnd};
@@ -70,10 +69,6 @@ pub struct Settings {
     /// clear-counters
     #[cfg_attr(feature = "clap", arg(long))]
     pub mixed: bool,
-    /// What programs on all boards send instead of packets: requests, streams or large messages, or any of them. A stream and a large message
-    /// have 20 payloads
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub service: Option<AppService>,
     /// Bytes of each packet's payload (default: 32)
     #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
     pub payload: Option<usize>,
@@ -222,7 +217,6 @@ impl Settings {
             duration: self.duration.map(Time::nanos),
             confirmed: self.confirmed,
             mixed: self.mixed,
-            service: self.service,
             payload,
             rate: self.rate.unwrap_or(DEFAULT_LOAD * line_rate),
             pull_every: self.pull_every.map(Time::nanos),
@@ -397,18 +391,6 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
         let why = "mixed draws the service of each packet, so neither confirmed nor broadcast nor ping-all can be said";
         return Err(bad(why));
     }
-    let build = &run.build;
-    let to_all = run.traffic.is_broadcast() || run.traffic == Traffic::PingAll;
-    let others = [run.confirmed, run.mixed, to_all, run.restore, run.read_late.is_some()];
-    let company = [
-        build.faulty_boards.is_empty(),
-        build.taps.is_empty(),
-        build.hosts.is_empty(),
-    ];
-    if run.service.is_some() && (others.contains(&true) || company.contains(&false)) {
-        let why = "service goes with neither confirmed, mixed, broadcast, ping-all, restore and read-late nor rogue, tap and host";
-        return Err(bad(why));
-    }
     for (name, time) in [
         ("pull-every", run.pull_every),
         ("reset-every", run.reset_every),
@@ -492,8 +474,6 @@ mod tests {
             {"host": "1", "rogue": "1:hole"} => node 1 is a faulty node, which has no host
             {"detach-host-every": "1s"} => detach-host-every needs a host: --host NODE
             {"host": "1", "detach-host-every": "0s"} => detach-host-every is a time above 0
-            {"service": "large", "mixed": true} => service goes with neither confirmed, mixed, broadcast, ping-all, restore and read-late nor rogue, tap and host
-            {"service": "stream", "host": "1"} => service goes with neither confirmed, mixed, broadcast, ping-all, restore and read-late nor rogue, tap and host
             {"traffic": "shuffle", "network": "ring(5)"} => shuffle needs a power of 2 nodes, and ring(5) has 5
             "#,
         ) {

@@ -6,7 +6,6 @@ use hopwise_node::capacities::Capacities;
 
 use super::programs::{self, Program, Programs};
 use super::run::{Account, RunError, SimRun, run};
-use super::services::simulate_services;
 use super::shell::{Honest, Shell};
 use super::world::{Narrow, NarrowOfMany, Wide};
 
@@ -16,10 +15,7 @@ pub fn simulate<'a>(
     trace: Option<&'a mut (dyn Write + 'a)>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
-    match what.service {
-        Some(service) => simulate_services(what, service, trace),
-        None => play(what, Honest, trace, None, progress),
-    }
+    play(what, Honest, trace, None, progress)
 }
 
 /// The same with something between nodes and world.
@@ -38,7 +34,7 @@ pub fn simulate_programs(what: &SimRun, program: &Program<'_>) -> Result<Account
     play(what, Honest, None, Some(Programs::new(program, &shared)), &mut |_| ())
 }
 
-pub(super) fn play<'a, S: Shell>(
+fn play<'a, S: Shell>(
     what: &'a SimRun,
     shell: S,
     trace: Option<&'a mut (dyn Write + 'a)>,

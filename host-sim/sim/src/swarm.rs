@@ -8,7 +8,6 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::faulty_node::{FaultyBoard, Misbehavior};
-use super::services::AppService;
 use super::settings::Settings;
 
 /// Small networks of every family that has one.
@@ -108,33 +107,10 @@ pub fn draw(seed: u64, said: &Settings) -> Settings {
         let events: Vec<String> = (0..faults).map(|_| fault(&mut draw, &network, end)).collect();
         settings.events = Some(events.join("; ")).filter(|events| !events.is_empty());
     }
-    let with_said = |settings: Settings| {
-        let mut table = settings.table();
-        table.extend(said.table().into_iter().filter(|(name, _)| name != "seed"));
-        // Names and values of settings are settings.
-        Settings::of(&table).unwrap_or(settings)
-    };
-    let with_applications = with_said(with_applications(&mut draw, &settings));
-    let are_drawn = draw.one_in(8) && with_applications.run().is_ok();
-    if said.service.is_some() || are_drawn {
-        return with_applications;
-    }
-    with_said(settings)
-}
-
-/// The same with traffic of applications, of which a call takes many packets, and without what cannot be beside it.
-fn with_applications(draw: &mut Draw, settings: &Settings) -> Settings {
-    use AppService::{Any, Large, Request, Stream};
     let mut table = settings.table();
-    let company = ["rogue", "rogue-has-key", "tap", "host", "detach-host-every"];
-    let others = ["confirmed", "mixed", "traffic", "restore", "read-late"];
-    company.iter().chain(&others).for_each(|name| drop(table.remove(*name)));
-    Settings {
-        service: Some(draw.of(&[Request, Stream, Large, Any])),
-        rate: settings.rate.map(|rate| (rate * 10.0).ceil() / 100.0),
-        duration: settings.duration.min(Some(Time::from_nanos(10_000_000_000))),
-        ..Settings::of(&table).unwrap_or_default()
-    }
+    table.extend(said.table().into_iter().filter(|(name, _)| name != "seed"));
+    // Names and values of settings are settings.
+    Settings::of(&table).unwrap_or(settings)
 }
 
 impl Draw {
@@ -330,7 +306,6 @@ mod tests {
             r#"{ "network": "ring(5)", "confirmed": true }"#,
             r#"{ "mixed": true, "host": "1" }"#,
             r#"{ "rogue": "1:hole", "traffic": "broadcast" }"#,
-            r#"{ "service": "stream", "network": "ring(5)" }"#,
         ] {
             let table = serde_json::from_str(said).unwrap();
             let said = Settings::of(&table).unwrap();
