@@ -23,7 +23,6 @@ mod repository;
 mod rig_assign;
 mod rig_capture;
 mod rig_flash;
-mod rig_talk;
 mod running;
 mod support;
 mod transcripts;

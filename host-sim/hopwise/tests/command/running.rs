@@ -54,7 +54,6 @@ impl Drop for Ending {
 pub(crate) struct Running {
     _emulation: Ending,
     pub(crate) ports: [String; 2],
-    log: String,
     _said: BufReader<ChildStderr>,
 }
 
@@ -82,16 +81,9 @@ impl Running {
         };
         Running {
             ports: [port(0), port(1)],
-            log,
             _emulation: emulation,
             _said: said,
         }
-    }
-
-    /// How many lines of the boards' logs have a text.
-    pub(crate) fn lines_with(&self, text: &str) -> usize {
-        let log = std::fs::read_to_string(&self.log).expect("a log");
-        log.lines().filter(|line| line.contains(text)).count()
     }
 }
 

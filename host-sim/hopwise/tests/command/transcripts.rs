@@ -14,7 +14,7 @@
 //! - `KEY as NAME`: from here on `{NAME}` stands for that value.
 //! - `save NAME` writes what was printed into a file; `read NAME` looks at that file in place of what was printed.
 //! - `files NAMES`: these files are in the folder.
-//! - `sh COMMAND`: so does the shell, which must end well.
+//! - `sh COMMAND`: so does the shell, which must end well. `{hopwise}` is the command itself.
 //! - `needs image`, `needs test image`, `needs app`: without a compiler for ARM the rest is left out. `{image}` is the image, and `{app}` the
 //!   folder of a program as `hopwise new-app` writes it.
 //!
@@ -71,7 +71,11 @@ fn follow(file: &str, text: &'static str) {
         let mut case = Case {
             name: format!("{file}, {name}"),
             running: None,
-            values: BTreeMap::from([("repository", repository), ("folder", folder.path(""))]),
+            values: BTreeMap::from([
+                ("hopwise", env!("CARGO_BIN_EXE_hopwise").into()),
+                ("repository", repository),
+                ("folder", folder.path("")),
+            ]),
             folder,
             printed: String::new(),
             said: String::new(),
@@ -141,6 +145,7 @@ impl<'a> Case<'a> {
                 }
                 "sh" => {
                     let mut shell = Command::new("sh");
+                    shell.env("HOPWISE_REPO", &self.values["repository"]);
                     let status = shell.args(["-c", &text]).current_dir(self.folder.folder()).status();
                     self.check(line, status.expect("a shell").success());
                 }
