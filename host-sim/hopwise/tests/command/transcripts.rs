@@ -14,7 +14,7 @@
 //! - `KEY as NAME`: from here on `{NAME}` stands for that value.
 //! - `save NAME` writes what was printed into a file; `read NAME` looks at that file in place of what was printed.
 //! - `files NAMES`: these files are in the folder.
-//! - `sh COMMAND`: so does the shell, which must end well. `{hopwise}` is the command itself.
+//! - `sh COMMAND`: as `$`, but of the shell, which knows no repository; `{hopwise}` is the command.
 //! - `needs image`, `needs test image`, `needs app`: without a compiler for ARM the rest is left out. `{image}` is the image, and `{app}` the
 //!   folder of a program as `hopwise new-app` writes it.
 //!
@@ -53,7 +53,7 @@ macro_rules! transcripts {
     };
 }
 
-transcripts!(basics check clock collective emulate files processes refusals report rig sim view);
+transcripts!(basics check clock collective emulate files processes refusals report repository rig sim view);
 
 /// Follows all cases of a file.
 fn follow(file: &str, text: &'static str) {
@@ -72,9 +72,9 @@ fn follow(file: &str, text: &'static str) {
             name: format!("{file}, {name}"),
             running: None,
             values: BTreeMap::from([
-                ("hopwise", env!("CARGO_BIN_EXE_hopwise").into()),
                 ("repository", repository),
                 ("folder", folder.path("")),
+                ("hopwise", env!("CARGO_BIN_EXE_hopwise").into()),
             ]),
             folder,
             printed: String::new(),
@@ -123,9 +123,10 @@ impl<'a> Case<'a> {
                         _ => self.folder.program(&text, &written),
                     };
                 }
-                "$" => {
+                "$" | "sh" => {
                     let exit = lines.next_if(|line| line.starts_with("exit "));
-                    self.run(&text, exit.map_or(0, |line| line[5..].parse().expect("a status")));
+                    let exit = exit.map_or(0, |line| line[5..].parse().expect("a status"));
+                    self.run(kind, &text, exit);
                 }
                 "|" => {
                     let more = std::iter::from_fn(|| lines.next_if(|line| line.starts_with("| ")));
@@ -142,12 +143,6 @@ impl<'a> Case<'a> {
                     let (number, text) = text.split_once(' ').expect("a number and a text");
                     let found = self.printed.matches(text).count();
                     self.check(line, number.parse() == Ok(found));
-                }
-                "sh" => {
-                    let mut shell = Command::new("sh");
-                    shell.env("HOPWISE_REPO", &self.values["repository"]);
-                    let status = shell.args(["-c", &text]).current_dir(self.folder.folder()).status();
-                    self.check(line, status.expect("a shell").success());
                 }
                 "files" => self.check(line, self.folder.files().join(" ") == text),
                 "save" => drop(self.folder.write(&text, &self.printed)),
@@ -187,10 +182,21 @@ impl<'a> Case<'a> {
         assert!(holds, "{name}: {line}\nprinted:\n{printed}\nsaid:\n{said}");
     }
 
-    fn run(&mut self, line: &str, status: i32) {
+    fn run(&mut self, kind: &str, line: &str, status: i32) {
         let (arguments, sentence) = line.split_once(" => ").unzip();
-        let mut command = command(&quoted_words(arguments.unwrap_or(line)));
-        command.env("HOPWISE_REPO", &self.values["repository"]);
+        let arguments = arguments.unwrap_or(line);
+        let mut command = if kind == "$" {
+            let mut command = command(&quoted_words(arguments));
+            command.env("HOPWISE_REPO", &self.values["repository"]);
+            command
+        } else {
+            let mut shell = Command::new("sh");
+            for variable in ["HOPWISE_REPO", "HOPWISE_IMAGES", "HOPWISE_PORT", "HOPWISE_BENCH"] {
+                shell.env_remove(variable);
+            }
+            shell.args(["-c", arguments]);
+            shell
+        };
         let output = command
             .current_dir(self.folder.folder())
             .output()
