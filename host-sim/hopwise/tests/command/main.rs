@@ -10,7 +10,6 @@ mod emulate_rules;
 #[allow(dead_code, reason = "shared with the emulator's own tests")]
 mod emulator_support;
 mod experiment;
-mod export;
 mod files;
 mod host;
 mod load_sweep;

@@ -5,7 +5,7 @@
 //! - `$ ARGUMENTS`: runs `hopwise`; quotes hold blanks together. With `=> SENTENCE` it is refused in that one sentence.
 //! - `exit STATUS`, right below: how it ends, if not well. With 2 it must have printed nothing, and said why.
 //! - `| TEXT`: such lines are all that was printed; `> TEXT`: this was printed; `! TEXT`: this was said on stderr; `- TEXT`: neither was.
-//!   In the last three `\n` is the end of a line.
+//!   `^ TEXT`: this is all that was said on stderr. In these but the first `\n` is the end of a line.
 //! - `running NETWORK OPTIONS`: such a mesh is emulated until the case ends, and `{port}` is the serial port of its first board.
 //! - `count NUMBER TEXT`: how often this was printed.
 //! - `KEY = JSON`, and `!=`, `<`, `>`, `<=`, `>=`: what the JSON that was printed has there. `KEY ~ TEXT`: that string. A key is a path such
@@ -138,6 +138,7 @@ impl<'a> Case<'a> {
                 }
                 ">" => self.check(line, has(&self.printed, &text)),
                 "!" => self.check(line, has(&self.said, &text)),
+                "^" => self.check(line, is_like(&self.said, &text.replace("\\n", "\n"))),
                 "-" => self.check(line, !has(&self.printed, &text) && !has(&self.said, &text)),
                 "count" => {
                     let (number, text) = text.split_once(' ').expect("a number and a text");
