@@ -21,6 +21,8 @@ const HANG_WATCHED: u8 = 12;
 
 /// Microseconds by which a program may delay a packet that passes through its board.
 const DELAY: u64 = 100;
+/// Microseconds on a wire of 1 Mbaud of an acknowledgment that became due while interrupts were masked, and leaves before the packet.
+const DUE: u64 = 100;
 /// The bytes of the sensor, and their sum.
 const REGISTERS: [u8; 3] = [17, 4, 21];
 
@@ -88,7 +90,8 @@ fn a_busy_program_delays_nothing_that_passes_through_its_board() {
         let (mean, longest, lines) = confirmed(&mut rig);
         println!("{end}: {mean} us, at most {longest}");
         assert!(mean <= idle_mean + 2 * (DELAY + masked), "{end}: {mean} us");
-        assert!(longest <= idle_longest + 2 * (DELAY + masked), "{end}: {longest} us");
+        let due = if masked > 0 { DUE } else { 0 };
+        assert!(longest <= idle_longest + 2 * (DELAY + masked + due), "{end}: {longest} us");
         rig.run_for(2 * SECOND);
         let lines = [lines, rig.log()].concat();
         assert!(says(&lines, end), "{end}: {lines:?}");
