@@ -91,7 +91,10 @@ fn a_busy_program_delays_nothing_that_passes_through_its_board() {
         println!("{end}: {mean} us, at most {longest}");
         assert!(mean <= idle_mean + 2 * (DELAY + masked), "{end}: {mean} us");
         let due = if masked > 0 { DUE } else { 0 };
-        assert!(longest <= idle_longest + 2 * (DELAY + masked + due), "{end}: {longest} us");
+        assert!(
+            longest <= idle_longest + 2 * (DELAY + masked + due),
+            "{end}: {longest} us"
+        );
         rig.run_for(2 * SECOND);
         let lines = [lines, rig.log()].concat();
         assert!(says(&lines, end), "{end}: {lines:?}");
