@@ -203,3 +203,14 @@ fn last_hop(network: &Network, from: Node) -> Node {
         }
     }
 }
+
+/// A board that sends again what it has kept brings a packet to a destination that never had it, long after its sender gave up.
+#[test]
+fn a_packet_that_was_kept_may_come_late() {
+    let settings = on(
+        "root-folded(ring(4),2) --confirmed --for 3261ms --payload 180 --pull-every 479ms --rate 7.67 --read-late 219ms \
+         --reset-every 895ms --restore --rogue 5:replay --seed 99 --events 3509ms swap 9.1 14.0; 745ms reverse 10.1; 757ms plug 10.1; \
+         2598ms reverse 5.1; 4784ms plug 5.1; 1690ms cut 10.1; 1816ms off 6,4; 1820ms on 6,4",
+    );
+    assert!(run(&settings).tally.forged > 0);
+}
